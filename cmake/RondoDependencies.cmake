@@ -1,0 +1,31 @@
+# find_package with a message that says what to install.
+
+macro(rondo_find_package name debian_package)
+  find_package(${name} QUIET ${ARGN})
+  if(NOT ${name}_FOUND)
+    message(
+      FATAL_ERROR
+        "Rondo needs ${name}, which was not found. On Debian and Ubuntu: "
+        "apt-get install ${debian_package}. Elsewhere: install it and add its prefix to "
+        "CMAKE_PREFIX_PATH.")
+  endif()
+endmacro()
+
+rondo_find_package(absl libabsl-dev)
+rondo_find_package(fmt libfmt-dev)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+rondo_find_package(Threads libc6-dev)
+
+if(RONDO_BUILD_TESTS)
+  rondo_find_package(GTest libgtest-dev)
+  if(NOT TARGET GTest::gmock)
+    message(FATAL_ERROR "Rondo's tests need GoogleMock. On Debian and Ubuntu: "
+                        "apt-get install libgmock-dev.")
+  endif()
+endif()
+if(RONDO_BUILD_BENCHMARKS)
+  rondo_find_package(benchmark libbenchmark-dev)
+endif()
+if(RONDO_BUILD_CLI AND EXISTS "${PROJECT_SOURCE_DIR}/src/cli/main.cc")
+  rondo_find_package(CLI11 libcli11-dev)
+endif()

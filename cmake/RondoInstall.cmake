@@ -1,0 +1,55 @@
+# Installs the library, the headers, the sources for header-only use, the CMake package and a
+# pkg-config file.
+
+include(CMakePackageConfigHelpers)
+
+set(rondo_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/rondo")
+
+install(
+  TARGETS rondo rondo_header_only
+  EXPORT rondo_targets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET rondo_command)
+  install(TARGETS rondo_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+install(
+  DIRECTORY "${PROJECT_SOURCE_DIR}/include/" "${PROJECT_BINARY_DIR}/generated/"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING
+  PATTERN "*.h"
+  PATTERN "*.inc"
+  PATTERN "rondo/detail/src/*.cc")
+install(
+  EXPORT rondo_targets
+  NAMESPACE rondo::
+  FILE rondo-targets.cmake
+  DESTINATION "${rondo_cmake_dir}")
+
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/rondo-config.cmake.in"
+  "${PROJECT_BINARY_DIR}/rondo-config.cmake" INSTALL_DESTINATION "${rondo_cmake_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/rondo-config-version.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/rondo-config.cmake"
+              "${PROJECT_BINARY_DIR}/rondo-config-version.cmake"
+        DESTINATION "${rondo_cmake_dir}")
+
+# pkg-config knows Abseil by one name per library: absl::span is absl_span.
+set(rondo_pc_requires ${RONDO_ABSL_TARGETS})
+list(TRANSFORM rondo_pc_requires REPLACE "^absl::" "absl_")
+list(APPEND rondo_pc_requires fmt)
+list(JOIN rondo_pc_requires ", " rondo_pc_requires)
+set(rondo_pc_private "")
+set(rondo_pc_public "")
+set(rondo_pc_cflags "")
+if(rondo_type STREQUAL "SHARED_LIBRARY")
+  set(rondo_pc_private "${rondo_pc_requires}")
+  set(rondo_pc_cflags " -DRONDO_SHARED")
+else()
+  # An archive brings no libraries of its own along, so that every user has to link them.
+  set(rondo_pc_public "${rondo_pc_requires}")
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/rondo.pc.in" "${PROJECT_BINARY_DIR}/rondo.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/rondo.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

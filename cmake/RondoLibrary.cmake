@@ -1,0 +1,95 @@
+# The target rondo::rondo, and rondo_internal for those of our own programs that look inside.
+
+configure_file("${PROJECT_SOURCE_DIR}/include/rondo/version.h.in"
+               "${PROJECT_BINARY_DIR}/generated/rondo/version.h" @ONLY)
+
+file(GLOB_RECURSE rondo_sources CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
+     "${PROJECT_SOURCE_DIR}/src/*.cc")
+list(FILTER rondo_sources EXCLUDE REGEX "^cli/")
+list(SORT rondo_sources)
+
+set(rondo_source_paths ${rondo_sources})
+list(TRANSFORM rondo_source_paths PREPEND "${PROJECT_SOURCE_DIR}/src/")
+if(NOT rondo_source_paths)
+  # A library must have a source; an empty one stands in until src/ has its first.
+  file(WRITE "${PROJECT_BINARY_DIR}/generated/empty.cc" "")
+  set(rondo_source_paths "${PROJECT_BINARY_DIR}/generated/empty.cc")
+endif()
+
+set(RONDO_ABSL_TARGETS
+    absl::btree
+    absl::fixed_array
+    absl::flat_hash_map
+    absl::flat_hash_set
+    absl::function_ref
+    absl::hash
+    absl::inlined_vector
+    absl::span
+    absl::strings)
+
+# Only src/ includes Abseil and fmt, but header-only users compile src/ themselves.
+set(RONDO_LINK_LIBRARIES ${RONDO_ABSL_TARGETS} fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
+
+add_library(rondo ${rondo_source_paths})
+add_library(rondo::rondo ALIAS rondo)
+rondo_configure_target(rondo)
+set_target_properties(rondo PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION
+                                       ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_compile_features(rondo PUBLIC cxx_std_20)
+target_include_directories(
+  rondo
+  PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+         $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+  PRIVATE "${PROJECT_SOURCE_DIR}/src")
+target_link_libraries(rondo PRIVATE ${RONDO_LINK_LIBRARIES})
+get_target_property(rondo_type rondo TYPE)
+if(rondo_type STREQUAL "SHARED_LIBRARY")
+  target_compile_definitions(rondo PUBLIC RONDO_SHARED)
+endif()
+
+if(RONDO_PRECOMPILED_HEADERS)
+  target_precompile_headers(
+    rondo
+    PRIVATE
+    <absl/container/flat_hash_map.h>
+    <absl/container/flat_hash_set.h>
+    <absl/container/inlined_vector.h>
+    <absl/types/span.h>
+    <fmt/format.h>
+    <algorithm>
+    <array>
+    <cmath>
+    <complex>
+    <cstdint>
+    <functional>
+    <limits>
+    <map>
+    <memory>
+    <mutex>
+    <optional>
+    <span>
+    <string>
+    <string_view>
+    <tuple>
+    <utility>
+    <variant>
+    <vector>)
+endif()
+
+# Tests, benchmarks and the command include headers of src/. A shared library hides what is behind
+# them, so there they link the same objects as an archive.
+if(rondo_type STREQUAL "SHARED_LIBRARY" AND PROJECT_IS_TOP_LEVEL)
+  add_library(rondo_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:rondo>)
+  set_target_properties(rondo_internal PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(
+    rondo_internal INTERFACE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/generated"
+                             "${PROJECT_SOURCE_DIR}/src")
+  target_compile_definitions(rondo_internal INTERFACE RONDO_SHARED)
+  target_compile_features(rondo_internal INTERFACE cxx_std_20)
+else()
+  add_library(rondo_internal INTERFACE)
+  target_include_directories(rondo_internal INTERFACE "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(rondo_internal INTERFACE rondo)
+endif()
+target_link_libraries(rondo_internal INTERFACE ${RONDO_LINK_LIBRARIES})

@@ -1,0 +1,52 @@
+# Settings of Rondo's own targets. Nothing here may change the targets of a project that adds Rondo
+# as a subdirectory, except what is guarded by PROJECT_IS_TOP_LEVEL.
+
+if(PROJECT_IS_TOP_LEVEL)
+  get_property(rondo_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(NOT rondo_multi_config AND NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+  # The flags reach everything in the build, as a sanitizer has to.
+  if(RONDO_SANITIZE)
+    add_compile_options(-fsanitize=${RONDO_SANITIZE} -fno-sanitize-recover=all
+                        -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${RONDO_SANITIZE})
+  endif()
+endif()
+
+# ccache only believes a precompiled header when it is told which differences do not matter; without
+# these settings every file that uses one is compiled again.
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(RONDO_CCACHE ccache)
+endif()
+if(PROJECT_IS_TOP_LEVEL AND (RONDO_CCACHE OR CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$"))
+  set(rondo_ccache "${CMAKE_CXX_COMPILER_LAUNCHER}")
+  if(NOT rondo_ccache)
+    set(rondo_ccache "${RONDO_CCACHE}")
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND}" -E env
+      "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime"
+      "${rondo_ccache}")
+endif()
+
+# Language level, warnings and visibility of one of our targets.
+function(rondo_configure_target target)
+  set_target_properties(
+    ${target}
+    PROPERTIES CXX_STANDARD 20
+               CXX_STANDARD_REQUIRED ON
+               CXX_EXTENSIONS OFF
+               CXX_VISIBILITY_PRESET hidden
+               VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+  if(RONDO_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND RONDO_PRECOMPILED_HEADERS)
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # lets ccache see what the PCH hides
+  endif()
+endfunction()

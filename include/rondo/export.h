@@ -1,0 +1,15 @@
+#ifndef RONDO_EXPORT_H_
+#define RONDO_EXPORT_H_
+
+// Marks what a shared library shows to its users. Everything else is hidden by the build.
+//
+// RONDO_SHARED is defined by the build for the library and for those who link it when it is shared.
+// A static library and header-only use need no mark: there, a user's own shared library decides
+// what it exports.
+#if defined(RONDO_SHARED)
+#define RONDO_API __attribute__((visibility("default")))
+#else
+#define RONDO_API
+#endif
+
+#endif  // RONDO_EXPORT_H_
