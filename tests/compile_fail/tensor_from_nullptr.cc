@@ -1,0 +1,10 @@
+// A null pointer is no number, although a pointer converts to bool.
+// EXPECT: (no matching|could not convert|cannot convert|no viable conversion|conversion from)
+// EXPECT: nullptr
+#include <rondo/rondo.h>
+
+#ifdef CONTROL
+rondo::Tensor x = 0;
+#else
+rondo::Tensor x = nullptr;
+#endif

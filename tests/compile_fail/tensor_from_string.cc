@@ -1,0 +1,10 @@
+// Text is no number, although a string literal is a pointer, which converts to bool.
+// EXPECT: (no matching|could not convert|cannot convert|no viable conversion|conversion from)
+// EXPECT: const char
+#include <rondo/rondo.h>
+
+#ifdef CONTROL
+rondo::Tensor x = 1.5;
+#else
+rondo::Tensor x = "1.5";
+#endif

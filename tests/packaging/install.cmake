@@ -1,0 +1,23 @@
+# Installs the build in BINARY_DIR to an empty PREFIX, and checks that the package stays in its own
+# folders and needs neither the sources nor the build.
+
+file(REMOVE_RECURSE "${PREFIX}")
+execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BINARY_DIR}" --prefix "${PREFIX}"
+                COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+
+file(GLOB_RECURSE installed RELATIVE "${PREFIX}" "${PREFIX}/*")
+set(own_folders "^bin/rondo$|^lib.*/(librondo[.][^/]*|cmake/rondo/[^/]*|pkgconfig/rondo[.]pc)$|^include/rondo/")
+foreach(name IN LISTS installed)
+  if(NOT name MATCHES "${own_folders}")
+    message(FATAL_ERROR "The package installs ${name}, outside its own folders")
+  endif()
+  if(name MATCHES "[.](cmake|pc|h|inc|cc)$")
+    file(READ "${PREFIX}/${name}" text)
+    foreach(path IN ITEMS "${SOURCE_DIR}/include" "${SOURCE_DIR}/src" "${BINARY_DIR}/generated")
+      string(FIND "${text}" "${path}" place)
+      if(NOT place EQUAL -1)
+        message(FATAL_ERROR "${name} needs ${path}, which its user does not have")
+      endif()
+    endforeach()
+  endif()
+endforeach()

@@ -1,0 +1,49 @@
+# Outside projects that use Rondo in each of the ways it can be used: installed, as a subdirectory,
+# header-only, and by pkg-config without CMake.
+
+set(packaging_prefix "${PROJECT_BINARY_DIR}/packaging/prefix")
+set(packaging_script "${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+
+if(RONDO_INSTALL)
+  add_test(NAME package.install
+           COMMAND "${CMAKE_COMMAND}" "-DBINARY_DIR=${PROJECT_BINARY_DIR}"
+                   "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}" "-DPREFIX=${packaging_prefix}" -P
+                   "${CMAKE_CURRENT_LIST_DIR}/install.cmake")
+  set_tests_properties(package.install PROPERTIES FIXTURES_SETUP rondo_installed LABELS package
+                                                  TIMEOUT 300)
+endif()
+
+function(rondo_add_packaging_test name program)
+  add_test(
+    NAME package.${name}
+    COMMAND
+      "${CMAKE_COMMAND}" "-DPROJECT_DIR=${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${name}"
+      "-DWORK_DIR=${PROJECT_BINARY_DIR}/packaging/${name}" "-DPROGRAM=${program}"
+      "-DGENERATOR=${CMAKE_GENERATOR}" "-DCOMPILER=${CMAKE_CXX_COMPILER}"
+      "-DFLAGS=${CMAKE_CXX_FLAGS}" "-DLAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}"
+      "-DPREFIX=${packaging_prefix}" "-DRONDO_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
+      "-DSANITIZE=${RONDO_SANITIZE}" -P "${packaging_script}")
+  set_tests_properties(package.${name} PROPERTIES LABELS package TIMEOUT 1200 PROCESSORS 2)
+endfunction()
+
+rondo_add_packaging_test(add_subdirectory counting)
+if(RONDO_INSTALL)
+  rondo_add_packaging_test(find_package house)
+  rondo_add_packaging_test(header_only growth)
+  set_tests_properties(package.find_package package.header_only
+                       PROPERTIES FIXTURES_REQUIRED rondo_installed)
+endif()
+
+find_program(RONDO_PKG_CONFIG pkg-config)
+if(RONDO_INSTALL AND RONDO_PKG_CONFIG)
+  add_test(
+    NAME package.pkg_config
+    COMMAND
+      "${CMAKE_COMMAND}" "-DSOURCE=${CMAKE_CURRENT_LIST_DIR}/find_package/main.cc"
+      "-DPROGRAM=${PROJECT_BINARY_DIR}/packaging/pkg_config_house" "-DPKG_CONFIG=${RONDO_PKG_CONFIG}"
+      "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DSANITIZE=${RONDO_SANITIZE}"
+      "-DPC_DIR=${packaging_prefix}/${CMAKE_INSTALL_LIBDIR}/pkgconfig" -P
+      "${CMAKE_CURRENT_LIST_DIR}/use_pkg_config.cmake")
+  set_tests_properties(package.pkg_config PROPERTIES LABELS package TIMEOUT 300 FIXTURES_REQUIRED
+                                                     rondo_installed)
+endif()

@@ -1,0 +1,12 @@
+# Compiles and runs SOURCE with what pkg-config says about the installed Rondo.
+
+set(ENV{PKG_CONFIG_PATH} "${PC_DIR}")
+execute_process(COMMAND "${PKG_CONFIG}" --cflags --libs rondo OUTPUT_VARIABLE flags
+                COMMAND_ERROR_IS_FATAL ANY OUTPUT_STRIP_TRAILING_WHITESPACE)
+separate_arguments(flags UNIX_COMMAND "${flags}")
+if(SANITIZE)
+  list(APPEND flags "-fsanitize=${SANITIZE}")
+endif()
+execute_process(COMMAND "${COMPILER}" -std=c++20 "${SOURCE}" -o "${PROGRAM}" ${flags}
+                COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${PROGRAM}" COMMAND_ERROR_IS_FATAL ANY)
