@@ -1,0 +1,138 @@
+// A host array.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rondo/error.h"
+#include "rondo/type.h"
+
+namespace rondo {
+
+/// A dense row-major host array. Copies share their storage; the first write through a shared one copies it. Storage is
+/// aligned to 64 bytes. A pred is one byte, 0 or 1. A default-constructed literal is an f32[0].
+class RONDO_API Literal {
+ public:
+  Literal() : type_{DType::kF32, {0}} {}
+  Literal(const Literal& other) noexcept : type_(other.type_), storage_(other.storage_) {
+    if (storage_) storage_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  Literal(Literal&& other) noexcept
+      : type_(std::move(other.type_)), storage_(std::exchange(other.storage_, nullptr)) {}
+  Literal& operator=(const Literal& other) noexcept { return *this = Literal(other); }
+  Literal& operator=(Literal&& other) noexcept {
+    std::swap(type_, other.type_);
+    std::swap(storage_, other.storage_);
+    return *this;
+  }
+  ~Literal() {
+    if (storage_) release(storage_);
+  }
+
+  /// An array with a copy of `values`, in row-major order. Throws Error if their number is not the shape's.
+  template <HostScalar T>
+  static Literal from(std::span<const T> values, const Shape& shape) {
+    static_assert(!std::is_same_v<T, long double>, "rondo: a long double array has no element type; use double");
+    return copy_of(values.data(), values.size(), {dtype_of<T>, shape});
+  }
+  template <HostScalar T>
+  static Literal from(const std::vector<T>& values, const Shape& shape) {
+    if constexpr (std::is_same_v<T, bool>) {
+      std::vector<unsigned char> bytes(values.begin(), values.end());
+      return copy_of(bytes.data(), bytes.size(), {DType::kPred, shape});
+    } else {
+      return from(std::span<const T>(values), shape);
+    }
+  }
+  template <HostScalar T>
+  static Literal from(std::initializer_list<T> values, const Shape& shape) {
+    return from(std::span<const T>(values.begin(), values.size()), shape);
+  }
+  /// A vector as an array of rank 1.
+  template <HostScalar T>
+  static Literal from(const std::vector<T>& values) {
+    return from(values, {static_cast<std::int64_t>(values.size())});
+  }
+  template <HostScalar T>
+  static Literal scalar(T value) {
+    if constexpr (std::is_same_v<T, long double>) return scalar(static_cast<double>(value));
+    else return copy_of(&value, 1, {dtype_of<T>, {}});
+  }
+  static Literal zeros(const TensorType& type);
+  /// Storage without a defined content, to be written through mutable_data or mutable_bytes.
+  /// Throws ExecutionError when there is not that much memory.
+  static Literal uninitialized(const TensorType& type);
+
+  const TensorType& type() const noexcept { return type_; }
+  const Shape& shape() const noexcept { return type_.shape; }
+  DType dtype() const noexcept { return type_.dtype; }
+  std::int64_t elements() const noexcept { return type_.elements(); }
+
+  /// The elements in row-major order. Throws Error unless T is the host type of the dtype.
+  template <HostScalar T>
+  std::span<const T> data() const {
+    check_dtype(dtype_of<T>);
+    return {reinterpret_cast<const T*>(bytes()), size()};
+  }
+  /// The elements for writing; copies the storage first if it is shared.
+  template <HostScalar T>
+  std::span<T> mutable_data() {
+    check_dtype(dtype_of<T>);
+    return {reinterpret_cast<T*>(mutable_bytes()), size()};
+  }
+  /// The only element. Throws Error unless there is just one, of dtype T.
+  template <HostScalar T>
+  T item() const {
+    check_single();
+    return data<T>()[0];
+  }
+
+  const std::byte* bytes() const noexcept { return storage_ ? storage_->data() : nullptr; }
+  std::byte* mutable_bytes();
+  /// True when no other literal shares the storage, so that writing copies nothing.
+  bool unique() const noexcept {
+    return storage_ && storage_->references.load(std::memory_order_acquire) == 1;
+  }
+  /// The same elements under another shape with as many elements (or another dtype of the same width), without a copy.
+  /// Throws Error if the number of bytes differs.
+  Literal reinterpreted(const TensorType& type) const&;
+  Literal reinterpreted(const TensorType& type) &&;
+
+  /// NumPy's .npy format, versions 1 to 3 (numpy.lib.format). Reads C-ordered little-endian arrays of the dtypes here;
+  /// bf16 is type V2. Throws ParseError naming the file and what is wrong with it.
+  static Literal load_npy(const std::string& path);
+  /// Throws ExecutionError if the file cannot be written.
+  void save_npy(const std::string& path) const;
+
+  /// Type and elements, `f32[2] {1, 2.5}`; long arrays are cut in the middle.
+  std::string str() const;
+  /// Equal types and bytes: a NaN equals the same NaN, -0 differs from 0.
+  bool identical(const Literal& other) const noexcept;
+
+ private:
+  struct alignas(64) Storage {
+    std::atomic<std::uint32_t> references;
+    std::uint32_t size_class;
+    std::size_t capacity;
+    std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
+  };
+  /// Elements in storage: none in a literal that was moved from.
+  std::size_t size() const noexcept { return storage_ ? static_cast<std::size_t>(elements()) : 0; }
+  static Storage* allocate(std::size_t bytes);
+  static void release(Storage* storage) noexcept;
+  static Literal copy_of(const void* values, std::size_t count, const TensorType& type);
+  void check_dtype(DType wanted) const;
+  void check_single() const;
+
+  TensorType type_;
+  Storage* storage_ = nullptr;
+};
+
+RONDO_API std::ostream& operator<<(std::ostream& out, const Literal& literal);
+
+}  // namespace rondo

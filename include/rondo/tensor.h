@@ -1,0 +1,203 @@
+// The value handle of traced and lazy programs, and its operators.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rondo/error.h"
+#include "rondo/literal.h"
+#include "rondo/type.h"
+
+namespace rondo {
+
+namespace ir {
+struct Node;
+RONDO_API void retain(const Node* node) noexcept;
+RONDO_API void release(const Node* node) noexcept;
+}  // namespace ir
+
+/// C++ values that become tensors by themselves: arithmetic types and std::complex, float16, bfloat16.
+template <class T>
+concept ScalarValue = HostScalar<std::remove_cvref_t<T>>;
+
+/// A C++ scalar on its way into a tensor. Exactly one of the members is meaningful, by dtype.
+struct Scalar {
+  DType dtype;
+  std::int64_t integer = 0;  // pred and integers; u64 by its bits
+  double real = 0;           // floats, and the real part
+  double imaginary = 0;
+
+  template <ScalarValue T>
+  static Scalar of(const T& value) {
+    Scalar s{dtype_of<T>};
+    if constexpr (std::is_integral_v<T>) {
+      s.integer = static_cast<std::int64_t>(value);
+    } else if constexpr (is_complex(dtype_of<T>)) {
+      s.real = value.real();
+      s.imaginary = value.imag();
+    } else {
+      s.real = static_cast<double>(value);
+    }
+    return s;
+  }
+};
+
+/// A handle to a value: a node of the program being recorded and the number of its result. Copies share the node.
+///
+/// Outside a traced function a tensor is lazy: ops on it record a graph, and eval() runs it. Inside, it stands for a value
+/// that is known only when the traced program runs. A default-constructed tensor is empty; using it throws TraceError.
+class RONDO_API Tensor {
+ public:
+  Tensor() noexcept = default;
+  /// A scalar of the C++ type's dtype: `Tensor(1)` is s32[], `Tensor(2.5f)` f32[].
+  template <ScalarValue T>
+  Tensor(const T& scalar, SourceLocation at = SourceLocation::current()) : Tensor(from_scalar(Scalar::of(scalar), at)) {}
+  Tensor(const Literal& value, SourceLocation at = SourceLocation::current());
+  template <class T>
+  Tensor(T*) = delete;  // a pointer is no tensor
+  Tensor(std::nullptr_t) = delete;
+
+  Tensor(const Tensor& other) noexcept
+      : node_(other.node_), result_(other.result_), scalar_(other.scalar_) {
+    if (node_) ir::retain(node_);
+  }
+  Tensor(Tensor&& other) noexcept
+      : node_(std::exchange(other.node_, nullptr)), result_(other.result_), scalar_(other.scalar_) {}
+  Tensor& operator=(const Tensor& other) noexcept { return *this = Tensor(other); }
+  Tensor& operator=(Tensor&& other) noexcept {
+    std::swap(node_, other.node_);
+    std::swap(result_, other.result_);
+    std::swap(scalar_, other.scalar_);
+    return *this;
+  }
+  ~Tensor() {
+    if (node_) ir::release(node_);
+  }
+
+  const TensorType& type() const;
+  const Shape& shape() const { return type().shape; }
+  DType dtype() const { return type().dtype; }
+  std::int64_t rank() const { return shape().rank(); }
+  /// The size of an axis; negative axes count from the end. Throws TraceError out of range.
+  std::int64_t dim(std::int64_t axis, SourceLocation at = SourceLocation::current()) const;
+  bool empty() const noexcept { return node_ == nullptr; }
+
+  /// Computes the value with all that it depends on. Throws TraceError inside a traced function, where there is none yet.
+  Literal eval(SourceLocation at = SourceLocation::current()) const;
+  /// eval() of a scalar. Throws Error if it is no scalar of dtype T.
+  template <ScalarValue T>
+  T item(SourceLocation at = SourceLocation::current()) const {
+    return eval(at).template item<T>();
+  }
+
+  /// Row `i` of axis 0: an int (negative counts from the end; out of range throws) or an integer scalar tensor (clamped).
+  Tensor operator[](const class Operand& index) const;
+
+  // clang-format off
+  explicit operator bool() const = delete;  // a Tensor has no value while it is traced: choose with rondo::where, rondo::cond or rondo::while_loop; outside a trace, ask for item<bool>()
+  // clang-format on
+
+  Tensor& operator+=(const class Operand& other);
+  Tensor& operator-=(const class Operand& other);
+  Tensor& operator*=(const class Operand& other);
+  Tensor& operator/=(const class Operand& other);
+
+  /// The node that computes the value, for code that walks programs; null when empty.
+  const ir::Node* node() const noexcept { return node_; }
+  std::uint32_t result() const noexcept { return result_; }
+  /// Made from a C++ scalar and not computed with: where a dtype is expected it takes that dtype.
+  bool is_scalar_literal() const noexcept { return scalar_; }
+  /// A handle to result `result` of `node`.
+  static Tensor of(const ir::Node* node, std::uint32_t result = 0) noexcept {
+    Tensor t;
+    t.node_ = node;
+    t.result_ = result;
+    ir::retain(node);
+    return t;
+  }
+  bool same_as(const Tensor& other) const noexcept {
+    return node_ == other.node_ && result_ == other.result_;
+  }
+
+ private:
+  static Tensor from_scalar(const Scalar& value, SourceLocation at);
+
+  const ir::Node* node_ = nullptr;
+  std::uint32_t result_ = 0;
+  bool scalar_ = false;
+};
+
+/// What an op takes: a tensor, a literal, or a C++ scalar (which takes the dtype of the tensor beside it), with the line
+/// of the call. Made implicitly; lives for the call only.
+class Operand {
+ public:
+  Operand(const Tensor& tensor, SourceLocation at = SourceLocation::current()) : tensor_(&tensor), at_(at) {}
+  Operand(const Literal& value, SourceLocation at = SourceLocation::current())
+      : owned_(value, at), tensor_(&owned_), at_(at) {}
+  template <ScalarValue T>
+  Operand(const T& value, SourceLocation at = SourceLocation::current()) : scalar_(Scalar::of(value)), at_(at) {}
+  Operand(const Operand&) = delete;
+  Operand& operator=(const Operand&) = delete;
+
+  bool is_scalar() const noexcept { return tensor_ == nullptr; }
+  const Scalar& scalar() const noexcept { return scalar_; }
+  /// The tensor; only if !is_scalar().
+  const Tensor& tensor() const noexcept { return *tensor_; }
+  /// The tensor, or the scalar as one of its own C++ type's dtype.
+  RONDO_API Tensor any() const;
+  /// The tensor, or the scalar converted exactly to `dtype`. Throws TraceError where that is inexact.
+  RONDO_API Tensor as(DType dtype) const;
+  const SourceLocation& at() const noexcept { return at_; }
+
+ private:
+  Tensor owned_;
+  const Tensor* tensor_ = nullptr;
+  Scalar scalar_{DType::kPred};
+  SourceLocation at_;
+};
+
+// Element by element, with NumPy broadcasting. Operand dtypes must be equal; a C++ scalar takes the tensor's dtype.
+// All throw TraceError on dtypes that differ or do not fit the operator, on shapes that do not broadcast, and on a scalar that
+// the tensor's dtype cannot hold.
+RONDO_API Tensor operator+(const Operand& a, const Operand& b);
+RONDO_API Tensor operator-(const Operand& a, const Operand& b);
+RONDO_API Tensor operator*(const Operand& a, const Operand& b);
+/// Integers truncate towards zero; x / 0 is -1 (all ones unsigned), as XLA computes it.
+RONDO_API Tensor operator/(const Operand& a, const Operand& b);
+/// The sign is the dividend's; integer x % 0 is x.
+RONDO_API Tensor operator%(const Operand& a, const Operand& b);
+RONDO_API Tensor operator&(const Operand& a, const Operand& b);
+RONDO_API Tensor operator|(const Operand& a, const Operand& b);
+RONDO_API Tensor operator^(const Operand& a, const Operand& b);
+/// Zero for shifts of the width or more, or negative ones.
+RONDO_API Tensor operator<<(const Operand& a, const Operand& b);
+/// Arithmetic for signed dtypes, logical for unsigned ones.
+RONDO_API Tensor operator>>(const Operand& a, const Operand& b);
+// Comparisons give pred. With NaN all but != are false.
+RONDO_API Tensor operator<(const Operand& a, const Operand& b);
+RONDO_API Tensor operator<=(const Operand& a, const Operand& b);
+RONDO_API Tensor operator>(const Operand& a, const Operand& b);
+RONDO_API Tensor operator>=(const Operand& a, const Operand& b);
+RONDO_API Tensor operator==(const Operand& a, const Operand& b);
+RONDO_API Tensor operator!=(const Operand& a, const Operand& b);
+RONDO_API Tensor operator-(const Operand& x);
+RONDO_API Tensor operator+(const Operand& x);
+/// Bits of integers, logical for pred.
+RONDO_API Tensor operator~(const Operand& x);
+/// Logical not of a pred.
+RONDO_API Tensor operator!(const Operand& x);
+
+inline Tensor& Tensor::operator+=(const Operand& other) { return *this = Operand(*this, other.at()) + other; }
+inline Tensor& Tensor::operator-=(const Operand& other) { return *this = Operand(*this, other.at()) - other; }
+inline Tensor& Tensor::operator*=(const Operand& other) { return *this = Operand(*this, other.at()) * other; }
+inline Tensor& Tensor::operator/=(const Operand& other) { return *this = Operand(*this, other.at()) / other; }
+
+/// Evaluates a lazy tensor and prints type and elements; prints the type and name of a traced one.
+RONDO_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+}  // namespace rondo

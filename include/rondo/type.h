@@ -1,0 +1,47 @@
+// The type of a tensor: element type and dimensions.
+#pragma once
+
+#include <initializer_list>
+#include <iosfwd>
+#include <string>
+
+#include "rondo/dtype.h"
+#include "rondo/export.h"
+#include "rondo/shape.h"
+
+namespace rondo {
+
+struct TensorType {
+  DType dtype = DType::kF32;
+  Shape shape;
+
+  /// XLA's notation: `f32[2,3]`, `pred[]`.
+  RONDO_API std::string str() const;
+  std::int64_t rank() const noexcept { return shape.rank(); }
+  std::int64_t elements() const noexcept { return shape.elements(); }
+  std::int64_t bytes() const noexcept { return shape.elements() * byte_width(dtype); }
+  friend bool operator==(const TensorType&, const TensorType&) = default;
+};
+
+RONDO_API std::ostream& operator<<(std::ostream& out, const TensorType& type);
+RONDO_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
+RONDO_API std::ostream& operator<<(std::ostream& out, DType dtype);
+
+// A type of each dtype: `f32({2, 3})`; no dimensions give a scalar.
+inline TensorType pred(std::initializer_list<std::int64_t> dims = {}) { return {DType::kPred, dims}; }
+inline TensorType s8(std::initializer_list<std::int64_t> dims = {}) { return {DType::kS8, dims}; }
+inline TensorType s16(std::initializer_list<std::int64_t> dims = {}) { return {DType::kS16, dims}; }
+inline TensorType s32(std::initializer_list<std::int64_t> dims = {}) { return {DType::kS32, dims}; }
+inline TensorType s64(std::initializer_list<std::int64_t> dims = {}) { return {DType::kS64, dims}; }
+inline TensorType u8(std::initializer_list<std::int64_t> dims = {}) { return {DType::kU8, dims}; }
+inline TensorType u16(std::initializer_list<std::int64_t> dims = {}) { return {DType::kU16, dims}; }
+inline TensorType u32(std::initializer_list<std::int64_t> dims = {}) { return {DType::kU32, dims}; }
+inline TensorType u64(std::initializer_list<std::int64_t> dims = {}) { return {DType::kU64, dims}; }
+inline TensorType f16(std::initializer_list<std::int64_t> dims = {}) { return {DType::kF16, dims}; }
+inline TensorType bf16(std::initializer_list<std::int64_t> dims = {}) { return {DType::kBF16, dims}; }
+inline TensorType f32(std::initializer_list<std::int64_t> dims = {}) { return {DType::kF32, dims}; }
+inline TensorType f64(std::initializer_list<std::int64_t> dims = {}) { return {DType::kF64, dims}; }
+inline TensorType c64(std::initializer_list<std::int64_t> dims = {}) { return {DType::kC64, dims}; }
+inline TensorType c128(std::initializer_list<std::int64_t> dims = {}) { return {DType::kC128, dims}; }
+
+}  // namespace rondo

@@ -1,0 +1,152 @@
+// What a node knows beside its operands: a plain aggregate, held by value behind one type-erased pointer. Equality, hash and
+// print come from the reflection of its fields.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/hash/hash.h"
+#include "rondo/literal.h"
+#include "rondo/reflect.h"
+
+namespace rondo::ir {
+
+/// An op without attributes.
+struct NoAttributes {
+  friend bool operator==(const NoAttributes&, const NoAttributes&) = default;
+};
+
+// How the kinds of fields print. Overloads for further field types stand beside those types and are found by their namespace.
+void print_field(std::string& out, std::int64_t value);
+void print_field(std::string& out, int value);
+void print_field(std::string& out, bool value);
+void print_field(std::string& out, double value);
+void print_field(std::string& out, std::string_view value);
+inline void print_field(std::string& out, const std::string& value) { print_field(out, std::string_view(value)); }
+void print_field(std::string& out, DType value);
+void print_field(std::string& out, const Shape& value);
+void print_field(std::string& out, const TensorType& value);
+void print_field(std::string& out, const Literal& value);
+template <class T>
+  requires std::is_enum_v<T>
+void print_field(std::string& out, T value) {
+  print_field(out, static_cast<std::int64_t>(value));
+}
+template <class A, class B>
+void print_field(std::string& out, const std::pair<A, B>& value);
+template <class T>
+void print_field(std::string& out, const std::optional<T>& value);
+template <class T>
+void print_field(std::string& out, const std::vector<T>& values) {
+  out += '[';
+  bool first = true;
+  for (const auto& value : values) {
+    if (!std::exchange(first, false)) out += ',';
+    print_field(out, value);
+  }
+  out += ']';
+}
+template <class A, class B>
+void print_field(std::string& out, const std::pair<A, B>& value) {
+  print_field(out, value.first);
+  out += ':';
+  print_field(out, value.second);
+}
+template <class T>
+void print_field(std::string& out, const std::optional<T>& value) {
+  if (value) print_field(out, *value);
+  else out += "none";
+}
+
+class AttributesBase {
+ public:
+  virtual ~AttributesBase() = default;
+  virtual bool equals(const AttributesBase& other) const = 0;
+  virtual std::size_t hash() const = 0;
+  /// Appends `, name=value` for each field.
+  virtual void print(std::string& out) const = 0;
+  virtual const void* type_tag() const noexcept = 0;
+
+  mutable std::atomic<std::uint32_t> references{0};
+};
+
+template <class T>
+inline constexpr char kAttributesTag = 0;
+
+template <class T>
+class AttributesOf final : public AttributesBase {
+ public:
+  explicit AttributesOf(T initial) : value(std::move(initial)) {}
+  bool equals(const AttributesBase& other) const override {
+    return other.type_tag() == type_tag() && static_cast<const AttributesOf&>(other).value == value;
+  }
+  // The hash of the printed fields: attributes are small, and what prints the same nearly always is the same.
+  std::size_t hash() const override {
+    std::string text;
+    print(text);
+    return absl::HashOf(text);
+  }
+  void print(std::string& out) const override {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      auto fields = fields_of(value);
+      ((out += ", ", out += field_name<T, I>(), out += '=', print_field(out, std::get<I>(fields))), ...);
+    }(std::make_index_sequence<field_count<T>()>());
+  }
+  const void* type_tag() const noexcept override { return &kAttributesTag<T>; }
+
+  const T value;
+};
+
+/// A counted pointer to attributes; null for none.
+class Attributes {
+ public:
+  Attributes() noexcept = default;
+  template <class T>
+    requires(!std::is_same_v<T, Attributes>)
+  Attributes(T value) : base_(new AttributesOf<T>(std::move(value))) {
+    base_->references.store(1, std::memory_order_relaxed);
+  }
+  Attributes(NoAttributes) noexcept {}
+  Attributes(const Attributes& other) noexcept : base_(other.base_) {
+    if (base_) base_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  Attributes(Attributes&& other) noexcept : base_(std::exchange(other.base_, nullptr)) {}
+  Attributes& operator=(Attributes other) noexcept {
+    std::swap(base_, other.base_);
+    return *this;
+  }
+  ~Attributes() {
+    if (base_ && base_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete base_;
+  }
+
+  /// The aggregate. Asking for another type than was stored is a mistake of ours.
+  template <class T>
+  const T& as() const {
+    if (!base_ || base_->type_tag() != &kAttributesTag<T>) wrong_type();
+    return static_cast<const AttributesOf<T>*>(base_)->value;
+  }
+  template <class T>
+  const T* try_as() const noexcept {
+    return base_ && base_->type_tag() == &kAttributesTag<T> ? &static_cast<const AttributesOf<T>*>(base_)->value : nullptr;
+  }
+  std::size_t hash() const { return base_ ? base_->hash() : 0; }
+  void print(std::string& out) const {
+    if (base_) base_->print(out);
+  }
+  friend bool operator==(const Attributes& a, const Attributes& b) {
+    return a.base_ == b.base_ || (a.base_ && b.base_ && a.base_->equals(*b.base_));
+  }
+
+ private:
+  [[noreturn]] static void wrong_type();
+  const AttributesBase* base_ = nullptr;
+};
+
+}  // namespace rondo::ir

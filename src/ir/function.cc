@@ -1,0 +1,166 @@
+#include "rondo/function.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "fmt/format.h"
+#include "ir/function_data.h"
+#include "ir/lazy.h"
+
+namespace rondo {
+
+namespace {
+
+[[noreturn]] void foreign_parameter(const ir::Node* node, const std::string& name) {
+  const auto& attributes = node->attrs<ir::ParameterAttributes>();
+  throw TraceError(fmt::format("{} uses '{}' of {} ({}), which is traced elsewhere\n  Pass the tensor in as an argument.", name,
+                               attributes.name, attributes.region ? attributes.region->what : "another program",
+                               node->location().str()),
+                   node->location());
+}
+
+}  // namespace
+
+Function Function::make(std::string name, std::vector<Tensor> params, std::vector<Tensor> results,
+                        std::vector<std::string> result_names) {
+  absl::flat_hash_set<const ir::Node*> seen;
+  for (const Tensor& param : params) seen.insert(param.node());
+  std::vector<const ir::Node*> body;
+  std::vector<const ir::Node*> stack;
+  ir::Replay replay;
+  bool replaced = false;
+  {
+    std::lock_guard lock(ir::lazy_mutex());
+    auto visit = [&](const Tensor& tensor) {
+      const ir::Node* node = ir::checked(tensor, name.c_str(), {}).node();
+      if (!seen.insert(node).second) return;
+      if (ir::is_parameter(node)) foreign_parameter(node, name);
+      node->frozen.store(true, std::memory_order_relaxed);
+      stack.push_back(node);
+    };
+    for (const Tensor& result : results) visit(result);
+    while (!stack.empty()) {
+      const ir::Node* node = stack.back();
+      stack.pop_back();
+      if (const auto* values = node->values.load(std::memory_order_acquire); values && node->operands.empty()) {
+        for (std::uint32_t i = 0; i < values->size(); i++) {
+          Tensor constant = ir::make_constant((*values)[i], node->location());
+          body.push_back(constant.node());
+          replay.bind(Tensor::of(node, i), std::move(constant));
+        }
+        replaced = true;
+        continue;
+      }
+      body.push_back(node);
+      for (const Tensor& operand : node->operands) visit(operand);
+    }
+  }
+  std::sort(body.begin(), body.end(), [](const ir::Node* a, const ir::Node* b) { return a->id < b->id; });
+  Data data{std::move(name), std::move(params), std::move(body), std::move(results), std::move(result_names)};
+  if (replaced) {  // constants that are new come first, then the others in their order
+    std::stable_partition(data.body.begin(), data.body.end(), ir::is_constant);
+    for (const ir::Node*& node : data.body) {
+      replay.copy(node);
+      node = replay(Tensor::of(node)).node();
+    }
+    for (Tensor& result : data.results) result = replay(result);
+  }
+  return FunctionAccess::make(std::move(data));
+}
+
+namespace {
+
+[[noreturn]] void empty_function() {
+  throw TraceError("this Function is empty\n  Make one with rondo::trace or a parser.");
+}
+
+}  // namespace
+
+const std::string& Function::name() const { return data_ ? data_->name : (empty_function(), data_->name); }
+const std::vector<std::string>& Function::result_names() const {
+  if (!data_) empty_function();
+  return data_->result_names;
+}
+const std::vector<Tensor>& Function::parameters() const {
+  if (!data_) empty_function();
+  return data_->params;
+}
+const std::vector<Tensor>& Function::outputs() const {
+  if (!data_) empty_function();
+  return data_->results;
+}
+const std::vector<const ir::Node*>& Function::body() const {
+  if (!data_) empty_function();
+  return data_->body;
+}
+
+std::vector<TensorType> Function::params() const {
+  std::vector<TensorType> types;
+  for (const Tensor& param : parameters()) types.push_back(param.type());
+  return types;
+}
+
+std::vector<TensorType> Function::results() const {
+  std::vector<TensorType> types;
+  for (const Tensor& result : outputs()) types.push_back(result.type());
+  return types;
+}
+
+std::vector<std::string> Function::param_names() const {
+  std::vector<std::string> names;
+  for (const Tensor& param : parameters()) names.push_back(param.node()->attrs<ir::ParameterAttributes>().name);
+  return names;
+}
+
+namespace ir {
+
+std::vector<Function> regions_inside_out(const Function& function) {
+  // Outside in first; reversed, each region comes after those inside it. A region that stands twice counts at its last place.
+  std::vector<Function> order{function};
+  for (std::size_t i = 0; i < order.size(); i++) {
+    const Function current = order[i];
+    for (const Node* node : current.body()) order.insert(order.end(), node->regions.begin(), node->regions.end());
+  }
+  std::reverse(order.begin(), order.end());
+  absl::flat_hash_set<const void*> seen;
+  std::erase_if(order, [&](const Function& f) { return !seen.insert(f.identity()).second; });
+  return order;
+}
+
+void Replay::bind(const Tensor& from, Tensor to) {
+  map_.insert_or_assign(std::pair(from.node(), from.result()), std::move(to));
+}
+
+Tensor Replay::operator()(const Tensor& tensor) const {
+  auto found = map_.find({tensor.node(), tensor.result()});
+  return found == map_.end() ? tensor : found->second;
+}
+
+Operands Replay::operands_of(const Node* node) const {
+  Operands operands;
+  operands.reserve(node->operands.size());
+  for (const Tensor& operand : node->operands) operands.push_back((*this)(operand));
+  return operands;
+}
+
+void Replay::copy(const Node* node) {
+  if (map_.contains({node, 0})) return;
+  Tensor copied = rebuild(node, operands_of(node));
+  if (copied.node() == node) return;
+  bind(Tensor::of(node), copied);
+  for (std::uint32_t i = 1; i < node->types.size(); i++) bind(Tensor::of(node, i), Tensor::of(copied.node(), i));
+}
+
+std::vector<Tensor> Replay::inline_call(const Function& function, std::span<const Tensor> arguments) {
+  Replay replay;
+  for (std::size_t i = 0; i < arguments.size(); i++) replay.bind(function.parameters()[i], arguments[i]);
+  for (const Node* node : function.body()) replay.copy(node);
+  std::vector<Tensor> results;
+  for (const Tensor& result : function.outputs()) results.push_back(replay(result));
+  return results;
+}
+
+}  // namespace ir
+
+}  // namespace rondo

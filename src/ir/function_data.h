@@ -1,0 +1,56 @@
+// What a Function holds, for the rooms that make Functions.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "ir/node.h"
+#include "rondo/function.h"
+
+namespace rondo {
+
+struct Function::Data {
+  std::string name;
+  std::vector<Tensor> params;
+  std::vector<const ir::Node*> body;
+  std::vector<Tensor> results;
+  std::vector<std::string> result_names;
+};
+
+class FunctionAccess {
+ public:
+  static Function make(Function::Data data) {
+    Function function;
+    for (const ir::Node* node : data.body) node->frozen.store(true, std::memory_order_relaxed);
+    function.data_ = std::make_shared<const Function::Data>(std::move(data));
+    return function;
+  }
+};
+
+namespace ir {
+
+/// All distinct regions inside a function, each after the regions inside it; the function itself is last.
+std::vector<Function> regions_inside_out(const Function& function);
+
+/// Copies a body with other values in the place of parameters (or of any tensors): `bind` first, then node by node.
+class Replay {
+ public:
+  void bind(const Tensor& from, Tensor to);
+  /// What stands for a tensor now: what it was bound or rebuilt to, else the tensor itself.
+  Tensor operator()(const Tensor& tensor) const;
+  Operands operands_of(const Node* node) const;
+  /// Rebuilds a node on the mapped operands; the same node where nothing changed.
+  void copy(const Node* node);
+  /// Replays a whole function on arguments and returns its results.
+  static std::vector<Tensor> inline_call(const Function& function, std::span<const Tensor> arguments);
+
+ private:
+  absl::flat_hash_map<std::pair<const Node*, std::uint32_t>, Tensor> map_;
+};
+
+}  // namespace ir
+
+}  // namespace rondo

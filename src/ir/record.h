@@ -1,0 +1,83 @@
+// One record per op: everything the library knows about it.
+//
+// Semantics that hold for every op, and that rewrites may rely on:
+// - Integers wrap. Division by zero gives all ones, remainder by zero the dividend. Shifts by the width or more give 0 (the sign for
+//   arithmetic ones).
+// - Floats are IEEE 754. NaN propagates through minimum, maximum and clamp. No contraction, no reassociation except where a
+//   reduction says so.
+// - Indices of dynamic slices and gathers are clamped; scatter drops updates that do not fit.
+// - Ops are pure: the same operands give the same results, on every thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "rondo/function.h"
+#include "rondo/tensor.h"
+
+namespace rondo::ir {
+
+struct Node;
+class Attributes;
+class KernelCall;
+struct OpDef;
+
+/// What a type rule sees.
+struct InferContext {
+  const OpDef& op;
+  std::span<const Tensor> operands;
+  const Attributes& attributes;
+  std::span<const Function> regions;
+  SourceLocation at;
+
+  const TensorType& type(std::size_t i) const { return operands[i].type(); }
+  template <class T>
+  const T& attrs() const {
+    return attributes.template as<T>();
+  }
+  /// Throws TraceError: "<op>: <message>", with the user's line.
+  [[noreturn]] void fail(const std::string& message) const;
+};
+
+using InferredTypes = absl::InlinedVector<TensorType, 1>;
+using InferRule = InferredTypes (*)(const InferContext&);
+/// Evaluates the op on literals (ir/kernel.h). Null for what the interpreter lowers to jumps, or expands.
+using KernelRule = void (*)(KernelCall&);
+/// Says the op in simpler ones, as Tensor code on the given operands; one tensor a result.
+using ExpandRule = std::vector<Tensor> (*)(const Node&, std::span<const Tensor> operands);
+/// Appends what stands after the operands: `, dimensions={0}` in HLO; for StableHLO's generic form the entries of the attribute
+/// dictionary, `dimension = 0 : i64, is_stable = true`.
+using TextRule = void (*)(const Node&, std::string& out);
+
+/// How the parts of the library treat an op without knowing it.
+enum class OpKind : std::uint8_t {
+  kOrdinary,
+  kParameter,
+  kConstant,
+  kWhile,        // regions: cond, body; operands: the carry, then the invariants
+  kConditional,  // regions: one a branch; operands: the selector (pred: true branch first; s32: by index), then arguments
+  kStructured,   // a loop or construct that must be expanded before it runs or is printed: scan, fori
+};
+
+struct OpDef {
+  std::string_view name;             // in the IR's text and in errors
+  std::string_view hlo = {};         // HLO opcode; empty: expanded before it is printed
+  std::string_view stablehlo = {};   // with the dialect, `stablehlo.add`; empty: expanded before it is printed
+  int arity = -1;                    // number of operands; -1: any
+  InferRule infer = nullptr;
+  KernelRule kernel = nullptr;
+  ExpandRule expand = nullptr;
+  TextRule hlo_attributes = nullptr;
+  TextRule stablehlo_attributes = nullptr;
+  std::string_view hlo_regions = {};  // the attribute that names each region: `to_apply`, `condition,body`
+  OpKind kind = OpKind::kOrdinary;
+  bool elementwise = false;   // result element i depends on element i of the operands only; all of one shape
+  bool commutative = false;
+  bool observer = false;      // tap, print, progress: tells the outside what passes; never folded, merged or hoisted
+};
+
+}  // namespace rondo::ir

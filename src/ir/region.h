@@ -1,0 +1,58 @@
+// Tracing a region: from a lambda that was just run to a closed Function.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/node.h"
+
+namespace rondo::ir {
+
+/// A region between the run of its lambda and its closing: it still names outer tensors directly.
+struct OpenRegion {
+  std::string name;
+  std::vector<Tensor> params;
+  std::vector<Tensor> results;
+  std::vector<std::string> result_names;
+  std::vector<const Node*> body;  // in id order, kept alive by the results
+  std::vector<Tensor> captures;   // outer tensors that the body uses, in id order; small constants are none
+};
+
+/// Makes the parameters of a region and finds its body. While it lives, its parameters count as being traced; tensors that
+/// depend on them may not be used after it.
+class RegionTracer {
+ public:
+  /// `what` names the region in errors: "the body of while_loop 'solve'".
+  RegionTracer(std::string name, std::string what, SourceLocation at);
+  RegionTracer(const RegionTracer&) = delete;
+  RegionTracer& operator=(const RegionTracer&) = delete;
+  ~RegionTracer();
+
+  Tensor param(TensorType type, std::string name);
+  /// Walks back from what the lambda returned. Throws TraceError for a tensor that escaped from another region.
+  OpenRegion finish(std::vector<Tensor> results, std::vector<std::string> result_names = {});
+
+ private:
+  std::string name_;
+  std::shared_ptr<RegionToken> token_;
+  std::vector<Tensor> params_;
+};
+
+/// The captures of several regions of one node, each once, in id order.
+std::vector<Tensor> union_captures(std::span<const OpenRegion> regions);
+
+/// Closes a region over `captures` (a superset of its own): they become parameters after its own ones, in this order.
+Function close_region(OpenRegion region, std::span<const Tensor> captures);
+
+/// Traces `fn` on parameters of the given types into a closed region that may use nothing from outside but constants: a reducer,
+/// a comparator. Throws TraceError naming `what` if it captures a tensor.
+Function trace_closed(std::string name, std::string what, std::span<const TensorType> types,
+                      const std::function<std::vector<Tensor>(std::span<const Tensor>)>& fn, SourceLocation at);
+
+/// The most elements of a constant that is copied into a region in place of being captured.
+inline constexpr std::int64_t kCopiedConstantElements = 16;
+
+}  // namespace rondo::ir

@@ -1,0 +1,109 @@
+#include "ops/broadcast.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ops/support.h"
+
+namespace rondo::ops {
+
+namespace {
+
+InferredTypes infer_broadcast(const InferContext& context) {
+  const auto& attributes = context.attrs<BroadcastAttributes>();
+  const TensorType& x = context.type(0);
+  const Shape& shape = attributes.shape;
+  if (attributes.dimensions.size() != x.shape.size()) {
+    context.fail(fmt::format("{} axes of {} need a place each in {}; {} are given", x.rank(), x.str(), shape.str(),
+                             attributes.dimensions.size()));
+  }
+  std::int64_t last = -1;
+  for (std::size_t i = 0; i < attributes.dimensions.size(); i++) {
+    const std::int64_t to = attributes.dimensions[i];
+    if (to <= last || to >= shape.rank()) context.fail(fmt::format("axis {} cannot go to axis {} of {}: places must grow and lie in the shape", i, to, shape.str()));
+    if (shape[to] != x.shape[i]) {
+      context.fail(fmt::format("axis {} of {} has {} elements, axis {} of {} has {}", i, x.str(), x.shape[i], to, shape.str(), shape[to]));
+    }
+    last = to;
+  }
+  return {{x.dtype, shape}};
+}
+
+void broadcast_kernel(KernelCall& call) {
+  const Literal& x = call.input(0);
+  const auto& map = call.attrs<BroadcastAttributes>().dimensions;
+  const TensorType& type = call.output_type();
+  Literal out = Literal::uninitialized(type);
+  for_width(byte_width(type.dtype), [&]<class U>() {
+    const U* from = reinterpret_cast<const U*>(x.bytes());
+    U* to = reinterpret_cast<U*>(out.mutable_bytes());
+    const std::int64_t total = type.elements();
+    if (total == 0) return;
+    if (x.elements() == 1) {
+      std::fill(to, to + total, *from);
+      return;
+    }
+    const std::vector<std::int64_t> x_strides = strides_of(x.shape());
+    std::vector<std::int64_t> stride(type.shape.size(), 0), index(type.shape.size(), 0);
+    for (std::size_t i = 0; i < map.size(); i++) stride[static_cast<std::size_t>(map[i])] = x_strides[i];
+    std::int64_t at = 0;
+    for (std::int64_t i = 0; i < total; i++) {
+      to[i] = from[at];
+      for (std::size_t axis = index.size(); axis-- > 0;) {
+        at += stride[axis];
+        if (++index[axis] < type.shape[axis]) break;
+        at -= stride[axis] * type.shape[axis];
+        index[axis] = 0;
+      }
+    }
+  });
+  call.output() = std::move(out);
+}
+
+void broadcast_hlo(const Node& node, std::string& out) {
+  out += ", dimensions=";
+  append_list(out, node.attrs<BroadcastAttributes>().dimensions, '{', '}');
+}
+
+void broadcast_stablehlo(const Node& node, std::string& out) {
+  append_i64_array(out, "broadcast_dimensions", node.attrs<BroadcastAttributes>().dimensions);
+}
+
+InferredTypes infer_reshape(const InferContext& context) {
+  const TensorType& x = context.type(0);
+  const Shape& shape = context.attrs<ReshapeAttributes>().shape;
+  if (shape.elements() != x.elements()) {
+    context.fail(fmt::format("{} has {} elements, the shape {} has {}", x.str(), x.elements(), shape.str(), shape.elements()));
+  }
+  return {{x.dtype, shape}};
+}
+
+void reshape_kernel(KernelCall& call) { call.output() = call.take(0).reinterpreted(call.output_type()); }
+
+}  // namespace
+
+const ir::OpDef kBroadcastInDim{.name = "broadcast_in_dim",
+                                .hlo = "broadcast",
+                                .stablehlo = "stablehlo.broadcast_in_dim",
+                                .arity = 1,
+                                .infer = infer_broadcast,
+                                .kernel = broadcast_kernel,
+                                .hlo_attributes = broadcast_hlo,
+                                .stablehlo_attributes = broadcast_stablehlo};
+
+const ir::OpDef kReshape{.name = "reshape",
+                         .hlo = "reshape",
+                         .stablehlo = "stablehlo.reshape",
+                         .arity = 1,
+                         .infer = infer_reshape,
+                         .kernel = reshape_kernel};
+
+Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map, SourceLocation at) {
+  return make(kBroadcastInDim, {x}, BroadcastAttributes{shape, std::move(map)}, at);
+}
+
+Tensor reshape_to(const Tensor& x, const Shape& shape, SourceLocation at) {
+  return x.shape() == shape ? x : make(kReshape, {x}, ReshapeAttributes{shape}, at);
+}
+
+}  // namespace rondo::ops
