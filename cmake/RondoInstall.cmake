@@ -20,7 +20,7 @@ install(
   FILES_MATCHING
   PATTERN "*.h"
   PATTERN "*.inc"
-  PATTERN "rondo/detail/src/*.cc")
+  PATTERN "*.cc")
 install(
   EXPORT rondo_targets
   NAMESPACE rondo::

@@ -79,17 +79,18 @@ endif()
 
 # Tests, benchmarks and the command include headers of src/. A shared library hides what is behind
 # them, so there they link the same objects as an archive.
-if(rondo_type STREQUAL "SHARED_LIBRARY" AND PROJECT_IS_TOP_LEVEL)
-  add_library(rondo_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:rondo>)
-  set_target_properties(rondo_internal PROPERTIES LINKER_LANGUAGE CXX)
-  target_include_directories(
-    rondo_internal INTERFACE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/generated"
-                             "${PROJECT_SOURCE_DIR}/src")
-  target_compile_definitions(rondo_internal INTERFACE RONDO_SHARED)
-  target_compile_features(rondo_internal INTERFACE cxx_std_20)
-else()
-  add_library(rondo_internal INTERFACE)
+if(RONDO_BUILD_TESTS OR RONDO_BUILD_BENCHMARKS OR RONDO_BUILD_CLI)
+  if(rondo_type STREQUAL "SHARED_LIBRARY")
+    add_library(rondo_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:rondo>)
+    set_target_properties(rondo_internal PROPERTIES LINKER_LANGUAGE CXX)
+    target_include_directories(
+      rondo_internal INTERFACE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/generated")
+    target_compile_definitions(rondo_internal INTERFACE RONDO_SHARED)
+    target_compile_features(rondo_internal INTERFACE cxx_std_20)
+  else()
+    add_library(rondo_internal INTERFACE)
+    target_link_libraries(rondo_internal INTERFACE rondo)
+  endif()
   target_include_directories(rondo_internal INTERFACE "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(rondo_internal INTERFACE rondo)
+  target_link_libraries(rondo_internal INTERFACE ${RONDO_LINK_LIBRARIES})
 endif()
-target_link_libraries(rondo_internal INTERFACE ${RONDO_LINK_LIBRARIES})

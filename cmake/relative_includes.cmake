@@ -2,6 +2,8 @@
 # relative to SOURCE_DIR, into a path relative to the including file.
 # Usage: cmake -DSOURCE_DIR=... -DOUTPUT_DIR=... -DFILES=a;b -P relative_includes.cmake
 
+cmake_minimum_required(VERSION 3.22)
+
 # Files that left src/ must not linger in the copy.
 file(GLOB_RECURSE old_files RELATIVE "${OUTPUT_DIR}" "${OUTPUT_DIR}/*")
 foreach(old_file IN LISTS old_files)

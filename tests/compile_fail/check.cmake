@@ -1,5 +1,7 @@
 # Usage: cmake -DCOMPILER=c++ -DSOURCE=case.cc -DINCLUDE_DIRS=a;b -P check.cmake
 
+cmake_minimum_required(VERSION 3.22)
+
 set(command "${COMPILER}" -std=c++20 -fsyntax-only -Wall -Wextra)
 foreach(dir IN LISTS INCLUDE_DIRS)
   list(APPEND command "-I${dir}")

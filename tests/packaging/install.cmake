@@ -1,6 +1,8 @@
 # Installs the build in BINARY_DIR to an empty PREFIX, and checks that the package stays in its own
 # folders and needs neither the sources nor the build.
 
+cmake_minimum_required(VERSION 3.22)
+
 file(REMOVE_RECURSE "${PREFIX}")
 execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BINARY_DIR}" --prefix "${PREFIX}"
                 COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)

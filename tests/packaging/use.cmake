@@ -1,5 +1,7 @@
 # Configures, builds and runs an outside project from scratch. packaging.cmake has the arguments.
 
+cmake_minimum_required(VERSION 3.22)
+
 file(REMOVE_RECURSE "${WORK_DIR}")
 set(flags "${FLAGS}")
 if(SANITIZE)
@@ -10,7 +12,7 @@ execute_process(
     "${CMAKE_COMMAND}" -S "${PROJECT_DIR}" -B "${WORK_DIR}" -G "${GENERATOR}"
     "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_FLAGS=${flags}"
     "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" "-DCMAKE_PREFIX_PATH=${PREFIX}"
-    "-DRONDO_SOURCE_DIR=${RONDO_SOURCE_DIR}" COMMAND_ERROR_IS_FATAL ANY)
+    "-DRONDO_SOURCE_DIR=${RONDO_SOURCE_DIR}" --no-warn-unused-cli COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK_DIR}" --parallel 2
                         COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND "${WORK_DIR}/${PROGRAM}" COMMAND_ERROR_IS_FATAL ANY)

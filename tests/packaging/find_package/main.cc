@@ -12,12 +12,12 @@ struct House {
 
 int main() {
   auto simulate = [](Tensor tank0) {
-    House end = rondo::while_loop([](House h) { return h.step < 20; },
-                                  [](House h) {
-                                    return House{h.step + 1, h.slab + 0.1 * (h.tank - h.slab),
-                                                 h.tank * 0.99};
-                                  },
-                                  House{0, 20.0f, tank0});
+    House end = rondo::while_loop(
+        [](House h) { return h.step < 20; },
+        [](House h) {
+          return House{h.step + 1, h.slab + 0.1 * (h.tank - h.slab), h.tank * 0.99};
+        },
+        House{0, 20.0f, tank0});
     return end.slab;
   };
   float slab = rondo::jit(simulate)(70.0f).item<float>();
