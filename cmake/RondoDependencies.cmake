@@ -11,8 +11,13 @@ macro(rondo_find_package name debian_package)
   endif()
 endmacro()
 
-rondo_find_package(absl libabsl-dev)
-rondo_find_package(fmt libfmt-dev)
+# A project that adds Rondo may have brought these as targets of its own.
+if(NOT TARGET absl::flat_hash_map)
+  rondo_find_package(absl libabsl-dev)
+endif()
+if(NOT TARGET fmt::fmt)
+  rondo_find_package(fmt libfmt-dev)
+endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 rondo_find_package(Threads libc6-dev)
 

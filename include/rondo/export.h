@@ -1,5 +1,5 @@
-#ifndef RONDO_EXPORT_H_
-#define RONDO_EXPORT_H_
+// Which symbols a shared library shows.
+#pragma once
 
 // Marks what a shared library shows to its users. Everything else is hidden by the build.
 //
@@ -11,5 +11,3 @@
 #else
 #define RONDO_API
 #endif
-
-#endif  // RONDO_EXPORT_H_
