@@ -1,11 +1,10 @@
-// Which symbols a shared library shows.
-#pragma once
-
 // Marks what a shared library shows to its users. Everything else is hidden by the build.
 //
 // RONDO_SHARED is defined by the build for the library and for those who link it when it is shared.
 // A static library and header-only use need no mark: there, a user's own shared library decides
 // what it exports.
+#pragma once
+
 #if defined(RONDO_SHARED)
 #define RONDO_API __attribute__((visibility("default")))
 #else

@@ -1,12 +1,10 @@
-// Header-only use.
-#pragma once
-
 // Header-only use: include this file in exactly one source file of a program, instead of linking
 // the library, and link the CMake target rondo::header_only (or Abseil and fmt) there. All other
 // source files include <rondo/rondo.h> as ever.
 //
 // It is the text of the whole library, so it also brings Abseil, fmt and the library's internal
 // headers into that one source file. Keep that file small.
+#pragma once
 
 #if defined(RONDO_SHARED)
 #error "rondo/implementation.h and the shared library rondo::rondo exclude each other; link rondo::header_only"
