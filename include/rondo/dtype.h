@@ -18,10 +18,16 @@ enum class DType : std::uint8_t {
 
 inline constexpr int kDTypeCount = 15;
 
-/// XLA's name: `pred`, `s32`, `bf16`, ...
+namespace detail {
+inline constexpr unsigned char kByteWidths[kDTypeCount] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+}  // namespace detail
+
+/// XLA's name: `pred`, `s32`, `bf16`, ...; `invalid` for a value outside the enumeration.
 RONDO_API std::string_view dtype_name(DType dtype) noexcept;
-/// Bytes per element.
-RONDO_API std::int64_t byte_width(DType dtype) noexcept;
+/// Bytes per element; 0 for a value outside the enumeration.
+constexpr std::int64_t byte_width(DType dtype) noexcept {
+  return static_cast<int>(dtype) < kDTypeCount ? detail::kByteWidths[static_cast<int>(dtype)] : 0;
+}
 
 constexpr bool is_pred(DType t) noexcept { return t == DType::kPred; }
 constexpr bool is_signed_integer(DType t) noexcept { return t >= DType::kS8 && t <= DType::kS64; }
@@ -30,7 +36,29 @@ constexpr bool is_integer(DType t) noexcept { return t >= DType::kS8 && t <= DTy
 constexpr bool is_floating(DType t) noexcept { return t >= DType::kF16 && t <= DType::kF64; }
 constexpr bool is_complex(DType t) noexcept { return t >= DType::kC64; }
 
-/// IEEE 754 binary16. Conversions from float and double round to nearest even, once.
+namespace detail {
+
+/// The integer as a double; where it has more than 53 bits, one that rounds to fewer bits as the integer itself does: what
+/// does not fit is replaced by its last bit set.
+template <class T>
+constexpr double integer_to_double(T value) noexcept {
+  if constexpr (sizeof(T) < 8) {
+    return static_cast<double>(value);
+  } else {
+    const bool negative = value < T{0};
+    const auto bits = static_cast<std::uint64_t>(value);
+    std::uint64_t magnitude = negative ? 0 - bits : bits;
+    if (magnitude >> 53 != 0) {
+      magnitude = (magnitude & ~std::uint64_t{0x7ff}) | ((magnitude & 0x7ff) != 0 ? 0x800 : 0);
+    }
+    return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+  }
+}
+
+}  // namespace detail
+
+/// IEEE 754 binary16. Conversions round to nearest even, once; a NaN keeps its sign and the upper bits
+/// of its payload and becomes quiet. The conversion to float is exact.
 struct float16 {
   std::uint16_t bits = 0;
   float16() = default;
@@ -38,7 +66,7 @@ struct float16 {
   RONDO_API explicit float16(double value) noexcept;
   template <class T>
     requires std::is_integral_v<T>
-  explicit float16(T value) noexcept : float16(static_cast<double>(value)) {}
+  explicit float16(T value) noexcept : float16(detail::integer_to_double(value)) {}
   RONDO_API operator float() const noexcept;
   static constexpr float16 from_bits(std::uint16_t bits) noexcept {
     float16 x;
@@ -47,7 +75,7 @@ struct float16 {
   }
 };
 
-/// The upper half of an IEEE 754 binary32. Conversions from float and double round to nearest even, once.
+/// The upper half of an IEEE 754 binary32. Conversions are as those of float16.
 struct bfloat16 {
   std::uint16_t bits = 0;
   bfloat16() = default;
@@ -55,7 +83,7 @@ struct bfloat16 {
   RONDO_API explicit bfloat16(double value) noexcept;
   template <class T>
     requires std::is_integral_v<T>
-  explicit bfloat16(T value) noexcept : bfloat16(static_cast<double>(value)) {}
+  explicit bfloat16(T value) noexcept : bfloat16(detail::integer_to_double(value)) {}
   operator float() const noexcept {
     return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) << 16);
   }

@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,10 +17,12 @@
 namespace rondo {
 
 /// A dense row-major host array. Copies share their storage; the first write through a shared one copies it. Storage is
-/// aligned to 64 bytes. A pred is one byte, 0 or 1. A default-constructed literal is an f32[0].
+/// aligned to 64 bytes. A pred is one byte, 0 or 1. A default-constructed literal is an f32[0]. A literal that was moved from
+/// holds nothing: it may be assigned to, copied, compared, printed and destroyed, and the rest throws TraceError or finds no
+/// elements.
 class RONDO_API Literal {
  public:
-  Literal() : type_{DType::kF32, {0}} {}
+  Literal() : type_{DType::kF32, empty_shape()} {}
   Literal(const Literal& other) noexcept : type_(other.type_), storage_(other.storage_) {
     if (storage_) storage_->references.fetch_add(1, std::memory_order_relaxed);
   }
@@ -26,15 +30,16 @@ class RONDO_API Literal {
       : type_(std::move(other.type_)), storage_(std::exchange(other.storage_, nullptr)) {}
   Literal& operator=(const Literal& other) noexcept { return *this = Literal(other); }
   Literal& operator=(Literal&& other) noexcept {
-    std::swap(type_, other.type_);
-    std::swap(storage_, other.storage_);
+    Literal old(std::move(other));  // so that what *this held goes now, and not with `other`
+    std::swap(type_, old.type_);
+    std::swap(storage_, old.storage_);
     return *this;
   }
   ~Literal() {
     if (storage_) release(storage_);
   }
 
-  /// An array with a copy of `values`, in row-major order. Throws Error if their number is not the shape's.
+  /// An array with a copy of `values`, in row-major order. Throws TraceError if their number is not the shape's.
   template <HostScalar T>
   static Literal from(std::span<const T> values, const Shape& shape) {
     static_assert(!std::is_same_v<T, long double>, "rondo: a long double array has no element type; use double");
@@ -73,38 +78,46 @@ class RONDO_API Literal {
   DType dtype() const noexcept { return type_.dtype; }
   std::int64_t elements() const noexcept { return type_.elements(); }
 
-  /// The elements in row-major order. Throws Error unless T is the host type of the dtype.
+  /// The elements in row-major order. Throws TraceError unless T is the host type of the dtype.
   template <HostScalar T>
   std::span<const T> data() const {
+    static_assert(!std::is_same_v<std::remove_cv_t<T>, long double>, "rondo: no array holds long double; use double");
     check_dtype(dtype_of<T>);
     return {reinterpret_cast<const T*>(bytes()), size()};
   }
   /// The elements for writing; copies the storage first if it is shared.
   template <HostScalar T>
   std::span<T> mutable_data() {
+    static_assert(!std::is_same_v<std::remove_cv_t<T>, long double>, "rondo: no array holds long double; use double");
     check_dtype(dtype_of<T>);
     return {reinterpret_cast<T*>(mutable_bytes()), size()};
   }
-  /// The only element. Throws Error unless there is just one, of dtype T.
+  /// The only element. Throws TraceError unless there is just one, of dtype T.
   template <HostScalar T>
   T item() const {
-    check_single();
-    return data<T>()[0];
+    if constexpr (std::is_same_v<T, long double>) {
+      return item<double>();
+    } else {
+      check_single();
+      return data<T>()[0];
+    }
   }
 
+  /// The storage; null in a default-constructed or moved-from literal.
   const std::byte* bytes() const noexcept { return storage_ ? storage_->data() : nullptr; }
+  /// The storage for writing, never null; copies it first if it is shared.
   std::byte* mutable_bytes();
   /// True when no other literal shares the storage, so that writing copies nothing.
   bool unique() const noexcept {
     return storage_ && storage_->references.load(std::memory_order_acquire) == 1;
   }
-  /// The same elements under another shape with as many elements (or another dtype of the same width), without a copy.
-  /// Throws Error if the number of bytes differs.
+  /// The same bytes under another type, without a copy. Throws TraceError if the number of bytes differs, or if other
+  /// elements should become pred (their bytes need not be 0 or 1).
   Literal reinterpreted(const TensorType& type) const&;
   Literal reinterpreted(const TensorType& type) &&;
 
   /// NumPy's .npy format, versions 1 to 3 (numpy.lib.format). Reads C-ordered little-endian arrays of the dtypes here;
-  /// bf16 is type V2. Throws ParseError naming the file and what is wrong with it.
+  /// bf16 is type V2. Throws ParseError naming the file and what is wrong with it, ExecutionError where memory is short.
   static Literal load_npy(const std::string& path);
   /// Throws ExecutionError if the file cannot be written.
   void save_npy(const std::string& path) const;
@@ -118,12 +131,14 @@ class RONDO_API Literal {
   struct alignas(64) Storage {
     std::atomic<std::uint32_t> references;
     std::uint32_t size_class;
-    std::size_t capacity;
+    std::size_t bytes;  // asked for
     std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
   };
   /// Elements in storage: none in a literal that was moved from.
   std::size_t size() const noexcept { return storage_ ? static_cast<std::size_t>(elements()) : 0; }
-  static Storage* allocate(std::size_t bytes);
+  static const Shape& empty_shape();
+  /// Null where there is not that much memory.
+  static Storage* allocate(std::size_t bytes) noexcept;
   static void release(Storage* storage) noexcept;
   static Literal copy_of(const void* values, std::size_t count, const TensorType& type);
   void check_dtype(DType wanted) const;

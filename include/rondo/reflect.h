@@ -97,11 +97,11 @@ struct FieldArity<0> {
       return visitor(RONDO_LIST(RONDO_NAME, r, n));                       \
     }                                                                     \
   };
-#define RONDO_ARITIES(r)                                                                    \
-  RONDO_ARITY(r, 1)                                                                         \
-  RONDO_ARITY(r, 2)                                                                         \
-  RONDO_ARITY(r, 3) RONDO_ARITY(r, 4) RONDO_ARITY(r, 5) RONDO_ARITY(r, 6) RONDO_ARITY(r, 7) \
-      RONDO_ARITY(r, 8)
+#define RONDO_ARITIES(r) \
+  RONDO_ARITY(r, 1)      \
+  RONDO_ARITY(r, 2)      \
+  RONDO_ARITY(r, 3)      \
+  RONDO_ARITY(r, 4) RONDO_ARITY(r, 5) RONDO_ARITY(r, 6) RONDO_ARITY(r, 7) RONDO_ARITY(r, 8)
 RONDO_ARITIES(0)
 RONDO_ARITIES(1)
 RONDO_ARITIES(2)

@@ -70,9 +70,10 @@ class RONDO_API Tensor {
       : node_(std::exchange(other.node_, nullptr)), result_(other.result_), scalar_(other.scalar_) {}
   Tensor& operator=(const Tensor& other) noexcept { return *this = Tensor(other); }
   Tensor& operator=(Tensor&& other) noexcept {
-    std::swap(node_, other.node_);
-    std::swap(result_, other.result_);
-    std::swap(scalar_, other.scalar_);
+    Tensor taken(std::move(other));
+    std::swap(node_, taken.node_);
+    std::swap(result_, taken.result_);
+    std::swap(scalar_, taken.scalar_);
     return *this;
   }
   ~Tensor() {

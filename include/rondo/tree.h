@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -23,7 +24,9 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/call_with.h"
 #include "rondo/dtype.h"
+#include "rondo/error.h"
 #include "rondo/reflect.h"
 
 namespace rondo {
@@ -35,7 +38,9 @@ struct TensorType;
 namespace detail {
 
 template <class T>
-inline constexpr bool kIsLeaf = HostScalar<T>;
+inline constexpr bool kIsLeaf = false;
+template <class T>
+requires(std::is_object_v<T>) && HostScalar<T> inline constexpr bool kIsLeaf<T> = true;
 template <>
 inline constexpr bool kIsLeaf<Tensor> = true;
 template <>
@@ -44,7 +49,9 @@ template <>
 inline constexpr bool kIsLeaf<TensorType> = true;
 
 template <class T>
-concept HasTreeFields = std::is_class_v<T> && requires(T& object) { tree_fields(object); };
+concept HasTreeFields = std::is_class_v<T> && requires(T& object) {
+  tree_fields(object);
+};
 
 // Like fields_of, for a struct that has its own tree_fields. One that takes T& only serves const
 // objects too: nothing is written through the references, they become const again at once.
@@ -60,11 +67,10 @@ constexpr auto own_fields_of(T& object) {
 
 enum class TreeKind { kNone, kLeaf, kTuple, kArray, kVector, kMap, kStruct, kOwnFields };
 
-// What holds for one kind of tree: its kind, the types of its children, and the type of the tree
-// that has `Replace<child>` in place of each child.
+// The kind of a tree and the types of its children, which may be const or references.
 template <class T>
 struct TreeTraits {
-  static constexpr TreeKind kKind = [] {
+  static constexpr TreeKind kind() {
     if constexpr (kIsLeaf<T>) {
       return TreeKind::kLeaf;
     } else if constexpr (HasTreeFields<T>) {
@@ -74,58 +80,378 @@ struct TreeTraits {
     } else {
       return TreeKind::kNone;
     }
-  }();
+  }
+  template <class... Fields>
+  static TypeList<Fields...> own_types(const std::tuple<Fields...>&);
+  static constexpr auto children() {
+    if constexpr (kind() == TreeKind::kOwnFields) {
+      return decltype(own_types(tree_fields(std::declval<T&>()))){};
+    } else if constexpr (kind() == TreeKind::kStruct) {
+      return field_types_t<T>{};
+    } else {
+      return TypeList<>{};
+    }
+  }
+};
+
+template <TreeKind kKind, class... Ts>
+struct ContainerTraits {
+  static constexpr TreeKind kind() { return kKind; }
+  static constexpr TypeList<Ts...> children() { return {}; }
 };
 template <class... Ts>
-struct TreeTraits<std::tuple<Ts...>> {
-  static constexpr TreeKind kKind = TreeKind::kTuple;
-  using Children = TypeList<Ts...>;
-  template <template <class> class Replace>
-  using Replaced = std::tuple<Replace<Ts>...>;
-};
+struct TreeTraits<std::tuple<Ts...>> : ContainerTraits<TreeKind::kTuple, Ts...> {};
 template <class First, class Second>
-struct TreeTraits<std::pair<First, Second>> {
-  static constexpr TreeKind kKind = TreeKind::kTuple;
-  using Children = TypeList<First, Second>;
-  template <template <class> class Replace>
-  using Replaced = std::pair<Replace<First>, Replace<Second>>;
-};
+struct TreeTraits<std::pair<First, Second>> : ContainerTraits<TreeKind::kTuple, First, Second> {};
 template <class T, std::size_t N>
-struct TreeTraits<std::array<T, N>> {
-  static constexpr TreeKind kKind = TreeKind::kArray;
-  using Children = TypeList<T>;
-  template <template <class> class Replace>
-  using Replaced = std::array<Replace<T>, N>;
-};
+struct TreeTraits<std::array<T, N>> : ContainerTraits<TreeKind::kArray, T> {};
 template <class T, class Allocator>
-struct TreeTraits<std::vector<T, Allocator>> {
-  static constexpr TreeKind kKind = TreeKind::kVector;
-  using Children = TypeList<T>;
-  template <template <class> class Replace>
-  using Replaced = std::vector<Replace<T>>;
-};
+struct TreeTraits<std::vector<T, Allocator>> : ContainerTraits<TreeKind::kVector, T> {};
 template <class T, class Compare, class Allocator>
-struct TreeTraits<std::map<std::string, T, Compare, Allocator>> {
-  static constexpr TreeKind kKind = TreeKind::kMap;
-  using Children = TypeList<T>;
-  template <template <class> class Replace>
-  using Replaced = std::map<std::string, Replace<T>, Compare>;
-};
+struct TreeTraits<std::map<std::string, T, Compare, Allocator>>
+    : ContainerTraits<TreeKind::kMap, T> {};
 
 template <class T>
-inline constexpr TreeKind kTreeKind = TreeTraits<T>::kKind;
-
+inline constexpr TreeKind kTreeKind = TreeTraits<T>::kind();
 template <class T>
-constexpr auto children_of() {
-  if constexpr (kTreeKind<T> == TreeKind::kStruct) {
-    return field_types_t<T>{};
-  } else if constexpr (kTreeKind<T> == TreeKind::kOwnFields) {
-    return []<class... Fields>(const std::tuple<Fields...>*) {
-      return TypeList<Fields...>{};
-    }(static_cast<decltype(tree_fields(std::declval<T&>()))*>(nullptr));
-  } else if constexpr (kTreeKind<T> == TreeKind::kLeaf || kTreeKind<T> == TreeKind::kNone) {
-    return TypeList<>{};
+using children_t = decltype(TreeTraits<T>::children());
+
+// Whether T is a tree, all of whose leaves satisfy `Condition`. `Outer` are the types around it: a
+// struct that holds a vector of itself is a tree if the rest of it is one.
+template <class T, class Condition, class... Outer>
+constexpr bool all_leaves() {
+  if constexpr (kTreeKind<T> == TreeKind::kNone) {
+    return false;
+  } else if constexpr (kTreeKind<T> == TreeKind::kLeaf) {
+    return Condition::template holds<T>;
+  } else if constexpr ((std::is_same_v<T, Outer> || ...)) {
+    return true;
   } else {
-    return typename TreeTraits<T>::Children{};
+    return []<class... Children>(TypeList<Children...>) {
+      return (all_leaves<std::remove_cvref_t<Children>, Condition, Outer..., T>() && ...);
+    }(children_t<T>{});
   }
 }
+
+struct AnyLeaf {
+  template <class Leaf>
+  static constexpr bool holds = true;
+};
+template <class L>
+struct LeafIs {
+  template <class Leaf>
+  static constexpr bool holds = std::is_same_v<Leaf, L>;
+};
+template <class L>
+struct LeafConvertsTo {
+  template <class Leaf>
+  static constexpr bool holds = std::is_convertible_v<const Leaf&, L>;
+};
+
+template <class T>
+inline constexpr bool kIsTree = all_leaves<T, AnyLeaf>();
+
+// Whether each leaf of T can become an L: in a struct, whose fields have the types they have, each
+// must be one already.
+template <class T, class L>
+constexpr bool is_replaceable() {
+  if constexpr (kTreeKind<T> == TreeKind::kNone) {
+    return false;
+  } else if constexpr (kTreeKind<T> == TreeKind::kLeaf) {
+    return true;
+  } else if constexpr (kTreeKind<T> == TreeKind::kStruct || kTreeKind<T> == TreeKind::kOwnFields) {
+    return all_leaves<T, LeafIs<L>>();
+  } else {
+    return []<class... Children>(TypeList<Children...>) {
+      return (is_replaceable<std::remove_cvref_t<Children>, L>() && ...);
+    }(children_t<T>{});
+  }
+}
+
+template <class T, class L>
+struct ReplaceLeaves {
+  static_assert(
+      kTreeKind<T> != TreeKind::kNone,
+      "rondo: this type is not a tree of tensors: it is no Tensor, Literal, TensorType or "
+      "C++ scalar, no std::tuple, pair, array, vector or map<std::string, _> of trees, "
+      "and no plain struct of trees.");
+  static_assert(kTreeKind<T> == TreeKind::kNone || kIsTree<T>,
+                "rondo: this type is not a tree of tensors: the struct has a field that is neither "
+                "a Tensor nor a tree of them.");
+  static_assert(!kIsTree<T> || is_replaceable<T, L>(),
+                "rondo: a struct carried by a loop or passed through a transform must have Tensor "
+                "fields (or trees of Tensors): this one has a field of another type, or the result "
+                "asked for is not made of Tensors.");
+  using type = std::conditional_t<kTreeKind<T> == TreeKind::kLeaf, L, T>;
+};
+
+}  // namespace detail
+
+/// A type that is one leaf.
+template <class T>
+concept TreeLeaf = detail::kIsLeaf<std::remove_cvref_t<T>>;
+
+/// A type that is a tree of tensors (see above), const or by reference as may be.
+template <class T>
+concept TensorTree = detail::kIsTree<std::remove_cvref_t<T>>;
+
+/// The same structure with every leaf replaced by L: std::tuple<int, Tensor> gives
+/// std::tuple<L, L>. A struct whose leaves are all L stays itself; another cannot be replaced and
+/// does not compile.
+template <class T, class L>
+using replace_leaves_t = typename detail::ReplaceLeaves<std::remove_cvref_t<T>, L>::type;
+
+/// What a value of type T becomes inside a traced program.
+template <class T>
+using traced_t = replace_leaves_t<std::decay_t<T>, Tensor>;
+
+namespace detail {
+
+template <class... Ts, class L>
+struct ReplaceLeaves<std::tuple<Ts...>, L> {
+  using type = std::tuple<replace_leaves_t<Ts, L>...>;
+};
+template <class First, class Second, class L>
+struct ReplaceLeaves<std::pair<First, Second>, L> {
+  using type = std::pair<replace_leaves_t<First, L>, replace_leaves_t<Second, L>>;
+};
+template <class T, std::size_t N, class L>
+struct ReplaceLeaves<std::array<T, N>, L> {
+  using type = std::array<replace_leaves_t<T, L>, N>;
+};
+template <class T, class Allocator, class L>
+struct ReplaceLeaves<std::vector<T, Allocator>, L> {
+  using Element = replace_leaves_t<T, L>;
+  using type =
+      std::vector<Element,
+                  typename std::allocator_traits<Allocator>::template rebind_alloc<Element>>;
+};
+template <class T, class Compare, class Allocator, class L>
+struct ReplaceLeaves<std::map<std::string, T, Compare, Allocator>, L> {
+  using Element = std::pair<const std::string, replace_leaves_t<T, L>>;
+  using type = std::map<std::string, replace_leaves_t<T, L>, Compare,
+                        typename std::allocator_traits<Allocator>::template rebind_alloc<Element>>;
+};
+
+// Does not compile, with the reason, unless T is a tree. It descends to the type that is at fault.
+template <class T>
+constexpr void assert_tree() {
+  if constexpr (kTreeKind<T> != TreeKind::kNone && !kIsTree<T>) {
+    []<class... Children>(TypeList<Children...>) {
+      (assert_tree<std::remove_cvref_t<Children>>(), ...);
+    }(children_t<T>{});
+  } else if constexpr (!kIsTree<T>) {
+    static_assert(!std::is_array_v<T>,
+                  "rondo: this type is not a tree of tensors: a C array is none; use std::array.");
+    if constexpr (kReflection<T> == Reflection::kNotAnAggregate && !std::is_array_v<T>) {
+      static_assert(
+          kIsTree<T>,
+          "rondo: this type is not a tree of tensors: it is no Tensor, Literal, TensorType or C++ "
+          "scalar, no std::tuple, pair, array, vector or map<std::string, _> of trees, and no "
+          "plain struct of trees (one without constructors, private members and virtual "
+          "functions). A class of your own may offer a function tree_fields(T&) that returns "
+          "std::tie of its fields.");
+    } else if constexpr (std::is_class_v<T>) {
+      assert_reflectable<T>();
+    }
+  }
+}
+
+template <class T, class Visit>
+constexpr void visit_leaves(T& tree, Visit& visit) {
+  constexpr TreeKind kind = kTreeKind<std::remove_cv_t<T>>;
+  [[maybe_unused]] const auto visit_all = [&visit](auto&... children) {
+    (visit_leaves(children, visit), ...);
+  };
+  if constexpr (kind == TreeKind::kLeaf) {
+    visit(tree);
+  } else if constexpr (kind == TreeKind::kTuple) {
+    std::apply(visit_all, tree);
+  } else if constexpr (kind == TreeKind::kStruct) {
+    apply_fields(visit_all, tree);
+  } else if constexpr (kind == TreeKind::kOwnFields) {
+    std::apply(visit_all, own_fields_of(tree));
+  } else if constexpr (kind == TreeKind::kMap) {
+    for (auto& entry : tree) visit_leaves(entry.second, visit);
+  } else {
+    for (auto&& element : tree) {
+      if constexpr (std::is_reference_v<decltype(*tree.begin())>) {
+        visit_leaves(element, visit);
+      } else if constexpr (std::is_const_v<T>) {  // std::vector<bool> has no bools to refer to
+        const bool value = element;
+        visit_leaves(value, visit);
+      } else {
+        bool value = element;
+        visit_leaves(value, visit);
+        element = value;
+      }
+    }
+  }
+}
+
+template <class L, class T, class Make>
+constexpr replace_leaves_t<T, L> transform_tree(const T& tree, Make& make) {
+  using Result = replace_leaves_t<T, L>;
+  constexpr TreeKind kind = kTreeKind<T>;
+  // Braces evaluate from left to right, so `make` sees the leaves in order.
+  [[maybe_unused]] const auto transform_all = [&make](const auto&... children) {
+    return Result{transform_tree<L>(children, make)...};
+  };
+  if constexpr (kind == TreeKind::kLeaf) {
+    return make(tree);
+  } else if constexpr (kind == TreeKind::kTuple) {
+    return std::apply(transform_all, tree);
+  } else if constexpr (kind == TreeKind::kStruct) {
+    return apply_fields(transform_all, tree);
+  } else if constexpr (kind == TreeKind::kOwnFields) {
+    Result result = tree;
+    std::apply([&make](auto&... fields) { ((fields = transform_tree<L>(fields, make)), ...); },
+               tree_fields(result));
+    return result;
+  } else if constexpr (kind == TreeKind::kArray) {
+    Result result{};
+    auto place = result.begin();
+    for (const auto& element : tree) *place++ = transform_tree<L>(element, make);
+    return result;
+  } else if constexpr (kind == TreeKind::kVector) {
+    Result result;
+    result.reserve(tree.size());
+    for (const auto& element : tree) result.push_back(transform_tree<L>(element, make));
+    return result;
+  } else {
+    Result result;
+    for (const auto& [key, element] : tree) {
+      result.emplace_hint(result.end(), key, transform_tree<L>(element, make));
+    }
+    return result;
+  }
+}
+
+// Writes the paths of the leaves below `path`, which is the same again afterwards.
+class LeafPaths {
+ public:
+  explicit LeafPaths(std::string_view root) : path_(root) {}
+
+  template <class T>
+  void walk(const T& tree) {
+    constexpr TreeKind kind = kTreeKind<T>;
+    [[maybe_unused]] std::size_t index = 0;
+    [[maybe_unused]] const auto walk_all = [&](const auto&... children) {
+      (below(bracket(index++), children), ...);
+    };
+    if constexpr (kind == TreeKind::kLeaf) {
+      paths_.push_back(path_);
+    } else if constexpr (kind == TreeKind::kTuple) {
+      std::apply(walk_all, tree);
+    } else if constexpr (kind == TreeKind::kOwnFields) {
+      std::apply(walk_all, own_fields_of(tree));
+    } else if constexpr (kind == TreeKind::kStruct) {
+      apply_fields(
+          [&](const auto&... fields) {
+            (below('.' + std::string(field_name<T>(index++)), fields), ...);
+          },
+          tree);
+    } else if constexpr (kind == TreeKind::kMap) {
+      for (const auto& [key, element] : tree) below("[" + quoted(key) + "]", element);
+    } else {
+      for (const auto& element : tree) below(bracket(index++), element);
+    }
+  }
+  std::vector<std::string> take() { return std::move(paths_); }
+
+ private:
+  template <class T>
+  void below(const std::string& step, const T& child) {
+    const std::size_t length = path_.size();
+    path_ += step;
+    walk(child);
+    path_.resize(length);
+  }
+  static std::string bracket(std::size_t index) { return "[" + std::to_string(index) + "]"; }
+  static std::string quoted(const std::string& key) {
+    std::string result = "\"";
+    for (char c : key) {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
+    return result += '"';
+  }
+
+  std::string path_;
+  std::vector<std::string> paths_;
+};
+
+template <class From, class To>
+constexpr bool is_leafwise_convertible() {
+  if constexpr (is_replaceable<From, Tensor>()) {
+    return std::is_same_v<replace_leaves_t<From, Tensor>, To> &&
+           all_leaves<From, LeafConvertsTo<Tensor>>();
+  } else {
+    return false;
+  }
+}
+
+}  // namespace detail
+
+/// Calls visit(leaf&) for each leaf in order; the leaves are const if the tree is.
+template <class T, class Visit>
+constexpr void for_each_leaf(T& tree, Visit&& visit) {
+  detail::assert_tree<std::remove_cv_t<T>>();
+  if constexpr (TensorTree<T>) detail::visit_leaves(tree, visit);
+}
+
+/// The tree with make(leaf), an L, in place of each leaf, called in order.
+template <class L, class T, class Make>
+constexpr replace_leaves_t<T, L> transform_leaves(const T& tree, Make&& make) {
+  return detail::transform_tree<L>(tree, make);
+}
+
+/// A tree of the structure of `prototype` (vector sizes and map keys too) that has what make()
+/// returns, an L, for each leaf, called in order.
+template <class L, class T, class Make>
+constexpr replace_leaves_t<T, L> rebuild_tree(const T& prototype, Make&& make) {
+  return transform_leaves<L>(prototype, [&make](const auto&) -> L { return make(); });
+}
+
+/// The path of each leaf, in order: `root` with ".slab" for a field, "[0]" for an element of a
+/// tuple, pair, array or vector and for what tree_fields lists, and "[\"key\"]" for one of a map.
+template <class T>
+std::vector<std::string> leaf_paths(const T& tree, std::string_view root) {
+  detail::assert_tree<T>();
+  detail::LeafPaths paths(root);
+  if constexpr (TensorTree<T>) paths.walk(tree);
+  return paths.take();
+}
+
+template <class T>
+constexpr std::size_t leaf_count(const T& tree) {
+  std::size_t count = 0;
+  for_each_leaf(tree, [&count](const auto&) { ++count; });
+  return count;
+}
+
+/// From becomes To: by itself, or leaf by leaf where To has a Tensor in place of each leaf.
+template <class From, class To>
+concept TreeConvertible = std::is_convertible_v<std::decay_t<From>, To> ||
+    detail::is_leafwise_convertible<std::decay_t<From>, To>();
+
+/// Converts a tree to To as TreeConvertible says. C++ scalars and literals that become tensors here
+/// are recorded as made at `at`.
+template <class To, class From>
+requires TreeConvertible<From, To> To
+tree_cast(From&& from, [[maybe_unused]] SourceLocation at = SourceLocation::current()) {
+  using Source = std::decay_t<From>;
+  if constexpr (!std::is_same_v<Source, To> && detail::is_leafwise_convertible<Source, To>()) {
+    return transform_leaves<Tensor>(from, [&at]<class Leaf>(const Leaf& leaf) {
+      if constexpr (std::is_constructible_v<Tensor, const Leaf&, SourceLocation>) {
+        return Tensor(leaf, at);
+      } else {
+        return Tensor(leaf);
+      }
+    });
+  } else {
+    return std::forward<From>(from);
+  }
+}
+
+}  // namespace rondo

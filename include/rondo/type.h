@@ -1,6 +1,7 @@
 // The type of a tensor: element type and dimensions.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
 #include <string>
@@ -19,7 +20,11 @@ struct TensorType {
   RONDO_API std::string str() const;
   std::int64_t rank() const noexcept { return shape.rank(); }
   std::int64_t elements() const noexcept { return shape.elements(); }
-  std::int64_t bytes() const noexcept { return shape.elements() * byte_width(dtype); }
+  /// The size of a dense array; the largest std::int64_t where that would overflow.
+  std::int64_t bytes() const noexcept {
+    std::int64_t bytes = 0;
+    return __builtin_mul_overflow(shape.elements(), byte_width(dtype), &bytes) ? INT64_MAX : bytes;
+  }
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 

@@ -47,6 +47,10 @@ std::array<Tensor, 2> matched(std::string_view op, const Operand& a, const Opera
   return {broadcast(both[0], shape, a.at()), broadcast(both[1], shape, a.at())};
 }
 
+Tensor any_tensor(std::string_view op, const Operand& operand) {
+  return operand.is_scalar() ? operand.any() : tensor_of(op, operand);
+}
+
 std::string dtype_constant(DType dtype) {
   std::string name(dtype_name(dtype));
   if (dtype == DType::kPred) return "Pred";

@@ -31,6 +31,9 @@ std::array<Tensor, 2> matched(std::string_view op, const Operand& a, const Opera
 /// The same without broadcasting.
 std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Operand& b);
 
+/// The operand as a tensor; a scalar gets its own C++ type's dtype. Throws TraceError for an empty tensor.
+Tensor any_tensor(std::string_view op, const Operand& operand);
+
 /// `F32` as it stands in DType::kF32, for messages.
 std::string dtype_constant(DType dtype);
 

@@ -1,0 +1,38 @@
+// while: the loop that every other one lowers to.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/node.h"
+#include "rondo/checkpoint.h"
+
+namespace rondo::control_flow {
+
+/// Operands: the carry, then the invariants. Regions: cond and body, both on all of the operands; cond gives one scalar pred, body
+/// the next carry. Results: the last carry.
+struct WhileAttributes {
+  std::int64_t carries = 0;
+  std::string name;
+  std::optional<std::int64_t> trip_count;      // known from static bounds
+  std::optional<std::int64_t> max_trip_count;  // promised by the user
+  Checkpoint checkpoint;
+  bool operator==(const WhileAttributes&) const = default;
+};
+
+extern const ir::OpDef kWhile;
+
+/// Operands: the selector, then the arguments. Regions: a branch each, all on the arguments, with equal result types. A pred selects
+/// the first region when true; an s32 counts from 0 and is in range (the builder clamps it).
+struct ConditionalAttributes {
+  std::string name;
+  bool operator==(const ConditionalAttributes&) const = default;
+};
+
+extern const ir::OpDef kConditional;
+
+}  // namespace rondo::control_flow

@@ -1,0 +1,85 @@
+#include "rondo/execute.h"
+
+#include <mutex>
+
+#include "fmt/format.h"
+#include "interpreter/machine.h"
+#include "interpreter/program.h"
+#include "ir/lazy.h"
+#include "passes/expand.h"
+#include "passes/optimize.h"
+
+namespace rondo {
+
+struct Executable::Impl {
+  Function function;
+  std::shared_ptr<const interpreter::Bundle> bundle;
+  std::vector<TensorType> param_types;
+  mutable std::mutex stats_mutex;
+  mutable RunStats last_stats;
+};
+
+Executable compile(const Function& function, const CompileOptions& options) {
+  auto impl = std::make_shared<Executable::Impl>();
+  impl->function = options.optimize ? passes::optimize(function) : function;
+  impl->bundle = interpreter::build_bundle(passes::expand(impl->function, passes::Target::kInterpreter));
+  impl->param_types = function.params();
+  Executable executable;
+  executable.impl_ = std::move(impl);
+  return executable;
+}
+
+namespace {
+
+void check_arguments(const Function& function, std::span<const TensorType> types, std::span<const Literal> arguments) {
+  if (arguments.size() != types.size()) {
+    std::string wanted;
+    for (const TensorType& type : types) wanted += (wanted.empty() ? "" : ", ") + type.str();
+    throw ExecutionError(fmt::format("run of '{}': {} arguments, the program takes {} ({})", function.name(), arguments.size(),
+                                     types.size(), wanted));
+  }
+  for (std::size_t i = 0; i < types.size(); i++) {
+    if (arguments[i].type() == types[i]) continue;
+    throw ExecutionError(fmt::format("run of '{}': argument {} ('{}') is {}, the program takes {}\n  Convert the literal, or trace the "
+                                     "program for this type.",
+                                     function.name(), i, function.param_names()[i], arguments[i].type().str(), types[i].str()));
+  }
+}
+
+}  // namespace
+
+std::vector<Literal> Executable::run(std::span<const Literal> arguments, const RunOptions& options) const {
+  if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
+  check_arguments(impl_->function, impl_->param_types, arguments);
+  interpreter::Machine machine(*impl_->bundle, options);
+  auto keep_stats = [&] {
+    RunStats stats = machine.stats();
+    if (options.stats) *options.stats = stats;
+    std::lock_guard lock(impl_->stats_mutex);
+    impl_->last_stats = std::move(stats);
+  };
+  try {
+    std::vector<Literal> results = machine.run(arguments);
+    keep_stats();
+    return results;
+  } catch (...) {
+    keep_stats();
+    throw;
+  }
+}
+
+RunStats Executable::stats() const {
+  if (!impl_) return {};
+  std::lock_guard lock(impl_->stats_mutex);
+  return impl_->last_stats;
+}
+
+const Function& Executable::function() const {
+  if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
+  return impl_->function;
+}
+
+EagerScope::EagerScope() { ir::enter_eager(); }
+EagerScope::~EagerScope() { ir::leave_eager(); }
+
+}  // namespace rondo

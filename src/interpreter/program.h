@@ -1,0 +1,77 @@
+// A Function flattened for the machine: instructions over slots, loops as jumps. Nested regions lie in line, so running them
+// does not recurse; only the combiners of reductions, sorts and scatters are programs of their own, called by kernels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "ir/kernel.h"
+#include "rondo/function.h"
+
+namespace rondo::interpreter {
+
+/// Where an operand is: a slot of the run, or (top bit set) a constant of the program.
+using Reference = std::uint32_t;
+inline constexpr Reference kConstantBit = 0x80000000u;
+/// In the sources of kMoves: nobody needs the slot afterwards, so its value is moved.
+inline constexpr Reference kMoveBit = 0x40000000u;
+
+enum class InstructionKind : std::uint8_t {
+  kKernel,     // node's kernel: inputs -> consecutive slots from `output`
+  kMoves,      // parallel assignment of inputs to as many destinations; `two_phase` where a destination is also a source
+  kEnterLoop,  // resets the trip counter of loop `target`
+  kLoopTest,   // leaves to `target` when the pred inputs[0] is false; counts a trip of `loop` otherwise
+  kJump,       // to `target`
+  kBranch,     // to targets[selector]
+  kClear,      // lets go of slots
+};
+
+struct Instruction {
+  InstructionKind kind;
+  bool two_phase = false;
+  std::uint32_t first_input = 0;  // in Program::references
+  std::uint32_t inputs = 0;
+  std::uint32_t output = 0;   // first slot, or the first destination in Program::references
+  std::uint32_t outputs = 0;
+  std::uint32_t first_clear = 0;  // slots in Program::references to let go of afterwards
+  std::uint32_t clears = 0;
+  std::uint64_t movable = 0;  // bit i: input i is not used again
+  ir::KernelRule kernel = nullptr;
+  const ir::Node* node = nullptr;
+  std::uint32_t target = 0;
+  std::uint32_t loop = 0;
+};
+
+struct LoopInfo {
+  std::string name;
+  const ir::Node* node = nullptr;
+  std::optional<std::int64_t> trip_count;
+  std::optional<std::int64_t> max_trip_count;
+};
+
+struct Program {
+  Function function;  // keeps the nodes alive
+  std::vector<Instruction> code;
+  std::vector<Reference> references;
+  std::vector<Literal> constants;
+  std::uint32_t slots = 0;
+  std::vector<std::uint32_t> parameters;  // slots
+  std::vector<Reference> results;
+  std::vector<bool> result_movable;
+};
+
+/// A program with those that its kernels call, and the loops of all of them.
+struct Bundle {
+  std::vector<std::unique_ptr<Program>> programs;  // the first is the entry
+  absl::flat_hash_map<const void*, std::uint32_t> callable;  // by Function::identity
+  std::vector<LoopInfo> loops;
+};
+
+/// Flattens a function in which every node has a kernel, or is a while or a conditional.
+std::shared_ptr<const Bundle> build_bundle(const Function& function);
+
+}  // namespace rondo::interpreter

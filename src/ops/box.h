@@ -1,0 +1,70 @@
+// A box of elements seen in two arrays at once: what every op that moves data comes down to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "absl/container/inlined_vector.h"
+#include "rondo/shape.h"
+
+namespace rondo::ops {
+
+using Dims = absl::InlinedVector<std::int64_t, 6>;
+
+/// Row-major strides in elements, without a heap allocation up to rank 6.
+Dims dense_strides(const Shape& shape);
+
+/// A box of `sizes` elements that lies in a destination and in a source with the given strides (in elements; negative and
+/// zero ones are fine). Axes that can be are merged, so that the box is prepared once and then copied at many places.
+class Box {
+ public:
+  Box(std::span<const std::int64_t> sizes, std::span<const std::int64_t> to_strides,
+      std::span<const std::int64_t> from_strides, std::int64_t width);
+
+  /// Copies the box; the pointers are those of its first element. The arrays do not overlap.
+  void copy(std::byte* to, const std::byte* from) const;
+
+  /// Calls run(to, from, count, to_stride, from_stride) for each run along the innermost axis, in row-major order; the
+  /// strides are in bytes.
+  template <class Run>
+  void for_each_run(std::byte* to, const std::byte* from, Run&& run) const {
+    if (empty_) return;
+    const std::size_t outer = axes_.size() - 1;
+    const Axis& inner = axes_[outer];
+    if (outer == 0) {
+      run(to, from, inner.size, inner.to, inner.from);
+      return;
+    }
+    Dims index(outer, 0);
+    while (true) {
+      run(to, from, inner.size, inner.to, inner.from);
+      std::size_t axis = outer;
+      while (true) {
+        if (axis-- == 0) return;
+        to += axes_[axis].to;
+        from += axes_[axis].from;
+        if (++index[axis] < axes_[axis].size) break;
+        to -= axes_[axis].to * axes_[axis].size;
+        from -= axes_[axis].from * axes_[axis].size;
+        index[axis] = 0;
+      }
+    }
+  }
+
+ private:
+  struct Axis {
+    std::int64_t size;
+    std::int64_t to;    // strides in bytes
+    std::int64_t from;
+  };
+
+  absl::InlinedVector<Axis, 6> axes_;  // at least one
+  std::int64_t width_;
+  bool empty_ = false;
+};
+
+/// memcpy, without the call for the sizes of scalars.
+void copy_bytes(std::byte* to, const std::byte* from, std::int64_t count);
+
+}  // namespace rondo::ops
