@@ -327,7 +327,7 @@ constexpr replace_leaves_t<T, L> transform_tree(const T& tree, Make& make) {
   }
 }
 
-// Writes the paths of the leaves below `path`, which is the same again afterwards.
+// Collects the paths of leaves. `path_` is that of the tree being walked.
 class LeafPaths {
  public:
   explicit LeafPaths(std::string_view root) : path_(root) {}
@@ -337,7 +337,7 @@ class LeafPaths {
     constexpr TreeKind kind = kTreeKind<T>;
     [[maybe_unused]] std::size_t index = 0;
     [[maybe_unused]] const auto walk_all = [&](const auto&... children) {
-      (below(bracket(index++), children), ...);
+      (walk_element(children, index++), ...);
     };
     if constexpr (kind == TreeKind::kLeaf) {
       paths_.push_back(path_);
@@ -348,33 +348,37 @@ class LeafPaths {
     } else if constexpr (kind == TreeKind::kStruct) {
       apply_fields(
           [&](const auto&... fields) {
-            (below('.' + std::string(field_name<T>(index++)), fields), ...);
+            (walk_below(fields, ".", field_name<T>(index++), ""), ...);
           },
           tree);
     } else if constexpr (kind == TreeKind::kMap) {
-      for (const auto& [key, element] : tree) below("[" + quoted(key) + "]", element);
+      for (const auto& [key, element] : tree) walk_below(element, "[\"", escaped(key), "\"]");
     } else {
-      for (const auto& element : tree) below(bracket(index++), element);
+      for (const auto& element : tree) walk_element(element, index++);
     }
   }
   std::vector<std::string> take() { return std::move(paths_); }
 
  private:
   template <class T>
-  void below(const std::string& step, const T& child) {
+  void walk_element(const T& child, std::size_t index) {
+    walk_below(child, "[", std::to_string(index), "]");
+  }
+  template <class T>
+  void walk_below(const T& child, std::string_view open, std::string_view step,
+                  std::string_view close) {
     const std::size_t length = path_.size();
-    path_ += step;
+    path_.append(open).append(step).append(close);
     walk(child);
     path_.resize(length);
   }
-  static std::string bracket(std::size_t index) { return "[" + std::to_string(index) + "]"; }
-  static std::string quoted(const std::string& key) {
-    std::string result = "\"";
+  static std::string escaped(std::string_view key) {
+    std::string result;
     for (char c : key) {
       if (c == '"' || c == '\\') result += '\\';
       result += c;
     }
-    return result += '"';
+    return result;
   }
 
   std::string path_;
