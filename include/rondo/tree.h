@@ -318,7 +318,7 @@ constexpr replace_leaves_t<T, L> transform_tree(const T& tree, Make& make) {
     result.reserve(tree.size());
     for (const auto& element : tree) result.push_back(transform_tree<L>(element, make));
     return result;
-  } else {
+  } else if constexpr (kind == TreeKind::kMap) {
     Result result;
     for (const auto& [key, element] : tree) {
       result.emplace_hint(result.end(), key, transform_tree<L>(element, make));
