@@ -55,23 +55,22 @@ Box::Box(std::span<const std::int64_t> sizes, std::span<const std::int64_t> to_s
 void Box::copy(std::byte* to, const std::byte* from) const {
   if (axes_.back().to == width_ && axes_.back().from == width_) {
     for_each_run(to, from,
-                 [this](std::byte* t, const std::byte* f, std::int64_t count, std::int64_t, std::int64_t) {
-                   copy_bytes(t, f, count * width_);
-                 });
+                 [this](std::byte* t, const std::byte* f, std::int64_t count, std::int64_t,
+                        std::int64_t) { copy_bytes(t, f, count * width_); });
     return;
   }
   for_width(width_, [&]<class U>() {
     for_each_run(to, from,
-                 [](std::byte* t, const std::byte* f, std::int64_t count, std::int64_t to_stride, std::int64_t from_stride) {
+                 [](std::byte* t, const std::byte* f, std::int64_t count, std::int64_t to_stride,
+                    std::int64_t from_stride) {
                    if (from_stride == 0 && to_stride == static_cast<std::int64_t>(sizeof(U))) {
                      U* first = reinterpret_cast<U*>(t);
                      std::fill(first, first + count, *reinterpret_cast<const U*>(f));
                      return;
                    }
                    for (std::int64_t i = 0; i < count; i++) {
-                     *reinterpret_cast<U*>(t) = *reinterpret_cast<const U*>(f);
-                     t += to_stride;
-                     f += from_stride;
+                     *reinterpret_cast<U*>(t + i * to_stride) =
+                         *reinterpret_cast<const U*>(f + i * from_stride);
                    }
                  });
   });

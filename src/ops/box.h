@@ -15,8 +15,9 @@ using Dims = absl::InlinedVector<std::int64_t, 6>;
 /// Row-major strides in elements, without a heap allocation up to rank 6.
 Dims dense_strides(const Shape& shape);
 
-/// A box of `sizes` elements that lies in a destination and in a source with the given strides (in elements; negative and
-/// zero ones are fine). Axes that can be are merged, so that the box is prepared once and then copied at many places.
+/// A box of `sizes` elements that lies in a destination and in a source with the given strides (in
+/// elements; negative and zero ones are fine). Axes that can be are merged, so that the box is
+/// prepared once and then copied at many places.
 class Box {
  public:
   Box(std::span<const std::int64_t> sizes, std::span<const std::int64_t> to_strides,
@@ -25,8 +26,8 @@ class Box {
   /// Copies the box; the pointers are those of its first element. The arrays do not overlap.
   void copy(std::byte* to, const std::byte* from) const;
 
-  /// Calls run(to, from, count, to_stride, from_stride) for each run along the innermost axis, in row-major order; the
-  /// strides are in bytes.
+  /// Calls run(to, from, count, to_stride, from_stride) for each run along the innermost axis, in
+  /// row-major order; the strides are in bytes.
   template <class Run>
   void for_each_run(std::byte* to, const std::byte* from, Run&& run) const {
     if (empty_) return;
@@ -37,16 +38,17 @@ class Box {
       return;
     }
     Dims index(outer, 0);
+    std::int64_t to_at = 0, from_at = 0;
     while (true) {
-      run(to, from, inner.size, inner.to, inner.from);
+      run(to + to_at, from + from_at, inner.size, inner.to, inner.from);
       std::size_t axis = outer;
       while (true) {
         if (axis-- == 0) return;
-        to += axes_[axis].to;
-        from += axes_[axis].from;
+        to_at += axes_[axis].to;
+        from_at += axes_[axis].from;
         if (++index[axis] < axes_[axis].size) break;
-        to -= axes_[axis].to * axes_[axis].size;
-        from -= axes_[axis].from * axes_[axis].size;
+        to_at -= axes_[axis].to * axes_[axis].size;
+        from_at -= axes_[axis].from * axes_[axis].size;
         index[axis] = 0;
       }
     }
@@ -55,7 +57,7 @@ class Box {
  private:
   struct Axis {
     std::int64_t size;
-    std::int64_t to;    // strides in bytes
+    std::int64_t to;  // strides in bytes
     std::int64_t from;
   };
 

@@ -1,0 +1,135 @@
+// Making arrays, and ops that change their shape and not their elements.
+//
+// Axes may be negative: they count from the end. All of these throw TraceError, naming the types,
+// for axes out of range and sizes that do not fit.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "rondo/literal.h"
+#include "rondo/tensor.h"
+
+namespace rondo {
+
+/// The literal as a tensor.
+RONDO_API Tensor constant(const Literal& value, SourceLocation at = SourceLocation::current());
+
+/// An array of rank 1: `constant({1.0f, 2.0f})` is f32[2].
+template <HostScalar T>
+Tensor constant(std::initializer_list<T> values, SourceLocation at = SourceLocation::current()) {
+  return constant(Literal::from(values, {static_cast<std::int64_t>(values.size())}), at);
+}
+
+namespace detail {
+/// The length of the rows. Throws TraceError if `row`, of `columns` elements, is not as long as the
+/// first.
+RONDO_API void check_row(std::size_t row, std::size_t columns, std::size_t first,
+                         SourceLocation at);
+}  // namespace detail
+
+/// An array of rank 2, by rows: `constant({{1, 2}, {3, 4}})` is s32[2,2]. Throws TraceError if the
+/// rows differ in length.
+template <HostScalar T>
+Tensor constant(std::initializer_list<std::initializer_list<T>> rows,
+                SourceLocation at = SourceLocation::current()) {
+  const std::size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
+  std::vector<T> values;
+  std::size_t row = 0;
+  for (const auto& one : rows) {
+    detail::check_row(row++, one.size(), columns, at);
+    values.insert(values.end(), one.begin(), one.end());
+  }
+  return constant(Literal::from(values, {static_cast<std::int64_t>(rows.size()),
+                                         static_cast<std::int64_t>(columns)}),
+                  at);
+}
+
+/// An array of the given shape with the values in row-major order. Throws TraceError if their
+/// number is not the shape's.
+template <HostScalar T>
+Tensor constant(const std::vector<T>& values, const Shape& shape,
+                SourceLocation at = SourceLocation::current()) {
+  return constant(Literal::from(values, shape), at);
+}
+/// A vector as an array of rank 1.
+template <HostScalar T>
+Tensor constant(const std::vector<T>& values) {
+  return constant(Literal::from(values));
+}
+
+/// An array of one value: a C++ scalar (exactly representable in the dtype), or a tensor of that
+/// dtype whose shape broadcasts to the type's. The program holds a scalar and a broadcast, whatever
+/// the size.
+RONDO_API Tensor full(const TensorType& type, const Operand& value);
+RONDO_API Tensor zeros(const TensorType& type, SourceLocation at = SourceLocation::current());
+RONDO_API Tensor ones(const TensorType& type, SourceLocation at = SourceLocation::current());
+
+/// Each element is its index along `axis`, converted to the dtype: integers wrap, floats round.
+/// Throws TraceError for pred and for a scalar type, which has no axis.
+RONDO_API Tensor iota(const TensorType& type, std::int64_t axis,
+                      SourceLocation at = SourceLocation::current());
+/// 0, 1, ..., n - 1.
+RONDO_API Tensor arange(std::int64_t n, DType dtype = DType::kS32,
+                        SourceLocation at = SourceLocation::current());
+/// The unit matrix of n rows.
+RONDO_API Tensor eye(std::int64_t n, DType dtype = DType::kF32,
+                     SourceLocation at = SourceLocation::current());
+
+/// The same elements in row-major order under other dimensions, of which one may be -1: it is
+/// inferred.
+RONDO_API Tensor reshape(const Operand& x, const std::vector<std::int64_t>& dims);
+template <std::same_as<Shape> S>
+Tensor reshape(const Operand& x, const S& shape) {
+  return reshape(x, shape.vector());
+}
+
+/// NumPy's broadcast_to: axes of size 1 repeat, missing leading axes are added.
+RONDO_API Tensor broadcast_to(const Operand& x, const std::vector<std::int64_t>& dims);
+template <std::same_as<Shape> S>
+Tensor broadcast_to(const Operand& x, const S& shape) {
+  return broadcast_to(x, shape.vector());
+}
+
+/// Axis i of x becomes axis map[i] of the result, which must have its size (an axis of size 1
+/// repeats); x repeats along all other axes. As StableHLO's broadcast_in_dim.
+RONDO_API Tensor broadcast_in_dim(const Operand& x, const std::vector<std::int64_t>& dims,
+                                  const std::vector<std::int64_t>& map);
+template <std::same_as<Shape> S>
+Tensor broadcast_in_dim(const Operand& x, const S& shape, const std::vector<std::int64_t>& map) {
+  return broadcast_in_dim(x, shape.vector(), map);
+}
+
+/// Axis i of the result is axis perm[i] of x; the axes in reverse order if `perm` is empty.
+RONDO_API Tensor transpose(const Operand& x, const std::vector<std::int64_t>& perm = {});
+
+/// x without the given axes, all of size 1; without all of its axes of size 1 if `axes` is empty.
+RONDO_API Tensor squeeze(const Operand& x, const std::vector<std::int64_t>& axes = {});
+
+/// x with an axis of size 1 inserted, which is number `axis` of the result.
+RONDO_API Tensor expand_dims(const Operand& x, std::int64_t axis);
+
+/// The parts one after the other along `axis`; they have one dtype, and sizes that are equal but
+/// for that axis. A scalar literal takes the others' dtype.
+RONDO_API Tensor concatenate(const std::vector<Tensor>& parts, std::int64_t axis,
+                             SourceLocation at = SourceLocation::current());
+
+/// The parts, of one type, along a new axis, which is number `axis` of the result. A scalar literal
+/// takes the others' dtype.
+RONDO_API Tensor stack(const std::vector<Tensor>& parts, std::int64_t axis,
+                       SourceLocation at = SourceLocation::current());
+
+/// x with low[i] copies of the scalar `value` before, high[i] after and interior[i] between its
+/// elements along axis i. Negative low and high cut off elements, after the interior padding. As
+/// XLA's Pad.
+RONDO_API Tensor pad(const Operand& x, const Operand& value, const std::vector<std::int64_t>& low,
+                     const std::vector<std::int64_t>& high,
+                     const std::vector<std::int64_t>& interior = {});
+
+/// x with its elements in reverse order along the axes (all if `axes` is empty).
+RONDO_API Tensor reverse(const Operand& x, const std::vector<std::int64_t>& axes = {});
+
+}  // namespace rondo

@@ -1,0 +1,129 @@
+#include "ops/create.h"
+
+#include <algorithm>
+
+#include "ops/broadcast.h"
+#include "ops/support.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo {
+
+namespace ops {
+
+namespace {
+
+InferredTypes infer_iota(const InferContext& context) {
+  const auto& [type, axis] = context.attrs<IotaAttributes>();
+  if (is_pred(type.dtype)) {
+    context.fail(
+        fmt::format("{} has no numbers to count with\n  Make an s32 and compare it.", type.str()));
+  }
+  if (axis < 0 || axis >= type.rank())
+    context.fail(fmt::format("{} has no axis {}", type.str(), axis));
+  return {type};
+}
+
+/// An index as XLA's iota converts it: integers wrap, the rest rounds.
+template <class T>
+T iota_value(std::int64_t i) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(i);
+  } else if constexpr (is_complex(dtype_of<T>)) {
+    return T(static_cast<typename T::value_type>(i));
+  } else {
+    return static_cast<T>(i);
+  }
+}
+
+void iota_kernel(KernelCall& call) {
+  const TensorType& type = call.output_type();
+  const std::int64_t axis = call.attrs<IotaAttributes>().axis;
+  Literal out = Literal::uninitialized(type);
+  std::int64_t inner = 1;
+  for (std::int64_t i = axis + 1; i < type.rank(); i++) inner *= type.shape[i];
+  const std::int64_t size = type.shape[axis];
+  for_dtype(type.dtype, [&]<class T>() {
+    T* to = reinterpret_cast<T*>(out.mutable_bytes());
+    const T* end = to + type.elements();
+    while (to != end) {
+      for (std::int64_t i = 0; i < size; i++, to += inner)
+        std::fill(to, to + inner, iota_value<T>(i));
+    }
+  });
+  call.output() = std::move(out);
+}
+
+void iota_hlo(const Node& node, std::string& out) {
+  fmt::format_to(std::back_inserter(out), ", iota_dimension={}", node.attrs<IotaAttributes>().axis);
+}
+
+void iota_stablehlo(const Node& node, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "iota_dimension = {} : i64",
+                 node.attrs<IotaAttributes>().axis);
+}
+
+}  // namespace
+
+const ir::OpDef kIota{.name = "iota",
+                      .hlo = "iota",
+                      .stablehlo = "stablehlo.iota",
+                      .arity = 0,
+                      .infer = infer_iota,
+                      .kernel = iota_kernel,
+                      .hlo_attributes = iota_hlo,
+                      .stablehlo_attributes = iota_stablehlo};
+
+Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at) {
+  if (!x.is_scalar_literal() || x.dtype() == dtype) return x;
+  const Literal* value = ir::known_value(x);
+  return for_dtype(x.dtype(), [&]<class T>() {
+    return ir::make_constant(ir::scalar_literal(Scalar::of(value->item<T>()), dtype, at), at);
+  });
+}
+
+}  // namespace ops
+
+namespace detail {
+
+void check_row(std::size_t row, std::size_t columns, std::size_t first, SourceLocation at) {
+  if (columns == first) return;
+  ops::fail("constant",
+            fmt::format("row {} has {} elements, row 0 has {}; the rows must be equally long", row,
+                        columns, first),
+            at);
+}
+
+}  // namespace detail
+
+Tensor constant(const Literal& value, SourceLocation at) { return Tensor(value, at); }
+
+Tensor full(const TensorType& type, const Operand& value) {
+  if (!value.is_scalar()) {
+    const Tensor x = ops::any_tensor("full", value);
+    if (x.dtype() != type.dtype) {
+      ops::fail("full",
+                fmt::format("the value is {}, the type asked for {}\n  Convert it: "
+                            "rondo::convert(value, DType::k{}).",
+                            x.type().str(), type.str(), ops::dtype_constant(type.dtype)),
+                value.at());
+    }
+    return broadcast_to(value, type.shape);
+  }
+  return ops::broadcast(value.as(type.dtype), type.shape, value.at());
+}
+
+Tensor zeros(const TensorType& type, SourceLocation at) { return full(type, Operand(0, at)); }
+Tensor ones(const TensorType& type, SourceLocation at) { return full(type, Operand(1, at)); }
+
+Tensor iota(const TensorType& type, std::int64_t axis, SourceLocation at) {
+  return ops::make(ops::kIota, {},
+                   ops::IotaAttributes{type, ops::normal_axis("iota", axis, type.rank(), at)}, at);
+}
+
+Tensor arange(std::int64_t n, DType dtype, SourceLocation at) {
+  if (n < 0)
+    ops::fail("arange", fmt::format("{} elements; the number must not be negative", n), at);
+  return iota({dtype, Shape{n}}, 0, at);
+}
+
+}  // namespace rondo

@@ -1,0 +1,31 @@
+// Slices at places known only when the program runs.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ir/node.h"
+
+namespace rondo::ops {
+
+/// Operands: the array, then a scalar start for each of its axes, all of one integer dtype.
+struct DynamicSliceAttributes {
+  std::vector<std::int64_t> sizes;
+  bool operator==(const DynamicSliceAttributes&) const = default;
+};
+
+extern const ir::OpDef kDynamicSlice;
+/// Operands: the array, the update, then the starts.
+extern const ir::OpDef kDynamicUpdateSlice;
+
+/// Starts as the op wants them: integer scalars of one dtype. C++ integers take the tensors' dtype;
+/// where they do not fit it, or the tensors differ, all become s64. Each is for an axis with
+/// `room[i]` possible places. Throws TraceError naming `op` for starts that are no integer scalars.
+std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> starts,
+                                   std::span<const std::int64_t> room, SourceLocation at);
+
+/// Element `i` of an integer array as an index; unsigned values past the range of s64 become its
+/// largest one.
+std::int64_t index_at(const Literal& indices, std::int64_t i);
+
+}  // namespace rondo::ops

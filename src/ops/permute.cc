@@ -1,0 +1,145 @@
+#include "ops/permute.h"
+
+#include <vector>
+
+#include "ops/box.h"
+#include "ops/support.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo {
+
+namespace ops {
+
+namespace {
+
+InferredTypes infer_transpose(const InferContext& context) {
+  const auto& permutation = context.attrs<TransposeAttributes>().permutation;
+  const TensorType& x = context.type(0);
+  std::vector<bool> seen(x.shape.size(), false);
+  std::vector<std::int64_t> dims;
+  bool valid = permutation.size() == x.shape.size();
+  for (std::size_t i = 0; valid && i < permutation.size(); i++) {
+    const std::int64_t axis = permutation[i];
+    valid = axis >= 0 && axis < x.rank() && !seen[static_cast<std::size_t>(axis)];
+    if (!valid) break;
+    seen[static_cast<std::size_t>(axis)] = true;
+    dims.push_back(x.shape[axis]);
+  }
+  if (!valid) {
+    context.fail(
+        fmt::format("[{}] is no order of the {} axes of {}\n  Each axis must be named once.",
+                    fmt::join(permutation, ","), x.rank(), x.str()));
+  }
+  return {{x.dtype, dims}};
+}
+
+void transpose_kernel(KernelCall& call) {
+  const auto& permutation = call.attrs<TransposeAttributes>().permutation;
+  const Literal& x = call.input(0);
+  const TensorType& type = call.output_type();
+  Literal out = Literal::uninitialized(type);
+  const Dims x_strides = dense_strides(x.shape());
+  Dims from;
+  for (std::int64_t axis : permutation) from.push_back(x_strides[static_cast<std::size_t>(axis)]);
+  Box(type.shape.dims(), dense_strides(type.shape), from, byte_width(type.dtype))
+      .copy(out.mutable_bytes(), x.bytes());
+  call.output() = std::move(out);
+}
+
+void transpose_hlo(const Node& node, std::string& out) {
+  out += ", dimensions=";
+  append_list(out, node.attrs<TransposeAttributes>().permutation, '{', '}');
+}
+
+void transpose_stablehlo(const Node& node, std::string& out) {
+  append_i64_array(out, "permutation", node.attrs<TransposeAttributes>().permutation);
+}
+
+InferredTypes infer_reverse(const InferContext& context) {
+  std::int64_t last = -1;
+  for (std::int64_t axis : context.attrs<ReverseAttributes>().axes) {
+    if (axis <= last || axis >= context.type(0).rank()) {
+      context.fail(
+          fmt::format("{} has no axis {}, or it is named twice", context.type(0).str(), axis));
+    }
+    last = axis;
+  }
+  return {context.type(0)};
+}
+
+void reverse_kernel(KernelCall& call) {
+  const Literal& x = call.input(0);
+  const TensorType& type = call.output_type();
+  const std::int64_t width = byte_width(type.dtype);
+  Literal out = Literal::uninitialized(type);
+  if (type.elements() != 0) {
+    const Dims to = dense_strides(type.shape);
+    Dims from = to;
+    std::int64_t first = 0;
+    for (std::int64_t axis : call.attrs<ReverseAttributes>().axes) {
+      std::int64_t& stride = from[static_cast<std::size_t>(axis)];
+      first += stride * (type.shape[axis] - 1);
+      stride = -stride;
+    }
+    Box(type.shape.dims(), to, from, width).copy(out.mutable_bytes(), x.bytes() + first * width);
+  }
+  call.output() = std::move(out);
+}
+
+void reverse_hlo(const Node& node, std::string& out) {
+  out += ", dimensions=";
+  append_list(out, node.attrs<ReverseAttributes>().axes, '{', '}');
+}
+
+void reverse_stablehlo(const Node& node, std::string& out) {
+  append_i64_array(out, "dimensions", node.attrs<ReverseAttributes>().axes);
+}
+
+}  // namespace
+
+const ir::OpDef kTranspose{.name = "transpose",
+                           .hlo = "transpose",
+                           .stablehlo = "stablehlo.transpose",
+                           .arity = 1,
+                           .infer = infer_transpose,
+                           .kernel = transpose_kernel,
+                           .hlo_attributes = transpose_hlo,
+                           .stablehlo_attributes = transpose_stablehlo};
+
+const ir::OpDef kReverse{.name = "reverse",
+                         .hlo = "reverse",
+                         .stablehlo = "stablehlo.reverse",
+                         .arity = 1,
+                         .infer = infer_reverse,
+                         .kernel = reverse_kernel,
+                         .hlo_attributes = reverse_hlo,
+                         .stablehlo_attributes = reverse_stablehlo};
+
+Tensor transposed(const Tensor& x, std::vector<std::int64_t> permutation, SourceLocation at) {
+  bool changes = permutation.size() != x.shape().size();
+  for (std::size_t i = 0; i < permutation.size(); i++)
+    changes = changes || permutation[i] != static_cast<std::int64_t>(i);
+  return changes ? make(kTranspose, {x}, TransposeAttributes{std::move(permutation)}, at) : x;
+}
+
+}  // namespace ops
+
+Tensor transpose(const Operand& x, const std::vector<std::int64_t>& perm) {
+  const Tensor operand = ops::any_tensor("transpose", x);
+  std::vector<std::int64_t> permutation = perm;
+  for (std::int64_t& axis : permutation) {
+    if (axis < 0) axis += operand.rank();  // what is still out of range, the op reports
+  }
+  for (std::int64_t axis = operand.rank(); perm.empty() && axis-- > 0;) permutation.push_back(axis);
+  return ops::transposed(operand, std::move(permutation), x.at());
+}
+
+Tensor reverse(const Operand& x, const std::vector<std::int64_t>& axes) {
+  const Tensor operand = ops::any_tensor("reverse", x);
+  std::vector<std::int64_t> moving = ops::normal_axes("reverse", axes, operand.rank(), x.at());
+  std::erase_if(moving, [&](std::int64_t axis) { return operand.shape()[axis] <= 1; });
+  if (moving.empty()) return operand;
+  return ops::make(ops::kReverse, {operand}, ops::ReverseAttributes{std::move(moving)}, x.at());
+}
+
+}  // namespace rondo

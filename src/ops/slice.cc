@@ -1,0 +1,118 @@
+#include "ops/slice.h"
+
+#include <algorithm>
+
+#include "ops/box.h"
+#include "ops/broadcast.h"
+#include "ops/support.h"
+#include "rondo/ops/indexing.h"
+
+namespace rondo {
+
+namespace ops {
+
+namespace {
+
+InferredTypes infer_slice(const InferContext& context) {
+  const auto& slice = context.attrs<SliceAttributes>();
+  const TensorType& x = context.type(0);
+  const std::size_t rank = x.shape.size();
+  if (slice.starts.size() != rank || slice.limits.size() != rank || slice.strides.size() != rank) {
+    context.fail(fmt::format("{} has {} axes; {} starts, {} limits and {} strides are given",
+                             x.str(), rank, slice.starts.size(), slice.limits.size(),
+                             slice.strides.size()));
+  }
+  std::vector<std::int64_t> dims;
+  for (std::size_t i = 0; i < rank; i++) {
+    const std::int64_t start = slice.starts[i], limit = slice.limits[i], stride = slice.strides[i];
+    if (start < 0 || limit > x.shape[i] || start > limit) {
+      context.fail(fmt::format("[{}, {}) is no part of axis {} of {}, which has {} elements", start,
+                               limit, i, x.str(), x.shape[i]));
+    }
+    if (stride < 1)
+      context.fail(fmt::format(
+          "the stride {} of axis {} is not positive; use reverse to go backwards", stride, i));
+    dims.push_back(start == limit ? 0 : (limit - start - 1) / stride + 1);
+  }
+  return {{x.dtype, dims}};
+}
+
+void slice_kernel(KernelCall& call) {
+  const auto& slice = call.attrs<SliceAttributes>();
+  const Literal& x = call.input(0);
+  const TensorType& type = call.output_type();
+  const std::int64_t width = byte_width(type.dtype);
+  Literal out = Literal::uninitialized(type);
+  Dims from = dense_strides(x.shape());
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < from.size(); i++) {
+    first += slice.starts[i] * from[i];
+    from[i] *= slice.strides[i];
+  }
+  if (type.elements() == 1) {
+    copy_bytes(out.mutable_bytes(), x.bytes() + first * width, width);
+  } else if (type.elements() != 0) {
+    Box(type.shape.dims(), dense_strides(type.shape), from, width)
+        .copy(out.mutable_bytes(), x.bytes() + first * width);
+  }
+  call.output() = std::move(out);
+}
+
+void slice_hlo(const Node& node, std::string& out) {
+  const auto& slice = node.attrs<SliceAttributes>();
+  out += ", slice={";
+  for (std::size_t i = 0; i < slice.starts.size(); i++) {
+    fmt::format_to(std::back_inserter(out), "{}[{}:{}", i ? ", " : "", slice.starts[i],
+                   slice.limits[i]);
+    if (slice.strides[i] != 1) fmt::format_to(std::back_inserter(out), ":{}", slice.strides[i]);
+    out += ']';
+  }
+  out += '}';
+}
+
+void slice_stablehlo(const Node& node, std::string& out) {
+  const auto& slice = node.attrs<SliceAttributes>();
+  append_i64_array(out, "start_indices", slice.starts);
+  out += ", ";
+  append_i64_array(out, "limit_indices", slice.limits);
+  out += ", ";
+  append_i64_array(out, "strides", slice.strides);
+}
+
+}  // namespace
+
+const ir::OpDef kSlice{.name = "slice",
+                       .hlo = "slice",
+                       .stablehlo = "stablehlo.slice",
+                       .arity = 1,
+                       .infer = infer_slice,
+                       .kernel = slice_kernel,
+                       .hlo_attributes = slice_hlo,
+                       .stablehlo_attributes = slice_stablehlo};
+
+Tensor row_of(const Tensor& x, std::int64_t i, SourceLocation at) {
+  std::vector<std::int64_t> starts(x.shape().size(), 0), limits = x.shape().vector();
+  starts[0] = i;
+  limits[0] = i + 1;
+  const Tensor part = slice(Operand(x, at), starts, limits);
+  return reshape_to(part, Shape(x.shape().dims().subspan(1)), at);
+}
+
+}  // namespace ops
+
+Tensor slice(const Operand& x, const std::vector<std::int64_t>& starts,
+             const std::vector<std::int64_t>& limits, const std::vector<std::int64_t>& strides) {
+  const Tensor operand = ops::any_tensor("slice", x);
+  ops::SliceAttributes attributes{starts, limits, strides};
+  if (strides.empty()) attributes.strides.assign(operand.shape().size(), 1);
+  const bool unit = std::all_of(attributes.strides.begin(), attributes.strides.end(),
+                                [](std::int64_t s) { return s == 1; });
+  const bool from_zero =
+      std::all_of(starts.begin(), starts.end(), [](std::int64_t s) { return s == 0; });
+  if (unit && from_zero && starts.size() == limits.size() && limits == operand.shape().vector() &&
+      attributes.strides.size() == limits.size())
+    return operand;
+  return ops::make(ops::kSlice, {operand}, std::move(attributes), x.at());
+}
+
+}  // namespace rondo
