@@ -116,15 +116,29 @@ std::vector<std::string> Function::param_names() const {
 namespace ir {
 
 std::vector<Function> regions_inside_out(const Function& function) {
-  // Outside in first; reversed, each region comes after those inside it. A region that stands twice counts at its last place.
-  std::vector<Function> order{function};
-  for (std::size_t i = 0; i < order.size(); i++) {
-    const Function current = order[i];
-    for (const Node* node : current.body()) order.insert(order.end(), node->regions.begin(), node->regions.end());
+  // Depth first with a stack of its own. A region that stands in many places is visited once.
+  struct Place {
+    Function function;
+    std::size_t node = 0, region = 0;  // the next one
+  };
+  std::vector<Function> order;
+  absl::flat_hash_set<const void*> seen{function.identity()};
+  std::vector<Place> stack;
+  stack.push_back({function});
+  while (!stack.empty()) {
+    Place& place = stack.back();
+    const std::vector<const Node*>& body = place.function.body();
+    while (place.node < body.size() && place.region == body[place.node]->regions.size()) {
+      place.node++;
+      place.region = 0;
+    }
+    if (place.node == body.size()) {
+      order.push_back(std::move(place.function));
+      stack.pop_back();
+    } else if (const Function& region = body[place.node]->regions[place.region++]; seen.insert(region.identity()).second) {
+      stack.push_back({region});
+    }
   }
-  std::reverse(order.begin(), order.end());
-  absl::flat_hash_set<const void*> seen;
-  std::erase_if(order, [&](const Function& f) { return !seen.insert(f.identity()).second; });
   return order;
 }
 

@@ -1,0 +1,17 @@
+// Ops that a backend lacks, said in ops that it has. Lowering scan and fori to while is a case of it.
+#pragma once
+
+#include <cstdint>
+
+#include "rondo/function.h"
+
+namespace rondo::passes {
+
+enum class Target : std::uint8_t { kHlo, kStablehlo, kInterpreter };
+
+/// The same program, at every depth, in ops that the target has: those with an HLO or StableHLO name, or with a kernel; while,
+/// conditional, constants and parameters always count. Other nodes are replaced by what the expand rule of their record makes,
+/// which is expanded in its turn. The same object where nothing changed. Throws TraceError for an op without such a rule.
+Function expand(const Function& function, Target target);
+
+}  // namespace rondo::passes
