@@ -5,8 +5,8 @@
 
 namespace rondo::passes {
 
-/// A program with the same results that does less: dead code gone, common subexpressions once, constants folded, invariants out
-/// of the loops. The same object where nothing changed.
+/// A program with the same results that does less: dead code gone, common subexpressions once,
+/// constants folded, invariants out of the loops. The same object where nothing changed.
 Function optimize(const Function& function);
 
 }  // namespace rondo::passes
