@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "ir/node.h"
 #include "rondo/literal.h"
 #include "rondo/tensor.h"
 #include "rondo/tree.h"
@@ -61,6 +62,16 @@ TEST(TreeCast, MakesTensorsOfScalars) {
   EXPECT_EQ(tank.level.dtype(), DType::kPred);
   EXPECT_EQ(tank.flow.dtype(), DType::kF32);
   EXPECT_EQ(tank.flow.rank(), 0);
+}
+
+TEST(TreeCast, PlacesTheNewTensorsWhereTheCallerSays) {
+  const std::vector<double> numbers{1, 2};
+  const auto cast =
+      tree_cast<std::vector<Tensor>>(numbers, rondo::SourceLocation{"tanks.cc", "run", 71});
+  EXPECT_EQ(cast[1].node()->line, 71u);
+  const unsigned line = __LINE__ + 1;
+  const auto here = tree_cast<std::vector<Tensor>>(numbers);
+  EXPECT_EQ(here[1].node()->line, line);
 }
 
 TEST(TreeCast, KeepsTensors) {
