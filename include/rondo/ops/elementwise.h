@@ -1,0 +1,154 @@
+// Ops that work element by element.
+//
+// Where an op takes several operands they are broadcast by NumPy's rules, a C++ scalar takes the
+// dtype of the tensors beside it, and tensors must agree in dtype. All functions throw TraceError
+// on dtypes that differ or that the op does not take, on shapes that do not broadcast, and on a
+// scalar that the dtype cannot hold. f16 and bf16 are computed in f32 and rounded once. Denormal
+// numbers are kept. The operators stand in rondo/tensor.h.
+#pragma once
+
+#include "rondo/export.h"
+#include "rondo/tensor.h"
+
+namespace rondo {
+
+// Arithmetic on one operand.
+
+/// |x|. Of a complex number its modulus, in the dtype of its parts; of the least signed integer
+/// that integer.
+RONDO_API Tensor abs(const Operand& x);
+/// -1, 0 or 1 with the sign of x; NaN and -0 stay what they are. x / |x| of a complex number, 0 of
+/// 0.
+RONDO_API Tensor sign(const Operand& x);
+/// x * x.
+RONDO_API Tensor square(const Operand& x);
+/// 1 / x of floats and complex numbers.
+RONDO_API Tensor reciprocal(const Operand& x);
+
+// Rounding of floats to whole numbers.
+
+RONDO_API Tensor floor(const Operand& x);
+RONDO_API Tensor ceil(const Operand& x);
+/// To the nearest whole number, halves to the even one.
+RONDO_API Tensor round(const Operand& x);
+
+// Powers, exponentials and logarithms, of floats and complex numbers. Complex ones have their
+// branch cut along the negative real axis, as in C.
+
+RONDO_API Tensor exp(const Operand& x);
+/// exp(x) - 1, exact for small x too.
+RONDO_API Tensor expm1(const Operand& x);
+/// NaN of negative numbers, -inf of 0.
+RONDO_API Tensor log(const Operand& x);
+/// log(1 + x), exact for small x too.
+RONDO_API Tensor log1p(const Operand& x);
+RONDO_API Tensor sqrt(const Operand& x);
+/// 1 / sqrt(x).
+RONDO_API Tensor rsqrt(const Operand& x);
+/// The real cube root, of floats.
+RONDO_API Tensor cbrt(const Operand& x);
+/// 1 / (1 + exp(-x)).
+RONDO_API Tensor logistic(const Operand& x);
+/// x^y. Integers by repeated squaring, wrapping; a negative exponent gives 0 but for the bases 1
+/// and -1. Floats as C's pow: x^0 and 1^y are 1 even where the other is NaN.
+RONDO_API Tensor pow(const Operand& x, const Operand& y);
+
+// Circular and hyperbolic functions and their inverses, of floats and complex numbers. Angles are
+// in radians. The inverses have the branch cuts of C's functions.
+
+RONDO_API Tensor sin(const Operand& x);
+RONDO_API Tensor cos(const Operand& x);
+RONDO_API Tensor tan(const Operand& x);
+RONDO_API Tensor sinh(const Operand& x);
+RONDO_API Tensor cosh(const Operand& x);
+RONDO_API Tensor tanh(const Operand& x);
+RONDO_API Tensor asin(const Operand& x);
+RONDO_API Tensor acos(const Operand& x);
+RONDO_API Tensor atan(const Operand& x);
+RONDO_API Tensor asinh(const Operand& x);
+RONDO_API Tensor acosh(const Operand& x);
+RONDO_API Tensor atanh(const Operand& x);
+/// The angle of the point (x, y), in [-pi, pi]; floats only.
+RONDO_API Tensor atan2(const Operand& y, const Operand& x);
+/// sqrt(x^2 + y^2) without overflow on the way; floats only. Infinite where one is, even beside
+/// NaN.
+RONDO_API Tensor hypot(const Operand& x, const Operand& y);
+
+// The error function 2/sqrt(pi) * integral of exp(-t^2) from 0 to x, and 1 - erf(x), exact for
+// large x too; floats only.
+
+RONDO_API Tensor erf(const Operand& x);
+RONDO_API Tensor erfc(const Operand& x);
+
+// Questions about numbers; the answers are pred.
+
+/// Neither infinite nor NaN; of a complex number both its parts.
+RONDO_API Tensor is_finite(const Operand& x);
+/// Of a complex number any of its parts.
+RONDO_API Tensor is_nan(const Operand& x);
+
+// Complex numbers.
+
+/// The real part; a real number is its own.
+RONDO_API Tensor real(const Operand& x);
+/// The imaginary part; 0 of a real number.
+RONDO_API Tensor imag(const Operand& x);
+/// The complex conjugate; a real number is its own.
+RONDO_API Tensor conj(const Operand& x);
+/// A complex number of two f32 or f64.
+RONDO_API Tensor complex(const Operand& re, const Operand& im);
+
+// Choosing among numbers that have an order: pred, integers, floats.
+
+/// NaN where either is; +0 counts as greater than -0.
+RONDO_API Tensor maximum(const Operand& a, const Operand& b);
+RONDO_API Tensor minimum(const Operand& a, const Operand& b);
+/// min(max(lo, x), hi): hi where lo > hi, NaN where any of the three is; integers and floats.
+RONDO_API Tensor clamp(const Operand& lo, const Operand& x, const Operand& hi);
+/// a where `predicate` is true, b elsewhere. The predicate must be pred; it is broadcast too.
+RONDO_API Tensor where(const Operand& predicate, const Operand& a, const Operand& b);
+
+/// Remainder of the truncating division, with the sign of a: integer a % 0 is a, floating NaN. The
+/// same as a % b.
+RONDO_API Tensor rem(const Operand& a, const Operand& b);
+
+// Comparisons by name; the same as == and !=.
+
+RONDO_API Tensor eq(const Operand& a, const Operand& b);
+RONDO_API Tensor ne(const Operand& a, const Operand& b);
+
+// Bits of integers. Shifts by a negative amount count as shifts by more than the width.
+
+/// 0 from the width on.
+RONDO_API Tensor shift_left(const Operand& x, const Operand& amount);
+/// Zeros come in from the left, whatever the sign; 0 from the width on.
+RONDO_API Tensor shift_right_logical(const Operand& x, const Operand& amount);
+/// Copies of the highest bit come in from the left, for unsigned dtypes too; nothing but those from
+/// the width on.
+RONDO_API Tensor shift_right_arithmetic(const Operand& x, const Operand& amount);
+/// The number of ones in two's complement.
+RONDO_API Tensor popcount(const Operand& x);
+/// The number of zeros above the highest one; the width for 0.
+RONDO_API Tensor count_leading_zeros(const Operand& x);
+
+// Truth of any dtype: what is not 0 is true (NaN too). The operands may differ in dtype; the result
+// is pred.
+
+RONDO_API Tensor logical_and(const Operand& a, const Operand& b);
+RONDO_API Tensor logical_or(const Operand& a, const Operand& b);
+RONDO_API Tensor logical_xor(const Operand& a, const Operand& b);
+RONDO_API Tensor logical_not(const Operand& x);
+
+// Other dtypes.
+
+/// The same numbers in another dtype; x itself where it has that dtype. Floats to integers
+/// truncate, saturate, and turn NaN into 0; integers to narrower ones keep the low bits; floats
+/// round to the nearest, halves to even. To pred: whether x is not 0. Complex to real drops the
+/// imaginary part.
+RONDO_API Tensor convert(const Operand& x, DType dtype);
+/// The same bytes read as another dtype. A narrower one adds a last axis, the least significant
+/// part first; a wider one takes the last axis, whose size must be the ratio of the widths. Not for
+/// pred and complex dtypes.
+RONDO_API Tensor bitcast_convert(const Operand& x, DType dtype);
+
+}  // namespace rondo

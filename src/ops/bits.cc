@@ -1,0 +1,130 @@
+// Bits of integers, logic of preds.
+#include <bit>
+
+#include "ops/element_math.h"
+#include "ops/elementwise.h"
+#include "ops/elementwise_kernels.h"
+#include "rondo/ops/elementwise.h"
+
+namespace rondo::ops {
+
+namespace math {
+
+struct Popcount {
+  template <class T>
+  T operator()(T x) const {
+    return static_cast<T>(std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
+  }
+};
+struct CountLeadingZeros {
+  template <class T>
+  T operator()(T x) const {
+    return static_cast<T>(std::countl_zero(static_cast<std::make_unsigned_t<T>>(x)));
+  }
+};
+
+}  // namespace math
+
+const OpDef kAnd = elementwise<2, math::And, kPreds | kIntegers>(
+    {.name = "and", .hlo = "and", .stablehlo = "stablehlo.and", .commutative = true});
+const OpDef kOr = elementwise<2, math::Or, kPreds | kIntegers>(
+    {.name = "or", .hlo = "or", .stablehlo = "stablehlo.or", .commutative = true});
+const OpDef kXor = elementwise<2, math::Xor, kPreds | kIntegers>(
+    {.name = "xor", .hlo = "xor", .stablehlo = "stablehlo.xor", .commutative = true});
+const OpDef kNot = elementwise<1, math::Not, kPreds | kIntegers>(
+    {.name = "not", .hlo = "not", .stablehlo = "stablehlo.not"});
+
+const OpDef kShiftLeft = elementwise<2, math::ShiftLeft, kIntegers>(
+    {.name = "shift_left", .hlo = "shift-left", .stablehlo = "stablehlo.shift_left"});
+const OpDef kShiftRightLogical = elementwise<2, math::ShiftRightLogical, kIntegers>(
+    {.name = "shift_right_logical",
+     .hlo = "shift-right-logical",
+     .stablehlo = "stablehlo.shift_right_logical"});
+const OpDef kShiftRightArithmetic = elementwise<2, math::ShiftRightArithmetic, kIntegers>(
+    {.name = "shift_right_arithmetic",
+     .hlo = "shift-right-arithmetic",
+     .stablehlo = "stablehlo.shift_right_arithmetic"});
+
+const OpDef kPopcount = elementwise<1, math::Popcount, kIntegers>(
+    {.name = "popcount", .hlo = "popcnt", .stablehlo = "stablehlo.popcnt"});
+const OpDef kCountLeadingZeros = elementwise<1, math::CountLeadingZeros, kIntegers>(
+    {.name = "count_leading_zeros",
+     .hlo = "count-leading-zeros",
+     .stablehlo = "stablehlo.count_leading_zeros"});
+
+namespace {
+
+/// Whether x is not 0; a pred is its own truth.
+Tensor truth(std::string_view op, const Operand& x) {
+  const Tensor tensor = ir::checked(x.any(), op.data(), x.at());
+  return is_pred(tensor.dtype()) ? tensor : compare({tensor, x.at()}, {0, x.at()}, Direction::kNe);
+}
+
+Tensor logical(const OpDef& op, std::string_view name, const Operand& a, const Operand& b) {
+  std::array<Tensor, 2> both{truth(name, a), truth(name, b)};
+  broadcast_together(name, both, a.at());
+  return binary_op(op, {both[0], a.at()}, {both[1], a.at()});
+}
+
+}  // namespace
+
+}  // namespace rondo::ops
+
+namespace rondo {
+
+Tensor operator&(const Operand& a, const Operand& b) { return ops::binary_op(ops::kAnd, a, b); }
+Tensor operator|(const Operand& a, const Operand& b) { return ops::binary_op(ops::kOr, a, b); }
+Tensor operator^(const Operand& a, const Operand& b) { return ops::binary_op(ops::kXor, a, b); }
+Tensor operator~(const Operand& x) { return ops::unary_op(ops::kNot, x); }
+
+Tensor operator!(const Operand& x) {
+  const Tensor tensor = ir::checked(x.any(), "!", x.at());
+  if (!is_pred(tensor.dtype())) {
+    ops::fail(
+        "!",
+        fmt::format(
+            "takes pred; the operand is {}\n  Ask x == 0, or take ~x for the bits of an integer.",
+            tensor.type().str()),
+        x.at());
+  }
+  return ops::unary_op(ops::kNot, {tensor, x.at()});
+}
+
+Tensor operator<<(const Operand& a, const Operand& b) {
+  return ops::binary_op(ops::kShiftLeft, a, b);
+}
+
+Tensor operator>>(const Operand& a, const Operand& b) {
+  const std::array<Tensor, 2> both = ops::matched(">>", a, b);
+  const ops::OpDef& op =
+      is_unsigned_integer(both[0].dtype()) ? ops::kShiftRightLogical : ops::kShiftRightArithmetic;
+  return ops::binary_op(op, {both[0], a.at()}, {both[1], a.at()});
+}
+
+Tensor shift_left(const Operand& x, const Operand& amount) {
+  return ops::binary_op(ops::kShiftLeft, x, amount);
+}
+Tensor shift_right_logical(const Operand& x, const Operand& amount) {
+  return ops::binary_op(ops::kShiftRightLogical, x, amount);
+}
+Tensor shift_right_arithmetic(const Operand& x, const Operand& amount) {
+  return ops::binary_op(ops::kShiftRightArithmetic, x, amount);
+}
+
+Tensor popcount(const Operand& x) { return ops::unary_op(ops::kPopcount, x); }
+Tensor count_leading_zeros(const Operand& x) { return ops::unary_op(ops::kCountLeadingZeros, x); }
+
+Tensor logical_and(const Operand& a, const Operand& b) {
+  return ops::logical(ops::kAnd, "logical_and", a, b);
+}
+Tensor logical_or(const Operand& a, const Operand& b) {
+  return ops::logical(ops::kOr, "logical_or", a, b);
+}
+Tensor logical_xor(const Operand& a, const Operand& b) {
+  return ops::logical(ops::kXor, "logical_xor", a, b);
+}
+Tensor logical_not(const Operand& x) {
+  return ops::unary_op(ops::kNot, {ops::truth("logical_not", x), x.at()});
+}
+
+}  // namespace rondo

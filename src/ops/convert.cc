@@ -1,0 +1,151 @@
+// The same number, or the same bytes, in another dtype.
+#include <limits>
+
+#include "ops/elementwise.h"
+#include "ops/elementwise_kernels.h"
+#include "rondo/ops/elementwise.h"
+
+namespace rondo::ops {
+
+namespace {
+
+/// Truncates; saturates; NaN gives 0.
+template <class To, class From>
+To saturating(From x) {
+  constexpr From low =
+      static_cast<From>(std::numeric_limits<To>::min());  // a power of two or 0: exact
+  constexpr From past = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) *
+                        2;  // the first one that does not fit
+  if (!(x > low)) return x <= low ? std::numeric_limits<To>::min() : To(0);
+  return x < past ? static_cast<To>(x) : std::numeric_limits<To>::max();
+}
+
+/// A double that rounds as x does to any float of fewer than 50 bits: of an x that is too long, the
+/// tail is one sticky bit.
+template <class T>
+double sticky_double(T x) {
+  if constexpr (sizeof(T) == 8) {
+    constexpr T tail = (T(1) << 11) - 1;
+    if ((x & tail) != 0) x = static_cast<T>((x & ~tail) | (T(1) << 11));
+  }
+  return static_cast<double>(x);
+}
+
+template <class To, class From>
+To convert_element(From x) {
+  if constexpr (is_complex(dtype_of<To>)) {
+    using Part = typename To::value_type;
+    if constexpr (is_complex(dtype_of<From>))
+      return To(static_cast<Part>(x.real()), static_cast<Part>(x.imag()));
+    else
+      return To(convert_element<Part>(x), 0);
+  } else if constexpr (is_complex(dtype_of<From>)) {
+    return convert_element<To>(
+        x.real());  // the public function takes the real part itself; a parsed program may not
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return static_cast<Computed<From>>(x) != 0;
+  } else if constexpr (is_half<From>) {
+    return convert_element<To>(static_cast<float>(x));
+  } else if constexpr (is_half<To>) {
+    if constexpr (std::is_integral_v<From>)
+      return To(sticky_double(x));
+    else
+      return To(x);
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return saturating<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+InferredTypes infer_convert(const InferContext& context) {
+  const TensorType& x = context.type(0);
+  return {{context.attrs<ConvertAttributes>().dtype, x.shape}};
+}
+
+void convert_kernel(KernelCall& call) {
+  for_dtype(call.input(0).dtype(), [&]<class From>() {
+    for_dtype(call.output_type().dtype, [&]<class To>() {
+      const From* from = reinterpret_cast<const From*>(call.input(0).bytes());
+      Literal out = elementwise_output(call);
+      To* to = reinterpret_cast<To*>(out.mutable_bytes());
+      const std::int64_t n = call.output_type().elements();
+      RONDO_INDEPENDENT_TRIPS
+      for (std::int64_t i = 0; i < n; i++) to[i] = convert_element<To>(from[i]);
+      call.output() = std::move(out);
+    });
+  });
+}
+
+InferredTypes infer_bitcast(const InferContext& context) {
+  const TensorType& x = context.type(0);
+  const DType to = context.attrs<ConvertAttributes>().dtype;
+  auto refuse = [&](DType dtype) { return is_pred(dtype) || is_complex(dtype); };
+  if (refuse(x.dtype) || refuse(to)) {
+    if (x.dtype == to) return {x};
+    context.fail(
+        fmt::format("from {} to {}: the bytes of pred and of complex numbers are not free\n  Use "
+                    "rondo::convert, or "
+                    "rondo::real and rondo::imag.",
+                    x.str(), dtype_name(to)));
+  }
+  const std::int64_t from_width = byte_width(x.dtype), to_width = byte_width(to);
+  std::vector<std::int64_t> dims = x.shape.vector();
+  if (from_width > to_width) dims.push_back(from_width / to_width);
+  if (from_width < to_width) {
+    const std::int64_t ratio = to_width / from_width;
+    if (dims.empty() || dims.back() != ratio) {
+      context.fail(
+          fmt::format("from {} to {}: {} elements make one, so the last axis must have size {}\n  "
+                      "Reshape the operand "
+                      "so that its last axis has.",
+                      x.str(), dtype_name(to), ratio, ratio));
+    }
+    dims.pop_back();
+  }
+  return {{to, dims}};
+}
+
+void bitcast_kernel(KernelCall& call) {
+  call.output() = call.take(0).reinterpreted(call.output_type());
+}
+
+}  // namespace
+
+const OpDef kConvert{.name = "convert",
+                     .hlo = "convert",
+                     .stablehlo = "stablehlo.convert",
+                     .arity = 1,
+                     .infer = infer_convert,
+                     .kernel = convert_kernel,
+                     .elementwise = true};
+
+const OpDef kBitcastConvert{.name = "bitcast_convert",
+                            .hlo = "bitcast-convert",
+                            .stablehlo = "stablehlo.bitcast_convert",
+                            .arity = 1,
+                            .infer = infer_bitcast,
+                            .kernel = bitcast_kernel};
+
+}  // namespace rondo::ops
+
+namespace rondo {
+
+Tensor convert(const Operand& x, DType dtype) {
+  const Tensor tensor = ir::checked(x.any(), "convert", x.at());
+  const DType from = tensor.dtype();
+  if (from == dtype) return tensor;
+  if (is_complex(from) && is_pred(dtype))
+    return ne({tensor, x.at()}, {0, x.at()});  // XLA converts no complex number to pred
+  if (is_complex(from) && !is_complex(dtype))
+    return convert({real({tensor, x.at()}), x.at()}, dtype);
+  return ops::make(ops::kConvert, {tensor}, ops::ConvertAttributes{dtype}, x.at());
+}
+
+Tensor bitcast_convert(const Operand& x, DType dtype) {
+  const Tensor tensor = ir::checked(x.any(), "bitcast_convert", x.at());
+  if (tensor.dtype() == dtype) return tensor;
+  return ops::make(ops::kBitcastConvert, {tensor}, ops::ConvertAttributes{dtype}, x.at());
+}
+
+}  // namespace rondo

@@ -1,0 +1,93 @@
+#include "ops/elementwise.h"
+
+#include <string>
+
+#include "ops/elementwise_kernels.h"
+
+namespace rondo::ops {
+
+namespace {
+
+std::string kinds_text(Kinds kinds) {
+  std::vector<std::string_view> names;
+  if (kinds & kPreds) names.push_back("pred");
+  if ((kinds & kIntegers) == kIntegers)
+    names.push_back("integers");
+  else if (kinds & kSigned)
+    names.push_back("signed integers");
+  else if (kinds & kUnsigned)
+    names.push_back("unsigned integers");
+  if ((kinds & kFloats) == kFloats)
+    names.push_back("floats");
+  else if (kinds & kFullFloats)
+    names.push_back("f32, f64");
+  if (kinds & kComplexes) names.push_back("complex numbers");
+  std::string text(names[0]);
+  for (std::size_t i = 1; i < names.size(); i++) {
+    text += i + 1 == names.size() ? " and " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+std::string_view kinds_remedy(Kinds given, Kinds taken) {
+  if (given & kComplexes)
+    return "Take a real number of it: rondo::real(x), rondo::imag(x) or rondo::abs(x).";
+  if (given & kFloats) {
+    if (taken & kFloats) return "Convert it first: rondo::convert(x, DType::kF32).";
+    if (taken & kComplexes) return "Make a complex number of it: rondo::convert(x, DType::kC64).";
+    return "Convert it to an integer first: rondo::convert(x, DType::kS32); its bits are "
+           "rondo::bitcast_convert's.";
+  }
+  if (taken & (given == kPreds ? kIntegers : kSigned))
+    return "Convert it to an integer first: rondo::convert(x, DType::kS32).";
+  return "Convert it to a float first: rondo::convert(x, DType::kF32).";
+}
+
+}  // namespace
+
+void check_elementwise(const InferContext& context, Kinds kinds) {
+  const TensorType& first = context.type(0);
+  for (std::size_t i = 1; i < context.operands.size(); i++) {
+    if (context.type(i) == first) continue;
+    context.fail(
+        fmt::format("operand 0 is {}, operand {} is {}; the types must be equal\n  Convert one "
+                    "(rondo::convert) or "
+                    "broadcast one (rondo::broadcast_to).",
+                    first.str(), i, context.type(i).str()));
+  }
+  if (const Kinds given = kind_of(first.dtype); !(kinds & given)) {
+    context.fail(fmt::format("takes {}; the operand is {}\n  {}", kinds_text(kinds), first.str(),
+                             kinds_remedy(given, kinds)));
+  }
+}
+
+Literal elementwise_output(KernelCall& call) {
+  const TensorType& type = call.output_type();
+  for (std::size_t i = 0; i < call.inputs(); i++) {
+    const DType dtype = call.input(i).dtype();
+    if (dtype == type.dtype) {
+      if (call.reusable(i)) return call.take(i);
+    } else if (byte_width(dtype) == byte_width(type.dtype) && !is_pred(type.dtype) &&
+               call.reusable(i)) {
+      return call.take(i).reinterpreted(type);
+    }
+  }
+  return Literal::uninitialized(type);
+}
+
+Tensor unary_op(const OpDef& op, const Operand& x) {
+  ir::Operands operands;
+  operands.push_back(x.any());
+  return make(op, std::move(operands), {}, x.at());
+}
+
+Tensor binary_op(const OpDef& op, const Operand& a, const Operand& b) {
+  std::array<Tensor, 2> both = matched(op.name, a, b);
+  ir::Operands operands;
+  operands.push_back(std::move(both[0]));
+  operands.push_back(std::move(both[1]));
+  return make(op, std::move(operands), {}, a.at());
+}
+
+}  // namespace rondo::ops

@@ -1,0 +1,66 @@
+// The records of the elementwise family, for those who build or recognise its ops, and what its
+// public functions share.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ir/node.h"
+#include "ops/support.h"
+
+namespace rondo::ops {
+
+// Arithmetic.
+extern const OpDef kAdd, kSubtract, kMultiply, kDivide, kRemainder, kMaximum, kMinimum, kPower;
+extern const OpDef kNegate, kAbs, kSign, kFloor, kCeil, kRound, kClamp;
+// Exponentials and what belongs to them.
+extern const OpDef kExp, kExpm1, kLog, kLog1p, kSqrt, kRsqrt, kCbrt, kLogistic, kErf, kErfc;
+// Circular and hyperbolic functions.
+extern const OpDef kSin, kCos, kTan, kSinh, kCosh, kTanh, kAsin, kAcos, kAtan, kAsinh, kAcosh,
+    kAtanh, kAtan2, kHypot;
+// Bits.
+extern const OpDef kAnd, kOr, kXor, kNot, kShiftLeft, kShiftRightLogical, kShiftRightArithmetic,
+    kPopcount, kCountLeadingZeros;
+// Complex numbers.
+extern const OpDef kReal, kImag, kComplex;
+// Predicates, choice and dtypes.
+extern const OpDef kCompare, kIsFinite, kSelect, kConvert, kBitcastConvert;
+
+enum class Direction { kEq, kNe, kLt, kLe, kGt, kGe };
+/// `LT`, as HLO and StableHLO spell it.
+std::string_view direction_name(Direction direction);
+void print_field(std::string& out, Direction direction);
+
+struct CompareAttributes {
+  Direction direction;
+  /// Floats by IEEE 754's totalOrder: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN.
+  bool total_order = false;
+  bool operator==(const CompareAttributes&) const = default;
+};
+/// Operands of one dtype; broadcasts. Complex numbers know only kEq and kNe here.
+Tensor compare(const Operand& a, const Operand& b, Direction direction, bool total_order = false);
+
+/// Of convert and bitcast_convert.
+struct ConvertAttributes {
+  DType dtype;
+  bool operator==(const ConvertAttributes&) const = default;
+};
+
+// The ways in which public functions make nodes.
+Tensor unary_op(const OpDef& op, const Operand& x);
+/// Operands of one dtype; broadcasts.
+Tensor binary_op(const OpDef& op, const Operand& a, const Operand& b);
+/// The tensors broadcast to their common shape.
+template <std::size_t n>
+void broadcast_together(std::string_view op, std::array<Tensor, n>& tensors, SourceLocation at) {
+  TensorType common = tensors[0].type();
+  for (std::size_t i = 1; i < n; i++) {
+    if (tensors[i].shape() != common.shape)
+      common.shape = broadcast_shape(op, common, tensors[i].type(), at);
+  }
+  for (Tensor& tensor : tensors) tensor = broadcast(tensor, common.shape, at);
+}
+
+}  // namespace rondo::ops

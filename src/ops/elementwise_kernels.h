@@ -1,0 +1,142 @@
+// How an elementwise op comes from its mathematics.
+//
+// An op is a functor that computes one element, and the dtypes that it takes:
+//
+//     struct Sin {
+//       template <class T>
+//       T operator()(T x) const { return std::sin(x); }
+//     };
+//     const OpDef kSin = elementwise<1, Sin, kInexact>({.name = "sin", .hlo = "sine", .stablehlo =
+//     "stablehlo.sine"});
+//
+// The record's type rule follows from the functor's result type and its kernel is a loop over it.
+// The functor never sees f16 or bf16: they are computed in float and rounded once.
+#pragma once
+
+#include <complex>
+#include <type_traits>
+#include <utility>
+
+#include "ops/elementwise.h"
+
+// Says that the trips of the next loop are independent although the output may be one of the
+// inputs: each trip reads its elements before it writes one. Otherwise g++ takes the slow way
+// whenever an op works in place. (clang has such a pragma too, but warns wherever a loop is beyond
+// it, as most that call a function of libm are.)
+#if defined(__clang__)
+#define RONDO_INDEPENDENT_TRIPS
+#else
+#define RONDO_INDEPENDENT_TRIPS _Pragma("GCC ivdep")
+#endif
+
+namespace rondo::ops {
+
+/// Sets of dtypes, one bit a kind.
+using Kinds = unsigned;
+inline constexpr Kinds kPreds = 1, kSigned = 2, kUnsigned = 4, kHalves = 8, kFullFloats = 16,
+                       kComplexes = 32;
+inline constexpr Kinds kIntegers = kSigned | kUnsigned;
+inline constexpr Kinds kFloats = kHalves | kFullFloats;
+inline constexpr Kinds kInexact = kFloats | kComplexes;
+inline constexpr Kinds kNumbers = kIntegers | kInexact;
+inline constexpr Kinds kOrdered = kPreds | kIntegers | kFloats;
+
+constexpr Kinds kind_of(DType dtype) {
+  return is_pred(dtype)               ? kPreds
+         : is_signed_integer(dtype)   ? kSigned
+         : is_unsigned_integer(dtype) ? kUnsigned
+         : is_complex(dtype)          ? kComplexes
+         : byte_width(dtype) == 2     ? kHalves
+                                      : kFullFloats;
+}
+
+/// Throws TraceError unless all operands have one type, of a dtype among `kinds`.
+void check_elementwise(const InferContext& context, Kinds kinds);
+/// The output's storage: that of an operand that nobody needs any more if its elements have the
+/// output's width, else new. Pointers to the operands' elements stay valid.
+Literal elementwise_output(KernelCall& call);
+
+/// Calls f.template operator()<T>() for a dtype of `kinds`; for the others f is not even compiled.
+template <Kinds kinds, class F>
+void for_kinds(DType dtype, F&& f) {
+  for_dtype(dtype, [&]<class T>() {
+    if constexpr ((kinds & kind_of(dtype_of<T>)) != 0)
+      f.template operator()<T>();
+    else
+      throw InternalError("an elementwise op on a dtype that its type rule refuses");
+  });
+}
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
+/// What the functor gets for an element type.
+template <class T>
+using Computed = std::conditional_t<is_half<T>, float, T>;
+
+namespace detail {
+
+template <class F, class T, std::size_t>
+using Repeated = T;
+template <class F, class T, std::size_t... I>
+auto functor_result(std::index_sequence<I...>)
+    -> decltype(F()(std::declval<Repeated<F, T, I>>()...));
+template <class F, class T, int arity>
+using FunctorResult = decltype(functor_result<F, Computed<T>>(std::make_index_sequence<arity>()));
+
+}  // namespace detail
+
+/// The element type of the result on elements of type T.
+template <class F, class T, int arity>
+using ResultElement =
+    std::conditional_t<is_half<T> && std::is_same_v<detail::FunctorResult<F, T, arity>, float>, T,
+                       detail::FunctorResult<F, T, arity>>;
+
+template <int arity, class F, Kinds kinds>
+InferredTypes infer_elementwise(const InferContext& context) {
+  check_elementwise(context, kinds);
+  const TensorType& x = context.type(0);
+  DType dtype{};
+  for_kinds<kinds>(x.dtype, [&]<class T>() { dtype = dtype_of<ResultElement<F, T, arity>>; });
+  return {{dtype, x.shape}};
+}
+
+template <int arity, class F, class T>
+void run_elementwise(KernelCall& call) {
+  using R = ResultElement<F, T, arity>;
+  auto elements = [&](std::size_t i) { return reinterpret_cast<const T*>(call.input(i).bytes()); };
+  const T* a = elements(0);
+  const T* b = arity > 1 ? elements(1) : nullptr;
+  const T* c = arity > 2 ? elements(2) : nullptr;
+  Literal out = elementwise_output(call);
+  R* to = reinterpret_cast<R*>(out.mutable_bytes());
+  const std::int64_t n = call.output_type().elements();
+  const F f;
+  RONDO_INDEPENDENT_TRIPS
+  for (std::int64_t i = 0; i < n; i++) {
+    using C = Computed<T>;
+    if constexpr (arity == 1)
+      to[i] = R(f(C(a[i])));
+    else if constexpr (arity == 2)
+      to[i] = R(f(C(a[i]), C(b[i])));
+    else
+      to[i] = R(f(C(a[i]), C(b[i]), C(c[i])));
+  }
+  call.output() = std::move(out);
+}
+
+template <int arity, class F, Kinds kinds>
+void elementwise_kernel(KernelCall& call) {
+  for_kinds<kinds>(call.input(0).dtype(), [&]<class T>() { run_elementwise<arity, F, T>(call); });
+}
+
+/// Completes a record from the functor F(element...) that computes it.
+template <int arity, class F, Kinds kinds>
+constexpr OpDef elementwise(OpDef op) {
+  op.arity = arity;
+  op.infer = infer_elementwise<arity, F, kinds>;
+  op.kernel = elementwise_kernel<arity, F, kinds>;
+  op.elementwise = true;
+  return op;
+}
+
+}  // namespace rondo::ops

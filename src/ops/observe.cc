@@ -1,0 +1,116 @@
+// Identities that tell the outside what passes. In the text for other compilers their operand
+// stands in their place.
+#include "rondo/ops/observe.h"
+
+#include "ops/support.h"
+
+namespace rondo::ops {
+
+namespace {
+
+struct TapAttributes {
+  std::string name;
+  bool operator==(const TapAttributes&) const = default;
+};
+struct PrintAttributes {
+  std::string format;
+  bool operator==(const PrintAttributes&) const = default;
+};
+
+InferredTypes infer_observer(const InferContext& context) { return {context.type(0)}; }
+
+std::vector<Tensor> expand_to_operand(const Node&, std::span<const Tensor> operands) {
+  return {operands[0]};
+}
+
+void tap_kernel(KernelCall& call) {
+  call.host.tap(call.attrs<TapAttributes>().name, call.input(0));
+  call.output() = call.take(0);
+}
+
+void print_kernel(KernelCall& call) {
+  call.host.print(call.attrs<PrintAttributes>().format, call.input(0));
+  call.output() = call.take(0);
+}
+
+InferredTypes infer_progress(const InferContext& context) {
+  for (std::size_t i = 0; i < 2; i++) {
+    const TensorType& type = context.type(i);
+    if (type.rank() == 0 && is_integer(type.dtype)) continue;
+    context.fail(
+        fmt::format("{} is {}; it must be an integer scalar", i == 0 ? "i" : "n", type.str()));
+  }
+  return {context.type(0)};
+}
+
+std::int64_t integer_value(const Literal& scalar) {
+  return for_dtype(scalar.dtype(), [&]<class T>() -> std::int64_t {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<std::int64_t>(scalar.data<T>()[0]);
+    else
+      throw InternalError("progress of a number that is no integer");
+  });
+}
+
+void progress_kernel(KernelCall& call) {
+  call.host.progress(integer_value(call.input(0)), integer_value(call.input(1)));
+  call.output() = call.take(0);
+}
+
+constexpr OpDef observer(std::string_view name, int arity, ir::InferRule infer,
+                         ir::KernelRule kernel) {
+  return {.name = name,
+          .arity = arity,
+          .infer = infer,
+          .kernel = kernel,
+          .expand = expand_to_operand,
+          .observer = true};
+}
+
+const OpDef kTap = observer("tap", 1, infer_observer, tap_kernel);
+const OpDef kPrint = observer("print", 1, infer_observer, print_kernel);
+const OpDef kProgress = observer("progress", 2, infer_progress, progress_kernel);
+
+/// Throws TraceError unless the braces are {}, {{ and }} only, and there is a {}.
+void check_format(std::string_view format, SourceLocation at) {
+  auto refuse = [&](std::string_view why) {
+    fail("print",
+         fmt::format("the format \"{}\" {}\n  {{}} stands for the value, {{{{ and }}}} for braces: "
+                     "print(x, \"x = {{}}\").",
+                     format, why),
+         at);
+  };
+  bool shows = false;
+  for (std::size_t i = 0; i < format.size(); i++) {
+    if (format[i] != '{' && format[i] != '}') continue;
+    const char next = i + 1 < format.size() ? format[i + 1] : '\0';
+    if (format[i] == '}' && next != '}')
+      refuse(fmt::format("has a }} at column {} that closes nothing", i + 1));
+    if (format[i] == '{' && next != '{' && next != '}')
+      refuse(fmt::format("has a {{ at column {} that is not followed by }}", i + 1));
+    shows |= format[i] == '{' && next == '}';
+    i++;
+  }
+  if (!shows) refuse("has no {} for the value");
+}
+
+}  // namespace
+
+}  // namespace rondo::ops
+
+namespace rondo {
+
+Tensor tap(const Operand& x, std::string_view name) {
+  return ops::make(ops::kTap, {x.any()}, ops::TapAttributes{std::string(name)}, x.at());
+}
+
+Tensor print(const Operand& x, std::string_view format) {
+  ops::check_format(format, x.at());
+  return ops::make(ops::kPrint, {x.any()}, ops::PrintAttributes{std::string(format)}, x.at());
+}
+
+Tensor progress(const Operand& i, const Operand& n) {
+  return ops::make(ops::kProgress, {i.any(), n.any()}, {}, i.at());
+}
+
+}  // namespace rondo

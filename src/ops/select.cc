@@ -1,0 +1,75 @@
+// Choosing element by element between two tensors.
+#include "ops/elementwise.h"
+#include "ops/elementwise_kernels.h"
+#include "rondo/ops/elementwise.h"
+
+namespace rondo::ops {
+
+namespace {
+
+InferredTypes infer_select(const InferContext& context) {
+  const TensorType &predicate = context.type(0), &a = context.type(1), &b = context.type(2);
+  if (!is_pred(predicate.dtype)) {
+    context.fail(fmt::format("the predicate is {}; it must be pred\n  Compare first: x != 0.",
+                             predicate.str()));
+  }
+  if (a != b || predicate.shape != a.shape) {
+    context.fail(
+        fmt::format("the predicate is {}, the choices are {} and {}; the choices must be of one "
+                    "type and all of one "
+                    "shape\n  Convert one (rondo::convert) or broadcast one (rondo::broadcast_to).",
+                    predicate.str(), a.str(), b.str()));
+  }
+  return {a};
+}
+
+void select_kernel(KernelCall& call) {
+  const bool* chosen = reinterpret_cast<const bool*>(call.input(0).bytes());
+  const std::int64_t n = call.output_type().elements();
+  if (n == 1) {
+    call.output() = call.take(*chosen ? 1 : 2);
+    return;
+  }
+  for_width(byte_width(call.output_type().dtype), [&]<class U>() {
+    const U* a = reinterpret_cast<const U*>(call.input(1).bytes());
+    const U* b = reinterpret_cast<const U*>(call.input(2).bytes());
+    Literal out = call.reusable(1)   ? call.take(1)
+                  : call.reusable(2) ? call.take(2)
+                                     : Literal::uninitialized(call.output_type());
+    U* to = reinterpret_cast<U*>(out.mutable_bytes());
+    RONDO_INDEPENDENT_TRIPS
+    for (std::int64_t i = 0; i < n; i++) to[i] = chosen[i] ? a[i] : b[i];
+    call.output() = std::move(out);
+  });
+}
+
+}  // namespace
+
+const OpDef kSelect{.name = "select",
+                    .hlo = "select",
+                    .stablehlo = "stablehlo.select",
+                    .arity = 3,
+                    .infer = infer_select,
+                    .kernel = select_kernel,
+                    .elementwise = true};
+
+}  // namespace rondo::ops
+
+namespace rondo {
+
+Tensor where(const Operand& predicate, const Operand& a, const Operand& b) {
+  std::array<Tensor, 2> choices = ops::same_dtype("where", a, b);
+  std::array<Tensor, 3> all{ir::checked(predicate.any(), "where", predicate.at()),
+                            std::move(choices[0]), std::move(choices[1])};
+  if (!is_pred(all[0].dtype())) {
+    ops::fail(
+        "where",
+        fmt::format("the predicate is {}; it must be pred\n  Compare first: where(x != 0, a, b).",
+                    all[0].type().str()),
+        predicate.at());
+  }
+  ops::broadcast_together("where", all, predicate.at());
+  return ops::make(ops::kSelect, {all[0], all[1], all[2]}, {}, predicate.at());
+}
+
+}  // namespace rondo
