@@ -135,7 +135,8 @@ std::vector<Function> regions_inside_out(const Function& function) {
     if (place.node == body.size()) {
       order.push_back(std::move(place.function));
       stack.pop_back();
-    } else if (const Function& region = body[place.node]->regions[place.region++]; seen.insert(region.identity()).second) {
+    } else if (const Function& region = body[place.node]->regions[place.region++];
+               !region.empty() && seen.insert(region.identity()).second) {
       stack.push_back({region});
     }
   }
@@ -161,15 +162,22 @@ Operands Replay::operands_of(const Node* node) const {
 void Replay::copy(const Node* node) {
   if (map_.contains({node, 0})) return;
   Tensor copied = rebuild(node, operands_of(node));
-  if (copied.node() == node) return;
-  bind(Tensor::of(node), copied);
-  for (std::uint32_t i = 1; i < node->types.size(); i++) bind(Tensor::of(node, i), Tensor::of(copied.node(), i));
+  if (copied.node() != node) bind_results(node, copied);
+}
+
+void Replay::bind_results(const Node* from, const Tensor& to) {
+  bind(Tensor::of(from), to);
+  for (std::uint32_t i = 1; i < from->types.size(); i++) bind(Tensor::of(from, i), Tensor::of(to.node(), i));
 }
 
 std::vector<Tensor> Replay::inline_call(const Function& function, std::span<const Tensor> arguments) {
   Replay replay;
   for (std::size_t i = 0; i < arguments.size(); i++) replay.bind(function.parameters()[i], arguments[i]);
-  for (const Node* node : function.body()) replay.copy(node);
+  // Fresh nodes throughout: those that depend on no parameter would otherwise stand in two programs, and count as older than a
+  // region that is traced around this call.
+  for (const Node* node : function.body()) {
+    if (!is_constant(node)) replay.bind_results(node, make_typed(*node->op, replay.operands_of(node), node->attributes, node->types, node->location(), node->regions));
+  }
   std::vector<Tensor> results;
   for (const Tensor& result : function.outputs()) results.push_back(replay(result));
   return results;

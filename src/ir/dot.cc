@@ -1,0 +1,213 @@
+// The IR as a Graphviz graph.
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/array_text.h"
+#include "ir/function_data.h"
+#include "ir/nested_walk.h"
+#include "ir/print.h"
+#include "rondo/text.h"
+
+namespace rondo {
+
+namespace ir {
+
+namespace {
+
+constexpr std::int64_t kDotElements = 6;
+
+/// The content of a quoted label; its lines are centred.
+void append_escaped(std::string& out, std::string_view text) {
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
+  }
+}
+
+class DotPrinter {
+ public:
+  explicit DotPrinter(const Function& function) {
+    out_ += "digraph \"";
+    append_escaped(out_, function.name());
+    out_ +=
+        "\" {\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n"
+        "  edge [fontname=\"monospace\", fontsize=8];\n"
+        "  graph [fontname=\"monospace\", fontsize=11, style=rounded];\n";
+  }
+
+  std::string take() && { return std::move(out_) + edges_ + "}\n"; }
+
+  void open(const Function& function, const Node* holder, std::size_t index) {
+    if (holder) {
+      std::string label;
+      append_region_label(label, *holder, index);
+      begin_cluster(label);
+    }
+    scopes_.emplace_back();
+    const std::vector<Tensor>& parameters = function.parameters();
+    for (std::size_t i = 0; i < parameters.size(); i++) {
+      const Node* node = parameters[i].node();
+      begin_node(*node);
+      append_escaped(out_, node->attrs<ParameterAttributes>().name);
+      append_types(*node);
+      out_ += "\", shape=ellipse];\n";
+      if (holder && is_captured(*holder, function, i)) {
+        add_edge(scopes_[scopes_.size() - 2], captured_operand(*holder, function, i),
+                 scopes_.back().at(node), "style=dashed");
+      }
+    }
+  }
+
+  void node(const Node& node) {
+    if (!node.regions.empty()) {
+      std::string label(node.op->name);
+      append_attributes(label, node);
+      begin_cluster(label);
+    }
+    begin_node(node);
+    if (is_constant(&node)) {
+      append_elements(out_, node.attrs<ConstantAttributes>().value, {.cut_above = kDotElements});
+    } else {
+      out_ += node.op->name;
+      std::string attributes;
+      if (node.regions.empty()) append_attributes(attributes, node);
+      append_escaped(out_, attributes);
+    }
+    append_types(node);
+    if (node.line != 0) append_escaped(out_, "\n" + node.location().str());
+    out_ += is_constant(&node) ? "\", shape=plaintext];\n" : "\"];\n";
+    const std::uint64_t id = scopes_.back().at(&node);
+    for (std::size_t i = 0; i < node.operands.size(); i++) {
+      if (goes_inside_only(node, i)) continue;
+      add_edge(scopes_.back(), node.operands[i], id, "");
+    }
+  }
+
+  void after(const Node&) { end_cluster(); }
+
+  void close(const Function& function, const Node* holder, std::size_t) {
+    const std::uint64_t id = next_id_++;
+    indent();
+    out_ += 'n';
+    append_id(out_, id);
+    out_ += " [label=\"return\", shape=plaintext];\n";
+    for (const Tensor& result : function.outputs()) add_edge(scopes_.back(), result, id, "");
+    scopes_.pop_back();
+    if (holder) end_cluster();
+  }
+
+ private:
+  using Scope = absl::flat_hash_map<const Node*, std::uint64_t>;
+
+  /// Whether parameter `i` of a region takes a value of the outside as it is: an invariant, an
+  /// argument of a branch, a capture. Captured values are not among the parameters that the tracer
+  /// made for the lambda, but of a token of their own (ir/region.h).
+  static bool is_captured(const Node& holder, const Function& region, std::size_t i) {
+    if (region.parameters().size() - i > holder.operands.size()) return false;
+    if (holder.op->kind == OpKind::kWhile) return i >= holder.types.size();
+    if (holder.op->kind == OpKind::kConditional) return true;
+    const auto token = [&](std::size_t p) {
+      return region.parameters()[p].node()->attrs<ParameterAttributes>().region;
+    };
+    return token(i) != token(0);
+  }
+  /// Parameters and operands agree at their ends.
+  static const Tensor& captured_operand(const Node& holder, const Function& region, std::size_t i) {
+    return holder.operands[holder.operands.size() - (region.parameters().size() - i)];
+  }
+  static bool goes_inside_only(const Node& node, std::size_t operand) {
+    for (const Function& region : node.regions) {
+      const std::size_t from_end = node.operands.size() - operand;
+      if (from_end > region.parameters().size() ||
+          !is_captured(node, region, region.parameters().size() - from_end)) {
+        return false;
+      }
+    }
+    return !node.regions.empty();
+  }
+
+  static void append_id(std::string& out, std::uint64_t id) {
+    char digits[20];
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, id).ptr);
+  }
+
+  void indent() { out_.append(2 * (clusters_ < 20 ? clusters_ + 1 : 21), ' '); }
+
+  void begin_cluster(std::string_view label) {
+    indent();
+    out_ += "subgraph cluster_";
+    append_id(out_, next_id_++);
+    out_ += " {\n";
+    clusters_++;
+    indent();
+    out_ += "label=\"";
+    append_escaped(out_, label);
+    out_ += "\";\n";
+  }
+  void end_cluster() {
+    clusters_--;
+    indent();
+    out_ += "}\n";
+  }
+
+  void begin_node(const Node& node) {
+    const std::uint64_t id = next_id_++;
+    scopes_.back().emplace(&node, id);
+    indent();
+    out_ += 'n';
+    append_id(out_, id);
+    out_ += " [label=\"";
+  }
+  void append_types(const Node& node) {
+    for (std::size_t i = 0; i < node.types.size(); i++) {
+      out_ += i == 0 ? "\\n" : ", ";
+      append_type(out_, node.types[i]);
+    }
+  }
+
+  /// All edges come last: one that stands in a cluster would pull its ends into it.
+  void add_edge(const Scope& scope, const Tensor& from, std::uint64_t to, std::string_view style) {
+    const auto found = scope.find(from.node());
+    if (found == scope.end()) return;  // of a program that verify() refuses
+    edges_ += "  n";
+    append_id(edges_, found->second);
+    edges_ += " -> n";
+    append_id(edges_, to);
+    if (from.node()->types.size() > 1) {
+      edges_ += " [label=\"#";
+      append_id(edges_, from.result());
+      edges_ += '"';
+      if (!style.empty()) (edges_ += ", ") += style;
+      edges_ += ']';
+    } else if (!style.empty()) {
+      ((edges_ += " [") += style) += ']';
+    }
+    edges_ += ";\n";
+  }
+
+  std::string out_, edges_;
+  std::vector<Scope> scopes_;
+  std::size_t clusters_ = 0;
+  std::uint64_t next_id_ = 0;
+};
+
+}  // namespace
+
+}  // namespace ir
+
+std::string to_dot(const Function& function) {
+  ir::DotPrinter printer(function);
+  ir::walk_nested(function, printer);
+  return std::move(printer).take();
+}
+
+std::string to_dot(const Tensor& lazy) { return to_dot(Function::make("main", {}, {lazy})); }
+
+}  // namespace rondo

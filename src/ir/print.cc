@@ -1,0 +1,285 @@
+// The IR's own text.
+#include "ir/print.h"
+
+#include <algorithm>
+#include <charconv>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/array_text.h"
+#include "ir/function_data.h"
+#include "ir/nested_walk.h"
+#include "rondo/text.h"
+
+namespace rondo {
+
+namespace ir {
+
+namespace {
+
+// Arrays up to this size stand where they are used; longer ones have a line of their own.
+constexpr std::int64_t kInlineElements = 4;
+// Longer ones are cut in the middle.
+constexpr std::int64_t kShownElements = 64;
+// Deeper regions are indented no further, so that the text of deeply nested loops grows linearly.
+constexpr std::size_t kDeepestIndent = 120;
+constexpr std::size_t kLocationColumn = 60;
+
+void append_integer(std::string& out, std::uint64_t value) {
+  char digits[20];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+bool stands_inline(const Node& node) {
+  return is_constant(&node) && node.type().elements() <= kInlineElements;
+}
+
+/// A name as it can stand behind a `%`, apart from names that are numbers.
+std::string printable_name(std::string_view name, std::size_t index) {
+  if (name.empty()) return "p" + std::to_string(index);
+  std::string result(name[0] >= '0' && name[0] <= '9' ? "p" : "");
+  for (const char c : name) {
+    const bool bad = static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '%' || c == ',' ||
+                     c == ':' || c == '(' || c == ')' || c == '#';
+    result += bad ? '_' : c;
+  }
+  return result;
+}
+
+class IrPrinter {
+ public:
+  std::string take() && { return std::move(out_); }
+
+  void open(const Function& function, const Node* holder, std::size_t index) {
+    if (holder) {
+      start_line(2);
+      append_region_label(out_, *holder, index);
+    } else {
+      out_ += "func ";
+      out_ += function.name().empty() ? std::string_view("main") : function.name();
+    }
+    scopes_.emplace_back();
+    append_parameters(function, !holder);
+    if (!holder) append_result_types(function);
+    out_ += " {\n";
+    indent_ += holder ? 4 : 2;
+  }
+
+  void node(const Node& node) {
+    if (stands_inline(node)) return;
+    const std::size_t line = out_.size();
+    start_line(0);
+    const std::uint64_t number = next_number_++;
+    scopes_.back().numbers.emplace(&node, number);
+    out_ += '%';
+    append_integer(out_, number);
+    for (std::size_t i = 0; i < node.types.size(); i++) {
+      out_ += i == 0 ? ": " : ", ";
+      append_type(out_, node.types[i]);
+    }
+    out_ += " = ";
+    out_ += node.op->name;
+    if (is_constant(&node)) {
+      out_ += ' ';
+      append_elements(out_, node.attrs<ConstantAttributes>().value, {.cut_above = kShownElements});
+    } else {
+      append_values(node.operands, " ");
+      append_attributes(out_, node);
+    }
+    append_location(node, line);
+    out_ += '\n';
+  }
+
+  void after(const Node&) {}
+
+  void close(const Function& function, const Node* holder, std::size_t) {
+    start_line(0);
+    out_ += "return";
+    append_values(function.outputs(), " ");
+    out_ += '\n';
+    indent_ -= holder ? 4 : 2;
+    if (holder) start_line(2);
+    out_ += "}\n";
+    scopes_.pop_back();
+  }
+
+ private:
+  /// The names of the values of one function. Functions are closed, and one node may stand in
+  /// several.
+  struct Scope {
+    absl::flat_hash_map<const Node*, std::uint64_t> numbers;
+    absl::flat_hash_map<const Node*, std::string> parameters;
+  };
+
+  void start_line(std::size_t more) { out_.append(std::min(indent_ + more, kDeepestIndent), ' '); }
+
+  void append_parameters(const Function& function, bool outermost) {
+    absl::flat_hash_set<std::string> taken;
+    out_ += outermost ? "(" : " (";
+    const std::vector<Tensor>& parameters = function.parameters();
+    for (std::size_t i = 0; i < parameters.size(); i++) {
+      if (i > 0) out_ += ", ";
+      const Node* node = parameters[i].node();
+      const std::string wanted = printable_name(node->attrs<ParameterAttributes>().name, i);
+      std::string name = wanted;
+      // Two tries at most, unless the user's own names end like these.
+      for (std::size_t n = i; !taken.insert(name).second; n++)
+        name = wanted + '_' + std::to_string(n);
+      out_ += '%';
+      out_ += name;
+      out_ += ": ";
+      append_type(out_, parameters[i].type());
+      scopes_.back().parameters.emplace(node, std::move(name));
+    }
+    out_ += ')';
+  }
+
+  void append_result_types(const Function& function) {
+    out_ += " -> (";
+    const std::vector<Tensor>& results = function.outputs();
+    const std::vector<std::string>& names = function.result_names();
+    for (std::size_t i = 0; i < results.size(); i++) {
+      if (i > 0) out_ += ", ";
+      if (i < names.size() && !names[i].empty()) {
+        out_ += printable_name(names[i], i);
+        out_ += ": ";
+      }
+      append_type(out_, results[i].type());
+    }
+    out_ += ')';
+  }
+
+  template <class Tensors>
+  void append_values(const Tensors& tensors, std::string_view before) {
+    for (const Tensor& tensor : tensors) {
+      out_ += std::exchange(before, ", ");
+      append_value(tensor);
+    }
+  }
+
+  void append_value(const Tensor& tensor) {
+    const Node* node = tensor.node();
+    if (stands_inline(*node)) {
+      append_elements(out_, node->attrs<ConstantAttributes>().value);
+      return;
+    }
+    out_ += '%';
+    const Scope& scope = scopes_.back();
+    if (const auto number = scope.numbers.find(node); number != scope.numbers.end()) {
+      append_integer(out_, number->second);
+      if (node->types.size() > 1) {
+        out_ += '#';
+        append_integer(out_, tensor.result());
+      }
+    } else if (const auto name = scope.parameters.find(node); name != scope.parameters.end()) {
+      out_ += name->second;
+    } else {
+      out_ += '?';  // of a program that verify() refuses
+    }
+  }
+
+  void append_location(const Node& node, std::size_t line) {
+    if (node.line == 0) return;
+    const std::size_t length = out_.size() - line;
+    out_.append(length + 2 < kLocationColumn ? kLocationColumn - length : 2, ' ');
+    out_ += "// ";
+    const std::string_view file = node.file;
+    out_ += file.substr(file.rfind('/') + 1);
+    out_ += ':';
+    append_integer(out_, node.line);
+  }
+
+  std::string out_;
+  std::vector<Scope> scopes_;
+  std::size_t indent_ = 0;
+  std::uint64_t next_number_ = 0;
+};
+
+/// Calls use(part) for the parts of `text` between commas that stand outside of brackets and
+/// quotes.
+template <class Use>
+void for_each_part(std::string_view text, Use&& use) {
+  std::size_t begin = 0;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i <= text.size(); i++) {
+    if (i == text.size() || (text[i] == ',' && depth == 0 && !quoted)) {
+      use(text.substr(begin, i - begin));
+      begin = i + 1;
+    } else if (text[i] == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (text[i] == '[' || text[i] == '{' || text[i] == '(')) {
+      depth++;
+    } else if (!quoted && (text[i] == ']' || text[i] == '}' || text[i] == ')')) {
+      depth--;
+    }
+  }
+}
+
+}  // namespace
+
+void append_type(std::string& out, const TensorType& type) {
+  out += dtype_name(type.dtype);
+  out += '[';
+  for (std::int64_t axis = 0; axis < type.rank(); axis++) {
+    if (axis > 0) out += ',';
+    append_integer(out, static_cast<std::uint64_t>(type.shape[axis]));
+  }
+  out += ']';
+}
+
+void append_attributes(std::string& out, const Node& node) {
+  std::string all;
+  node.attributes.print(all);
+  std::string_view before = " {";
+  for_each_part(all, [&](std::string_view part) {
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    if (part.empty() || part.ends_with("=none") || part.ends_with("=\"\"")) return;
+    out += std::exchange(before, ", ");
+    out += part;
+  });
+  if (before == ", ") out += '}';
+}
+
+void append_region_label(std::string& out, const Node& holder, std::size_t index) {
+  switch (holder.op->kind) {
+    case OpKind::kWhile:
+      out += index == 0 ? "cond" : "body";
+      return;
+    case OpKind::kConditional:
+      if (holder.operand_type(0).dtype == DType::kPred) {
+        out += index == 0 ? "true" : "false";
+      } else {
+        out += "branch ";
+        append_integer(out, index);
+      }
+      return;
+    default:
+      break;
+  }
+  const std::string& name = holder.regions[index].name();
+  out += name.empty() ? std::string_view("region") : name;
+}
+
+}  // namespace ir
+
+std::string to_text(const Function& function) {
+  ir::IrPrinter printer;
+  ir::walk_nested(function, printer);
+  return std::move(printer).take();
+}
+
+std::string to_text(const Tensor& lazy) { return to_text(Function::make("main", {}, {lazy})); }
+
+std::string Function::str() const { return to_text(*this); }
+
+std::ostream& operator<<(std::ostream& out, const Function& function) {
+  return out << to_text(function);
+}
+
+}  // namespace rondo

@@ -1,0 +1,19 @@
+// Pieces of text that the IR's printers share.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "ir/node.h"
+
+namespace rondo::ir {
+
+/// `f32[2,3]`
+void append_type(std::string& out, const TensorType& type);
+/// ` {axis=1, name="solve"}`, without those that are none or an empty string; nothing if there are
+/// no others.
+void append_attributes(std::string& out, const Node& node);
+/// `cond`, `body`, `true`, `branch 2`; else the name of the region.
+void append_region_label(std::string& out, const Node& holder, std::size_t index);
+
+}  // namespace rondo::ir
