@@ -1,0 +1,119 @@
+#include "ops/combiners.h"
+
+#include <array>
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <mutex>
+
+#include "ir/region.h"
+#include "rondo/ops/elementwise.h"
+
+namespace rondo::ops {
+
+namespace {
+
+constexpr std::size_t kCombinerCount = static_cast<std::size_t>(Combiner::kOr) + 1;
+
+Tensor combine_two(Combiner combiner, const Tensor& a, const Tensor& b) {
+  switch (combiner) {
+    case Combiner::kAdd: return a + b;
+    case Combiner::kMultiply: return a * b;
+    case Combiner::kMaximum: return maximum(a, b);
+    case Combiner::kMinimum: return minimum(a, b);
+    case Combiner::kAnd: return a & b;
+    case Combiner::kOr: return a | b;
+    case Combiner::kOther: break;
+  }
+  throw InternalError("a combiner that does not exist");
+}
+
+template <class T>
+T lowest_of() {
+  if constexpr (std::is_same_v<T, bool>) return false;
+  else if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::min();
+  else return T(-std::numeric_limits<float>::infinity());
+}
+
+template <class T>
+T greatest_of() {
+  if constexpr (std::is_same_v<T, bool>) return true;
+  else if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::max();
+  else return T(std::numeric_limits<float>::infinity());
+}
+
+}  // namespace
+
+Tensor adopt_dtype(const Tensor& value, DType dtype, SourceLocation at) {
+  if (!value.is_scalar_literal() || value.dtype() == dtype) return value;
+  const Literal literal = *ir::known_value(value);
+  return for_dtype(literal.dtype(), [&]<class T>() {
+    return ir::make_constant(ir::scalar_literal(Scalar::of(literal.item<T>()), dtype, at), at);
+  });
+}
+
+std::string_view combiner_name(Combiner combiner) {
+  constexpr std::array<std::string_view, kCombinerCount> names{"combine", "add", "multiply", "maximum", "minimum", "and", "or"};
+  return names[static_cast<std::size_t>(combiner)];
+}
+
+const Function& combiner_region(Combiner combiner, DType dtype) {
+  // Kept for good: regions may be asked for while other static objects are destroyed.
+  static auto& table = *new std::array<std::atomic<const Function*>, kCombinerCount * kDTypeCount>{};
+  static auto& mutex = *new std::mutex;
+  std::atomic<const Function*>& place = table[static_cast<std::size_t>(combiner) * kDTypeCount + static_cast<std::size_t>(dtype)];
+  if (const Function* made = place.load(std::memory_order_acquire)) return *made;
+  const std::lock_guard lock(mutex);
+  if (const Function* made = place.load(std::memory_order_relaxed)) return *made;
+  const TensorType scalar{dtype, {}};
+  const std::string name = fmt::format("{}_{}", combiner_name(combiner), dtype_name(dtype));
+  const Function* made = new Function(ir::trace_closed(
+      name, name, std::array{scalar, scalar},
+      [&](std::span<const Tensor> p) { return std::vector<Tensor>{combine_two(combiner, p[0], p[1])}; }, {}));
+  place.store(made, std::memory_order_release);
+  return *made;
+}
+
+Combiner known_combiner(const Function& region) {
+  if (region.parameters().size() != 2 || region.body().size() != 1 || region.outputs().size() != 1) return Combiner::kOther;
+  const Node* node = region.body()[0];
+  const Tensor &a = region.parameters()[0], &b = region.parameters()[1];
+  if (node->operands.size() != 2 || node->types.size() != 1 || region.outputs()[0].node() != node) return Combiner::kOther;
+  const bool straight = node->operand(0).same_as(a) && node->operand(1).same_as(b);
+  const bool swapped = node->operand(0).same_as(b) && node->operand(1).same_as(a);
+  if ((!straight && !swapped) || a.type() != node->type() || b.type() != node->type()) return Combiner::kOther;
+  const std::string_view opcode = node->op->hlo;
+  if (opcode == "add") return Combiner::kAdd;
+  if (opcode == "multiply") return Combiner::kMultiply;
+  if (opcode == "maximum") return Combiner::kMaximum;
+  if (opcode == "minimum") return Combiner::kMinimum;
+  if (opcode == "and") return Combiner::kAnd;
+  if (opcode == "or") return Combiner::kOr;
+  return Combiner::kOther;
+}
+
+Literal combiner_identity(Combiner combiner, DType dtype) {
+  return for_dtype(dtype, [&]<class T>() -> Literal {
+    switch (combiner) {
+      case Combiner::kAdd: return Literal::scalar(T(0));
+      case Combiner::kMultiply: return Literal::scalar(T(1));
+      case Combiner::kMaximum:
+        if constexpr (!kIsComplex<T>) return Literal::scalar(lowest_of<T>());
+        break;
+      case Combiner::kMinimum:
+        if constexpr (!kIsComplex<T>) return Literal::scalar(greatest_of<T>());
+        break;
+      case Combiner::kAnd:
+        if constexpr (std::is_same_v<T, bool>) return Literal::scalar(true);
+        else if constexpr (std::is_integral_v<T>) return Literal::scalar(static_cast<T>(~T(0)));
+        break;
+      case Combiner::kOr:
+        if constexpr (std::is_integral_v<T>) return Literal::scalar(T(0));
+        break;
+      case Combiner::kOther: break;
+    }
+    throw InternalError("a combiner that the dtype does not have");
+  });
+}
+
+}  // namespace rondo::ops

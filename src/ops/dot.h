@@ -1,0 +1,17 @@
+// The record of products.
+#pragma once
+
+#include "ops/support.h"
+#include "rondo/ops/linear.h"
+
+namespace rondo::ops {
+
+/// Attributes: DotDims with axes that count from the front. Operands: lhs, rhs.
+extern const ir::OpDef kDotGeneral;
+
+/// The axes of an operand that are neither batch nor contracting, in order.
+std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch, std::span<const std::int64_t> contracting);
+
+void dot_kernel(KernelCall& call);
+
+}  // namespace rondo::ops

@@ -1,0 +1,252 @@
+// Products of arrays come down to products of matrices side by side: out[b] = left[b] right[b].
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "ops/box.h"
+#include "ops/combiners.h"
+#include "ops/dot.h"
+
+namespace rondo::ops {
+
+namespace {
+
+/// How many products are summed before they are added to the result: partial sums of bounded length keep the rounding error of
+/// long sums small.
+constexpr std::int64_t kSummedBlock = 512;
+
+/// A matrix in memory; one of the strides is 1.
+template <class T>
+struct MatrixView {
+  const T* data;
+  std::int64_t row, column;  // strides
+};
+
+template <class Acc>
+Acc multiply_add_to(Acc sum, Acc a, Acc b) {
+  return AddElements{}(sum, MultiplyElements{}(a, b));
+}
+
+/// The inner product of two dense vectors, in lanes that fit vector registers.
+template <class Acc, class T>
+Acc inner_product(const T* a, const T* b, std::int64_t n) {
+  constexpr std::int64_t kLanes = sizeof(Acc) >= 8 ? 8 : 16;
+  Acc sum(0);
+  std::int64_t k = 0;
+  while (n - k >= kLanes) {
+    const std::int64_t end = std::min(n, k + kSummedBlock * kLanes);
+    Acc lanes[kLanes] = {};
+    for (; k + kLanes <= end; k += kLanes) {
+      for (std::int64_t lane = 0; lane < kLanes; lane++) {
+        lanes[lane] = multiply_add_to<Acc>(lanes[lane], static_cast<Acc>(a[k + lane]), static_cast<Acc>(b[k + lane]));
+      }
+    }
+    for (std::int64_t width = kLanes / 2; width > 0; width /= 2) {
+      for (std::int64_t lane = 0; lane < width; lane++) lanes[lane] = AddElements{}(lanes[lane], lanes[lane + width]);
+    }
+    sum = AddElements{}(sum, lanes[0]);
+  }
+  for (; k < n; k++) sum = multiply_add_to<Acc>(sum, static_cast<Acc>(a[k]), static_cast<Acc>(b[k]));
+  return sum;
+}
+
+/// out[j] = sum over k of weights[k] rows[k][j]
+template <class Acc, class T>
+void weighted_rows(const T* weights, const T* rows, std::int64_t count, std::int64_t n, T* out) {
+  std::fill(out, out + n, T(0));
+  absl::InlinedVector<Acc, 64> block(static_cast<std::size_t>(n));
+  for (std::int64_t start = 0; start < count; start += kSummedBlock) {
+    const std::int64_t end = std::min(count, start + kSummedBlock);
+    Acc* sums = block.data();
+    std::fill(sums, sums + n, Acc(0));
+    for (std::int64_t k = start; k < end; k++) {
+      const Acc weight = static_cast<Acc>(weights[k]);
+      const T* row = rows + k * n;
+      for (std::int64_t j = 0; j < n; j++) sums[j] = multiply_add_to<Acc>(sums[j], weight, static_cast<Acc>(row[j]));
+    }
+    for (std::int64_t j = 0; j < n; j++) out[j] = static_cast<T>(AddElements{}(static_cast<Acc>(out[j]), sums[j]));
+  }
+}
+
+/// Adds to a tile of the result the products of `count` columns of a and rows of b. The sums stay in registers.
+template <int kRows, int kColumns, class Acc, class T>
+void add_tile(MatrixView<T> a, MatrixView<T> b, std::int64_t count, T* out, std::int64_t out_row) {
+  Acc sums[kRows][kColumns] = {};
+  for (std::int64_t k = 0; k < count; k++) {
+    const T* row = b.data + k * b.row;
+    for (int i = 0; i < kRows; i++) {
+      const Acc left = static_cast<Acc>(a.data[i * a.row + k * a.column]);
+      for (int j = 0; j < kColumns; j++) sums[i][j] = multiply_add_to<Acc>(sums[i][j], left, static_cast<Acc>(row[j]));
+    }
+  }
+  for (int i = 0; i < kRows; i++) {
+    for (int j = 0; j < kColumns; j++) {
+      T& element = out[i * out_row + j];
+      element = static_cast<T>(AddElements{}(static_cast<Acc>(element), sums[i][j]));
+    }
+  }
+}
+
+template <int kRows, class Acc, class T>
+void add_rows(MatrixView<T> a, MatrixView<T> b, std::int64_t count, std::int64_t n, T* out) {
+  std::int64_t j = 0;
+  auto shifted = [&] { return MatrixView<T>{b.data + j, b.row, 1}; };
+  for (; j + 8 <= n; j += 8) add_tile<kRows, 8, Acc>(a, shifted(), count, out + j, n);
+  for (; j + 4 <= n; j += 4) add_tile<kRows, 4, Acc>(a, shifted(), count, out + j, n);
+  for (; j < n; j++) add_tile<kRows, 1, Acc>(a, shifted(), count, out + j, n);
+}
+
+/// out (m x n, dense) = a (m x count) b (count x n), where the rows of b are dense.
+template <class Acc, class T>
+void multiply_tiled(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count, std::int64_t n, T* out) {
+  std::fill(out, out + m * n, T(0));
+  for (std::int64_t start = 0; start < count; start += kSummedBlock) {
+    const std::int64_t length = std::min(kSummedBlock, count - start);
+    const MatrixView<T> b_block{b.data + start * b.row, b.row, 1};
+    std::int64_t i = 0;
+    auto a_block = [&] { return MatrixView<T>{a.data + i * a.row + start * a.column, a.row, a.column}; };
+    for (; i + 4 <= m; i += 4) add_rows<4, Acc>(a_block(), b_block, length, n, out + i * n);
+    for (; i < m; i++) add_rows<1, Acc>(a_block(), b_block, length, n, out + i * n);
+  }
+}
+
+template <class Acc, class T>
+void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count, std::int64_t n, T* out,
+                       std::vector<T>& scratch) {
+  if (n == 1) {
+    // b is one dense column, whatever its strides say.
+    if (a.column == 1 || m == 1) {
+      for (std::int64_t i = 0; i < m; i++) out[i] = static_cast<T>(inner_product<Acc>(a.data + i * a.row, b.data, count));
+    } else {
+      weighted_rows<Acc>(b.data, a.data, count, m, out);
+    }
+    return;
+  }
+  if (m == 1) {
+    if (b.row == 1) {
+      for (std::int64_t j = 0; j < n; j++) out[j] = static_cast<T>(inner_product<Acc>(a.data, b.data + j * b.column, count));
+    } else {
+      weighted_rows<Acc>(a.data, b.data, count, n, out);
+    }
+    return;
+  }
+  if (b.column != 1) {
+    scratch.resize(static_cast<std::size_t>(count * n));
+    constexpr std::int64_t kSquare = 16;
+    for (std::int64_t k0 = 0; k0 < count; k0 += kSquare) {
+      for (std::int64_t j = 0; j < n; j++) {
+        for (std::int64_t k = k0; k < std::min(count, k0 + kSquare); k++) {
+          scratch[static_cast<std::size_t>(k * n + j)] = b.data[k * b.row + j * b.column];
+        }
+      }
+    }
+    b = {scratch.data(), n, 1};
+  }
+  multiply_tiled<Acc>(a, b, m, count, n, out);
+}
+
+/// An operand as matrices one after the other: outer x inner (dense), or inner x outer where it lies so in memory already.
+struct Packed {
+  Literal storage;  // of a copy in that order, if there had to be one
+  const std::byte* data;
+  bool swapped;
+};
+
+Packed packed_operand(const Literal& x, std::span<const std::int64_t> batch, std::span<const std::int64_t> outer,
+                      std::span<const std::int64_t> inner) {
+  const Shape& shape = x.shape();
+  auto order = [&](std::span<const std::int64_t> first, std::span<const std::int64_t> second) {
+    Dims axes(batch.begin(), batch.end());
+    axes.insert(axes.end(), first.begin(), first.end());
+    axes.insert(axes.end(), second.begin(), second.end());
+    return axes;
+  };
+  auto in_memory_order = [&](const Dims& axes) {
+    std::int64_t last = -1;
+    for (std::int64_t axis : axes) {
+      if (shape[axis] == 1) continue;
+      if (axis < last) return false;
+      last = axis;
+    }
+    return true;
+  };
+  const Dims straight = order(outer, inner);
+  if (in_memory_order(straight)) return {{}, x.bytes(), false};
+  if (in_memory_order(order(inner, outer))) return {{}, x.bytes(), true};
+  const Dims strides = dense_strides(shape);
+  std::vector<std::int64_t> sizes;
+  Dims from;
+  for (std::int64_t axis : straight) {
+    sizes.push_back(shape[axis]);
+    from.push_back(strides[static_cast<std::size_t>(axis)]);
+  }
+  const Shape packed(sizes);
+  Packed result{Literal::uninitialized({x.dtype(), packed}), nullptr, false};
+  std::byte* to = result.storage.mutable_bytes();
+  Box(sizes, dense_strides(packed), from, byte_width(x.dtype())).copy(to, x.bytes());
+  result.data = to;
+  return result;
+}
+
+template <class Acc, class T>
+void multiply_batches(const T* a, bool a_swapped, const T* b, bool b_swapped, std::int64_t batches, std::int64_t m, std::int64_t count,
+                      std::int64_t n, T* out) {
+  std::vector<T> scratch;
+  for (std::int64_t batch = 0; batch < batches; batch++) {
+    const MatrixView<T> left{a + batch * m * count, a_swapped ? 1 : count, a_swapped ? m : 1};
+    const MatrixView<T> right{b + batch * count * n, b_swapped ? 1 : n, b_swapped ? count : 1};
+    multiply_matrices<Acc>(left, right, m, count, n, out + batch * m * n, scratch);
+  }
+}
+
+std::int64_t elements_along(const Shape& shape, std::span<const std::int64_t> axes) {
+  std::int64_t product = 1;
+  for (std::int64_t axis : axes) product *= shape[axis];
+  return product;
+}
+
+}  // namespace
+
+void dot_kernel(KernelCall& call) {
+  const auto& dims = call.attrs<DotDims>();
+  const Literal &a = call.input(0), &b = call.input(1);
+  const TensorType& type = call.output_type();
+  Literal out = Literal::uninitialized(type);
+  const std::vector<std::int64_t> a_free = free_axes(a.shape().rank(), dims.lhs_batch, dims.lhs_contracting);
+  const std::vector<std::int64_t> b_free = free_axes(b.shape().rank(), dims.rhs_batch, dims.rhs_contracting);
+  const std::int64_t batches = elements_along(a.shape(), dims.lhs_batch), m = elements_along(a.shape(), a_free),
+                     count = elements_along(a.shape(), dims.lhs_contracting), n = elements_along(b.shape(), b_free);
+  if (type.elements() > 0) {
+    const Packed left = packed_operand(a, dims.lhs_batch, a_free, dims.lhs_contracting);
+    const Packed right = packed_operand(b, dims.rhs_batch, dims.rhs_contracting, b_free);
+    auto multiply = [&]<class T, class Acc>(const void* x, const void* y, void* to) {
+      multiply_batches<Acc>(static_cast<const T*>(x), left.swapped, static_cast<const T*>(y), right.swapped, batches, m, count, n,
+                            static_cast<T*>(to));
+    };
+    for_dtype(type.dtype, [&]<class T>() {
+      if constexpr (kIsHalf<T>) {
+        auto widened = [](const std::byte* from, std::int64_t elements) {
+          const T* values = reinterpret_cast<const T*>(from);
+          return std::vector<float>(values, values + elements);
+        };
+        const std::vector<float> x = widened(left.data, a.elements()), y = widened(right.data, b.elements());
+        std::vector<float> sums(static_cast<std::size_t>(type.elements()));
+        multiply.template operator()<float, float>(x.data(), y.data(), sums.data());
+        std::transform(sums.begin(), sums.end(), reinterpret_cast<T*>(out.mutable_bytes()), [](float sum) { return T(sum); });
+      } else if constexpr (std::is_same_v<T, bool>) {
+        throw InternalError("dot_general of pred");
+      } else if constexpr (std::is_integral_v<T>) {
+        // Wrapping is the same for signed and unsigned integers, and defined for these.
+        using Bits = std::make_unsigned_t<T>;
+        using Acc = std::conditional_t<(sizeof(T) < 4), std::uint32_t, Bits>;
+        multiply.template operator()<Bits, Acc>(left.data, right.data, out.mutable_bytes());
+      } else {
+        multiply.template operator()<T, T>(left.data, right.data, out.mutable_bytes());
+      }
+    });
+  }
+  call.output() = std::move(out);
+}
+
+}  // namespace rondo::ops
