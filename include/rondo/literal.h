@@ -136,6 +136,7 @@ class RONDO_API Literal {
   };
   /// Elements in storage: none in a literal that was moved from.
   std::size_t size() const noexcept { return storage_ ? static_cast<std::size_t>(elements()) : 0; }
+  Literal(const TensorType& type, Storage* storage) noexcept : type_(type), storage_(storage) {}
   static const Shape& empty_shape();
   /// Null where there is not that much memory.
   static Storage* allocate(std::size_t bytes) noexcept;

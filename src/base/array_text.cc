@@ -20,7 +20,8 @@ class ElementsWriter {
         values_(literal.data<T>()),
         dims_(literal.shape().dims()),
         style_(style),
-        cut_(literal.elements() > style.cut_above || (literal.elements() == 0 && style.cut_above != INT64_MAX)),
+        cut_(literal.elements() > style.cut_above ||
+             (literal.elements() == 0 && style.cut_above != INT64_MAX)),
         index_(dims_.size()),
         first_(dims_.size()) {}
 
@@ -57,7 +58,8 @@ class ElementsWriter {
     out_ += style_.open;
   }
 
-  /// What stands before item index_[axis_]; passes over the middle of a long axis. False if enough was shown.
+  /// What stands before item index_[axis_]; passes over the middle of a long axis. False if enough
+  /// was shown.
   bool separate() {
     std::int64_t& index = index_[axis_];
     if (index > 0) out_ += ", ";
@@ -78,7 +80,8 @@ class ElementsWriter {
   bool write_row() {
     for (std::int64_t& index = index_[axis_]; index < dims_[axis_]; ++index) {
       if (!separate()) return false;
-      append_number(out_, values_[first_[axis_] + static_cast<std::uint64_t>(index)], style_.numbers);
+      append_number(out_, values_[first_[axis_] + static_cast<std::uint64_t>(index)],
+                    style_.numbers);
     }
     return true;
   }

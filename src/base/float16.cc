@@ -7,8 +7,9 @@
 namespace rondo {
 namespace {
 
-/// The bits of a binary float (sign, exponent of bias kBias, kFraction bits) rounded to the nearest even number of a 16-bit
-/// format, as IEEE 754 section 4.3.1 has it. Each bias is half the largest exponent field, rounded down.
+/// The bits of a binary float (sign, exponent of bias kBias, kFraction bits) rounded to the nearest
+/// even number of a 16-bit format, as IEEE 754 section 4.3.1 has it. Each bias is half the largest
+/// exponent field, rounded down.
 template <class Bits, int kFraction, int kBias, int kToFraction, int kToBias>
 std::uint16_t round_to_16_bits(Bits bits) noexcept {
   constexpr int kWidth = static_cast<int>(sizeof(Bits)) * 8;
@@ -30,7 +31,8 @@ std::uint16_t round_to_16_bits(Bits bits) noexcept {
   Bits significand;
   int shift = kDropped;
   if (exponent > -kToBias) {
-    // Exponent and fraction are rounded as one number: a carry out of the fraction makes the next exponent, or infinity.
+    // Exponent and fraction are rounded as one number: a carry out of the fraction makes the next
+    // exponent, or infinity.
     significand = magnitude - (Bits{kBias - kToBias} << kFraction);
   } else {
     // The result counts units of the smallest subnormal; a carry makes the smallest normal number.
@@ -41,7 +43,8 @@ std::uint16_t round_to_16_bits(Bits bits) noexcept {
   }
   const Bits below_half = (Bits{1} << (shift - 1)) - 1;
   const Bits odd = (significand >> shift) & 1;
-  return static_cast<std::uint16_t>(sign | static_cast<unsigned>((significand + below_half + odd) >> shift));
+  return static_cast<std::uint16_t>(
+      sign | static_cast<unsigned>((significand + below_half + odd) >> shift));
 }
 
 }  // namespace
@@ -49,11 +52,13 @@ std::uint16_t round_to_16_bits(Bits bits) noexcept {
 float16::float16(float value) noexcept
     : bits(round_to_16_bits<std::uint32_t, 23, 127, 10, 15>(std::bit_cast<std::uint32_t>(value))) {}
 float16::float16(double value) noexcept
-    : bits(round_to_16_bits<std::uint64_t, 52, 1023, 10, 15>(std::bit_cast<std::uint64_t>(value))) {}
+    : bits(round_to_16_bits<std::uint64_t, 52, 1023, 10, 15>(std::bit_cast<std::uint64_t>(value))) {
+}
 bfloat16::bfloat16(float value) noexcept
     : bits(round_to_16_bits<std::uint32_t, 23, 127, 7, 127>(std::bit_cast<std::uint32_t>(value))) {}
 bfloat16::bfloat16(double value) noexcept
-    : bits(round_to_16_bits<std::uint64_t, 52, 1023, 7, 127>(std::bit_cast<std::uint64_t>(value))) {}
+    : bits(round_to_16_bits<std::uint64_t, 52, 1023, 7, 127>(std::bit_cast<std::uint64_t>(value))) {
+}
 
 float16::operator float() const noexcept {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;

@@ -48,7 +48,8 @@ const char* host_type_name(DType dtype) {
 }
 
 [[noreturn]] void fail_moved_from(const char* what) {
-  throw TraceError(std::string("Literal::") + what + ": the literal was moved from; assign to it before it is used again");
+  throw TraceError(std::string("Literal::") + what +
+                   ": the literal was moved from; assign to it before it is used again");
 }
 
 }  // namespace
@@ -62,15 +63,11 @@ Literal Literal::uninitialized(const TensorType& type) {
   const std::int64_t bytes = type.bytes();
   Storage* storage = allocate(static_cast<std::size_t>(bytes));
   if (storage == nullptr) {
-    throw ExecutionError(
-        "out of memory: " + type.str() + " needs " +
-        (bytes == INT64_MAX ? "more than 2^63 - 1" : std::to_string(bytes)) +
-        " bytes. Make the array smaller, or release other arrays first.");
+    throw ExecutionError("out of memory: " + type.str() + " needs " +
+                         (bytes == INT64_MAX ? "more than 2^63 - 1" : std::to_string(bytes)) +
+                         " bytes. Make the array smaller, or release other arrays first.");
   }
-  Literal literal{Unset{}};
-  literal.type_ = type;
-  literal.storage_ = storage;
-  return literal;
+  return Literal(type, storage);
 }
 
 Literal Literal::zeros(const TensorType& type) {
@@ -81,8 +78,9 @@ Literal Literal::zeros(const TensorType& type) {
 
 Literal Literal::copy_of(const void* values, std::size_t count, const TensorType& type) {
   if (count != static_cast<std::size_t>(type.elements())) {
-    throw TraceError("Literal::from: " + std::to_string(count) + " values do not fill " + type.str() + ", which has " +
-                     std::to_string(type.elements()) + " elements; give as many values, or another shape");
+    throw TraceError("Literal::from: " + std::to_string(count) + " values do not fill " +
+                     type.str() + ", which has " + std::to_string(type.elements()) +
+                     " elements; give as many values, or another shape");
   }
   Literal literal = uninitialized(type);
   if (count > 0) std::memcpy(literal.storage_->data(), values, literal.storage_->bytes);
@@ -101,14 +99,16 @@ std::byte* Literal::mutable_bytes() {
   return storage_->data();
 }
 
-Literal Literal::reinterpreted(const TensorType& type) const& { return Literal(*this).reinterpreted(type); }
+Literal Literal::reinterpreted(const TensorType& type) const& {
+  return Literal(*this).reinterpreted(type);
+}
 
 Literal Literal::reinterpreted(const TensorType& type) && {
   if (storage_ == nullptr && elements() != 0) fail_moved_from("reinterpreted");
   if (type.bytes() != type_.bytes()) {
-    throw TraceError("Literal::reinterpreted: the literal is " + type_.str() + " of " + std::to_string(type_.bytes()) +
-                     " bytes, but " + type.str() + " has " + std::to_string(type.bytes()) +
-                     "; the number of bytes must stay the same");
+    throw TraceError("Literal::reinterpreted: the literal is " + type_.str() + " of " +
+                     std::to_string(type_.bytes()) + " bytes, but " + type.str() + " has " +
+                     std::to_string(type.bytes()) + "; the number of bytes must stay the same");
   }
   if (is_pred(type.dtype) && !is_pred(type_.dtype)) {
     throw TraceError("Literal::reinterpreted: " + type_.str() + " cannot become " + type.str() +
@@ -121,14 +121,15 @@ Literal Literal::reinterpreted(const TensorType& type) && {
 
 void Literal::check_dtype(DType wanted) const {
   if (wanted == dtype()) return;
-  throw TraceError("data<" + std::string(host_type_name(wanted)) + ">(): the literal is " + type_.str() + "; ask for data<" +
-                   host_type_name(dtype()) + ">()");
+  throw TraceError("data<" + std::string(host_type_name(wanted)) + ">(): the literal is " +
+                   type_.str() + "; ask for data<" + host_type_name(dtype()) + ">()");
 }
 
 void Literal::check_single() const {
   if (elements() != 1) {
-    throw TraceError("item(): the literal is " + type_.str() + ", which has " + std::to_string(elements()) +
-                     " elements, not one; read the elements through data<" + host_type_name(dtype()) + ">()");
+    throw TraceError(
+        "item(): the literal is " + type_.str() + ", which has " + std::to_string(elements()) +
+        " elements, not one; read the elements through data<" + host_type_name(dtype()) + ">()");
   }
   if (storage_ == nullptr) fail_moved_from("item");
 }

@@ -1,6 +1,7 @@
 // The storage of literals: counted blocks of a 64-byte header and the data.
 //
-// The interpreter makes a literal for every scalar op, so small blocks are recycled by the thread that releases them.
+// The interpreter makes a literal for every scalar op, so small blocks are recycled by the thread
+// that releases them.
 #include "base/memory.h"
 
 #include <new>
@@ -10,11 +11,13 @@
 namespace rondo {
 namespace {
 
-// Under a sanitizer every block comes from its allocator and goes back there, so that it sees each misuse.
+// Under a sanitizer every block comes from its allocator and goes back there, so that it sees each
+// misuse.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RONDO_BLOCKS_SANITIZED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
 #define RONDO_BLOCKS_SANITIZED 1
 #endif
 #endif
@@ -35,8 +38,9 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-/// The state of a thread. It has neither constructor nor destructor, so it can be used until the thread's memory goes: also by
-/// literals that are released after every thread_local with a destructor is gone.
+/// The state of a thread. It has neither constructor nor destructor, so it can be used until the
+/// thread's memory goes: also by literals that are released after every thread_local with a
+/// destructor is gone.
 struct BlockCache {
   enum class State : std::uint8_t { kUnused, kOpen, kClosed };
   std::array<FreeBlock*, kCachedBlockSizes.size()> heads;
@@ -54,7 +58,7 @@ struct BlockCacheCloser {
       while (head != nullptr) {
         FreeBlock* block = head;
         head = block->next;
-        ::operator delete(block, std::align_val_t{kBlockAlignment});
+        ::operator delete (block, std::align_val_t{kBlockAlignment});
       }
     }
   }
@@ -80,7 +84,7 @@ bool open_block_cache() noexcept {
 void* new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
   if (size_class < kUncachedBlock) bytes = kCachedBlockSizes[size_class];
   if (bytes > kMaxBlockBytes) return nullptr;
-  return ::operator new(bytes + kBlockAlignment, std::align_val_t{kBlockAlignment}, std::nothrow);
+  return ::operator new (bytes + kBlockAlignment, std::align_val_t{kBlockAlignment}, std::nothrow);
 }
 
 }  // namespace
@@ -116,15 +120,17 @@ void Literal::release(Storage* storage) noexcept {
       storage->references.fetch_sub(1, std::memory_order_acq_rel) != 1) {
     return;
   }
-  if (MemoryMeter* meter = block_cache.meter) meter->current -= static_cast<std::int64_t>(storage->bytes);
+  if (MemoryMeter* meter = block_cache.meter)
+    meter->current -= static_cast<std::int64_t>(storage->bytes);
   const std::uint32_t size_class = storage->size_class;
   storage->~Storage();
   if (size_class < kUncachedBlock &&
-      block_cache.counts[size_class] < kCachedBytesPerSize / kCachedBlockSizes[size_class] && open_block_cache()) {
+      block_cache.counts[size_class] < kCachedBytesPerSize / kCachedBlockSizes[size_class] &&
+      open_block_cache()) {
     block_cache.heads[size_class] = new (storage) FreeBlock{block_cache.heads[size_class]};
     ++block_cache.counts[size_class];
   } else {
-    ::operator delete(storage, std::align_val_t{kBlockAlignment});
+    ::operator delete (storage, std::align_val_t{kBlockAlignment});
   }
 }
 

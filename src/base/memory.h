@@ -7,14 +7,15 @@
 
 namespace rondo {
 
-/// Bytes of array data, without headers. Negative while more is released than was allocated since the meter was installed.
+/// Bytes of array data, without headers. Negative while more is released than was allocated since
+/// the meter was installed.
 struct MemoryMeter {
   std::int64_t current = 0;
   std::int64_t peak = 0;
 };
 
-/// Counts in `meter` what this thread allocates and releases for literals, until the end of the scope. Of nested scopes the
-/// innermost counts alone.
+/// Counts in `meter` what this thread allocates and releases for literals, until the end of the
+/// scope. Of nested scopes the innermost counts alone.
 class MemoryMeterScope {
  public:
   explicit MemoryMeterScope(MemoryMeter& meter) noexcept;
@@ -26,8 +27,8 @@ class MemoryMeterScope {
   MemoryMeter* previous_;
 };
 
-/// Released blocks whose data fits one of these sizes are kept by the thread for its next literals, up to kCachedBytesPerSize
-/// bytes of data of each size. Sanitizer builds keep none.
+/// Released blocks whose data fits one of these sizes are kept by the thread for its next literals,
+/// up to kCachedBytesPerSize bytes of data of each size. Sanitizer builds keep none.
 inline constexpr std::array<std::size_t, 4> kCachedBlockSizes = {64, 256, 1024, 4096};
 inline constexpr std::size_t kCachedBytesPerSize = 64 * 1024;
 

@@ -90,8 +90,10 @@ void append_wide_float(std::string& out, T value, NumberStyle style) {
   if (append_special(out, value, style)) return;
   char text[32];
   char* end = std::to_chars(text, text + sizeof text, value).ptr;
-  // XLA reads digits without a point or exponent as a 64-bit integer first. Shorter texts than 18 digits cannot overflow it.
-  if (end - text > 18 && std::string_view(text, end).find_first_of(".e") == std::string_view::npos) {
+  // XLA reads digits without a point or exponent as a 64-bit integer first. Shorter texts than 18
+  // digits cannot overflow it.
+  if (end - text > 18 &&
+      std::string_view(text, end).find_first_of(".e") == std::string_view::npos) {
     end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
   }
   append_digits(out, {text, end}, style);
@@ -114,8 +116,9 @@ struct ShortDecimal {
   int exponent = 0;
 };
 
-/// The shortest decimal that rounds to `value` (positive and finite), of a 16-bit type. Doubles are wide enough for the search:
-/// five digits at most are needed, and the boundaries between 16-bit numbers have twelve bits. (The tests try every number.)
+/// The shortest decimal that rounds to `value` (positive and finite), of a 16-bit type. Doubles are
+/// wide enough for the search: five digits at most are needed, and the boundaries between 16-bit
+/// numbers have twelve bits. (The tests try every number.)
 template <class T>
 ShortDecimal shortest_decimal(T value) {
   const auto wide = static_cast<double>(static_cast<float>(value));
@@ -130,7 +133,8 @@ ShortDecimal shortest_decimal(T value) {
     const double scaled = times_power_of_ten(wide, -exponent);
     const auto below = static_cast<unsigned>(scaled);
     const bool up = scaled - below >= 0.5;
-    // Usually the nearer one reads back if any does; below a power of two the numbers lie twice as dense.
+    // Usually the nearer one reads back if any does; below a power of two the numbers lie twice as
+    // dense.
     for (const unsigned digits : {below + (up ? 1 : 0), below + (up ? 0 : 1)}) {
       if (!reads_back(digits, exponent)) continue;
       ShortDecimal result{digits, exponent};
@@ -143,7 +147,8 @@ ShortDecimal shortest_decimal(T value) {
   }
 }
 
-/// Writes as std::to_chars does: the shorter of fixed and scientific form, fixed where they are equally long.
+/// Writes as std::to_chars does: the shorter of fixed and scientific form, fixed where they are
+/// equally long.
 template <class T>
 void append_narrow_float(std::string& out, T value, NumberStyle style) {
   if (append_special(out, value, style)) return;
@@ -155,7 +160,9 @@ void append_narrow_float(std::string& out, T value, NumberStyle style) {
   const int count = static_cast<int>(significand.size());
   const int exponent = decimal.exponent;
   const int scientific_length = count + (count > 1 ? 1 : 0) + 4;
-  const int fixed_length = exponent >= 0 ? count + exponent : count > -exponent ? count + 1 : 2 - exponent;
+  const int fixed_length = exponent >= 0       ? count + exponent
+                           : count > -exponent ? count + 1
+                                               : 2 - exponent;
   char text[32];
   char* end = text;
   const auto put = [&end](std::string_view part) { end += part.copy(end, part.size()); };
@@ -190,10 +197,18 @@ void append_narrow_float(std::string& out, T value, NumberStyle style) {
 
 namespace detail {
 
-void append_float(std::string& out, float value, NumberStyle style) { append_wide_float(out, value, style); }
-void append_float(std::string& out, double value, NumberStyle style) { append_wide_float(out, value, style); }
-void append_float(std::string& out, float16 value, NumberStyle style) { append_narrow_float(out, value, style); }
-void append_float(std::string& out, bfloat16 value, NumberStyle style) { append_narrow_float(out, value, style); }
+void append_float(std::string& out, float value, NumberStyle style) {
+  append_wide_float(out, value, style);
+}
+void append_float(std::string& out, double value, NumberStyle style) {
+  append_wide_float(out, value, style);
+}
+void append_float(std::string& out, float16 value, NumberStyle style) {
+  append_narrow_float(out, value, style);
+}
+void append_float(std::string& out, bfloat16 value, NumberStyle style) {
+  append_narrow_float(out, value, style);
+}
 
 }  // namespace detail
 

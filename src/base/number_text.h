@@ -11,10 +11,12 @@
 
 namespace rondo {
 
-/// What the reader of the numbers takes. Both write the fewest decimal digits that give back the same bits in the number's own
-/// type, as `12`, `0.5`, `1.5e-07`, `-0.0`; a complex number is `(real, imaginary)`; pred is `true` or `false`.
+/// What the reader of the numbers takes. Both write the fewest decimal digits that give back the
+/// same bits in the number's own type, as `12`, `0.5`, `1.5e-07`, `-0.0`; a complex number is
+/// `(real, imaginary)`; pred is `true` or `false`.
 enum class NumberStyle : std::uint8_t {
-  kHlo,   // floats without need for a point; `inf`, `-inf`, `nan`, `-nan`, and with any other payload `nan(0x400001)`
+  kHlo,   // floats without need for a point; `inf`, `-inf`, `nan`, `-nan`, and with any other
+          // payload `nan(0x400001)`
   kMlir,  // floats have a point; infinities and NaNs are their bits, `0x7fc00000`
 };
 

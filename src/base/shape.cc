@@ -20,10 +20,12 @@ std::string dims_text(std::span<const std::int64_t> dims) {
   return text += ']';
 }
 
-/// The product of the dimensions: exact, so that a 0 among them makes up for any others. Throws TraceError.
+/// The product of the dimensions: exact, so that a 0 among them makes up for any others. Throws
+/// TraceError.
 std::int64_t checked_elements(std::span<const std::int64_t> dims) {
   if (dims.size() > std::numeric_limits<std::uint32_t>::max()) {
-    throw TraceError("a shape of " + std::to_string(dims.size()) + " dimensions; 2^32 - 1 are possible");
+    throw TraceError("a shape of " + std::to_string(dims.size()) +
+                     " dimensions; 2^32 - 1 are possible");
   }
   bool empty = false;
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
@@ -63,7 +65,9 @@ void Shape::release() noexcept {
   ::operator delete(block_);
 }
 
-bool Shape::equal(const Shape& a, const Shape& b) noexcept { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+bool Shape::equal(const Shape& a, const Shape& b) noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 std::string Shape::str() const { return dims_text(dims()); }
 

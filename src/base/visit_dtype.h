@@ -11,7 +11,8 @@
 
 namespace rondo {
 
-/// Calls `f.template operator()<T>()` with the host type of the dtype (pred is bool): `visit_dtype(t, [&]<class T>() { ... })`.
+/// Calls `f.template operator()<T>()` with the host type of the dtype (pred is bool):
+/// `visit_dtype(t, [&]<class T>() { ... })`.
 template <class F>
 decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
