@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "control_flow/checkpoint.h"
 #include "ir/node.h"
-#include "rondo/checkpoint.h"
+#include "rondo/loops.h"
 
 namespace rondo::control_flow {
 
@@ -34,5 +35,9 @@ struct ConditionalAttributes {
 };
 
 extern const ir::OpDef kConditional;
+
+/// Traces a condition and a body and makes the node. Lowerings of other loops use it as well, with callables that replay regions.
+std::vector<Tensor> traced_while(const detail::RegionCallable& cond, const detail::RegionCallable& body,
+                                 const detail::Leaves& init, WhileAttributes attributes, SourceLocation at);
 
 }  // namespace rondo::control_flow

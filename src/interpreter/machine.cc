@@ -65,7 +65,9 @@ Machine::Machine(const Bundle& bundle, const RunOptions& options)
 }
 
 std::vector<Literal> Machine::run(std::span<const Literal> arguments) {
-  base::MeterScope metered(meter_);
+  MemoryMeterScope metered(meter_);
+  for (const Literal& argument : arguments) meter_.current += argument.type().bytes();
+  meter_.peak = meter_.current;
   std::vector<Literal> results;
   call(bundle_.programs[0]->function, arguments, results);
   return results;

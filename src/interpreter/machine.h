@@ -51,7 +51,7 @@ class Machine final : public ir::Host {
   std::vector<Literal> scratch_;
   std::chrono::steady_clock::time_point started_;
   std::chrono::steady_clock::time_point next_report_;
-  base::MemoryMeter meter_;
+  MemoryMeter meter_;
   int depth_ = 0;
 };
 

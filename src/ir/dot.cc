@@ -1,5 +1,4 @@
 // The IR as a Graphviz graph.
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/array_text.h"
+#include "base/number_text.h"
 #include "ir/function_data.h"
 #include "ir/nested_walk.h"
 #include "ir/print.h"
@@ -96,7 +96,7 @@ class DotPrinter {
     const std::uint64_t id = next_id_++;
     indent();
     out_ += 'n';
-    append_id(out_, id);
+    append_number(out_, id);
     out_ += " [label=\"return\", shape=plaintext];\n";
     for (const Tensor& result : function.outputs()) add_edge(scopes_.back(), result, id, "");
     scopes_.pop_back();
@@ -133,17 +133,12 @@ class DotPrinter {
     return !node.regions.empty();
   }
 
-  static void append_id(std::string& out, std::uint64_t id) {
-    char digits[20];
-    out.append(digits, std::to_chars(digits, digits + sizeof digits, id).ptr);
-  }
-
   void indent() { out_.append(2 * (clusters_ < 20 ? clusters_ + 1 : 21), ' '); }
 
   void begin_cluster(std::string_view label) {
     indent();
     out_ += "subgraph cluster_";
-    append_id(out_, next_id_++);
+    append_number(out_, next_id_++);
     out_ += " {\n";
     clusters_++;
     indent();
@@ -162,7 +157,7 @@ class DotPrinter {
     scopes_.back().emplace(&node, id);
     indent();
     out_ += 'n';
-    append_id(out_, id);
+    append_number(out_, id);
     out_ += " [label=\"";
   }
   void append_types(const Node& node) {
@@ -177,12 +172,12 @@ class DotPrinter {
     const auto found = scope.find(from.node());
     if (found == scope.end()) return;  // of a program that verify() refuses
     edges_ += "  n";
-    append_id(edges_, found->second);
+    append_number(edges_, found->second);
     edges_ += " -> n";
-    append_id(edges_, to);
+    append_number(edges_, to);
     if (from.node()->types.size() > 1) {
       edges_ += " [label=\"#";
-      append_id(edges_, from.result());
+      append_number(edges_, from.result());
       edges_ += '"';
       if (!style.empty()) (edges_ += ", ") += style;
       edges_ += ']';

@@ -39,12 +39,14 @@ std::vector<Function> regions_inside_out(const Function& function);
 class Replay {
  public:
   void bind(const Tensor& from, Tensor to);
+  /// All results of a node to those of another.
+  void bind_results(const Node* from, const Tensor& to);
   /// What stands for a tensor now: what it was bound or rebuilt to, else the tensor itself.
   Tensor operator()(const Tensor& tensor) const;
   Operands operands_of(const Node* node) const;
   /// Rebuilds a node on the mapped operands; the same node where nothing changed.
   void copy(const Node* node);
-  /// Replays a whole function on arguments and returns its results.
+  /// Replays a whole function on arguments, as new nodes, and returns its results.
   static std::vector<Tensor> inline_call(const Function& function, std::span<const Tensor> arguments);
 
  private:

@@ -38,4 +38,7 @@ void publish(const Node* node, std::vector<Literal> values);
 /// The values of lazy tensors, computed together. Throws TraceError where one depends on a parameter.
 std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at);
 
+/// True if one of the tensors depends on a parameter, so that it has no value.
+bool depends_on_trace(std::span<const Tensor> tensors);
+
 }  // namespace rondo::ir

@@ -2,7 +2,6 @@
 #include "ir/print.h"
 
 #include <algorithm>
-#include <charconv>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -29,11 +28,6 @@ constexpr std::int64_t kShownElements = 64;
 // Deeper regions are indented no further, so that the text of deeply nested loops grows linearly.
 constexpr std::size_t kDeepestIndent = 120;
 constexpr std::size_t kLocationColumn = 60;
-
-void append_integer(std::string& out, std::uint64_t value) {
-  char digits[20];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
 
 bool stands_inline(const Node& node) {
   return is_constant(&node) && node.type().elements() <= kInlineElements;
@@ -77,7 +71,7 @@ class IrPrinter {
     const std::uint64_t number = next_number_++;
     scopes_.back().numbers.emplace(&node, number);
     out_ += '%';
-    append_integer(out_, number);
+    append_number(out_, number);
     for (std::size_t i = 0; i < node.types.size(); i++) {
       out_ += i == 0 ? ": " : ", ";
       append_type(out_, node.types[i]);
@@ -171,10 +165,10 @@ class IrPrinter {
     out_ += '%';
     const Scope& scope = scopes_.back();
     if (const auto number = scope.numbers.find(node); number != scope.numbers.end()) {
-      append_integer(out_, number->second);
+      append_number(out_, number->second);
       if (node->types.size() > 1) {
         out_ += '#';
-        append_integer(out_, tensor.result());
+        append_number(out_, tensor.result());
       }
     } else if (const auto name = scope.parameters.find(node); name != scope.parameters.end()) {
       out_ += name->second;
@@ -191,7 +185,7 @@ class IrPrinter {
     const std::string_view file = node.file;
     out_ += file.substr(file.rfind('/') + 1);
     out_ += ':';
-    append_integer(out_, node.line);
+    append_number(out_, node.line);
   }
 
   std::string out_;
@@ -228,7 +222,7 @@ void append_type(std::string& out, const TensorType& type) {
   out += '[';
   for (std::int64_t axis = 0; axis < type.rank(); axis++) {
     if (axis > 0) out += ',';
-    append_integer(out, static_cast<std::uint64_t>(type.shape[axis]));
+    append_number(out, static_cast<std::uint64_t>(type.shape[axis]));
   }
   out += ']';
 }
@@ -256,7 +250,7 @@ void append_region_label(std::string& out, const Node& holder, std::size_t index
         out += index == 0 ? "true" : "false";
       } else {
         out += "branch ";
-        append_integer(out, index);
+        append_number(out, index);
       }
       return;
     default:

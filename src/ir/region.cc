@@ -13,6 +13,8 @@ namespace rondo::ir {
 
 namespace {
 
+thread_local int trace_depth = 0;
+
 [[noreturn]] void escaped(const Node* parameter, const RegionToken& used_in) {
   const auto& attributes = parameter->attrs<ParameterAttributes>();
   const RegionToken& home = *attributes.region;
@@ -44,9 +46,18 @@ RegionTracer::RegionTracer(std::string name, std::string what, SourceLocation at
   token_->what = std::move(what);
   token_->at = at;
   token_->first_id = next_id();
+  trace_depth++;
 }
 
-RegionTracer::~RegionTracer() { token_->open.store(false, std::memory_order_release); }
+RegionTracer::~RegionTracer() { seal(); }
+
+void RegionTracer::seal() noexcept {
+  if (std::exchange(sealed_, true)) return;
+  token_->open.store(false, std::memory_order_release);
+  trace_depth--;
+}
+
+bool tracing() noexcept { return trace_depth > 0; }
 
 Tensor RegionTracer::param(TensorType type, std::string name) {
   params_.push_back(make_parameter(std::move(type), std::move(name), static_cast<std::int64_t>(params_.size()), token_,

@@ -32,6 +32,8 @@ class RegionTracer {
   ~RegionTracer();
 
   Tensor param(TensorType type, std::string name);
+  /// The lambda has returned: from now on its parameters may be used by finish() alone.
+  void seal() noexcept;
   /// Walks back from what the lambda returned. Throws TraceError for a tensor that escaped from another region.
   OpenRegion finish(std::vector<Tensor> results, std::vector<std::string> result_names = {});
 
@@ -39,7 +41,11 @@ class RegionTracer {
   std::string name_;
   std::shared_ptr<RegionToken> token_;
   std::vector<Tensor> params_;
+  bool sealed_ = false;
 };
+
+/// True while this thread is inside the lambda of a trace.
+bool tracing() noexcept;
 
 /// The captures of several regions of one node, each once, in id order.
 std::vector<Tensor> union_captures(std::span<const OpenRegion> regions);

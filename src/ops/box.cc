@@ -1,7 +1,6 @@
 #include "ops/box.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "ops/support.h"
 
@@ -13,24 +12,6 @@ Dims dense_strides(const Shape& shape) {
     strides[static_cast<std::size_t>(i)] = strides[static_cast<std::size_t>(i + 1)] * shape[i + 1];
   }
   return strides;
-}
-
-void copy_bytes(std::byte* to, const std::byte* from, std::int64_t count) {
-  switch (count) {
-    case 0:
-      break;  // the pointers of an empty array may be null
-    case 1:
-      *to = *from;
-      break;
-    case 4:
-      std::memcpy(to, from, 4);
-      break;
-    case 8:
-      std::memcpy(to, from, 8);
-      break;
-    default:
-      std::memcpy(to, from, static_cast<std::size_t>(count));
-  }
 }
 
 Box::Box(std::span<const std::int64_t> sizes, std::span<const std::int64_t> to_strides,
@@ -54,25 +35,23 @@ Box::Box(std::span<const std::int64_t> sizes, std::span<const std::int64_t> to_s
 
 void Box::copy(std::byte* to, const std::byte* from) const {
   if (axes_.back().to == width_ && axes_.back().from == width_) {
-    for_each_run(to, from,
-                 [this](std::byte* t, const std::byte* f, std::int64_t count, std::int64_t,
-                        std::int64_t) { copy_bytes(t, f, count * width_); });
+    for_each_run([&](std::int64_t t, std::int64_t f, std::int64_t count, std::int64_t,
+                     std::int64_t) { copy_bytes(to + t, from + f, count * width_); });
     return;
   }
   for_width(width_, [&]<class U>() {
-    for_each_run(to, from,
-                 [](std::byte* t, const std::byte* f, std::int64_t count, std::int64_t to_stride,
-                    std::int64_t from_stride) {
-                   if (from_stride == 0 && to_stride == static_cast<std::int64_t>(sizeof(U))) {
-                     U* first = reinterpret_cast<U*>(t);
-                     std::fill(first, first + count, *reinterpret_cast<const U*>(f));
-                     return;
-                   }
-                   for (std::int64_t i = 0; i < count; i++) {
-                     *reinterpret_cast<U*>(t + i * to_stride) =
-                         *reinterpret_cast<const U*>(f + i * from_stride);
-                   }
-                 });
+    for_each_run([&](std::int64_t t, std::int64_t f, std::int64_t count, std::int64_t to_stride,
+                     std::int64_t from_stride) {
+      U* first = reinterpret_cast<U*>(to + t);
+      const U* source = reinterpret_cast<const U*>(from + f);
+      if (from_stride == 0 && to_stride == static_cast<std::int64_t>(sizeof(U))) {
+        std::fill(first, first + count, *source);
+        return;
+      }
+      to_stride /= static_cast<std::int64_t>(sizeof(U));
+      from_stride /= static_cast<std::int64_t>(sizeof(U));
+      for (std::int64_t i = 0; i < count; i++) first[i * to_stride] = source[i * from_stride];
+    });
   });
 }
 

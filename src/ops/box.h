@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "absl/container/inlined_vector.h"
@@ -27,28 +28,29 @@ class Box {
   void copy(std::byte* to, const std::byte* from) const;
 
   /// Calls run(to, from, count, to_stride, from_stride) for each run along the innermost axis, in
-  /// row-major order; the strides are in bytes.
+  /// row-major order. `to` and `from` are the offsets of its first element from that of the box,
+  /// all in units of 1 / width elements (bytes, if the width is that of an element).
   template <class Run>
-  void for_each_run(std::byte* to, const std::byte* from, Run&& run) const {
+  void for_each_run(Run&& run) const {
     if (empty_) return;
     const std::size_t outer = axes_.size() - 1;
     const Axis& inner = axes_[outer];
+    std::int64_t to = 0, from = 0;
     if (outer == 0) {
       run(to, from, inner.size, inner.to, inner.from);
       return;
     }
     Dims index(outer, 0);
-    std::int64_t to_at = 0, from_at = 0;
     while (true) {
-      run(to + to_at, from + from_at, inner.size, inner.to, inner.from);
+      run(to, from, inner.size, inner.to, inner.from);
       std::size_t axis = outer;
       while (true) {
         if (axis-- == 0) return;
-        to_at += axes_[axis].to;
-        from_at += axes_[axis].from;
+        to += axes_[axis].to;
+        from += axes_[axis].from;
         if (++index[axis] < axes_[axis].size) break;
-        to_at -= axes_[axis].to * axes_[axis].size;
-        from_at -= axes_[axis].from * axes_[axis].size;
+        to -= axes_[axis].to * axes_[axis].size;
+        from -= axes_[axis].from * axes_[axis].size;
         index[axis] = 0;
       }
     }
@@ -57,7 +59,7 @@ class Box {
  private:
   struct Axis {
     std::int64_t size;
-    std::int64_t to;  // strides in bytes
+    std::int64_t to;  // strides
     std::int64_t from;
   };
 
@@ -67,6 +69,22 @@ class Box {
 };
 
 /// memcpy, without the call for the sizes of scalars.
-void copy_bytes(std::byte* to, const std::byte* from, std::int64_t count);
+inline void copy_bytes(std::byte* to, const std::byte* from, std::int64_t count) {
+  switch (count) {
+    case 0:
+      break;  // the pointers of an empty array may be null
+    case 1:
+      *to = *from;
+      break;
+    case 4:
+      std::memcpy(to, from, 4);
+      break;
+    case 8:
+      std::memcpy(to, from, 8);
+      break;
+    default:
+      std::memcpy(to, from, static_cast<std::size_t>(count));
+  }
+}
 
 }  // namespace rondo::ops

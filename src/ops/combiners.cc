@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "ir/region.h"
+#include "ops/elementwise.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -14,19 +15,6 @@ namespace rondo::ops {
 namespace {
 
 constexpr std::size_t kCombinerCount = static_cast<std::size_t>(Combiner::kOr) + 1;
-
-Tensor combine_two(Combiner combiner, const Tensor& a, const Tensor& b) {
-  switch (combiner) {
-    case Combiner::kAdd: return a + b;
-    case Combiner::kMultiply: return a * b;
-    case Combiner::kMaximum: return maximum(a, b);
-    case Combiner::kMinimum: return minimum(a, b);
-    case Combiner::kAnd: return a & b;
-    case Combiner::kOr: return a | b;
-    case Combiner::kOther: break;
-  }
-  throw InternalError("a combiner that does not exist");
-}
 
 template <class T>
 T lowest_of() {
@@ -52,10 +40,25 @@ Tensor adopt_dtype(const Tensor& value, DType dtype, SourceLocation at) {
   });
 }
 
+Tensor combined(Combiner combiner, const Tensor& a, const Tensor& b, SourceLocation at) {
+  switch (combiner) {
+    case Combiner::kAdd: return Operand(a, at) + Operand(b, at);
+    case Combiner::kMultiply: return Operand(a, at) * Operand(b, at);
+    case Combiner::kMaximum: return maximum({a, at}, {b, at});
+    case Combiner::kMinimum: return minimum({a, at}, {b, at});
+    case Combiner::kAnd: return Operand(a, at) & Operand(b, at);
+    case Combiner::kOr: return Operand(a, at) | Operand(b, at);
+    case Combiner::kOther: break;
+  }
+  throw InternalError("a combiner that does not exist");
+}
+
 std::string_view combiner_name(Combiner combiner) {
   constexpr std::array<std::string_view, kCombinerCount> names{"combine", "add", "multiply", "maximum", "minimum", "and", "or"};
   return names[static_cast<std::size_t>(combiner)];
 }
+
+void print_field(std::string& out, Combiner combiner) { out += combiner_name(combiner); }
 
 const Function& combiner_region(Combiner combiner, DType dtype) {
   // Kept for good: regions may be asked for while other static objects are destroyed.
@@ -69,7 +72,7 @@ const Function& combiner_region(Combiner combiner, DType dtype) {
   const std::string name = fmt::format("{}_{}", combiner_name(combiner), dtype_name(dtype));
   const Function* made = new Function(ir::trace_closed(
       name, name, std::array{scalar, scalar},
-      [&](std::span<const Tensor> p) { return std::vector<Tensor>{combine_two(combiner, p[0], p[1])}; }, {}));
+      [&](std::span<const Tensor> p) { return std::vector<Tensor>{combined(combiner, p[0], p[1], {})}; }, {}));
   place.store(made, std::memory_order_release);
   return *made;
 }
@@ -82,13 +85,12 @@ Combiner known_combiner(const Function& region) {
   const bool straight = node->operand(0).same_as(a) && node->operand(1).same_as(b);
   const bool swapped = node->operand(0).same_as(b) && node->operand(1).same_as(a);
   if ((!straight && !swapped) || a.type() != node->type() || b.type() != node->type()) return Combiner::kOther;
-  const std::string_view opcode = node->op->hlo;
-  if (opcode == "add") return Combiner::kAdd;
-  if (opcode == "multiply") return Combiner::kMultiply;
-  if (opcode == "maximum") return Combiner::kMaximum;
-  if (opcode == "minimum") return Combiner::kMinimum;
-  if (opcode == "and") return Combiner::kAnd;
-  if (opcode == "or") return Combiner::kOr;
+  if (node->op == &kAdd) return Combiner::kAdd;
+  if (node->op == &kMultiply) return Combiner::kMultiply;
+  if (node->op == &kMaximum) return Combiner::kMaximum;
+  if (node->op == &kMinimum) return Combiner::kMinimum;
+  if (node->op == &kAnd) return Combiner::kAnd;
+  if (node->op == &kOr) return Combiner::kOr;
   return Combiner::kOther;
 }
 

@@ -23,8 +23,12 @@ Combiner known_combiner(const Function& region);
 /// The scalar that changes nothing when combined with any value: 0, 1, the least or greatest value, all or no bits.
 Literal combiner_identity(Combiner combiner, DType dtype);
 
-/// The public function that computes the combiner, for messages: `add`, `maximum`, ...
+/// `add`, `maximum`, ...
 std::string_view combiner_name(Combiner combiner);
+void print_field(std::string& out, Combiner combiner);
+
+/// a op b, element by element.
+Tensor combined(Combiner combiner, const Tensor& a, const Tensor& b, SourceLocation at);
 
 /// A scalar literal, which a combiner returned or a reduction starts from, takes the dtype that is expected where it stands.
 Tensor adopt_dtype(const Tensor& value, DType dtype, SourceLocation at);

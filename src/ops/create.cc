@@ -4,6 +4,7 @@
 
 #include "ops/broadcast.h"
 #include "ops/support.h"
+#include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 
 namespace rondo {
@@ -124,6 +125,13 @@ Tensor arange(std::int64_t n, DType dtype, SourceLocation at) {
   if (n < 0)
     ops::fail("arange", fmt::format("{} elements; the number must not be negative", n), at);
   return iota({dtype, Shape{n}}, 0, at);
+}
+
+Tensor eye(std::int64_t n, DType dtype, SourceLocation at) {
+  if (n < 0) ops::fail("eye", fmt::format("{} rows; the number must not be negative", n), at);
+  const TensorType indices{DType::kS64, Shape{n, n}};
+  return convert(
+      Operand(eq(Operand(iota(indices, 0, at), at), Operand(iota(indices, 1, at), at)), at), dtype);
 }
 
 }  // namespace rondo

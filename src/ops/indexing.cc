@@ -102,4 +102,41 @@ Tensor update(const Operand& x, const Operand& i, const Operand& row) {
                               row_starts("update", operand, number, i.at()));
 }
 
+Tensor take(const Operand& x, const Operand& indices, std::int64_t axis) {
+  const Tensor operand = ops::any_tensor("take", x);
+  const Tensor places = ops::any_tensor("take", indices);
+  const std::int64_t along = ops::normal_axis("take", axis, operand.rank(), x.at());
+  if (!is_integer(places.dtype())) {
+    ops::fail("take", fmt::format("the indices are {}; they must be integers", places.type().str()),
+              indices.at());
+  }
+  std::vector<std::int64_t> sizes = operand.shape().vector(), dims = sizes;
+  dims.erase(dims.begin() + along);
+  dims.insert(dims.begin() + along, places.shape().begin(), places.shape().end());
+  if (operand.shape()[along] == 0) {
+    if (places.type().elements() != 0) {
+      ops::fail("take",
+                fmt::format("axis {} of {} has no elements to take", along, operand.type().str()),
+                x.at());
+    }
+    return zeros({operand.dtype(), Shape(dims)}, x.at());
+  }
+  sizes[static_cast<std::size_t>(along)] = 1;
+  if (places.rank() == 0) {
+    std::vector<Tensor> starts(operand.shape().size(), Tensor(0, x.at()));
+    starts[static_cast<std::size_t>(along)] = places;
+    return ops::reshape_to(dynamic_slice(Operand(operand, x.at()), starts, sizes), dims, x.at());
+  }
+  GatherDims gather_dims{.offset_dims = {},
+                         .collapsed_slice_dims = {along},
+                         .start_index_map = {along},
+                         .index_vector_dim = places.rank(),
+                         .operand_batching_dims = {},
+                         .start_indices_batching_dims = {}};
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(dims.size()); i++) {
+    if (i < along || i >= along + places.rank()) gather_dims.offset_dims.push_back(i);
+  }
+  return gather(Operand(operand, x.at()), Operand(places, x.at()), gather_dims, sizes);
+}
+
 }  // namespace rondo

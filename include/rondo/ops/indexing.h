@@ -43,4 +43,65 @@ RONDO_API Tensor update(const Operand& x, const Operand& i, const Operand& row);
 /// + 1:]. Indices are clamped, negative ones too.
 RONDO_API Tensor take(const Operand& x, const Operand& indices, std::int64_t axis = 0);
 
+/// How gather takes slices out of an array, after XLA's Gather
+/// (openxla.org/xla/operation_semantics#gather). The axis `index_vector_dim` of the indices (or an
+/// implied last one of size 1, if it is their rank) holds the start of a slice; all other axes of
+/// the indices count slices.
+struct GatherDims {
+  std::vector<std::int64_t>
+      offset_dims;  // axes of the result that run within a slice; the others count slices
+  std::vector<std::int64_t>
+      collapsed_slice_dims;  // axes of the operand along which slices have size 1 that vanish
+  std::vector<std::int64_t>
+      start_index_map;  // the axis of the operand that each part of an index is for
+  std::int64_t index_vector_dim = 0;
+  std::vector<std::int64_t>
+      operand_batching_dims;  // axes of the operand that go along with axes of the indices:
+  std::vector<std::int64_t>
+      start_indices_batching_dims;  // slice number i of these comes from place i of those
+  bool operator==(const GatherDims&) const = default;
+};
+
+/// Slices of the given sizes, one size for each axis of x, from the places that `indices`, an
+/// integer array, says; starts are clamped so that each slice lies in x.
+RONDO_API Tensor gather(const Operand& x, const Operand& indices, const GatherDims& dims,
+                        const std::vector<std::int64_t>& slice_sizes);
+
+/// Where scatter puts its updates, after XLA's Scatter
+/// (openxla.org/xla/operation_semantics#scatter): the mirror of GatherDims.
+struct ScatterDims {
+  std::vector<std::int64_t>
+      update_window_dims;  // axes of the updates that run within a window; the others count windows
+  std::vector<std::int64_t>
+      inserted_window_dims;  // axes of the operand along which windows have size 1 and no axis
+  std::vector<std::int64_t>
+      scatter_dims_to_operand_dims;  // the axis of the operand that each part of an index is for
+  std::int64_t index_vector_dim = 0;
+  std::vector<std::int64_t>
+      input_batching_dims;  // axes of the operand that go along with axes of the indices
+  std::vector<std::int64_t> scatter_indices_batching_dims;  // these
+  bool operator==(const ScatterDims&) const = default;
+};
+
+namespace detail {
+RONDO_API Tensor scatter_with(
+    const Operand& x, const Operand& indices, const Operand& updates, const ScatterDims& dims,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine);
+}  // namespace detail
+
+/// x with each element that an update falls on replaced by `combine(element, update)`, two scalars
+/// of the dtype of x; it may use nothing from outside but constants. Updates are applied in the
+/// order of their indices, so that of several for one place the last one sees what the others left;
+/// a window that does not lie wholly in x is dropped.
+template <class Combine>
+Tensor scatter(const Operand& x, const Operand& indices, const Operand& updates,
+               const ScatterDims& dims, Combine&& combine) {
+  static_assert(
+      std::is_invocable_r_v<Tensor, Combine&, const Tensor&, const Tensor&>,
+      "rondo: the combiner of scatter takes two scalar Tensors (element, update) and returns one.");
+  return detail::scatter_with(x, indices, updates, dims, [&](std::span<const Tensor> p) {
+    return std::vector<Tensor>{combine(p[0], p[1])};
+  });
+}
+
 }  // namespace rondo

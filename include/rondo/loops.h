@@ -1,0 +1,342 @@
+// Loops and branches. Each runs its lambdas once, under the trace, and records one node; the lambdas may use tensors from outside.
+// Under an EagerScope the lambdas run trip by trip instead.
+//
+// Carries, xs, ys and operands are trees (rondo/tree.h). A lambda takes a tuple-like state whole or spread: [](State s) is tried
+// before [](Tensor a, Tensor b).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rondo/call_with.h"
+#include "rondo/checkpoint.h"
+#include "rondo/tensor.h"
+#include "rondo/tree.h"
+
+namespace rondo {
+
+/// For `.unroll`: no loop remains.
+inline constexpr std::int64_t kUnrollAll = -1;
+
+struct WhileOptions {
+  /// A promise: more trips are an ExecutionError, and NaN in emitted text.
+  std::optional<std::int64_t> max_trip_count = std::nullopt;
+  Checkpoint checkpoint = {};
+  std::string name = {};
+};
+
+struct ForiOptions {
+  std::int64_t step = 1;    // positive
+  std::int64_t unroll = 1;  // bodies per trip, or kUnrollAll
+  bool reverse = false;     // the same indices, from the last to the first
+  Checkpoint checkpoint = {};
+  std::string name = {};
+};
+
+struct ScanOptions {
+  std::optional<std::int64_t> length = std::nullopt;  // needed without xs
+  bool reverse = false;                               // from the end; ys[i] still belongs to xs[i]
+  std::int64_t unroll = 1;                            // bodies per trip, or kUnrollAll
+  std::int64_t axis = 0;                              // of xs and ys
+  Checkpoint checkpoint = {};
+  std::string name = {};
+};
+
+struct MapOptions {
+  std::optional<std::int64_t> batch_size = std::nullopt;  // elements per trip; one without
+  std::string name = {};
+};
+
+struct AssociativeScanOptions {
+  bool reverse = false;
+  std::int64_t axis = 0;
+};
+
+struct WhileScanOptions {
+  std::int64_t max_trip_count = 0;  // the most trips, and the leading size of ys
+  Checkpoint checkpoint = {};
+  std::string name = {};
+};
+
+/// What while_scan returns: `count` trips (s32[]) were made; rows of ys from there on are zero.
+template <class Carry, class Ys>
+struct WhileScan {
+  Carry carry;
+  Ys ys;
+  Tensor count;
+};
+
+namespace detail {
+
+/// A tree taken apart.
+struct Leaves {
+  std::vector<Tensor> values;
+  std::vector<std::string> paths;
+};
+/// A user's lambda on leaves.
+using RegionCallable = std::function<Leaves(std::span<const Tensor>)>;
+
+RONDO_API std::vector<Tensor> while_loop(const RegionCallable& cond, const RegionCallable& body, Leaves init,
+                                         const WhileOptions& options, SourceLocation at);
+RONDO_API std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper, const RegionCallable& body, Leaves init,
+                                        const ForiOptions& options, SourceLocation at);
+/// `body` returns the carry's leaves, then the y's.
+RONDO_API std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs, const ScanOptions& options,
+                                   SourceLocation at);
+/// As scan, with the count as the last result.
+RONDO_API std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable& body, Leaves init,
+                                         const WhileScanOptions& options, SourceLocation at);
+/// The branches of a cond are {true, false}.
+RONDO_API std::vector<Tensor> branch(const Operand& selector, bool is_switch, std::span<const RegionCallable> branches,
+                                     Leaves operands);
+RONDO_API std::vector<Tensor> associative_scan(
+    const std::function<std::vector<Tensor>(std::span<const Tensor>, std::span<const Tensor>)>& combine, Leaves elems,
+    const AssociativeScanOptions& options, SourceLocation at);
+
+template <class Tree>
+Leaves leaves_of(const Tree& tree, std::string_view root) {
+  Leaves leaves;
+  for_each_leaf(tree, [&](const auto& leaf) { leaves.values.push_back(Tensor(leaf)); });
+  leaves.paths = leaf_paths(tree, root);
+  return leaves;
+}
+
+/// A tree like `prototype` of the leaves from `next` on, which moves behind them.
+template <class Tree>
+auto tree_from(const Tree& prototype, std::span<const Tensor>& next) {
+  return rebuild_tree<Tensor>(prototype, [&] {
+    Tensor leaf = next.front();
+    next = next.subspan(1);
+    return leaf;
+  });
+}
+template <class Tree>
+auto whole_tree_from(const Tree& prototype, std::span<const Tensor> leaves) {
+  return tree_from(prototype, leaves);
+}
+
+template <class T>
+inline constexpr bool kIsPair = false;
+template <class A, class B>
+inline constexpr bool kIsPair<std::pair<A, B>> = true;
+template <class A, class B>
+inline constexpr bool kIsPair<std::tuple<A, B>> = true;
+
+/// The condition of a while, on leaves.
+template <class State, class Cond>
+RegionCallable condition_on_leaves(Cond& cond, const State& prototype) {
+  return [&](std::span<const Tensor> leaves) -> Leaves {
+    auto result = call_with(cond, whole_tree_from(prototype, leaves));
+    static_assert(std::is_convertible_v<decltype(result), Tensor>,
+                  "rondo: the condition of a while_loop must return one tensor, a scalar pred");
+    return {{Tensor(std::move(result))}, {"condition"}};
+  };
+}
+
+}  // namespace detail
+
+/// while (cond(state)) state = body(state). `cond` returns one scalar pred, `body` a state of the same structure, shapes and
+/// dtypes. Zero trips return init. Throws TraceError where the body changes the carry, listing all leaves that differ.
+template <class State, class Cond, class Body>
+traced_t<State> while_loop(Cond&& cond, Body&& body, const State& init, const WhileOptions& options = {},
+                           SourceLocation at = SourceLocation::current()) {
+  using Traced = traced_t<State>;
+  const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
+    auto next = call_with(body, detail::whole_tree_from(init, leaves));
+    static_assert(TreeConvertible<decltype(next), Traced>,
+                  "rondo: the body must return the carry's type: the body of this while_loop returns another tree than init");
+    return detail::leaves_of(tree_cast<Traced>(std::move(next)), "carry");
+  };
+  return detail::whole_tree_from(init, detail::while_loop(detail::condition_on_leaves(cond, init), on_leaves,
+                                                          detail::leaves_of(init, "carry"), options, at));
+}
+
+/// for (i = lower; i < upper; i += step) state = body(i, state). Bounds are integers or integer scalar tensors of one dtype, which is
+/// the index's; C++ integers give a loop with a known trip count. upper <= lower returns init.
+template <class State, class Body>
+traced_t<State> fori_loop(const Operand& lower, const Operand& upper, Body&& body, const State& init,
+                          const ForiOptions& options = {}, SourceLocation at = SourceLocation::current()) {
+  using Traced = traced_t<State>;
+  const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
+    auto next = call_with(body, leaves[0], detail::whole_tree_from(init, leaves.subspan(1)));
+    static_assert(TreeConvertible<decltype(next), Traced>,
+                  "rondo: the body must return the carry's type: the body of this fori_loop returns another tree than init");
+    return detail::leaves_of(tree_cast<Traced>(std::move(next)), "carry");
+  };
+  return detail::whole_tree_from(init, detail::fori_loop(lower, upper, on_leaves, detail::leaves_of(init, "carry"), options, at));
+}
+
+namespace detail {
+
+/// A scan's lambda on leaves: carry and y, and the last y as the prototype of ys.
+template <class Traced, class Ys, class Call>
+RegionCallable step_on_leaves(Call call, std::optional<Ys>& y_prototype) {
+  return [call, &y_prototype](std::span<const Tensor> leaves) {
+    auto result = call(leaves);
+    auto& [carry, y] = result;
+    Leaves out = leaves_of(tree_cast<Traced>(std::move(carry)), "carry");
+    y_prototype = tree_cast<Ys>(std::move(y));
+    Leaves ys = leaves_of(*y_prototype, "y");
+    out.values.insert(out.values.end(), ys.values.begin(), ys.values.end());
+    out.paths.insert(out.paths.end(), ys.paths.begin(), ys.paths.end());
+    return out;
+  };
+}
+
+template <class Result, class Traced>
+constexpr bool returns_carry_and_y() {
+  if constexpr (kIsPair<Result>) return TreeConvertible<std::tuple_element_t<0, Result>, Traced>;
+  else return false;
+}
+
+}  // namespace detail
+
+/// for each x of xs, along an axis: (carry, y) = f(carry, x); the ys come back stacked. f returns std::pair{carry, y}. Without xs
+/// (an empty tuple) give .length; f then takes the carry alone. An empty tuple as y is none. The structure, shapes and dtypes of the
+/// carry stay. Throws TraceError where they change, and where the lengths of xs differ, listing all of them.
+template <class Carry, class Xs, class F>
+auto scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {},
+          SourceLocation at = SourceLocation::current()) {
+  using Traced = traced_t<Carry>;
+  using Result = std::decay_t<call_trailing_result_t<F, Traced, traced_t<Xs>>>;
+  static_assert(detail::returns_carry_and_y<Result, Traced>(),
+                "rondo: the body must return the carry's type: the function of a scan returns std::pair{carry, y}, with a carry like "
+                "init");
+  using Ys = traced_t<std::tuple_element_t<1, Result>>;
+  std::optional<Ys> y_prototype;
+  auto call = [&](std::span<const Tensor> leaves) {
+    const auto carry = detail::tree_from(init, leaves);
+    return call_with_trailing(f, carry, detail::tree_from(xs, leaves));
+  };
+  const std::vector<Tensor> results = detail::scan(detail::step_on_leaves<Traced, Ys>(call, y_prototype),
+                                                   detail::leaves_of(init, "carry"), detail::leaves_of(xs, "xs"), options, at);
+  std::span<const Tensor> leaves(results);
+  Traced carry = detail::tree_from(init, leaves);
+  return std::pair<Traced, Ys>(std::move(carry), detail::tree_from(*y_prototype, leaves));
+}
+
+/// A scan that can stop early: while (cond(carry)) { (carry, y) = f(carry); }, at most max_trip_count trips.
+template <class Carry, class Cond, class F>
+auto while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& options,
+                SourceLocation at = SourceLocation::current()) {
+  using Traced = traced_t<Carry>;
+  using Result = std::decay_t<call_result_t<F, Traced>>;
+  static_assert(detail::returns_carry_and_y<Result, Traced>(),
+                "rondo: the body must return the carry's type: the function of a while_scan returns std::pair{carry, y}, with a "
+                "carry like init");
+  using Ys = traced_t<std::tuple_element_t<1, Result>>;
+  std::optional<Ys> y_prototype;
+  auto call = [&](std::span<const Tensor> leaves) { return call_with(f, detail::tree_from(init, leaves)); };
+  const std::vector<Tensor> results =
+      detail::while_scan(detail::condition_on_leaves(cond, init), detail::step_on_leaves<Traced, Ys>(call, y_prototype),
+                         detail::leaves_of(init, "carry"), options, at);
+  std::span<const Tensor> leaves(results);
+  Traced carry = detail::tree_from(init, leaves);
+  Ys ys = detail::tree_from(*y_prototype, leaves);
+  return WhileScan<Traced, Ys>{std::move(carry), std::move(ys), leaves[0]};
+}
+
+/// f(x) for each x of xs along axis 0, stacked: a scan without a carry.
+template <class Xs, class F>
+auto map(F&& f, const Xs& xs, const MapOptions& options = {}, SourceLocation at = SourceLocation::current()) {
+  auto step = [&f](const std::tuple<>&, const traced_t<Xs>& x) { return std::pair(std::tuple<>(), call_with(f, x)); };
+  ScanOptions scan_options;
+  scan_options.unroll = options.batch_size.value_or(1);
+  scan_options.name = options.name;
+  return scan(step, std::tuple<>(), xs, scan_options, at).second;
+}
+
+namespace detail {
+
+/// Branches on leaves, all with the result structure `Out`; the last one called leaves its tree as the prototype.
+template <class Out, class F, class... Operands>
+RegionCallable branch_on_leaves(F& f, std::optional<Out>& prototype, const Operands&... operands) {
+  return [&f, &prototype, &operands...](std::span<const Tensor> leaves) {
+    const std::tuple<traced_t<Operands>...> arguments{tree_from(operands, leaves)...};
+    auto result = std::apply(f, arguments);
+    static_assert(TreeConvertible<decltype(result), Out>, "rondo: all branches must return the same tree: this one returns another");
+    prototype = tree_cast<Out>(std::move(result));
+    return leaves_of(*prototype, "result");
+  };
+}
+
+template <class F, class... Operands>
+using branch_result_t = traced_t<std::invoke_result_t<F&, const traced_t<Operands>&...>>;
+
+template <class... Operands>
+Leaves operand_leaves(const Operands&... operands) {
+  Leaves all;
+  std::size_t index = 0;
+  auto add = [&](const auto& operand) {
+    Leaves leaves = leaves_of(operand, "operand[" + std::to_string(index++) + "]");
+    all.values.insert(all.values.end(), leaves.values.begin(), leaves.values.end());
+    all.paths.insert(all.paths.end(), leaves.paths.begin(), leaves.paths.end());
+  };
+  (add(operands), ...);
+  return all;
+}
+
+}  // namespace detail
+
+/// pred ? true_fn(operands...) : false_fn(operands...). Both are traced; one runs. Their results must agree in structure, shapes
+/// and dtypes, else TraceError names both branches, the path and both types.
+template <class TrueFn, class FalseFn, class... Operands>
+auto cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Operands&... operands) {
+  using Out = detail::branch_result_t<TrueFn, Operands...>;
+  std::optional<Out> prototype;
+  const detail::RegionCallable branches[] = {detail::branch_on_leaves<Out>(true_fn, prototype, operands...),
+                                             detail::branch_on_leaves<Out>(false_fn, prototype, operands...)};
+  const std::vector<Tensor> results = detail::branch(pred, false, branches, detail::operand_leaves(operands...));
+  return detail::whole_tree_from(*prototype, results);
+}
+
+/// branches[index](operands...), with the index clamped to the first and the last branch. `branches` is a tuple or a vector of
+/// callables.
+template <class Branches, class... Operands>
+auto switch_case(const Operand& index, const Branches& branches, const Operands&... operands) {
+  auto run = [&]<class Out>(std::type_identity<Out>, auto&&... each) {
+    std::optional<Out> prototype;
+    std::vector<detail::RegionCallable> callables;
+    if constexpr (sizeof...(each) == 0) {
+      for (const auto& branch : branches) callables.push_back(detail::branch_on_leaves<Out>(branch, prototype, operands...));
+    } else {
+      (callables.push_back(detail::branch_on_leaves<Out>(each, prototype, operands...)), ...);
+    }
+    const std::vector<Tensor> results = detail::branch(index, true, callables, detail::operand_leaves(operands...));
+    return detail::whole_tree_from(*prototype, results);
+  };
+  if constexpr (requires { branches.begin(); }) {
+    using Out = detail::branch_result_t<const typename Branches::value_type, Operands...>;
+    return run(std::type_identity<Out>{});
+  } else {
+    static_assert(std::tuple_size_v<Branches> > 0, "rondo: switch_case needs a branch");
+    return std::apply(
+        [&]<class First, class... Rest>(const First& first, const Rest&... rest) {
+          return run(std::type_identity<detail::branch_result_t<const First, Operands...>>{}, first, rest...);
+        },
+        branches);
+  }
+}
+
+/// All prefixes elems[0], combine(elems[0], elems[1]), ... along an axis, in logarithmic depth. `combine` is associative; it sees
+/// slices stacked along the axis and must treat them element by element there.
+template <class T, class Combine>
+traced_t<T> associative_scan(Combine&& combine, const T& elems, const AssociativeScanOptions& options = {},
+                             SourceLocation at = SourceLocation::current()) {
+  using Traced = traced_t<T>;
+  auto on_leaves = [&](std::span<const Tensor> a, std::span<const Tensor> b) {
+    auto result = combine(detail::whole_tree_from(elems, a), detail::whole_tree_from(elems, b));
+    static_assert(TreeConvertible<decltype(result), Traced>, "rondo: combine must return a tree like its arguments");
+    return detail::leaves_of(tree_cast<Traced>(std::move(result)), "result").values;
+  };
+  return detail::whole_tree_from(elems, detail::associative_scan(on_leaves, detail::leaves_of(elems, "elems"), options, at));
+}
+
+}  // namespace rondo

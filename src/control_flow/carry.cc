@@ -1,0 +1,96 @@
+#include "control_flow/carry.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "ir/lazy.h"
+#include "ops/support.h"
+
+namespace rondo::control_flow {
+
+std::string construct_name(const char* construct, const std::string& name) {
+  return name.empty() ? construct : fmt::format("{} '{}'", construct, name);
+}
+
+std::vector<std::string> short_names(std::span<const std::string> paths) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths) {
+    const std::size_t dot = path.find('.');
+    names.push_back(dot == std::string::npos ? path : path.substr(dot + 1));
+  }
+  return names;
+}
+
+Tensor with_meant_dtype(const Tensor& leaf, DType dtype, SourceLocation at) {
+  if (!leaf.is_scalar_literal() || leaf.dtype() == dtype) return leaf;
+  const Literal& value = *ir::known_value(leaf);
+  const Scalar scalar = ops::for_dtype(value.dtype(), [&]<class T>() { return Scalar::of(value.data<T>()[0]); });
+  const SourceLocation made = leaf.node()->location();
+  return ir::make_constant(ir::scalar_literal(scalar, dtype, made.line ? made : at), made);
+}
+
+void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceLocation at) {
+  std::string differences;
+  if (in.paths != out.paths) {
+    auto missing = [](const std::vector<std::string>& from, const std::vector<std::string>& paths) {
+      std::string text;
+      for (const std::string& path : from) {
+        if (std::find(paths.begin(), paths.end(), path) == paths.end()) text += (text.empty() ? "" : ", ") + path;
+      }
+      return text;
+    };
+    const std::string lost = missing(in.paths, out.paths), gained = missing(out.paths, in.paths);
+    differences += fmt::format("\n  structure: {} leaves go in, {} come out", in.paths.size(), out.paths.size());
+    if (!lost.empty()) differences += fmt::format("; lost: {}", lost);
+    if (!gained.empty()) differences += fmt::format("; new: {}", gained);
+  } else {
+    for (std::size_t i = 0; i < in.values.size(); i++) {
+      const TensorType& before = in.values[i].type();
+      Tensor& after = out.values[i];
+      ir::checked(after, what.c_str(), at);
+      after = with_meant_dtype(after, before.dtype, at);
+      if (after.type() == before) continue;
+      differences += fmt::format("\n  {}: {} goes in, {} comes out (made by {} at {})", in.paths[i], before.str(), after.type().str(),
+                                 after.node()->op->name, after.node()->location().str());
+    }
+  }
+  if (differences.empty()) return;
+  throw TraceError(fmt::format("{}{}\n  at {}\n  Return each leaf with the shape and dtype it came in with; rondo::convert(x, dtype) "
+                               "and reshape change them, or give the init the type that is meant.",
+                               what, differences, at.str()),
+                   at);
+}
+
+void check_predicate(const std::string& what, const Tensor& predicate, SourceLocation at) {
+  ir::checked(predicate, what.c_str(), at);
+  if (predicate.type() == pred()) return;
+  throw TraceError(fmt::format("{} must be a scalar pred[], it is {} (made by {} at {})\n  at {}\n  Compare (x < y) to get a pred, and "
+                               "reduce an array of them with rondo::any or rondo::all.",
+                               what, predicate.type().str(), predicate.node()->op->name, predicate.node()->location().str(), at.str()),
+                   at);
+}
+
+RegionTrace::RegionTrace(std::string name, std::string what, std::span<const TensorType> types,
+                         std::span<const std::string> names, const RegionCallable& callable, SourceLocation at)
+    : tracer_(std::make_unique<ir::RegionTracer>(std::move(name), std::move(what), at)) {
+  ir::EagerPause pause;
+  std::vector<Tensor> params;
+  for (std::size_t i = 0; i < types.size(); i++) params.push_back(tracer_->param(types[i], names[i]));
+  out_ = callable(params);
+  tracer_->seal();
+}
+
+ir::OpenRegion RegionTrace::finish() { return tracer_->finish(std::move(out_.values), std::move(out_.paths)); }
+
+std::vector<TensorType> types_of(std::span<const Tensor> tensors) {
+  std::vector<TensorType> types;
+  for (const Tensor& tensor : tensors) types.push_back(tensor.type());
+  return types;
+}
+
+void evaluate_all(Leaves& leaves, SourceLocation at) {
+  const std::vector<Literal> values = ir::evaluate(leaves.values, at);
+  for (std::size_t i = 0; i < values.size(); i++) leaves.values[i] = ir::make_constant(values[i], at);
+}
+
+}  // namespace rondo::control_flow

@@ -1,0 +1,40 @@
+// Loops with a counter: what fori_loop and scan have in common when they are lowered to a while.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "control_flow/while.h"
+
+namespace rondo::control_flow {
+
+/// One body: the state after the trip whose index is `index`.
+using Step = std::function<std::vector<Tensor>(const Tensor& index, std::vector<Tensor> state)>;
+
+/// Indices first, first + step, ... below `limit` (reverse: the same from the last to the first).
+struct CountedLoop {
+  Tensor first;
+  Tensor limit;
+  std::int64_t step = 1;
+  bool reverse = false;
+  std::int64_t unroll = 1;  // kUnrollAll only where the trip count is known
+  WhileAttributes attributes;
+  std::vector<std::string> names;  // of the state's leaves
+  SourceLocation at;
+};
+
+/// The trip count where both bounds are constants.
+std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor& limit, std::int64_t step);
+
+/// Emits the loop: one `while`, with `unroll` bodies a trip and, for a known trip count, the remaining bodies in line behind it; for an
+/// unknown one a second `while` for the remainder. Zero trips, where that is known, emit nothing.
+std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state, const Step& step);
+
+/// Throws TraceError unless `unroll` is positive or kUnrollAll.
+void check_unroll(const char* construct, std::int64_t unroll, SourceLocation at);
+
+}  // namespace rondo::control_flow

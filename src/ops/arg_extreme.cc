@@ -1,0 +1,149 @@
+#include "ops/arg_extreme.h"
+
+#include <limits>
+
+#include "absl/container/inlined_vector.h"
+#include "ir/region.h"
+#include "ops/reduce.h"
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/reduce.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::ops {
+
+namespace {
+
+const char* arg_extreme_name(const ArgExtremeAttributes& attributes) { return attributes.greatest ? "argmax" : "argmin"; }
+
+InferredTypes infer_arg_extreme(const InferContext& context) {
+  const auto& attributes = context.attrs<ArgExtremeAttributes>();
+  const TensorType& x = context.type(0);
+  auto refuse = [&](const std::string& message) { fail(arg_extreme_name(attributes), message, context.at); };
+  if (attributes.axis < 0 || attributes.axis >= x.rank()) refuse(fmt::format("axis {} of {} is out of range", attributes.axis, x.str()));
+  if (is_complex(x.dtype)) refuse(fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", x.str()));
+  const std::int64_t size = x.shape[attributes.axis];
+  if (size == 0) refuse(fmt::format("no elements: axis {} of {} is empty, and there is no greatest or least of nothing", attributes.axis, x.str()));
+  if (size > std::numeric_limits<std::int32_t>::max()) {
+    refuse(fmt::format("axis {} of {} is too long for an s32 index\n  Reshape it into shorter ones.", attributes.axis, x.str()));
+  }
+  std::vector<std::int64_t> dims = x.shape.vector();
+  dims.erase(dims.begin() + attributes.axis);
+  return {{DType::kS32, dims}};
+}
+
+/// Whether x goes before the best so far.
+template <bool greatest, class T>
+bool beats(T x, T best) {
+  if constexpr (kIsHalf<T>) {
+    return beats<greatest>(static_cast<float>(x), static_cast<float>(best));
+  } else {
+    const bool more = greatest ? x > best : x < best;
+    if constexpr (std::is_floating_point_v<T>) return more || (x != x && best == best);
+    else return more;
+  }
+}
+
+template <bool greatest, class T>
+void arg_extremes(const T* x, std::int32_t* out, std::int64_t outer, std::int64_t count, std::int64_t inner) {
+  if (inner == 1) {
+    for (std::int64_t o = 0; o < outer; o++, x += count) {
+      std::int64_t best = 0;
+      for (std::int64_t i = 1; i < count; i++) {
+        if (beats<greatest>(x[i], x[best])) best = i;
+      }
+      out[o] = static_cast<std::int32_t>(best);
+    }
+    return;
+  }
+  absl::InlinedVector<T, 64> best(static_cast<std::size_t>(inner));
+  for (std::int64_t o = 0; o < outer; o++, x += count * inner, out += inner) {
+    std::copy_n(x, inner, best.data());
+    std::fill_n(out, inner, 0);
+    for (std::int64_t i = 1; i < count; i++) {
+      const T* row = x + i * inner;
+      for (std::int64_t j = 0; j < inner; j++) {
+        T& champion = best[static_cast<std::size_t>(j)];
+        if (!beats<greatest>(row[j], champion)) continue;
+        champion = row[j];
+        out[j] = static_cast<std::int32_t>(i);
+      }
+    }
+  }
+}
+
+void arg_extreme_kernel(KernelCall& call) {
+  const auto& attributes = call.attrs<ArgExtremeAttributes>();
+  const Literal& x = call.input(0);
+  std::int64_t outer = 1, inner = 1;
+  for (std::int64_t axis = 0; axis < x.shape().rank(); axis++) {
+    if (axis < attributes.axis) outer *= x.shape()[axis];
+    if (axis > attributes.axis) inner *= x.shape()[axis];
+  }
+  Literal out = Literal::uninitialized(call.output_type());
+  auto* to = reinterpret_cast<std::int32_t*>(out.mutable_bytes());
+  const std::int64_t count = x.shape()[attributes.axis];
+  if (outer * inner > 0) {
+    for_dtype(x.dtype(), [&]<class T>() {
+      if constexpr (kIsComplex<T>) {
+        throw InternalError("argmax of complex numbers");
+      } else {
+        const T* from = reinterpret_cast<const T*>(x.bytes());
+        if (attributes.greatest) arg_extremes<true>(from, to, outer, count, inner);
+        else arg_extremes<false>(from, to, outer, count, inner);
+      }
+    });
+  }
+  call.output() = std::move(out);
+}
+
+/// (value, index) of two candidates, in whatever order they come: NaN before all numbers, the lower index of equals.
+std::vector<Tensor> better_of(std::span<const Tensor> p, bool greatest) {
+  const Tensor &a = p[0], &a_index = p[1], &b = p[2], &b_index = p[3];
+  Tensor keep = greatest ? a > b : a < b;
+  Tensor same = a == b;
+  if (is_floating(a.dtype())) {
+    const Tensor a_nan = is_nan(a), b_nan = is_nan(b);
+    keep = keep | (a_nan & !b_nan);
+    same = same | (a_nan & b_nan);
+  }
+  keep = keep | (same & (a_index <= b_index));
+  return {where(keep, a, b), where(keep, a_index, b_index)};
+}
+
+std::vector<Tensor> expand_arg_extreme(const Node& node, std::span<const Tensor> operands) {
+  const auto& attributes = node.attrs<ArgExtremeAttributes>();
+  const Tensor& x = operands[0];
+  const SourceLocation at = node.location();
+  const TensorType value{x.dtype(), {}}, index = s32();
+  Function region = ir::trace_closed(
+      arg_extreme_name(attributes), arg_extreme_name(attributes), std::array{value, index, value, index},
+      [&](std::span<const Tensor> p) { return better_of(p, attributes.greatest); }, at);
+  const Literal start = combiner_identity(attributes.greatest ? Combiner::kMaximum : Combiner::kMinimum, x.dtype());
+  return {ir::make_many(kReduce,
+                        {x, iota({DType::kS32, x.shape()}, attributes.axis, at), ir::make_constant(start, at),
+                         ir::make_constant(Literal::scalar(std::int32_t{0}), at)},
+                        ReduceAttributes{{attributes.axis}}, at, {std::move(region)})[1]};
+}
+
+Tensor arg_extreme(const Operand& operand, std::int64_t axis, bool greatest) {
+  const SourceLocation at = operand.at();
+  const char* op = greatest ? "argmax" : "argmin";
+  Tensor x = ir::checked(operand.any(), op, at);
+  const std::int64_t normal = normal_axis(op, axis, x.rank(), at);
+  if (is_pred(x.dtype())) x = convert({x, at}, DType::kU8);
+  return make(kArgExtreme, {x}, ArgExtremeAttributes{normal, greatest}, at);
+}
+
+}  // namespace
+
+const ir::OpDef kArgExtreme{
+    .name = "arg_extreme", .arity = 1, .infer = infer_arg_extreme, .kernel = arg_extreme_kernel, .expand = expand_arg_extreme};
+
+}  // namespace rondo::ops
+
+namespace rondo {
+
+Tensor argmax(const Operand& x, std::int64_t axis) { return ops::arg_extreme(x, axis, true); }
+Tensor argmin(const Operand& x, std::int64_t axis) { return ops::arg_extreme(x, axis, false); }
+
+}  // namespace rondo

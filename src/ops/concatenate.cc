@@ -1,0 +1,141 @@
+#include "ops/concatenate.h"
+
+#include <optional>
+
+#include "ops/box.h"
+#include "ops/broadcast.h"
+#include "ops/create.h"
+#include "ops/support.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo {
+
+namespace ops {
+
+namespace {
+
+InferredTypes infer_concatenate(const InferContext& context) {
+  const std::int64_t axis = context.attrs<ConcatenateAttributes>().axis;
+  if (context.operands.empty()) context.fail("there is nothing to join");
+  const TensorType& first = context.type(0);
+  if (axis < 0 || axis >= first.rank())
+    context.fail(fmt::format("{} has no axis {}", first.str(), axis));
+  std::vector<std::int64_t> dims = first.shape.vector();
+  std::int64_t& total = dims[static_cast<std::size_t>(axis)];
+  for (std::size_t i = 1; i < context.operands.size(); i++) {
+    const TensorType& part = context.type(i);
+    if (part.dtype != first.dtype) {
+      context.fail(
+          fmt::format("part {} is {}, part 0 is {}; their dtypes must be equal\n  Convert one: "
+                      "rondo::convert(x, DType::k{}).",
+                      i, part.str(), first.str(), dtype_constant(first.dtype)));
+    }
+    bool fits = part.rank() == first.rank();
+    for (std::int64_t j = 0; fits && j < part.rank(); j++)
+      fits = j == axis || part.shape[j] == first.shape[j];
+    if (!fits) {
+      context.fail(fmt::format("part {} is {}, part 0 is {}; only axis {} may differ in size", i,
+                               part.str(), first.str(), axis));
+    }
+    if (__builtin_add_overflow(total, part.shape[axis], &total))
+      context.fail("the result has too many elements");
+  }
+  return {{first.dtype, dims}};
+}
+
+void concatenate_kernel(KernelCall& call) {
+  const std::int64_t axis = call.attrs<ConcatenateAttributes>().axis;
+  const TensorType& type = call.output_type();
+  Literal out = Literal::uninitialized(type);
+  std::int64_t outer = 1, inner = byte_width(type.dtype);
+  for (std::int64_t i = 0; i < axis; i++) outer *= type.shape[i];
+  for (std::int64_t i = axis + 1; i < type.rank(); i++) inner *= type.shape[i];
+  const std::int64_t stride = inner * type.shape[axis];
+  std::byte* to = out.mutable_bytes();
+  for (std::size_t part = 0; part < call.inputs(); part++) {
+    const Literal& x = call.input(part);
+    const std::int64_t block = inner * x.shape()[axis];
+    if (block == 0) continue;
+    for (std::int64_t i = 0; i < outer; i++)
+      copy_bytes(to + i * stride, x.bytes() + i * block, block);
+    to += block;
+  }
+  call.output() = std::move(out);
+}
+
+void concatenate_hlo(const Node& node, std::string& out) {
+  fmt::format_to(std::back_inserter(out), ", dimensions={{{}}}",
+                 node.attrs<ConcatenateAttributes>().axis);
+}
+
+void concatenate_stablehlo(const Node& node, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "dimension = {} : i64",
+                 node.attrs<ConcatenateAttributes>().axis);
+}
+
+/// The parts with scalar literals in the dtype of the tensors; of literals alone, in that of the
+/// one with the widest range.
+std::vector<Tensor> of_one_dtype(const char* op, const std::vector<Tensor>& parts,
+                                 SourceLocation at) {
+  if (parts.empty()) fail(op, "there is nothing to join: the vector is empty", at);
+  std::optional<DType> dtype;
+  for (const Tensor& part : parts) {
+    if (!ir::checked(part, op, at).is_scalar_literal()) {
+      dtype = part.dtype();
+      break;
+    }
+    // DType lists pred, integers, floats and complex numbers in this order, each by its width.
+    if (!dtype || *dtype < part.dtype()) dtype = part.dtype();
+  }
+  std::vector<Tensor> adopted;
+  adopted.reserve(parts.size());
+  for (const Tensor& part : parts)
+    adopted.push_back(adopt_dtype(ir::checked(part, op, at), *dtype, at));
+  return adopted;
+}
+
+Tensor join(const std::vector<Tensor>& parts, std::int64_t axis, SourceLocation at) {
+  if (parts.size() == 1) return parts[0];
+  return make(kConcatenate, ir::Operands(parts.begin(), parts.end()), ConcatenateAttributes{axis},
+              at);
+}
+
+}  // namespace
+
+const ir::OpDef kConcatenate{.name = "concatenate",
+                             .hlo = "concatenate",
+                             .stablehlo = "stablehlo.concatenate",
+                             .infer = infer_concatenate,
+                             .kernel = concatenate_kernel,
+                             .hlo_attributes = concatenate_hlo,
+                             .stablehlo_attributes = concatenate_stablehlo};
+
+}  // namespace ops
+
+Tensor concatenate(const std::vector<Tensor>& parts, std::int64_t axis, SourceLocation at) {
+  const std::vector<Tensor> joined = ops::of_one_dtype("concatenate", parts, at);
+  if (joined[0].rank() == 0)
+    ops::fail("concatenate", "part 0 is a scalar, which has no axes; use stack", at);
+  return ops::join(joined, ops::normal_axis("concatenate", axis, joined[0].rank(), at), at);
+}
+
+Tensor stack(const std::vector<Tensor>& parts, std::int64_t axis, SourceLocation at) {
+  std::vector<Tensor> stacked = ops::of_one_dtype("stack", parts, at);
+  const TensorType type = stacked[0].type();
+  const std::int64_t place = ops::normal_axis("stack", axis, type.rank() + 1, at);
+  std::vector<std::int64_t> dims = type.shape.vector();
+  dims.insert(dims.begin() + place, 1);
+  const Shape shape(dims);
+  for (std::size_t i = 0; i < stacked.size(); i++) {
+    if (stacked[i].type() != type) {
+      ops::fail("stack",
+                fmt::format("part {} is {}, part 0 is {}; their types must be equal", i,
+                            stacked[i].type().str(), type.str()),
+                at);
+    }
+    stacked[i] = ops::reshape_to(stacked[i], shape, at);
+  }
+  return ops::join(stacked, place, at);
+}
+
+}  // namespace rondo

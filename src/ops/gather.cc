@@ -1,0 +1,147 @@
+#include "ops/gather.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ops/windows.h"
+
+namespace rondo {
+
+void print_field(std::string& out, const GatherDims& dims) {
+  fmt::format_to(
+      std::back_inserter(out),
+      "{{offset_dims=[{}] collapsed_slice_dims=[{}] start_index_map=[{}] index_vector_dim={}",
+      fmt::join(dims.offset_dims, ","), fmt::join(dims.collapsed_slice_dims, ","),
+      fmt::join(dims.start_index_map, ","), dims.index_vector_dim);
+  if (!dims.operand_batching_dims.empty()) {
+    fmt::format_to(std::back_inserter(out),
+                   " operand_batching_dims=[{}] start_indices_batching_dims=[{}]",
+                   fmt::join(dims.operand_batching_dims, ","),
+                   fmt::join(dims.start_indices_batching_dims, ","));
+  }
+  out += '}';
+}
+
+namespace ops {
+
+namespace {
+
+WindowDims gather_window_dims(const GatherDims& dims) {
+  return {dims.offset_dims,      dims.collapsed_slice_dims,  dims.start_index_map,
+          dims.index_vector_dim, dims.operand_batching_dims, dims.start_indices_batching_dims};
+}
+
+InferredTypes infer_gather(const InferContext& context) {
+  const auto& [dims, sizes] = context.attrs<GatherAttributes>();
+  const TensorType &x = context.type(0), &indices = context.type(1);
+  const Dims batch = batch_sizes(indices, dims.index_vector_dim);
+  const std::size_t rank = batch.size() + dims.offset_dims.size();
+  check_window_dims(context, gather_window_dims(dims),
+                    {"offset_dims", "collapsed_slice_dims", "start_index_map",
+                     "operand_batching_dims", "start_indices_batching_dims"},
+                    x, indices, static_cast<std::int64_t>(rank));
+  if (sizes.size() != x.shape.size()) {
+    context.fail(fmt::format("slice_sizes has {} sizes; the operand {} has {} axes", sizes.size(),
+                             x.str(), x.rank()));
+  }
+  std::vector<std::int64_t> slice;  // the axes of a slice that are left
+  for (std::size_t i = 0; i < sizes.size(); i++) {
+    if (sizes[i] < 0 || sizes[i] > x.shape[i]) {
+      context.fail(fmt::format("slices of {} elements along axis {} of {}, which has {}", sizes[i],
+                               i, x.str(), x.shape[i]));
+    }
+    const auto axis = static_cast<std::int64_t>(i);
+    const bool vanishes =
+        std::count(dims.collapsed_slice_dims.begin(), dims.collapsed_slice_dims.end(), axis) != 0 ||
+        std::count(dims.operand_batching_dims.begin(), dims.operand_batching_dims.end(), axis) != 0;
+    if (!vanishes)
+      slice.push_back(sizes[i]);
+    else if (sizes[i] > 1)
+      context.fail(fmt::format(
+          "slices have {} elements along axis {}; only an axis of one element can vanish", sizes[i],
+          i));
+  }
+  std::vector<std::int64_t> result;
+  auto next_slice = slice.begin();
+  auto next_batch = batch.begin();
+  for (std::size_t i = 0; i < rank; i++) {
+    const bool offset = std::count(dims.offset_dims.begin(), dims.offset_dims.end(),
+                                   static_cast<std::int64_t>(i)) != 0;
+    result.push_back(offset ? *next_slice++ : *next_batch++);
+  }
+  return {{x.dtype, result}};
+}
+
+void gather_kernel(KernelCall& call) {
+  const auto& attributes = call.attrs<GatherAttributes>();
+  const Literal &x = call.input(0), &indices = call.input(1);
+  const TensorType& type = call.output_type();
+  const std::int64_t width = byte_width(type.dtype);
+  Literal out = Literal::uninitialized(type);
+  std::byte* to = out.mutable_bytes();
+  if (x.elements() == 0) {
+    // Only slices that vanish along an axis of no elements read from nothing; XLA gives zeros.
+    std::memset(to, 0, static_cast<std::size_t>(type.bytes()));
+  } else if (type.elements() != 0) {
+    Dims sizes(attributes.slice_sizes.begin(), attributes.slice_sizes.end());
+    for (std::int64_t& size : sizes)
+      size = std::max<std::int64_t>(size, 1);  // one that vanishes may be said to be 0
+    const WindowWalk walk(gather_window_dims(attributes.dims), x.shape(), indices, type.shape,
+                          sizes);
+    const Box window(sizes, walk.windowed_strides(), walk.operand_strides(), width);
+    walk.for_each(true, [&](std::int64_t from, std::int64_t at) {
+      window.copy(to + at * width, x.bytes() + from * width);
+    });
+  }
+  call.output() = std::move(out);
+}
+
+void gather_hlo(const Node& node, std::string& out) {
+  const auto& [dims, sizes] = node.attrs<GatherAttributes>();
+  auto list = [&](std::string_view name, const std::vector<std::int64_t>& values) {
+    fmt::format_to(std::back_inserter(out), ", {}=", name);
+    append_list(out, values, '{', '}');
+  };
+  list("offset_dims", dims.offset_dims);
+  list("collapsed_slice_dims", dims.collapsed_slice_dims);
+  list("start_index_map", dims.start_index_map);
+  fmt::format_to(std::back_inserter(out), ", index_vector_dim={}", dims.index_vector_dim);
+  list("slice_sizes", sizes);
+  if (!dims.operand_batching_dims.empty()) {
+    list("operand_batching_dims", dims.operand_batching_dims);
+    list("start_indices_batching_dims", dims.start_indices_batching_dims);
+  }
+}
+
+void gather_stablehlo(const Node& node, std::string& out) {
+  const auto& [dims, sizes] = node.attrs<GatherAttributes>();
+  out += "dimension_numbers = #stablehlo.gather<";
+  append_named_lists(out, {{"offset_dims", dims.offset_dims},
+                           {"collapsed_slice_dims", dims.collapsed_slice_dims},
+                           {"operand_batching_dims", dims.operand_batching_dims},
+                           {"start_indices_batching_dims", dims.start_indices_batching_dims},
+                           {"start_index_map", dims.start_index_map}});
+  fmt::format_to(std::back_inserter(out), "index_vector_dim = {}>, ", dims.index_vector_dim);
+  append_i64_array(out, "slice_sizes", sizes);
+}
+
+}  // namespace
+
+const ir::OpDef kGather{.name = "gather",
+                        .hlo = "gather",
+                        .stablehlo = "stablehlo.gather",
+                        .arity = 2,
+                        .infer = infer_gather,
+                        .kernel = gather_kernel,
+                        .hlo_attributes = gather_hlo,
+                        .stablehlo_attributes = gather_stablehlo};
+
+}  // namespace ops
+
+Tensor gather(const Operand& x, const Operand& indices, const GatherDims& dims,
+              const std::vector<std::int64_t>& slice_sizes) {
+  return ops::make(ops::kGather, {ops::any_tensor("gather", x), ops::any_tensor("gather", indices)},
+                   ops::GatherAttributes{dims, slice_sizes}, x.at());
+}
+
+}  // namespace rondo

@@ -1,0 +1,27 @@
+// Slices from places that an array of indices names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/node.h"
+#include "rondo/ops/indexing.h"
+
+namespace rondo {
+
+void print_field(std::string& out, const GatherDims& dims);
+
+namespace ops {
+
+/// Operands: the array and the indices.
+struct GatherAttributes {
+  GatherDims dims;
+  std::vector<std::int64_t> slice_sizes;
+  bool operator==(const GatherAttributes&) const = default;
+};
+
+extern const ir::OpDef kGather;
+
+}  // namespace ops
+
+}  // namespace rondo

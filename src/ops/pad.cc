@@ -1,0 +1,121 @@
+#include "ops/pad.h"
+
+#include <algorithm>
+
+#include "ops/box.h"
+#include "ops/support.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo {
+
+namespace ops {
+
+namespace {
+
+InferredTypes infer_pad(const InferContext& context) {
+  const auto& [low, high, interior] = context.attrs<PadAttributes>();
+  const TensorType &x = context.type(0), &value = context.type(1);
+  if (value != TensorType{x.dtype, {}}) {
+    context.fail(fmt::format("{} is padded with {}; the value must be a scalar of the same dtype",
+                             x.str(), value.str()));
+  }
+  const std::size_t rank = x.shape.size();
+  if (low.size() != rank || high.size() != rank || interior.size() != rank) {
+    context.fail(fmt::format("{} has {} axes; {} low, {} high and {} interior paddings are given",
+                             x.str(), rank, low.size(), high.size(), interior.size()));
+  }
+  std::vector<std::int64_t> dims;
+  for (std::size_t i = 0; i < rank; i++) {
+    if (interior[i] < 0)
+      context.fail(fmt::format("the interior padding of axis {} is {}; it must not be negative", i,
+                               interior[i]));
+    std::int64_t size = x.shape[i];
+    bool overflow = size > 0 && __builtin_mul_overflow(size - 1, interior[i], &size);
+    overflow = (x.shape[i] > 0 && __builtin_add_overflow(size, x.shape[i], &size)) || overflow;
+    overflow = __builtin_add_overflow(size, low[i], &size) || overflow;
+    overflow = __builtin_add_overflow(size, high[i], &size) || overflow;
+    if (overflow) context.fail(fmt::format("axis {} of the result has too many elements", i));
+    if (size < 0) {
+      context.fail(
+          fmt::format("axis {} of {} with low {}, high {} and interior {} would have {} elements",
+                      i, x.str(), low[i], high[i], interior[i], size));
+    }
+    dims.push_back(size);
+  }
+  return {{x.dtype, dims}};
+}
+
+void pad_kernel(KernelCall& call) {
+  const auto& pad = call.attrs<PadAttributes>();
+  const Literal &x = call.input(0), &value = call.input(1);
+  const TensorType& type = call.output_type();
+  const std::int64_t width = byte_width(type.dtype);
+  Literal out = Literal::uninitialized(type);
+  for_width(width, [&]<class U>() {
+    U* to = reinterpret_cast<U*>(out.mutable_bytes());
+    std::fill(to, to + type.elements(), *reinterpret_cast<const U*>(value.bytes()));
+  });
+  // Element j of an axis goes to low + j * (interior + 1); those that fall into the result are one
+  // box.
+  Dims sizes, to = dense_strides(type.shape), from = dense_strides(x.shape());
+  std::int64_t to_first = 0, from_first = 0;
+  bool empty = x.elements() == 0 || type.elements() == 0;
+  for (std::size_t i = 0; i < to.size() && !empty; i++) {
+    const std::int64_t step = pad.interior[i] + 1;
+    const std::int64_t first = pad.low[i] >= 0 ? 0 : (-pad.low[i] - 1) / step + 1;
+    const std::int64_t room =
+        type.shape[i] - 1 - pad.low[i];  // the farthest place that an element may have
+    const std::int64_t last = room < 0 ? -1 : std::min(x.shape()[i] - 1, room / step);
+    empty = last < first;
+    sizes.push_back(last - first + 1);
+    to_first += (pad.low[i] + first * step) * to[i];
+    from_first += first * from[i];
+    to[i] *= step;
+  }
+  if (!empty)
+    Box(sizes, to, from, width)
+        .copy(out.mutable_bytes() + to_first * width, x.bytes() + from_first * width);
+  call.output() = std::move(out);
+}
+
+void pad_hlo(const Node& node, std::string& out) {
+  const auto& pad = node.attrs<PadAttributes>();
+  out += ", padding=";
+  for (std::size_t i = 0; i < pad.low.size(); i++) {
+    fmt::format_to(std::back_inserter(out), "{}{}_{}", i ? "x" : "", pad.low[i], pad.high[i]);
+    if (pad.interior[i] != 0) fmt::format_to(std::back_inserter(out), "_{}", pad.interior[i]);
+  }
+}
+
+void pad_stablehlo(const Node& node, std::string& out) {
+  const auto& pad = node.attrs<PadAttributes>();
+  append_i64_array(out, "edge_padding_low", pad.low);
+  out += ", ";
+  append_i64_array(out, "edge_padding_high", pad.high);
+  out += ", ";
+  append_i64_array(out, "interior_padding", pad.interior);
+}
+
+}  // namespace
+
+const ir::OpDef kPad{.name = "pad",
+                     .hlo = "pad",
+                     .stablehlo = "stablehlo.pad",
+                     .arity = 2,
+                     .infer = infer_pad,
+                     .kernel = pad_kernel,
+                     .hlo_attributes = pad_hlo,
+                     .stablehlo_attributes = pad_stablehlo};
+
+}  // namespace ops
+
+Tensor pad(const Operand& x, const Operand& value, const std::vector<std::int64_t>& low,
+           const std::vector<std::int64_t>& high, const std::vector<std::int64_t>& interior) {
+  const auto [operand, filler] = ops::same_dtype("pad", x, value);
+  ops::PadAttributes attributes{low, high, interior};
+  if (interior.empty()) attributes.interior.assign(operand.shape().size(), 0);
+  const Tensor padded = ops::make(ops::kPad, {operand, filler}, std::move(attributes), x.at());
+  return padded.rank() == 0 ? operand : padded;  // HLO has no form of it for scalars
+}
+
+}  // namespace rondo

@@ -1,0 +1,114 @@
+// What gather and scatter share: windows of an array, one for each index vector of an array of
+// indices.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ops/box.h"
+#include "ops/support.h"
+#include "rondo/literal.h"
+
+namespace rondo::ops {
+
+/// The fields of GatherDims and ScatterDims under one set of names. `windowed` is the result of a
+/// gather, the updates of a scatter.
+struct WindowDims {
+  const std::vector<std::int64_t>& window;  // axes of `windowed` that run within a window
+  const std::vector<std::int64_t>&
+      absent;  // axes of the operand with windows of size 1 that `windowed` lacks
+  const std::vector<std::int64_t>& start_map;  // the axis of the operand of each part of an index
+  std::int64_t index_vector_dim;
+  const std::vector<std::int64_t>& batching;          // axes of the operand
+  const std::vector<std::int64_t>& indices_batching;  // that go along with these of the indices
+};
+
+/// The names of the fields, for messages.
+struct WindowNames {
+  std::string_view window, absent, start_map, batching, indices_batching;
+};
+
+/// The sizes of the indices without the index vector's axis.
+Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim);
+
+/// `name = [0, 2], ` for each list that is not empty, as StableHLO's gather and scatter write their
+/// dimensions.
+void append_named_lists(
+    std::string& out,
+    std::initializer_list<std::pair<std::string_view, const std::vector<std::int64_t>&>> lists);
+
+/// Fails unless the axes lie in the types, are distinct and agree in number and size.
+/// `windowed_rank` is the rank of the result or of the updates.
+void check_window_dims(const InferContext& context, const WindowDims& dims,
+                       const WindowNames& names, const TensorType& operand,
+                       const TensorType& indices, std::int64_t windowed_rank);
+
+/// Walks the windows in the order of their index vectors.
+class WindowWalk {
+ public:
+  /// `sizes`: of a window along each axis of the operand. `windowed`: the shape of the result or of
+  /// the updates.
+  WindowWalk(const WindowDims& dims, const Shape& operand, const Literal& indices,
+             const Shape& windowed, std::span<const std::int64_t> sizes);
+
+  /// Strides in elements along each axis of the operand; 0 in `windowed` for axes that it lacks.
+  std::span<const std::int64_t> operand_strides() const { return operand_strides_; }
+  std::span<const std::int64_t> windowed_strides() const { return windowed_strides_; }
+
+  /// Calls visit(operand_offset, windowed_offset), in elements, for each window. One that reaches
+  /// over the edge of the operand is moved inwards if `clamped`, else left out.
+  template <class Visit>
+  void for_each(bool clamped, Visit&& visit) const {
+    Dims index(batch_.size(), 0);
+    std::int64_t operand_at = 0, windowed_at = 0, indices_at = 0;
+    for (const Batch& axis : batch_) {
+      if (axis.size == 0) return;
+    }
+    while (true) {
+      std::int64_t start = 0;
+      if (start_of(indices_at, clamped, start)) visit(operand_at + start, windowed_at);
+      std::size_t axis = batch_.size();
+      while (true) {
+        if (axis-- == 0) return;
+        const Batch& batch = batch_[axis];
+        operand_at += batch.operand;
+        windowed_at += batch.windowed;
+        indices_at += batch.indices;
+        if (++index[axis] < batch.size) break;
+        operand_at -= batch.operand * batch.size;
+        windowed_at -= batch.windowed * batch.size;
+        indices_at -= batch.indices * batch.size;
+        index[axis] = 0;
+      }
+    }
+  }
+
+ private:
+  struct Batch {  // an axis that counts windows, with its strides
+    std::int64_t size;
+    std::int64_t operand;  // not 0 for a batching axis
+    std::int64_t windowed;
+    std::int64_t indices;
+  };
+  struct Start {          // a part of the index vector
+    std::int64_t room;    // the last place at which a window fits
+    std::int64_t stride;  // in the operand
+  };
+
+  /// The offset of a window; false if it does not fit.
+  bool start_of(std::int64_t indices_at, bool clamped, std::int64_t& offset) const;
+
+  const Literal& indices_;
+  std::int64_t index_stride_;
+  absl::InlinedVector<Batch, 4> batch_;
+  absl::InlinedVector<Start, 4> starts_;
+  Dims operand_strides_;
+  Dims windowed_strides_;
+};
+
+}  // namespace rondo::ops
