@@ -192,6 +192,8 @@ RONDO_API Tensor operator+(const Operand& x);
 RONDO_API Tensor operator~(const Operand& x);
 /// Logical not of a pred.
 RONDO_API Tensor operator!(const Operand& x);
+/// The same: an exact match, because the built-in `!` (by the deleted conversion to bool) is as good as one through Operand.
+inline Tensor operator!(const Tensor& x) { return !Operand(x, SourceLocation{}); }
 
 inline Tensor& Tensor::operator+=(const Operand& other) { return *this = Operand(*this, other.at()) + other; }
 inline Tensor& Tensor::operator-=(const Operand& other) { return *this = Operand(*this, other.at()) - other; }
