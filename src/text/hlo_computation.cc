@@ -1,5 +1,7 @@
 #include "text/hlo_computation.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -23,17 +25,13 @@ using ir::OpKind;
 // Constants of at least so many equal elements are written as a scalar and a broadcast.
 constexpr std::int64_t kBroadcastElements = 16;
 
-/// True for `(nan, 1)` and `(1, nan)`: XLA reads a complex number with a NaN as two NaNs.
-template <class T>
-bool is_half_nan(std::complex<T> value) {
-  return value.real() != value.real() || value.imag() != value.imag();
-}
-
+/// XLA reads a complex number of which one part is NaN as two NaNs, so these are put together from
+/// parts.
 bool has_complex_nan(const Literal& value) {
   return visit_dtype(value.dtype(), [&]<class T>() {
     if constexpr (is_complex(dtype_of<T>)) {
       for (const T& element : value.data<T>()) {
-        if (is_half_nan(element)) return true;
+        if (std::isnan(element.real()) || std::isnan(element.imag())) return true;
       }
     }
     return false;

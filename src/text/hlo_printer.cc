@@ -55,7 +55,7 @@ std::string to_hlo_text(const Function& function, const HloOptions& options) {
   const absl::flat_hash_map<const void*, unsigned> roles = text::roles_of_regions(functions);
 
   text::NameTable names;
-  const std::string_view name = names.add(entry.name().empty() ? "main" : entry.name());
+  const std::string_view name = names.add_whole(entry.name().empty() ? "main" : entry.name());
   text::ComputationNames computations;
   std::string out;
   std::size_t nodes = 1;
@@ -67,7 +67,7 @@ std::string to_hlo_text(const Function& function, const HloOptions& options) {
     for (const HloRole role :
          {HloRole::kCombiner, HloRole::kCondition, HloRole::kBody, HloRole::kBranch}) {
       if (!(roles.at(each.identity()) >> static_cast<unsigned>(role) & 1)) continue;
-      const std::string_view called = names.add(each.name().empty() ? "region" : each.name());
+      const std::string_view called = names.add_whole(each.name().empty() ? "region" : each.name());
       computations[{each.identity(), role}] = std::string(called);
       text::append_hlo_computation(out, each, role, called, computations, options.metadata);
     }

@@ -72,19 +72,21 @@ std::string identifier(std::string_view path) {
 std::string_view NameTable::keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
 std::string_view NameTable::add(std::string_view path) {
-  for (std::string (*form)(std::string_view) : {identifier, whole_identifier}) {
-    std::string name = form(path);
-    if (!taken_.contains(name)) {
-      const std::string_view kept = keep(std::move(name));
-      taken_.emplace(kept, 2);
-      return kept;
-    }
+  std::string name = identifier(path);
+  if (taken_.contains(name)) return add_whole(path);
+  const std::string_view kept = keep(std::move(name));
+  taken_.emplace(kept, 2);
+  return kept;
+}
+
+std::string_view NameTable::add_whole(std::string_view wanted) {
+  const std::string base = whole_identifier(wanted);
+  std::string name = base;
+  if (const auto found = taken_.find(base); found != taken_.end()) {
+    // The next number is kept, so that a thousand equal names take a thousand steps.
+    do name = base + '_' + std::to_string(found->second++);
+    while (taken_.contains(name));
   }
-  const std::string base = whole_identifier(path) + '_';
-  std::size_t& next = taken_.find(std::string_view(base).substr(0, base.size() - 1))->second;
-  std::string name;
-  do name = base + std::to_string(next++);
-  while (taken_.contains(name));
   const std::string_view kept = keep(std::move(name));
   taken_.emplace(kept, 2);
   return kept;

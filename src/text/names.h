@@ -27,6 +27,8 @@ class NameTable {
   /// A new name for what the user calls `path`: the short form if it is free, else the whole path,
   /// else that with a number. It stays where it is as long as the table lives.
   std::string_view add(std::string_view path);
+  /// The same for a name that is no path.
+  std::string_view add_whole(std::string_view name);
   /// Keeps a text that need not be unique.
   std::string_view keep(std::string text);
 

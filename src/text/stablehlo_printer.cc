@@ -1,0 +1,390 @@
+// A program as a StableHLO module.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "base/array_text.h"
+#include "base/number_text.h"
+#include "ir/function_data.h"
+#include "ir/nested_walk.h"
+#include "passes/expand.h"
+#include "passes/optimize.h"
+#include "rondo/text.h"
+#include "text/escape.h"
+#include "text/names.h"
+
+namespace rondo {
+
+namespace text {
+
+namespace {
+
+using ir::Node;
+using ir::OpKind;
+
+// Larger arrays are written as their bytes.
+constexpr std::int64_t kMostListedElements = 128;
+// Deeper regions are indented no further, so that the text of deeply nested loops grows linearly.
+constexpr std::size_t kDeepestMlirIndent = 100;
+constexpr std::size_t kMlirLineBytes = 64;
+
+void append_mlir_dtype(std::string& out, DType dtype) {
+  switch (dtype) {
+    case DType::kPred:
+      out += "i1";
+      return;
+    case DType::kC64:
+      out += "complex<f32>";
+      return;
+    case DType::kC128:
+      out += "complex<f64>";
+      return;
+    default:
+      break;
+  }
+  if (is_signed_integer(dtype) || is_unsigned_integer(dtype)) {
+    out += is_signed_integer(dtype) ? "i" : "ui";
+    out += dtype_name(dtype).substr(1);
+  } else {
+    out += dtype_name(dtype);
+  }
+}
+
+void append_mlir_type(std::string& out, const TensorType& type) {
+  out += "tensor<";
+  for (const std::int64_t size : type.shape) {
+    append_number(out, size);
+    out += 'x';
+  }
+  append_mlir_dtype(out, type.dtype);
+  out += '>';
+}
+
+/// The types of tensors, or types, between commas.
+template <class Range>
+void append_mlir_types(std::string& out, const Range& range) {
+  bool first = true;
+  for (const auto& each : range) {
+    if (!std::exchange(first, false)) out += ", ";
+    if constexpr (requires { each.type(); })
+      append_mlir_type(out, each.type());
+    else
+      append_mlir_type(out, each);
+  }
+}
+/// Results of an op: one type stands alone, others in parentheses.
+template <class Range>
+void append_mlir_result_types(std::string& out, const Range& range) {
+  if (range.size() != 1) out += '(';
+  append_mlir_types(out, range);
+  if (range.size() != 1) out += ')';
+}
+
+/// `dense<[1.0, 2.0]>`
+void append_dense(std::string& out, const Literal& value) {
+  const std::size_t bytes = static_cast<std::size_t>(value.type().bytes());
+  const std::size_t width = static_cast<std::size_t>(byte_width(value.dtype()));
+  const ArrayStyle style{.open = '[', .close = ']', .numbers = NumberStyle::kMlir};
+  out += "dense<";
+  if (value.elements() > 0 &&
+      std::memcmp(value.bytes(), value.bytes() + width, bytes - width) == 0) {
+    Literal scalar = Literal::uninitialized({value.dtype(), {}});
+    std::memcpy(scalar.mutable_bytes(), value.bytes(), width);
+    append_elements(out, scalar, style);
+  } else if (value.elements() > kMostListedElements) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    out += "\"0x";
+    for (std::size_t i = 0; i < bytes; i++) {
+      const unsigned byte = static_cast<unsigned>(value.bytes()[i]);
+      out += digits[byte >> 4];
+      out += digits[byte & 15];
+    }
+    out += '"';
+  } else if (value.elements() > 0) {
+    append_elements(out, value, style);
+  }
+  out += '>';
+}
+
+class StablehloPrinter {
+ public:
+  StablehloPrinter(std::string& out, bool locations) : out_(out), locations_(locations) {}
+
+  void open(const Function& function, const Node* holder, std::size_t index) {
+    Scope scope;
+    scope.reserve(function.parameters().size() + function.body().size());
+    const std::vector<Tensor>& parameters = function.parameters();
+    if (!holder) {
+      open_entry(function, scope);
+    } else if (holder->op->kind == OpKind::kWhile || holder->op->kind == OpKind::kConditional) {
+      const std::vector<Value>& arguments = arguments_.back();
+      for (std::size_t i = 0; i < parameters.size(); i++)
+        scope.emplace(parameters[i].node(), arguments[i]);
+      if (holder->op->kind == OpKind::kWhile)
+        out_ += index == 0 ? "cond {\n" : " do {\n";
+      else
+        out_ += index == 0 ? "{\n" : ", {\n";
+    } else {
+      open_block(function, index, scope);
+    }
+    scopes_.push_back(std::move(scope));
+    indent_ += 2;
+  }
+
+  void node(const Node& node) {
+    const Values operands = values(node.operands);
+    start_line();
+    const std::uint64_t number = next_number_++;
+    scopes_.back().emplace(&node, Value{{}, number, -1});
+    out_ += '%';
+    append_number(out_, number);
+    if (node.types.size() > 1) {
+      out_ += ':';
+      append_number(out_, node.types.size());
+    }
+    out_ += " = ";
+    switch (node.op->kind) {
+      case OpKind::kConstant:
+        out_ += "stablehlo.constant ";
+        append_dense(out_, node.attrs<ir::ConstantAttributes>().value);
+        out_ += " : ";
+        append_mlir_type(out_, node.type());
+        return end_line(node);
+      case OpKind::kWhile:
+        return begin_while(node, operands);
+      case OpKind::kConditional:
+        return begin_conditional(node, operands);
+      default:
+        return print_op(node, operands);
+    }
+  }
+
+  void after(const Node& node) {
+    if (node.op->kind == OpKind::kWhile || node.op->kind == OpKind::kConditional)
+      arguments_.pop_back();
+    if (node.op->kind != OpKind::kWhile) {
+      out_ += ") : (";
+      // The arguments of a conditional are captured.
+      if (node.op->kind == OpKind::kConditional)
+        append_mlir_type(out_, node.operand_type(0));
+      else
+        append_mlir_types(out_, node.operands);
+      out_ += ") -> ";
+      append_mlir_result_types(out_, node.types);
+    }
+    end_line(node);
+  }
+
+  void close(const Function& function, const Node* holder, std::size_t) {
+    const std::vector<Tensor>& results = function.outputs();
+    start_line();
+    out_ += holder ? "stablehlo.return" : "return";
+    if (!results.empty()) {
+      out_ += ' ';
+      append(values(results));
+      out_ += " : ";
+      append_mlir_types(out_, results);
+    }
+    out_ += '\n';
+    indent_ -= 2;
+    start_line();
+    out_ += holder ? "}" : "}\n";
+    scopes_.pop_back();
+  }
+
+ private:
+  /// `%name`, or `%12`, or with an element `%12#1`.
+  struct Value {
+    std::string_view name;
+    std::uint64_t number = 0;
+    std::int64_t element = -1;
+  };
+  using Values = absl::InlinedVector<Value, 4>;
+  // One node may stand in several functions, and a function in several places: names are those of
+  // an occurrence.
+  using Scope = absl::flat_hash_map<const Node*, Value>;
+
+  void start_line() { out_.append(std::min(indent_, kDeepestMlirIndent), ' '); }
+  void end_line(const Node& node) {
+    if (locations_ && node.line != 0) {
+      out_ += " loc(\"";
+      append_escaped(out_, node.file);
+      out_ += "\":";
+      append_number(out_, node.line);
+      out_ += ":1)";
+    }
+    out_ += '\n';
+  }
+
+  Value value(const Tensor& tensor) const {
+    const auto found = scopes_.back().find(tensor.node());
+    if (found == scopes_.back().end()) {
+      throw InternalError("a value is used in a region that does not have it",
+                          tensor.node()->location());
+    }
+    Value value = found->second;
+    if (tensor.node()->types.size() > 1) value.element = tensor.result();
+    return value;
+  }
+  template <class Tensors>
+  Values values(const Tensors& tensors) const {
+    Values values;
+    for (const Tensor& tensor : tensors) values.push_back(value(tensor));
+    return values;
+  }
+
+  void append(const Value& value) {
+    out_ += '%';
+    if (!value.name.empty())
+      out_ += value.name;
+    else
+      append_number(out_, value.number);
+    if (value.element < 0) return;
+    out_ += '#';
+    append_number(out_, value.element);
+  }
+  void append(const Values& values) {
+    for (std::size_t i = 0; i < values.size(); i++) {
+      if (i > 0) out_ += ", ";
+      append(values[i]);
+    }
+  }
+
+  Value named(const Tensor& parameter) {
+    return {names_.add(parameter.node()->attrs<ir::ParameterAttributes>().name)};
+  }
+  /// `%slab: tensor<f32>, ...`, and binds the parameters to these names.
+  void append_parameters(const std::vector<Tensor>& parameters, Scope& scope) {
+    for (std::size_t i = 0; i < parameters.size(); i++) {
+      if (i > 0) out_ += ", ";
+      const Value value = named(parameters[i]);
+      append(value);
+      out_ += ": ";
+      append_mlir_type(out_, parameters[i].type());
+      scope.emplace(parameters[i].node(), value);
+    }
+  }
+
+  void open_entry(const Function& function, Scope& scope) {
+    start_line();
+    out_ += "func.func public @main(";
+    append_parameters(function.parameters(), scope);
+    out_ += ") -> (";
+    append_mlir_types(out_, function.outputs());
+    out_ += ") {\n";
+  }
+
+  /// A region with arguments of its own: a reducer, a comparator.
+  void open_block(const Function& function, std::size_t index, Scope& scope) {
+    out_ += index == 0 ? "{\n" : ", {\n";
+    if (function.parameters().empty()) return;
+    start_line();
+    out_ += "^bb0(";
+    append_parameters(function.parameters(), scope);
+    out_ += "):\n";
+  }
+
+  /// Both regions name the carry alike, and see the invariants outside.
+  void begin_while(const Node& node, const Values& operands) {
+    std::vector<Value> arguments;
+    const std::vector<Tensor>& parameters = node.regions[1].parameters();
+    const std::size_t carries = node.types.size();
+    for (std::size_t i = 0; i < carries; i++) arguments.push_back(named(parameters[i]));
+    out_ += "stablehlo.while(";
+    for (std::size_t i = 0; i < carries; i++) {
+      if (i > 0) out_ += ", ";
+      append(arguments[i]);
+      out_ += " = ";
+      append(operands[i]);
+    }
+    out_ += ") : ";
+    append_mlir_types(out_, node.types);
+    out_ += '\n';
+    start_line();
+    arguments.insert(arguments.end(), operands.begin() + static_cast<std::ptrdiff_t>(carries),
+                     operands.end());
+    arguments_.push_back(std::move(arguments));
+  }
+
+  void begin_conditional(const Node& node, const Values& operands) {
+    out_ +=
+        node.operand_type(0).dtype == DType::kPred ? "\"stablehlo.if\"(" : "\"stablehlo.case\"(";
+    append(operands[0]);
+    out_ += ") (";
+    arguments_.emplace_back(operands.begin() + 1, operands.end());
+  }
+
+  void print_op(const Node& node, const Values& operands) {
+    const ir::OpDef& op = *node.op;
+    const bool plain = op.elementwise && !op.stablehlo_attributes && node.regions.empty() &&
+                       node.types.size() == 1 && op.stablehlo.starts_with("stablehlo.");
+    if (plain) {
+      (out_ += op.stablehlo) += ' ';
+      append(operands);
+      out_ += " : ";
+      const bool one_type =
+          std::all_of(node.operands.begin(), node.operands.end(),
+                      [&](const Tensor& operand) { return operand.type() == node.type(); });
+      if (!one_type) {
+        out_ += '(';
+        append_mlir_types(out_, node.operands);
+        out_ += ") -> ";
+      }
+      append_mlir_type(out_, node.type());
+      return end_line(node);
+    }
+    ((out_ += '"') += op.stablehlo) += "\"(";
+    append(operands);
+    out_ += ')';
+    if (op.stablehlo_attributes) {
+      out_ += " <{";
+      op.stablehlo_attributes(node, out_);
+      out_ += "}>";
+    }
+    if (!node.regions.empty()) {
+      out_ += " (";
+      return;  // after() goes on
+    }
+    out_ += " : (";
+    append_mlir_types(out_, node.operands);
+    out_ += ") -> ";
+    append_mlir_result_types(out_, node.types);
+    end_line(node);
+  }
+
+  std::string& out_;
+  const bool locations_;
+  NameTable names_;  // of the whole function: a region may not name a value as one outside is named
+  std::vector<Scope> scopes_;
+  std::vector<std::vector<Value>> arguments_;  // of the while and conditional nodes that are open
+  std::size_t indent_ = 2;
+  std::uint64_t next_number_ = 0;
+};
+
+}  // namespace
+
+}  // namespace text
+
+std::string to_stablehlo_text(const Function& function, const StablehloOptions& options) {
+  const Function entry = passes::expand(options.optimize ? passes::optimize(function) : function,
+                                        passes::Target::kStablehlo);
+  std::string out = "module @";
+  out += text::whole_identifier(entry.name().empty() ? "main" : entry.name());
+  out += " {\n";
+  out.reserve((entry.body().size() + 2) * text::kMlirLineBytes);
+  text::StablehloPrinter printer(out, options.locations);
+  ir::walk_nested(entry, printer);
+  out += "}\n";
+  return out;
+}
+
+std::string to_stablehlo_text(const Tensor& lazy, const StablehloOptions& options) {
+  return to_stablehlo_text(Function::make("main", {}, {lazy}), options);
+}
+
+}  // namespace rondo
