@@ -81,7 +81,10 @@ Function FunctionRewrite::finish(std::vector<Tensor> params, std::vector<Tensor>
       if (live.erase(operand)) path.emplace_back(operand, 0);
     }
   };
-  for (const Node* node : source_.body()) append(replay_(Tensor::of(node)).node());
+  for (const Node* node : source_.body()) {
+    const auto placed = placed_.find(node);
+    append(placed != placed_.end() ? placed->second.node() : replay_(Tensor::of(node)).node());
+  }
   for (const Tensor& result : results) append(result.node());
   return FunctionAccess::make({source_.name(), std::move(params), std::move(body),
                                std::move(results), std::move(result_names)});

@@ -32,6 +32,8 @@ class FunctionRewrite {
   /// Puts the results of `to` in the place of those of `node`.
   void replace(const ir::Node* node, const Tensor& to);
   void replace(const ir::Node* node, std::span<const Tensor> results);
+  /// Says that `to` stands where `node` stood, though not every result of `node` lives on.
+  void place(const ir::Node* node, const Tensor& to) { placed_.insert_or_assign(node, to); }
   bool changed() const { return changed_; }
 
   /// The new function, without nodes that nothing needs any more: the others in the order of the
@@ -44,6 +46,7 @@ class FunctionRewrite {
  private:
   Function source_;
   ir::Replay replay_;
+  absl::flat_hash_map<const ir::Node*, Tensor> placed_;
   bool changed_ = false;
 };
 
