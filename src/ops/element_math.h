@@ -8,6 +8,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "ops/complex_math.h"
+
 namespace rondo::ops::math {
 
 template <class T>
@@ -144,8 +146,7 @@ struct Sign {
   template <class T>
   T operator()(T x) const {
     if constexpr (is_complex_number<T>) {
-      const auto modulus = std::abs(x);
-      return modulus == 0 ? T(0) : T(x.real() / modulus, x.imag() / modulus);
+      return complex_sign(x);
     } else {
       return x > 0 ? T(1) : x < 0 ? T(-1) : x;
     }
