@@ -3,6 +3,7 @@
 #include "control_flow/while.h"
 #include "fmt/format.h"
 #include "ir/lazy.h"
+#include "ops/support.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::control_flow {
@@ -33,7 +34,7 @@ void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLo
       if (!meant && !branch.out().values[i].is_scalar_literal()) meant = &branch.out().values[i];
     }
     const DType dtype = meant ? meant->dtype() : first.values[i].dtype();
-    for (RegionTrace& branch : branches) branch.out().values[i] = with_meant_dtype(branch.out().values[i], dtype, at);
+    for (RegionTrace& branch : branches) branch.out().values[i] = ops::adopt_dtype(branch.out().values[i], dtype, at);
   }
   if (differences.empty()) {
     for (std::size_t b = 1; b < branches.size(); b++) {

@@ -21,14 +21,6 @@ std::vector<std::string> short_names(std::span<const std::string> paths) {
   return names;
 }
 
-Tensor with_meant_dtype(const Tensor& leaf, DType dtype, SourceLocation at) {
-  if (!leaf.is_scalar_literal() || leaf.dtype() == dtype) return leaf;
-  const Literal& value = *ir::known_value(leaf);
-  const Scalar scalar = ops::for_dtype(value.dtype(), [&]<class T>() { return Scalar::of(value.data<T>()[0]); });
-  const SourceLocation made = leaf.node()->location();
-  return ir::make_constant(ir::scalar_literal(scalar, dtype, made.line ? made : at), made);
-}
-
 void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceLocation at) {
   std::string differences;
   if (in.paths != out.paths) {
@@ -48,7 +40,7 @@ void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceL
       const TensorType& before = in.values[i].type();
       Tensor& after = out.values[i];
       ir::checked(after, what.c_str(), at);
-      after = with_meant_dtype(after, before.dtype, at);
+      after = ops::adopt_dtype(after, before.dtype, at);
       if (after.type() == before) continue;
       differences += fmt::format("\n  {}: {} goes in, {} comes out (made by {} at {})", in.paths[i], before.str(), after.type().str(),
                                  after.node()->op->name, after.node()->location().str());

@@ -20,9 +20,6 @@ std::string construct_name(const char* construct, const std::string& name);
 /// `slab` of `carry.slab`, for names of parameters.
 std::vector<std::string> short_names(std::span<const std::string> paths);
 
-/// A C++ scalar that a lambda returned, as the dtype that is meant; any other tensor as it is.
-Tensor with_meant_dtype(const Tensor& leaf, DType dtype, SourceLocation at);
-
 /// Compares what came out of a region with what went in (paths, dtypes, shapes), after giving C++ scalars their dtype. Throws
 /// TraceError that lists every leaf that differs. `what` begins the message: "the body of while_loop 'solve' changes the carry".
 void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceLocation at);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <ostream>
 
 #include "fmt/format.h"
 #include "ir/lazy.h"
@@ -41,6 +42,16 @@ Tensor Operand::any() const { return tensor_ ? *tensor_ : ir::make_constant(ir::
 
 Tensor Operand::as(DType dtype) const {
   return tensor_ ? *tensor_ : ir::make_constant(ir::scalar_literal(scalar_, dtype, at_), at_);
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  if (tensor.empty()) return out << "(empty tensor)";
+  if (!ir::depends_on_trace({&tensor, 1})) return out << tensor.eval().str();
+  const ir::Node* node = tensor.node();
+  if (const auto* parameter = node->attributes.try_as<ir::ParameterAttributes>()) {
+    return out << tensor.type().str() << ' ' << parameter->name;
+  }
+  return out << tensor.type().str() << ' ' << node->op->name << '.' << node->id;
 }
 
 namespace ir {

@@ -32,14 +32,6 @@ T greatest_of() {
 
 }  // namespace
 
-Tensor adopt_dtype(const Tensor& value, DType dtype, SourceLocation at) {
-  if (!value.is_scalar_literal() || value.dtype() == dtype) return value;
-  const Literal literal = *ir::known_value(value);
-  return for_dtype(literal.dtype(), [&]<class T>() {
-    return ir::make_constant(ir::scalar_literal(Scalar::of(literal.item<T>()), dtype, at), at);
-  });
-}
-
 Tensor combined(Combiner combiner, const Tensor& a, const Tensor& b, SourceLocation at) {
   switch (combiner) {
     case Combiner::kAdd: return Operand(a, at) + Operand(b, at);

@@ -30,9 +30,6 @@ void print_field(std::string& out, Combiner combiner);
 /// a op b, element by element.
 Tensor combined(Combiner combiner, const Tensor& a, const Tensor& b, SourceLocation at);
 
-/// A scalar literal, which a combiner returned or a reduction starts from, takes the dtype that is expected where it stands.
-Tensor adopt_dtype(const Tensor& value, DType dtype, SourceLocation at);
-
 // The combiners on host elements. Integers wrap; a pred adds as `or` and multiplies as `and`; f16 and bf16 round each result.
 
 template <class T>

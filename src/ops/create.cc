@@ -74,14 +74,6 @@ const ir::OpDef kIota{.name = "iota",
                       .hlo_attributes = iota_hlo,
                       .stablehlo_attributes = iota_stablehlo};
 
-Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at) {
-  if (!x.is_scalar_literal() || x.dtype() == dtype) return x;
-  const Literal* value = ir::known_value(x);
-  return for_dtype(x.dtype(), [&]<class T>() {
-    return ir::make_constant(ir::scalar_literal(Scalar::of(value->item<T>()), dtype, at), at);
-  });
-}
-
 }  // namespace ops
 
 namespace detail {

@@ -13,8 +13,4 @@ struct IotaAttributes {
 
 extern const ir::OpDef kIota;
 
-/// A scalar literal (Tensor::is_scalar_literal) as a constant of the dtype; any other tensor as it
-/// is. Throws TraceError where the scalar does not fit.
-Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at);
-
 }  // namespace rondo::ops

@@ -51,6 +51,15 @@ Tensor any_tensor(std::string_view op, const Operand& operand) {
   return operand.is_scalar() ? operand.any() : tensor_of(op, operand);
 }
 
+Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at) {
+  if (!x.is_scalar_literal() || x.dtype() == dtype) return x;
+  const Literal& value = *ir::known_value(x);
+  const SourceLocation made = x.node()->location();
+  return for_dtype(value.dtype(), [&]<class T>() {
+    return ir::make_constant(ir::scalar_literal(Scalar::of(value.item<T>()), dtype, made.line ? made : at), made);
+  });
+}
+
 std::string dtype_constant(DType dtype) {
   std::string name(dtype_name(dtype));
   if (dtype == DType::kPred) return "Pred";

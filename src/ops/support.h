@@ -34,6 +34,10 @@ std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Op
 /// The operand as a tensor; a scalar gets its own C++ type's dtype. Throws TraceError for an empty tensor.
 Tensor any_tensor(std::string_view op, const Operand& operand);
 
+/// A C++ scalar that stands where a dtype is meant (Tensor::is_scalar_literal) as a constant of that dtype; any other tensor as it is.
+/// Throws TraceError where the scalar does not fit.
+Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at);
+
 /// `F32` as it stands in DType::kF32, for messages.
 std::string dtype_constant(DType dtype);
 
