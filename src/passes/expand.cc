@@ -1,6 +1,7 @@
 #include "passes/expand.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/node.h"
+#include "ir/region.h"
 
 namespace rondo::passes {
 
@@ -57,25 +59,6 @@ bool target_has(const ir::OpDef& op, Target target) {
       node->location());
 }
 
-/// What the rule made: everything from its results down to what was there before it, in the order
-/// of creation.
-std::vector<const Node*> nodes_made_since(std::uint64_t first_id,
-                                          const std::vector<Tensor>& results) {
-  std::vector<const Node*> found;
-  absl::flat_hash_set<const Node*> seen;
-  const auto visit = [&](const Tensor& tensor) {
-    if (tensor.node()->id >= first_id && seen.insert(tensor.node()).second) {
-      found.push_back(tensor.node());
-    }
-  };
-  for (const Tensor& result : results) visit(result);
-  for (std::size_t i = 0; i < found.size(); i++) {
-    for (const Tensor& operand : found[i]->operands) visit(operand);
-  }
-  std::sort(found.begin(), found.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
-  return found;
-}
-
 class Expander {
  public:
   explicit Expander(Target target) : target_(target) {}
@@ -98,11 +81,12 @@ class Expander {
   /// A function being rewritten.
   struct Frame {
     Function source;
-    std::size_t next = 0;    // in the body of the source
-    std::vector<Work> work;  // goes before that; the next one is last
-    bool changed = false;    // until then, `body` is empty and means that of the source
-    std::vector<Tensor> body;
-    ir::Replay replay;
+    std::size_t next = 0;         // in the body of the source
+    std::vector<Work> work = {};  // goes before that; the next one is last
+    bool changed = false;         // until then, `body` is empty and means that of the source
+    std::vector<Tensor> body = {};
+    ir::Replay replay = {};
+    std::vector<Tensor> kept = {};  // what the replay knows by its address
   };
   /// Holds the source too, so that its identity stays taken.
   struct Done {
@@ -117,7 +101,7 @@ class Expander {
     if (std::all_of(function.body().begin(), function.body().end(), plain)) {
       done_.try_emplace(function.identity(), Done{function, function});
     } else {
-      frames_.push_back({function, 0, {}, false, {}, {}});
+      frames_.push_back({function});
     }
   }
 
@@ -186,25 +170,72 @@ class Expander {
   /// program.
   void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth) {
     if (!mapped->op->expand) cannot_expand(mapped, target_);
+    const std::string name(mapped->op->name);
     if (depth > kDeepestExpansion) {
-      throw InternalError(fmt::format("{}: its expansion does not end", mapped->op->name),
-                          mapped->location());
+      throw InternalError(fmt::format("{}: its expansion does not end", name), mapped->location());
     }
+    ir::RegionTracer tracer(name, "the expansion of " + name, mapped->location());
+    const std::vector<Tensor> operands = traced_operands(frame, *mapped, tracer);
     const std::uint64_t first_id = ir::next_id();
-    std::vector<Tensor> results = mapped->op->expand(*mapped, mapped->operands);
-    bool fits = results.size() == mapped->types.size();
+    ir::OpenRegion made = tracer.finish(mapped->op->expand(*mapped, operands));
+    check_fit(*mapped, made.results);
+
+    frame.work.push_back({std::move(original), depth, true, std::move(made.results)});
+    for (auto node = made.body.rbegin(); node != made.body.rend(); ++node) {
+      if ((*node)->id < first_id) {
+        take_constant(frame, *node, operands);
+      } else {
+        frame.kept.push_back(Tensor::of(*node));
+        frame.work.push_back({frame.kept.back(), depth + 1});
+      }
+    }
+    for (const Tensor& capture : made.captures) take_constant(frame, capture.node(), operands);
+  }
+
+  /// The rule sees parameters of a trace that is going on, since it may trace regions that capture
+  /// them; but constants as they are, for the sake of static bounds.
+  static std::vector<Tensor> traced_operands(Frame& frame, const Node& mapped,
+                                             ir::RegionTracer& tracer) {
+    std::vector<Tensor> operands;
+    for (const Tensor& operand : mapped.operands) {
+      const Node* node = operand.node();
+      if (ir::is_constant(node)) {
+        operands.push_back(operand);
+        continue;
+      }
+      const auto* parameter = node->attributes.try_as<ir::ParameterAttributes>();
+      operands.push_back(
+          tracer.param(operand.type(), parameter ? parameter->name : std::string(node->op->name)));
+      frame.replay.bind(operands.back(), operand);
+      frame.kept.push_back(operands.back());
+    }
+    return operands;
+  }
+
+  static void check_fit(const Node& mapped, const std::vector<Tensor>& results) {
+    bool fits = results.size() == mapped.types.size();
     for (std::size_t i = 0; fits && i < results.size(); i++) {
-      fits = !results[i].empty() && results[i].type() == mapped->types[i];
+      fits = results[i].type() == mapped.types[i];
     }
-    if (!fits) {
-      throw InternalError(fmt::format("{}: its expansion has other types", mapped->op->name),
-                          mapped->location());
+    if (fits) return;
+    throw InternalError(fmt::format("{}: its expansion has other types", mapped.op->name),
+                        mapped.location());
+  }
+
+  /// A constant that was there before the rule ran: an operand, which is in place; or one of a
+  /// region that the rule wrote out, of which this function needs a copy of its own.
+  static void take_constant(Frame& frame, const Node* node, const std::vector<Tensor>& operands) {
+    if (!ir::is_constant(node)) {
+      throw InternalError("an expansion uses a value from elsewhere", node->location());
     }
-    const std::vector<const Node*> made = nodes_made_since(first_id, results);
-    frame.work.push_back({std::move(original), depth, true, std::move(results)});
-    for (auto node = made.rbegin(); node != made.rend(); ++node) {
-      frame.work.push_back({Tensor::of(*node), depth + 1});
-    }
+    const Tensor constant = Tensor::of(node);
+    const auto is_it = [&](const Tensor& tensor) { return tensor.same_as(constant); };
+    if (std::any_of(operands.begin(), operands.end(), is_it)) return;
+    if (!frame.replay(constant).same_as(constant)) return;  // copied before
+    frame.kept.push_back(constant);
+    frame.body.push_back(
+        ir::make_constant(node->attrs<ir::ConstantAttributes>().value, node->location()));
+    frame.replay.bind(constant, frame.body.back());
   }
 
   void finish(Frame& frame) {
