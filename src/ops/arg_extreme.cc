@@ -13,18 +13,29 @@ namespace rondo::ops {
 
 namespace {
 
-const char* arg_extreme_name(const ArgExtremeAttributes& attributes) { return attributes.greatest ? "argmax" : "argmin"; }
+const char* arg_extreme_name(const ArgExtremeAttributes& attributes) {
+  return attributes.greatest ? "argmax" : "argmin";
+}
 
 InferredTypes infer_arg_extreme(const InferContext& context) {
   const auto& attributes = context.attrs<ArgExtremeAttributes>();
   const TensorType& x = context.type(0);
-  auto refuse = [&](const std::string& message) { fail(arg_extreme_name(attributes), message, context.at); };
-  if (attributes.axis < 0 || attributes.axis >= x.rank()) refuse(fmt::format("axis {} of {} is out of range", attributes.axis, x.str()));
-  if (is_complex(x.dtype)) refuse(fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", x.str()));
+  auto refuse = [&](const std::string& message) {
+    fail(arg_extreme_name(attributes), message, context.at);
+  };
+  if (attributes.axis < 0 || attributes.axis >= x.rank())
+    refuse(fmt::format("axis {} of {} is out of range", attributes.axis, x.str()));
+  if (is_complex(x.dtype))
+    refuse(fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", x.str()));
   const std::int64_t size = x.shape[attributes.axis];
-  if (size == 0) refuse(fmt::format("no elements: axis {} of {} is empty, and there is no greatest or least of nothing", attributes.axis, x.str()));
+  if (size == 0)
+    refuse(fmt::format(
+        "no elements: axis {} of {} is empty, and there is no greatest or least of nothing",
+        attributes.axis, x.str()));
   if (size > std::numeric_limits<std::int32_t>::max()) {
-    refuse(fmt::format("axis {} of {} is too long for an s32 index\n  Reshape it into shorter ones.", attributes.axis, x.str()));
+    refuse(
+        fmt::format("axis {} of {} is too long for an s32 index\n  Reshape it into shorter ones.",
+                    attributes.axis, x.str()));
   }
   std::vector<std::int64_t> dims = x.shape.vector();
   dims.erase(dims.begin() + attributes.axis);
@@ -38,13 +49,16 @@ bool beats(T x, T best) {
     return beats<greatest>(static_cast<float>(x), static_cast<float>(best));
   } else {
     const bool more = greatest ? x > best : x < best;
-    if constexpr (std::is_floating_point_v<T>) return more || (x != x && best == best);
-    else return more;
+    if constexpr (std::is_floating_point_v<T>)
+      return more || (x != x && best == best);
+    else
+      return more;
   }
 }
 
 template <bool greatest, class T>
-void arg_extremes(const T* x, std::int32_t* out, std::int64_t outer, std::int64_t count, std::int64_t inner) {
+void arg_extremes(const T* x, std::int32_t* out, std::int64_t outer, std::int64_t count,
+                  std::int64_t inner) {
   if (inner == 1) {
     for (std::int64_t o = 0; o < outer; o++, x += count) {
       std::int64_t best = 0;
@@ -88,15 +102,18 @@ void arg_extreme_kernel(KernelCall& call) {
         throw InternalError("argmax of complex numbers");
       } else {
         const T* from = reinterpret_cast<const T*>(x.bytes());
-        if (attributes.greatest) arg_extremes<true>(from, to, outer, count, inner);
-        else arg_extremes<false>(from, to, outer, count, inner);
+        if (attributes.greatest)
+          arg_extremes<true>(from, to, outer, count, inner);
+        else
+          arg_extremes<false>(from, to, outer, count, inner);
       }
     });
   }
   call.output() = std::move(out);
 }
 
-/// (value, index) of two candidates, in whatever order they come: NaN before all numbers, the lower index of equals.
+/// (value, index) of two candidates, in whatever order they come: NaN before all numbers, the lower
+/// index of equals.
 std::vector<Tensor> better_of(std::span<const Tensor> p, bool greatest) {
   const Tensor &a = p[0], &a_index = p[1], &b = p[2], &b_index = p[3];
   Tensor keep = greatest ? a > b : a < b;
@@ -116,13 +133,16 @@ std::vector<Tensor> expand_arg_extreme(const Node& node, std::span<const Tensor>
   const SourceLocation at = node.location();
   const TensorType value{x.dtype(), {}}, index = s32();
   Function region = ir::trace_closed(
-      arg_extreme_name(attributes), arg_extreme_name(attributes), std::array{value, index, value, index},
+      arg_extreme_name(attributes), arg_extreme_name(attributes),
+      std::array{value, index, value, index},
       [&](std::span<const Tensor> p) { return better_of(p, attributes.greatest); }, at);
-  const Literal start = combiner_identity(attributes.greatest ? Combiner::kMaximum : Combiner::kMinimum, x.dtype());
-  return {ir::make_many(kReduce,
-                        {x, iota({DType::kS32, x.shape()}, attributes.axis, at), ir::make_constant(start, at),
-                         ir::make_constant(Literal::scalar(std::int32_t{0}), at)},
-                        ReduceAttributes{{attributes.axis}}, at, {std::move(region)})[1]};
+  const Literal start =
+      combiner_identity(attributes.greatest ? Combiner::kMaximum : Combiner::kMinimum, x.dtype());
+  return {ir::make_many(
+      kReduce,
+      {x, iota({DType::kS32, x.shape()}, attributes.axis, at), ir::make_constant(start, at),
+       ir::make_constant(Literal::scalar(std::int32_t{0}), at)},
+      ReduceAttributes{{attributes.axis}}, at, {std::move(region)})[1]};
 }
 
 Tensor arg_extreme(const Operand& operand, std::int64_t axis, bool greatest) {
@@ -136,8 +156,11 @@ Tensor arg_extreme(const Operand& operand, std::int64_t axis, bool greatest) {
 
 }  // namespace
 
-const ir::OpDef kArgExtreme{
-    .name = "arg_extreme", .arity = 1, .infer = infer_arg_extreme, .kernel = arg_extreme_kernel, .expand = expand_arg_extreme};
+const ir::OpDef kArgExtreme{.name = "arg_extreme",
+                            .arity = 1,
+                            .infer = infer_arg_extreme,
+                            .kernel = arg_extreme_kernel,
+                            .expand = expand_arg_extreme};
 
 }  // namespace rondo::ops
 

@@ -18,35 +18,49 @@ constexpr std::size_t kCombinerCount = static_cast<std::size_t>(Combiner::kOr) +
 
 template <class T>
 T lowest_of() {
-  if constexpr (std::is_same_v<T, bool>) return false;
-  else if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::min();
-  else return T(-std::numeric_limits<float>::infinity());
+  if constexpr (std::is_same_v<T, bool>)
+    return false;
+  else if constexpr (std::is_integral_v<T>)
+    return std::numeric_limits<T>::min();
+  else
+    return T(-std::numeric_limits<float>::infinity());
 }
 
 template <class T>
 T greatest_of() {
-  if constexpr (std::is_same_v<T, bool>) return true;
-  else if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::max();
-  else return T(std::numeric_limits<float>::infinity());
+  if constexpr (std::is_same_v<T, bool>)
+    return true;
+  else if constexpr (std::is_integral_v<T>)
+    return std::numeric_limits<T>::max();
+  else
+    return T(std::numeric_limits<float>::infinity());
 }
 
 }  // namespace
 
 Tensor combined(Combiner combiner, const Tensor& a, const Tensor& b, SourceLocation at) {
   switch (combiner) {
-    case Combiner::kAdd: return Operand(a, at) + Operand(b, at);
-    case Combiner::kMultiply: return Operand(a, at) * Operand(b, at);
-    case Combiner::kMaximum: return maximum({a, at}, {b, at});
-    case Combiner::kMinimum: return minimum({a, at}, {b, at});
-    case Combiner::kAnd: return Operand(a, at) & Operand(b, at);
-    case Combiner::kOr: return Operand(a, at) | Operand(b, at);
-    case Combiner::kOther: break;
+    case Combiner::kAdd:
+      return Operand(a, at) + Operand(b, at);
+    case Combiner::kMultiply:
+      return Operand(a, at) * Operand(b, at);
+    case Combiner::kMaximum:
+      return maximum({a, at}, {b, at});
+    case Combiner::kMinimum:
+      return minimum({a, at}, {b, at});
+    case Combiner::kAnd:
+      return Operand(a, at) & Operand(b, at);
+    case Combiner::kOr:
+      return Operand(a, at) | Operand(b, at);
+    case Combiner::kOther:
+      break;
   }
   throw InternalError("a combiner that does not exist");
 }
 
 std::string_view combiner_name(Combiner combiner) {
-  constexpr std::array<std::string_view, kCombinerCount> names{"combine", "add", "multiply", "maximum", "minimum", "and", "or"};
+  constexpr std::array<std::string_view, kCombinerCount> names{
+      "combine", "add", "multiply", "maximum", "minimum", "and", "or"};
   return names[static_cast<std::size_t>(combiner)];
 }
 
@@ -54,29 +68,37 @@ void print_field(std::string& out, Combiner combiner) { out += combiner_name(com
 
 const Function& combiner_region(Combiner combiner, DType dtype) {
   // Kept for good: regions may be asked for while other static objects are destroyed.
-  static auto& table = *new std::array<std::atomic<const Function*>, kCombinerCount * kDTypeCount>{};
+  static auto& table =
+      *new std::array<std::atomic<const Function*>, kCombinerCount * kDTypeCount>{};
   static auto& mutex = *new std::mutex;
-  std::atomic<const Function*>& place = table[static_cast<std::size_t>(combiner) * kDTypeCount + static_cast<std::size_t>(dtype)];
+  std::atomic<const Function*>& place =
+      table[static_cast<std::size_t>(combiner) * kDTypeCount + static_cast<std::size_t>(dtype)];
   if (const Function* made = place.load(std::memory_order_acquire)) return *made;
   const std::lock_guard lock(mutex);
   if (const Function* made = place.load(std::memory_order_relaxed)) return *made;
   const TensorType scalar{dtype, {}};
   const std::string name = fmt::format("{}_{}", combiner_name(combiner), dtype_name(dtype));
-  const Function* made = new Function(ir::trace_closed(
-      name, name, std::array{scalar, scalar},
-      [&](std::span<const Tensor> p) { return std::vector<Tensor>{combined(combiner, p[0], p[1], {})}; }, {}));
+  const Function* made = new Function(ir::trace_closed(name, name, std::array{scalar, scalar},
+                                                       [&](std::span<const Tensor> p) {
+                                                         return std::vector<Tensor>{
+                                                             combined(combiner, p[0], p[1], {})};
+                                                       },
+                                                       {}));
   place.store(made, std::memory_order_release);
   return *made;
 }
 
 Combiner known_combiner(const Function& region) {
-  if (region.parameters().size() != 2 || region.body().size() != 1 || region.outputs().size() != 1) return Combiner::kOther;
+  if (region.parameters().size() != 2 || region.body().size() != 1 || region.outputs().size() != 1)
+    return Combiner::kOther;
   const Node* node = region.body()[0];
   const Tensor &a = region.parameters()[0], &b = region.parameters()[1];
-  if (node->operands.size() != 2 || node->types.size() != 1 || region.outputs()[0].node() != node) return Combiner::kOther;
+  if (node->operands.size() != 2 || node->types.size() != 1 || region.outputs()[0].node() != node)
+    return Combiner::kOther;
   const bool straight = node->operand(0).same_as(a) && node->operand(1).same_as(b);
   const bool swapped = node->operand(0).same_as(b) && node->operand(1).same_as(a);
-  if ((!straight && !swapped) || a.type() != node->type() || b.type() != node->type()) return Combiner::kOther;
+  if ((!straight && !swapped) || a.type() != node->type() || b.type() != node->type())
+    return Combiner::kOther;
   if (node->op == &kAdd) return Combiner::kAdd;
   if (node->op == &kMultiply) return Combiner::kMultiply;
   if (node->op == &kMaximum) return Combiner::kMaximum;
@@ -89,8 +111,10 @@ Combiner known_combiner(const Function& region) {
 Literal combiner_identity(Combiner combiner, DType dtype) {
   return for_dtype(dtype, [&]<class T>() -> Literal {
     switch (combiner) {
-      case Combiner::kAdd: return Literal::scalar(T(0));
-      case Combiner::kMultiply: return Literal::scalar(T(1));
+      case Combiner::kAdd:
+        return Literal::scalar(T(0));
+      case Combiner::kMultiply:
+        return Literal::scalar(T(1));
       case Combiner::kMaximum:
         if constexpr (!kIsComplex<T>) return Literal::scalar(lowest_of<T>());
         break;
@@ -98,13 +122,16 @@ Literal combiner_identity(Combiner combiner, DType dtype) {
         if constexpr (!kIsComplex<T>) return Literal::scalar(greatest_of<T>());
         break;
       case Combiner::kAnd:
-        if constexpr (std::is_same_v<T, bool>) return Literal::scalar(true);
-        else if constexpr (std::is_integral_v<T>) return Literal::scalar(static_cast<T>(~T(0)));
+        if constexpr (std::is_same_v<T, bool>)
+          return Literal::scalar(true);
+        else if constexpr (std::is_integral_v<T>)
+          return Literal::scalar(static_cast<T>(~T(0)));
         break;
       case Combiner::kOr:
         if constexpr (std::is_integral_v<T>) return Literal::scalar(T(0));
         break;
-      case Combiner::kOther: break;
+      case Combiner::kOther:
+        break;
     }
     throw InternalError("a combiner that the dtype does not have");
   });

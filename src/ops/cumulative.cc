@@ -1,5 +1,6 @@
-// cumsum, cumprod, cummax, cummin. The kernel goes along the axis once. HLO has no such op, so that there it becomes an associative
-// scan: of logarithmic depth and linear work, with rounding errors that grow with the logarithm of the length.
+// cumsum, cumprod, cummax, cummin. The kernel goes along the axis once. HLO has no such op, so that
+// there it becomes an associative scan: of logarithmic depth and linear work, with rounding errors
+// that grow with the logarithm of the length.
 #include "ops/cumulative.h"
 
 #include <algorithm>
@@ -18,31 +19,40 @@ namespace {
 template <class T, class Combine>
 auto cumulative_type() {
   constexpr bool sum = std::is_same_v<Combine, AddElements>;
-  if constexpr (kIsHalf<T> && (sum || std::is_same_v<Combine, MultiplyElements>)) return float{};
-  else if constexpr (sum && std::is_same_v<T, float>) return double{};
-  else if constexpr (sum && std::is_same_v<T, std::complex<float>>) return std::complex<double>{};
-  else return T{};
+  if constexpr (kIsHalf<T> && (sum || std::is_same_v<Combine, MultiplyElements>))
+    return float{};
+  else if constexpr (sum && std::is_same_v<T, float>)
+    return double{};
+  else if constexpr (sum && std::is_same_v<T, std::complex<float>>)
+    return std::complex<double>{};
+  else
+    return T{};
 }
 
 InferredTypes infer_cumulative(const InferContext& context) {
   const auto& attributes = context.attrs<CumulativeAttributes>();
   const TensorType& x = context.type(0);
-  if (attributes.axis < 0 || attributes.axis >= x.rank()) context.fail(fmt::format("axis {} of {} is out of range", attributes.axis, x.str()));
+  if (attributes.axis < 0 || attributes.axis >= x.rank())
+    context.fail(fmt::format("axis {} of {} is out of range", attributes.axis, x.str()));
   switch (attributes.combiner) {
     case Combiner::kAdd:
-    case Combiner::kMultiply: break;
+    case Combiner::kMultiply:
+      break;
     case Combiner::kMaximum:
     case Combiner::kMinimum:
       if (!is_complex(x.dtype)) break;
-      context.fail(fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", x.str()));
-    default: context.fail("it adds, multiplies, or takes the maximum or minimum");
+      context.fail(
+          fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", x.str()));
+    default:
+      context.fail("it adds, multiplies, or takes the maximum or minimum");
   }
   return {x};
 }
 
 /// `count` slices of `inner` elements each, every one combined with the one before.
 template <class T, class Combine>
-void accumulate_slices(const T* x, T* out, std::int64_t count, std::int64_t inner, bool reverse, Combine combine) {
+void accumulate_slices(const T* x, T* out, std::int64_t count, std::int64_t inner, bool reverse,
+                       Combine combine) {
   using Acc = decltype(cumulative_type<T, Combine>());
   const std::int64_t first = reverse ? count - 1 : 0, step = reverse ? -1 : 1;
   if (inner == 1) {
@@ -92,7 +102,8 @@ void cumulative_kernel(KernelCall& call) {
     const T* from = in_place ? to : reinterpret_cast<const T*>(kept.bytes());
     with_combiner<T>(attributes.combiner, [&](auto combine) {
       for (std::int64_t o = 0; o < outer; o++) {
-        accumulate_slices(from + o * count * inner, to + o * count * inner, count, inner, attributes.reverse, combine);
+        accumulate_slices(from + o * count * inner, to + o * count * inner, count, inner,
+                          attributes.reverse, combine);
       }
     });
   });
@@ -103,29 +114,38 @@ std::vector<Tensor> expand_cumulative(const Node& node, std::span<const Tensor> 
   const auto& attributes = node.attrs<CumulativeAttributes>();
   const SourceLocation at = node.location();
   const DType dtype = node.type().dtype;
-  const bool accumulates = attributes.combiner == Combiner::kAdd || attributes.combiner == Combiner::kMultiply;
+  const bool accumulates =
+      attributes.combiner == Combiner::kAdd || attributes.combiner == Combiner::kMultiply;
   const bool narrow = accumulates && is_floating(dtype) && byte_width(dtype) == 2;
   const Tensor x = narrow ? convert({operands[0], at}, DType::kF32) : operands[0];
-  const Tensor totals = associative_scan([&](const Tensor& a, const Tensor& b) { return combined(attributes.combiner, a, b, at); }, x,
-                                         {.reverse = attributes.reverse, .axis = attributes.axis}, at);
+  const Tensor totals = associative_scan(
+      [&](const Tensor& a, const Tensor& b) { return combined(attributes.combiner, a, b, at); }, x,
+      {.reverse = attributes.reverse, .axis = attributes.axis}, at);
   return {narrow ? convert({totals, at}, dtype) : totals};
 }
 
-Tensor cumulative(const char* op, Combiner combiner, const Operand& operand, std::int64_t axis, bool reverse) {
+Tensor cumulative(const char* op, Combiner combiner, const Operand& operand, std::int64_t axis,
+                  bool reverse) {
   const SourceLocation at = operand.at();
   Tensor x = ir::checked(operand.any(), op, at);
   const std::int64_t normal = normal_axis(op, axis, x.rank(), at);
   const bool accumulates = combiner == Combiner::kAdd || combiner == Combiner::kMultiply;
   if (accumulates && is_pred(x.dtype())) x = convert({x, at}, DType::kS32);
   if (!accumulates && is_complex(x.dtype())) {
-    fail(op, fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", x.type().str()), at);
+    fail(op,
+         fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", x.type().str()),
+         at);
   }
   return make(kCumulative, {x}, CumulativeAttributes{combiner, normal, reverse}, at);
 }
 
 }  // namespace
 
-const ir::OpDef kCumulative{.name = "cumulative", .arity = 1, .infer = infer_cumulative, .kernel = cumulative_kernel, .expand = expand_cumulative};
+const ir::OpDef kCumulative{.name = "cumulative",
+                            .arity = 1,
+                            .infer = infer_cumulative,
+                            .kernel = cumulative_kernel,
+                            .expand = expand_cumulative};
 
 }  // namespace rondo::ops
 

@@ -11,32 +11,42 @@ namespace rondo::ops {
 namespace {
 
 /// The two lists of one side: in range, nothing twice.
-void check_dot_axes(const InferContext& context, const TensorType& type, const char* side, std::span<const std::int64_t> batch,
-                std::span<const std::int64_t> contracting) {
+void check_dot_axes(const InferContext& context, const TensorType& type, const char* side,
+                    std::span<const std::int64_t> batch,
+                    std::span<const std::int64_t> contracting) {
   std::vector<bool> seen(static_cast<std::size_t>(type.rank()), false);
   for (auto axes : {batch, contracting}) {
     for (std::int64_t axis : axes) {
       if (axis < 0 || axis >= type.rank()) {
-        context.fail(fmt::format("axis {} of the {} operand {} is out of range: its axes are 0 to {}", axis, side, type.str(), type.rank() - 1));
+        context.fail(
+            fmt::format("axis {} of the {} operand {} is out of range: its axes are 0 to {}", axis,
+                        side, type.str(), type.rank() - 1));
       }
       if (seen[static_cast<std::size_t>(axis)]) {
-        context.fail(fmt::format("axis {} of the {} operand {} is named twice; an axis is batch, contracting or neither", axis, side, type.str()));
+        context.fail(fmt::format(
+            "axis {} of the {} operand {} is named twice; an axis is batch, contracting or neither",
+            axis, side, type.str()));
       }
       seen[static_cast<std::size_t>(axis)] = true;
     }
   }
 }
 
-void check_dot_pairs(const InferContext& context, const char* what, std::span<const std::int64_t> left, std::span<const std::int64_t> right) {
+void check_dot_pairs(const InferContext& context, const char* what,
+                     std::span<const std::int64_t> left, std::span<const std::int64_t> right) {
   const TensorType &a = context.type(0), &b = context.type(1);
   if (left.size() != right.size()) {
-    context.fail(fmt::format("{} {} axes on the left and {} on the right; they belong together in pairs", left.size(), what, right.size()));
+    context.fail(
+        fmt::format("{} {} axes on the left and {} on the right; they belong together in pairs",
+                    left.size(), what, right.size()));
   }
   for (std::size_t i = 0; i < left.size(); i++) {
     if (a.shape[left[i]] != b.shape[right[i]]) {
-      context.fail(fmt::format("{} axis {} of {} has {} elements, axis {} of {} has {}\n  They must be equal: transpose, reshape or slice one "
-                               "operand.",
-                               what, left[i], a.str(), a.shape[left[i]], right[i], b.str(), b.shape[right[i]]));
+      context.fail(fmt::format(
+          "{} axis {} of {} has {} elements, axis {} of {} has {}\n  They must be equal: "
+          "transpose, reshape or slice one "
+          "operand.",
+          what, left[i], a.str(), a.shape[left[i]], right[i], b.str(), b.shape[right[i]]));
     }
   }
 }
@@ -45,11 +55,15 @@ InferredTypes infer_dot(const InferContext& context) {
   const auto& dims = context.attrs<DotDims>();
   const TensorType &a = context.type(0), &b = context.type(1);
   if (a.dtype != b.dtype) {
-    context.fail(fmt::format("the operands are {} and {}; their dtypes must be equal\n  Convert one: rondo::convert(x, DType::k{}).", a.str(),
-                             b.str(), dtype_constant(a.dtype)));
+    context.fail(
+        fmt::format("the operands are {} and {}; their dtypes must be equal\n  Convert one: "
+                    "rondo::convert(x, DType::k{}).",
+                    a.str(), b.str(), dtype_constant(a.dtype)));
   }
   if (is_pred(a.dtype)) {
-    context.fail(fmt::format("{} and {} hold no numbers\n  Convert them: rondo::convert(x, DType::kS32).", a.str(), b.str()));
+    context.fail(
+        fmt::format("{} and {} hold no numbers\n  Convert them: rondo::convert(x, DType::kS32).",
+                    a.str(), b.str()));
   }
   check_dot_axes(context, a, "left", dims.lhs_batch, dims.lhs_contracting);
   check_dot_axes(context, b, "right", dims.rhs_batch, dims.rhs_contracting);
@@ -57,8 +71,10 @@ InferredTypes infer_dot(const InferContext& context) {
   check_dot_pairs(context, "contracting", dims.lhs_contracting, dims.rhs_contracting);
   std::vector<std::int64_t> result;
   for (std::int64_t axis : dims.lhs_batch) result.push_back(a.shape[axis]);
-  for (std::int64_t axis : free_axes(a.rank(), dims.lhs_batch, dims.lhs_contracting)) result.push_back(a.shape[axis]);
-  for (std::int64_t axis : free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting)) result.push_back(b.shape[axis]);
+  for (std::int64_t axis : free_axes(a.rank(), dims.lhs_batch, dims.lhs_contracting))
+    result.push_back(a.shape[axis]);
+  for (std::int64_t axis : free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting))
+    result.push_back(b.shape[axis]);
   return {{a.dtype, result}};
 }
 
@@ -79,7 +95,8 @@ void dot_stablehlo(const Node& node, std::string& out) {
   const auto& dims = node.attrs<DotDims>();
   bool first = true;
   auto append = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
-    fmt::format_to(std::back_inserter(out), "{}{} = ", std::exchange(first, false) ? "" : ", ", name);
+    fmt::format_to(std::back_inserter(out), "{}{} = ", std::exchange(first, false) ? "" : ", ",
+                   name);
     append_list(out, axes, '[', ']');
   };
   out += "dot_dimension_numbers = #stablehlo.dot<";
@@ -97,11 +114,15 @@ std::vector<std::int64_t> first_axes(std::int64_t count) {
 }
 
 /// Contraction of one axis of each, with messages in the words of `op`.
-void check_summed(const char* op, const Tensor& a, std::int64_t a_axis, const Tensor& b, std::int64_t b_axis, SourceLocation at) {
+void check_summed(const char* op, const Tensor& a, std::int64_t a_axis, const Tensor& b,
+                  std::int64_t b_axis, SourceLocation at) {
   if (a.shape()[a_axis] == b.shape()[b_axis]) return;
-  fail(op, fmt::format("{} and {} do not fit: axis {} of the left one has {} elements, axis {} of the right one has {}\n  The sizes that are "
-                       "summed over must be equal; did you mean to transpose one?",
-                       a.type().str(), b.type().str(), a_axis, a.shape()[a_axis], b_axis, b.shape()[b_axis]),
+  fail(op,
+       fmt::format("{} and {} do not fit: axis {} of the left one has {} elements, axis {} of the "
+                   "right one has {}\n  The sizes that are "
+                   "summed over must be equal; did you mean to transpose one?",
+                   a.type().str(), b.type().str(), a_axis, a.shape()[a_axis], b_axis,
+                   b.shape()[b_axis]),
        at);
 }
 
@@ -115,13 +136,17 @@ Tensor broadcast_leading(const Tensor& x, const Shape& leading, SourceLocation a
 Tensor batched_product(const Tensor& a, const Tensor& b, SourceLocation at) {
   check_summed("matmul", a, a.rank() - 1, b, b.rank() - 2, at);
   const std::span<const std::int64_t> a_dims = a.shape().dims(), b_dims = b.shape().dims();
-  const Shape a_leading(a_dims.first(a_dims.size() - 2)), b_leading(b_dims.first(b_dims.size() - 2));
-  // A plain matrix on the right needs no batch axes: the left operand's leading axes are rows like any other.
+  const Shape a_leading(a_dims.first(a_dims.size() - 2)),
+      b_leading(b_dims.first(b_dims.size() - 2));
+  // A plain matrix on the right needs no batch axes: the left operand's leading axes are rows like
+  // any other.
   if (b.rank() == 2) return make(kDotGeneral, {a, b}, DotDims{{}, {}, {a.rank() - 1}, {0}}, at);
-  const Shape leading = broadcast_shape("matmul", {a.dtype(), a_leading}, {b.dtype(), b_leading}, at);
+  const Shape leading =
+      broadcast_shape("matmul", {a.dtype(), a_leading}, {b.dtype(), b_leading}, at);
   const std::vector<std::int64_t> batch = first_axes(leading.rank());
   const std::int64_t n = leading.rank();
-  return make(kDotGeneral, {broadcast_leading(a, leading, at), broadcast_leading(b, leading, at)}, DotDims{batch, batch, {n + 1}, {n}}, at);
+  return make(kDotGeneral, {broadcast_leading(a, leading, at), broadcast_leading(b, leading, at)},
+              DotDims{batch, batch, {n + 1}, {n}}, at);
 }
 
 }  // namespace
@@ -135,7 +160,8 @@ const ir::OpDef kDotGeneral{.name = "dot_general",
                             .hlo_attributes = dot_hlo,
                             .stablehlo_attributes = dot_stablehlo};
 
-std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch, std::span<const std::int64_t> contracting) {
+std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch,
+                                    std::span<const std::int64_t> contracting) {
   std::vector<std::int64_t> free;
   for (std::int64_t axis = 0; axis < rank; axis++) {
     if (std::find(batch.begin(), batch.end(), axis) != batch.end()) continue;
@@ -162,10 +188,14 @@ Tensor matmul(const Operand& a, const Operand& b) {
   const auto [x, y] = ops::same_dtype("matmul", a, b);
   const SourceLocation at = a.at();
   if (x.rank() == 0 || y.rank() == 0) {
-    ops::fail("matmul", fmt::format("{} and {}: a scalar is no matrix\n  Use * to multiply by a scalar.", x.type().str(), y.type().str()), at);
+    ops::fail("matmul",
+              fmt::format("{} and {}: a scalar is no matrix\n  Use * to multiply by a scalar.",
+                          x.type().str(), y.type().str()),
+              at);
   }
   if (x.rank() == 1 || y.rank() == 1) {
-    // Sums over the last axis on the left and the last but one on the right, where the axes of the others follow in order.
+    // Sums over the last axis on the left and the last but one on the right, where the axes of the
+    // others follow in order.
     const std::int64_t y_axis = y.rank() == 1 ? 0 : y.rank() - 2;
     ops::check_summed("matmul", x, x.rank() - 1, y, y_axis, at);
     return ir::make(ops::kDotGeneral, {x, y}, DotDims{{}, {}, {x.rank() - 1}, {y_axis}}, at);
@@ -177,10 +207,12 @@ Tensor dot_general(const Operand& a, const Operand& b, const DotDims& dims) {
   const auto [x, y] = ops::same_dtype("dot_general", a, b);
   auto normal = [&](const std::vector<std::int64_t>& axes, const Tensor& operand) {
     std::vector<std::int64_t> from_front;
-    for (std::int64_t axis : axes) from_front.push_back(ops::normal_axis("dot_general", axis, operand.rank(), a.at()));
+    for (std::int64_t axis : axes)
+      from_front.push_back(ops::normal_axis("dot_general", axis, operand.rank(), a.at()));
     return from_front;
   };
-  DotDims from_front{normal(dims.lhs_batch, x), normal(dims.rhs_batch, y), normal(dims.lhs_contracting, x), normal(dims.rhs_contracting, y)};
+  DotDims from_front{normal(dims.lhs_batch, x), normal(dims.rhs_batch, y),
+                     normal(dims.lhs_contracting, x), normal(dims.rhs_contracting, y)};
   return ir::make(ops::kDotGeneral, {x, y}, std::move(from_front), a.at());
 }
 

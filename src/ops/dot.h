@@ -10,7 +10,8 @@ namespace rondo::ops {
 extern const ir::OpDef kDotGeneral;
 
 /// The axes of an operand that are neither batch nor contracting, in order.
-std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch, std::span<const std::int64_t> contracting);
+std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch,
+                                    std::span<const std::int64_t> contracting);
 
 void dot_kernel(KernelCall& call);
 

@@ -12,8 +12,8 @@ namespace rondo::ops {
 
 namespace {
 
-/// How many products are summed before they are added to the result: partial sums of bounded length keep the rounding error of
-/// long sums small.
+/// How many products are summed before they are added to the result: partial sums of bounded length
+/// keep the rounding error of long sums small.
 constexpr std::int64_t kSummedBlock = 512;
 
 /// A matrix in memory; one of the strides is 1.
@@ -39,15 +39,18 @@ Acc inner_product(const T* a, const T* b, std::int64_t n) {
     Acc lanes[kLanes] = {};
     for (; k + kLanes <= end; k += kLanes) {
       for (std::int64_t lane = 0; lane < kLanes; lane++) {
-        lanes[lane] = multiply_add_to<Acc>(lanes[lane], static_cast<Acc>(a[k + lane]), static_cast<Acc>(b[k + lane]));
+        lanes[lane] = multiply_add_to<Acc>(lanes[lane], static_cast<Acc>(a[k + lane]),
+                                           static_cast<Acc>(b[k + lane]));
       }
     }
     for (std::int64_t width = kLanes / 2; width > 0; width /= 2) {
-      for (std::int64_t lane = 0; lane < width; lane++) lanes[lane] = AddElements{}(lanes[lane], lanes[lane + width]);
+      for (std::int64_t lane = 0; lane < width; lane++)
+        lanes[lane] = AddElements{}(lanes[lane], lanes[lane + width]);
     }
     sum = AddElements{}(sum, lanes[0]);
   }
-  for (; k < n; k++) sum = multiply_add_to<Acc>(sum, static_cast<Acc>(a[k]), static_cast<Acc>(b[k]));
+  for (; k < n; k++)
+    sum = multiply_add_to<Acc>(sum, static_cast<Acc>(a[k]), static_cast<Acc>(b[k]));
   return sum;
 }
 
@@ -63,13 +66,16 @@ void weighted_rows(const T* weights, const T* rows, std::int64_t count, std::int
     for (std::int64_t k = start; k < end; k++) {
       const Acc weight = static_cast<Acc>(weights[k]);
       const T* row = rows + k * n;
-      for (std::int64_t j = 0; j < n; j++) sums[j] = multiply_add_to<Acc>(sums[j], weight, static_cast<Acc>(row[j]));
+      for (std::int64_t j = 0; j < n; j++)
+        sums[j] = multiply_add_to<Acc>(sums[j], weight, static_cast<Acc>(row[j]));
     }
-    for (std::int64_t j = 0; j < n; j++) out[j] = static_cast<T>(AddElements{}(static_cast<Acc>(out[j]), sums[j]));
+    for (std::int64_t j = 0; j < n; j++)
+      out[j] = static_cast<T>(AddElements{}(static_cast<Acc>(out[j]), sums[j]));
   }
 }
 
-/// Adds to a tile of the result the products of `count` columns of a and rows of b. The sums stay in registers.
+/// Adds to a tile of the result the products of `count` columns of a and rows of b. The sums stay
+/// in registers.
 template <int kRows, int kColumns, class Acc, class T>
 void add_tile(MatrixView<T> a, MatrixView<T> b, std::int64_t count, T* out, std::int64_t out_row) {
   Acc sums[kRows][kColumns] = {};
@@ -77,7 +83,8 @@ void add_tile(MatrixView<T> a, MatrixView<T> b, std::int64_t count, T* out, std:
     const T* row = b.data + k * b.row;
     for (int i = 0; i < kRows; i++) {
       const Acc left = static_cast<Acc>(a.data[i * a.row + k * a.column]);
-      for (int j = 0; j < kColumns; j++) sums[i][j] = multiply_add_to<Acc>(sums[i][j], left, static_cast<Acc>(row[j]));
+      for (int j = 0; j < kColumns; j++)
+        sums[i][j] = multiply_add_to<Acc>(sums[i][j], left, static_cast<Acc>(row[j]));
     }
   }
   for (int i = 0; i < kRows; i++) {
@@ -99,25 +106,29 @@ void add_rows(MatrixView<T> a, MatrixView<T> b, std::int64_t count, std::int64_t
 
 /// out (m x n, dense) = a (m x count) b (count x n), where the rows of b are dense.
 template <class Acc, class T>
-void multiply_tiled(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count, std::int64_t n, T* out) {
+void multiply_tiled(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count,
+                    std::int64_t n, T* out) {
   std::fill(out, out + m * n, T(0));
   for (std::int64_t start = 0; start < count; start += kSummedBlock) {
     const std::int64_t length = std::min(kSummedBlock, count - start);
     const MatrixView<T> b_block{b.data + start * b.row, b.row, 1};
     std::int64_t i = 0;
-    auto a_block = [&] { return MatrixView<T>{a.data + i * a.row + start * a.column, a.row, a.column}; };
+    auto a_block = [&] {
+      return MatrixView<T>{a.data + i * a.row + start * a.column, a.row, a.column};
+    };
     for (; i + 4 <= m; i += 4) add_rows<4, Acc>(a_block(), b_block, length, n, out + i * n);
     for (; i < m; i++) add_rows<1, Acc>(a_block(), b_block, length, n, out + i * n);
   }
 }
 
 template <class Acc, class T>
-void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count, std::int64_t n, T* out,
-                       std::vector<T>& scratch) {
+void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count,
+                       std::int64_t n, T* out, std::vector<T>& scratch) {
   if (n == 1) {
     // b is one dense column, whatever its strides say.
     if (a.column == 1 || m == 1) {
-      for (std::int64_t i = 0; i < m; i++) out[i] = static_cast<T>(inner_product<Acc>(a.data + i * a.row, b.data, count));
+      for (std::int64_t i = 0; i < m; i++)
+        out[i] = static_cast<T>(inner_product<Acc>(a.data + i * a.row, b.data, count));
     } else {
       weighted_rows<Acc>(b.data, a.data, count, m, out);
     }
@@ -125,7 +136,8 @@ void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::in
   }
   if (m == 1) {
     if (b.row == 1) {
-      for (std::int64_t j = 0; j < n; j++) out[j] = static_cast<T>(inner_product<Acc>(a.data, b.data + j * b.column, count));
+      for (std::int64_t j = 0; j < n; j++)
+        out[j] = static_cast<T>(inner_product<Acc>(a.data, b.data + j * b.column, count));
     } else {
       weighted_rows<Acc>(a.data, b.data, count, n, out);
     }
@@ -146,15 +158,16 @@ void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::in
   multiply_tiled<Acc>(a, b, m, count, n, out);
 }
 
-/// An operand as matrices one after the other: outer x inner (dense), or inner x outer where it lies so in memory already.
+/// An operand as matrices one after the other: outer x inner (dense), or inner x outer where it
+/// lies so in memory already.
 struct Packed {
   Literal storage;  // of a copy in that order, if there had to be one
   const std::byte* data;
   bool swapped;
 };
 
-Packed packed_operand(const Literal& x, std::span<const std::int64_t> batch, std::span<const std::int64_t> outer,
-                      std::span<const std::int64_t> inner) {
+Packed packed_operand(const Literal& x, std::span<const std::int64_t> batch,
+                      std::span<const std::int64_t> outer, std::span<const std::int64_t> inner) {
   const Shape& shape = x.shape();
   auto order = [&](std::span<const std::int64_t> first, std::span<const std::int64_t> second) {
     Dims axes(batch.begin(), batch.end());
@@ -190,8 +203,8 @@ Packed packed_operand(const Literal& x, std::span<const std::int64_t> batch, std
 }
 
 template <class Acc, class T>
-void multiply_batches(const T* a, bool a_swapped, const T* b, bool b_swapped, std::int64_t batches, std::int64_t m, std::int64_t count,
-                      std::int64_t n, T* out) {
+void multiply_batches(const T* a, bool a_swapped, const T* b, bool b_swapped, std::int64_t batches,
+                      std::int64_t m, std::int64_t count, std::int64_t n, T* out) {
   std::vector<T> scratch;
   for (std::int64_t batch = 0; batch < batches; batch++) {
     const MatrixView<T> left{a + batch * m * count, a_swapped ? 1 : count, a_swapped ? m : 1};
@@ -213,16 +226,20 @@ void dot_kernel(KernelCall& call) {
   const Literal &a = call.input(0), &b = call.input(1);
   const TensorType& type = call.output_type();
   Literal out = Literal::uninitialized(type);
-  const std::vector<std::int64_t> a_free = free_axes(a.shape().rank(), dims.lhs_batch, dims.lhs_contracting);
-  const std::vector<std::int64_t> b_free = free_axes(b.shape().rank(), dims.rhs_batch, dims.rhs_contracting);
-  const std::int64_t batches = elements_along(a.shape(), dims.lhs_batch), m = elements_along(a.shape(), a_free),
-                     count = elements_along(a.shape(), dims.lhs_contracting), n = elements_along(b.shape(), b_free);
+  const std::vector<std::int64_t> a_free =
+      free_axes(a.shape().rank(), dims.lhs_batch, dims.lhs_contracting);
+  const std::vector<std::int64_t> b_free =
+      free_axes(b.shape().rank(), dims.rhs_batch, dims.rhs_contracting);
+  const std::int64_t batches = elements_along(a.shape(), dims.lhs_batch),
+                     m = elements_along(a.shape(), a_free),
+                     count = elements_along(a.shape(), dims.lhs_contracting),
+                     n = elements_along(b.shape(), b_free);
   if (type.elements() > 0) {
     const Packed left = packed_operand(a, dims.lhs_batch, a_free, dims.lhs_contracting);
     const Packed right = packed_operand(b, dims.rhs_batch, dims.rhs_contracting, b_free);
     auto multiply = [&]<class T, class Acc>(const void* x, const void* y, void* to) {
-      multiply_batches<Acc>(static_cast<const T*>(x), left.swapped, static_cast<const T*>(y), right.swapped, batches, m, count, n,
-                            static_cast<T*>(to));
+      multiply_batches<Acc>(static_cast<const T*>(x), left.swapped, static_cast<const T*>(y),
+                            right.swapped, batches, m, count, n, static_cast<T*>(to));
     };
     for_dtype(type.dtype, [&]<class T>() {
       if constexpr (kIsHalf<T>) {
@@ -230,10 +247,12 @@ void dot_kernel(KernelCall& call) {
           const T* values = reinterpret_cast<const T*>(from);
           return std::vector<float>(values, values + elements);
         };
-        const std::vector<float> x = widened(left.data, a.elements()), y = widened(right.data, b.elements());
+        const std::vector<float> x = widened(left.data, a.elements()),
+                                 y = widened(right.data, b.elements());
         std::vector<float> sums(static_cast<std::size_t>(type.elements()));
         multiply.template operator()<float, float>(x.data(), y.data(), sums.data());
-        std::transform(sums.begin(), sums.end(), reinterpret_cast<T*>(out.mutable_bytes()), [](float sum) { return T(sum); });
+        std::transform(sums.begin(), sums.end(), reinterpret_cast<T*>(out.mutable_bytes()),
+                       [](float sum) { return T(sum); });
       } else if constexpr (std::is_same_v<T, bool>) {
         throw InternalError("dot_general of pred");
       } else if constexpr (std::is_integral_v<T>) {

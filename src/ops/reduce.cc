@@ -16,28 +16,33 @@ std::vector<std::int64_t> dims_kept(const Shape& shape, std::span<const std::int
   std::vector<std::int64_t> kept;
   auto next = reduced.begin();
   for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
-    if (next != reduced.end() && *next == axis) ++next;
-    else kept.push_back(shape[axis]);
+    if (next != reduced.end() && *next == axis)
+      ++next;
+    else
+      kept.push_back(shape[axis]);
   }
   return kept;
 }
 
 std::string types_text(std::span<const Tensor> values) {
   std::string out = "(";
-  for (const Tensor& value : values) fmt::format_to(std::back_inserter(out), "{}{}", out.size() > 1 ? ", " : "", value.type().str());
+  for (const Tensor& value : values)
+    fmt::format_to(std::back_inserter(out), "{}{}", out.size() > 1 ? ", " : "", value.type().str());
   return out + ")";
 }
 
 InferredTypes infer_reduce(const InferContext& context) {
   const std::size_t count = context.operands.size() / 2;
   if (count == 0 || context.operands.size() % 2 != 0) {
-    context.fail(fmt::format("{} operands: each array needs a scalar to start from", context.operands.size()));
+    context.fail(fmt::format("{} operands: each array needs a scalar to start from",
+                             context.operands.size()));
   }
   const TensorType& first = context.type(0);
   const auto& axes = context.attrs<ReduceAttributes>().dimensions;
   for (std::size_t i = 0; i < axes.size(); i++) {
     if (axes[i] < 0 || axes[i] >= first.rank() || (i > 0 && axes[i] <= axes[i - 1])) {
-      context.fail(fmt::format("axis {} of {}: axes must lie in the shape and grow", axes[i], first.str()));
+      context.fail(
+          fmt::format("axis {} of {}: axes must lie in the shape and grow", axes[i], first.str()));
     }
   }
   const Shape kept = dims_kept(first.shape, axes);
@@ -45,28 +50,34 @@ InferredTypes infer_reduce(const InferContext& context) {
   for (std::size_t i = 0; i < count; i++) {
     const TensorType &x = context.type(i), &init = context.type(count + i);
     if (x.shape != first.shape) {
-      context.fail(fmt::format("operand {} is {}, operand 0 is {}\n  Arrays that are reduced together need one shape: use broadcast_to.",
-                               i, x.str(), first.str()));
+      context.fail(
+          fmt::format("operand {} is {}, operand 0 is {}\n  Arrays that are reduced together need "
+                      "one shape: use broadcast_to.",
+                      i, x.str(), first.str()));
     }
     if (init != TensorType{x.dtype, {}}) {
-      context.fail(fmt::format("the initial value of operand {} is {}; it must be a scalar of the operand's dtype, {}[]", i, init.str(),
-                               dtype_name(x.dtype)));
+      context.fail(fmt::format(
+          "the initial value of operand {} is {}; it must be a scalar of the operand's dtype, {}[]",
+          i, init.str(), dtype_name(x.dtype)));
     }
     results.push_back({x.dtype, kept});
   }
-  if (context.regions.size() != 1) context.fail(fmt::format("{} regions; it takes one, the combiner", context.regions.size()));
+  if (context.regions.size() != 1)
+    context.fail(fmt::format("{} regions; it takes one, the combiner", context.regions.size()));
   const Function& region = context.regions[0];
   bool fits = region.parameters().size() == 2 * count && region.outputs().size() == count;
   for (std::size_t i = 0; fits && i < count; i++) {
     const TensorType& scalar = context.type(count + i);
-    fits = region.parameters()[i].type() == scalar && region.parameters()[count + i].type() == scalar &&
-           region.outputs()[i].type() == scalar;
+    fits = region.parameters()[i].type() == scalar &&
+           region.parameters()[count + i].type() == scalar && region.outputs()[i].type() == scalar;
   }
   if (!fits) {
-    context.fail(fmt::format("the combiner takes {} and returns {}, the initial values are {}\n  It must take accumulators and elements of "
-                             "these types, and return accumulators of the same types: use convert and reshape.",
-                             types_text(region.parameters()), types_text(region.outputs()),
-                             types_text(context.operands.subspan(count))));
+    context.fail(fmt::format(
+        "the combiner takes {} and returns {}, the initial values are {}\n  It must take "
+        "accumulators and elements of "
+        "these types, and return accumulators of the same types: use convert and reshape.",
+        types_text(region.parameters()), types_text(region.outputs()),
+        types_text(context.operands.subspan(count))));
   }
   return results;
 }
@@ -80,7 +91,8 @@ void reduce_stablehlo(const Node& node, std::string& out) {
   append_i64_array(out, "dimensions", node.attrs<ReduceAttributes>().dimensions);
 }
 
-Tensor keep_axes(const Tensor& reduced, const Shape& shape, const std::vector<std::int64_t>& axes, SourceLocation at) {
+Tensor keep_axes(const Tensor& reduced, const Shape& shape, const std::vector<std::int64_t>& axes,
+                 SourceLocation at) {
   std::vector<std::int64_t> dims = shape.vector();
   for (std::int64_t axis : axes) dims[static_cast<std::size_t>(axis)] = 1;
   return reshape_to(reduced, dims, at);
@@ -106,28 +118,36 @@ Tensor finish_reduction(const Reduction& r, Combiner combiner, bool keepdims) {
 }
 
 /// Sums and products count pred as s32.
-Tensor accumulated_reduction(const char* op, Combiner combiner, const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
+Tensor accumulated_reduction(const char* op, Combiner combiner, const Operand& x,
+                             const std::vector<std::int64_t>& axes, bool keepdims) {
   Reduction r = reduction_of(op, x, axes);
   if (is_pred(r.x.dtype())) r.x = convert({r.x, r.at}, DType::kS32);
   return finish_reduction(r, combiner, keepdims);
 }
 
-Tensor extreme_of(const char* op, Combiner combiner, const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
+Tensor extreme_of(const char* op, Combiner combiner, const Operand& x,
+                  const std::vector<std::int64_t>& axes, bool keepdims) {
   const Reduction r = reduction_of(op, x, axes);
   if (is_complex(r.x.dtype())) {
-    fail(op, fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", r.x.type().str()), r.at);
+    fail(op,
+         fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", r.x.type().str()),
+         r.at);
   }
   if (r.elements == 0) {
     std::string reduced = "{";
-    for (std::int64_t axis : r.axes) fmt::format_to(std::back_inserter(reduced), "{}{}", reduced.size() > 1 ? ", " : "", axis);
-    fail(op, fmt::format("no elements: axes {}}} of {} are empty, and there is no {} of nothing\n  Use reduce with an initial value.", reduced,
-                         r.x.type().str(), op),
+    for (std::int64_t axis : r.axes)
+      fmt::format_to(std::back_inserter(reduced), "{}{}", reduced.size() > 1 ? ", " : "", axis);
+    fail(op,
+         fmt::format("no elements: axes {}}} of {} are empty, and there is no {} of nothing\n  Use "
+                     "reduce with an initial value.",
+                     reduced, r.x.type().str(), op),
          r.at);
   }
   return finish_reduction(r, combiner, keepdims);
 }
 
-Tensor logical_reduction(const char* op, Combiner combiner, const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
+Tensor logical_reduction(const char* op, Combiner combiner, const Operand& x,
+                         const std::vector<std::int64_t>& axes, bool keepdims) {
   Reduction r = reduction_of(op, x, axes);
   if (!is_pred(r.x.dtype())) r.x = ne({r.x, r.at}, {0, r.at});
   return finish_reduction(r, combiner, keepdims);
@@ -144,21 +164,26 @@ const ir::OpDef kReduce{.name = "reduce",
                         .stablehlo_attributes = reduce_stablehlo,
                         .hlo_regions = "to_apply"};
 
-Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes, SourceLocation at) {
-  return make(kReduce, {x, ir::make_constant(combiner_identity(combiner, x.dtype()), at)}, ReduceAttributes{std::move(axes)}, at,
-              {combiner_region(combiner, x.dtype())});
+Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes,
+                 SourceLocation at) {
+  return make(kReduce, {x, ir::make_constant(combiner_identity(combiner, x.dtype()), at)},
+              ReduceAttributes{std::move(axes)}, at, {combiner_region(combiner, x.dtype())});
 }
 
 }  // namespace rondo::ops
 
 namespace rondo {
 
-std::vector<Tensor> detail::reduce_leaves(std::vector<Tensor> operands, std::vector<Tensor> inits, const std::vector<std::int64_t>& axes,
-                                          const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine,
-                                          SourceLocation at) {
-  if (operands.empty()) ops::fail("reduce", "there is nothing to reduce: the operands hold no array", at);
+std::vector<Tensor> detail::reduce_leaves(
+    std::vector<Tensor> operands, std::vector<Tensor> inits, const std::vector<std::int64_t>& axes,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine, SourceLocation at) {
+  if (operands.empty())
+    ops::fail("reduce", "there is nothing to reduce: the operands hold no array", at);
   if (inits.size() != operands.size()) {
-    ops::fail("reduce", fmt::format("{} arrays and {} initial values; each array needs one", operands.size(), inits.size()), at);
+    ops::fail("reduce",
+              fmt::format("{} arrays and {} initial values; each array needs one", operands.size(),
+                          inits.size()),
+              at);
   }
   std::vector<TensorType> scalars;
   for (std::size_t i = 0; i < operands.size(); i++) {
@@ -166,7 +191,8 @@ std::vector<Tensor> detail::reduce_leaves(std::vector<Tensor> operands, std::vec
     inits[i] = ops::adopt_dtype(ir::checked(inits[i], "reduce", at), dtype, at);
     scalars.push_back({dtype, {}});
   }
-  scalars.insert(scalars.end(), scalars.begin(), scalars.begin() + static_cast<std::ptrdiff_t>(operands.size()));
+  scalars.insert(scalars.end(), scalars.begin(),
+                 scalars.begin() + static_cast<std::ptrdiff_t>(operands.size()));
   auto traced = [&](std::span<const Tensor> p) {
     std::vector<Tensor> results = combine(p);
     for (std::size_t i = 0; i < results.size() && i < p.size(); i++) {
@@ -178,7 +204,8 @@ std::vector<Tensor> detail::reduce_leaves(std::vector<Tensor> operands, std::vec
   std::vector<std::int64_t> normal = ops::normal_axes("reduce", axes, operands[0].rank(), at);
   ir::Operands all(operands.begin(), operands.end());
   all.insert(all.end(), inits.begin(), inits.end());
-  return ir::make_many(ops::kReduce, std::move(all), ops::ReduceAttributes{std::move(normal)}, at, {std::move(region)});
+  return ir::make_many(ops::kReduce, std::move(all), ops::ReduceAttributes{std::move(normal)}, at,
+                       {std::move(region)});
 }
 
 Tensor sum(const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
@@ -204,12 +231,16 @@ Tensor mean(const Operand& x, const std::vector<std::int64_t>& axes, bool keepdi
   ops::Reduction r = ops::reduction_of("mean", x, axes);
   const DType dtype = r.x.dtype();
   if (!is_floating(dtype) && !is_complex(dtype)) {
-    ops::fail("mean", fmt::format("{} has no exact mean in its own dtype\n  Convert it: mean(rondo::convert(x, DType::kF32)).", r.x.type().str()),
+    ops::fail("mean",
+              fmt::format("{} has no exact mean in its own dtype\n  Convert it: "
+                          "mean(rondo::convert(x, DType::kF32)).",
+                          r.x.type().str()),
               r.at);
   }
   const bool narrow = byte_width(dtype) == 2;
   if (narrow) r.x = convert({r.x, r.at}, DType::kF32);
-  const Tensor quotient = Operand(ops::finish_reduction(r, ops::Combiner::kAdd, keepdims), r.at) / Operand(static_cast<double>(r.elements), r.at);
+  const Tensor quotient = Operand(ops::finish_reduction(r, ops::Combiner::kAdd, keepdims), r.at) /
+                          Operand(static_cast<double>(r.elements), r.at);
   return narrow ? convert({quotient, r.at}, dtype) : quotient;
 }
 

@@ -14,13 +14,15 @@ struct ReduceAttributes {
   bool operator==(const ReduceAttributes&) const = default;
 };
 
-/// Operands: n arrays of one shape, then n scalars to start from. Region: (acc 0 .. acc n-1, x 0 .. x n-1) -> n scalars.
-/// Each result combines its elements in row-major order, starting from the initial value, but for the common combiners,
-/// which may be applied in any order that gives the documented accuracy (include/rondo/ops/reduce.h).
+/// Operands: n arrays of one shape, then n scalars to start from. Region: (acc 0 .. acc n-1, x 0 ..
+/// x n-1) -> n scalars. Each result combines its elements in row-major order, starting from the
+/// initial value, but for the common combiners, which may be applied in any order that gives the
+/// documented accuracy (include/rondo/ops/reduce.h).
 extern const ir::OpDef kReduce;
 
 /// One array reduced along sorted, distinct axes, starting from the combiner's identity.
-Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes, SourceLocation at);
+Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes,
+                 SourceLocation at);
 
 void reduce_kernel(KernelCall& call);
 

@@ -1,4 +1,5 @@
-// How reductions run: tight loops for the common combiners, a call of the region per element for all others.
+// How reductions run: tight loops for the common combiners, a call of the region per element for
+// all others.
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -26,15 +27,18 @@ ReduceAxes merged_axes(const Shape& shape, std::span<const std::int64_t> reduced
     if (vanishes) next--;
     const std::int64_t size = shape[axis];
     if (size == 1) continue;
-    if (!axes.empty() && (axes.back().stride == 0) == vanishes) axes.back().size *= size;
-    else axes.push_back({size, vanishes ? 0 : kept});
+    if (!axes.empty() && (axes.back().stride == 0) == vanishes)
+      axes.back().size *= size;
+    else
+      axes.push_back({size, vanishes ? 0 : kept});
     if (!vanishes) kept *= size;
   }
   std::reverse(axes.begin(), axes.end());
   return axes;
 }
 
-/// Calls run(x_offset, result_offset) for each run along the innermost axis, in row-major order. There are elements.
+/// Calls run(x_offset, result_offset) for each run along the innermost axis, in row-major order.
+/// There are elements.
 template <class Run>
 void for_each_inner_run(const ReduceAxes& axes, Run&& run) {
   if (axes.size() == 1) return run(std::int64_t{0}, std::int64_t{0});
@@ -70,10 +74,11 @@ struct SumType<std::complex<float>> {
   using Type = std::complex<double>;
 };
 
-/// Whether the elements of a row may be combined in another order than their own. Products of floats may not: they could
-/// overflow on the way where the product in order does not.
+/// Whether the elements of a row may be combined in another order than their own. Products of
+/// floats may not: they could overflow on the way where the product in order does not.
 template <class T, class Combine>
-inline constexpr bool kReorders = std::is_integral_v<T> || std::is_same_v<Combine, MaximumElements> ||
+inline constexpr bool kReorders = std::is_integral_v<T> ||
+                                  std::is_same_v<Combine, MaximumElements> ||
                                   std::is_same_v<Combine, MinimumElements> ||
                                   (std::is_same_v<Combine, AddElements> && !kIsHalf<T>);
 
@@ -81,16 +86,19 @@ template <class Acc, class T, class Combine>
 Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine) {
   std::int64_t i = 0;
   if constexpr (kReorders<T, Combine>) {
-    // Independent lanes, which the compiler can hold in vectors; their number fixes the order, whatever the machine.
+    // Independent lanes, which the compiler can hold in vectors; their number fixes the order,
+    // whatever the machine.
     constexpr std::int64_t kLanes = sizeof(Acc) >= 8 ? 8 : 16;
     if (n >= 2 * kLanes) {
       Acc lanes[kLanes];
       for (std::int64_t lane = 0; lane < kLanes; lane++) lanes[lane] = static_cast<Acc>(x[lane]);
       for (i = kLanes; i + kLanes <= n; i += kLanes) {
-        for (std::int64_t lane = 0; lane < kLanes; lane++) lanes[lane] = combine(lanes[lane], static_cast<Acc>(x[i + lane]));
+        for (std::int64_t lane = 0; lane < kLanes; lane++)
+          lanes[lane] = combine(lanes[lane], static_cast<Acc>(x[i + lane]));
       }
       for (std::int64_t width = kLanes / 2; width > 0; width /= 2) {
-        for (std::int64_t lane = 0; lane < width; lane++) lanes[lane] = combine(lanes[lane], lanes[lane + width]);
+        for (std::int64_t lane = 0; lane < width; lane++)
+          lanes[lane] = combine(lanes[lane], lanes[lane + width]);
       }
       acc = combine(acc, lanes[0]);
     }
@@ -107,7 +115,9 @@ void combine_into(Acc* acc, const T* x, const ReduceAxes& axes, Combine combine)
   }
   const std::int64_t n = axes.back().size;
   if (axes.back().stride == 0) {
-    for_each_inner_run(axes, [&](std::int64_t from, std::int64_t to) { acc[to] = combine_row(acc[to], x + from, n, combine); });
+    for_each_inner_run(axes, [&](std::int64_t from, std::int64_t to) {
+      acc[to] = combine_row(acc[to], x + from, n, combine);
+    });
   } else {
     for_each_inner_run(axes, [&](std::int64_t from, std::int64_t to) {
       Acc* row = acc + to;
@@ -119,7 +129,8 @@ void combine_into(Acc* acc, const T* x, const ReduceAxes& axes, Combine combine)
 
 template <class T, class Combine>
 void reduce_elements(KernelCall& call, Combine combine) {
-  using Acc = std::conditional_t<std::is_same_v<Combine, AddElements>, typename SumType<T>::Type, T>;
+  using Acc =
+      std::conditional_t<std::is_same_v<Combine, AddElements>, typename SumType<T>::Type, T>;
   const Literal& x = call.input(0);
   const TensorType& type = call.output_type();
   const T init = *reinterpret_cast<const T*>(call.input(1).bytes());
@@ -137,7 +148,8 @@ void reduce_elements(KernelCall& call, Combine combine) {
     } else {
       absl::InlinedVector<Acc, 16> sums(static_cast<std::size_t>(count), static_cast<Acc>(init));
       combine_into(sums.data(), values, axes, combine);
-      for (std::int64_t i = 0; i < count; i++) results[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
+      for (std::int64_t i = 0; i < count; i++)
+        results[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
     }
   }
   call.output() = std::move(out);
@@ -182,14 +194,16 @@ void reduce_by_calls(KernelCall& call) {
       for (std::size_t i = 0; i < count; i++) {
         Literal& element = arguments[count + i];
         if (!element.unique()) element = Literal::uninitialized({call.output_type(i).dtype, {}});
-        std::copy_n(call.input(i).bytes() + static_cast<std::size_t>(at) * widths[i], widths[i], element.mutable_bytes());
+        std::copy_n(call.input(i).bytes() + static_cast<std::size_t>(at) * widths[i], widths[i],
+                    element.mutable_bytes());
       }
       call.host.call(call.node.regions[0], arguments, results);
       for (std::size_t i = 0; i < count; i++) arguments[i] = std::move(results[i]);
       advance(1, index, at);
     }
     for (std::size_t i = 0; i < count; i++) {
-      std::copy_n(arguments[i].bytes(), widths[i], outputs[i].mutable_bytes() + static_cast<std::size_t>(r) * widths[i]);
+      std::copy_n(arguments[i].bytes(), widths[i],
+                  outputs[i].mutable_bytes() + static_cast<std::size_t>(r) * widths[i]);
     }
     advance(0, result_index, first);
   }
@@ -199,7 +213,8 @@ void reduce_by_calls(KernelCall& call) {
 }  // namespace
 
 void reduce_kernel(KernelCall& call) {
-  const Combiner combiner = call.inputs() == 2 ? known_combiner(call.node.regions[0]) : Combiner::kOther;
+  const Combiner combiner =
+      call.inputs() == 2 ? known_combiner(call.node.regions[0]) : Combiner::kOther;
   if (combiner == Combiner::kOther) return reduce_by_calls(call);
   for_dtype(call.output_type().dtype, [&]<class T>() {
     with_combiner<T>(combiner, [&](auto combine) { reduce_elements<T>(call, combine); });

@@ -1,7 +1,7 @@
 // Sorting.
 //
-// The order of sort and argsort: ascending, -0 equal to 0, NaN last, complex numbers by real and then by imaginary part. Equal
-// elements keep their order.
+// The order of sort and argsort: ascending, -0 equal to 0, NaN last, complex numbers by real and
+// then by imaginary part. Equal elements keep their order.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,30 @@
 
 namespace rondo {
 
-/// x with the elements along the axis sorted. The axis may be negative. Throws TraceError out of range.
+/// x with the elements along the axis sorted. The axis may be negative. Throws TraceError out of
+/// range.
 RONDO_API Tensor sort(const Operand& x, std::int64_t axis = -1);
 
-/// s32: the places along the axis at which the elements of sort(x, axis) stand in x. Throws TraceError for more than 2^31 - 1.
+/// s32: the places along the axis at which the elements of sort(x, axis) stand in x. Throws
+/// TraceError for more than 2^31 - 1.
 RONDO_API Tensor argsort(const Operand& x, std::int64_t axis = -1);
 
 namespace detail {
-/// Operands of one shape and a comparator on two trees of their scalars, one after the other: (a leaves, b leaves) -> pred.
-RONDO_API std::vector<Tensor> sort_leaves(std::vector<Tensor> operands, std::int64_t axis,
-                                          const std::function<Tensor(std::span<const Tensor>)>& less, bool stable,
-                                          SourceLocation at);
+/// Operands of one shape and a comparator on two trees of their scalars, one after the other: (a
+/// leaves, b leaves) -> pred.
+RONDO_API std::vector<Tensor> sort_leaves(
+    std::vector<Tensor> operands, std::int64_t axis,
+    const std::function<Tensor(std::span<const Tensor>)>& less, bool stable, SourceLocation at);
 }  // namespace detail
 
-/// Sorts one or several arrays of one shape together along the axis, so that no element stands before one that it is `less`
-/// than: `less(a, b)` takes two trees of scalars of the structure of `operands` and returns a scalar pred; it may use nothing
-/// from outside but constants. Equal elements keep their order if `stable`. A comparator that is no strict weak order gives some
+/// Sorts one or several arrays of one shape together along the axis, so that no element stands
+/// before one that it is `less` than: `less(a, b)` takes two trees of scalars of the structure of
+/// `operands` and returns a scalar pred; it may use nothing from outside but constants. Equal
+/// elements keep their order if `stable`. A comparator that is no strict weak order gives some
 /// order.
 ///
-/// Throws TraceError if the operands differ in shape, or if `less` returns anything but a scalar pred.
+/// Throws TraceError if the operands differ in shape, or if `less` returns anything but a scalar
+/// pred.
 template <TensorTree T, class Less>
 traced_t<T> sort_by(const T& operands, std::int64_t axis, Less&& less, bool stable = true,
                     SourceLocation at = SourceLocation::current()) {
@@ -47,7 +52,8 @@ traced_t<T> sort_by(const T& operands, std::int64_t axis, Less&& less, bool stab
   const std::vector<Tensor> results = detail::sort_leaves(
       std::move(leaves), axis,
       [&](std::span<const Tensor> p) -> Tensor {
-        return less(detail::tree_of_tensors(operands, p.first(n)), detail::tree_of_tensors(operands, p.subspan(n)));
+        return less(detail::tree_of_tensors(operands, p.first(n)),
+                    detail::tree_of_tensors(operands, p.subspan(n)));
       },
       stable, at);
   return detail::tree_of_tensors(operands, results);

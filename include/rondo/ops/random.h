@@ -1,11 +1,13 @@
-// Random numbers that depend on nothing but their key: the same bits as JAX gives with its default generator.
+// Random numbers that depend on nothing but their key: the same bits as JAX gives with its default
+// generator.
 //
-// A key is a u32[2]. Everything drawn from one key is the same each time, so that each draw takes a key of its own: split a key
-// for several draws, or fold a loop's index into it. All of these throw TraceError for a key that is not u32[2] and for a dtype
-// that they do not give.
+// A key is a u32[2]. Everything drawn from one key is the same each time, so that each draw takes a
+// key of its own: split a key for several draws, or fold a loop's index into it. All of these throw
+// TraceError for a key that is not u32[2] and for a dtype that they do not give.
 //
-// The generator is Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), counting
-// elements in row-major order, as jax.random does with jax_threefry_partitionable.
+// The generator is Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy
+// as 1, 2, 3", 2011), counting elements in row-major order, as jax.random does with
+// jax_threefry_partitionable.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +17,27 @@
 
 namespace rondo {
 
-/// The inverse of erf on (-1, 1), of floats; infinite at -1 and 1, NaN outside. By the polynomials of M. Giles, "Approximating
-/// the erfinv function", 2010, as XLA has them: relative error about 1e-6 in f32, 1e-15 in f64.
+/// The inverse of erf on (-1, 1), of floats; infinite at -1 and 1, NaN outside. By the polynomials
+/// of M. Giles, "Approximating the erfinv function", 2010, as XLA has them: relative error about
+/// 1e-6 in f32, 1e-15 in f64.
 RONDO_API Tensor erf_inv(const Operand& x);
 
 /// The generators of rng_bit_generator.
 enum class RngAlgorithm : std::uint8_t {
   kThreeFry,  // Threefry-2x32-20; the state is u64[2]: key, counter
-  kPhilox,    // Philox-4x32-10; the state is u64[3] (key, counter low, high), or u64[2], where the upper half is the key
+  kPhilox,    // Philox-4x32-10; the state is u64[3] (key, counter low, high), or u64[2], where the
+              // upper half is the key
 };
 
-/// Random bits in an integer type, and the state to draw the next ones from. As XLA's RngBitGenerator on the CPU.
-RONDO_API std::pair<Tensor, Tensor> rng_bit_generator(const Operand& state, const TensorType& type,
-                                                      RngAlgorithm algorithm = RngAlgorithm::kThreeFry);
+/// Random bits in an integer type, and the state to draw the next ones from. As XLA's
+/// RngBitGenerator on the CPU.
+RONDO_API std::pair<Tensor, Tensor> rng_bit_generator(
+    const Operand& state, const TensorType& type, RngAlgorithm algorithm = RngAlgorithm::kThreeFry);
 
 namespace random {
 
-/// The key of a seed, an integer scalar: its upper and lower 32 bits (the upper ones are 0 for narrower dtypes).
+/// The key of a seed, an integer scalar: its upper and lower 32 bits (the upper ones are 0 for
+/// narrower dtypes).
 RONDO_API Tensor key(const Operand& seed);
 /// u32[n,2]: n keys, whose draws are independent of each other and of those of `key`.
 RONDO_API Tensor split(const Operand& key, std::int64_t n = 2);
@@ -43,12 +49,15 @@ RONDO_API Tensor bits(const Operand& key, const TensorType& type);
 /// Evenly distributed in [0, 1), in a floating type.
 RONDO_API Tensor uniform(const Operand& key, const TensorType& type);
 /// Evenly distributed in [low, high); the bounds broadcast to the type's shape.
-RONDO_API Tensor uniform(const Operand& key, const TensorType& type, const Operand& low, const Operand& high);
+RONDO_API Tensor uniform(const Operand& key, const TensorType& type, const Operand& low,
+                         const Operand& high);
 /// Normally distributed with mean 0 and variance 1, in a floating type.
 RONDO_API Tensor normal(const Operand& key, const TensorType& type);
-/// Evenly distributed in [low, high), in an integer type; `low` where high <= low. The bounds broadcast to the type's shape; they are
-/// C++ integers (high may be one more than the dtype can hold) or integer tensors.
-RONDO_API Tensor randint(const Operand& key, const TensorType& type, const Operand& low, const Operand& high);
+/// Evenly distributed in [low, high), in an integer type; `low` where high <= low. The bounds
+/// broadcast to the type's shape; they are C++ integers (high may be one more than the dtype can
+/// hold) or integer tensors.
+RONDO_API Tensor randint(const Operand& key, const TensorType& type, const Operand& low,
+                         const Operand& high);
 
 }  // namespace random
 

@@ -1,11 +1,13 @@
 // Reductions: ops that combine the elements along axes, to one element or to running totals.
 //
-// `axes` may be negative (they count from the end) and is empty for all axes. The axes vanish from the result, or stay with
-// size 1 if `keepdims`. All of these throw TraceError for axes out of range or named twice.
+// `axes` may be negative (they count from the end) and is empty for all axes. The axes vanish from
+// the result, or stay with size 1 if `keepdims`. All of these throw TraceError for axes out of
+// range or named twice.
 //
-// How sums are rounded: f32 and c64 are accumulated in double precision and rounded once, f64 and c128 in their own, so that
-// a million terms are good to 1e-6 relative to the sum of their magnitudes. f16 and bf16 round at every step, as XLA's reduce
-// does: a bf16 sum of ones stays at 256. Convert to f32 first where that is not wanted.
+// How sums are rounded: f32 and c64 are accumulated in double precision and rounded once, f64 and
+// c128 in their own, so that a million terms are good to 1e-6 relative to the sum of their
+// magnitudes. f16 and bf16 round at every step, as XLA's reduce does: a bf16 sum of ones stays at
+// 256. Convert to f32 first where that is not wanted.
 #pragma once
 
 #include <cstdint>
@@ -21,28 +23,38 @@
 namespace rondo {
 
 /// Integers wrap in their own dtype; pred counts in s32. The sum of no elements is 0.
-RONDO_API Tensor sum(const Operand& x, const std::vector<std::int64_t>& axes = {}, bool keepdims = false);
+RONDO_API Tensor sum(const Operand& x, const std::vector<std::int64_t>& axes = {},
+                     bool keepdims = false);
 /// Integers wrap in their own dtype; pred multiplies in s32. The product of no elements is 1.
-RONDO_API Tensor prod(const Operand& x, const std::vector<std::int64_t>& axes = {}, bool keepdims = false);
-/// The greatest element; NaN if any is NaN. Throws TraceError for no elements and for complex numbers.
-RONDO_API Tensor max(const Operand& x, const std::vector<std::int64_t>& axes = {}, bool keepdims = false);
+RONDO_API Tensor prod(const Operand& x, const std::vector<std::int64_t>& axes = {},
+                      bool keepdims = false);
+/// The greatest element; NaN if any is NaN. Throws TraceError for no elements and for complex
+/// numbers.
+RONDO_API Tensor max(const Operand& x, const std::vector<std::int64_t>& axes = {},
+                     bool keepdims = false);
 /// The least element; NaN if any is NaN. Throws TraceError for no elements and for complex numbers.
-RONDO_API Tensor min(const Operand& x, const std::vector<std::int64_t>& axes = {}, bool keepdims = false);
-/// The arithmetic mean (f16 and bf16 are summed in f32); NaN of no elements. Throws TraceError for integers and pred.
-RONDO_API Tensor mean(const Operand& x, const std::vector<std::int64_t>& axes = {}, bool keepdims = false);
+RONDO_API Tensor min(const Operand& x, const std::vector<std::int64_t>& axes = {},
+                     bool keepdims = false);
+/// The arithmetic mean (f16 and bf16 are summed in f32); NaN of no elements. Throws TraceError for
+/// integers and pred.
+RONDO_API Tensor mean(const Operand& x, const std::vector<std::int64_t>& axes = {},
+                      bool keepdims = false);
 /// pred: whether any element is true, or not 0 for other dtypes. False of no elements.
-RONDO_API Tensor any(const Operand& x, const std::vector<std::int64_t>& axes = {}, bool keepdims = false);
+RONDO_API Tensor any(const Operand& x, const std::vector<std::int64_t>& axes = {},
+                     bool keepdims = false);
 /// pred: whether all elements are true, or not 0 for other dtypes. True of no elements.
-RONDO_API Tensor all(const Operand& x, const std::vector<std::int64_t>& axes = {}, bool keepdims = false);
+RONDO_API Tensor all(const Operand& x, const std::vector<std::int64_t>& axes = {},
+                     bool keepdims = false);
 
-/// s32: where along the axis the greatest element stands: the first of equal ones, the first NaN if there is one. The axis
-/// vanishes. Throws TraceError for complex numbers, for no elements and for more than 2^31 - 1 of them.
+/// s32: where along the axis the greatest element stands: the first of equal ones, the first NaN if
+/// there is one. The axis vanishes. Throws TraceError for complex numbers, for no elements and for
+/// more than 2^31 - 1 of them.
 RONDO_API Tensor argmax(const Operand& x, std::int64_t axis);
 /// The same for the least element.
 RONDO_API Tensor argmin(const Operand& x, std::int64_t axis);
 
-/// Element i along the axis is the sum of elements 0 to i of x, or of i to the last if `reverse`. Accumulated as sums are, but
-/// f16 and bf16 in f32. pred counts in s32.
+/// Element i along the axis is the sum of elements 0 to i of x, or of i to the last if `reverse`.
+/// Accumulated as sums are, but f16 and bf16 in f32. pred counts in s32.
 RONDO_API Tensor cumsum(const Operand& x, std::int64_t axis, bool reverse = false);
 /// Running products; pred in s32.
 RONDO_API Tensor cumprod(const Operand& x, std::int64_t axis, bool reverse = false);
@@ -52,8 +64,8 @@ RONDO_API Tensor cummax(const Operand& x, std::int64_t axis, bool reverse = fals
 RONDO_API Tensor cummin(const Operand& x, std::int64_t axis, bool reverse = false);
 
 namespace detail {
-/// Operands of one shape, a scalar for each to start from (a C++ scalar takes the operand's dtype), and the combiner on
-/// their dtypes: (accumulators, elements) -> accumulators.
+/// Operands of one shape, a scalar for each to start from (a C++ scalar takes the operand's dtype),
+/// and the combiner on their dtypes: (accumulators, elements) -> accumulators.
 RONDO_API std::vector<Tensor> reduce_leaves(
     std::vector<Tensor> operands, std::vector<Tensor> inits, const std::vector<std::int64_t>& axes,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine, SourceLocation at);
@@ -63,8 +75,10 @@ template <class T>
 std::vector<Tensor> leaf_tensors(const T& tree, SourceLocation at) {
   std::vector<Tensor> leaves;
   for_each_leaf(tree, [&]<class Leaf>(const Leaf& leaf) {
-    if constexpr (std::is_same_v<Leaf, Tensor>) leaves.push_back(leaf);
-    else leaves.push_back(Tensor(leaf, at));
+    if constexpr (std::is_same_v<Leaf, Tensor>)
+      leaves.push_back(leaf);
+    else
+      leaves.push_back(Tensor(leaf, at));
   });
   return leaves;
 }
@@ -77,28 +91,32 @@ traced_t<T> tree_of_tensors(const T& prototype, std::span<const Tensor> leaves) 
 }
 }  // namespace detail
 
-/// Combines the elements of one or several arrays of one shape along the axes: `combine(acc, x)` takes two trees of scalars of
-/// the structure of `operands` and returns a third. It starts from `inits`, scalars of the operands' dtypes, takes the elements
-/// in row-major order, and may use nothing from outside but constants. Without elements the result is `inits`.
+/// Combines the elements of one or several arrays of one shape along the axes: `combine(acc, x)`
+/// takes two trees of scalars of the structure of `operands` and returns a third. It starts from
+/// `inits`, scalars of the operands' dtypes, takes the elements in row-major order, and may use
+/// nothing from outside but constants. Without elements the result is `inits`.
 ///
-/// Throws TraceError if the operands differ in shape, if an initial value is no scalar of its operand's dtype, or if `combine`
-/// returns other types than it takes. A combiner that only adds, multiplies, takes the maximum or minimum, or the bitwise or
-/// logical `and` or `or` is as fast as sum and its like (and as accurate).
+/// Throws TraceError if the operands differ in shape, if an initial value is no scalar of its
+/// operand's dtype, or if `combine` returns other types than it takes. A combiner that only adds,
+/// multiplies, takes the maximum or minimum, or the bitwise or logical `and` or `or` is as fast as
+/// sum and its like (and as accurate).
 template <TensorTree T, TensorTree Inits, class Combine>
-traced_t<T> reduce(const T& operands, const Inits& inits, const std::vector<std::int64_t>& axes, Combine&& combine,
-                   SourceLocation at = SourceLocation::current()) {
+traced_t<T> reduce(const T& operands, const Inits& inits, const std::vector<std::int64_t>& axes,
+                   Combine&& combine, SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<T>;
   static_assert(std::is_invocable_v<Combine&, const Traced&, const Traced&>,
-                "rondo: the combiner of reduce takes two values of the operands' structure: (accumulator, element).");
+                "rondo: the combiner of reduce takes two values of the operands' structure: "
+                "(accumulator, element).");
   std::vector<Tensor> operand_leaves = detail::leaf_tensors(operands, at);
   const std::size_t n = operand_leaves.size();
   const std::vector<Tensor> results = detail::reduce_leaves(
       std::move(operand_leaves), detail::leaf_tensors(inits, at), axes,
       [&](std::span<const Tensor> p) {
-        return detail::leaf_tensors(tree_cast<Traced>(combine(detail::tree_of_tensors(operands, p.first(n)),
-                                                              detail::tree_of_tensors(operands, p.subspan(n))),
-                                                      at),
-                                    at);
+        return detail::leaf_tensors(
+            tree_cast<Traced>(combine(detail::tree_of_tensors(operands, p.first(n)),
+                                      detail::tree_of_tensors(operands, p.subspan(n))),
+                              at),
+            at);
       },
       at);
   return detail::tree_of_tensors(operands, results);

@@ -1,0 +1,164 @@
+// XLA's RngBitGenerator, bit for bit as XLA expands it on the CPU (xla/hlo/builder/lib/prng.cc).
+#include "ops/rng_bit_generator.h"
+
+#include <algorithm>
+
+#include "ops/threefry.h"
+
+namespace rondo::ops {
+
+namespace {
+
+InferredTypes infer_rng_bit_generator(const InferContext& context) {
+  const auto& [type, algorithm] = context.attrs<RngBitGeneratorAttributes>();
+  const TensorType& state = context.type(0);
+  if (!is_integer(type.dtype)) {
+    context.fail(
+        fmt::format("bits of {}; they come in integer types\n  Draw unsigned integers of the width "
+                    "and use bitcast_convert.",
+                    type.str()));
+  }
+  const bool threefry = algorithm == RngAlgorithm::kThreeFry;
+  if (state != u64({2}) && (threefry || state != u64({3}))) {
+    context.fail(fmt::format("the state is {}; that of {}", state.str(),
+                             threefry ? "ThreeFry is u64[2]" : "Philox is u64[2] or u64[3]"));
+  }
+  return {state, type};
+}
+
+std::uint32_t low_word(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+std::uint32_t high_word(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
+
+/// The axis whose halves take the two words of the blocks: the first of even size, else the first
+/// of the greatest size.
+std::size_t halved_axis(const std::vector<std::int64_t>& dims) {
+  for (std::size_t axis = 0; axis < dims.size(); axis++) {
+    if (dims[axis] % 2 == 0) return axis;
+  }
+  return static_cast<std::size_t>(std::max_element(dims.begin(), dims.end()) - dims.begin());
+}
+
+/// Returns the new counter.
+template <class T>
+std::uint64_t threefry_bits(std::uint64_t key, std::uint64_t counter, const Shape& shape, T* out) {
+  const std::int64_t n = shape.elements();
+  auto block = [&](std::int64_t i) {
+    const std::uint64_t number = counter + static_cast<std::uint64_t>(i);
+    std::array<std::uint32_t, 2> words{low_word(number), high_word(number)};
+    threefry2x32(low_word(key), high_word(key), words[0], words[1]);
+    return words;
+  };
+  if constexpr (sizeof(T) == 8) {
+    for (std::int64_t i = 0; i < n; i++) {
+      const auto words = block(i);
+      out[i] = static_cast<T>(std::uint64_t{words[1]} << 32 | words[0]);
+    }
+    return counter + static_cast<std::uint64_t>(n);
+  } else {
+    std::vector<std::int64_t> dims = shape.vector();
+    if (dims.empty()) dims.push_back(1);
+    const std::size_t axis = halved_axis(dims);
+    const std::int64_t size = dims[axis], half = (size + 1) / 2;
+    std::int64_t outer = 1, inner = 1;
+    for (std::size_t i = 0; i < dims.size(); i++) {
+      if (i < axis) outer *= dims[i];
+      if (i > axis) inner *= dims[i];
+    }
+    std::int64_t number = 0;
+    for (std::int64_t o = 0; o < outer; o++) {
+      for (std::int64_t j = 0; j < half; j++) {
+        for (std::int64_t i = 0; i < inner; i++) {
+          const auto words = block(number++);
+          T* first = out + (o * size + 2 * j) * inner + i;
+          *first = static_cast<T>(words[0]);
+          if (2 * j + 1 < size) first[inner] = static_cast<T>(words[1]);
+        }
+      }
+    }
+    return counter + static_cast<std::uint64_t>(number);
+  }
+}
+
+/// Draws n elements; the counter (low, high) grows by the number of blocks.
+template <class T>
+void philox_bits(std::uint64_t key, std::array<std::uint64_t, 2>& counter, std::int64_t n, T* out) {
+  constexpr std::int64_t kPerBlock = sizeof(T) == 8 ? 2 : 4;
+  for (std::int64_t at = 0; at < n; at += kPerBlock) {
+    const auto words = philox4x32(
+        {low_word(key), high_word(key)},
+        {low_word(counter[0]), high_word(counter[0]), low_word(counter[1]), high_word(counter[1])});
+    for (std::int64_t i = 0; i < std::min(kPerBlock, n - at); i++) {
+      const auto k = static_cast<std::size_t>(i);
+      if constexpr (sizeof(T) == 8)
+        out[at + i] = static_cast<T>(std::uint64_t{words[2 * k + 1]} << 32 | words[2 * k]);
+      else
+        out[at + i] = static_cast<T>(words[k]);
+    }
+    if (++counter[0] == 0) counter[1]++;
+  }
+}
+
+void rng_bit_generator_kernel(KernelCall& call) {
+  const TensorType& type = call.attrs<RngBitGeneratorAttributes>().type;
+  const RngAlgorithm algorithm = call.attrs<RngBitGeneratorAttributes>().algorithm;
+  Literal state = call.input(0), out = Literal::uninitialized(type);
+  const auto words = state.mutable_data<std::uint64_t>();
+  for_dtype(type.dtype, [&]<class T>() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      T* to = reinterpret_cast<T*>(out.mutable_bytes());
+      if (algorithm == RngAlgorithm::kThreeFry) {
+        words[1] = threefry_bits(words[0], words[1], type.shape, to);
+      } else {
+        // A state of two words has the key in the upper half of the counter.
+        std::array<std::uint64_t, 2> counter{words[1], words[words.size() == 3 ? 2 : 0]};
+        philox_bits(words[0], counter, type.elements(), to);
+        words[1] = counter[0];
+        if (words.size() == 3) words[2] = counter[1];
+      }
+    }
+  });
+  call.output(0) = std::move(state);
+  call.output(1) = std::move(out);
+}
+
+void rng_bit_generator_hlo(const Node& node, std::string& out) {
+  const bool threefry =
+      node.attrs<RngBitGeneratorAttributes>().algorithm == RngAlgorithm::kThreeFry;
+  out += threefry ? ", algorithm=rng_three_fry" : ", algorithm=rng_philox";
+}
+
+void rng_bit_generator_stablehlo(const Node& node, std::string& out) {
+  const bool threefry =
+      node.attrs<RngBitGeneratorAttributes>().algorithm == RngAlgorithm::kThreeFry;
+  fmt::format_to(std::back_inserter(out), "rng_algorithm = #stablehlo<rng_algorithm {}>",
+                 threefry ? "THREE_FRY" : "PHILOX");
+}
+
+}  // namespace
+
+const ir::OpDef kRngBitGenerator{.name = "rng_bit_generator",
+                                 .hlo = "rng-bit-generator",
+                                 .stablehlo = "stablehlo.rng_bit_generator",
+                                 .arity = 1,
+                                 .infer = infer_rng_bit_generator,
+                                 .kernel = rng_bit_generator_kernel,
+                                 .hlo_attributes = rng_bit_generator_hlo,
+                                 .stablehlo_attributes = rng_bit_generator_stablehlo};
+
+}  // namespace rondo::ops
+
+namespace rondo {
+
+void print_field(std::string& out, RngAlgorithm algorithm) {
+  out += algorithm == RngAlgorithm::kThreeFry ? "three_fry" : "philox";
+}
+
+std::pair<Tensor, Tensor> rng_bit_generator(const Operand& state, const TensorType& type,
+                                            RngAlgorithm algorithm) {
+  std::vector<Tensor> results = ir::make_many(
+      ops::kRngBitGenerator, {ir::checked(state.any(), "rng_bit_generator", state.at())},
+      ops::RngBitGeneratorAttributes{type, algorithm}, state.at());
+  return {std::move(results[0]), std::move(results[1])};
+}
+
+}  // namespace rondo

@@ -1,0 +1,232 @@
+#include "ops/sort.h"
+
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "absl/container/flat_hash_map.h"
+#include "ir/region.h"
+#include "ops/elementwise.h"
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/order.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::ops {
+
+namespace {
+
+InferredTypes infer_sort(const InferContext& context) {
+  const auto& attributes = context.attrs<SortAttributes>();
+  if (context.operands.empty()) context.fail("there is nothing to sort: no operands");
+  const TensorType& first = context.type(0);
+  if (attributes.axis < 0 || attributes.axis >= first.rank()) {
+    context.fail(fmt::format("axis {} of {} is out of range", attributes.axis, first.str()));
+  }
+  InferredTypes results;
+  for (std::size_t i = 0; i < context.operands.size(); i++) {
+    if (context.type(i).shape != first.shape) {
+      context.fail(
+          fmt::format("operand {} is {}, operand 0 is {}\n  Arrays that are sorted together need "
+                      "one shape: use broadcast_to.",
+                      i, context.type(i).str(), first.str()));
+    }
+    results.push_back(context.type(i));
+  }
+  if (context.regions.size() != 1)
+    context.fail(fmt::format("{} regions; it takes one, the comparator", context.regions.size()));
+  const Function& region = context.regions[0];
+  bool fits = region.parameters().size() == 2 * results.size();
+  for (std::size_t i = 0; fits && i < 2 * results.size(); i++)
+    fits = region.parameters()[i].type() == TensorType{results[i / 2].dtype, {}};
+  if (!fits)
+    context.fail(
+        "the comparator must take two scalars of the dtype of each operand in turn: (l0, r0, l1, "
+        "r1, ...)");
+  if (region.outputs().size() != 1 || region.outputs()[0].type() != pred()) {
+    context.fail(fmt::format(
+        "the comparator must return one scalar pred, whether its first argument goes before the "
+        "second; it returns {}",
+        region.outputs().size() == 1 ? region.outputs()[0].type().str()
+                                     : fmt::format("{} values", region.outputs().size())));
+  }
+  return results;
+}
+
+void sort_hlo(const Node& node, std::string& out) {
+  const auto& attributes = node.attrs<SortAttributes>();
+  fmt::format_to(std::back_inserter(out), ", dimensions={{{}}}", attributes.axis);
+  if (attributes.stable) out += ", is_stable=true";
+}
+
+void sort_stablehlo(const Node& node, std::string& out) {
+  const auto& attributes = node.attrs<SortAttributes>();
+  fmt::format_to(std::back_inserter(out), "dimension = {} : i64, is_stable = {}", attributes.axis,
+                 attributes.stable);
+}
+
+struct KeyComparison {
+  Tensor less, equal;
+};
+
+/// Real scalars, NaN after all numbers and equal to itself.
+KeyComparison compare_keys(const Tensor& a, const Tensor& b) {
+  if (!is_floating(a.dtype())) return {a < b, a == b};
+  const Tensor a_nan = is_nan(a), b_nan = is_nan(b);
+  return {(a < b) | ((!a_nan) & b_nan), (a == b) | (a_nan & b_nan)};
+}
+
+Tensor ascending(const Tensor& a, const Tensor& b) {
+  if (!is_complex(a.dtype())) return compare_keys(a, b).less;
+  const KeyComparison re = compare_keys(real(a), real(b)), im = compare_keys(imag(a), imag(b));
+  return re.less | (re.equal & im.less);
+}
+
+/// Whether two regions without regions of their own do the same, node by node.
+bool same_region(const Function& a, const Function& b) {
+  if (a.same_as(b)) return true;
+  if (a.parameters().size() != b.parameters().size() || a.body().size() != b.body().size() ||
+      a.outputs().size() != b.outputs().size()) {
+    return false;
+  }
+  absl::flat_hash_map<const Node*, const Node*> twins;
+  auto same_value = [&](const Tensor& x, const Tensor& y) {
+    auto twin = twins.find(x.node());
+    return twin != twins.end() && twin->second == y.node() && x.result() == y.result();
+  };
+  for (std::size_t i = 0; i < a.parameters().size(); i++) {
+    if (a.parameters()[i].type() != b.parameters()[i].type()) return false;
+    twins.emplace(a.parameters()[i].node(), b.parameters()[i].node());
+  }
+  for (std::size_t i = 0; i < a.body().size(); i++) {
+    const Node *x = a.body()[i], *y = b.body()[i];
+    if (x->op != y->op || !x->regions.empty() || !y->regions.empty() ||
+        !(x->attributes == y->attributes))
+      return false;
+    if (x->operands.size() != y->operands.size()) return false;
+    for (std::size_t k = 0; k < x->operands.size(); k++) {
+      if (!same_value(x->operand(k), y->operand(k))) return false;
+    }
+    twins.emplace(x, y);
+  }
+  for (std::size_t i = 0; i < a.outputs().size(); i++) {
+    if (!same_value(a.outputs()[i], b.outputs()[i])) return false;
+  }
+  return true;
+}
+
+/// The order of a region whose only node compares the two values of one operand.
+std::optional<KnownOrder> single_comparison(const Function& region) {
+  if (region.body().size() != 1 || region.outputs()[0].node() != region.body()[0])
+    return std::nullopt;
+  const Node* node = region.body()[0];
+  if (node->op != &kCompare) return std::nullopt;
+  const auto& [direction, total] = node->attrs<CompareAttributes>();
+  const bool less = direction == Direction::kLt || direction == Direction::kLe;
+  const bool strict = direction == Direction::kLt || direction == Direction::kGt;
+  if (!strict) return std::nullopt;
+  for (std::size_t i = 0; 2 * i < region.parameters().size(); i++) {
+    const Tensor &left = region.parameters()[2 * i], &right = region.parameters()[2 * i + 1];
+    if (node->operand(0).same_as(left) && node->operand(1).same_as(right))
+      return KnownOrder{i, !less, total};
+    if (node->operand(0).same_as(right) && node->operand(1).same_as(left))
+      return KnownOrder{i, less, total};
+  }
+  return std::nullopt;
+}
+
+Tensor sorted_first(ir::Operands operands, std::int64_t axis, SourceLocation at,
+                    std::size_t result) {
+  std::vector<DType> dtypes;
+  for (const Tensor& operand : operands) dtypes.push_back(operand.dtype());
+  return ir::make_many(kSort, std::move(operands), SortAttributes{axis, true}, at,
+                       {ascending_comparator(dtypes)})[result];
+}
+
+}  // namespace
+
+const ir::OpDef kSort{.name = "sort",
+                      .hlo = "sort",
+                      .stablehlo = "stablehlo.sort",
+                      .infer = infer_sort,
+                      .kernel = sort_kernel,
+                      .hlo_attributes = sort_hlo,
+                      .stablehlo_attributes = sort_stablehlo,
+                      .hlo_regions = "to_apply"};
+
+const Function& ascending_comparator(std::span<const DType> dtypes) {
+  static auto& made =
+      *new std::map<std::vector<DType>, Function>;  // kept for good, as combiner_region's
+  static auto& mutex = *new std::mutex;
+  const std::lock_guard lock(mutex);
+  Function& region = made[{dtypes.begin(), dtypes.end()}];
+  if (region.empty()) {
+    std::vector<TensorType> scalars;
+    for (DType dtype : dtypes) scalars.insert(scalars.end(), 2, TensorType{dtype, {}});
+    const std::string name = fmt::format("ascending_{}", dtype_name(dtypes[0]));
+    region = ir::trace_closed(
+        name, name, scalars,
+        [](std::span<const Tensor> p) { return std::vector<Tensor>{ascending(p[0], p[1])}; }, {});
+  }
+  return region;
+}
+
+std::optional<KnownOrder> known_order(const Function& region) {
+  if (std::optional<KnownOrder> order = single_comparison(region)) {
+    return is_complex(region.parameters()[2 * order->operand].dtype()) ? std::nullopt : order;
+  }
+  std::vector<DType> dtypes;
+  for (std::size_t i = 0; i < region.parameters().size(); i += 2)
+    dtypes.push_back(region.parameters()[i].dtype());
+  if (same_region(region, ascending_comparator(dtypes))) return KnownOrder{};
+  return std::nullopt;
+}
+
+}  // namespace rondo::ops
+
+namespace rondo {
+
+Tensor sort(const Operand& x, std::int64_t axis) {
+  const Tensor tensor = ir::checked(x.any(), "sort", x.at());
+  return ops::sorted_first({tensor}, ops::normal_axis("sort", axis, tensor.rank(), x.at()), x.at(),
+                           0);
+}
+
+Tensor argsort(const Operand& x, std::int64_t axis) {
+  const SourceLocation at = x.at();
+  const Tensor tensor = ir::checked(x.any(), "argsort", at);
+  const std::int64_t normal = ops::normal_axis("argsort", axis, tensor.rank(), at);
+  if (tensor.shape()[normal] > std::numeric_limits<std::int32_t>::max()) {
+    ops::fail("argsort",
+              fmt::format("axis {} of {} is too long for an s32 index\n  Sort it together with an "
+                          "s64 iota: sort_by.",
+                          normal, tensor.type().str()),
+              at);
+  }
+  return ops::sorted_first({tensor, iota({DType::kS32, tensor.shape()}, normal, at)}, normal, at,
+                           1);
+}
+
+std::vector<Tensor> detail::sort_leaves(std::vector<Tensor> operands, std::int64_t axis,
+                                        const std::function<Tensor(std::span<const Tensor>)>& less,
+                                        bool stable, SourceLocation at) {
+  if (operands.empty())
+    ops::fail("sort", "there is nothing to sort: the operands hold no array", at);
+  std::vector<TensorType> scalars;
+  for (const Tensor& operand : operands)
+    scalars.insert(scalars.end(), 2, TensorType{ir::checked(operand, "sort", at).dtype(), {}});
+  const std::size_t n = operands.size();
+  auto traced = [&](std::span<const Tensor> p) {
+    std::vector<Tensor> both(2 * n);  // all of the left value, then all of the right one
+    for (std::size_t i = 0; i < n; i++) {
+      both[i] = p[2 * i];
+      both[n + i] = p[2 * i + 1];
+    }
+    return std::vector<Tensor>{ir::checked(less(both), "sort", at)};
+  };
+  const std::int64_t normal = ops::normal_axis("sort", axis, operands[0].rank(), at);
+  Function region = ir::trace_closed("less", "the comparator of sort_by", scalars, traced, at);
+  return ir::make_many(ops::kSort, {operands.begin(), operands.end()},
+                       ops::SortAttributes{normal, stable}, at, {std::move(region)});
+}
+
+}  // namespace rondo

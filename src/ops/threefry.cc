@@ -1,0 +1,101 @@
+#include "ops/threefry.h"
+
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::ops {
+
+namespace {
+
+InferredTypes infer_threefry(const InferContext& context) {
+  Shape shape;
+  for (std::size_t i = 0; i < 4; i++) {
+    const TensorType& type = context.type(i);
+    if (type.dtype != DType::kU32)
+      context.fail(fmt::format("operand {} is {}; keys and counters are u32", i, type.str()));
+    if (type.rank() == 0) continue;
+    if (shape.rank() > 0 && shape != type.shape) {
+      context.fail(fmt::format(
+          "operand {} is {}, another one is u32{}; each is a scalar or has the result's shape", i,
+          type.str(), shape.str()));
+    }
+    shape = type.shape;
+  }
+  return {{DType::kU32, shape}, {DType::kU32, shape}};
+}
+
+void threefry_kernel(KernelCall& call) {
+  const TensorType& type = call.output_type();
+  const std::int64_t n = type.elements();
+  const std::uint32_t* operands[4];
+  std::int64_t steps[4];
+  for (std::size_t i = 0; i < 4; i++) {
+    operands[i] = reinterpret_cast<const std::uint32_t*>(call.input(i).bytes());
+    steps[i] = call.input(i).shape().rank() == 0 ? 0 : 1;
+  }
+  Literal first = Literal::uninitialized(type), second = Literal::uninitialized(type);
+  auto* to0 = reinterpret_cast<std::uint32_t*>(first.mutable_bytes());
+  auto* to1 = reinterpret_cast<std::uint32_t*>(second.mutable_bytes());
+  if (steps[0] == 0 && steps[1] == 0 && steps[2] == 0 && n > 0) {
+    // One key for many counters, the lower words of which vary: a loop that vectorises.
+    const std::uint32_t k0 = *operands[0], k1 = *operands[1], high = *operands[2];
+    const std::uint32_t* low = operands[3];
+    if (steps[3] == 1) {
+      for (std::int64_t i = 0; i < n; i++) {
+        std::uint32_t x0 = high, x1 = low[i];
+        threefry2x32(k0, k1, x0, x1);
+        to0[i] = x0;
+        to1[i] = x1;
+      }
+    } else {
+      to0[0] = high;
+      to1[0] = *low;
+      threefry2x32(k0, k1, to0[0], to1[0]);
+    }
+  } else {
+    for (std::int64_t i = 0; i < n; i++) {
+      std::uint32_t x0 = operands[2][i * steps[2]], x1 = operands[3][i * steps[3]];
+      threefry2x32(operands[0][i * steps[0]], operands[1][i * steps[1]], x0, x1);
+      to0[i] = x0;
+      to1[i] = x1;
+    }
+  }
+  call.output(0) = std::move(first);
+  call.output(1) = std::move(second);
+}
+
+std::vector<Tensor> expand_threefry(const Node& node, std::span<const Tensor> operands) {
+  const SourceLocation at = node.location();
+  auto add = [&](const Tensor& a, const Tensor& b) { return Operand(a, at) + Operand(b, at); };
+  auto exclusive_or = [&](const Tensor& a, const Tensor& b) {
+    return Operand(a, at) ^ Operand(b, at);
+  };
+  auto word = [&](std::uint32_t value) { return ir::make_constant(Literal::scalar(value), at); };
+  const Tensor keys[3] = {
+      operands[0], operands[1],
+      exclusive_or(exclusive_or(operands[0], operands[1]), word(kThreefryParity))};
+  Tensor x0 = add(operands[2], keys[0]), x1 = add(operands[3], keys[1]);
+  for (std::uint32_t group = 1; group <= 5; group++) {
+    for (std::uint32_t round = 0; round < 4; round++) {
+      const auto turn = static_cast<std::uint32_t>(kThreefryRotations[(group - 1) % 2 * 4 + round]);
+      x0 = add(x0, x1);
+      const Tensor turned = Operand(shift_left({x1, at}, {turn, at}), at) |
+                            Operand(shift_right_logical({x1, at}, {32 - turn, at}), at);
+      x1 = exclusive_or(turned, x0);
+    }
+    x0 = add(x0, keys[group % 3]);
+    x1 = add(x1, add(keys[(group + 1) % 3], word(group)));
+  }
+  const Shape& shape = node.type().shape;
+  return {broadcast(x0, shape, at), broadcast(x1, shape, at)};
+}
+
+}  // namespace
+
+const ir::OpDef kThreefry2x32{.name = "threefry2x32",
+                              .arity = 4,
+                              .infer = infer_threefry,
+                              .kernel = threefry_kernel,
+                              .expand = expand_threefry};
+
+}  // namespace rondo::ops
