@@ -73,6 +73,25 @@ bool append_special(std::string& out, T value, NumberStyle style) {
   return true;
 }
 
+/// Small whole numbers, which programs are full of; false for others, of which nothing is written.
+/// Up to 2^kDigits the digits of the number are its shortest, and up to 99999 they are not longer
+/// than the scientific form.
+template <int kDigits, class Wide>
+bool append_small_integer(std::string& out, Wide value, NumberStyle style) {
+  constexpr int kLimit = kDigits < 16 ? 1 << kDigits : 99999;
+  if (!(value >= -kLimit && value <= kLimit)) return false;
+  const auto integer = static_cast<int>(value);
+  if (static_cast<Wide>(integer) != value || integer == 0) return false;
+  char text[8];
+  char* end = std::to_chars(text, text + 6, integer).ptr;
+  if (style == NumberStyle::kMlir) {
+    *end++ = '.';
+    *end++ = '0';
+  }
+  out.append(text, end);
+  return true;
+}
+
 /// What std::to_chars wrote, in the form that the style asks for.
 void append_digits(std::string& out, std::string_view text, NumberStyle style) {
   if (style == NumberStyle::kHlo || text.find('.') != std::string_view::npos) {
@@ -87,7 +106,7 @@ void append_digits(std::string& out, std::string_view text, NumberStyle style) {
 
 template <class T>
 void append_wide_float(std::string& out, T value, NumberStyle style) {
-  if (append_special(out, value, style)) return;
+  if (append_small_integer<24>(out, value, style) || append_special(out, value, style)) return;
   char text[32];
   char* end = std::to_chars(text, text + sizeof text, value).ptr;
   // XLA reads digits without a point or exponent as a 64-bit integer first. Shorter texts than 18
@@ -100,14 +119,18 @@ void append_wide_float(std::string& out, T value, NumberStyle style) {
 }
 
 constexpr int kMaxPowerOfTen = 46;
-constexpr std::array<double, kMaxPowerOfTen + 1> kPowersOfTen = {
-    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31,
-    1e32, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38, 1e39, 1e40, 1e41, 1e42, 1e43, 1e44, 1e45, 1e46};
+constexpr std::array<double, 2 * kMaxPowerOfTen + 1> kPowersOfTen = {
+    1e-46, 1e-45, 1e-44, 1e-43, 1e-42, 1e-41, 1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35,
+    1e-34, 1e-33, 1e-32, 1e-31, 1e-30, 1e-29, 1e-28, 1e-27, 1e-26, 1e-25, 1e-24, 1e-23,
+    1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11,
+    1e-10, 1e-9,  1e-8,  1e-7,  1e-6,  1e-5,  1e-4,  1e-3,  1e-2,  1e-1,  1e0,   1e1,
+    1e2,   1e3,   1e4,   1e5,   1e6,   1e7,   1e8,   1e9,   1e10,  1e11,  1e12,  1e13,
+    1e14,  1e15,  1e16,  1e17,  1e18,  1e19,  1e20,  1e21,  1e22,  1e23,  1e24,  1e25,
+    1e26,  1e27,  1e28,  1e29,  1e30,  1e31,  1e32,  1e33,  1e34,  1e35,  1e36,  1e37,
+    1e38,  1e39,  1e40,  1e41,  1e42,  1e43,  1e44,  1e45,  1e46};
 
-double times_power_of_ten(double value, int exponent) {
-  return exponent >= 0 ? value * kPowersOfTen[static_cast<std::size_t>(exponent)]
-                       : value / kPowersOfTen[static_cast<std::size_t>(-exponent)];
+double power_of_ten(int exponent) {
+  return kPowersOfTen[static_cast<std::size_t>(exponent + kMaxPowerOfTen)];
 }
 
 /// digits * 10^exponent.
@@ -116,44 +139,51 @@ struct ShortDecimal {
   int exponent = 0;
 };
 
-/// The shortest decimal that rounds to `value` (positive and finite), of a 16-bit type. Doubles are
-/// wide enough for the search: five digits at most are needed, and the boundaries between 16-bit
-/// numbers have twelve bits. (The tests try every number.)
+/// The shortest decimal that rounds to `value` (positive and finite), of a 16-bit type, and the
+/// nearest of those. The numbers that round to it are an interval: in units of its fifth digit the
+/// interval holds an integer, and each further digit goes as long as it still does. Doubles are
+/// exact enough for the bounds, as the test that tries every number shows.
 template <class T>
-ShortDecimal shortest_decimal(T value) {
-  const auto wide = static_cast<double>(static_cast<float>(value));
-  // The power of ten of the first digit: log10(2) times that of two, rounded down, or one more.
-  int magnitude = (std::ilogb(wide) * 1233) >> 12;
-  if (times_power_of_ten(1, magnitude + 1) <= wide) ++magnitude;
-  const auto reads_back = [&](unsigned digits, int exponent) {
-    return T(times_power_of_ten(digits, exponent)).bits == value.bits;
+ShortDecimal shortest_decimal(T value, double wide) {
+  const auto widened = [](int bits) -> double {
+    return static_cast<float>(T::from_bits(static_cast<std::uint16_t>(bits)));
   };
-  for (int count = 1;; ++count) {
-    const int exponent = magnitude - count + 1;
-    const double scaled = times_power_of_ten(wide, -exponent);
-    const auto below = static_cast<unsigned>(scaled);
-    const bool up = scaled - below >= 0.5;
-    // Usually the nearer one reads back if any does; below a power of two the numbers lie twice as
-    // dense.
-    for (const unsigned digits : {below + (up ? 1 : 0), below + (up ? 0 : 1)}) {
-      if (!reads_back(digits, exponent)) continue;
-      ShortDecimal result{digits, exponent};
-      while (result.digits % 10 == 0) {
-        result.digits /= 10;
-        ++result.exponent;
-      }
-      return result;
-    }
+  const double gap = wide - widened(value.bits - 1);
+  const double above = widened(value.bits + 1);
+  // The power of ten of the first digit: log10(2) times that of two, rounded down, or one more.
+  int magnitude =
+      ((static_cast<int>(std::bit_cast<std::uint64_t>(wide) >> 52) - 1023) * 1233) >> 12;
+  if (power_of_ten(magnitude + 1) <= wide) ++magnitude;
+  int exponent = magnitude - 4;
+  const double unit = power_of_ten(-exponent);
+  const double low = (wide - gap / 2) * unit;
+  const double high = (std::isinf(above) ? wide + gap / 2 : (wide + above) / 2) * unit;
+  auto first = static_cast<unsigned>(std::ceil(low));
+  auto last = static_cast<unsigned>(high);
+  if (value.bits % 2 == 1) {  // the bounds themselves round to the even neighbours
+    if (first == low) ++first;
+    if (last == high) --last;
   }
+  while (exponent < magnitude && (first + 9) / 10 <= last / 10) {
+    first = (first + 9) / 10;
+    last /= 10;
+    ++exponent;
+  }
+  const auto nearest = static_cast<unsigned>(wide * power_of_ten(-exponent) + 0.5);
+  const unsigned digits = std::clamp(nearest, first, last);
+  return digits == 10 ? ShortDecimal{1, exponent + 1} : ShortDecimal{digits, exponent};
 }
 
 /// Writes as std::to_chars does: the shorter of fixed and scientific form, fixed where they are
 /// equally long.
 template <class T>
 void append_narrow_float(std::string& out, T value, NumberStyle style) {
-  if (append_special(out, value, style)) return;
+  const auto wide = static_cast<float>(value);
+  if (append_small_integer<FloatLayout<T>::kFraction + 1>(out, wide, style) ||
+      append_special(out, value, style))
+    return;
   if ((value.bits & 0x8000u) != 0) out += '-';
-  const ShortDecimal decimal = shortest_decimal(T::from_bits(value.bits & 0x7fffu));
+  const ShortDecimal decimal = shortest_decimal(T::from_bits(value.bits & 0x7fffu), std::abs(wide));
   char digits[12];
   const char* digits_end = std::to_chars(digits, digits + sizeof digits, decimal.digits).ptr;
   const std::string_view significand(digits, digits_end);
