@@ -81,7 +81,7 @@ class DotPrinter {
       append_escaped(out_, attributes);
     }
     append_types(node);
-    if (node.line != 0) append_escaped(out_, "\n" + node.location().str());
+    if (node.line != 0 && !is_constant(&node)) append_escaped(out_, "\n" + node.location().str());
     out_ += is_constant(&node) ? "\", shape=plaintext];\n" : "\"];\n";
     const std::uint64_t id = scopes_.back().at(&node);
     for (std::size_t i = 0; i < node.operands.size(); i++) {

@@ -13,6 +13,7 @@
 #include "ir/lazy.h"
 #include "ir/node.h"
 #include "ir/region.h"
+#include "passes/promise.h"
 
 namespace rondo::passes {
 
@@ -24,13 +25,15 @@ using ir::OpKind;
 // An expansion within an expansion and so on, this deep, is a rule that leads back to its own op.
 constexpr int kDeepestExpansion = 100;
 
-bool target_has(const ir::OpDef& op, Target target) {
+bool target_has(const Node& node, Target target) {
+  const ir::OpDef& op = *node.op;
   switch (op.kind) {
     case OpKind::kParameter:
     case OpKind::kConstant:
-    case OpKind::kWhile:
     case OpKind::kConditional:
       return true;
+    case OpKind::kWhile:
+      return target == Target::kInterpreter || !must_check_promise(node);
     case OpKind::kStructured:
       if (target != Target::kInterpreter) return false;
       break;
@@ -96,7 +99,7 @@ class Expander {
 
   void enter(const Function& function) {
     const auto plain = [this](const Node* node) {
-      return node->regions.empty() && target_has(*node->op, target_);
+      return node->regions.empty() && target_has(*node, target_);
     };
     if (std::all_of(function.body().begin(), function.body().end(), plain)) {
       done_.try_emplace(function.identity(), Done{function, function});
@@ -141,7 +144,7 @@ class Expander {
   }
 
   void rewrite(Frame& frame, const Node* node, int depth) {
-    const bool has = target_has(*node->op, target_);
+    const bool has = target_has(*node, target_);
     std::vector<Function> regions;
     bool same_regions = true;
     for (const Function& region : node->regions) {
@@ -169,7 +172,9 @@ class Expander {
   /// Queues what the rule makes of `mapped`, which is `original` on the operands of the new
   /// program.
   void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth) {
-    if (!mapped->op->expand) cannot_expand(mapped, target_);
+    const ir::ExpandRule rule =
+        mapped->op->kind == OpKind::kWhile ? check_promise : mapped->op->expand;
+    if (!rule) cannot_expand(mapped, target_);
     const std::string name(mapped->op->name);
     if (depth > kDeepestExpansion) {
       throw InternalError(fmt::format("{}: its expansion does not end", name), mapped->location());
@@ -177,7 +182,7 @@ class Expander {
     ir::RegionTracer tracer(name, "the expansion of " + name, mapped->location());
     const std::vector<Tensor> operands = traced_operands(frame, *mapped, tracer);
     const std::uint64_t first_id = ir::next_id();
-    ir::OpenRegion made = tracer.finish(mapped->op->expand(*mapped, operands));
+    ir::OpenRegion made = tracer.finish(rule(*mapped, operands));
     check_fit(*mapped, made.results);
 
     frame.work.push_back({std::move(original), depth, true, std::move(made.results)});

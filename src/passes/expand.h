@@ -1,4 +1,5 @@
-// Ops that a backend lacks, said in ops that it has. Lowering scan and fori to while is a case of it.
+// Ops that a backend lacks, said in ops that it has. Lowering scan and fori to while is a case of
+// it.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,11 @@ namespace rondo::passes {
 
 enum class Target : std::uint8_t { kHlo, kStablehlo, kInterpreter };
 
-/// The same program, at every depth, in ops that the target has: those with an HLO or StableHLO name, or with a kernel; while,
-/// conditional, constants and parameters always count. Other nodes are replaced by what the expand rule of their record makes,
-/// which is expanded in its turn. The same object where nothing changed. Throws TraceError for an op without such a rule.
+/// The same program, at every depth, in ops that the target has: those with an HLO or StableHLO
+/// name, or with a kernel; while, conditional, constants and parameters always count (but in text a
+/// while that must check a promised trip count is written with the check). Other nodes are replaced
+/// by what the expand rule of their record makes, which is expanded in its turn. The same object
+/// where nothing changed. Throws TraceError for an op without such a rule.
 Function expand(const Function& function, Target target);
 
 }  // namespace rondo::passes
