@@ -51,6 +51,7 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
   state.values.push_back(Operand(0, at).as(DType::kS32));
   state.paths.push_back("count");
   const std::size_t count = state.values.size() - 1;
+  const std::vector<std::string> paths = state.paths;
 
   const RegionCallable on_condition = [&](std::span<const Tensor> leaves) {
     Leaves out = cond(leaves.first(carries));
@@ -62,7 +63,7 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
     std::vector<Tensor> arguments(leaves.begin(), leaves.begin() + static_cast<std::ptrdiff_t>(carries));
     arguments.insert(arguments.end(), captures.begin(), captures.end());
     const std::vector<Tensor> out = ir::Replay::inline_call(traced, arguments);
-    Leaves next{{leaves.begin(), leaves.end()}, state.paths};
+    Leaves next{{leaves.begin(), leaves.end()}, paths};
     for (std::size_t i = 0; i < count; i++) next.values[i] = i < carries ? out[i] : write_slice(leaves[i], out[i], leaves[count], 0, at);
     next.values[count] = Operand(leaves[count], at) + Operand(1, at);
     return next;
@@ -70,7 +71,7 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
   const RegionCallable on_eager_body = [&](std::span<const Tensor> leaves) {
     Leaves out = body(leaves.first(carries));
     split(out);
-    Leaves next{{leaves.begin(), leaves.end()}, state.paths};
+    Leaves next{{leaves.begin(), leaves.end()}, paths};
     for (std::size_t i = 0; i < count; i++) next.values[i] = i < carries ? out.values[i] : write_slice(leaves[i], out.values[i], leaves[count], 0, at);
     next.values[count] = Operand(leaves[count], at) + Operand(1, at);
     return next;

@@ -146,13 +146,13 @@ LazyCache& lazy_cache() {
   return *cache;
 }
 
-[[noreturn]] void refuse_parameter(const Node* parameter, SourceLocation at) {
+[[noreturn]] void refuse_parameter(const Node* parameter, const std::string& user, SourceLocation at) {
   const auto& attributes = parameter->attrs<ParameterAttributes>();
   const RegionToken& home = *attributes.region;
   if (!home.open.load(std::memory_order_acquire)) {
-    throw TraceError(fmt::format("a tensor escaped: it depends on '{}' of {} ({}), which is finished, and is evaluated at {}\n  Return it from there as a "
-                                 "result and use what the call returns.",
-                                 attributes.name, home.what, home.at.str(), at.str()),
+    throw TraceError(fmt::format("a tensor escaped: it depends on '{}' of {} ({}), which is finished, and is used by {}\n  at {}\n  Return it from "
+                                 "there as a result and use what the call returns.",
+                                 attributes.name, home.what, home.at.str(), user, at.str()),
                      at);
   }
   throw TraceError(fmt::format("eval inside a trace: the tensor depends on '{}' of {} ({}), which has no value while it is traced\n  at {}\n  Choose with "
@@ -163,7 +163,7 @@ LazyCache& lazy_cache() {
 
 }  // namespace
 
-std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at) {
+std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at, const std::string& user) {
   for (const Tensor& tensor : tensors) checked(tensor, "eval", at);
   const bool all_known = std::all_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return known_value(t) != nullptr; });
   if (!all_known) {
@@ -175,7 +175,7 @@ std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at
       // One lock over the walk and the copy: another thread may evaluate a node, and empty it, as soon as it is let go of.
       std::lock_guard lock(lazy_mutex());
       graph = lazy_graph(tensors);
-      if (graph.parameter) refuse_parameter(graph.parameter, at);
+      if (graph.parameter) refuse_parameter(graph.parameter, user, at);
       key = key_of(graph);
       executable = lazy_cache().find(key);
       if (!executable) function = function_of(graph);

@@ -35,8 +35,8 @@ void evaluate_eagerly(const Node* node);
 /// Gives a node its values; drops its operands unless it stands in a Function. Takes lazy_mutex().
 void publish(const Node* node, std::vector<Literal> values);
 
-/// The values of lazy tensors, computed together. Throws TraceError where one depends on a parameter.
-std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at);
+/// The values of lazy tensors, computed together. Throws TraceError where one depends on a parameter, naming `user`, who asks.
+std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at, const std::string& user = "eval");
 
 /// True if one of the tensors depends on a parameter, so that it has no value.
 bool depends_on_trace(std::span<const Tensor> tensors);

@@ -21,7 +21,7 @@ Function trace(std::string name, const RegionCallable& callable, std::span<const
                        home.at);
     }
   }
-  const std::vector<Literal> values = ir::evaluate(region.captures, {});
+  const std::vector<Literal> values = ir::evaluate(region.captures, {}, what);
   ir::Replay replay;
   Function::Data data{region.name, region.params, {}, {}, region.result_names};
   for (std::size_t i = 0; i < values.size(); i++) {

@@ -1,0 +1,40 @@
+// Lesson 12: reading the HLO.
+//
+// What XLA is given is text one can read: names of parameters and struct fields, a hint of the trip count, one while for a loop.
+#include <iostream>
+
+#include "rondo/rondo.h"
+
+using rondo::Tensor;
+
+struct Filter {
+  Tensor mean, variance;
+};
+
+int main() {
+  auto filter = [](Filter start, Tensor samples) {
+    auto [end, means] = rondo::scan(
+        [](Filter f, Tensor sample) {
+          const Tensor gain = f.variance / (f.variance + 1);
+          const Filter next{f.mean + gain * (sample - f.mean), f.variance * (1 - gain) + 0.1f};
+          return std::pair(next, next.mean);
+        },
+        start, samples, {.name = "filter"});
+    return std::pair(end.mean, means);
+  };
+  const rondo::Function program = rondo::trace(filter, Filter{0.0f, 1.0f}, rondo::f32({8}));
+
+  // In the IR the scan is still a scan.
+  std::cout << program.str() << "\n";
+
+  // In HLO it is a while over the carry, the stack of ys and a counter. `known_trip_count` tells XLA how often it runs.
+  std::cout << rondo::to_hlo_text(program) << "\n";
+
+  // StableHLO says the same, region by region.
+  std::cout << rondo::to_stablehlo_text(program) << "\n";
+
+  // Source lines on request: each op points at the line of this file that made it.
+  const std::string located = rondo::to_hlo_text(program, {.metadata = true});
+  const std::size_t at = located.find("divide(");
+  std::cout << located.substr(at, located.find('\n', at) - at).substr(0, 40) << " ...\n";
+}

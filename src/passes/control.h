@@ -1,0 +1,22 @@
+// Control flow that is decided before the program runs.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "passes/rewrite.h"
+
+namespace rondo::passes {
+
+/// What a construct gives when it is decided already: a conditional with a constant selector is its
+/// branch, a loop that makes no trip its inits (and ys without elements). Nothing for other nodes,
+/// and where something that is seen from outside would be lost.
+std::optional<std::vector<Tensor>> decide(const ir::Node* node, const WatchedNodes& watched,
+                                          RegionFacts& facts);
+
+/// Loops whose number of trips can be told get it as their attribute: a while that compares a
+/// counter with a constant and adds a constant to it, and a fori whose bounds have become
+/// constants.
+Function count_trips(const Function& function);
+
+}  // namespace rondo::passes

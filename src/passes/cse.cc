@@ -1,0 +1,73 @@
+#include "passes/cse.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/hash/hash.h"
+
+namespace rondo::passes {
+
+namespace {
+
+using ir::Node;
+
+std::pair<const Node*, std::uint32_t> identity(const Tensor& tensor) {
+  return {tensor.node(), tensor.result()};
+}
+
+bool takes_either_order(const Node* node) {
+  return node->op->commutative && node->operands.size() == 2;
+}
+
+std::size_t hash_of(const Node* node) {
+  if (ir::is_constant(node)) {
+    constexpr std::size_t kHashedBytes = 256;
+    const Literal& value = node->attrs<ir::ConstantAttributes>().value;
+    const std::string_view bytes(reinterpret_cast<const char*>(value.bytes()),
+                                 static_cast<std::size_t>(value.type().bytes()));
+    return absl::HashOf(node->op, value.dtype(), bytes.size(), bytes.substr(0, kHashedBytes));
+  }
+  std::size_t hash = absl::HashOf(node->op, node->attributes.hash(), node->operands.size());
+  if (takes_either_order(node)) {
+    const auto [first, second] =
+        std::minmax(identity(node->operands[0]), identity(node->operands[1]));
+    return absl::HashOf(hash, first, second);
+  }
+  for (const Tensor& operand : node->operands) hash = absl::HashOf(hash, identity(operand));
+  return hash;
+}
+
+bool same_operands(const Node* a, const Node* b) {
+  const auto same = [](const Tensor& x, const Tensor& y) { return x.same_as(y); };
+  if (std::equal(a->operands.begin(), a->operands.end(), b->operands.begin(), b->operands.end(),
+                 same))
+    return true;
+  return takes_either_order(a) && takes_either_order(b) && a->operands[0].same_as(b->operands[1]) &&
+         a->operands[1].same_as(b->operands[0]);
+}
+
+}  // namespace
+
+bool CommonExpressions::equal(const Node* a, const Node* b) const {
+  if (a->op != b->op || a->types != b->types || !same_operands(a, b) ||
+      a->attributes != b->attributes)
+    return false;
+  const auto same_structure = [&](const Function& x, const Function& y) {
+    return x.same_as(y) || structures_.number(x) == structures_.number(y);
+  };
+  return std::equal(a->regions.begin(), a->regions.end(), b->regions.begin(), b->regions.end(),
+                    same_structure);
+}
+
+const Node* CommonExpressions::first_equal(const Node* node) {
+  if (facts_.observes(node)) return node;
+  auto& candidates = by_hash_[hash_of(node)];
+  for (const Node* candidate : candidates) {
+    if (candidate == node || equal(candidate, node)) return candidate;
+  }
+  candidates.push_back(node);
+  return node;
+}
+
+}  // namespace rondo::passes

@@ -1,0 +1,78 @@
+#include "passes/fold.h"
+
+#include <string_view>
+
+#include "absl/container/inlined_vector.h"
+#include "ir/kernel.h"
+#include "rondo/error.h"
+
+namespace rondo::passes {
+
+namespace {
+
+/// What a kernel may ask for is what no folded op needs.
+class NoHost final : public ir::Host {
+ public:
+  void call(const Function&, std::span<const Literal>, std::vector<Literal>&) override { refuse(); }
+  void tap(std::string_view, const Literal&) override { refuse(); }
+  void print(std::string_view, const Literal&) override { refuse(); }
+  void progress(std::int64_t, std::int64_t) override { refuse(); }
+
+ private:
+  [[noreturn]] static void refuse() {
+    throw InternalError("an op that is seen from outside was folded");
+  }
+};
+
+bool can_be_folded(const ir::Node* node) {
+  if (!node->op->kernel || node->op->observer || node->op->kind != ir::OpKind::kOrdinary ||
+      !node->regions.empty())
+    return false;
+  for (const TensorType& type : node->types) {
+    if (type.elements() > kFoldedResultElements) return false;
+  }
+  std::int64_t elements = 0;
+  for (const Tensor& operand : node->operands) {
+    elements += operand.type().elements();
+    if (elements > kFoldedOperandElements) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<Literal>> fold_values(const ir::Node* node,
+                                                std::span<const Literal* const> operands) {
+  if (!can_be_folded(node)) return std::nullopt;
+  // Nothing is movable, so that no kernel writes through the cast.
+  absl::InlinedVector<Literal*, 4> inputs;
+  for (const Literal* operand : operands) inputs.push_back(const_cast<Literal*>(operand));
+  std::vector<Literal> results(node->types.size());
+  NoHost host;
+  ir::KernelCall call(*node, inputs, 0, results, host);
+  try {
+    node->op->kernel(call);
+  } catch (const Error&) {
+    return std::nullopt;  // what is wrong is said when the program runs
+  }
+  for (std::size_t i = 0; i < results.size(); i++) {
+    if (results[i].type() != node->types[i]) return std::nullopt;
+  }
+  return results;
+}
+
+std::optional<std::vector<Tensor>> fold(const ir::Node* node) {
+  absl::InlinedVector<const Literal*, 4> operands;
+  for (const Tensor& operand : node->operands) {
+    if (!ir::is_constant(operand.node())) return std::nullopt;
+    operands.push_back(&operand.node()->attrs<ir::ConstantAttributes>().value);
+  }
+  std::optional<std::vector<Literal>> values = fold_values(node, operands);
+  if (!values) return std::nullopt;
+  std::vector<Tensor> constants;
+  for (Literal& value : *values)
+    constants.push_back(ir::make_constant(std::move(value), node->location()));
+  return constants;
+}
+
+}  // namespace rondo::passes

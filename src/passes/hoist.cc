@@ -1,0 +1,145 @@
+#include "passes/hoist.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "passes/loop_view.h"
+
+namespace rondo::passes {
+
+namespace {
+
+using ir::Node;
+
+/// Finds what can leave one region of a loop.
+class HoistedNodes {
+ public:
+  HoistedNodes(const LoopView& view, std::size_t region, RegionFacts& facts)
+      : view_(view), function_(view.node->regions[region]) {
+    const auto trips = view.trip_count();
+    const bool always_runs = view.condition == region || (trips && *trips > 0);
+    for (std::size_t p = 0; p < view.params(); p++) {
+      if (view.role_of_param(p) == LoopView::Role::kInvariant)
+        still_.insert(function_.parameters()[p].node());
+    }
+    for (const Node* node : function_.body()) {
+      if (ir::is_constant(node)) {
+        still_.insert(node);
+      } else if (can_leave(node) && !facts.observes(node) &&
+                 (always_runs || !facts.may_not_end(node))) {
+        still_.insert(node);
+        nodes_.push_back(node);
+      }
+    }
+    if (nodes_.empty()) return;
+    absl::flat_hash_set<const Node*> leaving(nodes_.begin(), nodes_.end());
+    absl::flat_hash_set<std::pair<const Node*, std::uint32_t>> seen;
+    auto use = [&](const Tensor& value) {
+      if (leaving.contains(value.node()) && seen.emplace(value.node(), value.result()).second)
+        used_.push_back(value);
+    };
+    for (const Node* node : function_.body()) {
+      if (leaving.contains(node)) continue;
+      for (const Tensor& operand : node->operands) use(operand);
+    }
+    for (const Tensor& result : function_.outputs()) use(result);
+  }
+
+  bool empty() const { return nodes_.empty(); }
+  const Function& function() const { return function_; }
+  /// What the rest of the region uses of the nodes that leave.
+  const std::vector<Tensor>& used() const { return used_; }
+
+  /// Puts the nodes into the function around the loop, whose operands have become `operands`; what
+  /// `used()` is there.
+  std::vector<Tensor> move_out(const ir::Operands& operands) const {
+    ir::Replay replay;
+    for (std::size_t p = view_.index; p < view_.params(); p++) {
+      replay.bind(function_.parameters()[p], operands[view_.operand_of_param(p)]);
+    }
+    for (const Node* node : nodes_) replay.copy(node);
+    std::vector<Tensor> moved;
+    for (const Tensor& value : used_) moved.push_back(replay(value));
+    return moved;
+  }
+
+ private:
+  bool can_leave(const Node* node) const {
+    std::int64_t operand_bytes = 0, result_bytes = 0;
+    auto add = [](std::int64_t& sum, std::int64_t bytes) {
+      if (__builtin_add_overflow(sum, bytes, &sum)) sum = INT64_MAX;
+    };
+    for (const Tensor& operand : node->operands) {
+      if (!still_.contains(operand.node())) return false;
+      add(operand_bytes, operand.type().bytes());
+    }
+    for (const TensorType& type : node->types) add(result_bytes, type.bytes());
+    return result_bytes <= std::max(kHoistedBytes, operand_bytes);
+  }
+
+  const LoopView& view_;
+  const Function& function_;
+  absl::flat_hash_set<const Node*> still_;  // parameters and nodes that are the same in every trip
+  std::vector<const Node*> nodes_;          // that leave, in the order of the body
+  std::vector<Tensor> used_;
+};
+
+/// The region with `added` more invariants, of which those from `own` on stand for what left it.
+Function without_hoisted(const HoistedNodes& hoisted, const std::vector<Tensor>& added,
+                         std::size_t own) {
+  const Function& region = hoisted.function();
+  FunctionRewrite rewrite(region);
+  std::vector<Tensor> params = region.parameters();
+  auto token = params.empty() ? std::make_shared<ir::RegionToken>()
+                              : params[0].node()->attrs<ir::ParameterAttributes>().region;
+  for (std::size_t i = 0; i < added.size(); i++) {
+    const Node* from = added[i].node();
+    params.push_back(ir::make_parameter(added[i].type(), std::string(from->op->name),
+                                        static_cast<std::int64_t>(params.size()), token,
+                                        from->location()));
+    if (i >= own && i < own + hoisted.used().size())
+      rewrite.bind(hoisted.used()[i - own], params.back());
+  }
+  for (const Node* node : region.body()) {
+    if (rewrite.changed()) rewrite.replace(node, rewrite.rebuilt(node));
+  }
+  std::vector<Tensor> results;
+  for (const Tensor& result : region.outputs()) results.push_back(rewrite(result));
+  return rewrite.finish(std::move(params), std::move(results), region.result_names());
+}
+
+}  // namespace
+
+Function hoist_function(const Function& function, RegionFacts& facts) {
+  FunctionRewrite rewrite(function);
+  for (const Node* node : function.body()) {
+    const auto view = LoopView::of(node);
+    std::vector<HoistedNodes> hoisted;
+    bool any = false;
+    for (std::size_t k = 0; view && !view->is_conditional() && k < node->regions.size(); k++) {
+      hoisted.emplace_back(*view, k, facts);
+      any = any || !hoisted.back().empty();
+    }
+    if (!any) {
+      if (rewrite.changed()) rewrite.replace(node, rewrite.rebuilt(node));
+      continue;
+    }
+    ir::Operands operands = rewrite.operands_of(node);
+    std::vector<Tensor> added;
+    std::vector<std::size_t> own;  // where those of each region begin
+    for (const HoistedNodes& nodes : hoisted) {
+      own.push_back(added.size());
+      const std::vector<Tensor> moved = nodes.move_out(operands);
+      added.insert(added.end(), moved.begin(), moved.end());
+    }
+    std::vector<Function> regions;
+    for (std::size_t k = 0; k < hoisted.size(); k++)
+      regions.push_back(without_hoisted(hoisted[k], added, own[k]));
+    operands.insert(operands.end(), added.begin(), added.end());
+    rewrite.replace(node, ir::rebuild(node, std::move(operands), std::move(regions)));
+  }
+  return rewrite.finish();
+}
+
+}  // namespace rondo::passes

@@ -1,0 +1,19 @@
+// Code that does the same in every trip, once before the loop.
+#pragma once
+
+#include "passes/rewrite.h"
+
+namespace rondo::passes {
+
+/// A result of more bytes than this moves out of a loop only if the operands of its node have as
+/// many: what makes a large array out of little is cheap to make again, and would be kept alive
+/// during the whole loop.
+inline constexpr std::int64_t kHoistedBytes = std::int64_t{1} << 20;
+
+/// Moves nodes that depend on invariants and constants only out of the loops (while, with its
+/// condition, scan and fori) that stand in the function, into the function; their results become
+/// invariants. What is seen from outside stays, and so does what contains a while that may not end,
+/// unless the loop is known to run (a condition always does). Constants stay where they are used.
+Function hoist_function(const Function& function, RegionFacts& facts);
+
+}  // namespace rondo::passes

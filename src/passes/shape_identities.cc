@@ -1,0 +1,197 @@
+// Rows of the ops that move elements: they hold for every bit pattern.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "ops/broadcast.h"
+#include "ops/concatenate.h"
+#include "ops/dynamic_slice.h"
+#include "ops/pad.h"
+#include "ops/permute.h"
+#include "ops/slice.h"
+#include "passes/identities.h"
+
+namespace rondo::passes {
+
+namespace {
+
+using ir::Node;
+using Axes = std::vector<std::int64_t>;
+
+const Node* source_of_op(const Node& node, const ir::OpDef& op) {
+  const Node* source = node.operands[0].node();
+  return source->op == &op ? source : nullptr;
+}
+
+/// The operand, if it has the node's type already.
+Tensor if_same_type(const Node& node) {
+  return node.operand_type(0) == node.type() ? node.operands[0] : Tensor();
+}
+
+bool counts_up(const Axes& axes) {
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    if (axes[i] != static_cast<std::int64_t>(i)) return false;
+  }
+  return true;
+}
+
+/// The scalar whose broadcast the first operand is, broadcast to the node's shape instead.
+Tensor of_repeated_scalar(const Node& node) {
+  const Node* source = source_of_op(node, ops::kBroadcastInDim);
+  if (!source || source->operand_type(0).rank() != 0 || node.type().dtype != source->type().dtype)
+    return {};
+  if (source->type() == node.type()) return node.operands[0];
+  return node.type().rank() == 0
+             ? source->operands[0]
+             : ops::broadcast_axes(source->operands[0], node.type().shape, {}, node.location());
+}
+
+Tensor reshape_reshaped(const Node& node) {
+  const Node* source = source_of_op(node, ops::kReshape);
+  return source ? ops::reshape_to(source->operands[0], node.type().shape, node.location())
+                : Tensor();
+}
+
+Tensor broadcast_to_itself(const Node& node) {
+  const bool same = node.operand_type(0) == node.type() &&
+                    counts_up(node.attrs<ops::BroadcastAttributes>().dimensions);
+  return same ? node.operands[0] : Tensor();
+}
+
+Tensor broadcast_broadcast(const Node& node) {
+  const Node* source = source_of_op(node, ops::kBroadcastInDim);
+  if (!source) return {};
+  const Axes& outer = node.attrs<ops::BroadcastAttributes>().dimensions;
+  Axes map = source->attrs<ops::BroadcastAttributes>().dimensions;
+  for (std::int64_t& axis : map) axis = outer[static_cast<std::size_t>(axis)];
+  return ops::broadcast_axes(source->operands[0], node.type().shape, std::move(map),
+                             node.location());
+}
+
+Tensor transpose_to_itself(const Node& node) {
+  return counts_up(node.attrs<ops::TransposeAttributes>().permutation) ? node.operands[0]
+                                                                       : Tensor();
+}
+
+Tensor transpose_transposed(const Node& node) {
+  const Node* source = source_of_op(node, ops::kTranspose);
+  if (!source) return {};
+  const Axes& inner = source->attrs<ops::TransposeAttributes>().permutation;
+  Axes both = node.attrs<ops::TransposeAttributes>().permutation;
+  for (std::int64_t& axis : both) axis = inner[static_cast<std::size_t>(axis)];
+  return ops::transposed(source->operands[0], std::move(both), node.location());
+}
+
+Tensor reverse_nothing(const Node& node) {
+  const Axes& axes = node.attrs<ops::ReverseAttributes>().axes;
+  const auto is_short = [&](std::int64_t axis) { return node.type().shape[axis] <= 1; };
+  return std::all_of(axes.begin(), axes.end(), is_short) ? node.operands[0] : Tensor();
+}
+
+Tensor reverse_reversed(const Node& node) {
+  const Node* source = source_of_op(node, ops::kReverse);
+  return source && source->attributes == node.attributes ? source->operands[0] : Tensor();
+}
+
+Tensor slice_sliced(const Node& node) {
+  const Node* source = source_of_op(node, ops::kSlice);
+  if (!source || node.type().elements() == 0) return {};
+  const auto& inner = source->attrs<ops::SliceAttributes>();
+  ops::SliceAttributes both = node.attrs<ops::SliceAttributes>();
+  for (std::size_t i = 0; i < both.starts.size(); i++) {
+    both.starts[i] = inner.starts[i] + both.starts[i] * inner.strides[i];
+    both.strides[i] *= inner.strides[i];
+    both.limits[i] = both.starts[i] + (node.type().shape[i] - 1) * both.strides[i] + 1;
+  }
+  return ir::make(ops::kSlice, {source->operands[0]}, std::move(both), node.location());
+}
+
+/// A slice of arrays one after the other that is just one of them.
+Tensor slice_concatenated(const Node& node) {
+  const Node* source = source_of_op(node, ops::kConcatenate);
+  if (!source) return {};
+  const auto axis = static_cast<std::size_t>(source->attrs<ops::ConcatenateAttributes>().axis);
+  const auto& slice = node.attrs<ops::SliceAttributes>();
+  std::int64_t at = 0;
+  for (const Tensor& part : source->operands) {
+    if (at == slice.starts[axis] && part.type() == node.type() && slice.strides[axis] == 1)
+      return part;
+    at += part.shape()[axis];
+  }
+  return {};
+}
+
+Tensor concatenate_one(const Node& node) {
+  return node.operands.size() == 1 ? node.operands[0] : Tensor();
+}
+
+Tensor concatenate_with_nothing(const Node& node) {
+  ir::Operands filled;
+  for (const Tensor& operand : node.operands) {
+    if (operand.type().elements() != 0) filled.push_back(operand);
+  }
+  if (filled.empty() || filled.size() == node.operands.size()) return {};
+  return ir::make(ops::kConcatenate, std::move(filled), node.attributes, node.location());
+}
+
+Tensor pad_with_nothing(const Node& node) {
+  const auto& pad = node.attrs<ops::PadAttributes>();
+  const auto is_zero = [](std::int64_t n) { return n == 0; };
+  const bool nothing = std::all_of(pad.low.begin(), pad.low.end(), is_zero) &&
+                       std::all_of(pad.high.begin(), pad.high.end(), is_zero);
+  return nothing ? if_same_type(node) : Tensor();
+}
+
+Tensor dynamic_slice_of_known_place(const Node& node) {
+  const Shape& whole = node.operand_type(0).shape;
+  ops::SliceAttributes slice;
+  for (std::size_t i = 0; i < whole.size(); i++) {
+    const Tensor& start = node.operands[i + 1];
+    if (!ir::is_constant(start.node())) return {};
+    const std::int64_t size = node.type().shape[i];
+    const std::int64_t asked =
+        ops::index_at(start.node()->attrs<ir::ConstantAttributes>().value, 0);
+    const std::int64_t at = std::clamp<std::int64_t>(asked, 0, whole[i] - size);
+    slice.starts.push_back(at);
+    slice.limits.push_back(at + size);
+    slice.strides.push_back(1);
+  }
+  return ir::make(ops::kSlice, {node.operands[0]}, std::move(slice), node.location());
+}
+
+Tensor update_everything(const Node& node) {
+  return node.operand_type(1) == node.type() ? node.operands[1] : Tensor();
+}
+
+// clang-format off
+const Identity kShapeIdentities[] = {
+    {&ops::kReshape, "reshape(x, shape of x) = x", "nothing moves", if_same_type},
+    {&ops::kReshape, "reshape(reshape(x)) = reshape(x)", "the row-major order is kept by both", reshape_reshaped},
+    {&ops::kReshape, "reshape(broadcast(scalar)) = broadcast(scalar)", "all elements are the same", of_repeated_scalar},
+    {&ops::kBroadcastInDim, "broadcast(x, shape of x) = x", "each axis goes to its own place", broadcast_to_itself},
+    {&ops::kBroadcastInDim, "broadcast(broadcast(x)) = broadcast(x)", "axes go where the second sends the places of the first", broadcast_broadcast},
+    {&ops::kTranspose, "transpose(x, 0 1 2) = x", "each axis stays", transpose_to_itself},
+    {&ops::kTranspose, "transpose(transpose(x)) = transpose(x)", "permutations compose", transpose_transposed},
+    {&ops::kTranspose, "transpose(broadcast(scalar)) = broadcast(scalar)", "all elements are the same", of_repeated_scalar},
+    {&ops::kReverse, "reverse(x, no axis) = x", "an axis of one element is its own reverse", reverse_nothing},
+    {&ops::kReverse, "reverse(reverse(x)) = x", "along the same axes", reverse_reversed},
+    {&ops::kReverse, "reverse(broadcast(scalar)) = broadcast(scalar)", "all elements are the same", of_repeated_scalar},
+    {&ops::kSlice, "slice(x, everything) = x", "as many elements of each axis as there are, in order", if_same_type},
+    {&ops::kSlice, "slice(slice(x)) = slice(x)", "starts and strides compose", slice_sliced},
+    {&ops::kSlice, "slice(concatenate(x, y), x) = x", "just one of the parts", slice_concatenated},
+    {&ops::kSlice, "slice(broadcast(scalar)) = broadcast(scalar)", "all elements are the same", of_repeated_scalar},
+    {&ops::kConcatenate, "concatenate(x) = x", "nothing follows", concatenate_one},
+    {&ops::kConcatenate, "concatenate(x, empty) = concatenate(x)", "no element is added", concatenate_with_nothing},
+    {&ops::kPad, "pad(x, 0, 0, 0) = x", "nothing is added", pad_with_nothing},
+    {&ops::kDynamicSlice, "dynamic_slice(x, i, shape of x) = x", "the start is clamped to 0", if_same_type},
+    {&ops::kDynamicSlice, "dynamic_slice(broadcast(scalar)) = broadcast(scalar)", "all elements are the same", of_repeated_scalar},
+    {&ops::kDynamicSlice, "dynamic_slice(x, 3, size) = slice(x, 3, 3 + size)", "the start is known, and clamped here", dynamic_slice_of_known_place},
+    {&ops::kDynamicUpdateSlice, "dynamic_update_slice(x, y of x's shape, i) = y", "the start is clamped to 0", update_everything},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Identity> shape_identities() { return kShapeIdentities; }
+
+}  // namespace rondo::passes

@@ -1,0 +1,103 @@
+#include "passes/simplify.h"
+
+#include <optional>
+#include <utility>
+
+#include "passes/control.h"
+#include "passes/cse.h"
+#include "passes/fold.h"
+#include "passes/identities.h"
+
+namespace rondo::passes {
+
+namespace {
+
+using ir::Node;
+
+// No chain of rewrites of one node is this long; a rule that led back to itself would end here.
+constexpr int kMostRewrites = 32;
+
+class Simplifier {
+ public:
+  Simplifier(const Function& function, StructureTable& structures, RegionFacts& facts)
+      : rewrite_(function),
+        watched_(function, facts),
+        facts_(facts),
+        expressions_(structures, facts) {}
+
+  Function run() {
+    for (const Node* node : rewrite_.source().body()) visit(node);
+    return rewrite_.finish();
+  }
+
+ private:
+  void visit(const Node* node) {
+    Tensor current = rewrite_.rebuilt(node);
+    for (int i = 0; i < kMostRewrites; i++) {
+      watch(current.node());
+      if (current.node()->op->observer) break;
+      if (std::optional<std::vector<Tensor>> values = several_values(current.node())) {
+        rewrite_.replace(node, *values);
+        return;
+      }
+      const std::uint64_t first_new = ir::next_id();
+      Tensor simpler = simplify(current.node());
+      if (simpler.empty() || !may_become(current.node(), simpler.node())) break;
+      current = std::move(simpler);
+      if (current.node()->id < first_new) {  // it was simplified when it was met
+        rewrite_.bind(Tensor::of(node), std::move(current));
+        return;
+      }
+    }
+    rewrite_.replace(node, Tensor::of(expressions_.first_equal(current.node())));
+  }
+
+  /// The values of all results, where they are known without the node.
+  std::optional<std::vector<Tensor>> several_values(const Node* node) {
+    if (node->regions.empty()) return ir::is_constant(node) ? std::nullopt : fold_to_known(node);
+    return decide(node, watched_, facts_);
+  }
+
+  std::optional<std::vector<Tensor>> fold_to_known(const Node* node) {
+    std::optional<std::vector<Tensor>> constants = fold(node);
+    if (!constants) return std::nullopt;
+    for (Tensor& constant : *constants)
+      constant = Tensor::of(expressions_.first_equal(constant.node()));
+    return constants;
+  }
+
+  void watch(const Node* node) {
+    if (watched_.empty() || watched_.contains(node)) return;
+    bool watched = facts_.observes(node);
+    for (const Tensor& operand : node->operands) watched = watched || watched_.contains(operand);
+    if (watched) watched_.add(node);
+  }
+
+  /// An operand that is watched may not get lost: the only such one must go on into what is put in
+  /// the place of the node.
+  bool may_become(const Node* node, const Node* simpler) {
+    if (watched_.empty() || !watched_.contains(node)) return true;
+    const Node* only = nullptr;
+    for (const Tensor& operand : node->operands) {
+      if (!watched_.contains(operand) || operand.node() == only) continue;
+      if (only) return false;
+      only = operand.node();
+    }
+    watch(simpler);
+    return watched_.contains(simpler);
+  }
+
+  FunctionRewrite rewrite_;
+  WatchedNodes watched_;
+  RegionFacts& facts_;
+  CommonExpressions expressions_;  // its nodes live in the source or are bound in rewrite_
+};
+
+}  // namespace
+
+Function simplify_function(const Function& function, StructureTable& structures,
+                           RegionFacts& facts) {
+  return Simplifier(function, structures, facts).run();
+}
+
+}  // namespace rondo::passes
