@@ -12,8 +12,8 @@ set(rondo_source_paths ${rondo_sources})
 list(TRANSFORM rondo_source_paths PREPEND "${PROJECT_SOURCE_DIR}/src/")
 if(NOT rondo_source_paths)
   # A library must have a source; an empty one stands in until src/ has its first.
-  file(WRITE "${PROJECT_BINARY_DIR}/generated/empty.cc" "")
-  set(rondo_source_paths "${PROJECT_BINARY_DIR}/generated/empty.cc")
+  file(WRITE "${PROJECT_BINARY_DIR}/empty.cc" "")
+  set(rondo_source_paths "${PROJECT_BINARY_DIR}/empty.cc")
 endif()
 
 set(RONDO_ABSL_TARGETS
@@ -46,6 +46,10 @@ target_link_libraries(rondo PRIVATE ${RONDO_LINK_LIBRARIES})
 get_target_property(rondo_type rondo TYPE)
 if(rondo_type STREQUAL "SHARED_LIBRARY")
   target_compile_definitions(rondo PUBLIC RONDO_SHARED)
+endif()
+
+if(RONDO_UNITY_BUILD)
+  set_target_properties(rondo PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
 endif()
 
 if(RONDO_PRECOMPILED_HEADERS)

@@ -1,5 +1,5 @@
 // A null pointer is no number, although a pointer converts to bool.
-// EXPECT: (no matching|could not convert|cannot convert|no viable conversion|conversion from)
+// EXPECT: (use of|call to) deleted
 // EXPECT: nullptr
 #include <rondo/rondo.h>
 

@@ -1,5 +1,5 @@
 // Text is no number, although a string literal is a pointer, which converts to bool.
-// EXPECT: (no matching|could not convert|cannot convert|no viable conversion|conversion from)
+// EXPECT: (use of|call to) deleted
 // EXPECT: const char
 #include <rondo/rondo.h>
 
