@@ -1,5 +1,5 @@
 // A null pointer is no number, although a pointer converts to bool.
-// EXPECT: (use of|call to) deleted
+// EXPECT: deleted function
 // EXPECT: nullptr
 #include <rondo/rondo.h>
 

@@ -1,5 +1,5 @@
 // Text is no number, although a string literal is a pointer, which converts to bool.
-// EXPECT: (use of|call to) deleted
+// EXPECT: deleted function
 // EXPECT: const char
 #include <rondo/rondo.h>
 
