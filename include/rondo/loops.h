@@ -258,7 +258,7 @@ namespace detail {
 /// Branches on leaves, all with the result structure `Out`; the last one called leaves its tree as the prototype.
 template <class Out, class F, class... Operands>
 RegionCallable branch_on_leaves(F& f, std::optional<Out>& prototype, const Operands&... operands) {
-  return [&f, &prototype, &operands...](std::span<const Tensor> leaves) {
+  return [&f, &prototype, &operands...]([[maybe_unused]] std::span<const Tensor> leaves) {
     const std::tuple<traced_t<Operands>...> arguments{tree_from(operands, leaves)...};
     auto result = std::apply(f, arguments);
     static_assert(TreeConvertible<decltype(result), Out>, "rondo: all branches must return the same tree: this one returns another");
@@ -274,7 +274,7 @@ template <class... Operands>
 Leaves operand_leaves(const Operands&... operands) {
   Leaves all;
   std::size_t index = 0;
-  auto add = [&](const auto& operand) {
+  [[maybe_unused]] auto add = [&](const auto& operand) {
     Leaves leaves = leaves_of(operand, "operand[" + std::to_string(index++) + "]");
     all.values.insert(all.values.end(), leaves.values.begin(), leaves.values.end());
     all.paths.insert(all.paths.end(), leaves.paths.begin(), leaves.paths.end());

@@ -64,7 +64,7 @@ TensorType type_of_spec(const T&) {
 template <class... Specs>
 void describe_specs(std::vector<TensorType>& types, std::vector<std::string>& names, const Specs&... specs) {
   std::size_t index = 0;
-  auto add = [&](const auto& spec) {
+  [[maybe_unused]] auto add = [&](const auto& spec) {
     for_each_leaf(spec, [&](const auto& leaf) { types.push_back(type_of_spec(leaf)); });
     const std::vector<std::string> paths = leaf_paths(spec, "arg" + std::to_string(index++));
     names.insert(names.end(), paths.begin(), paths.end());
@@ -76,7 +76,7 @@ void describe_specs(std::vector<TensorType>& types, std::vector<std::string>& na
 template <class F, class Out, class... Args>
 RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const Args&... args) {
   static_assert(TensorTree<Out>, "rondo: a traced function must return a tree of tensors (it may not return void)");
-  return [&](std::span<const Tensor> leaves) {
+  return [&]([[maybe_unused]] std::span<const Tensor> leaves) {
     std::tuple<traced_t<Args>...> arguments{tree_from(args, leaves)...};
     prototype = tree_cast<Out>(std::apply(f, std::move(arguments)));
     return leaves_of(*prototype, "result");
