@@ -16,7 +16,7 @@ constexpr int kMaxCallDepth = 200;
 constexpr auto kReportInterval = std::chrono::milliseconds(200);
 
 std::string loop_text(const LoopInfo& loop) {
-  return fmt::format("{}{} ({})", loop.node->op->name, loop.name.empty() ? "" : fmt::format(" '{}'", loop.name),
+  return fmt::format("the loop{} ({})", loop.name.empty() ? "" : fmt::format(" '{}'", loop.name),
                      loop.node->location().str());
 }
 

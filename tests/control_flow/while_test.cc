@@ -240,10 +240,10 @@ TEST(WhileErrors, LimitsNameTheLoopAndItsTrip) {
   const std::vector<Literal> one{Literal::scalar(1.0f)};
   RunOptions limited;
   limited.max_iterations = 1000;
-  expect_error<ExecutionError>([&] { run.run(one, limited); }, {"while_loop 'endless'", "max_iterations = 1000", "trip 1001", "while_test.cc:"});
+  expect_error<ExecutionError>([&] { run.run(one, limited); }, {"the loop 'endless'", "max_iterations = 1000", "trip 1001", "while_test.cc:"});
   RunOptions hurried;
   hurried.deadline = std::chrono::milliseconds(20);
-  expect_error<ExecutionError>([&] { run.run(one, hurried); }, {"while_loop 'endless'", "deadline of 0.02 s", "trip"});
+  expect_error<ExecutionError>([&] { run.run(one, hurried); }, {"the loop 'endless'", "deadline of 0.02 s", "trip"});
   std::stop_source source;
   source.request_stop();
   RunOptions stopped;

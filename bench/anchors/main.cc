@@ -1,0 +1,7 @@
+#include "anchors/harness.h"
+
+int main() {
+  anchors::loops();
+  anchors::arrays();
+  anchors::texts();
+}
