@@ -12,14 +12,17 @@
 namespace rondo {
 
 /// The element types, in the order in which XLA lists them.
+// clang-format off
 enum class DType : std::uint8_t {
   kPred, kS8, kS16, kS32, kS64, kU8, kU16, kU32, kU64, kF16, kBF16, kF32, kF64, kC64, kC128
-};  // clang-format keeps the one-line list: it is read as a table
+};
+// clang-format on
 
 inline constexpr int kDTypeCount = 15;
 
 namespace detail {
-inline constexpr unsigned char kByteWidths[kDTypeCount] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+inline constexpr unsigned char kByteWidths[kDTypeCount] = {1, 1, 2, 4, 8, 1, 2, 4,
+                                                           8, 2, 2, 4, 8, 8, 16};
 }  // namespace detail
 
 /// XLA's name: `pred`, `s32`, `bf16`, ...; `invalid` for a value outside the enumeration.
@@ -38,8 +41,8 @@ constexpr bool is_complex(DType t) noexcept { return t >= DType::kC64; }
 
 namespace detail {
 
-/// The integer as a double; where it has more than 53 bits, one that rounds to fewer bits as the integer itself does: what
-/// does not fit is replaced by its last bit set.
+/// The integer as a double; where it has more than 53 bits, one that rounds to fewer bits as the
+/// integer itself does: what does not fit is replaced by its last bit set.
 template <class T>
 constexpr double integer_to_double(T value) noexcept {
   if constexpr (sizeof(T) < 8) {
@@ -57,15 +60,15 @@ constexpr double integer_to_double(T value) noexcept {
 
 }  // namespace detail
 
-/// IEEE 754 binary16. Conversions round to nearest even, once; a NaN keeps its sign and the upper bits
-/// of its payload and becomes quiet. The conversion to float is exact.
+/// IEEE 754 binary16. Conversions round to nearest even, once; a NaN keeps its sign and the upper
+/// bits of its payload and becomes quiet. The conversion to float is exact.
 struct float16 {
   std::uint16_t bits = 0;
   float16() = default;
   RONDO_API explicit float16(float value) noexcept;
   RONDO_API explicit float16(double value) noexcept;
   template <class T>
-    requires std::is_integral_v<T>
+  requires std::is_integral_v<T>
   explicit float16(T value) noexcept : float16(detail::integer_to_double(value)) {}
   RONDO_API operator float() const noexcept;
   static constexpr float16 from_bits(std::uint16_t bits) noexcept {
@@ -82,7 +85,7 @@ struct bfloat16 {
   RONDO_API explicit bfloat16(float value) noexcept;
   RONDO_API explicit bfloat16(double value) noexcept;
   template <class T>
-    requires std::is_integral_v<T>
+  requires std::is_integral_v<T>
   explicit bfloat16(T value) noexcept : bfloat16(detail::integer_to_double(value)) {}
   operator float() const noexcept {
     return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) << 16);
@@ -98,14 +101,22 @@ namespace detail {
 
 template <class T>
 constexpr int dtype_index() {
-  if constexpr (std::is_same_v<T, bool>) return static_cast<int>(DType::kPred);
-  else if constexpr (std::is_same_v<T, float16>) return static_cast<int>(DType::kF16);
-  else if constexpr (std::is_same_v<T, bfloat16>) return static_cast<int>(DType::kBF16);
-  else if constexpr (std::is_same_v<T, float>) return static_cast<int>(DType::kF32);
-  else if constexpr (std::is_same_v<T, double>) return static_cast<int>(DType::kF64);
-  else if constexpr (std::is_same_v<T, long double>) return static_cast<int>(DType::kF64);
-  else if constexpr (std::is_same_v<T, std::complex<float>>) return static_cast<int>(DType::kC64);
-  else if constexpr (std::is_same_v<T, std::complex<double>>) return static_cast<int>(DType::kC128);
+  if constexpr (std::is_same_v<T, bool>)
+    return static_cast<int>(DType::kPred);
+  else if constexpr (std::is_same_v<T, float16>)
+    return static_cast<int>(DType::kF16);
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return static_cast<int>(DType::kBF16);
+  else if constexpr (std::is_same_v<T, float>)
+    return static_cast<int>(DType::kF32);
+  else if constexpr (std::is_same_v<T, double>)
+    return static_cast<int>(DType::kF64);
+  else if constexpr (std::is_same_v<T, long double>)
+    return static_cast<int>(DType::kF64);
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return static_cast<int>(DType::kC64);
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return static_cast<int>(DType::kC128);
   else if constexpr (std::is_integral_v<T> && sizeof(T) <= 8) {
     constexpr int width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
     return static_cast<int>(std::is_signed_v<T> ? DType::kS8 : DType::kU8) + width;
@@ -116,10 +127,11 @@ constexpr int dtype_index() {
 
 }  // namespace detail
 
-/// A host type that is an element of some dtype: every arithmetic type by its width and sign, std::complex of float and
-/// double, float16, bfloat16.
+/// A host type that is an element of some dtype: every arithmetic type by its width and sign,
+/// std::complex of float and double, float16, bfloat16.
 template <class T>
-concept HostScalar = detail::dtype_index<std::remove_cv_t<T>>() >= 0;
+concept HostScalar = detail::dtype_index<std::remove_cv_t<T>>()
+>= 0;
 
 /// The dtype that holds a host type: `dtype_of<std::size_t>` is kU64.
 template <HostScalar T>

@@ -9,8 +9,9 @@
 
 namespace rondo {
 
-/// A place in the user's program. It stands where std::source_location would, which some supported compilers
-/// (clang before 16) do not offer; a default argument `SourceLocation at = SourceLocation::current()` names the caller's line.
+/// A place in the user's program. It stands where std::source_location would, which some supported
+/// compilers (clang before 16) do not offer; a default argument `SourceLocation at =
+/// SourceLocation::current()` names the caller's line.
 struct SourceLocation {
   const char* file = "";
   const char* function = "";
@@ -38,14 +39,16 @@ class RONDO_API Error : public std::runtime_error {
   SourceLocation at_;
 };
 
-/// A mistake in the user's program, found while it is built: types that do not fit, a tensor out of its loop.
+/// A mistake in the user's program, found while it is built: types that do not fit, a tensor out of
+/// its loop.
 class RONDO_API TraceError : public Error {
  public:
   using Error::Error;
   ~TraceError() override;
 };
 
-/// Text or a file that cannot be read. Line and column count from 1; 0 where the input has no lines.
+/// Text or a file that cannot be read. Line and column count from 1; 0 where the input has no
+/// lines.
 class RONDO_API ParseError : public Error {
  public:
   ParseError(const std::string& message, std::int64_t line, std::int64_t column)

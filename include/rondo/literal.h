@@ -16,10 +16,10 @@
 
 namespace rondo {
 
-/// A dense row-major host array. Copies share their storage; the first write through a shared one copies it. Storage is
-/// aligned to 64 bytes. A pred is one byte, 0 or 1. A default-constructed literal is an f32[0]. A literal that was moved from
-/// holds nothing: it may be assigned to, copied, compared, printed and destroyed, and the rest throws TraceError or finds no
-/// elements.
+/// A dense row-major host array. Copies share their storage; the first write through a shared one
+/// copies it. Storage is aligned to 64 bytes. A pred is one byte, 0 or 1. A default-constructed
+/// literal is an f32[0]. A literal that was moved from holds nothing: it may be assigned to,
+/// copied, compared, printed and destroyed, and the rest throws TraceError or finds no elements.
 class RONDO_API Literal {
  public:
   Literal() : type_{DType::kF32, empty_shape()} {}
@@ -39,10 +39,12 @@ class RONDO_API Literal {
     if (storage_) release(storage_);
   }
 
-  /// An array with a copy of `values`, in row-major order. Throws TraceError if their number is not the shape's.
+  /// An array with a copy of `values`, in row-major order. Throws TraceError if their number is not
+  /// the shape's.
   template <HostScalar T>
   static Literal from(std::span<const T> values, const Shape& shape) {
-    static_assert(!std::is_same_v<T, long double>, "rondo: a long double array has no element type; use double");
+    static_assert(!std::is_same_v<T, long double>,
+                  "rondo: a long double array has no element type; use double");
     return copy_of(values.data(), values.size(), {dtype_of<T>, shape});
   }
   template <HostScalar T>
@@ -65,8 +67,10 @@ class RONDO_API Literal {
   }
   template <HostScalar T>
   static Literal scalar(T value) {
-    if constexpr (std::is_same_v<T, long double>) return scalar(static_cast<double>(value));
-    else return copy_of(&value, 1, {dtype_of<T>, {}});
+    if constexpr (std::is_same_v<T, long double>)
+      return scalar(static_cast<double>(value));
+    else
+      return copy_of(&value, 1, {dtype_of<T>, {}});
   }
   static Literal zeros(const TensorType& type);
   /// Storage without a defined content, to be written through mutable_data or mutable_bytes.
@@ -81,14 +85,16 @@ class RONDO_API Literal {
   /// The elements in row-major order. Throws TraceError unless T is the host type of the dtype.
   template <HostScalar T>
   std::span<const T> data() const {
-    static_assert(!std::is_same_v<std::remove_cv_t<T>, long double>, "rondo: no array holds long double; use double");
+    static_assert(!std::is_same_v<std::remove_cv_t<T>, long double>,
+                  "rondo: no array holds long double; use double");
     check_dtype(dtype_of<T>);
     return {reinterpret_cast<const T*>(bytes()), size()};
   }
   /// The elements for writing; copies the storage first if it is shared.
   template <HostScalar T>
   std::span<T> mutable_data() {
-    static_assert(!std::is_same_v<std::remove_cv_t<T>, long double>, "rondo: no array holds long double; use double");
+    static_assert(!std::is_same_v<std::remove_cv_t<T>, long double>,
+                  "rondo: no array holds long double; use double");
     check_dtype(dtype_of<T>);
     return {reinterpret_cast<T*>(mutable_bytes()), size()};
   }
@@ -111,13 +117,14 @@ class RONDO_API Literal {
   bool unique() const noexcept {
     return storage_ && storage_->references.load(std::memory_order_acquire) == 1;
   }
-  /// The same bytes under another type, without a copy. Throws TraceError if the number of bytes differs, or if other
-  /// elements should become pred (their bytes need not be 0 or 1).
+  /// The same bytes under another type, without a copy. Throws TraceError if the number of bytes
+  /// differs, or if other elements should become pred (their bytes need not be 0 or 1).
   Literal reinterpreted(const TensorType& type) const&;
   Literal reinterpreted(const TensorType& type) &&;
 
-  /// NumPy's .npy format, versions 1 to 3 (numpy.lib.format). Reads C-ordered little-endian arrays of the dtypes here;
-  /// bf16 is type V2. Throws ParseError naming the file and what is wrong with it, ExecutionError where memory is short.
+  /// NumPy's .npy format, versions 1 to 3 (numpy.lib.format). Reads C-ordered little-endian arrays
+  /// of the dtypes here; bf16 is type V2. Throws ParseError naming the file and what is wrong with
+  /// it, ExecutionError where memory is short.
   static Literal load_npy(const std::string& path);
   /// Throws ExecutionError if the file cannot be written.
   void save_npy(const std::string& path) const;

@@ -14,8 +14,8 @@
 
 namespace rondo {
 
-/// The dimensions of an array, from the slowest varying (axis 0) to the fastest. Immutable and cheap to copy: copies share
-/// one block; rank 0 has none.
+/// The dimensions of an array, from the slowest varying (axis 0) to the fastest. Immutable and
+/// cheap to copy: copies share one block; rank 0 has none.
 class Shape {
  public:
   Shape() noexcept = default;

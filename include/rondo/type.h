@@ -33,7 +33,9 @@ RONDO_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 RONDO_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
 // A type of each dtype: `f32({2, 3})`; no dimensions give a scalar.
-inline TensorType pred(std::initializer_list<std::int64_t> dims = {}) { return {DType::kPred, dims}; }
+inline TensorType pred(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kPred, dims};
+}
 inline TensorType s8(std::initializer_list<std::int64_t> dims = {}) { return {DType::kS8, dims}; }
 inline TensorType s16(std::initializer_list<std::int64_t> dims = {}) { return {DType::kS16, dims}; }
 inline TensorType s32(std::initializer_list<std::int64_t> dims = {}) { return {DType::kS32, dims}; }
@@ -43,10 +45,14 @@ inline TensorType u16(std::initializer_list<std::int64_t> dims = {}) { return {D
 inline TensorType u32(std::initializer_list<std::int64_t> dims = {}) { return {DType::kU32, dims}; }
 inline TensorType u64(std::initializer_list<std::int64_t> dims = {}) { return {DType::kU64, dims}; }
 inline TensorType f16(std::initializer_list<std::int64_t> dims = {}) { return {DType::kF16, dims}; }
-inline TensorType bf16(std::initializer_list<std::int64_t> dims = {}) { return {DType::kBF16, dims}; }
+inline TensorType bf16(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kBF16, dims};
+}
 inline TensorType f32(std::initializer_list<std::int64_t> dims = {}) { return {DType::kF32, dims}; }
 inline TensorType f64(std::initializer_list<std::int64_t> dims = {}) { return {DType::kF64, dims}; }
 inline TensorType c64(std::initializer_list<std::int64_t> dims = {}) { return {DType::kC64, dims}; }
-inline TensorType c128(std::initializer_list<std::int64_t> dims = {}) { return {DType::kC128, dims}; }
+inline TensorType c128(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kC128, dims};
+}
 
 }  // namespace rondo

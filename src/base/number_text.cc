@@ -129,9 +129,7 @@ constexpr std::array<double, 2 * kMaxPowerOfTen + 1> kPowersOfTen = {
     1e26,  1e27,  1e28,  1e29,  1e30,  1e31,  1e32,  1e33,  1e34,  1e35,  1e36,  1e37,
     1e38,  1e39,  1e40,  1e41,  1e42,  1e43,  1e44,  1e45,  1e46};
 
-double power_of_ten(int exponent) {
-  return kPowersOfTen[static_cast<std::size_t>(exponent + kMaxPowerOfTen)];
-}
+double power_of_ten(int exponent) { return *(kPowersOfTen.begin() + (exponent + kMaxPowerOfTen)); }
 
 /// digits * 10^exponent.
 struct ShortDecimal {
@@ -169,7 +167,7 @@ ShortDecimal shortest_decimal(T value, double wide) {
     last /= 10;
     ++exponent;
   }
-  const auto nearest = static_cast<unsigned>(wide * power_of_ten(-exponent) + 0.5);
+  const auto nearest = static_cast<unsigned>(std::nearbyint(wide * power_of_ten(-exponent)));
   const unsigned digits = std::clamp(nearest, first, last);
   return digits == 10 ? ShortDecimal{1, exponent + 1} : ShortDecimal{digits, exponent};
 }
@@ -211,7 +209,7 @@ void append_narrow_float(std::string& out, T value, NumberStyle style) {
     put(significand);
     put_zeros(exponent);
   } else if (count > -exponent) {
-    const auto whole = static_cast<std::size_t>(count + exponent);
+    const auto whole = significand.size() - static_cast<std::size_t>(-exponent);
     put(significand.substr(0, whole));
     put(".");
     put(significand.substr(whole));
