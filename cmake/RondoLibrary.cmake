@@ -50,6 +50,8 @@ endif()
 
 if(RONDO_UNITY_BUILD)
   set_target_properties(rondo PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+  # Names of one source shadow those of another only because they meet in one unit.
+  target_compile_options(rondo PRIVATE -Wno-shadow)
 endif()
 
 if(RONDO_PRECOMPILED_HEADERS)
