@@ -64,7 +64,11 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
     arguments.insert(arguments.end(), captures.begin(), captures.end());
     const std::vector<Tensor> out = ir::Replay::inline_call(traced, arguments);
     Leaves next{{leaves.begin(), leaves.end()}, paths};
-    for (std::size_t i = 0; i < count; i++) next.values[i] = i < carries ? out[i] : write_slice(leaves[i], out[i], leaves[count], 0, at);
+    for (std::size_t i = 0; i < count; i++) {
+      // Without trips there are no rows to write.
+      if (i < carries) next.values[i] = out[i];
+      else if (limit > 0) next.values[i] = write_slice(leaves[i], out[i], leaves[count], 0, at);
+    }
     next.values[count] = Operand(leaves[count], at) + Operand(1, at);
     return next;
   };

@@ -91,7 +91,7 @@ Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLoc
   }
   InferredTypes types = op.infer({op, operands, attributes, regions, at});
   Tensor made = make_typed(op, std::move(operands), std::move(attributes), std::move(types), at, std::move(regions));
-  if (eager_active()) evaluate_eagerly(made.node());
+  if (eager_active() && !made.node()->types.empty()) evaluate_eagerly(made.node());
   return made;
 }
 

@@ -121,15 +121,16 @@ Tensor reciprocal(const Operand& x) {
 }
 
 Tensor clamp(const Operand& lo, const Operand& x, const Operand& hi) {
-  // The dtype is that of the tensors among the three; each pair of them must agree.
   std::array<Tensor, 3> all;
-  if (x.is_scalar() && lo.is_scalar()) {
-    const Tensor both = ops::same_dtype("clamp", lo, x)[0];
-    const DType dtype = hi.is_scalar() ? ops::same_dtype("clamp", {both, x.at()}, hi)[0].dtype()
-                                       : hi.tensor().dtype();
+  if (lo.is_scalar() && x.is_scalar() && hi.is_scalar()) {
+    // The dtype that holds all three holds two pairs of them.
+    const DType lower = ops::same_dtype("clamp", lo, x)[0].dtype(),
+                upper = ops::same_dtype("clamp", x, hi)[0].dtype();
+    const DType outer = ops::same_dtype("clamp", lo, hi)[0].dtype();
+    const DType dtype = lower == upper || lower == outer ? lower : upper;
     all = {lo.as(dtype), x.as(dtype), hi.as(dtype)};
   } else {
-    const Operand& known = x.is_scalar() ? lo : x;
+    const Operand& known = !x.is_scalar() ? x : !lo.is_scalar() ? lo : hi;
     all = {ops::same_dtype("clamp", lo, known)[0], ops::same_dtype("clamp", x, known)[0],
            ops::same_dtype("clamp", hi, known)[0]};
   }

@@ -1,8 +1,8 @@
 #include "ops/broadcast.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "ops/box.h"
 #include "ops/support.h"
 
 namespace rondo::ops {
@@ -33,30 +33,23 @@ void broadcast_kernel(KernelCall& call) {
   const Literal& x = call.input(0);
   const auto& map = call.attrs<BroadcastAttributes>().dimensions;
   const TensorType& type = call.output_type();
+  const std::int64_t width = byte_width(type.dtype);
   Literal out = Literal::uninitialized(type);
-  for_width(byte_width(type.dtype), [&]<class U>() {
-    const U* from = reinterpret_cast<const U*>(x.bytes());
-    U* to = reinterpret_cast<U*>(out.mutable_bytes());
-    const std::int64_t total = type.elements();
-    if (total == 0) return;
-    if (x.elements() == 1) {
-      std::fill(to, to + total, *from);
-      return;
-    }
-    const std::vector<std::int64_t> x_strides = strides_of(x.shape());
-    std::vector<std::int64_t> stride(type.shape.size(), 0), index(type.shape.size(), 0);
-    for (std::size_t i = 0; i < map.size(); i++) stride[static_cast<std::size_t>(map[i])] = x_strides[i];
-    std::int64_t at = 0;
-    for (std::int64_t i = 0; i < total; i++) {
-      to[i] = from[at];
-      for (std::size_t axis = index.size(); axis-- > 0;) {
-        at += stride[axis];
-        if (++index[axis] < type.shape[axis]) break;
-        at -= stride[axis] * type.shape[axis];
-        index[axis] = 0;
-      }
-    }
-  });
+  if (type.elements() == 0) {
+    call.output() = std::move(out);
+    return;
+  }
+  if (x.elements() == 1) {
+    for_width(width, [&]<class U>() {
+      U* to = reinterpret_cast<U*>(out.mutable_bytes());
+      std::fill(to, to + type.elements(), *reinterpret_cast<const U*>(x.bytes()));
+    });
+  } else {
+    const Dims x_strides = dense_strides(x.shape());
+    Dims from(type.shape.size(), 0);
+    for (std::size_t i = 0; i < map.size(); i++) from[static_cast<std::size_t>(map[i])] = x_strides[i];
+    Box(type.shape.dims(), dense_strides(type.shape), from, width).copy(out.mutable_bytes(), x.bytes());
+  }
   call.output() = std::move(out);
 }
 

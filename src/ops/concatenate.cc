@@ -94,7 +94,7 @@ std::vector<Tensor> of_one_dtype(const char* op, const std::vector<Tensor>& part
   return adopted;
 }
 
-Tensor join(const std::vector<Tensor>& parts, std::int64_t axis, SourceLocation at) {
+Tensor join_along(const std::vector<Tensor>& parts, std::int64_t axis, SourceLocation at) {
   if (parts.size() == 1) return parts[0];
   return make(kConcatenate, ir::Operands(parts.begin(), parts.end()), ConcatenateAttributes{axis},
               at);
@@ -116,7 +116,7 @@ Tensor concatenate(const std::vector<Tensor>& parts, std::int64_t axis, SourceLo
   const std::vector<Tensor> joined = ops::of_one_dtype("concatenate", parts, at);
   if (joined[0].rank() == 0)
     ops::fail("concatenate", "part 0 is a scalar, which has no axes; use stack", at);
-  return ops::join(joined, ops::normal_axis("concatenate", axis, joined[0].rank(), at), at);
+  return ops::join_along(joined, ops::normal_axis("concatenate", axis, joined[0].rank(), at), at);
 }
 
 Tensor stack(const std::vector<Tensor>& parts, std::int64_t axis, SourceLocation at) {
@@ -135,7 +135,7 @@ Tensor stack(const std::vector<Tensor>& parts, std::int64_t axis, SourceLocation
     }
     stacked[i] = ops::reshape_to(stacked[i], shape, at);
   }
-  return ops::join(stacked, place, at);
+  return ops::join_along(stacked, place, at);
 }
 
 }  // namespace rondo

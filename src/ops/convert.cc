@@ -25,8 +25,9 @@ To saturating(From x) {
 template <class T>
 double sticky_double(T x) {
   if constexpr (sizeof(T) == 8) {
-    constexpr T tail = (T(1) << 11) - 1;
-    if ((x & tail) != 0) x = static_cast<T>((x & ~tail) | (T(1) << 11));
+    constexpr T exact = T(1) << 53, tail = (T(1) << 11) - 1;
+    const bool is_long = x > exact || (std::is_signed_v<T> && x < T(0) - exact);
+    if (is_long && (x & tail) != 0) x = static_cast<T>((x & ~tail) | (T(1) << 11));
   }
   return static_cast<double>(x);
 }

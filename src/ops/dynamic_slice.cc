@@ -64,16 +64,16 @@ InferredTypes infer_dynamic_update_slice(const InferContext& context) {
 }
 
 /// Where a part of `sizes` elements lies in an array.
-struct Place {
+struct SlicePlace {
   std::int64_t offset = 0;    // of its first element, in elements
   std::int64_t elements = 1;  // of the part
   bool contiguous = true;     // it is one block
 };
 
 /// Reads and clamps the starts, which are the inputs from `first` on.
-Place place_of(const KernelCall& call, std::size_t first, const Shape& shape,
-               const std::int64_t* sizes) {
-  Place place;
+SlicePlace slice_place(const KernelCall& call, std::size_t first, const Shape& shape,
+                       const std::int64_t* sizes) {
+  SlicePlace place;
   std::int64_t stride = 1;
   bool whole = true;  // all axes so far are taken wholly, so that the next one is contiguous
   for (std::size_t i = shape.size(); i-- > 0;) {
@@ -92,7 +92,7 @@ void dynamic_slice_kernel(KernelCall& call) {
   const Literal& x = call.input(0);
   const TensorType& type = call.output_type();
   const std::int64_t width = byte_width(type.dtype);
-  const Place place = place_of(call, 1, x.shape(), sizes.data());
+  const SlicePlace place = slice_place(call, 1, x.shape(), sizes.data());
   Literal out = Literal::uninitialized(type);
   if (place.elements != 0) {
     const std::byte* from = x.bytes() + place.offset * width;
@@ -114,7 +114,7 @@ void dynamic_update_slice_kernel(KernelCall& call) {
     return;
   }
   const std::int64_t width = byte_width(type.dtype);
-  const Place place = place_of(call, 2, type.shape, update.shape().begin());
+  const SlicePlace place = slice_place(call, 2, type.shape, update.shape().begin());
   call.output() = call.take(0);
   if (place.elements == 0) return;
   // In place if nobody else holds the array: a loop that fills n rows then costs O(n).

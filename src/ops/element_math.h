@@ -137,6 +137,8 @@ struct Abs {
   auto operator()(T x) const {
     if constexpr (std::is_integral_v<T>)
       return x < 0 ? Negate()(x) : x;
+    else if constexpr (is_complex_number<T>)
+      return complex_abs(x);
     else
       return std::abs(x);
   }

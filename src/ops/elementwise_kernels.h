@@ -6,8 +6,8 @@
 //       template <class T>
 //       T operator()(T x) const { return std::sin(x); }
 //     };
-//     const OpDef kSin = elementwise<1, Sin, kInexact>({.name = "sin", .hlo = "sine", .stablehlo =
-//     "stablehlo.sine"});
+//     const OpDef kSin = elementwise<1, Sin, kInexact>(
+//         {.name = "sin", .hlo = "sine", .stablehlo = "stablehlo.sine"});
 //
 // The record's type rule follows from the functor's result type and its kernel is a loop over it.
 // The functor never sees f16 or bf16: they are computed in float and rounded once.
@@ -73,23 +73,16 @@ inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, 
 template <class T>
 using Computed = std::conditional_t<is_half<T>, float, T>;
 
-namespace detail {
+/// What the functor F gives on `arity` elements of type T.
+template <class F, class T, int arity, class... Elements>
+struct FunctorResult : FunctorResult<F, T, arity - 1, T, Elements...> {};
+template <class F, class T, class... Elements>
+struct FunctorResult<F, T, 0, Elements...> : std::invoke_result<F, Elements...> {};
 
-template <class F, class T, std::size_t>
-using Repeated = T;
-template <class F, class T, std::size_t... I>
-auto functor_result(std::index_sequence<I...>)
-    -> decltype(F()(std::declval<Repeated<F, T, I>>()...));
-template <class F, class T, int arity>
-using FunctorResult = decltype(functor_result<F, Computed<T>>(std::make_index_sequence<arity>()));
-
-}  // namespace detail
-
-/// The element type of the result on elements of type T.
-template <class F, class T, int arity>
-using ResultElement =
-    std::conditional_t<is_half<T> && std::is_same_v<detail::FunctorResult<F, T, arity>, float>, T,
-                       detail::FunctorResult<F, T, arity>>;
+/// The element type of the result: a float that was computed for halves becomes one of them again.
+template <class F, class T, int arity,
+          class R = typename FunctorResult<F, Computed<T>, arity>::type>
+using ResultElement = std::conditional_t<is_half<T> && std::is_same_v<R, float>, T, R>;
 
 template <int arity, class F, Kinds kinds>
 InferredTypes infer_elementwise(const InferContext& context) {

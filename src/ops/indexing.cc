@@ -127,12 +127,9 @@ Tensor take(const Operand& x, const Operand& indices, std::int64_t axis) {
     starts[static_cast<std::size_t>(along)] = places;
     return ops::reshape_to(dynamic_slice(Operand(operand, x.at()), starts, sizes), dims, x.at());
   }
-  GatherDims gather_dims{.offset_dims = {},
-                         .collapsed_slice_dims = {along},
+  GatherDims gather_dims{.collapsed_slice_dims = {along},
                          .start_index_map = {along},
-                         .index_vector_dim = places.rank(),
-                         .operand_batching_dims = {},
-                         .start_indices_batching_dims = {}};
+                         .index_vector_dim = places.rank()};
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(dims.size()); i++) {
     if (i < along || i >= along + places.rank()) gather_dims.offset_dims.push_back(i);
   }

@@ -37,8 +37,10 @@ InferredTypes infer_progress(const InferContext& context) {
   for (std::size_t i = 0; i < 2; i++) {
     const TensorType& type = context.type(i);
     if (type.rank() == 0 && is_integer(type.dtype)) continue;
-    context.fail(
-        fmt::format("{} is {}; it must be an integer scalar", i == 0 ? "i" : "n", type.str()));
+    context.fail(fmt::format(
+        "{} is {}; it must be an integer scalar\n  Give the number of the step and the number "
+        "of steps: progress(i, n).",
+        i == 0 ? "i" : "n", type.str()));
   }
   return {context.type(0)};
 }
@@ -71,24 +73,28 @@ const OpDef kTap = observer("tap", 1, infer_observer, tap_kernel);
 const OpDef kPrint = observer("print", 1, infer_observer, print_kernel);
 const OpDef kProgress = observer("progress", 2, infer_progress, progress_kernel);
 
-/// Throws TraceError unless the braces are {}, {{ and }} only, and there is a {}.
+/// Throws TraceError unless the format has one {} and no other braces but {{ and }}.
 void check_format(std::string_view format, SourceLocation at) {
-  auto refuse = [&](std::string_view why) {
+  const auto refuse = [&](const std::string& why) {
     fail("print",
-         fmt::format("the format \"{}\" {}\n  {{}} stands for the value, {{{{ and }}}} for braces: "
-                     "print(x, \"x = {{}}\").",
-                     format, why),
+         fmt::format(
+             "the format \"{}\" {}\n  Write one {{}} for the value, and {{{{ or }}}} for a brace: "
+             "print(x, \"x = {{}}\").",
+             format, why),
          at);
   };
   bool shows = false;
   for (std::size_t i = 0; i < format.size(); i++) {
     if (format[i] != '{' && format[i] != '}') continue;
     const char next = i + 1 < format.size() ? format[i + 1] : '\0';
-    if (format[i] == '}' && next != '}')
-      refuse(fmt::format("has a }} at column {} that closes nothing", i + 1));
-    if (format[i] == '{' && next != '{' && next != '}')
+    if (format[i] == '{' && next == '}') {
+      if (std::exchange(shows, true))
+        refuse(fmt::format("has a second {{}} at column {}; there is one value", i + 1));
+    } else if (format[i] == '{' && next != '{') {
       refuse(fmt::format("has a {{ at column {} that is not followed by }}", i + 1));
-    shows |= format[i] == '{' && next == '}';
+    } else if (format[i] == '}' && next != '}') {
+      refuse(fmt::format("has a }} at column {} that closes nothing", i + 1));
+    }
     i++;
   }
   if (!shows) refuse("has no {} for the value");

@@ -87,12 +87,14 @@ Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine) {
   std::int64_t i = 0;
   if constexpr (kReorders<T, Combine>) {
     // Independent lanes, which the compiler can hold in vectors; their number fixes the order,
-    // whatever the machine.
-    constexpr std::int64_t kLanes = sizeof(Acc) >= 8 ? 8 : 16;
-    if (n >= 2 * kLanes) {
+    // whatever the machine. Lanes of bounded length keep the rounding error of long sums small.
+    constexpr std::int64_t kLanes = sizeof(Acc) >= 8 ? 8 : 16, kLaneLength = 512;
+    while (n - i >= 2 * kLanes) {
+      const std::int64_t end = std::min(n, i + kLanes * kLaneLength);
       Acc lanes[kLanes];
-      for (std::int64_t lane = 0; lane < kLanes; lane++) lanes[lane] = static_cast<Acc>(x[lane]);
-      for (i = kLanes; i + kLanes <= n; i += kLanes) {
+      for (std::int64_t lane = 0; lane < kLanes; lane++)
+        lanes[lane] = static_cast<Acc>(x[i + lane]);
+      for (i += kLanes; i + kLanes <= end; i += kLanes) {
         for (std::int64_t lane = 0; lane < kLanes; lane++)
           lanes[lane] = combine(lanes[lane], static_cast<Acc>(x[i + lane]));
       }

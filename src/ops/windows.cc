@@ -34,7 +34,7 @@ void check_disjoint(const InferContext& context, std::string_view a_name,
   }
 }
 
-bool contains(std::span<const std::int64_t> axes, std::int64_t axis) {
+bool names_axis(std::span<const std::int64_t> axes, std::int64_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
@@ -117,7 +117,7 @@ WindowWalk::WindowWalk(const WindowDims& dims, const Shape& operand, const Liter
   index_stride_ = implied ? 0 : indices_strides[static_cast<std::size_t>(dims.index_vector_dim)];
   std::size_t next = 0;
   for (std::int64_t axis = 0; axis < operand.rank(); axis++) {
-    if (contains(dims.absent, axis) || contains(dims.batching, axis)) continue;
+    if (names_axis(dims.absent, axis) || names_axis(dims.batching, axis)) continue;
     windowed_strides_[static_cast<std::size_t>(axis)] =
         windowed_strides[static_cast<std::size_t>(dims.window[next++])];
   }
@@ -127,7 +127,7 @@ WindowWalk::WindowWalk(const WindowDims& dims, const Shape& operand, const Liter
   }
   std::int64_t indices_axis = 0;
   for (std::int64_t axis = 0; axis < windowed.rank(); axis++) {
-    if (contains(dims.window, axis)) continue;
+    if (names_axis(dims.window, axis)) continue;
     if (indices_axis == dims.index_vector_dim) indices_axis++;
     Batch batch{windowed[axis], 0, windowed_strides[static_cast<std::size_t>(axis)],
                 indices_strides[static_cast<std::size_t>(indices_axis)]};

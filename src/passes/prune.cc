@@ -281,8 +281,12 @@ class Pruning {
     const std::size_t root = root_of(carry_param(r));
     return never_changes(root) ? std::optional(view_.operand_of_param(root)) : std::nullopt;
   }
+  /// Does a result that is used come from the construct still?
   bool needs_node() const {
-    return std::find(needed_results_.begin(), needed_results_.end(), true) != needed_results_.end();
+    for (std::size_t r = 0; r < view_.results(); r++) {
+      if (wanted_[r] && !constant_result(r) && !operand_of_result(r)) return true;
+    }
+    return false;
   }
 
   void need_result(std::size_t r) {

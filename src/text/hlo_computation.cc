@@ -14,6 +14,7 @@
 #include "ir/print.h"
 #include "text/escape.h"
 #include "text/names.h"
+#include "text/node_table.h"
 
 namespace rondo::text {
 
@@ -59,14 +60,14 @@ class HloComputation {
         role_(role),
         name_(name),
         callees_(callees),
-        metadata_(metadata) {}
+        metadata_(metadata),
+        values_(function) {}
 
   void print() {
     if (role_ == HloRole::kEntry) out_ += "ENTRY ";
     out_ += name_;
     out_ += " {\n";
     find_root();
-    values_.reserve(function_.body().size());
     if (takes_tuple())
       take_tuple();
     else
@@ -82,6 +83,7 @@ class HloComputation {
     const char* base = nullptr;
     std::uint32_t length = 0;
     std::uint32_t number = 0;
+    explicit operator bool() const { return base != nullptr; }
   };
   using Names = absl::InlinedVector<Name, 4>;
   using Element = std::pair<const Node*, std::uint32_t>;
@@ -136,7 +138,7 @@ class HloComputation {
       out_ += " parameter(";
       append_number(out_, i);
       out_ += ")\n";
-      values_.emplace(node, name);
+      values_.set(node, name);
       root_written_ |= is_root(node);
     }
   }
@@ -156,7 +158,7 @@ class HloComputation {
   /// The name of a value. An element of a tuple gets its own line before its first use.
   Name value(const Tensor& tensor) {
     const Node* node = tensor.node();
-    if (const auto found = values_.find(node); found != values_.end()) return found->second;
+    if (const Name name = values_.get(node)) return name;
     if (const auto tuple = tuples_.find(node); tuple != tuples_.end()) {
       const auto [element, is_new] = tuple_elements_.try_emplace({node, tensor.result()});
       if (is_new) {
@@ -172,7 +174,7 @@ class HloComputation {
     }
     const Name name = as_name(names_.add(node->attrs<ir::ParameterAttributes>().name));
     take_element(name, tuple_, tensor, index->second);
-    values_.emplace(node, name);
+    values_.set(node, name);
     return name;
   }
   Names values(std::span<const Tensor> tensors) {
@@ -204,7 +206,7 @@ class HloComputation {
   void print_node(const Node& node) {
     switch (node.op->kind) {
       case OpKind::kConstant:
-        values_.emplace(&node, print_constant(node.attrs<ir::ConstantAttributes>().value, &node));
+        values_.set(&node, print_constant(node.attrs<ir::ConstantAttributes>().value, &node));
         root_written_ |= is_root(&node);
         return;
       case OpKind::kWhile:
@@ -260,7 +262,7 @@ class HloComputation {
     if (is_tuple)
       tuples_.emplace(&node, name);
     else
-      values_.emplace(&node, name);
+      values_.set(&node, name);
     begin(name, root);
     return name;
   }
@@ -404,7 +406,7 @@ class HloComputation {
 
   NameTable names_;
   std::uint32_t last_number_ = 0;
-  absl::flat_hash_map<const Node*, Name> values_;      // arrays
+  NodeTable<Name> values_;                             // arrays
   absl::flat_hash_map<const Node*, Name> tuples_;      // of ops of several results
   absl::flat_hash_map<Element, Name> tuple_elements_;  // their elements so far
   absl::flat_hash_map<const Node*, std::uint32_t>

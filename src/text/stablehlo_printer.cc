@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "base/array_text.h"
 #include "base/number_text.h"
@@ -17,6 +16,7 @@
 #include "rondo/text.h"
 #include "text/escape.h"
 #include "text/names.h"
+#include "text/node_table.h"
 
 namespace rondo {
 
@@ -116,15 +116,14 @@ class StablehloPrinter {
   StablehloPrinter(std::string& out, bool locations) : out_(out), locations_(locations) {}
 
   void open(const Function& function, const Node* holder, std::size_t index) {
-    Scope scope;
-    scope.reserve(function.parameters().size() + function.body().size());
+    Scope scope(function);
     const std::vector<Tensor>& parameters = function.parameters();
     if (!holder) {
       open_entry(function, scope);
     } else if (holder->op->kind == OpKind::kWhile || holder->op->kind == OpKind::kConditional) {
       const std::vector<Value>& arguments = arguments_.back();
       for (std::size_t i = 0; i < parameters.size(); i++)
-        scope.emplace(parameters[i].node(), arguments[i]);
+        scope.set(parameters[i].node(), arguments[i]);
       if (holder->op->kind == OpKind::kWhile)
         out_ += index == 0 ? "cond {\n" : " do {\n";
       else
@@ -139,8 +138,8 @@ class StablehloPrinter {
   void node(const Node& node) {
     const Values operands = values(node.operands);
     start_line();
-    const std::uint64_t number = next_number_++;
-    scopes_.back().emplace(&node, Value{{}, number, -1});
+    const std::uint32_t number = next_number_++;
+    scopes_.back().set(&node, {{}, number + 1});
     out_ += '%';
     append_number(out_, number);
     if (node.types.size() > 1) {
@@ -201,13 +200,14 @@ class StablehloPrinter {
   /// `%name`, or `%12`, or with an element `%12#1`.
   struct Value {
     std::string_view name;
-    std::uint64_t number = 0;
-    std::int64_t element = -1;
+    std::uint32_t number_plus_one = 0;
+    std::uint32_t element_plus_one = 0;
+    explicit operator bool() const { return number_plus_one != 0 || !name.empty(); }
   };
   using Values = absl::InlinedVector<Value, 4>;
   // One node may stand in several functions, and a function in several places: names are those of
   // an occurrence.
-  using Scope = absl::flat_hash_map<const Node*, Value>;
+  using Scope = NodeTable<Value>;
 
   void start_line() { out_.append(std::min(indent_, kDeepestMlirIndent), ' '); }
   void end_line(const Node& node) {
@@ -222,13 +222,11 @@ class StablehloPrinter {
   }
 
   Value value(const Tensor& tensor) const {
-    const auto found = scopes_.back().find(tensor.node());
-    if (found == scopes_.back().end()) {
+    Value value = scopes_.back().get(tensor.node());
+    if (!value)
       throw InternalError("a value is used in a region that does not have it",
                           tensor.node()->location());
-    }
-    Value value = found->second;
-    if (tensor.node()->types.size() > 1) value.element = tensor.result();
+    if (tensor.node()->types.size() > 1) value.element_plus_one = tensor.result() + 1;
     return value;
   }
   template <class Tensors>
@@ -243,10 +241,10 @@ class StablehloPrinter {
     if (!value.name.empty())
       out_ += value.name;
     else
-      append_number(out_, value.number);
-    if (value.element < 0) return;
+      append_number(out_, value.number_plus_one - 1);
+    if (value.element_plus_one == 0) return;
     out_ += '#';
-    append_number(out_, value.element);
+    append_number(out_, value.element_plus_one - 1);
   }
   void append(const Values& values) {
     for (std::size_t i = 0; i < values.size(); i++) {
@@ -266,7 +264,7 @@ class StablehloPrinter {
       append(value);
       out_ += ": ";
       append_mlir_type(out_, parameters[i].type());
-      scope.emplace(parameters[i].node(), value);
+      scope.set(parameters[i].node(), value);
     }
   }
 
@@ -363,7 +361,7 @@ class StablehloPrinter {
   std::vector<Scope> scopes_;
   std::vector<std::vector<Value>> arguments_;  // of the while and conditional nodes that are open
   std::size_t indent_ = 2;
-  std::uint64_t next_number_ = 0;
+  std::uint32_t next_number_ = 0;
 };
 
 }  // namespace

@@ -48,17 +48,17 @@ RONDO_API Tensor take(const Operand& x, const Operand& indices, std::int64_t axi
 /// implied last one of size 1, if it is their rank) holds the start of a slice; all other axes of
 /// the indices count slices.
 struct GatherDims {
-  std::vector<std::int64_t>
-      offset_dims;  // axes of the result that run within a slice; the others count slices
-  std::vector<std::int64_t>
-      collapsed_slice_dims;  // axes of the operand along which slices have size 1 that vanish
-  std::vector<std::int64_t>
-      start_index_map;  // the axis of the operand that each part of an index is for
+  /// Axes of the result that run within a slice; the others count slices.
+  std::vector<std::int64_t> offset_dims = {};
+  /// Axes of the operand along which slices have size 1 that vanish.
+  std::vector<std::int64_t> collapsed_slice_dims = {};
+  /// The axis of the operand that each part of an index is for.
+  std::vector<std::int64_t> start_index_map = {};
   std::int64_t index_vector_dim = 0;
-  std::vector<std::int64_t>
-      operand_batching_dims;  // axes of the operand that go along with axes of the indices:
-  std::vector<std::int64_t>
-      start_indices_batching_dims;  // slice number i of these comes from place i of those
+  /// Axes of the operand, and the axes of the indices that they go along with: slice number i of
+  /// these comes from place i of those.
+  std::vector<std::int64_t> operand_batching_dims = {};
+  std::vector<std::int64_t> start_indices_batching_dims = {};
   bool operator==(const GatherDims&) const = default;
 };
 
@@ -70,16 +70,16 @@ RONDO_API Tensor gather(const Operand& x, const Operand& indices, const GatherDi
 /// Where scatter puts its updates, after XLA's Scatter
 /// (openxla.org/xla/operation_semantics#scatter): the mirror of GatherDims.
 struct ScatterDims {
-  std::vector<std::int64_t>
-      update_window_dims;  // axes of the updates that run within a window; the others count windows
-  std::vector<std::int64_t>
-      inserted_window_dims;  // axes of the operand along which windows have size 1 and no axis
-  std::vector<std::int64_t>
-      scatter_dims_to_operand_dims;  // the axis of the operand that each part of an index is for
+  /// Axes of the updates that run within a window; the others count windows.
+  std::vector<std::int64_t> update_window_dims = {};
+  /// Axes of the operand along which windows have size 1, and for which the updates have no axis.
+  std::vector<std::int64_t> inserted_window_dims = {};
+  /// The axis of the operand that each part of an index is for.
+  std::vector<std::int64_t> scatter_dims_to_operand_dims = {};
   std::int64_t index_vector_dim = 0;
-  std::vector<std::int64_t>
-      input_batching_dims;  // axes of the operand that go along with axes of the indices
-  std::vector<std::int64_t> scatter_indices_batching_dims;  // these
+  /// Axes of the operand, and the axes of the indices that they go along with.
+  std::vector<std::int64_t> input_batching_dims = {};
+  std::vector<std::int64_t> scatter_indices_batching_dims = {};
   bool operator==(const ScatterDims&) const = default;
 };
 

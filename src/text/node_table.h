@@ -1,0 +1,59 @@
+// Values by node, for those that write each node of a function once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "ir/node.h"
+
+namespace rondo::text {
+
+/// A map from the parameters and nodes of a function. V is false where nothing was kept. Ids grow
+/// as a program is traced, so mostly this is an array that is walked from front to back, which a
+/// hash map of a million nodes is not.
+template <class V>
+class NodeTable {
+ public:
+  explicit NodeTable(const Function& function) {
+    std::uint64_t last = 0;
+    first_ = UINT64_MAX;
+    const auto see = [&](const ir::Node* node) {
+      first_ = std::min(first_, node->id);
+      last = std::max(last, node->id);
+    };
+    for (const Tensor& parameter : function.parameters()) see(parameter.node());
+    for (const ir::Node* node : function.body()) see(node);
+    const std::size_t count = function.parameters().size() + function.body().size();
+    if (count == 0) return;
+    if (last - first_ < kSparsest * count)
+      dense_.resize(static_cast<std::size_t>(last - first_) + 1);
+    else
+      sparse_.reserve(count);
+  }
+
+  void set(const ir::Node* node, const V& value) {
+    if (const std::uint64_t at = node->id - first_; at < dense_.size())
+      dense_[static_cast<std::size_t>(at)] = value;
+    else
+      sparse_.insert_or_assign(node, value);
+  }
+  /// What was kept for the node; V() if nothing was.
+  V get(const ir::Node* node) const {
+    if (const std::uint64_t at = node->id - first_; at < dense_.size())
+      return dense_[static_cast<std::size_t>(at)];
+    const auto found = sparse_.find(node);
+    return found == sparse_.end() ? V() : found->second;
+  }
+
+ private:
+  static constexpr std::uint64_t kSparsest = 4;  // ids for each node
+
+  std::uint64_t first_ = 0;
+  std::vector<V> dense_;
+  absl::flat_hash_map<const ir::Node*, V> sparse_;
+};
+
+}  // namespace rondo::text

@@ -1,0 +1,189 @@
+// The formulas that stand for ops which HLO lacks give what the ops themselves give.
+#include "ops/expansions.h"
+
+#include <cstdint>
+#include <random>
+
+#include "ops/elementwise.h"
+#include "ops/expanded.h"
+#include "ops/vectors.h"
+
+namespace rondo {
+namespace {
+
+using namespace testing;
+
+struct Row {
+  const char* name;
+  Tensor (*function)(const Operand&);
+};
+const std::vector<Row> kRows{{"sinh", sinh},   {"cosh", cosh},   {"asin", asin},
+                             {"acos", acos},   {"atan", atan},   {"asinh", asinh},
+                             {"acosh", acosh}, {"atanh", atanh}, {"erfc", erfc}};
+
+/// Numbers of all sizes and both signs, the interval [-1, 1] well covered, and the edges.
+template <class T>
+std::vector<T> samples() {
+  const T inf = std::numeric_limits<T>::infinity(), largest = std::numeric_limits<T>::max();
+  std::vector<T> values{
+      0,       T(-0.0),  1,       -1,       inf,    -inf,    std::numeric_limits<T>::quiet_NaN(),
+      largest, -largest, T(88.9), T(-88.9), T(0.5), T(-0.5), T(0.499),
+      5,       T(9.1),   T(1e-4), T(1.0001)};
+  std::mt19937 engine(7);
+  std::uniform_real_distribution<T> unit(-1, 1), exponent(-20, 20);
+  for (int i = 0; i < 200; i++) {
+    values.push_back(unit(engine));
+    values.push_back(unit(engine) * 10);
+    values.push_back(std::copysign(std::exp2(exponent(engine)), unit(engine)));
+  }
+  return values;
+}
+
+/// Equal within `units` units in the last place, or as denormal numbers; NaN and infinity in the
+/// same places, zeros of one sign.
+template <class T>
+void expect_same(const Literal& got, const Literal& want, const Literal& at, double units) {
+  ASSERT_EQ(got.type(), want.type());
+  for (std::size_t i = 0; i < got.data<T>().size(); i++) {
+    const T x = got.data<T>()[i], y = want.data<T>()[i];
+    if (std::isnan(y) || std::isinf(y)) {
+      EXPECT_TRUE(std::isnan(y) ? std::isnan(x) : x == y)
+          << "at " << at.data<T>()[i] << ": " << x << ", expected " << y;
+      continue;
+    }
+    const T unit = std::numeric_limits<T>::epsilon();
+    EXPECT_LE(std::abs(x - y), units * unit * std::abs(y) + std::numeric_limits<T>::min())
+        << "at " << at.data<T>()[i] << ": " << x << ", expected " << y;
+    if (y == 0 && x == 0) EXPECT_EQ(std::signbit(x), std::signbit(y)) << "at " << at.data<T>()[i];
+  }
+}
+
+template <class T>
+class RealExpansions : public ::testing::Test {};
+using Floats = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(RealExpansions, Floats);
+
+TYPED_TEST(RealExpansions, AreTheFunctions) {
+  using T = TypeParam;
+  const Literal x = Literal::from(samples<T>());
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.name);
+    const auto f = [&](Tensor t) { return row.function(t); };
+    expect_same<T>(run_expanded(f, x)[0], f(Tensor(x)).eval(), x, 16);
+  }
+}
+
+TYPED_TEST(RealExpansions, OfHypot) {
+  using T = TypeParam;
+  const std::vector<T> a = samples<T>();
+  std::vector<T> b = a;
+  std::shuffle(b.begin() + 12, b.end(), std::mt19937(3));
+  std::rotate(b.begin(), b.begin() + 5, b.begin() + 12);
+  const Literal x = Literal::from(a), y = Literal::from(b);
+  const auto f = [](Tensor p, Tensor q) { return hypot(p, q); };
+  expect_same<T>(run_expanded(f, x, y)[0], f(x, y).eval(), x, 4);
+  expect_same<T>(run_expanded(f, x, x)[0], f(x, x).eval(), x, 4);
+}
+
+template <class T>
+void expect_half_formulas(double rtol) {
+  const Literal x = convert(vec(samples<float>()), dtype_of<T>).eval();
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.name);
+    const auto f = [&](Tensor t) { return row.function(t); };
+    const Literal got = convert(run_expanded(f, x)[0], DType::kF32).eval(),
+                  want = convert(f(Tensor(x)), DType::kF32).eval();
+    const auto values = want.data<float>();
+    expect_close<float>(got, want.shape(), {values.begin(), values.end()}, rtol,
+                        static_cast<double>(T::from_bits(2)));
+  }
+}
+
+TEST(HalfExpansions, AreComputedInF32) {
+  expect_half_formulas<float16>(0x1p-10);
+  expect_half_formulas<bfloat16>(0x1p-7);
+}
+
+template <class T>
+void expect_complex_formulas(const std::vector<std::complex<T>>& points, double units) {
+  const Literal z = Literal::from(points);
+  for (const Row& row : kRows) {
+    if (std::string_view(row.name) == "erfc") continue;
+    SCOPED_TRACE(row.name);
+    const auto f = [&](Tensor t) { return row.function(t); };
+    const Literal got = run_expanded(f, z)[0], want = f(Tensor(z)).eval();
+    for (std::size_t i = 0; i < points.size(); i++) {
+      const std::complex<T> x = got.data<std::complex<T>>()[i], y = want.data<std::complex<T>>()[i];
+      const T near = static_cast<T>(units) * std::numeric_limits<T>::epsilon() * std::abs(y) +
+                     std::numeric_limits<T>::min();
+      EXPECT_LE(std::abs(x - y), near) << "at " << points[i] << ": " << x << ", expected " << y;
+    }
+  }
+}
+
+template <class T>
+std::vector<std::complex<T>> complex_samples() {
+  std::vector<std::complex<T>> points;
+  for (T x : {T(0), T(0.5), T(-0.5), T(1.5), T(-2), T(30), T(-1e-8), T(1e6)}) {
+    for (T y : {T(0), T(0.25), T(-1.75), T(3), T(-1e-9), T(25)}) points.emplace_back(x, y);
+  }
+  std::mt19937 engine(11);
+  std::uniform_real_distribution<T> number(-3, 3);
+  for (int i = 0; i < 300; i++) points.emplace_back(number(engine), number(engine));
+  return points;
+}
+
+TEST(ComplexExpansions, AreTheFunctions) {
+  auto without_overflow = [](auto points) {  // of sinh and cosh: their edges are below
+    std::erase_if(points, [](const auto& z) { return std::abs(z.real()) > 80; });
+    return points;
+  };
+  expect_complex_formulas<float>(without_overflow(complex_samples<float>()), 20);
+  expect_complex_formulas<double>(without_overflow(complex_samples<double>()), 20);
+}
+
+TEST(ComplexExpansions, OfInverseFunctionsFarOut) {
+  for (const Row& row : kRows) {
+    if (row.name[0] != 'a') continue;
+    SCOPED_TRACE(row.name);
+    const auto f = [&](Tensor t) { return row.function(t); };
+    const Literal z = Literal::from<std::complex<float>>(
+        {{1e6f, 3}, {1e30f, 1e30f}, {-1e18f, 1}, {2, -1e25f}}, {4});
+    const Literal got = run_expanded(f, z)[0], want = f(Tensor(z)).eval();
+    for (std::size_t i = 0; i < 4; i++) {
+      const std::complex<float> x = got.data<std::complex<float>>()[i],
+                                y = want.data<std::complex<float>>()[i];
+      EXPECT_LE(std::abs(x - y), 2e-6f * std::abs(y)) << x << ", expected " << y;
+    }
+  }
+}
+
+TEST(ComplexExpansions, KeepZeroBesideInfinity) {
+  const Literal z = Literal::from<std::complex<float>>({{1000, 0}, {-1000, 0}, {1, 0}}, {3});
+  expect_complex<float>(run_expanded([](Tensor t) { return sinh(t); }, z)[0],
+                        {{kInf, 0}, {-kInf, 0}, {1.17520119f, 0}}, 1e-6);
+  expect_complex<float>(run_expanded([](Tensor t) { return cosh(t); }, z)[0],
+                        {{kInf, 0}, {kInf, 0}, {1.54308063f, 0}}, 1e-6);
+}
+
+TEST(Expansions, StandAtTheUsersLine) {
+  const Tensor x = vec<float>({0.5f});
+  const std::uint32_t line = __LINE__ + 1;
+  const Tensor y = asinh(x);
+  const Tensor expanded = y.node()->op->expand(*y.node(), y.node()->operands)[0];
+  std::vector<Tensor> left{expanded};
+  int nodes = 0;
+  while (!left.empty()) {
+    const Tensor tensor = left.back();
+    left.pop_back();
+    if (tensor.same_as(x)) continue;
+    nodes++;
+    EXPECT_EQ(tensor.node()->location().str(), "expansions_test.cc:" + std::to_string(line))
+        << tensor.node()->op->name;
+    for (const Tensor& operand : tensor.node()->operands) left.push_back(operand);
+  }
+  EXPECT_GT(nodes, 5);
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,33 @@
+// Comparing arrays that two machines computed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rondo/literal.h"
+
+namespace rondo::testing {
+
+/// How far floats and complex numbers may lie apart: |got - want| <= atol + rtol |want|. Integers
+/// and pred must be equal; NaN and infinities must stand in the same places; numbers below the least
+/// normal one count as zero, since XLA flushes them.
+struct Tolerance {
+  std::optional<double> rtol = std::nullopt;  // 16 units in the last place of the dtype if not given
+  double atol = 0;
+  /// Complex numbers with a part that is not finite only have to be of the same kind: NaN in any
+  /// part, or infinite in any part.
+  bool loose_complex = false;
+};
+
+/// Every bit equal, but that any NaN equals any other.
+inline constexpr Tolerance kExactly{0.0, -1.0, false};
+
+/// What differs, `element [1,2] is 3, expected 4` for the first few; empty if nothing does.
+std::string difference(const Literal& got, const Literal& want, const Tolerance& tolerance = {});
+
+/// The same for lists of results.
+std::string difference(const std::vector<Literal>& got, const std::vector<Literal>& want,
+                       const Tolerance& tolerance = {});
+
+}  // namespace rondo::testing

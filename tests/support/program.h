@@ -1,0 +1,78 @@
+// Random programs of ops, loops and branches, as Tensor code that can be run again and again: under
+// a trace, under an EagerScope, or lazily.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rondo/function.h"
+#include "rondo/literal.h"
+#include "rondo/tensor.h"
+
+namespace rondo::testing {
+
+/// What is known of a value, so that different machines agree about it: nothing that may be rounded
+/// differently ever decides about something that is not continuous.
+enum class Kind : std::uint8_t {
+  kPred,
+  kInteger,
+  kWhole,  // a float that is a whole number from -64 to 64; exact in every dtype, whoever computes it
+  kUnit,   // f32 or f64 from -1 to 1; made by functions that do not magnify errors
+};
+
+struct ValueType {
+  TensorType type;
+  Kind kind = Kind::kPred;
+  bool operator==(const ValueType&) const = default;
+};
+
+/// The number of a value in its program.
+using ValueId = std::size_t;
+
+/// The values of a run, by their ids. Those of a loop's body are overwritten at each trip.
+using Environment = std::vector<Tensor>;
+
+struct Statement {
+  std::vector<ValueId> operands;
+  std::vector<ValueId> results;
+  std::function<std::vector<Tensor>(std::span<const Tensor> operands, Environment&)> action;
+};
+
+struct Block {
+  std::vector<ValueId> params;
+  std::vector<Statement> statements;
+  std::vector<ValueId> results;
+
+  std::vector<Tensor> run(std::span<const Tensor> arguments, Environment& environment) const;
+};
+
+struct ProgramSize {
+  int statements = 10;         // of the entry
+  int region_statements = 3;   // at most, of a loop's body or a branch
+  int depth = 3;               // of nested loops and branches
+};
+
+class Program {
+ public:
+  /// The same seed and size give the same program on every machine.
+  static Program random(std::uint64_t seed, const ProgramSize& size = {});
+
+  std::vector<TensorType> params() const;
+  /// Arguments of the kinds that the program expects; others for each seed.
+  std::vector<Literal> arguments(std::uint64_t seed) const;
+  std::vector<Tensor> operator()(std::span<const Tensor> arguments) const;
+  /// The program, recorded.
+  Function traced() const;
+  /// The same with one result only, and without all that it does not need.
+  Function traced_result(std::size_t result) const;
+
+ private:
+  std::vector<ValueType> param_types_;
+  std::size_t values_ = 0;
+  Block entry_;
+};
+
+}  // namespace rondo::testing

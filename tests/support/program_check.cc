@@ -1,0 +1,88 @@
+#include "support/program_check.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "rondo/execute.h"
+#include "rondo/text.h"
+#include "support/compare.h"
+#include "support/xla.h"
+
+namespace rondo::testing {
+
+namespace {
+
+// Units are rounded at every step; what is exact differs by 1 or not at all.
+constexpr Tolerance kUnitTolerance{0.0, 2e-4, false};
+
+std::vector<Literal> run_on_tensors(const Program& program, const std::vector<Literal>& arguments) {
+  const std::vector<Tensor> tensors(arguments.begin(), arguments.end());
+  std::vector<Literal> results;
+  for (const Tensor& result : program(tensors)) results.push_back(result.eval());
+  return results;
+}
+
+std::vector<Literal> run_eagerly(const Program& program, const std::vector<Literal>& arguments) {
+  const EagerScope eager;
+  return run_on_tensors(program, arguments);
+}
+
+/// Reports results that differ, with the part of the program that computes the first of them.
+void compare(const Program& program, const std::string& who, const std::vector<Literal>& got,
+             const std::vector<Literal>& want, const Tolerance& tolerance) {
+  for (std::size_t i = 0; i < want.size(); i++) {
+    const std::string what = difference(got[i], want[i], tolerance);
+    if (what.empty()) continue;
+    ADD_FAILURE() << who << ": result " << i << " differs:\n"
+                  << what << program.traced_result(i).str();
+    return;
+  }
+}
+
+std::string seed_text(std::uint64_t seed) { return "random program of seed " + std::to_string(seed); }
+
+}  // namespace
+
+void expect_consistent(std::uint64_t seed, const ProgramSize& size) {
+  SCOPED_TRACE(seed_text(seed));
+  Function function;
+  try {
+    const Program program = Program::random(seed, size);
+    function = program.traced();
+    function.verify();
+    const std::vector<Literal> arguments = program.arguments(seed);
+    const std::vector<Literal> want = compile(function, {.optimize = false}).run(arguments);
+    ASSERT_EQ(want.size(), function.results().size());
+    const Executable optimized = compile(function);
+    optimized.function().verify();
+    compare(program, "the optimised program", optimized.run(arguments), want, kExactly);
+    compare(program, "EagerScope", run_eagerly(program, arguments), want, kExactly);
+    compare(program, "lazy evaluation", run_on_tensors(program, arguments), want, kExactly);
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << error.what() << "\n" << (function.empty() ? "" : function.str());
+  }
+}
+
+void expect_program_same_as_xla(std::uint64_t seed, const ProgramSize& size) {
+  SCOPED_TRACE(seed_text(seed));
+  Function function;
+  std::string text;
+  try {
+    const Program program = Program::random(seed, size);
+    function = program.traced();
+    const std::vector<Literal> arguments = program.arguments(seed);
+    const std::vector<Literal> ours = compile(function).run(arguments);
+    // Each form is printed as it was traced for one half of the programs, optimised for the other.
+    text = to_hlo_text(function, {.metadata = seed % 4 < 2, .optimize = seed % 2 == 0});
+    compare(program, "XLA on HLO text", XlaOracle::shared().run(XlaOracle::Form::kHlo, text, arguments),
+            ours, kUnitTolerance);
+    text = to_stablehlo_text(function, {.locations = seed % 4 < 2, .optimize = seed % 2 == 1});
+    compare(program, "XLA on StableHLO text",
+            XlaOracle::shared().run(XlaOracle::Form::kStablehlo, text, arguments), ours, kUnitTolerance);
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << error.what() << "\n" << (function.empty() ? "" : function.str()) << text;
+  }
+}
+
+}  // namespace rondo::testing

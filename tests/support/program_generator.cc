@@ -1,0 +1,180 @@
+#include "support/program_generator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rondo/ops.h"
+#include "rondo/transforms.h"
+
+namespace rondo::testing {
+
+namespace {
+
+constexpr std::size_t kMostElements = 48;
+constexpr std::size_t kMostResults = 10;
+
+const std::vector<Shape>& shapes() {
+  static const std::vector<Shape> all = {{}, {}, {}, {}, {3}, {3}, {4}, {2, 3}, {2, 3}, {3, 2}, {1}, {2, 1, 3}, {0}, {2, 0}};
+  return all;
+}
+
+const std::vector<ValueType>& element_types() {
+  static const std::vector<ValueType> all = [] {
+    std::vector<ValueType> types;
+    const auto add = [&](Kind kind, std::initializer_list<DType> dtypes) {
+      for (const DType dtype : dtypes) types.push_back({{dtype, {}}, kind});
+    };
+    using enum DType;
+    add(Kind::kPred, {kPred, kPred});
+    add(Kind::kInteger, {kS32, kS32, kS32, kS32, kS64, kS16, kS8, kU8, kU16, kU32, kU32, kU64});
+    add(Kind::kWhole, {kF32, kF32, kF64, kF16, kBF16});
+    add(Kind::kUnit, {kF32, kF32, kF32, kF64});
+    return types;
+  }();
+  return all;
+}
+
+}  // namespace
+
+ValueType ProgramGenerator::random_type() {
+  ValueType type = dice_.one_of(element_types());
+  type.type.shape = dice_.one_of(shapes());
+  return type;
+}
+
+ValueId ProgramGenerator::new_value(const ValueType& type) {
+  types_.push_back(type);
+  visible_.push_back(types_.size() - 1);
+  return types_.size() - 1;
+}
+
+ProgramGenerator::Types ProgramGenerator::types_of(const Ids& ids) const {
+  Types types;
+  for (const ValueId id : ids) types.push_back(type_of(id));
+  return types;
+}
+
+std::optional<ValueId> ProgramGenerator::pick(const Accept& accept) {
+  Ids candidates;
+  for (const ValueId id : visible_) {
+    if (accept(type_of(id))) candidates.push_back(id);
+  }
+  if (candidates.empty()) return std::nullopt;
+  const auto last = static_cast<std::int64_t>(candidates.size()) - 1;
+  // The better of two throws: what was made last is used most.
+  const std::int64_t chosen = std::max(dice_.number(0, last), dice_.number(0, last));
+  return candidates[static_cast<std::size_t>(chosen)];
+}
+
+ValueId ProgramGenerator::like(const ValueType& type) {
+  if (dice_.chance(85)) {
+    if (const auto id = pick([&](const ValueType& other) { return other == type; })) return *id;
+  }
+  return add_constant(type);
+}
+
+ValueId ProgramGenerator::scalar_index() {
+  const auto id = pick([&](const ValueType& type) {
+    return type.kind == Kind::kInteger && type.type.rank() == 0 && (type.type.dtype == DType::kS32 || dice_.chance(30));
+  });
+  return id ? *id : add_constant({s32(), Kind::kInteger});
+}
+
+ProgramGenerator::Ids ProgramGenerator::random_carry() {
+  Ids carry;
+  const std::int64_t size = dice_.number(0, 3);
+  for (std::int64_t i = 0; i < size; i++) {
+    if (const auto id = pick([](const ValueType&) { return true; })) carry.push_back(*id);
+  }
+  return carry;
+}
+
+ValueId ProgramGenerator::fresh(const ValueType& type) {
+  const std::size_t before = visible_.size();
+  if (const auto x = pick([&](const ValueType& other) { return other == type; })) {
+    bool made = false;
+    if (dice_.chance(80)) {
+      switch (type.kind) {
+        case Kind::kPred:
+          made = pred_arithmetic(*x);
+          break;
+        case Kind::kInteger:
+          made = integer_arithmetic(*x);
+          break;
+        case Kind::kWhole:
+          made = whole_arithmetic(*x);
+          break;
+        case Kind::kUnit:
+          made = unit_arithmetic(*x);
+          break;
+      }
+    }
+    if (made && visible_.size() > before && type_of(visible_.back()) == type) return visible_.back();
+    return *x;
+  }
+  return add_constant(type);
+}
+
+Block ProgramGenerator::block(const Types& params, const std::optional<Types>& results, int statements) {
+  Block made;
+  Block* const outer = std::exchange(current_, &made);
+  const std::size_t outer_values = visible_.size();
+  for (const ValueType& type : params) made.params.push_back(new_value(type));
+  for (int i = 0; i < statements; i++) random_statement();
+  if (results) {
+    for (const ValueType& type : *results) made.results.push_back(fresh(type));
+  } else {
+    for (std::size_t i = visible_.size(); i-- > 0 && made.results.size() < kMostResults;) {
+      made.results.push_back(visible_[i]);
+    }
+  }
+  visible_.resize(outer_values);
+  current_ = outer;
+  return made;
+}
+
+ProgramGenerator::Ids ProgramGenerator::add(
+    Ids operands, const Types& results,
+    std::function<std::vector<Tensor>(std::span<const Tensor>, Environment&)> action) {
+  Ids ids;
+  for (const ValueType& type : results) ids.push_back(new_value(type));
+  current_->statements.push_back({std::move(operands), ids, std::move(action)});
+  return ids;
+}
+
+ValueId ProgramGenerator::add_op(Ids operands, Kind kind, Op op) {
+  std::vector<TensorType> types;
+  for (const ValueId id : operands) types.push_back(type_of(id).type);
+  const Function traced = trace([&](const std::vector<Tensor>& values) { return op(values); }, types);
+  const TensorType type = traced.results()[0];
+  if (static_cast<std::size_t>(type.elements()) > kMostElements) return operands.front();
+  auto action = [op = std::move(op)](std::span<const Tensor> values, Environment&) {
+    return std::vector<Tensor>{op(values)};
+  };
+  return add(std::move(operands), {{type, kind}}, std::move(action))[0];
+}
+
+ValueId ProgramGenerator::add_constant(const ValueType& type) {
+  const Literal value = random_literal(dice_, type);
+  auto action = [value](std::span<const Tensor>, Environment&) { return std::vector<Tensor>{value}; };
+  return add({}, {type}, std::move(action))[0];
+}
+
+void ProgramGenerator::random_statement() {
+  using Maker = bool (ProgramGenerator::*)();
+  using G = ProgramGenerator;
+  static const std::vector<Maker> makers = {
+      &G::arithmetic, &G::arithmetic, &G::arithmetic,     &G::arithmetic, &G::comparison,    &G::choice,
+      &G::conversion, &G::conversion, &G::reshaping,      &G::reshaping,  &G::slicing,       &G::indexing,
+      &G::indexing,   &G::reduction,  &G::running_total,  &G::ordering,   &G::product,       &G::creation,
+      &G::scattering, &G::random_bits};
+  constexpr int kTries = 20;
+  if (depth_ < size_.depth && dice_.chance(depth_ == 0 ? 40 : 25)) {
+    if (construct()) return;
+  }
+  for (int i = 0; i < kTries; i++) {
+    if ((this->*dice_.one_of(makers))()) return;
+  }
+}
+
+}  // namespace rondo::testing

@@ -1,0 +1,76 @@
+// Real XLA beside our own machines: the programs that we print must be accepted by it and give the
+// results that we compute. tests/xla/oracle.py does the work in a process of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "rondo/function.h"
+#include "support/compare.h"
+
+namespace rondo::testing {
+
+/// XLA refused a program or failed to run it; the text says at which stage and why.
+class XlaError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A process with XLA in it. The environment variable RONDO_XLA_PYTHON names a Python that has the
+/// packages of tests/xla/requirements.txt; without it `python3` is tried.
+class XlaOracle {
+ public:
+  enum class Form : std::uint8_t { kHlo, kStablehlo };
+
+  /// Started at the first call, for the whole test program.
+  static XlaOracle& shared();
+
+  XlaOracle();
+  ~XlaOracle();
+  XlaOracle(const XlaOracle&) = delete;
+  XlaOracle& operator=(const XlaOracle&) = delete;
+
+  /// Why there is no XLA, and how to get it; empty if it is there.
+  const std::string& unavailable() const { return unavailable_; }
+
+  /// Parses, verifies and compiles the program. Throws XlaError if XLA refuses it.
+  void accept(Form form, const std::string& text);
+  /// The same, and runs it. Calls from several threads take turns.
+  std::vector<Literal> run(Form form, const std::string& text, std::span<const Literal> arguments);
+
+ private:
+  std::size_t ask(Form form, const std::string& text, const std::string& rest);
+  std::string write_program(const std::string& text);
+  void start();
+  void stop() noexcept;
+  void send(const std::string& line);
+  std::string receive();
+
+  std::mutex mutex_;
+  std::filesystem::path folder_;  // for programs and arrays
+  int socket_ = -1;
+  int process_ = -1;
+  std::string received_;
+  std::string unavailable_;
+};
+
+/// The fixture of all tests that need XLA: skipped with a message where there is none, failed where
+/// the environment variable CI says that there must be one.
+class XlaTest : public ::testing::Test {
+ protected:
+  void SetUp() override;
+};
+
+/// The function gives the same results by compile().run(), by the plain reference interpreter, and by
+/// XLA from its HLO text, its StableHLO text and the HLO text after the passes.
+void expect_same_as_xla(const Function& function, const std::vector<Literal>& arguments,
+                        const Tolerance& tolerance = {});
+
+}  // namespace rondo::testing

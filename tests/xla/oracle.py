@@ -1,0 +1,223 @@
+"""Real XLA as a judge: accepts programs as text, runs them on arrays, says what went wrong.
+
+Serves a test program through its standard input and output, one JSON object a line:
+
+    {"form": "hlo" or "stablehlo", "program": FILE, "arguments": [FILE.npy, ...], "results": PREFIX}
+
+compiles the program and writes its results to PREFIX0.npy, PREFIX1.npy, ... The answer is
+
+    {"ok": true, "results": COUNT}   or
+    {"ok": false, "stage": "parse", "verify", "compile" or "run", "message": TEXT}
+
+Without "arguments" and "results" the program is compiled and not run. The first line that is
+written, {"ok": true, ...} or why not, says whether XLA could be loaded at all.
+
+HLO text goes through XLA's parser; XLA's verifier looks at the very module that was parsed; then
+the module is converted to StableHLO, which is the only thing that jaxlib compiles. XLA ends the
+process on some faulty programs, so it lives in a child process, which is replaced when it dies.
+
+    oracle.py FILE...   accepts files, told apart by their content, and says so for each.
+"""
+
+import json
+import multiprocessing
+import os
+import re
+import sys
+import tempfile
+
+SECONDS_FOR_ONE_PROGRAM = 120
+
+
+class Xla:
+    """Lives in the child. Its imports are here, so that the parent stays without XLA."""
+
+    def __init__(self):
+        import jax
+        import jax.extend.xla
+        import numpy
+        from jax.interpreters import mlir
+        from jaxlib import _hlo, _jax
+        from jaxlib.mlir import ir
+
+        jax.config.update("jax_platforms", "cpu")
+        jax.config.update("jax_enable_x64", True)
+        self.numpy = numpy
+        self.device_put = jax.device_put
+        self.transformations = jax.extend.xla
+        self.hlo = _hlo
+        self.jax = _jax
+        self.parse_mlir = ir.Module.parse
+        self.context = mlir.make_ir_context()
+        self.devices = jax.devices("cpu")[:1]
+
+    def compile(self, stablehlo):
+        # These options differ from XLA's defaults in one point: minimum, maximum and clamp propagate
+        # NaN.
+        options = self.jax.CompileOptions()
+        return self.devices[0].client.compile_and_load(stablehlo, self.devices, options)
+
+    def verify(self, module, stablehlo):
+        """XLA's verifier on the module as it was parsed. There is no direct way to ask for that, but
+        XLA verifies what a transformation made: the module takes the place of the one that was
+        converted, after that has been scheduled. It has no schedule, so nothing is compiled."""
+        proto = module.as_serialized_hlo_module_proto()
+        place = {"name": "rondo", "stage": self.transformations.PipelineStage.POST_SCHEDULER,
+                 "platforms": "cpu"}
+        self.transformations.register_hlo_module_transformation(lambda _: proto, **place)
+        try:
+            self.compile(stablehlo)
+        except Exception as error:
+            if not re.search("must be scheduled|in both a parallel", str(error)):
+                raise
+        else:
+            raise RuntimeError("XLA did not look at the module")
+        finally:
+            self.transformations.clear_hlo_module_transformation(**place)
+
+    def load(self, file, shape):
+        array = self.numpy.load(file)
+        dtype = self.numpy.dtype(shape.numpy_dtype())
+        if array.dtype.kind == "V":
+            array = array.view(dtype)  # bf16, for which .npy has no name
+        if array.dtype != dtype or array.shape != tuple(shape.dimensions()):
+            raise ValueError(f"{file} is {array.dtype}{list(array.shape)}, the parameter {shape}")
+        return self.device_put(array, self.devices[0])
+
+    def answer(self, request, begin):
+        begin("parse")
+        with open(request["program"], encoding="utf-8") as file:
+            text = file.read()
+        if request["form"] == "hlo":
+            module = self.hlo.hlo_module_from_text(text)
+            begin("convert")
+            computation = self.hlo.XlaComputation(module.as_serialized_hlo_module_proto())
+            text = self.jax.mlir.xla_computation_to_mlir_module(computation)
+            if request.get("verify", True):
+                begin("verify")
+                self.verify(module, text)
+        else:
+            self.parse_mlir(text, context=self.context)  # with the verifiers of all dialects
+        begin("compile")
+        executable = self.compile(text)
+        if "results" not in request:
+            return 0
+        begin("run")
+        computation = self.jax.mlir.mlir_module_to_xla_computation(text)
+        shapes = computation.program_shape().parameter_shapes()
+        files = request["arguments"]
+        if len(files) != len(shapes):
+            raise ValueError(f"{len(files)} arguments for {len(shapes)} parameters")
+        arguments = [self.load(file, shape) for file, shape in zip(files, shapes)]
+        results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
+        for number, (result,) in enumerate(results):
+            array = self.numpy.asarray(result)
+            if array.dtype.name == "bfloat16":
+                array = array.view("V2")
+            self.numpy.save(f"{request['results']}{number}.npy", array)
+        return len(results)
+
+
+def child_main(connection, parents_end, log):
+    parents_end.close()  # so that reading ends when the parent is gone
+    os.dup2(log.fileno(), 1)
+    os.dup2(log.fileno(), 2)
+    try:
+        xla = Xla()
+    except Exception as error:
+        connection.send({"ok": False, "stage": "start", "message": str(error) or repr(error)})
+        return
+    connection.send({"ok": True, "results": 0})
+    stage = None
+
+    def begin(name):
+        nonlocal stage
+        stage = name
+        connection.send(stage)
+
+    while True:
+        try:
+            request = connection.recv()
+        except EOFError:
+            return
+        try:
+            connection.send({"ok": True, "results": xla.answer(request, begin)})
+        except Exception as error:
+            message = str(error).strip() or repr(error)
+            connection.send({"ok": False, "stage": stage, "message": message})
+
+
+class Oracle:
+    """The parent's side: answers whatever happens to the child."""
+
+    def __init__(self):
+        self.start()
+
+    def start(self):
+        self.log = tempfile.TemporaryFile("w+", errors="replace")
+        self.connection, theirs = multiprocessing.Pipe()
+        self.child = multiprocessing.get_context("fork").Process(
+            target=child_main, args=(theirs, self.connection, self.log), daemon=True)
+        self.child.start()
+        theirs.close()
+        self.greeting = self.receive("start")
+        return self.greeting
+
+    def receive(self, stage):
+        """The answer of the child, or how it ended."""
+        try:
+            while self.connection.poll(SECONDS_FOR_ONE_PROGRAM):
+                answer = self.connection.recv()
+                if isinstance(answer, dict):
+                    return answer
+                stage = answer
+            message = f"no answer in {SECONDS_FOR_ONE_PROGRAM} s"
+            self.child.kill()
+        except (EOFError, ConnectionError):
+            message = None
+        self.child.join()
+        if message is None:
+            self.log.seek(0)
+            fatal = re.findall("^.*(?:Check failed|LLVM ERROR|Error:).*$", self.log.read(), re.M)
+            message = "; ".join([f"XLA died with exit code {self.child.exitcode}", *fatal[-1:]])
+        return {"ok": False, "stage": stage, "message": message, "died": True}
+
+    def ask(self, request):
+        if not self.child.is_alive() and not self.start()["ok"]:
+            return self.greeting
+        try:
+            self.connection.send(request)
+        except OSError:
+            pass  # it has died; receive says how
+        answer = self.receive("start")
+        if answer.pop("died", False) and answer["stage"] == "verify" and request.get("verify", True):
+            # What comes after the verifier dies of some sound modules that no pass has touched.
+            return self.ask({**request, "verify": False})
+        return answer
+
+
+def accept(files):
+    oracle = Oracle()
+    failures = 0
+    for file in files:
+        with open(file, encoding="utf-8") as opened:
+            form = "stablehlo" if re.search(r"\bfunc\.func\b", opened.read()) else "hlo"
+        answer = oracle.ask({"form": form, "program": file})
+        failures += not answer["ok"]
+        why = "" if answer["ok"] else f": {answer['stage']}: {answer['message']}"
+        print(f"{'accepted' if answer['ok'] else 'REFUSED'} {file}{why}", flush=True)
+    return 1 if failures else 0
+
+
+def serve():
+    oracle = Oracle()
+    print(json.dumps(oracle.greeting), flush=True)
+    if not oracle.greeting["ok"]:
+        return 1
+    for line in sys.stdin:
+        print(json.dumps(oracle.ask(json.loads(line))), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(accept(sys.argv[1:]) if len(sys.argv) > 1 else serve())
