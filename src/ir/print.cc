@@ -13,6 +13,7 @@
 #include "base/array_text.h"
 #include "ir/function_data.h"
 #include "ir/nested_walk.h"
+#include "ir/node_table.h"
 #include "rondo/text.h"
 
 namespace rondo {
@@ -57,7 +58,7 @@ class IrPrinter {
       out_ += "func ";
       out_ += function.name().empty() ? std::string_view("main") : function.name();
     }
-    scopes_.emplace_back();
+    scopes_.emplace_back(function);
     append_parameters(function, !holder);
     if (!holder) append_result_types(function);
     out_ += " {\n";
@@ -69,7 +70,7 @@ class IrPrinter {
     const std::size_t line = out_.size();
     start_line(0);
     const std::uint64_t number = next_number_++;
-    scopes_.back().numbers.emplace(&node, number);
+    scopes_.back().numbers.set(&node, number + 1);
     out_ += '%';
     append_number(out_, number);
     for (std::size_t i = 0; i < node.types.size(); i++) {
@@ -106,7 +107,8 @@ class IrPrinter {
   /// The names of the values of one function. Functions are closed, and one node may stand in
   /// several.
   struct Scope {
-    absl::flat_hash_map<const Node*, std::uint64_t> numbers;
+    explicit Scope(const Function& function) : numbers(function) {}
+    NodeTable<std::uint64_t> numbers;  // plus one
     absl::flat_hash_map<const Node*, std::string> parameters;
   };
 
@@ -164,8 +166,8 @@ class IrPrinter {
     }
     out_ += '%';
     const Scope& scope = scopes_.back();
-    if (const auto number = scope.numbers.find(node); number != scope.numbers.end()) {
-      append_number(out_, number->second);
+    if (const std::uint64_t number_plus_one = scope.numbers.get(node)) {
+      append_number(out_, number_plus_one - 1);
       if (node->types.size() > 1) {
         out_ += '#';
         append_number(out_, tensor.result());

@@ -114,17 +114,19 @@ void arg_extreme_kernel(KernelCall& call) {
 
 /// (value, index) of two candidates, in whatever order they come: NaN before all numbers, the lower
 /// index of equals.
-std::vector<Tensor> better_of(std::span<const Tensor> p, bool greatest) {
-  const Tensor &a = p[0], &a_index = p[1], &b = p[2], &b_index = p[3];
+std::vector<Tensor> better_of(std::span<const Tensor> p, bool greatest, SourceLocation at) {
+  const Operand a(p[0], at), a_index(p[1], at), b(p[2], at), b_index(p[3], at);
+  auto both = [&](const Tensor& x, const Tensor& y) { return Operand(x, at) & Operand(y, at); };
+  auto either = [&](const Tensor& x, const Tensor& y) { return Operand(x, at) | Operand(y, at); };
   Tensor keep = greatest ? a > b : a < b;
   Tensor same = a == b;
-  if (is_floating(a.dtype())) {
+  if (is_floating(p[0].dtype())) {
     const Tensor a_nan = is_nan(a), b_nan = is_nan(b);
-    keep = keep | (a_nan & !b_nan);
-    same = same | (a_nan & b_nan);
+    keep = either(keep, both(a_nan, !b_nan));
+    same = either(same, both(a_nan, b_nan));
   }
-  keep = keep | (same & (a_index <= b_index));
-  return {where(keep, a, b), where(keep, a_index, b_index)};
+  keep = either(keep, both(same, a_index <= b_index));
+  return {where({keep, at}, a, b), where({keep, at}, a_index, b_index)};
 }
 
 std::vector<Tensor> expand_arg_extreme(const Node& node, std::span<const Tensor> operands) {
@@ -135,7 +137,7 @@ std::vector<Tensor> expand_arg_extreme(const Node& node, std::span<const Tensor>
   Function region = ir::trace_closed(
       arg_extreme_name(attributes), arg_extreme_name(attributes),
       std::array{value, index, value, index},
-      [&](std::span<const Tensor> p) { return better_of(p, attributes.greatest); }, at);
+      [&](std::span<const Tensor> p) { return better_of(p, attributes.greatest, at); }, at);
   const Literal start =
       combiner_identity(attributes.greatest ? Combiner::kMaximum : Combiner::kMinimum, x.dtype());
   return {ir::make_many(

@@ -9,7 +9,9 @@ namespace rondo::ops {
 Dims dense_strides(const Shape& shape) {
   Dims strides(shape.size(), 1);
   for (std::int64_t i = shape.rank() - 2; i >= 0; i--) {
-    strides[static_cast<std::size_t>(i)] = strides[static_cast<std::size_t>(i + 1)] * shape[i + 1];
+    const auto size = static_cast<std::uint64_t>(shape[i + 1]);
+    const auto inner = static_cast<std::uint64_t>(strides[static_cast<std::size_t>(i + 1)]);
+    strides[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(size * inner);
   }
   return strides;
 }
@@ -17,8 +19,8 @@ Dims dense_strides(const Shape& shape) {
 Box::Box(std::span<const std::int64_t> sizes, std::span<const std::int64_t> to_strides,
          std::span<const std::int64_t> from_strides, std::int64_t width)
     : width_(width) {
-  for (std::size_t i = 0; i < sizes.size(); i++) {
-    empty_ = empty_ || sizes[i] == 0;
+  empty_ = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+  for (std::size_t i = 0; i < sizes.size() && !empty_; i++) {
     if (sizes[i] == 1) continue;
     const Axis axis{sizes[i], to_strides[i] * width, from_strides[i] * width};
     if (!axes_.empty()) {

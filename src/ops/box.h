@@ -13,7 +13,8 @@ namespace rondo::ops {
 
 using Dims = absl::InlinedVector<std::int64_t, 6>;
 
-/// Row-major strides in elements, without a heap allocation up to rank 6.
+/// Row-major strides in elements, without a heap allocation up to rank 6. Those of an array without
+/// elements may be any numbers: the other axes can be so long that there are no right ones.
 Dims dense_strides(const Shape& shape);
 
 /// A box of `sizes` elements that lies in a destination and in a source with the given strides (in

@@ -47,6 +47,10 @@ void concatenate_kernel(KernelCall& call) {
   const std::int64_t axis = call.attrs<ConcatenateAttributes>().axis;
   const TensorType& type = call.output_type();
   Literal out = Literal::uninitialized(type);
+  if (type.elements() == 0) {
+    call.output() = std::move(out);
+    return;
+  }
   std::int64_t outer = 1, inner = byte_width(type.dtype);
   for (std::int64_t i = 0; i < axis; i++) outer *= type.shape[i];
   for (std::int64_t i = axis + 1; i < type.rank(); i++) inner *= type.shape[i];
@@ -56,8 +60,9 @@ void concatenate_kernel(KernelCall& call) {
     const Literal& x = call.input(part);
     const std::int64_t block = inner * x.shape()[axis];
     if (block == 0) continue;
-    for (std::int64_t i = 0; i < outer; i++)
+    for (std::int64_t i = 0; i < outer; i++) {
       copy_bytes(to + i * stride, x.bytes() + i * block, block);
+    }
     to += block;
   }
   call.output() = std::move(out);

@@ -41,14 +41,17 @@ void iota_kernel(KernelCall& call) {
   const std::int64_t axis = call.attrs<IotaAttributes>().axis;
   Literal out = Literal::uninitialized(type);
   std::int64_t inner = 1;
-  for (std::int64_t i = axis + 1; i < type.rank(); i++) inner *= type.shape[i];
+  for (std::int64_t i = axis + 1; type.elements() != 0 && i < type.rank(); i++) {
+    inner *= type.shape[i];
+  }
   const std::int64_t size = type.shape[axis];
   for_dtype(type.dtype, [&]<class T>() {
     T* to = reinterpret_cast<T*>(out.mutable_bytes());
     const T* end = to + type.elements();
     while (to != end) {
-      for (std::int64_t i = 0; i < size; i++, to += inner)
+      for (std::int64_t i = 0; i < size; i++, to += inner) {
         std::fill(to, to + inner, iota_value<T>(i));
+      }
     }
   });
   call.output() = std::move(out);

@@ -75,6 +75,7 @@ SlicePlace slice_place(const KernelCall& call, std::size_t first, const Shape& s
                        const std::int64_t* sizes) {
   SlicePlace place;
   std::int64_t stride = 1;
+  if (shape.elements() == 0) return {0, 0, true};
   bool whole = true;  // all axes so far are taken wholly, so that the next one is contiguous
   for (std::size_t i = shape.size(); i-- > 0;) {
     const std::int64_t start = index_at(call.input(first + i), 0);

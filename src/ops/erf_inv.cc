@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ops/elementwise_kernels.h"
+#include "ops/expansions.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/random.h"
 
@@ -74,28 +75,27 @@ struct ErfInv {
   }
 };
 
-std::vector<Tensor> expand(const Node& node, std::span<const Tensor> operands) {
-  const SourceLocation at = node.location();
-  const DType dtype = node.type().dtype;
-  const bool narrow = byte_width(dtype) == 2;
-  const Tensor x = narrow ? convert({operands[0], at}, DType::kF32) : operands[0];
-  auto number = [&](double c) {
-    return ir::make_constant(ir::scalar_literal(Scalar::of(c), x.dtype(), at), at);
+Tensor formula(std::span<const Tensor> operands) {
+  const Tensor& x = operands[0];
+  const bool single = x.dtype() == DType::kF32;
+  auto number = [&](double c) { return Operand(c).as(x.dtype()); };
+  const Tensor w = -log1p(-x * x), root = sqrt(w);
+  auto centre = [&] {
+    return single ? polynomial(kSingleCentre, w - 2.5, number)
+                  : polynomial(kDoubleCentre, w - 3.125, number);
   };
-  const Tensor w = -log1p({-x * x, at}), root = sqrt({w, at});
-  const Tensor factor = x.dtype() == DType::kF64
-                            ? where(w < 6.25, polynomial(kDoubleCentre, w - 3.125, number),
-                                    where(w < 16, polynomial(kDoubleMiddle, root - 3.25, number),
-                                          polynomial(kDoubleTail, root - 5.0, number)))
-                            : where(w < 5, polynomial(kSingleCentre, w - 2.5, number),
-                                    polynomial(kSingleTail, root - 3.0, number));
-  const Tensor result = where(abs(x) == 1, x * std::numeric_limits<double>::infinity(), x * factor);
-  return {narrow ? convert({result, at}, dtype) : result};
+  auto tail = [&] {
+    return single ? polynomial(kSingleTail, root - 3.0, number)
+                  : where(w < 16, polynomial(kDoubleMiddle, root - 3.25, number),
+                          polynomial(kDoubleTail, root - 5.0, number));
+  };
+  const Tensor factor = where(w < (single ? 5.0 : 6.25), centre(), tail());
+  return where(abs(x) == 1, x * std::numeric_limits<double>::infinity(), x * factor);
 }
 
 constexpr OpDef described() {
   OpDef op = elementwise<1, ErfInv, kFloats>({.name = "erf_inv", .stablehlo = "chlo.erf_inv"});
-  op.expand = expand;
+  op.expand = expand_by<formula>;
   return op;
 }
 

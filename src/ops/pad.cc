@@ -29,12 +29,16 @@ InferredTypes infer_pad(const InferContext& context) {
     if (interior[i] < 0)
       context.fail(fmt::format("the interior padding of axis {} is {}; it must not be negative", i,
                                interior[i]));
+    constexpr std::int64_t most = std::int64_t{1} << 62;  // keeps the sums of the kernel in range
     std::int64_t size = x.shape[i];
-    bool overflow = size > 0 && __builtin_mul_overflow(size - 1, interior[i], &size);
+    bool overflow =
+        low[i] < -most || low[i] > most || high[i] < -most || high[i] > most || interior[i] > most;
+    overflow = (size > 0 && __builtin_mul_overflow(size - 1, interior[i], &size)) || overflow;
     overflow = (x.shape[i] > 0 && __builtin_add_overflow(size, x.shape[i], &size)) || overflow;
     overflow = __builtin_add_overflow(size, low[i], &size) || overflow;
     overflow = __builtin_add_overflow(size, high[i], &size) || overflow;
-    if (overflow) context.fail(fmt::format("axis {} of the result has too many elements", i));
+    if (overflow)
+      context.fail(fmt::format("the padding of axis {} of {} is too large", i, x.str()));
     if (size < 0) {
       context.fail(
           fmt::format("axis {} of {} with low {}, high {} and interior {} would have {} elements",
@@ -63,14 +67,14 @@ void pad_kernel(KernelCall& call) {
   for (std::size_t i = 0; i < to.size() && !empty; i++) {
     const std::int64_t step = pad.interior[i] + 1;
     const std::int64_t first = pad.low[i] >= 0 ? 0 : (-pad.low[i] - 1) / step + 1;
-    const std::int64_t room =
-        type.shape[i] - 1 - pad.low[i];  // the farthest place that an element may have
+    const std::int64_t room = type.shape[i] - 1 - pad.low[i];  // the last place in the result
     const std::int64_t last = room < 0 ? -1 : std::min(x.shape()[i] - 1, room / step);
     empty = last < first;
+    if (empty) break;
     sizes.push_back(last - first + 1);
     to_first += (pad.low[i] + first * step) * to[i];
     from_first += first * from[i];
-    to[i] *= step;
+    if (last > first) to[i] *= step;
   }
   if (!empty)
     Box(sizes, to, from, width)

@@ -109,11 +109,20 @@ Tensor within(const Tensor& unit, const Tensor& low, const Tensor& high, SourceL
   return maximum({low, at}, {scaled, at});
 }
 
+void check_bound_shape(const char* op, const char* which, const Tensor& bound, const Shape& shape,
+                       SourceLocation at) {
+  if (broadcast_shape(op, {bound.dtype(), shape}, bound.type(), at) == shape) return;
+  fail(op,
+       fmt::format("{} is {}, which does not broadcast to the shape {} that is drawn", which,
+                   bound.type().str(), shape.str()),
+       at);
+}
+
 /// A bound of the type's dtype that broadcasts to its shape.
 Tensor float_bound(const char* op, const char* which, const Operand& bound,
                    const TensorType& type) {
   const SourceLocation at = bound.at();
-  const Tensor tensor = ir::checked(bound.as(type.dtype), op, bound.at());
+  const Tensor tensor = ir::checked(bound.as(type.dtype), op, at);
   if (tensor.dtype() != type.dtype) {
     fail(op,
          fmt::format(
@@ -121,6 +130,7 @@ Tensor float_bound(const char* op, const char* which, const Operand& bound,
              which, tensor.type().str(), type.str(), dtype_constant(type.dtype)),
          at);
   }
+  check_bound_shape(op, which, tensor, type.shape, at);
   return tensor;
 }
 
@@ -141,9 +151,8 @@ Literal above_minus_one(DType dtype) {
 // Bounds of randint.
 
 struct IntegerBound {
-  Tensor value;  // of the dtype that is drawn in
-  Tensor
-      past_range;  // pred: it was more than the dtype holds, and is the dtype's greatest number now
+  Tensor value;       // of the dtype that is drawn in
+  Tensor past_range;  // pred: it was more than the dtype holds, which is the value now
 };
 
 template <class T>
@@ -173,13 +182,7 @@ IntegerBound integer_bound(const char* which, const Operand& bound, DType dtype,
     fail("random::randint",
          fmt::format("{} is {}; the bounds are integers", which, dtype_name(given)), at);
   }
-  if (!bound.is_scalar() &&
-      broadcast_shape("random::randint", {given, shape}, bound.tensor().type(), at) != shape) {
-    fail("random::randint",
-         fmt::format("{} is {}, which does not broadcast to the shape {} that is drawn", which,
-                     bound.tensor().type().str(), shape.str()),
-         at);
-  }
+  if (!bound.is_scalar()) check_bound_shape("random::randint", which, bound.tensor(), shape, at);
   return for_dtype(dtype, [&]<class T>() -> IntegerBound {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       constexpr T kLeast = std::numeric_limits<T>::min(), kMost = std::numeric_limits<T>::max();

@@ -20,7 +20,8 @@ Tensor reshape(const Operand& x, const std::vector<std::int64_t>& dims) {
               x.at());
   };
   std::vector<std::int64_t> sizes = dims;
-  std::int64_t known = 1;
+  const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  std::int64_t known = empty ? 0 : 1;
   std::size_t inferred = sizes.size();
   for (std::size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] == -1) {

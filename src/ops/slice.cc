@@ -29,9 +29,10 @@ InferredTypes infer_slice(const InferContext& context) {
       context.fail(fmt::format("[{}, {}) is no part of axis {} of {}, which has {} elements", start,
                                limit, i, x.str(), x.shape[i]));
     }
-    if (stride < 1)
+    if (stride < 1) {
       context.fail(fmt::format(
           "the stride {} of axis {} is not positive; use reverse to go backwards", stride, i));
+    }
     dims.push_back(start == limit ? 0 : (limit - start - 1) / stride + 1);
   }
   return {{x.dtype, dims}};
@@ -45,9 +46,9 @@ void slice_kernel(KernelCall& call) {
   Literal out = Literal::uninitialized(type);
   Dims from = dense_strides(x.shape());
   std::int64_t first = 0;
-  for (std::size_t i = 0; i < from.size(); i++) {
+  for (std::size_t i = 0; i < from.size() && type.elements() != 0; i++) {
     first += slice.starts[i] * from[i];
-    from[i] *= slice.strides[i];
+    if (type.shape[i] > 1) from[i] *= slice.strides[i];
   }
   if (type.elements() == 1) {
     copy_bytes(out.mutable_bytes(), x.bytes() + first * width, width);

@@ -64,21 +64,29 @@ void sort_stablehlo(const Node& node, std::string& out) {
                  attributes.stable);
 }
 
+/// A scalar of a comparator, which has no place in a user's program.
+Operand unplaced(const Tensor& x) { return {x, SourceLocation{}}; }
+
 struct KeyComparison {
   Tensor less, equal;
 };
 
 /// Real scalars, NaN after all numbers and equal to itself.
 KeyComparison compare_keys(const Tensor& a, const Tensor& b) {
-  if (!is_floating(a.dtype())) return {a < b, a == b};
-  const Tensor a_nan = is_nan(a), b_nan = is_nan(b);
-  return {(a < b) | ((!a_nan) & b_nan), (a == b) | (a_nan & b_nan)};
+  const Tensor less = unplaced(a) < unplaced(b), equal = unplaced(a) == unplaced(b);
+  if (!is_floating(a.dtype())) return {less, equal};
+  const Tensor a_nan = is_nan(unplaced(a)), b_nan = is_nan(unplaced(b));
+  const Tensor last = unplaced(!a_nan) & unplaced(b_nan);
+  const Tensor both = unplaced(a_nan) & unplaced(b_nan);
+  return {unplaced(less) | unplaced(last), unplaced(equal) | unplaced(both)};
 }
 
 Tensor ascending(const Tensor& a, const Tensor& b) {
   if (!is_complex(a.dtype())) return compare_keys(a, b).less;
-  const KeyComparison re = compare_keys(real(a), real(b)), im = compare_keys(imag(a), imag(b));
-  return re.less | (re.equal & im.less);
+  const KeyComparison re = compare_keys(real(unplaced(a)), real(unplaced(b)));
+  const KeyComparison im = compare_keys(imag(unplaced(a)), imag(unplaced(b)));
+  const Tensor tie = unplaced(re.equal) & unplaced(im.less);
+  return unplaced(re.less) | unplaced(tie);
 }
 
 /// Whether two regions without regions of their own do the same, node by node.

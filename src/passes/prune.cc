@@ -52,15 +52,19 @@ class Pruning {
                        [](bool needed) { return needed; });
   }
 
-  /// Does the new construct, or what replaces its results, need the operand?
-  bool needs_operand(std::size_t operand) const {
-    if (operand < view_.fixed) return needs_node();
-    const std::size_t p = view_.param_of_operand(operand);
-    if (is_root(p) && fates_[p].kind != Fate::kConstant && needed_params_[p]) return true;
-    for (std::size_t r = 0; r < view_.results(); r++) {
-      if (wanted_[r] && operand_of_result(r) == operand) return true;
+  /// The operands that the new construct, or what replaces its results, needs.
+  std::vector<bool> needed_operands() const {
+    std::vector<bool> needed(node_->operands.size());
+    std::fill_n(needed.begin(), view_.fixed, needs_node());
+    for (std::size_t p = view_.index; p < fates_.size(); p++) {
+      needed[view_.operand_of_param(p)] =
+          is_root(p) && fates_[p].kind != Fate::kConstant && needed_params_[p];
     }
-    return false;
+    for (std::size_t r = 0; r < view_.results(); r++) {
+      const auto operand = operand_of_result(r);
+      if (wanted_[r] && operand) needed[*operand] = true;
+    }
+    return needed;
   }
 
   /// Makes the new construct in the function that is rewritten.
@@ -436,8 +440,9 @@ Function prune_function(const Function& function, RegionFacts& facts) {
       for (std::uint32_t r = 0; r < used.size(); r++) used[r] = live_results.contains({node, r});
       auto pruning = std::make_unique<Pruning>(*view, used, watched, facts);
       if (!pruning->changes_nothing()) {
-        for (std::size_t i = 0; i < node->operands.size(); i++) {
-          if (pruning->needs_operand(i)) need(node->operands[i]);
+        const std::vector<bool> needed = pruning->needed_operands();
+        for (std::size_t i = 0; i < needed.size(); i++) {
+          if (needed[i]) need(node->operands[i]);
         }
         changes.emplace(node, std::move(pruning));
         continue;

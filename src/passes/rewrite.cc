@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "control_flow/while.h"
+#include "passes/loop_view.h"
 
 namespace rondo::passes {
 
@@ -159,15 +159,15 @@ bool RegionFacts::observes(const Node* node) {
 
 namespace {
 
-bool is_unbounded_while(const Node* node) {
-  return node->op->kind == ir::OpKind::kWhile &&
-         !node->attrs<control_flow::WhileAttributes>().trip_count;
+bool is_uncounted_loop(const Node* node) {
+  const auto view = LoopView::of(node);
+  return view && !view->is_conditional() && !view->trip_count();
 }
 
 }  // namespace
 
 bool RegionFacts::may_not_end(const Node* node) {
-  if (is_unbounded_while(node)) return true;
+  if (is_uncounted_loop(node)) return true;
   for (const Function& region : node->regions) {
     if (facts(region).may_not_end) return true;
   }
@@ -184,7 +184,7 @@ const RegionFacts::Facts& RegionFacts::facts(const Function& function) {
       Facts facts{visit.source};
       for (const Node* node : visit.source.body()) {
         facts.observes = facts.observes || node->op->observer;
-        facts.may_not_end = facts.may_not_end || is_unbounded_while(node);
+        facts.may_not_end = facts.may_not_end || is_uncounted_loop(node);
         for (const Function& region : node->regions) {
           facts.observes = facts.observes || facts_.at(region.identity()).observes;
           facts.may_not_end = facts.may_not_end || facts_.at(region.identity()).may_not_end;

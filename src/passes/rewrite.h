@@ -65,7 +65,8 @@ class RegionFacts {
   /// Does it tell the outside anything, at any depth?
   bool observes(const ir::Node* node);
   bool observes(const Function& function) { return facts(function).observes; }
-  /// Does it contain a while, at any depth, that is not known to end?
+  /// Does it contain, at any depth, a loop whose number of trips is not known: one that may not
+  /// end, or not soon?
   bool may_not_end(const ir::Node* node);
   bool may_not_end(const Function& function) { return facts(function).may_not_end; }
 

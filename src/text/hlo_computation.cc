@@ -11,10 +11,10 @@
 #include "base/visit_dtype.h"
 #include "control_flow/while.h"
 #include "ir/node.h"
+#include "ir/node_table.h"
 #include "ir/print.h"
 #include "text/escape.h"
 #include "text/names.h"
-#include "text/node_table.h"
 
 namespace rondo::text {
 
@@ -406,7 +406,7 @@ class HloComputation {
 
   NameTable names_;
   std::uint32_t last_number_ = 0;
-  NodeTable<Name> values_;                             // arrays
+  ir::NodeTable<Name> values_;                         // arrays
   absl::flat_hash_map<const Node*, Name> tuples_;      // of ops of several results
   absl::flat_hash_map<Element, Name> tuple_elements_;  // their elements so far
   absl::flat_hash_map<const Node*, std::uint32_t>

@@ -11,12 +11,12 @@
 #include "base/number_text.h"
 #include "ir/function_data.h"
 #include "ir/nested_walk.h"
+#include "ir/node_table.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
 #include "rondo/text.h"
 #include "text/escape.h"
 #include "text/names.h"
-#include "text/node_table.h"
 
 namespace rondo {
 
@@ -207,7 +207,7 @@ class StablehloPrinter {
   using Values = absl::InlinedVector<Value, 4>;
   // One node may stand in several functions, and a function in several places: names are those of
   // an occurrence.
-  using Scope = NodeTable<Value>;
+  using Scope = ir::NodeTable<Value>;
 
   void start_line() { out_.append(std::min(indent_, kDeepestMlirIndent), ' '); }
   void end_line(const Node& node) {

@@ -10,7 +10,8 @@ namespace {
 
 using namespace testing;
 
-void expect_both(const Literal& x, std::int64_t axis, const Shape& shape, const std::vector<std::int32_t>& greatest,
+void expect_both(const Literal& x, std::int64_t axis, const Shape& shape,
+                 const std::vector<std::int32_t>& greatest,
                  const std::vector<std::int32_t>& least) {
   SCOPED_TRACE(x.type().str() + " axis " + std::to_string(axis));
   expect_values(argmax(Tensor(x), axis), shape, greatest);
@@ -21,16 +22,19 @@ void expect_both(const Literal& x, std::int64_t axis, const Shape& shape, const 
 
 template <class T>
 class ArgExtreme : public ::testing::Test {};
-using Types = ::testing::Types<std::int8_t, std::uint8_t, std::int32_t, std::uint64_t, float, double>;
+using Types =
+    ::testing::Types<std::int8_t, std::uint8_t, std::int32_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(ArgExtreme, Types);
 
 // Few different values, so that there are ties: the first counts.
 TYPED_TEST(ArgExtreme, IsTheLoop) {
   using T = TypeParam;
   Shapes shapes(5);
-  for (const Shape& shape : {Shape{1}, Shape{9}, Shape{3, 4}, Shape{2, 7, 3}, Shape{5, 1}, Shape{0, 3}}) {
+  for (const Shape& shape :
+       {Shape{1}, Shape{9}, Shape{3, 4}, Shape{2, 7, 3}, Shape{5, 1}, Shape{0, 3}}) {
     std::vector<T> x;
-    for (std::int64_t i = 0; i < shape.elements(); i++) x.push_back(static_cast<T>(shapes.number(0, 3)));
+    for (std::int64_t i = 0; i < shape.elements(); i++)
+      x.push_back(static_cast<T>(shapes.number(0, 3)));
     for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
       if (shape[axis] == 0) continue;
       std::vector<std::int64_t> dims = shape.vector();
@@ -52,7 +56,8 @@ TYPED_TEST(ArgExtreme, IsTheLoop) {
         least.push_back(low);
       });
       expect_both(Literal::from(x, shape), axis, kept, greatest, least);
-      if (shape.rank() > 1) expect_both(Literal::from(x, shape), axis - shape.rank(), kept, greatest, least);
+      if (shape.rank() > 1)
+        expect_both(Literal::from(x, shape), axis - shape.rank(), kept, greatest, least);
     }
   }
 }
@@ -60,7 +65,8 @@ TYPED_TEST(ArgExtreme, IsTheLoop) {
 TEST(ArgExtreme, TheFirstNanWins) {
   expect_both(Literal::from(std::vector<float>{1, kNan, 7, kNan}), 0, {}, {1}, {1});
   expect_both(Literal::from(std::vector<float>{kNan, 1, 2}), 0, {}, {0}, {0});
-  expect_both(Literal::from(std::vector<float>{1, kNan, 5, 2, kNan, kNan}, {3, 2}), 0, {2}, {2, 0}, {2, 0});
+  expect_both(Literal::from(std::vector<float>{1, kNan, 5, 2, kNan, kNan}, {3, 2}), 0, {2}, {2, 0},
+              {2, 0});
   const Tensor half = convert(vec<float>({1, kNan, 7, -kInf}), DType::kBF16);
   expect_scalar<std::int32_t>(argmax(half, 0), 1);
 }
@@ -79,11 +85,16 @@ TEST(ArgExtreme, OfPreds) {
 }
 
 TEST(ArgExtreme, MistakesAreNamed) {
-  expect_error([] { argmax(zeros(f32({0, 2})), 0); }, {"argmax", "no elements", "axis 0", "f32[0,2]", "arg_extreme_test.cc"});
+  expect_error(
+      [] {
+        argmax(zeros(f32({0, 2})), 0);
+      },
+      {"argmax", "no elements", "axis 0", "f32[0,2]", "arg_extreme_test.cc"});
   expect_error([] { argmin(zeros(c64({2})), 0); }, {"argmin", "c64[2]", "no order"});
   expect_error([] { argmax(zeros(f32({2})), 1); }, {"argmax", "axis 1"});
   expect_error([] { argmax(Tensor(1.0f), 0); }, {"argmax", "scalar"});
-  expect_error([] { argmax(broadcast_to(zeros(f32({1})), {std::int64_t{1} << 31}), 0); }, {"argmax", "too long", "s32"});
+  expect_error([] { argmax(broadcast_to(zeros(f32({1})), {std::int64_t{1} << 31}), 0); },
+               {"argmax", "too long", "s32"});
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ std::vector<T> running(std::vector<T> x, const Shape& shape, std::int64_t axis, 
 
 template <class T>
 class Cumulative : public ::testing::Test {};
-using Types = ::testing::Types<std::int8_t, std::int32_t, std::uint16_t, std::int64_t, float, double>;
+using Types =
+    ::testing::Types<std::int8_t, std::int32_t, std::uint16_t, std::int64_t, float, double>;
 TYPED_TEST_SUITE(Cumulative, Types);
 
 // Whole numbers, so that the order of a sum makes no difference.
@@ -45,22 +46,32 @@ TYPED_TEST(Cumulative, IsTheLoop) {
     std::function<T(T, T)> combine;
   };
   const std::vector<Case> cases{
-      {[](const Tensor& x, std::int64_t axis, bool reverse) { return cumsum(x, axis, reverse); }, [](T a, T b) { return static_cast<T>(a + b); }},
-      {[](const Tensor& x, std::int64_t axis, bool reverse) { return cumprod(x, axis, reverse); }, [](T a, T b) { return static_cast<T>(a * b); }},
-      {[](const Tensor& x, std::int64_t axis, bool reverse) { return cummax(x, axis, reverse); }, [](T a, T b) { return std::max(a, b); }},
-      {[](const Tensor& x, std::int64_t axis, bool reverse) { return cummin(x, axis, reverse); }, [](T a, T b) { return std::min(a, b); }}};
+      {[](const Tensor& x, std::int64_t axis, bool reverse) { return cumsum(x, axis, reverse); },
+       [](T a, T b) { return static_cast<T>(a + b); }},
+      {[](const Tensor& x, std::int64_t axis, bool reverse) { return cumprod(x, axis, reverse); },
+       [](T a, T b) { return static_cast<T>(a * b); }},
+      {[](const Tensor& x, std::int64_t axis, bool reverse) { return cummax(x, axis, reverse); },
+       [](T a, T b) { return std::max(a, b); }},
+      {[](const Tensor& x, std::int64_t axis, bool reverse) { return cummin(x, axis, reverse); },
+       [](T a, T b) { return std::min(a, b); }}};
   Shapes shapes(7);
-  for (const Shape& shape : {Shape{1}, Shape{2}, Shape{7}, Shape{16}, Shape{33}, Shape{4, 5}, Shape{3, 1, 4}, Shape{2, 9, 3}, Shape{0}, Shape{2, 0}}) {
+  for (const Shape& shape : {Shape{1}, Shape{2}, Shape{7}, Shape{16}, Shape{33}, Shape{4, 5},
+                             Shape{3, 1, 4}, Shape{2, 9, 3}, Shape{0}, Shape{2, 0}}) {
     std::vector<T> x;
-    for (std::int64_t i = 0; i < shape.elements(); i++) x.push_back(static_cast<T>(shapes.number(std::is_unsigned_v<T> ? 0 : -2, 2)));
+    for (std::int64_t i = 0; i < shape.elements(); i++)
+      x.push_back(static_cast<T>(shapes.number(std::is_unsigned_v<T> ? 0 : -2, 2)));
     const Literal literal = Literal::from(x, shape);
     for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
       for (bool reverse : {false, true}) {
         for (std::size_t i = 0; i < cases.size(); i++) {
-          SCOPED_TRACE(literal.type().str() + " axis " + std::to_string(axis) + " case " + std::to_string(i));
+          SCOPED_TRACE(literal.type().str() + " axis " + std::to_string(axis) + " case " +
+                       std::to_string(i));
           const std::vector<T> want = running<T>(x, shape, axis, reverse, cases[i].combine);
           expect_values(cases[i].op(Tensor(literal), axis, reverse), shape, want);
-          expect_values(run_expanded([&](Tensor y) { return cases[i].op(y, axis - shape.rank(), reverse); }, literal)[0], shape, want);
+          expect_values(
+              run_expanded([&](Tensor y) { return cases[i].op(y, axis - shape.rank(), reverse); },
+                           literal)[0],
+              shape, want);
         }
       }
     }
@@ -80,14 +91,16 @@ TEST(Cumulative, NanStays) {
   expect_vec<float>(cummax(vec(x), 0), {1, 3, kNan, kNan, kNan});
   expect_vec<float>(cummin(vec(x), 0), {1, 1, kNan, kNan, kNan});
   expect_vec<float>(cumsum(vec(x), 0, true), {kNan, kNan, kNan, 7, 5});
-  expect_values<float>(run_expanded([](Tensor y) { return cummax(y, 0); }, Literal::from(x))[0], {5}, {1, 3, kNan, kNan, kNan});
+  expect_values<float>(run_expanded([](Tensor y) { return cummax(y, 0); }, Literal::from(x))[0],
+                       {5}, {1, 3, kNan, kNan, kNan});
 }
 
 TEST(Cumulative, LongSumsAreAccurate) {
   constexpr std::size_t n = 1000000;
   const Literal x = Literal::from(std::vector<float>(n, 0.1f));
   std::vector<float> want(n);
-  for (std::size_t i = 0; i < n; i++) want[i] = static_cast<float>(0.1f * static_cast<double>(i + 1));
+  for (std::size_t i = 0; i < n; i++)
+    want[i] = static_cast<float>(0.1f * static_cast<double>(i + 1));
   expect_close(cumsum(Tensor(x), 0), {n}, want, 1e-7);
   expect_close(run_expanded([](Tensor y) { return cumsum(y, 0); }, x)[0], {n}, want, 1e-5);
 }
@@ -117,7 +130,8 @@ TEST(Cumulative, LeavesItsOperandAlone) {
 }
 
 TEST(Cumulative, TheExpansionIsSmall) {
-  const Function program = passes::expand(trace([](Tensor x) { return cumsum(x, 0); }, f32({1000000})), passes::Target::kHlo);
+  const Function program = passes::expand(
+      trace([](Tensor x) { return cumsum(x, 0); }, f32({1000000})), passes::Target::kHlo);
   EXPECT_LT(program.body().size(), 250u);  // some ten ops for each of 20 levels
 }
 

@@ -13,17 +13,21 @@ using namespace testing;
 
 /// dot_general as the sum that defines it, element by element of the result.
 template <class T, class Acc>
-std::vector<T> products(const std::vector<T>& a, const Shape& a_shape, const std::vector<T>& b, const Shape& b_shape,
-                        const DotDims& dims, const Shape& result) {
-  auto free = [](const Shape& shape, const std::vector<std::int64_t>& batch, const std::vector<std::int64_t>& contracting) {
+std::vector<T> products(const std::vector<T>& a, const Shape& a_shape, const std::vector<T>& b,
+                        const Shape& b_shape, const DotDims& dims, const Shape& result) {
+  auto free = [](const Shape& shape, const std::vector<std::int64_t>& batch,
+                 const std::vector<std::int64_t>& contracting) {
     std::vector<std::size_t> axes;
     for (std::int64_t i = 0; i < shape.rank(); i++) {
-      if (std::count(batch.begin(), batch.end(), i) + std::count(contracting.begin(), contracting.end(), i) == 0)
+      if (std::count(batch.begin(), batch.end(), i) +
+              std::count(contracting.begin(), contracting.end(), i) ==
+          0)
         axes.push_back(static_cast<std::size_t>(i));
     }
     return axes;
   };
-  const auto a_free = free(a_shape, dims.lhs_batch, dims.lhs_contracting), b_free = free(b_shape, dims.rhs_batch, dims.rhs_contracting);
+  const auto a_free = free(a_shape, dims.lhs_batch, dims.lhs_contracting),
+             b_free = free(b_shape, dims.rhs_batch, dims.rhs_contracting);
   std::vector<std::int64_t> summed;
   for (std::int64_t axis : dims.lhs_contracting) summed.push_back(a_shape[axis]);
   std::vector<T> out;
@@ -53,13 +57,15 @@ std::vector<T> products(const std::vector<T>& a, const Shape& a_shape, const std
 template <class T>
 std::vector<T> small_numbers(std::int64_t count, Shapes& shapes) {
   std::vector<T> values;
-  for (std::int64_t i = 0; i < count; i++) values.push_back(static_cast<T>(shapes.number(std::is_unsigned_v<T> ? 0 : -5, 5)));
+  for (std::int64_t i = 0; i < count; i++)
+    values.push_back(static_cast<T>(shapes.number(std::is_unsigned_v<T> ? 0 : -5, 5)));
   return values;
 }
 
 template <class T>
 class DotGeneral : public ::testing::Test {};
-using Types = ::testing::Types<std::int8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint64_t, float, double>;
+using Types = ::testing::Types<std::int8_t, std::int16_t, std::uint16_t, std::int32_t,
+                               std::uint64_t, float, double>;
 TYPED_TEST_SUITE(DotGeneral, Types);
 
 // Whole numbers, so that the order of a sum makes no difference; integers wrap.
@@ -102,10 +108,11 @@ TYPED_TEST(DotGeneral, IsTheSumThatDefinesIt) {
       {{1, 1, 5}, {5, 1}, {{}, {}, {2}, {0}}, {1, 1, 1}}};
   Shapes shapes(13);
   for (const Case& c : cases) {
-    const std::vector<T> a = small_numbers<T>(c.a.elements(), shapes), b = small_numbers<T>(c.b.elements(), shapes);
+    const std::vector<T> a = small_numbers<T>(c.a.elements(), shapes),
+                         b = small_numbers<T>(c.b.elements(), shapes);
     SCOPED_TRACE(c.a.str() + " by " + c.b.str() + " to " + c.result.str());
-    expect_values(dot_general(Tensor(Literal::from(a, c.a)), Tensor(Literal::from(b, c.b)), c.dims), c.result,
-                  products<T, Acc>(a, c.a, b, c.b, c.dims, c.result));
+    expect_values(dot_general(Tensor(Literal::from(a, c.a)), Tensor(Literal::from(b, c.b)), c.dims),
+                  c.result, products<T, Acc>(a, c.a, b, c.b, c.dims, c.result));
   }
 }
 
@@ -123,7 +130,8 @@ TEST(DotGeneral, HalvesAreRoundedOnce) {
   // 256 + 1 + 1 ... stays 256 where each step is rounded.
   const Tensor x = concatenate({full(bf16({1}), 256), ones(bf16({300}))}, 0);
   expect_close<bfloat16>(dot(x, ones(bf16({301}))), {}, {bfloat16(556.0f)}, 0);
-  expect_close<float16>(dot(full(f16({4}), 60000), full(f16({4}), 0.25)), {}, {float16(60000.0f)}, 0);
+  expect_close<float16>(dot(full(f16({4}), 60000), full(f16({4}), 0.25)), {}, {float16(60000.0f)},
+                        0);
 }
 
 TEST(DotGeneral, ComplexNumbers) {
@@ -133,27 +141,32 @@ TEST(DotGeneral, ComplexNumbers) {
   for (std::size_t i : {0u, 1u}) {
     for (std::size_t j : {0u, 1u}) want.push_back(a[2 * i] * b[j] + a[2 * i + 1] * b[2 + j]);
   }
-  expect_values(matmul(Tensor(Literal::from(a, {2, 2})), Tensor(Literal::from(b, {2, 2}))), {2, 2}, want);
+  expect_values(matmul(Tensor(Literal::from(a, {2, 2})), Tensor(Literal::from(b, {2, 2}))), {2, 2},
+                want);
 }
 
 TEST(DotGeneral, LongSumsAreAccurate) {
   constexpr std::int64_t n = 1000000;
   const Tensor x = full(f32({n}), 0.1f), one = ones(f32({n}));
   expect_close<float>(dot(x, one), {}, {100000.0f}, 1e-5);
-  expect_close<float>(matmul(reshape(x, {1, n}), ones(f32({n, 2}))), {1, 2}, {100000.0f, 100000.0f}, 1e-5);
+  expect_close<float>(matmul(reshape(x, {1, n}), ones(f32({n, 2}))), {1, 2}, {100000.0f, 100000.0f},
+                      1e-5);
   expect_close<float>(matmul(ones(f32({2, n})), broadcast_in_dim(x, {n, 2}, {0})), {2, 2},
                       {100000.0f, 100000.0f, 100000.0f, 100000.0f}, 1e-5);
 }
 
 TEST(Dot, FollowsNumPy) {
   Shapes shapes(17);
-  auto numbers = [&](const Shape& shape) { return Literal::from(small_numbers<std::int32_t>(shape.elements(), shapes), shape); };
+  auto numbers = [&](const Shape& shape) {
+    return Literal::from(small_numbers<std::int32_t>(shape.elements(), shapes), shape);
+  };
   auto expect_dot = [&](const Shape& a, const Shape& b, const DotDims& dims, const Shape& result) {
     const Literal x = numbers(a), y = numbers(b);
     SCOPED_TRACE(a.str() + " by " + b.str());
     const auto xs = x.data<std::int32_t>(), ys = y.data<std::int32_t>();
     expect_values(dot(x, y), result,
-                  products<std::int32_t, std::int32_t>({xs.begin(), xs.end()}, a, {ys.begin(), ys.end()}, b, dims, result));
+                  products<std::int32_t, std::int32_t>({xs.begin(), xs.end()}, a,
+                                                       {ys.begin(), ys.end()}, b, dims, result));
   };
   expect_dot({3}, {3}, {{}, {}, {0}, {0}}, {});
   expect_dot({2, 3}, {3, 4}, {{}, {}, {1}, {0}}, {2, 4});
@@ -170,17 +183,20 @@ TEST(Matmul, FollowsNumPy) {
   // Each matrix of the broadcast batch by a loop.
   auto expect_product = [&](const Shape& a, const Shape& b, const Shape& result) {
     SCOPED_TRACE(a.str() + " by " + b.str());
-    const std::vector<std::int32_t> x = small_numbers<std::int32_t>(a.elements(), shapes), y = small_numbers<std::int32_t>(b.elements(), shapes);
+    const std::vector<std::int32_t> x = small_numbers<std::int32_t>(a.elements(), shapes),
+                                    y = small_numbers<std::int32_t>(b.elements(), shapes);
     const Shape a2 = a.rank() == 1 ? Shape{1, a[0]} : a, b2 = b.rank() == 1 ? Shape{b[0], 1} : b;
     std::vector<std::int32_t> want;
     for_each_index(result, [&](Index index) {
       if (a.rank() == 1) index.insert(index.end() - (b.rank() == 1 ? 0 : 1), 0);
       if (b.rank() == 1) index.push_back(0);
-      auto element = [&](const std::vector<std::int32_t>& values, const Shape& shape, std::int64_t row, std::int64_t column) {
+      auto element = [&](const std::vector<std::int32_t>& values, const Shape& shape,
+                         std::int64_t row, std::int64_t column) {
         Index at(shape.size());
         for (std::int64_t i = 0; i + 2 < shape.rank(); i++) {
           const std::int64_t from = static_cast<std::int64_t>(index.size()) - shape.rank() + i;
-          at[static_cast<std::size_t>(i)] = shape[i] == 1 ? 0 : index[static_cast<std::size_t>(from)];
+          at[static_cast<std::size_t>(i)] =
+              shape[i] == 1 ? 0 : index[static_cast<std::size_t>(from)];
         }
         at[at.size() - 2] = row;
         at[at.size() - 1] = column;
@@ -188,7 +204,8 @@ TEST(Matmul, FollowsNumPy) {
       };
       std::int32_t sum = 0;
       for (std::int64_t k = 0; k < a2[a2.rank() - 1]; k++) {
-        sum += element(x, a2, index[index.size() - 2], k) * element(y, b2, k, index[index.size() - 1]);
+        sum +=
+            element(x, a2, index[index.size() - 2], k) * element(y, b2, k, index[index.size() - 1]);
       }
       want.push_back(sum);
     });
@@ -209,16 +226,41 @@ TEST(Matmul, FollowsNumPy) {
 
 TEST(Dot, MistakesAreNamed) {
   const Tensor a = zeros(f32({2, 3})), b = zeros(f32({2, 3}));
-  expect_error([&] { matmul(a, b); }, {"matmul", "f32[2,3] and f32[2,3]", "axis 1", "axis 0", "transpose", "dot_test.cc"});
+  expect_error([&] { matmul(a, b); },
+               {"matmul", "f32[2,3] and f32[2,3]", "axis 1", "axis 0", "transpose", "dot_test.cc"});
   expect_error([&] { dot(a, b); }, {"dot", "f32[2,3]", "3 elements", "2"});
-  expect_error([&] { matmul(a, zeros(f64({3, 2}))); }, {"matmul", "f32[2,3]", "f64[3,2]", "convert"});
+  expect_error(
+      [&] {
+        matmul(a, zeros(f64({3, 2})));
+      },
+      {"matmul", "f32[2,3]", "f64[3,2]", "convert"});
   expect_error([&] { matmul(a, 2.0f); }, {"matmul", "scalar", "*"});
-  expect_error([&] { matmul(zeros(f32({2, 2, 3})), zeros(f32({3, 3, 2}))); }, {"matmul", "do not broadcast"});
+  expect_error(
+      [&] {
+        matmul(zeros(f32({2, 2, 3})), zeros(f32({3, 3, 2})));
+      },
+      {"matmul", "do not broadcast"});
   expect_error([&] { dot(zeros(pred({2})), zeros(pred({2}))); }, {"pred[2]", "convert"});
-  expect_error([&] { dot_general(a, b, {{}, {}, {2}, {0}}); }, {"dot_general", "axis 2", "-2 to 1"});
-  expect_error([&] { dot_general(a, b, {{0}, {0}, {0}, {1}}); }, {"dot_general", "axis 0", "left", "named twice"});
-  expect_error([&] { dot_general(a, b, {{}, {}, {0, 1}, {0}}); }, {"dot_general", "2 contracting axes", "1 on the right"});
-  expect_error([&] { dot_general(a, b, {{0}, {1}, {}, {}}); }, {"dot_general", "batch axis 0 of f32[2,3]", "3"});
+  expect_error(
+      [&] {
+        dot_general(a, b, {{}, {}, {2}, {0}});
+      },
+      {"dot_general", "axis 2", "-2 to 1"});
+  expect_error(
+      [&] {
+        dot_general(a, b, {{0}, {0}, {0}, {1}});
+      },
+      {"dot_general", "axis 0", "left", "named twice"});
+  expect_error(
+      [&] {
+        dot_general(a, b, {{}, {}, {0, 1}, {0}});
+      },
+      {"dot_general", "2 contracting axes", "1 on the right"});
+  expect_error(
+      [&] {
+        dot_general(a, b, {{0}, {1}, {}, {}});
+      },
+      {"dot_general", "batch axis 0 of f32[2,3]", "3"});
 }
 
 }  // namespace

@@ -11,13 +11,32 @@ namespace {
 using namespace testing;
 
 TEST(ErfInv, IsXlas) {
-  const std::vector<double> x{-1, -0.999, -0.5, -1e-3, 0, 1e-8, 0.3, 0.9, 0.99, 0.99999, 0.9999999, 1};
-  const std::vector<double> want{-HUGE_VAL,           -2.3267537655135273, -0.47693627620446977, -0.0008862271574665522, 0.0,
-                                 8.86226925452758e-09, 0.2724627147267544,  1.163087153676674,    1.8213863677184494,     3.123413274341634,
-                                 3.766562581633336,    HUGE_VAL};
-  const std::vector<float> single{-kInf,           -2.3267576694488525f, -0.4769362807273865f, -0.0008862271206453443f, 0.0f,
-                                  8.862268252585181e-09f, 0.27246275544166565f, 1.163087010383606f,   1.821386694908142f,      3.1232049465179443f,
-                                  3.7439212799272266f,    kInf};
+  const std::vector<double> x{-1,  -0.999, -0.5, -1e-3,   0,         1e-8,
+                              0.3, 0.9,    0.99, 0.99999, 0.9999999, 1};
+  const std::vector<double> want{-HUGE_VAL,
+                                 -2.3267537655135273,
+                                 -0.47693627620446977,
+                                 -0.0008862271574665522,
+                                 0.0,
+                                 8.86226925452758e-09,
+                                 0.2724627147267544,
+                                 1.163087153676674,
+                                 1.8213863677184494,
+                                 3.123413274341634,
+                                 3.766562581633336,
+                                 HUGE_VAL};
+  const std::vector<float> single{-kInf,
+                                  -2.3267576694488525f,
+                                  -0.4769362807273865f,
+                                  -0.0008862271206453443f,
+                                  0.0f,
+                                  8.862268252585181e-09f,
+                                  0.27246275544166565f,
+                                  1.163087010383606f,
+                                  1.821386694908142f,
+                                  3.1232049465179443f,
+                                  3.7439212799272266f,
+                                  kInf};
   auto inverse = [](Tensor y) { return erf_inv(y); };
   expect_close(erf_inv(vec(x)), {12}, want, 4e-15);
   expect_close(run_expanded(inverse, Literal::from(x))[0], {12}, want, 4e-15);
@@ -32,9 +51,10 @@ TEST(ErfInv, InvertsErf) {
   for (int i = -99; i <= 99; i++) x.push_back(i / 100.0);
   for (int i = 3; i < 16; i++) x.push_back(1 - std::pow(10.0, -i));
   const Literal y = erf_inv(vec(x)).eval();
-  for (std::size_t i = 0; i < x.size(); i++) EXPECT_NEAR(std::erf(y.data<double>()[i]), x[i], 3e-16) << x[i];
-  expect_close(run_expanded([](Tensor z) { return erf_inv(z); }, Literal::from(x))[0], y.shape(), std::vector<double>(y.data<double>().begin(), y.data<double>().end()),
-               1e-15);
+  for (std::size_t i = 0; i < x.size(); i++)
+    EXPECT_NEAR(std::erf(y.data<double>()[i]), x[i], 3e-16) << x[i];
+  expect_close(run_expanded([](Tensor z) { return erf_inv(z); }, Literal::from(x))[0], y.shape(),
+               std::vector<double>(y.data<double>().begin(), y.data<double>().end()), 1e-15);
 }
 
 TEST(ErfInv, HalvesAreRoundedOnce) {

@@ -9,12 +9,14 @@
 
 namespace rondo::testing {
 
-/// The results of f on literals after every op without an HLO opcode was replaced by what its expand rule makes of it.
+/// The results of f on literals after every op without an HLO opcode was replaced by what its
+/// expand rule makes of it.
 template <class F, class... Args>
 std::vector<Literal> run_expanded(F f, const Args&... arguments) {
   const Function expanded = passes::expand(trace(f, arguments.type()...), passes::Target::kHlo);
   expanded.verify();
-  for (const ir::Node* node : expanded.body()) EXPECT_FALSE(node->op->hlo.empty()) << node->op->name;
+  for (const ir::Node* node : expanded.body())
+    EXPECT_FALSE(node->op->hlo.empty()) << node->op->name;
   return compile(expanded, {.optimize = false}).run({arguments...});
 }
 

@@ -66,8 +66,8 @@ TEST(Pad, Misuse) {
   expect_error([&] { pad(x, zeros(s32()), {0, 0}, {0, 0}); }, {"pad", "f32[2,3]", "s32[]"});
   expect_error([&] { pad(x, 0, {0, -2}, {0, -2}); }, {"axis 1 of f32[2,3]", "-1 elements"});
   expect_error([&] { pad(x, 0, {0, 0}, {0, 0}, {0, -1}); }, {"interior padding of axis 1 is -1"});
-  expect_error([&] { pad(x, 0, {INT64_MAX, 0}, {INT64_MAX, 0}); }, {"axis 0", "too many elements"});
-  expect_error([&] { pad(x, 0, {0, 0}, {0, 0}, {INT64_MAX, 0}); }, {"too many elements"});
+  expect_error([&] { pad(x, 0, {INT64_MAX, 0}, {INT64_MAX, 0}); }, {"axis 0", "too large"});
+  expect_error([&] { pad(x, 0, {0, 0}, {0, 0}, {INT64_MAX, 0}); }, {"axis 0", "too large"});
 }
 
 TEST(Pad, Text) {

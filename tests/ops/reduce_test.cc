@@ -1,4 +1,6 @@
 // sum prod max min mean any all, and reduce by any combiner.
+#include "ops/reduce.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -7,7 +9,6 @@
 
 #include "ir/node.h"
 #include "ops/moved.h"
-#include "ops/reduce.h"
 #include "ops/vectors.h"
 
 namespace rondo {
@@ -17,7 +18,9 @@ using namespace testing;
 
 using Axes = std::vector<std::int64_t>;
 
-bool holds(const Axes& axes, std::int64_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+bool holds(const Axes& axes, std::int64_t axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
 
 Shape without(const Shape& shape, const Axes& axes) {
   std::vector<std::int64_t> dims;
@@ -55,15 +58,17 @@ std::vector<T> some_numbers(std::int64_t count, std::mt19937& engine) {
 
 template <class T>
 class ReduceNumbers : public ::testing::Test {};
-using Numbers = ::testing::Types<std::int8_t, std::int32_t, std::int64_t, std::uint8_t, std::uint32_t, float, double>;
+using Numbers = ::testing::Types<std::int8_t, std::int32_t, std::int64_t, std::uint8_t,
+                                 std::uint32_t, float, double>;
 TYPED_TEST_SUITE(ReduceNumbers, Numbers);
 
 // Whole numbers, so that the order of a sum makes no difference.
 TYPED_TEST(ReduceNumbers, IsTheLoopForAllAxes) {
   using T = TypeParam;
   Shapes shapes(3);
-  for (const Shape& shape : {Shape{}, Shape{5}, Shape{40}, Shape{3, 4}, Shape{70, 33}, Shape{2, 3, 4}, Shape{3, 1, 5, 2},
-                             Shape{2, 37, 3}, Shape{2, 3, 2, 3, 2}, Shape{3, 0, 2}}) {
+  for (const Shape& shape :
+       {Shape{}, Shape{5}, Shape{40}, Shape{3, 4}, Shape{70, 33}, Shape{2, 3, 4}, Shape{3, 1, 5, 2},
+        Shape{2, 37, 3}, Shape{2, 3, 2, 3, 2}, Shape{3, 0, 2}}) {
     const std::vector<T> x = some_numbers<T>(shape.elements(), shapes.engine());
     const Tensor tensor = Literal::from(x, shape);
     for (std::int64_t chosen = 0; chosen < 1 << shape.rank(); chosen++) {
@@ -74,13 +79,19 @@ TYPED_TEST(ReduceNumbers, IsTheLoopForAllAxes) {
       if (axes.empty() && shape.rank() > 0) continue;  // that means all
       SCOPED_TRACE(::testing::PrintToString(axes) + " of " + tensor.type().str());
       const Shape kept = without(shape, axes);
-      expect_values(sum(tensor, axes), kept, reduced<T, T>(x, shape, axes, T(0), [](T a, T b) { return static_cast<T>(a + b); }));
-      expect_values(prod(tensor, axes), kept, reduced<T, T>(x, shape, axes, T(1), [](T a, T b) { return static_cast<T>(a * b); }));
+      expect_values(sum(tensor, axes), kept, reduced<T, T>(x, shape, axes, T(0), [](T a, T b) {
+                      return static_cast<T>(a + b);
+                    }));
+      expect_values(prod(tensor, axes), kept, reduced<T, T>(x, shape, axes, T(1), [](T a, T b) {
+                      return static_cast<T>(a * b);
+                    }));
       if (shape.elements() == 0) continue;
       expect_values(max(tensor, axes), kept,
-                    reduced<T, T>(x, shape, axes, std::numeric_limits<T>::lowest(), [](T a, T b) { return std::max(a, b); }));
+                    reduced<T, T>(x, shape, axes, std::numeric_limits<T>::lowest(),
+                                  [](T a, T b) { return std::max(a, b); }));
       expect_values(min(tensor, axes), kept,
-                    reduced<T, T>(x, shape, axes, std::numeric_limits<T>::max(), [](T a, T b) { return std::min(a, b); }));
+                    reduced<T, T>(x, shape, axes, std::numeric_limits<T>::max(),
+                                  [](T a, T b) { return std::min(a, b); }));
     }
   }
 }
@@ -209,9 +220,12 @@ TEST(Reduce, AxesAreChecked) {
 
 TEST(ReduceBy, StartsFromTheInitialValue) {
   const Tensor x = constant({1, 2, 3});
-  expect_scalar<std::int32_t>(reduce(x, 100, {}, [](Tensor acc, Tensor value) { return acc + value; }), 106);
-  expect_scalar<std::int32_t>(reduce(zeros(s32({0})), 7, {0}, [](Tensor acc, Tensor value) { return acc + value; }), 7);
-  expect_scalar<float>(reduce(vec<float>({1, 2}), 0.5, {0}, [](Tensor a, Tensor b) { return maximum(a, b); }), 2);
+  expect_scalar<std::int32_t>(
+      reduce(x, 100, {}, [](Tensor acc, Tensor value) { return acc + value; }), 106);
+  expect_scalar<std::int32_t>(
+      reduce(zeros(s32({0})), 7, {0}, [](Tensor acc, Tensor value) { return acc + value; }), 7);
+  expect_scalar<float>(
+      reduce(vec<float>({1, 2}), 0.5, {0}, [](Tensor a, Tensor b) { return maximum(a, b); }), 2);
   // A scalar that the combiner returns takes the dtype of its accumulator.
   expect_scalar<float>(reduce(vec<float>({1, 2}), 0, {0}, [](Tensor, Tensor) { return 4; }), 4);
 }
@@ -221,11 +235,13 @@ TEST(ReduceBy, GoesInRowMajorOrder) {
   const Shape shape{2, 3, 2};
   const std::vector<std::int32_t> x{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3};
   auto append = [](Tensor acc, Tensor digit) { return acc * 10 + digit; };
-  for (const Axes& axes : {Axes{0}, Axes{1}, Axes{2}, Axes{0, 1}, Axes{0, 2}, Axes{1, 2}, Axes{0, 1, 2}}) {
-    expect_values(reduce(Tensor(Literal::from(x, shape)), 0, axes, append), without(shape, axes),
-                  reduced<std::int32_t, std::int32_t>(x, shape, axes, 0, [](auto acc, auto digit) {
-                    return static_cast<std::int32_t>(std::uint32_t(acc) * 10 + std::uint32_t(digit));
-                  }));
+  for (const Axes& axes :
+       {Axes{0}, Axes{1}, Axes{2}, Axes{0, 1}, Axes{0, 2}, Axes{1, 2}, Axes{0, 1, 2}}) {
+    expect_values(
+        reduce(Tensor(Literal::from(x, shape)), 0, axes, append), without(shape, axes),
+        reduced<std::int32_t, std::int32_t>(x, shape, axes, 0, [](auto acc, auto digit) {
+          return static_cast<std::int32_t>(std::uint32_t(acc) * 10 + std::uint32_t(digit));
+        }));
   }
 }
 
@@ -235,18 +251,21 @@ struct Extent {
 
 TEST(ReduceBy, TakesTreesOfArrays) {
   const Tensor x = constant({{3.0f, -1.0f, 4.0f}, {1.0f, 5.0f, -9.0f}});
-  auto widen = [](Extent acc, Extent e) { return Extent{minimum(acc.low, e.low), maximum(acc.high, e.high), acc.count + e.count}; };
+  auto widen = [](Extent acc, Extent e) {
+    return Extent{minimum(acc.low, e.low), maximum(acc.high, e.high), acc.count + e.count};
+  };
   const Extent extent =
       reduce(Extent{x, x, ones(s32({2, 3}))}, std::tuple(kInf, -kInf, 0), {1}, widen);
   expect_values<float>(extent.low, {2}, {-1, -9});
   expect_values<float>(extent.high, {2}, {4, 5});
   expect_values<std::int32_t>(extent.count, {2}, {3, 3});
   // The place of the greatest element.
-  const auto [value, place] = reduce(std::pair(x, iota(s32({2, 3}), 1)), std::pair(-kInf, -1), {1},
-                                     [](std::pair<Tensor, Tensor> best, std::pair<Tensor, Tensor> e) {
-                                       const Tensor better = e.first > best.first;
-                                       return std::pair(where(better, e.first, best.first), where(better, e.second, best.second));
-                                     });
+  const auto [value, place] = reduce(
+      std::pair(x, iota(s32({2, 3}), 1)), std::pair(-kInf, -1), {1},
+      [](std::pair<Tensor, Tensor> best, std::pair<Tensor, Tensor> e) {
+        const Tensor better = e.first > best.first;
+        return std::pair(where(better, e.first, best.first), where(better, e.second, best.second));
+      });
   expect_values<float>(value, {2}, {4, 5});
   expect_values<std::int32_t>(place, {2}, {2, 1});
 }
@@ -254,25 +273,41 @@ TEST(ReduceBy, TakesTreesOfArrays) {
 TEST(ReduceBy, MistakesAreNamed) {
   const Tensor x = zeros(f32({3}));
   auto add = [](Tensor a, Tensor b) { return a + b; };
-  expect_error([&] { reduce(x, constant({0.0f}), {0}, add); }, {"reduce", "f32[1]", "scalar", "f32[]", "reduce_test.cc"});
+  expect_error([&] { reduce(x, constant({0.0f}), {0}, add); },
+               {"reduce", "f32[1]", "scalar", "f32[]", "reduce_test.cc"});
   expect_error([&] { reduce(x, 0, {0}, [](Tensor a, Tensor) { return convert(a, DType::kS32); }); },
                {"combiner", "(s32[])", "(f32[])", "convert"});
-  expect_error([&] { reduce(std::tuple(x, zeros(f32({4}))), std::tuple(0, 0), {0}, [](auto a, auto) { return a; }); },
-               {"operand 1 is f32[4]", "operand 0 is f32[3]", "broadcast_to"});
-  expect_error([&] { reduce(std::vector{x}, std::vector<float>{}, {0}, [](auto a, auto) { return a; }); },
-               {"1 arrays", "0 initial values"});
-  expect_error([&] { trace([&](Tensor y) { return reduce(y, 0, {0}, [&](Tensor a, Tensor b) { return a + b * sum(y); }); }, f32({3})); },
-               {"the combiner of reduce", "outside"});
+  expect_error(
+      [&] {
+        reduce(std::tuple(x, zeros(f32({4}))), std::tuple(0, 0), {0},
+               [](auto a, auto) { return a; });
+      },
+      {"operand 1 is f32[4]", "operand 0 is f32[3]", "broadcast_to"});
+  expect_error(
+      [&] { reduce(std::vector{x}, std::vector<float>{}, {0}, [](auto a, auto) { return a; }); },
+      {"1 arrays", "0 initial values"});
+  expect_error(
+      [&] {
+        trace(
+            [&](Tensor y) {
+              return reduce(y, 0, {0}, [&](Tensor a, Tensor b) { return a + b * sum(y); });
+            },
+            f32({3}));
+      },
+      {"the combiner of reduce", "outside"});
 }
 
 TEST(ReduceBy, ErrorsOfTheCombinerAreTheUsers) {
   struct Stop {};
-  EXPECT_THROW(reduce(zeros(f32({3})), 0, {0}, [](Tensor, Tensor) -> Tensor { throw Stop(); }), Stop);
+  EXPECT_THROW(reduce(zeros(f32({3})), 0, {0}, [](Tensor, Tensor) -> Tensor { throw Stop(); }),
+               Stop);
 }
 
 TEST(Reduce, KnowsItsCombinersAgain) {
   using ops::Combiner;
-  auto combiner = [](const Tensor& reduced) { return ops::known_combiner(reduced.node()->regions[0]); };
+  auto combiner = [](const Tensor& reduced) {
+    return ops::known_combiner(reduced.node()->regions[0]);
+  };
   const Tensor x = vec<float>({1, 2, 3}), flags = vec_of<bool>(std::vector<int>{1, 0});
   EXPECT_EQ(combiner(sum(x)), Combiner::kAdd);
   EXPECT_EQ(combiner(prod(x)), Combiner::kMultiply);
@@ -282,7 +317,8 @@ TEST(Reduce, KnowsItsCombinersAgain) {
   EXPECT_EQ(combiner(all(flags)), Combiner::kAnd);
   EXPECT_EQ(combiner(reduce(x, 0, {0}, [](Tensor a, Tensor b) { return b + a; })), Combiner::kAdd);
   EXPECT_EQ(combiner(reduce(x, 0, {0}, [](Tensor a, Tensor) { return a + a; })), Combiner::kOther);
-  EXPECT_EQ(combiner(reduce(x, 0, {0}, [](Tensor a, Tensor b) { return a - b; })), Combiner::kOther);
+  EXPECT_EQ(combiner(reduce(x, 0, {0}, [](Tensor a, Tensor b) { return a - b; })),
+            Combiner::kOther);
   // The regions of sums of one dtype are one object.
   EXPECT_TRUE(sum(x).node()->regions[0].same_as(sum(x * 2, {0}).node()->regions[0]));
 }

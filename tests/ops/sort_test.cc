@@ -1,4 +1,6 @@
 // sort argsort sort_by.
+#include "ops/sort.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -6,7 +8,6 @@
 
 #include "ir/node.h"
 #include "ops/moved.h"
-#include "ops/sort.h"
 #include "ops/vectors.h"
 
 namespace rondo {
@@ -32,18 +33,20 @@ void for_each_line(const Shape& shape, std::int64_t axis, Line&& line) {
 
 template <class T>
 class Sort : public ::testing::Test {};
-using Types = ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                               std::uint32_t, std::uint64_t, float, double>;
+using Types = ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                               std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(Sort, Types);
 
 // Against std::stable_sort, with many ties; long enough for each way in which the kernel sorts.
 TYPED_TEST(Sort, IsStableSortAlongEachAxis) {
   using T = TypeParam;
   Shapes shapes(11);
-  for (const Shape& shape : {Shape{1}, Shape{2}, Shape{20}, Shape{300}, Shape{3000}, Shape{3, 4}, Shape{30, 3}, Shape{2, 50, 2}, Shape{0}, Shape{2, 0}}) {
+  for (const Shape& shape : {Shape{1}, Shape{2}, Shape{20}, Shape{300}, Shape{3000}, Shape{3, 4},
+                             Shape{30, 3}, Shape{2, 50, 2}, Shape{0}, Shape{2, 0}}) {
     std::vector<T> x;
     for (std::int64_t i = 0; i < shape.elements(); i++) {
-      const std::int64_t wide = shapes.number(0, 3) == 0 ? std::numeric_limits<std::int64_t>::max() / 2 : 20;
+      const std::int64_t wide =
+          shapes.number(0, 3) == 0 ? std::numeric_limits<std::int64_t>::max() / 2 : 20;
       x.push_back(static_cast<T>(shapes.number(-wide, wide)));
     }
     for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
@@ -53,7 +56,8 @@ TYPED_TEST(Sort, IsStableSortAlongEachAxis) {
         std::vector<std::int32_t> order(static_cast<std::size_t>(shape[axis]));
         std::iota(order.begin(), order.end(), 0);
         auto at = [&](std::int64_t k) { return static_cast<std::size_t>(start + k * step); };
-        std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return x[at(a)] < x[at(b)]; });
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::int32_t a, std::int32_t b) { return x[at(a)] < x[at(b)]; });
         for (std::size_t k = 0; k < order.size(); k++) {
           sorted[at(static_cast<std::int64_t>(k))] = x[at(order[k])];
           places[at(static_cast<std::int64_t>(k))] = order[k];
@@ -78,7 +82,8 @@ class SortFloats : public ::testing::Test {};
 using Floats = ::testing::Types<float16, bfloat16, float, double>;
 TYPED_TEST_SUITE(SortFloats, Floats);
 
-// As jnp.sort: NaN last whatever its sign, -0 equal to 0 so that both keep their order and their signs.
+// As jnp.sort: NaN last whatever its sign, -0 equal to 0 so that both keep their order and their
+// signs.
 TYPED_TEST(SortFloats, NanIsLastAndZerosAreEqual) {
   const float nan = std::copysign(kNan, -1.0f);
   const std::vector<float> x{kNan, 1, 0.0f, -kInf, -0.0f, nan, kInf, -2, 0.0f, 1};
@@ -98,7 +103,8 @@ TYPED_TEST(SortFloats, NanIsLastAndZerosAreEqual) {
     }
     for (std::size_t i = 0; i < expected.size(); i++) {
       const float got = static_cast<float>(data[i]);
-      EXPECT_TRUE(got == expected[i] || (std::isnan(got) && std::isnan(expected[i]))) << i << ": " << got;
+      EXPECT_TRUE(got == expected[i] || (std::isnan(got) && std::isnan(expected[i])))
+          << i << ": " << got;
       EXPECT_EQ(std::signbit(got), std::signbit(expected[i])) << i;
     }
   }
@@ -115,7 +121,8 @@ TEST(Sort, OfPreds) {
 
 TEST(Sort, ComplexNumbersByTheirParts) {
   using C = std::complex<float>;
-  const Tensor x = vec<C>({{2, 1}, {1, 5}, {kNan, 0}, {1, kNan}, {2, -1}, {1, -5}, {-0.0f, 0}, {0, -1}});
+  const Tensor x =
+      vec<C>({{2, 1}, {1, 5}, {kNan, 0}, {1, kNan}, {2, -1}, {1, -5}, {-0.0f, 0}, {0, -1}});
   expect_vec<std::int32_t>(argsort(x), {7, 6, 5, 1, 3, 4, 0, 2});
   expect_complex<float>(sort(slice(x, {4}, {8})), {{0, -1}, {-0.0f, 0}, {1, -5}, {2, -1}});
 }
@@ -127,17 +134,22 @@ TEST(Sort, TheComparatorsMeanTheOrder) {
   const Executable less = compile(region, {.optimize = false});
   for (float a : x) {
     for (float b : x) {
-      EXPECT_EQ(less.run({Literal::scalar(a), Literal::scalar(b)})[0].item<bool>(), goes_before(a, b)) << a << " " << b;
+      EXPECT_EQ(less.run({Literal::scalar(a), Literal::scalar(b)})[0].item<bool>(),
+                goes_before(a, b))
+          << a << " " << b;
     }
   }
   using C = std::complex<double>;
-  const Executable less_complex = compile(ops::ascending_comparator(std::vector<DType>{DType::kC128}), {.optimize = false});
+  const Executable less_complex =
+      compile(ops::ascending_comparator(std::vector<DType>{DType::kC128}), {.optimize = false});
   const std::vector<C> z{{kNan, 1}, {1, kNan}, {1, 2}, {1, -2}, {0, 1}, {-0.0, 2}, {kNan, kNan}};
   for (const C& a : z) {
     for (const C& b : z) {
       const bool equal = a.real() == b.real() || (std::isnan(a.real()) && std::isnan(b.real()));
-      const bool want = goes_before(a.real(), b.real()) || (equal && goes_before(a.imag(), b.imag()));
-      EXPECT_EQ(less_complex.run({Literal::scalar(a), Literal::scalar(b)})[0].item<bool>(), want) << a << " " << b;
+      const bool want =
+          goes_before(a.real(), b.real()) || (equal && goes_before(a.imag(), b.imag()));
+      EXPECT_EQ(less_complex.run({Literal::scalar(a), Literal::scalar(b)})[0].item<bool>(), want)
+          << a << " " << b;
     }
   }
 }
@@ -155,9 +167,9 @@ TEST(Sort, KnowsItsComparatorsAgain) {
   EXPECT_FALSE(swapped->descending);
   // Written by hand, node for node the same.
   const auto twin = order(sort_by(x, 0, [](Tensor a, Tensor b) {
-    const Tensor a_nan = is_nan(a), b_nan = is_nan(b);
-    const Tensor less = (a < b) | ((!a_nan) & b_nan);
-    return less;
+    const Tensor less = a < b, a_nan = is_nan(a), b_nan = is_nan(b);
+    const Tensor a_number = !a_nan;
+    return less | (a_number & b_nan);
   }));
   EXPECT_TRUE(twin.has_value());
   EXPECT_FALSE(order(sort_by(x, 0, [](Tensor a, Tensor b) { return a * 2 < b; })).has_value());
@@ -169,7 +181,8 @@ struct Player {
 };
 
 TEST(SortBy, SortsTreesByAnyComparator) {
-  const Player players{constant({5.0f, 7.0f, 5.0f, 9.0f, 7.0f}), constant({30, 20, 25, 40, 20}), constant({0, 1, 2, 3, 4})};
+  const Player players{constant({5.0f, 7.0f, 5.0f, 9.0f, 7.0f}), constant({30, 20, 25, 40, 20}),
+                       constant({0, 1, 2, 3, 4})};
   const Player ranked = sort_by(players, 0, [](Player a, Player b) {
     return (a.points > b.points) | ((a.points == b.points) & (a.age < b.age));
   });
@@ -179,14 +192,17 @@ TEST(SortBy, SortsTreesByAnyComparator) {
 }
 
 TEST(SortBy, AComparisonOfOneOperandPermutesAll) {
-  const auto [keys, values] = sort_by(std::pair(constant({{3, 1, 2}, {6, 5, 4}}), constant({{30.0f, 10.0f, 20.0f}, {60.0f, 50.0f, 40.0f}})), 1,
-                                      [](auto a, auto b) { return a.second > b.second; });
+  const auto [keys, values] =
+      sort_by(std::pair(constant({{3, 1, 2}, {6, 5, 4}}),
+                        constant({{30.0f, 10.0f, 20.0f}, {60.0f, 50.0f, 40.0f}})),
+              1, [](auto a, auto b) { return a.second > b.second; });
   expect_values<std::int32_t>(keys, {2, 3}, {3, 2, 1, 6, 5, 4});
   expect_values<float>(values, {2, 3}, {30, 20, 10, 60, 50, 40});
 }
 
 TEST(SortBy, DescendingKeepsTiesInOrder) {
-  const auto [keys, places] = sort_by(std::pair(constant({1, 2, 1, 2, 0}), arange(5)), 0, [](auto a, auto b) { return a.first > b.first; });
+  const auto [keys, places] = sort_by(std::pair(constant({1, 2, 1, 2, 0}), arange(5)), 0,
+                                      [](auto a, auto b) { return a.first > b.first; });
   expect_vec<std::int32_t>(keys, {2, 2, 1, 1, 0});
   expect_vec<std::int32_t>(places, {1, 3, 0, 2, 4});
 }
@@ -212,7 +228,8 @@ TEST(SortBy, AComparatorThatIsNoOrderEndsAllTheSame) {
 
 TEST(SortBy, WorksInALoop) {
   const Tensor x = constant({{4, 2, 3}, {9, 8, 7}});
-  const Tensor sorted = fori_loop(0, 2, [](Tensor, Tensor rows) { return sort(rows, 1); }, x);
+  const Tensor sorted = fori_loop(
+      0, 2, [](Tensor, Tensor rows) { return sort(rows, 1); }, x);
   expect_values<std::int32_t>(sorted, {2, 3}, {2, 3, 4, 7, 8, 9});
 }
 
@@ -220,12 +237,24 @@ TEST(SortBy, MistakesAreNamed) {
   const Tensor x = zeros(f32({2, 3}));
   expect_error([&] { sort(x, 2); }, {"sort", "axis 2", "-2 to 1", "sort_test.cc"});
   expect_error([&] { argsort(Tensor(1.0f)); }, {"argsort", "scalar"});
-  expect_error([&] { sort_by(x, 0, [](Tensor a, Tensor b) { return a - b; }); }, {"sort", "scalar pred", "f32[]", "sort_test.cc"});
-  expect_error([&] { sort_by(std::pair(x, zeros(f32({3}))), 0, [](auto a, auto b) { return a.first < b.first; }); },
-               {"operand 1 is f32[3]", "operand 0 is f32[2,3]"});
-  expect_error([&] { trace([](Tensor y) { return sort_by(y, 0, [&](Tensor a, Tensor b) { return a + sum(y) < b; }); }, f32({3})); },
-               {"the comparator of sort_by", "outside"});
-  expect_error([&] { sort_by(std::vector<Tensor>{}, 0, [](auto, auto) { return Tensor(true); }); }, {"nothing to sort"});
+  expect_error([&] { sort_by(x, 0, [](Tensor a, Tensor b) { return a - b; }); },
+               {"sort", "scalar pred", "f32[]", "sort_test.cc"});
+  expect_error(
+      [&] {
+        sort_by(std::pair(x, zeros(f32({3}))), 0, [](auto a, auto b) { return a.first < b.first; });
+      },
+      {"operand 1 is f32[3]", "operand 0 is f32[2,3]"});
+  expect_error(
+      [&] {
+        trace(
+            [](Tensor y) {
+              return sort_by(y, 0, [&](Tensor a, Tensor b) { return a + sum(y) < b; });
+            },
+            f32({3}));
+      },
+      {"the comparator of sort_by", "outside"});
+  expect_error([&] { sort_by(std::vector<Tensor>{}, 0, [](auto, auto) { return Tensor(true); }); },
+               {"nothing to sort"});
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ bool same(const T& got, const T& want, const Tolerance& tolerance) {
   if constexpr (is_complex(dtype_of<T>)) {
     if (exactly) return same_bits(got.real(), want.real()) && same_bits(got.imag(), want.imag());
     using Part = typename T::value_type;
-    const double rtol = tolerance.rtol.value_or(16 * unit_in_last_place<Part>());
+    const double rtol = tolerance.rtol.value_or(tolerance.ulps * unit_in_last_place<Part>());
     const auto finite = [](const T& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); };
     if (finite(got) && finite(want)) {
       // The modulus of the error against that of the number; double holds all but the largest.
@@ -70,7 +70,7 @@ bool same(const T& got, const T& want, const Tolerance& tolerance) {
     return part(got.real(), want.real()) && part(got.imag(), want.imag());
   } else if constexpr (is_floating(dtype_of<T>)) {
     if (exactly) return same_bits(got, want);
-    const double rtol = tolerance.rtol.value_or(16 * unit_in_last_place<T>());
+    const double rtol = tolerance.rtol.value_or(tolerance.ulps * unit_in_last_place<T>());
     return close(static_cast<double>(got), static_cast<double>(want), rtol, tolerance.atol,
                  least_normal<T>());
   } else {

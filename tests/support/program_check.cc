@@ -14,7 +14,7 @@ namespace rondo::testing {
 namespace {
 
 // Units are rounded at every step; what is exact differs by 1 or not at all.
-constexpr Tolerance kUnitTolerance{0.0, 2e-4, false};
+constexpr Tolerance kUnitTolerance{.rtol = 0.0, .atol = 2e-4};
 
 std::vector<Literal> run_on_tensors(const Program& program, const std::vector<Literal>& arguments) {
   const std::vector<Tensor> tensors(arguments.begin(), arguments.end());

@@ -53,3 +53,42 @@ foreach(source IN LISTS xla_tests)
       xla.${name} PROPERTIES LABELS xla TIMEOUT 1200 ENVIRONMENT "RONDO_XLA_PYTHON=${xla_python}")
   endif()
 endforeach()
+
+# Other programs, with everything that they run compared with XLA as well (watch/watch.cc).
+set_source_files_properties(
+  "${PROJECT_SOURCE_DIR}/src/interpreter/execute.cc" TARGET_DIRECTORY rondo
+  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON) # --wrap sees no calls within one unit
+function(rondo_watch_with_xla target)
+  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests/xla/watch/watch.cc")
+  target_link_options(
+    ${target} PRIVATE
+    "LINKER:--wrap=_ZN5rondo7compileERKNS_8FunctionERKNS_14CompileOptionsE"
+    "LINKER:--wrap=_ZNK5rondo10Executable3runESt4spanIKNS_7LiteralELm18446744073709551615EERKNS_10RunOptionsE"
+  )
+  if(xla_python)
+    add_test(NAME xla.watched.${target} COMMAND ${target} ${ARGN})
+    set_tests_properties(
+      xla.watched.${target} PROPERTIES LABELS xla TIMEOUT 1200 ENVIRONMENT
+                                       "RONDO_XLA_PYTHON=${xla_python}")
+  endif()
+endfunction()
+
+foreach(folder control_flow ops transforms)
+  if(TARGET ${folder}_tests)
+    add_executable(xla_${folder} $<TARGET_OBJECTS:${folder}_tests>)
+    rondo_configure_target(xla_${folder})
+    target_link_libraries(xla_${folder} PRIVATE rondo_test_support)
+    rondo_watch_with_xla(xla_${folder})
+  endif()
+endforeach()
+
+if(RONDO_BUILD_EXAMPLES)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/[0-9]*.cc")
+  foreach(source IN LISTS sources)
+    get_filename_component(name "${source}" NAME_WE)
+    add_executable(xla_example_${name} $<TARGET_OBJECTS:example_${name}>)
+    rondo_configure_target(xla_example_${name})
+    target_link_libraries(xla_example_${name} PRIVATE rondo_test_support)
+    rondo_watch_with_xla(xla_example_${name})
+  endforeach()
+endif()

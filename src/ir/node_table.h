@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "ir/node.h"
 
-namespace rondo::text {
+namespace rondo::ir {
 
 /// A map from the parameters and nodes of a function. V is false where nothing was kept. Ids grow
 /// as a program is traced, so mostly this is an array that is walked from front to back, which a
@@ -20,12 +20,12 @@ class NodeTable {
   explicit NodeTable(const Function& function) {
     std::uint64_t last = 0;
     first_ = UINT64_MAX;
-    const auto see = [&](const ir::Node* node) {
+    const auto see = [&](const Node* node) {
       first_ = std::min(first_, node->id);
       last = std::max(last, node->id);
     };
     for (const Tensor& parameter : function.parameters()) see(parameter.node());
-    for (const ir::Node* node : function.body()) see(node);
+    for (const Node* node : function.body()) see(node);
     const std::size_t count = function.parameters().size() + function.body().size();
     if (count == 0) return;
     if (last - first_ < kSparsest * count)
@@ -34,14 +34,14 @@ class NodeTable {
       sparse_.reserve(count);
   }
 
-  void set(const ir::Node* node, const V& value) {
+  void set(const Node* node, const V& value) {
     if (const std::uint64_t at = node->id - first_; at < dense_.size())
       dense_[static_cast<std::size_t>(at)] = value;
     else
       sparse_.insert_or_assign(node, value);
   }
   /// What was kept for the node; V() if nothing was.
-  V get(const ir::Node* node) const {
+  V get(const Node* node) const {
     if (const std::uint64_t at = node->id - first_; at < dense_.size())
       return dense_[static_cast<std::size_t>(at)];
     const auto found = sparse_.find(node);
@@ -53,7 +53,7 @@ class NodeTable {
 
   std::uint64_t first_ = 0;
   std::vector<V> dense_;
-  absl::flat_hash_map<const ir::Node*, V> sparse_;
+  absl::flat_hash_map<const Node*, V> sparse_;
 };
 
-}  // namespace rondo::text
+}  // namespace rondo::ir

@@ -1,0 +1,256 @@
+// Every op that works element by element, in every dtype, on edge values, through real XLA.
+#include <string>
+#include <vector>
+
+#include "xla/edge_values.h"
+
+namespace rondo::testing {
+namespace {
+
+using Unary = Tensor (*)(const Tensor&);
+using Binary = Tensor (*)(const Tensor&, const Tensor&);
+
+struct UnaryCase {
+  const char* name;
+  Unary op;
+  std::vector<DType> dtypes;
+  double ulps = 16;  // how far results may lie apart, in units in the last place
+};
+struct BinaryCase {
+  const char* name;
+  Binary op;
+  std::vector<DType> dtypes;
+  double ulps = 16;
+};
+
+#define RONDO_UNARY(op) #op, [](const Tensor& x) { return op(x); }
+#define RONDO_BINARY(op) #op, [](const Tensor& x, const Tensor& y) { return op(x, y); }
+#define RONDO_OPERATOR(name, op) #name, [](const Tensor& x, const Tensor& y) { return x op y; }
+
+const std::vector<DType> kNumbers = kIntegers + kFloats + kComplexes;
+const std::vector<DType> kOrdered = kPredOnly + kIntegers + kFloats;
+
+std::vector<UnaryCase> unary_cases() {
+  return {
+      {RONDO_UNARY(-), kNumbers},
+      {RONDO_UNARY(abs), kNumbers},
+      {RONDO_UNARY(sign), kNumbers},
+      {RONDO_UNARY(square), kNumbers},
+      {RONDO_UNARY(reciprocal), kFloats + kComplexes},
+      {RONDO_UNARY(floor), kFloats},
+      {RONDO_UNARY(ceil), kFloats},
+      {RONDO_UNARY(round), kFloats},
+      {RONDO_UNARY(exp), kFloats + kComplexes, 64},
+      {RONDO_UNARY(expm1), kFloats + kComplexes, 64},
+      {RONDO_UNARY(log), kFloats + kComplexes},
+      {RONDO_UNARY(log1p), kFloats + kComplexes},
+      {RONDO_UNARY(sqrt), kFloats + kComplexes},
+      {RONDO_UNARY(rsqrt), kFloats + kComplexes},
+      {RONDO_UNARY(cbrt), kFloats},
+      {RONDO_UNARY(logistic), kFloats + kComplexes, 64},
+      {RONDO_UNARY(sin), kFloats + kComplexes},
+      {RONDO_UNARY(cos), kFloats + kComplexes},
+      {RONDO_UNARY(tan), kFloats + kComplexes},
+      {RONDO_UNARY(sinh), kFloats + kComplexes, 64},
+      {RONDO_UNARY(cosh), kFloats + kComplexes, 64},
+      {RONDO_UNARY(tanh), kFloats + kComplexes},
+      {RONDO_UNARY(asin), kFloats + kComplexes},
+      {RONDO_UNARY(acos), kFloats + kComplexes},
+      {RONDO_UNARY(atan), kFloats + kComplexes},
+      {RONDO_UNARY(asinh), kFloats + kComplexes},
+      {RONDO_UNARY(acosh), kFloats + kComplexes},
+      {RONDO_UNARY(atanh), kFloats + kComplexes},
+      {RONDO_UNARY(erf), kFloats},
+      {RONDO_UNARY(erfc), kFloats, 256},
+      {RONDO_UNARY(erf_inv), kFloats, 64},
+      {RONDO_UNARY(is_finite), kFloats + kComplexes},
+      {RONDO_UNARY(is_nan), kFloats + kComplexes},
+      {RONDO_UNARY(real), kFloats + kComplexes},
+      {RONDO_UNARY(imag), kFloats + kComplexes},
+      {RONDO_UNARY(conj), kFloats + kComplexes},
+      {RONDO_UNARY(~), kPredOnly + kIntegers},
+      {RONDO_UNARY(popcount), kIntegers},
+      {RONDO_UNARY(count_leading_zeros), kIntegers},
+      {RONDO_UNARY(logical_not), kPredOnly + kNumbers},
+  };
+}
+
+std::vector<BinaryCase> binary_cases() {
+  return {
+      {RONDO_OPERATOR(add, +), kNumbers},
+      {RONDO_OPERATOR(subtract, -), kNumbers},
+      {RONDO_OPERATOR(multiply, *), kNumbers},
+      {RONDO_OPERATOR(divide, /), kNumbers},
+      {RONDO_OPERATOR(remainder, %), kIntegers + kFloats},
+      {RONDO_OPERATOR(bit_and, &), kPredOnly + kIntegers},
+      {RONDO_OPERATOR(bit_or, |), kPredOnly + kIntegers},
+      {RONDO_OPERATOR(bit_xor, ^), kPredOnly + kIntegers},
+      {RONDO_OPERATOR(left, <<), kIntegers},
+      {RONDO_OPERATOR(right, >>), kIntegers},
+      {RONDO_OPERATOR(less, <), kOrdered},
+      {RONDO_OPERATOR(less_equal, <=), kOrdered},
+      {RONDO_OPERATOR(greater, >), kOrdered},
+      {RONDO_OPERATOR(greater_equal, >=), kOrdered},
+      {RONDO_OPERATOR(equal, ==), kOrdered + kComplexes},
+      {RONDO_OPERATOR(not_equal, !=), kOrdered + kComplexes},
+      {RONDO_BINARY(shift_left), kIntegers},
+      {RONDO_BINARY(shift_right_logical), kIntegers},
+      {RONDO_BINARY(shift_right_arithmetic), kIntegers},
+      {RONDO_BINARY(pow), kIntegers + kFloats + kComplexes, 256},
+      {RONDO_BINARY(atan2), kFloats},
+      {RONDO_BINARY(hypot), kFloats},
+      {RONDO_BINARY(maximum), kOrdered},
+      {RONDO_BINARY(minimum), kOrdered},
+      {RONDO_BINARY(rem), kIntegers + kFloats},
+      {RONDO_BINARY(logical_and), kOrdered + kComplexes},
+      {RONDO_BINARY(logical_or), kOrdered + kComplexes},
+      {RONDO_BINARY(logical_xor), kOrdered + kComplexes},
+      {RONDO_BINARY(complex), {DType::kF32, DType::kF64}},
+  };
+}
+
+/// One program for all dtypes: each its own operands and result.
+template <class Apply>
+void check_dtypes(const std::vector<Literal>& arguments, std::size_t operands, double ulps, Apply apply) {
+  std::vector<TensorType> types;
+  for (const Literal& argument : arguments) types.push_back(argument.type());
+  const Function all = trace(
+      [&](const std::vector<Tensor>& values) {
+        std::vector<Tensor> results;
+        for (std::size_t i = 0; i < values.size(); i += operands) {
+          results.push_back(apply(std::span(values).subspan(i, operands)));
+        }
+        return results;
+      },
+      types);
+  Tolerance tolerance;
+  tolerance.ulps = ulps;
+  expect_same_as_xla(all, arguments, tolerance);
+}
+
+class XlaUnary : public XlaTest, public ::testing::WithParamInterface<UnaryCase> {};
+class XlaBinary : public XlaTest, public ::testing::WithParamInterface<BinaryCase> {};
+
+TEST_P(XlaUnary, IsTheSameInEveryDtype) {
+  std::vector<Literal> arguments;
+  for (const DType dtype : GetParam().dtypes) arguments.push_back(edge_values(dtype));
+  check_dtypes(arguments, 1, GetParam().ulps, [](std::span<const Tensor> v) { return GetParam().op(v[0]); });
+}
+
+TEST_P(XlaBinary, IsTheSameInEveryDtype) {
+  std::vector<Literal> arguments;
+  for (const DType dtype : GetParam().dtypes) {
+    auto [x, y] = edge_pairs(dtype);
+    arguments.push_back(x);
+    arguments.push_back(y);
+  }
+  check_dtypes(arguments, 2, GetParam().ulps, [](std::span<const Tensor> v) { return GetParam().op(v[0], v[1]); });
+}
+
+template <class Case>
+std::string case_name(const ::testing::TestParamInfo<Case>& info) {
+  const std::string name = info.param.name;
+  return name == "-" ? "negate" : name == "~" ? "bit_not" : name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, XlaUnary, ::testing::ValuesIn(unary_cases()), case_name<UnaryCase>);
+INSTANTIATE_TEST_SUITE_P(Ops, XlaBinary, ::testing::ValuesIn(binary_cases()), case_name<BinaryCase>);
+
+class XlaElementwise : public XlaTest {};
+
+TEST_F(XlaElementwise, Where) {
+  std::vector<Literal> arguments;
+  for (const DType dtype : kPredOnly + kNumbers) {
+    auto [x, y] = edge_pairs(dtype);
+    arguments.push_back((iota(s32({x.elements()}), 0) % 3 == 0).eval());
+    arguments.push_back(x);
+    arguments.push_back(y);
+  }
+  check_dtypes(arguments, 3, 0, [](std::span<const Tensor> v) { return where(v[0], v[1], v[2]); });
+}
+
+TEST_F(XlaElementwise, WhereOfAScalarPredicateAndScalars) {
+  check([](Tensor p, Tensor x) { return std::tuple(where(p, x, 0), where(!p, 1, x), where(p, x, x + 1)); },
+        Literal::scalar(true), row<float>({1, 2, 3}));
+}
+
+TEST_F(XlaElementwise, Clamp) {
+  std::vector<Literal> arguments;
+  for (const DType dtype : kIntegers + kFloats) {
+    auto [x, y] = edge_pairs(dtype);
+    arguments.push_back(reverse(x).eval());
+    arguments.push_back(x);
+    arguments.push_back(y);
+  }
+  check_dtypes(arguments, 3, 0, [](std::span<const Tensor> v) { return clamp(v[0], v[1], v[2]); });
+}
+
+TEST_F(XlaElementwise, ClampBetweenScalars) {
+  check([](Tensor x, Tensor lo) { return std::tuple(clamp(0, x, 2), clamp(lo, x, 5), clamp(3, x, lo)); },
+        edge_values(DType::kF32), Literal::scalar(0.5f));
+}
+
+TEST_F(XlaElementwise, ConvertBetweenAllDtypes) {
+  for (const DType from : kAllDTypes) {
+    SCOPED_TRACE(dtype_name(from));
+    check(
+        [&](Tensor x) {
+          std::vector<Tensor> results;
+          for (const DType to : kAllDTypes) results.push_back(convert(x, to));
+          return results;
+        },
+        edge_values(from));
+  }
+}
+
+TEST_F(XlaElementwise, ConvertRoundsAsXlaDoes) {
+  check(
+      [](Tensor x) { return std::tuple(convert(x, DType::kF16), convert(x, DType::kBF16), convert(x, DType::kS8), convert(x, DType::kU8)); },
+      row<float>({65519.f, 65520.f, 0x1.002p0f, 0x1.006p0f, 0x1.01p0f, 0x1.03p0f, 3.4e38f, 127.9f, -128.9f, 255.9f, -0.9f, 300.f}));
+  check([](Tensor x) { return std::tuple(convert(x, DType::kF16), convert(x, DType::kBF16), convert(x, DType::kF32)); },
+        row<double>({0x1.002000001p0, 0x1.002p0, 0x1.01p0, 0x1.010000001p0, 0x1.000001p0, 0x1.0000010000001p0, 1e300, -1e39}));
+  check([](Tensor x) { return std::tuple(convert(x, DType::kF16), convert(x, DType::kBF16), convert(x, DType::kF32), convert(x, DType::kF64)); },
+        row<std::int64_t>({2049, 2051, 257, 259, 16777217, 16777219, 9007199254740993, -9007199254740995, 65520}));
+}
+
+TEST_F(XlaElementwise, BitcastConvertBetweenAllWidths) {
+  const std::vector<DType> dtypes = kIntegers + kFloats;
+  for (const DType from : dtypes) {
+    SCOPED_TRACE(dtype_name(from));
+    std::vector<std::int64_t> bytes;
+    for (std::int64_t i = 0; i < 32; i++) bytes.push_back(37 * i + 5);
+    Literal x = convert(Tensor(Literal::from(bytes)), DType::kU8).eval().reinterpreted({from, {32 / byte_width(from)}});
+    check(
+        [&](Tensor v) {
+          std::vector<Tensor> results;
+          for (const DType to : dtypes) {
+            const std::int64_t ratio = byte_width(to) / byte_width(from);
+            const Tensor y = ratio > 1 ? bitcast_convert(reshape(v, {-1, ratio}), to) : bitcast_convert(v, to);
+            // NaNs may change their payload on the way: only integers show all bits.
+            results.push_back(is_floating(to) ? where(is_nan(y), 0, y) : y);
+          }
+          return results;
+        },
+        x);
+  }
+}
+
+TEST_F(XlaElementwise, ScalarsAndBroadcasting) {
+  check(
+      [](Tensor x, Tensor y, Tensor s) {
+        return std::tuple(x + y, x * s - 1, 2 / (y + 3), expand_dims(s, 0) + x, maximum(x, 0), pow(x, 2), x < y, -s);
+      },
+      counting(f32({3, 1})), counting(f32({1, 4})), Literal::scalar(2.5f));
+}
+
+TEST_F(XlaElementwise, ArraysWithoutElements) {
+  check([](Tensor x) { return std::tuple(x + x, sin(x), x < 1, convert(x, DType::kS8), where(x < 0, x, 1)); },
+        Literal::zeros(f32({0, 3})));
+}
+
+TEST_F(XlaElementwise, ObserversAreNotInTheText) {
+  check([](Tensor x) { return std::tuple(tap(x + 1, "x"), progress(Tensor(1), Tensor(2))); }, row<float>({1, 2}));
+}
+
+}  // namespace
+}  // namespace rondo::testing
