@@ -13,18 +13,23 @@ Tensor add_chain(Tensor x, std::int64_t ops) {
   return x;
 }
 
-/// Recording a chain of ops, walking and destroying it. `bytes_per_op` is what the heap holds for each node.
+/// Recording a chain of ops, walking and destroying it. `bytes_per_op` is what the heap holds for
+/// each node.
 void Trace(benchmark::State& state) {
   const std::int64_t ops = state.range(0);
-  for (auto _ : state) benchmark::DoNotOptimize(trace([&](Tensor x) { return add_chain(x, ops); }, f32({128})));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(trace([&](Tensor x) { return add_chain(x, ops); }, f32({128})));
   state.SetItemsProcessed(state.iterations() * ops);
   const std::size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
   const Function kept = trace([&](Tensor x) { return add_chain(x, ops); }, f32({128}));
   const std::size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
   state.counters["bytes_per_op"] = static_cast<double>(after - before) / static_cast<double>(ops);
-  state.counters["ns_per_op"] = benchmark::Counter(static_cast<double>(ops) * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_op"] = benchmark::Counter(
+      static_cast<double>(ops) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
-BENCHMARK(Trace)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(Trace)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(
+    benchmark::kMillisecond);
 
 void HloText(benchmark::State& state) {
   const Function f = trace([&](Tensor x) { return add_chain(x, state.range(0)); }, f32({128}));
@@ -42,19 +47,27 @@ void StablehloText(benchmark::State& state) {
 }
 BENCHMARK(StablehloText)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
-/// while (i < n) { x = x * a + b; i++ }: four ops a trip, on scalars. The time of a trip must not depend on their number.
+/// while (i < n) { x = x * a + b; i++ }: four ops a trip, on scalars. The time of a trip must not
+/// depend on their number.
 void ScalarWhile(benchmark::State& state) {
   const Executable run = compile(trace(
       [](Tensor x, Tensor n) {
-        return std::get<1>(while_loop([&](Tensor i, Tensor) { return i < n; }, [](Tensor i, Tensor x) { return std::tuple(i + 1, x * 0.999f + 0.01f); },
-                                      std::tuple(0, x)));
+        return std::get<1>(
+            while_loop([&](Tensor i, Tensor) { return i < n; },
+                       [](Tensor i, Tensor x) { return std::tuple(i + 1, x * 0.999f + 0.01f); },
+                       std::tuple(0, x)));
       },
       f32(), s32()));
   const std::int64_t trips = state.range(0);
-  const std::vector<Literal> arguments{Literal::scalar(0.5f), Literal::scalar(static_cast<std::int32_t>(trips))};
+  const std::vector<Literal> arguments{Literal::scalar(0.5f),
+                                       Literal::scalar(static_cast<std::int32_t>(trips))};
   for (auto _ : state) benchmark::DoNotOptimize(run.run(arguments));
-  state.counters["ns_per_trip"] = benchmark::Counter(static_cast<double>(trips) * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
-  state.counters["ns_per_op"] = benchmark::Counter(static_cast<double>(trips) * 4e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_trip"] = benchmark::Counter(
+      static_cast<double>(trips) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_op"] = benchmark::Counter(
+      static_cast<double>(trips) * 4e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(ScalarWhile)->Arg(1'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
@@ -65,18 +78,23 @@ void ScalarWhileBesideCarries(benchmark::State& state) {
     std::vector<Tensor> idle;
   };
   const std::size_t carries = static_cast<std::size_t>(state.range(0));
-  const Executable run = compile(trace(
-                                     [](Tensor x, std::vector<Tensor> idle) {
-                                       Loop end = while_loop([](Loop l) { return l.i < 10'000; },
-                                                             [](Loop l) { return Loop{l.i + 1, l.x * 0.999f + 0.01f, l.idle}; }, Loop{0, x, idle});
-                                       return std::pair(end.x, end.idle);
-                                     },
-                                     f32(), std::vector<TensorType>(carries, f32({1 << 18}))),
-                                 {.optimize = false});
+  const Executable run =
+      compile(trace(
+                  [](Tensor x, std::vector<Tensor> idle) {
+                    Loop end = while_loop([](Loop l) { return l.i < 10'000; },
+                                          [](Loop l) {
+                                            return Loop{l.i + 1, l.x * 0.999f + 0.01f, l.idle};
+                                          },
+                                          Loop{0, x, idle});
+                    return std::pair(end.x, end.idle);
+                  },
+                  f32(), std::vector<TensorType>(carries, f32({1 << 18}))),
+              {.optimize = false});
   std::vector<Literal> arguments(carries + 1, Literal::zeros(f32({1 << 18})));
   arguments[0] = Literal::scalar(0.5f);
   for (auto _ : state) benchmark::DoNotOptimize(run.run(arguments));
-  state.counters["ns_per_trip"] = benchmark::Counter(1e4 * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_trip"] = benchmark::Counter(
+      1e4 * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(ScalarWhileBesideCarries)->Arg(0)->Arg(256)->Unit(benchmark::kMillisecond);
 
@@ -85,12 +103,13 @@ void ThermalLoop(benchmark::State& state) {
     Tensor slab, quanta, tank;
   };
   auto simulate = jit([&](Tensor slab, Tensor quanta, Tensor tank) {
-    return fori_loop(0, state.range(0),
-                     [](Tensor, House h) {
-                       const Tensor p = (h.tank - h.quanta) * 2639.6856, q = (h.quanta - h.slab) * 14741.9;
-                       return House{h.slab + q * 5.0e-9, h.quanta + (p - q) * 4.2e-7, h.tank - p * 3.2e-7};
-                     },
-                     House{slab, quanta, tank});
+    return fori_loop(
+        0, state.range(0),
+        [](Tensor, House h) {
+          const Tensor p = (h.tank - h.quanta) * 2639.6856, q = (h.quanta - h.slab) * 14741.9;
+          return House{h.slab + q * 5.0e-9, h.quanta + (p - q) * 4.2e-7, h.tank - p * 3.2e-7};
+        },
+        House{slab, quanta, tank});
   });
   for (auto _ : state) benchmark::DoNotOptimize(simulate(33.3f, 33.3f, 70.0f));
 }
@@ -98,10 +117,15 @@ BENCHMARK(ThermalLoop)->Arg(20)->Arg(1000)->Unit(benchmark::kMicrosecond);
 
 void ScanRows(benchmark::State& state) {
   const std::int64_t n = state.range(0);
-  auto sums = jit([](Tensor xs) { return scan([](Tensor c, Tensor x) { return std::pair(c + x, c + x); }, zeros(f32({4})), xs).second; });
+  auto sums = jit([](Tensor xs) {
+    return scan([](Tensor c, Tensor x) { return std::pair(c + x, c + x); }, zeros(f32({4})), xs)
+        .second;
+  });
   const Literal xs = Literal::zeros({DType::kF32, {n, 4}});
   for (auto _ : state) benchmark::DoNotOptimize(sums(xs));
-  state.counters["ns_per_row"] = benchmark::Counter(static_cast<double>(n) * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_row"] = benchmark::Counter(
+      static_cast<double>(n) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(ScanRows)->Arg(10'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 

@@ -1,6 +1,7 @@
 // Lesson 1: a first trace.
 //
-// A program is an ordinary C++ function of tensors. Running it once on parameters records what it does.
+// A program is an ordinary C++ function of tensors. Running it once on parameters records what it
+// does.
 #include <iostream>
 
 #include "rondo/rondo.h"
@@ -10,7 +11,8 @@ using rondo::Tensor;
 int main() {
   auto distance = [](Tensor a, Tensor b) { return sqrt(sum(square(a - b))); };
 
-  // trace() runs the function on parameters of these types. The program can be read, printed and run.
+  // trace() runs the function on parameters of these types. The program can be read, printed and
+  // run.
   const rondo::Function program = rondo::trace(distance, rondo::f32({3}), rondo::f32({3}));
   std::cout << program.str();
 
@@ -23,7 +25,8 @@ int main() {
   // jit() does both at the first call for each combination of input types.
   auto fast = rondo::jit(distance);
   std::cout << "jitted:   " << fast(a, b) << "\n";
-  std::cout << "in f64:   " << fast(rondo::constant({0.0, 0.0}), rondo::constant({3.0, 4.0})) << "\n";
+  std::cout << "in f64:   " << fast(rondo::constant({0.0, 0.0}), rondo::constant({3.0, 4.0}))
+            << "\n";
 
   // Outside a traced function tensors are lazy: nothing is computed until a value is asked for.
   Tensor x = rondo::arange(5) + 1;

@@ -1,7 +1,7 @@
 // Lesson 2: a while loop whose carry is a struct.
 //
-// Any struct of tensors can be carried; nothing is registered, and its field names appear in the program. The lambdas run once,
-// and one loop is recorded, however many trips it makes.
+// Any struct of tensors can be carried; nothing is registered, and its field names appear in the
+// program. The lambdas run once, and one loop is recorded, however many trips it makes.
 #include <iostream>
 
 #include "rondo/rondo.h"
@@ -14,12 +14,13 @@ struct Ball {
 
 int main() {
   auto fall = [](Tensor height) {
-    return rondo::while_loop([](Ball b) { return b.height > 0; },
-                             [](Ball b) {
-                               const double dt = 0.01;
-                               return Ball{b.time + dt, b.height + dt * b.speed, b.speed - dt * 9.81};
-                             },
-                             Ball{0.0f, height, 0.0f});
+    return rondo::while_loop(
+        [](Ball b) { return b.height > 0; },
+        [](Ball b) {
+          const double dt = 0.01;
+          return Ball{b.time + dt, b.height + dt * b.speed, b.speed - dt * 9.81};
+        },
+        Ball{0.0f, height, 0.0f});
   };
 
   std::cout << rondo::trace(fall, rondo::f32()).str();
@@ -27,12 +28,16 @@ int main() {
   auto run = rondo::jit(fall);
   for (float height : {0.0f, 5.0f, 20.0f}) {
     const Ball end = run(height);
-    std::cout << "from " << height << " m: " << end.time.item<float>() << " s, " << end.speed.item<float>() << " m/s\n";
+    std::cout << "from " << height << " m: " << end.time.item<float>() << " s, "
+              << end.speed.item<float>() << " m/s\n";
   }
 
   // A carry must keep its types. The error names the field.
   try {
-    rondo::while_loop([](Ball b) { return b.height > 0; }, [](Ball b) { return Ball{b.time, b.height, convert(b.speed, rondo::DType::kF64)}; },
+    rondo::while_loop([](Ball b) { return b.height > 0; },
+                      [](Ball b) {
+                        return Ball{b.time, b.height, convert(b.speed, rondo::DType::kF64)};
+                      },
                       Ball{0.0f, 1.0f, 0.0f});
   } catch (const rondo::TraceError& error) {
     std::cout << error.what() << "\n";

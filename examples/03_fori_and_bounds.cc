@@ -7,25 +7,37 @@ using rondo::Tensor;
 
 int main() {
   // C++ bounds: the trip count is known, and stands in the HLO as a hint.
-  auto factorial10 = [](Tensor one) { return rondo::fori_loop(1, 11, [](Tensor i, Tensor x) { return x * i; }, one); };
+  auto factorial10 = [](Tensor one) {
+    return rondo::fori_loop(
+        1, 11, [](Tensor i, Tensor x) { return x * i; }, one);
+  };
   std::cout << "10! = " << rondo::jit(factorial10)(1).item<int>() << "\n";
 
   // Bounds may be tensors. A captured tensor may be one, too.
-  auto power = rondo::jit([](Tensor x, Tensor n) { return rondo::fori_loop(0, n, [&](Tensor, Tensor y) { return y * x; }, 1.0f); });
-  std::cout << "2^10 = " << power(2.0f, 10).item<float>() << ", 3^0 = " << power(3.0f, 0).item<float>() << "\n";
+  auto power = rondo::jit([](Tensor x, Tensor n) {
+    return rondo::fori_loop(
+        0, n, [&](Tensor, Tensor y) { return y * x; }, 1.0f);
+  });
+  std::cout << "2^10 = " << power(2.0f, 10).item<float>()
+            << ", 3^0 = " << power(3.0f, 0).item<float>() << "\n";
 
-  // A tuple state is taken whole or spread behind the index. A step, backwards, several bodies a trip: options.
-  auto [a, b] = rondo::fori_loop(0, 10, [](Tensor, Tensor a, Tensor b) { return std::tuple(b, a + b); }, std::tuple(0, 1));
+  // A tuple state is taken whole or spread behind the index. A step, backwards, several bodies a
+  // trip: options.
+  auto [a, b] = rondo::fori_loop(
+      0, 10, [](Tensor, Tensor a, Tensor b) { return std::tuple(b, a + b); }, std::tuple(0, 1));
   std::cout << "Fibonacci: " << a.item<int>() << ", " << b.item<int>() << "\n";
 
   auto visit = [](rondo::ForiOptions options) {
-    return rondo::fori_loop(0, 10, [](Tensor i, Tensor digits) { return digits * 10 + i; }, 0, options);
+    return rondo::fori_loop(
+        0, 10, [](Tensor i, Tensor digits) { return digits * 10 + i; }, 0, options);
   };
   std::cout << "forward by 3:  " << visit({.step = 3}) << "\n";
   std::cout << "backward by 3: " << visit({.step = 3, .reverse = true}) << "\n";
   std::cout << "unrolled by 2: " << visit({.step = 3, .unroll = 2}) << "\n";
 
   // Rows can be written one by one: in place, so n rows cost O(n).
-  const Tensor squares = rondo::fori_loop(0, 8, [](Tensor i, Tensor rows) { return update(rows, i, i * i); }, rondo::zeros(rondo::s32({8})));
+  const Tensor squares = rondo::fori_loop(
+      0, 8, [](Tensor i, Tensor rows) { return update(rows, i, i * i); },
+      rondo::zeros(rondo::s32({8})));
   std::cout << squares << "\n";
 }

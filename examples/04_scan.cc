@@ -11,8 +11,9 @@ struct Sample {
 
 int main() {
   // f(carry, x) returns the next carry and a y; the ys come back stacked.
-  auto [total, sums] = rondo::scan([](Tensor sum, Tensor x) { return std::pair(sum + x, sum + x); }, rondo::zeros(rondo::s32({2})),
-                                   rondo::constant({{1, 2}, {3, 4}, {5, 6}}));
+  auto [total, sums] =
+      rondo::scan([](Tensor sum, Tensor x) { return std::pair(sum + x, sum + x); },
+                  rondo::zeros(rondo::s32({2})), rondo::constant({{1, 2}, {3, 4}, {5, 6}}));
   std::cout << "cumulative sum: " << total << " " << sums << "\n";
 
   // The running mean of 1..5: the carry is a tuple.
@@ -35,13 +36,24 @@ int main() {
   std::cout << "traded from here to the close: " << left << "\n";
 
   // Without xs the length is given; an empty tuple as y is none.
-  auto [doubled, none] = rondo::scan([](Tensor x) { return std::pair(x * 2, std::tuple<>()); }, 1, std::tuple<>(), {.length = 20});
+  auto [doubled, none] = rondo::scan([](Tensor x) { return std::pair(x * 2, std::tuple<>()); }, 1,
+                                     std::tuple<>(), {.length = 20});
   std::cout << "2^20 = " << doubled.item<int>() << "\n";
 
-  // map is a scan without a carry; associative_scan takes logarithmic depth; while_scan can stop early.
-  std::cout << "norms: " << rondo::map([](Tensor row) { return sqrt(sum(row * row)); }, rondo::constant({{3.0f, 4.0f}, {5.0f, 12.0f}})) << "\n";
-  std::cout << "products: " << rondo::associative_scan([](Tensor a, Tensor b) { return a * b; }, rondo::arange(6) + 1) << "\n";
-  auto collatz = rondo::while_scan([](Tensor n) { return n != 1; },
-                                   [](Tensor n) { return std::pair(where(n % 2 == 0, n / 2, 3 * n + 1), n); }, 6, {.max_trip_count = 12});
-  std::cout << "Collatz from 6: " << collatz.ys << " in " << collatz.count.item<int>() << " steps\n";
+  // map is a scan without a carry; associative_scan takes logarithmic depth; while_scan can stop
+  // early.
+  std::cout << "norms: "
+            << rondo::map([](Tensor row) { return sqrt(sum(row * row)); },
+                          rondo::constant({{3.0f, 4.0f}, {5.0f, 12.0f}}))
+            << "\n";
+  std::cout << "products: "
+            << rondo::associative_scan([](Tensor a, Tensor b) { return a * b; },
+                                       rondo::arange(6) + 1)
+            << "\n";
+  auto collatz =
+      rondo::while_scan([](Tensor n) { return n != 1; },
+                        [](Tensor n) { return std::pair(where(n % 2 == 0, n / 2, 3 * n + 1), n); },
+                        6, {.max_trip_count = 12});
+  std::cout << "Collatz from 6: " << collatz.ys << " in " << collatz.count.item<int>()
+            << " steps\n";
 }

@@ -9,21 +9,24 @@ using rondo::Tensor;
 /// The state of std::mt19937 (Matsumoto and Nishimura 1998): 624 words.
 Tensor seed_state(Tensor seed) {
   const Tensor first = update(rondo::zeros(rondo::u32({624})), 0, seed);
-  return rondo::fori_loop(1, 624,
-                          [](Tensor i, Tensor state) {
-                            const Tensor before = state[i - 1];
-                            return update(state, i, 1812433253u * (before ^ (before >> 30u)) + convert(i, DType::kU32));
-                          },
-                          first);
+  return rondo::fori_loop(
+      1, 624,
+      [](Tensor i, Tensor state) {
+        const Tensor before = state[i - 1];
+        return update(state, i, 1812433253u * (before ^ (before >> 30u)) + convert(i, DType::kU32));
+      },
+      first);
 }
 
 Tensor twist(Tensor state) {
-  return rondo::fori_loop(0, 624,
-                          [](Tensor i, Tensor s) {
-                            const Tensor y = (s[i] & 0x80000000u) | (s[(i + 1) % 624] & 0x7fffffffu);
-                            return update(s, i, s[(i + 397) % 624] ^ (y >> 1u) ^ where((y & 1u) == 0u, 0u, 0x9908b0dfu));
-                          },
-                          state);
+  return rondo::fori_loop(
+      0, 624,
+      [](Tensor i, Tensor s) {
+        const Tensor y = (s[i] & 0x80000000u) | (s[(i + 1) % 624] & 0x7fffffffu);
+        return update(s, i,
+                      s[(i + 397) % 624] ^ (y >> 1u) ^ where((y & 1u) == 0u, 0u, 0x9908b0dfu));
+      },
+      state);
 }
 
 Tensor temper(Tensor y) {
@@ -36,13 +39,16 @@ Tensor temper(Tensor y) {
 int main() {
   // Draw number n, counted from 1: as many twists as it takes, and one word tempered.
   auto draw = rondo::jit([](Tensor seed, Tensor n) {
-    const Tensor state = rondo::fori_loop(0, (n + 623) / 624, [](Tensor, Tensor s) { return twist(s); }, seed_state(seed));
+    const Tensor state = rondo::fori_loop(
+        0, (n + 623) / 624, [](Tensor, Tensor s) { return twist(s); }, seed_state(seed));
     return temper(state[(n - 1) % 624]);
   });
   std::cout << "mt19937, draw 1:     " << draw(5489u, 1).item<std::uint32_t>() << "\n";
-  std::cout << "mt19937, draw 10000: " << draw(5489u, 10000).item<std::uint32_t>() << " (the standard demands 4123659995)\n";
+  std::cout << "mt19937, draw 10000: " << draw(5489u, 10000).item<std::uint32_t>()
+            << " (the standard demands 4123659995)\n";
 
-  // Keys: the same key gives the same numbers, on every machine; they are JAX's bits. Split a key to draw again.
+  // Keys: the same key gives the same numbers, on every machine; they are JAX's bits. Split a key
+  // to draw again.
   const Tensor key = rondo::random::key(0);
   std::cout << "uniform: " << rondo::random::uniform(key, rondo::f32({4})) << "\n";
   std::cout << "split:   " << rondo::random::split(key, 2) << "\n";

@@ -1,4 +1,5 @@
-// Lesson 9: the n-body problem of the Computer Language Benchmarks Game: the Sun and four planets, 1000 steps of 0.01.
+// Lesson 9: the n-body problem of the Computer Language Benchmarks Game: the Sun and four planets,
+// 1000 steps of 0.01.
 #include <cstdio>
 #include <numbers>
 #include <vector>
@@ -13,14 +14,39 @@ struct Bodies {
 
 int main() {
   const double pi = std::numbers::pi, year = 365.24, solar = 4 * pi * pi;
-  const std::vector<double> masses{solar, 9.54791938424326609e-04 * solar, 2.85885980666130812e-04 * solar, 4.36624404335156298e-05 * solar,
+  const std::vector<double> masses{solar, 9.54791938424326609e-04 * solar,
+                                   2.85885980666130812e-04 * solar, 4.36624404335156298e-05 * solar,
                                    5.15138902046611451e-05 * solar};
-  const std::vector<double> positions{
-      0, 0, 0, 4.84143144246472090, -1.16032004402742839, -0.103622044471123109, 8.34336671824457987, 4.12479856412430479, -0.403523417114321381,
-      12.8943695621391310, -15.1111514016986312, -0.223307578892655734, 15.3796971148509165, -25.9193146099879641, 0.179258772950371181};
-  std::vector<double> velocities{0, 0, 0, 0.00166007664274403694, 0.00769901118419740425, -0.0000690460016972063023, -0.00276742510726411510,
-                                 0.00499852801234917238, 0.0000230417297573763929, 0.00296460137564761618, 0.00237847173959480950,
-                                 -0.0000296589568540237556, 0.00268067772490389322, 0.00162824170038242295, -0.0000951592254519715870};
+  const std::vector<double> positions{0,
+                                      0,
+                                      0,
+                                      4.84143144246472090,
+                                      -1.16032004402742839,
+                                      -0.103622044471123109,
+                                      8.34336671824457987,
+                                      4.12479856412430479,
+                                      -0.403523417114321381,
+                                      12.8943695621391310,
+                                      -15.1111514016986312,
+                                      -0.223307578892655734,
+                                      15.3796971148509165,
+                                      -25.9193146099879641,
+                                      0.179258772950371181};
+  std::vector<double> velocities{0,
+                                 0,
+                                 0,
+                                 0.00166007664274403694,
+                                 0.00769901118419740425,
+                                 -0.0000690460016972063023,
+                                 -0.00276742510726411510,
+                                 0.00499852801234917238,
+                                 0.0000230417297573763929,
+                                 0.00296460137564761618,
+                                 0.00237847173959480950,
+                                 -0.0000296589568540237556,
+                                 0.00268067772490389322,
+                                 0.00162824170038242295,
+                                 -0.0000951592254519715870};
   for (double& v : velocities) v *= year;
   // The Sun moves so that the whole rests.
   for (std::size_t k = 0; k < 3; k++) {
@@ -31,7 +57,9 @@ int main() {
 
   const Tensor mass = rondo::constant(masses, {5});
   // All differences of positions: f64[5,5,3].
-  auto differences = [](Tensor position) { return expand_dims(position, 1) - expand_dims(position, 0); };
+  auto differences = [](Tensor position) {
+    return expand_dims(position, 1) - expand_dims(position, 0);
+  };
 
   auto advance = [&](Bodies b) {
     const Tensor d = differences(b.position);
@@ -44,14 +72,17 @@ int main() {
   auto energy = [&](Bodies b) {
     const Tensor d = differences(b.position);
     const Tensor distance = sqrt(sum(d * d, {2}) + rondo::eye(5, rondo::DType::kF64));
-    const Tensor pairs = expand_dims(mass, 0) * expand_dims(mass, 1) * (1.0 - rondo::eye(5, rondo::DType::kF64)) / distance;
+    const Tensor pairs = expand_dims(mass, 0) * expand_dims(mass, 1) *
+                         (1.0 - rondo::eye(5, rondo::DType::kF64)) / distance;
     return 0.5 * sum(mass * sum(b.velocity * b.velocity, {1})) - 0.5 * sum(pairs);
   };
 
   auto simulate = rondo::jit([&](Bodies start) {
-    const Bodies end = rondo::fori_loop(0, 1000, [&](Tensor, Bodies b) { return advance(b); }, start);
+    const Bodies end = rondo::fori_loop(
+        0, 1000, [&](Tensor, Bodies b) { return advance(b); }, start);
     return std::pair(energy(start), energy(end));
   });
-  auto [before, after] = simulate(Bodies{rondo::constant(positions, {5, 3}), rondo::constant(velocities, {5, 3})});
+  auto [before, after] =
+      simulate(Bodies{rondo::constant(positions, {5, 3}), rondo::constant(velocities, {5, 3})});
   std::printf("%.9f\n%.9f\n", before.item<double>(), after.item<double>());
 }

@@ -1,4 +1,5 @@
-// Lesson 10: the spectral norm of an infinite matrix, cut to 100 rows, by the power method (Computer Language Benchmarks Game).
+// Lesson 10: the spectral norm of an infinite matrix, cut to 100 rows, by the power method
+// (Computer Language Benchmarks Game).
 #include <cstdio>
 
 #include "rondo/rondo.h"

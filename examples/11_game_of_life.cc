@@ -20,8 +20,10 @@ int main() {
   const int size = 600;  // the gliders that fly off need room
   const Tensor pentomino = rondo::constant({{0, 1, 1}, {1, 1, 0}, {0, 1, 0}});
   auto cells_after = rondo::jit([&](Tensor generations) {
-    const Tensor start = dynamic_update_slice(rondo::zeros(rondo::s32({size, size})), pentomino, {size / 2, size / 2});
-    return sum(rondo::fori_loop(0, generations, [](Tensor, Tensor board) { return generation(board); }, start));
+    const Tensor start = dynamic_update_slice(rondo::zeros(rondo::s32({size, size})), pentomino,
+                                              {size / 2, size / 2});
+    return sum(rondo::fori_loop(
+        0, generations, [](Tensor, Tensor board) { return generation(board); }, start));
   });
   for (int generations : {0, 1, 10, 100, 1103}) {
     std::printf("generation %4d: %d cells\n", generations, cells_after(generations).item<int>());

@@ -1,6 +1,7 @@
 // Lesson 12: reading the HLO.
 //
-// What XLA is given is text one can read: names of parameters and struct fields, a hint of the trip count, one while for a loop.
+// What XLA is given is text one can read: names of parameters and struct fields, a hint of the trip
+// count, one while for a loop.
 #include <iostream>
 
 #include "rondo/rondo.h"
@@ -27,7 +28,8 @@ int main() {
   // In the IR the scan is still a scan.
   std::cout << program.str() << "\n";
 
-  // In HLO it is a while over the carry, the stack of ys and a counter. `known_trip_count` tells XLA how often it runs.
+  // In HLO it is a while over the carry, the stack of ys and a counter. `known_trip_count` tells
+  // XLA how often it runs.
   std::cout << rondo::to_hlo_text(program) << "\n";
 
   // StableHLO says the same, region by region.

@@ -11,7 +11,8 @@ int main() {
     return rondo::while_loop([&](Tensor x) { return abs(x * x - a) > 1e-6 * a; },
                              [&](Tensor x) {
                                const Tensor next = 0.5 * (x + a / x);
-                               return rondo::tap(next, "guess");  // the value itself, and a report of it
+                               return rondo::tap(next,
+                                                 "guess");  // the value itself, and a report of it
                              },
                              a, {.name = "newton"});
   };
@@ -24,11 +25,14 @@ int main() {
   // Taps report to whoever runs the program. They are silent otherwise.
   const rondo::Executable run = rondo::compile(program);
   rondo::RunOptions options;
-  options.on_tap = [](std::string_view name, const rondo::Literal& value) { std::cout << name << " " << value.item<double>() << "\n"; };
+  options.on_tap = [](std::string_view name, const rondo::Literal& value) {
+    std::cout << name << " " << value.item<double>() << "\n";
+  };
   rondo::RunStats stats;
   options.stats = &stats;
   run.run({rondo::Literal::scalar(2.0)}, options);
-  std::cout << stats.loops[0].name << ": " << stats.loops[0].trips << " trips, " << stats.op_evaluations << " evaluations\n";
+  std::cout << stats.loops[0].name << ": " << stats.loops[0].trips << " trips, "
+            << stats.op_evaluations << " evaluations\n";
 
   // Limits keep a loop that never ends from running for ever, and say where it was.
   rondo::RunOptions limited;
@@ -39,13 +43,15 @@ int main() {
     std::cout << error.what() << "\n";
   }
 
-  // In an EagerScope each op is computed at once and lambdas run trip by trip: a debugger stops in them, and printf works.
+  // In an EagerScope each op is computed at once and lambdas run trip by trip: a debugger stops in
+  // them, and printf works.
   rondo::EagerScope eager;
-  const Tensor root = rondo::fori_loop(0, 4,
-                                       [](Tensor i, Tensor x) {
-                                         std::cout << "trip " << i.item<int>() << ": x = " << x.item<double>() << "\n";
-                                         return 0.5 * (x + 2.0 / x);
-                                       },
-                                       2.0);
+  const Tensor root = rondo::fori_loop(
+      0, 4,
+      [](Tensor i, Tensor x) {
+        std::cout << "trip " << i.item<int>() << ": x = " << x.item<double>() << "\n";
+        return 0.5 * (x + 2.0 / x);
+      },
+      2.0);
   std::cout << root << "\n";
 }

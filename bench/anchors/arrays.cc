@@ -18,13 +18,19 @@ void pointwise() {
     });
     auto total = rondo::jit([](Tensor x) { return sum(x); });
     Tensor out;
-    time_it("pointwise8", "ms", [&] { out = chain(x); }, [&] { return check_sum(out); });
-    time_it("reduce_sum", "ms", [&] { out = total(x); }, [&] { return check_sum(out); });
+    time_it(
+        "pointwise8", "ms", [&] { out = chain(x); }, [&] { return check_sum(out); });
+    time_it(
+        "reduce_sum", "ms", [&] { out = total(x); }, [&] { return check_sum(out); });
   }
   const rondo::Literal x = literal(fill(1'000'000, 51), {1'000'000});
-  auto loop = rondo::jit([](Tensor x) { return rondo::fori_loop(0, 100, [](Tensor, Tensor x) { return minimum(x * 0.999f + 0.01f, 4) - 0.001f; }, x); });
+  auto loop = rondo::jit([](Tensor x) {
+    return rondo::fori_loop(
+        0, 100, [](Tensor, Tensor x) { return minimum(x * 0.999f + 0.01f, 4) - 0.001f; }, x);
+  });
   Tensor out;
-  time_it("pointwise_loop", "ms", [&] { out = loop(x); }, [&] { return check_sum(out); });
+  time_it(
+      "pointwise_loop", "ms", [&] { out = loop(x); }, [&] { return check_sum(out); });
 }
 
 void order() {
@@ -32,25 +38,36 @@ void order() {
   auto sorted = rondo::jit([](Tensor x) { return sort(x, 0); });
   auto sums = rondo::jit([](Tensor x) { return cumsum(x, 0); });
   Tensor out;
-  time_it("sort", "ms", [&] { out = sorted(x); }, [&] { return check_sum(out); });
-  time_it("cumsum", "ms", [&] { out = sums(x); }, [&] { return check_sum(out); });
+  time_it(
+      "sort", "ms", [&] { out = sorted(x); }, [&] { return check_sum(out); });
+  time_it(
+      "cumsum", "ms", [&] { out = sums(x); }, [&] { return check_sum(out); });
 }
 
 void products() {
-  const rondo::Literal a = literal(fill(512 * 512, 60, -1, 1), {512, 512}), b = literal(fill(512 * 512, 61, -1, 1), {512, 512});
+  const rondo::Literal a = literal(fill(512 * 512, 60, -1, 1), {512, 512}),
+                       b = literal(fill(512 * 512, 61, -1, 1), {512, 512});
   auto product = rondo::jit([](Tensor a, Tensor b) { return matmul(a, b); });
   Tensor out;
-  time_it("matmul512", "ms", [&] { out = product(a, b); }, [&] { return check_sum(out); });
+  time_it(
+      "matmul512", "ms", [&] { out = product(a, b); }, [&] { return check_sum(out); });
 
   std::vector<float> reflection(64 * 64);
   double length = 0;
   for (int i = 1; i <= 64; i++) length += static_cast<double>(i) * i;
   for (int i = 0; i < 64; i++) {
-    for (int j = 0; j < 64; j++) reflection[static_cast<std::size_t>(64 * i + j)] = static_cast<float>((i == j) - 2.0 * (i + 1) * (j + 1) / length);
+    for (int j = 0; j < 64; j++)
+      reflection[static_cast<std::size_t>(64 * i + j)] =
+          static_cast<float>((i == j) - 2.0 * (i + 1) * (j + 1) / length);
   }
   const rondo::Literal matrix = literal(reflection, {64, 64}), x = literal(fill(64, 40), {64});
-  auto loop = rondo::jit([](Tensor a, Tensor x) { return rondo::fori_loop(0, 1000, [&](Tensor, Tensor x) { return matmul(a, x); }, x); });
-  time_it("matvec_loop", "us/trip", [&] { out = loop(matrix, x); }, [&] { return check_sum(out); }, 1000);
+  auto loop = rondo::jit([](Tensor a, Tensor x) {
+    return rondo::fori_loop(
+        0, 1000, [&](Tensor, Tensor x) { return matmul(a, x); }, x);
+  });
+  time_it(
+      "matvec_loop", "us/trip", [&] { out = loop(matrix, x); }, [&] { return check_sum(out); },
+      1000);
 }
 
 void scans() {
@@ -65,10 +82,13 @@ void scans() {
                  h0, x)
           .second;
     });
-    const auto x = literal(fill(256 * 32 * 128, 10, -1, 1), {256, 32, 128}), w = literal(fill(128 * 128, 11, -0.1f, 0.1f), {128, 128}),
-               u = literal(fill(128 * 128, 12, -0.1f, 0.1f), {128, 128}), b = literal(fill(128, 13, -0.1f, 0.1f), {128});
+    const auto x = literal(fill(256 * 32 * 128, 10, -1, 1), {256, 32, 128}),
+               w = literal(fill(128 * 128, 11, -0.1f, 0.1f), {128, 128}),
+               u = literal(fill(128 * 128, 12, -0.1f, 0.1f), {128, 128}),
+               b = literal(fill(128, 13, -0.1f, 0.1f), {128});
     const rondo::Literal h0 = rondo::Literal::zeros(rondo::f32({32, 128}));
-    time_it("scan_rnn", "ms", [&] { out = rnn(w, u, b, x, h0); }, [&] { return check_sum(out); });
+    time_it(
+        "scan_rnn", "ms", [&] { out = rnn(w, u, b, x, h0); }, [&] { return check_sum(out); });
   }
   {
     auto leaves = rondo::jit([](std::vector<Tensor> s0, Tensor xs) {
@@ -89,7 +109,8 @@ void scans() {
     std::vector<rondo::Literal> s0;
     for (float v : fill(60, 20)) s0.push_back(rondo::Literal::scalar(v));
     const rondo::Literal xs = literal(fill(614, 21), {614});
-    time_it("scan_leaves", "ms", [&] { out = leaves(s0, xs); }, [&] { return check_sum(out); });
+    time_it(
+        "scan_leaves", "ms", [&] { out = leaves(s0, xs); }, [&] { return check_sum(out); });
   }
   {
     auto small = rondo::jit([](Tensor a, Tensor h0, Tensor xs) {
@@ -101,8 +122,11 @@ void scans() {
                  h0, xs)
           .second;
     });
-    const auto a = literal(fill(16, 30, -0.5f, 0.5f), {4, 4}), xs = literal(fill(614 * 4, 31, -1, 1), {614, 4});
-    time_it("scan_vec4", "ms", [&] { out = small(a, rondo::Literal::zeros(rondo::f32({4})), xs); }, [&] { return check_sum(out); });
+    const auto a = literal(fill(16, 30, -0.5f, 0.5f), {4, 4}),
+               xs = literal(fill(614 * 4, 31, -1, 1), {614, 4});
+    time_it(
+        "scan_vec4", "ms", [&] { out = small(a, rondo::Literal::zeros(rondo::f32({4})), xs); },
+        [&] { return check_sum(out); });
   }
 }
 

@@ -1,5 +1,7 @@
-// The clock, the inputs and the JSON lines of the anchors: the workloads on which Rondo stands beside other systems. A line is
-//   {"work": ..., "peer": "rondo", "figure": median, "unit": ..., "n": samples, "min": ..., "max": ..., "threads": ..., "check": sum of the results}
+// The clock, the inputs and the JSON lines of the anchors: the workloads on which Rondo stands
+// beside other systems. A line is
+//   {"work": ..., "peer": "rondo", "figure": median, "unit": ..., "n": samples, "min": ..., "max":
+//   ..., "threads": ..., "check": sum of the results}
 // ANCHOR_ONLY (a regular expression) takes some works, ANCHOR_REPEATS sets the number of samples.
 #pragma once
 
@@ -27,9 +29,12 @@ inline bool wanted(const std::string& work) {
   static const std::regex only(setting("ANCHOR_ONLY", ""));
   return std::regex_search(work, only);
 }
-inline double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
-/// n numbers in [low, high), the same for every system: a hash of the index and the seed, 24 bits of it.
+/// n numbers in [low, high), the same for every system: a hash of the index and the seed, 24 bits
+/// of it.
 inline std::vector<float> fill(std::size_t n, std::uint32_t seed, float low = 0, float high = 1) {
   std::vector<float> numbers(n);
   for (std::size_t i = 0; i < n; i++) {
@@ -42,7 +47,9 @@ inline std::vector<float> fill(std::size_t n, std::uint32_t seed, float low = 0,
   return numbers;
 }
 
-inline rondo::Literal literal(const std::vector<float>& values, const rondo::Shape& shape) { return rondo::Literal::from(values, shape); }
+inline rondo::Literal literal(const std::vector<float>& values, const rondo::Shape& shape) {
+  return rondo::Literal::from(values, shape);
+}
 
 /// The sum of all elements.
 inline double check_sum(const rondo::Tensor& tensor) {
@@ -53,27 +60,37 @@ inline double check_sum(const rondo::Tensor& tensor) {
     return total;
   };
   switch (value.dtype()) {
-    case rondo::DType::kF32: return sum(value.data<float>());
-    case rondo::DType::kF64: return sum(value.data<double>());
-    case rondo::DType::kU32: return sum(value.data<std::uint32_t>());
-    default: return sum(value.data<std::int32_t>());
+    case rondo::DType::kF32:
+      return sum(value.data<float>());
+    case rondo::DType::kF64:
+      return sum(value.data<double>());
+    case rondo::DType::kU32:
+      return sum(value.data<std::uint32_t>());
+    default:
+      return sum(value.data<std::int32_t>());
   }
 }
 
-inline double scale_of(const std::string& unit) { return unit.starts_with("ns") ? 1e9 : unit.starts_with("us") ? 1e6 : 1e3; }
+inline double scale_of(const std::string& unit) {
+  return unit.starts_with("ns") ? 1e9 : unit.starts_with("us") ? 1e6 : 1e3;
+}
 
-inline void print_line(const std::string& work, std::vector<double> figures, const std::string& unit, const double* check) {
+inline void print_line(const std::string& work, std::vector<double> figures,
+                       const std::string& unit, const double* check) {
   std::sort(figures.begin(), figures.end());
-  std::printf(R"({"work": "%s", "peer": "rondo", "figure": %.4g, "unit": "%s", "n": %zu, "min": %.4g, "max": %.4g, "threads": %d)", work.c_str(),
-              figures[figures.size() / 2], unit.c_str(), figures.size(), figures.front(), figures.back(), threads());
+  std::printf(
+      R"({"work": "%s", "peer": "rondo", "figure": %.4g, "unit": "%s", "n": %zu, "min": %.4g, "max": %.4g, "threads": %d)",
+      work.c_str(), figures[figures.size() / 2], unit.c_str(), figures.size(), figures.front(),
+      figures.back(), threads());
   if (check) std::printf(R"(, "check": %.7g)", *check);
   std::puts("}");
   std::fflush(stdout);
 }
 
-/// Times `call`, warmed up by one call; each sample is as many calls as fill 20 ms. A call of over two seconds is sampled once.
-/// `check` gives the sum of the results, computed outside the clock.
-inline void time_it(const std::string& work, const std::string& unit, const std::function<void()>& call, const std::function<double()>& check = {},
+/// Times `call`, warmed up by one call; each sample is as many calls as fill 20 ms. A call of over
+/// two seconds is sampled once. `check` gives the sum of the results, computed outside the clock.
+inline void time_it(const std::string& work, const std::string& unit,
+                    const std::function<void()>& call, const std::function<double()>& check = {},
                     double per = 1) {
   if (!wanted(work)) return;
   double start = now();

@@ -20,13 +20,16 @@ rondo::Function chain(int ops) {
 
 void texts() {
   for (int ops : {10'000, 100'000}) {
-    time_it("trace_" + std::to_string(ops / 1000) + "k", "us/op", [&] { chain(ops); }, {}, ops);
+    time_it(
+        "trace_" + std::to_string(ops / 1000) + "k", "us/op", [&] { chain(ops); }, {}, ops);
   }
   const rondo::Function program = chain(10'000);
   std::size_t bytes = 0;
   // From the tracer's IR to text: what others do in two steps, lowering and printing.
-  for (const char* work : {"emit_hlo_10k", "print_hlo_10k"}) time_it(work, "ms", [&] { bytes += rondo::to_hlo_text(program).size(); });
-  for (const char* work : {"emit_stablehlo_10k", "print_stablehlo_10k"}) time_it(work, "ms", [&] { bytes += rondo::to_stablehlo_text(program).size(); });
+  for (const char* work : {"emit_hlo_10k", "print_hlo_10k"})
+    time_it(work, "ms", [&] { bytes += rondo::to_hlo_text(program).size(); });
+  for (const char* work : {"emit_stablehlo_10k", "print_stablehlo_10k"})
+    time_it(work, "ms", [&] { bytes += rondo::to_stablehlo_text(program).size(); });
 }
 
 }  // namespace anchors

@@ -20,14 +20,16 @@ namespace rondo {
 
 struct LoopStats {
   std::string name;
-  std::int64_t trips = 0;  // over the whole run: an inner loop counts the trips of all its executions
+  std::int64_t trips =
+      0;  // over the whole run: an inner loop counts the trips of all its executions
 };
 
 /// What a run did.
 struct RunStats {
-  std::vector<LoopStats> loops;      // in program order
-  std::int64_t op_evaluations = 0;   // kernels called
-  std::int64_t peak_bytes = 0;       // most bytes of arrays alive at once, arguments and results included
+  std::vector<LoopStats> loops;     // in program order
+  std::int64_t op_evaluations = 0;  // kernels called
+  std::int64_t peak_bytes =
+      0;  // most bytes of arrays alive at once, arguments and results included
 };
 
 /// Where a loop stands; `of` is known for loops with a known trip count.
@@ -38,30 +40,37 @@ struct Progress {
 };
 
 struct RunOptions {
-  std::optional<std::int64_t> max_iterations;                 // of each execution of each loop
-  std::optional<std::chrono::nanoseconds> deadline;           // from the start of the run
+  std::optional<std::int64_t> max_iterations;        // of each execution of each loop
+  std::optional<std::chrono::nanoseconds> deadline;  // from the start of the run
   std::stop_token stop_token;
-  std::function<void(const Progress&)> on_progress;           // a few times a second while a loop runs, and by progress()
-  std::function<void(std::string_view, const Literal&)> on_tap;  // by tap(); without it taps are silent
+  std::function<void(const Progress&)>
+      on_progress;  // a few times a second while a loop runs, and by progress()
+  std::function<void(std::string_view, const Literal&)>
+      on_tap;  // by tap(); without it taps are silent
   std::optional<int> threads;
-  RunStats* stats = nullptr;                                  // filled with the statistics of this run
+  RunStats* stats = nullptr;  // filled with the statistics of this run
 };
 
 struct CompileOptions {
-  bool optimize = true;  // false: the graph as it stands, node by node, on the reference interpreter
+  bool optimize =
+      true;  // false: the graph as it stands, node by node, on the reference interpreter
 };
 
 /// A program that is ready to run. Copies share it; run() may be called from many threads at once.
 class RONDO_API Executable {
  public:
   Executable() = default;
-  /// Runs the program. Throws ExecutionError if the number, dtype or shape of the arguments is wrong (naming the
-  /// parameter), or if a limit in the options is exceeded (naming the loop and its trip).
-  std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options = {}) const;
-  std::vector<Literal> run(const std::vector<Literal>& arguments, const RunOptions& options = {}) const {
+  /// Runs the program. Throws ExecutionError if the number, dtype or shape of the arguments is
+  /// wrong (naming the parameter), or if a limit in the options is exceeded (naming the loop and
+  /// its trip).
+  std::vector<Literal> run(std::span<const Literal> arguments,
+                           const RunOptions& options = {}) const;
+  std::vector<Literal> run(const std::vector<Literal>& arguments,
+                           const RunOptions& options = {}) const {
     return run(std::span<const Literal>(arguments), options);
   }
-  std::vector<Literal> run(std::initializer_list<Literal> arguments, const RunOptions& options = {}) const {
+  std::vector<Literal> run(std::initializer_list<Literal> arguments,
+                           const RunOptions& options = {}) const {
     return run(std::span<const Literal>(arguments.begin(), arguments.size()), options);
   }
   /// Of the last run that ended, on any thread.
@@ -78,8 +87,9 @@ class RONDO_API Executable {
 
 RONDO_API Executable compile(const Function& function, const CompileOptions& options = {});
 
-/// While it lives, each op of its thread is computed at once and loops call their lambdas trip by trip, so that a debugger
-/// or a printf in a body sees values. The results are those of the traced program. It acts on tensors outside of traces.
+/// While it lives, each op of its thread is computed at once and loops call their lambdas trip by
+/// trip, so that a debugger or a printf in a body sees values. The results are those of the traced
+/// program. It acts on tensors outside of traces.
 class RONDO_API EagerScope {
  public:
   EagerScope();

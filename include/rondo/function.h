@@ -14,22 +14,24 @@ namespace rondo {
 
 /// What a program consists of.
 struct FunctionStats {
-  std::int64_t nodes = 0;      // in the entry and all regions
-  std::int64_t regions = 0;    // loop bodies, conditions, branches, reducers, at any depth
-  std::int64_t loops = 0;      // while, fori and scan nodes, at any depth
-  std::int64_t depth = 0;      // of the deepest region; 0 without regions
+  std::int64_t nodes = 0;    // in the entry and all regions
+  std::int64_t regions = 0;  // loop bodies, conditions, branches, reducers, at any depth
+  std::int64_t loops = 0;    // while, fori and scan nodes, at any depth
+  std::int64_t depth = 0;    // of the deepest region; 0 without regions
   std::int64_t constant_bytes = 0;
   std::map<std::string, std::int64_t> ops;  // how often each op stands in it
 };
 
-/// A program, or a region of one: parameters, nodes, results. Immutable, closed (it uses nothing from outside), cheap to copy
-/// and safe to share between threads. It is made by trace(), by transforms and by the parsers.
+/// A program, or a region of one: parameters, nodes, results. Immutable, closed (it uses nothing
+/// from outside), cheap to copy and safe to share between threads. It is made by trace(), by
+/// transforms and by the parsers.
 class RONDO_API Function {
  public:
   Function() = default;  // an empty handle
 
-  /// Closes over everything from `params` to `results`. The results may depend on nothing else that is unknown: throws
-  /// TraceError naming a tensor of another trace. `names` gives each parameter's name (may be empty).
+  /// Closes over everything from `params` to `results`. The results may depend on nothing else that
+  /// is unknown: throws TraceError naming a tensor of another trace. `names` gives each parameter's
+  /// name (may be empty).
   static Function make(std::string name, std::vector<Tensor> params, std::vector<Tensor> results,
                        std::vector<std::string> result_names = {});
 
@@ -42,8 +44,9 @@ class RONDO_API Function {
   const std::vector<std::string>& result_names() const;
   /// The program as the IR's own text: loops as loops. Same as to_text.
   std::string str() const;
-  /// Checks that the program is well formed, at every depth: closed, ordered, each node's types what its op infers, regions
-  /// that fit their nodes. Throws InternalError naming the first node that is not.
+  /// Checks that the program is well formed, at every depth: closed, ordered, each node's types
+  /// what its op infers, regions that fit their nodes. Throws InternalError naming the first node
+  /// that is not.
   void verify() const;
   FunctionStats stats() const;
 

@@ -1,8 +1,8 @@
-// Loops and branches. Each runs its lambdas once, under the trace, and records one node; the lambdas may use tensors from outside.
-// Under an EagerScope the lambdas run trip by trip instead.
+// Loops and branches. Each runs its lambdas once, under the trace, and records one node; the
+// lambdas may use tensors from outside. Under an EagerScope the lambdas run trip by trip instead.
 //
-// Carries, xs, ys and operands are trees (rondo/tree.h). A lambda takes a tuple-like state whole or spread: [](State s) is tried
-// before [](Tensor a, Tensor b).
+// Carries, xs, ys and operands are trees (rondo/tree.h). A lambda takes a tuple-like state whole or
+// spread: [](State s) is tried before [](Tensor a, Tensor b).
 #pragma once
 
 #include <cstdint>
@@ -83,22 +83,26 @@ struct Leaves {
 /// A user's lambda on leaves.
 using RegionCallable = std::function<Leaves(std::span<const Tensor>)>;
 
-RONDO_API std::vector<Tensor> while_loop(const RegionCallable& cond, const RegionCallable& body, Leaves init,
-                                         const WhileOptions& options, SourceLocation at);
-RONDO_API std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper, const RegionCallable& body, Leaves init,
+RONDO_API std::vector<Tensor> while_loop(const RegionCallable& cond, const RegionCallable& body,
+                                         Leaves init, const WhileOptions& options,
+                                         SourceLocation at);
+RONDO_API std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
+                                        const RegionCallable& body, Leaves init,
                                         const ForiOptions& options, SourceLocation at);
 /// `body` returns the carry's leaves, then the y's.
-RONDO_API std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs, const ScanOptions& options,
-                                   SourceLocation at);
+RONDO_API std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
+                                   const ScanOptions& options, SourceLocation at);
 /// As scan, with the count as the last result.
-RONDO_API std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable& body, Leaves init,
-                                         const WhileScanOptions& options, SourceLocation at);
+RONDO_API std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable& body,
+                                         Leaves init, const WhileScanOptions& options,
+                                         SourceLocation at);
 /// The branches of a cond are {true, false}.
-RONDO_API std::vector<Tensor> branch(const Operand& selector, bool is_switch, std::span<const RegionCallable> branches,
-                                     Leaves operands);
+RONDO_API std::vector<Tensor> branch(const Operand& selector, bool is_switch,
+                                     std::span<const RegionCallable> branches, Leaves operands);
 RONDO_API std::vector<Tensor> associative_scan(
-    const std::function<std::vector<Tensor>(std::span<const Tensor>, std::span<const Tensor>)>& combine, Leaves elems,
-    const AssociativeScanOptions& options, SourceLocation at);
+    const std::function<std::vector<Tensor>(std::span<const Tensor>, std::span<const Tensor>)>&
+        combine,
+    Leaves elems, const AssociativeScanOptions& options, SourceLocation at);
 
 template <class Tree>
 Leaves leaves_of(const Tree& tree, std::string_view root) {
@@ -142,35 +146,44 @@ RegionCallable condition_on_leaves(Cond& cond, const State& prototype) {
 
 }  // namespace detail
 
-/// while (cond(state)) state = body(state). `cond` returns one scalar pred, `body` a state of the same structure, shapes and
-/// dtypes. Zero trips return init. Throws TraceError where the body changes the carry, listing all leaves that differ.
+/// while (cond(state)) state = body(state). `cond` returns one scalar pred, `body` a state of the
+/// same structure, shapes and dtypes. Zero trips return init. Throws TraceError where the body
+/// changes the carry, listing all leaves that differ.
 template <class State, class Cond, class Body>
-traced_t<State> while_loop(Cond&& cond, Body&& body, const State& init, const WhileOptions& options = {},
+traced_t<State> while_loop(Cond&& cond, Body&& body, const State& init,
+                           const WhileOptions& options = {},
                            SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<State>;
   const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
     auto next = call_with(body, detail::whole_tree_from(init, leaves));
     static_assert(TreeConvertible<decltype(next), Traced>,
-                  "rondo: the body must return the carry's type: the body of this while_loop returns another tree than init");
+                  "rondo: the body must return the carry's type: the body of this while_loop "
+                  "returns another tree than init");
     return detail::leaves_of(tree_cast<Traced>(std::move(next)), "carry");
   };
-  return detail::whole_tree_from(init, detail::while_loop(detail::condition_on_leaves(cond, init), on_leaves,
-                                                          detail::leaves_of(init, "carry"), options, at));
+  return detail::whole_tree_from(
+      init, detail::while_loop(detail::condition_on_leaves(cond, init), on_leaves,
+                               detail::leaves_of(init, "carry"), options, at));
 }
 
-/// for (i = lower; i < upper; i += step) state = body(i, state). Bounds are integers or integer scalar tensors of one dtype, which is
-/// the index's; C++ integers give a loop with a known trip count. upper <= lower returns init.
+/// for (i = lower; i < upper; i += step) state = body(i, state). Bounds are integers or integer
+/// scalar tensors of one dtype, which is the index's; C++ integers give a loop with a known trip
+/// count. upper <= lower returns init.
 template <class State, class Body>
-traced_t<State> fori_loop(const Operand& lower, const Operand& upper, Body&& body, const State& init,
-                          const ForiOptions& options = {}, SourceLocation at = SourceLocation::current()) {
+traced_t<State> fori_loop(const Operand& lower, const Operand& upper, Body&& body,
+                          const State& init, const ForiOptions& options = {},
+                          SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<State>;
   const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
     auto next = call_with(body, leaves[0], detail::whole_tree_from(init, leaves.subspan(1)));
     static_assert(TreeConvertible<decltype(next), Traced>,
-                  "rondo: the body must return the carry's type: the body of this fori_loop returns another tree than init");
+                  "rondo: the body must return the carry's type: the body of this fori_loop "
+                  "returns another tree than init");
     return detail::leaves_of(tree_cast<Traced>(std::move(next)), "carry");
   };
-  return detail::whole_tree_from(init, detail::fori_loop(lower, upper, on_leaves, detail::leaves_of(init, "carry"), options, at));
+  return detail::whole_tree_from(
+      init,
+      detail::fori_loop(lower, upper, on_leaves, detail::leaves_of(init, "carry"), options, at));
 }
 
 namespace detail {
@@ -192,22 +205,26 @@ RegionCallable step_on_leaves(Call call, std::optional<Ys>& y_prototype) {
 
 template <class Result, class Traced>
 constexpr bool returns_carry_and_y() {
-  if constexpr (kIsPair<Result>) return TreeConvertible<std::tuple_element_t<0, Result>, Traced>;
-  else return false;
+  if constexpr (kIsPair<Result>)
+    return TreeConvertible<std::tuple_element_t<0, Result>, Traced>;
+  else
+    return false;
 }
 
 }  // namespace detail
 
-/// for each x of xs, along an axis: (carry, y) = f(carry, x); the ys come back stacked. f returns std::pair{carry, y}. Without xs
-/// (an empty tuple) give .length; f then takes the carry alone. An empty tuple as y is none. The structure, shapes and dtypes of the
-/// carry stay. Throws TraceError where they change, and where the lengths of xs differ, listing all of them.
+/// for each x of xs, along an axis: (carry, y) = f(carry, x); the ys come back stacked. f returns
+/// std::pair{carry, y}. Without xs (an empty tuple) give .length; f then takes the carry alone. An
+/// empty tuple as y is none. The structure, shapes and dtypes of the carry stay. Throws TraceError
+/// where they change, and where the lengths of xs differ, listing all of them.
 template <class Carry, class Xs, class F>
 auto scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {},
           SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<Carry>;
   using Result = std::decay_t<call_trailing_result_t<F, Traced, traced_t<Xs>>>;
   static_assert(detail::returns_carry_and_y<Result, Traced>(),
-                "rondo: the body must return the carry's type: the function of a scan returns std::pair{carry, y}, with a carry like "
+                "rondo: the body must return the carry's type: the function of a scan returns "
+                "std::pair{carry, y}, with a carry like "
                 "init");
   using Ys = traced_t<std::tuple_element_t<1, Result>>;
   std::optional<Ys> y_prototype;
@@ -215,27 +232,33 @@ auto scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {
     const auto carry = detail::tree_from(init, leaves);
     return call_with_trailing(f, carry, detail::tree_from(xs, leaves));
   };
-  const std::vector<Tensor> results = detail::scan(detail::step_on_leaves<Traced, Ys>(call, y_prototype),
-                                                   detail::leaves_of(init, "carry"), detail::leaves_of(xs, "xs"), options, at);
+  const std::vector<Tensor> results =
+      detail::scan(detail::step_on_leaves<Traced, Ys>(call, y_prototype),
+                   detail::leaves_of(init, "carry"), detail::leaves_of(xs, "xs"), options, at);
   std::span<const Tensor> leaves(results);
   Traced carry = detail::tree_from(init, leaves);
   return std::pair<Traced, Ys>(std::move(carry), detail::tree_from(*y_prototype, leaves));
 }
 
-/// A scan that can stop early: while (cond(carry)) { (carry, y) = f(carry); }, at most max_trip_count trips.
+/// A scan that can stop early: while (cond(carry)) { (carry, y) = f(carry); }, at most
+/// max_trip_count trips.
 template <class Carry, class Cond, class F>
 auto while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& options,
                 SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<Carry>;
   using Result = std::decay_t<call_result_t<F, Traced>>;
   static_assert(detail::returns_carry_and_y<Result, Traced>(),
-                "rondo: the body must return the carry's type: the function of a while_scan returns std::pair{carry, y}, with a "
+                "rondo: the body must return the carry's type: the function of a while_scan "
+                "returns std::pair{carry, y}, with a "
                 "carry like init");
   using Ys = traced_t<std::tuple_element_t<1, Result>>;
   std::optional<Ys> y_prototype;
-  auto call = [&](std::span<const Tensor> leaves) { return call_with(f, detail::tree_from(init, leaves)); };
+  auto call = [&](std::span<const Tensor> leaves) {
+    return call_with(f, detail::tree_from(init, leaves));
+  };
   const std::vector<Tensor> results =
-      detail::while_scan(detail::condition_on_leaves(cond, init), detail::step_on_leaves<Traced, Ys>(call, y_prototype),
+      detail::while_scan(detail::condition_on_leaves(cond, init),
+                         detail::step_on_leaves<Traced, Ys>(call, y_prototype),
                          detail::leaves_of(init, "carry"), options, at);
   std::span<const Tensor> leaves(results);
   Traced carry = detail::tree_from(init, leaves);
@@ -245,8 +268,11 @@ auto while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& o
 
 /// f(x) for each x of xs along axis 0, stacked: a scan without a carry.
 template <class Xs, class F>
-auto map(F&& f, const Xs& xs, const MapOptions& options = {}, SourceLocation at = SourceLocation::current()) {
-  auto step = [&f](const std::tuple<>&, const traced_t<Xs>& x) { return std::pair(std::tuple<>(), call_with(f, x)); };
+auto map(F&& f, const Xs& xs, const MapOptions& options = {},
+         SourceLocation at = SourceLocation::current()) {
+  auto step = [&f](const std::tuple<>&, const traced_t<Xs>& x) {
+    return std::pair(std::tuple<>(), call_with(f, x));
+  };
   ScanOptions scan_options;
   scan_options.unroll = options.batch_size.value_or(1);
   scan_options.name = options.name;
@@ -255,13 +281,15 @@ auto map(F&& f, const Xs& xs, const MapOptions& options = {}, SourceLocation at 
 
 namespace detail {
 
-/// Branches on leaves, all with the result structure `Out`; the last one called leaves its tree as the prototype.
+/// Branches on leaves, all with the result structure `Out`; the last one called leaves its tree as
+/// the prototype.
 template <class Out, class F, class... Operands>
 RegionCallable branch_on_leaves(F& f, std::optional<Out>& prototype, const Operands&... operands) {
   return [&f, &prototype, &operands...]([[maybe_unused]] std::span<const Tensor> leaves) {
     const std::tuple<traced_t<Operands>...> arguments{tree_from(operands, leaves)...};
     auto result = std::apply(f, arguments);
-    static_assert(TreeConvertible<decltype(result), Out>, "rondo: all branches must return the same tree: this one returns another");
+    static_assert(TreeConvertible<decltype(result), Out>,
+                  "rondo: all branches must return the same tree: this one returns another");
     prototype = tree_cast<Out>(std::move(result));
     return leaves_of(*prototype, "result");
   };
@@ -285,31 +313,36 @@ Leaves operand_leaves(const Operands&... operands) {
 
 }  // namespace detail
 
-/// pred ? true_fn(operands...) : false_fn(operands...). Both are traced; one runs. Their results must agree in structure, shapes
-/// and dtypes, else TraceError names both branches, the path and both types.
+/// pred ? true_fn(operands...) : false_fn(operands...). Both are traced; one runs. Their results
+/// must agree in structure, shapes and dtypes, else TraceError names both branches, the path and
+/// both types.
 template <class TrueFn, class FalseFn, class... Operands>
 auto cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Operands&... operands) {
   using Out = detail::branch_result_t<TrueFn, Operands...>;
   std::optional<Out> prototype;
-  const detail::RegionCallable branches[] = {detail::branch_on_leaves<Out>(true_fn, prototype, operands...),
-                                             detail::branch_on_leaves<Out>(false_fn, prototype, operands...)};
-  const std::vector<Tensor> results = detail::branch(pred, false, branches, detail::operand_leaves(operands...));
+  const detail::RegionCallable branches[] = {
+      detail::branch_on_leaves<Out>(true_fn, prototype, operands...),
+      detail::branch_on_leaves<Out>(false_fn, prototype, operands...)};
+  const std::vector<Tensor> results =
+      detail::branch(pred, false, branches, detail::operand_leaves(operands...));
   return detail::whole_tree_from(*prototype, results);
 }
 
-/// branches[index](operands...), with the index clamped to the first and the last branch. `branches` is a tuple or a vector of
-/// callables.
+/// branches[index](operands...), with the index clamped to the first and the last branch.
+/// `branches` is a tuple or a vector of callables.
 template <class Branches, class... Operands>
 auto switch_case(const Operand& index, const Branches& branches, const Operands&... operands) {
   auto run = [&]<class Out>(std::type_identity<Out>, auto&&... each) {
     std::optional<Out> prototype;
     std::vector<detail::RegionCallable> callables;
     if constexpr (sizeof...(each) == 0) {
-      for (const auto& branch : branches) callables.push_back(detail::branch_on_leaves<Out>(branch, prototype, operands...));
+      for (const auto& branch : branches)
+        callables.push_back(detail::branch_on_leaves<Out>(branch, prototype, operands...));
     } else {
       (callables.push_back(detail::branch_on_leaves<Out>(each, prototype, operands...)), ...);
     }
-    const std::vector<Tensor> results = detail::branch(index, true, callables, detail::operand_leaves(operands...));
+    const std::vector<Tensor> results =
+        detail::branch(index, true, callables, detail::operand_leaves(operands...));
     return detail::whole_tree_from(*prototype, results);
   };
   if constexpr (requires { branches.begin(); }) {
@@ -319,24 +352,29 @@ auto switch_case(const Operand& index, const Branches& branches, const Operands&
     static_assert(std::tuple_size_v<Branches> > 0, "rondo: switch_case needs a branch");
     return std::apply(
         [&]<class First, class... Rest>(const First& first, const Rest&... rest) {
-          return run(std::type_identity<detail::branch_result_t<const First, Operands...>>{}, first, rest...);
+          return run(std::type_identity<detail::branch_result_t<const First, Operands...>>{}, first,
+                     rest...);
         },
         branches);
   }
 }
 
-/// All prefixes elems[0], combine(elems[0], elems[1]), ... along an axis, in logarithmic depth. `combine` is associative; it sees
-/// slices stacked along the axis and must treat them element by element there.
+/// All prefixes elems[0], combine(elems[0], elems[1]), ... along an axis, in logarithmic depth.
+/// `combine` is associative; it sees slices stacked along the axis and must treat them element by
+/// element there.
 template <class T, class Combine>
-traced_t<T> associative_scan(Combine&& combine, const T& elems, const AssociativeScanOptions& options = {},
+traced_t<T> associative_scan(Combine&& combine, const T& elems,
+                             const AssociativeScanOptions& options = {},
                              SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<T>;
   auto on_leaves = [&](std::span<const Tensor> a, std::span<const Tensor> b) {
     auto result = combine(detail::whole_tree_from(elems, a), detail::whole_tree_from(elems, b));
-    static_assert(TreeConvertible<decltype(result), Traced>, "rondo: combine must return a tree like its arguments");
+    static_assert(TreeConvertible<decltype(result), Traced>,
+                  "rondo: combine must return a tree like its arguments");
     return detail::leaves_of(tree_cast<Traced>(std::move(result)), "result").values;
   };
-  return detail::whole_tree_from(elems, detail::associative_scan(on_leaves, detail::leaves_of(elems, "elems"), options, at));
+  return detail::whole_tree_from(
+      elems, detail::associative_scan(on_leaves, detail::leaves_of(elems, "elems"), options, at));
 }
 
 }  // namespace rondo

@@ -1,4 +1,5 @@
-// Rondo: a lazy tensor tracer in which loops are first class. This header is all that an application includes.
+// Rondo: a lazy tensor tracer in which loops are first class. This header is all that an
+// application includes.
 #pragma once
 
 #include "rondo/dtype.h"

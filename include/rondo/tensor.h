@@ -21,7 +21,8 @@ RONDO_API void retain(const Node* node) noexcept;
 RONDO_API void release(const Node* node) noexcept;
 }  // namespace ir
 
-/// C++ values that become tensors by themselves: arithmetic types and std::complex, float16, bfloat16.
+/// C++ values that become tensors by themselves: arithmetic types and std::complex, float16,
+/// bfloat16.
 template <class T>
 concept ScalarValue = HostScalar<std::remove_cvref_t<T>>;
 
@@ -47,16 +48,19 @@ struct Scalar {
   }
 };
 
-/// A handle to a value: a node of the program being recorded and the number of its result. Copies share the node.
+/// A handle to a value: a node of the program being recorded and the number of its result. Copies
+/// share the node.
 ///
-/// Outside a traced function a tensor is lazy: ops on it record a graph, and eval() runs it. Inside, it stands for a value
-/// that is known only when the traced program runs. A default-constructed tensor is empty; using it throws TraceError.
+/// Outside a traced function a tensor is lazy: ops on it record a graph, and eval() runs it.
+/// Inside, it stands for a value that is known only when the traced program runs. A
+/// default-constructed tensor is empty; using it throws TraceError.
 class RONDO_API Tensor {
  public:
   Tensor() noexcept = default;
   /// A scalar of the C++ type's dtype: `Tensor(1)` is s32[], `Tensor(2.5f)` f32[].
   template <ScalarValue T>
-  Tensor(const T& scalar, SourceLocation at = SourceLocation::current()) : Tensor(from_scalar(Scalar::of(scalar), at)) {}
+  Tensor(const T& scalar, SourceLocation at = SourceLocation::current())
+      : Tensor(from_scalar(Scalar::of(scalar), at)) {}
   Tensor(const Literal& value, SourceLocation at = SourceLocation::current());
   template <class T>
   Tensor(T*) = delete;  // a pointer is no tensor
@@ -67,7 +71,9 @@ class RONDO_API Tensor {
     if (node_) ir::retain(node_);
   }
   Tensor(Tensor&& other) noexcept
-      : node_(std::exchange(other.node_, nullptr)), result_(other.result_), scalar_(other.scalar_) {}
+      : node_(std::exchange(other.node_, nullptr)),
+        result_(other.result_),
+        scalar_(other.scalar_) {}
   Tensor& operator=(const Tensor& other) noexcept { return *this = Tensor(other); }
   Tensor& operator=(Tensor&& other) noexcept {
     Tensor taken(std::move(other));
@@ -88,7 +94,8 @@ class RONDO_API Tensor {
   std::int64_t dim(std::int64_t axis, SourceLocation at = SourceLocation::current()) const;
   bool empty() const noexcept { return node_ == nullptr; }
 
-  /// Computes the value with all that it depends on. Throws TraceError inside a traced function, where there is none yet.
+  /// Computes the value with all that it depends on. Throws TraceError inside a traced function,
+  /// where there is none yet.
   Literal eval(SourceLocation at = SourceLocation::current()) const;
   /// eval() of a scalar. Throws Error if it is no scalar of dtype T.
   template <ScalarValue T>
@@ -96,7 +103,8 @@ class RONDO_API Tensor {
     return eval(at).template item<T>();
   }
 
-  /// Row `i` of axis 0: an int (negative counts from the end; out of range throws) or an integer scalar tensor (clamped).
+  /// Row `i` of axis 0: an int (negative counts from the end; out of range throws) or an integer
+  /// scalar tensor (clamped).
   Tensor operator[](const class Operand& index) const;
 
   // clang-format off
@@ -133,15 +141,17 @@ class RONDO_API Tensor {
   bool scalar_ = false;
 };
 
-/// What an op takes: a tensor, a literal, or a C++ scalar (which takes the dtype of the tensor beside it), with the line
-/// of the call. Made implicitly; lives for the call only.
+/// What an op takes: a tensor, a literal, or a C++ scalar (which takes the dtype of the tensor
+/// beside it), with the line of the call. Made implicitly; lives for the call only.
 class Operand {
  public:
-  Operand(const Tensor& tensor, SourceLocation at = SourceLocation::current()) : tensor_(&tensor), at_(at) {}
+  Operand(const Tensor& tensor, SourceLocation at = SourceLocation::current())
+      : tensor_(&tensor), at_(at) {}
   Operand(const Literal& value, SourceLocation at = SourceLocation::current())
       : owned_(value, at), tensor_(&owned_), at_(at) {}
   template <ScalarValue T>
-  Operand(const T& value, SourceLocation at = SourceLocation::current()) : scalar_(Scalar::of(value)), at_(at) {}
+  Operand(const T& value, SourceLocation at = SourceLocation::current())
+      : scalar_(Scalar::of(value)), at_(at) {}
   Operand(const Operand&) = delete;
   Operand& operator=(const Operand&) = delete;
 
@@ -151,7 +161,8 @@ class Operand {
   const Tensor& tensor() const noexcept { return *tensor_; }
   /// The tensor, or the scalar as one of its own C++ type's dtype.
   RONDO_API Tensor any() const;
-  /// The tensor, or the scalar converted exactly to `dtype`. Throws TraceError where that is inexact.
+  /// The tensor, or the scalar converted exactly to `dtype`. Throws TraceError where that is
+  /// inexact.
   RONDO_API Tensor as(DType dtype) const;
   const SourceLocation& at() const noexcept { return at_; }
 
@@ -162,9 +173,9 @@ class Operand {
   SourceLocation at_;
 };
 
-// Element by element, with NumPy broadcasting. Operand dtypes must be equal; a C++ scalar takes the tensor's dtype.
-// All throw TraceError on dtypes that differ or do not fit the operator, on shapes that do not broadcast, and on a scalar that
-// the tensor's dtype cannot hold.
+// Element by element, with NumPy broadcasting. Operand dtypes must be equal; a C++ scalar takes the
+// tensor's dtype. All throw TraceError on dtypes that differ or do not fit the operator, on shapes
+// that do not broadcast, and on a scalar that the tensor's dtype cannot hold.
 RONDO_API Tensor operator+(const Operand& a, const Operand& b);
 RONDO_API Tensor operator-(const Operand& a, const Operand& b);
 RONDO_API Tensor operator*(const Operand& a, const Operand& b);
@@ -192,13 +203,22 @@ RONDO_API Tensor operator+(const Operand& x);
 RONDO_API Tensor operator~(const Operand& x);
 /// Logical not of a pred.
 RONDO_API Tensor operator!(const Operand& x);
-/// The same: an exact match, because the built-in `!` (by the deleted conversion to bool) is as good as one through Operand.
+/// The same: an exact match, because the built-in `!` (by the deleted conversion to bool) is as
+/// good as one through Operand.
 inline Tensor operator!(const Tensor& x) { return !Operand(x, SourceLocation{}); }
 
-inline Tensor& Tensor::operator+=(const Operand& other) { return *this = Operand(*this, other.at()) + other; }
-inline Tensor& Tensor::operator-=(const Operand& other) { return *this = Operand(*this, other.at()) - other; }
-inline Tensor& Tensor::operator*=(const Operand& other) { return *this = Operand(*this, other.at()) * other; }
-inline Tensor& Tensor::operator/=(const Operand& other) { return *this = Operand(*this, other.at()) / other; }
+inline Tensor& Tensor::operator+=(const Operand& other) {
+  return *this = Operand(*this, other.at()) + other;
+}
+inline Tensor& Tensor::operator-=(const Operand& other) {
+  return *this = Operand(*this, other.at()) - other;
+}
+inline Tensor& Tensor::operator*=(const Operand& other) {
+  return *this = Operand(*this, other.at()) * other;
+}
+inline Tensor& Tensor::operator/=(const Operand& other) {
+  return *this = Operand(*this, other.at()) / other;
+}
 
 /// Evaluates a lazy tensor and prints type and elements; prints the type and name of a traced one.
 RONDO_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);

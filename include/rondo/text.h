@@ -19,13 +19,16 @@ struct StablehloOptions {
   bool optimize = false;   // run the passes first; loops stay loops
 };
 
-/// The program as XLA HLO text, which XLA's parser accepts; one `while` for each loop. Entry parameters and results are arrays.
+/// The program as XLA HLO text, which XLA's parser accepts; one `while` for each loop. Entry
+/// parameters and results are arrays.
 RONDO_API std::string to_hlo_text(const Function& function, const HloOptions& options = {});
 /// The program as StableHLO text: a module with one function `main`.
-RONDO_API std::string to_stablehlo_text(const Function& function, const StablehloOptions& options = {});
+RONDO_API std::string to_stablehlo_text(const Function& function,
+                                        const StablehloOptions& options = {});
 /// The IR itself, loops as loops.
 RONDO_API std::string to_text(const Function& function);
-/// The IR as a Graphviz graph: nodes with their types, regions as boxes. Render it with `dot -Tsvg`.
+/// The IR as a Graphviz graph: nodes with their types, regions as boxes. Render it with `dot
+/// -Tsvg`.
 RONDO_API std::string to_dot(const Function& function);
 
 // Of a lazy tensor: the program that eval() would run.

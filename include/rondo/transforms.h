@@ -20,10 +20,11 @@ namespace rondo {
 namespace detail {
 
 /// Traces a lambda on parameters of the given types.
-RONDO_API Function trace(std::string name, const RegionCallable& callable, std::span<const TensorType> types,
-                         std::vector<std::string> names);
+RONDO_API Function trace(std::string name, const RegionCallable& callable,
+                         std::span<const TensorType> types, std::vector<std::string> names);
 
-/// The executables of one jitted function, by input types. Shared by copies; safe to use from many threads.
+/// The executables of one jitted function, by input types. Shared by copies; safe to use from many
+/// threads.
 class RONDO_API JitCache {
  public:
   JitCache();
@@ -31,7 +32,8 @@ class RONDO_API JitCache {
   JitCache(const JitCache&) = delete;
   JitCache& operator=(const JitCache&) = delete;
 
-  /// What one trace gave: the results' tree is rebuilt from `prototype`, a type-erased tree of the lambda's result type.
+  /// What one trace gave: the results' tree is rebuilt from `prototype`, a type-erased tree of the
+  /// lambda's result type.
   struct Traced {
     Function function;
     std::shared_ptr<const void> prototype;
@@ -40,17 +42,19 @@ class RONDO_API JitCache {
     std::vector<Tensor> results;
     std::shared_ptr<const void> prototype;
   };
-  /// Runs the program for the arguments' types; calls `trace` if there is none yet. `structure` tells apart trees with leaves of the
-  /// same types. The arguments are evaluated first if they are lazy.
-  Run run(std::span<const Tensor> arguments, const std::string& structure, const std::function<Traced()>& trace);
+  /// Runs the program for the arguments' types; calls `trace` if there is none yet. `structure`
+  /// tells apart trees with leaves of the same types. The arguments are evaluated first if they are
+  /// lazy.
+  Run run(std::span<const Tensor> arguments, const std::string& structure,
+          const std::function<Traced()>& trace);
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-/// True if one of the tensors depends on a parameter of a trace that is going on, or an EagerScope is in force, so that a
-/// jitted function is called as it is.
+/// True if one of the tensors depends on a parameter of a trace that is going on, or an EagerScope
+/// is in force, so that a jitted function is called as it is.
 RONDO_API bool runs_inline(std::span<const Tensor> arguments);
 
 inline const TensorType& type_of_spec(const TensorType& type) { return type; }
@@ -62,7 +66,8 @@ TensorType type_of_spec(const T&) {
 }
 
 template <class... Specs>
-void describe_specs(std::vector<TensorType>& types, std::vector<std::string>& names, const Specs&... specs) {
+void describe_specs(std::vector<TensorType>& types, std::vector<std::string>& names,
+                    const Specs&... specs) {
   std::size_t index = 0;
   [[maybe_unused]] auto add = [&](const auto& spec) {
     for_each_leaf(spec, [&](const auto& leaf) { types.push_back(type_of_spec(leaf)); });
@@ -75,7 +80,8 @@ void describe_specs(std::vector<TensorType>& types, std::vector<std::string>& na
 /// f on leaves; what it returned is left in `prototype`.
 template <class F, class Out, class... Args>
 RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const Args&... args) {
-  static_assert(TensorTree<Out>, "rondo: a traced function must return a tree of tensors (it may not return void)");
+  static_assert(TensorTree<Out>,
+                "rondo: a traced function must return a tree of tensors (it may not return void)");
   return [&]([[maybe_unused]] std::span<const Tensor> leaves) {
     std::tuple<traced_t<Args>...> arguments{tree_from(args, leaves)...};
     prototype = tree_cast<Out>(std::apply(f, std::move(arguments)));
@@ -85,28 +91,34 @@ RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const Arg
 
 }  // namespace detail
 
-/// Runs f once on parameters of the types that `specs` give (TensorType, Literal, Tensor, C++ scalar, or trees of them) and returns the
-/// program it records. f takes and returns trees of tensors.
+/// Runs f once on parameters of the types that `specs` give (TensorType, Literal, Tensor, C++
+/// scalar, or trees of them) and returns the program it records. f takes and returns trees of
+/// tensors.
 template <class F, class... Specs>
 Function trace(F&& f, const Specs&... specs) {
   static_assert(std::is_invocable_v<std::decay_t<F>&, traced_t<Specs>...>,
-                "rondo: the function does not take arguments of these specs: it needs one parameter a spec, a Tensor or a tree of them");
+                "rondo: the function does not take arguments of these specs: it needs one "
+                "parameter a spec, a Tensor or a tree of them");
   using Out = traced_t<std::invoke_result_t<std::decay_t<F>&, traced_t<Specs>...>>;
   std::vector<TensorType> types;
   std::vector<std::string> names;
   detail::describe_specs(types, names, specs...);
   std::optional<Out> prototype;
-  return detail::trace("main", detail::function_on_leaves(f, prototype, specs...), types, std::move(names));
+  return detail::trace("main", detail::function_on_leaves(f, prototype, specs...), types,
+                       std::move(names));
 }
 
-/// A function that is traced once for each combination of input types, compiled, and run from then on.
+/// A function that is traced once for each combination of input types, compiled, and run from then
+/// on.
 ///
-/// It takes literals, tensors and C++ scalars, or trees of them, as f takes tensors, and returns f's tree with computed tensors. Inside
-/// another trace it is as if f were called. Copies share the compiled programs; calls from many threads at once are safe.
+/// It takes literals, tensors and C++ scalars, or trees of them, as f takes tensors, and returns
+/// f's tree with computed tensors. Inside another trace it is as if f were called. Copies share the
+/// compiled programs; calls from many threads at once are safe.
 template <class F>
 class Jitted {
  public:
-  explicit Jitted(F f) : f_(std::make_shared<const F>(std::move(f))), cache_(std::make_shared<detail::JitCache>()) {}
+  explicit Jitted(F f)
+      : f_(std::make_shared<const F>(std::move(f))), cache_(std::make_shared<detail::JitCache>()) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
@@ -133,9 +145,11 @@ class Jitted {
       std::vector<std::string> names;
       detail::describe_specs(types, names, args...);
       std::optional<Out> prototype;
-      Function function = detail::trace("main", detail::function_on_leaves(*f_, prototype, args...), types, std::move(names));
+      Function function = detail::trace("main", detail::function_on_leaves(*f_, prototype, args...),
+                                        types, std::move(names));
       // Of the tree only the structure is kept: its tensors belong to the trace that is over.
-      return {std::move(function), std::make_shared<const Out>(rebuild_tree<Tensor>(*prototype, [] { return Tensor(); }))};
+      return {std::move(function), std::make_shared<const Out>(
+                                       rebuild_tree<Tensor>(*prototype, [] { return Tensor(); }))};
     });
     return detail::whole_tree_from(*static_cast<const Out*>(run.prototype.get()), run.results);
   }

@@ -1,5 +1,5 @@
-// associative_scan: prefixes of an associative operation by odd and even elements, in logarithmic depth (Blelloch, "Prefix sums
-// and their applications", 1990).
+// associative_scan: prefixes of an associative operation by odd and even elements, in logarithmic
+// depth (Blelloch, "Prefix sums and their applications", 1990).
 #include "control_flow/carry.h"
 #include "fmt/format.h"
 #include "ops/support.h"
@@ -10,22 +10,27 @@ namespace rondo::control_flow {
 
 namespace {
 
-using Combine = std::function<std::vector<Tensor>(std::span<const Tensor>, std::span<const Tensor>)>;
+using Combine =
+    std::function<std::vector<Tensor>(std::span<const Tensor>, std::span<const Tensor>)>;
 
 class AssociativeScan {
  public:
-  AssociativeScan(const Combine& combine, std::int64_t axis, SourceLocation at) : combine_(combine), axis_(axis), at_(at) {}
+  AssociativeScan(const Combine& combine, std::int64_t axis, SourceLocation at)
+      : combine_(combine), axis_(axis), at_(at) {}
 
   std::vector<Tensor> run(const std::vector<Tensor>& elems) const {
     const std::int64_t n = elems[0].shape()[axis_];
     if (n < 2) return elems;
-    // Neighbours combined, scanned, are the odd prefixes; each even one is the odd before it with one more element.
-    const std::vector<Tensor> odd = run(combined(every_second(elems, 0, n - 1), every_second(elems, 1, n)));
+    // Neighbours combined, scanned, are the odd prefixes; each even one is the odd before it with
+    // one more element.
+    const std::vector<Tensor> odd =
+        run(combined(every_second(elems, 0, n - 1), every_second(elems, 1, n)));
     std::vector<Tensor> even = every_second(elems, 0, 1);
     if (n > 2) {
       const std::int64_t pairs = (n - 1) / 2;
       const std::vector<Tensor> rest = combined(part(odd, 0, pairs, 1), every_second(elems, 2, n));
-      for (std::size_t i = 0; i < even.size(); i++) even[i] = concatenate({even[i], rest[i]}, axis_, at_);
+      for (std::size_t i = 0; i < even.size(); i++)
+        even[i] = concatenate({even[i], rest[i]}, axis_, at_);
     }
     std::vector<Tensor> all;
     for (std::size_t i = 0; i < elems.size(); i++) all.push_back(interleaved(even[i], odd[i], n));
@@ -37,7 +42,8 @@ class AssociativeScan {
     std::vector<Tensor> result = combine_(a, b);
     for (std::size_t i = 0; i < result.size(); i++) {
       if (result[i].type() == a[i].type()) continue;
-      throw TraceError(fmt::format("associative_scan: combine of two {} returns {}\n  at {}\n  It must keep shapes and dtypes, and treat the slices "
+      throw TraceError(fmt::format("associative_scan: combine of two {} returns {}\n  at {}\n  It "
+                                   "must keep shapes and dtypes, and treat the slices "
                                    "along axis {} element by element.",
                                    a[i].type().str(), result[i].type().str(), at_.str(), axis_),
                        at_);
@@ -45,9 +51,13 @@ class AssociativeScan {
     return result;
   }
 
-  std::vector<Tensor> every_second(const std::vector<Tensor>& elems, std::int64_t from, std::int64_t to) const { return part(elems, from, to, 2); }
+  std::vector<Tensor> every_second(const std::vector<Tensor>& elems, std::int64_t from,
+                                   std::int64_t to) const {
+    return part(elems, from, to, 2);
+  }
 
-  std::vector<Tensor> part(const std::vector<Tensor>& elems, std::int64_t from, std::int64_t to, std::int64_t stride) const {
+  std::vector<Tensor> part(const std::vector<Tensor>& elems, std::int64_t from, std::int64_t to,
+                           std::int64_t stride) const {
     std::vector<Tensor> parts;
     for (const Tensor& x : elems) {
       const std::size_t rank = x.shape().size(), axis = static_cast<std::size_t>(axis_);
@@ -83,16 +93,20 @@ class AssociativeScan {
 namespace rondo::detail {
 
 std::vector<Tensor> associative_scan(
-    const std::function<std::vector<Tensor>(std::span<const Tensor>, std::span<const Tensor>)>& combine, Leaves elems,
-    const AssociativeScanOptions& options, SourceLocation at) {
+    const std::function<std::vector<Tensor>(std::span<const Tensor>, std::span<const Tensor>)>&
+        combine,
+    Leaves elems, const AssociativeScanOptions& options, SourceLocation at) {
   if (elems.values.empty()) return {};
   for (const Tensor& leaf : elems.values) ir::checked(leaf, "associative_scan", at);
-  const std::int64_t axis = ops::normal_axis("associative_scan", options.axis, elems.values[0].rank(), at);
+  const std::int64_t axis =
+      ops::normal_axis("associative_scan", options.axis, elems.values[0].rank(), at);
   for (std::size_t i = 0; i < elems.values.size(); i++) {
     const Shape& shape = elems.values[i].shape();
     if (axis < shape.rank() && shape[axis] == elems.values[0].shape()[axis]) continue;
-    throw TraceError(fmt::format("associative_scan: along axis {} {} is {} and {} is {}; they must have one length\n  at {}", axis, elems.paths[0],
-                                 elems.values[0].type().str(), elems.paths[i], elems.values[i].type().str(), at.str()),
+    throw TraceError(fmt::format("associative_scan: along axis {} {} is {} and {} is {}; they must "
+                                 "have one length\n  at {}",
+                                 axis, elems.paths[0], elems.values[0].type().str(), elems.paths[i],
+                                 elems.values[i].type().str(), at.str()),
                      at);
   }
   auto reversed = [&](std::vector<Tensor> values) {
@@ -100,7 +114,8 @@ std::vector<Tensor> associative_scan(
     return values;
   };
   const control_flow::AssociativeScan scan(combine, axis, at);
-  return options.reverse ? reversed(scan.run(reversed(std::move(elems.values)))) : scan.run(elems.values);
+  return options.reverse ? reversed(scan.run(reversed(std::move(elems.values))))
+                         : scan.run(elems.values);
 }
 
 }  // namespace rondo::detail

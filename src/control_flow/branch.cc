@@ -15,18 +15,21 @@ std::string branch_name(bool is_switch, std::size_t branch) {
   return branch == 0 ? "the true branch of cond" : "the false branch of cond";
 }
 
-/// Gives scalars that stand for results the dtype of the other branches, and compares all branches with the first.
+/// Gives scalars that stand for results the dtype of the other branches, and compares all branches
+/// with the first.
 void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLocation at) {
   Leaves& first = branches[0].out();
   std::string differences;
   for (std::size_t b = 0; b < branches.size(); b++) {
     Leaves& other = branches[b].out();
     if (other.paths != first.paths) {
-      differences += fmt::format("\n  structure: {} returns {} leaves, {} returns {}", branch_name(is_switch, 0), first.paths.size(),
+      differences += fmt::format("\n  structure: {} returns {} leaves, {} returns {}",
+                                 branch_name(is_switch, 0), first.paths.size(),
                                  branch_name(is_switch, b), other.paths.size());
       continue;
     }
-    for (const Tensor& leaf : other.values) ir::checked(leaf, branch_name(is_switch, b).c_str(), at);
+    for (const Tensor& leaf : other.values)
+      ir::checked(leaf, branch_name(is_switch, b).c_str(), at);
   }
   for (std::size_t i = 0; differences.empty() && i < first.values.size(); i++) {
     const Tensor* meant = nullptr;
@@ -34,24 +37,29 @@ void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLo
       if (!meant && !branch.out().values[i].is_scalar_literal()) meant = &branch.out().values[i];
     }
     const DType dtype = meant ? meant->dtype() : first.values[i].dtype();
-    for (RegionTrace& branch : branches) branch.out().values[i] = ops::adopt_dtype(branch.out().values[i], dtype, at);
+    for (RegionTrace& branch : branches)
+      branch.out().values[i] = ops::adopt_dtype(branch.out().values[i], dtype, at);
   }
   if (differences.empty()) {
     for (std::size_t b = 1; b < branches.size(); b++) {
       for (std::size_t i = 0; i < first.values.size(); i++) {
         const Tensor &x = first.values[i], &y = branches[b].out().values[i];
         if (x.type() == y.type()) continue;
-        differences += fmt::format("\n  {}: {} returns {} (made by {} at {}), {} returns {} (made by {} at {})", first.paths[i],
-                                   branch_name(is_switch, 0), x.type().str(), x.node()->op->name, x.node()->location().str(),
-                                   branch_name(is_switch, b), y.type().str(), y.node()->op->name, y.node()->location().str());
+        differences += fmt::format(
+            "\n  {}: {} returns {} (made by {} at {}), {} returns {} (made by {} at {})",
+            first.paths[i], branch_name(is_switch, 0), x.type().str(), x.node()->op->name,
+            x.node()->location().str(), branch_name(is_switch, b), y.type().str(),
+            y.node()->op->name, y.node()->location().str());
       }
     }
   }
   if (differences.empty()) return;
-  throw TraceError(fmt::format("{}: the branches return different types{}\n  at {}\n  Make them agree, for example with "
-                               "rondo::convert(x, dtype) or broadcast_to.",
-                               is_switch ? "switch_case" : "cond", differences, at.str()),
-                   at);
+  throw TraceError(
+      fmt::format(
+          "{}: the branches return different types{}\n  at {}\n  Make them agree, for example with "
+          "rondo::convert(x, dtype) or broadcast_to.",
+          is_switch ? "switch_case" : "cond", differences, at.str()),
+      at);
 }
 
 /// The selector as the node takes it: a pred, or an s32 within the branches.
@@ -63,13 +71,17 @@ Tensor checked_selector(const Operand& given, bool is_switch, std::size_t branch
     return selector;
   }
   if (selector.rank() != 0 || !is_integer(selector.dtype())) {
-    throw TraceError(fmt::format("switch_case: the index must be an integer scalar, it is {}\n  at {}", selector.type().str(), given.at().str()),
-                     given.at());
+    throw TraceError(
+        fmt::format("switch_case: the index must be an integer scalar, it is {}\n  at {}",
+                    selector.type().str(), given.at().str()),
+        given.at());
   }
-  // Clamped before it is narrowed: an s64 past the range of s32 is the last branch too. 127 branches fit every dtype.
+  // Clamped before it is narrowed: an s64 past the range of s32 is the last branch too. 127
+  // branches fit every dtype.
   const std::int64_t last = static_cast<std::int64_t>(branches) - 1;
   const DType wide = is_unsigned_integer(selector.dtype()) ? DType::kU64 : DType::kS64;
-  const Tensor clamped = clamp(Operand(0, given.at()), Operand(convert(selector, wide), given.at()), Operand(last, given.at()));
+  const Tensor clamped = clamp(Operand(0, given.at()), Operand(convert(selector, wide), given.at()),
+                               Operand(last, given.at()));
   return convert(Operand(clamped, given.at()), DType::kS32);
 }
 
@@ -79,14 +91,19 @@ Tensor checked_selector(const Operand& given, bool is_switch, std::size_t branch
 
 namespace rondo::detail {
 
-std::vector<Tensor> branch(const Operand& selector, bool is_switch, std::span<const RegionCallable> branches, Leaves operands) {
+std::vector<Tensor> branch(const Operand& selector, bool is_switch,
+                           std::span<const RegionCallable> branches, Leaves operands) {
   using namespace control_flow;  // NOLINT: this function is the construct's front
   const SourceLocation at = selector.at();
-  if (branches.empty()) throw TraceError(fmt::format("switch_case: there are no branches\n  at {}", at.str()), at);
+  if (branches.empty())
+    throw TraceError(fmt::format("switch_case: there are no branches\n  at {}", at.str()), at);
   const Tensor chosen = checked_selector(selector, is_switch, branches.size());
-  for (const Tensor& operand : operands.values) ir::checked(operand, is_switch ? "switch_case" : "cond", at);
+  for (const Tensor& operand : operands.values)
+    ir::checked(operand, is_switch ? "switch_case" : "cond", at);
   if (ir::eager_active()) {
-    const std::size_t taken = is_switch ? static_cast<std::size_t>(chosen.item<std::int32_t>(at)) : chosen.item<bool>(at) ? 0 : 1;
+    const std::size_t taken = is_switch ? static_cast<std::size_t>(chosen.item<std::int32_t>(at))
+                              : chosen.item<bool>(at) ? 0
+                                                      : 1;
     evaluate_all(operands, at);
     return branches[taken](operands.values).values;
   }
@@ -94,7 +111,9 @@ std::vector<Tensor> branch(const Operand& selector, bool is_switch, std::span<co
   const std::vector<std::string> names = short_names(operands.paths);
   std::vector<RegionTrace> traces;
   for (std::size_t b = 0; b < branches.size(); b++) {
-    const std::string name = is_switch ? fmt::format("branch_{}", b) : b == 0 ? "true_branch" : "false_branch";
+    const std::string name = is_switch ? fmt::format("branch_{}", b)
+                             : b == 0  ? "true_branch"
+                                       : "false_branch";
     traces.emplace_back(name, branch_name(is_switch, b), types, names, branches[b], at);
   }
   check_branches(is_switch, traces, at);
@@ -105,8 +124,11 @@ std::vector<Tensor> branch(const Operand& selector, bool is_switch, std::span<co
   all.insert(all.end(), operands.values.begin(), operands.values.end());
   all.insert(all.end(), captures.begin(), captures.end());
   std::vector<Function> closed;
-  for (ir::OpenRegion& region : regions) closed.push_back(ir::close_region(std::move(region), captures));
-  return ir::make_many(kConditional, std::move(all), ConditionalAttributes{is_switch ? "switch_case" : "cond"}, at, std::move(closed));
+  for (ir::OpenRegion& region : regions)
+    closed.push_back(ir::close_region(std::move(region), captures));
+  return ir::make_many(kConditional, std::move(all),
+                       ConditionalAttributes{is_switch ? "switch_case" : "cond"}, at,
+                       std::move(closed));
 }
 
 }  // namespace rondo::detail

@@ -27,12 +27,14 @@ void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceL
     auto missing = [](const std::vector<std::string>& from, const std::vector<std::string>& paths) {
       std::string text;
       for (const std::string& path : from) {
-        if (std::find(paths.begin(), paths.end(), path) == paths.end()) text += (text.empty() ? "" : ", ") + path;
+        if (std::find(paths.begin(), paths.end(), path) == paths.end())
+          text += (text.empty() ? "" : ", ") + path;
       }
       return text;
     };
     const std::string lost = missing(in.paths, out.paths), gained = missing(out.paths, in.paths);
-    differences += fmt::format("\n  structure: {} leaves go in, {} come out", in.paths.size(), out.paths.size());
+    differences += fmt::format("\n  structure: {} leaves go in, {} come out", in.paths.size(),
+                               out.paths.size());
     if (!lost.empty()) differences += fmt::format("; lost: {}", lost);
     if (!gained.empty()) differences += fmt::format("; new: {}", gained);
   } else {
@@ -42,12 +44,14 @@ void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceL
       ir::checked(after, what.c_str(), at);
       after = ops::adopt_dtype(after, before.dtype, at);
       if (after.type() == before) continue;
-      differences += fmt::format("\n  {}: {} goes in, {} comes out (made by {} at {})", in.paths[i], before.str(), after.type().str(),
-                                 after.node()->op->name, after.node()->location().str());
+      differences += fmt::format("\n  {}: {} goes in, {} comes out (made by {} at {})", in.paths[i],
+                                 before.str(), after.type().str(), after.node()->op->name,
+                                 after.node()->location().str());
     }
   }
   if (differences.empty()) return;
-  throw TraceError(fmt::format("{}{}\n  at {}\n  Return each leaf with the shape and dtype it came in with; rondo::convert(x, dtype) "
+  throw TraceError(fmt::format("{}{}\n  at {}\n  Return each leaf with the shape and dtype it came "
+                               "in with; rondo::convert(x, dtype) "
                                "and reshape change them, or give the init the type that is meant.",
                                what, differences, at.str()),
                    at);
@@ -56,23 +60,29 @@ void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceL
 void check_predicate(const std::string& what, const Tensor& predicate, SourceLocation at) {
   ir::checked(predicate, what.c_str(), at);
   if (predicate.type() == pred()) return;
-  throw TraceError(fmt::format("{} must be a scalar pred[], it is {} (made by {} at {})\n  at {}\n  Compare (x < y) to get a pred, and "
+  throw TraceError(fmt::format("{} must be a scalar pred[], it is {} (made by {} at {})\n  at {}\n "
+                               " Compare (x < y) to get a pred, and "
                                "reduce an array of them with rondo::any or rondo::all.",
-                               what, predicate.type().str(), predicate.node()->op->name, predicate.node()->location().str(), at.str()),
+                               what, predicate.type().str(), predicate.node()->op->name,
+                               predicate.node()->location().str(), at.str()),
                    at);
 }
 
 RegionTrace::RegionTrace(std::string name, std::string what, std::span<const TensorType> types,
-                         std::span<const std::string> names, const RegionCallable& callable, SourceLocation at)
+                         std::span<const std::string> names, const RegionCallable& callable,
+                         SourceLocation at)
     : tracer_(std::make_unique<ir::RegionTracer>(std::move(name), std::move(what), at)) {
   ir::EagerPause pause;
   std::vector<Tensor> params;
-  for (std::size_t i = 0; i < types.size(); i++) params.push_back(tracer_->param(types[i], names[i]));
+  for (std::size_t i = 0; i < types.size(); i++)
+    params.push_back(tracer_->param(types[i], names[i]));
   out_ = callable(params);
   tracer_->seal();
 }
 
-ir::OpenRegion RegionTrace::finish() { return tracer_->finish(std::move(out_.values), std::move(out_.paths)); }
+ir::OpenRegion RegionTrace::finish() {
+  return tracer_->finish(std::move(out_.values), std::move(out_.paths));
+}
 
 std::vector<TensorType> types_of(std::span<const Tensor> tensors) {
   std::vector<TensorType> types;
@@ -82,7 +92,8 @@ std::vector<TensorType> types_of(std::span<const Tensor> tensors) {
 
 void evaluate_all(Leaves& leaves, SourceLocation at) {
   const std::vector<Literal> values = ir::evaluate(leaves.values, at);
-  for (std::size_t i = 0; i < values.size(); i++) leaves.values[i] = ir::make_constant(values[i], at);
+  for (std::size_t i = 0; i < values.size(); i++)
+    leaves.values[i] = ir::make_constant(values[i], at);
 }
 
 }  // namespace rondo::control_flow

@@ -20,18 +20,21 @@ std::string construct_name(const char* construct, const std::string& name);
 /// `slab` of `carry.slab`, for names of parameters.
 std::vector<std::string> short_names(std::span<const std::string> paths);
 
-/// Compares what came out of a region with what went in (paths, dtypes, shapes), after giving C++ scalars their dtype. Throws
-/// TraceError that lists every leaf that differs. `what` begins the message: "the body of while_loop 'solve' changes the carry".
+/// Compares what came out of a region with what went in (paths, dtypes, shapes), after giving C++
+/// scalars their dtype. Throws TraceError that lists every leaf that differs. `what` begins the
+/// message: "the body of while_loop 'solve' changes the carry".
 void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceLocation at);
 
 /// A scalar pred, or TraceError.
 void check_predicate(const std::string& what, const Tensor& predicate, SourceLocation at);
 
-/// Runs a lambda on fresh parameters. The region is left open until the captures of its siblings are known.
+/// Runs a lambda on fresh parameters. The region is left open until the captures of its siblings
+/// are known.
 class RegionTrace {
  public:
-  RegionTrace(std::string name, std::string what, std::span<const TensorType> types, std::span<const std::string> names,
-              const RegionCallable& callable, SourceLocation at);
+  RegionTrace(std::string name, std::string what, std::span<const TensorType> types,
+              std::span<const std::string> names, const RegionCallable& callable,
+              SourceLocation at);
   /// What the lambda returned; checks may change it before close().
   Leaves& out() { return out_; }
   ir::OpenRegion finish();

@@ -8,7 +8,8 @@
 namespace rondo {
 
 inline void print_field(std::string& out, const Checkpoint& checkpoint) {
-  static constexpr const char* kNames[] = {"automatic", "tape", "online", "revolve", "periodic", "none"};
+  static constexpr const char* kNames[] = {"automatic", "tape",     "online",
+                                           "revolve",   "periodic", "none"};
   out += kNames[static_cast<int>(checkpoint.policy)];
   if (checkpoint.slots) out += '(' + std::to_string(checkpoint.slots) + ')';
 }

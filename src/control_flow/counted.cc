@@ -29,19 +29,26 @@ std::optional<std::int64_t> static_bound(const Tensor& bound) {
 }
 
 Tensor integer(std::int64_t value, DType dtype, SourceLocation at) {
-  // By its bits: an index that is computed past the end of a loop may wrap, as it does when the loop runs.
+  // By its bits: an index that is computed past the end of a loop may wrap, as it does when the
+  // loop runs.
   return ops::for_dtype(dtype, [&]<class T>() -> Tensor {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return ir::make_constant(Literal::scalar(static_cast<T>(value)), at);
-    else throw InternalError("a loop index that is no integer", at);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      return ir::make_constant(Literal::scalar(static_cast<T>(value)), at);
+    else
+      throw InternalError("a loop index that is no integer", at);
   });
 }
 
 DType unsigned_of(DType dtype) {
   switch (byte_width(dtype)) {
-    case 1: return DType::kU8;
-    case 2: return DType::kU16;
-    case 4: return DType::kU32;
-    default: return DType::kU64;
+    case 1:
+      return DType::kU8;
+    case 2:
+      return DType::kU16;
+    case 4:
+      return DType::kU32;
+    default:
+      return DType::kU64;
   }
 }
 
@@ -54,10 +61,12 @@ std::int64_t largest(DType dtype) {
 /// Emits loops over trip numbers or indices; knows how one becomes the other.
 class Emitter {
  public:
-  Emitter(const CountedLoop& loop, const Step& step) : loop_(loop), step_(step), dtype_(loop.first.dtype()) {}
+  Emitter(const CountedLoop& loop, const Step& step)
+      : loop_(loop), step_(step), dtype_(loop.first.dtype()) {}
 
   std::vector<Tensor> emit(std::vector<Tensor> state) {
-    const std::optional<std::int64_t> trips = static_trip_count(loop_.first, loop_.limit, loop_.step);
+    const std::optional<std::int64_t> trips =
+        static_trip_count(loop_.first, loop_.limit, loop_.step);
     return trips ? emit_static(*trips, std::move(state)) : emit_dynamic(std::move(state));
   }
 
@@ -69,30 +78,41 @@ class Emitter {
     const std::int64_t first = *static_bound(loop_.first);
     const std::int64_t start = loop_.reverse ? first + (trips - 1) * loop_.step : first;
     const std::int64_t stride = loop_.reverse ? -loop_.step : loop_.step;
-    const std::int64_t per_trip = loop_.unroll == kUnrollAll ? std::max<std::int64_t>(trips, 1) : loop_.unroll;
-    const std::int64_t whole = per_trip >= trips ? 0 : trips / per_trip;  // a loop of a single trip would be none
+    const std::int64_t per_trip =
+        loop_.unroll == kUnrollAll ? std::max<std::int64_t>(trips, 1) : loop_.unroll;
+    const std::int64_t whole =
+        per_trip >= trips ? 0 : trips / per_trip;  // a loop of a single trip would be none
     std::int64_t done = 0;
     if (whole > 0) {
-      // The index itself counts where it can pass its end without wrapping and compares in order; else the trip number does.
+      // The index itself counts where it can pass its end without wrapping and compares in order;
+      // else the trip number does.
       const std::int64_t end = start + whole * per_trip * stride;
-      const bool direct = end <= largest(dtype_) && (is_signed_integer(dtype_) ? end >= -largest(dtype_) : end >= 0);
+      const bool direct = end <= largest(dtype_) &&
+                          (is_signed_integer(dtype_) ? end >= -largest(dtype_) : end >= 0);
       WhileAttributes attributes = loop_.attributes;
       attributes.trip_count = whole;
       const Tensor limit = direct ? number(end, dtype_) : number(whole, DType::kS64);
       const Tensor zero = direct ? number(start, dtype_) : number(0, DType::kS64);
       const Tensor advance = direct ? number(stride * per_trip, dtype_) : number(1, DType::kS64);
-      auto keep_going = [&](const Tensor& i) { return direct && stride < 0 ? at(i) > at(limit) : at(i) < at(limit); };
+      auto keep_going = [&](const Tensor& i) {
+        return direct && stride < 0 ? at(i) > at(limit) : at(i) < at(limit);
+      };
       auto index = [&](const Tensor& i, std::int64_t k) {
-        const Tensor base = direct ? i
-                                   : at(loop_.first.dtype() == DType::kS64 ? at(i) * at(number(stride * per_trip, DType::kS64))
-                                                                           : convert(at(at(i) * at(number(stride * per_trip, DType::kS64))), dtype_)) +
-                                         at(number(start, dtype_));
+        const Tensor base =
+            direct ? i
+                   : at(loop_.first.dtype() == DType::kS64
+                            ? at(i) * at(number(stride * per_trip, DType::kS64))
+                            : convert(at(at(i) * at(number(stride * per_trip, DType::kS64))),
+                                      dtype_)) +
+                         at(number(start, dtype_));
         return k == 0 ? base : at(base) + at(number(k * stride, dtype_));
       };
-      state = run_while(zero, std::move(state), std::move(attributes), keep_going, advance, index, per_trip);
+      state = run_while(zero, std::move(state), std::move(attributes), keep_going, advance, index,
+                        per_trip);
       done = whole * per_trip;
     }
-    for (; done < trips; done++) state = step_(number(start + done * stride, dtype_), std::move(state));
+    for (; done < trips; done++)
+      state = step_(number(start + done * stride, dtype_), std::move(state));
     return state;
   }
 
@@ -100,36 +120,47 @@ class Emitter {
     if (!loop_.reverse && loop_.step == 1 && loop_.unroll == 1) {
       auto keep_going = [&](const Tensor& i) { return at(i) < at(loop_.limit); };
       auto index = [](const Tensor& i, std::int64_t) { return i; };
-      return run_while(loop_.first, std::move(state), loop_.attributes, keep_going, number(1, dtype_), index, 1);
+      return run_while(loop_.first, std::move(state), loop_.attributes, keep_going,
+                       number(1, dtype_), index, 1);
     }
-    // The trip number counts, unsigned and as wide as the index, so that no distance between bounds overflows.
+    // The trip number counts, unsigned and as wide as the index, so that no distance between bounds
+    // overflows.
     const DType wide = unsigned_of(dtype_);
     const Tensor distance = at(convert(at(loop_.limit), wide)) - at(convert(at(loop_.first), wide));
-    const Tensor several = at(at(at(distance) - at(number(1, wide))) / at(number(loop_.step, wide))) + at(number(1, wide));
-    const Tensor trips = where(at(at(loop_.first) < at(loop_.limit)), at(several), at(number(0, wide)));
+    const Tensor several =
+        at(at(at(distance) - at(number(1, wide))) / at(number(loop_.step, wide))) +
+        at(number(1, wide));
+    const Tensor trips =
+        where(at(at(loop_.first) < at(loop_.limit)), at(several), at(number(0, wide)));
     auto index = [&](const Tensor& trip, std::int64_t k) {
       Tensor number_of_trip = k == 0 ? trip : at(trip) + at(number(k, wide));
       if (loop_.reverse) number_of_trip = at(at(trips) - at(number(1, wide))) - at(number_of_trip);
-      return at(loop_.first) + at(at(convert(at(number_of_trip), dtype_)) * at(number(loop_.step, dtype_)));
+      return at(loop_.first) +
+             at(at(convert(at(number_of_trip), dtype_)) * at(number(loop_.step, dtype_)));
     };
     Tensor from = number(0, wide);
     if (loop_.unroll > 1) {
       const Tensor whole = at(trips) - at(at(trips) % at(number(loop_.unroll, wide)));
       auto keep_going = [&](const Tensor& trip) { return at(trip) < at(whole); };
-      state = run_while(from, std::move(state), loop_.attributes, keep_going, number(loop_.unroll, wide), index, loop_.unroll);
+      state = run_while(from, std::move(state), loop_.attributes, keep_going,
+                        number(loop_.unroll, wide), index, loop_.unroll);
       from = whole;
     }
     auto keep_going = [&](const Tensor& trip) { return at(trip) < at(trips); };
-    return run_while(from, std::move(state), loop_.attributes, keep_going, number(1, wide), index, 1);
+    return run_while(from, std::move(state), loop_.attributes, keep_going, number(1, wide), index,
+                     1);
   }
 
   template <class KeepGoing, class Index>
-  std::vector<Tensor> run_while(const Tensor& start, std::vector<Tensor> state, WhileAttributes attributes, KeepGoing keep_going,
+  std::vector<Tensor> run_while(const Tensor& start, std::vector<Tensor> state,
+                                WhileAttributes attributes, KeepGoing keep_going,
                                 const Tensor& advance, Index index, std::int64_t per_trip) {
     Leaves init{{start}, {"i"}};
     init.values.insert(init.values.end(), state.begin(), state.end());
     init.paths.insert(init.paths.end(), loop_.names.begin(), loop_.names.end());
-    auto cond = [&](std::span<const Tensor> leaves) { return Leaves{{keep_going(leaves[0])}, {"condition"}}; };
+    auto cond = [&](std::span<const Tensor> leaves) {
+      return Leaves{{keep_going(leaves[0])}, {"condition"}};
+    };
     auto body = [&](std::span<const Tensor> leaves) {
       std::vector<Tensor> now(leaves.begin() + 1, leaves.end());
       for (std::int64_t k = 0; k < per_trip; k++) now = step_(index(leaves[0], k), std::move(now));
@@ -148,24 +179,30 @@ class Emitter {
 
 }  // namespace
 
-std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor& limit, std::int64_t step) {
+std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor& limit,
+                                              std::int64_t step) {
   const auto from = static_bound(first), to = static_bound(limit);
   if (!from || !to) return std::nullopt;
   if (*to <= *from) return 0;
-  const std::uint64_t distance = static_cast<std::uint64_t>(*to) - static_cast<std::uint64_t>(*from);
+  const std::uint64_t distance =
+      static_cast<std::uint64_t>(*to) - static_cast<std::uint64_t>(*from);
   const std::uint64_t trips = (distance - 1) / static_cast<std::uint64_t>(step) + 1;
-  if (trips > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / static_cast<std::uint64_t>(step)) return std::nullopt;
+  if (trips > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) /
+                  static_cast<std::uint64_t>(step))
+    return std::nullopt;
   return static_cast<std::int64_t>(trips);
 }
 
-std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state, const Step& step) {
+std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state,
+                                 const Step& step) {
   return Emitter(loop, step).emit(std::move(state));
 }
 
 void check_unroll(const char* construct, std::int64_t unroll, SourceLocation at) {
   if (unroll >= 1 || unroll == kUnrollAll) return;
-  throw TraceError(fmt::format("{}: unroll is {}\n  at {}\n  Give a positive number of bodies per trip, or rondo::kUnrollAll.", construct,
-                               unroll, at.str()),
+  throw TraceError(fmt::format("{}: unroll is {}\n  at {}\n  Give a positive number of bodies per "
+                               "trip, or rondo::kUnrollAll.",
+                               construct, unroll, at.str()),
                    at);
 }
 

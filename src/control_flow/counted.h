@@ -28,11 +28,14 @@ struct CountedLoop {
 };
 
 /// The trip count where both bounds are constants.
-std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor& limit, std::int64_t step);
+std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor& limit,
+                                              std::int64_t step);
 
-/// Emits the loop: one `while`, with `unroll` bodies a trip and, for a known trip count, the remaining bodies in line behind it; for an
-/// unknown one a second `while` for the remainder. Zero trips, where that is known, emit nothing.
-std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state, const Step& step);
+/// Emits the loop: one `while`, with `unroll` bodies a trip and, for a known trip count, the
+/// remaining bodies in line behind it; for an unknown one a second `while` for the remainder. Zero
+/// trips, where that is known, emit nothing.
+std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state,
+                                 const Step& step);
 
 /// Throws TraceError unless `unroll` is positive or kUnrollAll.
 void check_unroll(const char* construct, std::int64_t unroll, SourceLocation at);

@@ -14,21 +14,26 @@ namespace {
 ir::InferredTypes infer_fori(const ir::InferContext& context) {
   const auto& attributes = context.attrs<ForiAttributes>();
   const std::size_t carries = static_cast<std::size_t>(attributes.carries);
-  if (context.regions.size() != 1 || context.operands.size() < carries + 2) context.fail("needs a body, two bounds and the carry");
+  if (context.regions.size() != 1 || context.operands.size() < carries + 2)
+    context.fail("needs a body, two bounds and the carry");
   const TensorType& index = context.type(0);
   if (index.rank() != 0 || !is_integer(index.dtype) || context.type(1) != index) {
-    context.fail(fmt::format("the bounds must be integer scalars of one dtype, they are {} and {}", index.str(), context.type(1).str()));
+    context.fail(fmt::format("the bounds must be integer scalars of one dtype, they are {} and {}",
+                             index.str(), context.type(1).str()));
   }
   const auto& params = context.regions[0].parameters();
-  if (params.size() + 1 != context.operands.size()) context.fail("the body's parameters do not match the operands");
+  if (params.size() + 1 != context.operands.size())
+    context.fail("the body's parameters do not match the operands");
   for (std::size_t i = 0; i < params.size(); i++) {
-    if (params[i].type() != context.type(i == 0 ? 0 : i + 1)) context.fail(fmt::format("parameter {} of the body is {}", i, params[i].type().str()));
+    if (params[i].type() != context.type(i == 0 ? 0 : i + 1))
+      context.fail(fmt::format("parameter {} of the body is {}", i, params[i].type().str()));
   }
   const auto& next = context.regions[0].outputs();
   if (next.size() != carries) context.fail("the body returns another number of carries");
   ir::InferredTypes types;
   for (std::size_t i = 0; i < carries; i++) {
-    if (next[i].type() != context.type(i + 2)) context.fail(fmt::format("carry {} changes its type", i));
+    if (next[i].type() != context.type(i + 2))
+      context.fail(fmt::format("carry {} changes its type", i));
     types.push_back(context.type(i + 2));
   }
   return types;
@@ -38,7 +43,8 @@ std::vector<Tensor> expand_fori(const ir::Node& node, std::span<const Tensor> op
   const auto& attributes = node.attrs<ForiAttributes>();
   const std::size_t carries = static_cast<std::size_t>(attributes.carries);
   const Function& body = node.regions[0];
-  CountedLoop loop{operands[0], operands[1], attributes.step, attributes.reverse, attributes.unroll, {}, {}, node.location()};
+  CountedLoop loop{operands[0], operands[1], attributes.step, attributes.reverse, attributes.unroll,
+                   {},          {},          node.location()};
   loop.attributes.name = attributes.name;
   loop.attributes.checkpoint = attributes.checkpoint;
   const std::vector<std::string> names = body.param_names();
@@ -49,15 +55,19 @@ std::vector<Tensor> expand_fori(const ir::Node& node, std::span<const Tensor> op
     state.insert(state.end(), invariants.begin(), invariants.end());
     return ir::Replay::inline_call(body, state);
   };
-  return emit_counted(loop, {operands.begin() + 2, operands.begin() + 2 + attributes.carries}, step);
+  return emit_counted(loop, {operands.begin() + 2, operands.begin() + 2 + attributes.carries},
+                      step);
 }
 
-/// Both bounds as integer scalars of one dtype: a C++ integer takes the dtype of a tensor beside it.
-std::array<Tensor, 2> checked_bounds(const std::string& called, const Operand& lower, const Operand& upper, SourceLocation at) {
+/// Both bounds as integer scalars of one dtype: a C++ integer takes the dtype of a tensor beside
+/// it.
+std::array<Tensor, 2> checked_bounds(const std::string& called, const Operand& lower,
+                                     const Operand& upper, SourceLocation at) {
   std::array<Tensor, 2> bounds = ops::same_dtype(called, lower, upper);
   for (const Tensor& bound : bounds) {
     if (bound.rank() == 0 && is_integer(bound.dtype())) continue;
-    throw TraceError(fmt::format("{}: the bounds must be integer scalars, they are {} and {}\n  at {}\n  Use rondo::convert or reshape.",
+    throw TraceError(fmt::format("{}: the bounds must be integer scalars, they are {} and {}\n  at "
+                                 "{}\n  Use rondo::convert or reshape.",
                                  called, bounds[0].type().str(), bounds[1].type().str(), at.str()),
                      at);
   }
@@ -67,25 +77,34 @@ std::array<Tensor, 2> checked_bounds(const std::string& called, const Operand& l
 void check_step(const std::string& called, std::int64_t step, DType dtype, SourceLocation at) {
   const Scalar scalar = Scalar::of(step);
   if (step < 1) {
-    throw TraceError(fmt::format("{}: step is {}\n  at {}\n  Give a positive step; {{.reverse = true}} walks backwards.", called, step, at.str()), at);
+    throw TraceError(
+        fmt::format(
+            "{}: step is {}\n  at {}\n  Give a positive step; {{.reverse = true}} walks backwards.",
+            called, step, at.str()),
+        at);
   }
   ir::scalar_literal(scalar, dtype, at);  // throws if the index cannot hold it
 }
 
-std::vector<Tensor> eager_fori(const std::string& called, const std::array<Tensor, 2>& bounds, const RegionCallable& body,
-                               Leaves state, const ForiOptions& options, SourceLocation at) {
+std::vector<Tensor> eager_fori(const std::string& called, const std::array<Tensor, 2>& bounds,
+                               const RegionCallable& body, Leaves state, const ForiOptions& options,
+                               SourceLocation at) {
   evaluate_all(state, at);
   const DType dtype = bounds[0].dtype();
   const Tensor known[] = {bounds[0].eval(at), bounds[1].eval(at)};
   const std::optional<std::int64_t> trips = static_trip_count(known[0], known[1], options.step);
-  if (!trips) throw ExecutionError(fmt::format("{}: more trips than can be counted\n  at {}", called, at.str()), at);
+  if (!trips)
+    throw ExecutionError(
+        fmt::format("{}: more trips than can be counted\n  at {}", called, at.str()), at);
   ops::for_dtype(dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T>) {
       using Unsigned = std::uint64_t;
       const T first = known[0].item<T>();
       for (std::int64_t trip = 0; trip < *trips; trip++) {
         const std::int64_t k = options.reverse ? *trips - 1 - trip : trip;
-        const T index = static_cast<T>(static_cast<Unsigned>(first) + static_cast<Unsigned>(k) * static_cast<Unsigned>(options.step));
+        const T index =
+            static_cast<T>(static_cast<Unsigned>(first) +
+                           static_cast<Unsigned>(k) * static_cast<Unsigned>(options.step));
         std::vector<Tensor> arguments{ir::make_constant(Literal::scalar(index), at)};
         arguments.insert(arguments.end(), state.values.begin(), state.values.end());
         Leaves next = body(arguments);
@@ -100,14 +119,18 @@ std::vector<Tensor> eager_fori(const std::string& called, const std::array<Tenso
 
 }  // namespace
 
-const ir::OpDef kForiLoop{.name = "fori_loop", .infer = infer_fori, .expand = expand_fori, .kind = ir::OpKind::kStructured};
+const ir::OpDef kForiLoop{.name = "fori_loop",
+                          .infer = infer_fori,
+                          .expand = expand_fori,
+                          .kind = ir::OpKind::kStructured};
 
 }  // namespace rondo::control_flow
 
 namespace rondo::detail {
 
-std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper, const RegionCallable& body, Leaves init,
-                              const ForiOptions& options, SourceLocation at) {
+std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
+                              const RegionCallable& body, Leaves init, const ForiOptions& options,
+                              SourceLocation at) {
   using namespace control_flow;  // NOLINT: this function is the construct's front
   const std::string called = construct_name("fori_loop", options.name);
   for (const Tensor& leaf : init.values) ir::checked(leaf, "fori_loop", at);
@@ -116,7 +139,8 @@ std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper, const 
   check_unroll(called.c_str(), options.unroll, at);
   const std::optional<std::int64_t> trips = static_trip_count(bounds[0], bounds[1], options.step);
   if (options.unroll == kUnrollAll && !trips) {
-    throw TraceError(fmt::format("{}: kUnrollAll needs constant bounds, and these are computed\n  at {}\n  Give the bounds as C++ integers, or a "
+    throw TraceError(fmt::format("{}: kUnrollAll needs constant bounds, and these are computed\n  "
+                                 "at {}\n  Give the bounds as C++ integers, or a "
                                  "number of bodies per trip.",
                                  called, at.str()),
                      at);
@@ -127,16 +151,23 @@ std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper, const 
   types.insert(types.begin(), bounds[0].type());
   std::vector<std::string> names = short_names(init.paths);
   names.insert(names.begin(), "i");
-  RegionTrace step((options.name.empty() ? "fori" : options.name) + "_body", "the body of " + called, types, names, body, at);
+  RegionTrace step((options.name.empty() ? "fori" : options.name) + "_body",
+                   "the body of " + called, types, names, body, at);
   check_carry("the body of " + called + " changes the carry", init, step.out(), at);
   ir::OpenRegion region = step.finish();
   const std::vector<Tensor> captures = region.captures;
   ir::Operands operands{bounds[0], bounds[1]};
   operands.insert(operands.end(), init.values.begin(), init.values.end());
   operands.insert(operands.end(), captures.begin(), captures.end());
-  ForiAttributes attributes{static_cast<std::int64_t>(init.values.size()), options.step, options.unroll, options.reverse, options.name, trips,
+  ForiAttributes attributes{static_cast<std::int64_t>(init.values.size()),
+                            options.step,
+                            options.unroll,
+                            options.reverse,
+                            options.name,
+                            trips,
                             options.checkpoint};
-  return ir::make_many(kForiLoop, std::move(operands), std::move(attributes), at, {ir::close_region(std::move(region), captures)});
+  return ir::make_many(kForiLoop, std::move(operands), std::move(attributes), at,
+                       {ir::close_region(std::move(region), captures)});
 }
 
 }  // namespace rondo::detail

@@ -10,8 +10,8 @@
 
 namespace rondo::control_flow {
 
-/// Operands: lower, upper (integer scalars of one dtype), the carry, then the invariants. Region: the body on (index, carry,
-/// invariants), which returns the next carry. Results: the last carry.
+/// Operands: lower, upper (integer scalars of one dtype), the carry, then the invariants. Region:
+/// the body on (index, carry, invariants), which returns the next carry. Results: the last carry.
 struct ForiAttributes {
   std::int64_t carries = 0;
   std::int64_t step = 1;

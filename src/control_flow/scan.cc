@@ -27,7 +27,8 @@ TensorType stacked_type(const TensorType& slice, std::int64_t axis, std::int64_t
 
 namespace {
 
-std::vector<Tensor> starts_at(const Tensor& index, std::int64_t axis, std::int64_t rank, SourceLocation at) {
+std::vector<Tensor> starts_at(const Tensor& index, std::int64_t axis, std::int64_t rank,
+                              SourceLocation at) {
   std::vector<Tensor> starts(static_cast<std::size_t>(rank), Operand(0, at).as(index.dtype()));
   starts[static_cast<std::size_t>(axis)] = index;
   return starts;
@@ -35,43 +36,57 @@ std::vector<Tensor> starts_at(const Tensor& index, std::int64_t axis, std::int64
 
 }  // namespace
 
-Tensor read_slice(const Tensor& stacked, const Tensor& index, std::int64_t axis, SourceLocation at) {
+Tensor read_slice(const Tensor& stacked, const Tensor& index, std::int64_t axis,
+                  SourceLocation at) {
   std::vector<std::int64_t> sizes = stacked.shape().vector();
   sizes[static_cast<std::size_t>(axis)] = 1;
-  const Tensor slice = dynamic_slice(Operand(stacked, at), starts_at(index, axis, stacked.rank(), at), sizes);
+  const Tensor slice =
+      dynamic_slice(Operand(stacked, at), starts_at(index, axis, stacked.rank(), at), sizes);
   return reshape(Operand(slice, at), slice_type(stacked.type(), axis).shape.vector());
 }
 
-Tensor write_slice(const Tensor& stacked, const Tensor& slice, const Tensor& index, std::int64_t axis, SourceLocation at) {
-  const Tensor row = reshape(Operand(slice, at), stacked_type(slice.type(), axis, 1).shape.vector());
-  return dynamic_update_slice(Operand(stacked, at), Operand(row, at), starts_at(index, axis, stacked.rank(), at));
+Tensor write_slice(const Tensor& stacked, const Tensor& slice, const Tensor& index,
+                   std::int64_t axis, SourceLocation at) {
+  const Tensor row =
+      reshape(Operand(slice, at), stacked_type(slice.type(), axis, 1).shape.vector());
+  return dynamic_update_slice(Operand(stacked, at), Operand(row, at),
+                              starts_at(index, axis, stacked.rank(), at));
 }
 
 namespace {
 
 ir::InferredTypes infer_scan(const ir::InferContext& context) {
   const auto& a = context.attrs<ScanAttributes>();
-  const std::size_t carries = static_cast<std::size_t>(a.carries), xs = static_cast<std::size_t>(a.xs);
-  if (context.regions.size() != 1 || context.operands.size() < carries + xs) context.fail("needs a body, the carry and the xs");
+  const std::size_t carries = static_cast<std::size_t>(a.carries),
+                    xs = static_cast<std::size_t>(a.xs);
+  if (context.regions.size() != 1 || context.operands.size() < carries + xs)
+    context.fail("needs a body, the carry and the xs");
   const auto& params = context.regions[0].parameters();
-  if (params.size() != context.operands.size()) context.fail("the body's parameters do not match the operands");
+  if (params.size() != context.operands.size())
+    context.fail("the body's parameters do not match the operands");
   for (std::size_t i = 0; i < params.size(); i++) {
     const TensorType& operand = context.type(i);
     const bool is_x = i >= carries && i < carries + xs;
     if (is_x && (a.axis >= operand.rank() || operand.shape[a.axis] != a.length)) {
-      context.fail(fmt::format("xs of {} do not have {} slices along axis {}", operand.str(), a.length, a.axis));
+      context.fail(fmt::format("xs of {} do not have {} slices along axis {}", operand.str(),
+                               a.length, a.axis));
     }
     if (params[i].type() != (is_x ? slice_type(operand, a.axis) : operand)) {
-      context.fail(fmt::format("parameter {} of the body is {} for an operand {}", i, params[i].type().str(), operand.str()));
+      context.fail(fmt::format("parameter {} of the body is {} for an operand {}", i,
+                               params[i].type().str(), operand.str()));
     }
   }
   const auto& results = context.regions[0].outputs();
   if (results.size() < carries) context.fail("the body returns fewer values than carries");
   ir::InferredTypes types;
   for (std::size_t i = 0; i < results.size(); i++) {
-    if (i < carries && results[i].type() != context.type(i)) context.fail(fmt::format("carry {} changes its type", i));
-    if (i >= carries && a.axis > results[i].rank()) context.fail(fmt::format("a y of {} cannot be stacked along axis {}", results[i].type().str(), a.axis));
-    types.push_back(i < carries ? context.type(i) : stacked_type(results[i].type(), a.axis, a.length));
+    if (i < carries && results[i].type() != context.type(i))
+      context.fail(fmt::format("carry {} changes its type", i));
+    if (i >= carries && a.axis > results[i].rank())
+      context.fail(fmt::format("a y of {} cannot be stacked along axis {}", results[i].type().str(),
+                               a.axis));
+    types.push_back(i < carries ? context.type(i)
+                                : stacked_type(results[i].type(), a.axis, a.length));
   }
   return types;
 }
@@ -85,9 +100,18 @@ std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> op
   const std::span<const Tensor> invariants = operands.subspan(carries + xs.size());
   // The state of the while: the carry, then a buffer for each y.
   std::vector<Tensor> state(operands.begin(), operands.begin() + a.carries);
-  for (std::size_t i = carries; i < node.types.size(); i++) state.push_back(zeros(node.types[i], at));
-  const DType index_dtype = a.length > std::numeric_limits<std::int32_t>::max() ? DType::kS64 : DType::kS32;
-  CountedLoop loop{Operand(0, at).as(index_dtype), Operand(a.length, at).as(index_dtype), 1, a.reverse, a.unroll, {}, {}, at};
+  for (std::size_t i = carries; i < node.types.size(); i++)
+    state.push_back(zeros(node.types[i], at));
+  const DType index_dtype =
+      a.length > std::numeric_limits<std::int32_t>::max() ? DType::kS64 : DType::kS32;
+  CountedLoop loop{Operand(0, at).as(index_dtype),
+                   Operand(a.length, at).as(index_dtype),
+                   1,
+                   a.reverse,
+                   a.unroll,
+                   {},
+                   {},
+                   at};
   loop.attributes.name = a.name;
   loop.attributes.checkpoint = a.checkpoint;
   const std::vector<std::string> names = body.param_names();
@@ -101,23 +125,28 @@ std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> op
     for (const Tensor& x : xs) arguments.push_back(read_slice(x, index, a.axis, at));
     arguments.insert(arguments.end(), invariants.begin(), invariants.end());
     const std::vector<Tensor> results = ir::Replay::inline_call(body, arguments);
-    for (std::size_t i = 0; i < now.size(); i++) now[i] = i < carries ? results[i] : write_slice(now[i], results[i], index, a.axis, at);
+    for (std::size_t i = 0; i < now.size(); i++)
+      now[i] = i < carries ? results[i] : write_slice(now[i], results[i], index, a.axis, at);
     return now;
   };
   return emit_counted(loop, std::move(state), step);
 }
 
-std::int64_t normal_scan_axis(const std::string& called, const Leaves& xs, std::int64_t axis, SourceLocation at) {
+std::int64_t normal_scan_axis(const std::string& called, const Leaves& xs, std::int64_t axis,
+                              SourceLocation at) {
   if (xs.values.empty()) return axis;
   std::int64_t normal = axis;
   for (std::size_t i = 0; i < xs.values.size(); i++) {
     const TensorType& type = xs.values[i].type();
     if (axis < -type.rank() || axis >= type.rank()) {
-      throw TraceError(fmt::format("{}: {} is {}, which has no axis {} to walk along\n  at {}", called, xs.paths[i], type.str(), axis, at.str()), at);
+      throw TraceError(fmt::format("{}: {} is {}, which has no axis {} to walk along\n  at {}",
+                                   called, xs.paths[i], type.str(), axis, at.str()),
+                       at);
     }
     normal = axis < 0 ? axis + type.rank() : axis;
     if (axis < 0 && type.rank() != xs.values[0].rank()) {
-      throw TraceError(fmt::format("{}: axis {} counts from the end, but the xs differ in rank ({} and {})\n  at {}\n  Name the axis from the front.",
+      throw TraceError(fmt::format("{}: axis {} counts from the end, but the xs differ in rank ({} "
+                                   "and {})\n  at {}\n  Name the axis from the front.",
                                    called, axis, xs.values[0].type().str(), type.str(), at.str()),
                        at);
     }
@@ -125,28 +154,40 @@ std::int64_t normal_scan_axis(const std::string& called, const Leaves& xs, std::
   return normal;
 }
 
-std::int64_t checked_length(const std::string& called, const Leaves& xs, const ScanOptions& options, std::int64_t axis,
-                            SourceLocation at) {
+std::int64_t checked_length(const std::string& called, const Leaves& xs, const ScanOptions& options,
+                            std::int64_t axis, SourceLocation at) {
   if (options.length && *options.length < 0) {
-    throw TraceError(fmt::format("{}: length is {}; it cannot be negative\n  at {}", called, *options.length, at.str()), at);
+    throw TraceError(fmt::format("{}: length is {}; it cannot be negative\n  at {}", called,
+                                 *options.length, at.str()),
+                     at);
   }
   if (xs.values.empty()) {
     if (options.length) return *options.length;
-    throw TraceError(fmt::format("{}: without xs the length is not known\n  at {}\n  Give it: {{.length = n}}.", called, at.str()), at);
+    throw TraceError(
+        fmt::format("{}: without xs the length is not known\n  at {}\n  Give it: {{.length = n}}.",
+                    called, at.str()),
+        at);
   }
   const std::int64_t length = options.length.value_or(xs.values[0].shape()[axis]);
-  const bool agree = std::all_of(xs.values.begin(), xs.values.end(), [&](const Tensor& x) { return x.shape()[axis] == length; });
+  const bool agree = std::all_of(xs.values.begin(), xs.values.end(),
+                                 [&](const Tensor& x) { return x.shape()[axis] == length; });
   if (agree) return length;
   std::string sizes;
   if (options.length) sizes += fmt::format("\n  length: {}", length);
   for (std::size_t i = 0; i < xs.values.size(); i++) {
-    sizes += fmt::format("\n  {}: {} ({})", xs.paths[i], xs.values[i].shape()[axis], xs.values[i].type().str());
+    sizes += fmt::format("\n  {}: {} ({})", xs.paths[i], xs.values[i].shape()[axis],
+                         xs.values[i].type().str());
   }
-  throw TraceError(fmt::format("{}: the lengths along axis {} disagree{}\n  at {}\n  Slice or pad the xs to one length.", called, axis, sizes, at.str()), at);
+  throw TraceError(
+      fmt::format(
+          "{}: the lengths along axis {} disagree{}\n  at {}\n  Slice or pad the xs to one length.",
+          called, axis, sizes, at.str()),
+      at);
 }
 
-std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& body, Leaves state, Leaves xs, std::int64_t length,
-                               std::int64_t axis, bool reverse, SourceLocation at) {
+std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& body, Leaves state,
+                               Leaves xs, std::int64_t length, std::int64_t axis, bool reverse,
+                               SourceLocation at) {
   evaluate_all(state, at);
   evaluate_all(xs, at);
   std::vector<std::vector<Tensor>> ys;
@@ -155,12 +196,16 @@ std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& 
     std::vector<Tensor> arguments = state.values;
     for (const Tensor& x : xs.values) arguments.push_back(read_slice(x, index, axis, at));
     Leaves out = body(arguments);
-    const std::ptrdiff_t carries = static_cast<std::ptrdiff_t>(std::count_if(out.paths.begin(), out.paths.end(), [](const std::string& p) { return p.starts_with("carry"); }));
-    Leaves next{{out.values.begin(), out.values.begin() + carries}, {out.paths.begin(), out.paths.begin() + carries}};
+    const std::ptrdiff_t carries = static_cast<std::ptrdiff_t>(
+        std::count_if(out.paths.begin(), out.paths.end(),
+                      [](const std::string& p) { return p.starts_with("carry"); }));
+    Leaves next{{out.values.begin(), out.values.begin() + carries},
+                {out.paths.begin(), out.paths.begin() + carries}};
     check_carry("the body of " + called + " changes the carry", state, next, at);
     state.values = std::move(next.values);
     ys.resize(out.values.size() - static_cast<std::size_t>(carries));
-    for (std::size_t i = 0; i < ys.size(); i++) ys[i].push_back(out.values[i + static_cast<std::size_t>(carries)]);
+    for (std::size_t i = 0; i < ys.size(); i++)
+      ys[i].push_back(out.values[i + static_cast<std::size_t>(carries)]);
   }
   for (std::vector<Tensor>& rows : ys) {
     if (reverse) std::reverse(rows.begin(), rows.end());
@@ -171,13 +216,15 @@ std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& 
 
 }  // namespace
 
-const ir::OpDef kScan{.name = "scan", .infer = infer_scan, .expand = expand_scan, .kind = ir::OpKind::kStructured};
+const ir::OpDef kScan{
+    .name = "scan", .infer = infer_scan, .expand = expand_scan, .kind = ir::OpKind::kStructured};
 
 }  // namespace rondo::control_flow
 
 namespace rondo::detail {
 
-std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs, const ScanOptions& options, SourceLocation at) {
+std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
+                         const ScanOptions& options, SourceLocation at) {
   using namespace control_flow;  // NOLINT: this function is the construct's front
   const std::string called = construct_name("scan", options.name);
   for (const Tensor& leaf : init.values) ir::checked(leaf, "scan", at);
@@ -186,15 +233,21 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs, con
   const std::int64_t axis = normal_scan_axis(called, xs, options.axis, at);
   const std::int64_t length = checked_length(called, xs, options, axis, at);
   // With no trip at all the ys' types are known from a trace only.
-  if (ir::eager_active() && length > 0) return eager_scan(called, body, std::move(init), std::move(xs), length, axis, options.reverse, at);
+  if (ir::eager_active() && length > 0)
+    return eager_scan(called, body, std::move(init), std::move(xs), length, axis, options.reverse,
+                      at);
 
   std::vector<TensorType> types = types_of(init.values);
   for (const Tensor& x : xs.values) types.push_back(slice_type(x.type(), axis));
   std::vector<std::string> names = short_names(init.paths);
-  for (const std::string& path : xs.paths) names.push_back("x" + path.substr(2));  // a slice of xs.force is x.force
-  RegionTrace step((options.name.empty() ? "scan" : options.name) + "_body", "the body of " + called, types, names, body, at);
+  for (const std::string& path : xs.paths)
+    names.push_back("x" + path.substr(2));  // a slice of xs.force is x.force
+  RegionTrace step((options.name.empty() ? "scan" : options.name) + "_body",
+                   "the body of " + called, types, names, body, at);
   Leaves& out = step.out();
-  const auto first_y = std::find_if(out.paths.begin(), out.paths.end(), [](const std::string& path) { return !path.starts_with("carry"); });
+  const auto first_y =
+      std::find_if(out.paths.begin(), out.paths.end(),
+                   [](const std::string& path) { return !path.starts_with("carry"); });
   const std::ptrdiff_t carries = first_y - out.paths.begin();
   Leaves next{{out.values.begin(), out.values.begin() + carries}, {out.paths.begin(), first_y}};
   check_carry("the body of " + called + " changes the carry", init, next, at);
@@ -205,9 +258,16 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs, con
   ir::Operands operands(init.values.begin(), init.values.end());
   operands.insert(operands.end(), xs.values.begin(), xs.values.end());
   operands.insert(operands.end(), captures.begin(), captures.end());
-  ScanAttributes attributes{static_cast<std::int64_t>(init.values.size()), static_cast<std::int64_t>(xs.values.size()), length, stack_axis, options.unroll,
-                            options.reverse, options.name, options.checkpoint};
-  return ir::make_many(kScan, std::move(operands), std::move(attributes), at, {ir::close_region(std::move(region), captures)});
+  ScanAttributes attributes{static_cast<std::int64_t>(init.values.size()),
+                            static_cast<std::int64_t>(xs.values.size()),
+                            length,
+                            stack_axis,
+                            options.unroll,
+                            options.reverse,
+                            options.name,
+                            options.checkpoint};
+  return ir::make_many(kScan, std::move(operands), std::move(attributes), at,
+                       {ir::close_region(std::move(region), captures)});
 }
 
 }  // namespace rondo::detail

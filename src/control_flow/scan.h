@@ -9,8 +9,9 @@
 
 namespace rondo::control_flow {
 
-/// Operands: the carry, the xs, then the invariants. Region: the body on (carry, slices of xs, invariants), which returns the next
-/// carry and the y of the trip. Results: the last carry and the ys, stacked along `axis`.
+/// Operands: the carry, the xs, then the invariants. Region: the body on (carry, slices of xs,
+/// invariants), which returns the next carry and the y of the trip. Results: the last carry and the
+/// ys, stacked along `axis`.
 struct ScanAttributes {
   std::int64_t carries = 0;
   std::int64_t xs = 0;
@@ -30,6 +31,7 @@ TensorType slice_type(const TensorType& stacked, std::int64_t axis);
 TensorType stacked_type(const TensorType& slice, std::int64_t axis, std::int64_t length);
 /// Slice `index` along `axis`; and `stacked` with `slice` in its place.
 Tensor read_slice(const Tensor& stacked, const Tensor& index, std::int64_t axis, SourceLocation at);
-Tensor write_slice(const Tensor& stacked, const Tensor& slice, const Tensor& index, std::int64_t axis, SourceLocation at);
+Tensor write_slice(const Tensor& stacked, const Tensor& slice, const Tensor& index,
+                   std::int64_t axis, SourceLocation at);
 
 }  // namespace rondo::control_flow

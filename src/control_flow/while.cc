@@ -11,16 +11,17 @@ namespace rondo::control_flow {
 
 namespace {
 
-void check_region_params(const ir::InferContext& context, const Function& region, std::size_t first_operand) {
+void check_region_params(const ir::InferContext& context, const Function& region,
+                         std::size_t first_operand) {
   const auto& params = region.parameters();
   if (params.size() + first_operand != context.operands.size()) {
-    context.fail(fmt::format("region '{}' has {} parameters for {} operands", region.name(), params.size(),
-                             context.operands.size() - first_operand));
+    context.fail(fmt::format("region '{}' has {} parameters for {} operands", region.name(),
+                             params.size(), context.operands.size() - first_operand));
   }
   for (std::size_t i = 0; i < params.size(); i++) {
     if (params[i].type() == context.type(first_operand + i)) continue;
-    context.fail(fmt::format("parameter {} of region '{}' is {}, its operand {}", i, region.name(), params[i].type().str(),
-                             context.type(first_operand + i).str()));
+    context.fail(fmt::format("parameter {} of region '{}' is {}, its operand {}", i, region.name(),
+                             params[i].type().str(), context.type(first_operand + i).str()));
   }
 }
 
@@ -31,13 +32,16 @@ ir::InferredTypes infer_while(const ir::InferContext& context) {
   if (carries > context.operands.size()) context.fail("has fewer operands than carries");
   for (const Function& region : context.regions) check_region_params(context, region, 0);
   const auto& predicate = context.regions[0].outputs();
-  if (predicate.size() != 1 || predicate[0].type() != pred()) context.fail("the condition must return one pred[]");
+  if (predicate.size() != 1 || predicate[0].type() != pred())
+    context.fail("the condition must return one pred[]");
   const auto& next = context.regions[1].outputs();
-  if (next.size() != carries) context.fail(fmt::format("the body returns {} values for {} carries", next.size(), carries));
+  if (next.size() != carries)
+    context.fail(fmt::format("the body returns {} values for {} carries", next.size(), carries));
   ir::InferredTypes types;
   for (std::size_t i = 0; i < carries; i++) {
     if (next[i].type() != context.type(i)) {
-      context.fail(fmt::format("carry {}: {} goes in, {} comes out", i, context.type(i).str(), next[i].type().str()));
+      context.fail(fmt::format("carry {}: {} goes in, {} comes out", i, context.type(i).str(),
+                               next[i].type().str()));
     }
     types.push_back(context.type(i));
   }
@@ -45,14 +49,18 @@ ir::InferredTypes infer_while(const ir::InferContext& context) {
 }
 
 ir::InferredTypes infer_conditional(const ir::InferContext& context) {
-  if (context.operands.empty() || context.regions.empty()) context.fail("needs a selector and a branch");
+  if (context.operands.empty() || context.regions.empty())
+    context.fail("needs a selector and a branch");
   const TensorType& selector = context.type(0);
-  if (selector != pred() && selector != s32()) context.fail(fmt::format("the selector must be pred[] or s32[], it is {}", selector.str()));
-  if (selector == pred() && context.regions.size() != 2) context.fail("a pred selects one of two branches");
+  if (selector != pred() && selector != s32())
+    context.fail(fmt::format("the selector must be pred[] or s32[], it is {}", selector.str()));
+  if (selector == pred() && context.regions.size() != 2)
+    context.fail("a pred selects one of two branches");
   const std::vector<TensorType> results = context.regions[0].results();
   for (const Function& region : context.regions) {
     check_region_params(context, region, 1);
-    if (region.results() != results) context.fail(fmt::format("branch '{}' returns other types than the first", region.name()));
+    if (region.results() != results)
+      context.fail(fmt::format("branch '{}' returns other types than the first", region.name()));
   }
   return {results.begin(), results.end()};
 }
@@ -72,8 +80,9 @@ const ir::OpDef kConditional{.name = "conditional",
                              .infer = infer_conditional,
                              .kind = ir::OpKind::kConditional};
 
-std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallable& body, const Leaves& init,
-                                 WhileAttributes attributes, SourceLocation at) {
+std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallable& body,
+                                 const Leaves& init, WhileAttributes attributes,
+                                 SourceLocation at) {
   const std::string called = construct_name("while_loop", attributes.name);
   const std::vector<TensorType> types = types_of(init.values);
   const std::vector<std::string> names = short_names(init.paths);
@@ -89,13 +98,14 @@ std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallabl
   attributes.carries = static_cast<std::int64_t>(init.values.size());
   Function closed_condition = ir::close_region(std::move(regions[0]), captures);
   Function closed_body = ir::close_region(std::move(regions[1]), captures);
-  return ir::make_many(kWhile, std::move(operands), std::move(attributes), at, {std::move(closed_condition), std::move(closed_body)});
+  return ir::make_many(kWhile, std::move(operands), std::move(attributes), at,
+                       {std::move(closed_condition), std::move(closed_body)});
 }
 
 namespace {
 
-std::vector<Tensor> eager_while(const RegionCallable& cond, const RegionCallable& body, Leaves state,
-                                const WhileOptions& options, SourceLocation at) {
+std::vector<Tensor> eager_while(const RegionCallable& cond, const RegionCallable& body,
+                                Leaves state, const WhileOptions& options, SourceLocation at) {
   const std::string called = construct_name("while_loop", options.name);
   evaluate_all(state, at);
   for (std::int64_t trip = 0;; trip++) {
@@ -103,7 +113,8 @@ std::vector<Tensor> eager_while(const RegionCallable& cond, const RegionCallable
     check_predicate("the condition of " + called, go_on, at);
     if (!go_on.item<bool>(at)) return state.values;
     if (options.max_trip_count && trip == *options.max_trip_count) {
-      throw ExecutionError(fmt::format("{} goes on after {} trips, its promised max_trip_count\n  at {}\n  Raise max_trip_count, or "
+      throw ExecutionError(fmt::format("{} goes on after {} trips, its promised max_trip_count\n  "
+                                       "at {}\n  Raise max_trip_count, or "
                                        "leave it out.",
                                        called, trip, at.str()),
                            at);
@@ -121,13 +132,16 @@ std::vector<Tensor> eager_while(const RegionCallable& cond, const RegionCallable
 
 namespace rondo::detail {
 
-std::vector<Tensor> while_loop(const RegionCallable& cond, const RegionCallable& body, Leaves init, const WhileOptions& options,
-                               SourceLocation at) {
+std::vector<Tensor> while_loop(const RegionCallable& cond, const RegionCallable& body, Leaves init,
+                               const WhileOptions& options, SourceLocation at) {
   for (const Tensor& leaf : init.values) ir::checked(leaf, "while_loop", at);
   if (options.max_trip_count && *options.max_trip_count < 0) {
-    throw TraceError(fmt::format("while_loop: max_trip_count is {}; it cannot be negative\n  at {}", *options.max_trip_count, at.str()), at);
+    throw TraceError(fmt::format("while_loop: max_trip_count is {}; it cannot be negative\n  at {}",
+                                 *options.max_trip_count, at.str()),
+                     at);
   }
-  if (ir::eager_active()) return control_flow::eager_while(cond, body, std::move(init), options, at);
+  if (ir::eager_active())
+    return control_flow::eager_while(cond, body, std::move(init), options, at);
   control_flow::WhileAttributes attributes;
   attributes.name = options.name;
   attributes.max_trip_count = options.max_trip_count;

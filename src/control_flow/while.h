@@ -14,8 +14,8 @@
 
 namespace rondo::control_flow {
 
-/// Operands: the carry, then the invariants. Regions: cond and body, both on all of the operands; cond gives one scalar pred, body
-/// the next carry. Results: the last carry.
+/// Operands: the carry, then the invariants. Regions: cond and body, both on all of the operands;
+/// cond gives one scalar pred, body the next carry. Results: the last carry.
 struct WhileAttributes {
   std::int64_t carries = 0;
   std::string name;
@@ -27,8 +27,9 @@ struct WhileAttributes {
 
 extern const ir::OpDef kWhile;
 
-/// Operands: the selector, then the arguments. Regions: a branch each, all on the arguments, with equal result types. A pred selects
-/// the first region when true; an s32 counts from 0 and is in range (the builder clamps it).
+/// Operands: the selector, then the arguments. Regions: a branch each, all on the arguments, with
+/// equal result types. A pred selects the first region when true; an s32 counts from 0 and is in
+/// range (the builder clamps it).
 struct ConditionalAttributes {
   std::string name;
   bool operator==(const ConditionalAttributes&) const = default;
@@ -36,8 +37,10 @@ struct ConditionalAttributes {
 
 extern const ir::OpDef kConditional;
 
-/// Traces a condition and a body and makes the node. Lowerings of other loops use it as well, with callables that replay regions.
-std::vector<Tensor> traced_while(const detail::RegionCallable& cond, const detail::RegionCallable& body,
-                                 const detail::Leaves& init, WhileAttributes attributes, SourceLocation at);
+/// Traces a condition and a body and makes the node. Lowerings of other loops use it as well, with
+/// callables that replay regions.
+std::vector<Tensor> traced_while(const detail::RegionCallable& cond,
+                                 const detail::RegionCallable& body, const detail::Leaves& init,
+                                 WhileAttributes attributes, SourceLocation at);
 
 }  // namespace rondo::control_flow

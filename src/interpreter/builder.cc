@@ -17,8 +17,9 @@ using Key = std::pair<const Node*, std::uint32_t>;
 /// Where a value lives while its function is being laid out, and until when.
 struct Place {
   Reference reference = 0;
-  bool owned = true;           // false: another scope or another name needs the slot; it is neither moved nor cleared here
-  std::size_t last_use = 0;    // index in the body; body.size() for results; kNever for unused
+  bool owned = true;  // false: another scope or another name needs the slot; it is neither moved
+                      // nor cleared here
+  std::size_t last_use = 0;  // index in the body; body.size() for results; kNever for unused
 };
 inline constexpr std::size_t kNeverUsed = static_cast<std::size_t>(-1);
 
@@ -40,7 +41,7 @@ struct Construct {
   std::vector<bool> argument_owned;  // may be moved from inside
   std::vector<std::uint32_t> result_slots;
   std::uint32_t loop = 0;
-  std::size_t test_at = 0;     // address of the instruction after the loop head
+  std::size_t test_at = 0;  // address of the instruction after the loop head
   std::size_t head = 0;
   std::size_t branch_at = 0;
   std::vector<std::size_t> exits;  // jumps to patch to the end
@@ -66,7 +67,8 @@ class Builder {
   }
 
  private:
-  Scope open(const Function& function, Scope::Role role, const Node* holder, std::size_t branch = 0) {
+  Scope open(const Function& function, Scope::Role role, const Node* holder,
+             std::size_t branch = 0) {
     Scope scope;
     scope.function = function;
     scope.role = role;
@@ -76,10 +78,12 @@ class Builder {
       auto [found, is_new] = scope.places.try_emplace({value.node(), value.result()});
       found->second.last_use = at;
     };
-    for (const Tensor& param : function.parameters()) scope.places[{param.node(), 0}].last_use = kNeverUsed;
+    for (const Tensor& param : function.parameters())
+      scope.places[{param.node(), 0}].last_use = kNeverUsed;
     const auto& body = function.body();
     for (std::size_t i = 0; i < body.size(); i++) {
-      for (std::uint32_t r = 0; r < body[i]->types.size(); r++) scope.places[{body[i], r}].last_use = kNeverUsed;
+      for (std::uint32_t r = 0; r < body[i]->types.size(); r++)
+        scope.places[{body[i], r}].last_use = kNeverUsed;
       for (const Tensor& operand : body[i]->operands) use(operand, i);
     }
     for (const Tensor& result : function.outputs()) use(result, body.size());
@@ -88,7 +92,8 @@ class Builder {
 
   Place& place(Scope& scope, const Tensor& value) {
     auto found = scope.places.find({value.node(), value.result()});
-    if (found == scope.places.end()) throw InternalError("a value is used before it is computed", value.node()->location());
+    if (found == scope.places.end())
+      throw InternalError("a value is used before it is computed", value.node()->location());
     return found->second;
   }
 
@@ -115,24 +120,34 @@ class Builder {
     const std::size_t index = scope.next++;
     const Node* node = scope.function.body()[index];
     switch (node->op->kind) {
-      case OpKind::kConstant: add_constant(scope, node); break;
-      case OpKind::kWhile: enter_while(scope, node, index); break;
-      case OpKind::kConditional: enter_conditional(scope, node, index); break;
-      default: add_kernel(scope, node, index); break;
+      case OpKind::kConstant:
+        add_constant(scope, node);
+        break;
+      case OpKind::kWhile:
+        enter_while(scope, node, index);
+        break;
+      case OpKind::kConditional:
+        enter_conditional(scope, node, index);
+        break;
+      default:
+        add_kernel(scope, node, index);
+        break;
     }
   }
 
   void add_constant(Scope& scope, const Node* node) {
     Place& place = scope.places[{node, 0}];
     place.owned = false;
-    auto [found, is_new] = constants_.try_emplace(node, static_cast<Reference>(program_.constants.size()) | kConstantBit);
+    auto [found, is_new] = constants_.try_emplace(
+        node, static_cast<Reference>(program_.constants.size()) | kConstantBit);
     if (is_new) program_.constants.push_back(node->attrs<ir::ConstantAttributes>().value);
     place.reference = found->second;
   }
 
   void add_kernel(Scope& scope, const Node* node, std::size_t index) {
     if (!node->op->kernel) {
-      throw ExecutionError(fmt::format("{}: the interpreter cannot run this op\n  at {}", node->op->name, node->location().str()),
+      throw ExecutionError(fmt::format("{}: the interpreter cannot run this op\n  at {}",
+                                       node->op->name, node->location().str()),
                            node->location());
     }
     const std::uint32_t output = program_.slots;
@@ -147,10 +162,12 @@ class Builder {
       const Place& from = place(scope, node->operands[i]);
       program_.references.push_back(from.reference);
       if (!ends_here(from, index)) continue;
-      if (std::find(clears.begin(), clears.end(), from.reference) != clears.end()) continue;  // an operand that stands twice
+      if (std::find(clears.begin(), clears.end(), from.reference) != clears.end())
+        continue;  // an operand that stands twice
       clears.push_back(from.reference);
       const auto same = [&](const Tensor& t) { return t.same_as(node->operands[i]); };
-      if (i < 64 && std::count_if(node->operands.begin(), node->operands.end(), same) == 1) instruction.movable |= std::uint64_t{1} << i;
+      if (i < 64 && std::count_if(node->operands.begin(), node->operands.end(), same) == 1)
+        instruction.movable |= std::uint64_t{1} << i;
     }
     for (std::uint32_t r = 0; r < node->types.size(); r++) {
       Place& to = scope.places[{node, r}];
@@ -168,8 +185,8 @@ class Builder {
   }
 
   /// Emits a parallel assignment; skips what stays where it is.
-  void add_moves(const std::vector<Reference>& from, const std::vector<std::uint32_t>& to, const std::vector<bool>& movable,
-                 const Node* node) {
+  void add_moves(const std::vector<Reference>& from, const std::vector<std::uint32_t>& to,
+                 const std::vector<bool>& movable, const Node* node) {
     std::vector<Reference> sources;
     std::vector<std::uint32_t> destinations;
     absl::flat_hash_map<std::uint32_t, std::size_t> written;
@@ -199,7 +216,8 @@ class Builder {
     Construct construct;
     construct.node = node;
     construct.loop = static_cast<std::uint32_t>(bundle_.loops.size());
-    bundle_.loops.push_back({attributes.name, node, attributes.trip_count, attributes.max_trip_count});
+    bundle_.loops.push_back(
+        {attributes.name, node, attributes.trip_count, attributes.max_trip_count});
     std::vector<Reference> from;
     std::vector<bool> movable;
     for (std::size_t i = 0; i < node->operands.size(); i++) {
@@ -240,13 +258,15 @@ class Builder {
       }
       if (ends_here(operand, index)) construct.clears.push_back(operand.reference);
     }
-    for (std::size_t r = 0; r < node->types.size(); r++) construct.result_slots.push_back(program_.slots++);
+    for (std::size_t r = 0; r < node->types.size(); r++)
+      construct.result_slots.push_back(program_.slots++);
     construct.branch_at = program_.code.size();
     const Reference selector = place(scope, node->operands[0]).reference;
     Instruction& branch = emit(InstructionKind::kBranch, node);
     branch.inputs = 1;
     program_.references.push_back(selector);
-    branch.output = static_cast<std::uint32_t>(program_.references.size());  // the targets, patched as branches are laid out
+    branch.output = static_cast<std::uint32_t>(
+        program_.references.size());  // the targets, patched as branches are laid out
     branch.outputs = static_cast<std::uint32_t>(node->regions.size());
     program_.references.resize(program_.references.size() + node->regions.size());
     place_results(scope, node, construct);
@@ -255,7 +275,8 @@ class Builder {
   }
 
   void place_results(Scope& scope, const Node* node, const Construct& construct) {
-    for (std::uint32_t r = 0; r < node->types.size(); r++) scope.places[{node, r}].reference = construct.result_slots[r];
+    for (std::uint32_t r = 0; r < node->types.size(); r++)
+      scope.places[{node, r}].reference = construct.result_slots[r];
   }
 
   void open_region(const Node* node, std::size_t region, Scope::Role role) {
@@ -272,11 +293,13 @@ class Builder {
 
   void open_branch(const Node* node, std::size_t branch) {
     const Construct& construct = constructs_.back();
-    program_.references[program_.code[construct.branch_at].output + branch] = static_cast<std::uint32_t>(program_.code.size());
+    program_.references[program_.code[construct.branch_at].output + branch] =
+        static_cast<std::uint32_t>(program_.code.size());
     open_region(node, branch, Scope::Role::kBranch);
   }
 
-  /// The results of a finished region, and which of them may be moved: owned ones that are no other result as well.
+  /// The results of a finished region, and which of them may be moved: owned ones that are no other
+  /// result as well.
   void result_sources(Scope& scope, std::vector<Reference>& from, std::vector<bool>& movable) {
     const auto& outputs = scope.function.outputs();
     absl::flat_hash_map<Reference, std::size_t> times;
@@ -284,7 +307,8 @@ class Builder {
     for (const Tensor& output : outputs) {
       const Place& source = place(scope, output);
       from.push_back(source.reference);
-      movable.push_back(source.owned && !(source.reference & kConstantBit) && times[source.reference] == 1);
+      movable.push_back(source.owned && !(source.reference & kConstantBit) &&
+                        times[source.reference] == 1);
     }
   }
 
@@ -311,7 +335,8 @@ class Builder {
       }
       case Scope::Role::kBody: {
         finish_results(from, movable, scope.holder);
-        emit(InstructionKind::kJump, scope.holder).target = static_cast<std::uint32_t>(constructs_.back().head);
+        emit(InstructionKind::kJump, scope.holder).target =
+            static_cast<std::uint32_t>(constructs_.back().head);
         leave(scope.holder);
         return;
       }
@@ -319,16 +344,20 @@ class Builder {
         finish_results(from, movable, scope.holder);
         constructs_.back().exits.push_back(program_.code.size());
         emit(InstructionKind::kJump, scope.holder);
-        if (scope.branch + 1 < scope.holder->regions.size()) open_branch(scope.holder, scope.branch + 1);
-        else leave(scope.holder);
+        if (scope.branch + 1 < scope.holder->regions.size())
+          open_branch(scope.holder, scope.branch + 1);
+        else
+          leave(scope.holder);
         return;
       }
     }
   }
 
-  void finish_results(const std::vector<Reference>& from, const std::vector<bool>& movable, const Node* node) {
+  void finish_results(const std::vector<Reference>& from, const std::vector<bool>& movable,
+                      const Node* node) {
     add_moves(from, constructs_.back().result_slots, movable, node);
-    // A result that stands twice was copied each time: its own slot lets go now, unless it is a destination.
+    // A result that stands twice was copied each time: its own slot lets go now, unless it is a
+    // destination.
     std::vector<std::uint32_t> clears;
     const auto& slots = constructs_.back().result_slots;
     const auto& arguments = constructs_.back().arguments;
@@ -345,10 +374,12 @@ class Builder {
   void leave(const Node* node) {
     Construct construct = std::move(constructs_.back());
     constructs_.pop_back();
-    for (std::size_t exit : construct.exits) program_.code[exit].target = static_cast<std::uint32_t>(program_.code.size());
+    for (std::size_t exit : construct.exits)
+      program_.code[exit].target = static_cast<std::uint32_t>(program_.code.size());
     for (std::uint32_t r = 0; r < node->types.size(); r++) {
       Scope& scope = scopes_.back();
-      if (scope.places[{node, r}].last_use == kNeverUsed) construct.clears.push_back(construct.result_slots[r]);
+      if (scope.places[{node, r}].last_use == kNeverUsed)
+        construct.clears.push_back(construct.result_slots[r]);
     }
     add_clears(emit(InstructionKind::kClear, node), construct.clears);
   }

@@ -22,7 +22,8 @@ struct Executable::Impl {
 Executable compile(const Function& function, const CompileOptions& options) {
   auto impl = std::make_shared<Executable::Impl>();
   impl->function = options.optimize ? passes::optimize(function) : function;
-  impl->bundle = interpreter::build_bundle(passes::expand(impl->function, passes::Target::kInterpreter));
+  impl->bundle =
+      interpreter::build_bundle(passes::expand(impl->function, passes::Target::kInterpreter));
   impl->param_types = function.params();
   Executable executable;
   executable.impl_ = std::move(impl);
@@ -31,24 +32,28 @@ Executable compile(const Function& function, const CompileOptions& options) {
 
 namespace {
 
-void check_arguments(const Function& function, std::span<const TensorType> types, std::span<const Literal> arguments) {
+void check_arguments(const Function& function, std::span<const TensorType> types,
+                     std::span<const Literal> arguments) {
   if (arguments.size() != types.size()) {
     std::string wanted;
     for (const TensorType& type : types) wanted += (wanted.empty() ? "" : ", ") + type.str();
-    throw ExecutionError(fmt::format("run of '{}': {} arguments, the program takes {} ({})", function.name(), arguments.size(),
-                                     types.size(), wanted));
+    throw ExecutionError(fmt::format("run of '{}': {} arguments, the program takes {} ({})",
+                                     function.name(), arguments.size(), types.size(), wanted));
   }
   for (std::size_t i = 0; i < types.size(); i++) {
     if (arguments[i].type() == types[i]) continue;
-    throw ExecutionError(fmt::format("run of '{}': argument {} ('{}') is {}, the program takes {}\n  Convert the literal, or trace the "
-                                     "program for this type.",
-                                     function.name(), i, function.param_names()[i], arguments[i].type().str(), types[i].str()));
+    throw ExecutionError(fmt::format(
+        "run of '{}': argument {} ('{}') is {}, the program takes {}\n  Convert the literal, or "
+        "trace the "
+        "program for this type.",
+        function.name(), i, function.param_names()[i], arguments[i].type().str(), types[i].str()));
   }
 }
 
 }  // namespace
 
-std::vector<Literal> Executable::run(std::span<const Literal> arguments, const RunOptions& options) const {
+std::vector<Literal> Executable::run(std::span<const Literal> arguments,
+                                     const RunOptions& options) const {
   if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
   check_arguments(impl_->function, impl_->param_types, arguments);
   interpreter::Machine machine(*impl_->bundle, options);

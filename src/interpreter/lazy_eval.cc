@@ -1,5 +1,6 @@
-// Evaluation of lazy tensors: the graph behind them becomes a Function whose parameters are the values that are there already, and
-// executables are kept by its structure, so that an ordinary C++ loop that builds the same graph each time compiles once.
+// Evaluation of lazy tensors: the graph behind them becomes a Function whose parameters are the
+// values that are there already, and executables are kept by its structure, so that an ordinary C++
+// loop that builds the same graph each time compiles once.
 #include <algorithm>
 #include <deque>
 #include <mutex>
@@ -36,8 +37,10 @@ LazyGraph lazy_graph(std::span<const Tensor> tensors) {
     if (known_value(tensor)) {
       if (seen_leaves.emplace(node, tensor.result()).second) graph.leaves.push_back(tensor);
     } else if (seen.insert(node).second) {
-      if (is_parameter(node)) graph.parameter = node;
-      else stack.push_back(node);
+      if (is_parameter(node))
+        graph.parameter = node;
+      else
+        stack.push_back(node);
     }
   };
   for (const Tensor& tensor : tensors) {
@@ -48,7 +51,8 @@ LazyGraph lazy_graph(std::span<const Tensor> tensors) {
   // A root that another root depends on is reached by the walk as well: it still gets its value.
   for (const Tensor& tensor : tensors) {
     const auto is_root = [&](const Tensor& root) { return root.node() == tensor.node(); };
-    if (!known_value(tensor) && std::none_of(graph.roots.begin(), graph.roots.end(), is_root)) graph.roots.push_back(Tensor::of(tensor.node()));
+    if (!known_value(tensor) && std::none_of(graph.roots.begin(), graph.roots.end(), is_root))
+      graph.roots.push_back(Tensor::of(tensor.node()));
   }
   while (!stack.empty() && !graph.parameter) {
     const Node* node = stack.back();
@@ -56,7 +60,8 @@ LazyGraph lazy_graph(std::span<const Tensor> tensors) {
     graph.nodes.push_back(node);
     for (const Tensor& operand : node->operands) visit(operand);
   }
-  std::sort(graph.nodes.begin(), graph.nodes.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+  std::sort(graph.nodes.begin(), graph.nodes.end(),
+            [](const Node* a, const Node* b) { return a->id < b->id; });
   return graph;
 }
 
@@ -68,18 +73,23 @@ Function function_of(const LazyGraph& graph) {
   Replay replay;
   for (const Tensor& leaf : graph.leaves) {
     const std::int64_t index = static_cast<std::int64_t>(data.params.size());
-    data.params.push_back(make_parameter(leaf.type(), fmt::format("in{}", index), index, token, leaf.node()->location()));
+    data.params.push_back(make_parameter(leaf.type(), fmt::format("in{}", index), index, token,
+                                         leaf.node()->location()));
     replay.bind(leaf, data.params.back());
   }
   for (const Node* node : graph.nodes) {
-    // Always a node of its own: one that stood in a Function would keep its operands after it is evaluated.
-    replay.bind_results(node, make_typed(*node->op, replay.operands_of(node), node->attributes, node->types, node->location(), node->regions));
+    // Always a node of its own: one that stood in a Function would keep its operands after it is
+    // evaluated.
+    replay.bind_results(node, make_typed(*node->op, replay.operands_of(node), node->attributes,
+                                         node->types, node->location(), node->regions));
     data.body.push_back(replay(Tensor::of(node)).node());
   }
   for (const Tensor& root : graph.roots) {
-    for (std::uint32_t i = 0; i < root.node()->types.size(); i++) data.results.push_back(replay(Tensor::of(root.node(), i)));
+    for (std::uint32_t i = 0; i < root.node()->types.size(); i++)
+      data.results.push_back(replay(Tensor::of(root.node(), i)));
   }
-  // Nodes of which the roots need some results only are all reached from the roots, so the body is what Function::make would find.
+  // Nodes of which the roots need some results only are all reached from the roots, so the body is
+  // what Function::make would find.
   return FunctionAccess::make(std::move(data));
 }
 
@@ -88,9 +98,13 @@ std::string key_of(const LazyGraph& graph) {
   std::string key;
   absl::flat_hash_map<std::pair<const Node*, std::uint32_t>, std::uint32_t> numbers;
   auto number = [&](const Tensor& tensor) {
-    return numbers.try_emplace({tensor.node(), tensor.result()}, static_cast<std::uint32_t>(numbers.size())).first->second;
+    return numbers
+        .try_emplace({tensor.node(), tensor.result()}, static_cast<std::uint32_t>(numbers.size()))
+        .first->second;
   };
-  auto append = [&](const auto& value) { key.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  auto append = [&](const auto& value) {
+    key.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
   auto append_type = [&](const TensorType& type) {
     append(type.dtype);
     append(type.rank());
@@ -142,37 +156,45 @@ class LazyCache {
 };
 
 LazyCache& lazy_cache() {
-  static LazyCache* cache = new LazyCache;  // never destroyed: tensors of static storage may be evaluated late
+  static LazyCache* cache =
+      new LazyCache;  // never destroyed: tensors of static storage may be evaluated late
   return *cache;
 }
 
-[[noreturn]] void refuse_parameter(const Node* parameter, const std::string& user, SourceLocation at) {
+[[noreturn]] void refuse_parameter(const Node* parameter, const std::string& user,
+                                   SourceLocation at) {
   const auto& attributes = parameter->attrs<ParameterAttributes>();
   const RegionToken& home = *attributes.region;
   if (!home.open.load(std::memory_order_acquire)) {
-    throw TraceError(fmt::format("a tensor escaped: it depends on '{}' of {} ({}), which is finished, and is used by {}\n  at {}\n  Return it from "
+    throw TraceError(fmt::format("a tensor escaped: it depends on '{}' of {} ({}), which is "
+                                 "finished, and is used by {}\n  at {}\n  Return it from "
                                  "there as a result and use what the call returns.",
                                  attributes.name, home.what, home.at.str(), user, at.str()),
                      at);
   }
-  throw TraceError(fmt::format("eval inside a trace: the tensor depends on '{}' of {} ({}), which has no value while it is traced\n  at {}\n  Choose with "
-                               "rondo::where or rondo::cond, watch with rondo::tap or rondo::print, or evaluate what the traced function returns.",
+  throw TraceError(fmt::format("eval inside a trace: the tensor depends on '{}' of {} ({}), which "
+                               "has no value while it is traced\n  at {}\n  Choose with "
+                               "rondo::where or rondo::cond, watch with rondo::tap or "
+                               "rondo::print, or evaluate what the traced function returns.",
                                attributes.name, home.what, home.at.str(), at.str()),
                    at);
 }
 
 }  // namespace
 
-std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at, const std::string& user) {
+std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at,
+                              const std::string& user) {
   for (const Tensor& tensor : tensors) checked(tensor, "eval", at);
-  const bool all_known = std::all_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return known_value(t) != nullptr; });
+  const bool all_known = std::all_of(tensors.begin(), tensors.end(),
+                                     [](const Tensor& t) { return known_value(t) != nullptr; });
   if (!all_known) {
     LazyGraph graph;
     std::string key;
     std::optional<Executable> executable;
     Function function;
     {
-      // One lock over the walk and the copy: another thread may evaluate a node, and empty it, as soon as it is let go of.
+      // One lock over the walk and the copy: another thread may evaluate a node, and empty it, as
+      // soon as it is let go of.
       std::lock_guard lock(lazy_mutex());
       graph = lazy_graph(tensors);
       if (graph.parameter) refuse_parameter(graph.parameter, user, at);
@@ -190,8 +212,10 @@ std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at
     std::size_t next = 0;
     for (const Tensor& root : graph.roots) {
       const std::size_t count = root.node()->types.size();
-      publish(root.node(), {std::make_move_iterator(results.begin() + static_cast<std::ptrdiff_t>(next)),
-                            std::make_move_iterator(results.begin() + static_cast<std::ptrdiff_t>(next + count))});
+      publish(
+          root.node(),
+          {std::make_move_iterator(results.begin() + static_cast<std::ptrdiff_t>(next)),
+           std::make_move_iterator(results.begin() + static_cast<std::ptrdiff_t>(next + count))});
       next += count;
     }
   }
@@ -210,7 +234,9 @@ void evaluate_eagerly(const Node* node) {
 }
 
 bool depends_on_trace(std::span<const Tensor> tensors) {
-  if (std::all_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.empty() || known_value(t) != nullptr; })) return false;
+  if (std::all_of(tensors.begin(), tensors.end(),
+                  [](const Tensor& t) { return t.empty() || known_value(t) != nullptr; }))
+    return false;
   std::lock_guard lock(lazy_mutex());
   return lazy_graph(tensors).parameter != nullptr;
 }

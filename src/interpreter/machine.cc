@@ -55,7 +55,8 @@ class Machine::FrameLease {
 Machine::Machine(const Bundle& bundle, const RunOptions& options)
     : bundle_(bundle),
       options_(options),
-      watched_(options.max_iterations || options.deadline || options.stop_token.stop_possible() || options.on_progress),
+      watched_(options.max_iterations || options.deadline || options.stop_token.stop_possible() ||
+               options.on_progress),
       total_trips_(bundle.loops.size()),
       idle_frames_(bundle.programs.size()) {
   if (watched_) {
@@ -75,15 +76,19 @@ std::vector<Literal> Machine::run(std::span<const Literal> arguments) {
 
 RunStats Machine::stats() const {
   RunStats stats;
-  for (std::size_t i = 0; i < bundle_.loops.size(); i++) stats.loops.push_back({bundle_.loops[i].name, total_trips_[i]});
+  for (std::size_t i = 0; i < bundle_.loops.size(); i++)
+    stats.loops.push_back({bundle_.loops[i].name, total_trips_[i]});
   stats.op_evaluations = op_evaluations_;
   stats.peak_bytes = meter_.peak;
   return stats;
 }
 
-void Machine::call(const Function& region, std::span<const Literal> arguments, std::vector<Literal>& results) {
+void Machine::call(const Function& region, std::span<const Literal> arguments,
+                   std::vector<Literal>& results) {
   if (depth_ >= kMaxCallDepth) {
-    throw ExecutionError(fmt::format("combiners are nested more than {} deep (a reduce in the combiner of a reduce ...)", kMaxCallDepth));
+    throw ExecutionError(fmt::format(
+        "combiners are nested more than {} deep (a reduce in the combiner of a reduce ...)",
+        kMaxCallDepth));
   }
   const std::uint32_t index = bundle_.callable.at(region.identity());
   const Program& program = *bundle_.programs[index];
@@ -94,9 +99,12 @@ void Machine::call(const Function& region, std::span<const Literal> arguments, s
   results.resize(program.results.size());
   for (std::size_t i = 0; i < program.results.size(); i++) {
     const Reference from = program.results[i];
-    if (from & kConstantBit) results[i] = program.constants[from & ~kConstantBit];
-    else if (program.result_movable[i]) results[i] = std::move(slots[from]);
-    else results[i] = slots[from];
+    if (from & kConstantBit)
+      results[i] = program.constants[from & ~kConstantBit];
+    else if (program.result_movable[i])
+      results[i] = std::move(slots[from]);
+    else
+      results[i] = slots[from];
   }
   for (std::uint32_t parameter : program.parameters) slots[parameter] = Literal();
   lease.keep();
@@ -122,7 +130,8 @@ void Machine::execute(const Program& program, Frame& frame) {
           break;
         case InstructionKind::kLoopTest: {
           const Reference from = program.references[instruction.first_input];
-          const Literal& predicate = from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
+          const Literal& predicate =
+              from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
           const bool go_on = *reinterpret_cast<const bool*>(predicate.bytes());
           if (!go_on) {
             at = instruction.target;
@@ -143,7 +152,8 @@ void Machine::execute(const Program& program, Frame& frame) {
         case InstructionKind::kClear:
           break;
       }
-      for (std::uint32_t i = 0; i < instruction.clears; i++) slots[program.references[instruction.first_clear + i]] = Literal();
+      for (std::uint32_t i = 0; i < instruction.clears; i++)
+        slots[program.references[instruction.first_clear + i]] = Literal();
       at++;
     }
   } catch (...) {
@@ -156,10 +166,12 @@ void Machine::run_kernel(const Program& program, const Instruction& instruction,
   const Reference* references = program.references.data() + instruction.first_input;
   for (std::uint32_t i = 0; i < instruction.inputs; i++) {
     // Constants are never movable, so that no kernel writes through the cast.
-    inputs[i] = references[i] & kConstantBit ? const_cast<Literal*>(&program.constants[references[i] & ~kConstantBit])
-                                             : &slots[references[i]];
+    inputs[i] = references[i] & kConstantBit
+                    ? const_cast<Literal*>(&program.constants[references[i] & ~kConstantBit])
+                    : &slots[references[i]];
   }
-  ir::KernelCall call(*instruction.node, inputs, instruction.movable, {slots + instruction.output, instruction.outputs}, *this);
+  ir::KernelCall call(*instruction.node, inputs, instruction.movable,
+                      {slots + instruction.output, instruction.outputs}, *this);
   op_evaluations_++;
   instruction.kernel(call);
 }
@@ -173,18 +185,22 @@ void Machine::assign(const Program& program, const Instruction& instruction, Lit
     return slots[from];
   };
   if (!instruction.two_phase) {
-    for (std::uint32_t i = 0; i < instruction.inputs; i++) slots[destinations[i]] = value(sources[i]);
+    for (std::uint32_t i = 0; i < instruction.inputs; i++)
+      slots[destinations[i]] = value(sources[i]);
     return;
   }
   scratch_.resize(instruction.inputs);
   for (std::uint32_t i = 0; i < instruction.inputs; i++) scratch_[i] = value(sources[i]);
-  for (std::uint32_t i = 0; i < instruction.inputs; i++) slots[destinations[i]] = std::move(scratch_[i]);
+  for (std::uint32_t i = 0; i < instruction.inputs; i++)
+    slots[destinations[i]] = std::move(scratch_[i]);
   scratch_.clear();  // moving into a slot swaps: what the slots held must not stay here
 }
 
-std::uint32_t Machine::select_branch(const Program& program, const Instruction& instruction, Literal* slots) const {
+std::uint32_t Machine::select_branch(const Program& program, const Instruction& instruction,
+                                     Literal* slots) const {
   const Reference from = program.references[instruction.first_input];
-  const Literal& selector = from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
+  const Literal& selector =
+      from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
   const std::int64_t last = static_cast<std::int64_t>(instruction.outputs) - 1;
   std::int64_t branch;
   if (selector.dtype() == DType::kPred) {
@@ -198,27 +214,34 @@ std::uint32_t Machine::select_branch(const Program& program, const Instruction& 
 
 void Machine::watch_trip(const LoopInfo& loop, std::int64_t trip) {
   if (loop.max_trip_count && trip > *loop.max_trip_count) {
-    throw ExecutionError(fmt::format("{} goes on after {} trips, its promised max_trip_count\n  Raise max_trip_count, or leave it out.",
+    throw ExecutionError(fmt::format("{} goes on after {} trips, its promised max_trip_count\n  "
+                                     "Raise max_trip_count, or leave it out.",
                                      loop_text(loop), *loop.max_trip_count),
                          loop.node->location());
   }
   if (!watched_) return;
   if (options_.max_iterations && trip > *options_.max_iterations) {
-    throw ExecutionError(fmt::format("{} exceeded max_iterations = {}: it would begin trip {}\n  Raise RunOptions::max_iterations, or "
+    throw ExecutionError(fmt::format("{} exceeded max_iterations = {}: it would begin trip {}\n  "
+                                     "Raise RunOptions::max_iterations, or "
                                      "look at the condition: does it ever become false?",
                                      loop_text(loop), *options_.max_iterations, trip),
                          loop.node->location());
   }
   if (options_.stop_token.stop_requested()) {
-    throw ExecutionError(fmt::format("stopped by the stop token in {} at trip {}", loop_text(loop), trip), loop.node->location());
+    throw ExecutionError(
+        fmt::format("stopped by the stop token in {} at trip {}", loop_text(loop), trip),
+        loop.node->location());
   }
   if (!options_.deadline && !options_.on_progress) return;
   const auto now = std::chrono::steady_clock::now();
   if (options_.deadline && now - started_ > *options_.deadline) {
-    throw ExecutionError(fmt::format("{} ran past the deadline of {} s: it is at trip {}\n  Raise RunOptions::deadline, or look at the "
-                                     "condition: does it ever become false?",
-                                     loop_text(loop), std::chrono::duration<double>(*options_.deadline).count(), trip),
-                         loop.node->location());
+    throw ExecutionError(
+        fmt::format("{} ran past the deadline of {} s: it is at trip {}\n  Raise "
+                    "RunOptions::deadline, or look at the "
+                    "condition: does it ever become false?",
+                    loop_text(loop), std::chrono::duration<double>(*options_.deadline).count(),
+                    trip),
+        loop.node->location());
   }
   if (options_.on_progress && now >= next_report_) {
     next_report_ = now + kReportInterval;
@@ -235,7 +258,8 @@ void Machine::print(std::string_view format, const Literal& value) {
   const std::string text = value.str();
   const std::size_t space = text.find(' ');
   fmt::dynamic_format_arg_store<fmt::format_context> store;
-  store.push_back(value.shape().rank() == 0 && space != std::string::npos ? text.substr(space + 1) : text);
+  store.push_back(value.shape().rank() == 0 && space != std::string::npos ? text.substr(space + 1)
+                                                                          : text);
   fmt::print("{}\n", fmt::vformat(format, store));
   std::fflush(stdout);
 }
@@ -250,7 +274,8 @@ void Machine::rethrow_located(const Program& program, const Frame& frame, std::s
   for (std::size_t i = 0; i < program.code.size(); i++) {
     const Instruction& test = program.code[i];
     if (test.kind == InstructionKind::kLoopTest && i < at && at < test.target) {
-      where += fmt::format("\n  in {}, trip {}", loop_text(bundle_.loops[test.loop]), frame.trips[test.loop]);
+      where += fmt::format("\n  in {}, trip {}", loop_text(bundle_.loops[test.loop]),
+                           frame.trips[test.loop]);
     }
   }
   try {
@@ -260,8 +285,9 @@ void Machine::rethrow_located(const Program& program, const Frame& frame, std::s
     throw ExecutionError(error.what() + where, error.location());
   } catch (const std::bad_alloc&) {
     const ir::Node* node = at < program.code.size() ? program.code[at].node : nullptr;
-    throw ExecutionError(fmt::format("out of memory in {}{}", node ? node->op->name : "the interpreter", where),
-                         node ? node->location() : SourceLocation{});
+    throw ExecutionError(
+        fmt::format("out of memory in {}{}", node ? node->op->name : "the interpreter", where),
+        node ? node->location() : SourceLocation{});
   }
 }
 

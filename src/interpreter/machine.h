@@ -21,7 +21,8 @@ class Machine final : public ir::Host {
   std::vector<Literal> run(std::span<const Literal> arguments);
   RunStats stats() const;
 
-  void call(const Function& region, std::span<const Literal> arguments, std::vector<Literal>& results) override;
+  void call(const Function& region, std::span<const Literal> arguments,
+            std::vector<Literal>& results) override;
   void tap(std::string_view name, const Literal& value) override;
   void print(std::string_view format, const Literal& value) override;
   void progress(std::int64_t i, std::int64_t n) override;
@@ -31,16 +32,19 @@ class Machine final : public ir::Host {
     std::vector<Literal> slots;
     std::vector<std::int64_t> trips;  // of the current execution of each loop
   };
-  /// Lends a frame of a program out and takes it back, so that a comparator's slots are allocated once.
+  /// Lends a frame of a program out and takes it back, so that a comparator's slots are allocated
+  /// once.
   class FrameLease;
 
   void execute(const Program& program, Frame& frame);
   void run_kernel(const Program& program, const Instruction& instruction, Literal* slots);
   void assign(const Program& program, const Instruction& instruction, Literal* slots);
-  std::uint32_t select_branch(const Program& program, const Instruction& instruction, Literal* slots) const;
+  std::uint32_t select_branch(const Program& program, const Instruction& instruction,
+                              Literal* slots) const;
   /// Checks the limits before trip number `trip` (from 1) of a loop.
   void watch_trip(const LoopInfo& loop, std::int64_t trip);
-  [[noreturn]] void rethrow_located(const Program& program, const Frame& frame, std::size_t at) const;
+  [[noreturn]] void rethrow_located(const Program& program, const Frame& frame,
+                                    std::size_t at) const;
 
   const Bundle& bundle_;
   const RunOptions& options_;

@@ -1,5 +1,6 @@
-// A Function flattened for the machine: instructions over slots, loops as jumps. Nested regions lie in line, so running them
-// does not recurse; only the combiners of reductions, sorts and scatters are programs of their own, called by kernels.
+// A Function flattened for the machine: instructions over slots, loops as jumps. Nested regions lie
+// in line, so running them does not recurse; only the combiners of reductions, sorts and scatters
+// are programs of their own, called by kernels.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,12 @@ inline constexpr Reference kConstantBit = 0x80000000u;
 inline constexpr Reference kMoveBit = 0x40000000u;
 
 enum class InstructionKind : std::uint8_t {
-  kKernel,     // node's kernel: inputs -> consecutive slots from `output`
-  kMoves,      // parallel assignment of inputs to as many destinations; `two_phase` where a destination is also a source
+  kKernel,  // node's kernel: inputs -> consecutive slots from `output`
+  kMoves,  // parallel assignment of inputs to as many destinations; `two_phase` where a destination
+           // is also a source
   kEnterLoop,  // resets the trip counter of loop `target`
-  kLoopTest,   // leaves to `target` when the pred inputs[0] is false; counts a trip of `loop` otherwise
+  kLoopTest,   // leaves to `target` when the pred inputs[0] is false; counts a trip of `loop`
+               // otherwise
   kJump,       // to `target`
   kBranch,     // to targets[selector]
   kClear,      // lets go of slots
@@ -35,7 +38,7 @@ struct Instruction {
   bool two_phase = false;
   std::uint32_t first_input = 0;  // in Program::references
   std::uint32_t inputs = 0;
-  std::uint32_t output = 0;   // first slot, or the first destination in Program::references
+  std::uint32_t output = 0;  // first slot, or the first destination in Program::references
   std::uint32_t outputs = 0;
   std::uint32_t first_clear = 0;  // slots in Program::references to let go of afterwards
   std::uint32_t clears = 0;
@@ -66,7 +69,7 @@ struct Program {
 
 /// A program with those that its kernels call, and the loops of all of them.
 struct Bundle {
-  std::vector<std::unique_ptr<Program>> programs;  // the first is the entry
+  std::vector<std::unique_ptr<Program>> programs;            // the first is the entry
   absl::flat_hash_map<const void*, std::uint32_t> callable;  // by Function::identity
   std::vector<LoopInfo> loops;
 };

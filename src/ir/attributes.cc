@@ -6,13 +6,21 @@
 
 namespace rondo::ir {
 
-void Attributes::wrong_type() { throw InternalError("a node was asked for attributes of another op"); }
+void Attributes::wrong_type() {
+  throw InternalError("a node was asked for attributes of another op");
+}
 
-void print_field(std::string& out, std::int64_t value) { fmt::format_to(std::back_inserter(out), "{}", value); }
-void print_field(std::string& out, int value) { print_field(out, static_cast<std::int64_t>(value)); }
+void print_field(std::string& out, std::int64_t value) {
+  fmt::format_to(std::back_inserter(out), "{}", value);
+}
+void print_field(std::string& out, int value) {
+  print_field(out, static_cast<std::int64_t>(value));
+}
 void print_field(std::string& out, bool value) { out += value ? "true" : "false"; }
 void print_field(std::string& out, double value) { append_number(out, value); }
-void print_field(std::string& out, std::string_view value) { fmt::format_to(std::back_inserter(out), "\"{}\"", value); }
+void print_field(std::string& out, std::string_view value) {
+  fmt::format_to(std::back_inserter(out), "\"{}\"", value);
+}
 void print_field(std::string& out, DType value) { out += dtype_name(value); }
 void print_field(std::string& out, const Shape& value) { out += value.str(); }
 void print_field(std::string& out, const TensorType& value) { out += value.str(); }

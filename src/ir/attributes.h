@@ -1,5 +1,5 @@
-// What a node knows beside its operands: a plain aggregate, held by value behind one type-erased pointer. Equality, hash and
-// print come from the reflection of its fields.
+// What a node knows beside its operands: a plain aggregate, held by value behind one type-erased
+// pointer. Equality, hash and print come from the reflection of its fields.
 #pragma once
 
 #include <atomic>
@@ -23,22 +23,23 @@ struct NoAttributes {
   friend bool operator==(const NoAttributes&, const NoAttributes&) = default;
 };
 
-// How the kinds of fields print. Overloads for further field types stand beside those types and are found by their namespace.
+// How the kinds of fields print. Overloads for further field types stand beside those types and are
+// found by their namespace.
 void print_field(std::string& out, std::int64_t value);
 void print_field(std::string& out, int value);
 void print_field(std::string& out, bool value);
 void print_field(std::string& out, double value);
 void print_field(std::string& out, std::string_view value);
-inline void print_field(std::string& out, const std::string& value) { print_field(out, std::string_view(value)); }
+inline void print_field(std::string& out, const std::string& value) {
+  print_field(out, std::string_view(value));
+}
 void print_field(std::string& out, DType value);
 void print_field(std::string& out, const Shape& value);
 void print_field(std::string& out, const TensorType& value);
 void print_field(std::string& out, const Literal& value);
 template <class T>
-  requires std::is_enum_v<T>
-void print_field(std::string& out, T value) {
-  print_field(out, static_cast<std::int64_t>(value));
-}
+requires std::is_enum_v<T>
+void print_field(std::string& out, T value) { print_field(out, static_cast<std::int64_t>(value)); }
 template <class A, class B>
 void print_field(std::string& out, const std::pair<A, B>& value);
 template <class T>
@@ -61,8 +62,10 @@ void print_field(std::string& out, const std::pair<A, B>& value) {
 }
 template <class T>
 void print_field(std::string& out, const std::optional<T>& value) {
-  if (value) print_field(out, *value);
-  else out += "none";
+  if (value)
+    print_field(out, *value);
+  else
+    out += "none";
 }
 
 class AttributesBase {
@@ -87,7 +90,8 @@ class AttributesOf final : public AttributesBase {
   bool equals(const AttributesBase& other) const override {
     return other.type_tag() == type_tag() && static_cast<const AttributesOf&>(other).value == value;
   }
-  // The hash of the printed fields: attributes are small, and what prints the same nearly always is the same.
+  // The hash of the printed fields: attributes are small, and what prints the same nearly always is
+  // the same.
   std::size_t hash() const override {
     std::string text;
     print(text);
@@ -96,8 +100,10 @@ class AttributesOf final : public AttributesBase {
   void print(std::string& out) const override {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       auto fields = fields_of(value);
-      ((out += ", ", out += field_name<T, I>(), out += '=', print_field(out, std::get<I>(fields))), ...);
-    }(std::make_index_sequence<field_count<T>()>());
+      ((out += ", ", out += field_name<T, I>(), out += '=', print_field(out, std::get<I>(fields))),
+       ...);
+    }
+    (std::make_index_sequence<field_count<T>()>());
   }
   const void* type_tag() const noexcept override { return &kAttributesTag<T>; }
 
@@ -109,8 +115,8 @@ class Attributes {
  public:
   Attributes() noexcept = default;
   template <class T>
-    requires(!std::is_same_v<T, Attributes>)
-  Attributes(T value) : base_(new AttributesOf<T>(std::move(value))) {
+  requires(!std::is_same_v<T, Attributes>) Attributes(T value)
+      : base_(new AttributesOf<T>(std::move(value))) {
     base_->references.store(1, std::memory_order_relaxed);
   }
   Attributes(NoAttributes) noexcept {}
@@ -134,7 +140,9 @@ class Attributes {
   }
   template <class T>
   const T* try_as() const noexcept {
-    return base_ && base_->type_tag() == &kAttributesTag<T> ? &static_cast<const AttributesOf<T>*>(base_)->value : nullptr;
+    return base_ && base_->type_tag() == &kAttributesTag<T>
+               ? &static_cast<const AttributesOf<T>*>(base_)->value
+               : nullptr;
   }
   std::size_t hash() const { return base_ ? base_->hash() : 0; }
   void print(std::string& out) const {

@@ -14,8 +14,10 @@ namespace {
 
 [[noreturn]] void foreign_parameter(const ir::Node* node, const std::string& name) {
   const auto& attributes = node->attrs<ir::ParameterAttributes>();
-  throw TraceError(fmt::format("{} uses '{}' of {} ({}), which is traced elsewhere\n  Pass the tensor in as an argument.", name,
-                               attributes.name, attributes.region ? attributes.region->what : "another program",
+  throw TraceError(fmt::format("{} uses '{}' of {} ({}), which is traced elsewhere\n  Pass the "
+                               "tensor in as an argument.",
+                               name, attributes.name,
+                               attributes.region ? attributes.region->what : "another program",
                                node->location().str()),
                    node->location());
 }
@@ -43,7 +45,8 @@ Function Function::make(std::string name, std::vector<Tensor> params, std::vecto
     while (!stack.empty()) {
       const ir::Node* node = stack.back();
       stack.pop_back();
-      if (const auto* values = node->values.load(std::memory_order_acquire); values && node->operands.empty()) {
+      if (const auto* values = node->values.load(std::memory_order_acquire);
+          values && node->operands.empty()) {
         for (std::uint32_t i = 0; i < values->size(); i++) {
           Tensor constant = ir::make_constant((*values)[i], node->location());
           body.push_back(constant.node());
@@ -56,8 +59,10 @@ Function Function::make(std::string name, std::vector<Tensor> params, std::vecto
       for (const Tensor& operand : node->operands) visit(operand);
     }
   }
-  std::sort(body.begin(), body.end(), [](const ir::Node* a, const ir::Node* b) { return a->id < b->id; });
-  Data data{std::move(name), std::move(params), std::move(body), std::move(results), std::move(result_names)};
+  std::sort(body.begin(), body.end(),
+            [](const ir::Node* a, const ir::Node* b) { return a->id < b->id; });
+  Data data{std::move(name), std::move(params), std::move(body), std::move(results),
+            std::move(result_names)};
   if (replaced) {  // constants that are new come first, then the others in their order
     std::stable_partition(data.body.begin(), data.body.end(), ir::is_constant);
     for (const ir::Node*& node : data.body) {
@@ -77,7 +82,9 @@ namespace {
 
 }  // namespace
 
-const std::string& Function::name() const { return data_ ? data_->name : (empty_function(), data_->name); }
+const std::string& Function::name() const {
+  return data_ ? data_->name : (empty_function(), data_->name);
+}
 const std::vector<std::string>& Function::result_names() const {
   if (!data_) empty_function();
   return data_->result_names;
@@ -109,7 +116,8 @@ std::vector<TensorType> Function::results() const {
 
 std::vector<std::string> Function::param_names() const {
   std::vector<std::string> names;
-  for (const Tensor& param : parameters()) names.push_back(param.node()->attrs<ir::ParameterAttributes>().name);
+  for (const Tensor& param : parameters())
+    names.push_back(param.node()->attrs<ir::ParameterAttributes>().name);
   return names;
 }
 
@@ -167,16 +175,21 @@ void Replay::copy(const Node* node) {
 
 void Replay::bind_results(const Node* from, const Tensor& to) {
   bind(Tensor::of(from), to);
-  for (std::uint32_t i = 1; i < from->types.size(); i++) bind(Tensor::of(from, i), Tensor::of(to.node(), i));
+  for (std::uint32_t i = 1; i < from->types.size(); i++)
+    bind(Tensor::of(from, i), Tensor::of(to.node(), i));
 }
 
-std::vector<Tensor> Replay::inline_call(const Function& function, std::span<const Tensor> arguments) {
+std::vector<Tensor> Replay::inline_call(const Function& function,
+                                        std::span<const Tensor> arguments) {
   Replay replay;
-  for (std::size_t i = 0; i < arguments.size(); i++) replay.bind(function.parameters()[i], arguments[i]);
-  // Fresh nodes throughout: those that depend on no parameter would otherwise stand in two programs, and count as older than a
-  // region that is traced around this call.
+  for (std::size_t i = 0; i < arguments.size(); i++)
+    replay.bind(function.parameters()[i], arguments[i]);
+  // Fresh nodes throughout: those that depend on no parameter would otherwise stand in two
+  // programs, and count as older than a region that is traced around this call.
   for (const Node* node : function.body()) {
-    if (!is_constant(node)) replay.bind_results(node, make_typed(*node->op, replay.operands_of(node), node->attributes, node->types, node->location(), node->regions));
+    if (!is_constant(node))
+      replay.bind_results(node, make_typed(*node->op, replay.operands_of(node), node->attributes,
+                                           node->types, node->location(), node->regions));
   }
   std::vector<Tensor> results;
   for (const Tensor& result : function.outputs()) results.push_back(replay(result));

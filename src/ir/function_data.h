@@ -32,10 +32,12 @@ class FunctionAccess {
 
 namespace ir {
 
-/// All distinct regions inside a function, each after the regions inside it; the function itself is last.
+/// All distinct regions inside a function, each after the regions inside it; the function itself is
+/// last.
 std::vector<Function> regions_inside_out(const Function& function);
 
-/// Copies a body with other values in the place of parameters (or of any tensors): `bind` first, then node by node.
+/// Copies a body with other values in the place of parameters (or of any tensors): `bind` first,
+/// then node by node.
 class Replay {
  public:
   void bind(const Tensor& from, Tensor to);
@@ -47,7 +49,8 @@ class Replay {
   /// Rebuilds a node on the mapped operands; the same node where nothing changed.
   void copy(const Node* node);
   /// Replays a whole function on arguments, as new nodes, and returns its results.
-  static std::vector<Tensor> inline_call(const Function& function, std::span<const Tensor> arguments);
+  static std::vector<Tensor> inline_call(const Function& function,
+                                         std::span<const Tensor> arguments);
 
  private:
   absl::flat_hash_map<std::pair<const Node*, std::uint32_t>, Tensor> map_;

@@ -1,4 +1,5 @@
-// Lazy values: tensors outside any trace. The graph room declares what it needs; the interpreter, a floor above, implements it.
+// Lazy values: tensors outside any trace. The graph room declares what it needs; the interpreter, a
+// floor above, implements it.
 #pragma once
 
 #include <mutex>
@@ -9,7 +10,8 @@
 
 namespace rondo::ir {
 
-/// Held while operands of lazy nodes are read or dropped: by evaluation, and by the walk that closes a region.
+/// Held while operands of lazy nodes are read or dropped: by evaluation, and by the walk that
+/// closes a region.
 std::mutex& lazy_mutex() noexcept;
 
 /// True while an EagerScope of this thread is in force (none is inside a transform's own trace).
@@ -29,14 +31,17 @@ class EagerPause {
 void enter_eager() noexcept;
 void leave_eager() noexcept;
 
-/// Computes a node whose operands are known and keeps the values in it. A node that depends on a parameter stays as it is.
+/// Computes a node whose operands are known and keeps the values in it. A node that depends on a
+/// parameter stays as it is.
 void evaluate_eagerly(const Node* node);
 
 /// Gives a node its values; drops its operands unless it stands in a Function. Takes lazy_mutex().
 void publish(const Node* node, std::vector<Literal> values);
 
-/// The values of lazy tensors, computed together. Throws TraceError where one depends on a parameter, naming `user`, who asks.
-std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at, const std::string& user = "eval");
+/// The values of lazy tensors, computed together. Throws TraceError where one depends on a
+/// parameter, naming `user`, who asks.
+std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at,
+                              const std::string& user = "eval");
 
 /// True if one of the tensors depends on a parameter, so that it has no value.
 bool depends_on_trace(std::span<const Tensor> tensors);

@@ -11,7 +11,8 @@ namespace {
 
 std::atomic<std::uint64_t> next_node_id{1};
 
-/// Nodes whose last handle went while another node is being destroyed. A chain of a million nodes would otherwise recurse.
+/// Nodes whose last handle went while another node is being destroyed. A chain of a million nodes
+/// would otherwise recurse.
 struct DestructionQueue {
   std::vector<const Node*> pending;
   bool running = false;
@@ -55,9 +56,14 @@ InferredTypes infer_constant(const InferContext& context) {
 
 }  // namespace
 
-const OpDef kConstant{.name = "constant", .hlo = "constant", .stablehlo = "stablehlo.constant", .arity = 0,
-                      .infer = infer_constant, .kind = OpKind::kConstant};
-const OpDef kParameter{.name = "parameter", .hlo = "parameter", .arity = 0, .kind = OpKind::kParameter};
+const OpDef kConstant{.name = "constant",
+                      .hlo = "constant",
+                      .stablehlo = "stablehlo.constant",
+                      .arity = 0,
+                      .infer = infer_constant,
+                      .kind = OpKind::kConstant};
+const OpDef kParameter{
+    .name = "parameter", .hlo = "parameter", .arity = 0, .kind = OpKind::kParameter};
 
 Node::~Node() { delete values.load(std::memory_order_acquire); }
 
@@ -75,10 +81,11 @@ void InferContext::fail(const std::string& message) const {
 
 const Tensor& checked(const Tensor& tensor, const char* op, SourceLocation at) {
   if (tensor.empty()) {
-    throw TraceError(fmt::format("{}: an operand is an empty Tensor\n  at {}\n  Give it a value first: a "
-                                 "default-constructed Tensor has none.",
-                                 op, at.str()),
-                     at);
+    throw TraceError(
+        fmt::format("{}: an operand is an empty Tensor\n  at {}\n  Give it a value first: a "
+                    "default-constructed Tensor has none.",
+                    op, at.str()),
+        at);
   }
   return tensor;
 }
@@ -87,22 +94,26 @@ Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLoc
             std::vector<Function> regions) {
   for (const Tensor& operand : operands) checked(operand, op.name.data(), at);
   if (op.arity >= 0 && static_cast<int>(operands.size()) != op.arity) {
-    throw InternalError(fmt::format("{}: {} operands, the record says {}", op.name, operands.size(), op.arity), at);
+    throw InternalError(
+        fmt::format("{}: {} operands, the record says {}", op.name, operands.size(), op.arity), at);
   }
   InferredTypes types = op.infer({op, operands, attributes, regions, at});
-  Tensor made = make_typed(op, std::move(operands), std::move(attributes), std::move(types), at, std::move(regions));
+  Tensor made = make_typed(op, std::move(operands), std::move(attributes), std::move(types), at,
+                           std::move(regions));
   if (eager_active() && !made.node()->types.empty()) evaluate_eagerly(made.node());
   return made;
 }
 
-Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types, SourceLocation at,
-                  std::vector<Function> regions) {
-  return Tensor::of(allocate_node(op, std::move(operands), std::move(attributes), std::move(types), std::move(regions), at));
+Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
+                  SourceLocation at, std::vector<Function> regions) {
+  return Tensor::of(allocate_node(op, std::move(operands), std::move(attributes), std::move(types),
+                                  std::move(regions), at));
 }
 
-std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
-                              std::vector<Function> regions) {
-  return results_of(make(op, std::move(operands), std::move(attributes), at, std::move(regions)).node());
+std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes,
+                              SourceLocation at, std::vector<Function> regions) {
+  return results_of(
+      make(op, std::move(operands), std::move(attributes), at, std::move(regions)).node());
 }
 
 std::vector<Tensor> results_of(const Node* node) {
@@ -114,13 +125,18 @@ std::vector<Tensor> results_of(const Node* node) {
 
 Tensor rebuild(const Node* node, Operands operands, std::vector<Function> regions) {
   bool same = operands.size() == node->operands.size() && regions.size() == node->regions.size();
-  for (std::size_t i = 0; same && i < operands.size(); i++) same = operands[i].same_as(node->operands[i]);
-  for (std::size_t i = 0; same && i < regions.size(); i++) same = regions[i].same_as(node->regions[i]);
+  for (std::size_t i = 0; same && i < operands.size(); i++)
+    same = operands[i].same_as(node->operands[i]);
+  for (std::size_t i = 0; same && i < regions.size(); i++)
+    same = regions[i].same_as(node->regions[i]);
   if (same) return Tensor::of(node);
-  return make_typed(*node->op, std::move(operands), node->attributes, node->types, node->location(), std::move(regions));
+  return make_typed(*node->op, std::move(operands), node->attributes, node->types, node->location(),
+                    std::move(regions));
 }
 
-Tensor rebuild(const Node* node, Operands operands) { return rebuild(node, std::move(operands), node->regions); }
+Tensor rebuild(const Node* node, Operands operands) {
+  return rebuild(node, std::move(operands), node->regions);
+}
 
 Tensor make_constant(Literal value, SourceLocation at) {
   ResultTypes types{value.type()};
@@ -135,10 +151,12 @@ const Literal* known_value(const Tensor& tensor) noexcept {
   return values ? &(*values)[tensor.result()] : nullptr;
 }
 
-void print_field(std::string& out, const std::shared_ptr<RegionToken>& region) { out += region ? region->what : "-"; }
+void print_field(std::string& out, const std::shared_ptr<RegionToken>& region) {
+  out += region ? region->what : "-";
+}
 
-Tensor make_parameter(TensorType type, std::string name, std::int64_t index, std::shared_ptr<RegionToken> region,
-                      SourceLocation at) {
+Tensor make_parameter(TensorType type, std::string name, std::int64_t index,
+                      std::shared_ptr<RegionToken> region, SourceLocation at) {
   return make_typed(kParameter, {}, ParameterAttributes{std::move(region), index, std::move(name)},
                     {std::move(type)}, at);
 }

@@ -18,8 +18,8 @@ namespace rondo::ir {
 using Operands = absl::InlinedVector<Tensor, 2>;
 using ResultTypes = absl::InlinedVector<TensorType, 1>;
 
-/// An op applied to operands. Nodes never change after they are made, with one exception: a lazy node that was evaluated
-/// keeps its values and lets go of its operands (ir/lazy.h).
+/// An op applied to operands. Nodes never change after they are made, with one exception: a lazy
+/// node that was evaluated keeps its values and lets go of its operands (ir/lazy.h).
 struct Node {
   mutable std::atomic<std::uint32_t> references{0};
   std::uint32_t line = 0;  // of the user's call, with file and function
@@ -32,7 +32,8 @@ struct Node {
   ResultTypes types;
   std::vector<Function> regions;
   mutable std::atomic<const std::vector<Literal>*> values{nullptr};  // of an evaluated node
-  mutable std::atomic<bool> frozen{false};  // stands in a Function, so it keeps its operands even if it is evaluated
+  mutable std::atomic<bool> frozen{
+      false};  // stands in a Function, so it keeps its operands even if it is evaluated
 
   ~Node();
   SourceLocation location() const { return {file, function, line}; }
@@ -45,22 +46,24 @@ struct Node {
   const TensorType& type() const { return types[0]; }
 };
 
-/// Makes a node and infers its types; throws TraceError where the operands do not fit the op. Under an EagerScope the node
-/// is evaluated at once. Every op goes through here. Returns the first result (of an op without results: a handle to the node).
+/// Makes a node and infers its types; throws TraceError where the operands do not fit the op. Under
+/// an EagerScope the node is evaluated at once. Every op goes through here. Returns the first
+/// result (of an op without results: a handle to the node).
 Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
             std::vector<Function> regions = {});
 /// The same for an op of several results.
-std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
-                              std::vector<Function> regions = {});
+std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes,
+                              SourceLocation at, std::vector<Function> regions = {});
 std::vector<Tensor> results_of(const Node* node);
 
-/// A node like `node` on other operands and with other regions, whose result types are the same; nothing is inferred or
-/// evaluated. The very same node where nothing differs.
+/// A node like `node` on other operands and with other regions, whose result types are the same;
+/// nothing is inferred or evaluated. The very same node where nothing differs.
 Tensor rebuild(const Node* node, Operands operands, std::vector<Function> regions);
 Tensor rebuild(const Node* node, Operands operands);
-/// A node of given result types, for those who know them: parsers and passes that change a signature.
-Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types, SourceLocation at,
-                  std::vector<Function> regions = {});
+/// A node of given result types, for those who know them: parsers and passes that change a
+/// signature.
+Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
+                  SourceLocation at, std::vector<Function> regions = {});
 
 /// The number that the next node gets, or a later one.
 std::uint64_t next_id() noexcept;
@@ -92,8 +95,8 @@ struct ParameterAttributes {
 };
 void print_field(std::string& out, const std::shared_ptr<RegionToken>& region);
 extern const OpDef kParameter;
-Tensor make_parameter(TensorType type, std::string name, std::int64_t index, std::shared_ptr<RegionToken> region,
-                      SourceLocation at);
+Tensor make_parameter(TensorType type, std::string name, std::int64_t index,
+                      std::shared_ptr<RegionToken> region, SourceLocation at);
 inline bool is_parameter(const Node* node) { return node->op == &kParameter; }
 inline bool is_constant(const Node* node) { return node->op == &kConstant; }
 

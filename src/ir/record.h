@@ -1,9 +1,11 @@
 // One record per op: everything the library knows about it.
 //
 // Semantics that hold for every op, and that rewrites may rely on:
-// - Integers wrap. Division by zero gives all ones, remainder by zero the dividend. Shifts by the width or more give 0 (the sign for
+// - Integers wrap. Division by zero gives all ones, remainder by zero the dividend. Shifts by the
+// width or more give 0 (the sign for
 //   arithmetic ones).
-// - Floats are IEEE 754. NaN propagates through minimum, maximum and clamp. No contraction, no reassociation except where a
+// - Floats are IEEE 754. NaN propagates through minimum, maximum and clamp. No contraction, no
+// reassociation except where a
 //   reduction says so.
 // - Indices of dynamic slices and gathers are clamped; scatter drops updates that do not fit.
 // - Ops are pure: the same operands give the same results, on every thread.
@@ -45,12 +47,13 @@ struct InferContext {
 
 using InferredTypes = absl::InlinedVector<TensorType, 1>;
 using InferRule = InferredTypes (*)(const InferContext&);
-/// Evaluates the op on literals (ir/kernel.h). Null for what the interpreter lowers to jumps, or expands.
+/// Evaluates the op on literals (ir/kernel.h). Null for what the interpreter lowers to jumps, or
+/// expands.
 using KernelRule = void (*)(KernelCall&);
 /// Says the op in simpler ones, as Tensor code on the given operands; one tensor a result.
 using ExpandRule = std::vector<Tensor> (*)(const Node&, std::span<const Tensor> operands);
-/// Appends what stands after the operands: `, dimensions={0}` in HLO; for StableHLO's generic form the entries of the attribute
-/// dictionary, `dimension = 0 : i64, is_stable = true`.
+/// Appends what stands after the operands: `, dimensions={0}` in HLO; for StableHLO's generic form
+/// the entries of the attribute dictionary, `dimension = 0 : i64, is_stable = true`.
 using TextRule = void (*)(const Node&, std::string& out);
 
 /// How the parts of the library treat an op without knowing it.
@@ -59,25 +62,31 @@ enum class OpKind : std::uint8_t {
   kParameter,
   kConstant,
   kWhile,        // regions: cond, body; operands: the carry, then the invariants
-  kConditional,  // regions: one a branch; operands: the selector (pred: true branch first; s32: by index), then arguments
-  kStructured,   // a loop or construct that must be expanded before it runs or is printed: scan, fori
+  kConditional,  // regions: one a branch; operands: the selector (pred: true branch first; s32: by
+                 // index), then arguments
+  kStructured,   // a loop or construct that must be expanded before it runs or is printed: scan,
+                 // fori
 };
 
 struct OpDef {
-  std::string_view name;             // in the IR's text and in errors
-  std::string_view hlo = {};         // HLO opcode; empty: expanded before it is printed
-  std::string_view stablehlo = {};   // with the dialect, `stablehlo.add`; empty: expanded before it is printed
-  int arity = -1;                    // number of operands; -1: any
+  std::string_view name;      // in the IR's text and in errors
+  std::string_view hlo = {};  // HLO opcode; empty: expanded before it is printed
+  std::string_view stablehlo =
+      {};          // with the dialect, `stablehlo.add`; empty: expanded before it is printed
+  int arity = -1;  // number of operands; -1: any
   InferRule infer = nullptr;
   KernelRule kernel = nullptr;
   ExpandRule expand = nullptr;
   TextRule hlo_attributes = nullptr;
   TextRule stablehlo_attributes = nullptr;
-  std::string_view hlo_regions = {};  // the attribute that names each region: `to_apply`, `condition,body`
+  std::string_view hlo_regions =
+      {};  // the attribute that names each region: `to_apply`, `condition,body`
   OpKind kind = OpKind::kOrdinary;
-  bool elementwise = false;   // result element i depends on element i of the operands only; all of one shape
+  bool elementwise =
+      false;  // result element i depends on element i of the operands only; all of one shape
   bool commutative = false;
-  bool observer = false;      // tap, print, progress: tells the outside what passes; never folded, merged or hoisted
+  bool observer = false;  // tap, print, progress: tells the outside what passes; never folded,
+                          // merged or hoisted
 };
 
 }  // namespace rondo::ir

@@ -19,19 +19,23 @@ thread_local int trace_depth = 0;
   const auto& attributes = parameter->attrs<ParameterAttributes>();
   const RegionToken& home = *attributes.region;
   throw TraceError(
-      fmt::format("a tensor escaped: it depends on '{}' of {} ({}), which is finished, and is used in {} ({})\n  Return it "
-                  "from there as a result (a carry, a y or an output) and use what the call returns.",
-                  attributes.name, home.what, home.at.str(), used_in.what, used_in.at.str()),
+      fmt::format(
+          "a tensor escaped: it depends on '{}' of {} ({}), which is finished, and is used in {} "
+          "({})\n  Return it "
+          "from there as a result (a carry, a y or an output) and use what the call returns.",
+          attributes.name, home.what, home.at.str(), used_in.what, used_in.at.str()),
       used_in.at);
 }
 
 [[noreturn]] void mixed(const Node* parameter, const RegionToken& used_in) {
   const auto& attributes = parameter->attrs<ParameterAttributes>();
   const RegionToken& home = *attributes.region;
-  throw TraceError(fmt::format("mixed traces: {} ({}) uses '{}' of {} ({}), which is traced at the same time elsewhere\n  "
-                               "Pass the tensor in as an argument.",
-                               used_in.what, used_in.at.str(), attributes.name, home.what, home.at.str()),
-                   used_in.at);
+  throw TraceError(
+      fmt::format("mixed traces: {} ({}) uses '{}' of {} ({}), which is traced at the same time "
+                  "elsewhere\n  "
+                  "Pass the tensor in as an argument.",
+                  used_in.what, used_in.at.str(), attributes.name, home.what, home.at.str()),
+      used_in.at);
 }
 
 bool is_copied_constant(const Tensor& tensor) {
@@ -60,17 +64,19 @@ void RegionTracer::seal() noexcept {
 bool tracing() noexcept { return trace_depth > 0; }
 
 Tensor RegionTracer::param(TensorType type, std::string name) {
-  params_.push_back(make_parameter(std::move(type), std::move(name), static_cast<std::int64_t>(params_.size()), token_,
-                                   token_->at));
+  params_.push_back(make_parameter(std::move(type), std::move(name),
+                                   static_cast<std::int64_t>(params_.size()), token_, token_->at));
   return params_.back();
 }
 
-OpenRegion RegionTracer::finish(std::vector<Tensor> results, std::vector<std::string> result_names) {
+OpenRegion RegionTracer::finish(std::vector<Tensor> results,
+                                std::vector<std::string> result_names) {
   OpenRegion region{std::move(name_), params_, std::move(results), std::move(result_names), {}, {}};
   absl::flat_hash_set<const Node*> seen;
   absl::flat_hash_set<std::pair<const Node*, std::uint32_t>> captured;
   std::vector<const Node*> stack;
-  // What is looked at: the value itself if it is a leaf of this region, else its node, for the walk.
+  // What is looked at: the value itself if it is a leaf of this region, else its node, for the
+  // walk.
   auto visit = [&](const Tensor& tensor) {
     const Node* node = tensor.node();
     if (is_parameter(node)) {
@@ -79,7 +85,8 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results, std::vector<std::st
       if (!home.open.load(std::memory_order_acquire)) escaped(node, *token_);
       if (node->id >= token_->first_id) mixed(node, *token_);
     } else if (is_constant(node) ? node->id >= token_->first_id || is_copied_constant(tensor)
-                                 : node->id >= token_->first_id && !node->values.load(std::memory_order_acquire)) {
+                                 : node->id >= token_->first_id &&
+                                       !node->values.load(std::memory_order_acquire)) {
       if (seen.insert(node).second) {
         node->frozen.store(true, std::memory_order_relaxed);
         stack.push_back(node);
@@ -90,7 +97,8 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results, std::vector<std::st
   };
   {
     std::lock_guard lock(lazy_mutex());
-    for (const Tensor& result : region.results) visit(checked(result, token_->what.c_str(), token_->at));
+    for (const Tensor& result : region.results)
+      visit(checked(result, token_->what.c_str(), token_->at));
     while (!stack.empty()) {
       const Node* node = stack.back();
       stack.pop_back();
@@ -98,21 +106,27 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results, std::vector<std::st
       for (const Tensor& operand : node->operands) visit(operand);
     }
   }
-  std::sort(region.body.begin(), region.body.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+  std::sort(region.body.begin(), region.body.end(),
+            [](const Node* a, const Node* b) { return a->id < b->id; });
   return region;
 }
 
 std::vector<Tensor> union_captures(std::span<const OpenRegion> regions) {
   std::vector<Tensor> all;
-  for (const OpenRegion& region : regions) all.insert(all.end(), region.captures.begin(), region.captures.end());
+  for (const OpenRegion& region : regions)
+    all.insert(all.end(), region.captures.begin(), region.captures.end());
   auto key = [](const Tensor& t) { return std::pair(t.node()->id, t.result()); };
-  std::sort(all.begin(), all.end(), [&](const Tensor& a, const Tensor& b) { return key(a) < key(b); });
-  all.erase(std::unique(all.begin(), all.end(), [](const Tensor& a, const Tensor& b) { return a.same_as(b); }), all.end());
+  std::sort(all.begin(), all.end(),
+            [&](const Tensor& a, const Tensor& b) { return key(a) < key(b); });
+  all.erase(std::unique(all.begin(), all.end(),
+                        [](const Tensor& a, const Tensor& b) { return a.same_as(b); }),
+            all.end());
   return all;
 }
 
 Function close_region(OpenRegion region, std::span<const Tensor> captures) {
-  Function::Data data{std::move(region.name), std::move(region.params), {}, {}, std::move(region.result_names)};
+  Function::Data data{
+      std::move(region.name), std::move(region.params), {}, {}, std::move(region.result_names)};
   if (captures.empty()) {
     data.body = std::move(region.body);
     data.results = std::move(region.results);
@@ -125,8 +139,9 @@ Function close_region(OpenRegion region, std::span<const Tensor> captures) {
   for (const Tensor& capture : captures) {
     const auto* known = capture.node()->attributes.try_as<ParameterAttributes>();
     std::string name = known ? known->name : std::string(capture.node()->op->name);
-    data.params.push_back(make_parameter(capture.type(), std::move(name), static_cast<std::int64_t>(data.params.size()),
-                                         token, capture.node()->location()));
+    data.params.push_back(make_parameter(capture.type(), std::move(name),
+                                         static_cast<std::int64_t>(data.params.size()), token,
+                                         capture.node()->location()));
     replay.bind(capture, data.params.back());
   }
   for (const Node* node : region.body) {
@@ -138,19 +153,23 @@ Function close_region(OpenRegion region, std::span<const Tensor> captures) {
 }
 
 Function trace_closed(std::string name, std::string what, std::span<const TensorType> types,
-                      const std::function<std::vector<Tensor>(std::span<const Tensor>)>& fn, SourceLocation at) {
+                      const std::function<std::vector<Tensor>(std::span<const Tensor>)>& fn,
+                      SourceLocation at) {
   EagerPause pause;
   RegionTracer tracer(std::move(name), what, at);
   std::vector<Tensor> params;
-  for (std::size_t i = 0; i < types.size(); i++) params.push_back(tracer.param(types[i], fmt::format("p{}", i)));
+  for (std::size_t i = 0; i < types.size(); i++)
+    params.push_back(tracer.param(types[i], fmt::format("p{}", i)));
   OpenRegion region = tracer.finish(fn(params));
   // Constants of any size may come along: they are copied in, though large ones count as captured.
   for (const Tensor& capture : region.captures) {
     if (!known_value(capture)) {
-      throw TraceError(fmt::format("{} uses a tensor {} from outside ({})\n  at {}\n  It may use its arguments and constants only: "
-                                   "combine the other values before or after.",
-                                   what, capture.type().str(), capture.node()->location().str(), at.str()),
-                       at);
+      throw TraceError(
+          fmt::format("{} uses a tensor {} from outside ({})\n  at {}\n  It may use its arguments "
+                      "and constants only: "
+                      "combine the other values before or after.",
+                      what, capture.type().str(), capture.node()->location().str(), at.str()),
+          at);
     }
   }
   std::vector<Tensor> results = std::move(region.results);

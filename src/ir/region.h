@@ -18,11 +18,12 @@ struct OpenRegion {
   std::vector<Tensor> results;
   std::vector<std::string> result_names;
   std::vector<const Node*> body;  // in id order, kept alive by the results
-  std::vector<Tensor> captures;   // outer tensors that the body uses, in id order; small constants are none
+  std::vector<Tensor>
+      captures;  // outer tensors that the body uses, in id order; small constants are none
 };
 
-/// Makes the parameters of a region and finds its body. While it lives, its parameters count as being traced; tensors that
-/// depend on them may not be used after it.
+/// Makes the parameters of a region and finds its body. While it lives, its parameters count as
+/// being traced; tensors that depend on them may not be used after it.
 class RegionTracer {
  public:
   /// `what` names the region in errors: "the body of while_loop 'solve'".
@@ -34,7 +35,8 @@ class RegionTracer {
   Tensor param(TensorType type, std::string name);
   /// The lambda has returned: from now on its parameters may be used by finish() alone.
   void seal() noexcept;
-  /// Walks back from what the lambda returned. Throws TraceError for a tensor that escaped from another region.
+  /// Walks back from what the lambda returned. Throws TraceError for a tensor that escaped from
+  /// another region.
   OpenRegion finish(std::vector<Tensor> results, std::vector<std::string> result_names = {});
 
  private:
@@ -50,13 +52,16 @@ bool tracing() noexcept;
 /// The captures of several regions of one node, each once, in id order.
 std::vector<Tensor> union_captures(std::span<const OpenRegion> regions);
 
-/// Closes a region over `captures` (a superset of its own): they become parameters after its own ones, in this order.
+/// Closes a region over `captures` (a superset of its own): they become parameters after its own
+/// ones, in this order.
 Function close_region(OpenRegion region, std::span<const Tensor> captures);
 
-/// Traces `fn` on parameters of the given types into a closed region that may use nothing from outside but constants: a reducer,
-/// a comparator. Throws TraceError naming `what` if it captures a tensor.
+/// Traces `fn` on parameters of the given types into a closed region that may use nothing from
+/// outside but constants: a reducer, a comparator. Throws TraceError naming `what` if it captures a
+/// tensor.
 Function trace_closed(std::string name, std::string what, std::span<const TensorType> types,
-                      const std::function<std::vector<Tensor>(std::span<const Tensor>)>& fn, SourceLocation at);
+                      const std::function<std::vector<Tensor>(std::span<const Tensor>)>& fn,
+                      SourceLocation at);
 
 /// The most elements of a constant that is copied into a region in place of being captured.
 inline constexpr std::int64_t kCopiedConstantElements = 16;

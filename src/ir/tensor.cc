@@ -11,7 +11,9 @@
 namespace rondo {
 
 const TensorType& Tensor::type() const {
-  if (!node_) throw TraceError("this Tensor is empty\n  Give it a value first: a default-constructed Tensor has none.");
+  if (!node_)
+    throw TraceError(
+        "this Tensor is empty\n  Give it a value first: a default-constructed Tensor has none.");
   return node_->types[result_];
 }
 
@@ -26,7 +28,8 @@ Tensor Tensor::from_scalar(const Scalar& value, SourceLocation at) {
 std::int64_t Tensor::dim(std::int64_t axis, SourceLocation at) const {
   const std::int64_t n = rank();
   if (axis < -n || axis >= n) {
-    throw TraceError(fmt::format("dim: axis {} of {}, whose axes are {} to {}\n  at {}", axis, type().str(), -n, n - 1, at.str()),
+    throw TraceError(fmt::format("dim: axis {} of {}, whose axes are {} to {}\n  at {}", axis,
+                                 type().str(), -n, n - 1, at.str()),
                      at);
   }
   return shape()[axis < 0 ? axis + n : axis];
@@ -38,7 +41,10 @@ Literal Tensor::eval(SourceLocation at) const {
   return ir::evaluate({this, 1}, at)[0];
 }
 
-Tensor Operand::any() const { return tensor_ ? *tensor_ : ir::make_constant(ir::scalar_literal(scalar_, scalar_.dtype, at_), at_); }
+Tensor Operand::any() const {
+  return tensor_ ? *tensor_
+                 : ir::make_constant(ir::scalar_literal(scalar_, scalar_.dtype, at_), at_);
+}
 
 Tensor Operand::as(DType dtype) const {
   return tensor_ ? *tensor_ : ir::make_constant(ir::scalar_literal(scalar_, dtype, at_), at_);
@@ -60,17 +66,19 @@ namespace {
 
 std::string scalar_text(const Scalar& value) {
   if (value.dtype == DType::kPred) return value.integer ? "true" : "false";
-  if (value.dtype == DType::kU64) return fmt::format("{}", static_cast<std::uint64_t>(value.integer));
+  if (value.dtype == DType::kU64)
+    return fmt::format("{}", static_cast<std::uint64_t>(value.integer));
   if (is_integer(value.dtype)) return fmt::format("{}", value.integer);
   if (is_complex(value.dtype)) return fmt::format("({}, {})", value.real, value.imaginary);
   return fmt::format("{}", value.real);
 }
 
 [[noreturn]] void inexact(const Scalar& value, DType dtype, const char* why, SourceLocation at) {
-  throw TraceError(fmt::format("inexact scalar: {} beside a tensor of {} {}\n  at {}\n  Convert the tensor "
-                               "(rondo::convert(x, dtype)) or write a scalar that {} can hold.",
-                               scalar_text(value), dtype_name(dtype), why, at.str(), dtype_name(dtype)),
-                   at);
+  throw TraceError(
+      fmt::format("inexact scalar: {} beside a tensor of {} {}\n  at {}\n  Convert the tensor "
+                  "(rondo::convert(x, dtype)) or write a scalar that {} can hold.",
+                  scalar_text(value), dtype_name(dtype), why, at.str(), dtype_name(dtype)),
+      at);
 }
 
 template <class T>
@@ -79,9 +87,14 @@ Literal integer_scalar(const Scalar& value, DType dtype, SourceLocation at) {
   constexpr bool wide = sizeof(T) == 8;
   if (!is_floating(value.dtype)) {
     const bool large = value.dtype == DType::kU64 && value.integer < 0;  // past the range of int64
-    const bool fits = std::is_unsigned_v<T> ? (large ? wide : value.integer >= 0 && (wide || value.integer <= static_cast<std::int64_t>(std::numeric_limits<T>::max())))
-                                            : !large && value.integer >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
-                                                  value.integer <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
+    const bool fits =
+        std::is_unsigned_v<T>
+            ? (large ? wide
+                     : value.integer >= 0 &&
+                           (wide || value.integer <=
+                                        static_cast<std::int64_t>(std::numeric_limits<T>::max())))
+            : !large && value.integer >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
+                  value.integer <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
     if (!fits) inexact(value, dtype, "is out of range", at);
     return Literal::scalar(static_cast<T>(value.integer));
   }
@@ -94,7 +107,8 @@ Literal integer_scalar(const Scalar& value, DType dtype, SourceLocation at) {
 
 double real_of(const Scalar& value) {
   if (is_floating(value.dtype) || is_complex(value.dtype)) return value.real;
-  if (value.dtype == DType::kU64) return static_cast<double>(static_cast<std::uint64_t>(value.integer));
+  if (value.dtype == DType::kU64)
+    return static_cast<double>(static_cast<std::uint64_t>(value.integer));
   return static_cast<double>(value.integer);
 }
 
@@ -103,14 +117,16 @@ Literal float_scalar(const Scalar& value, DType dtype, SourceLocation at) {
   if (is_complex(value.dtype)) inexact(value, dtype, "would lose its imaginary part", at);
   const double real = real_of(value);
   const T rounded = static_cast<T>(real);
-  if (std::isinf(static_cast<double>(rounded)) && !std::isinf(real)) inexact(value, dtype, "overflows to infinity", at);
+  if (std::isinf(static_cast<double>(rounded)) && !std::isinf(real))
+    inexact(value, dtype, "overflows to infinity", at);
   return Literal::scalar(rounded);
 }
 
 template <class T>
 Literal complex_scalar(const Scalar& value, DType dtype, SourceLocation at) {
   const T re = static_cast<T>(real_of(value)), im = static_cast<T>(value.imaginary);
-  if ((std::isinf(re) && !std::isinf(real_of(value))) || (std::isinf(im) && !std::isinf(value.imaginary))) {
+  if ((std::isinf(re) && !std::isinf(real_of(value))) ||
+      (std::isinf(im) && !std::isinf(value.imaginary))) {
     inexact(value, dtype, "overflows to infinity", at);
   }
   return Literal::scalar(std::complex<T>(re, im));
@@ -121,22 +137,37 @@ Literal complex_scalar(const Scalar& value, DType dtype, SourceLocation at) {
 Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at) {
   switch (dtype) {
     case DType::kPred:
-      if (is_complex(value.dtype) || real_of(value) != (real_of(value) != 0 ? 1 : 0)) inexact(value, dtype, "is neither 0 nor 1", at);
+      if (is_complex(value.dtype) || real_of(value) != (real_of(value) != 0 ? 1 : 0))
+        inexact(value, dtype, "is neither 0 nor 1", at);
       return Literal::scalar(real_of(value) != 0);
-    case DType::kS8: return integer_scalar<std::int8_t>(value, dtype, at);
-    case DType::kS16: return integer_scalar<std::int16_t>(value, dtype, at);
-    case DType::kS32: return integer_scalar<std::int32_t>(value, dtype, at);
-    case DType::kS64: return integer_scalar<std::int64_t>(value, dtype, at);
-    case DType::kU8: return integer_scalar<std::uint8_t>(value, dtype, at);
-    case DType::kU16: return integer_scalar<std::uint16_t>(value, dtype, at);
-    case DType::kU32: return integer_scalar<std::uint32_t>(value, dtype, at);
-    case DType::kU64: return integer_scalar<std::uint64_t>(value, dtype, at);
-    case DType::kF16: return float_scalar<float16>(value, dtype, at);
-    case DType::kBF16: return float_scalar<bfloat16>(value, dtype, at);
-    case DType::kF32: return float_scalar<float>(value, dtype, at);
-    case DType::kF64: return float_scalar<double>(value, dtype, at);
-    case DType::kC64: return complex_scalar<float>(value, dtype, at);
-    case DType::kC128: return complex_scalar<double>(value, dtype, at);
+    case DType::kS8:
+      return integer_scalar<std::int8_t>(value, dtype, at);
+    case DType::kS16:
+      return integer_scalar<std::int16_t>(value, dtype, at);
+    case DType::kS32:
+      return integer_scalar<std::int32_t>(value, dtype, at);
+    case DType::kS64:
+      return integer_scalar<std::int64_t>(value, dtype, at);
+    case DType::kU8:
+      return integer_scalar<std::uint8_t>(value, dtype, at);
+    case DType::kU16:
+      return integer_scalar<std::uint16_t>(value, dtype, at);
+    case DType::kU32:
+      return integer_scalar<std::uint32_t>(value, dtype, at);
+    case DType::kU64:
+      return integer_scalar<std::uint64_t>(value, dtype, at);
+    case DType::kF16:
+      return float_scalar<float16>(value, dtype, at);
+    case DType::kBF16:
+      return float_scalar<bfloat16>(value, dtype, at);
+    case DType::kF32:
+      return float_scalar<float>(value, dtype, at);
+    case DType::kF64:
+      return float_scalar<double>(value, dtype, at);
+    case DType::kC64:
+      return complex_scalar<float>(value, dtype, at);
+    case DType::kC128:
+      return complex_scalar<double>(value, dtype, at);
   }
   throw InternalError("a dtype that does not exist");
 }

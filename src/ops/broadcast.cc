@@ -14,15 +14,19 @@ InferredTypes infer_broadcast(const InferContext& context) {
   const TensorType& x = context.type(0);
   const Shape& shape = attributes.shape;
   if (attributes.dimensions.size() != x.shape.size()) {
-    context.fail(fmt::format("{} axes of {} need a place each in {}; {} are given", x.rank(), x.str(), shape.str(),
-                             attributes.dimensions.size()));
+    context.fail(fmt::format("{} axes of {} need a place each in {}; {} are given", x.rank(),
+                             x.str(), shape.str(), attributes.dimensions.size()));
   }
   std::int64_t last = -1;
   for (std::size_t i = 0; i < attributes.dimensions.size(); i++) {
     const std::int64_t to = attributes.dimensions[i];
-    if (to <= last || to >= shape.rank()) context.fail(fmt::format("axis {} cannot go to axis {} of {}: places must grow and lie in the shape", i, to, shape.str()));
+    if (to <= last || to >= shape.rank())
+      context.fail(
+          fmt::format("axis {} cannot go to axis {} of {}: places must grow and lie in the shape",
+                      i, to, shape.str()));
     if (shape[to] != x.shape[i]) {
-      context.fail(fmt::format("axis {} of {} has {} elements, axis {} of {} has {}", i, x.str(), x.shape[i], to, shape.str(), shape[to]));
+      context.fail(fmt::format("axis {} of {} has {} elements, axis {} of {} has {}", i, x.str(),
+                               x.shape[i], to, shape.str(), shape[to]));
     }
     last = to;
   }
@@ -47,8 +51,10 @@ void broadcast_kernel(KernelCall& call) {
   } else {
     const Dims x_strides = dense_strides(x.shape());
     Dims from(type.shape.size(), 0);
-    for (std::size_t i = 0; i < map.size(); i++) from[static_cast<std::size_t>(map[i])] = x_strides[i];
-    Box(type.shape.dims(), dense_strides(type.shape), from, width).copy(out.mutable_bytes(), x.bytes());
+    for (std::size_t i = 0; i < map.size(); i++)
+      from[static_cast<std::size_t>(map[i])] = x_strides[i];
+    Box(type.shape.dims(), dense_strides(type.shape), from, width)
+        .copy(out.mutable_bytes(), x.bytes());
   }
   call.output() = std::move(out);
 }
@@ -66,12 +72,15 @@ InferredTypes infer_reshape(const InferContext& context) {
   const TensorType& x = context.type(0);
   const Shape& shape = context.attrs<ReshapeAttributes>().shape;
   if (shape.elements() != x.elements()) {
-    context.fail(fmt::format("{} has {} elements, the shape {} has {}", x.str(), x.elements(), shape.str(), shape.elements()));
+    context.fail(fmt::format("{} has {} elements, the shape {} has {}", x.str(), x.elements(),
+                             shape.str(), shape.elements()));
   }
   return {{x.dtype, shape}};
 }
 
-void reshape_kernel(KernelCall& call) { call.output() = call.take(0).reinterpreted(call.output_type()); }
+void reshape_kernel(KernelCall& call) {
+  call.output() = call.take(0).reinterpreted(call.output_type());
+}
 
 }  // namespace
 
@@ -91,7 +100,8 @@ const ir::OpDef kReshape{.name = "reshape",
                          .infer = infer_reshape,
                          .kernel = reshape_kernel};
 
-Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map, SourceLocation at) {
+Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map,
+                      SourceLocation at) {
   return make(kBroadcastInDim, {x}, BroadcastAttributes{shape, std::move(map)}, at);
 }
 

@@ -22,7 +22,8 @@ extern const ir::OpDef kBroadcastInDim;
 extern const ir::OpDef kReshape;
 
 /// As HLO's broadcast: sizes of mapped axes must be equal.
-Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map, SourceLocation at);
+Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map,
+                      SourceLocation at);
 /// x itself where the shape is the same.
 Tensor reshape_to(const Tensor& x, const Shape& shape, SourceLocation at);
 

@@ -16,9 +16,12 @@ const Tensor& tensor_of(std::string_view op, const Operand& operand) {
   return ir::checked(operand.tensor(), op.data(), operand.at());
 }
 
-/// Of two scalars beside each other: a floating dtype before an integer one, complex before both; the wider of a kind.
+/// Of two scalars beside each other: a floating dtype before an integer one, complex before both;
+/// the wider of a kind.
 DType scalar_dtype(const Scalar& a, const Scalar& b) {
-  auto rank = [](DType t) { return std::pair(is_complex(t) ? 3 : is_floating(t) ? 2 : is_integer(t) ? 1 : 0, byte_width(t)); };
+  auto rank = [](DType t) {
+    return std::pair(is_complex(t) ? 3 : is_floating(t) ? 2 : is_integer(t) ? 1 : 0, byte_width(t));
+  };
   return rank(a.dtype) < rank(b.dtype) ? b.dtype : a.dtype;
 }
 
@@ -33,8 +36,10 @@ std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Op
   if (b.is_scalar()) return {a.tensor(), b.as(tensor_of(op, a).dtype())};
   const DType left = tensor_of(op, a).dtype(), right = tensor_of(op, b).dtype();
   if (left != right) {
-    fail(op, fmt::format("the operands are {} and {}; their dtypes must be equal\n  Convert one: rondo::convert(x, DType::k{}).",
-                         a.tensor().type().str(), b.tensor().type().str(), dtype_constant(left)),
+    fail(op,
+         fmt::format("the operands are {} and {}; their dtypes must be equal\n  Convert one: "
+                     "rondo::convert(x, DType::k{}).",
+                     a.tensor().type().str(), b.tensor().type().str(), dtype_constant(left)),
          a.at());
   }
   return {a.tensor(), b.tensor()};
@@ -56,7 +61,8 @@ Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at) {
   const Literal& value = *ir::known_value(x);
   const SourceLocation made = x.node()->location();
   return for_dtype(value.dtype(), [&]<class T>() {
-    return ir::make_constant(ir::scalar_literal(Scalar::of(value.item<T>()), dtype, made.line ? made : at), made);
+    return ir::make_constant(
+        ir::scalar_literal(Scalar::of(value.item<T>()), dtype, made.line ? made : at), made);
   });
 }
 
@@ -67,16 +73,21 @@ std::string dtype_constant(DType dtype) {
   return name;
 }
 
-Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType& b, SourceLocation at) {
+Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType& b,
+                      SourceLocation at) {
   const std::int64_t rank = std::max(a.rank(), b.rank());
   std::vector<std::int64_t> dims(static_cast<std::size_t>(rank));
   for (std::int64_t i = 0; i < rank; i++) {
-    auto size = [&](const TensorType& t) { return i < rank - t.rank() ? 1 : t.shape[i - (rank - t.rank())]; };
+    auto size = [&](const TensorType& t) {
+      return i < rank - t.rank() ? 1 : t.shape[i - (rank - t.rank())];
+    };
     const std::int64_t m = size(a), n = size(b);
     if (m != n && m != 1 && n != 1) {
-      fail(op, fmt::format("the shapes of {} and {} do not broadcast: axis {} has {} and {} elements\n  Sizes must be equal or 1, "
-                           "counted from the last axis; use reshape or expand_dims to line them up.",
-                           a.str(), b.str(), i - rank, m, n),
+      fail(op,
+           fmt::format("the shapes of {} and {} do not broadcast: axis {} has {} and {} elements\n "
+                       " Sizes must be equal or 1, "
+                       "counted from the last axis; use reshape or expand_dims to line them up.",
+                       a.str(), b.str(), i - rank, m, n),
            at);
     }
     dims[static_cast<std::size_t>(i)] = m == 1 ? n : m;
@@ -94,20 +105,25 @@ Tensor broadcast(const Tensor& x, const Shape& shape, SourceLocation at) {
     kept.push_back(x.shape()[i]);
     map.push_back(i + added);
   }
-  return broadcast_axes(static_cast<std::int64_t>(kept.size()) == x.rank() ? x : reshape_to(x, kept, at), shape, map, at);
+  return broadcast_axes(
+      static_cast<std::int64_t>(kept.size()) == x.rank() ? x : reshape_to(x, kept, at), shape, map,
+      at);
 }
 
-std::int64_t normal_axis(std::string_view op, std::int64_t axis, std::int64_t rank, SourceLocation at) {
+std::int64_t normal_axis(std::string_view op, std::int64_t axis, std::int64_t rank,
+                         SourceLocation at) {
   if (axis < -rank || axis >= rank) {
-    fail(op, rank == 0 ? fmt::format("axis {} of a scalar, which has no axes", axis)
-                       : fmt::format("axis {} is out of range: the axes are {} to {}", axis, -rank, rank - 1),
+    fail(op,
+         rank == 0
+             ? fmt::format("axis {} of a scalar, which has no axes", axis)
+             : fmt::format("axis {} is out of range: the axes are {} to {}", axis, -rank, rank - 1),
          at);
   }
   return axis < 0 ? axis + rank : axis;
 }
 
-std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std::int64_t>& axes, std::int64_t rank,
-                                      SourceLocation at) {
+std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std::int64_t>& axes,
+                                      std::int64_t rank, SourceLocation at) {
   std::vector<std::int64_t> normal;
   for (std::int64_t axis : axes) normal.push_back(normal_axis(op, axis, rank, at));
   if (axes.empty()) {
@@ -115,7 +131,9 @@ std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std
   }
   std::sort(normal.begin(), normal.end());
   if (std::adjacent_find(normal.begin(), normal.end()) != normal.end()) {
-    fail(op, fmt::format("axis {} is named twice", *std::adjacent_find(normal.begin(), normal.end())), at);
+    fail(op,
+         fmt::format("axis {} is named twice", *std::adjacent_find(normal.begin(), normal.end())),
+         at);
   }
   return normal;
 }
@@ -130,14 +148,17 @@ std::vector<std::int64_t> strides_of(const Shape& shape) {
 
 void append_list(std::string& out, std::span<const std::int64_t> values, char open, char close) {
   out += open;
-  for (std::size_t i = 0; i < values.size(); i++) fmt::format_to(std::back_inserter(out), "{}{}", i ? ", " : "", values[i]);
+  for (std::size_t i = 0; i < values.size(); i++)
+    fmt::format_to(std::back_inserter(out), "{}{}", i ? ", " : "", values[i]);
   out += close;
 }
 
-void append_i64_array(std::string& out, std::string_view name, std::span<const std::int64_t> values) {
+void append_i64_array(std::string& out, std::string_view name,
+                      std::span<const std::int64_t> values) {
   out += name;
   out += " = array<i64";
-  for (std::size_t i = 0; i < values.size(); i++) fmt::format_to(std::back_inserter(out), "{}{}", i ? ", " : ": ", values[i]);
+  for (std::size_t i = 0; i < values.size(); i++)
+    fmt::format_to(std::back_inserter(out), "{}{}", i ? ", " : ": ", values[i]);
   out += '>';
 }
 

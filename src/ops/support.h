@@ -1,4 +1,5 @@
-// What the op families share: the dtype of scalars beside tensors, broadcasting, axes, and the kernels' dispatch on dtypes.
+// What the op families share: the dtype of scalars beside tensors, broadcasting, axes, and the
+// kernels' dispatch on dtypes.
 #pragma once
 
 #include <array>
@@ -25,32 +26,37 @@ using ir::OpDef;
 /// TraceError "<op>: <message>\n  at <place>".
 [[noreturn]] void fail(std::string_view op, const std::string& message, SourceLocation at);
 
-/// The operands as tensors of one dtype (scalars take the tensors' one; scalars alone take their own, floating before integer)
-/// and, after NumPy's rules, of one shape. Throws TraceError naming both types and the remedy.
+/// The operands as tensors of one dtype (scalars take the tensors' one; scalars alone take their
+/// own, floating before integer) and, after NumPy's rules, of one shape. Throws TraceError naming
+/// both types and the remedy.
 std::array<Tensor, 2> matched(std::string_view op, const Operand& a, const Operand& b);
 /// The same without broadcasting.
 std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Operand& b);
 
-/// The operand as a tensor; a scalar gets its own C++ type's dtype. Throws TraceError for an empty tensor.
+/// The operand as a tensor; a scalar gets its own C++ type's dtype. Throws TraceError for an empty
+/// tensor.
 Tensor any_tensor(std::string_view op, const Operand& operand);
 
-/// A C++ scalar that stands where a dtype is meant (Tensor::is_scalar_literal) as a constant of that dtype; any other tensor as it is.
-/// Throws TraceError where the scalar does not fit.
+/// A C++ scalar that stands where a dtype is meant (Tensor::is_scalar_literal) as a constant of
+/// that dtype; any other tensor as it is. Throws TraceError where the scalar does not fit.
 Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at);
 
 /// `F32` as it stands in DType::kF32, for messages.
 std::string dtype_constant(DType dtype);
 
 /// NumPy's broadcast shape of two; throws TraceError where they do not fit.
-Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType& b, SourceLocation at);
+Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType& b,
+                      SourceLocation at);
 /// x with leading axes added and axes of size 1 repeated; x itself where nothing changes.
 Tensor broadcast(const Tensor& x, const Shape& shape, SourceLocation at);
 
 /// An axis in [0, rank) from one that may count from the end. Throws TraceError out of range.
-std::int64_t normal_axis(std::string_view op, std::int64_t axis, std::int64_t rank, SourceLocation at);
-/// Sorted and distinct axes; all of them for none given. Throws TraceError out of range or for an axis named twice.
-std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std::int64_t>& axes, std::int64_t rank,
-                                      SourceLocation at);
+std::int64_t normal_axis(std::string_view op, std::int64_t axis, std::int64_t rank,
+                         SourceLocation at);
+/// Sorted and distinct axes; all of them for none given. Throws TraceError out of range or for an
+/// axis named twice.
+std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std::int64_t>& axes,
+                                      std::int64_t rank, SourceLocation at);
 
 /// Row-major strides in elements.
 std::vector<std::int64_t> strides_of(const Shape& shape);
@@ -58,41 +64,62 @@ std::vector<std::int64_t> strides_of(const Shape& shape);
 /// ` [0, 2]`-like lists: joined by ", " between braces for HLO, brackets for StableHLO.
 void append_list(std::string& out, std::span<const std::int64_t> values, char open, char close);
 /// `name = array<i64: 0, 2>` of StableHLO's generic form.
-void append_i64_array(std::string& out, std::string_view name, std::span<const std::int64_t> values);
+void append_i64_array(std::string& out, std::string_view name,
+                      std::span<const std::int64_t> values);
 
 /// Calls f.template operator()<T>() with the host type of the dtype. pred is bool.
 template <class F>
 decltype(auto) for_dtype(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::kPred: return f.template operator()<bool>();
-    case DType::kS8: return f.template operator()<std::int8_t>();
-    case DType::kS16: return f.template operator()<std::int16_t>();
-    case DType::kS32: return f.template operator()<std::int32_t>();
-    case DType::kS64: return f.template operator()<std::int64_t>();
-    case DType::kU8: return f.template operator()<std::uint8_t>();
-    case DType::kU16: return f.template operator()<std::uint16_t>();
-    case DType::kU32: return f.template operator()<std::uint32_t>();
-    case DType::kU64: return f.template operator()<std::uint64_t>();
-    case DType::kF16: return f.template operator()<float16>();
-    case DType::kBF16: return f.template operator()<bfloat16>();
-    case DType::kF32: return f.template operator()<float>();
-    case DType::kF64: return f.template operator()<double>();
-    case DType::kC64: return f.template operator()<std::complex<float>>();
-    case DType::kC128: return f.template operator()<std::complex<double>>();
+    case DType::kPred:
+      return f.template operator()<bool>();
+    case DType::kS8:
+      return f.template operator()<std::int8_t>();
+    case DType::kS16:
+      return f.template operator()<std::int16_t>();
+    case DType::kS32:
+      return f.template operator()<std::int32_t>();
+    case DType::kS64:
+      return f.template operator()<std::int64_t>();
+    case DType::kU8:
+      return f.template operator()<std::uint8_t>();
+    case DType::kU16:
+      return f.template operator()<std::uint16_t>();
+    case DType::kU32:
+      return f.template operator()<std::uint32_t>();
+    case DType::kU64:
+      return f.template operator()<std::uint64_t>();
+    case DType::kF16:
+      return f.template operator()<float16>();
+    case DType::kBF16:
+      return f.template operator()<bfloat16>();
+    case DType::kF32:
+      return f.template operator()<float>();
+    case DType::kF64:
+      return f.template operator()<double>();
+    case DType::kC64:
+      return f.template operator()<std::complex<float>>();
+    case DType::kC128:
+      return f.template operator()<std::complex<double>>();
   }
   throw InternalError("a dtype that does not exist");
 }
 
-/// Copies elements by their width only, for ops that move data: calls f.template operator()<U>() with an unsigned type of that
-/// width (16 bytes: std::complex<double>).
+/// Copies elements by their width only, for ops that move data: calls f.template operator()<U>()
+/// with an unsigned type of that width (16 bytes: std::complex<double>).
 template <class F>
 decltype(auto) for_width(std::int64_t width, F&& f) {
   switch (width) {
-    case 1: return f.template operator()<std::uint8_t>();
-    case 2: return f.template operator()<std::uint16_t>();
-    case 4: return f.template operator()<std::uint32_t>();
-    case 8: return f.template operator()<std::uint64_t>();
-    default: return f.template operator()<std::complex<double>>();
+    case 1:
+      return f.template operator()<std::uint8_t>();
+    case 2:
+      return f.template operator()<std::uint16_t>();
+    case 4:
+      return f.template operator()<std::uint32_t>();
+    case 8:
+      return f.template operator()<std::uint64_t>();
+    default:
+      return f.template operator()<std::complex<double>>();
   }
 }
 

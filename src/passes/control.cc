@@ -87,7 +87,8 @@ std::optional<std::vector<Tensor>> decide(const Node* node, const WatchedNodes& 
     const Literal* selector = constant_value(node->operands[0]);
     if (!selector) return std::nullopt;
     const Function& branch = node->regions[branch_of(node, *selector)];
-    if (facts.observes(branch)) return std::nullopt;  // in line, what only an unused result needs would be gone
+    if (facts.observes(branch))
+      return std::nullopt;  // in line, what only an unused result needs would be gone
     const std::vector<Tensor> arguments(node->operands.begin() + 1, node->operands.end());
     return ir::Replay::inline_call(branch, arguments);
   }

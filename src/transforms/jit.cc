@@ -31,14 +31,16 @@ std::string key_of_types(std::span<const Tensor> arguments, const std::string& s
     const TensorType& type = ir::checked(argument, "jit", {}).type();
     key += static_cast<char>(type.dtype);
     key += static_cast<char>(type.rank());
-    key.append(reinterpret_cast<const char*>(type.shape.begin()), type.shape.size() * sizeof(std::int64_t));
+    key.append(reinterpret_cast<const char*>(type.shape.begin()),
+               type.shape.size() * sizeof(std::int64_t));
   }
   return key += structure;
 }
 
 }  // namespace
 
-JitCache::Run JitCache::run(std::span<const Tensor> arguments, const std::string& structure, const std::function<Traced()>& trace) {
+JitCache::Run JitCache::run(std::span<const Tensor> arguments, const std::string& structure,
+                            const std::function<Traced()>& trace) {
   const std::string key = key_of_types(arguments, structure);
   std::shared_ptr<Impl::Entry> entry;
   {
@@ -63,7 +65,8 @@ JitCache::Run JitCache::run(std::span<const Tensor> arguments, const std::string
     values.push_back(known ? *known : argument.eval());
   }
   Run run{{}, entry->prototype};
-  for (Literal& result : entry->executable.run(values)) run.results.push_back(ir::make_constant(std::move(result)));
+  for (Literal& result : entry->executable.run(values))
+    run.results.push_back(ir::make_constant(std::move(result)));
   return run;
 }
 

@@ -7,17 +7,21 @@
 
 namespace rondo::detail {
 
-Function trace(std::string name, const RegionCallable& callable, std::span<const TensorType> types, std::vector<std::string> names) {
+Function trace(std::string name, const RegionCallable& callable, std::span<const TensorType> types,
+               std::vector<std::string> names) {
   const std::string what = "the traced function '" + name + "'";
   control_flow::RegionTrace traced(std::move(name), what, types, names, callable, {});
   ir::OpenRegion region = traced.finish();
   if (region.captures.empty()) return ir::close_region(std::move(region), {});
-  // Lazy tensors from outside are computed now and become constants. What depends on a parameter of another trace cannot be.
+  // Lazy tensors from outside are computed now and become constants. What depends on a parameter of
+  // another trace cannot be.
   for (const Tensor& capture : region.captures) {
     if (ir::is_parameter(capture.node())) {
       const auto& home = *capture.node()->attrs<ir::ParameterAttributes>().region;
-      throw TraceError(fmt::format("mixed traces: {} uses '{}' of {} ({}), which is being traced around it\n  Pass the tensor in as an argument.", what,
-                                   capture.node()->attrs<ir::ParameterAttributes>().name, home.what, home.at.str()),
+      throw TraceError(fmt::format("mixed traces: {} uses '{}' of {} ({}), which is being traced "
+                                   "around it\n  Pass the tensor in as an argument.",
+                                   what, capture.node()->attrs<ir::ParameterAttributes>().name,
+                                   home.what, home.at.str()),
                        home.at);
     }
   }

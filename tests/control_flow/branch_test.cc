@@ -9,14 +9,18 @@ using testing::expect_scalar;
 using testing::expect_values;
 
 TEST(Cond, ChoosesABranch) {
-  auto f = jit([](Tensor x) { return cond(x > 0, [](Tensor x) { return x * 2; }, [](Tensor x) { return -x; }, x); });
+  auto f = jit([](Tensor x) {
+    return cond(
+        x > 0, [](Tensor x) { return x * 2; }, [](Tensor x) { return -x; }, x);
+  });
   expect_scalar(f(3), 6);
   expect_scalar(f(-3), 3);
 }
 
 TEST(Cond, TreesScalarsAndCaptures) {
   auto f = jit([](Tensor p, Tensor x) {
-    return cond(p, [&] { return std::pair(x + 1, Tensor(0)); }, [&] { return std::pair(Tensor(5), x); });
+    return cond(
+        p, [&] { return std::pair(x + 1, Tensor(0)); }, [&] { return std::pair(Tensor(5), x); });
   });
   auto [a, b] = f(true, 7);
   expect_scalar(a, 8);
@@ -25,25 +29,39 @@ TEST(Cond, TreesScalarsAndCaptures) {
   expect_scalar(c, 5);
   expect_scalar(d, 7);
   // A scalar in one branch takes the dtype of the other.
-  auto g = jit([](Tensor p, Tensor x) { return cond(p, [&] { return Tensor(0); }, [&] { return x; }); });
+  auto g = jit([](Tensor p, Tensor x) {
+    return cond(
+        p, [&] { return Tensor(0); }, [&] { return x; });
+  });
   expect_scalar(g(true, 2.5f), 0.0f);
   expect_scalar(g(false, 2.5f), 2.5f);
 }
 
 TEST(Cond, RunsOnlyOneBranch) {
-  auto endless = [](Tensor x) { return while_loop([](Tensor x) { return x > 0; }, [](Tensor x) { return x + 0; }, x); };
-  auto f = jit([&](Tensor p, Tensor x) { return cond(p, [](Tensor x) { return x; }, endless, x); });
+  auto endless = [](Tensor x) {
+    return while_loop([](Tensor x) { return x > 0; }, [](Tensor x) { return x + 0; }, x);
+  };
+  auto f = jit([&](Tensor p, Tensor x) {
+    return cond(
+        p, [](Tensor x) { return x; }, endless, x);
+  });
   expect_scalar(f(true, 1), 1);
 }
 
 TEST(Cond, LoopInABranchInALoop) {
   auto f = jit([](Tensor n) {
-    return fori_loop(0, n,
-                     [](Tensor i, Tensor acc) {
-                       return cond(i % 2 == 0, [&](Tensor a) { return fori_loop(0, i, [](Tensor j, Tensor a) { return a + j; }, a); },
-                                   [](Tensor a) { return a * 2; }, acc);
-                     },
-                     1);
+    return fori_loop(
+        0, n,
+        [](Tensor i, Tensor acc) {
+          return cond(
+              i % 2 == 0,
+              [&](Tensor a) {
+                return fori_loop(
+                    0, i, [](Tensor j, Tensor a) { return a + j; }, a);
+              },
+              [](Tensor a) { return a * 2; }, acc);
+        },
+        1);
   });
   int acc = 1;
   for (int i = 0; i < 9; i++) {
@@ -58,18 +76,24 @@ TEST(Cond, LoopInABranchInALoop) {
 
 TEST(Cond, UpdatesAnArrayInPlaceOrLeavesIt) {
   auto f = jit([](Tensor n) {
-    return fori_loop(0, n,
-                     [](Tensor i, Tensor a) {
-                       return cond(i % 3 == 0, [&](Tensor a) { return update(a, i, i * 10); }, [](Tensor a) { return a; }, a);
-                     },
-                     zeros(s32({8})));
+    return fori_loop(
+        0, n,
+        [](Tensor i, Tensor a) {
+          return cond(
+              i % 3 == 0, [&](Tensor a) { return update(a, i, i * 10); },
+              [](Tensor a) { return a; }, a);
+        },
+        zeros(s32({8})));
   });
   expect_values<int>(f(8), {8}, {0, 0, 0, 30, 0, 0, 60, 0});
 }
 
 TEST(Switch, ClampsTheIndex) {
   auto f = jit([](Tensor i, Tensor x) {
-    return switch_case(i, std::tuple([](Tensor x) { return x; }, [](Tensor x) { return x * 10; }, [](Tensor x) { return x * 100; }), x);
+    return switch_case(i,
+                       std::tuple([](Tensor x) { return x; }, [](Tensor x) { return x * 10; },
+                                  [](Tensor x) { return x * 100; }),
+                       x);
   });
   expect_scalar(f(0, 7), 7);
   expect_scalar(f(1, 7), 70);
@@ -96,13 +120,29 @@ TEST(BranchErrors, BothBranchesThePathAndBothTypes) {
   };
   expect_error(
       [] {
-        cond(Tensor(true), [](Tensor x) { return Out{x, x + 1}; }, [](Tensor x) { return Out{x, convert(x, DType::kF64)}; }, Tensor(1.0f) * 2);
+        cond(
+            Tensor(true),
+            [](Tensor x) {
+              return Out{x, x + 1};
+            },
+            [](Tensor x) {
+              return Out{x, convert(x, DType::kF64)};
+            },
+            Tensor(1.0f) * 2);
       },
-      {"cond: the branches return different types", "result.height", "the true branch of cond returns f32[]", "the false branch of cond returns f64[]", "made by convert",
-       "branch_test.cc:"});
-  expect_error([] { cond(constant({true, false}), [] { return Tensor(1); }, [] { return Tensor(2); }); }, {"predicate of cond must be a scalar pred[], it is pred[2]"});
-  expect_error([] { switch_case(1.5f, std::tuple([] { return Tensor(1); })); }, {"switch_case: the index must be an integer scalar, it is f32[]"});
-  expect_error([] { switch_case(0, std::vector<std::function<Tensor()>>()); }, {"there are no branches"});
+      {"cond: the branches return different types", "result.height",
+       "the true branch of cond returns f32[]", "the false branch of cond returns f64[]",
+       "made by convert", "branch_test.cc:"});
+  expect_error(
+      [] {
+        cond(
+            constant({true, false}), [] { return Tensor(1); }, [] { return Tensor(2); });
+      },
+      {"predicate of cond must be a scalar pred[], it is pred[2]"});
+  expect_error([] { switch_case(1.5f, std::tuple([] { return Tensor(1); })); },
+               {"switch_case: the index must be an integer scalar, it is f32[]"});
+  expect_error([] { switch_case(0, std::vector<std::function<Tensor()>>()); },
+               {"there are no branches"});
 }
 
 }  // namespace

@@ -9,40 +9,66 @@ using testing::expect_scalar;
 using testing::expect_values;
 
 TEST(Fori, CountsFromTwo) {
-  expect_scalar(fori_loop(2, 52, [](Tensor, Tensor x) { return x + 1; }, 1), 51);
+  expect_scalar(fori_loop(
+                    2, 52, [](Tensor, Tensor x) { return x + 1; }, 1),
+                51);
 }
 
 TEST(Fori, BoundsAsTensors) {
   const Tensor lower = constant({2}), upper = constant({52});
-  expect_scalar(fori_loop(reshape(lower, {}), reshape(upper, {}), [](Tensor, Tensor x) { return x + 1; }, 1), 51);
-  auto f = jit([](Tensor n) { return fori_loop(0, n, [](Tensor i, Tensor x) { return x + i; }, 0); });
+  expect_scalar(
+      fori_loop(
+          reshape(lower, {}), reshape(upper, {}), [](Tensor, Tensor x) { return x + 1; }, 1),
+      51);
+  auto f = jit([](Tensor n) {
+    return fori_loop(
+        0, n, [](Tensor i, Tensor x) { return x + i; }, 0);
+  });
   expect_scalar(f(5), 10);
   expect_scalar(f(0), 0);
   expect_scalar(f(-3), 0);
 }
 
 TEST(Fori, ZeroTrips) {
-  expect_scalar(fori_loop(5, 5, [](Tensor, Tensor x) { return x + 1; }, 7), 7);
-  expect_scalar(fori_loop(5, 2, [](Tensor, Tensor x) { return x + 1; }, 7), 7);
+  expect_scalar(fori_loop(
+                    5, 5, [](Tensor, Tensor x) { return x + 1; }, 7),
+                7);
+  expect_scalar(fori_loop(
+                    5, 2, [](Tensor, Tensor x) { return x + 1; }, 7),
+                7);
 }
 
 TEST(Fori, SpreadAndWholeState) {
-  auto [a, b] = fori_loop(0, 4, [](Tensor i, Tensor a, Tensor b) { return std::tuple(a + i, b * 2); }, std::tuple(0, 1));
+  auto [a, b] = fori_loop(
+      0, 4, [](Tensor i, Tensor a, Tensor b) { return std::tuple(a + i, b * 2); },
+      std::tuple(0, 1));
   expect_scalar(a, 6);
   expect_scalar(b, 16);
-  auto [c, d] = fori_loop(0, 4, [](Tensor i, std::tuple<Tensor, Tensor> s) { return std::tuple(std::get<0>(s) + i, std::get<1>(s) * 2); }, std::tuple(0, 1));
+  auto [c, d] = fori_loop(
+      0, 4,
+      [](Tensor i, std::tuple<Tensor, Tensor> s) {
+        return std::tuple(std::get<0>(s) + i, std::get<1>(s) * 2);
+      },
+      std::tuple(0, 1));
   expect_scalar(c, 6);
   expect_scalar(d, 16);
 }
 
 TEST(Fori, IndexDtypeIsTheBounds) {
-  expect_scalar(fori_loop(std::int64_t{0}, std::int64_t{3}, [](Tensor i, Tensor x) { return x + i; }, std::int64_t{0}), std::int64_t{3});
-  auto f = jit([](Tensor n) { return fori_loop(0, n, [](Tensor i, Tensor x) { return x + i; }, convert(0, DType::kU8)); });
+  expect_scalar(fori_loop(
+                    std::int64_t{0}, std::int64_t{3}, [](Tensor i, Tensor x) { return x + i; },
+                    std::int64_t{0}),
+                std::int64_t{3});
+  auto f = jit([](Tensor n) {
+    return fori_loop(
+        0, n, [](Tensor i, Tensor x) { return x + i; }, convert(0, DType::kU8));
+  });
   expect_scalar(f(static_cast<std::uint8_t>(20)), static_cast<std::uint8_t>(190));
 }
 
 /// The indices in the order of the trips, written as digits in base 100.
-std::vector<std::int64_t> visited(std::int64_t lower, std::int64_t upper, const ForiOptions& options) {
+std::vector<std::int64_t> visited(std::int64_t lower, std::int64_t upper,
+                                  const ForiOptions& options) {
   std::vector<std::int64_t> all;
   for (std::int64_t i = lower; i < upper; i += options.step) all.push_back(i);
   if (options.reverse) std::reverse(all.begin(), all.end());
@@ -61,47 +87,60 @@ TEST_P(ForiOptionsTest, VisitsTheIndicesInOrder) {
   ForiOptions options{.step = c.step, .unroll = c.unroll, .reverse = c.reverse};
   const std::vector<std::int64_t> want = visited(c.lower, c.upper, options);
   // Row k of the carry gets the index of trip k.
-  auto body = [](Tensor i, Tensor count, Tensor seen) { return std::tuple(count + 1, update(seen, count, i)); };
+  auto body = [](Tensor i, Tensor count, Tensor seen) {
+    return std::tuple(count + 1, update(seen, count, i));
+  };
   const Tensor none = full(s32({40}), -1);
   std::vector<std::int32_t> rows(40, -1);
   std::copy(want.begin(), want.end(), rows.begin());
   const int lower = static_cast<int>(c.lower), upper = static_cast<int>(c.upper);
-  expect_values<std::int32_t>(std::get<1>(fori_loop(lower, upper, body, std::tuple(0, none), options)), {40}, rows);
+  expect_values<std::int32_t>(
+      std::get<1>(fori_loop(lower, upper, body, std::tuple(0, none), options)), {40}, rows);
   if (c.unroll != kUnrollAll) {
-    auto dynamic = jit([&](Tensor lo, Tensor hi) { return std::get<1>(fori_loop(lo, hi, body, std::tuple(0, none), options)); });
+    auto dynamic = jit([&](Tensor lo, Tensor hi) {
+      return std::get<1>(fori_loop(lo, hi, body, std::tuple(0, none), options));
+    });
     expect_values<std::int32_t>(dynamic(lower, upper), {40}, rows);
   }
   EagerScope eager;
-  expect_values<std::int32_t>(std::get<1>(fori_loop(lower, upper, body, std::tuple(0, none), options)), {40}, rows);
+  expect_values<std::int32_t>(
+      std::get<1>(fori_loop(lower, upper, body, std::tuple(0, none), options)), {40}, rows);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ForiOptionsTest, ::testing::ValuesIn([] {
-                           std::vector<Case> cases;
-                           for (std::int64_t lower : {-3, 0, 5}) {
-                             for (std::int64_t length : {-2, 0, 1, 2, 7, 12}) {
-                               for (std::int64_t step : {1, 3}) {
-                                 for (std::int64_t unroll : {std::int64_t{1}, std::int64_t{2}, std::int64_t{5}, kUnrollAll}) {
-                                   for (bool reverse : {false, true}) cases.push_back({lower, lower + length, step, unroll, reverse});
-                                 }
-                               }
-                             }
-                           }
-                           return cases;
-                         }()));
+INSTANTIATE_TEST_SUITE_P(
+    All, ForiOptionsTest, ::testing::ValuesIn([] {
+      std::vector<Case> cases;
+      for (std::int64_t lower : {-3, 0, 5}) {
+        for (std::int64_t length : {-2, 0, 1, 2, 7, 12}) {
+          for (std::int64_t step : {1, 3}) {
+            for (std::int64_t unroll :
+                 {std::int64_t{1}, std::int64_t{2}, std::int64_t{5}, kUnrollAll}) {
+              for (bool reverse : {false, true})
+                cases.push_back({lower, lower + length, step, unroll, reverse});
+            }
+          }
+        }
+      }
+      return cases;
+    }()));
 
 TEST(Fori, EdgesOfTheIndexType) {
   // Near the ends of s8 the index itself would wrap.
   auto count = [](int lower, int upper, ForiOptions options) {
-    return fori_loop(convert(lower, DType::kS8), convert(upper, DType::kS8), [](Tensor i, Tensor n, Tensor last) { return std::tuple(n + 1, i + last * 0); },
-                     std::tuple(0, convert(0, DType::kS8)), options);
+    return fori_loop(
+        convert(lower, DType::kS8), convert(upper, DType::kS8),
+        [](Tensor i, Tensor n, Tensor last) { return std::tuple(n + 1, i + last * 0); },
+        std::tuple(0, convert(0, DType::kS8)), options);
   };
   auto literal = [](int v) { return Tensor(static_cast<std::int8_t>(v)); };
   for (bool reverse : {false, true}) {
     for (int step : {1, 7, 100}) {
       auto [n, last] = count(-128, 127, {.step = step, .reverse = reverse});
       expect_scalar(n, (127 + 128 - 1) / step + 1);
-      auto [n2, last2] = fori_loop(literal(-128), literal(127), [](Tensor i, Tensor n, Tensor) { return std::tuple(n + 1, i); }, std::tuple(0, literal(0)),
-                                   ForiOptions{.step = step, .reverse = reverse});
+      auto [n2, last2] = fori_loop(
+          literal(-128), literal(127),
+          [](Tensor i, Tensor n, Tensor) { return std::tuple(n + 1, i); },
+          std::tuple(0, literal(0)), ForiOptions{.step = step, .reverse = reverse});
       expect_scalar(n2, (127 + 128 - 1) / step + 1);
       expect_scalar(last2, static_cast<std::int8_t>(reverse ? -128 : -128 + 254 / step * step));
     }
@@ -109,30 +148,54 @@ TEST(Fori, EdgesOfTheIndexType) {
 }
 
 TEST(Fori, StaysOneNodeAndOneWhile) {
-  const Function f = trace([](Tensor x) { return fori_loop(0, 1000, [](Tensor, Tensor x) { return x * 2; }, x); }, f32());
+  const Function f = trace(
+      [](Tensor x) {
+        return fori_loop(
+            0, 1000, [](Tensor, Tensor x) { return x * 2; }, x);
+      },
+      f32());
   EXPECT_EQ(f.stats().ops.at("fori_loop"), 1);
   const std::string hlo = to_hlo_text(f);
   EXPECT_NE(hlo.find("\"known_trip_count\":{\"n\":\"1000\"}"), std::string::npos) << hlo;
   std::size_t loops = 0;
-  for (std::size_t at = hlo.find(" while("); at != std::string::npos; at = hlo.find(" while(", at + 1)) loops++;
+  for (std::size_t at = hlo.find(" while("); at != std::string::npos;
+       at = hlo.find(" while(", at + 1))
+    loops++;
   EXPECT_EQ(loops, 1u);
 }
 
 TEST(Fori, FullUnrollEmitsNoWhile) {
-  const Function f = trace([](Tensor x) { return fori_loop(0, 5, [](Tensor i, Tensor x) { return x * i; }, x, {.unroll = kUnrollAll}); }, s32());
+  const Function f = trace(
+      [](Tensor x) {
+        return fori_loop(0, 5, [](Tensor i, Tensor x) { return x * i; }, x, {.unroll = kUnrollAll});
+      },
+      s32());
   EXPECT_EQ(to_hlo_text(f).find(" while("), std::string::npos);
 }
 
 TEST(ForiErrors, Texts) {
   auto body = [](Tensor, Tensor x) { return x; };
-  expect_error([&] { fori_loop(0, 3, body, 1, {.step = 0}); }, {"fori_loop", "step is 0", "reverse", "fori_test.cc:"});
+  expect_error([&] { fori_loop(0, 3, body, 1, {.step = 0}); },
+               {"fori_loop", "step is 0", "reverse", "fori_test.cc:"});
   expect_error([&] { fori_loop(0, 3, body, 1, {.unroll = 0}); }, {"unroll is 0", "kUnrollAll"});
   expect_error([&] { fori_loop(0.5, 3.0, body, 1); }, {"bounds must be integer scalars", "f64[]"});
-  expect_error([&] { fori_loop(constant({0}), 3, body, 1); }, {"bounds must be integer scalars", "s32[1]"});
-  expect_error([&] { jit([&](Tensor n) { return fori_loop(0, n, body, 1, {.unroll = kUnrollAll}); })(3); }, {"kUnrollAll needs constant bounds"});
-  expect_error([&] { fori_loop(0, 3, [](Tensor i, Tensor x) { return x * convert(i, DType::kF32) + 0.0f; }, 1); }, {"s32", "f32", "convert"});
-  expect_error([&] { fori_loop(0, 3, [](Tensor, Tensor x) { return convert(x, DType::kF32); }, 1); },
-               {"the body of fori_loop changes the carry", "carry: s32[] goes in, f32[] comes out"});
+  expect_error([&] { fori_loop(constant({0}), 3, body, 1); },
+               {"bounds must be integer scalars", "s32[1]"});
+  expect_error(
+      [&] { jit([&](Tensor n) { return fori_loop(0, n, body, 1, {.unroll = kUnrollAll}); })(3); },
+      {"kUnrollAll needs constant bounds"});
+  expect_error(
+      [&] {
+        fori_loop(
+            0, 3, [](Tensor i, Tensor x) { return x * convert(i, DType::kF32) + 0.0f; }, 1);
+      },
+      {"s32", "f32", "convert"});
+  expect_error(
+      [&] {
+        fori_loop(
+            0, 3, [](Tensor, Tensor x) { return convert(x, DType::kF32); }, 1);
+      },
+      {"the body of fori_loop changes the carry", "carry: s32[] goes in, f32[] comes out"});
 }
 
 }  // namespace

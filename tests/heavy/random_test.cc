@@ -9,7 +9,8 @@ namespace rondo::testing {
 namespace {
 
 /// Programs of consecutive seeds, for a minute or until something fails; at least `least` of them.
-void check_for_a_minute(std::uint64_t first_seed, std::uint64_t least, std::uint64_t most, const ProgramSize& size) {
+void check_for_a_minute(std::uint64_t first_seed, std::uint64_t least, std::uint64_t most,
+                        const ProgramSize& size) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   std::uint64_t checked = 0;
   while (checked < most && (checked < least || std::chrono::steady_clock::now() < end)) {
@@ -22,9 +23,13 @@ void check_for_a_minute(std::uint64_t first_seed, std::uint64_t least, std::uint
 
 TEST(HeavyRandomPrograms, OfTheUsualSize) { check_for_a_minute(10000, 500, 4000, {}); }
 
-TEST(HeavyRandomPrograms, LongOnes) { check_for_a_minute(20000, 50, 400, {.statements = 60, .region_statements = 6, .depth = 3}); }
+TEST(HeavyRandomPrograms, LongOnes) {
+  check_for_a_minute(20000, 50, 400, {.statements = 60, .region_statements = 6, .depth = 3});
+}
 
-TEST(HeavyRandomPrograms, DeepOnes) { check_for_a_minute(30000, 100, 1000, {.statements = 5, .region_statements = 3, .depth = 8}); }
+TEST(HeavyRandomPrograms, DeepOnes) {
+  check_for_a_minute(30000, 100, 1000, {.statements = 5, .region_statements = 3, .depth = 8});
+}
 
 }  // namespace
 }  // namespace rondo::testing

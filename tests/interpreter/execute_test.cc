@@ -15,13 +15,27 @@ struct Point {
 };
 
 TEST(Run, ArgumentsAreChecked) {
-  const Executable run = compile(trace([](Point p, Tensor k) { return p.x * k + p.y; }, Point{1.0f, 2.0f}, f32()));
+  const Executable run =
+      compile(trace([](Point p, Tensor k) { return p.x * k + p.y; }, Point{1.0f, 2.0f}, f32()));
   const Literal one = Literal::scalar(1.0f);
   expect_values<float>(run.run({one, one, one})[0], {}, {2});
-  expect_error<ExecutionError>([&] { run.run({one, one}); }, {"2 arguments", "takes 3 (f32[], f32[], f32[])"});
-  expect_error<ExecutionError>([&] { run.run({one, Literal::scalar(1), one}); }, {"argument 1 ('arg0.y') is s32[]", "takes f32[]"});
-  expect_error<ExecutionError>([&] { run.run({one, one, Literal::zeros(f32({2}))}); }, {"argument 2 ('arg1') is f32[2]"});
-  expect_error<ExecutionError>([] { Executable().run(std::vector<Literal>{}); }, {"empty", "compile"});
+  expect_error<ExecutionError>(
+      [&] {
+        run.run({one, one});
+      },
+      {"2 arguments", "takes 3 (f32[], f32[], f32[])"});
+  expect_error<ExecutionError>(
+      [&] {
+        run.run({one, Literal::scalar(1), one});
+      },
+      {"argument 1 ('arg0.y') is s32[]", "takes f32[]"});
+  expect_error<ExecutionError>(
+      [&] {
+        run.run({one, one, Literal::zeros(f32({2}))});
+      },
+      {"argument 2 ('arg1') is f32[2]"});
+  expect_error<ExecutionError>([] { Executable().run(std::vector<Literal>{}); },
+                               {"empty", "compile"});
 }
 
 TEST(Run, ArgumentsStayAsTheyWere) {
@@ -33,7 +47,8 @@ TEST(Run, ArgumentsStayAsTheyWere) {
 }
 
 TEST(Run, PeakBytesAreCounted) {
-  const Executable run = compile(trace([](Tensor x) { return sum((x + 1) * (x + 2)); }, f32({1 << 16})), {.optimize = false});
+  const Executable run = compile(
+      trace([](Tensor x) { return sum((x + 1) * (x + 2)); }, f32({1 << 16})), {.optimize = false});
   RunStats stats;
   RunOptions options;
   options.stats = &stats;
@@ -44,7 +59,11 @@ TEST(Run, PeakBytesAreCounted) {
 
 TEST(RunConcurrent, OneExecutableOnManyThreads) {
   const Executable run = compile(trace(
-      [](Tensor n) { return fori_loop(0, n, [](Tensor i, Tensor rows) { return update(rows, i % 8, i); }, zeros(s32({8}))); }, s32()));
+      [](Tensor n) {
+        return fori_loop(
+            0, n, [](Tensor i, Tensor rows) { return update(rows, i % 8, i); }, zeros(s32({8})));
+      },
+      s32()));
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 8; t++) {
@@ -108,7 +127,8 @@ TEST(JitConcurrent, FirstCallsFromManyThreads) {
   std::atomic<int> traces{0};
   auto f = jit([&](Tensor x) {
     traces++;
-    return fori_loop(0, 10, [](Tensor i, Tensor x) { return x + i; }, x);
+    return fori_loop(
+        0, 10, [](Tensor i, Tensor x) { return x + i; }, x);
   });
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
@@ -164,22 +184,25 @@ TEST(Lazy, PrintsTensors) {
   out << constant({1, 2}) + 1;
   EXPECT_EQ(out.str(), "s32[2] {2, 3}");
   std::ostringstream traced;
-  trace([&](Point p) {
-    traced << p.x << "; " << p.x + 1;
-    return p.x;
-  }, Point{1.0f, 2.0f});
+  trace(
+      [&](Point p) {
+        traced << p.x << "; " << p.x + 1;
+        return p.x;
+      },
+      Point{1.0f, 2.0f});
   EXPECT_EQ(traced.str().substr(0, 12 + 7), "f32[] arg0.x; f32[]");
 }
 
 TEST(Eager, BodiesSeeValues) {
   EagerScope eager;
   std::vector<int> seen;
-  const Tensor x = fori_loop(0, 4,
-                             [&](Tensor i, Tensor x) {
-                               seen.push_back(i.item<int>());
-                               return x + i;
-                             },
-                             0);
+  const Tensor x = fori_loop(
+      0, 4,
+      [&](Tensor i, Tensor x) {
+        seen.push_back(i.item<int>());
+        return x + i;
+      },
+      0);
   expect_scalar(x, 6);
   EXPECT_EQ(seen, (std::vector<int>{0, 1, 2, 3}));
   int calls = 0;
@@ -194,26 +217,40 @@ TEST(Eager, BodiesSeeValues) {
 
 TEST(Eager, ChecksCarriesInTheSameWay) {
   EagerScope eager;
-  expect_error([] { fori_loop(0, 3, [](Tensor, Tensor x) { return convert(x, DType::kF32); }, 1); }, {"changes the carry", "carry: s32[] goes in, f32[] comes out"});
+  expect_error(
+      [] {
+        fori_loop(
+            0, 3, [](Tensor, Tensor x) { return convert(x, DType::kF32); }, 1);
+      },
+      {"changes the carry", "carry: s32[] goes in, f32[] comes out"});
 }
 
 TEST(Trace, MixedTracesAreRefused) {
   expect_error(
       [] {
-        trace([](Tensor x) {
-          trace([&](Tensor y) { return x + y; }, f32());
-          return x;
-        }, f32());
+        trace(
+            [](Tensor x) {
+              trace([&](Tensor y) { return x + y; }, f32());
+              return x;
+            },
+            f32());
       },
       {"mixed traces", "arg0"});
 }
 
 TEST(Trace, FailedTracesLeaveNothingBehind) {
   for (int i = 0; i < 3; i++) {
-    EXPECT_THROW(trace([](Tensor x) { return x + constant({1, 2, 3}) + constant({1, 2}); }, s32()), TraceError);
+    EXPECT_THROW(trace(
+                     [](Tensor x) {
+                       return x + constant({1, 2, 3}) + constant({1, 2});
+                     },
+                     s32()),
+                 TraceError);
     auto f = jit([&](Tensor x) { return i == 1 ? x + 1.5f : x; });
-    if (i == 1) EXPECT_THROW(f(1), TraceError);
-    else expect_scalar(f(1), 1);
+    if (i == 1)
+      EXPECT_THROW(f(1), TraceError);
+    else
+      expect_scalar(f(1), 1);
   }
 }
 

@@ -14,16 +14,18 @@ namespace {
 
 using namespace testing;
 
-/// As much of the DOT language as is needed to see what belongs where (https://graphviz.org/doc/info/lang.html).
+/// As much of the DOT language as is needed to see what belongs where
+/// (https://graphviz.org/doc/info/lang.html).
 struct Graph {
-  std::map<std::string, std::string> labels;       // of nodes
-  std::map<std::string, std::string> cluster_of;   // of nodes: the innermost cluster, by its label
-  std::vector<std::string> clusters;               // labels, in order
+  std::map<std::string, std::string> labels;      // of nodes
+  std::map<std::string, std::string> cluster_of;  // of nodes: the innermost cluster, by its label
+  std::vector<std::string> clusters;              // labels, in order
   std::vector<std::pair<std::string, std::string>> solid, dashed;
   std::size_t deepest = 0;
 };
 
-/// Splits at blanks and punctuation; a quoted string is one token, unescaped, with a quote before it.
+/// Splits at blanks and punctuation; a quoted string is one token, unescaped, with a quote before
+/// it.
 std::vector<std::string> tokens_of(const std::string& text) {
   std::vector<std::string> tokens;
   for (std::size_t i = 0; i < text.size();) {
@@ -42,7 +44,9 @@ std::vector<std::string> tokens_of(const std::string& text) {
       i += 2;
     } else if (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_') {
       std::size_t end = i;
-      while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) end++;
+      while (end < text.size() &&
+             (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+        end++;
       tokens.push_back(text.substr(i, end - i));
       i = end;
     } else {
@@ -105,7 +109,8 @@ Graph graph_of(const std::string& text) {
       EXPECT_EQ(tokens[i], ";");
       i++;
       if (id == "node" || id == "edge" || id == "graph") continue;
-      EXPECT_TRUE(graph.labels.emplace(id, attributes.at("label").substr(1)).second) << id << " stands twice";
+      EXPECT_TRUE(graph.labels.emplace(id, attributes.at("label").substr(1)).second)
+          << id << " stands twice";
       graph.cluster_of[id] = open.empty() ? "" : open.back();
     }
   }
@@ -117,7 +122,8 @@ Graph graph_of(const std::string& text) {
 TEST(Dot, RegionsAreBoxesAndCapturesDashed) {
   const Function function = trace(
       [](Tensor x, Tensor rate) {
-        return while_loop([](Tensor y) { return y < 9.0f; }, [&](Tensor y) { return y * rate; }, x, {.name = "grow"});
+        return while_loop([](Tensor y) { return y < 9.0f; }, [&](Tensor y) { return y * rate; }, x,
+                          {.name = "grow"});
       },
       f32(), f32());
   const Graph graph = graph_of(to_dot(function));
@@ -134,13 +140,16 @@ TEST(Dot, RegionsAreBoxesAndCapturesDashed) {
     EXPECT_EQ(graph.cluster_of.at(from), "");
     EXPECT_THAT(graph.cluster_of.at(to), ::testing::AnyOf("cond", "body"));
   }
-  for (const auto& [from, to] : graph.solid) EXPECT_FALSE(graph.labels.at(from).starts_with("arg1"));
+  for (const auto& [from, to] : graph.solid)
+    EXPECT_FALSE(graph.labels.at(from).starts_with("arg1"));
 }
 
 TEST(Dot, CapturesOfAScanAreDashedAndItsXsAreNot) {
   const Function function = trace(
       [](Tensor xs, Tensor rate) {
-        return scan([&](Tensor c, Tensor x) { return std::pair(c + x * rate, c); }, Tensor(0.0f), xs).first;
+        return scan([&](Tensor c, Tensor x) { return std::pair(c + x * rate, c); }, Tensor(0.0f),
+                    xs)
+            .first;
       },
       f32({3}), f32());
   const Graph graph = graph_of(to_dot(function));

@@ -20,11 +20,12 @@ struct House {
 Function thermal() {
   return trace(
       [](Tensor tank0) {
-        const House end = while_loop([](House h) { return h.step < 20; },
-                                     [](House h) {
-                                       return House{h.step + 1, h.slab + 0.5 * (h.tank - h.slab), h.tank * 0.75};
-                                     },
-                                     House{0, 20.0f, tank0}, {.name = "solve"});
+        const House end =
+            while_loop([](House h) { return h.step < 20; },
+                       [](House h) {
+                         return House{h.step + 1, h.slab + 0.5 * (h.tank - h.slab), h.tank * 0.75};
+                       },
+                       House{0, 20.0f, tank0}, {.name = "solve"});
         return end.slab;
       },
       f32());
@@ -61,7 +62,9 @@ TEST(Print, EveryWayGivesTheSameText) {
   EXPECT_EQ(function.str(), to_text(function));
 }
 
-TEST(Print, NumbersDoNotDependOnWhatWasTracedBefore) { EXPECT_EQ(to_text(thermal()), to_text(thermal())); }
+TEST(Print, NumbersDoNotDependOnWhatWasTracedBefore) {
+  EXPECT_EQ(to_text(thermal()), to_text(thermal()));
+}
 
 TEST(Print, SourceLinesStandAtTheEnd) {
   const Tensor x = parameter(f32(), "x");
@@ -80,7 +83,8 @@ TEST(Print, NamesOfParametersAreUniqueAndWhole) {
   }
   const Function function = Function::make("f", params, {params[1]}, {"out.slab"});
   EXPECT_EQ(to_text(function),
-            "func f(%arg0.slab: f32[], %arg0.slab_1: f32[], %p2: f32[], %p3: f32[], %a_b__c_: f32[], %rows[1]: f32[], "
+            "func f(%arg0.slab: f32[], %arg0.slab_1: f32[], %p2: f32[], %p3: f32[], %a_b__c_: "
+            "f32[], %rows[1]: f32[], "
             "%m[\"key\"]: f32[]) -> (out.slab: f32[]) {\n"
             "  return %arg0.slab_1\n"
             "}\n");
@@ -90,7 +94,8 @@ TEST(Print, ShortConstantsStandWhereTheyAreUsedAndLongOnesAreCut) {
   const Tensor x = parameter(f32({4}), "x"), y = parameter(f32({100}), "y");
   const Tensor few(Literal::from<float>({1, -0.0f, INFINITY, NAN}, {4}), kPlace);
   const Tensor many(Literal::from(std::vector<float>(100, 2), {100}), kPlace);
-  const Function function = Function::make("f", {x, y}, {Operand(x, {}) + Operand(few, {}), Operand(y, {}) + Operand(many, {})});
+  const Function function = Function::make(
+      "f", {x, y}, {Operand(x, {}) + Operand(few, {}), Operand(y, {}) + Operand(many, {})});
   EXPECT_EQ(without_places(to_text(function)),
             "func f(%x: f32[4], %y: f32[100]) -> (f32[4], f32[100]) {\n"
             "  %0: f32[100] = constant {2, 2, 2, ..., 2, 2, 2}\n"
@@ -108,27 +113,32 @@ TEST(Print, BranchesAreNamedByWhatSelectsThem) {
         return std::pair(cond(p, same, twice, x), switch_case(i, std::tuple(same, twice, same), x));
       },
       pred(), s32(), f32()));
-  for (const char* label : {"\n    true (", "\n    false (", "\n    branch 0 (", "\n    branch 1 (", "\n    branch 2 ("}) {
+  for (const char* label : {"\n    true (", "\n    false (", "\n    branch 0 (", "\n    branch 1 (",
+                            "\n    branch 2 ("}) {
     EXPECT_THAT(text, HasSubstr(label));
   }
 }
 
 TEST(Print, ALazyTensorPrintsWhatEvalWouldRun) {
-  const Tensor x = Tensor(Literal::from(std::vector<float>(8, 1), {8})) + Tensor(Literal::from(std::vector<float>(8, 2), {8}));
+  const Tensor x = Tensor(Literal::from(std::vector<float>(8, 1), {8})) +
+                   Tensor(Literal::from(std::vector<float>(8, 2), {8}));
   EXPECT_THAT(to_text(x), HasSubstr("f32[8] = add %0, %1"));
   x.eval();
   EXPECT_EQ(count_of(to_text(x), " add "), 0u);
   EXPECT_THAT(to_text(x), HasSubstr("constant {3, 3, 3, 3, 3, 3, 3, 3}"));
 }
 
-TEST(Print, AnEmptyFunctionSaysSo) { expect_error([] { to_text(Function()); }, {"this Function is empty"}); }
+TEST(Print, AnEmptyFunctionSaysSo) {
+  expect_error([] { to_text(Function()); }, {"this Function is empty"});
+}
 
 TEST(Print, NestingCostsNoStackAndGrowsLinearly) {
   on_small_stack([] {
     const std::size_t half = to_text(nested_loops(control_flow::kWhile, 250, 3)).size();
     const std::size_t whole = to_text(nested_loops(control_flow::kWhile, 500, 3)).size();
     EXPECT_LT(whole, half * 5 / 2);
-    EXPECT_EQ(count_of(to_text(nested_loops(control_flow::kForiLoop, 500, 3)), "= fori_loop "), 500u);
+    EXPECT_EQ(count_of(to_text(nested_loops(control_flow::kForiLoop, 500, 3)), "= fori_loop "),
+              500u);
   });
 }
 

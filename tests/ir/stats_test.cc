@@ -14,7 +14,8 @@ TEST(Stats, CountsWhatStandsThere) {
   const Function function = trace(
       [](Tensor x) {
         const Tensor bias(Literal::from(std::vector<float>(100, 1), {100}));
-        return while_loop([](Tensor y) { return sum(y) < 5.0f; }, [&](Tensor y) { return y + y * y; }, x + bias);
+        return while_loop([](Tensor y) { return sum(y) < 5.0f; },
+                          [&](Tensor y) { return y + y * y; }, x + bias);
       },
       f32({100}));
   const FunctionStats stats = function.stats();
@@ -49,7 +50,8 @@ TEST(Stats, DeepNestsOfLoops) {
   });
 }
 
-/// Two loops with the same body, in the body of two loops with the same body...: 2^60 places, 61 functions.
+/// Two loops with the same body, in the body of two loops with the same body...: 2^60 places, 61
+/// functions.
 TEST(Regions, OneThatStandsInManyPlacesIsVisitedOnce) {
   const auto go_on = [] {
     const Tensor x = parameter(s32(), "x");

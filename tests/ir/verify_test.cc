@@ -38,36 +38,50 @@ TEST_F(Verify, WellFormedProgramsPass) {
 }
 
 TEST_F(Verify, AnOperandFromOutside) {
-  expect_broken(raw({x}, {first}, {first}), {"node 0 (add, pond.cc:12)", "operand 1", "comes from outside"});
+  expect_broken(raw({x}, {first}, {first}),
+                {"node 0 (add, pond.cc:12)", "operand 1", "comes from outside"});
 }
 
 TEST_F(Verify, AnOperandComputedLater) {
-  expect_broken(raw({x, y}, {second, first}, {second}), {"node 0 (add", "operand 0", "computed later"});
+  expect_broken(raw({x, y}, {second, first}, {second}),
+                {"node 0 (add", "operand 0", "computed later"});
 }
 
-TEST_F(Verify, AResultFromOutside) { expect_broken(raw({x, y}, {first}, {second}), {"a result", "comes from outside"}); }
+TEST_F(Verify, AResultFromOutside) {
+  expect_broken(raw({x, y}, {first}, {second}), {"a result", "comes from outside"});
+}
 
 TEST_F(Verify, AResultThatANodeDoesNotHave) {
-  expect_broken(raw({x, y}, {first}, {Tensor::of(first.node(), 3)}), {"a result", "is result 3 of add, which has 1"});
+  expect_broken(raw({x, y}, {first}, {Tensor::of(first.node(), 3)}),
+                {"a result", "is result 3 of add, which has 1"});
 }
 
 TEST_F(Verify, ANodeThatStandsTwice) {
   expect_broken(raw({x, y}, {first, first}, {first}), {"node 1 (add", "stands twice"});
 }
 
-TEST_F(Verify, AParameterThatStandsTwice) { expect_broken(raw({x, x}, {}, {x}), {"parameter 1 stands twice"}); }
+TEST_F(Verify, AParameterThatStandsTwice) {
+  expect_broken(raw({x, x}, {}, {x}), {"parameter 1 stands twice"});
+}
 
-TEST_F(Verify, AParameterThatIsNone) { expect_broken(raw({first}, {}, {first}), {"parameter 0 is no parameter node"}); }
+TEST_F(Verify, AParameterThatIsNone) {
+  expect_broken(raw({first}, {}, {first}), {"parameter 0 is no parameter node"});
+}
 
-TEST_F(Verify, AParameterInTheBody) { expect_broken(raw({x}, {y}, {y}), {"node 0 (parameter", "of another function"}); }
+TEST_F(Verify, AParameterInTheBody) {
+  expect_broken(raw({x}, {y}, {y}), {"node 0 (parameter", "of another function"});
+}
 
 TEST_F(Verify, AnEmptyResult) { expect_broken(raw({x}, {}, {Tensor()}), {"a result is empty"}); }
 
-TEST_F(Verify, NamesForOtherResults) { expect_broken(raw({x}, {}, {x}, {"a", "b"}), {"2 names for 1 results"}); }
+TEST_F(Verify, NamesForOtherResults) {
+  expect_broken(raw({x}, {}, {x}, {"a", "b"}), {"2 names for 1 results"});
+}
 
 TEST_F(Verify, ATypeThatTheOpDoesNotInfer) {
   const Tensor wrong = ir::make_typed(*first.node()->op, {x, y}, {}, {f64()}, kPlace);
-  expect_broken(raw({x, y}, {wrong}, {wrong}), {"node 0 (add, pond.cc:12)", "result 0 of type f64[], its op infers f32[]"});
+  expect_broken(raw({x, y}, {wrong}, {wrong}),
+                {"node 0 (add, pond.cc:12)", "result 0 of type f64[], its op infers f32[]"});
 }
 
 TEST_F(Verify, OperandsThatDoNotFit) {
@@ -97,7 +111,8 @@ TEST_F(Verify, AMistakeInARegionIsFoundThere) {
   control_flow::WhileAttributes attributes;
   attributes.carries = 1;
   const Tensor inside = sum_of(carry, carry);
-  const Tensor loop = ir::make(control_flow::kWhile, {x}, attributes, kPlace, {go_on, raw({carry}, {}, {inside})});
+  const Tensor loop =
+      ir::make(control_flow::kWhile, {x}, attributes, kPlace, {go_on, raw({carry}, {}, {inside})});
   const Function outer = Function::make("outer", {x}, {loop});
   expect_broken(outer, {"a result (add", "comes from outside"});
 }
@@ -108,8 +123,10 @@ TEST_F(Verify, ARegionThatDoesNotFitItsNode) {
   const Function body = Function::make("body", {carry, other}, {sum_of(carry, other)});
   control_flow::WhileAttributes attributes;
   attributes.carries = 1;
-  const Tensor loop = ir::make_typed(control_flow::kWhile, {x}, attributes, {f32()}, kPlace, {go_on, body});
-  expect_broken(raw({x}, {loop}, {loop}), {"node 0 (while, pond.cc:12)", "region 'body' has 2 parameters for 1 operands"});
+  const Tensor loop =
+      ir::make_typed(control_flow::kWhile, {x}, attributes, {f32()}, kPlace, {go_on, body});
+  expect_broken(raw({x}, {loop}, {loop}),
+                {"node 0 (while, pond.cc:12)", "region 'body' has 2 parameters for 1 operands"});
 }
 
 TEST(VerifyDepth, NestingCostsNoStack) {

@@ -19,9 +19,10 @@ using namespace testing;
 Function doubling() {
   return trace(
       [](Tensor x, Tensor wanted) {
-        return while_loop([&](Tensor, Tensor n, Tensor) { return n < wanted; },
-                          [](Tensor y, Tensor n, Tensor z) { return std::tuple(y * 2, n + 1, z * z); },
-                          std::tuple(x, 0, std::complex<float>(0, 1)), {.max_trip_count = 5, .name = "grow"});
+        return while_loop(
+            [&](Tensor, Tensor n, Tensor) { return n < wanted; },
+            [](Tensor y, Tensor n, Tensor z) { return std::tuple(y * 2, n + 1, z * z); },
+            std::tuple(x, 0, std::complex<float>(0, 1)), {.max_trip_count = 5, .name = "grow"});
       },
       f32({2}), s32());
 }
@@ -29,7 +30,8 @@ Function doubling() {
 std::vector<Literal> run_as_text(std::int32_t wanted) {
   const Function expanded = passes::expand(doubling(), passes::Target::kHlo);
   expanded.verify();
-  return compile(expanded, {.optimize = false}).run({Literal::from<float>({1, -3}, {2}), Literal::scalar(wanted)});
+  return compile(expanded, {.optimize = false})
+      .run({Literal::from<float>({1, -3}, {2}), Literal::scalar(wanted)});
 }
 
 TEST(Promise, KeptItChangesNothing) {
@@ -55,8 +57,13 @@ TEST(Promise, BrokenItGivesNan) {
 
 TEST(Promise, OfNoTripAtAll) {
   const Function function = trace(
-      [](Tensor x) { return while_loop([](Tensor y) { return y < 1.0f; }, [](Tensor y) { return y + 1; }, x, {.max_trip_count = 0}); }, f32());
-  const Executable run = compile(passes::expand(function, passes::Target::kStablehlo), {.optimize = false});
+      [](Tensor x) {
+        return while_loop([](Tensor y) { return y < 1.0f; }, [](Tensor y) { return y + 1; }, x,
+                          {.max_trip_count = 0});
+      },
+      f32());
+  const Executable run =
+      compile(passes::expand(function, passes::Target::kStablehlo), {.optimize = false});
   EXPECT_EQ(run.run({Literal::scalar(2.0f)})[0].item<float>(), 2);
   EXPECT_TRUE(std::isnan(run.run({Literal::scalar(0.0f)})[0].item<float>()));
 }
@@ -68,7 +75,11 @@ TEST(Promise, TheInterpreterChecksItItself) {
 
 TEST(Promise, IntegersHaveNoNanSoTheLoopStays) {
   const Function function = trace(
-      [](Tensor x) { return while_loop([](Tensor y) { return y < 9; }, [](Tensor y) { return y + 1; }, x, {.max_trip_count = 3}); }, s32());
+      [](Tensor x) {
+        return while_loop([](Tensor y) { return y < 9; }, [](Tensor y) { return y + 1; }, x,
+                          {.max_trip_count = 3});
+      },
+      s32());
   EXPECT_TRUE(passes::expand(function, passes::Target::kHlo).same_as(function));
 }
 
@@ -81,7 +92,8 @@ TEST(Promise, AKnownTripCountThatKeepsItNeedsNoCheck) {
     attributes.max_trip_count = promised;
     const Tensor y = parameter(f32(), "x"), z = parameter(f32(), "x");
     const Function go_on = Function::make("cond", {y}, {Operand(y, kPlace) < 4.0f});
-    const Tensor loop = ir::make(control_flow::kWhile, {x}, attributes, kPlace, {go_on, Function::make("body", {z}, {Operand(z, kPlace) + 1.0f})});
+    const Tensor loop = ir::make(control_flow::kWhile, {x}, attributes, kPlace,
+                                 {go_on, Function::make("body", {z}, {Operand(z, kPlace) + 1.0f})});
     EXPECT_EQ(passes::must_check_promise(*loop.node()), promised == 3);
   }
 }

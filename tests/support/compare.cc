@@ -16,16 +16,22 @@ constexpr int kDifferencesShown = 4;
 
 template <class T>
 constexpr double unit_in_last_place() {
-  if constexpr (std::is_same_v<T, float16>) return 0x1p-10;
-  else if constexpr (std::is_same_v<T, bfloat16>) return 0x1p-7;
-  else return static_cast<double>(std::numeric_limits<T>::epsilon());
+  if constexpr (std::is_same_v<T, float16>)
+    return 0x1p-10;
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return 0x1p-7;
+  else
+    return static_cast<double>(std::numeric_limits<T>::epsilon());
 }
 
 template <class T>
 constexpr double least_normal() {
-  if constexpr (std::is_same_v<T, float16>) return 0x1p-14;
-  else if constexpr (std::is_same_v<T, bfloat16>) return 0x1p-126;
-  else return static_cast<double>(std::numeric_limits<T>::min());
+  if constexpr (std::is_same_v<T, float16>)
+    return 0x1p-14;
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return 0x1p-126;
+  else
+    return static_cast<double>(std::numeric_limits<T>::min());
 }
 
 bool close(double got, double want, double rtol, double atol, double tiny) {
@@ -52,7 +58,9 @@ bool same(const T& got, const T& want, const Tolerance& tolerance) {
     if (exactly) return same_bits(got.real(), want.real()) && same_bits(got.imag(), want.imag());
     using Part = typename T::value_type;
     const double rtol = tolerance.rtol.value_or(tolerance.ulps * unit_in_last_place<Part>());
-    const auto finite = [](const T& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); };
+    const auto finite = [](const T& z) {
+      return std::isfinite(z.real()) && std::isfinite(z.imag());
+    };
     if (finite(got) && finite(want)) {
       // The modulus of the error against that of the number; double holds all but the largest.
       const std::complex<double> a(got), b(want);
@@ -81,9 +89,12 @@ bool same(const T& got, const T& want, const Tolerance& tolerance) {
 template <class T>
 void print_element(std::ostream& out, const T& value) {
   out.precision(std::is_same_v<T, double> ? 17 : 9);
-  if constexpr (is_floating(dtype_of<T>) && sizeof(T) == 2) out << static_cast<float>(value);
-  else if constexpr (std::is_integral_v<T> && sizeof(T) == 1) out << static_cast<int>(value);
-  else out << value;
+  if constexpr (is_floating(dtype_of<T>) && sizeof(T) == 2)
+    out << static_cast<float>(value);
+  else if constexpr (std::is_integral_v<T> && sizeof(T) == 1)
+    out << static_cast<int>(value);
+  else
+    out << value;
 }
 
 std::string index_text(std::size_t position, const Shape& shape) {
@@ -123,9 +134,8 @@ std::string difference(const Literal& got, const Literal& want, const Tolerance&
   if (got.type() != want.type()) {
     return "the type is " + got.type().str() + ", expected " + want.type().str() + "\n";
   }
-  return visit_dtype(want.dtype(), [&]<class T>() {
-    return element_differences<T>(got, want, tolerance);
-  });
+  return visit_dtype(want.dtype(),
+                     [&]<class T>() { return element_differences<T>(got, want, tolerance); });
 }
 
 std::string difference(const std::vector<Literal>& got, const std::vector<Literal>& want,
@@ -136,7 +146,8 @@ std::string difference(const std::vector<Literal>& got, const std::vector<Litera
   std::string all;
   for (std::size_t i = 0; i < got.size(); i++) {
     const std::string one = difference(got[i], want[i], tolerance);
-    if (!one.empty()) all += "result " + std::to_string(i) + ", " + want[i].type().str() + ":\n" + one;
+    if (!one.empty())
+      all += "result " + std::to_string(i) + ", " + want[i].type().str() + ":\n" + one;
   }
   return all;
 }

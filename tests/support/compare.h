@@ -10,8 +10,8 @@
 namespace rondo::testing {
 
 /// How far floats and complex numbers may lie apart: |got - want| <= atol + rtol |want|. Integers
-/// and pred must be equal; NaN and infinities must stand in the same places; numbers below the least
-/// normal one count as zero, since XLA flushes them.
+/// and pred must be equal; NaN and infinities must stand in the same places; numbers below the
+/// least normal one count as zero, since XLA flushes them.
 struct Tolerance {
   std::optional<double> rtol = std::nullopt;
   double atol = 0;

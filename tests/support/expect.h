@@ -34,28 +34,32 @@ void expect_values(const Tensor& got, const Shape& shape, const std::vector<T>& 
   expect_values(got.eval(), shape, want);
 }
 template <class T>
-  requires ScalarValue<T>
+requires ScalarValue<T>
 void expect_scalar(const Tensor& got, T want) {
   expect_values(got.eval(), Shape{}, std::vector<T>{want});
 }
 
 /// Type exactly, elements within atol + rtol |want|; NaNs and infinities in the same places.
 template <class T>
-void expect_close(const Literal& got, const Shape& shape, const std::vector<T>& want, double rtol = 1e-6, double atol = 0) {
+void expect_close(const Literal& got, const Shape& shape, const std::vector<T>& want,
+                  double rtol = 1e-6, double atol = 0) {
   ASSERT_EQ(got.type(), (TensorType{dtype_of<T>, shape}));
   const auto data = got.data<T>();
   ASSERT_EQ(data.size(), want.size());
   for (std::size_t i = 0; i < want.size(); i++) {
     const double x = static_cast<double>(data[i]), y = static_cast<double>(want[i]);
     if (std::isnan(y) || std::isinf(y)) {
-      EXPECT_TRUE(std::isnan(y) ? std::isnan(x) : x == y) << "element " << i << ": " << x << ", expected " << y;
+      EXPECT_TRUE(std::isnan(y) ? std::isnan(x) : x == y)
+          << "element " << i << ": " << x << ", expected " << y;
     } else {
-      EXPECT_LE(std::abs(x - y), atol + rtol * std::abs(y)) << "element " << i << ": " << x << ", expected " << y;
+      EXPECT_LE(std::abs(x - y), atol + rtol * std::abs(y))
+          << "element " << i << ": " << x << ", expected " << y;
     }
   }
 }
 template <class T>
-void expect_close(const Tensor& got, const Shape& shape, const std::vector<T>& want, double rtol = 1e-6, double atol = 0) {
+void expect_close(const Tensor& got, const Shape& shape, const std::vector<T>& want,
+                  double rtol = 1e-6, double atol = 0) {
   expect_close(got.eval(), shape, want, rtol, atol);
 }
 
@@ -66,7 +70,8 @@ void expect_error(Call&& call, const std::vector<std::string>& parts) {
     call();
   } catch (const Exception& error) {
     for (const std::string& part : parts) {
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << "'" << part << "' is not in: " << error.what();
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+          << "'" << part << "' is not in: " << error.what();
     }
     return;
   }

@@ -82,7 +82,8 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> arguments) const
 }
 
 Function Program::traced() const {
-  return trace([this](const std::vector<Tensor>& arguments) { return (*this)(arguments); }, params());
+  return trace([this](const std::vector<Tensor>& arguments) { return (*this)(arguments); },
+               params());
 }
 
 Function Program::traced_result(std::size_t result) const {

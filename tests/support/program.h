@@ -19,7 +19,8 @@ namespace rondo::testing {
 enum class Kind : std::uint8_t {
   kPred,
   kInteger,
-  kWhole,  // a float that is a whole number from -64 to 64; exact in every dtype, whoever computes it
+  kWhole,  // a float that is a whole number from -64 to 64; exact in every dtype, whoever computes
+           // it
   kUnit,   // f32 or f64 from -1 to 1; made by functions that do not magnify errors
 };
 
@@ -50,9 +51,9 @@ struct Block {
 };
 
 struct ProgramSize {
-  int statements = 10;         // of the entry
-  int region_statements = 3;   // at most, of a loop's body or a branch
-  int depth = 3;               // of nested loops and branches
+  int statements = 10;        // of the entry
+  int region_statements = 3;  // at most, of a loop's body or a branch
+  int depth = 3;              // of nested loops and branches
 };
 
 class Program {

@@ -40,7 +40,9 @@ void compare(const Program& program, const std::string& who, const std::vector<L
   }
 }
 
-std::string seed_text(std::uint64_t seed) { return "random program of seed " + std::to_string(seed); }
+std::string seed_text(std::uint64_t seed) {
+  return "random program of seed " + std::to_string(seed);
+}
 
 }  // namespace
 
@@ -75,11 +77,12 @@ void expect_program_same_as_xla(std::uint64_t seed, const ProgramSize& size) {
     const std::vector<Literal> ours = compile(function).run(arguments);
     // Each form is printed as it was traced for one half of the programs, optimised for the other.
     text = to_hlo_text(function, {.metadata = seed % 4 < 2, .optimize = seed % 2 == 0});
-    compare(program, "XLA on HLO text", XlaOracle::shared().run(XlaOracle::Form::kHlo, text, arguments),
-            ours, kUnitTolerance);
+    compare(program, "XLA on HLO text",
+            XlaOracle::shared().run(XlaOracle::Form::kHlo, text, arguments), ours, kUnitTolerance);
     text = to_stablehlo_text(function, {.locations = seed % 4 < 2, .optimize = seed % 2 == 1});
     compare(program, "XLA on StableHLO text",
-            XlaOracle::shared().run(XlaOracle::Form::kStablehlo, text, arguments), ours, kUnitTolerance);
+            XlaOracle::shared().run(XlaOracle::Form::kStablehlo, text, arguments), ours,
+            kUnitTolerance);
   } catch (const std::exception& error) {
     ADD_FAILURE() << error.what() << "\n" << (function.empty() ? "" : function.str()) << text;
   }

@@ -7,8 +7,9 @@
 
 namespace rondo::testing {
 
-/// The random program of this seed gives the same bits optimised, as it was traced, lazily, and under
-/// an EagerScope. A failure prints the seed and the program, reduced to the result that differs.
+/// The random program of this seed gives the same bits optimised, as it was traced, lazily, and
+/// under an EagerScope. A failure prints the seed and the program, reduced to the result that
+/// differs.
 void expect_consistent(std::uint64_t seed, const ProgramSize& size = {});
 
 /// It gives the same results by XLA, from both text forms.

@@ -14,7 +14,8 @@ constexpr std::size_t kMostElements = 48;
 constexpr std::size_t kMostResults = 10;
 
 const std::vector<Shape>& shapes() {
-  static const std::vector<Shape> all = {{}, {}, {}, {}, {3}, {3}, {4}, {2, 3}, {2, 3}, {3, 2}, {1}, {2, 1, 3}, {0}, {2, 0}};
+  static const std::vector<Shape> all = {{},     {},     {},     {},  {3},       {3}, {4},
+                                         {2, 3}, {2, 3}, {3, 2}, {1}, {2, 1, 3}, {0}, {2, 0}};
   return all;
 }
 
@@ -75,7 +76,8 @@ ValueId ProgramGenerator::like(const ValueType& type) {
 
 ValueId ProgramGenerator::scalar_index() {
   const auto id = pick([&](const ValueType& type) {
-    return type.kind == Kind::kInteger && type.type.rank() == 0 && (type.type.dtype == DType::kS32 || dice_.chance(30));
+    return type.kind == Kind::kInteger && type.type.rank() == 0 &&
+           (type.type.dtype == DType::kS32 || dice_.chance(30));
   });
   return id ? *id : add_constant({s32(), Kind::kInteger});
 }
@@ -109,13 +111,15 @@ ValueId ProgramGenerator::fresh(const ValueType& type) {
           break;
       }
     }
-    if (made && visible_.size() > before && type_of(visible_.back()) == type) return visible_.back();
+    if (made && visible_.size() > before && type_of(visible_.back()) == type)
+      return visible_.back();
     return *x;
   }
   return add_constant(type);
 }
 
-Block ProgramGenerator::block(const Types& params, const std::optional<Types>& results, int statements) {
+Block ProgramGenerator::block(const Types& params, const std::optional<Types>& results,
+                              int statements) {
   Block made;
   Block* const outer = std::exchange(current_, &made);
   const std::size_t outer_values = visible_.size();
@@ -145,7 +149,8 @@ ProgramGenerator::Ids ProgramGenerator::add(
 ValueId ProgramGenerator::add_op(Ids operands, Kind kind, Op op) {
   std::vector<TensorType> types;
   for (const ValueId id : operands) types.push_back(type_of(id).type);
-  const Function traced = trace([&](const std::vector<Tensor>& values) { return op(values); }, types);
+  const Function traced =
+      trace([&](const std::vector<Tensor>& values) { return op(values); }, types);
   const TensorType type = traced.results()[0];
   if (static_cast<std::size_t>(type.elements()) > kMostElements) return operands.front();
   auto action = [op = std::move(op)](std::span<const Tensor> values, Environment&) {
@@ -156,7 +161,9 @@ ValueId ProgramGenerator::add_op(Ids operands, Kind kind, Op op) {
 
 ValueId ProgramGenerator::add_constant(const ValueType& type) {
   const Literal value = random_literal(dice_, type);
-  auto action = [value](std::span<const Tensor>, Environment&) { return std::vector<Tensor>{value}; };
+  auto action = [value](std::span<const Tensor>, Environment&) {
+    return std::vector<Tensor>{value};
+  };
   return add({}, {type}, std::move(action))[0];
 }
 
@@ -164,10 +171,10 @@ void ProgramGenerator::random_statement() {
   using Maker = bool (ProgramGenerator::*)();
   using G = ProgramGenerator;
   static const std::vector<Maker> makers = {
-      &G::arithmetic, &G::arithmetic, &G::arithmetic,     &G::arithmetic, &G::comparison,    &G::choice,
-      &G::conversion, &G::conversion, &G::reshaping,      &G::reshaping,  &G::slicing,       &G::indexing,
-      &G::indexing,   &G::reduction,  &G::running_total,  &G::ordering,   &G::product,       &G::creation,
-      &G::scattering, &G::random_bits};
+      &G::arithmetic, &G::arithmetic, &G::arithmetic, &G::arithmetic, &G::comparison,
+      &G::choice,     &G::conversion, &G::conversion, &G::reshaping,  &G::reshaping,
+      &G::slicing,    &G::indexing,   &G::indexing,   &G::reduction,  &G::running_total,
+      &G::ordering,   &G::product,    &G::creation,   &G::scattering, &G::random_bits};
   constexpr int kTries = 20;
   if (depth_ < size_.depth && dice_.chance(depth_ == 0 ? 40 : 25)) {
     if (construct()) return;

@@ -21,7 +21,8 @@ class Dice {
   bool chance(int percent) { return number(1, 100) <= percent; }
   template <class T>
   const T& one_of(const std::vector<T>& choices) {
-    return choices[static_cast<std::size_t>(number(0, static_cast<std::int64_t>(choices.size()) - 1))];
+    return choices[static_cast<std::size_t>(
+        number(0, static_cast<std::int64_t>(choices.size()) - 1))];
   }
 
  private:
@@ -101,7 +102,7 @@ class ProgramGenerator {
   Dice dice_;
   ProgramSize size_;
   Types types_;
-  Ids visible_;              // from the outermost block to the one being made
+  Ids visible_;               // from the outermost block to the one being made
   Block* current_ = nullptr;  // the block being made
   int depth_ = 0;
 };

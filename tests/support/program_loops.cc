@@ -12,7 +12,9 @@ namespace {
 
 using Leaves = std::vector<Tensor>;
 
-std::shared_ptr<const Block> shared(Block block) { return std::make_shared<const Block>(std::move(block)); }
+std::shared_ptr<const Block> shared(Block block) {
+  return std::make_shared<const Block>(std::move(block));
+}
 
 Leaves joined(std::span<const Tensor> first, std::span<const Tensor> second) {
   Leaves all(first.begin(), first.end());
@@ -46,18 +48,19 @@ const ValueType kScalarS32{s32(), Kind::kInteger};
 bool ProgramGenerator::construct() {
   using Maker = bool (ProgramGenerator::*)();
   using G = ProgramGenerator;
-  static const std::vector<Maker> makers = {&G::while_statement,  &G::while_scan_statement, &G::fori_statement,
-                                            &G::fori_statement,   &G::scan_statement,       &G::scan_statement,
-                                            &G::cond_statement,   &G::switch_statement,     &G::map_statement,
-                                            &G::associative_scan_statement};
+  static const std::vector<Maker> makers = {&G::while_statement, &G::while_scan_statement,
+                                            &G::fori_statement,  &G::fori_statement,
+                                            &G::scan_statement,  &G::scan_statement,
+                                            &G::cond_statement,  &G::switch_statement,
+                                            &G::map_statement,   &G::associative_scan_statement};
   depth_++;
   const bool made = (this->*dice_.one_of(makers))();
   depth_--;
   return made;
 }
 
-// while (counter < limit && condition(counter, carry)) carry = body(counter, carry), where the limit is
-// known when tracing, or is a captured value.
+// while (counter < limit && condition(counter, carry)) carry = body(counter, carry), where the
+// limit is known when tracing, or is a captured value.
 bool ProgramGenerator::while_statement() {
   const ValueId limit_source = scalar_index();
   const ValueType counter{type_of(limit_source).type, Kind::kInteger};
@@ -99,7 +102,8 @@ bool ProgramGenerator::while_scan_statement() {
   for (std::int64_t i = dice_.number(0, 2); i > 0; i--) ys.push_back(random_type());
   results.insert(results.end(), ys.begin(), ys.end());
   const auto condition = shared(block(state, Types{kScalarPred}, dice_.chance(30) ? 1 : 0));
-  const auto body = shared(block(state, results, static_cast<int>(dice_.number(0, size_.region_statements))));
+  const auto body =
+      shared(block(state, results, static_cast<int>(dice_.number(0, size_.region_statements))));
   const std::int64_t most = dice_.number(0, 4), limit = dice_.number(0, 5);
   const std::size_t carried = carry.size();
   auto action = [=](std::span<const Tensor> values, Environment& environment) {
@@ -129,13 +133,15 @@ bool ProgramGenerator::fori_statement() {
   const Ids carry = random_carry();
   Types params = types_of(carry);
   params.insert(params.begin(), {type_of(bound).type, Kind::kInteger});
-  const auto body =
-      shared(block(params, types_of(carry), static_cast<int>(dice_.number(0, size_.region_statements))));
+  const auto body = shared(
+      block(params, types_of(carry), static_cast<int>(dice_.number(0, size_.region_statements))));
   ForiOptions options;
   options.step = dice_.number(1, 3);
-  options.unroll = dice_.chance(60) ? 1 : dice_.one_of<std::int64_t>({2, 3, is_static ? kUnrollAll : 4});
+  options.unroll =
+      dice_.chance(60) ? 1 : dice_.one_of<std::int64_t>({2, 3, is_static ? kUnrollAll : 4});
   options.reverse = dice_.chance(40);
-  const int lower = static_cast<int>(dice_.number(0, 3)), upper = lower + static_cast<int>(dice_.number(-1, 6));
+  const int lower = static_cast<int>(dice_.number(0, 3)),
+            upper = lower + static_cast<int>(dice_.number(-1, 6));
   const TensorType type = type_of(bound).type;
   Ids operands = carry;
   operands.insert(operands.begin(), bound);
@@ -175,7 +181,8 @@ bool ProgramGenerator::scan_statement() {
     if (y.type.rank() >= axis) ys.push_back(y);
   }
   results.insert(results.end(), ys.begin(), ys.end());
-  const auto body = shared(block(params, results, static_cast<int>(dice_.number(0, size_.region_statements))));
+  const auto body =
+      shared(block(params, results, static_cast<int>(dice_.number(0, size_.region_statements))));
   if (xs.empty() || dice_.chance(20)) options.length = length;
   const std::size_t carried = carry.size();
   Ids operands = carry;
@@ -202,7 +209,8 @@ bool ProgramGenerator::cond_statement() {
   Types results;
   for (std::int64_t i = dice_.number(1, 3); i > 0; i--) results.push_back(random_type());
   const auto branch = [&] {
-    return shared(block(types_of(operands), results, static_cast<int>(dice_.number(0, size_.region_statements))));
+    return shared(block(types_of(operands), results,
+                        static_cast<int>(dice_.number(0, size_.region_statements))));
   };
   const auto yes = branch(), no = branch();
   Ids all = operands;
@@ -223,8 +231,8 @@ bool ProgramGenerator::switch_statement() {
   for (std::int64_t i = dice_.number(1, 2); i > 0; i--) results.push_back(random_type());
   std::vector<std::shared_ptr<const Block>> branches;
   for (std::int64_t i = dice_.number(1, 4); i > 0; i--) {
-    branches.push_back(
-        shared(block(types_of(operands), results, static_cast<int>(dice_.number(0, size_.region_statements)))));
+    branches.push_back(shared(block(types_of(operands), results,
+                                    static_cast<int>(dice_.number(0, size_.region_statements)))));
   }
   Ids all = operands;
   all.insert(all.begin(), index);
@@ -248,7 +256,8 @@ bool ProgramGenerator::map_statement() {
   if (dice_.chance(40)) options.batch_size = dice_.number(1, 3);
   add({*xs}, {with_axis(y, 0, type_of(*xs).type.shape[0])},
       [=](std::span<const Tensor> values, Environment& environment) {
-        return Leaves{map([&](const Tensor& x) { return body->run(Leaves{x}, environment)[0]; }, values[0], options)};
+        return Leaves{map([&](const Tensor& x) { return body->run(Leaves{x}, environment)[0]; },
+                          values[0], options)};
       });
   return true;
 }
@@ -264,7 +273,8 @@ bool ProgramGenerator::associative_scan_statement() {
   options.reverse = dice_.chance(40);
   if (type.kind == Kind::kWhole) {
     add({*x}, {type}, [=](std::span<const Tensor> values, Environment&) {
-      return Leaves{associative_scan([](const Tensor& a, const Tensor& b) { return maximum(a, b); }, values[0], options)};
+      return Leaves{associative_scan([](const Tensor& a, const Tensor& b) { return maximum(a, b); },
+                                     values[0], options)};
     });
     return true;
   }

@@ -171,12 +171,17 @@ bool ProgramGenerator::unit_arithmetic(ValueId x) {
 bool ProgramGenerator::comparison() {
   using F = Tensor (*)(const Tensor&, const Tensor&);
   static const std::vector<F> ops = {
-      [](const Tensor& a, const Tensor& b) { return a < b; },  [](const Tensor& a, const Tensor& b) { return a <= b; },
-      [](const Tensor& a, const Tensor& b) { return a > b; },  [](const Tensor& a, const Tensor& b) { return a >= b; },
-      [](const Tensor& a, const Tensor& b) { return a == b; }, [](const Tensor& a, const Tensor& b) { return a != b; },
+      [](const Tensor& a, const Tensor& b) { return a < b; },
+      [](const Tensor& a, const Tensor& b) { return a <= b; },
+      [](const Tensor& a, const Tensor& b) { return a > b; },
+      [](const Tensor& a, const Tensor& b) { return a >= b; },
+      [](const Tensor& a, const Tensor& b) { return a == b; },
+      [](const Tensor& a, const Tensor& b) { return a != b; },
       [](const Tensor& a, const Tensor&) { return a > 2; },
   };
-  const auto x = pick([](const ValueType& type) { return type.kind == Kind::kInteger || type.kind == Kind::kWhole; });
+  const auto x = pick([](const ValueType& type) {
+    return type.kind == Kind::kInteger || type.kind == Kind::kWhole;
+  });
   if (!x) return false;
   const F f = dice_.one_of(ops);
   add_op({*x, like(type_of(*x))}, Kind::kPred, [f](Operands v) { return f(v[0], v[1]); });
@@ -188,7 +193,8 @@ bool ProgramGenerator::choice() {
   if (!x) return false;
   const ValueType type = type_of(*x);
   const auto chosen = pick([&](const ValueType& other) {
-    return other.kind == Kind::kPred && (other.type.rank() == 0 || other.type.shape == type.type.shape);
+    return other.kind == Kind::kPred &&
+           (other.type.rank() == 0 || other.type.shape == type.type.shape);
   });
   if (!chosen) return false;
   add_op({*chosen, *x, like(type)}, type.kind, [](Operands v) { return where(v[0], v[1], v[2]); });
@@ -287,7 +293,9 @@ bool ProgramGenerator::slicing() {
     add_op({*x}, type.kind, [=](Operands v) { return slice(v[0], starts, limits, strides); });
   } else if (dice_.chance(50)) {
     const std::int64_t axis = dice_.number(0, rank - 1);
-    add_op({*x, like(type)}, type.kind, [=](Operands v) { return concatenate({v[0], v[1], v[0]}, axis); });
+    add_op({*x, like(type)}, type.kind, [=](Operands v) {
+      return concatenate({v[0], v[1], v[0]}, axis);
+    });
   } else {
     std::vector<std::int64_t> low, high, interior;
     for (const std::int64_t size : type.type.shape) {
@@ -295,16 +303,20 @@ bool ProgramGenerator::slicing() {
       high.push_back(dice_.number(-1, 1));
       interior.push_back(dice_.number(0, 1));
       const std::int64_t spread = size + std::max<std::int64_t>(size - 1, 0) * interior.back();
-      if (spread + low.back() + high.back() < 0 || spread + low.back() < 0 || spread + high.back() < 0) return false;
+      if (spread + low.back() + high.back() < 0 || spread + low.back() < 0 ||
+          spread + high.back() < 0)
+        return false;
     }
     const ValueId filler = like({{type.type.dtype, {}}, type.kind});
-    add_op({*x, filler}, type.kind, [=](Operands v) { return pad(v[0], v[1], low, high, interior); });
+    add_op({*x, filler}, type.kind,
+           [=](Operands v) { return pad(v[0], v[1], low, high, interior); });
   }
   return true;
 }
 
 bool ProgramGenerator::indexing() {
-  const auto x = pick([](const ValueType& type) { return type.type.rank() > 0 && has_elements(type); });
+  const auto x =
+      pick([](const ValueType& type) { return type.type.rank() > 0 && has_elements(type); });
   if (!x) return false;
   const ValueType type = type_of(*x);
   const std::vector<std::int64_t> dims = type.type.shape.vector();
@@ -313,12 +325,15 @@ bool ProgramGenerator::indexing() {
       add_op({*x, scalar_index()}, type.kind, [](Operands v) { return v[0][v[1]]; });
       break;
     case 1: {
-      const ValueType row{{type.type.dtype, std::vector<std::int64_t>(dims.begin() + 1, dims.end())}, type.kind};
-      add_op({*x, scalar_index(), like(row)}, type.kind, [](Operands v) { return update(v[0], v[1], v[2]); });
+      const ValueType row{
+          {type.type.dtype, std::vector<std::int64_t>(dims.begin() + 1, dims.end())}, type.kind};
+      add_op({*x, scalar_index(), like(row)}, type.kind,
+             [](Operands v) { return update(v[0], v[1], v[2]); });
       break;
     }
     case 2: {
-      const auto indices = pick([](const ValueType& other) { return other.kind == Kind::kInteger; });
+      const auto indices =
+          pick([](const ValueType& other) { return other.kind == Kind::kInteger; });
       if (!indices) return false;
       const std::int64_t axis = dice_.number(0, type.type.rank() - 1);
       add_op({*x, *indices}, type.kind, [axis](Operands v) { return take(v[0], v[1], axis); });
@@ -331,12 +346,15 @@ bool ProgramGenerator::indexing() {
       Ids operands{*x};
       // Starts are all of one dtype.
       const ValueId first = scalar_index();
-      for (std::size_t i = 0; i < dims.size(); i++) operands.push_back(i == 0 ? first : like(type_of(first)));
+      for (std::size_t i = 0; i < dims.size(); i++)
+        operands.push_back(i == 0 ? first : like(type_of(first)));
       if (writes) operands.push_back(like({{type.type.dtype, sizes}, type.kind}));
       const std::size_t rank = dims.size();
       add_op(operands, type.kind, [=](Operands v) {
-        const std::vector<Tensor> starts(v.begin() + 1, v.begin() + 1 + static_cast<std::ptrdiff_t>(rank));
-        return writes ? dynamic_update_slice(v[0], v.back(), starts) : dynamic_slice(v[0], starts, sizes);
+        const std::vector<Tensor> starts(v.begin() + 1,
+                                         v.begin() + 1 + static_cast<std::ptrdiff_t>(rank));
+        return writes ? dynamic_update_slice(v[0], v.back(), starts)
+                      : dynamic_slice(v[0], starts, sizes);
       });
     }
   }
@@ -355,15 +373,19 @@ bool ProgramGenerator::reduction() {
   const bool keep = dice_.chance(30);
   const std::int64_t which = dice_.number(0, 5), axis = dice_.number(0, type.type.rank() - 1);
   if (type.kind == Kind::kPred) {
-    add_op({*x}, Kind::kPred, [=](Operands v) { return which < 3 ? any(v[0], axes, keep) : all(v[0], axes, keep); });
+    add_op({*x}, Kind::kPred,
+           [=](Operands v) { return which < 3 ? any(v[0], axes, keep) : all(v[0], axes, keep); });
     return true;
   }
   if (which <= 1 && has_elements(type)) {
-    add_op({*x}, type.kind, [=](Operands v) { return which == 0 ? max(v[0], axes, keep) : min(v[0], axes, keep); });
+    add_op({*x}, type.kind,
+           [=](Operands v) { return which == 0 ? max(v[0], axes, keep) : min(v[0], axes, keep); });
   } else if (which == 2 && has_elements(type) && is_exact(type)) {
-    add_op({*x}, Kind::kInteger, [=](Operands v) { return keep ? argmin(v[0], axis) : argmax(v[0], axis); });
+    add_op({*x}, Kind::kInteger,
+           [=](Operands v) { return keep ? argmin(v[0], axis) : argmax(v[0], axis); });
   } else if (type.kind == Kind::kInteger) {
-    add_op({*x}, type.kind, [=](Operands v) { return which == 3 ? prod(v[0], axes, keep) : sum(v[0], axes, keep); });
+    add_op({*x}, type.kind,
+           [=](Operands v) { return which == 3 ? prod(v[0], axes, keep) : sum(v[0], axes, keep); });
   } else if (type.kind == Kind::kWhole && !is_half(type)) {
     add_op({*x}, type.kind, [=](Operands v) { return held(sum(v[0], axes, keep)); });
   } else if (type.kind == Kind::kUnit && has_elements(type)) {
@@ -376,7 +398,8 @@ bool ProgramGenerator::reduction() {
 
 bool ProgramGenerator::running_total() {
   const auto x = pick([](const ValueType& type) {
-    return type.type.rank() > 0 && (type.kind == Kind::kInteger || (type.kind == Kind::kWhole && !is_half(type)));
+    return type.type.rank() > 0 &&
+           (type.kind == Kind::kInteger || (type.kind == Kind::kWhole && !is_half(type)));
   });
   if (!x) return false;
   const ValueType type = type_of(*x);
@@ -406,9 +429,10 @@ bool ProgramGenerator::ordering() {
     default:
       if (type.kind == Kind::kPred) return false;
       add_op({*x, like(type)}, type.kind, [=](Operands v) {
-        return sort_by(
-            std::vector<Tensor>{v[0], v[1]}, axis,
-            [](const std::vector<Tensor>& a, const std::vector<Tensor>& b) { return a[0] > b[0]; })[1];
+        return sort_by(std::vector<Tensor>{v[0], v[1]}, axis,
+                       [](const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+                         return a[0] > b[0];
+                       })[1];
       });
   }
   return true;
@@ -416,15 +440,15 @@ bool ProgramGenerator::ordering() {
 
 bool ProgramGenerator::product() {
   const auto x = pick([](const ValueType& type) {
-    return type.type.rank() > 0 && type.type.rank() < 3 && (type.kind == Kind::kInteger || type.kind == Kind::kWhole) &&
-           !is_half(type);
+    return type.type.rank() > 0 && type.type.rank() < 3 &&
+           (type.kind == Kind::kInteger || type.kind == Kind::kWhole) && !is_half(type);
   });
   if (!x) return false;
   const ValueType type = type_of(*x);
   const std::int64_t inner = type.type.shape[type.type.rank() - 1];
   const auto y = pick([&](const ValueType& other) {
-    return other.type.dtype == type.type.dtype && other.kind == type.kind && other.type.rank() > 0 &&
-           other.type.rank() < 3 && other.type.shape[0] == inner;
+    return other.type.dtype == type.type.dtype && other.kind == type.kind &&
+           other.type.rank() > 0 && other.type.rank() < 3 && other.type.shape[0] == inner;
   });
   const ValueId second = y ? *y : like({{type.type.dtype, {inner, 2}}, type.kind});
   add_op({*x, second}, type.kind, [kind = type.kind](Operands v) {
@@ -436,7 +460,8 @@ bool ProgramGenerator::product() {
 
 bool ProgramGenerator::creation() {
   const ValueType type = random_type();
-  if (dice_.chance(50) && type.type.rank() > 0 && (type.kind == Kind::kInteger || type.kind == Kind::kWhole)) {
+  if (dice_.chance(50) && type.type.rank() > 0 &&
+      (type.kind == Kind::kInteger || type.kind == Kind::kWhole)) {
     const std::int64_t axis = dice_.number(0, type.type.rank() - 1);
     add_op({}, type.kind, [=](Operands) { return iota(type.type, axis); });
   } else if (dice_.chance(50)) {
@@ -457,9 +482,11 @@ bool ProgramGenerator::random_bits() {
       return random::bits(keys[1], type.type);
     });
   } else if (type.kind == Kind::kInteger) {
-    add_op({seed}, type.kind, [=](Operands v) { return random::randint(random::key(v[0]), type.type, -3, 9); });
+    add_op({seed}, type.kind,
+           [=](Operands v) { return random::randint(random::key(v[0]), type.type, -3, 9); });
   } else if (type.kind == Kind::kUnit) {
-    add_op({seed}, type.kind, [=](Operands v) { return random::uniform(random::key(v[0]), type.type); });
+    add_op({seed}, type.kind,
+           [=](Operands v) { return random::uniform(random::key(v[0]), type.type); });
   } else {
     return false;
   }
@@ -467,7 +494,8 @@ bool ProgramGenerator::random_bits() {
 }
 
 bool ProgramGenerator::scattering() {
-  const auto x = pick([](const ValueType& type) { return type.type.rank() == 1 && type.kind == Kind::kInteger; });
+  const auto x = pick(
+      [](const ValueType& type) { return type.type.rank() == 1 && type.kind == Kind::kInteger; });
   const auto indices = pick([](const ValueType& type) {
     return type.type.rank() == 1 && type.kind == Kind::kInteger && type.type.shape[0] > 0;
   });
@@ -476,8 +504,12 @@ bool ProgramGenerator::scattering() {
   const std::int64_t which = dice_.number(0, 2);
   add_op({*x, *indices, like(updates)}, Kind::kInteger, [which](Operands v) {
     return scatter(v[0], expand_dims(v[1], 1), v[2],
-                   {.update_window_dims = {}, .inserted_window_dims = {0}, .scatter_dims_to_operand_dims = {0},
-                    .index_vector_dim = 1, .input_batching_dims = {}, .scatter_indices_batching_dims = {}},
+                   {.update_window_dims = {},
+                    .inserted_window_dims = {0},
+                    .scatter_dims_to_operand_dims = {0},
+                    .index_vector_dim = 1,
+                    .input_batching_dims = {},
+                    .scatter_indices_batching_dims = {}},
                    [which](const Tensor& a, const Tensor& b) {
                      return which == 0 ? a + b : which == 1 ? maximum(a, b) : b;
                    });

@@ -35,8 +35,9 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
-/// What stands after `"key": ` in a flat JSON object as Python's json writes it: a string without its
-/// quotes and escapes, or the letters and digits of anything else. Nothing if there is no such key.
+/// What stands after `"key": ` in a flat JSON object as Python's json writes it: a string without
+/// its quotes and escapes, or the letters and digits of anything else. Nothing if there is no such
+/// key.
 std::optional<std::string> member(const std::string& object, const std::string& key) {
   const std::size_t found = object.find(json_string(key) + ": ");
   if (found == std::string::npos) return std::nullopt;
@@ -118,7 +119,8 @@ void XlaOracle::start() {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, sockets[1], 0);
   posix_spawn_file_actions_adddup2(&actions, sockets[1], 1);
-  const int error = posix_spawnp(&process_, python.c_str(), &actions, nullptr, command.data(), environ);
+  const int error =
+      posix_spawnp(&process_, python.c_str(), &actions, nullptr, command.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(sockets[1]);
   if (error != 0) {
@@ -139,7 +141,8 @@ void XlaOracle::send(const std::string& line) {
   while (!rest.empty()) {
     const ssize_t sent = ::send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) throw XlaError(std::string("tests/xla/oracle.py has ended: ") + std::strerror(errno));
+    if (sent < 0)
+      throw XlaError(std::string("tests/xla/oracle.py has ended: ") + std::strerror(errno));
     rest.remove_prefix(static_cast<std::size_t>(sent));
   }
 }
@@ -214,7 +217,8 @@ void expect_same_as_xla(const Function& function, const std::vector<Literal>& ar
   try {
     XlaOracle& xla = XlaOracle::shared();
     const std::vector<Literal> want = xla.run(XlaOracle::Form::kHlo, hlo, arguments);
-    compare("the interpreter", compile(function, {.optimize = false}).run(arguments), "XLA", want, hlo);
+    compare("the interpreter", compile(function, {.optimize = false}).run(arguments), "XLA", want,
+            hlo);
     const Executable optimized = compile(function);
     compare("the optimised program", optimized.run(arguments), "XLA", want,
             optimized.function().str());

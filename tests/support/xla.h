@@ -68,8 +68,8 @@ class XlaTest : public ::testing::Test {
   void SetUp() override;
 };
 
-/// The function gives the same results by compile().run(), by the plain reference interpreter, and by
-/// XLA from its HLO text, its StableHLO text and the HLO text after the passes.
+/// The function gives the same results by compile().run(), by the plain reference interpreter, and
+/// by XLA from its HLO text, its StableHLO text and the HLO text after the passes.
 void expect_same_as_xla(const Function& function, const std::vector<Literal>& arguments,
                         const Tolerance& tolerance = {});
 

@@ -29,8 +29,9 @@ TEST(Names, OnlyLettersDigitsPointsAndUnderlines) {
   EXPECT_EQ(identifier("h\xc3\xb6he"), "h_he");
   const std::regex legal("[A-Za-z_][A-Za-z0-9_.]*");
   for (int c = 0; c < 256; c++) {
-    for (const std::string& text : {std::string(1, static_cast<char>(c)), std::string("a") + static_cast<char>(c),
-                                    std::string("a.") + static_cast<char>(c) + "1"}) {
+    for (const std::string& text :
+         {std::string(1, static_cast<char>(c)), std::string("a") + static_cast<char>(c),
+          std::string("a.") + static_cast<char>(c) + "1"}) {
       EXPECT_TRUE(std::regex_match(identifier(text), legal)) << c << ": " << identifier(text);
     }
   }
@@ -44,13 +45,18 @@ TEST(Names, NoneEndsAsNumberedNamesDo) {
 }
 
 TEST(Names, WhatXlaReadsAsSomethingElseIsAvoided) {
-  for (const char* word : {"true", "false", "inf", "nan", "HloModule", "ENTRY", "ROOT", "FileNames", "StackFrames", "maximal", "replicated",
-                           "manual", "unknown", "unreduced", "last_tile_dim_replicate", "shard_as", "shard_like", "token", "opaque", "pred",
-                           "f32", "s8", "u64", "bf16", "c64", "c128", "f8e4m3fn", "f4e2m1fn", "s4", "u2"}) {
+  for (const char* word :
+       {"true",       "false",      "inf",       "nan",         "HloModule",
+        "ENTRY",      "ROOT",       "FileNames", "StackFrames", "maximal",
+        "replicated", "manual",     "unknown",   "unreduced",   "last_tile_dim_replicate",
+        "shard_as",   "shard_like", "token",     "opaque",      "pred",
+        "f32",        "s8",         "u64",       "bf16",        "c64",
+        "c128",       "f8e4m3fn",   "f4e2m1fn",  "s4",          "u2"}) {
     EXPECT_EQ(identifier(word), std::string(word) + "_");
   }
   EXPECT_EQ(identifier("__init"), "x__init");
-  for (const char* word : {"f1", "s0", "u3", "c", "f", "tuple", "add", "while", "constant", "bf"}) EXPECT_EQ(identifier(word), word);
+  for (const char* word : {"f1", "s0", "u3", "c", "f", "tuple", "add", "while", "constant", "bf"})
+    EXPECT_EQ(identifier(word), word);
 }
 
 TEST(Names, InATableAreUnique) {

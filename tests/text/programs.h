@@ -18,8 +18,8 @@
 
 namespace rondo::testing {
 
-/// Runs `work` on a stack of half a MiB; what it throws comes out here. Recursion over a program of some hundred regions, or of
-/// some thousand nodes, would not fit.
+/// Runs `work` on a stack of half a MiB; what it throws comes out here. Recursion over a program of
+/// some hundred regions, or of some thousand nodes, would not fit.
 inline void on_small_stack(const std::function<void()>& work) {
   struct Call {
     const std::function<void()>* work;
@@ -68,8 +68,8 @@ inline Tensor parameter(TensorType type, std::string name, std::int64_t index = 
   return ir::make_parameter(std::move(type), std::move(name), index, nullptr, kPlace);
 }
 
-/// x + 1 inside `depth` loops of `trips` trips, each in the body of the next. Made from the inside out, so that nothing recurses.
-/// `op` is kForiLoop, or kWhile for loops while x < trips.
+/// x + 1 inside `depth` loops of `trips` trips, each in the body of the next. Made from the inside
+/// out, so that nothing recurses. `op` is kForiLoop, or kWhile for loops while x < trips.
 inline Function nested_loops(const ir::OpDef& op, int depth, std::int32_t trips) {
   const auto number = [](std::int32_t n) { return ir::make_constant(Literal::scalar(n), kPlace); };
   const bool is_while = op.kind == ir::OpKind::kWhile;
@@ -111,7 +111,9 @@ inline Function chain_of_adds(std::int64_t length) {
 
 inline std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) count++;
+  for (std::size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size()))
+    count++;
   return count;
 }
 

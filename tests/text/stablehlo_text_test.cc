@@ -23,10 +23,14 @@ TEST(StablehloText, AWholeProgram) {
   const Function function = trace(
       [](House start, Tensor rate) {
         return while_loop([](House h) { return !(h.slab != h.tank); },
-                          [&](House h) { return House{h.step + 1, h.slab * rate, h.tank}; }, start, {.name = "solve"});
+                          [&](House h) {
+                            return House{h.step + 1, h.slab * rate, h.tank};
+                          },
+                          start, {.name = "solve"});
       },
       House{Tensor(0), Tensor(20.0f), Tensor(70.0f)}, f32());
-  const std::string text = std::regex_replace(to_stablehlo_text(function), std::regex(" <\\{comparison_direction[^}]*\\}>"), " <{...}>");
+  const std::string text = std::regex_replace(
+      to_stablehlo_text(function), std::regex(" <\\{comparison_direction[^}]*\\}>"), " <{...}>");
   EXPECT_EQ(text, R"(module @main {
   func.func public @main(%step: tensor<i32>, %slab: tensor<f32>, %tank: tensor<f32>, %arg1: tensor<f32>) -> (tensor<i32>, tensor<f32>, tensor<f32>) {
     %0:3 = stablehlo.while(%step_2 = %step, %slab_2 = %slab, %tank_2 = %tank) : tensor<i32>, tensor<f32>, tensor<f32>
@@ -48,9 +52,11 @@ TEST(StablehloText, AWholeProgram) {
 
 TEST(StablehloText, TypesOfEveryDtype) {
   std::vector<Tensor> params;
-  for (int i = 0; i < kDTypeCount; i++) params.push_back(parameter({static_cast<DType>(i), {2, 3}}, "x"));
+  for (int i = 0; i < kDTypeCount; i++)
+    params.push_back(parameter({static_cast<DType>(i), {2, 3}}, "x"));
   const std::string text = to_stablehlo_text(Function::make("f", params, {}));
-  const char* names[] = {"i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64", "complex<f32>", "complex<f64>"};
+  const char* names[] = {"i1",   "i8",  "i16",  "i32", "i64", "ui8",          "ui16",        "ui32",
+                         "ui64", "f16", "bf16", "f32", "f64", "complex<f32>", "complex<f64>"};
   std::string signature;
   for (int i = 0; i < kDTypeCount; i++) {
     signature += (i ? ", %x_" + std::to_string(i + 1) : "%x") + ": tensor<2x3x" + names[i] + ">";
@@ -79,18 +85,27 @@ TEST(StablehloText, BranchesSeeTheirArgumentsOutside) {
 
 TEST(StablehloText, SeveralResultsAreNumbered) {
   const std::string text = to_stablehlo_text(trace(
-      [](Tensor p) { return cond(p, [] { return std::pair(Tensor(1.0f), Tensor(2)); }, [] { return std::pair(Tensor(3.0f), Tensor(4)); }); }, pred()));
+      [](Tensor p) {
+        return cond(
+            p, [] { return std::pair(Tensor(1.0f), Tensor(2)); },
+            [] { return std::pair(Tensor(3.0f), Tensor(4)); });
+      },
+      pred()));
   EXPECT_THAT(text, HasSubstr("%0:2 = \"stablehlo.if\"(%arg0) ({"));
   EXPECT_THAT(text, HasSubstr(") : (tensor<i1>) -> (tensor<f32>, tensor<i32>)\n"));
   EXPECT_THAT(text, HasSubstr("return %0#0, %0#1 : tensor<f32>, tensor<i32>\n"));
 }
 
 TEST(StablehloText, CombinersHaveArguments) {
-  const std::string text = to_stablehlo_text(trace([](Tensor x) { return sum(x, {0}) + sum(x, {1}); }, f32({3, 3})));
+  const std::string text =
+      to_stablehlo_text(trace([](Tensor x) { return sum(x, {0}) + sum(x, {1}); }, f32({3, 3})));
   EXPECT_THAT(text, HasSubstr(R"( ({
     ^bb0(%p0: tensor<f32>, %p1: tensor<f32>):
 )"));
-  EXPECT_THAT(text, HasSubstr("^bb0(%p0_2: tensor<f32>, %p1_2: tensor<f32>):"));  // names are not used twice, even by neighbours
+  EXPECT_THAT(
+      text,
+      HasSubstr("^bb0(%p0_2: tensor<f32>, %p1_2: tensor<f32>):"));  // names are not used twice,
+                                                                    // even by neighbours
   EXPECT_THAT(text, HasSubstr("    }) : (tensor<3x3xf32>, tensor<f32>) -> tensor<3xf32>\n"));
 }
 
@@ -98,14 +113,21 @@ TEST(StablehloText, CombinersHaveArguments) {
 std::vector<std::string> definitions(const std::string& text) {
   std::vector<std::string> names;
   const std::regex definition("(%[A-Za-z0-9_.]+)(:[0-9]+)?(: tensor| = )");
-  for (std::sregex_iterator it(text.begin(), text.end(), definition), end; it != end; ++it) names.push_back((*it)[1]);
+  for (std::sregex_iterator it(text.begin(), text.end(), definition), end; it != end; ++it)
+    names.push_back((*it)[1]);
   return names;
 }
 
 TEST(StablehloText, NoNameIsDefinedTwice) {
   const Function function = trace(
       [](House start, Tensor xs) {
-        const auto inner = [](House h) { return while_loop([](House g) { return g.step < 3; }, [](House g) { return House{g.step + 1, g.tank, g.slab}; }, h); };
+        const auto inner = [](House h) {
+          return while_loop([](House g) { return g.step < 3; },
+                            [](House g) {
+                              return House{g.step + 1, g.tank, g.slab};
+                            },
+                            h);
+        };
         return scan(
             [&](House h, Tensor x) {
               const House done = inner(inner(h));
@@ -125,13 +147,16 @@ TEST(StablehloText, ANodeOfTwoFunctionsHasANameInEach) {
   const Tensor x = parameter(f32(), "x"), y = parameter(f32(), "y"), z = parameter(f32(), "z");
   control_flow::WhileAttributes attributes;
   attributes.carries = 1;
-  const Tensor loop = ir::make(control_flow::kWhile, {x}, attributes, kPlace,
-                               {Function::make("cond", {y}, {Operand(y, kPlace) < Operand(one, kPlace)}),
-                                Function::make("body", {z}, {Operand(z, kPlace) + Operand(one, kPlace)})});
-  const Function function = Function::make("f", {x}, {Operand(loop, kPlace) * Operand(one, kPlace)});
+  const Tensor loop =
+      ir::make(control_flow::kWhile, {x}, attributes, kPlace,
+               {Function::make("cond", {y}, {Operand(y, kPlace) < Operand(one, kPlace)}),
+                Function::make("body", {z}, {Operand(z, kPlace) + Operand(one, kPlace)})});
+  const Function function =
+      Function::make("f", {x}, {Operand(loop, kPlace) * Operand(one, kPlace)});
   const std::string text = to_stablehlo_text(function);
   EXPECT_THAT(text, HasSubstr("    %0 = stablehlo.constant dense<1.0> : tensor<f32>\n"));
-  EXPECT_THAT(text, ::testing::ContainsRegex("\n    %[0-9]+ = stablehlo.multiply %1, %0 : tensor<f32>\n"));
+  EXPECT_THAT(
+      text, ::testing::ContainsRegex("\n    %[0-9]+ = stablehlo.multiply %1, %0 : tensor<f32>\n"));
   const std::vector<std::string> names = definitions(text);
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
 }
@@ -139,27 +164,31 @@ TEST(StablehloText, ANodeOfTwoFunctionsHasANameInEach) {
 TEST(StablehloText, LocationsOnDemand) {
   const Tensor x = parameter(f32(), "x");
   const Function function = Function::make("f", {x}, {Operand(x, kPlace) * Operand(x, kPlace)});
-  EXPECT_THAT(to_stablehlo_text(function, {.locations = true}),
-              HasSubstr("%0 = stablehlo.multiply %x, %x : tensor<f32> loc(\"models/pond.cc\":12:1)\n"));
+  EXPECT_THAT(
+      to_stablehlo_text(function, {.locations = true}),
+      HasSubstr("%0 = stablehlo.multiply %x, %x : tensor<f32> loc(\"models/pond.cc\":12:1)\n"));
   EXPECT_THAT(to_stablehlo_text(function), Not(HasSubstr("loc(")));
 }
 
 TEST(StablehloText, OptimizedOnDemand) {
   const Tensor x = parameter(f32(), "x");
   const auto square = [&] { return Operand(x, kPlace) * Operand(x, kPlace); };
-  const Function function = Function::make("f", {x}, {Operand(square(), kPlace) + Operand(square(), kPlace)});
+  const Function function =
+      Function::make("f", {x}, {Operand(square(), kPlace) + Operand(square(), kPlace)});
   EXPECT_EQ(count_of(to_stablehlo_text(function), "stablehlo.multiply "), 2u);
   EXPECT_EQ(count_of(to_stablehlo_text(function, {.optimize = true}), "stablehlo.multiply "), 1u);
 }
 
 TEST(StablehloText, OfALazyTensor) {
-  EXPECT_THAT(to_stablehlo_text(Tensor(2.0f) * Tensor(3.0f)), HasSubstr("  func.func public @main() -> (tensor<f32>) {\n"
-                                                                       "    %0 = stablehlo.constant dense<2.0> : tensor<f32>\n"));
+  EXPECT_THAT(to_stablehlo_text(Tensor(2.0f) * Tensor(3.0f)),
+              HasSubstr("  func.func public @main() -> (tensor<f32>) {\n"
+                        "    %0 = stablehlo.constant dense<2.0> : tensor<f32>\n"));
 }
 
 TEST(StablehloText, LongAndDeepProgramsCostNoStackAndGrowLinearly) {
   on_small_stack([] {
-    EXPECT_THAT(to_stablehlo_text(chain_of_adds(200000)), HasSubstr("    %199999 = stablehlo.add %199998, %x : tensor<f32>\n"));
+    EXPECT_THAT(to_stablehlo_text(chain_of_adds(200000)),
+                HasSubstr("    %199999 = stablehlo.add %199998, %x : tensor<f32>\n"));
     const std::string half = to_stablehlo_text(nested_loops(control_flow::kForiLoop, 200, 2));
     const std::string whole = to_stablehlo_text(nested_loops(control_flow::kForiLoop, 400, 2));
     EXPECT_EQ(count_of(whole, " = stablehlo.while("), 400u);

@@ -30,7 +30,8 @@ TEST_F(XlaCond, CapturesInsteadOfOperands) {
     check(
         [](Tensor p, Tensor x) {
           const Tensor y = x * x;
-          return cond(p, [&] { return y + x; }, [&] { return zeros(x.type()); });
+          return cond(
+              p, [&] { return y + x; }, [&] { return zeros(x.type()); });
         },
         Literal::scalar(chosen), row<std::int16_t>({1, -7}));
   }
@@ -56,11 +57,17 @@ TEST_F(XlaCond, NestsAndHoldsLoops) {
           return cond(
               v < 0,
               [&](Tensor a) {
-                return cond(a < -2, [&] { return fori_loop(0, 3, [&](Tensor i, Tensor t) { return t + twice * i; }, a); },
-                            [&] { return a; });
+                return cond(
+                    a < -2,
+                    [&] {
+                      return fori_loop(
+                          0, 3, [&](Tensor i, Tensor t) { return t + twice * i; }, a);
+                    },
+                    [&] { return a; });
               },
               [&](Tensor a) {
-                return while_loop([&](Tensor t) { return t < 100; }, [&](Tensor t) { return t * 2 + twice + 1; }, a);
+                return while_loop([&](Tensor t) { return t < 100; },
+                                  [&](Tensor t) { return t * 2 + twice + 1; }, a);
               },
               v);
         },
@@ -72,9 +79,14 @@ TEST_F(XlaCond, StandsInALoopAndInItsCondition) {
   check(
       [](Tensor n) {
         return while_loop(
-            [&](Tensor i, Tensor x) { return cond(i % 2 == 0, [&] { return i < n; }, [&] { return x < 1000; }); },
             [&](Tensor i, Tensor x) {
-              return std::tuple(i + 1, cond(x % 2 == 0, [&] { return x / 2 + n; }, [&] { return x * 3 + 1; }));
+              return cond(
+                  i % 2 == 0, [&] { return i < n; }, [&] { return x < 1000; });
+            },
+            [&](Tensor i, Tensor x) {
+              return std::tuple(
+                  i + 1, cond(
+                             x % 2 == 0, [&] { return x / 2 + n; }, [&] { return x * 3 + 1; }));
             },
             std::tuple(Tensor(0), n));
       },
@@ -119,8 +131,9 @@ TEST_F(XlaSwitch, ClampsItsIndex) {
 }
 
 TEST_F(XlaSwitch, TakesIndicesOfEveryIntegerDtype) {
-  const std::vector<std::function<Tensor(Tensor)>> branches{
-      [](Tensor a) { return a; }, [](Tensor a) { return a + 10; }, [](Tensor a) { return a * 100; }};
+  const std::vector<std::function<Tensor(Tensor)>> branches{[](Tensor a) { return a; },
+                                                            [](Tensor a) { return a + 10; },
+                                                            [](Tensor a) { return a * 100; }};
   for (const DType dtype : kAllDTypes) {
     if (!is_integer(dtype)) continue;
     for (const int i : {0, 1, 2, 77}) {
@@ -139,18 +152,16 @@ TEST_F(XlaSwitch, TakesIndicesOfEveryIntegerDtype) {
 }
 
 TEST_F(XlaSwitch, OfOneBranchAndInALoop) {
-  check(
-      [](Tensor index, Tensor x) {
-        return switch_case(index, std::tuple([](Tensor a) { return a * 3; }), x);
-      },
-      Literal::scalar(5), Literal::scalar(2));
+  check([](Tensor index,
+           Tensor x) { return switch_case(index, std::tuple([](Tensor a) { return a * 3; }), x); },
+        Literal::scalar(5), Literal::scalar(2));
   check(
       [](Tensor x) {
         return fori_loop(
             0, 6,
             [](Tensor i, Tensor v) {
-              return switch_case(i % 3,
-                                 std::tuple([&] { return v + 1; }, [&] { return v * 2; }, [&] { return v - i; }));
+              return switch_case(i % 3, std::tuple([&] { return v + 1; }, [&] { return v * 2; },
+                                                   [&] { return v - i; }));
             },
             x);
       },

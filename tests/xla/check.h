@@ -9,9 +9,10 @@
 
 namespace rondo::testing {
 
-inline constexpr DType kAllDTypes[] = {
-    DType::kPred, DType::kS8,  DType::kS16,  DType::kS32, DType::kS64, DType::kU8,  DType::kU16, DType::kU32,
-    DType::kU64,  DType::kF16, DType::kBF16, DType::kF32, DType::kF64, DType::kC64, DType::kC128};
+inline constexpr DType kAllDTypes[] = {DType::kPred, DType::kS8,  DType::kS16,  DType::kS32,
+                                       DType::kS64,  DType::kU8,  DType::kU16,  DType::kU32,
+                                       DType::kU64,  DType::kF16, DType::kBF16, DType::kF32,
+                                       DType::kF64,  DType::kC64, DType::kC128};
 
 /// 0, 1, 2, ... in any dtype; false, true, false, ... in pred.
 inline Literal counting(const TensorType& type) {

@@ -14,15 +14,19 @@ namespace rondo::testing {
 /// Numbers up to 100, zeros of both signs, infinities, NaN, and the ends of the normal range. No
 /// denormals, which XLA flushes.
 inline std::vector<double> edge_reals(DType dtype) {
-  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> values = {0.0,  -0.0,  1.0,   -1.0,  0.5,  -0.5,  1.5,   2.5,   -2.5, 0.1,  -0.75,
-                                3.75, -3.75, 10.25, -20.0, 88.0, 100.0, 1e-3,  -1e-3, 0.25, -7.0, 0.9990234375,
-                                inf,  -inf,  nan};
-  const double least = dtype == DType::kF16 ? 0x1p-14 : dtype == DType::kF64 || dtype == DType::kC128 ? 0x1p-1022 : 0x1p-126;
+  const double inf = std::numeric_limits<double>::infinity(),
+               nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> values = {0.0,   -0.0,  1.0,  -1.0,         0.5,   -0.5,  1.5,  2.5,   -2.5,
+                                0.1,   -0.75, 3.75, -3.75,        10.25, -20.0, 88.0, 100.0, 1e-3,
+                                -1e-3, 0.25,  -7.0, 0.9990234375, inf,   -inf,  nan};
+  const double least = dtype == DType::kF16                            ? 0x1p-14
+                       : dtype == DType::kF64 || dtype == DType::kC128 ? 0x1p-1022
+                                                                       : 0x1p-126;
   const double most = dtype == DType::kF16    ? 65504
                       : dtype == DType::kBF16 ? 0x1.fep127
-                      : dtype == DType::kF64  ? std::numeric_limits<double>::max()
-                                              : static_cast<double>(std::numeric_limits<float>::max());
+                      : dtype == DType::kF64
+                          ? std::numeric_limits<double>::max()
+                          : static_cast<double>(std::numeric_limits<float>::max());
   for (const double value : {least, most}) values.insert(values.end(), {value, -value});
   return values;
 }
@@ -34,8 +38,21 @@ inline Literal edge_values(DType dtype) {
       return Literal::from({false, true}, {2});
     } else if constexpr (std::is_integral_v<T>) {
       using Limits = std::numeric_limits<T>;
-      std::vector<T> values = {0, 1, 2, 3, 5, 7, 8, 31, 100, Limits::max(), Limits::max() / 2, Limits::min(), T(Limits::min() + 1)};
-      if constexpr (std::is_signed_v<T>) values.insert(values.end(), {T(-1), T(-2), T(-3), T(-8), T(-100)});
+      std::vector<T> values = {0,
+                               1,
+                               2,
+                               3,
+                               5,
+                               7,
+                               8,
+                               31,
+                               100,
+                               Limits::max(),
+                               Limits::max() / 2,
+                               Limits::min(),
+                               T(Limits::min() + 1)};
+      if constexpr (std::is_signed_v<T>)
+        values.insert(values.end(), {T(-1), T(-2), T(-3), T(-8), T(-100)});
       return Literal::from(values);
     } else if constexpr (is_complex(dtype_of<T>)) {
       using Part = typename T::value_type;

@@ -111,7 +111,8 @@ std::vector<BinaryCase> binary_cases() {
 
 /// One program for all dtypes: each its own operands and result.
 template <class Apply>
-void check_dtypes(const std::vector<Literal>& arguments, std::size_t operands, double ulps, Apply apply) {
+void check_dtypes(const std::vector<Literal>& arguments, std::size_t operands, double ulps,
+                  Apply apply) {
   std::vector<TensorType> types;
   for (const Literal& argument : arguments) types.push_back(argument.type());
   const Function all = trace(
@@ -134,7 +135,8 @@ class XlaBinary : public XlaTest, public ::testing::WithParamInterface<BinaryCas
 TEST_P(XlaUnary, IsTheSameInEveryDtype) {
   std::vector<Literal> arguments;
   for (const DType dtype : GetParam().dtypes) arguments.push_back(edge_values(dtype));
-  check_dtypes(arguments, 1, GetParam().ulps, [](std::span<const Tensor> v) { return GetParam().op(v[0]); });
+  check_dtypes(arguments, 1, GetParam().ulps,
+               [](std::span<const Tensor> v) { return GetParam().op(v[0]); });
 }
 
 TEST_P(XlaBinary, IsTheSameInEveryDtype) {
@@ -144,7 +146,8 @@ TEST_P(XlaBinary, IsTheSameInEveryDtype) {
     arguments.push_back(x);
     arguments.push_back(y);
   }
-  check_dtypes(arguments, 2, GetParam().ulps, [](std::span<const Tensor> v) { return GetParam().op(v[0], v[1]); });
+  check_dtypes(arguments, 2, GetParam().ulps,
+               [](std::span<const Tensor> v) { return GetParam().op(v[0], v[1]); });
 }
 
 template <class Case>
@@ -154,7 +157,8 @@ std::string case_name(const ::testing::TestParamInfo<Case>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, XlaUnary, ::testing::ValuesIn(unary_cases()), case_name<UnaryCase>);
-INSTANTIATE_TEST_SUITE_P(Ops, XlaBinary, ::testing::ValuesIn(binary_cases()), case_name<BinaryCase>);
+INSTANTIATE_TEST_SUITE_P(Ops, XlaBinary, ::testing::ValuesIn(binary_cases()),
+                         case_name<BinaryCase>);
 
 class XlaElementwise : public XlaTest {};
 
@@ -170,7 +174,8 @@ TEST_F(XlaElementwise, Where) {
 }
 
 TEST_F(XlaElementwise, WhereOfAScalarPredicateAndScalars) {
-  check([](Tensor p, Tensor x) { return std::tuple(where(p, x, 0), where(!p, 1, x), where(p, x, x + 1)); },
+  check([](Tensor p,
+           Tensor x) { return std::tuple(where(p, x, 0), where(!p, 1, x), where(p, x, x + 1)); },
         Literal::scalar(true), row<float>({1, 2, 3}));
 }
 
@@ -186,7 +191,8 @@ TEST_F(XlaElementwise, Clamp) {
 }
 
 TEST_F(XlaElementwise, ClampBetweenScalars) {
-  check([](Tensor x, Tensor lo) { return std::tuple(clamp(0, x, 2), clamp(lo, x, 5), clamp(3, x, lo)); },
+  check([](Tensor x,
+           Tensor lo) { return std::tuple(clamp(0, x, 2), clamp(lo, x, 5), clamp(3, x, lo)); },
         edge_values(DType::kF32), Literal::scalar(0.5f));
 }
 
@@ -205,12 +211,26 @@ TEST_F(XlaElementwise, ConvertBetweenAllDtypes) {
 
 TEST_F(XlaElementwise, ConvertRoundsAsXlaDoes) {
   check(
-      [](Tensor x) { return std::tuple(convert(x, DType::kF16), convert(x, DType::kBF16), convert(x, DType::kS8), convert(x, DType::kU8)); },
-      row<float>({65519.f, 65520.f, 0x1.002p0f, 0x1.006p0f, 0x1.01p0f, 0x1.03p0f, 3.4e38f, 127.9f, -128.9f, 255.9f, -0.9f, 300.f}));
-  check([](Tensor x) { return std::tuple(convert(x, DType::kF16), convert(x, DType::kBF16), convert(x, DType::kF32)); },
-        row<double>({0x1.002000001p0, 0x1.002p0, 0x1.01p0, 0x1.010000001p0, 0x1.000001p0, 0x1.0000010000001p0, 1e300, -1e39}));
-  check([](Tensor x) { return std::tuple(convert(x, DType::kF16), convert(x, DType::kBF16), convert(x, DType::kF32), convert(x, DType::kF64)); },
-        row<std::int64_t>({2049, 2051, 257, 259, 16777217, 16777219, 9007199254740993, -9007199254740995, 65520}));
+      [](Tensor x) {
+        return std::tuple(convert(x, DType::kF16), convert(x, DType::kBF16), convert(x, DType::kS8),
+                          convert(x, DType::kU8));
+      },
+      row<float>({65519.f, 65520.f, 0x1.002p0f, 0x1.006p0f, 0x1.01p0f, 0x1.03p0f, 3.4e38f, 127.9f,
+                  -128.9f, 255.9f, -0.9f, 300.f}));
+  check(
+      [](Tensor x) {
+        return std::tuple(convert(x, DType::kF16), convert(x, DType::kBF16),
+                          convert(x, DType::kF32));
+      },
+      row<double>({0x1.002000001p0, 0x1.002p0, 0x1.01p0, 0x1.010000001p0, 0x1.000001p0,
+                   0x1.0000010000001p0, 1e300, -1e39}));
+  check(
+      [](Tensor x) {
+        return std::tuple(convert(x, DType::kF16), convert(x, DType::kBF16),
+                          convert(x, DType::kF32), convert(x, DType::kF64));
+      },
+      row<std::int64_t>(
+          {2049, 2051, 257, 259, 16777217, 16777219, 9007199254740993, -9007199254740995, 65520}));
 }
 
 TEST_F(XlaElementwise, BitcastConvertBetweenAllWidths) {
@@ -219,13 +239,16 @@ TEST_F(XlaElementwise, BitcastConvertBetweenAllWidths) {
     SCOPED_TRACE(dtype_name(from));
     std::vector<std::int64_t> bytes;
     for (std::int64_t i = 0; i < 32; i++) bytes.push_back(37 * i + 5);
-    Literal x = convert(Tensor(Literal::from(bytes)), DType::kU8).eval().reinterpreted({from, {32 / byte_width(from)}});
+    Literal x = convert(Tensor(Literal::from(bytes)), DType::kU8)
+                    .eval()
+                    .reinterpreted({from, {32 / byte_width(from)}});
     check(
         [&](Tensor v) {
           std::vector<Tensor> results;
           for (const DType to : dtypes) {
             const std::int64_t ratio = byte_width(to) / byte_width(from);
-            const Tensor y = ratio > 1 ? bitcast_convert(reshape(v, {-1, ratio}), to) : bitcast_convert(v, to);
+            const Tensor y =
+                ratio > 1 ? bitcast_convert(reshape(v, {-1, ratio}), to) : bitcast_convert(v, to);
             // NaNs may change their payload on the way: only integers show all bits.
             results.push_back(is_floating(to) ? where(is_nan(y), 0, y) : y);
           }
@@ -238,18 +261,23 @@ TEST_F(XlaElementwise, BitcastConvertBetweenAllWidths) {
 TEST_F(XlaElementwise, ScalarsAndBroadcasting) {
   check(
       [](Tensor x, Tensor y, Tensor s) {
-        return std::tuple(x + y, x * s - 1, 2 / (y + 3), expand_dims(s, 0) + x, maximum(x, 0), pow(x, 2), x < y, -s);
+        return std::tuple(x + y, x * s - 1, 2 / (y + 3), expand_dims(s, 0) + x, maximum(x, 0),
+                          pow(x, 2), x < y, -s);
       },
       counting(f32({3, 1})), counting(f32({1, 4})), Literal::scalar(2.5f));
 }
 
 TEST_F(XlaElementwise, ArraysWithoutElements) {
-  check([](Tensor x) { return std::tuple(x + x, sin(x), x < 1, convert(x, DType::kS8), where(x < 0, x, 1)); },
-        Literal::zeros(f32({0, 3})));
+  check(
+      [](Tensor x) {
+        return std::tuple(x + x, sin(x), x < 1, convert(x, DType::kS8), where(x < 0, x, 1));
+      },
+      Literal::zeros(f32({0, 3})));
 }
 
 TEST_F(XlaElementwise, ObserversAreNotInTheText) {
-  check([](Tensor x) { return std::tuple(tap(x + 1, "x"), progress(Tensor(1), Tensor(2))); }, row<float>({1, 2}));
+  check([](Tensor x) { return std::tuple(tap(x + 1, "x"), progress(Tensor(1), Tensor(2))); },
+        row<float>({1, 2}));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Random numbers through real XLA: the expansions that the texts hold, and rng-bit-generator itself.
+// Random numbers through real XLA: the expansions that the texts hold, and rng-bit-generator
+// itself.
 #include <string>
 #include <tuple>
 #include <vector>
@@ -14,9 +15,11 @@ TEST_F(XlaRandom, KeysBitsAndSplits) {
   check(
       [](Tensor seed) {
         const Tensor key = random::key(seed);
-        std::vector<Tensor> results{key, random::split(key), random::split(key, 5), random::fold_in(key, seed)};
+        std::vector<Tensor> results{key, random::split(key), random::split(key, 5),
+                                    random::fold_in(key, seed)};
         for (const DType dtype : {DType::kU8, DType::kU16, DType::kU32, DType::kU64}) {
-          for (const Shape& shape : {Shape{}, Shape{5}, Shape{3, 4}, Shape{0}}) results.push_back(random::bits(key, {dtype, shape}));
+          for (const Shape& shape : {Shape{}, Shape{5}, Shape{3, 4}, Shape{0}})
+            results.push_back(random::bits(key, {dtype, shape}));
         }
         return results;
       },

@@ -17,7 +17,8 @@ const std::vector<DType> kOrdered = kPredOnly + kIntegers + kFloats;
 
 /// Small whole numbers, whose sums and products are exact in every dtype.
 Literal small(const TensorType& type) {
-  const Tensor numbers = reshape((iota(s32({type.elements()}), 0) * 7 + 3) % 5, type.shape.vector());
+  const Tensor numbers =
+      reshape((iota(s32({type.elements()}), 0) * 7 + 3) % 5, type.shape.vector());
   return convert(type.dtype == DType::kPred ? numbers % 2 : numbers, type.dtype).eval();
 }
 
@@ -54,7 +55,8 @@ std::vector<Literal> small_arrays(const std::vector<DType>& dtypes, const Shape&
 TEST_F(XlaReduce, SumsAndProducts) {
   const std::vector<Literal> arrays = small_arrays(kPredOnly + kNumbers, {2, 3, 4});
   check_each(arrays, [](const Tensor& x) {
-    return std::vector<Tensor>{sum(x), sum(x, {1}), sum(x, {0, -1}, true), prod(x, {1}), prod(x, {0}, true), sum(x, {0, 1, 2}, true)};
+    return std::vector<Tensor>{sum(x),       sum(x, {1}),        sum(x, {0, -1}, true),
+                               prod(x, {1}), prod(x, {0}, true), sum(x, {0, 1, 2}, true)};
   });
 }
 
@@ -69,18 +71,23 @@ TEST_F(XlaReduce, MeansAnyAndAll) {
 
 TEST_F(XlaReduce, ExtremesOfEdgeValues) {
   check_each(edge_rows(kOrdered), [](const Tensor& x) {
-    std::vector<Tensor> results{max(x), min(x), max(x, {0}), min(x, {1}), argmax(x, 0), argmin(x, 0), argmax(x, 1), argmin(x, -1)};
+    std::vector<Tensor> results{max(x),       min(x),       max(x, {0}),  min(x, {1}),
+                                argmax(x, 0), argmin(x, 0), argmax(x, 1), argmin(x, -1)};
     return results;
   });
   check_each(small_arrays(kOrdered, {3, 7}), [](const Tensor& x) {
-    return std::vector<Tensor>{max(x, {0}, true), argmax(x, 0), argmin(x, 0), argmax(x, 1), argmin(x, 1)};
+    return std::vector<Tensor>{max(x, {0}, true), argmax(x, 0), argmin(x, 0), argmax(x, 1),
+                               argmin(x, 1)};
   });
 }
 
 TEST_F(XlaReduce, OfNoElements) {
-  check_each({Literal::zeros(f32({0, 3})), Literal::zeros(s8({0, 3})), Literal::zeros(c64({2, 0, 3}))}, [](const Tensor& x) {
-    return std::vector<Tensor>{sum(x), prod(x, {0}), any(x), all(x, {1}), cumsum(x, 0), sum(x, {-1})};
-  });
+  check_each(
+      {Literal::zeros(f32({0, 3})), Literal::zeros(s8({0, 3})), Literal::zeros(c64({2, 0, 3}))},
+      [](const Tensor& x) {
+        return std::vector<Tensor>{sum(x),      prod(x, {0}), any(x),
+                                   all(x, {1}), cumsum(x, 0), sum(x, {-1})};
+      });
 }
 
 TEST_F(XlaReduce, LongSums) {
@@ -97,10 +104,12 @@ TEST_F(XlaReduce, WithACombinerOfOnesOwn) {
         using Pair = std::tuple<Tensor, Tensor>;
         const auto best = reduce(Pair(x, y), Pair(-1e30f, 0), {1}, [](Pair a, Pair b) {
           const Tensor take = std::get<0>(b) > std::get<0>(a);
-          return Pair(where(take, std::get<0>(b), std::get<0>(a)), where(take, std::get<1>(b), std::get<1>(a)));
+          return Pair(where(take, std::get<0>(b), std::get<0>(a)),
+                      where(take, std::get<1>(b), std::get<1>(a)));
         });
         const Tensor bits = reduce(y, 0, {0}, [](Tensor a, Tensor b) { return a ^ b; });
-        const Tensor least = reduce(x, Tensor(3.0f), {}, [](Tensor a, Tensor b) { return minimum(a, b); });
+        const Tensor least =
+            reduce(x, Tensor(3.0f), {}, [](Tensor a, Tensor b) { return minimum(a, b); });
         return std::tuple(best, bits, least);
       },
       Literal::from<float>({3, 1, 2, 0.5f, 9, -1}, {2, 3}), counting(s32({2, 3})));
@@ -109,10 +118,12 @@ TEST_F(XlaReduce, WithACombinerOfOnesOwn) {
 TEST_F(XlaReduce, RunningTotals) {
   for (const bool backward : {false, true}) {
     check_each(small_arrays(kPredOnly + kNumbers, {3, 7}), [&](const Tensor& x) {
-      return std::vector<Tensor>{cumsum(x, 0, backward), cumsum(x, 1, backward), cumprod(x, 0, backward)};
+      return std::vector<Tensor>{cumsum(x, 0, backward), cumsum(x, 1, backward),
+                                 cumprod(x, 0, backward)};
     });
     check_each(edge_rows(kIntegers + kFloats), [&](const Tensor& x) {
-      return std::vector<Tensor>{cummax(x, 1, backward), cummin(x, 1, backward), cummax(x, 0, backward)};
+      return std::vector<Tensor>{cummax(x, 1, backward), cummin(x, 1, backward),
+                                 cummax(x, 0, backward)};
     });
   }
 }
@@ -133,18 +144,22 @@ TEST_F(XlaOrder, SortsByAnything) {
   check(
       [](Tensor key, Tensor value) {
         using Pair = std::tuple<Tensor, Tensor>;
-        const auto down = sort_by(Pair(key, value), 0, [](Pair a, Pair b) { return std::get<0>(a) > std::get<0>(b); });
+        const auto down = sort_by(Pair(key, value), 0,
+                                  [](Pair a, Pair b) { return std::get<0>(a) > std::get<0>(b); });
         const auto both = sort_by(Pair(key, value), -1, [](Pair a, Pair b) {
-          return (std::get<0>(a) < std::get<0>(b)) | ((std::get<0>(a) == std::get<0>(b)) & (std::get<1>(a) > std::get<1>(b)));
+          return (std::get<0>(a) < std::get<0>(b)) |
+                 ((std::get<0>(a) == std::get<0>(b)) & (std::get<1>(a) > std::get<1>(b)));
         });
-        return std::tuple(down, both, sort_by(key, 0, [](Tensor a, Tensor b) { return a % 3 < b % 3; }));
+        return std::tuple(down, both,
+                          sort_by(key, 0, [](Tensor a, Tensor b) { return a % 3 < b % 3; }));
       },
-      row<std::int32_t>({5, 1, 4, 1, 5, 9, 2, 6, 5, 3}), row<float>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+      row<std::int32_t>({5, 1, 4, 1, 5, 9, 2, 6, 5, 3}),
+      row<float>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
 TEST_F(XlaOrder, OfNothingAndOfOneElement) {
-  check([](Tensor x, Tensor y) { return std::tuple(sort(x), argsort(x), sort(y, 0), argsort(y)); }, Literal::zeros(f32({3, 0})),
-        Literal::zeros(s32({1, 1})));
+  check([](Tensor x, Tensor y) { return std::tuple(sort(x), argsort(x), sort(y, 0), argsort(y)); },
+        Literal::zeros(f32({3, 0})), Literal::zeros(s32({1, 1})));
 }
 
 TEST_F(XlaProduct, InEveryDtype) {
@@ -170,7 +185,8 @@ TEST_F(XlaProduct, InEveryDtype) {
 }
 
 TEST_F(XlaProduct, OfAllShapes) {
-  const Literal v = small(f32({4})), m = small(f32({3, 4})), b = small(f32({2, 4, 3})), c = small(f32({5, 1, 3, 4})), s = small(f32({}));
+  const Literal v = small(f32({4})), m = small(f32({3, 4})), b = small(f32({2, 4, 3})),
+                c = small(f32({5, 1, 3, 4})), s = small(f32({}));
   const auto product = [](Tensor x, Tensor y) { return matmul(x, y); };
   check(product, v, v);
   check(product, m, v);
@@ -198,13 +214,15 @@ TEST_F(XlaProduct, General) {
         DotDims outer;
         outer.lhs_contracting = {-1};
         outer.rhs_contracting = {0};
-        return std::tuple(dot_general(x, y, batched), dot_general(x, y, outer), dot_general(x[0][0], y[0][0], {}));
+        return std::tuple(dot_general(x, y, batched), dot_general(x, y, outer),
+                          dot_general(x[0][0], y[0][0], {}));
       },
       a, b);
 }
 
 TEST_F(XlaProduct, OverNoElements) {
-  check([](Tensor x, Tensor y) { return std::tuple(matmul(x, y), matmul(y, x)); }, Literal::zeros(f32({2, 0})), Literal::zeros(f32({0, 3 - 1})));
+  check([](Tensor x, Tensor y) { return std::tuple(matmul(x, y), matmul(y, x)); },
+        Literal::zeros(f32({2, 0})), Literal::zeros(f32({0, 3 - 1})));
 }
 
 TEST_F(XlaProduct, HalvesAreAccumulatedInF32) {
@@ -212,7 +230,9 @@ TEST_F(XlaProduct, HalvesAreAccumulatedInF32) {
   for (const DType dtype : {DType::kF16, DType::kBF16}) {
     arguments.push_back(convert(sin(iota(f32({3, 200}), 1)), dtype).eval());
   }
-  check([](Tensor x, Tensor y) { return std::tuple(matmul(x, transpose(x)), matmul(y, transpose(y))); }, arguments[0], arguments[1]);
+  check([](Tensor x,
+           Tensor y) { return std::tuple(matmul(x, transpose(x)), matmul(y, transpose(y))); },
+        arguments[0], arguments[1]);
 }
 
 }  // namespace

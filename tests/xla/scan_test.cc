@@ -24,14 +24,16 @@ Literal wave(const Shape& shape) {
 
 TEST_F(XlaScan, RunsForwardAndBackwardWithAnyUnrolling) {
   for (const bool reverse : {false, true}) {
-    for (const std::int64_t unroll : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{9}, kUnrollAll}) {
+    for (const std::int64_t unroll : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3},
+                                      std::int64_t{7}, std::int64_t{9}, kUnrollAll}) {
       SCOPED_TRACE("unroll " + std::to_string(unroll));
       ScanOptions options;
       options.reverse = reverse;
       options.unroll = unroll;
       check(
           [&](Tensor x, Tensor xs) {
-            return scan([](Tensor c, Tensor v) { return std::pair(c * 0.5 + v, c - v); }, x, xs, options);
+            return scan([](Tensor c, Tensor v) { return std::pair(c * 0.5 + v, c - v); }, x, xs,
+                        options);
           },
           Literal::scalar(1.5f), wave({7}));
     }
@@ -48,7 +50,9 @@ TEST_F(XlaScan, RunsAlongAnyAxis) {
       check(
           [&](Tensor xs) {
             const Tensor init = sum(xs, {axis}) * 0;
-            return scan([](Tensor c, Tensor v) { return std::pair(c + v, std::tuple(c * v, v + 1)); }, init, xs, options);
+            return scan(
+                [](Tensor c, Tensor v) { return std::pair(c + v, std::tuple(c * v, v + 1)); }, init,
+                xs, options);
           },
           counting(s32({2, 3, 4})));
     }
@@ -61,8 +65,7 @@ TEST_F(XlaScan, TakesTreesOfXsAndGivesTreesOfYs) {
         return scan(
             [](std::vector<Tensor> c, Reading r) {
               const Tensor next = where(r.valid, c[0] + r.level, c[0]);
-              return std::pair(std::vector<Tensor>{next, c[1] + 1},
-                               Reading{next * 2, c[1] < 3});
+              return std::pair(std::vector<Tensor>{next, c[1] + 1}, Reading{next * 2, c[1] < 3});
             },
             std::vector<Tensor>{x, Tensor(0)}, Reading{level, valid});
       },
@@ -90,8 +93,10 @@ TEST_F(XlaScan, WorksWithoutXsAndWithoutYs) {
   options.length = 6;
   check(
       [&](Tensor x) {
-        auto [carry, ys] = scan([](Tensor c) { return std::pair(c * 3 + 1, c); }, x, std::tuple<>(), options);
-        auto [only, none] = scan([](Tensor c) { return std::pair(c + c, std::tuple<>()); }, x, std::tuple<>(), options);
+        auto [carry, ys] =
+            scan([](Tensor c) { return std::pair(c * 3 + 1, c); }, x, std::tuple<>(), options);
+        auto [only, none] = scan([](Tensor c) { return std::pair(c + c, std::tuple<>()); }, x,
+                                 std::tuple<>(), options);
         return std::tuple(carry, ys, only);
       },
       row<std::int32_t>({1, -2}));
@@ -100,7 +105,9 @@ TEST_F(XlaScan, WorksWithoutXsAndWithoutYs) {
 TEST_F(XlaScan, WorksWithoutACarry) {
   check(
       [&](Tensor xs) {
-        return scan([](std::tuple<>, Tensor x) { return std::pair(std::tuple<>(), x * x); }, std::tuple<>(), xs).second;
+        return scan([](std::tuple<>, Tensor x) { return std::pair(std::tuple<>(), x * x); },
+                    std::tuple<>(), xs)
+            .second;
       },
       counting(s32({5})));
 }
@@ -114,7 +121,9 @@ TEST_F(XlaScan, OfNothingReturnsItsInitAndEmptyYs) {
   ScanOptions options;
   options.length = 0;
   check(
-      [&](Tensor x) { return scan([](Tensor c) { return std::pair(c + 1, c); }, x, std::tuple<>(), options); },
+      [&](Tensor x) {
+        return scan([](Tensor c) { return std::pair(c + 1, c); }, x, std::tuple<>(), options);
+      },
       Literal::scalar(7));
 }
 
@@ -132,7 +141,8 @@ TEST_F(XlaScan, ForwardsXsAndCarriesAndInvariants) {
         return scan(
             [&](std::tuple<Tensor, Tensor, Tensor> c, Tensor v) {
               auto [a, fixed, unused] = c;
-              return std::pair(std::tuple(a + v * fixed, fixed, unused + 1), std::tuple(v, a, fixed, x));
+              return std::pair(std::tuple(a + v * fixed, fixed, unused + 1),
+                               std::tuple(v, a, fixed, x));
             },
             std::tuple(x, x + 1, x * 0), xs);
       },
@@ -167,7 +177,8 @@ TEST_F(XlaScan, InAWhileInAScan) {
                   [&](Tensor i, Tensor) { return i < limit; },
                   [&](Tensor i, Tensor t) {
                     const auto [deep, rows] = scan(
-                        [&](Tensor c, Tensor v) { return std::pair(c * 3 + v + i, c ^ limit); }, t, table);
+                        [&](Tensor c, Tensor v) { return std::pair(c * 3 + v + i, c ^ limit); }, t,
+                        table);
                     return std::tuple(i + 1, deep + sum(rows));
                   },
                   std::tuple(Tensor(0), total));
@@ -199,7 +210,8 @@ TEST_F(XlaWhileScan, StopsEarlyAtTheLimitAndNotAtAll) {
 TEST_F(XlaWhileScan, OfNoTripsHasEmptyYs) {
   check(
       [&](Tensor x) {
-        auto r = while_scan([](Tensor v) { return v < 100; }, [](Tensor v) { return std::pair(v + 1, v); }, x, {});
+        auto r = while_scan([](Tensor v) { return v < 100; },
+                            [](Tensor v) { return std::pair(v + 1, v); }, x, {});
         return std::tuple(r.carry, r.ys, r.count);
       },
       Literal::scalar(3));
@@ -212,8 +224,8 @@ TEST_F(XlaMap, WithAndWithoutBatches) {
     options.batch_size = batch;
     check(
         [&](Tensor xs, Tensor w) {
-          return map([&](Tensor x, Tensor y) { return std::tuple(dot(x, w) + y, y < 2); }, std::tuple(xs, arange(5, DType::kF32)),
-                     options);
+          return map([&](Tensor x, Tensor y) { return std::tuple(dot(x, w) + y, y < 2); },
+                     std::tuple(xs, arange(5, DType::kF32)), options);
         },
         wave({5, 3}), wave({3}));
   }
@@ -231,12 +243,15 @@ TEST_F(XlaAssociativeScan, OfEveryLengthAlongEveryAxis) {
             // The composition of affine functions is associative and does not commute.
             return associative_scan(
                 [](std::tuple<Tensor, Tensor> f, std::tuple<Tensor, Tensor> g) {
-                  return std::tuple(std::get<0>(f) * std::get<0>(g), std::get<0>(g) * std::get<1>(f) + std::get<1>(g));
+                  return std::tuple(std::get<0>(f) * std::get<0>(g),
+                                    std::get<0>(g) * std::get<1>(f) + std::get<1>(g));
                 },
                 std::tuple(a, b), options);
           },
-          counting(s32(n % 2 == 0 ? std::initializer_list<std::int64_t>{n, 2} : std::initializer_list<std::int64_t>{2, n})),
-          counting(s32(n % 2 == 0 ? std::initializer_list<std::int64_t>{n, 2} : std::initializer_list<std::int64_t>{2, n})));
+          counting(s32(n % 2 == 0 ? std::initializer_list<std::int64_t>{n, 2}
+                                  : std::initializer_list<std::int64_t>{2, n})),
+          counting(s32(n % 2 == 0 ? std::initializer_list<std::int64_t>{n, 2}
+                                  : std::initializer_list<std::int64_t>{2, n})));
     }
   }
 }

@@ -35,7 +35,10 @@ TEST_F(XlaShape, ConstantsKeepEveryBit) {
   for (const DType dtype : kAllDTypes) {
     SCOPED_TRACE(dtype_name(dtype));
     const Literal values = edge_values(dtype);
-    expect_same_as_xla(trace([&] { return std::tuple(Tensor(values), reshape(values, {1, -1, 1})); }), {}, kExactly);
+    expect_same_as_xla(trace([&] {
+                         return std::tuple(Tensor(values), reshape(values, {1, -1, 1}));
+                       }),
+                       {}, kExactly);
     // One by one, as scalars.
     expect_same_as_xla(trace([&] {
                          std::vector<Tensor> scalars;
@@ -49,13 +52,23 @@ TEST_F(XlaShape, ConstantsKeepEveryBit) {
 }
 
 TEST_F(XlaShape, ConstantsOfDenormalAndComplexNonFiniteNumbers) {
-  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity(),
+              nan = std::numeric_limits<float>::quiet_NaN();
   using C = std::complex<float>;
   expect_same_as_xla(trace([&] {
                        return std::tuple(
-                           Tensor(row<float>({1e-45f, -1e-45f, 1e-40f, 0x1.fffffcp-127f, 0.1f, 16777217.f, 3.4028235e38f})),
-                           Tensor(row<double>({5e-324, -2.2e-310, 0.1, 1e300, 1.7976931348623157e308, 9007199254740993.0})),
-                           Tensor(row<C>({{inf, 1}, {-inf, inf}, {1, -inf}, {-0.0f, 0}, {0, -0.0f}, {nan, nan}, {nan, 1}, {2, nan}})));
+                           Tensor(row<float>({1e-45f, -1e-45f, 1e-40f, 0x1.fffffcp-127f, 0.1f,
+                                              16777217.f, 3.4028235e38f})),
+                           Tensor(row<double>({5e-324, -2.2e-310, 0.1, 1e300,
+                                               1.7976931348623157e308, 9007199254740993.0})),
+                           Tensor(row<C>({{inf, 1},
+                                          {-inf, inf},
+                                          {1, -inf},
+                                          {-0.0f, 0},
+                                          {0, -0.0f},
+                                          {nan, nan},
+                                          {nan, 1},
+                                          {2, nan}})));
                      }),
                      {}, kExactly);
 }
@@ -68,7 +81,8 @@ TEST_F(XlaShape, LargeConstantsStandWhole) {
 
 TEST_F(XlaShape, EmptyConstants) {
   expect_same_as_xla(trace([&] {
-                       return std::tuple(Tensor(Literal::zeros(f32({0}))), Tensor(Literal::zeros(c64({2, 0}))),
+                       return std::tuple(Tensor(Literal::zeros(f32({0}))),
+                                         Tensor(Literal::zeros(c64({2, 0}))),
                                          Tensor(Literal::zeros(pred({0, 3}))));
                      }),
                      {});
@@ -80,7 +94,8 @@ TEST_F(XlaShape, Creation) {
     const TensorType type{dtype, {3, 300}};
     check([&] {
       std::vector<Tensor> made{zeros(type), ones(type), full(type, 1)};
-      if (dtype != DType::kPred) made.insert(made.end(), {iota(type, 0), iota(type, 1), eye(3, dtype), arange(20, dtype)});
+      if (dtype != DType::kPred)
+        made.insert(made.end(), {iota(type, 0), iota(type, 1), eye(3, dtype), arange(20, dtype)});
       return made;
     });
   }
@@ -110,7 +125,9 @@ TEST_F(XlaShape, TransposeAndReverse) {
 }
 
 TEST_F(XlaShape, ConcatenateAndStack) {
-  check_all_dtypes({2, 3}, [](const Tensor& x) { return concatenate({x, x, slice(x, {0, 0}, {2, 0}), reverse(x)}, 1); });
+  check_all_dtypes({2, 3}, [](const Tensor& x) {
+    return concatenate({x, x, slice(x, {0, 0}, {2, 0}), reverse(x)}, 1);
+  });
   check_all_dtypes({2, 3}, [](const Tensor& x) { return concatenate({x}, 0); });
   check_all_dtypes({2, 3}, [](const Tensor& x) { return stack({x, reverse(x)}, 1); });
 }
@@ -120,7 +137,9 @@ TEST_F(XlaShape, PadInAllDirections) {
   check_all_dtypes({2, 3}, [](const Tensor& x) { return pad(x, x[0][1], {1, 0}, {2, 3}, {0, 2}); });
   check_all_dtypes({2, 3}, [](const Tensor& x) { return pad(x, x[0][1], {-2, 0}, {0, -2}); });
   check_all_dtypes({0}, [](const Tensor& x) { return pad(x, full({x.dtype(), {}}, 1), {2}, {1}); });
-  check([](Tensor x) { return pad(x, 0, std::vector<std::int64_t>{}, std::vector<std::int64_t>{}); }, Literal::scalar(5));
+  check(
+      [](Tensor x) { return pad(x, 0, std::vector<std::int64_t>{}, std::vector<std::int64_t>{}); },
+      Literal::scalar(5));
 }
 
 TEST_F(XlaParts, Slice) {
@@ -133,71 +152,116 @@ TEST_F(XlaParts, RowsByNumberAndByTensor) {
   check_all_dtypes({3, 2}, [](const Tensor& x) { return x[-1]; });
   check_all_dtypes({3, 2}, [](const Tensor& x) { return update(x, 1, x[0]); });
   for (const int i : {-5, 0, 2, 9}) {
-    check([](Tensor x, Tensor index) { return std::tuple(x[index], update(x, index, 7), update(x, index, x[0] * 2)); },
-          counting(f32({3, 2})), Literal::scalar(i));
+    check(
+        [](Tensor x, Tensor index) {
+          return std::tuple(x[index], update(x, index, 7), update(x, index, x[0] * 2));
+        },
+        counting(f32({3, 2})), Literal::scalar(i));
   }
 }
 
 TEST_F(XlaParts, DynamicSlicesWithIndicesOfEveryDtype) {
   for (const DType dtype : kIntegers) {
     SCOPED_TRACE(dtype_name(dtype));
-    for (const std::int64_t i : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{2}, std::int64_t{1000000007}}) {
+    for (const std::int64_t i :
+         {std::int64_t{-1}, std::int64_t{0}, std::int64_t{2}, std::int64_t{1000000007}}) {
       SCOPED_TRACE(i);
       check(
           [](Tensor x, Tensor at) {
-            return std::tuple(dynamic_slice(x, {at, at}, {2, 1}), dynamic_update_slice(x, ones(s32({2, 2})), {at, at}),
+            return std::tuple(dynamic_slice(x, {at, at}, {2, 1}),
+                              dynamic_update_slice(x, ones(s32({2, 2})), {at, at}),
                               dynamic_slice(x, {at, zeros(at.type())}, {0, 3}));
           },
           counting(s32({4, 3})), convert(Tensor(i), dtype).eval());
     }
   }
-  check_all_dtypes({4, 3}, [](const Tensor& x) { return dynamic_slice(x, {Tensor(1), Tensor(9)}, {2, 2}); });
-  check_all_dtypes({4, 3}, [](const Tensor& x) { return dynamic_update_slice(x, slice(x, {0, 0}, {1, 2}), {Tensor(3), Tensor(-4)}); });
+  check_all_dtypes({4, 3}, [](const Tensor& x) {
+    return dynamic_slice(x, {Tensor(1), Tensor(9)}, {2, 2});
+  });
+  check_all_dtypes({4, 3}, [](const Tensor& x) {
+    return dynamic_update_slice(x, slice(x, {0, 0}, {1, 2}), {Tensor(3), Tensor(-4)});
+  });
 }
 
 TEST_F(XlaParts, DynamicSlicesOfScalars) {
-  check([](Tensor x) { return std::tuple(dynamic_slice(x, {}, {}), dynamic_update_slice(x, x + 1, {})); }, Literal::scalar(5));
+  check(
+      [](Tensor x) {
+        return std::tuple(dynamic_slice(x, {}, {}), dynamic_update_slice(x, x + 1, {}));
+      },
+      Literal::scalar(5));
 }
 
 TEST_F(XlaParts, TakeAlongEveryAxis) {
   for (const DType dtype : kIntegers) {
     SCOPED_TRACE(dtype_name(dtype));
-    check([](Tensor x, Tensor i) { return std::tuple(take(x, i, 0), take(x, i, 1), take(x, i[0], -1)); }, counting(f32({3, 4})),
+    check([](Tensor x,
+             Tensor i) { return std::tuple(take(x, i, 0), take(x, i, 1), take(x, i[0], -1)); },
+          counting(f32({3, 4})),
           convert(Tensor(row<std::int64_t>({0, 2, 5, -1, 3})), dtype).eval());
   }
   check_all_dtypes({3, 4}, [](const Tensor& x) { return take(x, constant({{2, 0}, {1, 1}}), 1); });
 }
 
 TEST_F(XlaParts, GeneralGather) {
-  // Windows of 2x2 at starts that partly lie outside; rows by index; diagonals with a batching axis.
+  // Windows of 2x2 at starts that partly lie outside; rows by index; diagonals with a batching
+  // axis.
   check(
       [](Tensor x, Tensor starts, Tensor rows) {
-        return std::tuple(
-            gather(x, starts, {.offset_dims = {1, 2}, .collapsed_slice_dims = {}, .start_index_map = {0, 1}, .index_vector_dim = 1}, {2, 2}),
-            gather(x, starts, {.offset_dims = {1}, .collapsed_slice_dims = {0}, .start_index_map = {1, 0}, .index_vector_dim = 1}, {1, 3}),
-            gather(x, rows, {.offset_dims = {0}, .collapsed_slice_dims = {1}, .start_index_map = {1}, .index_vector_dim = 2}, {4, 1}),
-            gather(x, rows[0], {.offset_dims = {}, .collapsed_slice_dims = {1}, .start_index_map = {1}, .index_vector_dim = 1,
-                                .operand_batching_dims = {0}, .start_indices_batching_dims = {0}}, {1, 1}));
+        return std::tuple(gather(x, starts,
+                                 {.offset_dims = {1, 2},
+                                  .collapsed_slice_dims = {},
+                                  .start_index_map = {0, 1},
+                                  .index_vector_dim = 1},
+                                 {2, 2}),
+                          gather(x, starts,
+                                 {.offset_dims = {1},
+                                  .collapsed_slice_dims = {0},
+                                  .start_index_map = {1, 0},
+                                  .index_vector_dim = 1},
+                                 {1, 3}),
+                          gather(x, rows,
+                                 {.offset_dims = {0},
+                                  .collapsed_slice_dims = {1},
+                                  .start_index_map = {1},
+                                  .index_vector_dim = 2},
+                                 {4, 1}),
+                          gather(x, rows[0],
+                                 {.offset_dims = {},
+                                  .collapsed_slice_dims = {1},
+                                  .start_index_map = {1},
+                                  .index_vector_dim = 1,
+                                  .operand_batching_dims = {0},
+                                  .start_indices_batching_dims = {0}},
+                                 {1, 1}));
       },
       counting(f32({4, 5})), Literal::from<std::int32_t>({0, 0, 3, 4, -2, 1, 1, 9}, {4, 2}),
       Literal::from<std::int32_t>({0, 4, 2, -1, 7, 1, 3, 2}, {2, 4}));
 }
 
 TEST_F(XlaParts, GeneralScatter) {
-  const ScatterDims elements{.update_window_dims = {}, .inserted_window_dims = {0, 1}, .scatter_dims_to_operand_dims = {0, 1}, .index_vector_dim = 1};
-  const ScatterDims windows{.update_window_dims = {1, 2}, .inserted_window_dims = {}, .scatter_dims_to_operand_dims = {0, 1}, .index_vector_dim = 1};
-  const Literal x = counting(f32({4, 5})), starts = Literal::from<std::int32_t>({0, 0, 3, 4, -2, 1, 0, 0, 1, 9, 2, 3}, {6, 2});
+  const ScatterDims elements{.update_window_dims = {},
+                             .inserted_window_dims = {0, 1},
+                             .scatter_dims_to_operand_dims = {0, 1},
+                             .index_vector_dim = 1};
+  const ScatterDims windows{.update_window_dims = {1, 2},
+                            .inserted_window_dims = {},
+                            .scatter_dims_to_operand_dims = {0, 1},
+                            .index_vector_dim = 1};
+  const Literal x = counting(f32({4, 5})),
+                starts = Literal::from<std::int32_t>({0, 0, 3, 4, -2, 1, 0, 0, 1, 9, 2, 3}, {6, 2});
   check(
       [&](Tensor a, Tensor at, Tensor updates, Tensor blocks) {
-        return std::tuple(scatter(a, at, updates, elements, [](Tensor o, Tensor u) { return o + u; }),
-                          scatter(a, at, updates, elements, [](Tensor, Tensor u) { return u; }),
-                          scatter(a, at, updates, elements, [](Tensor o, Tensor u) { return maximum(o, u); }),
-                          scatter(a, at, updates, elements, [](Tensor o, Tensor u) { return o * 2 + u; }),
-                          scatter(a, at, blocks, windows, [](Tensor o, Tensor u) { return minimum(o, u) - 1; }));
+        return std::tuple(
+            scatter(a, at, updates, elements, [](Tensor o, Tensor u) { return o + u; }),
+            scatter(a, at, updates, elements, [](Tensor, Tensor u) { return u; }),
+            scatter(a, at, updates, elements, [](Tensor o, Tensor u) { return maximum(o, u); }),
+            scatter(a, at, updates, elements, [](Tensor o, Tensor u) { return o * 2 + u; }),
+            scatter(a, at, blocks, windows, [](Tensor o, Tensor u) { return minimum(o, u) - 1; }));
       },
       x, starts, counting(f32({6})), counting(f32({6, 2, 2})));
   check_all_dtypes({4, 5}, [&](const Tensor& a) {
-    return scatter(a, Tensor(starts), reshape(slice(a, {0, 0}, {2, 3}), {6}), elements, [](Tensor, Tensor u) { return u; });
+    return scatter(a, Tensor(starts), reshape(slice(a, {0, 0}, {2, 3}), {6}), elements,
+                   [](Tensor, Tensor u) { return u; });
   });
 }
 
@@ -207,11 +271,13 @@ TEST_F(XlaParts, RandomGathersAndScatters) {
     const WindowCase c = random_window_case(shapes);
     SCOPED_TRACE("case " + std::to_string(i));
     const Literal starts = Literal::from(c.starts, c.indices);
-    check([&](Tensor x, Tensor at) { return gather(x, at, c.dims, c.sizes); }, counting({DType::kS32, c.operand}), starts);
+    check([&](Tensor x, Tensor at) { return gather(x, at, c.dims, c.sizes); },
+          counting({DType::kS32, c.operand}), starts);
     check(
         [&](Tensor x, Tensor at, Tensor updates) {
-          return std::tuple(scatter(x, at, updates, c.scatter_dims(), [](Tensor o, Tensor u) { return o + u; }),
-                            scatter(x, at, updates, c.scatter_dims(), [](Tensor, Tensor u) { return u; }));
+          return std::tuple(
+              scatter(x, at, updates, c.scatter_dims(), [](Tensor o, Tensor u) { return o + u; }),
+              scatter(x, at, updates, c.scatter_dims(), [](Tensor, Tensor u) { return u; }));
         },
         counting({DType::kS32, c.operand}), starts, counting({DType::kS32, c.windowed}));
   }

@@ -31,7 +31,9 @@ TEST_F(XlaWhile, CarriesAStruct) {
       [](Tensor tank0) {
         return while_loop(
             [](House h) { return h.step < 20; },
-            [](House h) { return House{h.step + 1, h.slab + 0.1 * (h.tank - h.slab), h.tank * 0.99}; },
+            [](House h) {
+              return House{h.step + 1, h.slab + 0.1 * (h.tank - h.slab), h.tank * 0.99};
+            },
             House{0, 20.0f, tank0});
       },
       Literal::scalar(70.0f));
@@ -40,14 +42,14 @@ TEST_F(XlaWhile, CarriesAStruct) {
 TEST_F(XlaWhile, CarriesNestedTrees) {
   check(
       [](Tensor x, Tensor v) {
-        return while_loop(
-            [](Body b) { return b.position.x < 10; },
-            [](Body b) {
-              return Body{{b.position.x + b.velocity[0], b.position.y + b.velocity[1]},
-                          {b.velocity[0], -b.velocity[1]},
-                          {b.history[1], b.history[0] + 1}};
-            },
-            Body{{x, x}, {v, v}, {x, v}});
+        return while_loop([](Body b) { return b.position.x < 10; },
+                          [](Body b) {
+                            return Body{
+                                {b.position.x + b.velocity[0], b.position.y + b.velocity[1]},
+                                {b.velocity[0], -b.velocity[1]},
+                                {b.history[1], b.history[0] + 1}};
+                          },
+                          Body{{x, x}, {v, v}, {x, v}});
       },
       Literal::scalar(0.5f), Literal::scalar(1.25f));
 }
@@ -122,22 +124,28 @@ TEST_F(XlaWhile, Rotates256Carries) {
       },
       std::vector<TensorType>(kCarries, f32()));
   std::vector<Literal> arguments;
-  for (std::size_t i = 0; i < kCarries; i++) arguments.push_back(Literal::scalar(static_cast<float>(i)));
+  for (std::size_t i = 0; i < kCarries; i++)
+    arguments.push_back(Literal::scalar(static_cast<float>(i)));
   expect_same_as_xla(f, arguments);
 }
 
 TEST_F(XlaWhile, WithoutCarriesMakesNoTrip) {
-  check([](Tensor x) {
-    (void)while_loop([&](std::tuple<>) { return x < 0; }, [](std::tuple<>) { return std::tuple<>(); }, std::tuple<>());
-    return x + 1;
-  }, Literal::scalar(1));
+  check(
+      [](Tensor x) {
+        (void)while_loop([&](std::tuple<>) { return x < 0; },
+                         [](std::tuple<>) { return std::tuple<>(); }, std::tuple<>());
+        return x + 1;
+      },
+      Literal::scalar(1));
 }
 
 TEST_F(XlaWhile, CarriesArraysWithoutElements) {
   check(
       [](Tensor empty, Tensor n) {
         return while_loop([&](Tensor i, Tensor) { return i < n; },
-                          [](Tensor i, Tensor e) { return std::tuple(i + convert(sum(e), DType::kS32) + 1, e * 2); },
+                          [](Tensor i, Tensor e) {
+                            return std::tuple(i + convert(sum(e), DType::kS32) + 1, e * 2);
+                          },
                           std::tuple(Tensor(0), empty));
       },
       Literal::zeros(f32({0, 3})), Literal::scalar(3));
@@ -146,12 +154,12 @@ TEST_F(XlaWhile, CarriesArraysWithoutElements) {
 TEST_F(XlaWhile, KeepsCarriesThatTheBodyDoesNotTouchAndDoubledOnes) {
   check(
       [](Tensor x, Tensor y) {
-        return while_loop(
-            [](const std::vector<Tensor>& s) { return s[0] < 4; },
-            [](const std::vector<Tensor>& s) {
-              return std::vector<Tensor>{s[0] + 1, s[1], s[2] + s[1], s[3] + s[1], s[5], s[4]};
-            },
-            std::vector<Tensor>{Tensor(0), x, y, y, x, y});
+        return while_loop([](const std::vector<Tensor>& s) { return s[0] < 4; },
+                          [](const std::vector<Tensor>& s) {
+                            return std::vector<Tensor>{s[0] + 1,    s[1], s[2] + s[1],
+                                                       s[3] + s[1], s[5], s[4]};
+                          },
+                          std::vector<Tensor>{Tensor(0), x, y, y, x, y});
       },
       row<float>({1, 2}), row<float>({3, 4}));
 }
@@ -160,23 +168,26 @@ TEST_F(XlaWhile, CapturesAtSeveralDepths) {
   check(
       [](Tensor a, Tensor b) {
         const Tensor scale = a * 2;
-        return while_loop(
-            [&](Tensor i, Tensor) { return i < b; },
-            [&](Tensor i, Tensor x) {
-              const Tensor shift = x + scale;
-              const auto inner = while_loop(
-                  [&](Tensor j, Tensor) { return j < i + 1; },
-                  [&](Tensor j, Tensor y) {
-                    const Tensor both = shift * y;
-                    const Tensor innermost = fori_loop(
-                        0, 2, [&](Tensor k, Tensor z) { return z + both * 0.25 + convert(k + i + j, DType::kF32) + a; },
-                        y);
-                    return std::tuple(j + 1, innermost * 0.125);
-                  },
-                  std::tuple(Tensor(0), x));
-              return std::tuple(i + 1, std::get<1>(inner));
-            },
-            std::tuple(Tensor(0), a));
+        return while_loop([&](Tensor i, Tensor) { return i < b; },
+                          [&](Tensor i, Tensor x) {
+                            const Tensor shift = x + scale;
+                            const auto inner =
+                                while_loop([&](Tensor j, Tensor) { return j < i + 1; },
+                                           [&](Tensor j, Tensor y) {
+                                             const Tensor both = shift * y;
+                                             const Tensor innermost = fori_loop(
+                                                 0, 2,
+                                                 [&](Tensor k, Tensor z) {
+                                                   return z + both * 0.25 +
+                                                          convert(k + i + j, DType::kF32) + a;
+                                                 },
+                                                 y);
+                                             return std::tuple(j + 1, innermost * 0.125);
+                                           },
+                                           std::tuple(Tensor(0), x));
+                            return std::tuple(i + 1, std::get<1>(inner));
+                          },
+                          std::tuple(Tensor(0), a));
       },
       row<float>({0.5f, -1}), Literal::scalar(3));
 }
@@ -185,7 +196,10 @@ TEST_F(XlaWhile, HasALoopInItsCondition) {
   check(
       [](Tensor n) {
         return while_loop(
-            [](Tensor x) { return fori_loop(0, 3, [&](Tensor i, Tensor t) { return t + x * i; }, Tensor(0)) < 50; },
+            [](Tensor x) {
+              return fori_loop(
+                         0, 3, [&](Tensor i, Tensor t) { return t + x * i; }, Tensor(0)) < 50;
+            },
             [](Tensor x) { return x + 3; }, n);
       },
       Literal::scalar(1));
@@ -195,7 +209,8 @@ TEST_F(XlaWhile, StandsTwiceWithTheSameBody) {
   check(
       [](Tensor x) {
         auto twice = [](Tensor v) {
-          return while_loop([](Tensor y) { return sum(y) < 100; }, [](Tensor y) { return y * 2; }, v);
+          return while_loop([](Tensor y) { return sum(y) < 100; }, [](Tensor y) { return y * 2; },
+                            v);
         };
         return std::tuple(twice(x), twice(x + 1), twice(twice(x) - 90));
       },
@@ -207,7 +222,9 @@ TEST_F(XlaWhile, Nests40Deep) {
       [](Tensor x) {
         std::function<Tensor(Tensor, int)> nest = [&](Tensor v, int depth) -> Tensor {
           if (depth == 0) return v + 1;
-          return fori_loop(0, depth % 8 == 0 ? 2 : 1, [&](Tensor, Tensor y) { return nest(y, depth - 1) * 0.5; }, v);
+          return fori_loop(
+              0, depth % 8 == 0 ? 2 : 1, [&](Tensor, Tensor y) { return nest(y, depth - 1) * 0.5; },
+              v);
         };
         return nest(x, 40);
       },
@@ -243,7 +260,8 @@ TEST_F(XlaWhile, ThatBreaksItsPromiseYieldsNaN) {
   EXPECT_EQ(difference(XlaOracle::shared().run(XlaOracle::Form::kHlo, to_hlo_text(f), arguments),
                        {Literal::scalar(nan)}),
             "");
-  EXPECT_EQ(difference(XlaOracle::shared().run(XlaOracle::Form::kStablehlo, to_stablehlo_text(f), arguments),
+  EXPECT_EQ(difference(XlaOracle::shared().run(XlaOracle::Form::kStablehlo, to_stablehlo_text(f),
+                                               arguments),
                        {Literal::scalar(nan)}),
             "");
 }
@@ -253,12 +271,14 @@ TEST_F(XlaWhile, StaysAcceptedWithMetadataAndOddNames) {
       [](Tensor x) {
         WhileOptions options;
         options.name = "my loop/with \"odd\" name & Ünicode";
-        return while_loop([](Tensor v) { return v < 10; }, [](Tensor v) { return v + 1; }, x, options);
+        return while_loop([](Tensor v) { return v < 10; }, [](Tensor v) { return v + 1; }, x,
+                          options);
       },
       f32());
   XlaOracle& xla = XlaOracle::shared();
   EXPECT_NO_THROW(xla.accept(XlaOracle::Form::kHlo, to_hlo_text(f, {.metadata = true})));
-  EXPECT_NO_THROW(xla.accept(XlaOracle::Form::kStablehlo, to_stablehlo_text(f, {.locations = true})));
+  EXPECT_NO_THROW(
+      xla.accept(XlaOracle::Form::kStablehlo, to_stablehlo_text(f, {.locations = true})));
   expect_same_as_xla(f, {Literal::scalar(0.5f)});
 }
 
@@ -266,13 +286,15 @@ TEST_F(XlaFori, StaticBounds) {
   for (const auto& [lower, upper] : {std::pair(0, 5), {2, 9}, {-3, 4}, {4, 4}, {5, 2}}) {
     for (const std::int64_t step : {1, 2, 5}) {
       for (const bool reverse : {false, true}) {
-        SCOPED_TRACE(std::to_string(lower) + " to " + std::to_string(upper) + " by " + std::to_string(step));
+        SCOPED_TRACE(std::to_string(lower) + " to " + std::to_string(upper) + " by " +
+                     std::to_string(step));
         check(
             [&, bottom = lower, top = upper](Tensor x) {
               ForiOptions options;
               options.step = step;
               options.reverse = reverse;
-              return fori_loop(bottom, top, [](Tensor i, Tensor v) { return v * 3 + i; }, x, options);
+              return fori_loop(
+                  bottom, top, [](Tensor i, Tensor v) { return v * 3 + i; }, x, options);
             },
             row<std::int32_t>({0, 1}));
       }
@@ -281,7 +303,8 @@ TEST_F(XlaFori, StaticBounds) {
 }
 
 TEST_F(XlaFori, Unrolled) {
-  for (const std::int64_t unroll : {std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{8}, kUnrollAll}) {
+  for (const std::int64_t unroll :
+       {std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{8}, kUnrollAll}) {
     for (const bool reverse : {false, true}) {
       SCOPED_TRACE(unroll);
       const auto loop = [&](auto upper) {
@@ -290,9 +313,11 @@ TEST_F(XlaFori, Unrolled) {
           options.unroll = unroll;
           options.reverse = reverse;
           if constexpr (std::is_same_v<decltype(upper), int>) {
-            return fori_loop(0, upper, [&](Tensor i, Tensor v) { return v * 3 + i * n; }, x, options);
+            return fori_loop(
+                0, upper, [&](Tensor i, Tensor v) { return v * 3 + i * n; }, x, options);
           } else {
-            return fori_loop(Tensor(0), n, [&](Tensor i, Tensor v) { return v * 3 + i * n; }, x, options);
+            return fori_loop(
+                Tensor(0), n, [&](Tensor i, Tensor v) { return v * 3 + i * n; }, x, options);
           }
         };
       };
@@ -312,7 +337,9 @@ TEST_F(XlaFori, DynamicBoundsOfEveryIntegerDtype) {
         options.reverse = reverse;
         options.step = step;
         const auto f = [&](Tensor lower, Tensor upper) {
-          return fori_loop(lower, upper, [](Tensor i, Tensor v) { return v * 3 + i; }, ones(lower.type()), options);
+          return fori_loop(
+              lower, upper, [](Tensor i, Tensor v) { return v * 3 + i; }, ones(lower.type()),
+              options);
         };
         check(f, convert(Tensor(2), dtype).eval(), convert(Tensor(9), dtype).eval());
         check(f, convert(Tensor(9), dtype).eval(), convert(Tensor(2), dtype).eval());
@@ -328,11 +355,14 @@ TEST_F(XlaFori, BoundsAtTheEndsOfTheDtype) {
     options.step = 5;
     options.reverse = reverse;
     const auto f = [&](Tensor lower, Tensor upper) {
-      return fori_loop(lower, upper, [](Tensor i, Tensor v) { return v * 3 + convert(i, DType::kS32); }, Tensor(0), options);
+      return fori_loop(
+          lower, upper, [](Tensor i, Tensor v) { return v * 3 + convert(i, DType::kS32); },
+          Tensor(0), options);
     };
     check(f, Literal::scalar<std::int8_t>(118), Literal::scalar<std::int8_t>(Limits::max()));
     check(f, Literal::scalar<std::int8_t>(Limits::min()), Literal::scalar<std::int8_t>(-100));
-    check(f, Literal::scalar<std::int8_t>(Limits::min()), Literal::scalar<std::int8_t>(Limits::max()));
+    check(f, Literal::scalar<std::int8_t>(Limits::min()),
+          Literal::scalar<std::int8_t>(Limits::max()));
     check(f, Literal::scalar<std::uint8_t>(245), Literal::scalar<std::uint8_t>(255));
     check([&] { return f(Tensor(std::int8_t{118}), Tensor(Limits::max())); });
     check([&] { return f(Tensor(Limits::min()), Tensor(Limits::max())); });
@@ -344,7 +374,8 @@ TEST_F(XlaFori, BoundsAtTheEndsOfTheDtype) {
 TEST_F(XlaFori, UpdatesAnArrayInPlace) {
   check(
       [](Tensor x) {
-        return fori_loop(1, x.dim(0), [](Tensor i, Tensor v) { return update(v, i, v[i - 1] * 2 + v[i]); }, x);
+        return fori_loop(
+            1, x.dim(0), [](Tensor i, Tensor v) { return update(v, i, v[i - 1] * 2 + v[i]); }, x);
       },
       counting(s64({9})));
 }
@@ -352,7 +383,8 @@ TEST_F(XlaFori, UpdatesAnArrayInPlace) {
 TEST_F(XlaFori, HasAnIndexOnly) {
   check(
       [](Tensor n) {
-        return fori_loop(std::int64_t{0}, n, [](Tensor i, Tensor) { return i; }, Tensor(std::int64_t{-1}));
+        return fori_loop(
+            std::int64_t{0}, n, [](Tensor i, Tensor) { return i; }, Tensor(std::int64_t{-1}));
       },
       Literal::scalar(std::int64_t{5}));
 }

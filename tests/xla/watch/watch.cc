@@ -1,7 +1,8 @@
 // Linked into a program beside the library, this puts itself between the program and compile() and
-// Executable::run() (by the linker's --wrap): whatever the program runs is run by real XLA too, from
-// the HLO text and the StableHLO text of what was compiled, and the results are compared. Differences
-// are failures of the test that is running or, in a program without tests, of the program.
+// Executable::run() (by the linker's --wrap): whatever the program runs is run by real XLA too,
+// from the HLO text and the StableHLO text of what was compiled, and the results are compared.
+// Differences are failures of the test that is running or, in a program without tests, of the
+// program.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -41,7 +42,8 @@ class Watch {
     originals_.insert_or_assign(&executable.function(), std::pair(function, executable));
   }
 
-  void ran(const Executable& executable, std::span<const Literal> arguments, const std::vector<Literal>& results) {
+  void ran(const Executable& executable, std::span<const Literal> arguments,
+           const std::vector<Literal>& results) {
     const std::lock_guard lock(mutex_);
     const auto original = originals_.find(&executable.function());
     if (original == originals_.end() || results.empty()) return;
@@ -51,7 +53,8 @@ class Watch {
         const Function& function = original->second.first;
         text = form == XlaOracle::Form::kHlo ? to_hlo_text(function) : to_stablehlo_text(function);
         if (runs_[text]++ >= kRunsOfOneProgram) continue;
-        const std::string what = difference(XlaOracle::shared().run(form, text, arguments), results, kWatchTolerance);
+        const std::string what =
+            difference(XlaOracle::shared().run(form, text, arguments), results, kWatchTolerance);
         if (!what.empty()) fail("XLA gives another result:\n" + what, text);
       }
     } catch (const std::exception& error) {
@@ -74,8 +77,10 @@ class Watch {
 
   void fail(const std::string& what, const std::string& text) {
     failures_++;
-    if (::testing::UnitTest::GetInstance()->current_test_info()) ADD_FAILURE() << what << text;
-    else std::cerr << what << text;
+    if (::testing::UnitTest::GetInstance()->current_test_info())
+      ADD_FAILURE() << what << text;
+    else
+      std::cerr << what << text;
   }
 
   std::mutex mutex_;
@@ -92,12 +97,16 @@ using Results = std::vector<Literal>;
 // The names are the mangled ones of the two functions, as --wrap writes them.
 Executable real_compile(const Function& function, const CompileOptions& options) asm(
     "__real__ZN5rondo7compileERKNS_8FunctionERKNS_14CompileOptionsE");
-Results real_run(const Executable* executable, std::span<const Literal> arguments, const RunOptions& options) asm(
-    "__real__ZNK5rondo10Executable3runESt4spanIKNS_7LiteralELm18446744073709551615EERKNS_10RunOptionsE");
+Results
+real_run(const Executable* executable, std::span<const Literal> arguments, const RunOptions& options) asm(
+    "__real__ZNK5rondo10Executable3runESt4spanIKNS_7LiteralELm18446744073709551615EERKNS_"
+    "10RunOptionsE");
 Executable watched_compile(const Function& function, const CompileOptions& options) asm(
     "__wrap__ZN5rondo7compileERKNS_8FunctionERKNS_14CompileOptionsE");
-Results watched_run(const Executable* executable, std::span<const Literal> arguments, const RunOptions& options) asm(
-    "__wrap__ZNK5rondo10Executable3runESt4spanIKNS_7LiteralELm18446744073709551615EERKNS_10RunOptionsE");
+Results
+watched_run(const Executable* executable, std::span<const Literal> arguments, const RunOptions& options) asm(
+    "__wrap__ZNK5rondo10Executable3runESt4spanIKNS_7LiteralELm18446744073709551615EERKNS_"
+    "10RunOptionsE");
 
 Executable watched_compile(const Function& function, const CompileOptions& options) {
   Executable executable = real_compile(function, options);
@@ -105,7 +114,8 @@ Executable watched_compile(const Function& function, const CompileOptions& optio
   return executable;
 }
 
-Results watched_run(const Executable* executable, std::span<const Literal> arguments, const RunOptions& options) {
+Results watched_run(const Executable* executable, std::span<const Literal> arguments,
+                    const RunOptions& options) {
   Results results = real_run(executable, arguments, options);
   Watch::get().ran(*executable, arguments, results);
   return results;
