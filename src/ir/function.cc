@@ -46,7 +46,7 @@ Function Function::make(std::string name, std::vector<Tensor> params, std::vecto
       const ir::Node* node = stack.back();
       stack.pop_back();
       if (const auto* values = node->values.load(std::memory_order_acquire);
-          values && node->operands.empty()) {
+          values && !ir::is_constant(node)) {
         for (std::uint32_t i = 0; i < values->size(); i++) {
           Tensor constant = ir::make_constant((*values)[i], node->location());
           body.push_back(constant.node());
