@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/threefry.h"
+#include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
 
@@ -155,10 +156,18 @@ void print_field(std::string& out, RngAlgorithm algorithm) {
 
 std::pair<Tensor, Tensor> rng_bit_generator(const Operand& state, const TensorType& type,
                                             RngAlgorithm algorithm) {
-  std::vector<Tensor> results = ir::make_many(
-      ops::kRngBitGenerator, {ir::checked(state.any(), "rng_bit_generator", state.at())},
-      ops::RngBitGeneratorAttributes{type, algorithm}, state.at());
-  return {std::move(results[0]), std::move(results[1])};
+  const SourceLocation at = state.at();
+  auto draw = [&](DType dtype) {
+    std::vector<Tensor> results =
+        ir::make_many(ops::kRngBitGenerator, {ir::checked(state.any(), "rng_bit_generator", at)},
+                      ops::RngBitGeneratorAttributes{{dtype, type.shape}, algorithm}, at);
+    return std::pair(std::move(results[0]), std::move(results[1]));
+  };
+  // XLA's op gives unsigned integers, whatever type is asked for.
+  if (!is_signed_integer(type.dtype)) return draw(type.dtype);
+  constexpr int kToUnsigned = static_cast<int>(DType::kU8) - static_cast<int>(DType::kS8);
+  auto [next, bits] = draw(static_cast<DType>(static_cast<int>(type.dtype) + kToUnsigned));
+  return {std::move(next), bitcast_convert(Operand(bits, at), type.dtype)};
 }
 
 }  // namespace rondo

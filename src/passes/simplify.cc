@@ -54,8 +54,9 @@ class Simplifier {
 
   /// The values of all results, where they are known without the node.
   std::optional<std::vector<Tensor>> several_values(const Node* node) {
-    if (node->regions.empty()) return ir::is_constant(node) ? std::nullopt : fold_to_known(node);
-    return decide(node, watched_, facts_);
+    if (ir::is_constant(node)) return std::nullopt;
+    if (node->op->kind == ir::OpKind::kOrdinary) return fold_to_known(node);
+    return node->regions.empty() ? std::nullopt : decide(node, watched_, facts_);
   }
 
   std::optional<std::vector<Tensor>> fold_to_known(const Node* node) {

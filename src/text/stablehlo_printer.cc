@@ -325,7 +325,9 @@ class StablehloPrinter {
       (out_ += op.stablehlo) += ' ';
       append(operands);
       out_ += " : ";
+      // Of select and clamp all types may be equal, but select's short form has two all the same.
       const bool one_type =
+          op.stablehlo != "stablehlo.select" &&
           std::all_of(node.operands.begin(), node.operands.end(),
                       [&](const Tensor& operand) { return operand.type() == node.type(); });
       if (!one_type) {

@@ -53,7 +53,7 @@ TEST_F(XlaOracleTest, RefusesFaultyPrograms) {
                  "verify", "hlo_verifier");
   expect_refused(Form::kStablehlo,
                  "func.func @main(%x: tensor<f32>) -> tensor<f32> { return %y : tensor<f32> }",
-                 "parse", "%y");
+                 "parse", "undeclared SSA value");
 }
 
 TEST_F(XlaOracleTest, OutlivesACrashOfXla) {
