@@ -19,6 +19,8 @@ struct DestructionQueue {
 };
 thread_local DestructionQueue* destruction_queue = nullptr;
 
+thread_local const SourceLocation* location_in_force = nullptr;
+
 void destroy(const Node* first) {
   if (destruction_queue) {
     destruction_queue->pending.push_back(first);
@@ -65,6 +67,10 @@ const OpDef kConstant{.name = "constant",
 const OpDef kParameter{
     .name = "parameter", .hlo = "parameter", .arity = 0, .kind = OpKind::kParameter};
 
+LocationScope::LocationScope(SourceLocation at) noexcept
+    : at_(at), outer_(std::exchange(location_in_force, &at_)) {}
+LocationScope::~LocationScope() { location_in_force = outer_; }
+
 Node::~Node() { delete values.load(std::memory_order_acquire); }
 
 void retain(const Node* node) noexcept { node->references.fetch_add(1, std::memory_order_relaxed); }
@@ -92,6 +98,7 @@ const Tensor& checked(const Tensor& tensor, const char* op, SourceLocation at) {
 
 Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
             std::vector<Function> regions) {
+  if (location_in_force) at = *location_in_force;
   for (const Tensor& operand : operands) checked(operand, op.name.data(), at);
   if (op.arity >= 0 && static_cast<int>(operands.size()) != op.arity) {
     throw InternalError(
