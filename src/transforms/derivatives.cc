@@ -235,7 +235,9 @@ class Driver final : public Derivatives {
                                        static_cast<std::int64_t>(i), token, node.location());
       parameters.push_back(tangents[i]);
     }
-    const std::vector<Tensor> outputs = tangents_of(node, operands, results, tangents);
+    const std::vector<Tensor> outputs =
+        node.op->region_jvp ? node.op->region_jvp({node, operands, {}, tangents, *this}).tangents
+                            : tangents_of(node, operands, results, tangents);
     const std::vector<Tensor> given = transpose_program(parameters, outputs, cotangents);
     std::vector<Tensor> all(operands.size());
     for (std::size_t i = 0, next = 0; i < operands.size(); i++) {
