@@ -114,6 +114,8 @@ struct OpDef {
   // Derivatives. Every record has a jvp rule, or is linear, or says that its derivative is zero;
   // an op without any of them is differentiated as what it expands to.
   Linear linear = Linear::kNone;
+  // Of an op whose region or attributes decide whether it is linear; jvp is for those that are not.
+  bool (*is_linear)(const Node&) = nullptr;
   JvpRule jvp = nullptr;
   TransposeRule transpose = nullptr;  // of what is linear
   RegionJvpRule region_jvp = nullptr;

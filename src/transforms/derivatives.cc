@@ -59,9 +59,10 @@ bool any_given(std::span<const Tensor> tangents) {
   return std::any_of(tangents.begin(), tangents.end(), [](const Tensor& t) { return !t.empty(); });
 }
 
-/// Is the op, as it stands, linear in the operands that are flagged?
-bool is_linear_in(const ir::OpDef& op, const Flags& flags) {
-  switch (op.linear) {
+/// Is the node linear in the operands that are flagged?
+bool is_linear_in(const Node& node, const Flags& flags) {
+  if (node.op->is_linear && !node.op->is_linear(node)) return false;
+  switch (node.op->linear) {
     case Linear::kNone:
       return false;
     case Linear::kJointly:
@@ -198,7 +199,8 @@ class Driver final : public Derivatives {
                                   std::span<const Tensor> results,
                                   std::span<const Tensor> tangents) {
     const JvpCall call{node, operands, results, tangents, *this};
-    return node.op->jvp ? node.op->jvp(call) : linear_jvp(call);
+    const bool linear = node.op->is_linear && node.op->is_linear(node);
+    return node.op->jvp && !linear ? node.op->jvp(call) : linear_jvp(call);
   }
 
   /// The program that an expand rule makes, on parameters; constants among the operands stay what
@@ -221,7 +223,7 @@ class Driver final : public Derivatives {
                                      std::span<const Tensor> results, const Flags& linear,
                                      std::span<const Tensor> cotangents) {
     const ir::LocationScope scope(node.location());
-    if (node.op->transpose && is_linear_in(*node.op, linear))
+    if (node.op->transpose && is_linear_in(node, linear))
       return node.op->transpose({node, operands, linear, cotangents, *this});
     // Tangents that stand for nothing: what the rule computes from them is linear in them.
     auto token = std::make_shared<ir::RegionToken>();
@@ -468,7 +470,7 @@ std::vector<Tensor> transpose_with(Driver& driver, std::span<const Tensor> argum
     if (node->op->reverse) {
       of_operands =
           node->op->reverse({*node, operands, linear, active, driver}).pullback(of_results);
-    } else if (node->op->transpose && is_linear_in(*node->op, linear)) {
+    } else if (node->op->transpose && is_linear_in(*node, linear)) {
       of_operands = node->op->transpose({*node, operands, linear, of_results, driver});
     } else {
       throw TraceError(fmt::format("{}: a derivative rule uses it on a tangent, in which it is not "
