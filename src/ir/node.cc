@@ -63,7 +63,8 @@ const OpDef kConstant{.name = "constant",
                       .stablehlo = "stablehlo.constant",
                       .arity = 0,
                       .infer = infer_constant,
-                      .kind = OpKind::kConstant};
+                      .kind = OpKind::kConstant,
+                      .zero_derivative = true};
 const OpDef kParameter{
     .name = "parameter", .hlo = "parameter", .arity = 0, .kind = OpKind::kParameter};
 

@@ -69,20 +69,35 @@ Tensor chosen(const JvpCall& c) {
   return where(c.x(i) == c.y(), where(c.x(0) == c.x(1), one * 0.5, one), 0);
 }
 
-/// d|x| is sign(x) dx; for complex x it is Re(conj(x) / |x| dx), and 0 at 0.
+/// x % y = x - y trunc(x / y).
+std::vector<Tensor> remainder_jvp(const JvpCall& c) {
+  Tensor sum = c.dx(0);
+  if (c.has(1)) {
+    const Tensor quotient = c.x(0) / c.x(1);
+    sum = ir::add_tangents(sum, c.dx(1) * -(sign(quotient) * floor(abs(quotient))));
+  }
+  return {sum};
+}
+
+/// d|x| is dx or -dx, and dx at 0, as JAX has it; for complex x it is Re(conj(x) / |x| dx), and 0
+/// at 0.
 std::vector<Tensor> abs_jvp(const JvpCall& c) {
-  if (!is_complex(c.x(0).dtype())) return {c.dx(0) * sign(c.x(0))};
+  if (!is_complex(c.x(0).dtype())) return {c.dx(0) * where(c.x(0) >= 0, ones(c.x(0).type()), -1)};
   const Tensor length = where(c.y() == 0, 1, c.y());
   return {real(c.dx(0) * (conj(c.x(0)) / convert(length, c.x(0).dtype())))};
 }
 
-/// The tangent of what the result is; 0 at the borders themselves, as JAX has it.
+/// The tangent of what the result is, which is the upper border where that is below the lower one;
+/// 0 at the borders themselves, as JAX has it.
 std::vector<Tensor> clamp_jvp(const JvpCall& c) {
-  const Tensor is_it[] = {c.x(0) > c.x(1), (c.x(1) > c.x(0)) & (c.x(1) < c.x(2)), c.x(2) < c.x(1)};
+  const Tensor &lo = c.x(0), &x = c.x(1), &hi = c.x(2);
   Tensor sum;
-  for (std::size_t i = 0; i < 3; i++) {
-    if (c.has(i)) sum = ir::add_tangents(sum, where(is_it[i], c.dx(i), 0));
-  }
+  const auto add = [&](std::size_t i, const Tensor& is_it) {
+    sum = ir::add_tangents(sum, where(is_it, c.dx(i), 0));
+  };
+  if (c.has(0)) add(0, (lo > x) & (lo < hi));
+  if (c.has(1)) add(1, (x > lo) & (x < hi));
+  if (c.has(2)) add(2, (hi < x) | (hi < lo));
   return {sum};
 }
 
@@ -114,16 +129,11 @@ const OpDef kDivide = elementwise<2, math::Divide, kNumbers>({.name = "divide",
                                                               .linear = Linear::kFirst,
                                                               .jvp = divide_jvp,
                                                               .transpose = divide_transpose});
-// x % y = x - y trunc(x / y).
-const OpDef kRemainder = elementwise<2, math::Remainder, kIntegers | kFloats>(
-    {.name = "remainder",
-     .hlo = "remainder",
-     .stablehlo = "stablehlo.remainder",
-     .jvp = partials<[](const JvpCall& c) { return ones(c.y().type()); },
-                     [](const JvpCall& c) {
-                       const Tensor quotient = c.x(0) / c.x(1);
-                       return -sign(quotient) * floor(abs(quotient));
-                     }>});
+const OpDef kRemainder =
+    elementwise<2, math::Remainder, kIntegers | kFloats>({.name = "remainder",
+                                                          .hlo = "remainder",
+                                                          .stablehlo = "stablehlo.remainder",
+                                                          .jvp = remainder_jvp});
 const OpDef kMaximum =
     elementwise<2, math::Maximum, kOrdered>({.name = "maximum",
                                              .hlo = "maximum",

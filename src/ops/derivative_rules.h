@@ -27,8 +27,8 @@ void add_partial(const JvpCall& call, std::size_t i, Tensor& sum) {
 
 }  // namespace derivative_detail
 
-/// The jvp rule of an elementwise op from its partial derivatives, one lambda an operand: each takes
-/// the call and gives the factor of that operand's tangent.
+/// The jvp rule of an elementwise op from its partial derivatives, one lambda an operand: each
+/// takes the call and gives the factor of that operand's tangent.
 ///
 ///     .jvp = partials<[](const JvpCall& c) { return cos(c.x(0)); }>
 template <auto... partial>
@@ -37,6 +37,12 @@ std::vector<Tensor> partials(const JvpCall& call) {
   std::size_t i = 0;
   (derivative_detail::add_partial<partial>(call, i++, sum), ...);
   return {sum};
+}
+
+/// The jvp rule of an op of one operand whose derivative is 1 / divisor(call).
+template <auto divisor>
+std::vector<Tensor> quotient(const JvpCall& call) {
+  return {call.dx(0) / divisor(call)};
 }
 
 }  // namespace rondo::ops
