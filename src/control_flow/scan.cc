@@ -4,6 +4,7 @@
 
 #include "control_flow/carry.h"
 #include "control_flow/counted.h"
+#include "control_flow/scan_derivative.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
@@ -216,8 +217,12 @@ std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& 
 
 }  // namespace
 
-const ir::OpDef kScan{
-    .name = "scan", .infer = infer_scan, .expand = expand_scan, .kind = ir::OpKind::kStructured};
+const ir::OpDef kScan{.name = "scan",
+                      .infer = infer_scan,
+                      .expand = expand_scan,
+                      .kind = ir::OpKind::kStructured,
+                      .region_jvp = scan_jvp,
+                      .reverse = scan_reverse};
 
 }  // namespace rondo::control_flow
 
