@@ -108,15 +108,16 @@ Tensor expm1_partial(const JvpCall& c) { return c.y() + 1; }
 Tensor log1p_divisor(const JvpCall& c) { return c.x(0) + 1; }
 Tensor sqrt_partial(const JvpCall& c) { return 0.5 / c.y(); }
 Tensor rsqrt_partial(const JvpCall& c) { return -0.5 * (c.y() / c.x(0)); }
-Tensor cbrt_divisor(const JvpCall& c) { return 3 * (c.y() * c.y()); }
+/// Two divisions: a square would be 0 at 0 and make the second derivative NaN.
+Tensor cbrt_partial(const JvpCall& c) { return 1.0 / 3 / c.y() / c.y(); }
 Tensor logistic_partial(const JvpCall& c) { return c.y() * (1 - c.y()); }
 
-/// y x^(y-1), and 0 for y = 0. The exponent is never -1 there, so that no infinity stands where a
+/// y x^(y-1), and 0 for 0^0. The exponent is not -1 there, so that no infinity stands where a
 /// second derivative would multiply it by 0.
 Tensor power_base_partial(const JvpCall& c) {
   const Tensor &x = c.x(0), &y = c.x(1);
-  const Tensor constant = y == 0;
-  return where(constant, 0, y * pow(x, where(constant, 1, y - 1)));
+  const Tensor corner = (x == 0) & (y == 0);
+  return where(corner, 0, y * pow(x, where(corner, 1, y - 1)));
 }
 /// x^y log x, and 0 for x = 0, as JAX has it.
 Tensor power_exponent_partial(const JvpCall& c) {
@@ -157,7 +158,7 @@ const OpDef kRsqrt = elementwise<1, math::Rsqrt, kInexact>({.name = "rsqrt",
                                                             .stablehlo = "stablehlo.rsqrt",
                                                             .jvp = partials<rsqrt_partial>});
 const OpDef kCbrt = elementwise<1, math::Cbrt, kFloats>(
-    {.name = "cbrt", .hlo = "cbrt", .stablehlo = "stablehlo.cbrt", .jvp = quotient<cbrt_divisor>});
+    {.name = "cbrt", .hlo = "cbrt", .stablehlo = "stablehlo.cbrt", .jvp = partials<cbrt_partial>});
 const OpDef kLogistic =
     elementwise<1, math::Logistic, kInexact>({.name = "logistic",
                                               .hlo = "logistic",
