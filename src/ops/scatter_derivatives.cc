@@ -142,8 +142,8 @@ std::vector<Tensor> scatter_extreme_jvp(const JvpCall& c) {
   const DType dtype = c.y().dtype();
   const Tensor count =
       scatter.add(convert(x_is_it, DType::kS32), convert(update_is_it, DType::kS32));
-  const Tensor of_x = c.has(0) ? where(x_is_it, c.dx(0), 0) : zeros(c.x(0).type());
-  const Tensor total = c.has(2) ? scatter.add(of_x, where(update_is_it, c.dx(2), 0)) : of_x;
+  const Tensor of_x = c.has(0) ? c.dx(0) * convert(x_is_it, dtype) : zeros(c.x(0).type());
+  const Tensor total = c.has(2) ? scatter.add(of_x, c.dx(2) * convert(update_is_it, dtype)) : of_x;
   return {total / convert(count, dtype)};
 }
 
@@ -292,7 +292,8 @@ std::vector<Tensor> scatter_jvp(const JvpCall& c) {
   if (combiner == Combiner::kMaximum || combiner == Combiner::kMinimum)
     return scatter_extreme_jvp(c);
   const Node* other = first_not_elementwise(c.node.regions[0]);
-  if (other) {
+  const ScatterNode scatter(c.node, c.operands);
+  if (other && Shape(scatter.sizes).elements() != 1) {
     c.fail(
         fmt::format("no derivative passes its combiner, which uses {} at {}\n  Derivatives pass "
                     "combiners of ops that act element by element. Use rondo::scan with "

@@ -157,12 +157,14 @@ class Driver final : public Derivatives {
                   const Flags& perturbed, const Flags& active) override;
 
   Jvp jvp_expanded(const JvpCall& call, ir::ExpandRule rule) override {
-    return jvp(expanded(call.node, call.operands, rule), call.operands, call.tangents);
+    Flags perturbed;
+    for (const Tensor& tangent : call.tangents) perturbed.push_back(!tangent.empty());
+    return jvp(expanded(call.node, call.operands, perturbed, rule), call.operands, call.tangents);
   }
 
   Reverse reverse_expanded(const ReverseCall& call, ir::ExpandRule rule) override {
-    return reverse(expanded(call.node, call.operands, rule), call.operands, call.perturbed,
-                   call.active);
+    return reverse(expanded(call.node, call.operands, call.perturbed, rule), call.operands,
+                   call.perturbed, call.active);
   }
 
   Flags perturbed_results(const Function& function, const Flags& parameters) override;
@@ -204,15 +206,16 @@ class Driver final : public Derivatives {
   }
 
   /// The program that an expand rule makes, on parameters; constants among the operands stay what
-  /// they are.
+  /// they are, unless they are perturbed: the literals that a derivative is taken at.
   static Function expanded(const Node& node, std::span<const Tensor> operands,
-                           ir::ExpandRule rule) {
+                           const Flags& perturbed, ir::ExpandRule rule) {
     const std::string name(node.op->name);
     ir::RegionTracer tracer(name, "the expansion of " + name, node.location());
     std::vector<Tensor> params, arguments;
-    for (const Tensor& operand : operands) {
-      params.push_back(tracer.param(operand.type(), "operand"));
-      arguments.push_back(ir::is_constant(operand.node()) ? operand : params.back());
+    for (std::size_t i = 0; i < operands.size(); i++) {
+      params.push_back(tracer.param(operands[i].type(), "operand"));
+      const bool stays = ir::is_constant(operands[i].node()) && !perturbed[i];
+      arguments.push_back(stays ? operands[i] : params.back());
     }
     std::vector<Tensor> results = rule(node, arguments);
     return Function::make(name, std::move(params), std::move(results));

@@ -1,0 +1,224 @@
+// Derivatives of gather and scatter, with indices that come twice or lie outside.
+#include <gtest/gtest.h>
+
+#include "support/expect.h"
+#include "transforms/bent.h"
+
+namespace rondo {
+namespace {
+
+using testing::bent;
+using testing::derivative_error;
+using testing::expect_error;
+using testing::expect_values;
+using testing::random_array;
+using testing::weighed;
+using Many = std::vector<Tensor>;
+
+/// Windows of an array. As a gather reads them they are clamped, as a scatter writes them dropped.
+struct Windows {
+  const char* name;
+  Shape array;
+  Literal indices;
+  Shape windows;
+  ScatterDims dims;
+  std::vector<std::int64_t> sizes;
+};
+
+template <class T>
+Literal indices_of(std::vector<T> values, const Shape& shape) {
+  return Literal::from(values, shape);
+}
+
+std::vector<Windows> window_rows() {
+  using S = std::int32_t;
+  return {
+      {"vectors_of_one", {5}, indices_of<S>({1, 3, 1, 7, -2}, {5, 1}), {5}, {{}, {0}, {0}, 1}, {1}},
+      {"implied_vectors", {5}, indices_of<S>({1, 3, 1, 7}, {4}), {4}, {{}, {0}, {0}, 1}, {1}},
+      {"vectors_in_front",
+       {4, 5},
+       indices_of<std::int64_t>({2, 0, 2, 9, 1, 0, 1, 1}, {2, 4}),
+       {4},
+       {{}, {0, 1}, {1, 0}, 0},
+       {1, 1}},
+      {"blocks_that_overlap",
+       {4, 5},
+       indices_of<S>({0, 1, 2, 2, 0, 2, 3, 0}, {4, 2}),
+       {4, 2, 3},
+       {{1, 2}, {}, {0, 1}, 1},
+       {2, 3}},
+      {"one_block", {4, 5}, indices_of<S>({2, 1}, {2}), {2, 3}, {{0, 1}, {}, {0, 1}, 0}, {2, 3}},
+      {"one_block_over_the_edge",
+       {4, 5},
+       indices_of<S>({3, 1}, {2}),
+       {2, 3},
+       {{0, 1}, {}, {0, 1}, 0},
+       {2, 3}},
+      {"rows_by_a_matrix",
+       {4, 5},
+       indices_of<S>({0, 3, 3, 1}, {2, 2, 1}),
+       {2, 2, 5},
+       {{2}, {0}, {0}, 2},
+       {1, 5}},
+      {"columns", {5, 3}, indices_of<S>({2, 0, 2}, {3}), {5, 3}, {{0}, {1}, {1}, 1}, {5, 1}},
+      {"batches",
+       {3, 4},
+       indices_of<S>({0, 2, 3, 3, 9, 1}, {3, 2}),
+       {3, 2},
+       {{}, {1}, {1}, 2, {0}, {0}},
+       {1, 1}},
+      {"batches_of_blocks",
+       {4, 3, 2},
+       indices_of<S>({1, 0, 2, 2, 9, 1, 1, 1}, {1, 4, 2}),
+       {4, 2, 1},
+       {{2}, {1}, {1}, 0, {2}, {2}},
+       {1, 1, 1}},
+      {"bytes",
+       {300},
+       indices_of<std::uint8_t>({0, 200, 255, 200}, {4}),
+       {4},
+       {{}, {0}, {0}, 1},
+       {1}},
+      {"no_windows", {3}, indices_of<S>({}, {0}), {0}, {{}, {0}, {0}, 1}, {1}},
+      {"everywhere", {3}, indices_of<S>({}, {2, 0}), {2, 3}, {{1}, {}, {}, 1}, {3}},
+  };
+}
+
+class WindowDerivatives : public ::testing::TestWithParam<Windows> {
+ protected:
+  const Windows& row() const { return GetParam(); }
+  Tensor indices() const { return constant(row().indices); }
+  GatherDims gather_dims() const {
+    const ScatterDims& d = row().dims;
+    return {d.update_window_dims, d.inserted_window_dims, d.scatter_dims_to_operand_dims,
+            d.index_vector_dim,   d.input_batching_dims,  d.scatter_indices_batching_dims};
+  }
+
+  template <class Combine>
+  void check_scatter(Combine combine, DType dtype = DType::kF64) const {
+    const auto f = [&](const Many& x) {
+      return Many{scatter(x[0], indices(), x[1], row().dims, combine)};
+    };
+    const std::vector<Literal> at{random_array({dtype, row().array}, 1),
+                                  random_array({dtype, row().windows}, 2)};
+    EXPECT_EQ(derivative_error(bent(f), at), "");
+  }
+};
+
+TEST_P(WindowDerivatives, OfGather) {
+  const auto f = [&](const Many& x) {
+    return Many{gather(x[0], indices(), gather_dims(), row().sizes)};
+  };
+  EXPECT_EQ(derivative_error(bent(f), {random_array({DType::kF64, row().array}, 1)}), "");
+  EXPECT_EQ(derivative_error(bent(f), {random_array({DType::kC128, row().array}, 1)}), "");
+}
+
+TEST_P(WindowDerivatives, OfScatterThatAdds) {
+  const auto add = [](const Tensor& a, const Tensor& b) { return a + b; };
+  check_scatter(add);
+  check_scatter(add, DType::kC128);
+}
+TEST_P(WindowDerivatives, OfScatterThatOverwrites) {
+  check_scatter([](const Tensor&, const Tensor& b) { return b; });
+}
+TEST_P(WindowDerivatives, OfScatterThatTakesTheMaximum) {
+  check_scatter([](const Tensor& a, const Tensor& b) { return maximum(a, b); });
+}
+TEST_P(WindowDerivatives, OfScatterThatTakesTheMinimum) {
+  check_scatter([](const Tensor& a, const Tensor& b) { return minimum(a, b); });
+}
+TEST_P(WindowDerivatives, OfScatterThatMultiplies) {
+  check_scatter([](const Tensor& a, const Tensor& b) { return a * b; });
+}
+TEST_P(WindowDerivatives, OfScatterWithAnotherCombiner) {
+  check_scatter([](const Tensor& a, const Tensor& b) { return a * 0.5 + sin(b) * a + b; });
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, WindowDerivatives, ::testing::ValuesIn(window_rows()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(IndexingDerivative, OfTakeAlongAnAxis) {
+  const Literal places = Literal::from(std::vector<std::int32_t>{3, 0, 3, -1}, {2, 2});
+  const auto f = [&](const Many& x) {
+    return Many{take(x[0], constant(places), 1), take(x[0], 2, 0)};
+  };
+  EXPECT_EQ(derivative_error(bent(f), {random_array(f64({3, 4, 2}), 1)}), "");
+}
+
+// The numbers are those of jax.grad, JAX 0.10.2: lax.gather(mode='clip'), lax.scatter,
+// lax.scatter_add, lax.scatter_max, and lax.scatter_mul(unique_indices=True).
+
+TEST(IndexingDerivative, OfClampedGatherAsInJax) {
+  const Tensor places = constant({-9, 0, 2, 7, 2});
+  expect_values<double>(
+      grad([&](const Tensor& x) { return weighed(take(x, places)); })(constant({1.0, 2.0, 3.0})),
+      {3}, {11, 0, 11100});
+}
+
+const ScatterDims kSingle{{}, {0}, {0}, 1};
+
+template <class Combine>
+auto gradients(const Tensor& x, const Tensor& places, const Tensor& updates, Combine combine) {
+  return grad<0, 1>([&](const Tensor& a, const Tensor& u) {
+    return weighed(scatter(a, places, u, kSingle, combine));
+  })(x, updates);
+}
+
+TEST(IndexingDerivative, OfAnOverwrittenElementAsInJax) {
+  const auto [of_x, of_updates] =
+      gradients(constant({0.0, 1.0, 2.0, 3.0, 4.0}), constant({1, 3, 1}), constant({1.0, 1.0, 1.0}),
+                [](const Tensor&, const Tensor& b) { return b; });
+  expect_values<double>(of_x, {5}, {1, 0, 100, 0, 10000});
+  expect_values<double>(of_updates, {3}, {0, 1000, 10});
+}
+
+TEST(IndexingDerivative, OfADroppedUpdateAsInJax) {
+  const auto [of_x, of_updates] =
+      gradients(constant({0.0, 1.0, 2.0, 3.0, 4.0}), constant({1, 7, 1}), constant({1.0, 1.0, 1.0}),
+                [](const Tensor& a, const Tensor& b) { return a + b; });
+  expect_values<double>(of_x, {5}, {1, 10, 100, 1000, 10000});
+  expect_values<double>(of_updates, {3}, {10, 0, 10});
+}
+
+TEST(IndexingDerivative, EqualsOfTheGreatestShareAsInJax) {
+  const auto [of_x, of_updates] = gradients(
+      constant({0.0, 5.0, 2.0, 1.0, 4.0}), constant({1, 3, 1, 0}), constant({5.0, 9.0, 5.0, -1.0}),
+      [](const Tensor& a, const Tensor& b) { return maximum(a, b); });
+  testing::expect_close<double>(of_x, {5}, {1, 10.0 / 3, 100, 0, 10000}, 1e-15);
+  testing::expect_close<double>(of_updates, {4}, {10.0 / 3, 1000, 10.0 / 3, 0}, 1e-15);
+}
+
+TEST(IndexingDerivative, OfProductsWithZerosAsInJax) {
+  const auto [of_x, of_updates] =
+      gradients(constant({1.0, 5.0, 2.0, 0.0, 4.0}), constant({1, 3}), constant({0.0, 9.0}),
+                [](const Tensor& a, const Tensor& b) { return a * b; });
+  expect_values<double>(of_x, {5}, {1, 0, 100, 9000, 10000});
+  expect_values<double>(of_updates, {2}, {50, 0});
+}
+
+// JAX has no derivative where two factors go to one place: each gets the product of the others.
+TEST(IndexingDerivative, OfProductsAtOnePlace) {
+  const auto [of_x, of_updates] =
+      gradients(constant({1.0, 5.0}), constant({1, 1, 1}), constant({2.0, 0.0, 3.0}),
+                [](const Tensor& a, const Tensor& b) { return a * b; });
+  expect_values<double>(of_x, {2}, {1, 0});
+  expect_values<double>(of_updates, {3}, {0, 300, 0});
+}
+
+TEST(IndexingDerivative, ACombinerThatIsNotElementwiseIsRefused) {
+  const auto f = [](const Tensor& x) {
+    return sum(scatter(x, constant({1}), ones(f64({1, 2})), {{1}, {0}, {0}, 1},
+                       [](const Tensor& a, const Tensor& b) {
+                         return sum(stack({a, b}, 0));
+                       }));
+  };
+  expect_error(
+      [&] {
+        grad(f)(zeros(f64({3, 2}))).eval();
+      },
+      {"scatter: no derivative passes its combiner, which uses reshape",
+       "indexing_derivatives_test.cc", "rondo::scan"});
+}
+
+}  // namespace
+}  // namespace rondo
