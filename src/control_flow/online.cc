@@ -135,8 +135,22 @@ struct OnlineLoop {
     return needed_of(ir::Replay::inline_call(body, with_invariants(whole_carry(some))));
   }
 
+  /// The loop itself, with the carries that are kept on the way.
   std::vector<Tensor> run_forward();
+  /// The same for a number of trips that is known before: kept where the way back would keep them.
+  std::vector<Tensor> run_forward_planned(std::int64_t known_trips);
   std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const;
+  /// Of the forward loop.
+  WhileAttributes keeping(Checkpoint policy) const {
+    Residuals residuals{policy};
+    for (const Tensor& carry : needed_of(init)) {
+      residuals.arrays++;
+      residuals.bytes += carry.type().bytes() * (slots + 1);
+    }
+    WhileAttributes forward = attributes;
+    forward.residuals = residuals;
+    return forward;
+  }
 
  private:
   struct Controller {
@@ -239,7 +253,8 @@ std::vector<Tensor> OnlineLoop::run_forward() {
     append_tensors(next.values, ir::Replay::inline_call(body, with_invariants(carry)));
     return next;
   };
-  const std::vector<Tensor> last = traced_while(go_on, trip, state.leaves(), attributes, at);
+  const std::vector<Tensor> last =
+      traced_while(go_on, trip, state.leaves(), keeping(Checkpoint::online(slots)), at);
   LeafReader read(last);
   trips = read.next();
   read.next(6);
@@ -275,10 +290,56 @@ Tensor next_to_keep(const Tensor& g, const Tensor& s, const Tensor& top, std::in
   return where(none, s32_scalar(kNever), s + convert(split, DType::kS32));
 }
 
+std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
+  const std::size_t kinds = needed_of(init).size();
+  trips = s32_scalar(known_trips);
+  LoopState state;
+  state.add("k", s32_scalar(0));
+  state.add("top", s32_scalar(0));
+  state.add("next", s32_scalar(0));
+  state.add("step_of", full({DType::kS32, {slots + 1}}, kNever));
+  for (const Tensor& carry : needed_of(init))
+    state.add("slots", zeros(stacked_type(carry.type(), 0, slots + 1)));
+  const std::vector<std::string> names = body.param_names();
+  for (std::size_t i = 0; i < carries; i++) state.add(names[i], init[i]);
+  const RegionCallable go_on = [&](std::span<const Tensor> leaves) {
+    return Leaves{{leaves[0] < trips}, {"condition"}};
+  };
+  const RegionCallable trip = [&](std::span<const Tensor> leaves) {
+    LeafReader read(leaves);
+    const Tensor k = read.next(), top = read.next(), next = read.next(), steps = read.next();
+    const std::vector<Tensor> rows = read.next(kinds), carry = read.next(carries);
+    const Tensor keep = k == next;
+    const Tensor place = where(keep, top, s32_scalar(slots));
+    const Tensor higher = top + convert(keep, DType::kS32);
+    const RegionCallable plan[] = {[&](std::span<const Tensor>) {
+                                     return Leaves{{next_to_keep(trips, k, higher, slots, at)}, {}};
+                                   },
+                                   [&](std::span<const Tensor>) {
+                                     return Leaves{{next}, {}};
+                                   }};
+    Leaves out{{k + 1, higher, detail::branch(keep, false, plan, {})[0]}, state.leaves().paths};
+    out.values.push_back(with_entry(steps, place, k));
+    const std::vector<Tensor> to_keep = needed_of(carry);
+    for (std::size_t i = 0; i < kinds; i++)
+      out.values.push_back(write_slice(rows[i], to_keep[i], place, 0, at));
+    append_tensors(out.values, ir::Replay::inline_call(body, with_invariants(carry)));
+    return out;
+  };
+  const std::vector<Tensor> last =
+      traced_while(go_on, trip, state.leaves(), keeping(Checkpoint::revolve(slots)), at);
+  LeafReader read(last);
+  read.next(3);
+  step_of = read.next();
+  kept = read.next(kinds);
+  return read.next(carries);
+}
+
 std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) const {
   const std::size_t kinds = kept.size();
   // The slots as a stack, by the trip that they hold.
   const Tensor order = argsort(real_steps(), 0);
+  const Tensor filled = sum(convert(real_steps() != kNever, DType::kS32));
   const Tensor spare =
       concatenate({order, full({DType::kS32, {1}}, static_cast<std::int32_t>(slots))}, 0);
   struct Position {
@@ -305,7 +366,7 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
     if (i >= carries) backward.push_back(zeros(invariants[i - carries].type()));
   }
 
-  const Position start = load(trips, minimum(trips, s32_scalar(slots)), step_of, kept);
+  const Position start = load(trips, filled, step_of, kept);
   LoopState state;
   state.add("g", trips);
   state.add("s", start.s);
@@ -435,7 +496,10 @@ ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots) {
       loop->needed[i] = loop->needed[i] || used[i];
     }
   }
-  std::vector<Tensor> results = loop->run_forward();
+  const std::optional<std::int64_t> trips = problem.attributes.trip_count;
+  const bool planned =
+      trips && problem.attributes.checkpoint.policy == Checkpoint::Policy::kRevolve;
+  std::vector<Tensor> results = planned ? loop->run_forward_planned(*trips) : loop->run_forward();
   return {std::move(results),
           [loop](std::span<const Tensor> cotangents) { return loop->pull_back(cotangents); }};
 }

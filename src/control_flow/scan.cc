@@ -115,6 +115,7 @@ std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> op
                    at};
   loop.attributes.name = a.name;
   loop.attributes.checkpoint = a.checkpoint;
+  loop.attributes.residuals = a.residuals;
   const std::vector<std::string> names = body.param_names();
   loop.names.assign(names.begin(), names.begin() + a.carries);
   for (std::size_t i = carries; i < node.types.size(); i++) {
@@ -270,7 +271,8 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
                             options.unroll,
                             options.reverse,
                             options.name,
-                            options.checkpoint};
+                            options.checkpoint,
+                            std::nullopt};
   return ir::make_many(kScan, std::move(operands), std::move(attributes), at,
                        {ir::close_region(std::move(region), captures)});
 }

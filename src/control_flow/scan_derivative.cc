@@ -159,6 +159,14 @@ std::vector<Tensor> scan_by_periods(const ir::Node& node, std::span<const Tensor
   return last;
 }
 
+std::vector<Tensor> scan_as_while(const ir::Node& node, std::span<const Tensor> operands) {
+  ScanAttributes attributes = node.attrs<ScanAttributes>();
+  attributes.unroll = 1;
+  const Tensor plain = ir::make_typed(kScan, ir::Operands(operands.begin(), operands.end()),
+                                      attributes, node.types, node.location(), node.regions);
+  return kScan.expand(*plain.node(), operands);
+}
+
 /// The way back of a scan that stacked its residuals.
 struct ScanTape {
   ScanAttributes attributes;
@@ -318,6 +326,11 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
       if (attributes.checkpoint.slots < attributes.length)
         return call.derivatives.reverse_expanded(call, scan_by_periods);
       break;
+    case Checkpoint::Policy::kOnline:
+    case Checkpoint::Policy::kRevolve:
+      if (attributes.checkpoint.slots < attributes.length)
+        return call.derivatives.reverse_expanded(call, scan_as_while);
+      break;
     case Checkpoint::Policy::kNone:
       refuse_reverse(construct_name("scan", attributes.name), call.at());
     default:
@@ -345,14 +358,32 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   tape->results.assign(call.node.types.begin(), call.node.types.end());
   append(tape->arrays, call.operands.subspan(parts.carries, parts.xs));
   append(tape->invariants, call.operands.subspan(parts.carries + parts.xs));
+  const std::vector<std::int64_t>& same = tape->split.result_of_residual;
+  Residuals residuals{Checkpoint::tape()};
+  for (std::size_t i = 0; i < same.size(); i++) {
+    if (same[i] >= attributes.carries) continue;
+    residuals.arrays++;
+    residuals.bytes += tape->split.residuals[i].bytes() * attributes.length;
+  }
+  if (attributes.checkpoint.policy == Checkpoint::Policy::kAutomatic &&
+      residuals.bytes > kAutomaticTapeBytes && attributes.length > kAutomaticSlots) {
+    ScanAttributes by_slots = attributes;
+    by_slots.checkpoint = Checkpoint::revolve(kAutomaticSlots);
+    const Tensor changed = ir::make_typed(kScan, call.node.operands, by_slots, call.node.types,
+                                          call.at(), call.node.regions);
+    return call.derivatives.reverse_expanded(
+        {*changed.node(), call.operands, call.perturbed, call.active, call.derivatives},
+        scan_as_while);
+  }
+  ScanAttributes forward = attributes;
+  forward.residuals = residuals;
   std::vector<Tensor> results =
-      ir::make_many(kScan, ir::Operands(call.operands.begin(), call.operands.end()), attributes,
+      ir::make_many(kScan, ir::Operands(call.operands.begin(), call.operands.end()), forward,
                     call.at(), {tape->split.forward});
   const std::size_t own = parts.carries + parts.ys;
   for (std::size_t i = 0; i < tape->split.residuals.size(); i++) {
-    const std::int64_t same = tape->split.result_of_residual[i];
-    const bool is_y = same >= static_cast<std::int64_t>(parts.carries);
-    tape->stacks.push_back(results[is_y ? static_cast<std::size_t>(same) : own + i]);
+    const bool is_y = same[i] >= attributes.carries;
+    tape->stacks.push_back(results[is_y ? static_cast<std::size_t>(same[i]) : own + i]);
   }
   results.resize(own);
   return {std::move(results),

@@ -103,7 +103,9 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
   using Policy = Checkpoint::Policy;
   const Policy policy = a.checkpoint.policy;
   if (policy == Policy::kNone) refuse_reverse(called, call.at());
-  if (a.trip_count) return call.derivatives.reverse_expanded(call, while_as_scan);
+  const bool by_slots = policy == Policy::kOnline || policy == Policy::kRevolve;
+  if (a.trip_count && !(by_slots && a.checkpoint.slots < *a.trip_count))
+    return call.derivatives.reverse_expanded(call, while_as_scan);
 
   const Function& body = call.node.regions[1];
   const std::size_t carries = static_cast<std::size_t>(a.carries);

@@ -107,7 +107,10 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::int64_t limit) {
     }
     return out;
   };
-  std::vector<Tensor> last = traced_while(go_on, trip, init, problem.attributes, problem.at);
+  WhileAttributes forward = problem.attributes;
+  forward.residuals = Residuals{Checkpoint::tape(), static_cast<std::int64_t>(stacks),
+                                tape->split.residual_bytes() * limit};
+  std::vector<Tensor> last = traced_while(go_on, trip, init, forward, problem.at);
   tape->trips = last[carries];
   tape->stacks.assign(last.begin() + static_cast<std::ptrdiff_t>(carries + 1), last.end());
   last.resize(carries);

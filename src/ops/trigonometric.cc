@@ -127,7 +127,7 @@ Tensor complex_asin_partial(const Tensor& z) {
 
 Tensor asin_partial(const JvpCall& c) {
   const Tensor& x = c.x(0);
-  return is_complex(x.dtype()) ? complex_asin_partial(x) : rsqrt((1 - x) * (1 + x));
+  return is_complex(x.dtype()) ? complex_asin_partial(x) : rsqrt(1 - x * x);
 }
 Tensor acos_partial(const JvpCall& c) { return -asin_partial(c); }
 Tensor atan_divisor(const JvpCall& c) { return 1 + c.x(0) * c.x(0); }
@@ -137,8 +137,12 @@ Tensor asinh_partial(const JvpCall& c) {
   return is_complex(x.dtype()) ? conj(complex_asin_partial(complex(imag(x), real(x))))
                                : rsqrt(x * x + 1);
 }
-/// Two roots, as that of z^2 - 1 has the wrong sign in the left half of the plane.
-Tensor acosh_divisor(const JvpCall& c) { return sqrt(c.x(0) - 1) * sqrt(c.x(0) + 1); }
+/// Of complex numbers by two roots, as that of z^2 - 1 has the wrong sign in the left half of the
+/// plane.
+Tensor acosh_partial(const JvpCall& c) {
+  const Tensor& x = c.x(0);
+  return is_complex(x.dtype()) ? 1 / (sqrt(x - 1) * sqrt(x + 1)) : rsqrt(x * x - 1);
+}
 Tensor atanh_divisor(const JvpCall& c) { return (1 - c.x(0)) * (1 + c.x(0)); }
 
 Tensor atan2_y_partial(const JvpCall& c) { return c.x(1) / (c.x(0) * c.x(0) + c.x(1) * c.x(1)); }
@@ -203,7 +207,7 @@ const OpDef kAsinh = elementwise<1, math::Asinh, kInexact>({.name = "asinh",
 const OpDef kAcosh = elementwise<1, math::Acosh, kInexact>({.name = "acosh",
                                                             .stablehlo = "chlo.acosh",
                                                             .expand = expand_by<acosh_formula>,
-                                                            .jvp = quotient<acosh_divisor>});
+                                                            .jvp = partials<acosh_partial>});
 const OpDef kAtanh = elementwise<1, math::Atanh, kInexact>({.name = "atanh",
                                                             .stablehlo = "chlo.atanh",
                                                             .expand = expand_by<atanh_formula>,
