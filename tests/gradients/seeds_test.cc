@@ -38,7 +38,9 @@ TEST(SeedGradients, OfTriplingAreThePowersOfThree) {
       SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
       if (has_known_length(kind)) {
         for (const auto& [n, power] : known) {
-          const auto f = [&](Tensor x) { return run_loop(kind, {n}, triple, x, policy); };
+          const auto f = [&, trips = n](Tensor x) {
+            return run_loop(kind, {trips}, triple, x, policy);
+          };
           expect_scalar(grad(f)(0.7), power);
         }
       } else {
