@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support/expect.h"
-#include "transforms/bent.h"
+#include "transforms/derivative_rows.h"
 
 namespace rondo {
 namespace {
@@ -11,88 +11,15 @@ using testing::bent;
 using testing::derivative_error;
 using testing::expect_error;
 using testing::expect_values;
+using testing::Many;
 using testing::random_array;
 using testing::weighed;
-using Many = std::vector<Tensor>;
-
-/// Windows of an array. As a gather reads them they are clamped, as a scatter writes them dropped.
-struct Windows {
-  const char* name;
-  Shape array;
-  Literal indices;
-  Shape windows;
-  ScatterDims dims;
-  std::vector<std::int64_t> sizes;
-};
-
-template <class T>
-Literal indices_of(std::vector<T> values, const Shape& shape) {
-  return Literal::from(values, shape);
-}
-
-std::vector<Windows> window_rows() {
-  using S = std::int32_t;
-  return {
-      {"vectors_of_one", {5}, indices_of<S>({1, 3, 1, 7, -2}, {5, 1}), {5}, {{}, {0}, {0}, 1}, {1}},
-      {"implied_vectors", {5}, indices_of<S>({1, 3, 1, 7}, {4}), {4}, {{}, {0}, {0}, 1}, {1}},
-      {"vectors_in_front",
-       {4, 5},
-       indices_of<std::int64_t>({2, 0, 2, 9, 1, 0, 1, 1}, {2, 4}),
-       {4},
-       {{}, {0, 1}, {1, 0}, 0},
-       {1, 1}},
-      {"blocks_that_overlap",
-       {4, 5},
-       indices_of<S>({0, 1, 2, 2, 0, 2, 3, 0}, {4, 2}),
-       {4, 2, 3},
-       {{1, 2}, {}, {0, 1}, 1},
-       {2, 3}},
-      {"one_block", {4, 5}, indices_of<S>({2, 1}, {2}), {2, 3}, {{0, 1}, {}, {0, 1}, 0}, {2, 3}},
-      {"one_block_over_the_edge",
-       {4, 5},
-       indices_of<S>({3, 1}, {2}),
-       {2, 3},
-       {{0, 1}, {}, {0, 1}, 0},
-       {2, 3}},
-      {"rows_by_a_matrix",
-       {4, 5},
-       indices_of<S>({0, 3, 3, 1}, {2, 2, 1}),
-       {2, 2, 5},
-       {{2}, {0}, {0}, 2},
-       {1, 5}},
-      {"columns", {5, 3}, indices_of<S>({2, 0, 2}, {3}), {5, 3}, {{0}, {1}, {1}, 1}, {5, 1}},
-      {"batches",
-       {3, 4},
-       indices_of<S>({0, 2, 3, 3, 9, 1}, {3, 2}),
-       {3, 2},
-       {{}, {1}, {1}, 2, {0}, {0}},
-       {1, 1}},
-      {"batches_of_blocks",
-       {4, 3, 2},
-       indices_of<S>({1, 0, 2, 2, 9, 1, 1, 1}, {1, 4, 2}),
-       {4, 2, 1},
-       {{2}, {1}, {1}, 0, {2}, {2}},
-       {1, 1, 1}},
-      {"bytes",
-       {300},
-       indices_of<std::uint8_t>({0, 200, 255, 200}, {4}),
-       {4},
-       {{}, {0}, {0}, 1},
-       {1}},
-      {"no_windows", {3}, indices_of<S>({}, {0}), {0}, {{}, {0}, {0}, 1}, {1}},
-      {"everywhere", {3}, indices_of<S>({}, {2, 0}), {2, 3}, {{1}, {}, {}, 1}, {3}},
-  };
-}
+using testing::Windows;
 
 class WindowDerivatives : public ::testing::TestWithParam<Windows> {
  protected:
   const Windows& row() const { return GetParam(); }
   Tensor indices() const { return constant(row().indices); }
-  GatherDims gather_dims() const {
-    const ScatterDims& d = row().dims;
-    return {d.update_window_dims, d.inserted_window_dims, d.scatter_dims_to_operand_dims,
-            d.index_vector_dim,   d.input_batching_dims,  d.scatter_indices_batching_dims};
-  }
 
   template <class Combine>
   void check_scatter(Combine combine, DType dtype = DType::kF64) const {
@@ -107,7 +34,7 @@ class WindowDerivatives : public ::testing::TestWithParam<Windows> {
 
 TEST_P(WindowDerivatives, OfGather) {
   const auto f = [&](const Many& x) {
-    return Many{gather(x[0], indices(), gather_dims(), row().sizes)};
+    return Many{gather(x[0], indices(), row().gather_dims(), row().sizes)};
   };
   EXPECT_EQ(derivative_error(bent(f), {random_array({DType::kF64, row().array}, 1)}), "");
   EXPECT_EQ(derivative_error(bent(f), {random_array({DType::kC128, row().array}, 1)}), "");
@@ -134,7 +61,7 @@ TEST_P(WindowDerivatives, OfScatterWithAnotherCombiner) {
   check_scatter([](const Tensor& a, const Tensor& b) { return a * 0.5 + sin(b) * a + b; });
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, WindowDerivatives, ::testing::ValuesIn(window_rows()),
+INSTANTIATE_TEST_SUITE_P(Rows, WindowDerivatives, ::testing::ValuesIn(testing::window_rows()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(IndexingDerivative, OfTakeAlongAnAxis) {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "support/expect.h"
-#include "transforms/bent.h"
+#include "transforms/derivative_rows.h"
 
 namespace rondo {
 namespace {
@@ -16,136 +16,10 @@ using testing::expect_close;
 using testing::expect_error;
 using testing::expect_scalar;
 using testing::expect_values;
+using testing::Many;
 using testing::random_array;
+using testing::Reducing;
 using testing::weighed;
-using Many = std::vector<Tensor>;
-
-Tensor log_of_sums(const Tensor& a, const Tensor& b) { return log(exp(a) + exp(b)); }
-
-struct Reducing {
-  const char* name;
-  std::vector<Shape> shapes;
-  std::function<Many(const Many&)> op;
-  bool complex = false;  // there is such an op
-};
-
-const Reducing kReductions[] = {
-    {"sum", {{2, 3, 4}}, [](const Many& x) { return Many{sum(x[0])}; }, true},
-    {"sum_middle", {{2, 3, 4}}, [](const Many& x) { return Many{sum(x[0], {1})}; }, true},
-    {"sum_outer",
-     {{2, 3, 4}},
-     [](const Many& x) {
-       return Many{sum(x[0], {0, 2}, true)};
-     },
-     true},
-    {"sum_scalar", {{}}, [](const Many& x) { return Many{sum(x[0])}; }, true},
-    {"sum_of_nothing", {{2, 0}}, [](const Many& x) { return Many{sum(x[0], {1})}; }},
-    {"sum_from",
-     {{2, 3}, {}},
-     [](const Many& x) {
-       return Many{reduce(x[0], x[1], {0}, [](Tensor a, Tensor b) { return a + b; })};
-     },
-     true},
-    {"mean", {{2, 3}}, [](const Many& x) { return Many{mean(x[0], {1})}; }, true},
-    {"prod",
-     {{2, 3, 4}},
-     [](const Many& x) {
-       return Many{prod(x[0], {0, 2})};
-     },
-     true},
-    {"prod_of_seven", {{7}}, [](const Many& x) { return Many{prod(x[0])}; }, true},
-    {"prod_of_one", {{1}}, [](const Many& x) { return Many{prod(x[0])}; }, true},
-    {"prod_of_nothing", {{2, 0}}, [](const Many& x) { return Many{prod(x[0], {1})}; }},
-    {"prod_from",
-     {{2, 3}, {}},
-     [](const Many& x) {
-       return Many{reduce(x[0], x[1], {0}, [](Tensor a, Tensor b) { return a * b; })};
-     },
-     true},
-    {"max",
-     {{2, 3, 4}},
-     [](const Many& x) {
-       return Many{max(x[0], {0, 2})};
-     }},
-    {"min", {{2, 3, 4}}, [](const Many& x) { return Many{min(x[0], {1})}; }},
-    {"max_from",
-     {{5, 3}, {}},
-     [](const Many& x) {
-       return Many{reduce(x[0], x[1], {1}, [](Tensor a, Tensor b) { return maximum(a, b); })};
-     }},
-    {"max_from_constant",
-     {{5, 3}},
-     [](const Many& x) {
-       return Many{reduce(x[0], 0.3, {1}, [](Tensor a, Tensor b) { return maximum(a, b); })};
-     }},
-    {"other_combiner",
-     {{2, 3, 4}, {}},
-     [](const Many& x) {
-       return Many{reduce(x[0], x[1], {0, 2}, log_of_sums)};
-     },
-     true},
-    {"other_combiner_to_scalar",
-     {{2, 3}, {}},
-     [](const Many& x) {
-       return Many{reduce(x[0], x[1], {}, [](Tensor a, Tensor b) { return a * 0.5 + b * b; })};
-     },
-     true},
-    {"combiner_of_two",  // sum and sum of products, in one reduction
-     {{3, 2}, {3, 2}},
-     [](const Many& x) {
-       const auto [a, b] =
-           reduce(std::pair{x[0], x[1]}, std::pair{0.5, 1.0}, {0},
-                  [](std::pair<Tensor, Tensor> acc, std::pair<Tensor, Tensor> e) {
-                    return std::pair{acc.first + e.first, acc.second + acc.first * e.second};
-                  });
-       return Many{a, b};
-     },
-     true},
-    {"combiner_with_index",  // the greatest, and where it stands
-     {{4, 3}},
-     [](const Many& x) {
-       using Best = std::pair<Tensor, Tensor>;
-       const Best best =
-           reduce(Best{x[0], iota(s32({4, 3}), 0)},
-                  std::pair{-std::numeric_limits<double>::infinity(), 0}, {0}, [](Best a, Best b) {
-                    const Tensor keep = a.first >= b.first;
-                    return Best{where(keep, a.first, b.first), where(keep, a.second, b.second)};
-                  });
-       return Many{best.first * (1 + convert(best.second, DType::kF64))};
-     }},
-    {"cumsum", {{2, 5}}, [](const Many& x) { return Many{cumsum(x[0], 1)}; }, true},
-    {"cumsum_reverse", {{5, 2}}, [](const Many& x) { return Many{cumsum(x[0], 0, true)}; }, true},
-    {"cumprod", {{2, 5}}, [](const Many& x) { return Many{cumprod(x[0], 1)}; }, true},
-    {"cumprod_reverse", {{6, 2}}, [](const Many& x) { return Many{cumprod(x[0], 0, true)}; }, true},
-    {"cummax", {{2, 7}}, [](const Many& x) { return Many{cummax(x[0], 1)}; }},
-    {"cummin_reverse", {{7, 2}}, [](const Many& x) { return Many{cummin(x[0], 0, true)}; }},
-    {"cumsum_of_nothing", {{0, 2}}, [](const Many& x) { return Many{cumsum(x[0], 0)}; }},
-    {"sort", {{3, 5}}, [](const Many& x) { return Many{sort(x[0])}; }, true},
-    {"sort_first_axis", {{5, 3}}, [](const Many& x) { return Many{sort(x[0], 0)}; }, true},
-    {"sort_by_descending",
-     {{2, 5}},
-     [](const Many& x) {
-       return Many{sort_by(
-           x[0], 1, [](Tensor a, Tensor b) { return a > b; }, false)};
-     }},
-    {"sort_by_with_others",
-     {{5, 2}, {5, 2}},
-     [](const Many& x) {
-       using Row = std::tuple<Tensor, Tensor, Tensor>;
-       const auto [key, value, place] =
-           sort_by(Row{x[0], x[1], iota(s32({5, 2}), 0)}, 0,
-                   [](Row a, Row b) { return abs(std::get<0>(a)) < abs(std::get<0>(b)); });
-       return Many{key, value * convert(place, DType::kF64)};
-     }},
-    {"sort_by_integers",
-     {{4}},
-     [](const Many& x) {
-       using Pair = std::pair<Tensor, Tensor>;
-       return Many{sort_by(Pair{constant({3, 1, 2, 0}), x[0]}, 0, [](Pair a, Pair b) {
-                     return a.first < b.first;
-                   }).second};
-     }},
-};
 
 class ReduceDerivatives : public ::testing::TestWithParam<Reducing> {};
 
@@ -159,7 +33,7 @@ TEST_P(ReduceDerivatives, AgreeWithDifferences) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, ReduceDerivatives, ::testing::ValuesIn(kReductions),
+INSTANTIATE_TEST_SUITE_P(Ops, ReduceDerivatives, ::testing::ValuesIn(testing::reductions()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // The numbers of the following tests are those of jax.grad and jax.hessian, JAX 0.10.2.

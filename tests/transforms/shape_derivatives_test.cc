@@ -5,7 +5,7 @@
 #include <complex>
 
 #include "support/expect.h"
-#include "transforms/bent.h"
+#include "transforms/derivative_rows.h"
 
 namespace rondo {
 namespace {
@@ -14,152 +14,10 @@ using testing::bent;
 using testing::derivative_error;
 using testing::expect_scalar;
 using testing::expect_values;
+using testing::Many;
+using testing::MovingOp;
 using testing::random_array;
 using testing::weighed;
-using Many = std::vector<Tensor>;
-
-struct MovingOp {
-  const char* name;
-  std::vector<Shape> shapes;
-  std::function<Tensor(const Many&)> op;
-};
-
-const MovingOp kMovingOps[] = {
-    {"broadcast_to",
-     {{3}},
-     [](const Many& x) {
-       return broadcast_to(x[0], {4, 2, 3});
-     }},
-    {"broadcast_to_of_ones",
-     {{2, 1, 3}},
-     [](const Many& x) {
-       return broadcast_to(x[0], {2, 4, 3});
-     }},
-    {"broadcast_scalar",
-     {{}},
-     [](const Many& x) {
-       return broadcast_to(x[0], {2, 3});
-     }},
-    {"broadcast_in_dim",
-     {{3, 2}},
-     [](const Many& x) {
-       return broadcast_in_dim(x[0], {2, 5, 3}, {2, 0});
-     }},
-    {"broadcast_to_no_elements",
-     {{2}},
-     [](const Many& x) {
-       return sum(broadcast_to(x[0], {0, 2})) + sum(x[0]);
-     }},
-    {"reshape",
-     {{2, 6}},
-     [](const Many& x) {
-       return reshape(x[0], {3, 4});
-     }},
-    {"squeeze", {{2, 1, 3}}, [](const Many& x) { return squeeze(x[0]); }},
-    {"transpose",
-     {{2, 3, 4}},
-     [](const Many& x) {
-       return transpose(x[0], {2, 0, 1});
-     }},
-    {"reverse",
-     {{2, 3, 4}},
-     [](const Many& x) {
-       return reverse(x[0], {0, 2});
-     }},
-    {"concatenate",
-     {{2, 3}, {2, 1}, {2, 2}},
-     [](const Many& x) {
-       return concatenate({x[0], x[1], x[2], x[0]}, 1);
-     }},
-    {"concatenate_with_constant",
-     {{2, 3}},
-     [](const Many& x) {
-       return concatenate({zeros({x[0].dtype(), {1, 3}}), x[0]}, 0);
-     }},
-    {"stack",
-     {{3}, {3}},
-     [](const Many& x) {
-       return stack({x[0], x[1]}, 1);
-     }},
-    {"pad",
-     {{2, 3}, {}},
-     [](const Many& x) {
-       return pad(x[0], x[1], {1, 0}, {2, 1});
-     }},
-    {"pad_interior",
-     {{2, 3}, {}},
-     [](const Many& x) {
-       return pad(x[0], x[1], {1, 2}, {0, 1}, {2, 1});
-     }},
-    {"pad_negative",
-     {{4, 5}, {}},
-     [](const Many& x) {
-       return pad(x[0], x[1], {-1, -3}, {2, -1}, {1, 2});
-     }},
-    {"pad_of_nothing", {{0}, {}}, [](const Many& x) { return pad(x[0], x[1], {1}, {2}, {3}); }},
-    {"slice",
-     {{4, 5}},
-     [](const Many& x) {
-       return slice(x[0], {1, 0}, {3, 4});
-     }},
-    {"slice_strided",
-     {{7, 5}},
-     [](const Many& x) {
-       return slice(x[0], {1, 0}, {6, 5}, {3, 2});
-     }},
-    {"slice_of_nothing",
-     {{4}},
-     [](const Many& x) { return sum(slice(x[0], {2}, {2}, {3})) + sum(x[0]); }},
-    {"row", {{3, 2}}, [](const Many& x) { return x[0][1] * x[0][-1]; }},
-    {"row_at_index", {{3, 2}}, [](const Many& x) { return x[0][constant(Literal::scalar(2))]; }},
-    {"dynamic_slice",
-     {{4, 5}},
-     [](const Many& x) {
-       return dynamic_slice(x[0], {Tensor(1), Tensor(2)}, {2, 3});
-     }},
-    {"dynamic_slice_clamped",
-     {{4, 5}},
-     [](const Many& x) {
-       const Tensor start = constant(Literal::scalar(9)), low = constant(Literal::scalar(-3));
-       return dynamic_slice(x[0], {start, low}, {2, 3});
-     }},
-    {"dynamic_update_slice",
-     {{4, 5}, {2, 3}},
-     [](const Many& x) {
-       return dynamic_update_slice(x[0], x[1], {Tensor(1), Tensor(2)});
-     }},
-    {"dynamic_update_slice_clamped",
-     {{4, 5}, {2, 3}},
-     [](const Many& x) {
-       const Tensor start = constant(Literal::scalar(9)), low = constant(Literal::scalar(-3));
-       return dynamic_update_slice(x[0], x[1], {low, start});
-     }},
-    {"dynamic_update_slice_into_constant",
-     {{2}},
-     [](const Many& x) {
-       return dynamic_update_slice(ones({x[0].dtype(), {4}}), x[0], {Tensor(1)});
-     }},
-    {"update_with_constant",
-     {{4}},
-     [](const Many& x) { return update(x[0], constant(Literal::scalar(2)), 3.0); }},
-    {"dot_vectors", {{4}, {4}}, [](const Many& x) { return dot(x[0], x[1]); }},
-    {"dot_with_itself", {{4}}, [](const Many& x) { return dot(x[0], x[0]); }},
-    {"matmul", {{2, 3}, {3, 4}}, [](const Many& x) { return matmul(x[0], x[1]); }},
-    {"matmul_vector", {{2, 3}, {3}}, [](const Many& x) { return matmul(x[0], x[1]); }},
-    {"matmul_batched", {{5, 2, 3}, {5, 3, 4}}, [](const Many& x) { return matmul(x[0], x[1]); }},
-    {"matmul_broadcast", {{2, 3}, {5, 3, 4}}, [](const Many& x) { return matmul(x[0], x[1]); }},
-    {"dot_outer", {{2, 3}, {4}}, [](const Many& x) { return dot_general(x[0], x[1], DotDims{}); }},
-    {"dot_general",  // lhs: contracted with rhs 3, batch, free, contracted with rhs 1
-     {{2, 5, 3, 4}, {5, 4, 6, 2}},
-     [](const Many& x) {
-       return dot_general(x[0], x[1], DotDims{{1}, {0}, {0, 3}, {3, 1}});
-     }},
-    {"dot_general_two_batches",
-     {{2, 3, 4, 5}, {5, 3, 2, 6}},
-     [](const Many& x) {
-       return dot_general(x[0], x[1], DotDims{{1, 0}, {1, 2}, {3}, {0}});
-     }},
-};
 
 class MovingDerivatives : public ::testing::TestWithParam<MovingOp> {
  protected:
@@ -177,7 +35,7 @@ TEST_P(MovingDerivatives, OfComplexNumbersAgreeWithDifferences) {
   EXPECT_EQ(error(DType::kC128), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, MovingDerivatives, ::testing::ValuesIn(kMovingOps),
+INSTANTIATE_TEST_SUITE_P(Ops, MovingDerivatives, ::testing::ValuesIn(testing::moving_ops()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // 16-bit cotangents are added up in f32: one by one they would stop at 256.
