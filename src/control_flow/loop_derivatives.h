@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,8 +35,8 @@ struct WhileProblem {
 
 /// Reverse mode for an unknown number of trips with few slots (control_flow/online.cc).
 ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots);
-/// With residuals stacked for up to `limit` trips (control_flow/while_tape.cc).
-ir::Reverse reverse_with_tape(const WhileProblem& problem, std::int64_t limit);
+/// With residuals stacked, for up to `limit` trips where it is known (control_flow/while_tape.cc).
+ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit);
 
 // What these share.
 std::vector<std::string> leaf_names(const char* root, std::size_t count);

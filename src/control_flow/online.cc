@@ -447,7 +447,7 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
     std::vector<Tensor> next_ct;
     std::size_t sum = of_carry;
     for (std::size_t k = 0; k < given.size(); k++)
-      next_ct.push_back(given[k] < carries ? pulled[k] : ct[sum++] + pulled[k]);
+      next_ct.push_back(given[k] < carries ? pulled[k] : ir::add_tangents(ct[sum++], pulled[k]));
     out.add("ct", next_ct);
     return out.leaves();
   };

@@ -219,7 +219,7 @@ struct ScanTape {
         else if (i < carries + xs)
           of_xs.push_back(pulled[k]);
         else
-          out.values.push_back(carry[sum++] + pulled[k]);
+          out.values.push_back(ir::add_tangents(carry[sum++], pulled[k]));
       }
       out.paths = init.paths;
       append(out.values, of_xs);

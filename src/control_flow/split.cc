@@ -53,7 +53,8 @@ SplitKey split_key(const Tensor& tensor) { return {tensor.node(), tensor.result(
 /// Worth less to keep than to compute again: one pass over its elements.
 bool is_cheap(const Node* node) {
   return node->regions.empty() && !node->op->observer &&
-         (node->op->elementwise || (node->op->arity == 1 && node->op->linear != ir::Linear::kNone));
+         (node->op->elementwise || node->op->linear == ir::Linear::kFirst ||
+          (node->op->arity == 1 && node->op->linear != ir::Linear::kNone));
 }
 
 /// Chooses what is kept of the values that the forward part of a joint program knows.

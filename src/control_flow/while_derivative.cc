@@ -99,10 +99,9 @@ ir::Jvp while_jvp(const ir::JvpCall& call) {
 
 ir::Reverse while_reverse(const ir::ReverseCall& call) {
   const auto& a = call.node.attrs<WhileAttributes>();
-  const std::string called = construct_name("while_loop", a.name);
   using Policy = Checkpoint::Policy;
   const Policy policy = a.checkpoint.policy;
-  if (policy == Policy::kNone) refuse_reverse(called, call.at());
+  if (policy == Policy::kNone) refuse_reverse(construct_name("while_loop", a.name), call.at());
   const bool by_slots = policy == Policy::kOnline || policy == Policy::kRevolve;
   if (a.trip_count && !(by_slots && a.checkpoint.slots < *a.trip_count))
     return call.derivatives.reverse_expanded(call, while_as_scan);
@@ -128,16 +127,7 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
   const std::optional<std::int64_t> limit = a.max_trip_count;
   switch (policy) {
     case Policy::kTape:
-      if (!limit) {
-        throw TraceError(
-            fmt::format(
-                "{}: the checkpoint policy is tape(), and the number of trips is not known\n "
-                " at {}\n  Promise one with {{.max_trip_count = n}}, or use "
-                "Checkpoint::online(n), which needs none.",
-                called, call.at().str()),
-            call.at());
-      }
-      return reverse_with_tape(problem, *limit);
+      return reverse_with_tape(problem, limit);
     case Policy::kOnline:
     case Policy::kRevolve:
       return reverse_online(problem, a.checkpoint.slots);

@@ -1,11 +1,15 @@
-// Reverse mode through a while whose number of trips is promised: residuals are stacked, a row a
-// trip, and the way back reads the rows that were written.
+// Reverse mode through a while with its residuals stacked, a row a trip; the way back reads the
+// rows that were written. The rows are an array where the number of trips is promised, else a tape
+// that grows.
+#include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "control_flow/carry.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/scan.h"
+#include "control_flow/tape.h"
 #include "ir/function_data.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
@@ -20,8 +24,18 @@ struct WhileTape {
   WhileAttributes attributes;
   std::size_t carries;
   std::vector<Tensor> init, invariants, stacks;
+  std::optional<std::int64_t> limit;  // rows
   Tensor trips;
   SourceLocation at;
+
+  std::string called() const { return construct_name("while_loop", attributes.name); }
+  Tensor read(const Tensor& stack, const Tensor& trip) const {
+    return limit ? read_slice(stack, trip, 0, at) : tape_read(stack, trip, called());
+  }
+  Tensor written(const Tensor& stack, const Tensor& row, const Tensor& trip) const {
+    if (!limit) return tape_write(stack, row, trip, called());
+    return *limit > 0 ? write_slice(stack, row, trip, 0, at) : stack;
+  }
 
   std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const {
     Leaves init_leaves{{trips}, {"g"}};
@@ -41,14 +55,15 @@ struct WhileTape {
     const RegionCallable one_back = [&](std::span<const Tensor> leaves) {
       const Tensor trip = leaves[0] - 1;
       std::vector<Tensor> arguments;
-      for (const Tensor& stack : stacks) arguments.push_back(read_slice(stack, trip, 0, at));
+      for (const Tensor& stack : stacks) arguments.push_back(read(stack, trip));
       append_tensors(arguments, invariants);
       append_tensors(arguments, leaves.subspan(1, of_carry));
       const std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, arguments);
       Leaves out{{trip}, init_leaves.paths};
       std::size_t sum = 1 + of_carry;
       for (std::size_t k = 0; k < joint.given.size(); k++)
-        out.values.push_back(joint.given[k] < carries ? pulled[k] : leaves[sum++] + pulled[k]);
+        out.values.push_back(joint.given[k] < carries ? pulled[k]
+                                                      : ir::add_tangents(leaves[sum++], pulled[k]));
       return out;
     };
     WhileAttributes back;
@@ -62,11 +77,12 @@ struct WhileTape {
 
 }  // namespace
 
-ir::Reverse reverse_with_tape(const WhileProblem& problem, std::int64_t limit) {
+ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit) {
   auto tape = std::make_shared<WhileTape>();
   tape->joint = problem.joint;
   tape->attributes = problem.attributes;
   tape->carries = problem.carries;
+  tape->limit = limit;
   tape->at = problem.at;
   append_tensors(tape->init, problem.carry());
   append_tensors(tape->invariants, problem.invariants());
@@ -76,15 +92,16 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::int64_t limit) {
 
   const Function condition = problem.node.regions[0];
   const std::size_t carries = problem.carries, stacks = tape->split.residuals.size();
-  const DType counter =
-      limit > std::numeric_limits<std::int32_t>::max() ? DType::kS64 : DType::kS32;
+  const bool long_loop = !limit || *limit > std::numeric_limits<std::int32_t>::max();
+  const DType counter = long_loop ? DType::kS64 : DType::kS32;
   Leaves init{tape->init, {}};
   const std::vector<std::string> names = problem.node.regions[1].param_names();
   init.paths.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(carries));
   init.values.push_back(zeros({counter, {}}));
   init.paths.emplace_back("trip");
   for (std::size_t i = 0; i < stacks; i++) {
-    init.values.push_back(zeros(stacked_type(tape->split.residuals[i], 0, limit)));
+    const TensorType& row = tape->split.residuals[i];
+    init.values.push_back(limit ? zeros(stacked_type(row, 0, *limit)) : empty_tape(row));
     init.paths.push_back("residual" + std::to_string(i));
   }
   const auto arguments = [&](std::span<const Tensor> leaves) {
@@ -100,16 +117,13 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::int64_t limit) {
     Leaves out{{now.begin(), now.begin() + static_cast<std::ptrdiff_t>(carries)}, init.paths};
     const Tensor& k = leaves[carries];
     out.values.push_back(k + 1);
-    for (std::size_t i = 0; i < stacks; i++) {
-      const Tensor& stack = leaves[carries + 1 + i];
-      out.values.push_back(limit > 0 ? write_slice(stack, now[carries + i], k, 0, tape->at)
-                                     : stack);
-    }
+    for (std::size_t i = 0; i < stacks; i++)
+      out.values.push_back(tape->written(leaves[carries + 1 + i], now[carries + i], k));
     return out;
   };
   WhileAttributes forward = problem.attributes;
   forward.residuals = Residuals{Checkpoint::tape(), static_cast<std::int64_t>(stacks),
-                                tape->split.residual_bytes() * limit};
+                                tape->split.residual_bytes() * limit.value_or(1)};
   std::vector<Tensor> last = traced_while(go_on, trip, init, forward, problem.at);
   tape->trips = last[carries];
   tape->stacks.assign(last.begin() + static_cast<std::ptrdiff_t>(carries + 1), last.end());

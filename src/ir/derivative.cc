@@ -29,10 +29,4 @@ Tensor TransposeCall::full(std::size_t i) const {
 }
 void TransposeCall::fail(const std::string& message) const { derivative_failure(node, message); }
 
-Tensor add_tangents(const Tensor& a, const Tensor& b) {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
-  return a + b;
-}
-
 }  // namespace rondo::ir

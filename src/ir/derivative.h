@@ -113,7 +113,9 @@ class Derivatives {
   virtual Function simplified(const Function& function) = 0;
 };
 
-/// The sum of two cotangents or tangents, either of which may be zero.
+/// The sum of two cotangents or tangents, either of which may be zero. What is zero but for a part
+/// (the cotangent of an array of which a slice was read) is added to that part of the other alone.
+/// Implemented among the ops (ops/tangent_sum.cc), whose records it knows.
 Tensor add_tangents(const Tensor& a, const Tensor& b);
 
 }  // namespace rondo::ir

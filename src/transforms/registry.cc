@@ -3,6 +3,7 @@
 #include "control_flow/call.h"
 #include "control_flow/fori.h"
 #include "control_flow/scan.h"
+#include "control_flow/tape.h"
 #include "control_flow/while.h"
 #include "ops/arg_extreme.h"
 #include "ops/broadcast.h"
@@ -60,6 +61,7 @@ constexpr const ir::OpDef* kAllOps[] = {
     &ops::kTap, &ops::kPrint, &ops::kProgress,
     // control flow
     &control_flow::kWhile, &control_flow::kConditional, &control_flow::kForiLoop,
+    &control_flow::kTapeWrite, &control_flow::kTapeRead,
     &control_flow::kScan, &control_flow::kCheckpointCall, &control_flow::kCustomJvp,
     &control_flow::kCustomVjp, &control_flow::kOptimizationBarrier, &control_flow::kStopGradient,
 };
