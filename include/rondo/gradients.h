@@ -25,6 +25,15 @@
 
 namespace rondo {
 
+/// For check_grads.
+struct CheckGradsOptions {
+  int order = 1;          // derivatives up to this order
+  bool forward = true;    // check jvp against differences
+  bool reverse = true;    // check vjp against jvp
+  double step = 0;        // of the differences; 0: the best for the dtype
+  double tolerance = 0;   // relative; 0: what the dtype allows
+};
+
 namespace detail {
 
 /// The leaves of a function's arguments; leaf i belongs to argument `owner[i]`.
@@ -71,6 +80,8 @@ RONDO_API std::vector<Tensor> custom_jvp(const RegionCallable& f, const RegionCa
 RONDO_API std::vector<Tensor> custom_vjp(const RegionCallable& f, const RegionCallable& fwd,
                                          const RegionCallable& bwd, const Leaves& arguments,
                                          SourceLocation at);
+RONDO_API void check_grads(const RegionCallable& f, const ArgumentLeaves& arguments,
+                           const CheckGradsOptions& options, SourceLocation at);
 RONDO_API JacobianLeaves jacobian(const RegionCallable& f, const ArgumentLeaves& arguments,
                                   std::span<const std::size_t> of, bool forward, SourceLocation at);
 
@@ -422,6 +433,22 @@ template <class F, class Fwd, class Bwd>
 auto custom_vjp(F&& f, Fwd&& fwd, Bwd&& bwd, SourceLocation at = SourceLocation::current()) {
   return detail::CustomVjp<std::decay_t<F>, std::decay_t<Fwd>, std::decay_t<Bwd>>(
       std::forward<F>(f), std::forward<Fwd>(fwd), std::forward<Bwd>(bwd), at);
+}
+
+/// Compares the derivatives of f at these arguments with central differences, and reverse mode with
+/// forward mode, along random directions. Throws Error that names the leaf, both numbers and the
+/// direction where they disagree. f takes trees and returns one; f64 arguments give sharp checks.
+/// `args` is a tuple, an entry an argument.
+template <class F, class... Args>
+void check_grads(const F& f, const std::tuple<Args...>& args, const CheckGradsOptions& options = {},
+                 SourceLocation at = SourceLocation::current()) {
+  std::optional<detail::result_of_t<F, Args...>> prototype;
+  std::apply(
+      [&](const auto&... each) {
+        detail::check_grads(detail::function_on_leaves(f, prototype, each...),
+                            detail::argument_leaves(each...), options, at);
+      },
+      args);
 }
 
 }  // namespace rondo

@@ -105,6 +105,7 @@ struct OpDef {
   TextRule stablehlo_attributes = nullptr;
   std::string_view hlo_regions =
       {};  // the attribute that names each region: `to_apply`, `condition,body`
+  bool hlo_tuple = false;  // in HLO several operands stand in one tuple
   OpKind kind = OpKind::kOrdinary;
   bool elementwise =
       false;  // result element i depends on element i of the operands only; all of one shape
