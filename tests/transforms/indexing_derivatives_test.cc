@@ -1,6 +1,8 @@
 // Derivatives of gather and scatter, with indices that come twice or lie outside.
 #include <gtest/gtest.h>
 
+#include "ir/region.h"
+#include "ops/scatter.h"
 #include "support/expect.h"
 #include "transforms/derivative_rows.h"
 
@@ -70,6 +72,45 @@ TEST(IndexingDerivative, OfTakeAlongAnAxis) {
     return Many{take(x[0], constant(places), 1), take(x[0], 2, 0)};
   };
   EXPECT_EQ(derivative_error(bent(f), {random_array(f64({3, 4, 2}), 1)}), "");
+}
+
+/// Two arrays at once, which only parsed programs do.
+std::vector<Tensor> scatter_two(const Many& arrays, const Tensor& places, const Many& updates,
+                                const std::function<Many(std::span<const Tensor>)>& combine) {
+  std::vector<TensorType> scalars;
+  for (int twice = 0; twice < 2; twice++) {
+    for (const Tensor& array : arrays) scalars.push_back({array.dtype(), {}});
+  }
+  const auto at = SourceLocation::current();
+  return ir::make_many(ops::kScatter, {arrays[0], arrays[1], places, updates[0], updates[1]},
+                       ops::ScatterAttributes{{{}, {0}, {0}, 1}}, at,
+                       {ir::trace_closed("combine", "the combiner", scalars, combine, at)});
+}
+
+TEST(IndexingDerivative, OfAScatterIntoTwoArrays) {
+  const std::vector<Literal> at{random_array(f64({4}), 1), random_array(f64({4}), 2),
+                                random_array(f64({3}), 3), random_array(f64({3}), 4)};
+  const auto places = [] { return constant({1, 3, 1}); };
+  const auto overwrite = [&](const Many& x) {
+    return scatter_two({x[0], x[1]}, places(), {x[2], x[3]}, [](std::span<const Tensor> p) {
+      return Many{p[2], p[3]};
+    });
+  };
+  EXPECT_EQ(derivative_error(bent(overwrite), at), "");
+  const auto entangled = [&](const Many& x) {
+    return scatter_two({x[0], x[1]}, places(), {x[2], x[3]}, [](std::span<const Tensor> p) {
+      return Many{p[0] * p[3] + p[2], p[1] - p[0] * p[2]};
+    });
+  };
+  EXPECT_EQ(derivative_error(bent(entangled), at), "");
+  const auto beside_integers = [&](const Many& x) {
+    return Many{scatter_two({x[0], constant({0, 0, 0, 0})}, places(), {x[2], constant({5, 6, 7})},
+                            [](std::span<const Tensor> p) {
+                              return Many{p[2], p[3]};
+                            })[0],
+                x[1], x[3]};
+  };
+  EXPECT_EQ(derivative_error(bent(beside_integers), at), "");
 }
 
 // The numbers are those of jax.grad, JAX 0.10.2: lax.gather(mode='clip'), lax.scatter,
