@@ -185,7 +185,7 @@ void n_body() {
 }
 
 void searches() {
-  const int n = 1000, most = 100;
+  static constexpr int n = 1000, most = 100;
   struct State {
     Tensor i, count, keep, chosen;
   };

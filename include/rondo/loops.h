@@ -96,6 +96,8 @@ RONDO_API std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leav
 RONDO_API std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable& body,
                                          Leaves init, const WhileScanOptions& options,
                                          SourceLocation at);
+/// Throws TraceError unless the batch size of a map is positive.
+RONDO_API void check_batch_size(const std::optional<std::int64_t>& size, SourceLocation at);
 /// The branches of a cond are {true, false}.
 RONDO_API std::vector<Tensor> branch(const Operand& selector, bool is_switch,
                                      std::span<const RegionCallable> branches, Leaves operands);
@@ -104,10 +106,16 @@ RONDO_API std::vector<Tensor> associative_scan(
         combine,
     Leaves elems, const AssociativeScanOptions& options, SourceLocation at);
 
+/// Literals and C++ scalars among the leaves are recorded as made at `at`.
 template <class Tree>
-Leaves leaves_of(const Tree& tree, std::string_view root) {
+Leaves leaves_of(const Tree& tree, std::string_view root, SourceLocation at) {
   Leaves leaves;
-  for_each_leaf(tree, [&](const auto& leaf) { leaves.values.push_back(Tensor(leaf)); });
+  for_each_leaf(tree, [&]<class Leaf>(const Leaf& leaf) {
+    if constexpr (std::is_same_v<Leaf, Tensor>)
+      leaves.values.push_back(leaf);
+    else
+      leaves.values.push_back(Tensor(leaf, at));
+  });
   leaves.paths = leaf_paths(tree, root);
   return leaves;
 }
@@ -135,12 +143,12 @@ inline constexpr bool kIsPair<std::tuple<A, B>> = true;
 
 /// The condition of a while, on leaves.
 template <class State, class Cond>
-RegionCallable condition_on_leaves(Cond& cond, const State& prototype) {
-  return [&](std::span<const Tensor> leaves) -> Leaves {
+RegionCallable condition_on_leaves(Cond& cond, const State& prototype, SourceLocation at) {
+  return [&cond, &prototype, at](std::span<const Tensor> leaves) -> Leaves {
     auto result = call_with(cond, whole_tree_from(prototype, leaves));
     static_assert(std::is_convertible_v<decltype(result), Tensor>,
                   "rondo: the condition of a while_loop must return one tensor, a scalar pred");
-    return {{Tensor(std::move(result))}, {"condition"}};
+    return leaves_of(result, "condition", at);
   };
 }
 
@@ -159,11 +167,11 @@ traced_t<State> while_loop(Cond&& cond, Body&& body, const State& init,
     static_assert(TreeConvertible<decltype(next), Traced>,
                   "rondo: the body must return the carry's type: the body of this while_loop "
                   "returns another tree than init");
-    return detail::leaves_of(tree_cast<Traced>(std::move(next)), "carry");
+    return detail::leaves_of(tree_cast<Traced>(std::move(next), at), "carry", at);
   };
   return detail::whole_tree_from(
-      init, detail::while_loop(detail::condition_on_leaves(cond, init), on_leaves,
-                               detail::leaves_of(init, "carry"), options, at));
+      init, detail::while_loop(detail::condition_on_leaves(cond, init, at), on_leaves,
+                               detail::leaves_of(init, "carry", at), options, at));
 }
 
 /// for (i = lower; i < upper; i += step) state = body(i, state). Bounds are integers or integer
@@ -179,24 +187,24 @@ traced_t<State> fori_loop(const Operand& lower, const Operand& upper, Body&& bod
     static_assert(TreeConvertible<decltype(next), Traced>,
                   "rondo: the body must return the carry's type: the body of this fori_loop "
                   "returns another tree than init");
-    return detail::leaves_of(tree_cast<Traced>(std::move(next)), "carry");
+    return detail::leaves_of(tree_cast<Traced>(std::move(next), at), "carry", at);
   };
   return detail::whole_tree_from(
-      init,
-      detail::fori_loop(lower, upper, on_leaves, detail::leaves_of(init, "carry"), options, at));
+      init, detail::fori_loop(lower, upper, on_leaves, detail::leaves_of(init, "carry", at),
+                              options, at));
 }
 
 namespace detail {
 
 /// A scan's lambda on leaves: carry and y, and the last y as the prototype of ys.
 template <class Traced, class Ys, class Call>
-RegionCallable step_on_leaves(Call call, std::optional<Ys>& y_prototype) {
-  return [call, &y_prototype](std::span<const Tensor> leaves) {
+RegionCallable step_on_leaves(Call call, std::optional<Ys>& y_prototype, SourceLocation at) {
+  return [call, &y_prototype, at](std::span<const Tensor> leaves) {
     auto result = call(leaves);
     auto& [carry, y] = result;
-    Leaves out = leaves_of(tree_cast<Traced>(std::move(carry)), "carry");
-    y_prototype = tree_cast<Ys>(std::move(y));
-    Leaves ys = leaves_of(*y_prototype, "y");
+    Leaves out = leaves_of(tree_cast<Traced>(std::move(carry), at), "carry", at);
+    y_prototype = tree_cast<Ys>(std::move(y), at);
+    Leaves ys = leaves_of(*y_prototype, "y", at);
     out.values.insert(out.values.end(), ys.values.begin(), ys.values.end());
     out.paths.insert(out.paths.end(), ys.paths.begin(), ys.paths.end());
     return out;
@@ -232,9 +240,9 @@ auto scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {
     const auto carry = detail::tree_from(init, leaves);
     return call_with_trailing(f, carry, detail::tree_from(xs, leaves));
   };
-  const std::vector<Tensor> results =
-      detail::scan(detail::step_on_leaves<Traced, Ys>(call, y_prototype),
-                   detail::leaves_of(init, "carry"), detail::leaves_of(xs, "xs"), options, at);
+  const std::vector<Tensor> results = detail::scan(
+      detail::step_on_leaves<Traced, Ys>(call, y_prototype, at),
+      detail::leaves_of(init, "carry", at), detail::leaves_of(xs, "xs", at), options, at);
   std::span<const Tensor> leaves(results);
   Traced carry = detail::tree_from(init, leaves);
   return std::pair<Traced, Ys>(std::move(carry), detail::tree_from(*y_prototype, leaves));
@@ -257,9 +265,9 @@ auto while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& o
     return call_with(f, detail::tree_from(init, leaves));
   };
   const std::vector<Tensor> results =
-      detail::while_scan(detail::condition_on_leaves(cond, init),
-                         detail::step_on_leaves<Traced, Ys>(call, y_prototype),
-                         detail::leaves_of(init, "carry"), options, at);
+      detail::while_scan(detail::condition_on_leaves(cond, init, at),
+                         detail::step_on_leaves<Traced, Ys>(call, y_prototype, at),
+                         detail::leaves_of(init, "carry", at), options, at);
   std::span<const Tensor> leaves(results);
   Traced carry = detail::tree_from(init, leaves);
   Ys ys = detail::tree_from(*y_prototype, leaves);
@@ -273,6 +281,7 @@ auto map(F&& f, const Xs& xs, const MapOptions& options = {},
   auto step = [&f](const std::tuple<>&, const traced_t<Xs>& x) {
     return std::pair(std::tuple<>(), call_with(f, x));
   };
+  detail::check_batch_size(options.batch_size, at);
   ScanOptions scan_options;
   scan_options.unroll = options.batch_size.value_or(1);
   scan_options.name = options.name;
@@ -284,14 +293,15 @@ namespace detail {
 /// Branches on leaves, all with the result structure `Out`; the last one called leaves its tree as
 /// the prototype.
 template <class Out, class F, class... Operands>
-RegionCallable branch_on_leaves(F& f, std::optional<Out>& prototype, const Operands&... operands) {
-  return [&f, &prototype, &operands...]([[maybe_unused]] std::span<const Tensor> leaves) {
+RegionCallable branch_on_leaves(F& f, std::optional<Out>& prototype, SourceLocation at,
+                                const Operands&... operands) {
+  return [&f, &prototype, at, &operands...]([[maybe_unused]] std::span<const Tensor> leaves) {
     const std::tuple<traced_t<Operands>...> arguments{tree_from(operands, leaves)...};
     auto result = std::apply(f, arguments);
     static_assert(TreeConvertible<decltype(result), Out>,
                   "rondo: all branches must return the same tree: this one returns another");
-    prototype = tree_cast<Out>(std::move(result));
-    return leaves_of(*prototype, "result");
+    prototype = tree_cast<Out>(std::move(result), at);
+    return leaves_of(*prototype, "result", at);
   };
 }
 
@@ -299,11 +309,11 @@ template <class F, class... Operands>
 using branch_result_t = traced_t<std::invoke_result_t<F&, const traced_t<Operands>&...>>;
 
 template <class... Operands>
-Leaves operand_leaves(const Operands&... operands) {
+Leaves operand_leaves(SourceLocation at, const Operands&... operands) {
   Leaves all;
   std::size_t index = 0;
   [[maybe_unused]] auto add = [&](const auto& operand) {
-    Leaves leaves = leaves_of(operand, "operand[" + std::to_string(index++) + "]");
+    Leaves leaves = leaves_of(operand, "operand[" + std::to_string(index++) + "]", at);
     all.values.insert(all.values.end(), leaves.values.begin(), leaves.values.end());
     all.paths.insert(all.paths.end(), leaves.paths.begin(), leaves.paths.end());
   };
@@ -321,10 +331,10 @@ auto cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Opera
   using Out = detail::branch_result_t<TrueFn, Operands...>;
   std::optional<Out> prototype;
   const detail::RegionCallable branches[] = {
-      detail::branch_on_leaves<Out>(true_fn, prototype, operands...),
-      detail::branch_on_leaves<Out>(false_fn, prototype, operands...)};
+      detail::branch_on_leaves<Out>(true_fn, prototype, pred.at(), operands...),
+      detail::branch_on_leaves<Out>(false_fn, prototype, pred.at(), operands...)};
   const std::vector<Tensor> results =
-      detail::branch(pred, false, branches, detail::operand_leaves(operands...));
+      detail::branch(pred, false, branches, detail::operand_leaves(pred.at(), operands...));
   return detail::whole_tree_from(*prototype, results);
 }
 
@@ -332,30 +342,28 @@ auto cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Opera
 /// `branches` is a tuple or a vector of callables.
 template <class Branches, class... Operands>
 auto switch_case(const Operand& index, const Branches& branches, const Operands&... operands) {
-  auto run = [&]<class Out>(std::type_identity<Out>, auto&&... each) {
+  auto run = [&]<class Out>(std::type_identity<Out>, auto&& for_each_branch) {
     std::optional<Out> prototype;
     std::vector<detail::RegionCallable> callables;
-    if constexpr (sizeof...(each) == 0) {
-      for (const auto& branch : branches)
-        callables.push_back(detail::branch_on_leaves<Out>(branch, prototype, operands...));
-    } else {
-      (callables.push_back(detail::branch_on_leaves<Out>(each, prototype, operands...)), ...);
-    }
+    for_each_branch([&](const auto& branch) {
+      callables.push_back(
+          detail::branch_on_leaves<Out>(branch, prototype, index.at(), operands...));
+    });
     const std::vector<Tensor> results =
-        detail::branch(index, true, callables, detail::operand_leaves(operands...));
+        detail::branch(index, true, callables, detail::operand_leaves(index.at(), operands...));
     return detail::whole_tree_from(*prototype, results);
   };
   if constexpr (requires { branches.begin(); }) {
     using Out = detail::branch_result_t<const typename Branches::value_type, Operands...>;
-    return run(std::type_identity<Out>{});
+    return run(std::type_identity<Out>{}, [&](auto&& add) {
+      for (const auto& branch : branches) add(branch);
+    });
   } else {
     static_assert(std::tuple_size_v<Branches> > 0, "rondo: switch_case needs a branch");
-    return std::apply(
-        [&]<class First, class... Rest>(const First& first, const Rest&... rest) {
-          return run(std::type_identity<detail::branch_result_t<const First, Operands...>>{}, first,
-                     rest...);
-        },
-        branches);
+    using Out = detail::branch_result_t<const std::tuple_element_t<0, Branches>, Operands...>;
+    return run(std::type_identity<Out>{}, [&](auto&& add) {
+      std::apply([&](const auto&... each) { (add(each), ...); }, branches);
+    });
   }
 }
 
@@ -371,10 +379,11 @@ traced_t<T> associative_scan(Combine&& combine, const T& elems,
     auto result = combine(detail::whole_tree_from(elems, a), detail::whole_tree_from(elems, b));
     static_assert(TreeConvertible<decltype(result), Traced>,
                   "rondo: combine must return a tree like its arguments");
-    return detail::leaves_of(tree_cast<Traced>(std::move(result)), "result").values;
+    return detail::leaves_of(tree_cast<Traced>(std::move(result), at), "result", at).values;
   };
   return detail::whole_tree_from(
-      elems, detail::associative_scan(on_leaves, detail::leaves_of(elems, "elems"), options, at));
+      elems,
+      detail::associative_scan(on_leaves, detail::leaves_of(elems, "elems", at), options, at));
 }
 
 }  // namespace rondo

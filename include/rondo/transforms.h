@@ -85,7 +85,7 @@ RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const Arg
   return [&]([[maybe_unused]] std::span<const Tensor> leaves) {
     std::tuple<traced_t<Args>...> arguments{tree_from(args, leaves)...};
     prototype = tree_cast<Out>(std::apply(f, std::move(arguments)));
-    return leaves_of(*prototype, "result");
+    return leaves_of(*prototype, "result", {});
   };
 }
 

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -34,7 +35,8 @@ void append_number(std::string& out, T value, NumberStyle style = NumberStyle::k
   } else if constexpr (std::is_integral_v<T>) {
     using Plain = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
     char text[20];
-    out.append(text, std::to_chars(text, text + sizeof text, static_cast<Plain>(value)).ptr);
+    const char* end = std::to_chars(text, text + sizeof text, static_cast<Plain>(value)).ptr;
+    out.append(text, static_cast<std::size_t>(end - text));
   } else if constexpr (is_complex(dtype_of<T>)) {
     out += '(';
     detail::append_float(out, value.real(), style);

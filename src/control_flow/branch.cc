@@ -28,8 +28,7 @@ void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLo
                                  branch_name(is_switch, b), other.paths.size());
       continue;
     }
-    for (const Tensor& leaf : other.values)
-      ir::checked(leaf, branch_name(is_switch, b).c_str(), at);
+    check_not_empty(branch_name(is_switch, b), other, at);
   }
   for (std::size_t i = 0; differences.empty() && i < first.values.size(); i++) {
     const Tensor* meant = nullptr;
@@ -37,19 +36,22 @@ void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLo
       if (!meant && !branch.out().values[i].is_scalar_literal()) meant = &branch.out().values[i];
     }
     const DType dtype = meant ? meant->dtype() : first.values[i].dtype();
-    for (RegionTrace& branch : branches)
-      branch.out().values[i] = ops::adopt_dtype(branch.out().values[i], dtype, at);
+    for (RegionTrace& branch : branches) {
+      try {
+        branch.out().values[i] = ops::adopt_dtype(branch.out().values[i], dtype, at);
+      } catch (const TraceError&) {
+        // A scalar that the dtype cannot hold is listed with the other differences.
+      }
+    }
   }
   if (differences.empty()) {
     for (std::size_t b = 1; b < branches.size(); b++) {
       for (std::size_t i = 0; i < first.values.size(); i++) {
         const Tensor &x = first.values[i], &y = branches[b].out().values[i];
         if (x.type() == y.type()) continue;
-        differences += fmt::format(
-            "\n  {}: {} returns {} (made by {} at {}), {} returns {} (made by {} at {})",
-            first.paths[i], branch_name(is_switch, 0), x.type().str(), x.node()->op->name,
-            x.node()->location().str(), branch_name(is_switch, b), y.type().str(),
-            y.node()->op->name, y.node()->location().str());
+        differences += fmt::format("\n  {}: {} returns {} ({}), {} returns {} ({})", first.paths[i],
+                                   branch_name(is_switch, 0), x.type().str(), origin(x),
+                                   branch_name(is_switch, b), y.type().str(), origin(y));
       }
     }
   }
@@ -72,8 +74,9 @@ Tensor checked_selector(const Operand& given, bool is_switch, std::size_t branch
   }
   if (selector.rank() != 0 || !is_integer(selector.dtype())) {
     throw TraceError(
-        fmt::format("switch_case: the index must be an integer scalar, it is {}\n  at {}",
-                    selector.type().str(), given.at().str()),
+        fmt::format("switch_case: the index must be an integer scalar, it is {} ({})\n  at {}\n"
+                    "  Use rondo::convert, or take one element of it.",
+                    selector.type().str(), origin(selector), given.at().str()),
         given.at());
   }
   // Clamped before it is narrowed: an s64 past the range of s32 is the last branch too. 127
@@ -96,10 +99,12 @@ std::vector<Tensor> branch(const Operand& selector, bool is_switch,
   using namespace control_flow;  // NOLINT: this function is the construct's front
   const SourceLocation at = selector.at();
   if (branches.empty())
-    throw TraceError(fmt::format("switch_case: there are no branches\n  at {}", at.str()), at);
+    throw TraceError(fmt::format("switch_case: there are no branches\n  at {}\n  Give a "
+                                 "tuple or a vector of at least one function.",
+                                 at.str()),
+                     at);
   const Tensor chosen = checked_selector(selector, is_switch, branches.size());
-  for (const Tensor& operand : operands.values)
-    ir::checked(operand, is_switch ? "switch_case" : "cond", at);
+  check_not_empty(is_switch ? "switch_case" : "cond", operands, at);
   if (ir::eager_active()) {
     const std::size_t taken = is_switch ? static_cast<std::size_t>(chosen.item<std::int32_t>(at))
                               : chosen.item<bool>(at) ? 0

@@ -21,7 +21,29 @@ std::vector<std::string> short_names(std::span<const std::string> paths) {
   return names;
 }
 
+std::string origin(const Tensor& tensor) {
+  if (tensor.is_scalar_literal()) {
+    std::string text = ir::known_value(tensor)->str();
+    return "the C++ scalar " + text.substr(text.find(' ') + 1);
+  }
+  const ir::Node* node = tensor.node();
+  if (ir::is_parameter(node))
+    return fmt::format("the parameter '{}'", node->attrs<ir::ParameterAttributes>().name);
+  return fmt::format("made by {} at {}", node->op->name, node->location().str());
+}
+
+void check_not_empty(const std::string& what, const Leaves& leaves, SourceLocation at) {
+  for (std::size_t i = 0; i < leaves.values.size(); i++) {
+    if (!leaves.values[i].empty()) continue;
+    throw TraceError(fmt::format("{}: {} is an empty Tensor\n  at {}\n  Give it a value: a "
+                                 "default-constructed Tensor has none.",
+                                 what, leaves.paths[i], at.str()),
+                     at);
+  }
+}
+
 void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceLocation at) {
+  check_not_empty(what, out, at);
   std::string differences;
   if (in.paths != out.paths) {
     auto missing = [](const std::vector<std::string>& from, const std::vector<std::string>& paths) {
@@ -41,12 +63,15 @@ void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceL
     for (std::size_t i = 0; i < in.values.size(); i++) {
       const TensorType& before = in.values[i].type();
       Tensor& after = out.values[i];
-      ir::checked(after, what.c_str(), at);
-      after = ops::adopt_dtype(after, before.dtype, at);
+      const Tensor returned = after;
+      try {
+        after = ops::adopt_dtype(after, before.dtype, at);
+      } catch (const TraceError&) {
+        // A scalar that the dtype cannot hold is listed with the other leaves.
+      }
       if (after.type() == before) continue;
-      differences += fmt::format("\n  {}: {} goes in, {} comes out (made by {} at {})", in.paths[i],
-                                 before.str(), after.type().str(), after.node()->op->name,
-                                 after.node()->location().str());
+      differences += fmt::format("\n  {}: {} goes in, {} comes out ({})", in.paths[i], before.str(),
+                                 after.type().str(), origin(returned));
     }
   }
   if (differences.empty()) return;
@@ -60,11 +85,10 @@ void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceL
 void check_predicate(const std::string& what, const Tensor& predicate, SourceLocation at) {
   ir::checked(predicate, what.c_str(), at);
   if (predicate.type() == pred()) return;
-  throw TraceError(fmt::format("{} must be a scalar pred[], it is {} (made by {} at {})\n  at {}\n "
-                               " Compare (x < y) to get a pred, and "
+  throw TraceError(fmt::format("{} must be a scalar pred[], it is {} ({})\n  at {}\n  Compare "
+                               "(x < y) to get a pred, and "
                                "reduce an array of them with rondo::any or rondo::all.",
-                               what, predicate.type().str(), predicate.node()->op->name,
-                               predicate.node()->location().str(), at.str()),
+                               what, predicate.type().str(), origin(predicate), at.str()),
                    at);
 }
 

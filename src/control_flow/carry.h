@@ -25,6 +25,13 @@ std::vector<std::string> short_names(std::span<const std::string> paths);
 /// message: "the body of while_loop 'solve' changes the carry".
 void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceLocation at);
 
+/// Where a value comes from, for messages: "made by add at house.cc:12", "the C++ scalar 0.5".
+std::string origin(const Tensor& tensor);
+
+/// Throws TraceError naming the first leaf that is an empty Tensor. `what` begins the message: "the
+/// init of while_loop 'solve'".
+void check_not_empty(const std::string& what, const Leaves& leaves, SourceLocation at);
+
 /// A scalar pred, or TraceError.
 void check_predicate(const std::string& what, const Tensor& predicate, SourceLocation at);
 

@@ -136,7 +136,7 @@ std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
                               SourceLocation at) {
   using namespace control_flow;  // NOLINT: this function is the construct's front
   const std::string called = construct_name("fori_loop", options.name);
-  for (const Tensor& leaf : init.values) ir::checked(leaf, "fori_loop", at);
+  check_not_empty("the init of " + called, init, at);
   const std::array<Tensor, 2> bounds = checked_bounds(called, lower, upper, at);
   check_step(called, options.step, bounds[0].dtype(), at);
   check_unroll(called.c_str(), options.unroll, at);

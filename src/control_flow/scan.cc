@@ -84,8 +84,10 @@ ir::InferredTypes infer_scan(const ir::InferContext& context) {
     if (i < carries && results[i].type() != context.type(i))
       context.fail(fmt::format("carry {} changes its type", i));
     if (i >= carries && a.axis > results[i].rank())
-      context.fail(fmt::format("a y of {} cannot be stacked along axis {}", results[i].type().str(),
-                               a.axis));
+      context.fail(
+          fmt::format("a y of {} cannot be stacked along axis {}\n  The axis is one of the "
+                      "stacked ys, {{.axis = 0}} to {{.axis = {}}} here.",
+                      results[i].type().str(), a.axis, results[i].rank()));
     types.push_back(i < carries ? context.type(i)
                                 : stacked_type(results[i].type(), a.axis, a.length));
   }
@@ -141,7 +143,9 @@ std::int64_t normal_scan_axis(const std::string& called, const Leaves& xs, std::
   for (std::size_t i = 0; i < xs.values.size(); i++) {
     const TensorType& type = xs.values[i].type();
     if (axis < -type.rank() || axis >= type.rank()) {
-      throw TraceError(fmt::format("{}: {} is {}, which has no axis {} to walk along\n  at {}",
+      throw TraceError(fmt::format("{}: {} is {}, which has no axis {} to walk along\n  at {}\n"
+                                   "  Give xs that axis, or put what is the same in every trip "
+                                   "into the carry or capture it.",
                                    called, xs.paths[i], type.str(), axis, at.str()),
                        at);
     }
@@ -159,8 +163,9 @@ std::int64_t normal_scan_axis(const std::string& called, const Leaves& xs, std::
 std::int64_t checked_length(const std::string& called, const Leaves& xs, const ScanOptions& options,
                             std::int64_t axis, SourceLocation at) {
   if (options.length && *options.length < 0) {
-    throw TraceError(fmt::format("{}: length is {}; it cannot be negative\n  at {}", called,
-                                 *options.length, at.str()),
+    throw TraceError(fmt::format("{}: length is {}; it cannot be negative\n  at {}\n"
+                                 "  Give 0 or more.",
+                                 called, *options.length, at.str()),
                      at);
   }
   if (xs.values.empty()) {
@@ -229,12 +234,20 @@ const ir::OpDef kScan{.name = "scan",
 
 namespace rondo::detail {
 
+void check_batch_size(const std::optional<std::int64_t>& size, SourceLocation at) {
+  if (!size || *size > 0) return;
+  throw TraceError(fmt::format("map: batch_size is {}\n  at {}\n  Give a positive number of "
+                               "elements per trip, or leave it out.",
+                               *size, at.str()),
+                   at);
+}
+
 std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
                          const ScanOptions& options, SourceLocation at) {
   using namespace control_flow;  // NOLINT: this function is the construct's front
   const std::string called = construct_name("scan", options.name);
-  for (const Tensor& leaf : init.values) ir::checked(leaf, "scan", at);
-  for (const Tensor& leaf : xs.values) ir::checked(leaf, "scan", at);
+  check_not_empty("the init of " + called, init, at);
+  check_not_empty(called, xs, at);
   check_unroll(called.c_str(), options.unroll, at);
   const std::int64_t axis = normal_scan_axis(called, xs, options.axis, at);
   const std::int64_t length = checked_length(called, xs, options, axis, at);

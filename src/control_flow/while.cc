@@ -139,11 +139,14 @@ namespace rondo::detail {
 
 std::vector<Tensor> while_loop(const RegionCallable& cond, const RegionCallable& body, Leaves init,
                                const WhileOptions& options, SourceLocation at) {
-  for (const Tensor& leaf : init.values) ir::checked(leaf, "while_loop", at);
+  control_flow::check_not_empty(
+      "the init of " + control_flow::construct_name("while_loop", options.name), init, at);
   if (options.max_trip_count && *options.max_trip_count < 0) {
-    throw TraceError(fmt::format("while_loop: max_trip_count is {}; it cannot be negative\n  at {}",
-                                 *options.max_trip_count, at.str()),
-                     at);
+    throw TraceError(
+        fmt::format("while_loop: max_trip_count is {}; it cannot be negative\n  at {}\n"
+                    "  Give 0 or more, or leave it out.",
+                    *options.max_trip_count, at.str()),
+        at);
   }
   if (ir::eager_active())
     return control_flow::eager_while(cond, body, std::move(init), options, at);

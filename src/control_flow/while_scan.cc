@@ -15,7 +15,7 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
                                const WhileScanOptions& options, SourceLocation at) {
   using namespace control_flow;  // NOLINT: this function is the construct's front
   const std::string called = construct_name("while_scan", options.name);
-  for (const Tensor& leaf : init.values) ir::checked(leaf, "while_scan", at);
+  check_not_empty("the init of " + called, init, at);
   const std::int64_t limit = options.max_trip_count;
   if (limit < 0 || limit > std::numeric_limits<std::int32_t>::max()) {
     throw TraceError(fmt::format("{}: max_trip_count is {}; it must be from 0 to {}\n  at {}",

@@ -45,8 +45,16 @@ void check_arguments(const Function& function, std::span<const TensorType> types
   if (arguments.size() != types.size()) {
     std::string wanted;
     for (const TensorType& type : types) wanted += (wanted.empty() ? "" : ", ") + type.str();
-    throw ExecutionError(fmt::format("run of '{}': {} arguments, the program takes {} ({})",
-                                     function.name(), arguments.size(), types.size(), wanted));
+    const std::vector<std::string> names = function.param_names();
+    const std::string remedy =
+        arguments.size() < names.size()
+            ? fmt::format("'{}' is the first without one", names[arguments.size()])
+        : names.empty() ? "leave all out"
+                        : fmt::format("'{}' is the last that takes one", names.back());
+    throw ExecutionError(
+        fmt::format("run of '{}': {} arguments, the program takes {} ({})\n  Give "
+                    "one literal for each parameter, in order: {}.",
+                    function.name(), arguments.size(), types.size(), wanted, remedy));
   }
   for (std::size_t i = 0; i < types.size(); i++) {
     if (arguments[i].type() == types[i]) continue;

@@ -12,6 +12,7 @@
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
+#include "ir/region.h"
 #include "passes/structure.h"
 #include "rondo/execute.h"
 
@@ -169,17 +170,24 @@ LazyCache& lazy_cache() {
   const auto& attributes = parameter->attrs<ParameterAttributes>();
   const RegionToken& home = *attributes.region;
   if (!home.open.load(std::memory_order_acquire)) {
-    throw TraceError(fmt::format("a tensor escaped: it depends on '{}' of {} ({}), which is "
+    throw TraceError(fmt::format("a tensor escaped: it depends on '{}' of {}{}, which is "
                                  "finished, and is used by {}\n  at {}\n  Return it from "
                                  "there as a result and use what the call returns.",
-                                 attributes.name, home.what, home.at.str(), user, at.str()),
+                                 attributes.name, home.what, in_brackets(home.at), user, at.str()),
                      at);
   }
-  throw TraceError(fmt::format("eval inside a trace: the tensor depends on '{}' of {} ({}), which "
+  if (user != "eval") {  // a trace computes the tensors from outside that it uses
+    throw TraceError(fmt::format("mixed traces: {} uses a tensor that depends on '{}' of {}{}, "
+                                 "which is being traced around it\n  at {}\n  Pass the tensor in "
+                                 "as an argument.",
+                                 user, attributes.name, home.what, in_brackets(home.at), at.str()),
+                     at);
+  }
+  throw TraceError(fmt::format("eval inside a trace: the tensor depends on '{}' of {}{}, which "
                                "has no value while it is traced\n  at {}\n  Choose with "
                                "rondo::where or rondo::cond, watch with rondo::tap or "
                                "rondo::print, or evaluate what the traced function returns.",
-                               attributes.name, home.what, home.at.str(), at.str()),
+                               attributes.name, home.what, in_brackets(home.at), at.str()),
                    at);
 }
 

@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
+#include "ir/region.h"
 
 namespace rondo {
 
@@ -14,11 +15,11 @@ namespace {
 
 [[noreturn]] void foreign_parameter(const ir::Node* node, const std::string& name) {
   const auto& attributes = node->attrs<ir::ParameterAttributes>();
-  throw TraceError(fmt::format("{} uses '{}' of {} ({}), which is traced elsewhere\n  Pass the "
-                               "tensor in as an argument.",
+  throw TraceError(fmt::format("{} uses '{}' of {}{}, which is traced elsewhere\n  Return the "
+                               "tensor from there as a result, or pass it in as an argument.",
                                name, attributes.name,
                                attributes.region ? attributes.region->what : "another program",
-                               node->location().str()),
+                               ir::in_brackets(node->location())),
                    node->location());
 }
 
@@ -46,7 +47,7 @@ Function Function::make(std::string name, std::vector<Tensor> params, std::vecto
       const ir::Node* node = stack.back();
       stack.pop_back();
       if (const auto* values = node->values.load(std::memory_order_acquire);
-          values && node->operands.empty()) {
+          values && !ir::is_constant(node)) {
         for (std::uint32_t i = 0; i < values->size(); i++) {
           Tensor constant = ir::make_constant((*values)[i], node->location());
           body.push_back(constant.node());

@@ -88,11 +88,10 @@ void InferContext::fail(const std::string& message) const {
 
 const Tensor& checked(const Tensor& tensor, const char* op, SourceLocation at) {
   if (tensor.empty()) {
-    throw TraceError(
-        fmt::format("{}: an operand is an empty Tensor\n  at {}\n  Give it a value first: a "
-                    "default-constructed Tensor has none.",
-                    op, at.str()),
-        at);
+    throw TraceError(fmt::format("{}: an operand is an empty Tensor{}\n  Give it a value first: a "
+                                 "default-constructed Tensor has none.",
+                                 op, at.line == 0 ? "" : "\n  at " + at.str()),
+                     at);
   }
   return tensor;
 }

@@ -15,27 +15,39 @@ namespace {
 
 thread_local int trace_depth = 0;
 
-[[noreturn]] void escaped(const Node* parameter, const RegionToken& used_in) {
+/// The line of the op that uses a parameter, or of the region that returns it as it is.
+SourceLocation place_of_use(const Node* user, const RegionToken& used_in) {
+  return user ? user->location() : used_in.at;
+}
+
+/// How a region comes by a parameter of another: ", through add at house.cc:12".
+std::string way_text(const Node* user) {
+  return user ? fmt::format(", through {} at {}", user->op->name, user->location().str())
+              : ", and returns it as it is";
+}
+
+[[noreturn]] void escaped(const Node* parameter, const RegionToken& used_in, const Node* user) {
   const auto& attributes = parameter->attrs<ParameterAttributes>();
   const RegionToken& home = *attributes.region;
   throw TraceError(
       fmt::format(
-          "a tensor escaped: it depends on '{}' of {} ({}), which is finished, and is used in {} "
-          "({})\n  Return it "
-          "from there as a result (a carry, a y or an output) and use what the call returns.",
-          attributes.name, home.what, home.at.str(), used_in.what, used_in.at.str()),
-      used_in.at);
+          "a tensor escaped: {}{} depends on '{}' of {}{}, which is finished{}\n  Return it "
+          "from there as a result (a carry, a y or an output) and use what the call "
+          "returns.",
+          used_in.what, in_brackets(used_in.at), attributes.name, home.what, in_brackets(home.at),
+          way_text(user)),
+      place_of_use(user, used_in));
 }
 
-[[noreturn]] void mixed(const Node* parameter, const RegionToken& used_in) {
+[[noreturn]] void mixed(const Node* parameter, const RegionToken& used_in, const Node* user) {
   const auto& attributes = parameter->attrs<ParameterAttributes>();
   const RegionToken& home = *attributes.region;
   throw TraceError(
-      fmt::format("mixed traces: {} ({}) uses '{}' of {} ({}), which is traced at the same time "
-                  "elsewhere\n  "
-                  "Pass the tensor in as an argument.",
-                  used_in.what, used_in.at.str(), attributes.name, home.what, home.at.str()),
-      used_in.at);
+      fmt::format("mixed traces: {}{} uses '{}' of {}{}, which is traced at the same time "
+                  "elsewhere{}\n  Pass the tensor in as an argument.",
+                  used_in.what, in_brackets(used_in.at), attributes.name, home.what,
+                  in_brackets(home.at), way_text(user)),
+      place_of_use(user, used_in));
 }
 
 bool is_copied_constant(const Tensor& tensor) {
@@ -61,6 +73,10 @@ void RegionTracer::seal() noexcept {
   trace_depth--;
 }
 
+std::string in_brackets(SourceLocation at) {
+  return at.line == 0 ? "" : fmt::format(" ({})", at.str());
+}
+
 bool tracing() noexcept { return trace_depth > 0; }
 
 Tensor RegionTracer::param(TensorType type, std::string name) {
@@ -77,13 +93,13 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
   std::vector<const Node*> stack;
   // What is looked at: the value itself if it is a leaf of this region, else its node, for the
   // walk.
-  auto visit = [&](const Tensor& tensor) {
+  auto visit = [&](const Tensor& tensor, const Node* user) {
     const Node* node = tensor.node();
     if (is_parameter(node)) {
       const RegionToken& home = *node->attrs<ParameterAttributes>().region;
       if (&home == token_.get()) return;
-      if (!home.open.load(std::memory_order_acquire)) escaped(node, *token_);
-      if (node->id >= token_->first_id) mixed(node, *token_);
+      if (!home.open.load(std::memory_order_acquire)) escaped(node, *token_, user);
+      if (node->id >= token_->first_id) mixed(node, *token_, user);
     } else if (is_constant(node) ? node->id >= token_->first_id || is_copied_constant(tensor)
                                  : node->id >= token_->first_id &&
                                        !node->values.load(std::memory_order_acquire)) {
@@ -98,12 +114,12 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
   {
     std::lock_guard lock(lazy_mutex());
     for (const Tensor& result : region.results)
-      visit(checked(result, token_->what.c_str(), token_->at));
+      visit(checked(result, token_->what.c_str(), token_->at), nullptr);
     while (!stack.empty()) {
       const Node* node = stack.back();
       stack.pop_back();
       region.body.push_back(node);
-      for (const Tensor& operand : node->operands) visit(operand);
+      for (const Tensor& operand : node->operands) visit(operand, node);
     }
   }
   std::sort(region.body.begin(), region.body.end(),
@@ -164,11 +180,14 @@ Function trace_closed(std::string name, std::string what, std::span<const Tensor
   // Constants of any size may come along: they are copied in, though large ones count as captured.
   for (const Tensor& capture : region.captures) {
     if (!known_value(capture)) {
+      const Node* node = capture.node();
+      const std::string which =
+          is_parameter(node) ? fmt::format(", '{}'", node->attrs<ParameterAttributes>().name) : "";
       throw TraceError(
-          fmt::format("{} uses a tensor {} from outside ({})\n  at {}\n  It may use its arguments "
+          fmt::format("{} uses a tensor {} from outside{}{}\n  at {}\n  It may use its arguments "
                       "and constants only: "
                       "combine the other values before or after.",
-                      what, capture.type().str(), capture.node()->location().str(), at.str()),
+                      what, capture.type().str(), which, in_brackets(node->location()), at.str()),
           at);
     }
   }

@@ -46,6 +46,9 @@ class RegionTracer {
   bool sealed_ = false;
 };
 
+/// " (house.cc:12)", or nothing where the place is not known: for messages.
+std::string in_brackets(SourceLocation at);
+
 /// True while this thread is inside the lambda of a trace.
 bool tracing() noexcept;
 

@@ -28,9 +28,10 @@ Tensor Tensor::from_scalar(const Scalar& value, SourceLocation at) {
 std::int64_t Tensor::dim(std::int64_t axis, SourceLocation at) const {
   const std::int64_t n = rank();
   if (axis < -n || axis >= n) {
-    throw TraceError(fmt::format("dim: axis {} of {}, whose axes are {} to {}\n  at {}", axis,
-                                 type().str(), -n, n - 1, at.str()),
-                     at);
+    const std::string axes =
+        n == 0 ? "which has no axes" : fmt::format("whose axes are {} to {}", -n, n - 1);
+    throw TraceError(
+        fmt::format("dim: axis {} of {}, {}\n  at {}", axis, type().str(), axes, at.str()), at);
   }
   return shape()[axis < 0 ? axis + n : axis];
 }
@@ -98,6 +99,7 @@ Literal integer_scalar(const Scalar& value, DType dtype, SourceLocation at) {
     if (!fits) inexact(value, dtype, "is out of range", at);
     return Literal::scalar(static_cast<T>(value.integer));
   }
+  if (std::isnan(value.real)) inexact(value, dtype, "is no integer", at);
   if (std::trunc(value.real) != value.real) inexact(value, dtype, "would lose its fraction", at);
   const double low = static_cast<double>(std::numeric_limits<T>::min());
   const double past = std::ldexp(1.0, std::numeric_limits<T>::digits);

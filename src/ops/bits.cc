@@ -97,12 +97,13 @@ Tensor operator~(const Operand& x) { return ops::unary_op(ops::kNot, x); }
 Tensor operator!(const Operand& x) {
   const Tensor tensor = ir::checked(x.any(), "!", x.at());
   if (!is_pred(tensor.dtype())) {
-    ops::fail(
-        "!",
-        fmt::format(
-            "takes pred; the operand is {}\n  Ask x == 0, or take ~x for the bits of an integer.",
-            tensor.type().str()),
-        x.at());
+    // `!` on a Tensor knows no line of its own: the operand's is the nearest.
+    const SourceLocation made = tensor.node()->location();
+    ops::fail("!",
+              fmt::format("takes pred; the operand is {} (made by {} at {})\n  Ask x == 0, or take "
+                          "~x for the bits of an integer.",
+                          tensor.type().str(), tensor.node()->op->name, made.str()),
+              x.at().line ? x.at() : made);
   }
   return ops::unary_op(ops::kNot, {tensor, x.at()});
 }

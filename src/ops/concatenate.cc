@@ -151,8 +151,10 @@ Tensor stack(const std::vector<Tensor>& parts, std::int64_t axis, SourceLocation
   for (std::size_t i = 0; i < stacked.size(); i++) {
     if (stacked[i].type() != type) {
       ops::fail("stack",
-                fmt::format("part {} is {}, part 0 is {}; their types must be equal", i,
-                            stacked[i].type().str(), type.str()),
+                fmt::format("part {} is {}, part 0 is {}; their types must be equal\n  Use "
+                            "rondo::convert, reshape or broadcast_to; concatenate joins parts of "
+                            "several sizes.",
+                            i, stacked[i].type().str(), type.str()),
                 at);
     }
     stacked[i] = ops::reshape_to(stacked[i], shape, at);

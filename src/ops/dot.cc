@@ -183,8 +183,18 @@ Tensor batched_product(const Tensor& a, const Tensor& b, SourceLocation at) {
   // A plain matrix on the right needs no batch axes: the left operand's leading axes are rows like
   // any other.
   if (b.rank() == 2) return make(kDotGeneral, {a, b}, DotDims{{}, {}, {a.rank() - 1}, {0}}, at);
-  const Shape leading =
-      broadcast_shape("matmul", {a.dtype(), a_leading}, {b.dtype(), b_leading}, at);
+  const auto batch_shape = [&] {
+    try {
+      return broadcast_shape("matmul", {a.dtype(), a_leading}, {b.dtype(), b_leading}, at);
+    } catch (const TraceError&) {
+      fail("matmul",
+           fmt::format("{} and {} do not fit: the axes before the last two, {} and {}, do not "
+                       "broadcast\n  Their sizes must be equal or 1, counted from the last one.",
+                       a.type().str(), b.type().str(), a_leading.str(), b_leading.str()),
+           at);
+    }
+  };
+  const Shape leading = batch_shape();
   const std::vector<std::int64_t> batch = first_axes(leading.rank());
   const std::int64_t n = leading.rank();
   return make(kDotGeneral, {broadcast_leading(a, leading, at), broadcast_leading(b, leading, at)},

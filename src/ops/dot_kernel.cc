@@ -16,6 +16,10 @@ namespace {
 /// keep the rounding error of long sums small.
 constexpr std::int64_t kSummedBlock = 512;
 
+/// What the partial sums are added up in: there are thousands of them in a long sum.
+template <class T>
+using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;
+
 /// A matrix in memory; one of the strides is 1.
 template <class T>
 struct MatrixView {
@@ -32,7 +36,7 @@ Acc multiply_add_to(Acc sum, Acc a, Acc b) {
 template <class Acc, class T>
 Acc inner_product(const T* a, const T* b, std::int64_t n) {
   constexpr std::int64_t kLanes = sizeof(Acc) >= 8 ? 8 : 16;
-  Acc sum(0);
+  Total<Acc> sum(0);
   std::int64_t k = 0;
   while (n - k >= kLanes) {
     const std::int64_t end = std::min(n, k + kSummedBlock * kLanes);
@@ -47,18 +51,19 @@ Acc inner_product(const T* a, const T* b, std::int64_t n) {
       for (std::int64_t lane = 0; lane < width; lane++)
         lanes[lane] = AddElements{}(lanes[lane], lanes[lane + width]);
     }
-    sum = AddElements{}(sum, lanes[0]);
+    sum = AddElements{}(sum, Total<Acc>(lanes[0]));
   }
+  Acc rest(0);
   for (; k < n; k++)
-    sum = multiply_add_to<Acc>(sum, static_cast<Acc>(a[k]), static_cast<Acc>(b[k]));
-  return sum;
+    rest = multiply_add_to<Acc>(rest, static_cast<Acc>(a[k]), static_cast<Acc>(b[k]));
+  return static_cast<Acc>(AddElements{}(sum, Total<Acc>(rest)));
 }
 
 /// out[j] = sum over k of weights[k] rows[k][j]
 template <class Acc, class T>
 void weighted_rows(const T* weights, const T* rows, std::int64_t count, std::int64_t n, T* out) {
-  std::fill(out, out + n, T(0));
   absl::InlinedVector<Acc, 64> block(static_cast<std::size_t>(n));
+  absl::InlinedVector<Total<Acc>, 64> totals(static_cast<std::size_t>(n), Total<Acc>(0));
   for (std::int64_t start = 0; start < count; start += kSummedBlock) {
     const std::int64_t end = std::min(count, start + kSummedBlock);
     Acc* sums = block.data();
@@ -69,15 +74,20 @@ void weighted_rows(const T* weights, const T* rows, std::int64_t count, std::int
       for (std::int64_t j = 0; j < n; j++)
         sums[j] = multiply_add_to<Acc>(sums[j], weight, static_cast<Acc>(row[j]));
     }
-    for (std::int64_t j = 0; j < n; j++)
-      out[j] = static_cast<T>(AddElements{}(static_cast<Acc>(out[j]), sums[j]));
+    for (std::int64_t j = 0; j < n; j++) {
+      Total<Acc>& total = totals[static_cast<std::size_t>(j)];
+      total = AddElements{}(total, Total<Acc>(sums[j]));
+    }
   }
+  for (std::int64_t j = 0; j < n; j++)
+    out[j] = static_cast<T>(totals[static_cast<std::size_t>(j)]);
 }
 
-/// Adds to a tile of the result the products of `count` columns of a and rows of b. The sums stay
+/// Adds to a tile of the totals the products of `count` columns of a and rows of b. The sums stay
 /// in registers.
 template <int kRows, int kColumns, class Acc, class T>
-void add_tile(MatrixView<T> a, MatrixView<T> b, std::int64_t count, T* out, std::int64_t out_row) {
+void add_tile(MatrixView<T> a, MatrixView<T> b, std::int64_t count, Total<Acc>* out,
+              std::int64_t out_row) {
   Acc sums[kRows][kColumns] = {};
   for (std::int64_t k = 0; k < count; k++) {
     const T* row = b.data + k * b.row;
@@ -89,14 +99,15 @@ void add_tile(MatrixView<T> a, MatrixView<T> b, std::int64_t count, T* out, std:
   }
   for (int i = 0; i < kRows; i++) {
     for (int j = 0; j < kColumns; j++) {
-      T& element = out[i * out_row + j];
-      element = static_cast<T>(AddElements{}(static_cast<Acc>(element), sums[i][j]));
+      Total<Acc>& element = out[i * out_row + j];
+      element = AddElements{}(element, Total<Acc>(sums[i][j]));
     }
   }
 }
 
 template <int kRows, class Acc, class T>
-void add_rows(MatrixView<T> a, MatrixView<T> b, std::int64_t count, std::int64_t n, T* out) {
+void add_rows(MatrixView<T> a, MatrixView<T> b, std::int64_t count, std::int64_t n,
+              Total<Acc>* out) {
   std::int64_t j = 0;
   auto shifted = [&] { return MatrixView<T>{b.data + j, b.row, 1}; };
   for (; j + 8 <= n; j += 8) add_tile<kRows, 8, Acc>(a, shifted(), count, out + j, n);
@@ -107,8 +118,9 @@ void add_rows(MatrixView<T> a, MatrixView<T> b, std::int64_t count, std::int64_t
 /// out (m x n, dense) = a (m x count) b (count x n), where the rows of b are dense.
 template <class Acc, class T>
 void multiply_tiled(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count,
-                    std::int64_t n, T* out) {
-  std::fill(out, out + m * n, T(0));
+                    std::int64_t n, T* result) {
+  std::vector<Total<Acc>> totals(static_cast<std::size_t>(m * n), Total<Acc>(0));
+  Total<Acc>* out = totals.data();
   for (std::int64_t start = 0; start < count; start += kSummedBlock) {
     const std::int64_t length = std::min(kSummedBlock, count - start);
     const MatrixView<T> b_block{b.data + start * b.row, b.row, 1};
@@ -119,6 +131,8 @@ void multiply_tiled(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64
     for (; i + 4 <= m; i += 4) add_rows<4, Acc>(a_block(), b_block, length, n, out + i * n);
     for (; i < m; i++) add_rows<1, Acc>(a_block(), b_block, length, n, out + i * n);
   }
+  std::transform(totals.begin(), totals.end(), result,
+                 [](const Total<Acc>& total) { return static_cast<T>(total); });
 }
 
 template <class Acc, class T>

@@ -274,7 +274,8 @@ Tensor key(const Operand& seed) {
 Tensor split(const Operand& key, std::int64_t n) {
   const SourceLocation at = key.at();
   const ops::KeyWords from = ops::words_of("random::split", key);
-  if (n < 0) ops::fail("random::split", fmt::format("{} keys", n), at);
+  if (n < 0)
+    ops::fail("random::split", fmt::format("{} keys; the number must not be negative", n), at);
   const ops::KeyWords words = ops::random_blocks("random::split", from, {n}, at);
   return stack({words.first, words.second}, 1, at);
 }

@@ -27,8 +27,11 @@ InferredTypes infer_slice(const InferContext& context) {
   for (std::size_t i = 0; i < rank; i++) {
     const std::int64_t start = slice.starts[i], limit = slice.limits[i], stride = slice.strides[i];
     if (start < 0 || limit > x.shape[i] || start > limit) {
-      context.fail(fmt::format("[{}, {}) is no part of axis {} of {}, which has {} elements", start,
-                               limit, i, x.str(), x.shape[i]));
+      context.fail(
+          fmt::format("[{}, {}) is no part of axis {} of {}, which has {} elements\n  "
+                      "Starts and limits count from the front, and a start is not past its "
+                      "limit.",
+                      start, limit, i, x.str(), x.shape[i]));
     }
     if (stride < 1) {
       context.fail(fmt::format(

@@ -30,9 +30,9 @@ std::size_t hash_of(const Node* node) {
   }
   std::size_t hash = absl::HashOf(node->op, node->attributes.hash(), node->operands.size());
   if (takes_either_order(node)) {
-    const auto [first, second] =
-        std::minmax(identity(node->operands[0]), identity(node->operands[1]));
-    return absl::HashOf(hash, first, second);
+    // Named, since std::minmax would give references to what is gone.
+    const auto a = identity(node->operands[0]), b = identity(node->operands[1]);
+    return absl::HashOf(hash, std::min(a, b), std::max(a, b));
   }
   for (const Tensor& operand : node->operands) hash = absl::HashOf(hash, identity(operand));
   return hash;

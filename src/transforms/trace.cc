@@ -7,6 +7,35 @@
 
 namespace rondo::detail {
 
+namespace {
+
+/// The line of the first op in a region that uses a capture; where no op does, the line that made
+/// it.
+SourceLocation line_of_use(const ir::OpenRegion& region, const Tensor& capture) {
+  for (const ir::Node* node : region.body) {
+    for (const Tensor& operand : node->operands) {
+      if (operand.same_as(capture)) return node->location();
+    }
+  }
+  return capture.node()->location();
+}
+
+/// The values of the captures. Where one has none, since it escaped from another trace, the error
+/// names the line that uses it.
+std::vector<Literal> values_of_captures(const ir::OpenRegion& region, const std::string& what) {
+  try {
+    return ir::evaluate(region.captures, {}, what);
+  } catch (const TraceError&) {
+    for (const Tensor& capture : region.captures) {
+      if (ir::depends_on_trace({&capture, 1}))
+        ir::evaluate({&capture, 1}, line_of_use(region, capture), what);
+    }
+    throw;
+  }
+}
+
+}  // namespace
+
 Function trace(std::string name, const RegionCallable& callable, std::span<const TensorType> types,
                std::vector<std::string> names) {
   const std::string what = "the traced function '" + name + "'";
@@ -18,14 +47,16 @@ Function trace(std::string name, const RegionCallable& callable, std::span<const
   for (const Tensor& capture : region.captures) {
     if (ir::is_parameter(capture.node())) {
       const auto& home = *capture.node()->attrs<ir::ParameterAttributes>().region;
-      throw TraceError(fmt::format("mixed traces: {} uses '{}' of {} ({}), which is being traced "
-                                   "around it\n  Pass the tensor in as an argument.",
-                                   what, capture.node()->attrs<ir::ParameterAttributes>().name,
-                                   home.what, home.at.str()),
-                       home.at);
+      const SourceLocation at = line_of_use(region, capture);
+      throw TraceError(
+          fmt::format("mixed traces: {} uses '{}' of {}{}, which is being traced "
+                      "around it{}\n  Pass the tensor in as an argument.",
+                      what, capture.node()->attrs<ir::ParameterAttributes>().name, home.what,
+                      ir::in_brackets(home.at), at.line == 0 ? "" : "\n  at " + at.str()),
+          at);
     }
   }
-  const std::vector<Literal> values = ir::evaluate(region.captures, {}, what);
+  const std::vector<Literal> values = values_of_captures(region, what);
   ir::Replay replay;
   Function::Data data{region.name, region.params, {}, {}, region.result_names};
   for (std::size_t i = 0; i < values.size(); i++) {

@@ -120,8 +120,9 @@ TEST(Print, BranchesAreNamedByWhatSelectsThem) {
 }
 
 TEST(Print, ALazyTensorPrintsWhatEvalWouldRun) {
-  const Tensor x = Tensor(Literal::from(std::vector<float>(8, 1), {8})) +
-                   Tensor(Literal::from(std::vector<float>(8, 2), {8}));
+  const Tensor one = Literal::from(std::vector<float>(8, 1), {8});
+  const Tensor two = Literal::from(std::vector<float>(8, 2), {8});
+  const Tensor x = one + two;
   EXPECT_THAT(to_text(x), HasSubstr("f32[8] = add %0, %1"));
   x.eval();
   EXPECT_EQ(count_of(to_text(x), " add "), 0u);

@@ -87,7 +87,9 @@ TEST(InPlace, Choice) {
             b = copy_of({10, 20, 30});
     const std::byte* storage = movable & 2 ? a.bytes() : b.bytes();
     const Literal out = run_kernel(chosen, {&p, &a, &b}, movable);
-    if (movable) EXPECT_EQ(out.bytes(), storage);
+    if (movable) {
+      EXPECT_EQ(out.bytes(), storage);
+    }
     expect_values<float>(out, {3}, {1, 20, 3});
   }
 }
@@ -240,10 +242,10 @@ TEST(Places, AreThoseOfTheOperatorOrCall) {
   expect_error([&] { where(x, x, x); }, {here(__LINE__)});
   expect_error([&] { clamp(i, x, i); }, {here(__LINE__)});
   expect_error([&] { bitcast_convert(vec<bool>({true}), DType::kU8); }, {here(__LINE__)});
+  const std::string place = "elementwise_test.cc:" + std::to_string(__LINE__ + 1);
   const Tensor y = exp(x * 2);
-  EXPECT_EQ(y.node()->location().str(), "elementwise_test.cc:" + std::to_string(__LINE__ - 1));
-  EXPECT_EQ(y.node()->operand(0).node()->location().str(),
-            "elementwise_test.cc:" + std::to_string(__LINE__ - 2));
+  EXPECT_EQ(y.node()->location().str(), place);
+  EXPECT_EQ(y.node()->operand(0).node()->location().str(), place);
 }
 
 TEST(Complex, PartsAndConjugates) {

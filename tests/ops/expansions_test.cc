@@ -54,7 +54,9 @@ void expect_same(const Literal& got, const Literal& want, const Literal& at, dou
     const T unit = std::numeric_limits<T>::epsilon();
     EXPECT_LE(std::abs(x - y), units * unit * std::abs(y) + std::numeric_limits<T>::min())
         << "at " << at.data<T>()[i] << ": " << x << ", expected " << y;
-    if (y == 0 && x == 0) EXPECT_EQ(std::signbit(x), std::signbit(y)) << "at " << at.data<T>()[i];
+    if (y == 0 && x == 0) {
+      EXPECT_EQ(std::signbit(x), std::signbit(y)) << "at " << at.data<T>()[i];
+    }
   }
 }
 

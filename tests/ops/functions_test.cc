@@ -205,8 +205,9 @@ void expect_edges(const Tensor& got, const std::vector<float>& want) {
   expect_close<float>(got, {static_cast<std::int64_t>(want.size())}, want, 3e-7);
   const Literal value = got.eval();
   for (std::size_t i = 0; i < want.size(); i++) {
-    if (want[i] == 0)
+    if (want[i] == 0) {
       EXPECT_EQ(std::signbit(value.data<float>()[i]), std::signbit(want[i])) << "element " << i;
+    }
   }
 }
 

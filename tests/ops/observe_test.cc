@@ -55,8 +55,9 @@ TEST(Print, WritesALineThroughItsFormat) {
 TEST(Print, RefusesFormatsWhenTheyAreWritten) {
   const Tensor x = vec<float>({1});
   const std::string remedy = "print(x, \"x = {}\")";
-  expect_error([&] { print(x, "x"); }, {"print: the format \"x\" has no {} for the value", remedy,
-                                        "at observe_test.cc:" + std::to_string(__LINE__)});
+  const std::string here = "at observe_test.cc:" + std::to_string(__LINE__ + 1);
+  expect_error([&] { print(x, "x"); },
+               {"print: the format \"x\" has no {} for the value", remedy, here});
   expect_error([&] { print(x, ""); }, {"has no {} for the value"});
   expect_error(
       [&] { print(x, "{} and {}"); },

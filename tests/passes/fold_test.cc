@@ -34,7 +34,9 @@ TEST(Fold, LargeResultsStayPrograms) {
   const Function f = trace([](Tensor x) { return x + full(f32({100}), 2.0f) * 3.0f; }, f32({100}));
   const Function g = passes::optimize(f);
   for (const ir::Node* node : g.body()) {
-    if (ir::is_constant(node)) EXPECT_LE(node->type().elements(), passes::kFoldedResultElements);
+    if (ir::is_constant(node)) {
+      EXPECT_LE(node->type().elements(), passes::kFoldedResultElements);
+    }
   }
   expect_same_results(f, {Literal::zeros(f32({100}))});
 }

@@ -16,7 +16,14 @@ struct House {
   Tensor step, slab, tank;
 };
 
-House one_step(House h) { return {h.step + 1, h.slab + 0.5f * (h.tank - h.slab), h.tank}; }
+// Statement by statement: the order of a program is that in which its ops are called, and C++
+// leaves the order of an operator's operands open.
+House one_step(House h) {
+  const Tensor next = h.step + 1;
+  const Tensor difference = h.tank - h.slab;
+  const Tensor change = difference * 0.5f;
+  return {next, h.slab + change, h.tank};
+}
 
 TEST(HloText, AWholeProgram) {
   const Function function = trace(
@@ -39,16 +46,16 @@ solve_cond {
 solve_body {
   carry.1 = (s32[], f32[], f32[], s32[]) parameter(0)
   constant.2 = s32[] constant(1)
-  constant.3 = f32[] constant(0.5)
   step = s32[] get-tuple-element(carry.1), index=0
-  add.4 = s32[] add(step, constant.2)
+  add.3 = s32[] add(step, constant.2)
   tank = f32[] get-tuple-element(carry.1), index=2
   slab = f32[] get-tuple-element(carry.1), index=1
-  subtract.5 = f32[] subtract(tank, slab)
-  multiply.6 = f32[] multiply(constant.3, subtract.5)
+  subtract.4 = f32[] subtract(tank, slab)
+  constant.5 = f32[] constant(0.5)
+  multiply.6 = f32[] multiply(subtract.4, constant.5)
   add.7 = f32[] add(slab, multiply.6)
   arg1 = s32[] get-tuple-element(carry.1), index=3
-  ROOT tuple.8 = (s32[], f32[], f32[], s32[]) tuple(add.4, add.7, tank, arg1)
+  ROOT tuple.8 = (s32[], f32[], f32[], s32[]) tuple(add.3, add.7, tank, arg1)
 }
 
 ENTRY main {
@@ -138,12 +145,14 @@ TEST(HloText, BranchesOfAPredAndOfAnIndex) {
       [](Tensor p, Tensor i, Tensor x) {
         const auto same = [](Tensor y) { return y; };
         const auto twice = [](Tensor y) { return y * 2; };
-        return std::pair(cond(p, same, twice, x), switch_case(i, std::tuple(same, twice, same), x));
+        const Tensor chosen = cond(p, same, twice, x);
+        return std::pair(chosen, switch_case(i, std::tuple(same, twice, same), x));
       },
       pred(), s32(), f32()));
   EXPECT_THAT(text, HasSubstr(", true_computation=true_branch, false_computation=false_branch\n"));
   EXPECT_THAT(text, HasSubstr(", branch_computations={branch_0, branch_1, branch_2}\n"));
-  EXPECT_THAT(text, HasSubstr("true_branch {\n  arguments.1 = (f32[]) parameter(0)\n  ROOT y = "));
+  EXPECT_THAT(
+      text, HasSubstr("true_branch {\n  arguments.1 = (f32[]) parameter(0)\n  ROOT operand_0 = "));
 }
 
 TEST(HloText, BranchesOfSeveralResultsAndOfNoArguments) {
@@ -236,7 +245,7 @@ TEST(HloText, TheTextIsTheSameEachTime) {
 }
 
 TEST(HloText, OfALazyTensor) {
-  const Tensor x = Tensor(2.0f) * Tensor(3.0f);
+  const Tensor two = 2.0f, three = 3.0f, x = two * three;
   EXPECT_EQ(to_hlo_text(x), R"(HloModule main, entry_computation_layout={()->f32[]}
 
 ENTRY main {

@@ -69,7 +69,8 @@ TEST(StablehloText, BranchesSeeTheirArgumentsOutside) {
       [](Tensor p, Tensor i, Tensor x, Tensor y) {
         const auto same = [](Tensor z) { return z; };
         const auto plus = [&](Tensor z) { return z + y; };
-        return std::pair(cond(p, same, plus, x), switch_case(i, std::tuple(same, plus, plus), x));
+        const Tensor chosen = cond(p, same, plus, x);
+        return std::pair(chosen, switch_case(i, std::tuple(same, plus, plus), x));
       },
       pred(), s32(), f32(), f32()));
   EXPECT_THAT(text, HasSubstr(R"(    %0 = "stablehlo.if"(%arg0) ({
@@ -180,7 +181,8 @@ TEST(StablehloText, OptimizedOnDemand) {
 }
 
 TEST(StablehloText, OfALazyTensor) {
-  EXPECT_THAT(to_stablehlo_text(Tensor(2.0f) * Tensor(3.0f)),
+  const Tensor two = 2.0f, three = 3.0f;
+  EXPECT_THAT(to_stablehlo_text(two * three),
               HasSubstr("  func.func public @main() -> (tensor<f32>) {\n"
                         "    %0 = stablehlo.constant dense<2.0> : tensor<f32>\n"));
 }
