@@ -27,11 +27,11 @@ namespace rondo {
 
 /// For check_grads.
 struct CheckGradsOptions {
-  int order = 1;          // derivatives up to this order
-  bool forward = true;    // check jvp against differences
-  bool reverse = true;    // check vjp against jvp
-  double step = 0;        // of the differences; 0: the best for the dtype
-  double tolerance = 0;   // relative; 0: what the dtype allows
+  int order = 1;         // derivatives up to this order
+  bool forward = true;   // check jvp against differences
+  bool reverse = true;   // check vjp against jvp
+  double step = 0;       // of the differences; 0: the best for the dtype
+  double tolerance = 0;  // relative; 0: what the dtype allows
 };
 
 namespace detail {
@@ -86,11 +86,11 @@ RONDO_API JacobianLeaves jacobian(const RegionCallable& f, const ArgumentLeaves&
                                   std::span<const std::size_t> of, bool forward, SourceLocation at);
 
 template <class... Args>
-ArgumentLeaves argument_leaves(const Args&... args) {
+ArgumentLeaves argument_leaves(SourceLocation at, const Args&... args) {
   ArgumentLeaves all;
   std::size_t index = 0;
   [[maybe_unused]] auto add = [&](const auto& arg) {
-    Leaves one = leaves_of(arg, "arg" + std::to_string(index));
+    Leaves one = leaves_of(arg, "arg" + std::to_string(index), at);
     all.owner.insert(all.owner.end(), one.values.size(), index++);
     all.leaves.values.insert(all.leaves.values.end(), one.values.begin(), one.values.end());
     all.leaves.paths.insert(all.leaves.paths.end(), one.paths.begin(), one.paths.end());
@@ -130,8 +130,8 @@ class ValueAndGrad {
                   "for others");
     static constexpr std::size_t kOf[] = {I...};
     std::optional<Out> prototype;
-    const GradientLeaves both =
-        gradient(function_on_leaves(f_, prototype, args...), argument_leaves(args...), kOf, at_);
+    const GradientLeaves both = gradient(function_on_leaves(f_, prototype, args...),
+                                         argument_leaves(at_, args...), kOf, at_);
     return std::pair(both.value, trees_of_arguments<I...>(both.gradients, std::tie(args...)));
   }
 
@@ -168,7 +168,7 @@ class Jacobian {
     static constexpr std::size_t kOf[] = {I...};
     std::optional<Out> prototype;
     const JacobianLeaves all = jacobian(function_on_leaves(f_, prototype, args...),
-                                        argument_leaves(args...), kOf, kForward, at_);
+                                        argument_leaves(at_, args...), kOf, kForward, at_);
     const auto tied = std::tie(args...);
     const auto row = [&](std::size_t i) {
       return trees_of_arguments<I...>(all.jacobians[i], tied);
@@ -201,7 +201,7 @@ class Pullback {
     static_assert(TreeConvertible<Cotangent, Out>,
                   "rondo: the cotangent must be a tree like the function's result");
     const std::vector<Tensor> pulled =
-        pull_(leaves_of(tree_cast<Out>(cotangent), "cotangent").values);
+        pull_(leaves_of(tree_cast<Out>(cotangent), "cotangent", SourceLocation{}).values);
     std::span<const Tensor> leaves(pulled);
     return std::apply(
         [&](const auto&... arguments) {
@@ -277,8 +277,8 @@ auto jvp(F&& f, const std::tuple<Primals...>& primals, const std::tuple<Tangents
   const detail::JvpLeaves both = std::apply(
       [&](const auto&... args) {
         return detail::jvp(detail::function_on_leaves(f, prototype, args...),
-                           detail::argument_leaves(args...),
-                           detail::leaves_of(tangents, "tangent").values, at);
+                           detail::argument_leaves(at, args...),
+                           detail::leaves_of(tangents, "tangent", at).values, at);
       },
       primals);
   return std::pair<Out, Out>(detail::whole_tree_from(*prototype, both.results),
@@ -291,8 +291,9 @@ template <class F, class... Primals>
 auto vjp(F&& f, const Primals&... primals) {
   using Out = detail::result_of_t<std::decay_t<F>, Primals...>;
   std::optional<Out> prototype;
-  detail::VjpLeaves leaves = detail::vjp(detail::function_on_leaves(f, prototype, primals...),
-                                         detail::argument_leaves(primals...), SourceLocation{});
+  detail::VjpLeaves leaves =
+      detail::vjp(detail::function_on_leaves(f, prototype, primals...),
+                  detail::argument_leaves(SourceLocation{}, primals...), SourceLocation{});
   Out out = detail::whole_tree_from(*prototype, leaves.results);
   detail::Pullback<Out, Primals...> pullback(
       std::move(leaves.pullback), out,
@@ -311,8 +312,8 @@ namespace detail {
 
 /// Appends the leaves of a tree.
 template <class Tree>
-void append_leaves(Leaves& all, const Tree& tree, std::string_view root) {
-  Leaves more = leaves_of(tree, root);
+void append_leaves(Leaves& all, const Tree& tree, std::string_view root, SourceLocation at) {
+  Leaves more = leaves_of(tree, root, at);
   all.values.insert(all.values.end(), more.values.begin(), more.values.end());
   all.paths.insert(all.paths.end(), more.paths.begin(), more.paths.end());
 }
@@ -325,7 +326,7 @@ class Checkpointed {
   auto operator()(const Args&... args) const {
     std::optional<result_of_t<F, Args...>> prototype;
     const std::vector<Tensor> results = detail::checkpoint(
-        function_on_leaves(f_, prototype, args...), argument_leaves(args...).leaves, at_);
+        function_on_leaves(f_, prototype, args...), argument_leaves(at_, args...).leaves, at_);
     return whole_tree_from(*prototype, results);
   }
 
@@ -349,12 +350,13 @@ class CustomJvp {
       auto both = rule_(primals, tangents);
       static_assert(kIsPair<decltype(both)>,
                     "rondo: the rule of custom_jvp must return std::pair{result, tangent}");
-      Leaves out = leaves_of(tree_cast<Out>(std::get<0>(both)), "result");
-      append_leaves(out, tree_cast<Out>(std::get<1>(both)), "tangent");
+      Leaves out = leaves_of(tree_cast<Out>(std::get<0>(both), at_), "result", at_);
+      append_leaves(out, tree_cast<Out>(std::get<1>(both), at_), "tangent", at_);
       return out;
     };
-    const std::vector<Tensor> results = detail::custom_jvp(
-        function_on_leaves(f_, prototype, args...), rule, argument_leaves(args...).leaves, at_);
+    const std::vector<Tensor> results =
+        detail::custom_jvp(function_on_leaves(f_, prototype, args...), rule,
+                           argument_leaves(at_, args...).leaves, at_);
     return whole_tree_from(*prototype, results);
   }
 
@@ -381,9 +383,9 @@ class CustomVjp {
     const RegionCallable fwd = [&](std::span<const Tensor> leaves) {
       std::tuple<traced_t<Args>...> arguments{tree_from(args, leaves)...};
       auto both = std::apply(fwd_, std::move(arguments));
-      Leaves out = leaves_of(tree_cast<Out>(std::get<0>(both)), "result");
+      Leaves out = leaves_of(tree_cast<Out>(std::get<0>(both), at_), "result", at_);
       residuals = tree_cast<Residuals>(std::get<1>(both));
-      append_leaves(out, *residuals, "residual");
+      append_leaves(out, *residuals, "residual", at_);
       return out;
     };
     const RegionCallable bwd = [&](std::span<const Tensor> leaves) {
@@ -394,10 +396,11 @@ class CustomVjp {
       static_assert(TreeConvertible<decltype(pulled), Cotangents>,
                     "rondo: bwd of custom_vjp must return a std::tuple of cotangents, one an "
                     "argument, each a tree like it");
-      return leaves_of(tree_cast<Cotangents>(std::move(pulled)), "cotangent");
+      return leaves_of(tree_cast<Cotangents>(std::move(pulled), at_), "cotangent", at_);
     };
-    const std::vector<Tensor> results = detail::custom_vjp(
-        function_on_leaves(f_, prototype, args...), fwd, bwd, argument_leaves(args...).leaves, at_);
+    const std::vector<Tensor> results =
+        detail::custom_vjp(function_on_leaves(f_, prototype, args...), fwd, bwd,
+                           argument_leaves(at_, args...).leaves, at_);
     return whole_tree_from(*prototype, results);
   }
 
@@ -446,7 +449,7 @@ void check_grads(const F& f, const std::tuple<Args...>& args, const CheckGradsOp
   std::apply(
       [&](const auto&... each) {
         detail::check_grads(detail::function_on_leaves(f, prototype, each...),
-                            detail::argument_leaves(each...), options, at);
+                            detail::argument_leaves(at, each...), options, at);
       },
       args);
 }
