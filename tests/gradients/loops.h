@@ -48,13 +48,18 @@ inline bool has_known_length(LoopKind kind) {
 /// How often a body is to be run.
 struct Trips {
   int known = 0;        // for loops of known length
-  Tensor given = {};    // for the others, an s32 scalar; empty: `known` as a constant
+  Tensor given = {};    // for the others, an s32 scalar; empty: `known`, hidden from the trace
   int promised = 1000;  // max_trip_count
 };
 
+/// `count`, as a trace sees it that does not know the numbers in x: one more if any were NaN.
+inline Tensor hidden_count(int count, const Tensor& x) {
+  return count + convert(any(is_nan(x)), DType::kS32);
+}
+
 inline Carry run_loop(LoopKind kind, const Trips& trips, const LoopBody& body, const Carry& init,
                       Checkpoint policy = {}) {
-  const Tensor upper = trips.given.empty() ? Tensor(trips.known) : trips.given;
+  const Tensor upper = trips.given.empty() ? hidden_count(trips.known, init.at(0)) : trips.given;
   switch (kind) {
     case LoopKind::kUnrolled: {
       Carry carry = init;
