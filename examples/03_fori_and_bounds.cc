@@ -29,15 +29,15 @@ int main() {
 
   auto visit = [](rondo::ForiOptions options) {
     return rondo::fori_loop(
-        0, 10, [](Tensor i, Tensor digits) { return digits * 10 + i; }, 0, options);
+        1, 10, [](Tensor i, Tensor digits) { return digits * 10 + i; }, 0, options);
   };
-  std::cout << "forward by 3:  " << visit({.step = 3}) << "\n";
-  std::cout << "backward by 3: " << visit({.step = 3, .reverse = true}) << "\n";
-  std::cout << "unrolled by 2: " << visit({.step = 3, .unroll = 2}) << "\n";
+  std::cout << "forward by 3:  " << visit({.step = 3}).item<int>() << "\n";
+  std::cout << "backward by 3: " << visit({.step = 3, .reverse = true}).item<int>() << "\n";
+  std::cout << "unrolled by 2: " << visit({.step = 3, .unroll = 2}).item<int>() << "\n";
 
   // Rows can be written one by one: in place, so n rows cost O(n).
   const Tensor squares = rondo::fori_loop(
       0, 8, [](Tensor i, Tensor rows) { return update(rows, i, i * i); },
       rondo::zeros(rondo::s32({8})));
-  std::cout << squares << "\n";
+  std::cout << "squares: " << squares << "\n";
 }

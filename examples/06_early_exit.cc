@@ -80,8 +80,8 @@ int main() {
               r = right(rondo::constant(sorted, {6}), v).item<int>();
     const bool same = l == std::lower_bound(sorted.begin(), sorted.end(), v) - sorted.begin() &&
                       r == std::upper_bound(sorted.begin(), sorted.end(), v) - sorted.begin();
-    std::cout << v << ": " << l << " " << r << (same ? "" : "  differs from the standard library")
-              << "\n";
+    std::cout << v << " belongs at " << l << " or, behind its equals, at " << r
+              << (same ? "" : "  differs from the standard library") << "\n";
   }
 
   const Tensor boxes = rondo::constant({{0.f, 0.f, 4.f, 4.f},
@@ -92,7 +92,7 @@ int main() {
   const Tensor scores = rondo::constant({0.9f, 0.6f, 0.8f, 0.7f, 0.95f});
   const Suppression kept =
       rondo::jit([](Tensor b, Tensor s) { return suppress(b, s, 4); })(boxes, scores);
-  std::cout << "kept " << kept.count.item<int>() << ": " << kept.picked << "\n";
+  std::cout << "kept " << kept.count.item<int>() << " boxes of 5: " << kept.picked << "\n";
 
   auto merged = rondo::jit([](Tensor a, Tensor b) { return merge(a, b); });
   std::cout << "merged: " << merged(rondo::constant({1, 4, 4, 9}), rondo::constant({2, 4, 10}))

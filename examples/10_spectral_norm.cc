@@ -23,5 +23,6 @@ int main() {
       return sqrt(sum(u * v) / sum(v * v));
     });
   };
-  std::printf("%.9f\n", spectral_norm(100)(rondo::ones(rondo::f64({100}))).item<double>());
+  std::printf("%.9f (the benchmark demands 1.274219991)\n",
+              spectral_norm(100)(rondo::ones(rondo::f64({100}))).item<double>());
 }

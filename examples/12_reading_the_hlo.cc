@@ -37,6 +37,10 @@ int main() {
 
   // Source lines on request: each op points at the line of this file that made it.
   const std::string located = rondo::to_hlo_text(program, {.metadata = true});
-  const std::size_t at = located.find("divide(");
-  std::cout << located.substr(at, located.find('\n', at) - at).substr(0, 40) << " ...\n";
+  std::string line = located.substr(located.find("divide("));
+  line.resize(line.find('\n'));
+  // The file stands there as the compiler was given it; here without its folder.
+  const std::size_t file = line.find("source_file=\"") + 13, folder_end = line.rfind('/');
+  if (folder_end > file && folder_end != line.npos) line.erase(file, folder_end + 1 - file);
+  std::cout << line << "\n";
 }

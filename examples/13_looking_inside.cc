@@ -8,7 +8,7 @@ using rondo::Tensor;
 
 int main() {
   auto newton = [](Tensor a) {
-    return rondo::while_loop([&](Tensor x) { return abs(x * x - a) > 1e-6 * a; },
+    return rondo::while_loop([&](Tensor x) { return abs(x * x / a - 1) > 1e-6; },
                              [&](Tensor x) {
                                const Tensor next = 0.5 * (x + a / x);
                                return rondo::tap(next,

@@ -4,6 +4,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "ir/kernel.h"
+#include "ops/combiners.h"
 #include "rondo/error.h"
 
 namespace rondo::passes {
@@ -25,9 +26,12 @@ class NoHost final : public ir::Host {
 };
 
 bool can_be_folded(const ir::Node* node) {
-  if (!node->op->kernel || node->op->observer || node->op->kind != ir::OpKind::kOrdinary ||
-      !node->regions.empty())
+  if (!node->op->kernel || node->op->observer || node->op->kind != ir::OpKind::kOrdinary)
     return false;
+  for (const Function& region : node->regions) {
+    // Kernels know these by themselves; other regions they have called by the host.
+    if (ops::known_combiner(region) == ops::Combiner::kOther) return false;
+  }
   for (const TensorType& type : node->types) {
     if (type.elements() > kFoldedResultElements) return false;
   }

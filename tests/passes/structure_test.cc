@@ -106,10 +106,11 @@ TEST(Structure, EqualRegionsCountAsEqualWhetherTheyAreOneObjectOrTwo) {
   const Function body = trace([](Tensor s) { return s * 2.0f; }, f32());
   const Function twin = trace([](Tensor s) { return s * 2.0f; }, f32());
   const Function condition = trace([](Tensor s) { return s < 9.0f; }, f32());
+  const Function loop = newton(3, 1);
   auto twice = [&](const Function& first, const Function& second) {
     return trace(
         [&](Tensor x) {
-          const ir::Node* like = newton(3, 1).body().back();
+          const ir::Node* like = loop.body().back();
           const Tensor once = ir::make_typed(*like->op, {x}, {}, {f32()}, {}, {condition, first});
           return ir::make_typed(*like->op, {once}, {}, {f32()}, {}, {condition, second});
         },

@@ -176,7 +176,7 @@ void ProgramGenerator::random_statement() {
       &G::slicing,    &G::indexing,   &G::indexing,   &G::reduction,  &G::running_total,
       &G::ordering,   &G::product,    &G::creation,   &G::scattering, &G::random_bits};
   constexpr int kTries = 20;
-  if (depth_ < size_.depth && dice_.chance(depth_ == 0 ? 40 : 25)) {
+  if (depth_ < size_.depth && dice_.chance(40)) {
     if (construct()) return;
   }
   for (int i = 0; i < kTries; i++) {
