@@ -26,22 +26,17 @@ TensorsFunction of_tensors(F f) {
   };
 }
 
+/// How sharply: the step and tolerances, whatever the dtype.
 struct DerivativeCheck {
   int order = 2;
   double step = 1e-6;
-  // Against the largest number in the compared array and in the function's results.
-  double rtol = 1e-6;
+  double rtol = 1e-6;  // of the largest number in the compared array
   double atol = 1e-8;
   std::uint64_t seed = 1;  // of the directions
 };
 
-/// What is wrong with the derivatives of f at these arguments, "" if nothing is. Floats must be f64
-/// and complex numbers c128; integers and preds are held fixed.
-///
-/// Compares the tangent along a random direction with the central difference, the pullback of a
-/// random cotangent with the tangent (both give the same scalar), and then, up to the order asked
-/// for, does the same with the tangent and with the pullback as functions of the arguments: forward
-/// over forward, reverse over forward, forward over reverse, reverse over reverse.
+/// What is wrong with the derivatives of f at these arguments, forward and reverse, "" if nothing
+/// is: rondo::check_grads on vectors of tensors, which does not throw where derivatives differ.
 std::string derivative_error(const TensorsFunction& f, const std::vector<Literal>& at,
                              const DerivativeCheck& check = {});
 
