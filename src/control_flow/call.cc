@@ -103,7 +103,10 @@ ir::Reverse checkpoint_reverse(const ir::ReverseCall& call) {
         .reverse(function, std::span(values).first(operands.size()), perturbed, active)
         .pullback(behind);
   };
-  return {ir::Replay::inline_call(function, operands), std::move(pullback)};
+  if (!uses_custom_vjp(function))
+    return {ir::Replay::inline_call(function, operands), std::move(pullback)};
+  return {call.derivatives.reverse(function, operands, call.perturbed, call.active).results,
+          std::move(pullback)};
 }
 
 ir::Jvp custom_jvp_rule(const ir::JvpCall& call) {
@@ -238,6 +241,10 @@ const ir::OpDef kStopGradient{.name = "stop_gradient",
                               .infer = infer_identity,
                               .expand = expand_to_operands,
                               .zero_derivative = true};
+
+bool uses_custom_vjp(const Function& function) {
+  return function.stats().ops.contains(std::string(kCustomVjp.name));
+}
 
 std::vector<Tensor> optimization_barrier(std::vector<Tensor> values) {
   if (values.empty()) return values;

@@ -34,7 +34,8 @@ struct WhileProblem {
 };
 
 /// Reverse mode for an unknown number of trips with few slots (control_flow/online.cc).
-ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots);
+ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
+                           ir::Derivatives& derivatives);
 /// With residuals stacked, for up to `limit` trips where it is known (control_flow/while_tape.cc).
 ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit);
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "control_flow/call.h"
 #include "control_flow/carry.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/scan.h"
@@ -462,7 +463,8 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
 
 }  // namespace
 
-ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots) {
+ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
+                           ir::Derivatives& derivatives) {
   if (slots < 1 || slots > 30'000) {
     throw TraceError(
         fmt::format("{}: a checkpoint policy with {} slots\n  at {}\n  Give from 1 to "
@@ -481,6 +483,13 @@ ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots) {
   loop->active = problem.flags.active;
   loop->results = problem.joint.results;
   loop->at = problem.at;
+  if (uses_custom_vjp(loop->body)) {
+    const std::vector<Tensor>&params = loop->joint.parameters(), &outputs = loop->joint.outputs();
+    const auto count = static_cast<std::ptrdiff_t>(problem.joint.parameters);
+    loop->body = derivatives.simplified(Function::make(
+        loop->body.name(), {params.begin(), params.begin() + count},
+        {outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(loop->results)}));
+  }
   append_tensors(loop->init, problem.carry());
   append_tensors(loop->invariants, problem.invariants());
   // The way back needs what the pullback of a body uses, and what that is computed from.

@@ -130,7 +130,7 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
       return reverse_with_tape(problem, limit);
     case Policy::kOnline:
     case Policy::kRevolve:
-      return reverse_online(problem, a.checkpoint.slots);
+      return reverse_online(problem, a.checkpoint.slots, call.derivatives);
     default:
       // A promised count: a tape where it is small (docs/gradients.md says how small).
       if (limit && policy == Policy::kAutomatic) {
@@ -140,7 +140,7 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
         if (per_trip == 0 || *limit <= kAutomaticTapeBytes / per_trip)
           return reverse_with_tape(problem, *limit);
       }
-      return reverse_online(problem, kAutomaticSlots);
+      return reverse_online(problem, kAutomaticSlots, call.derivatives);
   }
 }
 

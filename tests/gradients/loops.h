@@ -111,13 +111,16 @@ inline Tensor run_loop(LoopKind kind, const Trips& trips,
                   Carry{init}, policy)[0];
 }
 
-/// All policies that make sense for a loop: each must give the same gradient.
-inline std::vector<Checkpoint> policies_for(LoopKind kind) {
-  std::vector<Checkpoint> all{Checkpoint::automatic(), Checkpoint::online(1),
-                              Checkpoint::online(2),   Checkpoint::online(4),
-                              Checkpoint::revolve(1),  Checkpoint::revolve(3),
-                              Checkpoint::periodic(3)};
-  if (has_known_length(kind) || kind == LoopKind::kPromisedWhile) all.push_back(Checkpoint::tape());
+/// Each must give the same gradient, of every loop.
+inline constexpr Checkpoint kPolicies[] = {Checkpoint::automatic(), Checkpoint::tape(),
+                                           Checkpoint::online(1),   Checkpoint::online(2),
+                                           Checkpoint::online(4),   Checkpoint::revolve(1),
+                                           Checkpoint::revolve(3),  Checkpoint::periodic(3)};
+/// Those whose gradient can be differentiated, printed and run by XLA: a tape needs a length.
+inline std::vector<Checkpoint> lasting_policies_for(LoopKind kind) {
+  std::vector<Checkpoint> all(std::begin(kPolicies), std::end(kPolicies));
+  if (kind == LoopKind::kWhile || kind == LoopKind::kDynamicFori)
+    std::erase(all, Checkpoint::tape());
   return all;
 }
 

@@ -24,7 +24,7 @@ std::vector<double> numbers(const Tensor& x) {
 
 TEST(Modes, EagerLazyAndJittedAgree) {
   for (const LoopKind kind : kLoops) {
-    for (const Checkpoint policy : policies_for(kind)) {
+    for (const Checkpoint policy : kPolicies) {
       SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
       const auto f = [&](Tensor x, Tensor w) {
         const Tensor end = run_loop(
@@ -82,7 +82,7 @@ TEST(Modes, EagerScopeComputesEveryTransform) {
 
 TEST(Modes, APullbackServesManyTimes) {
   for (const LoopKind kind : kLoops) {
-    for (const Checkpoint policy : policies_for(kind)) {
+    for (const Checkpoint policy : kPolicies) {
       SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
       const auto f = [&](Tensor x, Tensor w) {
         return run_loop(

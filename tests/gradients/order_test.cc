@@ -26,7 +26,7 @@ void check_second_order(F f, const std::vector<Literal>& at) {
 template <class Test>
 void for_each_loop(Test&& test) {
   for (const LoopKind kind : kLoops) {
-    for (const Checkpoint policy : policies_for(kind)) {
+    for (const Checkpoint policy : lasting_policies_for(kind)) {
       SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
       test(kind, policy);
     }

@@ -172,7 +172,7 @@ class PolicyGradient : public ::testing::TestWithParam<std::tuple<Program, LoopK
 TEST_P(PolicyGradient, EqualsThatOfTheUnrolledLoop) {
   std::vector<std::vector<double>> expected;
   for (const int n : kTripCounts) expected.push_back(unrolled_gradient(program(), n));
-  for (const Checkpoint policy : policies_for(kind())) {
+  for (const Checkpoint policy : kPolicies) {
     int known = 0;
     const auto f = [&](Tensor x, Tensor w, Tensor n) {
       return loss(program(), kind(), {known, n, kTripCounts[std::size(kTripCounts) - 1]}, policy, x,

@@ -9,11 +9,9 @@
 namespace rondo::testing {
 namespace {
 
-std::vector<Checkpoint> policies_for_unknown_length() { return policies_for(LoopKind::kWhile); }
-
 TEST(SeedGradients, OfASumWhoseLengthDependsOnIt) {
   // The trip count is the derivative.
-  for (const Checkpoint policy : policies_for_unknown_length()) {
+  for (const Checkpoint policy : kPolicies) {
     SCOPED_TRACE(name_of(policy));
     WhileOptions options;
     options.checkpoint = policy;
@@ -34,7 +32,7 @@ TEST(SeedGradients, OfTriplingAreThePowersOfThree) {
   const std::vector<std::pair<int, double>> known{{0, 1.0}, {1, 3.0}, {2, 9.0}, {5, 243.0}};
   const auto triple = [](const Tensor&, const Tensor& x) { return 3 * x; };
   for (const LoopKind kind : kLoops) {
-    for (const Checkpoint policy : policies_for(kind)) {
+    for (const Checkpoint policy : kPolicies) {
       SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
       if (has_known_length(kind)) {
         for (const auto& [n, power] : known) {
