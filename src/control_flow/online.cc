@@ -474,8 +474,16 @@ ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
   }
   auto loop = std::make_shared<OnlineLoop>();
   loop->condition = problem.node.regions[0];
-  loop->body = problem.node.regions[1];
   loop->joint = problem.joint.function;
+  // The body as the joint program runs it: a custom rule has put its forward function in place.
+  const std::vector<Tensor>&joint_params = loop->joint.parameters(),
+        &joint_outputs = loop->joint.outputs();
+  loop->body =
+      Function::make(problem.node.regions[1].name(),
+                     {joint_params.begin(),
+                      joint_params.begin() + static_cast<std::ptrdiff_t>(problem.joint.parameters)},
+                     {joint_outputs.begin(),
+                      joint_outputs.begin() + static_cast<std::ptrdiff_t>(problem.joint.results)});
   loop->attributes = problem.attributes;
   loop->carries = problem.carries;
   loop->slots = slots;
