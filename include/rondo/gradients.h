@@ -39,7 +39,7 @@ struct CheckGradsOptions {
   /// much of their size.
   double step = 0;
   /// Relative to the largest number of a leaf. 0: 1e-6 for f64 and c128, 2e-3 for f32 and c64. What
-  /// rounding and third derivatives of order 1 make of the differences is allowed for as well.
+  /// rounding makes of the differences is allowed for as well.
   double tolerance = 0;
   /// Of the random directions and cotangents.
   std::uint64_t seed = 1;

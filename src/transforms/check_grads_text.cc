@@ -61,10 +61,11 @@ std::string hint(const CheckFailure& failure) {
   }
   if (has_kink(failure)) {
     return fmt::format(
-        "Below the point the slope is {:.6g}, above it {:.6g}: f has a kink or a jump there, or "
+        "The slope is {:.6g} on one side of the point and {:.6g} on the other: f has a kink or a "
+        "jump there, or "
         "bends within the step. maximum, minimum, abs, clamp, sort and where have them at ties. "
         "Check at another point, or with another .step.",
-        failure.sides[0], failure.sides[1]);
+        failure.sides[0] + 0.0, failure.sides[1] + 0.0);  // for -0
   }
   std::string text = rules_hint(failure);
   if (failure.coarse) {
@@ -89,27 +90,32 @@ std::string check_text(const CheckFailure& failure) {
   const int digits = failure.coarse ? 9 : 17;
   std::string text = fmt::format("check_grads: {}: {} differs from the {}\n", failure.derivative,
                                  failure.leaf, want);
-  const auto line = [&](const char* name, double number) {
-    text += fmt::format("  {:<20}{:.{}g}\n", name, number, digits);
+  const auto number = [](double x, int to_digits) {
+    return std::isnan(x) ? "nan" : fmt::format("{:.{}g}", x + 0.0, to_digits);  // no -nan, no -0
+  };
+  const auto line = [&](const char* name, double x) {
+    text += fmt::format("  {:<20}{}\n", name, number(x, digits));
   };
   line(have, failure.have);
   line(want, failure.want);
+  const std::string difference = number(failure.have - failure.want, 3);
   if (failure.reverse) {
-    text += fmt::format("  {:<20}{:.3g}\n", "difference", failure.have - failure.want);
+    text += fmt::format("  {:<20}{}\n", "difference", difference);
     line("along a direction", failure.back);
-    text += fmt::format("  {:<20}{:.{}g}, where a difference of {:.3g} is allowed\n",
-                        "it should be", failure.there, digits, failure.allowed);
+    text += fmt::format("  {:<20}{}, where a difference of {:.3g} is allowed\n", "it should be",
+                        number(failure.there, digits), failure.allowed);
   } else {
-    text += fmt::format("  {:<20}{:.3g}, where {:.3g} is allowed\n", "difference",
-                        failure.have - failure.want, failure.allowed);
+    text += fmt::format("  {:<20}{}, where {:.3g} is allowed\n", "difference", difference,
+                        failure.allowed);
     if (failure.numbers > 1) {
       text += fmt::format("  of the leaf's {} numbers {} {}\n", failure.numbers, failure.wrong,
                           failure.wrong == 1 ? "differs" : "differ, this one the most");
     }
   }
   if (!failure.shown_by.empty()) {
-    text += fmt::format("  seen with {} of {}{}\n", failure.reverse ? "the cotangent" : "a move",
-                        fmt::join(failure.shown_by, ", or of "), " alone");
+    text +=
+        fmt::format("  seen with {} of {} alone\n", failure.reverse ? "the cotangent" : "a move",
+                    fmt::join(failure.shown_by, ", or of "));
   }
   text += fmt::format("  order {}, {} {}", failure.order, failure.order == 1 ? "mode" : "modes",
                       failure.modes);

@@ -24,7 +24,7 @@ struct CheckFailure {
   std::string leaf;  // path and element
   double have = 0;
   double want = 0;
-  std::array<double, 2> sides = {};  // slopes below and above the point
+  std::array<double, 2> sides = {};  // slopes on either side of the point
   double noise = 0;                  // what rounding makes of a slope
   std::size_t wrong = 0;             // so many of the leaf's numbers differ (tangents only)
   std::size_t numbers = 0;

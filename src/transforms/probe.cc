@@ -51,15 +51,15 @@ Computed::Computed(std::vector<Literal> computed, std::vector<std::string> named
   for (const Literal& literal : values) numbers.push_back(numbers_of(literal));
 }
 
-double Differences::slope(std::size_t leaf, std::size_t number) const {
-  const double a = low.numbers[leaf][number], b = high.numbers[leaf][number];
-  return a == b ? 0 : (b - a) / (2 * step);
-}
-
 LeafNumbers Differences::slopes() const {
+  const auto rise = [](double from, double to) { return from == to ? 0 : to - from; };
   LeafNumbers all = low.numbers;
   for (std::size_t i = 0; i < all.size(); i++) {
-    for (std::size_t k = 0; k < all[i].size(); k++) all[i][k] = slope(i, k);
+    for (std::size_t k = 0; k < all[i].size(); k++) {
+      const double far = rise(low.numbers[i][k], high.numbers[i][k]);
+      const double near = rise(near_low.numbers[i][k], near_high.numbers[i][k]);
+      all[i][k] = (8 * near - far) / (6 * step);
+    }
   }
   return all;
 }
@@ -78,12 +78,12 @@ detail::ArgumentLeaves Probe::arguments(std::span<const Tensor> x) const {
 
 Differences Probe::differences(const RegionCallable& f, const LeafNumbers& direction,
                                double step) const {
-  std::vector<Literal> low = point_.values, high = point_.values;
-  for (std::size_t i = 0; i < direction.size(); i++) {
-    low[i] = moved(low[i], direction[i], -step);
-    high[i] = moved(high[i], direction[i], step);
-  }
-  return {run(f, low), run(f, high), step};
+  const auto at = [&](double by) {
+    std::vector<Literal> there = point_.values;
+    for (std::size_t i = 0; i < there.size(); i++) there[i] = moved(there[i], direction[i], by);
+    return run(f, there);
+  };
+  return {at(-step), at(-step / 2), at(step / 2), at(step), step};
 }
 
 RegionCallable Probe::tangent_of(const RegionCallable& f, const LeafNumbers& direction) const {

@@ -30,13 +30,14 @@ struct Computed {
   std::size_t size() const { return values.size(); }
 };
 
-/// A function's results on both sides of a point.
+/// A function's results on both sides of a point: a step away, and half a step.
 struct Differences {
-  Computed low, high;
+  Computed low, near_low, near_high, high;
   double step;
 
-  /// Central; 0 between equal infinities, which have not moved.
-  double slope(std::size_t leaf, std::size_t number) const;
+  /// Central differences by the formula of five points, wrong by the fourth power of the step: by
+  /// that of two, third derivatives would show where the first is 0. Equal infinities have not
+  /// moved.
   LeafNumbers slopes() const;
 };
 
