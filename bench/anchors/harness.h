@@ -112,6 +112,7 @@ inline void time_it(const std::string& work, const std::string& unit,
 
 void loops();
 void arrays();
+void gradients();
 void texts();
 
 }  // namespace anchors

@@ -3,5 +3,6 @@
 int main() {
   anchors::loops();
   anchors::arrays();
+  anchors::gradients();
   anchors::texts();
 }

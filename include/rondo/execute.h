@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rondo/checkpoint.h"
 #include "rondo/function.h"
 #include "rondo/literal.h"
 
@@ -30,6 +31,14 @@ struct RunStats {
   std::int64_t op_evaluations = 0;  // kernels called
   std::int64_t peak_bytes =
       0;  // most bytes of arrays alive at once, arguments and results included
+};
+
+/// What a loop keeps for the reverse pass, known before the program runs.
+struct LoopResiduals {
+  std::string loop;         // its name; "while" for one without
+  Checkpoint policy;        // what was chosen, never automatic
+  std::int64_t arrays = 0;  // stacked over trips, or in slots
+  std::int64_t bytes = 0;   // of each execution of the loop
 };
 
 /// Where a loop stands; `of` is known for loops with a known trip count.
@@ -75,6 +84,8 @@ class RONDO_API Executable {
   }
   /// Of the last run that ended, on any thread.
   RunStats stats() const;
+  /// The loops that keep something for the reverse pass, in program order.
+  std::vector<LoopResiduals> memory_plan() const;
   /// The program that is run: after the passes, if there were any.
   const Function& function() const;
 

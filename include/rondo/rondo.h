@@ -6,6 +6,7 @@
 #include "rondo/error.h"
 #include "rondo/execute.h"
 #include "rondo/function.h"
+#include "rondo/gradients.h"
 #include "rondo/literal.h"
 #include "rondo/loops.h"
 #include "rondo/ops.h"

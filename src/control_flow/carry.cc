@@ -108,6 +108,16 @@ ir::OpenRegion RegionTrace::finish() {
   return tracer_->finish(std::move(out_.values), std::move(out_.paths));
 }
 
+void refuse_reverse(const std::string& what, SourceLocation at) {
+  throw TraceError(
+      fmt::format(
+          "{}: a reverse derivative is asked for, and its checkpoint policy is none()\n  at "
+          "{}\n  Give another policy, differentiate in forward mode (jvp, jacfwd), or pass "
+          "the loop's inputs through rondo::stop_gradient.",
+          what, at.str()),
+      at);
+}
+
 std::vector<TensorType> types_of(std::span<const Tensor> tensors) {
   std::vector<TensorType> types;
   for (const Tensor& tensor : tensors) types.push_back(tensor.type());

@@ -51,6 +51,9 @@ class RegionTrace {
   Leaves out_;
 };
 
+/// TraceError: the loop has the policy Checkpoint::none().
+[[noreturn]] void refuse_reverse(const std::string& what, SourceLocation at);
+
 std::vector<TensorType> types_of(std::span<const Tensor> tensors);
 /// The values of lazy tensors, so that an EagerScope's loop can run on them.
 void evaluate_all(Leaves& leaves, SourceLocation at);

@@ -2,6 +2,7 @@
 
 #include "control_flow/carry.h"
 #include "control_flow/counted.h"
+#include "control_flow/loop_derivatives.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
@@ -122,7 +123,9 @@ std::vector<Tensor> eager_fori(const std::string& called, const std::array<Tenso
 const ir::OpDef kForiLoop{.name = "fori_loop",
                           .infer = infer_fori,
                           .expand = expand_fori,
-                          .kind = ir::OpKind::kStructured};
+                          .kind = ir::OpKind::kStructured,
+                          .region_jvp = fori_jvp,
+                          .reverse = fori_reverse};
 
 }  // namespace rondo::control_flow
 

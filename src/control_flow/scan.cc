@@ -4,6 +4,7 @@
 
 #include "control_flow/carry.h"
 #include "control_flow/counted.h"
+#include "control_flow/scan_derivative.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
@@ -116,6 +117,7 @@ std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> op
                    at};
   loop.attributes.name = a.name;
   loop.attributes.checkpoint = a.checkpoint;
+  loop.attributes.residuals = a.residuals;
   const std::vector<std::string> names = body.param_names();
   loop.names.assign(names.begin(), names.begin() + a.carries);
   for (std::size_t i = carries; i < node.types.size(); i++) {
@@ -221,8 +223,12 @@ std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& 
 
 }  // namespace
 
-const ir::OpDef kScan{
-    .name = "scan", .infer = infer_scan, .expand = expand_scan, .kind = ir::OpKind::kStructured};
+const ir::OpDef kScan{.name = "scan",
+                      .infer = infer_scan,
+                      .expand = expand_scan,
+                      .kind = ir::OpKind::kStructured,
+                      .region_jvp = scan_jvp,
+                      .reverse = scan_reverse};
 
 }  // namespace rondo::control_flow
 
@@ -278,7 +284,8 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
                             options.unroll,
                             options.reverse,
                             options.name,
-                            options.checkpoint};
+                            options.checkpoint,
+                            std::nullopt};
   return ir::make_many(kScan, std::move(operands), std::move(attributes), at,
                        {ir::close_region(std::move(region), captures)});
 }

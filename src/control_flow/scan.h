@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "control_flow/checkpoint.h"
@@ -21,6 +22,7 @@ struct ScanAttributes {
   bool reverse = false;
   std::string name;
   Checkpoint checkpoint;
+  std::optional<Residuals> residuals = std::nullopt;  // of a loop that runs for a way back
   bool operator==(const ScanAttributes&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "control_flow/carry.h"
+#include "control_flow/loop_derivatives.h"
 #include "fmt/format.h"
 #include "ir/lazy.h"
 #include "ops/support.h"
@@ -72,13 +73,17 @@ const ir::OpDef kWhile{.name = "while",
                        .stablehlo = "stablehlo.while",
                        .infer = infer_while,
                        .hlo_regions = "condition,body",
-                       .kind = ir::OpKind::kWhile};
+                       .kind = ir::OpKind::kWhile,
+                       .region_jvp = while_jvp,
+                       .reverse = while_reverse};
 
 const ir::OpDef kConditional{.name = "conditional",
                              .hlo = "conditional",
                              .stablehlo = "stablehlo.case",
                              .infer = infer_conditional,
-                             .kind = ir::OpKind::kConditional};
+                             .kind = ir::OpKind::kConditional,
+                             .region_jvp = conditional_jvp,
+                             .reverse = conditional_reverse};
 
 std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallable& body,
                                  const Leaves& init, WhileAttributes attributes,

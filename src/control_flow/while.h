@@ -22,6 +22,7 @@ struct WhileAttributes {
   std::optional<std::int64_t> trip_count;      // known from static bounds
   std::optional<std::int64_t> max_trip_count;  // promised by the user
   Checkpoint checkpoint;
+  std::optional<Residuals> residuals = std::nullopt;  // of a loop that runs for a way back
   bool operator==(const WhileAttributes&) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "control_flow/while.h"
 #include "fmt/format.h"
 #include "interpreter/machine.h"
 #include "interpreter/program.h"
@@ -15,6 +16,7 @@ struct Executable::Impl {
   Function function;
   std::shared_ptr<const interpreter::Bundle> bundle;
   std::vector<TensorType> param_types;
+  std::vector<LoopResiduals> memory_plan;
   mutable std::mutex stats_mutex;
   mutable RunStats last_stats;
 };
@@ -25,6 +27,12 @@ Executable compile(const Function& function, const CompileOptions& options) {
   impl->bundle =
       interpreter::build_bundle(passes::expand(impl->function, passes::Target::kInterpreter));
   impl->param_types = function.params();
+  for (const interpreter::LoopInfo& loop : impl->bundle->loops) {
+    const auto& residuals = loop.node->attrs<control_flow::WhileAttributes>().residuals;
+    if (residuals)
+      impl->memory_plan.push_back({loop.name.empty() ? "while" : loop.name, residuals->policy,
+                                   residuals->arrays, residuals->bytes});
+  }
   Executable executable;
   executable.impl_ = std::move(impl);
   return executable;
@@ -85,6 +93,10 @@ RunStats Executable::stats() const {
   if (!impl_) return {};
   std::lock_guard lock(impl_->stats_mutex);
   return impl_->last_stats;
+}
+
+std::vector<LoopResiduals> Executable::memory_plan() const {
+  return impl_ ? impl_->memory_plan : std::vector<LoopResiduals>();
 }
 
 const Function& Executable::function() const {

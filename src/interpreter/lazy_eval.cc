@@ -66,6 +66,9 @@ LazyGraph lazy_graph(std::span<const Tensor> tensors) {
   return graph;
 }
 
+/// Of the value that is there: a tape has more rows than its node declares.
+const TensorType& leaf_type(const Tensor& leaf) { return known_value(leaf)->type(); }
+
 Function function_of(const LazyGraph& graph) {
   auto token = std::make_shared<RegionToken>();
   token->what = "a lazy evaluation";
@@ -74,7 +77,7 @@ Function function_of(const LazyGraph& graph) {
   Replay replay;
   for (const Tensor& leaf : graph.leaves) {
     const std::int64_t index = static_cast<std::int64_t>(data.params.size());
-    data.params.push_back(make_parameter(leaf.type(), fmt::format("in{}", index), index, token,
+    data.params.push_back(make_parameter(leaf_type(leaf), fmt::format("in{}", index), index, token,
                                          leaf.node()->location()));
     replay.bind(leaf, data.params.back());
   }
@@ -113,7 +116,7 @@ std::string key_of(const LazyGraph& graph) {
   };
   for (const Tensor& leaf : graph.leaves) {
     number(leaf);
-    append_type(leaf.type());
+    append_type(leaf_type(leaf));
   }
   for (const Node* node : graph.nodes) {
     append(node->op);

@@ -19,6 +19,8 @@ struct DestructionQueue {
 };
 thread_local DestructionQueue* destruction_queue = nullptr;
 
+thread_local const SourceLocation* location_in_force = nullptr;
+
 void destroy(const Node* first) {
   if (destruction_queue) {
     destruction_queue->pending.push_back(first);
@@ -61,9 +63,14 @@ const OpDef kConstant{.name = "constant",
                       .stablehlo = "stablehlo.constant",
                       .arity = 0,
                       .infer = infer_constant,
-                      .kind = OpKind::kConstant};
+                      .kind = OpKind::kConstant,
+                      .zero_derivative = true};
 const OpDef kParameter{
     .name = "parameter", .hlo = "parameter", .arity = 0, .kind = OpKind::kParameter};
+
+LocationScope::LocationScope(SourceLocation at) noexcept
+    : at_(at), outer_(std::exchange(location_in_force, &at_)) {}
+LocationScope::~LocationScope() { location_in_force = outer_; }
 
 Node::~Node() { delete values.load(std::memory_order_acquire); }
 
@@ -91,6 +98,7 @@ const Tensor& checked(const Tensor& tensor, const char* op, SourceLocation at) {
 
 Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
             std::vector<Function> regions) {
+  if (location_in_force) at = *location_in_force;
   for (const Tensor& operand : operands) checked(operand, op.name.data(), at);
   if (op.arity >= 0 && static_cast<int>(operands.size()) != op.arity) {
     throw InternalError(

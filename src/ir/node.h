@@ -56,6 +56,20 @@ std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes att
                               SourceLocation at, std::vector<Function> regions = {});
 std::vector<Tensor> results_of(const Node* node);
 
+/// While one lives, ops that this thread makes count as called at `at`: what a rule makes of a node
+/// stands at the line of the user's call.
+class LocationScope {
+ public:
+  explicit LocationScope(SourceLocation at) noexcept;
+  ~LocationScope();
+  LocationScope(const LocationScope&) = delete;
+  LocationScope& operator=(const LocationScope&) = delete;
+
+ private:
+  SourceLocation at_;
+  const SourceLocation* outer_;
+};
+
 /// A node like `node` on other operands and with other regions, whose result types are the same;
 /// nothing is inferred or evaluated. The very same node where nothing differs.
 Tensor rebuild(const Node* node, Operands operands, std::vector<Function> regions);

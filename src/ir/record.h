@@ -27,6 +27,12 @@ struct Node;
 class Attributes;
 class KernelCall;
 struct OpDef;
+// ir/derivative.h
+struct JvpCall;
+struct TransposeCall;
+struct ReverseCall;
+struct Jvp;
+struct Reverse;
 
 /// What a type rule sees.
 struct InferContext {
@@ -56,6 +62,24 @@ using ExpandRule = std::vector<Tensor> (*)(const Node&, std::span<const Tensor> 
 /// the entries of the attribute dictionary, `dimension = 0 : i64, is_stable = true`.
 using TextRule = void (*)(const Node&, std::string& out);
 
+/// The tangents of the results; an empty Tensor where it is zero.
+using JvpRule = std::vector<Tensor> (*)(const JvpCall&);
+/// The cotangents of the operands; an empty Tensor where it is zero and for those that are not
+/// linear.
+using TransposeRule = std::vector<Tensor> (*)(const TransposeCall&);
+/// The same for constructs, which compute their results anew.
+using RegionJvpRule = Jvp (*)(const JvpCall&);
+using ReverseRule = Reverse (*)(const ReverseCall&);
+
+/// In which operands (of those whose dtype has tangents) an op is linear. The jvp of an op that is
+/// linear where its tangents are is the op itself on them.
+enum class Linear : std::uint8_t {
+  kNone,
+  kJointly,     // in all of them together: concatenate
+  kSeparately,  // in each while the others stay as they are: multiply
+  kFirst,       // in operand 0
+};
+
 /// How the parts of the library treat an op without knowing it.
 enum class OpKind : std::uint8_t {
   kOrdinary,
@@ -81,12 +105,23 @@ struct OpDef {
   TextRule stablehlo_attributes = nullptr;
   std::string_view hlo_regions =
       {};  // the attribute that names each region: `to_apply`, `condition,body`
+  bool hlo_tuple = false;  // in HLO several operands stand in one tuple
   OpKind kind = OpKind::kOrdinary;
   bool elementwise =
       false;  // result element i depends on element i of the operands only; all of one shape
   bool commutative = false;
   bool observer = false;  // tap, print, progress: tells the outside what passes; never folded,
                           // merged or hoisted
+  // Derivatives. Every record has a jvp rule, or is linear, or says that its derivative is zero;
+  // an op without any of them is differentiated as what it expands to.
+  Linear linear = Linear::kNone;
+  // Of an op whose region or attributes decide whether it is linear; jvp is for those that are not.
+  bool (*is_linear)(const Node&) = nullptr;
+  JvpRule jvp = nullptr;
+  TransposeRule transpose = nullptr;  // of what is linear
+  RegionJvpRule region_jvp = nullptr;
+  ReverseRule reverse = nullptr;
+  bool zero_derivative = false;  // piecewise constant, or no tangent can pass: floor, compare
 };
 
 }  // namespace rondo::ir

@@ -162,7 +162,8 @@ const ir::OpDef kArgExtreme{.name = "arg_extreme",
                             .arity = 1,
                             .infer = infer_arg_extreme,
                             .kernel = arg_extreme_kernel,
-                            .expand = expand_arg_extreme};
+                            .expand = expand_arg_extreme,
+                            .zero_derivative = true};
 
 }  // namespace rondo::ops
 

@@ -1,6 +1,7 @@
 // Sums, products, extremes, rounding.
 #include <cmath>
 
+#include "ops/derivative_rules.h"
 #include "ops/element_math.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
@@ -31,38 +32,141 @@ struct Round {
 
 }  // namespace math
 
-const OpDef kAdd = elementwise<2, math::Add, kPreds | kNumbers>(
-    {.name = "add", .hlo = "add", .stablehlo = "stablehlo.add", .commutative = true});
-const OpDef kSubtract = elementwise<2, math::Subtract, kNumbers>(
-    {.name = "subtract", .hlo = "subtract", .stablehlo = "stablehlo.subtract"});
+namespace {
+
+std::vector<Tensor> add_jvp(const JvpCall& c) {
+  return {ir::add_tangents(c.tangents[0], c.tangents[1])};
+}
+std::vector<Tensor> add_transpose(const TransposeCall& c) { return {c.ct(), c.ct()}; }
+
+std::vector<Tensor> subtract_jvp(const JvpCall& c) {
+  if (!c.has(1)) return {c.dx(0)};
+  return {c.has(0) ? c.dx(0) - c.dx(1) : -c.dx(1)};
+}
+std::vector<Tensor> subtract_transpose(const TransposeCall& c) {
+  return {c.ct(), c.linear[1] ? -c.ct() : Tensor()};
+}
+
+std::vector<Tensor> multiply_transpose(const TransposeCall& c) {
+  if (c.linear[0]) return {c.ct() * c.x(1), Tensor()};
+  return {Tensor(), c.ct() * c.x(0)};
+}
+
+std::vector<Tensor> divide_jvp(const JvpCall& c) {
+  Tensor sum;
+  if (c.has(0)) sum = c.dx(0) / c.x(1);
+  if (c.has(1)) sum = ir::add_tangents(sum, c.dx(1) * (-c.y() / c.x(1)));
+  return {sum};
+}
+std::vector<Tensor> divide_transpose(const TransposeCall& c) { return {c.ct() / c.x(1), Tensor()}; }
+
+std::vector<Tensor> negate_transpose(const TransposeCall& c) { return {-c.ct()}; }
+
+/// 1 where operand i is the one that was chosen, 1/2 where both are equal: the tangent is shared.
+template <std::size_t i>
+Tensor chosen(const JvpCall& c) {
+  const Tensor one = ones(c.y().type());
+  return where(c.x(i) == c.y(), where(c.x(0) == c.x(1), one * 0.5, one), 0);
+}
+
+/// x % y = x - y trunc(x / y).
+std::vector<Tensor> remainder_jvp(const JvpCall& c) {
+  Tensor sum = c.dx(0);
+  if (c.has(1)) {
+    const Tensor quotient = c.x(0) / c.x(1);
+    sum = ir::add_tangents(sum, c.dx(1) * -(sign(quotient) * floor(abs(quotient))));
+  }
+  return {sum};
+}
+
+/// d|x| is dx or -dx, and dx at 0, as JAX has it; for complex x it is Re(conj(x) / |x| dx), and 0
+/// at 0.
+std::vector<Tensor> abs_jvp(const JvpCall& c) {
+  if (!is_complex(c.x(0).dtype())) return {c.dx(0) * where(c.x(0) >= 0, ones(c.x(0).type()), -1)};
+  const Tensor length = where(c.y() == 0, 1, c.y());
+  return {real(c.dx(0) * (conj(c.x(0)) / convert(length, c.x(0).dtype())))};
+}
+
+/// The tangent of what the result is, which is the upper border where that is below the lower one;
+/// 0 at the borders themselves, as JAX has it.
+std::vector<Tensor> clamp_jvp(const JvpCall& c) {
+  const Tensor &lo = c.x(0), &x = c.x(1), &hi = c.x(2);
+  Tensor sum;
+  const auto add = [&](std::size_t i, const Tensor& is_it) {
+    sum = ir::add_tangents(sum, where(is_it, c.dx(i), 0));
+  };
+  if (c.has(0)) add(0, (lo > x) & (lo < hi));
+  if (c.has(1)) add(1, (x > lo) & (x < hi));
+  if (c.has(2)) add(2, (hi < x) | (hi < lo));
+  return {sum};
+}
+
+}  // namespace
+
+const OpDef kAdd = elementwise<2, math::Add, kPreds | kNumbers>({.name = "add",
+                                                                 .hlo = "add",
+                                                                 .stablehlo = "stablehlo.add",
+                                                                 .commutative = true,
+                                                                 .linear = Linear::kJointly,
+                                                                 .jvp = add_jvp,
+                                                                 .transpose = add_transpose});
+const OpDef kSubtract = elementwise<2, math::Subtract, kNumbers>({.name = "subtract",
+                                                                  .hlo = "subtract",
+                                                                  .stablehlo = "stablehlo.subtract",
+                                                                  .linear = Linear::kJointly,
+                                                                  .jvp = subtract_jvp,
+                                                                  .transpose = subtract_transpose});
 const OpDef kMultiply =
     elementwise<2, math::Multiply, kPreds | kNumbers>({.name = "multiply",
                                                        .hlo = "multiply",
                                                        .stablehlo = "stablehlo.multiply",
-                                                       .commutative = true});
-const OpDef kDivide = elementwise<2, math::Divide, kNumbers>(
-    {.name = "divide", .hlo = "divide", .stablehlo = "stablehlo.divide"});
-const OpDef kRemainder = elementwise<2, math::Remainder, kIntegers | kFloats>(
-    {.name = "remainder", .hlo = "remainder", .stablehlo = "stablehlo.remainder"});
-const OpDef kMaximum = elementwise<2, math::Maximum, kOrdered>(
-    {.name = "maximum", .hlo = "maximum", .stablehlo = "stablehlo.maximum", .commutative = true});
-const OpDef kMinimum = elementwise<2, math::Minimum, kOrdered>(
-    {.name = "minimum", .hlo = "minimum", .stablehlo = "stablehlo.minimum", .commutative = true});
+                                                       .commutative = true,
+                                                       .linear = Linear::kSeparately,
+                                                       .transpose = multiply_transpose});
+const OpDef kDivide = elementwise<2, math::Divide, kNumbers>({.name = "divide",
+                                                              .hlo = "divide",
+                                                              .stablehlo = "stablehlo.divide",
+                                                              .linear = Linear::kFirst,
+                                                              .jvp = divide_jvp,
+                                                              .transpose = divide_transpose});
+const OpDef kRemainder =
+    elementwise<2, math::Remainder, kIntegers | kFloats>({.name = "remainder",
+                                                          .hlo = "remainder",
+                                                          .stablehlo = "stablehlo.remainder",
+                                                          .jvp = remainder_jvp});
+const OpDef kMaximum =
+    elementwise<2, math::Maximum, kOrdered>({.name = "maximum",
+                                             .hlo = "maximum",
+                                             .stablehlo = "stablehlo.maximum",
+                                             .commutative = true,
+                                             .jvp = partials<chosen<0>, chosen<1>>});
+const OpDef kMinimum =
+    elementwise<2, math::Minimum, kOrdered>({.name = "minimum",
+                                             .hlo = "minimum",
+                                             .stablehlo = "stablehlo.minimum",
+                                             .commutative = true,
+                                             .jvp = partials<chosen<0>, chosen<1>>});
 const OpDef kClamp = elementwise<3, math::Clamp, kIntegers | kFloats>(
-    {.name = "clamp", .hlo = "clamp", .stablehlo = "stablehlo.clamp"});
+    {.name = "clamp", .hlo = "clamp", .stablehlo = "stablehlo.clamp", .jvp = clamp_jvp});
 
-const OpDef kNegate = elementwise<1, math::Negate, kNumbers>(
-    {.name = "negate", .hlo = "negate", .stablehlo = "stablehlo.negate"});
+const OpDef kNegate = elementwise<1, math::Negate, kNumbers>({.name = "negate",
+                                                              .hlo = "negate",
+                                                              .stablehlo = "stablehlo.negate",
+                                                              .linear = Linear::kJointly,
+                                                              .transpose = negate_transpose});
 const OpDef kAbs = elementwise<1, math::Abs, kSigned | kInexact>(
-    {.name = "abs", .hlo = "abs", .stablehlo = "stablehlo.abs"});
+    {.name = "abs", .hlo = "abs", .stablehlo = "stablehlo.abs", .jvp = abs_jvp});
 const OpDef kSign = elementwise<1, math::Sign, kSigned | kInexact>(
-    {.name = "sign", .hlo = "sign", .stablehlo = "stablehlo.sign"});
+    {.name = "sign", .hlo = "sign", .stablehlo = "stablehlo.sign", .zero_derivative = true});
 const OpDef kFloor = elementwise<1, math::Floor, kFloats>(
-    {.name = "floor", .hlo = "floor", .stablehlo = "stablehlo.floor"});
+    {.name = "floor", .hlo = "floor", .stablehlo = "stablehlo.floor", .zero_derivative = true});
 const OpDef kCeil = elementwise<1, math::Ceil, kFloats>(
-    {.name = "ceil", .hlo = "ceil", .stablehlo = "stablehlo.ceil"});
-const OpDef kRound = elementwise<1, math::Round, kFloats>(
-    {.name = "round", .hlo = "round-nearest-even", .stablehlo = "stablehlo.round_nearest_even"});
+    {.name = "ceil", .hlo = "ceil", .stablehlo = "stablehlo.ceil", .zero_derivative = true});
+const OpDef kRound =
+    elementwise<1, math::Round, kFloats>({.name = "round",
+                                          .hlo = "round-nearest-even",
+                                          .stablehlo = "stablehlo.round_nearest_even",
+                                          .zero_derivative = true});
 
 }  // namespace rondo::ops
 

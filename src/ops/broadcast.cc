@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "ops/box.h"
+#include "ops/derivative_rules.h"
+#include "ops/reduce.h"
 #include "ops/support.h"
 
 namespace rondo::ops {
@@ -68,6 +70,16 @@ void broadcast_stablehlo(const Node& node, std::string& out) {
   append_i64_array(out, "broadcast_dimensions", node.attrs<BroadcastAttributes>().dimensions);
 }
 
+/// What was repeated gets the sum of what its copies get.
+std::vector<Tensor> broadcast_transpose(const TransposeCall& c) {
+  const auto& map = c.node.attrs<BroadcastAttributes>().dimensions;
+  std::vector<std::int64_t> added;
+  for (std::int64_t axis = 0; axis < c.ct().rank(); axis++) {
+    if (std::find(map.begin(), map.end(), axis) == map.end()) added.push_back(axis);
+  }
+  return {sum_of_cotangents(c.ct(), added, c.at())};
+}
+
 InferredTypes infer_reshape(const InferContext& context) {
   const TensorType& x = context.type(0);
   const Shape& shape = context.attrs<ReshapeAttributes>().shape;
@@ -82,6 +94,10 @@ void reshape_kernel(KernelCall& call) {
   call.output() = call.take(0).reinterpreted(call.output_type());
 }
 
+std::vector<Tensor> reshape_transpose(const TransposeCall& c) {
+  return {reshape_to(c.ct(), c.type(0).shape, c.at())};
+}
+
 }  // namespace
 
 const ir::OpDef kBroadcastInDim{.name = "broadcast_in_dim",
@@ -91,14 +107,18 @@ const ir::OpDef kBroadcastInDim{.name = "broadcast_in_dim",
                                 .infer = infer_broadcast,
                                 .kernel = broadcast_kernel,
                                 .hlo_attributes = broadcast_hlo,
-                                .stablehlo_attributes = broadcast_stablehlo};
+                                .stablehlo_attributes = broadcast_stablehlo,
+                                .linear = Linear::kJointly,
+                                .transpose = broadcast_transpose};
 
 const ir::OpDef kReshape{.name = "reshape",
                          .hlo = "reshape",
                          .stablehlo = "stablehlo.reshape",
                          .arity = 1,
                          .infer = infer_reshape,
-                         .kernel = reshape_kernel};
+                         .kernel = reshape_kernel,
+                         .linear = Linear::kJointly,
+                         .transpose = reshape_transpose};
 
 Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map,
                       SourceLocation at) {

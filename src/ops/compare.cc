@@ -129,10 +129,13 @@ const OpDef kCompare{.name = "compare",
                      .kernel = compare_kernel,
                      .hlo_attributes = compare_hlo,
                      .stablehlo_attributes = compare_stablehlo,
-                     .elementwise = true};
+                     .elementwise = true,
+                     .zero_derivative = true};
 
-const OpDef kIsFinite = elementwise<1, IsFinite, kFloats>(
-    {.name = "is_finite", .hlo = "is-finite", .stablehlo = "stablehlo.is_finite"});
+const OpDef kIsFinite = elementwise<1, IsFinite, kFloats>({.name = "is_finite",
+                                                           .hlo = "is-finite",
+                                                           .stablehlo = "stablehlo.is_finite",
+                                                           .zero_derivative = true});
 
 std::string_view direction_name(Direction direction) {
   static constexpr std::string_view kNames[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};

@@ -1,6 +1,7 @@
 // Complex numbers and their parts.
 #include <complex>
 
+#include "ops/derivative_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
@@ -30,12 +31,37 @@ struct MakeComplex {
 
 }  // namespace math
 
-const OpDef kReal = elementwise<1, math::Real, kComplexes>(
-    {.name = "real", .hlo = "real", .stablehlo = "stablehlo.real"});
-const OpDef kImag = elementwise<1, math::Imag, kComplexes>(
-    {.name = "imag", .hlo = "imag", .stablehlo = "stablehlo.imag"});
-const OpDef kComplex = elementwise<2, math::MakeComplex, kFullFloats>(
-    {.name = "complex", .hlo = "complex", .stablehlo = "stablehlo.complex"});
+namespace {
+
+// No conjugation: the cotangent of z = x + iy is that of x minus i times that of y.
+std::vector<Tensor> real_transpose(const TransposeCall& c) {
+  return {complex(c.ct(), zeros(c.ct().type()))};
+}
+std::vector<Tensor> imag_transpose(const TransposeCall& c) {
+  return {complex(zeros(c.ct().type()), -c.ct())};
+}
+std::vector<Tensor> complex_transpose(const TransposeCall& c) {
+  return {c.linear[0] ? real(c.ct()) : Tensor(), c.linear[1] ? -imag(c.ct()) : Tensor()};
+}
+
+}  // namespace
+
+const OpDef kReal = elementwise<1, math::Real, kComplexes>({.name = "real",
+                                                            .hlo = "real",
+                                                            .stablehlo = "stablehlo.real",
+                                                            .linear = Linear::kJointly,
+                                                            .transpose = real_transpose});
+const OpDef kImag = elementwise<1, math::Imag, kComplexes>({.name = "imag",
+                                                            .hlo = "imag",
+                                                            .stablehlo = "stablehlo.imag",
+                                                            .linear = Linear::kJointly,
+                                                            .transpose = imag_transpose});
+const OpDef kComplex =
+    elementwise<2, math::MakeComplex, kFullFloats>({.name = "complex",
+                                                    .hlo = "complex",
+                                                    .stablehlo = "stablehlo.complex",
+                                                    .linear = Linear::kJointly,
+                                                    .transpose = complex_transpose});
 
 }  // namespace rondo::ops
 

@@ -5,7 +5,9 @@
 #include "ops/box.h"
 #include "ops/broadcast.h"
 #include "ops/create.h"
+#include "ops/derivative_rules.h"
 #include "ops/support.h"
+#include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"
 
 namespace rondo {
@@ -78,6 +80,19 @@ void concatenate_stablehlo(const Node& node, std::string& out) {
                  node.attrs<ConcatenateAttributes>().axis);
 }
 
+std::vector<Tensor> concatenate_transpose(const TransposeCall& c) {
+  const auto axis = static_cast<std::size_t>(c.node.attrs<ConcatenateAttributes>().axis);
+  std::vector<std::int64_t> starts(c.ct().shape().size(), 0), limits = c.ct().shape().vector();
+  limits[axis] = 0;
+  std::vector<Tensor> parts(c.operands.size());
+  for (std::size_t i = 0; i < parts.size(); i++) {
+    starts[axis] = limits[axis];
+    limits[axis] += c.type(i).shape[static_cast<std::int64_t>(axis)];
+    if (c.linear[i]) parts[i] = slice(c.ct(), starts, limits);
+  }
+  return parts;
+}
+
 /// The parts with scalar literals in the dtype of the tensors; of literals alone, in that of the
 /// one with the widest range.
 std::vector<Tensor> of_one_dtype(const char* op, const std::vector<Tensor>& parts,
@@ -113,7 +128,9 @@ const ir::OpDef kConcatenate{.name = "concatenate",
                              .infer = infer_concatenate,
                              .kernel = concatenate_kernel,
                              .hlo_attributes = concatenate_hlo,
-                             .stablehlo_attributes = concatenate_stablehlo};
+                             .stablehlo_attributes = concatenate_stablehlo,
+                             .linear = Linear::kJointly,
+                             .transpose = concatenate_transpose};
 
 }  // namespace ops
 

@@ -1,6 +1,7 @@
 // The same number, or the same bytes, in another dtype.
 #include <limits>
 
+#include "ops/derivative_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
@@ -78,6 +79,14 @@ void convert_kernel(KernelCall& call) {
   });
 }
 
+std::vector<Tensor> convert_jvp(const JvpCall& c) {
+  if (!ir::has_tangent(c.node.type())) return {Tensor()};
+  return {convert(c.dx(0), c.node.type().dtype)};
+}
+std::vector<Tensor> convert_transpose(const TransposeCall& c) {
+  return {convert(c.ct(), c.type(0).dtype)};
+}
+
 InferredTypes infer_bitcast(const InferContext& context) {
   const TensorType& x = context.type(0);
   const DType to = context.attrs<ConvertAttributes>().dtype;
@@ -119,14 +128,18 @@ const OpDef kConvert{.name = "convert",
                      .arity = 1,
                      .infer = infer_convert,
                      .kernel = convert_kernel,
-                     .elementwise = true};
+                     .elementwise = true,
+                     .linear = Linear::kJointly,
+                     .jvp = convert_jvp,
+                     .transpose = convert_transpose};
 
 const OpDef kBitcastConvert{.name = "bitcast_convert",
                             .hlo = "bitcast-convert",
                             .stablehlo = "stablehlo.bitcast_convert",
                             .arity = 1,
                             .infer = infer_bitcast,
-                            .kernel = bitcast_kernel};
+                            .kernel = bitcast_kernel,
+                            .zero_derivative = true};
 
 }  // namespace rondo::ops
 

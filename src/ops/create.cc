@@ -75,7 +75,8 @@ const ir::OpDef kIota{.name = "iota",
                       .infer = infer_iota,
                       .kernel = iota_kernel,
                       .hlo_attributes = iota_hlo,
-                      .stablehlo_attributes = iota_stablehlo};
+                      .stablehlo_attributes = iota_stablehlo,
+                      .zero_derivative = true};
 
 }  // namespace ops
 

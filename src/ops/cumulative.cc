@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
+#include "ops/derivative_rules.h"
 #include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/reduce.h"
@@ -124,6 +125,22 @@ std::vector<Tensor> expand_cumulative(const Node& node, std::span<const Tensor> 
   return {narrow ? convert({totals, at}, dtype) : totals};
 }
 
+bool is_running_sum(const Node& node) {
+  return node.attrs<CumulativeAttributes>().combiner == Combiner::kAdd;
+}
+
+/// An element counts in the sums that stand behind it.
+std::vector<Tensor> running_sum_transpose(const TransposeCall& c) {
+  CumulativeAttributes attributes = c.node.attrs<CumulativeAttributes>();
+  attributes.reverse = !attributes.reverse;
+  return {make(kCumulative, {c.ct()}, attributes, c.at())};
+}
+
+/// As JAX: equal elements share where the scan compares them, and zeros are no special case.
+std::vector<Tensor> cumulative_jvp(const JvpCall& c) {
+  return c.derivatives.jvp_expanded(c, expand_cumulative).tangents;
+}
+
 Tensor cumulative(const char* op, Combiner combiner, const Operand& operand, std::int64_t axis,
                   bool reverse) {
   const SourceLocation at = operand.at();
@@ -145,7 +162,11 @@ const ir::OpDef kCumulative{.name = "cumulative",
                             .arity = 1,
                             .infer = infer_cumulative,
                             .kernel = cumulative_kernel,
-                            .expand = expand_cumulative};
+                            .expand = expand_cumulative,
+                            .linear = Linear::kJointly,
+                            .is_linear = is_running_sum,
+                            .jvp = cumulative_jvp,
+                            .transpose = running_sum_transpose};
 
 }  // namespace rondo::ops
 

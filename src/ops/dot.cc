@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "ops/broadcast.h"
+#include "ops/derivative_rules.h"
+#include "ops/permute.h"
 #include "rondo/ops/shape.h"
 
 namespace rondo::ops {
@@ -113,6 +115,46 @@ std::vector<std::int64_t> first_axes(std::int64_t count) {
   return axes;
 }
 
+/// The cotangent of one side from that of the product (axes: batch, free ones of the left, free
+/// ones of the right) and the other side: its free axes are summed over, and what is left are the
+/// batch axes, the own free ones, and the contracted ones as they stand in the other side.
+Tensor dot_cotangent(const TransposeCall& c, bool left) {
+  const auto& dims = c.node.attrs<DotDims>();
+  const auto& batch = left ? dims.lhs_batch : dims.rhs_batch;
+  const auto& contracting = left ? dims.lhs_contracting : dims.rhs_contracting;
+  const auto& other_batch = left ? dims.rhs_batch : dims.lhs_batch;
+  const auto& other_contracting = left ? dims.rhs_contracting : dims.lhs_contracting;
+  const Tensor& other = c.x(left ? 1 : 0);
+  const std::vector<std::int64_t> own_free =
+      free_axes(c.type(left ? 0 : 1).rank(), batch, contracting);
+  const std::vector<std::int64_t> summed = free_axes(other.rank(), other_batch, other_contracting);
+  std::vector<std::int64_t> summed_in_ct(summed.size());
+  std::iota(summed_in_ct.begin(), summed_in_ct.end(),
+            static_cast<std::int64_t>(batch.size() + (left ? own_free.size() : 0)));
+  const Tensor product = make(kDotGeneral, {c.ct(), other},
+                              DotDims{first_axes(static_cast<std::int64_t>(batch.size())),
+                                      other_batch, summed_in_ct, summed},
+                              c.at());
+  // The axis of this side that each axis of the product is.
+  std::vector<std::int64_t> axes = batch;
+  axes.insert(axes.end(), own_free.begin(), own_free.end());
+  std::vector<std::size_t> order(contracting.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return other_contracting[a] < other_contracting[b];
+  });
+  for (std::size_t pair : order) axes.push_back(contracting[pair]);
+  std::vector<std::int64_t> permutation(axes.size());
+  for (std::size_t i = 0; i < axes.size(); i++)
+    permutation[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
+  return transposed(product, std::move(permutation), c.at());
+}
+
+std::vector<Tensor> dot_transpose(const TransposeCall& c) {
+  if (c.linear[0]) return {dot_cotangent(c, true), Tensor()};
+  return {Tensor(), dot_cotangent(c, false)};
+}
+
 /// Contraction of one axis of each, with messages in the words of `op`.
 void check_summed(const char* op, const Tensor& a, std::int64_t a_axis, const Tensor& b,
                   std::int64_t b_axis, SourceLocation at) {
@@ -168,7 +210,9 @@ const ir::OpDef kDotGeneral{.name = "dot_general",
                             .infer = infer_dot,
                             .kernel = dot_kernel,
                             .hlo_attributes = dot_hlo,
-                            .stablehlo_attributes = dot_stablehlo};
+                            .stablehlo_attributes = dot_stablehlo,
+                            .linear = Linear::kSeparately,
+                            .transpose = dot_transpose};
 
 std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch,
                                     std::span<const std::int64_t> contracting) {

@@ -6,6 +6,7 @@
 
 #include "ops/box.h"
 #include "ops/create.h"
+#include "ops/derivative_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
@@ -128,6 +129,32 @@ void dynamic_update_slice_kernel(KernelCall& call) {
   }
 }
 
+/// The part `ct` of an array of zeros.
+std::vector<Tensor> dynamic_slice_transpose(const TransposeCall& c) {
+  ir::Operands operands{zeros(c.type(0)), c.ct()};
+  operands.insert(operands.end(), c.operands.begin() + 1, c.operands.end());
+  std::vector<Tensor> all(c.operands.size());
+  all[0] = make(kDynamicUpdateSlice, std::move(operands), {}, c.at());
+  return all;
+}
+
+std::vector<Tensor> dynamic_update_slice_transpose(const TransposeCall& c) {
+  std::vector<Tensor> all(c.operands.size());
+  const Shape& part = c.type(1).shape;
+  if (c.linear[0]) {
+    ir::Operands operands{c.ct(), zeros(c.type(1))};
+    operands.insert(operands.end(), c.operands.begin() + 2, c.operands.end());
+    all[0] = make(kDynamicUpdateSlice, std::move(operands), {}, c.at());
+  }
+  if (c.linear[1]) {
+    ir::Operands operands{c.ct()};
+    operands.insert(operands.end(), c.operands.begin() + 2, c.operands.end());
+    all[1] =
+        make(kDynamicSlice, std::move(operands), DynamicSliceAttributes{part.vector()}, c.at());
+  }
+  return all;
+}
+
 void dynamic_slice_hlo(const Node& node, std::string& out) {
   out += ", dynamic_slice_sizes=";
   append_list(out, node.attrs<DynamicSliceAttributes>().sizes, '{', '}');
@@ -168,13 +195,17 @@ const ir::OpDef kDynamicSlice{.name = "dynamic_slice",
                               .infer = infer_dynamic_slice,
                               .kernel = dynamic_slice_kernel,
                               .hlo_attributes = dynamic_slice_hlo,
-                              .stablehlo_attributes = dynamic_slice_stablehlo};
+                              .stablehlo_attributes = dynamic_slice_stablehlo,
+                              .linear = Linear::kJointly,
+                              .transpose = dynamic_slice_transpose};
 
 const ir::OpDef kDynamicUpdateSlice{.name = "dynamic_update_slice",
                                     .hlo = "dynamic-update-slice",
                                     .stablehlo = "stablehlo.dynamic_update_slice",
                                     .infer = infer_dynamic_update_slice,
-                                    .kernel = dynamic_update_slice_kernel};
+                                    .kernel = dynamic_update_slice_kernel,
+                                    .linear = Linear::kJointly,
+                                    .transpose = dynamic_update_slice_transpose};
 
 std::int64_t index_at(const Literal& indices, std::int64_t i) {
   const std::byte* at = indices.bytes() + i * byte_width(indices.dtype());

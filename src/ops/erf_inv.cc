@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
+#include "ops/derivative_rules.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
 #include "rondo/ops/elementwise.h"
@@ -93,9 +95,15 @@ Tensor formula(std::span<const Tensor> operands) {
   return where(abs(x) == 1, x * std::numeric_limits<double>::infinity(), x * factor);
 }
 
+/// sqrt(pi)/2 exp(y^2), the reciprocal of erf's derivative at y.
+Tensor derivative(const JvpCall& c) {
+  return std::numbers::inv_sqrtpi * std::numbers::pi / 2 * exp(c.y() * c.y());
+}
+
 constexpr OpDef described() {
   OpDef op = elementwise<1, ErfInv, kFloats>({.name = "erf_inv", .stablehlo = "chlo.erf_inv"});
   op.expand = expand_by<formula>;
+  op.jvp = partials<derivative>;
   return op;
 }
 

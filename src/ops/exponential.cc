@@ -1,7 +1,9 @@
 // Powers, exponentials, logarithms, the error function.
 #include <cmath>
+#include <numbers>
 
 #include "ops/complex_math.h"
+#include "ops/derivative_rules.h"
 #include "ops/element_math.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
@@ -100,30 +102,79 @@ struct Erfc {
 
 }  // namespace math
 
-const OpDef kExp = elementwise<1, math::Exp, kInexact>(
-    {.name = "exp", .hlo = "exponential", .stablehlo = "stablehlo.exponential"});
+namespace {
+
+Tensor expm1_partial(const JvpCall& c) { return c.y() + 1; }
+Tensor log1p_divisor(const JvpCall& c) { return c.x(0) + 1; }
+Tensor sqrt_partial(const JvpCall& c) { return 0.5 / c.y(); }
+Tensor rsqrt_partial(const JvpCall& c) { return -0.5 * (c.y() / c.x(0)); }
+/// Two divisions: a square would be 0 at 0 and make the second derivative NaN.
+Tensor cbrt_partial(const JvpCall& c) { return 1.0 / 3 / c.y() / c.y(); }
+Tensor logistic_partial(const JvpCall& c) { return c.y() * (1 - c.y()); }
+
+/// y x^(y-1), and 0 for 0^0. The exponent is not -1 there, so that no infinity stands where a
+/// second derivative would multiply it by 0.
+Tensor power_base_partial(const JvpCall& c) {
+  const Tensor &x = c.x(0), &y = c.x(1);
+  const Tensor corner = (x == 0) & (y == 0);
+  return where(corner, 0, y * pow(x, where(corner, 1, y - 1)));
+}
+/// x^y log x, and 0 for x = 0, as JAX has it.
+Tensor power_exponent_partial(const JvpCall& c) {
+  const Tensor& x = c.x(0);
+  return log(where(x == 0, 1, x)) * c.y();
+}
+
+Tensor erf_partial(const JvpCall& c) {
+  return 2 * std::numbers::inv_sqrtpi * exp(-(c.x(0) * c.x(0)));
+}
+Tensor erfc_partial(const JvpCall& c) { return -erf_partial(c); }
+
+}  // namespace
+
+const OpDef kExp =
+    elementwise<1, math::Exp, kInexact>({.name = "exp",
+                                         .hlo = "exponential",
+                                         .stablehlo = "stablehlo.exponential",
+                                         .jvp = partials<[](const JvpCall& c) { return c.y(); }>});
 const OpDef kExpm1 =
     elementwise<1, math::Expm1, kInexact>({.name = "expm1",
                                            .hlo = "exponential-minus-one",
-                                           .stablehlo = "stablehlo.exponential_minus_one"});
-const OpDef kLog = elementwise<1, math::Log, kInexact>(
-    {.name = "log", .hlo = "log", .stablehlo = "stablehlo.log"});
-const OpDef kLog1p = elementwise<1, math::Log1p, kInexact>(
-    {.name = "log1p", .hlo = "log-plus-one", .stablehlo = "stablehlo.log_plus_one"});
+                                           .stablehlo = "stablehlo.exponential_minus_one",
+                                           .jvp = partials<expm1_partial>});
+const OpDef kLog =
+    elementwise<1, math::Log, kInexact>({.name = "log",
+                                         .hlo = "log",
+                                         .stablehlo = "stablehlo.log",
+                                         .jvp = quotient<[](const JvpCall& c) { return c.x(0); }>});
+const OpDef kLog1p = elementwise<1, math::Log1p, kInexact>({.name = "log1p",
+                                                            .hlo = "log-plus-one",
+                                                            .stablehlo = "stablehlo.log_plus_one",
+                                                            .jvp = quotient<log1p_divisor>});
 const OpDef kSqrt = elementwise<1, math::Sqrt, kInexact>(
-    {.name = "sqrt", .hlo = "sqrt", .stablehlo = "stablehlo.sqrt"});
-const OpDef kRsqrt = elementwise<1, math::Rsqrt, kInexact>(
-    {.name = "rsqrt", .hlo = "rsqrt", .stablehlo = "stablehlo.rsqrt"});
+    {.name = "sqrt", .hlo = "sqrt", .stablehlo = "stablehlo.sqrt", .jvp = partials<sqrt_partial>});
+const OpDef kRsqrt = elementwise<1, math::Rsqrt, kInexact>({.name = "rsqrt",
+                                                            .hlo = "rsqrt",
+                                                            .stablehlo = "stablehlo.rsqrt",
+                                                            .jvp = partials<rsqrt_partial>});
 const OpDef kCbrt = elementwise<1, math::Cbrt, kFloats>(
-    {.name = "cbrt", .hlo = "cbrt", .stablehlo = "stablehlo.cbrt"});
-const OpDef kLogistic = elementwise<1, math::Logistic, kInexact>(
-    {.name = "logistic", .hlo = "logistic", .stablehlo = "stablehlo.logistic"});
+    {.name = "cbrt", .hlo = "cbrt", .stablehlo = "stablehlo.cbrt", .jvp = partials<cbrt_partial>});
+const OpDef kLogistic =
+    elementwise<1, math::Logistic, kInexact>({.name = "logistic",
+                                              .hlo = "logistic",
+                                              .stablehlo = "stablehlo.logistic",
+                                              .jvp = partials<logistic_partial>});
 const OpDef kPower = elementwise<2, math::Power, kNumbers>(
-    {.name = "pow", .hlo = "power", .stablehlo = "stablehlo.power"});
-const OpDef kErf =
-    elementwise<1, math::Erf, kFloats>({.name = "erf", .hlo = "erf", .stablehlo = "chlo.erf"});
-const OpDef kErfc = elementwise<1, math::Erfc, kFloats>(
-    {.name = "erfc", .stablehlo = "chlo.erfc", .expand = expand_by<erfc_formula>});
+    {.name = "pow",
+     .hlo = "power",
+     .stablehlo = "stablehlo.power",
+     .jvp = partials<power_base_partial, power_exponent_partial>});
+const OpDef kErf = elementwise<1, math::Erf, kFloats>(
+    {.name = "erf", .hlo = "erf", .stablehlo = "chlo.erf", .jvp = partials<erf_partial>});
+const OpDef kErfc = elementwise<1, math::Erfc, kFloats>({.name = "erfc",
+                                                         .stablehlo = "chlo.erfc",
+                                                         .expand = expand_by<erfc_formula>,
+                                                         .jvp = partials<erfc_partial>});
 
 }  // namespace rondo::ops
 

@@ -134,7 +134,9 @@ const ir::OpDef kGather{.name = "gather",
                         .infer = infer_gather,
                         .kernel = gather_kernel,
                         .hlo_attributes = gather_hlo,
-                        .stablehlo_attributes = gather_stablehlo};
+                        .stablehlo_attributes = gather_stablehlo,
+                        .linear = ir::Linear::kJointly,
+                        .transpose = gather_transpose};
 
 }  // namespace ops
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/derivative.h"
 #include "ir/node.h"
 #include "rondo/ops/indexing.h"
 
@@ -21,6 +22,9 @@ struct GatherAttributes {
 };
 
 extern const ir::OpDef kGather;
+
+// scatter_derivatives.cc
+std::vector<Tensor> gather_transpose(const ir::TransposeCall& c);
 
 }  // namespace ops
 

@@ -1,8 +1,10 @@
 // Identities that tell the outside what passes. In the text for other compilers their operand
 // stands in their place.
-#include "rondo/ops/observe.h"
+#include "ops/observe.h"
 
+#include "ops/derivative_rules.h"
 #include "ops/support.h"
+#include "rondo/ops/observe.h"
 
 namespace rondo::ops {
 
@@ -59,19 +61,21 @@ void progress_kernel(KernelCall& call) {
   call.output() = call.take(0);
 }
 
-constexpr OpDef observer(std::string_view name, int arity, ir::InferRule infer,
-                         ir::KernelRule kernel) {
+// What is watched are the values; tangents and cotangents pass unobserved.
+std::vector<Tensor> observer_jvp(const JvpCall& c) { return {c.dx(0)}; }
+std::vector<Tensor> observer_transpose(const TransposeCall& c) { return {c.ct()}; }
+
+constexpr OpDef observer(std::string_view name, ir::KernelRule kernel) {
   return {.name = name,
-          .arity = arity,
-          .infer = infer,
+          .arity = 1,
+          .infer = infer_observer,
           .kernel = kernel,
           .expand = expand_to_operand,
-          .observer = true};
+          .observer = true,
+          .linear = Linear::kJointly,
+          .jvp = observer_jvp,
+          .transpose = observer_transpose};
 }
-
-const OpDef kTap = observer("tap", 1, infer_observer, tap_kernel);
-const OpDef kPrint = observer("print", 1, infer_observer, print_kernel);
-const OpDef kProgress = observer("progress", 2, infer_progress, progress_kernel);
 
 /// Throws TraceError unless the format has one {} and no other braces but {{ and }}.
 void check_format(std::string_view format, SourceLocation at) {
@@ -101,6 +105,16 @@ void check_format(std::string_view format, SourceLocation at) {
 }
 
 }  // namespace
+
+const OpDef kTap = observer("tap", tap_kernel);
+const OpDef kPrint = observer("print", print_kernel);
+const OpDef kProgress{.name = "progress",
+                      .arity = 2,
+                      .infer = infer_progress,
+                      .kernel = progress_kernel,
+                      .expand = expand_to_operand,
+                      .observer = true,
+                      .zero_derivative = true};
 
 }  // namespace rondo::ops
 

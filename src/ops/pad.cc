@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "ops/box.h"
+#include "ops/derivative_rules.h"
+#include "ops/reduce.h"
 #include "ops/support.h"
+#include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"
 
 namespace rondo {
@@ -82,6 +85,29 @@ void pad_kernel(KernelCall& call) {
   call.output() = std::move(out);
 }
 
+/// The operand gets what stands where it was put, the value the sum of the rest.
+std::vector<Tensor> pad_transpose(const TransposeCall& c) {
+  const auto& config = c.node.attrs<PadAttributes>();
+  const Shape& shape = c.type(0).shape;
+  Tensor of_x, of_value;
+  if (c.linear[0]) {
+    std::vector<std::int64_t> low, high, strides, starts(shape.size(), 0), limits;
+    for (std::size_t i = 0; i < shape.size(); i++) {
+      low.push_back(-config.low[i]);
+      high.push_back(-config.high[i]);
+      strides.push_back(config.interior[i] + 1);
+      limits.push_back(c.ct().shape().dims()[i] + low[i] + high[i]);
+    }
+    of_x = slice(pad(c.ct(), 0, low, high), starts, limits, strides);
+  }
+  if (c.linear[1]) {
+    const Tensor is_value =
+        pad(zeros({DType::kPred, shape}), true, config.low, config.high, config.interior);
+    of_value = sum_of_cotangents(where(is_value, c.ct(), 0), all_axes(c.ct()), c.at());
+  }
+  return {of_x, of_value};
+}
+
 void pad_hlo(const Node& node, std::string& out) {
   const auto& pad = node.attrs<PadAttributes>();
   out += ", padding=";
@@ -109,7 +135,9 @@ const ir::OpDef kPad{.name = "pad",
                      .infer = infer_pad,
                      .kernel = pad_kernel,
                      .hlo_attributes = pad_hlo,
-                     .stablehlo_attributes = pad_stablehlo};
+                     .stablehlo_attributes = pad_stablehlo,
+                     .linear = Linear::kJointly,
+                     .transpose = pad_transpose};
 
 }  // namespace ops
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ops/box.h"
+#include "ops/derivative_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/shape.h"
 
@@ -55,6 +56,14 @@ void transpose_stablehlo(const Node& node, std::string& out) {
   append_i64_array(out, "permutation", node.attrs<TransposeAttributes>().permutation);
 }
 
+std::vector<Tensor> transpose_transpose(const TransposeCall& c) {
+  const auto& permutation = c.node.attrs<TransposeAttributes>().permutation;
+  std::vector<std::int64_t> inverse(permutation.size());
+  for (std::size_t i = 0; i < permutation.size(); i++)
+    inverse[static_cast<std::size_t>(permutation[i])] = static_cast<std::int64_t>(i);
+  return {transposed(c.ct(), std::move(inverse), c.at())};
+}
+
 InferredTypes infer_reverse(const InferContext& context) {
   std::int64_t last = -1;
   for (std::int64_t axis : context.attrs<ReverseAttributes>().axes) {
@@ -86,6 +95,10 @@ void reverse_kernel(KernelCall& call) {
   call.output() = std::move(out);
 }
 
+std::vector<Tensor> reverse_transpose(const TransposeCall& c) {
+  return {reverse(c.ct(), c.node.attrs<ReverseAttributes>().axes)};
+}
+
 void reverse_hlo(const Node& node, std::string& out) {
   out += ", dimensions=";
   append_list(out, node.attrs<ReverseAttributes>().axes, '{', '}');
@@ -104,7 +117,9 @@ const ir::OpDef kTranspose{.name = "transpose",
                            .infer = infer_transpose,
                            .kernel = transpose_kernel,
                            .hlo_attributes = transpose_hlo,
-                           .stablehlo_attributes = transpose_stablehlo};
+                           .stablehlo_attributes = transpose_stablehlo,
+                           .linear = Linear::kJointly,
+                           .transpose = transpose_transpose};
 
 const ir::OpDef kReverse{.name = "reverse",
                          .hlo = "reverse",
@@ -113,7 +128,9 @@ const ir::OpDef kReverse{.name = "reverse",
                          .infer = infer_reverse,
                          .kernel = reverse_kernel,
                          .hlo_attributes = reverse_hlo,
-                         .stablehlo_attributes = reverse_stablehlo};
+                         .stablehlo_attributes = reverse_stablehlo,
+                         .linear = Linear::kJointly,
+                         .transpose = reverse_transpose};
 
 Tensor transposed(const Tensor& x, std::vector<std::int64_t> permutation, SourceLocation at) {
   bool changes = permutation.size() != x.shape().size();

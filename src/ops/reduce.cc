@@ -162,7 +162,11 @@ const ir::OpDef kReduce{.name = "reduce",
                         .kernel = reduce_kernel,
                         .hlo_attributes = reduce_hlo,
                         .stablehlo_attributes = reduce_stablehlo,
-                        .hlo_regions = "to_apply"};
+                        .hlo_regions = "to_apply",
+                        .linear = ir::Linear::kJointly,
+                        .is_linear = is_sum,
+                        .jvp = reduce_jvp,
+                        .transpose = sum_transpose};
 
 Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes,
                  SourceLocation at) {

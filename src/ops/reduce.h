@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ir/derivative.h"
 #include "ops/combiners.h"
 
 namespace rondo::ops {
@@ -25,5 +26,15 @@ Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> a
                  SourceLocation at);
 
 void reduce_kernel(KernelCall& call);
+
+/// The sum along sorted axes; x itself for none. 16-bit floats are added up in f32: a cotangent may
+/// have many terms.
+Tensor sum_of_cotangents(const Tensor& x, std::vector<std::int64_t> axes, SourceLocation at);
+std::vector<std::int64_t> all_axes(const Tensor& x);
+
+// reduce_derivatives.cc
+bool is_sum(const Node& node);
+std::vector<Tensor> sum_transpose(const ir::TransposeCall& c);
+std::vector<Tensor> reduce_jvp(const ir::JvpCall& c);  // of what is no sum
 
 }  // namespace rondo::ops

@@ -144,7 +144,8 @@ const ir::OpDef kRngBitGenerator{.name = "rng_bit_generator",
                                  .infer = infer_rng_bit_generator,
                                  .kernel = rng_bit_generator_kernel,
                                  .hlo_attributes = rng_bit_generator_hlo,
-                                 .stablehlo_attributes = rng_bit_generator_stablehlo};
+                                 .stablehlo_attributes = rng_bit_generator_stablehlo,
+                                 .zero_derivative = true};
 
 }  // namespace rondo::ops
 

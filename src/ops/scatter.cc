@@ -34,16 +34,6 @@ WindowDims scatter_window_dims(const ScatterDims& dims) {
           dims.index_vector_dim,   dims.input_batching_dims,  dims.scatter_indices_batching_dims};
 }
 
-/// The sizes of a window along each axis of the operand.
-Dims window_sizes(const ScatterDims& dims, const Shape& operand, const Shape& updates) {
-  Dims sizes(operand.size(), 0);
-  for (std::int64_t axis : dims.inserted_window_dims) sizes[static_cast<std::size_t>(axis)] = 1;
-  for (std::int64_t axis : dims.input_batching_dims) sizes[static_cast<std::size_t>(axis)] = 1;
-  auto next = dims.update_window_dims.begin();
-  for (std::int64_t& size : sizes) size = size == 1 ? 1 : updates[*next++];
-  return sizes;
-}
-
 void check_combiner(const InferContext& context, std::size_t count) {
   if (context.regions.size() != 1)
     context.fail(fmt::format("{} regions; it takes one, the combiner", context.regions.size()));
@@ -107,7 +97,7 @@ InferredTypes infer_scatter(const InferContext& context) {
                              updates.str(), fmt::join(counted, ","), indices.str(),
                              fmt::join(batch, ",")));
   }
-  const Dims sizes = window_sizes(dims, x.shape, updates.shape);
+  const std::vector<std::int64_t> sizes = window_sizes(dims, x.shape, updates.shape);
   for (std::size_t i = 0; i < sizes.size(); i++) {
     const auto axis = static_cast<std::int64_t>(i);
     const bool inserted =
@@ -123,15 +113,6 @@ InferredTypes infer_scatter(const InferContext& context) {
   InferredTypes results;
   for (std::size_t i = 0; i < count; i++) results.push_back(context.type(i));
   return results;
-}
-
-/// A region that returns the updates and nothing of the elements.
-bool overwrites(const Function& region) {
-  const std::size_t count = region.outputs().size();
-  for (std::size_t i = 0; i < count; i++) {
-    if (!region.outputs()[i].same_as(region.parameters()[count + i])) return false;
-  }
-  return true;
 }
 
 /// Where the kernel works: the arrays, which it updates in place, with their updates.
@@ -202,7 +183,7 @@ void scatter_kernel(KernelCall& call) {
   for (std::size_t i = 0; i < count; i++) call.output(i) = call.take(i);
   const Shape &shape = call.output_type().shape, &updates_shape = places[0].updates.shape();
   if (shape.elements() == 0 || updates_shape.elements() == 0) return;
-  const Dims sizes = window_sizes(dims, shape, updates_shape);
+  const std::vector<std::int64_t> sizes = window_sizes(dims, shape, updates_shape);
   const WindowWalk walk(scatter_window_dims(dims), shape, indices, updates_shape, sizes);
   const Box elements(sizes, walk.operand_strides(), walk.windowed_strides(), 1);
   if (overwrites(region)) {
@@ -263,7 +244,29 @@ const ir::OpDef kScatter{.name = "scatter",
                          .kernel = scatter_kernel,
                          .hlo_attributes = scatter_hlo,
                          .stablehlo_attributes = scatter_stablehlo,
-                         .hlo_regions = "to_apply"};
+                         .hlo_regions = "to_apply",
+                         .linear = ir::Linear::kJointly,
+                         .is_linear = is_linear_scatter,
+                         .jvp = scatter_jvp,
+                         .transpose = scatter_transpose};
+
+std::vector<std::int64_t> window_sizes(const ScatterDims& dims, const Shape& operand,
+                                       const Shape& updates) {
+  std::vector<std::int64_t> sizes(operand.size(), 0);
+  for (std::int64_t axis : dims.inserted_window_dims) sizes[static_cast<std::size_t>(axis)] = 1;
+  for (std::int64_t axis : dims.input_batching_dims) sizes[static_cast<std::size_t>(axis)] = 1;
+  auto next = dims.update_window_dims.begin();
+  for (std::int64_t& size : sizes) size = size == 1 ? 1 : updates[*next++];
+  return sizes;
+}
+
+bool overwrites(const Function& region) {
+  const std::size_t count = region.outputs().size();
+  for (std::size_t i = 0; i < count; i++) {
+    if (!region.outputs()[i].same_as(region.parameters()[count + i])) return false;
+  }
+  return true;
+}
 
 }  // namespace ops
 

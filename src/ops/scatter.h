@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "ir/derivative.h"
 #include "ir/node.h"
 #include "rondo/ops/indexing.h"
 
@@ -20,6 +21,26 @@ struct ScatterAttributes {
 };
 
 extern const ir::OpDef kScatter;
+
+/// The sizes of a window along each axis of the operand.
+std::vector<std::int64_t> window_sizes(const ScatterDims& dims, const Shape& operand,
+                                       const Shape& updates);
+
+/// A region that returns the updates and nothing of the elements.
+bool overwrites(const Function& region);
+
+// scatter_derivatives.cc
+
+/// Scatters to where a gather reads from.
+ScatterDims scatter_dims_of(const GatherDims& dims);
+/// x with the updates added.
+Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates,
+                   const ScatterDims& dims);
+
+/// The sum of elements and updates, and updates in the place of elements, are linear in them.
+bool is_linear_scatter(const ir::Node& node);
+std::vector<Tensor> scatter_transpose(const ir::TransposeCall& c);
+std::vector<Tensor> scatter_jvp(const ir::JvpCall& c);  // of other combiners
 
 }  // namespace ops
 

@@ -1,4 +1,5 @@
 // Choosing element by element between two tensors.
+#include "ops/derivative_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
@@ -43,6 +44,14 @@ void select_kernel(KernelCall& call) {
   });
 }
 
+/// Each cotangent goes to the choice that was taken.
+std::vector<Tensor> select_transpose(const TransposeCall& c) {
+  std::vector<Tensor> given(3);
+  if (c.linear[1]) given[1] = where(c.x(0), c.ct(), 0);
+  if (c.linear[2]) given[2] = where(c.x(0), 0, c.ct());
+  return given;
+}
+
 }  // namespace
 
 const OpDef kSelect{.name = "select",
@@ -51,7 +60,9 @@ const OpDef kSelect{.name = "select",
                     .arity = 3,
                     .infer = infer_select,
                     .kernel = select_kernel,
-                    .elementwise = true};
+                    .elementwise = true,
+                    .linear = Linear::kJointly,
+                    .transpose = select_transpose};
 
 }  // namespace rondo::ops
 

@@ -4,6 +4,7 @@
 
 #include "ops/box.h"
 #include "ops/broadcast.h"
+#include "ops/derivative_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"
 
@@ -62,6 +63,18 @@ void slice_kernel(KernelCall& call) {
   call.output() = std::move(out);
 }
 
+std::vector<Tensor> slice_transpose(const TransposeCall& c) {
+  const auto& part = c.node.attrs<SliceAttributes>();
+  std::vector<std::int64_t> after, between;
+  for (std::size_t i = 0; i < part.starts.size(); i++) {
+    const std::int64_t size = c.ct().shape().dims()[i], stride = part.strides[i];
+    const std::int64_t end = part.starts[i] + (size == 0 ? 0 : (size - 1) * stride + 1);
+    after.push_back(c.type(0).shape.dims()[i] - end);
+    between.push_back(stride - 1);
+  }
+  return {pad(c.ct(), 0, part.starts, after, between)};
+}
+
 void slice_hlo(const Node& node, std::string& out) {
   const auto& slice = node.attrs<SliceAttributes>();
   out += ", slice={";
@@ -92,7 +105,9 @@ const ir::OpDef kSlice{.name = "slice",
                        .infer = infer_slice,
                        .kernel = slice_kernel,
                        .hlo_attributes = slice_hlo,
-                       .stablehlo_attributes = slice_stablehlo};
+                       .stablehlo_attributes = slice_stablehlo,
+                       .linear = Linear::kJointly,
+                       .transpose = slice_transpose};
 
 Tensor row_of(const Tensor& x, std::int64_t i, SourceLocation at) {
   std::vector<std::int64_t> starts(x.shape().size(), 0), limits = x.shape().vector();

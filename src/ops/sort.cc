@@ -159,7 +159,9 @@ const ir::OpDef kSort{.name = "sort",
                       .kernel = sort_kernel,
                       .hlo_attributes = sort_hlo,
                       .stablehlo_attributes = sort_stablehlo,
-                      .hlo_regions = "to_apply"};
+                      .hlo_regions = "to_apply",
+                      .region_jvp = sort_jvp,
+                      .reverse = sort_reverse};
 
 const Function& ascending_comparator(std::span<const DType> dtypes) {
   static auto& made =

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "ir/derivative.h"
 #include "ops/support.h"
 #include "rondo/function.h"
 
@@ -33,5 +34,9 @@ struct KnownOrder {
 std::optional<KnownOrder> known_order(const Function& region);
 
 void sort_kernel(KernelCall& call);
+
+// sort_derivatives.cc
+ir::Jvp sort_jvp(const ir::JvpCall& c);
+ir::Reverse sort_reverse(const ir::ReverseCall& c);
 
 }  // namespace rondo::ops

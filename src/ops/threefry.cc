@@ -96,6 +96,7 @@ const ir::OpDef kThreefry2x32{.name = "threefry2x32",
                               .arity = 4,
                               .infer = infer_threefry,
                               .kernel = threefry_kernel,
-                              .expand = expand_threefry};
+                              .expand = expand_threefry,
+                              .zero_derivative = true};
 
 }  // namespace rondo::ops

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/complex_math.h"
+#include "ops/derivative_rules.h"
 #include "ops/element_math.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
@@ -111,37 +112,111 @@ struct Hypot {
 
 }  // namespace math
 
+namespace {
+
+Tensor tan_partial(const JvpCall& c) { return 1 + c.y() * c.y(); }
+Tensor tanh_partial(const JvpCall& c) { return (1 + c.y()) * (1 - c.y()); }
+
+/// 1 / sqrt(1 - z^2) = i / (sqrt(z - 1) sqrt(z + 1)) for z in the upper half of the plane and -i /
+/// ... in the lower one. The square root of 1 - z^2 itself may be on the wrong side of asin's cuts.
+Tensor complex_asin_partial(const Tensor& z) {
+  const Tensor im = imag(z);
+  const Tensor side = where(im < 0, -ones(im.type()), 1);
+  return complex(zeros(im.type()), side) / (sqrt(z - 1) * sqrt(z + 1));
+}
+
+Tensor asin_partial(const JvpCall& c) {
+  const Tensor& x = c.x(0);
+  return is_complex(x.dtype()) ? complex_asin_partial(x) : rsqrt(1 - x * x);
+}
+Tensor acos_partial(const JvpCall& c) { return -asin_partial(c); }
+Tensor atan_divisor(const JvpCall& c) { return 1 + c.x(0) * c.x(0); }
+/// Of complex numbers by asinh(x + iy) = i conj(asin(y + ix)).
+Tensor asinh_partial(const JvpCall& c) {
+  const Tensor& x = c.x(0);
+  return is_complex(x.dtype()) ? conj(complex_asin_partial(complex(imag(x), real(x))))
+                               : rsqrt(x * x + 1);
+}
+/// Of complex numbers by two roots, as that of z^2 - 1 has the wrong sign in the left half of the
+/// plane.
+Tensor acosh_partial(const JvpCall& c) {
+  const Tensor& x = c.x(0);
+  return is_complex(x.dtype()) ? 1 / (sqrt(x - 1) * sqrt(x + 1)) : rsqrt(x * x - 1);
+}
+Tensor atanh_divisor(const JvpCall& c) { return (1 - c.x(0)) * (1 + c.x(0)); }
+
+Tensor atan2_y_partial(const JvpCall& c) { return c.x(1) / (c.x(0) * c.x(0) + c.x(1) * c.x(1)); }
+Tensor atan2_x_partial(const JvpCall& c) { return -c.x(0) / (c.x(0) * c.x(0) + c.x(1) * c.x(1)); }
+
+/// x / hypot(x, y); at the origin 1/2 for both operands, as JAX has it.
+template <std::size_t i>
+Tensor hypot_partial(const JvpCall& c) {
+  const Tensor origin = c.y() == 0;
+  return where(origin, 0.5, c.x(i) / where(origin, 1, c.y()));
+}
+
+}  // namespace
+
 const OpDef kSin = elementwise<1, math::Sin, kInexact>(
-    {.name = "sin", .hlo = "sine", .stablehlo = "stablehlo.sine"});
+    {.name = "sin",
+     .hlo = "sine",
+     .stablehlo = "stablehlo.sine",
+     .jvp = partials<[](const JvpCall& c) { return cos(c.x(0)); }>});
 const OpDef kCos = elementwise<1, math::Cos, kInexact>(
-    {.name = "cos", .hlo = "cosine", .stablehlo = "stablehlo.cosine"});
+    {.name = "cos",
+     .hlo = "cosine",
+     .stablehlo = "stablehlo.cosine",
+     .jvp = partials<[](const JvpCall& c) { return -sin(c.x(0)); }>});
 const OpDef kTan = elementwise<1, math::Tan, kInexact>(
-    {.name = "tan", .hlo = "tan", .stablehlo = "stablehlo.tan"});
+    {.name = "tan", .hlo = "tan", .stablehlo = "stablehlo.tan", .jvp = partials<tan_partial>});
 const OpDef kTanh = elementwise<1, math::Tanh, kInexact>(
-    {.name = "tanh", .hlo = "tanh", .stablehlo = "stablehlo.tanh"});
-const OpDef kAtan2 = elementwise<2, math::Atan2, kFloats>(
-    {.name = "atan2", .hlo = "atan2", .stablehlo = "stablehlo.atan2"});
+    {.name = "tanh", .hlo = "tanh", .stablehlo = "stablehlo.tanh", .jvp = partials<tanh_partial>});
+const OpDef kAtan2 =
+    elementwise<2, math::Atan2, kFloats>({.name = "atan2",
+                                          .hlo = "atan2",
+                                          .stablehlo = "stablehlo.atan2",
+                                          .jvp = partials<atan2_y_partial, atan2_x_partial>});
 
 // XLA's parser knows names for most of these, but its CPU compiler does not know the ops.
 const OpDef kSinh = elementwise<1, math::Sinh, kInexact>(
-    {.name = "sinh", .stablehlo = "chlo.sinh", .expand = expand_by<sinh_formula>});
+    {.name = "sinh",
+     .stablehlo = "chlo.sinh",
+     .expand = expand_by<sinh_formula>,
+     .jvp = partials<[](const JvpCall& c) { return cosh(c.x(0)); }>});
 const OpDef kCosh = elementwise<1, math::Cosh, kInexact>(
-    {.name = "cosh", .stablehlo = "chlo.cosh", .expand = expand_by<cosh_formula>});
+    {.name = "cosh",
+     .stablehlo = "chlo.cosh",
+     .expand = expand_by<cosh_formula>,
+     .jvp = partials<[](const JvpCall& c) { return sinh(c.x(0)); }>});
 // chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
 const OpDef kAsin = elementwise<1, math::Asin, kInexact>(
-    {.name = "asin", .expand = expand_by<asin_formula>});
-const OpDef kAcos = elementwise<1, math::Acos, kInexact>(
-    {.name = "acos", .stablehlo = "chlo.acos", .expand = expand_by<acos_formula>});
-const OpDef kAtan = elementwise<1, math::Atan, kInexact>(
-    {.name = "atan", .stablehlo = "chlo.atan", .expand = expand_by<atan_formula>});
-const OpDef kAsinh = elementwise<1, math::Asinh, kInexact>(
-    {.name = "asinh", .stablehlo = "chlo.asinh", .expand = expand_by<asinh_formula>});
-const OpDef kAcosh = elementwise<1, math::Acosh, kInexact>(
-    {.name = "acosh", .stablehlo = "chlo.acosh", .expand = expand_by<acosh_formula>});
-const OpDef kAtanh = elementwise<1, math::Atanh, kInexact>(
-    {.name = "atanh", .stablehlo = "chlo.atanh", .expand = expand_by<atanh_formula>});
-const OpDef kHypot = elementwise<2, math::Hypot, kFloats>(
-    {.name = "hypot", .expand = expand_by<hypot_formula>, .commutative = true});
+    {.name = "asin", .expand = expand_by<asin_formula>, .jvp = partials<asin_partial>});
+const OpDef kAcos = elementwise<1, math::Acos, kInexact>({.name = "acos",
+                                                          .stablehlo = "chlo.acos",
+                                                          .expand = expand_by<acos_formula>,
+                                                          .jvp = partials<acos_partial>});
+const OpDef kAtan = elementwise<1, math::Atan, kInexact>({.name = "atan",
+                                                          .stablehlo = "chlo.atan",
+                                                          .expand = expand_by<atan_formula>,
+                                                          .jvp = quotient<atan_divisor>});
+// chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
+const OpDef kAsinh = elementwise<1, math::Asinh, kInexact>({.name = "asinh",
+                                                            .stablehlo = "chlo.asinh",
+                                                            .expand = expand_by<asinh_formula>,
+                                                            .jvp = partials<asinh_partial>});
+const OpDef kAcosh = elementwise<1, math::Acosh, kInexact>({.name = "acosh",
+                                                            .stablehlo = "chlo.acosh",
+                                                            .expand = expand_by<acosh_formula>,
+                                                            .jvp = partials<acosh_partial>});
+const OpDef kAtanh = elementwise<1, math::Atanh, kInexact>({.name = "atanh",
+                                                            .stablehlo = "chlo.atanh",
+                                                            .expand = expand_by<atanh_formula>,
+                                                            .jvp = quotient<atanh_divisor>});
+const OpDef kHypot =
+    elementwise<2, math::Hypot, kFloats>({.name = "hypot",
+                                          .expand = expand_by<hypot_formula>,
+                                          .commutative = true,
+                                          .jvp = partials<hypot_partial<0>, hypot_partial<1>>});
 
 }  // namespace rondo::ops
 

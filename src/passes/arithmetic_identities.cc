@@ -310,9 +310,12 @@ Tensor convert_converted(const Node& node) {
   return to == from ? x : made(ops::kConvert, {x}, node, ops::ConvertAttributes{to});
 }
 
+/// Of integers only: no derivative passes through bits, and one would pass through the float itself.
 Tensor bitcast_there_and_back(const Node& node) {
   const Node* inner = operand_of_op(node, 0, ops::kBitcastConvert);
-  return inner && inner->operands[0].type() == node.type() ? inner->operands[0] : Tensor();
+  if (!inner || inner->operands[0].type() != node.type() || !is_integer(node.type().dtype))
+    return Tensor();
+  return inner->operands[0];
 }
 
 template <std::size_t part>

@@ -268,8 +268,9 @@ class HloComputation {
   }
 
   void print_op(const Node& node) {
-    const Names operands = values(node.operands);
     const bool is_tuple = node.types.size() != 1;
+    const Names operands = is_tuple && node.op->hlo_tuple ? Names{print_tuple(node.operands, false)}
+                                                          : values(node.operands);
     begin_op(node, node.op->hlo, is_tuple);
     append_types_of(node.types, is_tuple);
     ((out_ += ' ') += node.op->hlo) += '(';

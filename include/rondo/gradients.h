@@ -1,0 +1,482 @@
+// Derivatives: forward and reverse, of any order, in any nesting.
+//
+// Each takes a function of trees of tensors and returns one. What it returns takes tensors,
+// literals and C++ scalars, inside and outside of traces, can be copied, and can be called through
+// a const reference. Integer and pred leaves have no derivative: where they stand in a tree that is
+// differentiated, their place in the result holds zeros of their own type.
+//
+// Complex numbers follow JAX: no conjugation takes place, so that of a real function of z = x + iy
+// the gradient is df/dx - i df/dy, and of a holomorphic one f'(z).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rondo/loops.h"
+#include "rondo/transforms.h"
+#include "rondo/tree.h"
+
+namespace rondo {
+
+/// For check_grads.
+struct CheckGradsOptions {
+  /// Derivatives up to this order, from 1. The work doubles with each order where both modes are
+  /// checked.
+  int order = 1;
+  /// "fwd": jvp against differences. "rev": vjp against jvp, or without "fwd" against differences,
+  /// as functions with a custom_vjp rule need it.
+  std::vector<std::string> modes = {"fwd", "rev"};
+  /// Of the differences. 0: the cube root of the dtype's epsilon, 6.1e-6 for f64 and c128, 4.9e-3
+  /// where an f32 or c64 is among the arguments or results. Elements larger than 1 are moved by so
+  /// much of their size.
+  double step = 0;
+  /// Relative to the largest number of a leaf. 0: 1e-6 for f64 and c128, 2e-3 for f32 and c64. What
+  /// rounding makes of the differences is allowed for as well.
+  double tolerance = 0;
+  /// Of the random directions and cotangents.
+  std::uint64_t seed = 1;
+};
+
+namespace detail {
+
+/// The leaves of a function's arguments; leaf i belongs to argument `owner[i]`.
+struct ArgumentLeaves {
+  Leaves leaves;
+  std::vector<std::size_t> owner;
+};
+
+/// A differentiated call: the results, and their tangents.
+struct JvpLeaves {
+  std::vector<Tensor> results;
+  std::vector<Tensor> tangents;
+};
+/// From a cotangent a result to one an argument leaf.
+using PullbackLeaves = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+struct VjpLeaves {
+  std::vector<Tensor> results;
+  PullbackLeaves pullback;
+};
+struct GradientLeaves {
+  Tensor value;
+  std::vector<Tensor> gradients;  // of the leaves of the arguments that were asked for
+};
+/// Jacobians: [result leaf][argument leaf], each of the result's shape followed by the argument's.
+struct JacobianLeaves {
+  std::vector<Tensor> results;
+  std::vector<std::vector<Tensor>> jacobians;
+};
+
+RONDO_API JvpLeaves jvp(const RegionCallable& f, const ArgumentLeaves& primals,
+                        std::vector<Tensor> tangents, SourceLocation at);
+RONDO_API VjpLeaves vjp(const RegionCallable& f, const ArgumentLeaves& primals, SourceLocation at);
+/// `of` are the numbers of the arguments.
+RONDO_API GradientLeaves gradient(const RegionCallable& f, const ArgumentLeaves& arguments,
+                                  std::span<const std::size_t> of, SourceLocation at);
+RONDO_API Tensor stop_gradient(const Tensor& x, SourceLocation at);
+RONDO_API std::vector<Tensor> checkpoint(const RegionCallable& f, const Leaves& arguments,
+                                         SourceLocation at);
+/// `rule` takes primals and tangents, a leaf each, and returns results and their tangents.
+RONDO_API std::vector<Tensor> custom_jvp(const RegionCallable& f, const RegionCallable& rule,
+                                         const Leaves& arguments, SourceLocation at);
+/// `fwd` returns results and residuals; `bwd` takes residuals and cotangents, and returns a
+/// cotangent an argument leaf.
+RONDO_API std::vector<Tensor> custom_vjp(const RegionCallable& f, const RegionCallable& fwd,
+                                         const RegionCallable& bwd, const Leaves& arguments,
+                                         SourceLocation at);
+RONDO_API void check_grads(const RegionCallable& f, const ArgumentLeaves& arguments,
+                           const CheckGradsOptions& options, SourceLocation at);
+RONDO_API JacobianLeaves jacobian(const RegionCallable& f, const ArgumentLeaves& arguments,
+                                  std::span<const std::size_t> of, bool forward, SourceLocation at);
+
+template <class... Args>
+ArgumentLeaves argument_leaves(SourceLocation at, const Args&... args) {
+  ArgumentLeaves all;
+  std::size_t index = 0;
+  [[maybe_unused]] auto add = [&](const auto& arg) {
+    Leaves one = leaves_of(arg, "arg" + std::to_string(index), at);
+    all.owner.insert(all.owner.end(), one.values.size(), index++);
+    all.leaves.values.insert(all.leaves.values.end(), one.values.begin(), one.values.end());
+    all.leaves.paths.insert(all.leaves.paths.end(), one.paths.begin(), one.paths.end());
+  };
+  (add(args), ...);
+  return all;
+}
+
+/// What f returns for these arguments.
+template <class F, class... Args>
+using result_of_t = traced_t<std::invoke_result_t<const F&, traced_t<Args>...>>;
+
+/// A tree for each of the arguments I, of their leaves one after the other; one tree alone if there
+/// is one I.
+template <std::size_t... I, class... Args>
+auto trees_of_arguments(std::span<const Tensor> leaves, const std::tuple<const Args&...>& args) {
+  if constexpr (sizeof...(I) == 1) {
+    return tree_from((std::get<I>(args), ...), leaves);
+  } else {
+    return std::tuple{tree_from(std::get<I>(args), leaves)...};
+  }
+}
+
+template <class F, std::size_t... I>
+class ValueAndGrad {
+ public:
+  ValueAndGrad(F f, SourceLocation at) : f_(std::move(f)), at_(at) {}
+
+  /// pair{value, gradient}.
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    static_assert(((I < sizeof...(Args)) && ...),
+                  "rondo: grad is asked for an argument that the call does not have");
+    using Out = result_of_t<F, Args...>;
+    static_assert(std::is_same_v<Out, Tensor>,
+                  "rondo: the function of grad must return one tensor, a scalar; use vjp or jacrev "
+                  "for others");
+    static constexpr std::size_t kOf[] = {I...};
+    std::optional<Out> prototype;
+    const GradientLeaves both = gradient(function_on_leaves(f_, prototype, args...),
+                                         argument_leaves(at_, args...), kOf, at_);
+    return std::pair(both.value, trees_of_arguments<I...>(both.gradients, std::tie(args...)));
+  }
+
+ private:
+  F f_;
+  SourceLocation at_;
+};
+
+template <class F, std::size_t... I>
+class Grad {
+ public:
+  Grad(F f, SourceLocation at) : both_(std::move(f), at) {}
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    return both_(args...).second;
+  }
+
+ private:
+  ValueAndGrad<F, I...> both_;
+};
+
+template <class F, bool kForward, std::size_t... I>
+class Jacobian {
+ public:
+  Jacobian(F f, SourceLocation at) : f_(std::move(f)), at_(at) {}
+
+  /// A function of one tensor that returns a tree gives a tree of Jacobians like its result; one of
+  /// trees that returns a tensor gives a tree like its argument; else a tree of trees. Where a
+  /// struct of tensors cannot hold them, a std::vector has one for each of its leaves.
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    static_assert(((I < sizeof...(Args)) && ...),
+                  "rondo: a Jacobian is asked for an argument that the call does not have");
+    using Out = result_of_t<F, Args...>;
+    static constexpr std::size_t kOf[] = {I...};
+    std::optional<Out> prototype;
+    const JacobianLeaves all = jacobian(function_on_leaves(f_, prototype, args...),
+                                        argument_leaves(at_, args...), kOf, kForward, at_);
+    const auto tied = std::tie(args...);
+    const auto row = [&](std::size_t i) {
+      return trees_of_arguments<I...>(all.jacobians[i], tied);
+    };
+    using Row = decltype(row(0));
+    std::size_t next = 0;
+    if constexpr (std::is_same_v<Out, Tensor>) {
+      return row(0);
+    } else if constexpr (is_replaceable<Out, Row>()) {
+      return rebuild_tree<Row>(*prototype, [&] { return row(next++); });
+    } else {
+      std::vector<Row> rows;
+      while (next < all.jacobians.size()) rows.push_back(row(next++));
+      return rows;
+    }
+  }
+
+ private:
+  F f_;
+  SourceLocation at_;
+};
+
+/// Cotangents of results to a tuple of those of arguments. Can be called again and again.
+template <class Out, class... Args>
+class Pullback {
+ public:
+  Pullback(PullbackLeaves pull, Out prototype, std::tuple<traced_t<Args>...> arguments)
+      : pull_(std::move(pull)),
+        prototype_(std::move(prototype)),
+        arguments_(std::move(arguments)) {}
+
+  template <class Cotangent>
+  std::tuple<traced_t<Args>...> operator()(const Cotangent& cotangent) const {
+    static_assert(TreeConvertible<Cotangent, Out>,
+                  "rondo: the cotangent must be a tree like the function's result");
+    const std::vector<Tensor> pulled =
+        pull_(leaves_of(tree_cast<Out>(cotangent), "cotangent", SourceLocation{}).values);
+    std::span<const Tensor> leaves(pulled);
+    return std::apply(
+        [&](const auto&... arguments) {
+          return std::tuple<traced_t<Args>...>{tree_from(arguments, leaves)...};
+        },
+        arguments_);
+  }
+
+ private:
+  PullbackLeaves pull_;
+  Out prototype_;
+  std::tuple<traced_t<Args>...> arguments_;
+};
+
+template <template <class, std::size_t...> class Derived, std::size_t... I, class F>
+auto derived(F&& f, SourceLocation at) {
+  if constexpr (sizeof...(I) == 0)
+    return Derived<std::decay_t<F>, 0>(std::forward<F>(f), at);
+  else
+    return Derived<std::decay_t<F>, I...>(std::forward<F>(f), at);
+}
+template <class F, std::size_t... I>
+using ForwardJacobian = Jacobian<F, true, I...>;
+template <class F, std::size_t... I>
+using ReverseJacobian = Jacobian<F, false, I...>;
+
+}  // namespace detail
+
+/// The gradient of f, which returns one float (or complex) scalar: a tree like argument 0, or like
+/// argument I; for several I a tuple of them. Throws TraceError where f returns no scalar, where an
+/// argument asked for has no float leaf, and where f uses an op that has no derivative.
+template <std::size_t... I, class F>
+auto grad(F&& f, SourceLocation at = SourceLocation::current()) {
+  return detail::derived<detail::Grad, I...>(std::forward<F>(f), at);
+}
+
+/// The same as pair{f(args...), gradient}.
+template <std::size_t... I, class F>
+auto value_and_grad(F&& f, SourceLocation at = SourceLocation::current()) {
+  return detail::derived<detail::ValueAndGrad, I...>(std::forward<F>(f), at);
+}
+
+/// The Jacobian by forward mode, one pass an element of the argument: for tall Jacobians. Its shape
+/// is the result's followed by the argument's.
+template <std::size_t... I, class F>
+auto jacfwd(F&& f, SourceLocation at = SourceLocation::current()) {
+  return detail::derived<detail::ForwardJacobian, I...>(std::forward<F>(f), at);
+}
+
+/// The Jacobian by reverse mode, one pass an element of the result: for wide Jacobians.
+template <std::size_t... I, class F>
+auto jacrev(F&& f, SourceLocation at = SourceLocation::current()) {
+  return detail::derived<detail::ReverseJacobian, I...>(std::forward<F>(f), at);
+}
+
+/// Second derivatives of a scalar function of one tensor: forward over reverse.
+template <class F>
+auto hessian(F&& f, SourceLocation at = SourceLocation::current()) {
+  return jacfwd(jacrev(std::forward<F>(f), at), at);
+}
+
+/// f(primals...) and the derivative along tangents: pair{out, tangent of out}. Both tuples hold a
+/// tree an argument; tangents are like their primals.
+template <class F, class... Primals, class... Tangents>
+auto jvp(F&& f, const std::tuple<Primals...>& primals, const std::tuple<Tangents...>& tangents,
+         SourceLocation at = SourceLocation::current()) {
+  static_assert(sizeof...(Primals) == sizeof...(Tangents),
+                "rondo: jvp takes as many tangents as primals");
+  static_assert((TreeConvertible<Tangents, traced_t<Primals>> && ...),
+                "rondo: each tangent of jvp must be a tree like its primal");
+  using Out = detail::result_of_t<std::decay_t<F>, Primals...>;
+  std::optional<Out> prototype;
+  const detail::JvpLeaves both = std::apply(
+      [&](const auto&... args) {
+        return detail::jvp(detail::function_on_leaves(f, prototype, args...),
+                           detail::argument_leaves(at, args...),
+                           detail::leaves_of(tangents, "tangent", at).values, at);
+      },
+      primals);
+  return std::pair<Out, Out>(detail::whole_tree_from(*prototype, both.results),
+                             detail::whole_tree_from(*prototype, both.tangents));
+}
+
+/// f(primals...) and a function from a cotangent of its result to a tuple of cotangents of the
+/// primals: pair{out, pullback}.
+template <class F, class... Primals>
+auto vjp(F&& f, const Primals&... primals) {
+  using Out = detail::result_of_t<std::decay_t<F>, Primals...>;
+  std::optional<Out> prototype;
+  detail::VjpLeaves leaves =
+      detail::vjp(detail::function_on_leaves(f, prototype, primals...),
+                  detail::argument_leaves(SourceLocation{}, primals...), SourceLocation{});
+  Out out = detail::whole_tree_from(*prototype, leaves.results);
+  detail::Pullback<Out, Primals...> pullback(
+      std::move(leaves.pullback), out,
+      std::tuple<traced_t<Primals>...>(tree_cast<traced_t<Primals>>(primals)...));
+  return std::pair(std::move(out), std::move(pullback));
+}
+
+/// The same values, through which no derivative passes.
+template <class Tree>
+traced_t<Tree> stop_gradient(const Tree& tree, SourceLocation at = SourceLocation::current()) {
+  return transform_leaves<Tensor>(
+      tree, [&](const auto& leaf) { return detail::stop_gradient(Tensor(leaf), at); });
+}
+
+namespace detail {
+
+/// Appends the leaves of a tree.
+template <class Tree>
+void append_leaves(Leaves& all, const Tree& tree, std::string_view root, SourceLocation at) {
+  Leaves more = leaves_of(tree, root, at);
+  all.values.insert(all.values.end(), more.values.begin(), more.values.end());
+  all.paths.insert(all.paths.end(), more.paths.begin(), more.paths.end());
+}
+
+template <class F>
+class Checkpointed {
+ public:
+  Checkpointed(F f, SourceLocation at) : f_(std::move(f)), at_(at) {}
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    std::optional<result_of_t<F, Args...>> prototype;
+    const std::vector<Tensor> results = detail::checkpoint(
+        function_on_leaves(f_, prototype, args...), argument_leaves(at_, args...).leaves, at_);
+    return whole_tree_from(*prototype, results);
+  }
+
+ private:
+  F f_;
+  SourceLocation at_;
+};
+
+template <class F, class Rule>
+class CustomJvp {
+ public:
+  CustomJvp(F f, Rule rule, SourceLocation at)
+      : f_(std::move(f)), rule_(std::move(rule)), at_(at) {}
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    using Out = result_of_t<F, Args...>;
+    std::optional<Out> prototype;
+    const RegionCallable rule = [&](std::span<const Tensor> leaves) {
+      const std::tuple<traced_t<Args>...> primals{tree_from(args, leaves)...};
+      const std::tuple<traced_t<Args>...> tangents{tree_from(args, leaves)...};
+      auto both = rule_(primals, tangents);
+      static_assert(kIsPair<decltype(both)>,
+                    "rondo: the rule of custom_jvp must return std::pair{result, tangent}");
+      Leaves out = leaves_of(tree_cast<Out>(std::get<0>(both), at_), "result", at_);
+      append_leaves(out, tree_cast<Out>(std::get<1>(both), at_), "tangent", at_);
+      return out;
+    };
+    const std::vector<Tensor> results =
+        detail::custom_jvp(function_on_leaves(f_, prototype, args...), rule,
+                           argument_leaves(at_, args...).leaves, at_);
+    return whole_tree_from(*prototype, results);
+  }
+
+ private:
+  F f_;
+  Rule rule_;
+  SourceLocation at_;
+};
+
+template <class F, class Fwd, class Bwd>
+class CustomVjp {
+ public:
+  CustomVjp(F f, Fwd fwd, Bwd bwd, SourceLocation at)
+      : f_(std::move(f)), fwd_(std::move(fwd)), bwd_(std::move(bwd)), at_(at) {}
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    using Out = result_of_t<F, Args...>;
+    using Pair = std::decay_t<std::invoke_result_t<const Fwd&, traced_t<Args>...>>;
+    static_assert(kIsPair<Pair>,
+                  "rondo: fwd of custom_vjp must return std::pair{result, residuals}");
+    using Residuals = traced_t<std::tuple_element_t<1, Pair>>;
+    std::optional<Out> prototype;
+    std::optional<Residuals> residuals;
+    const RegionCallable fwd = [&](std::span<const Tensor> leaves) {
+      std::tuple<traced_t<Args>...> arguments{tree_from(args, leaves)...};
+      auto both = std::apply(fwd_, std::move(arguments));
+      Leaves out = leaves_of(tree_cast<Out>(std::get<0>(both), at_), "result", at_);
+      residuals = tree_cast<Residuals>(std::get<1>(both));
+      append_leaves(out, *residuals, "residual", at_);
+      return out;
+    };
+    const RegionCallable bwd = [&](std::span<const Tensor> leaves) {
+      const Residuals kept = tree_from(*residuals, leaves);
+      const Out cotangent = tree_from(*prototype, leaves);
+      auto pulled = bwd_(kept, cotangent);
+      using Cotangents = std::tuple<traced_t<Args>...>;
+      static_assert(TreeConvertible<decltype(pulled), Cotangents>,
+                    "rondo: bwd of custom_vjp must return a std::tuple of cotangents, one an "
+                    "argument, each a tree like it");
+      return leaves_of(tree_cast<Cotangents>(std::move(pulled), at_), "cotangent", at_);
+    };
+    const std::vector<Tensor> results =
+        detail::custom_vjp(function_on_leaves(f_, prototype, args...), fwd, bwd,
+                           argument_leaves(at_, args...).leaves, at_);
+    return whole_tree_from(*prototype, results);
+  }
+
+ private:
+  F f_;
+  Fwd fwd_;
+  Bwd bwd_;
+  SourceLocation at_;
+};
+
+}  // namespace detail
+
+/// f, of which reverse mode keeps the arguments only: what is between is computed again on the way
+/// back.
+template <class F>
+auto checkpoint(F&& f, SourceLocation at = SourceLocation::current()) {
+  return detail::Checkpointed<std::decay_t<F>>(std::forward<F>(f), at);
+}
+
+/// f with a derivative of your own: rule(primals, tangents) takes two tuples, an entry an argument,
+/// and returns pair{result, tangent}; the tangent must be linear in the tangents. It serves forward
+/// and reverse mode.
+template <class F, class Rule>
+auto custom_jvp(F&& f, Rule&& rule, SourceLocation at = SourceLocation::current()) {
+  return detail::CustomJvp<std::decay_t<F>, std::decay_t<Rule>>(std::forward<F>(f),
+                                                                std::forward<Rule>(rule), at);
+}
+
+/// f with a reverse derivative of your own: fwd(args...) returns pair{result, residuals},
+/// bwd(residuals, cotangent) a tuple of cotangents, one an argument. Forward mode through it is an
+/// error.
+template <class F, class Fwd, class Bwd>
+auto custom_vjp(F&& f, Fwd&& fwd, Bwd&& bwd, SourceLocation at = SourceLocation::current()) {
+  return detail::CustomVjp<std::decay_t<F>, std::decay_t<Fwd>, std::decay_t<Bwd>>(
+      std::forward<F>(f), std::forward<Fwd>(fwd), std::forward<Bwd>(bwd), at);
+}
+
+/// Compares the derivatives of f at these arguments with central differences, and reverse mode with
+/// forward mode, along random directions: for the tests of programs that are differentiated, above
+/// all of those with custom rules.
+///
+///     check_grads(f, std::tuple(x, state), {.order = 2, .modes = {"fwd", "rev"}});
+///
+/// `args` is a tuple, an entry an argument: trees of tensors, literals and C++ scalars. f returns a
+/// tree. f64 and c128 give sharp checks, f32 and c64 coarser ones. Integers and preds, and what a
+/// lambda captures, are held fixed.
+///
+/// Throws Error where a derivative is wrong; its text names the leaf and element, both numbers, the
+/// order and modes, and what to look at. Throws TraceError where there is nothing to differentiate,
+/// for f16 and bf16 leaves, inside of traces, and for options that do not exist.
+template <class F, class... Args>
+void check_grads(const F& f, const std::tuple<Args...>& args, const CheckGradsOptions& options = {},
+                 SourceLocation at = SourceLocation::current()) {
+  std::optional<detail::result_of_t<F, Args...>> prototype;
+  std::apply(
+      [&](const auto&... each) {
+        detail::check_grads(detail::function_on_leaves(f, prototype, each...),
+                            detail::argument_leaves(at, each...), options, at);
+      },
+      args);
+}
+
+}  // namespace rondo

@@ -1,0 +1,174 @@
+// cond and switch_case: both modes choose again by the same selector. What one branch keeps for the
+// way back goes in slots that the others leave zero.
+#include <memory>
+#include <utility>
+
+#include "control_flow/carry.h"
+#include "control_flow/loop_derivatives.h"
+#include "ir/function_data.h"
+#include "ir/region.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::control_flow {
+
+namespace {
+
+using ir::Flags;
+
+/// A conditional on `selector` (of the node's kind) whose branches are given by number; their
+/// lambdas capture what they need.
+std::vector<Tensor> choose(const Tensor& selector, std::size_t branches, const std::string& name,
+                           const std::function<std::vector<Tensor>(std::size_t)>& branch,
+                           SourceLocation at) {
+  std::vector<ir::OpenRegion> regions;
+  for (std::size_t b = 0; b < branches; b++) {
+    const RegionCallable callable = [&](std::span<const Tensor>) { return Leaves{branch(b), {}}; };
+    RegionTrace trace(name + "_branch_" + std::to_string(b), "a derivative of " + name, {}, {},
+                      callable, at);
+    regions.push_back(trace.finish());
+  }
+  const std::vector<Tensor> captures = ir::union_captures(regions);
+  ir::Operands operands{selector};
+  operands.insert(operands.end(), captures.begin(), captures.end());
+  std::vector<Function> closed;
+  for (ir::OpenRegion& region : regions)
+    closed.push_back(ir::close_region(std::move(region), captures));
+  return ir::make_many(kConditional, std::move(operands), ConditionalAttributes{name}, at,
+                       std::move(closed));
+}
+
+struct BranchesBack {
+  std::vector<JointBody> joints;
+  std::vector<SplitBody> splits;
+  std::vector<std::vector<std::size_t>> slot_of;  // [branch][residual]
+  std::vector<TensorType> slot_types;
+  Tensor selector;
+  std::vector<Tensor> arguments;  // of the branches
+  std::vector<Tensor> slots;
+  std::vector<TensorType> results;
+  Flags active;
+  std::string name;
+  SourceLocation at;
+
+  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const {
+    std::vector<Tensor> given;
+    for (std::size_t i = 0; i < results.size(); i++) {
+      if (active[i]) given.push_back(cotangents[i].empty() ? zeros(results[i]) : cotangents[i]);
+    }
+    Flags pulled(arguments.size());
+    for (const JointBody& joint : joints) {
+      for (const std::size_t i : joint.given) pulled[i] = true;
+    }
+    const std::vector<Tensor> chosen = choose(
+        selector, joints.size(), name,
+        [&](std::size_t b) {
+          std::vector<Tensor> all;
+          for (const std::size_t slot : slot_of[b]) all.push_back(slots[slot]);
+          append_tensors(all, arguments);
+          append_tensors(all, given);
+          const std::vector<Tensor> back = ir::Replay::inline_call(splits[b].backward, all);
+          std::vector<Tensor> by_argument(arguments.size());
+          for (std::size_t k = 0; k < back.size(); k++) by_argument[joints[b].given[k]] = back[k];
+          std::vector<Tensor> out;
+          for (std::size_t i = 0; i < arguments.size(); i++) {
+            if (!pulled[i]) continue;
+            out.push_back(by_argument[i].empty() ? zeros(arguments[i].type()) : by_argument[i]);
+          }
+          return out;
+        },
+        at);
+    std::vector<Tensor> all(1 + arguments.size());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < arguments.size(); i++) {
+      if (pulled[i]) all[1 + i] = chosen[next++];
+    }
+    return all;
+  }
+};
+
+}  // namespace
+
+ir::Jvp conditional_jvp(const ir::JvpCall& call) {
+  const ir::Node& node = call.node;
+  const std::size_t branches = node.regions.size(), results = node.types.size();
+  const std::span<const Tensor> arguments = call.operands.subspan(1);
+  const std::span<const Tensor> tangents = call.tangents.subspan(1);
+  Flags given;
+  for (const Tensor& tangent : tangents) given.push_back(!tangent.empty());
+  Flags perturbed(results);
+  for (const Function& region : node.regions) {
+    const Flags of = call.derivatives.perturbed_results(region, given);
+    for (std::size_t i = 0; i < results; i++) perturbed[i] = perturbed[i] || of[i];
+  }
+  const std::vector<Tensor> both = choose(
+      call.operands[0], branches, node.attrs<ConditionalAttributes>().name,
+      [&](std::size_t b) {
+        const ir::Jvp of = call.derivatives.jvp(node.regions[b], arguments, tangents);
+        std::vector<Tensor> out = of.results;
+        for (std::size_t i = 0; i < results; i++) {
+          if (!perturbed[i]) continue;
+          out.push_back(of.tangents[i].empty() ? zeros(node.types[i]) : of.tangents[i]);
+        }
+        return out;
+      },
+      call.at());
+  ir::Jvp out{{both.begin(), both.begin() + static_cast<std::ptrdiff_t>(results)}, {}};
+  std::size_t next = results;
+  for (std::size_t i = 0; i < results; i++)
+    out.tangents.push_back(perturbed[i] ? both[next++] : Tensor());
+  return out;
+}
+
+ir::Reverse conditional_reverse(const ir::ReverseCall& call) {
+  const ir::Node& node = call.node;
+  const std::size_t results = node.types.size();
+  auto back = std::make_shared<BranchesBack>();
+  back->selector = call.operands[0];
+  append_tensors(back->arguments, call.operands.subspan(1));
+  back->results.assign(node.types.begin(), node.types.end());
+  back->active = call.active;
+  back->name = node.attrs<ConditionalAttributes>().name;
+  back->at = call.at();
+  const Flags perturbed(call.perturbed.begin() + 1, call.perturbed.end());
+  const std::vector<Availability> at_hand(perturbed.size(), Availability::kAtHand);
+  for (const Function& region : node.regions) {
+    back->joints.push_back(joint_body(region, perturbed, call.active, Flags(perturbed.size()),
+                                      call.derivatives, call.at()));
+    back->splits.push_back(split_body(back->joints.back(), at_hand));
+    // Residuals of one type share a slot with those of other branches.
+    std::vector<std::size_t> slots;
+    Flags taken(back->slot_types.size());
+    for (const TensorType& type : back->splits.back().residuals) {
+      std::size_t slot = 0;
+      while (slot < taken.size() && (taken[slot] || back->slot_types[slot] != type)) slot++;
+      if (slot == taken.size()) {
+        taken.push_back(false);
+        back->slot_types.push_back(type);
+      }
+      taken[slot] = true;
+      slots.push_back(slot);
+    }
+    back->slot_of.push_back(std::move(slots));
+  }
+  std::vector<Tensor> all = choose(
+      back->selector, node.regions.size(), back->name,
+      [&](std::size_t b) {
+        const std::vector<Tensor> out =
+            ir::Replay::inline_call(back->splits[b].forward, back->arguments);
+        std::vector<Tensor> kept(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(results));
+        kept.resize(results + back->slot_types.size());
+        for (std::size_t r = 0; r < back->slot_of[b].size(); r++)
+          kept[results + back->slot_of[b][r]] = out[results + r];
+        for (std::size_t s = 0; s < back->slot_types.size(); s++) {
+          if (kept[results + s].empty()) kept[results + s] = zeros(back->slot_types[s]);
+        }
+        return kept;
+      },
+      call.at());
+  back->slots.assign(all.begin() + static_cast<std::ptrdiff_t>(results), all.end());
+  all.resize(results);
+  return {std::move(all),
+          [back](std::span<const Tensor> cotangents) { return back->pull_back(cotangents); }};
+}
+
+}  // namespace rondo::control_flow

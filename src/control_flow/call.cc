@@ -1,0 +1,423 @@
+#include "control_flow/call.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fmt/format.h"
+#include "ir/derivative.h"
+#include "ir/function_data.h"
+#include "ir/kernel.h"
+#include "ir/lazy.h"
+#include "ops/support.h"
+#include "rondo/gradients.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::control_flow {
+
+ClosedCall close_call(const std::string& name, const std::string& what, const Leaves& arguments,
+                      const RegionCallable& callable, SourceLocation at) {
+  RegionTrace traced(name, what, types_of(arguments.values), arguments.paths, callable, at);
+  ir::OpenRegion region = traced.finish();
+  std::vector<Tensor> captures = region.captures;
+  return {ir::close_region(std::move(region), captures), std::move(captures)};
+}
+
+namespace {
+
+using ir::Flags;
+
+std::span<const Tensor> captures_of(const ir::Node& node, std::span<const Tensor> operands) {
+  return operands.subspan(static_cast<std::size_t>(node.attrs<CustomCallAttributes>().arguments));
+}
+
+ir::InferredTypes infer_call(const ir::InferContext& context) {
+  const std::vector<TensorType> results = context.regions[0].results();
+  if (context.operands.size() != context.regions[0].parameters().size())
+    context.fail("the function's parameters do not match the operands");
+  // Of a custom rule the function comes first, with the captures that it shares with the others.
+  return {results.begin(), results.end()};
+}
+
+std::vector<Tensor> expand_call(const ir::Node& node, std::span<const Tensor> operands) {
+  return ir::Replay::inline_call(node.regions[0], operands);
+}
+
+ir::Jvp checkpoint_jvp(const ir::JvpCall& call) {
+  // A checkpointed function again, of primals and tangents.
+  const Function& function = call.node.regions[0];
+  Leaves all{{call.operands.begin(), call.operands.end()}, function.param_names()};
+  std::vector<std::size_t> place(call.operands.size());
+  for (std::size_t i = 0; i < call.operands.size(); i++) {
+    if (!call.has(i)) continue;
+    place[i] = all.values.size();
+    all.values.push_back(call.dx(i));
+    all.paths.push_back("d_" + all.paths[i]);
+  }
+  Flags has(function.outputs().size());
+  const RegionCallable both = [&](std::span<const Tensor> values) {
+    std::vector<Tensor> tangents(call.operands.size());
+    for (std::size_t i = 0; i < tangents.size(); i++) {
+      if (place[i]) tangents[i] = values[place[i]];
+    }
+    ir::Jvp pair = call.derivatives.jvp(function, values.first(call.operands.size()), tangents);
+    Leaves out{std::move(pair.results), {}};
+    for (std::size_t i = 0; i < has.size(); i++) {
+      has[i] = !pair.tangents[i].empty();
+      if (has[i]) out.values.push_back(pair.tangents[i]);
+    }
+    return out;
+  };
+  const auto& attributes = call.node.attrs<CustomCallAttributes>();
+  ClosedCall closed =
+      close_call(attributes.name, "the derivative of " + attributes.name, all, both, call.at());
+  const auto arguments = static_cast<std::int64_t>(all.values.size());
+  ir::Operands operands(all.values.begin(), all.values.end());
+  operands.insert(operands.end(), closed.captures.begin(), closed.captures.end());
+  const std::vector<Tensor> results =
+      ir::make_many(kCheckpointCall, std::move(operands),
+                    CustomCallAttributes{arguments, attributes.name}, call.at(), {closed.function});
+  ir::Jvp out{{results.begin(), results.begin() + static_cast<std::ptrdiff_t>(has.size())}, {}};
+  std::size_t next = has.size();
+  for (const bool one : has) out.tangents.push_back(one ? results[next++] : Tensor());
+  return out;
+}
+
+ir::Reverse checkpoint_reverse(const ir::ReverseCall& call) {
+  const Function function = call.node.regions[0];
+  std::vector<Tensor> operands(call.operands.begin(), call.operands.end());
+  ir::Pullback pullback = [function, operands, perturbed = call.perturbed, active = call.active,
+                           &derivatives = call.derivatives](std::span<const Tensor> cotangents) {
+    // The operands come through the barrier together with the cotangents, so that what is computed
+    // from them belongs to the way back.
+    std::vector<Tensor> values = operands;
+    for (const Tensor& cotangent : cotangents) {
+      if (!cotangent.empty()) values.push_back(cotangent);
+    }
+    values = optimization_barrier(std::move(values));
+    std::size_t next = operands.size();
+    std::vector<Tensor> behind(cotangents.size());
+    for (std::size_t i = 0; i < behind.size(); i++) {
+      if (!cotangents[i].empty()) behind[i] = values[next++];
+    }
+    return derivatives
+        .reverse(function, std::span(values).first(operands.size()), perturbed, active)
+        .pullback(behind);
+  };
+  if (!uses_custom_vjp(function))
+    return {ir::Replay::inline_call(function, operands), std::move(pullback)};
+  return {call.derivatives.reverse(function, operands, call.perturbed, call.active).results,
+          std::move(pullback)};
+}
+
+ir::Jvp custom_jvp_rule(const ir::JvpCall& call) {
+  const std::size_t arguments =
+      static_cast<std::size_t>(call.node.attrs<CustomCallAttributes>().arguments);
+  for (std::size_t i = arguments; i < call.operands.size(); i++) {
+    if (call.has(i)) {
+      call.fail(
+          "the function captures a tensor whose derivative is asked for, and the rule cannot "
+          "know of it\n  Pass the tensor as an argument, or through rondo::stop_gradient.");
+    }
+  }
+  std::vector<Tensor> given(call.operands.begin(),
+                            call.operands.begin() + static_cast<std::ptrdiff_t>(arguments));
+  for (std::size_t i = 0; i < arguments; i++) {
+    if (ir::has_tangent(call.x(i).type())) given.push_back(call.full(i));
+  }
+  const auto captures = captures_of(call.node, call.operands);
+  given.insert(given.end(), captures.begin(), captures.end());
+  const std::vector<Tensor> out = ir::Replay::inline_call(call.node.regions[1], given);
+  const std::size_t results = call.node.types.size();
+  ir::Jvp both{{out.begin(), out.begin() + static_cast<std::ptrdiff_t>(results)}, {}};
+  std::size_t next = results;
+  for (std::size_t i = 0; i < results; i++)
+    both.tangents.push_back(ir::has_tangent(call.node.types[i]) ? out[next++] : Tensor());
+  return both;
+}
+
+ir::Jvp custom_vjp_forward(const ir::JvpCall& call) {
+  call.fail(
+      "a function with a custom_vjp rule cannot be differentiated in forward mode (jvp, "
+      "jacfwd): the rule goes backwards only\n  Use grad, vjp or jacrev, or give a "
+      "rondo::custom_jvp rule, which serves both.");
+}
+
+ir::Reverse custom_vjp_reverse(const ir::ReverseCall& call) {
+  const std::size_t arguments =
+      static_cast<std::size_t>(call.node.attrs<CustomCallAttributes>().arguments);
+  for (std::size_t i = arguments; i < call.operands.size(); i++) {
+    if (!call.perturbed[i]) continue;
+    throw TraceError(
+        fmt::format("{}: the function captures a tensor whose gradient is asked for, and the rule "
+                    "gives none for it\n  at {}\n  Pass the tensor as an argument, or through "
+                    "rondo::stop_gradient.",
+                    call.node.op->name, call.at().str()),
+        call.at());
+  }
+  const std::vector<Tensor> out = ir::Replay::inline_call(call.node.regions[1], call.operands);
+  const std::size_t results = call.node.types.size();
+  std::vector<Tensor> residuals(out.begin() + static_cast<std::ptrdiff_t>(results), out.end());
+  const auto captures = captures_of(call.node, call.operands);
+  ir::Pullback pullback = [bwd = call.node.regions[2], types = call.node.types, residuals,
+                           captured = std::vector<Tensor>(captures.begin(), captures.end()),
+                           operands = call.operands.size()](std::span<const Tensor> cotangents) {
+    std::vector<Tensor> given = residuals;
+    for (std::size_t i = 0; i < types.size(); i++) {
+      if (!ir::has_tangent(types[i])) continue;
+      given.push_back(cotangents[i].empty() ? zeros(types[i]) : cotangents[i]);
+    }
+    given.insert(given.end(), captured.begin(), captured.end());
+    std::vector<Tensor> pulled = ir::Replay::inline_call(bwd, given);
+    pulled.resize(operands);
+    return pulled;
+  };
+  return {{out.begin(), out.begin() + static_cast<std::ptrdiff_t>(results)}, std::move(pullback)};
+}
+
+ir::InferredTypes infer_barrier(const ir::InferContext& context) {
+  ir::InferredTypes types;
+  for (const Tensor& operand : context.operands) types.push_back(operand.type());
+  return types;
+}
+
+void barrier_kernel(ir::KernelCall& call) {
+  for (std::size_t i = 0; i < call.inputs(); i++) call.output(i) = call.take(i);
+}
+
+std::vector<Tensor> barrier_jvp(const ir::JvpCall& call) {
+  std::vector<Tensor> given;
+  for (const Tensor& tangent : call.tangents) {
+    if (!tangent.empty()) given.push_back(tangent);
+  }
+  given = optimization_barrier(std::move(given));
+  std::vector<Tensor> tangents(call.tangents.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < tangents.size(); i++) {
+    if (call.has(i)) tangents[i] = given[next++];
+  }
+  return tangents;
+}
+
+std::vector<Tensor> barrier_transpose(const ir::TransposeCall& call) {
+  return {call.cotangents.begin(), call.cotangents.end()};
+}
+
+std::vector<Tensor> expand_to_operands(const ir::Node&, std::span<const Tensor> operands) {
+  return {operands.begin(), operands.end()};
+}
+
+ir::InferredTypes infer_identity(const ir::InferContext& context) { return {context.type(0)}; }
+
+}  // namespace
+
+const ir::OpDef kCheckpointCall{.name = "checkpoint",
+                                .infer = infer_call,
+                                .expand = expand_call,
+                                .kind = ir::OpKind::kStructured,
+                                .region_jvp = checkpoint_jvp,
+                                .reverse = checkpoint_reverse};
+const ir::OpDef kCustomJvp{.name = "custom_jvp",
+                           .infer = infer_call,
+                           .expand = expand_call,
+                           .kind = ir::OpKind::kStructured,
+                           .region_jvp = custom_jvp_rule};
+const ir::OpDef kCustomVjp{.name = "custom_vjp",
+                           .infer = infer_call,
+                           .expand = expand_call,
+                           .kind = ir::OpKind::kStructured,
+                           .region_jvp = custom_vjp_forward,
+                           .reverse = custom_vjp_reverse};
+const ir::OpDef kOptimizationBarrier{.name = "optimization_barrier",
+                                     .hlo = "opt-barrier",
+                                     .stablehlo = "stablehlo.optimization_barrier",
+                                     .infer = infer_barrier,
+                                     .kernel = barrier_kernel,
+                                     .hlo_tuple = true,
+                                     .linear = ir::Linear::kJointly,
+                                     .jvp = barrier_jvp,
+                                     .transpose = barrier_transpose};
+const ir::OpDef kStopGradient{.name = "stop_gradient",
+                              .arity = 1,
+                              .infer = infer_identity,
+                              .expand = expand_to_operands,
+                              .zero_derivative = true};
+
+bool uses_custom_vjp(const Function& function) {
+  return function.stats().ops.contains(std::string(kCustomVjp.name));
+}
+
+std::vector<Tensor> optimization_barrier(std::vector<Tensor> values) {
+  if (values.empty()) return values;
+  return ir::make_many(kOptimizationBarrier, ir::Operands(values.begin(), values.end()), {}, {});
+}
+
+}  // namespace rondo::control_flow
+
+namespace rondo::detail {
+
+using control_flow::ClosedCall;
+using control_flow::CustomCallAttributes;
+
+Tensor stop_gradient(const Tensor& x, SourceLocation at) {
+  ir::checked(x, "stop_gradient", at);
+  return ir::has_tangent(x.type()) ? ir::make(control_flow::kStopGradient, {x}, {}, at) : x;
+}
+
+std::vector<Tensor> checkpoint(const RegionCallable& f, const Leaves& arguments,
+                               SourceLocation at) {
+  for (const Tensor& leaf : arguments.values) ir::checked(leaf, "checkpoint", at);
+  if (ir::eager_active()) return f(arguments.values).values;
+  ClosedCall closed =
+      control_flow::close_call("checkpointed", "the function of checkpoint", arguments, f, at);
+  ir::Operands operands(arguments.values.begin(), arguments.values.end());
+  operands.insert(operands.end(), closed.captures.begin(), closed.captures.end());
+  return ir::make_many(
+      control_flow::kCheckpointCall, std::move(operands),
+      CustomCallAttributes{static_cast<std::int64_t>(arguments.values.size()), "checkpoint"}, at,
+      {closed.function});
+}
+
+namespace {
+
+/// Closes several regions of one node over the captures of all of them.
+struct CustomRegions {
+  std::vector<ir::OpenRegion> open;
+  std::vector<Function> closed;
+  std::vector<Tensor> captures;
+
+  void close() {
+    captures = ir::union_captures(open);
+    for (ir::OpenRegion& region : open)
+      closed.push_back(ir::close_region(std::move(region), captures));
+  }
+};
+
+std::vector<Tensor> make_custom(const ir::OpDef& op, const Leaves& arguments,
+                                CustomRegions& regions, SourceLocation at) {
+  regions.close();
+  ir::Operands operands(arguments.values.begin(), arguments.values.end());
+  operands.insert(operands.end(), regions.captures.begin(), regions.captures.end());
+  return ir::make_many(op, std::move(operands),
+                       CustomCallAttributes{static_cast<std::int64_t>(arguments.values.size()),
+                                            std::string(op.name)},
+                       at, std::move(regions.closed));
+}
+
+[[noreturn]] void rule_mismatch(const char* construct, const std::string& what,
+                                const std::string& path, const TensorType& is,
+                                const TensorType& meant, SourceLocation at) {
+  throw TraceError(
+      fmt::format("{}: {} gives {} for {}, which is {}\n  at {}\n  A tangent or cotangent has the "
+                  "shape and dtype of its value.",
+                  construct, what, is.str(), path, meant.str(), at.str()),
+      at);
+}
+
+}  // namespace
+
+std::vector<Tensor> custom_jvp(const RegionCallable& f, const RegionCallable& rule,
+                               const Leaves& arguments, SourceLocation at) {
+  using control_flow::RegionTrace;
+  for (const Tensor& leaf : arguments.values) ir::checked(leaf, "custom_jvp", at);
+  if (ir::eager_active()) return f(arguments.values).values;
+  std::vector<TensorType> types = control_flow::types_of(arguments.values);
+  std::vector<std::string> names = arguments.paths;
+  RegionTrace function("custom_jvp", "the function of custom_jvp", types, names, f, at);
+  const std::vector<TensorType> results = control_flow::types_of(function.out().values);
+  const std::size_t count = types.size();
+  for (std::size_t i = 0; i < count; i++) {
+    if (!ir::has_tangent(types[i])) continue;
+    types.push_back(types[i]);
+    names.push_back("d_" + names[i]);
+  }
+  // The user's rule sees a tangent a leaf: zeros for integers.
+  const RegionCallable on_all = [&](std::span<const Tensor> given) {
+    std::vector<Tensor> all(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(count));
+    std::size_t next = count;
+    for (std::size_t i = 0; i < count; i++)
+      all.push_back(ir::has_tangent(types[i]) ? given[next++] : zeros(types[i], at));
+    Leaves out = rule(all);
+    if (out.values.size() != 2 * results.size()) {
+      throw TraceError(
+          fmt::format("custom_jvp: the rule must return the results and their tangents, "
+                      "{} leaves, it returns {}\n  at {}",
+                      2 * results.size(), out.values.size(), at.str()),
+          at);
+    }
+    Leaves kept;
+    for (std::size_t i = 0; i < out.values.size(); i++) {
+      const std::size_t of = i % results.size();
+      const Tensor value = ops::adopt_dtype(out.values[i], results[of].dtype, at);
+      if (value.type() != results[of])
+        rule_mismatch("custom_jvp", "the rule", out.paths[i], value.type(), results[of], at);
+      if (i < results.size() || ir::has_tangent(results[of])) {
+        kept.values.push_back(value);
+        kept.paths.push_back(out.paths[i]);
+      }
+    }
+    return kept;
+  };
+  RegionTrace traced_rule("custom_jvp_rule", "the rule of custom_jvp", types, names, on_all, at);
+  CustomRegions regions;
+  regions.open.push_back(function.finish());
+  regions.open.push_back(traced_rule.finish());
+  return make_custom(control_flow::kCustomJvp, arguments, regions, at);
+}
+
+std::vector<Tensor> custom_vjp(const RegionCallable& f, const RegionCallable& fwd,
+                               const RegionCallable& bwd, const Leaves& arguments,
+                               SourceLocation at) {
+  using control_flow::RegionTrace;
+  for (const Tensor& leaf : arguments.values) ir::checked(leaf, "custom_vjp", at);
+  if (ir::eager_active()) return f(arguments.values).values;
+  const std::vector<TensorType> types = control_flow::types_of(arguments.values);
+  RegionTrace function("custom_vjp", "the function of custom_vjp", types, arguments.paths, f, at);
+  const std::vector<TensorType> results = control_flow::types_of(function.out().values);
+  RegionTrace forward("custom_vjp_fwd", "fwd of custom_vjp", types, arguments.paths, fwd, at);
+  Leaves& out = forward.out();
+  for (std::size_t i = 0; i < results.size(); i++) {
+    out.values[i] = ops::adopt_dtype(out.values[i], results[i].dtype, at);
+    if (out.values[i].type() != results[i])
+      rule_mismatch("custom_vjp", "fwd", out.paths[i], out.values[i].type(), results[i], at);
+  }
+  std::vector<TensorType> given;
+  std::vector<std::string> names;
+  for (std::size_t i = results.size(); i < out.values.size(); i++) {
+    given.push_back(out.values[i].type());
+    names.push_back(out.paths[i]);
+  }
+  const std::size_t residuals = given.size();
+  for (std::size_t i = 0; i < results.size(); i++) {
+    if (!ir::has_tangent(results[i])) continue;
+    given.push_back(results[i]);
+    names.push_back("ct_" + out.paths[i]);
+  }
+  const RegionCallable on_all = [&](std::span<const Tensor> values) {
+    std::vector<Tensor> all(values.begin(),
+                            values.begin() + static_cast<std::ptrdiff_t>(residuals));
+    std::size_t next = residuals;
+    for (const TensorType& type : results)
+      all.push_back(ir::has_tangent(type) ? values[next++] : zeros(type, at));
+    Leaves pulled = bwd(all);
+    for (std::size_t i = 0; i < types.size(); i++) {
+      if (!ir::has_tangent(types[i])) {
+        pulled.values[i] = zeros(types[i], at);  // nobody reads it
+        continue;
+      }
+      pulled.values[i] = ops::adopt_dtype(pulled.values[i], types[i].dtype, at);
+      if (pulled.values[i].type() != types[i]) {
+        rule_mismatch("custom_vjp", "bwd", arguments.paths[i], pulled.values[i].type(), types[i],
+                      at);
+      }
+    }
+    return pulled;
+  };
+  RegionTrace backward("custom_vjp_bwd", "bwd of custom_vjp", given, names, on_all, at);
+  CustomRegions regions;
+  regions.open.push_back(function.finish());
+  regions.open.push_back(forward.finish());
+  regions.open.push_back(backward.finish());
+  return make_custom(control_flow::kCustomVjp, arguments, regions, at);
+}
+
+}  // namespace rondo::detail

@@ -1,0 +1,49 @@
+// Functions as nodes: those whose derivative is asked for, and those that bring a derivative, or a
+// way to store less for it, of their own.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "control_flow/carry.h"
+#include "ir/node.h"
+
+namespace rondo::control_flow {
+
+/// A traced lambda with what it takes from outside as further parameters.
+struct ClosedCall {
+  Function function;
+  std::vector<Tensor> captures;
+};
+ClosedCall close_call(const std::string& name, const std::string& what, const Leaves& arguments,
+                      const RegionCallable& callable, SourceLocation at);
+
+/// Operands: the arguments, then the captures. Region: the function.
+extern const ir::OpDef kCheckpointCall;
+/// Regions: the function, and the rule on (arguments, tangents of those that have one, captures),
+/// which returns the function's results and then the tangents of those that have one.
+extern const ir::OpDef kCustomJvp;
+/// Regions: the function, fwd (the results, then the residuals), bwd on (residuals, cotangents of
+/// the results that have one, captures), which returns a cotangent an argument.
+extern const ir::OpDef kCustomVjp;
+
+/// Does it use rules that forward mode refuses (custom_vjp), at any depth? What reverse mode leaves
+/// of such a function must be what fwd computes, so that it can be differentiated forward again.
+bool uses_custom_vjp(const Function& function);
+
+struct CustomCallAttributes {
+  std::int64_t arguments = 0;  // operands before the captures
+  std::string name;
+  bool operator==(const CustomCallAttributes&) const = default;
+};
+
+/// Identities that no rewrite looks through: what stands behind one is computed again rather than
+/// kept. Any number of operands, as many results.
+extern const ir::OpDef kOptimizationBarrier;
+std::vector<Tensor> optimization_barrier(std::vector<Tensor> values);
+
+/// The identity without a derivative.
+extern const ir::OpDef kStopGradient;
+
+}  // namespace rondo::control_flow

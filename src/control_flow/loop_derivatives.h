@@ -1,0 +1,46 @@
+// The derivative rules of while, fori and conditional; those of scan are in scan_derivative.h.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "control_flow/split.h"
+#include "control_flow/while.h"
+#include "ir/derivative.h"
+
+namespace rondo::control_flow {
+
+ir::Jvp while_jvp(const ir::JvpCall& call);
+ir::Reverse while_reverse(const ir::ReverseCall& call);
+ir::Jvp fori_jvp(const ir::JvpCall& call);
+ir::Reverse fori_reverse(const ir::ReverseCall& call);
+ir::Jvp conditional_jvp(const ir::JvpCall& call);
+ir::Reverse conditional_reverse(const ir::ReverseCall& call);
+
+/// A while whose derivative is wanted, taken apart.
+struct WhileProblem {
+  const ir::Node& node;
+  const WhileAttributes& attributes;
+  std::size_t carries;
+  std::vector<Tensor> operands;  // the carry, then the invariants
+  JointBody joint;
+  ActiveCarries flags;
+  SourceLocation at;
+
+  std::span<const Tensor> carry() const { return std::span(operands).first(carries); }
+  std::span<const Tensor> invariants() const { return std::span(operands).subspan(carries); }
+};
+
+/// Reverse mode for an unknown number of trips with few slots (control_flow/online.cc).
+ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
+                           ir::Derivatives& derivatives);
+/// With residuals stacked, for up to `limit` trips where it is known (control_flow/while_tape.cc).
+ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit);
+
+// What these share.
+std::vector<std::string> leaf_names(const char* root, std::size_t count);
+void append_tensors(std::vector<Tensor>& to, std::span<const Tensor> more);
+
+}  // namespace rondo::control_flow

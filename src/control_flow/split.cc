@@ -1,0 +1,303 @@
+#include "control_flow/split.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "ir/function_data.h"
+#include "ir/region.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::control_flow {
+
+using ir::Flags;
+using ir::Node;
+
+JointBody joint_body(const Function& region, const Flags& perturbed, const Flags& active,
+                     const Flags& always, ir::Derivatives& derivatives, SourceLocation at) {
+  JointBody joint{{}, region.parameters().size(), region.outputs().size(), active, {}};
+  const std::vector<std::string> names = region.param_names();
+  ir::RegionTracer tracer(region.name(), "the derivative of " + region.name(), at);
+  std::vector<Tensor> params;
+  for (std::size_t i = 0; i < joint.parameters; i++)
+    params.push_back(tracer.param(region.parameters()[i].type(), names[i]));
+  const std::vector<Tensor> arguments = params;
+  std::vector<Tensor> cotangents(joint.results);
+  for (std::size_t i = 0; i < joint.results; i++) {
+    if (!active[i]) continue;
+    cotangents[i] = tracer.param(region.outputs()[i].type(), "ct" + std::to_string(i));
+    params.push_back(cotangents[i]);
+  }
+  const ir::Reverse reverse = derivatives.reverse(region, arguments, perturbed, active);
+  std::vector<Tensor> outputs = reverse.results;
+  const std::vector<Tensor> pulled = reverse.pullback(cotangents);
+  for (std::size_t i = 0; i < joint.parameters; i++) {
+    if (pulled[i].empty() && !always[i]) continue;
+    if (!perturbed[i]) continue;
+    joint.given.push_back(i);
+    outputs.push_back(pulled[i].empty() ? zeros(arguments[i].type(), at) : pulled[i]);
+  }
+  joint.function =
+      derivatives.simplified(Function::make(region.name(), std::move(params), std::move(outputs)));
+  return joint;
+}
+
+namespace {
+
+using SplitKey = std::pair<const Node*, std::uint32_t>;
+SplitKey split_key(const Tensor& tensor) { return {tensor.node(), tensor.result()}; }
+
+/// Worth less to keep than to compute again: one pass over its elements.
+bool is_cheap(const Node* node) {
+  return node->regions.empty() && !node->op->observer &&
+         (node->op->elementwise || node->op->linear == ir::Linear::kFirst ||
+          (node->op->arity == 1 && node->op->linear != ir::Linear::kNone));
+}
+
+/// Chooses what is kept of the values that the forward part of a joint program knows.
+class ResidualChoice {
+ public:
+  ResidualChoice(const JointBody& joint, const std::vector<Availability>& availability)
+      : function_(joint.function), availability_(availability) {
+    const std::vector<Tensor>& params = function_.parameters();
+    for (std::size_t i = 0; i < params.size(); i++) parameter_.emplace(params[i].node(), i);
+    for (std::size_t i = joint.parameters; i < params.size(); i++) back_.insert(params[i].node());
+    for (const Node* node : function_.body()) {
+      const bool depends = std::any_of(node->operands.begin(), node->operands.end(),
+                                       [&](const Tensor& t) { return back_.contains(t.node()); });
+      if (depends) back_.insert(node);
+    }
+    const auto need = [&](const Tensor& tensor) {
+      if (!back_.contains(tensor.node()) && !ir::is_constant(tensor.node()))
+        keep_.emplace(key_of_order(tensor), tensor);
+    };
+    for (const Node* node : function_.body()) {
+      if (!back_.contains(node)) continue;
+      for (const Tensor& operand : node->operands) need(operand);
+    }
+    for (std::size_t i = joint.results; i < function_.outputs().size(); i++)
+      need(function_.outputs()[i]);
+    reduce();
+  }
+
+  bool is_back(const Node* node) const { return back_.contains(node); }
+  std::vector<Tensor> kept() const {
+    std::vector<Tensor> all;
+    for (const auto& [order, tensor] : keep_) all.push_back(tensor);
+    return all;
+  }
+
+ private:
+  using Order = std::pair<std::uint64_t, std::uint32_t>;  // of creation
+  using Values = std::map<Order, Tensor>;
+  static Order key_of_order(const Tensor& t) { return {t.node()->id, t.result()}; }
+
+  enum Known : std::uint8_t { kUnknown, kAtHandNow, kInvariantNow };
+
+  /// What the way back can compute from what is kept, without `left_out`.
+  absl::flat_hash_map<const Node*, Known> known_without(const Tensor& left_out) const {
+    absl::flat_hash_map<const Node*, Known> known;
+    for (const Node* node : function_.body()) {
+      if (back_.contains(node) || ir::is_constant(node)) continue;
+      bool invariant = true, all = true;
+      for (const Tensor& operand : node->operands) {
+        const Known of = known_of(operand, known, left_out);
+        invariant = invariant && of == kInvariantNow;
+        all = all && of != kUnknown;
+      }
+      if (invariant)
+        known.emplace(node, kInvariantNow);
+      else if (all && is_cheap(node))
+        known.emplace(node, kAtHandNow);
+    }
+    return known;
+  }
+
+  Known known_of(const Tensor& tensor, const absl::flat_hash_map<const Node*, Known>& known,
+                 const Tensor& left_out) const {
+    if (ir::is_constant(tensor.node())) return kInvariantNow;
+    if (const auto parameter = parameter_.find(tensor.node()); parameter != parameter_.end()) {
+      switch (availability_[parameter->second]) {
+        case Availability::kInvariant:
+          return kInvariantNow;
+        case Availability::kAtHand:
+          return kAtHandNow;
+        case Availability::kStored:
+          break;
+      }
+    }
+    if (const auto found = known.find(tensor.node()); found != known.end()) return found->second;
+    const bool kept =
+        keep_.contains(key_of_order(tensor)) && (left_out.empty() || !tensor.same_as(left_out));
+    return kept ? kAtHandNow : kUnknown;
+  }
+
+  static std::int64_t bytes_of(const Tensor& tensor) { return tensor.type().bytes(); }
+
+  void reduce() {
+    // Searching costs the body's size for each value that may go; for huge bodies with many of them
+    // only what is there without any computing goes.
+    const std::size_t budget = 20'000'000;
+    const std::size_t each = function_.body().size() + 1;
+    drop_known(each * keep_.size() <= budget);
+    for (int round = 0; round < 8 && each * keep_.size() <= budget; round++) {
+      if (!exchange_one()) break;
+      drop_known(true);
+    }
+  }
+
+  /// Drops what is known without being kept.
+  void drop_known(bool one_by_one) {
+    const Values all = keep_;
+    if (!one_by_one) {
+      const Values kept = std::exchange(keep_, {});
+      const auto known = known_without({});
+      for (const auto& [order, tensor] : kept) {
+        if (known_of(tensor, known, {}) == kUnknown) keep_.emplace(order, tensor);
+      }
+      return;
+    }
+    for (auto at = all.rbegin(); at != all.rend(); ++at) {
+      if (known_of(at->second, known_without(at->second), at->second) != kUnknown)
+        keep_.erase(at->first);
+    }
+  }
+
+  /// Keeps one value in place of others that are cheap to compute from it, where that is less.
+  bool exchange_one() {
+    const auto known = known_without({});
+    std::map<Order, std::pair<Tensor, std::int64_t>> saved;  // bytes of what each value would give
+    for (const auto& [order, tensor] : keep_) {
+      const Node* node = tensor.node();
+      if (parameter_.contains(node) || !is_cheap(node)) continue;
+      Tensor missing;
+      bool one = true;
+      for (const Tensor& operand : node->operands) {
+        if (known_of(operand, known, {}) != kUnknown) continue;
+        one = one && (missing.empty() || missing.same_as(operand));
+        missing = operand;
+      }
+      if (missing.empty() || !one) continue;
+      auto& entry = saved[key_of_order(missing)];
+      entry.first = missing;
+      entry.second += bytes_of(tensor);
+    }
+    for (const auto& [order, entry] : saved) {
+      if (entry.second <= bytes_of(entry.first)) continue;
+      keep_.emplace(order, entry.first);
+      return true;
+    }
+    return false;
+  }
+
+  const Function& function_;
+  const std::vector<Availability>& availability_;
+  absl::flat_hash_map<const Node*, std::size_t> parameter_;
+  absl::flat_hash_set<const Node*> back_;  // depends on a cotangent
+  Values keep_;
+};
+
+}  // namespace
+
+std::int64_t SplitBody::residual_bytes() const {
+  std::int64_t bytes = 0;
+  for (const TensorType& type : residuals) bytes += type.bytes();
+  return bytes;
+}
+
+SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability) {
+  const Function& function = joint.function;
+  const ResidualChoice choice(joint, availability);
+  const std::vector<Tensor> kept = choice.kept();
+  const std::vector<Tensor>& params = function.parameters();
+  const std::vector<Tensor>& outputs = function.outputs();
+  const auto results_end = outputs.begin() + static_cast<std::ptrdiff_t>(joint.results);
+
+  SplitBody split;
+  std::vector<Tensor> forward_results(outputs.begin(), results_end);
+  for (const Tensor& residual : kept) {
+    split.residuals.push_back(residual.type());
+    const auto same = std::find_if(outputs.begin(), results_end,
+                                   [&](const Tensor& t) { return t.same_as(residual); });
+    split.result_of_residual.push_back(same == results_end ? -1 : same - outputs.begin());
+    forward_results.push_back(residual);
+  }
+  split.forward = Function::make(
+      function.name(),
+      {params.begin(), params.begin() + static_cast<std::ptrdiff_t>(joint.parameters)},
+      std::move(forward_results));
+
+  auto token = std::make_shared<ir::RegionToken>();
+  token->what = "the way back of " + function.name();
+  token->open = false;
+  ir::Replay replay;
+  std::vector<Tensor> back_params;
+  const auto add_param = [&](const Tensor& of, std::string name) {
+    back_params.push_back(ir::make_parameter(of.type(), std::move(name),
+                                             static_cast<std::int64_t>(back_params.size()), token,
+                                             of.node()->location()));
+    return back_params.back();
+  };
+  absl::flat_hash_map<SplitKey, Tensor> stored;
+  for (std::size_t i = 0; i < kept.size(); i++)
+    stored.emplace(split_key(kept[i]), add_param(kept[i], "residual" + std::to_string(i)));
+  for (std::size_t i = 0; i < params.size(); i++) {
+    if (i < joint.parameters && availability[i] == Availability::kStored) continue;
+    replay.bind(params[i],
+                add_param(params[i], params[i].node()->attrs<ir::ParameterAttributes>().name));
+  }
+  const auto use_stored = [&](const Node* node) {
+    for (std::uint32_t r = 0; r < node->types.size(); r++) {
+      const auto found = stored.find(SplitKey{node, r});
+      if (found != stored.end()) replay.bind(Tensor::of(node, r), found->second);
+    }
+  };
+  for (const Tensor& param : params) use_stored(param.node());
+  for (const Node* node : function.body()) {
+    replay.copy(node);
+    use_stored(node);
+  }
+  std::vector<Tensor> cotangents;
+  for (auto output = results_end; output != outputs.end(); ++output)
+    cotangents.push_back(replay(*output));
+  split.backward =
+      Function::make(function.name() + "_gradient", std::move(back_params), std::move(cotangents));
+  return split;
+}
+
+Flags perturbed_carries(const Function& body, std::size_t first, std::size_t carries,
+                        Flags perturbed, ir::Derivatives& derivatives) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    const Flags results = derivatives.perturbed_results(body, perturbed);
+    for (std::size_t i = 0; i < carries; i++) {
+      if (!results[i] || perturbed[first + i]) continue;
+      perturbed[first + i] = true;
+      changed = true;
+    }
+  }
+  return perturbed;
+}
+
+ActiveCarries active_carries(const Function& body, std::size_t first, std::size_t carries,
+                             Flags perturbed, Flags active, ir::Derivatives& derivatives) {
+  perturbed = perturbed_carries(body, first, carries, std::move(perturbed), derivatives);
+  for (std::size_t i = 0; i < carries; i++) active[i] = active[i] && perturbed[first + i];
+  for (bool changed = true; changed;) {
+    changed = false;
+    const Flags params = derivatives.active_parameters(body, active);
+    for (std::size_t i = 0; i < carries; i++) {
+      if (!params[first + i] || active[i] || !perturbed[first + i]) continue;
+      active[i] = true;
+      changed = true;
+    }
+  }
+  ActiveCarries both{std::move(perturbed), std::move(active)};
+  for (std::size_t i = 0; i < carries; i++) both.perturbed[first + i] = both.active[i];
+  return both;
+}
+
+}  // namespace rondo::control_flow

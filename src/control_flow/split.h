@@ -1,0 +1,64 @@
+// The derivative of a region, cut in two: what the forward run computes and keeps, and the way
+// back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/derivative.h"
+#include "ir/node.h"
+
+namespace rondo::control_flow {
+
+/// A region and its way back as one program.
+struct JointBody {
+  Function function;               // (parameters, cotangents) -> (results, cotangents of `given`)
+  std::size_t parameters;          // of the region
+  std::size_t results;             // of the region
+  ir::Flags active;                // results that have a cotangent among the parameters, in order
+  std::vector<std::size_t> given;  // parameters that get a cotangent
+};
+
+/// `always` are parameters that get a cotangent even if it is zero: those of carries.
+JointBody joint_body(const Function& region, const ir::Flags& perturbed, const ir::Flags& active,
+                     const ir::Flags& always, ir::Derivatives& derivatives, SourceLocation at);
+
+/// How the way back can know a parameter of the region.
+enum class Availability : std::uint8_t {
+  kStored,     // not at all: what needs it is stored, or it is
+  kAtHand,     // it is there again: an x of a scan, the index
+  kInvariant,  // the same on every trip: what depends on such ones alone is computed once
+};
+
+struct SplitBody {
+  Function forward;   // (parameters) -> (results, residuals)
+  Function backward;  // (residuals, parameters that are not kStored, cotangents) -> cotangents
+  std::vector<TensorType> residuals;
+  /// Residuals that are results of the region anyway: their number; else -1.
+  std::vector<std::int64_t> result_of_residual;
+
+  std::int64_t residual_bytes() const;
+};
+
+/// Residuals are chosen so that few bytes are kept: what is invariant or at hand is not, what is
+/// cheap to compute from others is computed again, and a value that gives several others is kept in
+/// their place.
+SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability);
+
+/// Parameters and results of a loop body through which a derivative passes: the carries that are
+/// perturbed and whose cotangent is not zero, by fixpoint.
+struct ActiveCarries {
+  ir::Flags perturbed;  // parameters of the body
+  ir::Flags active;     // results of the body
+};
+/// `perturbed` for the body's parameters and `active` for its results as they are from outside;
+/// carry i is parameter `first + i` and result i.
+ActiveCarries active_carries(const Function& body, std::size_t first, std::size_t carries,
+                             ir::Flags perturbed, ir::Flags active, ir::Derivatives& derivatives);
+/// Only the first of the two: carries that have a tangent, among the body's parameters.
+ir::Flags perturbed_carries(const Function& body, std::size_t first, std::size_t carries,
+                            ir::Flags perturbed, ir::Derivatives& derivatives);
+
+}  // namespace rondo::control_flow

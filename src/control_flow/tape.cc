@@ -1,0 +1,104 @@
+#include "control_flow/tape.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "control_flow/scan.h"
+#include "fmt/format.h"
+#include "ir/derivative.h"
+#include "ir/kernel.h"
+#include "ops/dynamic_slice.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::control_flow {
+
+namespace {
+
+ir::InferredTypes infer_tape_write(const ir::InferContext& context) {
+  if (context.type(0) != stacked_type(context.type(1), 0, 1)) context.fail("the row does not fit");
+  return {context.type(0)};
+}
+
+ir::InferredTypes infer_tape_read(const ir::InferContext& context) {
+  return {slice_type(context.type(0), 0)};
+}
+
+std::int64_t row_bytes(const TensorType& declared) { return declared.bytes(); }
+
+void tape_write_kernel(ir::KernelCall& call) {
+  const TensorType declared = call.node.type();
+  const std::int64_t number = ops::index_at(call.input(2), 0);
+  const std::int64_t rows = call.input(0).shape()[0], bytes = row_bytes(declared);
+  if (number < 0 || number > rows)
+    throw InternalError("a tape is written out of order", call.node.location());
+  Literal tape = call.take(0);
+  if (number == rows) {  // twice as many, so that n rows cost O(n)
+    Literal longer = Literal::zeros(stacked_type(slice_type(declared, 0), 0, 2 * rows));
+    if (bytes > 0)
+      std::memcpy(longer.mutable_bytes(), tape.bytes(), static_cast<std::size_t>(rows * bytes));
+    tape = std::move(longer);
+  }
+  if (bytes > 0) {
+    std::memcpy(tape.mutable_bytes() + number * bytes, call.input(1).bytes(),
+                static_cast<std::size_t>(bytes));
+  }
+  call.output() = std::move(tape);
+}
+
+void tape_read_kernel(ir::KernelCall& call) {
+  const TensorType& type = call.output_type();
+  const std::int64_t number = ops::index_at(call.input(1), 0);
+  if (number < 0 || number >= call.input(0).shape()[0])
+    throw InternalError("a tape is read where nothing was written", call.node.location());
+  Literal row = Literal::uninitialized(type);
+  if (type.bytes() > 0) {
+    std::memcpy(row.mutable_bytes(), call.input(0).bytes() + number * type.bytes(),
+                static_cast<std::size_t>(type.bytes()));
+  }
+  call.output() = std::move(row);
+}
+
+[[noreturn]] void tape_failure(const ir::Node& node, const char* what) {
+  throw TraceError(
+      fmt::format(
+          "{}: its checkpoint policy is tape(), and {} needs to know the number of trips\n  "
+          "at {}\n  Promise one with {{.max_trip_count = n}}, or use Checkpoint::online(n), "
+          "which needs none.",
+          node.attrs<TapeAttributes>().loop, what, node.location().str()),
+      node.location());
+}
+
+std::vector<Tensor> tape_in_text(const ir::Node& node, std::span<const Tensor>) {
+  tape_failure(node, "the text of a program");
+}
+std::vector<Tensor> tape_jvp(const ir::JvpCall& call) {
+  tape_failure(call.node, "a further derivative");
+}
+
+}  // namespace
+
+const ir::OpDef kTapeWrite{.name = "tape_write",
+                           .arity = 3,
+                           .infer = infer_tape_write,
+                           .kernel = tape_write_kernel,
+                           .expand = tape_in_text,
+                           .jvp = tape_jvp};
+const ir::OpDef kTapeRead{.name = "tape_read",
+                          .arity = 2,
+                          .infer = infer_tape_read,
+                          .kernel = tape_read_kernel,
+                          .expand = tape_in_text,
+                          .jvp = tape_jvp};
+
+Tensor empty_tape(const TensorType& row) { return zeros(stacked_type(row, 0, 1)); }
+
+Tensor tape_write(const Tensor& tape, const Tensor& row, const Tensor& number,
+                  const std::string& loop) {
+  return ir::make(kTapeWrite, {tape, row, number}, TapeAttributes{loop}, {});
+}
+
+Tensor tape_read(const Tensor& tape, const Tensor& number, const std::string& loop) {
+  return ir::make(kTapeRead, {tape, number}, TapeAttributes{loop}, {});
+}
+
+}  // namespace rondo::control_flow

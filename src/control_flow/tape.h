@@ -1,0 +1,28 @@
+// Arrays that grow by rows while the interpreter runs: the tape of a loop whose number of trips
+// nobody knows. Their declared type is that of a single row; they hold as many as were written.
+#pragma once
+
+#include <string>
+
+#include "ir/node.h"
+
+namespace rondo::control_flow {
+
+/// Of both ops: the loop whose tape it is, for errors.
+struct TapeAttributes {
+  std::string loop;
+  bool operator==(const TapeAttributes&) const = default;
+};
+
+/// Operands: the tape, a row, its number. Rows are written in order, from 0.
+extern const ir::OpDef kTapeWrite;
+/// Operands: the tape, the number of a row that was written.
+extern const ir::OpDef kTapeRead;
+
+/// A tape without rows for values of a type.
+Tensor empty_tape(const TensorType& row);
+Tensor tape_write(const Tensor& tape, const Tensor& row, const Tensor& number,
+                  const std::string& loop);
+Tensor tape_read(const Tensor& tape, const Tensor& number, const std::string& loop);
+
+}  // namespace rondo::control_flow

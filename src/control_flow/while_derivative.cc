@@ -1,0 +1,147 @@
+// while: forward mode is a while of values and tangents, with the same condition. Reverse mode goes
+// by what is known of the number of trips.
+#include <algorithm>
+#include <utility>
+
+#include "control_flow/carry.h"
+#include "control_flow/loop_derivatives.h"
+#include "control_flow/scan.h"
+#include "fmt/format.h"
+#include "ir/function_data.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::control_flow {
+
+using ir::Flags;
+
+std::vector<std::string> leaf_names(const char* root, std::size_t count) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < count; i++) all.push_back(fmt::format("{}[{}]", root, i));
+  return all;
+}
+
+void append_tensors(std::vector<Tensor>& to, std::span<const Tensor> more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+namespace {
+
+/// A while that is known to make n trips, as a scan: its condition need not be asked.
+std::vector<Tensor> while_as_scan(const ir::Node& node, std::span<const Tensor> operands) {
+  const auto& a = node.attrs<WhileAttributes>();
+  const std::size_t carries = static_cast<std::size_t>(a.carries);
+  const std::span<const Tensor> invariants = operands.subspan(carries);
+  const RegionCallable body = [&](std::span<const Tensor> leaves) {
+    std::vector<Tensor> arguments(leaves.begin(), leaves.end());
+    append_tensors(arguments, invariants);
+    return Leaves{ir::Replay::inline_call(node.regions[1], arguments),
+                  leaf_names("carry", carries)};
+  };
+  ScanOptions options;
+  options.length = *a.trip_count;
+  options.checkpoint = a.checkpoint;
+  options.name = a.name.empty() ? "while" : a.name;
+  return detail::scan(
+      body, {{operands.begin(), operands.begin() + a.carries}, leaf_names("carry", carries)}, {},
+      options, node.location());
+}
+
+}  // namespace
+
+ir::Jvp while_jvp(const ir::JvpCall& call) {
+  const auto& a = call.node.attrs<WhileAttributes>();
+  const Function &condition = call.node.regions[0], &body = call.node.regions[1];
+  const std::size_t carries = static_cast<std::size_t>(a.carries);
+  Flags given;
+  for (const Tensor& tangent : call.tangents) given.push_back(!tangent.empty());
+  const Flags perturbed = perturbed_carries(body, 0, carries, given, call.derivatives);
+  const std::vector<std::string> names = body.param_names();
+  Leaves init;
+  append_tensors(init.values, call.operands.first(carries));
+  init.paths.assign(names.begin(), names.begin() + a.carries);
+  for (std::size_t i = 0; i < carries; i++) {
+    if (!perturbed[i]) continue;
+    init.values.push_back(call.full(i));
+    init.paths.push_back("d_" + names[i]);
+  }
+  const auto with_invariants = [&](std::span<const Tensor> leaves) {
+    std::vector<Tensor> arguments(leaves.begin(),
+                                  leaves.begin() + static_cast<std::ptrdiff_t>(carries));
+    append_tensors(arguments, call.operands.subspan(carries));
+    return arguments;
+  };
+  const RegionCallable go_on = [&](std::span<const Tensor> leaves) {
+    return Leaves{ir::Replay::inline_call(condition, with_invariants(leaves)), {"condition"}};
+  };
+  const RegionCallable both = [&](std::span<const Tensor> leaves) {
+    std::vector<Tensor> tangents(call.tangents.begin(), call.tangents.end());
+    std::size_t next = carries;
+    for (std::size_t i = 0; i < carries; i++)
+      tangents[i] = perturbed[i] ? leaves[next++] : Tensor();
+    const ir::Jvp now = call.derivatives.jvp(body, with_invariants(leaves), tangents);
+    Leaves out{now.results, init.paths};
+    for (std::size_t i = 0; i < carries; i++) {
+      if (!perturbed[i]) continue;
+      out.values.push_back(now.tangents[i].empty() ? zeros(now.results[i].type())
+                                                   : now.tangents[i]);
+    }
+    return out;
+  };
+  const std::vector<Tensor> last = traced_while(go_on, both, init, a, call.at());
+  ir::Jvp out;
+  std::size_t next = carries;
+  for (std::size_t i = 0; i < carries; i++) {
+    out.results.push_back(last[i]);
+    out.tangents.push_back(perturbed[i] ? last[next++] : Tensor());
+  }
+  return out;
+}
+
+ir::Reverse while_reverse(const ir::ReverseCall& call) {
+  const auto& a = call.node.attrs<WhileAttributes>();
+  using Policy = Checkpoint::Policy;
+  const Policy policy = a.checkpoint.policy;
+  if (policy == Policy::kNone) refuse_reverse(construct_name("while_loop", a.name), call.at());
+  const bool by_slots = policy == Policy::kOnline || policy == Policy::kRevolve;
+  if (a.trip_count && !(by_slots && a.checkpoint.slots < *a.trip_count))
+    return call.derivatives.reverse_expanded(call, while_as_scan);
+
+  const Function& body = call.node.regions[1];
+  const std::size_t carries = static_cast<std::size_t>(a.carries);
+  WhileProblem problem{call.node, a, carries, {}, {}, {}, call.at()};
+  append_tensors(problem.operands, call.operands);
+  problem.flags = active_carries(body, 0, carries, call.perturbed, call.active, call.derivatives);
+  if (std::find(problem.flags.active.begin(), problem.flags.active.end(), true) ==
+      problem.flags.active.end()) {
+    const Tensor plain =
+        ir::make_typed(*call.node.op, ir::Operands(call.operands.begin(), call.operands.end()),
+                       call.node.attributes, call.node.types, call.at(), call.node.regions);
+    const std::size_t operands = call.operands.size();
+    return {ir::results_of(plain.node()),
+            [operands](std::span<const Tensor>) { return std::vector<Tensor>(operands); }};
+  }
+  Flags always(call.operands.size());
+  for (std::size_t i = 0; i < carries; i++) always[i] = problem.flags.active[i];
+  problem.joint = joint_body(body, problem.flags.perturbed, problem.flags.active, always,
+                             call.derivatives, call.at());
+  const std::optional<std::int64_t> limit = a.max_trip_count;
+  switch (policy) {
+    case Policy::kTape:
+      return reverse_with_tape(problem, limit);
+    case Policy::kOnline:
+    case Policy::kRevolve:
+      return reverse_online(problem, a.checkpoint.slots, call.derivatives);
+    default:
+      // A promised count: a tape where it is small (docs/gradients.md says how small).
+      if (limit && policy == Policy::kAutomatic) {
+        std::vector<Availability> availability(call.operands.size(), Availability::kInvariant);
+        std::fill_n(availability.begin(), carries, Availability::kStored);
+        const std::int64_t per_trip = split_body(problem.joint, availability).residual_bytes();
+        if (per_trip == 0 || *limit <= kAutomaticTapeBytes / per_trip)
+          return reverse_with_tape(problem, *limit);
+      }
+      return reverse_online(problem, kAutomaticSlots, call.derivatives);
+  }
+}
+
+}  // namespace rondo::control_flow

@@ -1,0 +1,135 @@
+// Reverse mode through a while with its residuals stacked, a row a trip; the way back reads the
+// rows that were written. The rows are an array where the number of trips is promised, else a tape
+// that grows.
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "control_flow/carry.h"
+#include "control_flow/loop_derivatives.h"
+#include "control_flow/scan.h"
+#include "control_flow/tape.h"
+#include "ir/function_data.h"
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::control_flow {
+
+namespace {
+
+struct WhileTape {
+  JointBody joint;
+  SplitBody split;
+  WhileAttributes attributes;
+  std::size_t carries;
+  std::vector<Tensor> init, invariants, stacks;
+  std::optional<std::int64_t> limit;  // rows
+  Tensor trips;
+  SourceLocation at;
+
+  std::string called() const { return construct_name("while_loop", attributes.name); }
+  Tensor read(const Tensor& stack, const Tensor& trip) const {
+    return limit ? read_slice(stack, trip, 0, at) : tape_read(stack, trip, called());
+  }
+  Tensor written(const Tensor& stack, const Tensor& row, const Tensor& trip) const {
+    if (!limit) return tape_write(stack, row, trip, called());
+    return *limit > 0 ? write_slice(stack, row, trip, 0, at) : stack;
+  }
+
+  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const {
+    Leaves init_leaves{{trips}, {"g"}};
+    for (std::size_t i = 0; i < carries; i++) {
+      if (!joint.active[i]) continue;
+      init_leaves.values.push_back(cotangents[i].empty() ? zeros(init[i].type()) : cotangents[i]);
+    }
+    const std::size_t of_carry = init_leaves.values.size() - 1;
+    for (const std::size_t i : joint.given) {
+      if (i >= carries) init_leaves.values.push_back(zeros(invariants[i - carries].type()));
+    }
+    while (init_leaves.paths.size() < init_leaves.values.size())
+      init_leaves.paths.push_back("ct" + std::to_string(init_leaves.paths.size() - 1));
+    const RegionCallable more = [&](std::span<const Tensor> leaves) {
+      return Leaves{{leaves[0] > 0}, {"condition"}};
+    };
+    const RegionCallable one_back = [&](std::span<const Tensor> leaves) {
+      const Tensor trip = leaves[0] - 1;
+      std::vector<Tensor> arguments;
+      for (const Tensor& stack : stacks) arguments.push_back(read(stack, trip));
+      append_tensors(arguments, invariants);
+      append_tensors(arguments, leaves.subspan(1, of_carry));
+      const std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, arguments);
+      Leaves out{{trip}, init_leaves.paths};
+      std::size_t sum = 1 + of_carry;
+      for (std::size_t k = 0; k < joint.given.size(); k++)
+        out.values.push_back(joint.given[k] < carries ? pulled[k]
+                                                      : ir::add_tangents(leaves[sum++], pulled[k]));
+      return out;
+    };
+    WhileAttributes back;
+    back.name = (attributes.name.empty() ? "while" : attributes.name) + "_gradient";
+    const std::vector<Tensor> last = traced_while(more, one_back, init_leaves, back, at);
+    std::vector<Tensor> all(carries + invariants.size());
+    for (std::size_t k = 0; k < joint.given.size(); k++) all[joint.given[k]] = last[1 + k];
+    return all;
+  }
+};
+
+}  // namespace
+
+ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit) {
+  auto tape = std::make_shared<WhileTape>();
+  tape->joint = problem.joint;
+  tape->attributes = problem.attributes;
+  tape->carries = problem.carries;
+  tape->limit = limit;
+  tape->at = problem.at;
+  append_tensors(tape->init, problem.carry());
+  append_tensors(tape->invariants, problem.invariants());
+  std::vector<Availability> availability(problem.operands.size(), Availability::kInvariant);
+  std::fill_n(availability.begin(), problem.carries, Availability::kStored);
+  tape->split = split_body(tape->joint, availability);
+
+  const Function condition = problem.node.regions[0];
+  const std::size_t carries = problem.carries, stacks = tape->split.residuals.size();
+  const bool long_loop = !limit || *limit > std::numeric_limits<std::int32_t>::max();
+  const DType counter = long_loop ? DType::kS64 : DType::kS32;
+  Leaves init{tape->init, {}};
+  const std::vector<std::string> names = problem.node.regions[1].param_names();
+  init.paths.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(carries));
+  init.values.push_back(zeros({counter, {}}));
+  init.paths.emplace_back("trip");
+  for (std::size_t i = 0; i < stacks; i++) {
+    const TensorType& row = tape->split.residuals[i];
+    init.values.push_back(limit ? zeros(stacked_type(row, 0, *limit)) : empty_tape(row));
+    init.paths.push_back("residual" + std::to_string(i));
+  }
+  const auto arguments = [&](std::span<const Tensor> leaves) {
+    std::vector<Tensor> all(leaves.begin(), leaves.begin() + static_cast<std::ptrdiff_t>(carries));
+    append_tensors(all, tape->invariants);
+    return all;
+  };
+  const RegionCallable go_on = [&](std::span<const Tensor> leaves) {
+    return Leaves{ir::Replay::inline_call(condition, arguments(leaves)), {"condition"}};
+  };
+  const RegionCallable trip = [&](std::span<const Tensor> leaves) {
+    const std::vector<Tensor> now = ir::Replay::inline_call(tape->split.forward, arguments(leaves));
+    Leaves out{{now.begin(), now.begin() + static_cast<std::ptrdiff_t>(carries)}, init.paths};
+    const Tensor& k = leaves[carries];
+    out.values.push_back(k + 1);
+    for (std::size_t i = 0; i < stacks; i++)
+      out.values.push_back(tape->written(leaves[carries + 1 + i], now[carries + i], k));
+    return out;
+  };
+  WhileAttributes forward = problem.attributes;
+  forward.residuals = Residuals{Checkpoint::tape(), static_cast<std::int64_t>(stacks),
+                                tape->split.residual_bytes() * limit.value_or(1)};
+  std::vector<Tensor> last = traced_while(go_on, trip, init, forward, problem.at);
+  tape->trips = last[carries];
+  tape->stacks.assign(last.begin() + static_cast<std::ptrdiff_t>(carries + 1), last.end());
+  last.resize(carries);
+  return {std::move(last),
+          [tape](std::span<const Tensor> cotangents) { return tape->pull_back(cotangents); }};
+}
+
+}  // namespace rondo::control_flow

@@ -1,0 +1,121 @@
+// What the derivative rules of the records see and give. Rules are ordinary Tensor code; the
+// drivers in src/transforms call them and know no op by name. What a rule makes counts as made at
+// the line of the node it is about.
+//
+// Forward mode pushes a tangent through each op. Reverse mode runs the jvp rule on tangents that
+// stand for nothing yet, which leaves a linear program, and transposes that op by op. Constructs
+// with regions bring a reverse rule of their own, which cuts the derivative of a region in what
+// the forward run knows and what needs the cotangents.
+//
+// An empty Tensor is a zero tangent or cotangent throughout; nothing is computed with it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/node.h"
+
+namespace rondo::ir {
+
+class Derivatives;
+
+/// Which of several values something holds for.
+using Flags = std::vector<bool>;
+
+/// Floats and complex numbers have tangents; integers and preds have none.
+inline bool has_tangent(const TensorType& type) {
+  return is_floating(type.dtype) || is_complex(type.dtype);
+}
+
+/// For the jvp rule of an op.
+struct JvpCall {
+  const Node& node;                  // attributes, regions, the user's line
+  std::span<const Tensor> operands;  // where the program runs now
+  std::span<const Tensor> results;
+  std::span<const Tensor> tangents;  // of the operands
+  Derivatives& derivatives;
+
+  SourceLocation at() const { return node.location(); }
+  const Tensor& x(std::size_t i) const { return operands[i]; }
+  const Tensor& y(std::size_t i = 0) const { return results[i]; }
+  const Tensor& dx(std::size_t i) const { return tangents[i]; }
+  bool has(std::size_t i) const { return !tangents[i].empty(); }
+  /// The tangent as an array: zeros where it is zero.
+  Tensor full(std::size_t i) const;
+  /// TraceError: `<op>: <message>`, with the user's line.
+  [[noreturn]] void fail(const std::string& message) const;
+};
+
+/// For the transpose rule of an op that is linear in the operands that `linear` flags.
+struct TransposeCall {
+  const Node& node;
+  std::span<const Tensor> operands;  // those that are linear may be used for their types only
+  const Flags& linear;
+  std::span<const Tensor> cotangents;  // of the results; at least one is not zero
+  Derivatives& derivatives;
+
+  SourceLocation at() const { return node.location(); }
+  const Tensor& x(std::size_t i) const { return operands[i]; }
+  const TensorType& type(std::size_t i) const { return node.operand_type(i); }
+  const Tensor& ct(std::size_t i = 0) const { return cotangents[i]; }
+  /// The cotangent as an array: zeros where it is zero.
+  Tensor full(std::size_t i = 0) const;
+  [[noreturn]] void fail(const std::string& message) const;
+};
+
+/// Values and their tangents.
+struct Jvp {
+  std::vector<Tensor> results;
+  std::vector<Tensor> tangents;
+};
+
+/// From the cotangents of results to those of operands.
+using Pullback = std::function<std::vector<Tensor>(std::span<const Tensor> cotangents)>;
+
+/// Values, and how to go back from them.
+struct Reverse {
+  std::vector<Tensor> results;
+  Pullback pullback;
+};
+
+/// For the reverse rule of a construct.
+struct ReverseCall {
+  const Node& node;
+  std::span<const Tensor> operands;
+  Flags perturbed;  // operands whose cotangent is wanted
+  Flags active;     // results that may have a cotangent
+  Derivatives& derivatives;
+
+  SourceLocation at() const { return node.location(); }
+};
+
+/// The drivers, as rules call them on regions.
+class Derivatives {
+ public:
+  virtual ~Derivatives() = default;
+  /// The function on `arguments` with its tangents, as new nodes.
+  virtual Jvp jvp(const Function& function, std::span<const Tensor> arguments,
+                  std::span<const Tensor> tangents) = 0;
+  /// The function on `arguments`, as new nodes that keep what the pullback needs. The pullback
+  /// gives a cotangent (or an empty Tensor) for each argument that is perturbed.
+  virtual Reverse reverse(const Function& function, std::span<const Tensor> arguments,
+                          const Flags& perturbed, const Flags& active) = 0;
+  /// The derivative of an op by that of what `rule` makes of it.
+  virtual Jvp jvp_expanded(const JvpCall& call, ExpandRule rule) = 0;
+  virtual Reverse reverse_expanded(const ReverseCall& call, ExpandRule rule) = 0;
+  /// Which results may have a tangent where these parameters have one.
+  virtual Flags perturbed_results(const Function& function, const Flags& parameters) = 0;
+  /// Which parameters may get a cotangent where these results have one.
+  virtual Flags active_parameters(const Function& function, const Flags& results) = 0;
+  /// The same program without what is not needed.
+  virtual Function simplified(const Function& function) = 0;
+};
+
+/// The sum of two cotangents or tangents, either of which may be zero. What is zero but for a part
+/// (the cotangent of an array of which a slice was read) is added to that part of the other alone.
+/// Implemented among the ops (ops/tangent_sum.cc), whose records it knows.
+Tensor add_tangents(const Tensor& a, const Tensor& b);
+
+}  // namespace rondo::ir

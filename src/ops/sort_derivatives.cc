@@ -1,0 +1,85 @@
+// Derivatives of sorting: the places are sorted along, and tangents are taken from there.
+#include <limits>
+#include <numeric>
+
+#include "ir/function_data.h"
+#include "ir/region.h"
+#include "ops/derivative_rules.h"
+#include "ops/gather.h"
+#include "ops/scatter.h"
+#include "ops/sort.h"
+
+namespace rondo::ops {
+
+namespace {
+
+struct SortedWithPlaces {
+  std::vector<Tensor> results;
+  Tensor places;  // along the axis, at which the results stood
+};
+
+SortedWithPlaces sort_with_places(const Node& node, std::span<const Tensor> operands) {
+  const std::int64_t axis = node.attrs<SortAttributes>().axis;
+  const bool wide = node.type().shape[axis] > std::numeric_limits<std::int32_t>::max();
+  const DType dtype = wide ? DType::kS64 : DType::kS32;
+  const Function& less = node.regions[0];
+  std::vector<TensorType> scalars = less.params();
+  scalars.insert(scalars.end(), 2, TensorType{dtype, {}});
+  const std::size_t own = less.parameters().size();
+  Function region = ir::trace_closed(
+      less.name(), "the comparator of sort", scalars,
+      [&](std::span<const Tensor> p) { return ir::Replay::inline_call(less, p.first(own)); },
+      node.location());
+  ir::Operands all(operands.begin(), operands.end());
+  all.push_back(iota({dtype, node.type().shape}, axis));
+  SortedWithPlaces sorted{
+      ir::make_many(kSort, std::move(all), node.attributes, node.location(), {std::move(region)}),
+      {}};
+  sorted.places = sorted.results.back();
+  sorted.results.pop_back();
+  return sorted;
+}
+
+/// Element by element along one axis; all other axes go along.
+GatherDims along_axis(std::int64_t rank, std::int64_t axis) {
+  GatherDims dims{
+      .collapsed_slice_dims = {axis}, .start_index_map = {axis}, .index_vector_dim = rank};
+  for (std::int64_t i = 0; i < rank; i++) {
+    if (i == axis) continue;
+    dims.operand_batching_dims.push_back(i);
+    dims.start_indices_batching_dims.push_back(i);
+  }
+  return dims;
+}
+
+}  // namespace
+
+ir::Jvp sort_jvp(const JvpCall& c) {
+  SortedWithPlaces sorted = sort_with_places(c.node, c.operands);
+  const std::int64_t rank = c.node.type().rank();
+  const GatherDims dims = along_axis(rank, c.node.attrs<SortAttributes>().axis);
+  std::vector<Tensor> tangents(c.operands.size());
+  for (std::size_t i = 0; i < tangents.size(); i++) {
+    if (!c.has(i)) continue;
+    tangents[i] = gather(c.dx(i), sorted.places, dims,
+                         std::vector<std::int64_t>(static_cast<std::size_t>(rank), 1));
+  }
+  return {std::move(sorted.results), std::move(tangents)};
+}
+
+ir::Reverse sort_reverse(const ir::ReverseCall& c) {
+  SortedWithPlaces sorted = sort_with_places(c.node, c.operands);
+  const ScatterDims dims =
+      scatter_dims_of(along_axis(c.node.type().rank(), c.node.attrs<SortAttributes>().axis));
+  auto pullback = [places = sorted.places, dims](std::span<const Tensor> cotangents) {
+    std::vector<Tensor> back(cotangents.size());
+    for (std::size_t i = 0; i < back.size(); i++) {
+      if (cotangents[i].empty()) continue;
+      back[i] = scatter_add(zeros(cotangents[i].type()), places, cotangents[i], dims);
+    }
+    return back;
+  };
+  return {std::move(sorted.results), std::move(pullback)};
+}
+
+}  // namespace rondo::ops

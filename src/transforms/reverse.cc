@@ -1,0 +1,239 @@
+#include "transforms/reverse.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "fmt/format.h"
+#include "ir/function_data.h"
+#include "rondo/ops/shape.h"
+#include "transforms/derivatives.h"
+
+namespace rondo::transforms {
+
+namespace {
+
+using ir::Linear;
+using ir::Reverse;
+using ir::ReverseCall;
+
+/// Is the node linear in the operands that are flagged?
+bool is_linear_in(const Node& node, const Flags& flags) {
+  if (node.op->is_linear && !node.op->is_linear(node)) return false;
+  switch (node.op->linear) {
+    case Linear::kNone:
+      return false;
+    case Linear::kJointly:
+      return true;
+    case Linear::kSeparately:
+      return std::count(flags.begin(), flags.end(), true) == 1;
+    case Linear::kFirst:
+      return std::find(flags.begin() + 1, flags.end(), true) == flags.end();
+  }
+  return false;
+}
+
+/// The cotangents of the operands of an op that stands for itself.
+std::vector<Tensor> node_transpose(ir::Derivatives& driver, const Node& node,
+                                   std::span<const Tensor> operands,
+                                   std::span<const Tensor> results, const Flags& linear,
+                                   std::span<const Tensor> cotangents) {
+  const ir::LocationScope scope(node.location());
+  if (node.op->transpose && is_linear_in(node, linear))
+    return node.op->transpose({node, operands, linear, cotangents, driver});
+  // Tangents that stand for nothing: what the rule computes from them is linear in them.
+  auto token = std::make_shared<ir::RegionToken>();
+  token->what = "the derivative of " + std::string(node.op->name);
+  token->first_id = ir::next_id();
+  std::vector<Tensor> tangents(operands.size());
+  std::vector<Tensor> parameters;
+  for (std::size_t i = 0; i < operands.size(); i++) {
+    if (!linear[i]) continue;
+    tangents[i] = ir::make_parameter(node.operand_type(i), "tangent", static_cast<std::int64_t>(i),
+                                     token, node.location());
+    parameters.push_back(tangents[i]);
+  }
+  const std::vector<Tensor> outputs =
+      node.op->region_jvp ? node.op->region_jvp({node, operands, {}, tangents, driver}).tangents
+                          : tangents_of({node, operands, results, tangents, driver});
+  const std::vector<Tensor> given = transpose_program(parameters, outputs, cotangents);
+  std::vector<Tensor> all(operands.size());
+  for (std::size_t i = 0, next = 0; i < operands.size(); i++) {
+    if (linear[i]) all[i] = given[next++];
+  }
+  return all;
+}
+
+/// A program that was run forward, for going back through it.
+class ReverseWalk {
+ public:
+  ReverseWalk(ir::Derivatives& driver, const Function& function, std::span<const Tensor> arguments,
+              const Flags& perturbed, const Flags& active)
+      : driver_(driver), function_(function), path_(function, perturbed, active) {
+    for (std::size_t i = 0; i < arguments.size(); i++)
+      replay_.bind(function.parameters()[i], arguments[i]);
+    for (const Node* node : function.body()) {
+      if (!ir::is_constant(node)) step(node);
+    }
+    for (const Tensor& output : function.outputs()) results_.push_back(replay_(output));
+  }
+
+  const std::vector<Tensor>& results() const { return results_; }
+
+  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const {
+    TangentMap known;
+    for (std::size_t i = 0; i < cotangents.size(); i++) {
+      if (path_.is_active(function_.outputs()[i])) known.add(function_.outputs()[i], cotangents[i]);
+    }
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+      const Node* node = step->node;
+      std::vector<Tensor> of_results;
+      for (std::uint32_t r = 0; r < node->types.size(); r++)
+        of_results.push_back(known.get(node, r));
+      if (!any_given(of_results)) continue;
+      const ir::LocationScope scope(node->location());
+      const std::vector<Tensor> of_operands =
+          step->pullback ? step->pullback(of_results)
+                         : node_transpose(driver_, *node, step->operands, step->results,
+                                          path_.perturbed_operands(node), of_results);
+      for (std::size_t i = 0; i < of_operands.size(); i++) {
+        if (path_.is_active(node->operands[i])) known.add(node->operands[i], of_operands[i]);
+      }
+    }
+    std::vector<Tensor> of_parameters;
+    for (const Tensor& parameter : function_.parameters())
+      of_parameters.push_back(known.get(parameter));
+    return of_parameters;
+  }
+
+ private:
+  struct Step {
+    const Node* node;  // of the function
+    ir::Operands operands;
+    std::vector<Tensor> results;
+    ir::Pullback pullback;  // of constructs
+  };
+
+  void step(const Node* node) {
+    ir::Operands operands = replay_.operands_of(node);
+    const Flags active = path_.active_results(node);
+    const ir::OpDef& op = *node->op;
+    if (!any_of(active)) {
+      bind(node, ir::results_of(copied_node(*node, std::move(operands)).node()));
+      return;
+    }
+    const ir::LocationScope scope(node->location());
+    Step step{node, operands, {}, {}};
+    const ReverseCall call{*node, operands, path_.perturbed_operands(node), active, driver_};
+    if (op.reverse || !has_rule(op)) {
+      if (!op.reverse && !op.expand) no_derivative(*node);
+      Reverse reverse = op.reverse ? op.reverse(call) : driver_.reverse_expanded(call, op.expand);
+      step.results = std::move(reverse.results);
+      step.pullback = std::move(reverse.pullback);
+    } else {
+      step.results = ir::results_of(copied_node(*node, std::move(operands)).node());
+    }
+    bind(node, step.results);
+    steps_.push_back(std::move(step));
+  }
+
+  void bind(const Node* node, const std::vector<Tensor>& results) {
+    for (std::uint32_t r = 0; r < results.size(); r++)
+      replay_.bind(Tensor::of(node, r), results[r]);
+  }
+
+  ir::Derivatives& driver_;
+  Function function_;
+  ActivePath path_;
+  ir::Replay replay_;
+  std::vector<Step> steps_;
+  std::vector<Tensor> results_;
+};
+
+}  // namespace
+
+ir::Reverse reverse_walk(ir::Derivatives& derivatives, const Function& function,
+                         std::span<const Tensor> arguments, const Flags& perturbed,
+                         const Flags& active) {
+  auto walk = std::make_shared<ReverseWalk>(derivatives, function, arguments, perturbed, active);
+  return {walk->results(),
+          [walk](std::span<const Tensor> cotangents) { return walk->pull_back(cotangents); }};
+}
+
+std::vector<Tensor> transpose_program(std::span<const Tensor> arguments,
+                                      std::span<const Tensor> outputs,
+                                      std::span<const Tensor> cotangents) {
+  ir::Derivatives& driver = derivatives();
+  absl::flat_hash_set<const Node*> dependent;
+  std::uint64_t first_id = UINT64_MAX;
+  for (const Tensor& argument : arguments) {
+    dependent.insert(argument.node());
+    first_id = std::min(first_id, argument.node()->id);
+  }
+  // The nodes made since the arguments, in order.
+  std::vector<const Node*> nodes;
+  absl::flat_hash_set<const Node*> seen;
+  std::vector<const Node*> stack;
+  const auto visit = [&](const Tensor& tensor) {
+    const Node* node = tensor.node();
+    if (tensor.empty() || node->id < first_id || dependent.contains(node)) return;
+    if (seen.insert(node).second) stack.push_back(node);
+  };
+  for (const Tensor& output : outputs) visit(output);
+  while (!stack.empty()) {
+    const Node* node = stack.back();
+    stack.pop_back();
+    nodes.push_back(node);
+    for (const Tensor& operand : node->operands) visit(operand);
+  }
+  std::sort(nodes.begin(), nodes.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+  const auto is_dependent = [&](const Tensor& tensor) { return dependent.contains(tensor.node()); };
+  for (const Node* node : nodes) {
+    if (std::any_of(node->operands.begin(), node->operands.end(), is_dependent))
+      dependent.insert(node);
+  }
+
+  TangentMap known;
+  for (std::size_t i = 0; i < outputs.size(); i++) {
+    if (!outputs[i].empty() && is_dependent(outputs[i])) known.add(outputs[i], cotangents[i]);
+  }
+  for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {
+    const Node* node = *at;
+    if (!dependent.contains(node)) continue;
+    const ir::LocationScope scope(node->location());
+    std::vector<Tensor> of_results;
+    Flags active;
+    for (std::uint32_t r = 0; r < node->types.size(); r++) {
+      of_results.push_back(known.get(node, r));
+      active.push_back(!of_results.back().empty());
+    }
+    if (!any_of(active)) continue;
+    Flags linear;
+    ir::Operands operands = node->operands;
+    for (Tensor& operand : operands) {
+      linear.push_back(is_dependent(operand) && ir::has_tangent(operand.type()));
+      // What a linear construct keeps does not depend on its linear operands: zeros do.
+      if (linear.back() && node->op->reverse) operand = zeros(operand.type(), node->location());
+    }
+    std::vector<Tensor> of_operands;
+    if (node->op->reverse) {
+      of_operands =
+          node->op->reverse({*node, operands, linear, active, driver}).pullback(of_results);
+    } else if (node->op->transpose && is_linear_in(*node, linear)) {
+      of_operands = node->op->transpose({*node, operands, linear, of_results, driver});
+    } else {
+      throw TraceError(fmt::format("{}: a derivative rule uses it on a tangent, in which it is not "
+                                   "linear\n  at {}\n  Tangents may be added and scaled only.",
+                                   node->op->name, node->location().str()),
+                       node->location());
+    }
+    for (std::size_t i = 0; i < of_operands.size(); i++) {
+      if (is_dependent(node->operands[i])) known.add(node->operands[i], of_operands[i]);
+    }
+  }
+  std::vector<Tensor> of_arguments;
+  for (const Tensor& argument : arguments) of_arguments.push_back(known.get(argument));
+  return of_arguments;
+}
+
+}  // namespace rondo::transforms

@@ -1,0 +1,101 @@
+// What the drivers of derivatives keep of the values of a program.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "ir/derivative.h"
+
+namespace rondo::transforms {
+
+using ir::Flags;
+using ir::Node;
+
+using Key = std::pair<const Node*, std::uint32_t>;
+inline Key key_of(const Tensor& tensor) { return {tensor.node(), tensor.result()}; }
+
+/// Tangents or cotangents of the values of a program; empty ones are not kept.
+class TangentMap {
+ public:
+  Tensor get(const Tensor& of) const { return get(of.node(), of.result()); }
+  Tensor get(const Node* node, std::uint32_t result) const {
+    const auto found = map_.find(Key{node, result});
+    return found == map_.end() ? Tensor() : found->second;
+  }
+  void set(const Node* node, std::uint32_t result, Tensor tangent) {
+    if (!tangent.empty()) map_.insert_or_assign(Key{node, result}, std::move(tangent));
+  }
+  void add(const Tensor& to, const Tensor& cotangent) {
+    if (cotangent.empty()) return;
+    Tensor& sum = map_[key_of(to)];
+    const ir::LocationScope scope(to.node()->location());
+    sum = ir::add_tangents(sum, cotangent);
+  }
+
+ private:
+  absl::flat_hash_map<Key, Tensor> map_;
+};
+
+inline bool any_of(const Flags& flags) {
+  return std::find(flags.begin(), flags.end(), true) != flags.end();
+}
+
+inline bool any_given(std::span<const Tensor> tangents) {
+  return std::any_of(tangents.begin(), tangents.end(), [](const Tensor& t) { return !t.empty(); });
+}
+
+/// The values of a function that can be perturbed and whose cotangent matters.
+class ActivePath {
+ public:
+  ActivePath(const Function& function, const Flags& parameters, const Flags& results) {
+    for (std::size_t i = 0; i < parameters.size(); i++) {
+      const Tensor& parameter = function.parameters()[i];
+      if (parameters[i] && ir::has_tangent(parameter.type())) perturbed_.insert(key_of(parameter));
+    }
+    for (const Node* node : function.body()) {
+      if (node->op->zero_derivative) continue;
+      const bool any = std::any_of(node->operands.begin(), node->operands.end(),
+                                   [&](const Tensor& t) { return is_perturbed(t); });
+      for (std::uint32_t r = 0; any && r < node->types.size(); r++) {
+        if (ir::has_tangent(node->types[r])) perturbed_.insert(Key{node, r});
+      }
+    }
+    const auto activate = [&](const Tensor& tensor) {
+      if (is_perturbed(tensor)) active_.insert(key_of(tensor));
+    };
+    for (std::size_t i = 0; i < results.size(); i++) {
+      if (results[i]) activate(function.outputs()[i]);
+    }
+    for (auto node = function.body().rbegin(); node != function.body().rend(); ++node) {
+      bool any = false;
+      for (std::uint32_t r = 0; r < (*node)->types.size(); r++) any = any || is_active(*node, r);
+      if (!any) continue;
+      for (const Tensor& operand : (*node)->operands) activate(operand);
+    }
+  }
+
+  bool is_perturbed(const Tensor& tensor) const { return perturbed_.contains(key_of(tensor)); }
+  bool is_active(const Node* node, std::uint32_t result) const {
+    return active_.contains(Key{node, result});
+  }
+  bool is_active(const Tensor& tensor) const { return active_.contains(key_of(tensor)); }
+  Flags active_results(const Node* node) const {
+    Flags flags(node->types.size());
+    for (std::uint32_t r = 0; r < node->types.size(); r++) flags[r] = is_active(node, r);
+    return flags;
+  }
+  Flags perturbed_operands(const Node* node) const {
+    Flags flags;
+    for (const Tensor& operand : node->operands) flags.push_back(is_perturbed(operand));
+    return flags;
+  }
+
+ private:
+  absl::flat_hash_set<Key> perturbed_;
+  absl::flat_hash_set<Key> active_;
+};
+
+}  // namespace rondo::transforms

@@ -1,0 +1,104 @@
+// The list of records is whole, and each record has what derivatives need of it.
+#include "transforms/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rondo {
+namespace {
+
+using ir::Linear;
+using ir::OpDef;
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in) << path;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The names of the records that a source defines, in a form that clang-format gives or another.
+std::vector<std::string> records_in(const std::string& source) {
+  static const std::regex definition(
+      R"(^[ \t]*(?:static\s+|inline\s+)*(?:const|constexpr)\s+(?:\w+::)*OpDef\s+(\w+)\s*(?:=|\{|\())",
+      std::regex::multiline);
+  std::vector<std::string> names;
+  for (std::sregex_iterator it(source.begin(), source.end(), definition), end; it != end; ++it)
+    names.push_back((*it)[1]);
+  return names;
+}
+
+TEST(Registry, RecordsAreFoundInEveryFormOfDefinition) {
+  EXPECT_EQ(records_in("const OpDef kA{.name = \"a\"};\nconst ir::OpDef kB = f<1>({});\n"
+                       "constexpr OpDef\n    kC = g();\n  static const rondo::ir::OpDef kD\n{"),
+            (std::vector<std::string>{"kA", "kB", "kC", "kD"}));
+  EXPECT_TRUE(records_in("extern const OpDef kA, kB;\n//     const OpDef kSin = elementwise(\n"
+                         "Tensor make(const OpDef& op);\nconst OpDef* op = nullptr;\n")
+                  .empty());
+}
+
+TEST(Registry, ListsEveryRecordInTheSources) {
+  const std::filesystem::path src = std::filesystem::path(RONDO_SOURCE_DIR) / "src";
+  const std::string list = text_of(src / "transforms" / "registry.cc");
+  std::size_t defined = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(src)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension != ".cc" && extension != ".h") continue;
+    // Helpers that build records (`constexpr OpDef observer(...)`) are functions, not records.
+    for (const std::string& name : records_in(text_of(entry.path()))) {
+      if (name[0] != 'k') continue;
+      defined++;
+      EXPECT_TRUE(std::regex_search(list, std::regex("&\\w+::" + name + "\\b")))
+          << name << " of " << std::filesystem::relative(entry.path(), src)
+          << " is not in src/transforms/registry.cc";
+    }
+  }
+  EXPECT_EQ(transforms::all_ops().size(), defined);
+}
+
+TEST(Registry, NoTwoRecordsHaveOneName) {
+  std::set<std::string> names;
+  for (const OpDef* op : transforms::all_ops())
+    EXPECT_TRUE(names.insert(std::string(op->name)).second) << op->name;
+}
+
+TEST(Registry, EveryRecordSaysHowItIsDifferentiated) {
+  for (const OpDef* op : transforms::all_ops()) {
+    if (op->kind == ir::OpKind::kParameter) continue;  // its tangent is given from outside
+    const bool has_rule = op->jvp || op->region_jvp || op->linear != Linear::kNone || op->reverse;
+    EXPECT_TRUE(has_rule || op->expand || op->zero_derivative)
+        << op->name << " has no derivative: give its record a rule, or zero_derivative";
+    EXPECT_FALSE(has_rule && op->zero_derivative)
+        << op->name << " has a derivative and says that it is zero";
+  }
+}
+
+TEST(Registry, EveryLinearRecordHasATranspose) {
+  for (const OpDef* op : transforms::all_ops()) {
+    EXPECT_EQ(op->linear != Linear::kNone, op->transpose != nullptr)
+        << op->name << " has one of linear and transpose without the other";
+  }
+}
+
+TEST(Registry, RecordsThatAreLinearAtTimesHaveARuleForTheOthers) {
+  for (const OpDef* op : transforms::all_ops()) {
+    if (!op->is_linear) continue;
+    EXPECT_TRUE(op->linear != Linear::kNone && op->jvp) << op->name;
+  }
+}
+
+TEST(Registry, ConstructsThatGoBackCanGoForward) {
+  for (const OpDef* op : transforms::all_ops()) {
+    EXPECT_TRUE(op->region_jvp || !op->reverse) << op->name;
+  }
+}
+
+}  // namespace
+}  // namespace rondo
