@@ -35,6 +35,12 @@ int main() {
   // StableHLO says the same, region by region.
   std::cout << rondo::to_stablehlo_text(program) << "\n";
 
+  // All of them say the same: a running mean that trusts its samples less and less.
+  const auto samples = rondo::Literal::from<float>({1, 2, 1, 2, 1, 2, 1, 2}, {8});
+  const auto results = rondo::compile(program).run(
+      {rondo::Literal::scalar(0.0f), rondo::Literal::scalar(1.0f), samples});
+  std::cout << "means: " << results[1] << "\n\n";
+
   // Source lines on request: each op points at the line of this file that made it.
   const std::string located = rondo::to_hlo_text(program, {.metadata = true});
   std::string line = located.substr(located.find("divide("));

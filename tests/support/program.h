@@ -52,7 +52,7 @@ struct Block {
 
 struct ProgramSize {
   int statements = 10;        // of the entry
-  int region_statements = 3;  // at most, of a loop's body or a branch
+  int region_statements = 4;  // at most, of a loop's body or a branch
   int depth = 3;              // of nested loops and branches
 };
 

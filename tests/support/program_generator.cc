@@ -84,16 +84,26 @@ ValueId ProgramGenerator::scalar_index() {
 
 ProgramGenerator::Ids ProgramGenerator::random_carry() {
   Ids carry;
-  const std::int64_t size = dice_.number(0, 3);
+  const std::int64_t size = dice_.number(depth_ > 1 ? 1 : 0, 3);  // of inner ones, less often none
   for (std::int64_t i = 0; i < size; i++) {
     if (const auto id = pick([](const ValueType&) { return true; })) carry.push_back(*id);
   }
   return carry;
 }
 
+std::optional<ValueId> ProgramGenerator::constructed(const ValueType& type) const {
+  const auto found = std::find_if(visible_.rbegin(), visible_.rend(), [&](ValueId id) {
+    return constructed_.contains(id) && type_of(id) == type;
+  });
+  return found == visible_.rend() ? std::nullopt : std::optional(*found);
+}
+
 ValueId ProgramGenerator::fresh(const ValueType& type) {
   const std::size_t before = visible_.size();
-  if (const auto x = pick([&](const ValueType& other) { return other == type; })) {
+  // What no result depends on is not in the program, so these are what a block shall return.
+  std::optional<ValueId> x = dice_.chance(90) ? constructed(type) : std::nullopt;
+  if (!x) x = pick([&](const ValueType& other) { return other == type; });
+  if (x) {
     bool made = false;
     if (dice_.chance(80)) {
       switch (type.kind) {
@@ -176,8 +186,12 @@ void ProgramGenerator::random_statement() {
       &G::slicing,    &G::indexing,   &G::indexing,   &G::reduction,  &G::running_total,
       &G::ordering,   &G::product,    &G::creation,   &G::scattering, &G::random_bits};
   constexpr int kTries = 20;
-  if (depth_ < size_.depth && dice_.chance(40)) {
-    if (construct()) return;
+  if (depth_ < size_.depth && dice_.chance(45)) {
+    const std::size_t before = visible_.size();
+    if (construct()) {
+      constructed_.insert(visible_.begin() + static_cast<std::ptrdiff_t>(before), visible_.end());
+      return;
+    }
   }
   for (int i = 0; i < kTries; i++) {
     if ((this->*dice_.one_of(makers))()) return;

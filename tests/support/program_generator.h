@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -58,6 +59,8 @@ class ProgramGenerator {
   /// A scalar integer, s32 for preference.
   ValueId scalar_index();
   Ids random_carry();
+  /// A value of the type that a loop or branch in scope has given.
+  std::optional<ValueId> constructed(const ValueType& type) const;
   /// A value of the type that depends on what is in scope, if that can be.
   ValueId fresh(const ValueType& type);
 
@@ -102,8 +105,9 @@ class ProgramGenerator {
   Dice dice_;
   ProgramSize size_;
   Types types_;
-  Ids visible_;               // from the outermost block to the one being made
-  Block* current_ = nullptr;  // the block being made
+  Ids visible_;                    // from the outermost block to the one being made
+  std::set<ValueId> constructed_;  // results of loops and branches
+  Block* current_ = nullptr;       // the block being made
   int depth_ = 0;
 };
 
