@@ -166,31 +166,46 @@ class ResidualChoice {
     }
   }
 
+  /// The one operand that is not known of a value which is cheap to compute; empty if there is none
+  /// or several.
+  Tensor only_missing(const Tensor& value,
+                      const absl::flat_hash_map<const Node*, Known>& known) const {
+    const Node* node = value.node();
+    if (parameter_.contains(node) || !is_cheap(node)) return {};
+    Tensor missing;
+    for (const Tensor& operand : node->operands) {
+      if (known_of(operand, known, {}) != kUnknown) continue;
+      if (!missing.empty() && !missing.same_as(operand)) return {};
+      missing = operand;
+    }
+    return missing;
+  }
+
   /// Keeps one value in place of others that are cheap to compute from it, where that is less.
   bool exchange_one() {
     const auto known = known_without({});
     std::map<Order, std::pair<Tensor, std::int64_t>> saved;  // bytes of what each value would give
     for (const auto& [order, tensor] : keep_) {
-      const Node* node = tensor.node();
-      if (parameter_.contains(node) || !is_cheap(node)) continue;
-      Tensor missing;
-      bool one = true;
-      for (const Tensor& operand : node->operands) {
-        if (known_of(operand, known, {}) != kUnknown) continue;
-        one = one && (missing.empty() || missing.same_as(operand));
-        missing = operand;
+      // All that it follows from by cheap ops alone, one after the other.
+      Tensor from = only_missing(tensor, known);
+      for (int length = 0; !from.empty() && length < 16; length++) {
+        auto& entry = saved[key_of_order(from)];
+        entry.first = from;
+        entry.second += bytes_of(tensor);
+        from = only_missing(from, known);
       }
-      if (missing.empty() || !one) continue;
-      auto& entry = saved[key_of_order(missing)];
-      entry.first = missing;
-      entry.second += bytes_of(tensor);
     }
+    // Of equal ones the last, which takes the fewest ops.
+    Tensor best;
+    std::int64_t most = 0;
     for (const auto& [order, entry] : saved) {
-      if (entry.second <= bytes_of(entry.first)) continue;
-      keep_.emplace(order, entry.first);
-      return true;
+      const std::int64_t gain = entry.second - bytes_of(entry.first);
+      if (gain <= 0 || gain < most) continue;
+      best = entry.first;
+      most = gain;
     }
-    return false;
+    if (!best.empty()) keep_.emplace(key_of_order(best), best);
+    return !best.empty();
   }
 
   const Function& function_;
@@ -220,9 +235,10 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   std::vector<Tensor> forward_results(outputs.begin(), results_end);
   for (const Tensor& residual : kept) {
     split.residuals.push_back(residual.type());
-    const auto same = std::find_if(outputs.begin(), results_end,
-                                   [&](const Tensor& t) { return t.same_as(residual); });
-    split.result_of_residual.push_back(same == results_end ? -1 : same - outputs.begin());
+    // The last one: where a carry is a y as well, the y is stacked.
+    std::int64_t same = static_cast<std::int64_t>(joint.results) - 1;
+    while (same >= 0 && !outputs[static_cast<std::size_t>(same)].same_as(residual)) same--;
+    split.result_of_residual.push_back(same);
     forward_results.push_back(residual);
   }
   split.forward = Function::make(

@@ -93,6 +93,7 @@ std::vector<Tensor> while_by_periods(const ir::Node& node, std::span<const Tenso
   WhileAttributes outer;
   outer.name = a.name;
   outer.max_trip_count = (limit + period - 1) / period;
+  outer.promised = limit;
   outer.checkpoint = Checkpoint::tape();
   std::vector<Tensor> last = traced_while(go_on, periods, init, outer, at);
   last.resize(carries);
@@ -155,6 +156,7 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
   using Policy = Checkpoint::Policy;
   const Policy policy = a.checkpoint.policy;
   if (policy == Policy::kNone) refuse_reverse(construct_name("while_loop", a.name), call.at());
+  check_slots(construct_name("while_loop", a.name), a.checkpoint, call.at());
   const bool by_slots = policy == Policy::kOnline || policy == Policy::kRevolve;
   if (a.trip_count && !(by_slots && a.checkpoint.slots < *a.trip_count))
     return call.derivatives.reverse_expanded(call, while_as_scan);
