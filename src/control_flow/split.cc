@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -60,7 +61,8 @@ bool is_cheap(const Node* node) {
 /// Chooses what is kept of the values that the forward part of a joint program knows.
 class ResidualChoice {
  public:
-  ResidualChoice(const JointBody& joint, const std::vector<Availability>& availability)
+  ResidualChoice(const JointBody& joint, const std::vector<Availability>& availability,
+                 std::size_t first_stacked)
       : function_(joint.function), availability_(availability) {
     const std::vector<Tensor>& params = function_.parameters();
     for (std::size_t i = 0; i < params.size(); i++) parameter_.emplace(params[i].node(), i);
@@ -80,7 +82,14 @@ class ResidualChoice {
     }
     for (std::size_t i = joint.results; i < function_.outputs().size(); i++)
       need(function_.outputs()[i]);
+    const Values needed = keep_;
+    for (std::size_t i = first_stacked; i < joint.results; i++) {
+      const Tensor& y = function_.outputs()[i];
+      stacked_.insert(key_of_order(y));
+      need(y);
+    }
     reduce();
+    drop_useless(needed);
   }
 
   bool is_back(const Node* node) const { return back_.contains(node); }
@@ -135,7 +144,10 @@ class ResidualChoice {
     return kept ? kAtHandNow : kUnknown;
   }
 
-  static std::int64_t bytes_of(const Tensor& tensor) { return tensor.type().bytes(); }
+  /// What keeping it adds.
+  std::int64_t bytes_of(const Tensor& tensor) const {
+    return stacked_.contains(key_of_order(tensor)) ? 0 : tensor.type().bytes();
+  }
 
   void reduce() {
     // Searching costs the body's size for each value that may go; for huge bodies with many of them
@@ -156,13 +168,30 @@ class ResidualChoice {
       const Values kept = std::exchange(keep_, {});
       const auto known = known_without({});
       for (const auto& [order, tensor] : kept) {
-        if (known_of(tensor, known, {}) == kUnknown) keep_.emplace(order, tensor);
+        if (stacked_.contains(order) || known_of(tensor, known, {}) == kUnknown)
+          keep_.emplace(order, tensor);
       }
       return;
     }
     for (auto at = all.rbegin(); at != all.rend(); ++at) {
+      if (stacked_.contains(at->first)) continue;
       if (known_of(at->second, known_without(at->second), at->second) != kUnknown)
         keep_.erase(at->first);
+    }
+  }
+
+  /// Results that are stacked anyway help for nothing, but not all of them do.
+  void drop_useless(const Values& needed) {
+    for (const Order& order : stacked_) {
+      const auto y = keep_.find(order);
+      if (y == keep_.end()) continue;
+      const Tensor tensor = y->second;
+      keep_.erase(y);
+      const auto known = known_without({});
+      const bool useless = std::all_of(needed.begin(), needed.end(), [&](const auto& value) {
+        return known_of(value.second, known, {}) != kUnknown;
+      });
+      if (!useless) keep_.emplace(order, tensor);
     }
   }
 
@@ -213,6 +242,7 @@ class ResidualChoice {
   absl::flat_hash_map<const Node*, std::size_t> parameter_;
   absl::flat_hash_set<const Node*> back_;  // depends on a cotangent
   Values keep_;
+  std::set<Order> stacked_;  // kept by the loop itself, as ys
 };
 
 }  // namespace
@@ -223,9 +253,10 @@ std::int64_t SplitBody::residual_bytes() const {
   return bytes;
 }
 
-SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability) {
+SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
+                     std::size_t first_stacked) {
   const Function& function = joint.function;
-  const ResidualChoice choice(joint, availability);
+  const ResidualChoice choice(joint, availability, std::min(first_stacked, joint.results));
   const std::vector<Tensor> kept = choice.kept();
   const std::vector<Tensor>& params = function.parameters();
   const std::vector<Tensor>& outputs = function.outputs();

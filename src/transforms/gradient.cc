@@ -75,6 +75,7 @@ Tensor given_tangent(const char* transform, const char* kind, const Tensor& give
 /// The leaves of the arguments `of`; throws where one has nothing to differentiate.
 Flags asked_leaves(const char* transform, const ArgumentLeaves& arguments,
                    std::span<const std::size_t> of, SourceLocation at) {
+  for (const Tensor& leaf : arguments.leaves.values) ir::checked(leaf, transform, at);
   Flags asked(arguments.owner.size());
   for (const std::size_t argument : of) {
     std::string types;
