@@ -58,8 +58,8 @@ struct JvpLeaves {
   std::vector<Tensor> results;
   std::vector<Tensor> tangents;
 };
-/// From a cotangent a result to one an argument leaf.
-using PullbackLeaves = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+/// From a cotangent a result to one an argument leaf; called at a place.
+using PullbackLeaves = std::function<std::vector<Tensor>(std::span<const Tensor>, SourceLocation)>;
 struct VjpLeaves {
   std::vector<Tensor> results;
   PullbackLeaves pullback;
@@ -212,12 +212,14 @@ class Pullback {
         prototype_(std::move(prototype)),
         arguments_(std::move(arguments)) {}
 
+  /// Throws TraceError where a cotangent does not fit its result.
   template <class Cotangent>
-  std::tuple<traced_t<Args>...> operator()(const Cotangent& cotangent) const {
+  std::tuple<traced_t<Args>...> operator()(const Cotangent& cotangent,
+                                           SourceLocation at = SourceLocation::current()) const {
     static_assert(TreeConvertible<Cotangent, Out>,
                   "rondo: the cotangent must be a tree like the function's result");
     const std::vector<Tensor> pulled =
-        pull_(leaves_of(tree_cast<Out>(cotangent), "cotangent", SourceLocation{}).values);
+        pull_(leaves_of(tree_cast<Out>(cotangent), "cotangent", at).values, at);
     std::span<const Tensor> leaves(pulled);
     return std::apply(
         [&](const auto&... arguments) {

@@ -313,6 +313,20 @@ std::vector<Tensor> make_custom(const ir::OpDef& op, const Leaves& arguments,
       at);
 }
 
+/// A rule gives as many leaves of a kind as are meant: else it returned a vector or a map of
+/// another size.
+void check_rule_leaves(const char* construct, const char* rule, const Leaves& out,
+                       std::string_view kind, std::size_t meant, SourceLocation at) {
+  const auto is = std::count_if(out.paths.begin(), out.paths.end(),
+                                [&](const std::string& path) { return path.starts_with(kind); });
+  if (static_cast<std::size_t>(is) == meant) return;
+  throw TraceError(
+      fmt::format("{}: {} returns {} leaves as its {}, {} are meant\n  at {}\n  Return a tree like "
+                  "the function's, with as many entries.",
+                  construct, rule, is, kind, meant, at.str()),
+      at);
+}
+
 }  // namespace
 
 std::vector<Tensor> custom_jvp(const RegionCallable& f, const RegionCallable& rule,
@@ -337,13 +351,8 @@ std::vector<Tensor> custom_jvp(const RegionCallable& f, const RegionCallable& ru
     for (std::size_t i = 0; i < count; i++)
       all.push_back(ir::has_tangent(types[i]) ? given[next++] : zeros(types[i], at));
     Leaves out = rule(all);
-    if (out.values.size() != 2 * results.size()) {
-      throw TraceError(
-          fmt::format("custom_jvp: the rule must return the results and their tangents, "
-                      "{} leaves, it returns {}\n  at {}",
-                      2 * results.size(), out.values.size(), at.str()),
-          at);
-    }
+    check_rule_leaves("custom_jvp", "the rule", out, "result", results.size(), at);
+    check_rule_leaves("custom_jvp", "the rule", out, "tangent", results.size(), at);
     Leaves kept;
     for (std::size_t i = 0; i < out.values.size(); i++) {
       const std::size_t of = i % results.size();
@@ -375,6 +384,7 @@ std::vector<Tensor> custom_vjp(const RegionCallable& f, const RegionCallable& fw
   const std::vector<TensorType> results = control_flow::types_of(function.out().values);
   RegionTrace forward("custom_vjp_fwd", "fwd of custom_vjp", types, arguments.paths, fwd, at);
   Leaves& out = forward.out();
+  check_rule_leaves("custom_vjp", "fwd", out, "result", results.size(), at);
   for (std::size_t i = 0; i < results.size(); i++) {
     out.values[i] = ops::adopt_dtype(out.values[i], results[i].dtype, at);
     if (out.values[i].type() != results[i])
@@ -399,6 +409,7 @@ std::vector<Tensor> custom_vjp(const RegionCallable& f, const RegionCallable& fw
     for (const TensorType& type : results)
       all.push_back(ir::has_tangent(type) ? values[next++] : zeros(type, at));
     Leaves pulled = bwd(all);
+    check_rule_leaves("custom_vjp", "bwd", pulled, "cotangent", types.size(), at);
     for (std::size_t i = 0; i < types.size(); i++) {
       if (!ir::has_tangent(types[i])) {
         pulled.values[i] = zeros(types[i], at);  // nobody reads it

@@ -51,6 +51,8 @@ class RegionTrace {
   Leaves out_;
 };
 
+/// TraceError for a checkpoint policy with fewer than one slot or period, or more than fit.
+void check_slots(const std::string& what, const Checkpoint& policy, SourceLocation at);
 /// TraceError: the loop has the policy Checkpoint::none().
 [[noreturn]] void refuse_reverse(const std::string& what, SourceLocation at);
 

@@ -367,7 +367,13 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
     if (i >= carries) backward.push_back(zeros(invariants[i - carries].type()));
   }
 
-  const Position start = load(trips, filled, step_of, kept);
+  Position start = load(trips, filled, step_of, kept);
+  // The last trip's carry may stand in the row to spare.
+  const Tensor spare_step = entry(step_of, s32_scalar(slots));
+  const Tensor spared = spare_step + 1 == trips;
+  start.s = where(spared, spare_step, start.s);
+  for (std::size_t i = 0; i < kinds; i++)
+    start.x[i] = where(spared, read_slice(kept[i], s32_scalar(slots), 0, at), start.x[i]);
   LoopState state;
   state.add("g", trips);
   state.add("s", start.s);
@@ -465,13 +471,6 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
 
 ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
                            ir::Derivatives& derivatives) {
-  if (slots < 1 || slots > 30'000) {
-    throw TraceError(
-        fmt::format("{}: a checkpoint policy with {} slots\n  at {}\n  Give from 1 to "
-                    "30000: each keeps one state of the loop.",
-                    construct_name("while_loop", problem.attributes.name), slots, problem.at.str()),
-        problem.at);
-  }
   auto loop = std::make_shared<OnlineLoop>();
   loop->condition = problem.node.regions[0];
   loop->joint = problem.joint.function;

@@ -321,6 +321,7 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   const ScanParts parts(call.node);
   const ScanAttributes& attributes = parts.attributes;
   if (attributes.axis != 0) return call.derivatives.reverse_expanded(call, scan_along_first_axis);
+  check_slots(construct_name("scan", attributes.name), attributes.checkpoint, call.at());
   switch (attributes.checkpoint.policy) {
     case Checkpoint::Policy::kPeriodic:
       if (attributes.checkpoint.slots < attributes.length)
@@ -354,7 +355,7 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   std::fill_n(availability.begin(), parts.carries, Availability::kStored);
   std::fill_n(availability.begin() + static_cast<std::ptrdiff_t>(parts.carries), parts.xs,
               Availability::kAtHand);
-  tape->split = split_body(tape->joint, availability);
+  tape->split = split_body(tape->joint, availability, parts.carries);
   tape->results.assign(call.node.types.begin(), call.node.types.end());
   append(tape->arrays, call.operands.subspan(parts.carries, parts.xs));
   append(tape->invariants, call.operands.subspan(parts.carries + parts.xs));

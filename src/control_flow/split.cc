@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -60,7 +61,8 @@ bool is_cheap(const Node* node) {
 /// Chooses what is kept of the values that the forward part of a joint program knows.
 class ResidualChoice {
  public:
-  ResidualChoice(const JointBody& joint, const std::vector<Availability>& availability)
+  ResidualChoice(const JointBody& joint, const std::vector<Availability>& availability,
+                 std::size_t first_stacked)
       : function_(joint.function), availability_(availability) {
     const std::vector<Tensor>& params = function_.parameters();
     for (std::size_t i = 0; i < params.size(); i++) parameter_.emplace(params[i].node(), i);
@@ -80,7 +82,14 @@ class ResidualChoice {
     }
     for (std::size_t i = joint.results; i < function_.outputs().size(); i++)
       need(function_.outputs()[i]);
+    const Values needed = keep_;
+    for (std::size_t i = first_stacked; i < joint.results; i++) {
+      const Tensor& y = function_.outputs()[i];
+      stacked_.insert(key_of_order(y));
+      need(y);
+    }
     reduce();
+    drop_useless(needed);
   }
 
   bool is_back(const Node* node) const { return back_.contains(node); }
@@ -135,7 +144,10 @@ class ResidualChoice {
     return kept ? kAtHandNow : kUnknown;
   }
 
-  static std::int64_t bytes_of(const Tensor& tensor) { return tensor.type().bytes(); }
+  /// What keeping it adds.
+  std::int64_t bytes_of(const Tensor& tensor) const {
+    return stacked_.contains(key_of_order(tensor)) ? 0 : tensor.type().bytes();
+  }
 
   void reduce() {
     // Searching costs the body's size for each value that may go; for huge bodies with many of them
@@ -156,14 +168,46 @@ class ResidualChoice {
       const Values kept = std::exchange(keep_, {});
       const auto known = known_without({});
       for (const auto& [order, tensor] : kept) {
-        if (known_of(tensor, known, {}) == kUnknown) keep_.emplace(order, tensor);
+        if (stacked_.contains(order) || known_of(tensor, known, {}) == kUnknown)
+          keep_.emplace(order, tensor);
       }
       return;
     }
     for (auto at = all.rbegin(); at != all.rend(); ++at) {
+      if (stacked_.contains(at->first)) continue;
       if (known_of(at->second, known_without(at->second), at->second) != kUnknown)
         keep_.erase(at->first);
     }
+  }
+
+  /// Results that are stacked anyway help for nothing, but not all of them do.
+  void drop_useless(const Values& needed) {
+    for (const Order& order : stacked_) {
+      const auto y = keep_.find(order);
+      if (y == keep_.end()) continue;
+      const Tensor tensor = y->second;
+      keep_.erase(y);
+      const auto known = known_without({});
+      const bool useless = std::all_of(needed.begin(), needed.end(), [&](const auto& value) {
+        return known_of(value.second, known, {}) != kUnknown;
+      });
+      if (!useless) keep_.emplace(order, tensor);
+    }
+  }
+
+  /// The one operand that is not known of a value which is cheap to compute; empty if there is none
+  /// or several.
+  Tensor only_missing(const Tensor& value,
+                      const absl::flat_hash_map<const Node*, Known>& known) const {
+    const Node* node = value.node();
+    if (parameter_.contains(node) || !is_cheap(node)) return {};
+    Tensor missing;
+    for (const Tensor& operand : node->operands) {
+      if (known_of(operand, known, {}) != kUnknown) continue;
+      if (!missing.empty() && !missing.same_as(operand)) return {};
+      missing = operand;
+    }
+    return missing;
   }
 
   /// Keeps one value in place of others that are cheap to compute from it, where that is less.
@@ -171,26 +215,26 @@ class ResidualChoice {
     const auto known = known_without({});
     std::map<Order, std::pair<Tensor, std::int64_t>> saved;  // bytes of what each value would give
     for (const auto& [order, tensor] : keep_) {
-      const Node* node = tensor.node();
-      if (parameter_.contains(node) || !is_cheap(node)) continue;
-      Tensor missing;
-      bool one = true;
-      for (const Tensor& operand : node->operands) {
-        if (known_of(operand, known, {}) != kUnknown) continue;
-        one = one && (missing.empty() || missing.same_as(operand));
-        missing = operand;
+      // All that it follows from by cheap ops alone, one after the other.
+      Tensor from = only_missing(tensor, known);
+      for (int length = 0; !from.empty() && length < 16; length++) {
+        auto& entry = saved[key_of_order(from)];
+        entry.first = from;
+        entry.second += bytes_of(tensor);
+        from = only_missing(from, known);
       }
-      if (missing.empty() || !one) continue;
-      auto& entry = saved[key_of_order(missing)];
-      entry.first = missing;
-      entry.second += bytes_of(tensor);
     }
+    // Of equal ones the last, which takes the fewest ops.
+    Tensor best;
+    std::int64_t most = 0;
     for (const auto& [order, entry] : saved) {
-      if (entry.second <= bytes_of(entry.first)) continue;
-      keep_.emplace(order, entry.first);
-      return true;
+      const std::int64_t gain = entry.second - bytes_of(entry.first);
+      if (gain <= 0 || gain < most) continue;
+      best = entry.first;
+      most = gain;
     }
-    return false;
+    if (!best.empty()) keep_.emplace(key_of_order(best), best);
+    return !best.empty();
   }
 
   const Function& function_;
@@ -198,6 +242,7 @@ class ResidualChoice {
   absl::flat_hash_map<const Node*, std::size_t> parameter_;
   absl::flat_hash_set<const Node*> back_;  // depends on a cotangent
   Values keep_;
+  std::set<Order> stacked_;  // kept by the loop itself, as ys
 };
 
 }  // namespace
@@ -208,9 +253,10 @@ std::int64_t SplitBody::residual_bytes() const {
   return bytes;
 }
 
-SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability) {
+SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
+                     std::size_t first_stacked) {
   const Function& function = joint.function;
-  const ResidualChoice choice(joint, availability);
+  const ResidualChoice choice(joint, availability, std::min(first_stacked, joint.results));
   const std::vector<Tensor> kept = choice.kept();
   const std::vector<Tensor>& params = function.parameters();
   const std::vector<Tensor>& outputs = function.outputs();
@@ -220,9 +266,10 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   std::vector<Tensor> forward_results(outputs.begin(), results_end);
   for (const Tensor& residual : kept) {
     split.residuals.push_back(residual.type());
-    const auto same = std::find_if(outputs.begin(), results_end,
-                                   [&](const Tensor& t) { return t.same_as(residual); });
-    split.result_of_residual.push_back(same == results_end ? -1 : same - outputs.begin());
+    // The last one: where a carry is a y as well, the y is stacked.
+    std::int64_t same = static_cast<std::int64_t>(joint.results) - 1;
+    while (same >= 0 && !outputs[static_cast<std::size_t>(same)].same_as(residual)) same--;
+    split.result_of_residual.push_back(same);
     forward_results.push_back(residual);
   }
   split.forward = Function::make(

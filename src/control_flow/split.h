@@ -44,8 +44,9 @@ struct SplitBody {
 
 /// Residuals are chosen so that few bytes are kept: what is invariant or at hand is not, what is
 /// cheap to compute from others is computed again, and a value that gives several others is kept in
-/// their place.
-SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability);
+/// their place. Results from `first_stacked` on are kept anyway.
+SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
+                     std::size_t first_stacked = SIZE_MAX);
 
 /// Parameters and results of a loop body through which a derivative passes: the carries that are
 /// perturbed and whose cotangent is not zero, by fixpoint.

@@ -23,6 +23,8 @@ struct WhileAttributes {
   std::optional<std::int64_t> max_trip_count;  // promised by the user
   Checkpoint checkpoint;
   std::optional<Residuals> residuals = std::nullopt;  // of a loop that runs for a way back
+  /// For the error, where a trip of this loop makes several of the one that the user promised.
+  std::optional<std::int64_t> promised = std::nullopt;
   bool operator==(const WhileAttributes&) const = default;
 };
 

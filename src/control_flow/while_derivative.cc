@@ -8,6 +8,8 @@
 #include "control_flow/scan.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
+#include "rondo/gradients.h"
+#include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 
 namespace rondo::control_flow {
@@ -44,6 +46,58 @@ std::vector<Tensor> while_as_scan(const ir::Node& node, std::span<const Tensor> 
   return detail::scan(
       body, {{operands.begin(), operands.begin() + a.carries}, leaf_names("carry", carries)}, {},
       options, node.location());
+}
+
+/// A while of at most N trips, by periods: a while of at most N / p checkpointed ones. Its state is
+/// the carry and the number of trips so far, so that a broken promise is one here too.
+std::vector<Tensor> while_by_periods(const ir::Node& node, std::span<const Tensor> operands) {
+  const auto& a = node.attrs<WhileAttributes>();
+  const std::size_t carries = static_cast<std::size_t>(a.carries);
+  const std::int64_t period = std::max<std::int64_t>(a.checkpoint.slots, 1);
+  const std::int64_t limit = *a.max_trip_count;
+  const SourceLocation at = node.location();
+  const auto run = [&](const Function& region, std::span<const Tensor> carry) {
+    std::vector<Tensor> all(carry.begin(), carry.end());
+    append_tensors(all, operands.subspan(carries));
+    return ir::Replay::inline_call(region, all);
+  };
+  std::vector<std::string> names = leaf_names("carry", carries);
+  names.emplace_back("trips");
+  const RegionCallable go_on = [&](std::span<const Tensor> state) {
+    return Leaves{run(node.regions[0], state.first(carries)), {"condition"}};
+  };
+  const RegionCallable one_period = [&](std::span<const Tensor> state) {
+    const Tensor end = minimum(state[carries] + period, limit);
+    const RegionCallable within = [&](std::span<const Tensor> now) {
+      Leaves out = go_on(now);
+      out.values[0] = out.values[0] & (now[carries] < end);
+      return out;
+    };
+    const RegionCallable trip = [&](std::span<const Tensor> now) {
+      Leaves out{run(node.regions[1], now.first(carries)), names};
+      out.values.push_back(now[carries] + 1);
+      return out;
+    };
+    WhileAttributes inner;
+    inner.name = a.name;
+    inner.max_trip_count = period;
+    inner.checkpoint = Checkpoint::tape();
+    return Leaves{traced_while(within, trip, {{state.begin(), state.end()}, names}, inner, at),
+                  names};
+  };
+  const RegionCallable periods = [&](std::span<const Tensor> state) {
+    return Leaves{detail::checkpoint(one_period, {{state.begin(), state.end()}, names}, at), names};
+  };
+  Leaves init{{operands.begin(), operands.begin() + a.carries}, names};
+  init.values.push_back(zeros({DType::kS64, {}}));
+  WhileAttributes outer;
+  outer.name = a.name;
+  outer.max_trip_count = (limit + period - 1) / period;
+  outer.promised = limit;
+  outer.checkpoint = Checkpoint::tape();
+  std::vector<Tensor> last = traced_while(go_on, periods, init, outer, at);
+  last.resize(carries);
+  return last;
 }
 
 }  // namespace
@@ -102,9 +156,12 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
   using Policy = Checkpoint::Policy;
   const Policy policy = a.checkpoint.policy;
   if (policy == Policy::kNone) refuse_reverse(construct_name("while_loop", a.name), call.at());
+  check_slots(construct_name("while_loop", a.name), a.checkpoint, call.at());
   const bool by_slots = policy == Policy::kOnline || policy == Policy::kRevolve;
   if (a.trip_count && !(by_slots && a.checkpoint.slots < *a.trip_count))
     return call.derivatives.reverse_expanded(call, while_as_scan);
+  if (policy == Policy::kPeriodic && a.max_trip_count && a.checkpoint.slots < *a.max_trip_count)
+    return call.derivatives.reverse_expanded(call, while_by_periods);
 
   const Function& body = call.node.regions[1];
   const std::size_t carries = static_cast<std::size_t>(a.carries);

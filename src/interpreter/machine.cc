@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "control_flow/while.h"
 #include "fmt/args.h"
 #include "fmt/format.h"
 
@@ -214,9 +215,10 @@ std::uint32_t Machine::select_branch(const Program& program, const Instruction& 
 
 void Machine::watch_trip(const LoopInfo& loop, std::int64_t trip) {
   if (loop.max_trip_count && trip > *loop.max_trip_count) {
+    const auto& promised = loop.node->attrs<control_flow::WhileAttributes>().promised;
     throw ExecutionError(fmt::format("{} goes on after {} trips, its promised max_trip_count\n  "
                                      "Raise max_trip_count, or leave it out.",
-                                     loop_text(loop), *loop.max_trip_count),
+                                     loop_text(loop), promised.value_or(*loop.max_trip_count)),
                          loop.node->location());
   }
   if (!watched_) return;

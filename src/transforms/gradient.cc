@@ -75,6 +75,7 @@ Tensor given_tangent(const char* transform, const char* kind, const Tensor& give
 /// The leaves of the arguments `of`; throws where one has nothing to differentiate.
 Flags asked_leaves(const char* transform, const ArgumentLeaves& arguments,
                    std::span<const std::size_t> of, SourceLocation at) {
+  for (const Tensor& leaf : arguments.leaves.values) ir::checked(leaf, transform, at);
   Flags asked(arguments.owner.size());
   for (const std::size_t argument : of) {
     std::string types;
@@ -139,21 +140,27 @@ VjpLeaves vjp(const RegionCallable& f, const ArgumentLeaves& primals, SourceLoca
     out.results = std::move(reverse.results);
     out.pullback = [pull = std::move(reverse.pullback), results = call.function.results(),
                     paths = call.result_paths,
-                    arguments = control_flow::types_of(primals.leaves.values),
-                    at](std::span<const Tensor> cotangents) {
+                    arguments = control_flow::types_of(primals.leaves.values)](
+                       std::span<const Tensor> cotangents, SourceLocation place) {
+      if (cotangents.size() != results.size()) {
+        throw TraceError(fmt::format("vjp: {} leaves of results, {} of cotangents\n  at {}\n  Give "
+                                     "a cotangent for each, zeros if need be.",
+                                     results.size(), cotangents.size(), place.str()),
+                         place);
+      }
       std::vector<Tensor> pulled;
       {
         const ir::EagerPause eager_pause;
         std::vector<Tensor> given;
         for (std::size_t i = 0; i < results.size(); i++)
           given.push_back(
-              given_tangent("vjp", "cotangent", cotangents[i], results[i], paths[i], at));
+              given_tangent("vjp", "cotangent", cotangents[i], results[i], paths[i], place));
         pulled = pull(given);
         pulled.resize(arguments.size());
         for (std::size_t i = 0; i < arguments.size(); i++)
-          pulled[i] = or_zeros(pulled[i], arguments[i], at);
+          pulled[i] = or_zeros(pulled[i], arguments[i], place);
       }
-      compute_if_eager(pulled, at);
+      compute_if_eager(pulled, place);
       return pulled;
     };
   }

@@ -1,0 +1,244 @@
+// What reverse mode costs: evaluations counted by the machine, memory, and arrays that are stacked.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "gradients/loops.h"
+#include "gradients/thermal.h"
+#include "support/expect.h"
+
+namespace rondo::testing {
+namespace {
+
+RunStats run_with_stats(const Function& program, const std::vector<Literal>& arguments) {
+  RunStats stats;
+  RunOptions options;
+  options.stats = &stats;
+  compile(program).run(arguments, options);
+  return stats;
+}
+
+/// Trips of all loops whose name begins so.
+std::int64_t trips_of(const RunStats& stats, const std::string& name) {
+  std::int64_t trips = 0;
+  for (const LoopStats& loop : stats.loops) {
+    if (loop.name.starts_with(name)) trips += loop.trips;
+  }
+  return trips;
+}
+
+Literal random_matrix(std::int64_t rows, std::int64_t columns) {
+  std::vector<double> values(static_cast<std::size_t>(rows * columns));
+  for (std::size_t i = 0; i < values.size(); i++)
+    values[i] = std::sin(static_cast<double>(i) * 1.7 + 0.3);
+  return Literal::from(values, {rows, columns});
+}
+
+/// Op evaluations of the gradient in all arguments, over those of the function itself.
+template <class F, class... Arguments>
+double gradient_over_forward(F f, const Arguments&... arguments) {
+  const auto slopes = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return trace(grad<I...>(f), arguments...);
+  }
+  (std::index_sequence_for<Arguments...>());
+  const auto cost = [&](const Function& program) {
+    return static_cast<double>(run_with_stats(program, {arguments...}).op_evaluations);
+  };
+  return cost(slopes) / cost(trace(f, arguments...));
+}
+
+TEST(Cost, ReverseOfAScanIsAtMostFourTimesItsForward) {
+  const Literal w = random_matrix(4, 4), xs = random_matrix(100, 4), h = random_matrix(1, 4);
+  const auto over_scan = [](auto cell) {
+    return [cell](Tensor w, Tensor h, Tensor xs) {
+      const auto [last, ys] = scan(
+          [&](Tensor h, Tensor x) {
+            const Tensor next = cell(w, h, x);
+            return std::pair(next, sum(next));
+          },
+          h[0], xs);
+      return sum(last * last) + sum(ys);
+    };
+  };
+  const auto expect_cheap = [&](const char* name, auto cell) {
+    EXPECT_LE(gradient_over_forward(over_scan(cell), w, h, xs), 4.0) << name;
+  };
+  expect_cheap("recurrent", [](Tensor w, Tensor h, Tensor x) { return tanh(dot(w, h) + x); });
+  expect_cheap("sines", [](Tensor w, Tensor h, Tensor x) { return sin(h) * x + cos(h) * w[0]; });
+  expect_cheap("sums", [](Tensor w, Tensor h, Tensor x) { return h + x * w[1]; });
+  expect_cheap("exponentials", [](Tensor w, Tensor h, Tensor x) {
+    return exp(-square(h)) * logistic(x) + w[0] / (1 + square(x));
+  });
+  expect_cheap("in place", [](Tensor w, Tensor h, Tensor x) {
+    return update(h, 1, h[2] * w[0][1] + x[0]) * 0.5;
+  });
+  expect_cheap("gated", [](Tensor w, Tensor h, Tensor x) {
+    const Tensor z = logistic(dot(w, h) + x), candidate = tanh(dot(w, h * z) - x);
+    return z * h + (1 - z) * candidate;
+  });
+}
+
+TEST(Cost, ReverseOfAStaticForiIsAtMostFourTimesItsForward) {
+  const auto house = [](Tensor slab, Tensor quanta, Tensor tank) {
+    return thermal_loss(fori_loop(
+        0, 200, [](Tensor, House h) { return thermal_step(h); }, House{slab, quanta, tank}));
+  };
+  const Literal start = Literal::scalar(33.3);
+  EXPECT_LE(gradient_over_forward(house, start, start, Literal::scalar(70.0)), 4.0);
+  const auto powers = [](Tensor x, Tensor w) {
+    return sum(fori_loop(
+        0, 200, [&](Tensor i, Tensor x) { return sin(x * w) + convert(i, DType::kF64) * x; }, x));
+  };
+  EXPECT_LE(gradient_over_forward(powers, random_matrix(1, 5), random_matrix(1, 5)), 4.0);
+}
+
+/// A while of sines up to n, with `slots`.
+Function online_gradient(Checkpoint policy) {
+  const auto f = [=](Tensor x, Tensor n) {
+    return run_loop(
+        LoopKind::kWhile, {.given = n}, [](Tensor, Tensor x) { return sin(tap(x, "body")); }, x,
+        policy);
+  };
+  return trace(grad(f), f64(), s32());
+}
+
+struct BodyCount {
+  std::int64_t evaluations;  // of the body: forward, again, and for its pullback
+  std::int64_t back;         // trips of the loop that goes back
+};
+
+BodyCount count_bodies(const Executable& program, int n) {
+  std::int64_t tapped = 0;
+  RunStats stats;
+  RunOptions options;
+  options.stats = &stats;
+  options.on_tap = [&](std::string_view, const Literal&) { tapped++; };
+  const Tensor slope = program.run({Literal::scalar(0.5), Literal::scalar(n)}, options)[0];
+  double x = 0.5, expected = 1;
+  for (int i = 0; i < n; i++) {
+    expected *= std::cos(x);
+    x = std::sin(x);
+  }
+  EXPECT_NEAR(slope.item<double>(), expected, 1e-11 * std::abs(expected));
+  // The same number by the trips of the loops: forward, to a kept state's successor, back.
+  EXPECT_EQ(tapped, trips_of(stats, "While"));
+  return {tapped, trips_of(stats, "While_gradient")};
+}
+
+TEST(OnlineCost, IsAtMostThreeBodiesATripWhileTheSlotsReach) {
+  for (const int slots : {1, 2, 4, 8}) {
+    const Executable program = compile(online_gradient(Checkpoint::online(slots)));
+    for (int n = 0; n <= slots * (slots + 3) / 2; n++) {
+      SCOPED_TRACE(std::to_string(slots) + " slots, " + std::to_string(n) + " trips");
+      const BodyCount count = count_bodies(program, n);
+      EXPECT_LE(count.evaluations, 3 * n);
+      EXPECT_LE(count.back, 2 * n);
+    }
+  }
+}
+
+TEST(OnlineCost, TwoThousandTripsIn64Slots) {
+  const Executable program = compile(online_gradient(Checkpoint::online(64)));
+  EXPECT_LE(count_bodies(program, 2000).evaluations, 3 * 2000);
+  EXPECT_LE(count_bodies(compile(online_gradient({})), 2000).evaluations, 3 * 2000);
+}
+
+TEST(OnlineCost, BeyondTheReachOfTheSlots) {
+  struct Row {
+    int slots, trips;
+    double bodies_per_trip;
+  };
+  for (const Row& row : {Row{4, 1000, 9.31}, Row{16, 10000, 5.59}, Row{32, 1120, 4.38}}) {
+    SCOPED_TRACE(std::to_string(row.slots) + " slots, " + std::to_string(row.trips) + " trips");
+    const Executable program = compile(online_gradient(Checkpoint::online(row.slots)));
+    const auto bodies = static_cast<double>(count_bodies(program, row.trips).evaluations);
+    EXPECT_LE(bodies / row.trips, row.bodies_per_trip + 0.005);
+  }
+}
+
+/// The fewest advances to go back through `length` trips with `slots` states: t length -
+/// C(slots + t, t - 1), where t is the least with C(slots + t, slots) >= length.
+std::int64_t fewest_advances(std::int64_t length, std::int64_t slots) {
+  const auto binomial = [](std::int64_t n, std::int64_t k) {
+    if (k < 0) return std::int64_t{0};
+    std::int64_t product = 1;
+    for (std::int64_t i = 1; i <= k; i++) product = product * (n - k + i) / i;
+    return product;
+  };
+  std::int64_t t = 0;
+  while (binomial(slots + t, slots) < length) t++;
+  return t * length - binomial(slots + t, t - 1);
+}
+
+TEST(RevolveCost, IsTheLeastForAKnownLength) {
+  for (const int slots : {1, 2, 3, 5}) {
+    for (const int n : {1, 2, 3, 5, 9, 14, 40}) {
+      SCOPED_TRACE(std::to_string(slots) + " slots, " + std::to_string(n) + " trips");
+      const auto f = [&](Tensor x) {
+        return run_loop(
+            LoopKind::kFori, {n}, [](Tensor, Tensor x) { return sin(tap(x, "body")); }, x,
+            Checkpoint::revolve(slots));
+      };
+      std::int64_t tapped = 0;
+      RunOptions options;
+      options.on_tap = [&](std::string_view, const Literal&) { tapped++; };
+      compile(trace(grad(f), f64())).run({Literal::scalar(0.5)}, options);
+      // Where every state finds a slot a tape serves, which is cheaper.
+      const std::int64_t fewest = fewest_advances(n, slots) + 1 + n;
+      EXPECT_LE(tapped, fewest);
+      if (n > slots) {
+        EXPECT_EQ(tapped, fewest);
+      }
+    }
+  }
+}
+
+TEST(Memory, OfOnlineDoesNotGrowWithTheTrips) {
+  for (const int slots : {1, 4, 64}) {
+    SCOPED_TRACE(slots);
+    const auto f = [&](Tensor x, Tensor n) {
+      return sum(run_loop(
+          LoopKind::kWhile, {.given = n}, [](Tensor, Tensor x) { return sin(x) * 1.1; }, x,
+          Checkpoint::online(slots)));
+    };
+    const Function program = trace(grad(f), f64({1000}), s32());
+    const auto peak = [&](int n) {
+      return run_with_stats(program, {Literal::zeros(f64({1000})), Literal::scalar(n)}).peak_bytes;
+    };
+    const int more = slots == 1 ? 300 : 2000;  // one slot takes n^2 / 2 bodies
+    const std::int64_t few = peak(more / 3);
+    EXPECT_EQ(peak(more), few);
+    EXPECT_LE(few, (slots + 16) * 8000);
+  }
+}
+
+TEST(Memory, OfATapeGrowsWithTheTripsAndThatOfPeriodsWithTheirRoot) {
+  const auto peak = [&](int n, Checkpoint policy) {
+    const auto f = [&](Tensor x) {
+      return sum(run_loop(
+          LoopKind::kFori, {n}, [](Tensor, Tensor x) { return sin(x) * 1.1; }, x, policy));
+    };
+    return run_with_stats(trace(grad(f), f64({1000})), {Literal::zeros(f64({1000}))}).peak_bytes /
+           8000;
+  };
+  EXPECT_GE(peak(400, Checkpoint::tape()), 400);
+  EXPECT_LE(peak(400, Checkpoint::tape()), 420);
+  EXPECT_LE(peak(400, Checkpoint::periodic(20)), 20 + 400 / 20 + 20);
+  EXPECT_LE(peak(400, Checkpoint::revolve(5)), 5 + 20);
+}
+
+TEST(Memory, PeriodsCostAboutOneMoreForward) {
+  const auto cost = [&](Checkpoint policy) {
+    const auto f = [&](Tensor x) {
+      return sum(run_loop(
+          LoopKind::kScan, {400}, [](Tensor, Tensor x) { return sin(x) * 1.1; }, x, policy));
+    };
+    return static_cast<double>(
+        run_with_stats(trace(grad(f), f64({10})), {Literal::zeros(f64({10}))}).op_evaluations);
+  };
+  const double forward = 2 * 400;
+  EXPECT_LE(cost(Checkpoint::periodic(20)), cost(Checkpoint::tape()) + 3 * forward);
+}
+
+}  // namespace
+}  // namespace rondo::testing

@@ -1,0 +1,203 @@
+// What a scan stacks for its way back, counted in the program that runs, and what the program says
+// about that beforehand.
+#include <cmath>
+
+#include "control_flow/scan.h"
+#include "gradients/loops.h"
+#include "ir/node.h"
+#include "support/expect.h"
+
+namespace rondo::testing {
+namespace {
+
+constexpr int kLength = 12;
+
+using Step = std::function<Tensor(const Tensor& c, const Tensor& x, const Tensor& w)>;
+
+/// f(c, xs, w) = the last carry, and the gradient in the arguments that are asked for.
+template <std::size_t... I>
+Executable gradient_of(const Step& step) {
+  const auto f = [&](Tensor c, Tensor xs, Tensor w) {
+    return sum(
+        scan([&](Tensor c, Tensor x) { return std::pair(step(c, x, w), std::tuple<>()); }, c, xs)
+            .first);
+  };
+  return compile(trace(grad<I...>(f), f64({4}), f64({kLength, 4}), f64({4, 4})));
+}
+
+/// Arrays that the scan which runs forward stacks: all its results but the carries. None if it is
+/// not needed at all.
+std::int64_t stacked(const Executable& program) {
+  for (const ir::Node* node : program.function().body()) {
+    if (node->op != &control_flow::kScan) continue;
+    const auto& attributes = node->attrs<control_flow::ScanAttributes>();
+    if (attributes.name.ends_with("_gradient")) return 0;
+    return static_cast<std::int64_t>(node->types.size()) - attributes.carries;
+  }
+  return 0;
+}
+
+TEST(Residuals, SumsKeepNothing) {
+  EXPECT_EQ(
+      stacked(gradient_of<0, 1, 2>([](Tensor c, Tensor x, Tensor w) { return c + x * 2 - w[0]; })),
+      0);
+}
+
+TEST(Residuals, ProductsWithWhatIsAtHandKeepNothing) {
+  // The weight and the row of xs are there on the way back as well.
+  EXPECT_EQ(stacked(gradient_of<0>([](Tensor c, Tensor x, Tensor w) { return c * x * w[1] + x; })),
+            0);
+}
+
+TEST(Residuals, InvariantsAreComputedOnce) {
+  const Executable program =
+      gradient_of<0>([](Tensor c, Tensor, Tensor w) { return c * sin(exp(w[1])) * cos(w[0]); });
+  EXPECT_EQ(stacked(program), 0);
+}
+
+TEST(Residuals, HyperbolicTangentKeepsOne) {
+  EXPECT_EQ(stacked(gradient_of<0>([](Tensor c, Tensor x, Tensor) { return tanh(c + x); })), 1);
+}
+
+TEST(Residuals, SineAndCosineKeepTheCarry) {
+  EXPECT_EQ(stacked(gradient_of<0>([](Tensor c, Tensor, Tensor) { return sin(c) + cos(c); })), 1);
+}
+
+TEST(Residuals, ManyFunctionsOfTheCarryKeepTheCarry) {
+  EXPECT_EQ(stacked(gradient_of<0, 1>([](Tensor c, Tensor x, Tensor w) {
+              return sin(c) * x + cos(c * w[0]) * exp(-square(c)) + c * c * c;
+            })),
+            1);
+}
+
+TEST(Residuals, TheSameValueTwiceIsKeptOnce) {
+  EXPECT_EQ(stacked(gradient_of<0, 1>([](Tensor c, Tensor x, Tensor) {
+              return tanh(dot(c, c) + x) * tanh(dot(c, c) + x);
+            })),
+            2);  // the carry and tanh(...), which takes a sum to compute again
+}
+
+TEST(Residuals, AWeightsGradientNeedsTheCarry) {
+  const Step recurrent = [](Tensor c, Tensor x, Tensor w) { return tanh(dot(w, c) + x); };
+  EXPECT_EQ(stacked(gradient_of<0>(recurrent)), 1);  // tanh
+  EXPECT_EQ(stacked(gradient_of<0, 1>(recurrent)), 1);
+  EXPECT_LE(stacked(gradient_of<2>(recurrent)), 2);  // and the carry before it
+  EXPECT_LE(stacked(gradient_of<0, 1, 2>(recurrent)), 2);
+}
+
+TEST(Residuals, TheIndexIsCountedAgain) {
+  for (const LoopKind kind : {LoopKind::kFori, LoopKind::kScan}) {
+    const auto f = [&](Tensor x) {
+      return run_loop(
+          kind, {kLength},
+          [](Tensor i, Tensor c) { return c * sin(convert(i * i + 1, DType::kF64)); }, x);
+    };
+    EXPECT_EQ(stacked(compile(trace(grad(f), f64()))), 0) << name_of(kind);
+  }
+}
+
+TEST(Residuals, ARowThatTheScanReturnsAnywayIsNotStackedTwice) {
+  const auto f = [](Tensor c, Tensor xs) {
+    const auto [last, ys] = scan(
+        [](Tensor c, Tensor x) {
+          const Tensor next = tanh(c + x);
+          return std::pair(next, next);
+        },
+        c, xs);
+    return sum(last) + sum(ys * ys);
+  };
+  EXPECT_EQ(stacked(compile(trace(grad<0, 1>(f), f64({4}), f64({kLength, 4})))), 1);
+}
+
+TEST(Residuals, WhatHasNoDerivativeKeepsNothing) {
+  EXPECT_EQ(stacked(gradient_of<0>([](Tensor c, Tensor x, Tensor) {
+              return c + stop_gradient(sin(c)) + floor(x) + sign(c);
+            })),
+            0);
+}
+
+TEST(Residuals, AChoiceKeepsItsPredicate) {
+  const Executable program =
+      gradient_of<0>([](Tensor c, Tensor x, Tensor) { return where(c > x, c * 2, c + x); });
+  EXPECT_EQ(stacked(program), 1);
+  // A byte an element, or eight if the carry is kept in its place.
+  ASSERT_EQ(program.memory_plan().size(), 1u);
+  EXPECT_EQ(program.memory_plan()[0].bytes, kLength * 4);
+}
+
+TEST(Residuals, ACheckpointedBodyKeepsItsArguments) {
+  EXPECT_EQ(stacked(gradient_of<0, 1, 2>([](Tensor c, Tensor x, Tensor w) {
+              return checkpoint([&](Tensor c) {
+                const Tensor h = tanh(dot(w, c) + x);
+                return h * exp(dot(w, h)) + sin(dot(w, sin(h)));
+              })(c);
+            })),
+            1);
+}
+
+// ---- memory_plan ----
+
+LoopResiduals only_loop(const Executable& program) {
+  const std::vector<LoopResiduals> plan = program.memory_plan();
+  EXPECT_EQ(plan.size(), 1u);
+  return plan.empty() ? LoopResiduals() : plan[0];
+}
+
+Function sines(LoopKind kind, Checkpoint policy, int known, int promised = 1000) {
+  const auto f = [=](Tensor x, Tensor n) {
+    return sum(run_loop(
+        kind, {.known = known, .given = n, .promised = promised},
+        [](Tensor, Tensor x) { return sin(x); }, x, policy));
+  };
+  return trace(grad(f), f64({100}), s32());
+}
+
+TEST(MemoryPlan, OfATape) {
+  for (const LoopKind kind : {LoopKind::kScan, LoopKind::kFori}) {
+    const LoopResiduals plan = only_loop(compile(sines(kind, {}, 50)));
+    EXPECT_EQ(plan.loop, name_of(kind));
+    EXPECT_EQ(plan.policy, Checkpoint::tape());
+    EXPECT_EQ(plan.arrays, 1);
+    EXPECT_EQ(plan.bytes, 50 * 800);
+  }
+  const LoopResiduals plan = only_loop(compile(sines(LoopKind::kPromisedWhile, {}, 0, 70)));
+  EXPECT_EQ(plan.loop, "PromisedWhile");
+  EXPECT_EQ(plan.policy, Checkpoint::tape());
+  EXPECT_EQ(plan.bytes, 70 * 800);
+}
+
+TEST(MemoryPlan, OfSlots) {
+  const LoopResiduals plan = only_loop(compile(sines(LoopKind::kWhile, {}, 0)));
+  EXPECT_EQ(plan.policy.policy, Checkpoint::Policy::kOnline);
+  EXPECT_EQ(plan.arrays, 1);
+  EXPECT_EQ(plan.bytes, (plan.policy.slots + 1) * 800);
+  const LoopResiduals few = only_loop(compile(sines(LoopKind::kWhile, Checkpoint::online(7), 0)));
+  EXPECT_EQ(few.policy, Checkpoint::online(7));
+  EXPECT_EQ(few.bytes, 8 * 800);
+  const LoopResiduals known = only_loop(compile(sines(LoopKind::kFori, Checkpoint::revolve(3), 9)));
+  EXPECT_EQ(known.policy, Checkpoint::revolve(3));
+  EXPECT_EQ(known.bytes, 4 * 800);
+}
+
+TEST(MemoryPlan, AutomaticTakesSlotsWhereATapeWouldBeLarge) {
+  const LoopResiduals plan =
+      only_loop(compile(sines(LoopKind::kPromisedWhile, {}, 0, 1'000'000'000)));
+  EXPECT_EQ(plan.policy.policy, Checkpoint::Policy::kOnline);
+  EXPECT_LE(plan.bytes, 1'000'000);
+  const LoopResiduals known = only_loop(compile(sines(LoopKind::kScan, {}, 1'000'000)));
+  EXPECT_NE(known.policy, Checkpoint::tape());
+  EXPECT_LE(known.bytes, 1'000'000);
+}
+
+TEST(MemoryPlan, IsEmptyWithoutReverseMode) {
+  const auto f = [](Tensor x) {
+    return run_loop(
+        LoopKind::kScan, {5}, [](Tensor, Tensor x) { return sin(x); }, x);
+  };
+  EXPECT_TRUE(compile(trace(f, f64())).memory_plan().empty());
+  const auto along = [&](Tensor x) { return jvp(f, std::tuple(x), std::tuple(x)).second; };
+  EXPECT_TRUE(compile(trace(along, f64())).memory_plan().empty());
+}
+
+}  // namespace
+}  // namespace rondo::testing
