@@ -325,7 +325,9 @@ class StablehloPrinter {
       (out_ += op.stablehlo) += ' ';
       append(operands);
       out_ += " : ";
+      // One type for all, but for a choice among preds, whose short form has two.
       const bool one_type =
+          !(node.operands.size() == 3 && node.type().dtype == DType::kPred) &&
           std::all_of(node.operands.begin(), node.operands.end(),
                       [&](const Tensor& operand) { return operand.type() == node.type(); });
       if (!one_type) {
