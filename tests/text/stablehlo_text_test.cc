@@ -180,6 +180,16 @@ TEST(StablehloText, OptimizedOnDemand) {
   EXPECT_EQ(count_of(to_stablehlo_text(function, {.optimize = true}), "stablehlo.multiply "), 1u);
 }
 
+TEST(StablehloText, AChoiceAmongPredsNamesAllItsTypes) {
+  // The parser takes one type for three operands of one type, but not of a select.
+  const Tensor p = parameter(pred(), "p"), x = parameter(f32(), "x");
+  const Function function = Function::make("f", {p, x}, {where(p, p, !p), clamp(x, x, x)});
+  const std::string text = to_stablehlo_text(function);
+  EXPECT_THAT(text, HasSubstr("= stablehlo.select %p, %p, %0 : (tensor<i1>, tensor<i1>, "
+                              "tensor<i1>) -> tensor<i1>\n"));
+  EXPECT_THAT(text, HasSubstr("= stablehlo.clamp %x, %x, %x : tensor<f32>\n"));
+}
+
 TEST(StablehloText, OfALazyTensor) {
   const Tensor two = 2.0f, three = 3.0f;
   EXPECT_THAT(to_stablehlo_text(two * three),
