@@ -22,9 +22,12 @@ struct Function::Data {
 
 class FunctionAccess {
  public:
-  static Function make(Function::Data data) {
+  /// `frozen`: the nodes are known to be, and need not be looked at.
+  static Function make(Function::Data data, bool frozen = false) {
     Function function;
-    for (const ir::Node* node : data.body) node->frozen.store(true, std::memory_order_relaxed);
+    if (!frozen) {
+      for (const ir::Node* node : data.body) node->frozen.store(true, std::memory_order_relaxed);
+    }
     function.data_ = std::make_shared<const Function::Data>(std::move(data));
     return function;
   }

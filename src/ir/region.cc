@@ -1,6 +1,7 @@
 #include "ir/region.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -88,7 +89,10 @@ Tensor RegionTracer::param(TensorType type, std::string name) {
 OpenRegion RegionTracer::finish(std::vector<Tensor> results,
                                 std::vector<std::string> result_names) {
   OpenRegion region{std::move(name_), params_, std::move(results), std::move(result_names), {}, {}};
-  absl::flat_hash_set<const Node*> seen;
+  // The body: nodes since the region began stand by their ids, so that it comes out in order
+  // without a look at most of memory; constants that are older are few.
+  std::vector<const Node*> made(static_cast<std::size_t>(next_id() - token_->first_id));
+  absl::flat_hash_set<const Node*> older;
   absl::flat_hash_set<std::pair<const Node*, std::uint32_t>> captured;
   std::vector<const Node*> stack;
   // What is looked at: the value itself if it is a leaf of this region, else its node, for the
@@ -103,7 +107,15 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
     } else if (is_constant(node) ? node->id >= token_->first_id || is_copied_constant(tensor)
                                  : node->id >= token_->first_id &&
                                        !node->values.load(std::memory_order_acquire)) {
-      if (seen.insert(node).second) {
+      bool is_new = false;
+      if (node->id >= token_->first_id) {
+        const Node*& place = made[static_cast<std::size_t>(node->id - token_->first_id)];
+        is_new = !place;
+        place = node;
+      } else {
+        is_new = older.insert(node).second;
+      }
+      if (is_new) {
         node->frozen.store(true, std::memory_order_relaxed);
         stack.push_back(node);
       }
@@ -118,12 +130,14 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
     while (!stack.empty()) {
       const Node* node = stack.back();
       stack.pop_back();
-      region.body.push_back(node);
       for (const Tensor& operand : node->operands) visit(operand, node);
     }
   }
+  region.body.assign(older.begin(), older.end());
   std::sort(region.body.begin(), region.body.end(),
             [](const Node* a, const Node* b) { return a->id < b->id; });
+  std::copy_if(made.begin(), made.end(), std::back_inserter(region.body),
+               [](const Node* node) { return node != nullptr; });
   return region;
 }
 
@@ -146,7 +160,7 @@ Function close_region(OpenRegion region, std::span<const Tensor> captures) {
   if (captures.empty()) {
     data.body = std::move(region.body);
     data.results = std::move(region.results);
-    return FunctionAccess::make(std::move(data));
+    return FunctionAccess::make(std::move(data), true);  // by finish()
   }
   auto token = std::make_shared<RegionToken>();
   token->what = data.name;
