@@ -8,9 +8,8 @@ namespace rondo::ir {
 namespace {
 
 [[noreturn]] void derivative_failure(const Node& node, const std::string& message) {
-  throw TraceError(
-      fmt::format("{}: {}\n  at {}", node.op->name, message, node.location().str()),
-      node.location());
+  throw TraceError(fmt::format("{}: {}\n  at {}", node.op->name, message, node.location().str()),
+                   node.location());
 }
 
 Tensor full_tangent(const Tensor& tangent, const TensorType& type, SourceLocation at) {

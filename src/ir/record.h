@@ -104,7 +104,7 @@ struct OpDef {
   TextRule hlo_attributes = nullptr;
   TextRule stablehlo_attributes = nullptr;
   std::string_view hlo_regions =
-      {};  // the attribute that names each region: `to_apply`, `condition,body`
+      {};                  // the attribute that names each region: `to_apply`, `condition,body`
   bool hlo_tuple = false;  // in HLO several operands stand in one tuple
   OpKind kind = OpKind::kOrdinary;
   bool elementwise =

@@ -79,8 +79,7 @@ void weighted_rows(const T* weights, const T* rows, std::int64_t count, std::int
       total = AddElements{}(total, Total<Acc>(sums[j]));
     }
   }
-  for (std::int64_t j = 0; j < n; j++)
-    out[j] = static_cast<T>(totals[static_cast<std::size_t>(j)]);
+  for (std::int64_t j = 0; j < n; j++) out[j] = static_cast<T>(totals[static_cast<std::size_t>(j)]);
 }
 
 /// Adds to a tile of the totals the products of `count` columns of a and rows of b. The sums stay

@@ -310,7 +310,8 @@ Tensor convert_converted(const Node& node) {
   return to == from ? x : made(ops::kConvert, {x}, node, ops::ConvertAttributes{to});
 }
 
-/// Of integers only: no derivative passes through bits, and one would pass through the float itself.
+/// Of integers only: no derivative passes through bits, and one would pass through the float
+/// itself.
 Tensor bitcast_there_and_back(const Node& node) {
   const Node* inner = operand_of_op(node, 0, ops::kBitcastConvert);
   if (!inner || inner->operands[0].type() != node.type() || !is_integer(node.type().dtype))
