@@ -7,9 +7,13 @@ struct Wide {
   ROW(a)
   ROW(b)
   ROW(c)
-  ROW(d) ROW(e) ROW(f) ROW(g) ROW(h)
+  ROW(d)
+  ROW(e)
+  ROW(f)
+  ROW(g)
+  ROW(h)
 #if !defined(CONTROL)
-      rondo::Tensor last;
+  rondo::Tensor last;
 #endif
 };
 
