@@ -73,10 +73,11 @@ function(rondo_watch_with_xla target)
   endif()
 endfunction()
 
-# The tests of ops are not among them: on purpose they go where XLA's CPU compiler is known to differ
-# (it flushes denormals, reads six bits of an integer's exponent, rounds s64 to bf16 twice). Each op
+# The tests of transforms are not: they run thousands of small programs, and gradient_test and
+# moving_derivatives_test have their like. Nor are those of ops: on purpose they go where XLA's CPU compiler is known
+# to differ (it flushes denormals, reads six bits of an integer's exponent, rounds s64 to bf16 twice). Each op
 # has its cases in the *_test.cc here.
-foreach(folder control_flow transforms)
+foreach(folder control_flow)
   if(TARGET ${folder}_tests)
     add_executable(xla_${folder} $<TARGET_OBJECTS:${folder}_tests>)
     rondo_configure_target(xla_${folder})
