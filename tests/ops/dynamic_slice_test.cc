@@ -113,7 +113,8 @@ TEST(DynamicSlice, StartsMayBeIntegers) {
 TEST(DynamicSlice, TheStartsOfTheProgramHaveOneDtype) {
   const Tensor x = zeros(f32({1000, 1000}));
   auto expect_dtype = [&](DType dtype, const Tensor& first, const Tensor& second) {
-    const ir::Node* node = dynamic_slice(x, {first, second}, {1, 1}).node();
+    const Tensor sliced = dynamic_slice(x, {first, second}, {1, 1});
+    const ir::Node* node = sliced.node();
     ASSERT_EQ(node->operands.size(), 3u);
     EXPECT_EQ(node->operand_type(1).dtype, dtype);
     EXPECT_EQ(node->operand_type(2).dtype, dtype);

@@ -58,6 +58,7 @@ endforeach()
 set_source_files_properties(
   "${PROJECT_SOURCE_DIR}/src/interpreter/execute.cc" TARGET_DIRECTORY rondo
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON) # --wrap sees no calls within one unit
+#   rondo_watch_with_xla(TARGET [ENVIRONMENT_VARIABLE=VALUE]...)
 function(rondo_watch_with_xla target)
   target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests/xla/watch/watch.cc")
   target_link_options(
@@ -66,10 +67,10 @@ function(rondo_watch_with_xla target)
     "LINKER:--wrap=_ZNK5rondo10Executable3runESt4spanIKNS_7LiteralELm18446744073709551615EERKNS_10RunOptionsE"
   )
   if(xla_python)
-    add_test(NAME xla.watched.${target} COMMAND ${target} ${ARGN})
+    add_test(NAME xla.watched.${target} COMMAND ${target})
     set_tests_properties(
       xla.watched.${target} PROPERTIES LABELS xla TIMEOUT 1200 ENVIRONMENT
-                                       "RONDO_XLA_PYTHON=${xla_python}")
+                                       "RONDO_XLA_PYTHON=${xla_python};${ARGN}")
   endif()
 endfunction()
 
@@ -77,7 +78,7 @@ endfunction()
 # moving_derivatives_test have their like. Nor are those of ops: on purpose they go where XLA's CPU compiler is known
 # to differ (it flushes denormals, reads six bits of an integer's exponent, rounds s64 to bf16 twice). Each op
 # has its cases in the *_test.cc here.
-foreach(folder control_flow)
+foreach(folder control_flow gradients transforms)
   if(TARGET ${folder}_tests)
     add_executable(xla_${folder} $<TARGET_OBJECTS:${folder}_tests>)
     rondo_configure_target(xla_${folder})

@@ -19,6 +19,7 @@ process on some faulty programs, so it lives in a child process, which is replac
     oracle.py FILE...   accepts files, told apart by their content, and says so for each.
 """
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -27,34 +28,37 @@ import sys
 import tempfile
 
 SECONDS_FOR_ONE_PROGRAM = 120
+PROGRAMS_KEPT = 8
+
+
+def load():
+    """Imports what is needed of JAX. Nothing of it starts a thread, so the parent may fork after it:
+    a new child is there at once."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    global jax, numpy, _hlo, _jax, ir, mlir
+    import jax
+    import jax.extend.xla
+    import numpy
+    from jax.interpreters import mlir
+    from jaxlib import _hlo, _jax
+    from jaxlib.mlir import ir
+
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_enable_x64", True)
 
 
 class Xla:
-    """Lives in the child. Its imports are here, so that the parent stays without XLA."""
+    """Lives in the child: XLA itself starts here."""
 
     def __init__(self):
-        import jax
-        import jax.extend.xla
-        import numpy
-        from jax.interpreters import mlir
-        from jaxlib import _hlo, _jax
-        from jaxlib.mlir import ir
-
-        jax.config.update("jax_platforms", "cpu")
-        jax.config.update("jax_enable_x64", True)
-        self.numpy = numpy
-        self.device_put = jax.device_put
-        self.transformations = jax.extend.xla
-        self.hlo = _hlo
-        self.jax = _jax
-        self.parse_mlir = ir.Module.parse
         self.context = mlir.make_ir_context()
         self.devices = jax.devices("cpu")[:1]
+        self.compiled = {}  # the last programs by their text: most run with several arguments
 
     def compile(self, stablehlo):
         # These options differ from XLA's defaults in one point: minimum, maximum and clamp propagate
         # NaN.
-        options = self.jax.CompileOptions()
+        options = _jax.CompileOptions()
         return self.devices[0].client.compile_and_load(stablehlo, self.devices, options)
 
     def verify(self, module, stablehlo):
@@ -62,9 +66,9 @@ class Xla:
         XLA verifies what a transformation made: the module takes the place of the one that was
         converted, after that has been scheduled. It has no schedule, so nothing is compiled."""
         proto = module.as_serialized_hlo_module_proto()
-        place = {"name": "rondo", "stage": self.transformations.PipelineStage.POST_SCHEDULER,
+        place = {"name": "rondo", "stage": jax.extend.xla.PipelineStage.POST_SCHEDULER,
                  "platforms": "cpu"}
-        self.transformations.register_hlo_module_transformation(lambda _: proto, **place)
+        jax.extend.xla.register_hlo_module_transformation(lambda _: proto, **place)
         try:
             self.compile(stablehlo)
         except Exception as error:
@@ -73,49 +77,57 @@ class Xla:
         else:
             raise RuntimeError("XLA did not look at the module")
         finally:
-            self.transformations.clear_hlo_module_transformation(**place)
+            jax.extend.xla.clear_hlo_module_transformation(**place)
 
     def load(self, file, shape):
-        array = self.numpy.load(file)
-        dtype = self.numpy.dtype(shape.numpy_dtype())
+        array = numpy.load(file)
+        dtype = numpy.dtype(shape.numpy_dtype())
         if array.dtype.kind == "V":
             array = array.view(dtype)  # bf16, for which .npy has no name
         if array.dtype != dtype or array.shape != tuple(shape.dimensions()):
             raise ValueError(f"{file} is {array.dtype}{list(array.shape)}, the parameter {shape}")
-        return self.device_put(array, self.devices[0])
+        return jax.device_put(array, self.devices[0])
 
     def answer(self, request, begin):
         begin("parse")
         with open(request["program"], encoding="utf-8") as file:
             text = file.read()
-        if request["form"] == "hlo":
-            module = self.hlo.hlo_module_from_text(text)
-            begin("convert")
-            computation = self.hlo.XlaComputation(module.as_serialized_hlo_module_proto())
-            text = self.jax.mlir.xla_computation_to_mlir_module(computation)
-            if request.get("verify", True):
-                begin("verify")
-                self.verify(module, text)
-        else:
-            self.parse_mlir(text, context=self.context)  # with the verifiers of all dialects
-        begin("compile")
-        executable = self.compile(text)
+        if text not in self.compiled:
+            if len(self.compiled) >= PROGRAMS_KEPT:
+                self.compiled.pop(next(iter(self.compiled)))
+            self.compiled[text] = self.accept(text, request, begin)
+        executable, shapes = self.compiled[text]
         if "results" not in request:
             return 0
         begin("run")
-        computation = self.jax.mlir.mlir_module_to_xla_computation(text)
-        shapes = computation.program_shape().parameter_shapes()
         files = request["arguments"]
         if len(files) != len(shapes):
             raise ValueError(f"{len(files)} arguments for {len(shapes)} parameters")
         arguments = [self.load(file, shape) for file, shape in zip(files, shapes)]
         results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
         for number, (result,) in enumerate(results):
-            array = self.numpy.asarray(result)
+            array = numpy.asarray(result)
             if array.dtype.name == "bfloat16":
                 array = array.view("V2")
-            self.numpy.save(f"{request['results']}{number}.npy", array)
+            numpy.save(f"{request['results']}{number}.npy", array)
         return len(results)
+
+    def accept(self, text, request, begin):
+        """The executable of a program and the shapes of its parameters."""
+        if request["form"] == "hlo":
+            module = _hlo.hlo_module_from_text(text)
+            begin("convert")
+            computation = _hlo.XlaComputation(module.as_serialized_hlo_module_proto())
+            text = _jax.mlir.xla_computation_to_mlir_module(computation)
+            if request.get("verify", True):
+                begin("verify")
+                self.verify(module, text)
+        else:
+            ir.Module.parse(text, context=self.context)  # with the verifiers of all dialects
+        begin("compile")
+        executable = self.compile(text)
+        computation = _jax.mlir.mlir_module_to_xla_computation(text)
+        return executable, computation.program_shape().parameter_shapes()
 
 
 def child_main(connection, parents_end, log):
@@ -123,6 +135,7 @@ def child_main(connection, parents_end, log):
     os.dup2(log.fileno(), 1)
     os.dup2(log.fileno(), 2)
     try:
+        load()
         xla = Xla()
     except Exception as error:
         connection.send({"ok": False, "stage": "start", "message": str(error) or repr(error)})
@@ -151,6 +164,8 @@ class Oracle:
     """The parent's side: answers whatever happens to the child."""
 
     def __init__(self):
+        with contextlib.suppress(Exception):
+            load()  # the child says why not
         self.start()
 
     def start(self):

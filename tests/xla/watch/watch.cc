@@ -1,20 +1,29 @@
 // Linked into a program beside the library, this puts itself between the program and compile() and
-// Executable::run() (by the linker's --wrap): whatever the program runs is run by real XLA too,
-// from the HLO text and the StableHLO text of what was compiled, and the results are compared.
-// Differences are failures of the test that is running or, in a program without tests, of the
-// program.
+// Executable::run() (by the linker's --wrap): what the program runs is run by real XLA too, from the
+// HLO text and the StableHLO text of what was compiled, and the results are compared. Differences
+// are failures of the test that is running or, in a program without tests, of the program.
+//
+// The environment says how much of it:
+//   RONDO_XLA_EVERY  the first program of each test and one in so many of its others (default 1: all)
+//   RONDO_XLA_RTOL   how far results may differ, relative to them, where a program amplifies what is
+//                    rounded otherwise (default: 512 units in the last place)
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "rondo/error.h"
 #include "rondo/execute.h"
 #include "rondo/text.h"
 #include "support/compare.h"
@@ -27,8 +36,10 @@ namespace {
 // The same program again and again, with other arguments, is enough so often.
 constexpr int kRunsOfOneProgram = 3;
 
-// The tests compare with exact values; this only has to tell right from wrong.
-constexpr Tolerance kWatchTolerance{.atol = 1e-6, .ulps = 512, .loose_complex = true};
+std::optional<double> setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? std::optional(std::stod(value)) : std::nullopt;
+}
 
 class Watch {
  public:
@@ -52,15 +63,18 @@ class Watch {
       for (const auto form : {XlaOracle::Form::kHlo, XlaOracle::Form::kStablehlo}) {
         const Function& function = original->second.first;
         text = form == XlaOracle::Form::kHlo ? to_hlo_text(function) : to_stablehlo_text(function);
-        if (runs_[text]++ >= kRunsOfOneProgram) continue;
+        if (!chosen(form, text)) continue;
         const std::string what =
-            difference(XlaOracle::shared().run(form, text, arguments), results, kWatchTolerance);
+            difference(XlaOracle::shared().run(form, text, arguments), results, tolerance_);
         if (!what.empty()) fail("XLA gives another result:\n" + what, text);
+        compared_++;
       }
+    } catch (const TraceError& error) {
+      if (!is_without_text(error)) fail(error.what(), text);
+      without_text_++;
     } catch (const std::exception& error) {
       fail(error.what(), text);
     }
-    compared_++;
   }
 
  private:
@@ -71,8 +85,26 @@ class Watch {
   }
 
   ~Watch() {
-    std::cerr << compared_ << " runs were compared with XLA\n";
+    std::cerr << compared_ << " runs of " << runs_.size() << " texts were compared with XLA; "
+              << without_text_ << " are of tapes that grow, which have no text\n";
     if (failures_ > 0) std::_Exit(1);
+  }
+
+  /// A tape that grows is the interpreter's own.
+  static bool is_without_text(const TraceError& error) {
+    return std::string_view(error.what()).find("checkpoint policy is tape(), and the text") !=
+           std::string_view::npos;
+  }
+
+  /// Whether this run is compared: of a program that was not passed over, the first runs.
+  bool chosen(XlaOracle::Form form, const std::string& text) {
+    const auto [program, is_new] = runs_.try_emplace(text, 0);
+    if (is_new) {
+      const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+      const auto number = programs_[{test, form}]++;
+      if (number % every_ != 0) program->second = kRunsOfOneProgram;
+    }
+    return program->second++ < kRunsOfOneProgram;
   }
 
   void fail(const std::string& what, const std::string& text) {
@@ -85,8 +117,16 @@ class Watch {
 
   std::mutex mutex_;
   std::map<const void*, std::pair<Function, Executable>> originals_;
+  // The tests compare with exact values; this only has to tell right from wrong.
+  const Tolerance tolerance_{.rtol = setting("RONDO_XLA_RTOL"),
+                             .atol = 1e-6,
+                             .ulps = 512,
+                             .loose_complex = true};
+  const int every_ = std::max(1, static_cast<int>(setting("RONDO_XLA_EVERY").value_or(1)));
   std::map<std::string, int> runs_;
+  std::map<std::pair<const void*, XlaOracle::Form>, int> programs_;  // seen, by test and form
   int compared_ = 0;
+  int without_text_ = 0;
   int failures_ = 0;
 };
 
