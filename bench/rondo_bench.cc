@@ -60,7 +60,7 @@ void StablehloText(benchmark::State& state) {
 }
 BENCHMARK(StablehloText)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
-/// while (i < n) { x = x * a + b; i++ }: four ops a trip, on scalars. The time of a trip must not
+/// while (i < n) { x = x * a + b; i++ }: four ops per trip, on scalars. The time of a trip must not
 /// depend on their number.
 void ScalarWhile(benchmark::State& state) {
   const Executable run = compile(trace(

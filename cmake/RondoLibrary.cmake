@@ -83,9 +83,9 @@ if(RONDO_PRECOMPILED_HEADERS)
     <vector>)
 endif()
 
-# Tests, benchmarks and the command include headers of src/. A shared library hides what is behind
+# Tests and benchmarks include headers of src/. A shared library hides what is behind
 # them, so there they link the same objects as an archive.
-if(RONDO_BUILD_TESTS OR RONDO_BUILD_BENCHMARKS OR RONDO_BUILD_CLI)
+if(RONDO_BUILD_TESTS OR RONDO_BUILD_BENCHMARKS)
   if(rondo_type STREQUAL "SHARED_LIBRARY")
     add_library(rondo_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:rondo>)
     set_target_properties(rondo_internal PROPERTIES LINKER_LANGUAGE CXX)

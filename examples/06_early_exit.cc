@@ -80,7 +80,7 @@ int main() {
               r = right(rondo::constant(sorted, {6}), v).item<int>();
     const bool same = l == std::lower_bound(sorted.begin(), sorted.end(), v) - sorted.begin() &&
                       r == std::upper_bound(sorted.begin(), sorted.end(), v) - sorted.begin();
-    std::cout << v << " belongs at " << l << " or, behind its equals, at " << r
+    std::cout << v << " belongs at " << l << " or, after its equals, at " << r
               << (same ? "" : "  differs from the standard library") << "\n";
   }
 

@@ -56,9 +56,8 @@ int main() {
             << rondo::to_hlo_text(program) << "\n";
 
   auto run = rondo::jit(simulate);
-  // The loss is how far the slab is from a measured 27.344767 degrees, squared. Seven digits of it
-  // are printed: five behind the point would round 35.4713447 to 35.47134, and 35.471345
-  // to 35.47135.
+  // The loss is how far the slab is from a measured 27.344767 degrees, squared. Seven
+  // decimals of it are printed, to compare with other programs.
   std::printf("%8s  %10s  %10s  %10s  %12s\n", "steps", "slab", "quanta", "tank", "loss");
   auto row = [](int steps, double slab, double quanta, double tank) {
     std::printf("%8d  %10.6f  %10.6f  %10.6f  %12.7f\n", steps, slab, quanta, tank,

@@ -6,7 +6,7 @@
 
 using rondo::Tensor;
 
-int main() {
+int main(int argc, char** argv) {
   auto newton = [](Tensor a) {
     return rondo::while_loop([&](Tensor x) { return abs(x * x / a - 1) > 1e-6; },
                              [&](Tensor x) {
@@ -18,9 +18,9 @@ int main() {
   };
   const rondo::Function program = rondo::trace(newton, rondo::f64());
 
-  // The IR as text, and as a picture: `dot -Tsvg newton.dot -o newton.svg`.
+  // The IR as text, and as a picture: `dot -Tsvg newton.dot -o newton.svg` makes one.
   std::cout << rondo::to_text(program);
-  std::cout << rondo::to_dot(program).substr(0, 7) << "...\n";
+  std::ofstream(argc > 1 ? argv[1] : "newton.dot") << rondo::to_dot(program);
 
   // Taps report to whoever runs the program. They are silent otherwise.
   const rondo::Executable run = rondo::compile(program);

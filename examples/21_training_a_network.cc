@@ -82,20 +82,23 @@ Training adam_step(Tensor i, Training t, Tensor key) {
 void write_svg(const std::string& path, std::span<const double> losses) {
   std::ofstream svg(path);
   const double steps = static_cast<double>(losses.size());
-  auto x = [&](double step) { return 60 + 420 * step / steps; };
-  auto y = [](double value) { return 30 - 65 * std::log10(value); };
+  auto x = [&](double step) { return 70 + 410 * step / steps; };
+  auto y = [](double value) { return 30 - 55 * std::log10(value); };
+  auto text = [&](double left, double top, const char* anchor, const auto& what) {
+    svg << "<text x=\"" << left << "\" y=\"" << top << "\" text-anchor=\"" << anchor << "\">"
+        << what << "</text>\n";
+  };
   svg << R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 500 300" font-family="sans-serif" )"
       << "font-size=\"11\">\n<rect width=\"500\" height=\"300\" fill=\"white\"/>\n";
-  auto text = [&](double left, double top, const auto& what) {
-    svg << "<text x=\"" << left << "\" y=\"" << top << "\">" << what << "</text>\n";
-  };
-  for (double value : {1.0, 0.1, 0.01, 0.001}) {
-    svg << "<path d=\"M60," << y(value) << "H480\" stroke=\"#ccc\"/>";
-    text(20, y(value) + 4, value);
+  for (const char* value : {"1", "0.1", "0.01", "0.001", "0.0001"}) {
+    svg << "<path d=\"M70," << y(std::stod(value)) << "H480\" stroke=\"#ccc\"/>";
+    text(64, y(std::stod(value)) + 4, "end", value);
   }
   for (int quarter = 0; quarter <= 4; quarter++)
-    text(x(steps * quarter / 4) - 8, 275, steps * quarter / 4);
-  text(180, 293, "mean squared error over Adam's steps");
+    text(x(steps * quarter / 4), 268, "middle", steps * quarter / 4);
+  svg << "<path d=\"M70,30V250H480\" fill=\"none\" stroke=\"black\"/>";
+  text(275, 288, "middle", "step of Adam");
+  text(70, 20, "middle", "mean squared error");
   svg << "<path fill=\"none\" stroke=\"#06c\" d=\"";
   for (std::size_t i = 0; i < losses.size(); i++)
     svg << (i == 0 ? 'M' : 'L') << x(static_cast<double>(i)) << ',' << y(losses[i]) << '\n';
@@ -130,5 +133,5 @@ int main(int argc, char** argv) {
   std::fprintf(stderr, "\n");
 
   write_svg(path, losses.data<double>());
-  std::printf("the curve is in %s\n", argc > 1 ? "the file you named" : path.c_str());
+  std::printf("the curve is in %s\n", path.c_str());
 }

@@ -21,16 +21,16 @@ namespace rondo {
 
 struct LoopStats {
   std::string name;
-  std::int64_t trips =
-      0;  // over the whole run: an inner loop counts the trips of all its executions
+  /// Over the whole run: an inner loop counts the trips of all its executions.
+  std::int64_t trips = 0;
 };
 
 /// What a run did.
 struct RunStats {
   std::vector<LoopStats> loops;     // in program order
   std::int64_t op_evaluations = 0;  // kernels called
-  std::int64_t peak_bytes =
-      0;  // most bytes of arrays alive at once, arguments and results included
+  /// The most bytes of arrays alive at once, arguments and results included.
+  std::int64_t peak_bytes = 0;
 };
 
 /// What a loop keeps for the reverse pass, known before the program runs.
@@ -38,7 +38,8 @@ struct LoopResiduals {
   std::string loop;         // its name; "while" for one without
   Checkpoint policy;        // what was chosen, never automatic
   std::int64_t arrays = 0;  // stacked over trips, or in slots
-  std::int64_t bytes = 0;   // of each execution of the loop
+  /// Of each execution of the loop; of one trip where the policy is a tape that grows.
+  std::int64_t bytes = 0;
 };
 
 /// Where a loop stands; `of` is known for loops with a known trip count.
@@ -48,21 +49,24 @@ struct Progress {
   std::optional<std::int64_t> of;
 };
 
+/// Limits of a run and what it reports. What exceeds a limit ends the run with an ExecutionError;
+/// the callbacks are called on the thread that runs.
 struct RunOptions {
-  std::optional<std::int64_t> max_iterations;        // of each execution of each loop
+  std::optional<std::int64_t> max_iterations;        // trips of each execution of each loop
   std::optional<std::chrono::nanoseconds> deadline;  // from the start of the run
   std::stop_token stop_token;
-  std::function<void(const Progress&)>
-      on_progress;  // a few times a second while a loop runs, and by progress()
-  std::function<void(std::string_view, const Literal&)>
-      on_tap;  // by tap(); without it taps are silent
+  /// Called a few times per second while a loop runs, and by progress().
+  std::function<void(const Progress&)> on_progress;
+  /// Called by tap(); without it taps are silent.
+  std::function<void(std::string_view, const Literal&)> on_tap;
+  /// The most threads that a run may use, from 1. The interpreter takes one, however many it may.
   std::optional<int> threads;
   RunStats* stats = nullptr;  // filled with the statistics of this run
 };
 
 struct CompileOptions {
-  bool optimize =
-      true;  // false: the graph as it stands, node by node, on the reference interpreter
+  /// False: the graph as it stands, node by node, without any pass.
+  bool optimize = true;
 };
 
 /// A program that is ready to run. Copies share it; run() may be called from many threads at once.
@@ -82,7 +86,7 @@ class RONDO_API Executable {
                            const RunOptions& options = {}) const {
     return run(std::span<const Literal>(arguments.begin(), arguments.size()), options);
   }
-  /// Of the last run that ended, on any thread.
+  /// Of the last run that ended, on any thread; empty before the first.
   RunStats stats() const;
   /// The loops that keep something for the reverse pass, in program order.
   std::vector<LoopResiduals> memory_plan() const;
@@ -96,6 +100,8 @@ class RONDO_API Executable {
   std::shared_ptr<const Impl> impl_;
 };
 
+/// Makes a program ready to run: the passes, then a plan of kernels and their storage. Throws
+/// TraceError for an empty Function.
 RONDO_API Executable compile(const Function& function, const CompileOptions& options = {});
 
 /// While it lives, each op of its thread is computed at once and loops call their lambdas trip by

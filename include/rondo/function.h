@@ -23,15 +23,15 @@ struct FunctionStats {
 };
 
 /// A program, or a region of one: parameters, nodes, results. Immutable, closed (it uses nothing
-/// from outside), cheap to copy and safe to share between threads. It is made by trace(), by
-/// transforms and by the parsers.
+/// from outside), cheap to copy and safe to share between threads. It is made by trace() and by
+/// transforms.
 class RONDO_API Function {
  public:
   Function() = default;  // an empty handle
 
   /// Closes over everything from `params` to `results`. The results may depend on nothing else that
-  /// is unknown: throws TraceError naming a tensor of another trace. `names` gives each parameter's
-  /// name (may be empty).
+  /// is unknown: throws TraceError naming a tensor of another trace. `result_names` is
+  /// empty, or has a name for each result.
   static Function make(std::string name, std::vector<Tensor> params, std::vector<Tensor> results,
                        std::vector<std::string> result_names = {});
 

@@ -58,7 +58,7 @@ struct JvpLeaves {
   std::vector<Tensor> results;
   std::vector<Tensor> tangents;
 };
-/// From a cotangent a result to one an argument leaf; called at a place.
+/// From one cotangent per result to one per argument leaf; called at a place.
 using PullbackLeaves = std::function<std::vector<Tensor>(std::span<const Tensor>, SourceLocation)>;
 struct VjpLeaves {
   std::vector<Tensor> results;
@@ -83,11 +83,11 @@ RONDO_API GradientLeaves gradient(const RegionCallable& f, const ArgumentLeaves&
 RONDO_API Tensor stop_gradient(const Tensor& x, SourceLocation at);
 RONDO_API std::vector<Tensor> checkpoint(const RegionCallable& f, const Leaves& arguments,
                                          SourceLocation at);
-/// `rule` takes primals and tangents, a leaf each, and returns results and their tangents.
+/// `rule` takes primals and tangents, leaf by leaf, and returns results and their tangents.
 RONDO_API std::vector<Tensor> custom_jvp(const RegionCallable& f, const RegionCallable& rule,
                                          const Leaves& arguments, SourceLocation at);
-/// `fwd` returns results and residuals; `bwd` takes residuals and cotangents, and returns a
-/// cotangent an argument leaf.
+/// `fwd` returns results and residuals; `bwd` takes residuals and cotangents, and returns
+/// one cotangent per argument leaf.
 RONDO_API std::vector<Tensor> custom_vjp(const RegionCallable& f, const RegionCallable& fwd,
                                          const RegionCallable& bwd, const Leaves& arguments,
                                          SourceLocation at);
@@ -262,27 +262,30 @@ auto value_and_grad(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::ValueAndGrad, I...>(std::forward<F>(f), at);
 }
 
-/// The Jacobian by forward mode, one pass an element of the argument: for tall Jacobians. Its shape
-/// is the result's followed by the argument's.
+/// The Jacobian by forward mode, one pass per element of the argument: for tall Jacobians. Its
+/// shape is the result's followed by the argument's. Throws as grad.
 template <std::size_t... I, class F>
 auto jacfwd(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::ForwardJacobian, I...>(std::forward<F>(f), at);
 }
 
-/// The Jacobian by reverse mode, one pass an element of the result: for wide Jacobians.
+/// The Jacobian by reverse mode, one pass per element of the result: for wide Jacobians. Shape
+/// and errors as those of jacfwd.
 template <std::size_t... I, class F>
 auto jacrev(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::ReverseJacobian, I...>(std::forward<F>(f), at);
 }
 
-/// Second derivatives of a scalar function of one tensor: forward over reverse.
+/// Second derivatives of a function of one tensor, forward over reverse: the result's shape (of a
+/// scalar: none), followed by the argument's twice. Throws as grad.
 template <class F>
 auto hessian(F&& f, SourceLocation at = SourceLocation::current()) {
   return jacfwd(jacrev(std::forward<F>(f), at), at);
 }
 
-/// f(primals...) and the derivative along tangents: pair{out, tangent of out}. Both tuples hold a
-/// tree an argument; tangents are like their primals.
+/// f(primals...) and the derivative along tangents: pair{out, tangent of out}. Both tuples hold one
+/// tree per argument; tangents are like their primals. Throws TraceError where a tangent has
+/// another shape or dtype, and where f uses a function that only custom_vjp can differentiate.
 template <class F, class... Primals, class... Tangents>
 auto jvp(F&& f, const std::tuple<Primals...>& primals, const std::tuple<Tangents...>& tangents,
          SourceLocation at = SourceLocation::current()) {
@@ -304,7 +307,8 @@ auto jvp(F&& f, const std::tuple<Primals...>& primals, const std::tuple<Tangents
 }
 
 /// f(primals...) and a function from a cotangent of its result to a tuple of cotangents of the
-/// primals: pair{out, pullback}.
+/// primals: pair{out, pullback}. Errors of the call name no line (its arguments are all f's): those
+/// of the pullback name the line of its own call.
 template <class F, class... Primals>
 auto vjp(F&& f, const Primals&... primals) {
   using Out = detail::result_of_t<std::decay_t<F>, Primals...>;
@@ -412,8 +416,8 @@ class CustomVjp {
       auto pulled = bwd_(kept, cotangent);
       using Cotangents = std::tuple<traced_t<Args>...>;
       static_assert(TreeConvertible<decltype(pulled), Cotangents>,
-                    "rondo: bwd of custom_vjp must return a std::tuple of cotangents, one an "
-                    "argument, each a tree like it");
+                    "rondo: bwd of custom_vjp must return a std::tuple of cotangents, one "
+                    "per argument, each a tree like it");
       return leaves_of(tree_cast<Cotangents>(std::move(pulled), at_), "cotangent", at_);
     };
     const std::vector<Tensor> results =
@@ -438,9 +442,9 @@ auto checkpoint(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::Checkpointed<std::decay_t<F>>(std::forward<F>(f), at);
 }
 
-/// f with a derivative of your own: rule(primals, tangents) takes two tuples, an entry an argument,
-/// and returns pair{result, tangent}; the tangent must be linear in the tangents. It serves forward
-/// and reverse mode.
+/// f with a derivative of your own: rule(primals, tangents) takes two tuples, one entry per
+/// argument, and returns pair{result, tangent}; the tangent must be linear in the tangents. It
+/// serves forward and reverse mode.
 template <class F, class Rule>
 auto custom_jvp(F&& f, Rule&& rule, SourceLocation at = SourceLocation::current()) {
   return detail::CustomJvp<std::decay_t<F>, std::decay_t<Rule>>(std::forward<F>(f),
@@ -448,7 +452,7 @@ auto custom_jvp(F&& f, Rule&& rule, SourceLocation at = SourceLocation::current(
 }
 
 /// f with a reverse derivative of your own: fwd(args...) returns pair{result, residuals},
-/// bwd(residuals, cotangent) a tuple of cotangents, one an argument. Forward mode through it is an
+/// bwd(residuals, cotangent) a tuple of cotangents, one per argument. Forward mode through it is an
 /// error.
 template <class F, class Fwd, class Bwd>
 auto custom_vjp(F&& f, Fwd&& fwd, Bwd&& bwd, SourceLocation at = SourceLocation::current()) {
@@ -462,13 +466,13 @@ auto custom_vjp(F&& f, Fwd&& fwd, Bwd&& bwd, SourceLocation at = SourceLocation:
 ///
 ///     check_grads(f, std::tuple(x, state), {.order = 2, .modes = {"fwd", "rev"}});
 ///
-/// `args` is a tuple, an entry an argument: trees of tensors, literals and C++ scalars. f returns a
-/// tree. f64 and c128 give sharp checks, f32 and c64 coarser ones. Integers and preds, and what a
+/// `args` is a tuple, one entry per argument: trees of tensors, literals and C++ scalars. f returns
+/// a tree. f64 and c128 give sharp checks, f32 and c64 coarser ones. Integers and preds, and what a
 /// lambda captures, are held fixed.
 ///
 /// Throws Error where a derivative is wrong; its text names the leaf and element, both numbers, the
 /// order and modes, and what to look at. Throws TraceError where there is nothing to differentiate,
-/// for f16 and bf16 leaves, inside of traces, and for options that do not exist.
+/// for f16 and bf16 leaves, inside traces, and for options that do not exist.
 template <class F, class... Args>
 void check_grads(const F& f, const std::tuple<Args...>& args, const CheckGradsOptions& options = {},
                  SourceLocation at = SourceLocation::current()) {

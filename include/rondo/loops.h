@@ -96,8 +96,8 @@ RONDO_API std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leav
 RONDO_API std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable& body,
                                          Leaves init, const WhileScanOptions& options,
                                          SourceLocation at);
-/// Throws TraceError unless the batch size of a map is positive.
-RONDO_API void check_batch_size(const std::optional<std::int64_t>& size, SourceLocation at);
+/// Throws TraceError unless the batch size of a map is positive and its xs have one length.
+RONDO_API void check_map(const Leaves& xs, const MapOptions& options, SourceLocation at);
 /// The branches of a cond are {true, false}.
 RONDO_API std::vector<Tensor> branch(const Operand& selector, bool is_switch,
                                      std::span<const RegionCallable> branches, Leaves operands);
@@ -176,7 +176,8 @@ traced_t<State> while_loop(Cond&& cond, Body&& body, const State& init,
 
 /// for (i = lower; i < upper; i += step) state = body(i, state). Bounds are integers or integer
 /// scalar tensors of one dtype, which is the index's; C++ integers give a loop with a known trip
-/// count. upper <= lower returns init.
+/// count. upper <= lower returns init. Throws TraceError where the body changes the carry, for
+/// other bounds, and for a step or an unroll below 1.
 template <class State, class Body>
 traced_t<State> fori_loop(const Operand& lower, const Operand& upper, Body&& body,
                           const State& init, const ForiOptions& options = {},
@@ -249,7 +250,9 @@ auto scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {
 }
 
 /// A scan that can stop early: while (cond(carry)) { (carry, y) = f(carry); }, at most
-/// max_trip_count trips.
+/// max_trip_count trips: then it stops. ys have max_trip_count rows, zero from `count` on. Throws
+/// TraceError where f changes the carry, where cond gives no scalar pred, and for a
+/// negative max_trip_count.
 template <class Carry, class Cond, class F>
 auto while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& options,
                 SourceLocation at = SourceLocation::current()) {
@@ -274,14 +277,15 @@ auto while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& o
   return WhileScan<Traced, Ys>{std::move(carry), std::move(ys), leaves[0]};
 }
 
-/// f(x) for each x of xs along axis 0, stacked: a scan without a carry.
+/// f(x) for each x of xs along axis 0, stacked: a scan without a carry. Throws TraceError where the
+/// lengths of xs differ and for a batch size below 1.
 template <class Xs, class F>
 auto map(F&& f, const Xs& xs, const MapOptions& options = {},
          SourceLocation at = SourceLocation::current()) {
   auto step = [&f](const std::tuple<>&, const traced_t<Xs>& x) {
     return std::pair(std::tuple<>(), call_with(f, x));
   };
-  detail::check_batch_size(options.batch_size, at);
+  detail::check_map(detail::leaves_of(xs, "xs", at), options, at);
   ScanOptions scan_options;
   scan_options.unroll = options.batch_size.value_or(1);
   scan_options.name = options.name;
@@ -338,8 +342,9 @@ auto cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Opera
   return detail::whole_tree_from(*prototype, results);
 }
 
-/// branches[index](operands...), with the index clamped to the first and the last branch.
-/// `branches` is a tuple or a vector of callables.
+/// branches[index](operands...), with the index clamped to the first and the last branch. The index
+/// is an integer scalar, `branches` a tuple or a vector of callables. Throws TraceError where their
+/// results differ, naming both branches, and for no branches.
 template <class Branches, class... Operands>
 auto switch_case(const Operand& index, const Branches& branches, const Operands&... operands) {
   auto run = [&]<class Out>(std::type_identity<Out>, auto&& for_each_branch) {
@@ -369,7 +374,7 @@ auto switch_case(const Operand& index, const Branches& branches, const Operands&
 
 /// All prefixes elems[0], combine(elems[0], elems[1]), ... along an axis, in logarithmic depth.
 /// `combine` is associative; it sees slices stacked along the axis and must treat them element by
-/// element there.
+/// element there. Throws TraceError where the lengths of elems differ or combine changes a type.
 template <class T, class Combine>
 traced_t<T> associative_scan(Combine&& combine, const T& elems,
                              const AssociativeScanOptions& options = {},

@@ -20,9 +20,9 @@ struct StablehloOptions {
 };
 
 /// The program as XLA HLO text, which XLA's parser accepts; one `while` for each loop. Entry
-/// parameters and results are arrays.
+/// parameters and results are arrays. Throws TraceError for a tape that grows (Checkpoint::tape()).
 RONDO_API std::string to_hlo_text(const Function& function, const HloOptions& options = {});
-/// The program as StableHLO text: a module with one function `main`.
+/// The program as StableHLO text: a module with one function `main`. Throws as to_hlo_text.
 RONDO_API std::string to_stablehlo_text(const Function& function,
                                         const StablehloOptions& options = {});
 /// The IR itself, loops as loops.
@@ -31,7 +31,7 @@ RONDO_API std::string to_text(const Function& function);
 /// -Tsvg`.
 RONDO_API std::string to_dot(const Function& function);
 
-// Of a lazy tensor: the program that eval() would run.
+// Of a lazy tensor: the program behind it, with values that are known already as constants.
 RONDO_API std::string to_hlo_text(const Tensor& lazy, const HloOptions& options = {});
 RONDO_API std::string to_stablehlo_text(const Tensor& lazy, const StablehloOptions& options = {});
 RONDO_API std::string to_text(const Tensor& lazy);

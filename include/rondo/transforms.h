@@ -93,12 +93,12 @@ RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const Arg
 
 /// Runs f once on parameters of the types that `specs` give (TensorType, Literal, Tensor, C++
 /// scalar, or trees of them) and returns the program it records. f takes and returns trees of
-/// tensors.
+/// tensors. Throws TraceError for what f does wrong, and for a tensor of another trace in it.
 template <class F, class... Specs>
 Function trace(F&& f, const Specs&... specs) {
   static_assert(std::is_invocable_v<std::decay_t<F>&, traced_t<Specs>...>,
                 "rondo: the function does not take arguments of these specs: it needs one "
-                "parameter a spec, a Tensor or a tree of them");
+                "parameter per spec, a Tensor or a tree of them");
   using Out = traced_t<std::invoke_result_t<std::decay_t<F>&, traced_t<Specs>...>>;
   std::vector<TensorType> types;
   std::vector<std::string> names;

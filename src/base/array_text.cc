@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "base/visit_dtype.h"
+#include "base/for_dtype.h"
 
 namespace rondo {
 namespace {
@@ -102,7 +102,7 @@ class ElementsWriter {
 }  // namespace
 
 void append_elements(std::string& out, const Literal& literal, const ArrayStyle& style) {
-  visit_dtype(literal.dtype(), [&]<class T>() { ElementsWriter<T>(out, literal, style).write(); });
+  for_dtype(literal.dtype(), [&]<class T>() { ElementsWriter<T>(out, literal, style).write(); });
 }
 
 }  // namespace rondo

@@ -76,7 +76,7 @@ class AssociativeScan {
     const std::vector<Tensor> head = part({even}, 0, pairs, 1);
     std::vector<std::int64_t> dims = odd.shape().vector();
     dims[static_cast<std::size_t>(axis_)] = 2 * pairs;
-    const Tensor folded = reshape(Operand(stack({head[0], odd}, axis_ + 1, at_), at_), dims);
+    Tensor folded = reshape(Operand(stack({head[0], odd}, axis_ + 1, at_), at_), dims);
     if (n == 2 * pairs) return folded;
     return concatenate({folded, part({even}, pairs, pairs + 1, 1)[0]}, axis_, at_);
   }

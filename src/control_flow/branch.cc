@@ -66,7 +66,7 @@ void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLo
 
 /// The selector as the node takes it: a pred, or an s32 within the branches.
 Tensor checked_selector(const Operand& given, bool is_switch, std::size_t branches) {
-  const Tensor selector = given.any();
+  Tensor selector = given.any();
   ir::checked(selector, is_switch ? "switch_case" : "cond", given.at());
   if (!is_switch) {
     check_predicate("the predicate of cond", selector, given.at());

@@ -307,8 +307,8 @@ std::vector<Tensor> make_custom(const ir::OpDef& op, const Leaves& arguments,
                                 const std::string& path, const TensorType& is,
                                 const TensorType& meant, SourceLocation at) {
   throw TraceError(
-      fmt::format("{}: {} gives {} for {}, which is {}\n  at {}\n  A tangent or cotangent has the "
-                  "shape and dtype of its value.",
+      fmt::format("{}: {} gives {} for {}, where {} is meant\n  at {}\n  A result is what the "
+                  "function returns; a tangent or cotangent has the shape and dtype of its value.",
                   construct, what, is.str(), path, meant.str(), at.str()),
       at);
 }
@@ -344,7 +344,7 @@ std::vector<Tensor> custom_jvp(const RegionCallable& f, const RegionCallable& ru
     types.push_back(types[i]);
     names.push_back("d_" + names[i]);
   }
-  // The user's rule sees a tangent a leaf: zeros for integers.
+  // The user's rule sees one tangent per leaf: zeros for integers.
   const RegionCallable on_all = [&](std::span<const Tensor> given) {
     std::vector<Tensor> all(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(count));
     std::size_t next = count;

@@ -25,7 +25,7 @@ extern const ir::OpDef kCheckpointCall;
 /// which returns the function's results and then the tangents of those that have one.
 extern const ir::OpDef kCustomJvp;
 /// Regions: the function, fwd (the results, then the residuals), bwd on (residuals, cotangents of
-/// the results that have one, captures), which returns a cotangent an argument.
+/// the results that have one, captures), which returns one cotangent per argument.
 extern const ir::OpDef kCustomVjp;
 
 /// Does it use rules that forward mode refuses (custom_vjp), at any depth? What reverse mode leaves

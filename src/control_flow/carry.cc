@@ -75,11 +75,12 @@ void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceL
     }
   }
   if (differences.empty()) return;
-  throw TraceError(fmt::format("{}{}\n  at {}\n  Return each leaf with the shape and dtype it came "
-                               "in with; rondo::convert(x, dtype) "
-                               "and reshape change them, or give the init the type that is meant.",
-                               what, differences, at.str()),
-                   at);
+  const char* remedy = in.paths != out.paths
+                           ? "Return as many entries, under the same names, as came in."
+                           : "Return each leaf with the shape and dtype it came in with; "
+                             "rondo::convert(x, dtype) and "
+                             "reshape change them, or give the init the type that is meant.";
+  throw TraceError(fmt::format("{}{}\n  at {}\n  {}", what, differences, at.str(), remedy), at);
 }
 
 void check_predicate(const std::string& what, const Tensor& predicate, SourceLocation at) {

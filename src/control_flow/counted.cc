@@ -2,9 +2,9 @@
 
 #include <limits>
 
+#include "base/for_dtype.h"
 #include "control_flow/carry.h"
 #include "fmt/format.h"
-#include "ops/support.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::control_flow {
@@ -15,7 +15,7 @@ namespace {
 std::optional<std::int64_t> static_bound(const Tensor& bound) {
   const Literal* value = ir::known_value(bound);
   if (!value || !is_integer(value->dtype())) return std::nullopt;
-  return ops::for_dtype(value->dtype(), [&]<class T>() -> std::optional<std::int64_t> {
+  return for_dtype(value->dtype(), [&]<class T>() -> std::optional<std::int64_t> {
     if constexpr (std::is_integral_v<T>) {
       const T x = value->data<T>()[0];
       if constexpr (sizeof(T) == 8 && std::is_unsigned_v<T>) {
@@ -31,7 +31,7 @@ std::optional<std::int64_t> static_bound(const Tensor& bound) {
 Tensor integer(std::int64_t value, DType dtype, SourceLocation at) {
   // By its bits: an index that is computed past the end of a loop may wrap, as it does when the
   // loop runs.
-  return ops::for_dtype(dtype, [&]<class T>() -> Tensor {
+  return for_dtype(dtype, [&]<class T>() -> Tensor {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
       return ir::make_constant(Literal::scalar(static_cast<T>(value)), at);
     else

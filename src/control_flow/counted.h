@@ -31,7 +31,7 @@ struct CountedLoop {
 std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor& limit,
                                               std::int64_t step);
 
-/// Emits the loop: one `while`, with `unroll` bodies a trip and, for a known trip count, the
+/// Emits the loop: one `while`, with `unroll` bodies per trip and, for a known trip count, the
 /// remaining bodies in line behind it; for an unknown one a second `while` for the remainder. Zero
 /// trips, where that is known, emit nothing.
 std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state,

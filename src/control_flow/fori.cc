@@ -1,5 +1,6 @@
 #include "control_flow/fori.h"
 
+#include "base/for_dtype.h"
 #include "control_flow/carry.h"
 #include "control_flow/counted.h"
 #include "control_flow/loop_derivatives.h"
@@ -97,7 +98,7 @@ std::vector<Tensor> eager_fori(const std::string& called, const std::array<Tenso
   if (!trips)
     throw ExecutionError(
         fmt::format("{}: more trips than can be counted\n  at {}", called, at.str()), at);
-  ops::for_dtype(dtype, [&]<class T>() {
+  for_dtype(dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T>) {
       using Unsigned = std::uint64_t;
       const T first = known[0].item<T>();

@@ -136,6 +136,11 @@ struct OnlineLoop {
     return needed_of(ir::Replay::inline_call(body, with_invariants(whole_carry(some))));
   }
 
+  /// The name of a loop that serves this one.
+  std::string loop_name(const char* suffix) const {
+    return (attributes.name.empty() ? "while" : attributes.name) + suffix;
+  }
+
   /// The loop itself, with the carries that are kept on the way.
   std::vector<Tensor> run_forward();
   /// The same for a number of trips that is known before: kept where the way back would keep them.
@@ -154,6 +159,10 @@ struct OnlineLoop {
   }
 
  private:
+  /// Where to keep the next carry between trip `s` and trip `g`, with the slots from `top` on still
+  /// free: revolve's choice for `g - s` trips. Never for two trips or fewer, and without room.
+  Tensor next_to_keep(const Tensor& g, const Tensor& s, const Tensor& top) const;
+
   struct Controller {
     Tensor first, open, until, save, level, displaced;
   };
@@ -264,27 +273,24 @@ std::vector<Tensor> OnlineLoop::run_forward() {
   return read.next(carries);
 }
 
-/// Where to keep the next carry between trip `s` and trip `g`, with `room` slots that may still be
-/// used: revolve's choice for `g - s` trips. Never for two trips or fewer, and without room.
-Tensor next_to_keep(const Tensor& g, const Tensor& s, const Tensor& top, std::int64_t slots,
-                    SourceLocation at) {
+Tensor OnlineLoop::next_to_keep(const Tensor& g, const Tensor& s, const Tensor& top) const {
   const Tensor length = convert(g - s, DType::kS64);
   const Tensor room = convert(s32_scalar(slots) - top + 1, DType::kS64);
   const Tensor none = (top == s32_scalar(slots)) | (length <= 2);
   // The fewest repetitions t for which binomial(room + t, room) reaches the length; `before` is the
   // binomial for t - 1.
   const Tensor one = Tensor(std::int64_t{1});
-  const Leaves init{{Tensor(std::int64_t{0}), one, one}, {"t", "reach", "before"}};
+  const Leaves start{{Tensor(std::int64_t{0}), one, one}, {"t", "reach", "before"}};
   const RegionCallable too_short = [&](std::span<const Tensor> leaves) {
     return Leaves{{(leaves[1] < length) & ~none}, {"condition"}};
   };
   const RegionCallable longer = [&](std::span<const Tensor> leaves) {
     const Tensor t = leaves[0] + 1;
-    return Leaves{{t, leaves[1] * (room + t) / t, leaves[1]}, init.paths};
+    return Leaves{{t, leaves[1] * (room + t) / t, leaves[1]}, start.paths};
   };
-  WhileAttributes attributes;
-  attributes.name = "schedule";
-  const std::vector<Tensor> found = traced_while(too_short, longer, init, attributes, at);
+  WhileAttributes search;
+  search.name = loop_name("_schedule");
+  const std::vector<Tensor> found = traced_while(too_short, longer, start, search, at);
   const Tensor &t = found[0], &before = found[2];
   const Tensor smaller = before * room / maximum(room + t - 1, one);
   const Tensor split = clamp(one, minimum(before, length - smaller), maximum(length - 1, one));
@@ -314,7 +320,7 @@ std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
     const Tensor place = where(keep, top, s32_scalar(slots));
     const Tensor higher = top + convert(keep, DType::kS32);
     const RegionCallable plan[] = {[&](std::span<const Tensor>) {
-                                     return Leaves{{next_to_keep(trips, k, higher, slots, at)}, {}};
+                                     return Leaves{{next_to_keep(trips, k, higher)}, {}};
                                    },
                                    [&](std::span<const Tensor>) {
                                      return Leaves{{next}, {}};
@@ -392,7 +398,7 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
     LoopState forward;
     forward.add("s", s);
     forward.add("top", top);
-    forward.add("next", next_to_keep(g, s, top, slots, at));
+    forward.add("next", next_to_keep(g, s, top));
     forward.add("step_of", read.next());
     forward.add("slots", read.next(kinds));
     forward.add("x", read.next(kinds));
@@ -411,7 +417,7 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
       const Tensor place = entry(spare, where(keep, height, s32_scalar(slots)));
       const Tensor higher = height + convert(keep, DType::kS32);
       const RegionCallable plan[] = {[&](std::span<const Tensor>) {
-                                       return Leaves{{next_to_keep(g, now, higher, slots, at)}, {}};
+                                       return Leaves{{next_to_keep(g, now, higher)}, {}};
                                      },
                                      [&](std::span<const Tensor>) {
                                        return Leaves{{next}, {}};
@@ -429,7 +435,7 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
       return out.leaves();
     };
     WhileAttributes inner;
-    inner.name = (attributes.name.empty() ? "while" : attributes.name) + "_again";
+    inner.name = loop_name("_again");
     const std::vector<Tensor> there = traced_while(before, advance, forward.leaves(), inner, at);
     LeafReader reached(there);
     reached.next();
@@ -459,7 +465,7 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
     return out.leaves();
   };
   WhileAttributes outer;
-  outer.name = (attributes.name.empty() ? "while" : attributes.name) + "_gradient";
+  outer.name = loop_name("_gradient");
   const std::vector<Tensor> last = traced_while(more, one_back, state.leaves(), outer, at);
   const std::span<const Tensor> ct = std::span(last).last(backward.size());
   std::vector<Tensor> all(carries + invariants.size());

@@ -234,12 +234,23 @@ const ir::OpDef kScan{.name = "scan",
 
 namespace rondo::detail {
 
-void check_batch_size(const std::optional<std::int64_t>& size, SourceLocation at) {
-  if (!size || *size > 0) return;
-  throw TraceError(fmt::format("map: batch_size is {}\n  at {}\n  Give a positive number of "
-                               "elements per trip, or leave it out.",
-                               *size, at.str()),
-                   at);
+void check_map(const Leaves& xs, const MapOptions& options, SourceLocation at) {
+  const std::string called = control_flow::construct_name("map", options.name);
+  if (options.batch_size && *options.batch_size < 1) {
+    throw TraceError(fmt::format("{}: batch_size is {}\n  at {}\n  Give a positive number of "
+                                 "elements per trip, or leave it out.",
+                                 called, *options.batch_size, at.str()),
+                     at);
+  }
+  control_flow::check_not_empty(called, xs, at);
+  if (xs.values.empty()) {
+    throw TraceError(fmt::format("{}: there are no xs to walk along\n  at {}\n  Give a tensor or a "
+                                 "tree of them; a scan needs none: {{.length = n}}.",
+                                 called, at.str()),
+                     at);
+  }
+  control_flow::normal_scan_axis(called, xs, 0, at);
+  control_flow::checked_length(called, xs, {}, 0, at);
 }
 
 std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,

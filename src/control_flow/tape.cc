@@ -62,8 +62,8 @@ void tape_read_kernel(ir::KernelCall& call) {
   throw TraceError(
       fmt::format(
           "{}: its checkpoint policy is tape(), and {} needs to know the number of trips\n  "
-          "at {}\n  Promise one with {{.max_trip_count = n}}, or use Checkpoint::online(n), "
-          "which needs none.",
+          "at {}\n  Give a fori_loop C++ integers as bounds, promise a while_loop's with "
+          "{{.max_trip_count = n}}, or use Checkpoint::online(n), which needs none.",
           node.attrs<TapeAttributes>().loop, what, node.location().str()),
       node.location());
 }

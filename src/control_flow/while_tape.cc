@@ -1,4 +1,4 @@
-// Reverse mode through a while with its residuals stacked, a row a trip; the way back reads the
+// Reverse mode through a while with its residuals stacked, one row per trip; the way back reads the
 // rows that were written. The rows are an array where the number of trips is promised, else a tape
 // that grows.
 #include <limits>
@@ -28,7 +28,8 @@ struct WhileTape {
   Tensor trips;
   SourceLocation at;
 
-  std::string called() const { return construct_name("while_loop", attributes.name); }
+  /// A fori_loop of unknown length is a while too.
+  std::string called() const { return construct_name("loop", attributes.name); }
   Tensor read(const Tensor& stack, const Tensor& trip) const {
     return limit ? read_slice(stack, trip, 0, at) : tape_read(stack, trip, called());
   }

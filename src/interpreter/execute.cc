@@ -49,10 +49,10 @@ void check_arguments(const Function& function, std::span<const TensorType> types
     const std::string remedy =
         arguments.size() < names.size()
             ? fmt::format("'{}' is the first without one", names[arguments.size()])
-        : names.empty() ? "leave all out"
+        : names.empty() ? "it takes none"
                         : fmt::format("'{}' is the last that takes one", names.back());
     throw ExecutionError(
-        fmt::format("run of '{}': {} arguments, the program takes {} ({})\n  Give "
+        fmt::format("run of '{}': the number of arguments is {}, the program takes {} ({})\n  Give "
                     "one literal for each parameter, in order: {}.",
                     function.name(), arguments.size(), types.size(), wanted, remedy));
   }
@@ -72,6 +72,12 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
                                      const RunOptions& options) const {
   if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
   check_arguments(impl_->function, impl_->param_types, arguments);
+  if (options.threads && *options.threads < 1) {
+    throw ExecutionError(
+        fmt::format("run of '{}': RunOptions::threads is {}\n  Give 1 or more, or "
+                    "leave it out.",
+                    impl_->function.name(), *options.threads));
+  }
   interpreter::Machine machine(*impl_->bundle, options);
   auto keep_stats = [&] {
     RunStats stats = machine.stats();

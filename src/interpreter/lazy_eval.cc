@@ -2,6 +2,7 @@
 // values that are there already, and executables are kept by its structure, so that an ordinary C++
 // loop that builds the same graph each time compiles once.
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -119,7 +120,7 @@ std::string key_of(const LazyGraph& graph) {
     append_type(leaf_type(leaf));
   }
   for (const Node* node : graph.nodes) {
-    append(node->op);
+    append(reinterpret_cast<std::uintptr_t>(node->op));
     append(node->operands.size());
     for (const Tensor& operand : node->operands) append(number(operand));
     for (std::uint32_t i = 0; i < node->types.size(); i++) {

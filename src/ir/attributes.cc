@@ -1,5 +1,6 @@
 #include "ir/attributes.h"
 
+#include "base/escape.h"
 #include "base/number_text.h"
 #include "fmt/format.h"
 #include "rondo/error.h"
@@ -19,7 +20,9 @@ void print_field(std::string& out, int value) {
 void print_field(std::string& out, bool value) { out += value ? "true" : "false"; }
 void print_field(std::string& out, double value) { append_number(out, value); }
 void print_field(std::string& out, std::string_view value) {
-  fmt::format_to(std::back_inserter(out), "\"{}\"", value);
+  out += '"';
+  append_escaped(out, value);
+  out += '"';
 }
 void print_field(std::string& out, DType value) { out += dtype_name(value); }
 void print_field(std::string& out, const Shape& value) { out += value.str(); }

@@ -7,11 +7,6 @@ namespace rondo::ir {
 
 namespace {
 
-[[noreturn]] void derivative_failure(const Node& node, const std::string& message) {
-  throw TraceError(fmt::format("{}: {}\n  at {}", node.op->name, message, node.location().str()),
-                   node.location());
-}
-
 Tensor full_tangent(const Tensor& tangent, const TensorType& type, SourceLocation at) {
   return tangent.empty() ? zeros(type, at) : tangent;
 }
@@ -21,11 +16,15 @@ Tensor full_tangent(const Tensor& tangent, const TensorType& type, SourceLocatio
 Tensor JvpCall::full(std::size_t i) const {
   return full_tangent(tangents[i], node.operand_type(i), at());
 }
-void JvpCall::fail(const std::string& message) const { derivative_failure(node, message); }
+void JvpCall::fail(const std::string& message) const {
+  ir::fail(node.op->name, message, node.location());
+}
 
 Tensor TransposeCall::full(std::size_t i) const {
   return full_tangent(cotangents[i], node.types[i], at());
 }
-void TransposeCall::fail(const std::string& message) const { derivative_failure(node, message); }
+void TransposeCall::fail(const std::string& message) const {
+  ir::fail(node.op->name, message, node.location());
+}
 
 }  // namespace rondo::ir

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/array_text.h"
+#include "base/escape.h"
 #include "base/number_text.h"
 #include "ir/function_data.h"
 #include "ir/nested_walk.h"
@@ -20,17 +21,6 @@ namespace {
 
 constexpr std::int64_t kDotElements = 6;
 
-/// The content of a quoted label; its lines are centred.
-void append_escaped(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n')
-      out += "\\n";
-    else
-      out += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
-  }
-}
-
 class DotPrinter {
  public:
   explicit DotPrinter(const Function& function) {
@@ -38,7 +28,7 @@ class DotPrinter {
     append_escaped(out_, function.name());
     out_ +=
         "\" {\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n"
-        "  edge [fontname=\"monospace\", fontsize=8];\n"
+        "  edge [fontname=\"monospace\", fontsize=8, labeldistance=2];\n"
         "  graph [fontname=\"monospace\", fontsize=11, style=rounded];\n";
   }
 
@@ -61,6 +51,8 @@ class DotPrinter {
       if (holder && is_captured(*holder, function, i)) {
         add_edge(scopes_[scopes_.size() - 2], captured_operand(*holder, function, i),
                  scopes_.back().at(node), "style=dashed");
+      } else if (holder) {
+        add_hand_over(id_of_holder(*holder), scopes_.back().at(node), "style=dotted");
       }
     }
   }
@@ -81,12 +73,19 @@ class DotPrinter {
       append_escaped(out_, attributes);
     }
     append_types(node);
-    if (node.line != 0 && !is_constant(&node)) append_escaped(out_, "\n" + node.location().str());
+    if (node.line != 0 && !is_constant(&node)) {
+      out_ += "\\n";
+      append_escaped(out_, node.location().str());
+    }
     out_ += is_constant(&node) ? "\", shape=plaintext];\n" : "\"];\n";
     const std::uint64_t id = scopes_.back().at(&node);
     for (std::size_t i = 0; i < node.operands.size(); i++) {
       if (goes_inside_only(node, i)) continue;
-      add_edge(scopes_.back(), node.operands[i], id, "");
+      // Graphviz draws edges in any order.
+      std::string place;
+      if (node.operands.size() > 1 && node.regions.empty() && !node.op->commutative)
+        place = "headlabel=" + std::to_string(i);
+      add_edge(scopes_.back(), node.operands[i], id, place);
     }
   }
 
@@ -99,8 +98,11 @@ class DotPrinter {
     append_number(out_, id);
     out_ += " [label=\"return\", shape=plaintext];\n";
     for (const Tensor& result : function.outputs()) add_edge(scopes_.back(), result, id, "");
+    if (holder) {
+      add_hand_over(id, id_of_holder(*holder), "style=dotted, constraint=false");
+      end_cluster();
+    }
     scopes_.pop_back();
-    if (holder) end_cluster();
   }
 
  private:
@@ -131,6 +133,19 @@ class DotPrinter {
       }
     }
     return !node.regions.empty();
+  }
+
+  /// Of the node whose region is being written.
+  std::uint64_t id_of_holder(const Node& holder) const {
+    return scopes_[scopes_.size() - 2].at(&holder);
+  }
+  /// What a construct hands to its regions (the next carry, a row), and what they hand back.
+  void add_hand_over(std::uint64_t from, std::uint64_t to, std::string_view style) {
+    edges_ += "  n";
+    append_number(edges_, from);
+    edges_ += " -> n";
+    append_number(edges_, to);
+    ((edges_ += " [") += style) += "];\n";
   }
 
   void indent() { out_.append(2 * (clusters_ < 20 ? clusters_ + 1 : 21), ' '); }

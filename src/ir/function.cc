@@ -65,7 +65,11 @@ Function Function::make(std::string name, std::vector<Tensor> params, std::vecto
   Data data{std::move(name), std::move(params), std::move(body), std::move(results),
             std::move(result_names)};
   if (replaced) {  // constants that are new come first, then the others in their order
-    std::stable_partition(data.body.begin(), data.body.end(), ir::is_constant);
+    std::vector<const ir::Node*> ordered, others;
+    for (const ir::Node* node : data.body)
+      (ir::is_constant(node) ? ordered : others).push_back(node);
+    ordered.insert(ordered.end(), others.begin(), others.end());
+    data.body = std::move(ordered);
     for (const ir::Node*& node : data.body) {
       replay.copy(node);
       node = replay(Tensor::of(node)).node();

@@ -10,9 +10,11 @@
 namespace rondo::ir {
 
 /// Calls, in program order and without recursion, for each occurrence of a function:
-///   visitor.open(function, holder, index)    holder is null for the outermost, else the function
-///   is its region `index` visitor.node(node)                       each node of the body; then its
-///   regions, and if it has any, visitor.after(node) visitor.close(function, holder, index)
+/// - visitor.open(function, holder, index): `holder` is null for the outermost function, which else
+///   is region `index` of the holder;
+/// - visitor.node(node) for each node of the body, then its regions, and visitor.after(node) if it
+///   has any;
+/// - visitor.close(function, holder, index).
 template <class Visitor>
 void walk_nested(const Function& function, Visitor& visitor) {
   struct Place {

@@ -82,9 +82,13 @@ void release(const Node* node) noexcept {
 
 std::uint64_t next_id() noexcept { return next_node_id.load(std::memory_order_relaxed); }
 
-void InferContext::fail(const std::string& message) const {
-  throw TraceError(fmt::format("{}: {}\n  at {}", op.name, message, at.str()), at);
+void fail(std::string_view op, std::string_view message, SourceLocation at) {
+  const std::string_view finding = message.substr(0, message.find('\n'));
+  throw TraceError(
+      fmt::format("{}: {}\n  at {}{}", op, finding, at.str(), message.substr(finding.size())), at);
 }
+
+void InferContext::fail(const std::string& message) const { ir::fail(op.name, message, at); }
 
 const Tensor& checked(const Tensor& tensor, const char* op, SourceLocation at) {
   if (tensor.empty()) {

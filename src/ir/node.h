@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -113,6 +114,10 @@ Tensor make_parameter(TensorType type, std::string name, std::int64_t index,
                       std::shared_ptr<RegionToken> region, SourceLocation at);
 inline bool is_parameter(const Node* node) { return node->op == &kParameter; }
 inline bool is_constant(const Node* node) { return node->op == &kConstant; }
+
+/// Throws TraceError "op: finding", the place, and what `message` has from its second line on: the
+/// remedy.
+[[noreturn]] void fail(std::string_view op, std::string_view message, SourceLocation at);
 
 /// Throws TraceError if the tensor is empty.
 const Tensor& checked(const Tensor& tensor, const char* op, SourceLocation at);

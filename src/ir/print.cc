@@ -207,6 +207,8 @@ void for_each_part(std::string_view text, Use&& use) {
     if (i == text.size() || (text[i] == ',' && depth == 0 && !quoted)) {
       use(text.substr(begin, i - begin));
       begin = i + 1;
+    } else if (quoted && text[i] == '\\') {
+      i++;
     } else if (text[i] == '"') {
       quoted = !quoted;
     } else if (!quoted && (text[i] == '[' || text[i] == '{' || text[i] == '(')) {
@@ -215,6 +217,14 @@ void for_each_part(std::string_view text, Use&& use) {
       depth--;
     }
   }
+}
+
+/// Attributes that only say that nothing was asked for.
+bool is_usual(std::string_view attribute) {
+  for (const std::string_view value : {"=none", "=\"\"", "=false", "=automatic"}) {
+    if (attribute.ends_with(value)) return attribute != "checkpoint=none";
+  }
+  return attribute == "unroll=1";
 }
 
 }  // namespace
@@ -235,7 +245,7 @@ void append_attributes(std::string& out, const Node& node) {
   std::string_view before = " {";
   for_each_part(all, [&](std::string_view part) {
     part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
-    if (part.empty() || part.ends_with("=none") || part.ends_with("=\"\"")) return;
+    if (part.empty() || is_usual(part)) return;
     out += std::exchange(before, ", ");
     out += part;
   });

@@ -1,12 +1,10 @@
 // One record per op: everything the library knows about it.
 //
 // Semantics that hold for every op, and that rewrites may rely on:
-// - Integers wrap. Division by zero gives all ones, remainder by zero the dividend. Shifts by the
-// width or more give 0 (the sign for
-//   arithmetic ones).
-// - Floats are IEEE 754. NaN propagates through minimum, maximum and clamp. No contraction, no
-// reassociation except where a
-//   reduction says so.
+// - Integers wrap. Division by zero gives all ones, remainder by zero the dividend.
+// - Shifts by the width or more give 0, arithmetic ones the sign.
+// - Floats are IEEE 754: no contraction, no reassociation but where a reduction says so.
+// - NaN propagates through minimum, maximum and clamp.
 // - Indices of dynamic slices and gathers are clamped; scatter drops updates that do not fit.
 // - Ops are pure: the same operands give the same results, on every thread.
 #pragma once
@@ -56,7 +54,7 @@ using InferRule = InferredTypes (*)(const InferContext&);
 /// Evaluates the op on literals (ir/kernel.h). Null for what the interpreter lowers to jumps, or
 /// expands.
 using KernelRule = void (*)(KernelCall&);
-/// Says the op in simpler ones, as Tensor code on the given operands; one tensor a result.
+/// Says the op in simpler ones, as Tensor code on the given operands; one tensor per result.
 using ExpandRule = std::vector<Tensor> (*)(const Node&, std::span<const Tensor> operands);
 /// Appends what stands after the operands: `, dimensions={0}` in HLO; for StableHLO's generic form
 /// the entries of the attribute dictionary, `dimension = 0 : i64, is_stable = true`.

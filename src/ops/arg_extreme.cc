@@ -29,9 +29,10 @@ InferredTypes infer_arg_extreme(const InferContext& context) {
     refuse(fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", x.str()));
   const std::int64_t size = x.shape[attributes.axis];
   if (size == 0)
-    refuse(fmt::format(
-        "no elements: axis {} of {} is empty, and there is no greatest or least of nothing",
-        attributes.axis, x.str()));
+    refuse(
+        fmt::format("no elements: axis {} of {} is empty\n  Test its size first, or give an axis "
+                    "that has some.",
+                    attributes.axis, x.str()));
   if (size > std::numeric_limits<std::int32_t>::max()) {
     refuse(
         fmt::format("axis {} of {} is too long for an s32 index\n  Reshape it into shorter ones.",

@@ -79,7 +79,7 @@ Tensor imag(const Operand& x) {
 }
 
 Tensor conj(const Operand& x) {
-  const Tensor tensor = ir::checked(x.any(), "conj", x.at());
+  Tensor tensor = ir::checked(x.any(), "conj", x.at());
   if (!is_complex(tensor.dtype())) return tensor;
   const Tensor im = ops::unary_op(ops::kNegate, {imag({tensor, x.at()}), x.at()});
   return ops::binary_op(ops::kComplex, {real({tensor, x.at()}), x.at()}, {im, x.at()});

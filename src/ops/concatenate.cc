@@ -27,17 +27,19 @@ InferredTypes infer_concatenate(const InferContext& context) {
   for (std::size_t i = 1; i < context.operands.size(); i++) {
     const TensorType& part = context.type(i);
     if (part.dtype != first.dtype) {
-      context.fail(
-          fmt::format("part {} is {}, part 0 is {}; their dtypes must be equal\n  Convert one: "
-                      "rondo::convert(x, DType::k{}).",
-                      i, part.str(), first.str(), dtype_constant(first.dtype)));
+      context.fail(fmt::format(
+          "part 0 is {}, part {} is {}; their dtypes must be equal\n  {}", first.str(), i,
+          part.str(),
+          conversion_remedy(first.dtype, part.dtype, "part 0", fmt::format("part {}", i))));
     }
     bool fits = part.rank() == first.rank();
     for (std::int64_t j = 0; fits && j < part.rank(); j++)
       fits = j == axis || part.shape[j] == first.shape[j];
     if (!fits) {
-      context.fail(fmt::format("part {} is {}, part 0 is {}; only axis {} may differ in size", i,
-                               part.str(), first.str(), axis));
+      context.fail(
+          fmt::format("part {} is {}, part 0 is {}; only axis {} may differ in "
+                      "size\n  Reshape, slice or pad the part.",
+                      i, part.str(), first.str(), axis));
     }
     if (__builtin_add_overflow(total, part.shape[axis], &total))
       context.fail("the result has too many elements");

@@ -94,9 +94,8 @@ InferredTypes infer_bitcast(const InferContext& context) {
   if (refuse(x.dtype) || refuse(to)) {
     if (x.dtype == to) return {x};
     context.fail(
-        fmt::format("from {} to {}: the bytes of pred and of complex numbers are not free\n  Use "
-                    "rondo::convert, or "
-                    "rondo::real and rondo::imag.",
+        fmt::format("from {} to {}: pred and complex dtypes cannot be reinterpreted\n  Use "
+                    "rondo::convert, or rondo::real and rondo::imag.",
                     x.str(), dtype_name(to)));
   }
   const std::int64_t from_width = byte_width(x.dtype), to_width = byte_width(to);
@@ -146,7 +145,7 @@ const OpDef kBitcastConvert{.name = "bitcast_convert",
 namespace rondo {
 
 Tensor convert(const Operand& x, DType dtype) {
-  const Tensor tensor = ir::checked(x.any(), "convert", x.at());
+  Tensor tensor = ir::checked(x.any(), "convert", x.at());
   const DType from = tensor.dtype();
   if (from == dtype) return tensor;
   if (is_complex(from) && is_pred(dtype))
@@ -157,7 +156,7 @@ Tensor convert(const Operand& x, DType dtype) {
 }
 
 Tensor bitcast_convert(const Operand& x, DType dtype) {
-  const Tensor tensor = ir::checked(x.any(), "bitcast_convert", x.at());
+  Tensor tensor = ir::checked(x.any(), "bitcast_convert", x.at());
   if (tensor.dtype() == dtype) return tensor;
   return ops::make(ops::kBitcastConvert, {tensor}, ops::ConvertAttributes{dtype}, x.at());
 }

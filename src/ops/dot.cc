@@ -57,10 +57,8 @@ InferredTypes infer_dot(const InferContext& context) {
   const auto& dims = context.attrs<DotDims>();
   const TensorType &a = context.type(0), &b = context.type(1);
   if (a.dtype != b.dtype) {
-    context.fail(
-        fmt::format("the operands are {} and {}; their dtypes must be equal\n  Convert one: "
-                    "rondo::convert(x, DType::k{}).",
-                    a.str(), b.str(), dtype_constant(a.dtype)));
+    context.fail(fmt::format("the operands are {} and {}; their dtypes must be equal\n  {}",
+                             a.str(), b.str(), conversion_remedy(a.dtype, b.dtype)));
   }
   if (is_pred(a.dtype)) {
     context.fail(

@@ -29,8 +29,10 @@ void check_starts(const InferContext& context, std::size_t first,
   }
   for (std::size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] < 0 || sizes[i] > x.shape[i]) {
-      context.fail(fmt::format("a part of {} elements along axis {} of {}, which has {}", sizes[i],
-                               i, x.str(), x.shape[i]));
+      context.fail(
+          fmt::format("the part is {} long along axis {}, where {} has {}\n  Take a "
+                      "part that fits: sizes from 0 to {}.",
+                      sizes[i], i, x.str(), x.shape[i], x.shape[i]));
     }
   }
   for (std::size_t i = first; i < context.operands.size(); i++) {
@@ -55,9 +57,8 @@ InferredTypes infer_dynamic_update_slice(const InferContext& context) {
   const TensorType &x = context.type(0), &update = context.type(1);
   if (x.dtype != update.dtype) {
     context.fail(
-        fmt::format("the update is {}, the operand {}; their dtypes must be equal\n  Convert one: "
-                    "rondo::convert(update, "
-                    "DType::k{}).",
+        fmt::format("the update is {}, the operand {}; their dtypes must be equal\n  Convert "
+                    "the update: rondo::convert(update, DType::k{}).",
                     update.str(), x.str(), dtype_constant(x.dtype)));
   }
   check_starts(context, 2, update.shape.dims());

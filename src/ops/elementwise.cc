@@ -36,8 +36,8 @@ std::string_view kinds_remedy(Kinds given, Kinds taken) {
   if (given & kFloats) {
     if (taken & kFloats) return "Convert it first: rondo::convert(x, DType::kF32).";
     if (taken & kComplexes) return "Make a complex number of it: rondo::convert(x, DType::kC64).";
-    return "Convert it to an integer first: rondo::convert(x, DType::kS32); its bits are "
-           "rondo::bitcast_convert's.";
+    return "Convert it to an integer first: rondo::convert(x, DType::kS32), or take its bits: "
+           "rondo::bitcast_convert(x, DType::kS32).";
   }
   if (taken & (given == kPreds ? kIntegers : kSigned))
     return "Convert it to an integer first: rondo::convert(x, DType::kS32).";
@@ -50,11 +50,12 @@ void check_elementwise(const InferContext& context, Kinds kinds) {
   const TensorType& first = context.type(0);
   for (std::size_t i = 1; i < context.operands.size(); i++) {
     if (context.type(i) == first) continue;
-    context.fail(
-        fmt::format("operand 0 is {}, operand {} is {}; the types must be equal\n  Convert one "
-                    "(rondo::convert) or "
-                    "broadcast one (rondo::broadcast_to).",
-                    first.str(), i, context.type(i).str()));
+    context.fail(fmt::format("operand 0 is {}, operand {} is {}; the types must be equal\n  {}",
+                             first.str(), i, context.type(i).str(),
+                             first.dtype == context.type(i).dtype
+                                 ? "Broadcast one: rondo::broadcast_to(x, dims)."
+                                 : conversion_remedy(first.dtype, context.type(i).dtype,
+                                                     "operand 0", fmt::format("operand {}", i))));
   }
   if (const Kinds given = kind_of(first.dtype); !(kinds & given)) {
     context.fail(fmt::format("takes {}; the operand is {}\n  {}", kinds_text(kinds), first.str(),

@@ -11,7 +11,6 @@
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
 #include "rondo/ops/elementwise.h"
-#include "rondo/ops/random.h"
 
 namespace rondo::ops {
 

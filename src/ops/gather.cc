@@ -47,8 +47,10 @@ InferredTypes infer_gather(const InferContext& context) {
   std::vector<std::int64_t> slice;  // the axes of a slice that are left
   for (std::size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] < 0 || sizes[i] > x.shape[i]) {
-      context.fail(fmt::format("slices of {} elements along axis {} of {}, which has {}", sizes[i],
-                               i, x.str(), x.shape[i]));
+      context.fail(
+          fmt::format("the slices are {} long along axis {}, where {} has {}\n  Take "
+                      "slices that fit: sizes from 0 to {}.",
+                      sizes[i], i, x.str(), x.shape[i], x.shape[i]));
     }
     const auto axis = static_cast<std::int64_t>(i);
     const bool vanishes =

@@ -152,7 +152,7 @@ Tensor transpose(const Operand& x, const std::vector<std::int64_t>& perm) {
 }
 
 Tensor reverse(const Operand& x, const std::vector<std::int64_t>& axes) {
-  const Tensor operand = ops::any_tensor("reverse", x);
+  Tensor operand = ops::any_tensor("reverse", x);
   std::vector<std::int64_t> moving = ops::normal_axes("reverse", axes, operand.rank(), x.at());
   std::erase_if(moving, [&](std::int64_t axis) { return operand.shape()[axis] <= 1; });
   if (moving.empty()) return operand;

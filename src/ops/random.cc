@@ -122,7 +122,7 @@ void check_bound_shape(const char* op, const char* which, const Tensor& bound, c
 Tensor float_bound(const char* op, const char* which, const Operand& bound,
                    const TensorType& type) {
   const SourceLocation at = bound.at();
-  const Tensor tensor = ir::checked(bound.as(type.dtype), op, at);
+  Tensor tensor = ir::checked(bound.as(type.dtype), op, at);
   if (tensor.dtype() != type.dtype) {
     fail(op,
          fmt::format(
@@ -253,7 +253,7 @@ Tensor seed_word(const Tensor& seed, std::int64_t shift, SourceLocation at) {
 
 /// An integer scalar; throws TraceError for anything else.
 Tensor integer_scalar(const char* op, const char* what, const Operand& operand) {
-  const Tensor tensor = ir::checked(operand.any(), op, operand.at());
+  Tensor tensor = ir::checked(operand.any(), op, operand.at());
   if (is_integer(tensor.dtype()) && tensor.rank() == 0) return tensor;
   fail(op, fmt::format("the {} is {}; it must be an integer scalar", what, tensor.type().str()),
        operand.at());

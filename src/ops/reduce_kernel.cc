@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "ops/box.h"
 #include "ops/reduce.h"
 
 namespace rondo::ops {
@@ -162,7 +163,7 @@ void reduce_by_calls(KernelCall& call) {
   const std::size_t count = call.inputs() / 2;
   const Shape& shape = call.input(0).shape();
   const auto& reduced = call.attrs<ReduceAttributes>().dimensions;
-  const std::vector<std::int64_t> strides = strides_of(shape);
+  const Dims strides = dense_strides(shape);
   // The axes in two groups: over which the results go, and over which each of them combines.
   std::vector<std::int64_t> sizes[2], steps[2];
   for (std::int64_t axis = 0; axis < shape.rank(); axis++) {

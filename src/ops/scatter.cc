@@ -71,8 +71,7 @@ InferredTypes infer_scatter(const InferContext& context) {
     if (array.dtype != update.dtype) {
       context.fail(
           fmt::format("the updates are {}, the operand {}; their dtypes must be equal\n  Convert "
-                      "one: rondo::convert(updates, "
-                      "DType::k{}).",
+                      "the updates: rondo::convert(updates, DType::k{}).",
                       update.str(), array.str(), dtype_constant(array.dtype)));
     }
     if (array.shape != x.shape || update.shape != updates.shape) {
@@ -105,8 +104,10 @@ InferredTypes infer_scatter(const InferContext& context) {
     const bool batching =
         std::count(dims.input_batching_dims.begin(), dims.input_batching_dims.end(), axis) != 0;
     if (!inserted && !batching && sizes[i] > x.shape[i]) {
-      context.fail(fmt::format("windows of {} elements along axis {} of {}, which has {}", sizes[i],
-                               i, x.str(), x.shape[i]));
+      context.fail(
+          fmt::format("the windows are {} long along axis {}, where {} has {}\n  "
+                      "Give updates whose windows fit: sizes from 0 to {}.",
+                      sizes[i], i, x.str(), x.shape[i], x.shape[i]));
     }
   }
   check_combiner(context, count);

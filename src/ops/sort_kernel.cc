@@ -106,7 +106,10 @@ void sort_keys(Keyed<Key>* entries, std::vector<Keyed<Key>>& scratch, std::size_
       entries[at] = entry;
     }
   } else if (n < kManyEntries) {
-    std::stable_sort(entries, entries + n, less);
+    // No two places are equal, so that this order is a stable one.
+    std::sort(entries, entries + n, [](const Keyed<Key>& a, const Keyed<Key>& b) {
+      return a.key == b.key ? a.place < b.place : a.key < b.key;
+    });
   } else {
     scratch.resize(n);
     radix_sort(entries, scratch.data(), n);

@@ -6,30 +6,27 @@
 
 namespace rondo::ops {
 
-void fail(std::string_view op, const std::string& message, SourceLocation at) {
-  throw TraceError(fmt::format("{}: {}\n  at {}", op, message, at.str()), at);
-}
-
 namespace {
 
 const Tensor& tensor_of(std::string_view op, const Operand& operand) {
   return ir::checked(operand.tensor(), op.data(), operand.at());
 }
 
-/// Of two scalars beside each other: a floating dtype before an integer one, complex before both;
-/// the wider of a kind.
-DType scalar_dtype(const Scalar& a, const Scalar& b) {
+/// Whether `b` is the dtype to compute in: a floating dtype before an integer one, complex before
+/// both; the wider of a kind.
+bool ranks_below(DType a, DType b) {
   auto rank = [](DType t) {
     return std::pair(is_complex(t) ? 3 : is_floating(t) ? 2 : is_integer(t) ? 1 : 0, byte_width(t));
   };
-  return rank(a.dtype) < rank(b.dtype) ? b.dtype : a.dtype;
+  return rank(a) < rank(b);
 }
 
 }  // namespace
 
 std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Operand& b) {
   if (a.is_scalar() && b.is_scalar()) {
-    const DType dtype = scalar_dtype(a.scalar(), b.scalar());
+    const DType left = a.scalar().dtype, right = b.scalar().dtype;
+    const DType dtype = ranks_below(left, right) ? right : left;
     return {a.as(dtype), b.as(dtype)};
   }
   if (a.is_scalar()) return {a.as(tensor_of(op, b).dtype()), b.tensor()};
@@ -37,9 +34,9 @@ std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Op
   const DType left = tensor_of(op, a).dtype(), right = tensor_of(op, b).dtype();
   if (left != right) {
     fail(op,
-         fmt::format("the operands are {} and {}; their dtypes must be equal\n  Convert one: "
-                     "rondo::convert(x, DType::k{}).",
-                     a.tensor().type().str(), b.tensor().type().str(), dtype_constant(left)),
+         fmt::format("the operands are {} and {}; their dtypes must be equal\n  {}",
+                     a.tensor().type().str(), b.tensor().type().str(),
+                     conversion_remedy(left, right)),
          a.at());
   }
   return {a.tensor(), b.tensor()};
@@ -64,6 +61,14 @@ Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at) {
     return ir::make_constant(
         ir::scalar_literal(Scalar::of(value.item<T>()), dtype, made.line ? made : at), made);
   });
+}
+
+std::string conversion_remedy(DType first, DType second, std::string_view first_name,
+                              std::string_view second_name) {
+  const bool convert_first = ranks_below(first, second);
+  return fmt::format("Convert {}: rondo::convert(x, DType::k{}).",
+                     convert_first ? first_name : second_name,
+                     dtype_constant(convert_first ? second : first));
 }
 
 std::string dtype_constant(DType dtype) {
@@ -136,14 +141,6 @@ std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std
          at);
   }
   return normal;
-}
-
-std::vector<std::int64_t> strides_of(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.size(), 1);
-  for (std::int64_t i = shape.rank() - 2; i >= 0; i--) {
-    strides[static_cast<std::size_t>(i)] = strides[static_cast<std::size_t>(i + 1)] * shape[i + 1];
-  }
-  return strides;
 }
 
 void append_list(std::string& out, std::span<const std::int64_t> values, char open, char close) {

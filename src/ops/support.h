@@ -10,21 +10,20 @@
 #include <utility>
 #include <vector>
 
+#include "base/for_dtype.h"
 #include "fmt/format.h"
 #include "ir/kernel.h"
 #include "ir/node.h"
 
 namespace rondo::ops {
 
+using ir::fail;
 using ir::InferContext;
 using ir::InferredTypes;
 using ir::KernelCall;
 using ir::make;
 using ir::Node;
 using ir::OpDef;
-
-/// TraceError "<op>: <message>\n  at <place>".
-[[noreturn]] void fail(std::string_view op, const std::string& message, SourceLocation at);
 
 /// The operands as tensors of one dtype (scalars take the tensors' one; scalars alone take their
 /// own, floating before integer) and, after NumPy's rules, of one shape. Throws TraceError naming
@@ -43,6 +42,10 @@ Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at);
 
 /// `F32` as it stands in DType::kF32, for messages.
 std::string dtype_constant(DType dtype);
+/// How to make two operands of different dtypes agree: convert the integer to the float's dtype,
+/// the narrower to the wider one's.
+std::string conversion_remedy(DType first, DType second, std::string_view first_name = "the first",
+                              std::string_view second_name = "the second");
 
 /// NumPy's broadcast shape of two; throws TraceError where they do not fit.
 Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType& b,
@@ -58,52 +61,11 @@ std::int64_t normal_axis(std::string_view op, std::int64_t axis, std::int64_t ra
 std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std::int64_t>& axes,
                                       std::int64_t rank, SourceLocation at);
 
-/// Row-major strides in elements.
-std::vector<std::int64_t> strides_of(const Shape& shape);
-
 /// ` [0, 2]`-like lists: joined by ", " between braces for HLO, brackets for StableHLO.
 void append_list(std::string& out, std::span<const std::int64_t> values, char open, char close);
 /// `name = array<i64: 0, 2>` of StableHLO's generic form.
 void append_i64_array(std::string& out, std::string_view name,
                       std::span<const std::int64_t> values);
-
-/// Calls f.template operator()<T>() with the host type of the dtype. pred is bool.
-template <class F>
-decltype(auto) for_dtype(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::kPred:
-      return f.template operator()<bool>();
-    case DType::kS8:
-      return f.template operator()<std::int8_t>();
-    case DType::kS16:
-      return f.template operator()<std::int16_t>();
-    case DType::kS32:
-      return f.template operator()<std::int32_t>();
-    case DType::kS64:
-      return f.template operator()<std::int64_t>();
-    case DType::kU8:
-      return f.template operator()<std::uint8_t>();
-    case DType::kU16:
-      return f.template operator()<std::uint16_t>();
-    case DType::kU32:
-      return f.template operator()<std::uint32_t>();
-    case DType::kU64:
-      return f.template operator()<std::uint64_t>();
-    case DType::kF16:
-      return f.template operator()<float16>();
-    case DType::kBF16:
-      return f.template operator()<bfloat16>();
-    case DType::kF32:
-      return f.template operator()<float>();
-    case DType::kF64:
-      return f.template operator()<double>();
-    case DType::kC64:
-      return f.template operator()<std::complex<float>>();
-    case DType::kC128:
-      return f.template operator()<std::complex<double>>();
-  }
-  throw InternalError("a dtype that does not exist");
-}
 
 /// Copies elements by their width only, for ops that move data: calls f.template operator()<U>()
 /// with an unsigned type of that width (16 bytes: std::complex<double>).

@@ -1,5 +1,6 @@
 // Sums of cotangents that are zero but for the parts of an array that were read. A loop that reads
-// a row a trip has such a sum a trip; adding whole arrays would cost the array's size each time.
+// one row per trip has one such sum per trip; adding whole arrays would cost the array's size each
+// time.
 #include <algorithm>
 #include <cstddef>
 

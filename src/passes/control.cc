@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/for_dtype.h"
 #include "control_flow/counted.h"
 #include "control_flow/fori.h"
 #include "control_flow/while.h"
@@ -111,7 +112,7 @@ struct CounterRange {
 std::optional<Wide> integer_value(const Tensor& tensor) {
   const Literal* value = constant_value(tensor);
   if (!value || value->elements() != 1 || !is_integer(value->dtype())) return std::nullopt;
-  return ops::for_dtype(value->dtype(), [&]<class T>() -> std::optional<Wide> {
+  return for_dtype(value->dtype(), [&]<class T>() -> std::optional<Wide> {
     if constexpr (std::is_integral_v<T>)
       return static_cast<Wide>(value->data<T>()[0]);
     else
@@ -120,7 +121,7 @@ std::optional<Wide> integer_value(const Tensor& tensor) {
 }
 
 CounterRange range_of(DType dtype) {
-  return ops::for_dtype(dtype, []<class T>() -> CounterRange {
+  return for_dtype(dtype, []<class T>() -> CounterRange {
     if constexpr (std::is_integral_v<T>)
       return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
     else

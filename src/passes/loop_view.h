@@ -11,10 +11,9 @@
 namespace rondo::passes {
 
 /// How operands, region parameters and results of a construct belong together:
-///
-///   operands            [fixed][carry][xs][invariants]     fixed: fori's bounds, a conditional's
-///   selector region parameters   [index][carry][xs][invariants]     index: fori's index results of
-///   a body   [carry][ys] results of the node [carry][ys]
+/// - operands: fixed (fori's bounds, a conditional's selector), carry, xs, invariants;
+/// - region parameters: index (fori's), carry, xs, invariants;
+/// - results of a body, and of the node: carry, ys.
 ///
 /// A conditional is one without carry whose regions are all bodies, its arguments invariants, its
 /// results ys.
@@ -26,8 +25,8 @@ struct LoopView {
   std::size_t xs = 0;
   std::size_t invariants = 0;
   std::size_t ys = 0;
-  std::optional<std::size_t>
-      condition;  // the region that gives the predicate; all others are bodies
+  /// The region that gives the predicate; all others are bodies.
+  std::optional<std::size_t> condition;
 
   /// Nothing for other nodes.
   static std::optional<LoopView> of(const ir::Node* node);
@@ -41,7 +40,6 @@ struct LoopView {
   Role role_of_param(std::size_t param) const;
   /// The operand that a region parameter gets at first; not for the index.
   std::size_t operand_of_param(std::size_t param) const { return param - index + fixed; }
-  std::size_t param_of_operand(std::size_t operand) const { return operand - fixed + index; }
 
   /// How often the bodies run, where that is known.
   std::optional<std::int64_t> trip_count() const;

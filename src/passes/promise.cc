@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "base/for_dtype.h"
 #include "control_flow/while.h"
 #include "ir/function_data.h"
-#include "ops/support.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 
@@ -20,7 +20,7 @@ using control_flow::WhileAttributes;
 bool can_be_nan(DType dtype) { return is_floating(dtype) || is_complex(dtype); }
 
 Literal nan_of(DType dtype) {
-  return ops::for_dtype(dtype, [&]<class T>() {
+  return for_dtype(dtype, [&]<class T>() {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     if constexpr (is_complex(dtype_of<T>)) {
       return Literal::scalar(

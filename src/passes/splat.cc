@@ -4,9 +4,9 @@
 #include <complex>
 #include <type_traits>
 
+#include "base/for_dtype.h"
 #include "ir/region.h"
 #include "ops/broadcast.h"
-#include "ops/support.h"
 
 namespace rondo::passes {
 
@@ -73,7 +73,7 @@ bool is_splat(const Tensor& tensor, SplatValue value) {
   const Tensor source = splat_source(tensor);
   if (source.empty()) return false;
   const Literal& literal = source.node()->attrs<ir::ConstantAttributes>().value;
-  return ops::for_dtype(literal.dtype(), [&]<class T>() {
+  return for_dtype(literal.dtype(), [&]<class T>() {
     const T* elements = reinterpret_cast<const T*>(literal.bytes());
     for (std::int64_t i = 0; i < literal.elements(); i++) {
       if (!element_is(elements[i], value)) return false;

@@ -7,13 +7,13 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/array_text.h"
+#include "base/escape.h"
+#include "base/for_dtype.h"
 #include "base/number_text.h"
-#include "base/visit_dtype.h"
 #include "control_flow/while.h"
 #include "ir/node.h"
 #include "ir/node_table.h"
 #include "ir/print.h"
-#include "text/escape.h"
 #include "text/names.h"
 
 namespace rondo::text {
@@ -29,7 +29,7 @@ constexpr std::int64_t kBroadcastElements = 16;
 /// XLA reads a complex number of which one part is NaN as two NaNs, so these are put together from
 /// parts.
 bool has_complex_nan(const Literal& value) {
-  return visit_dtype(value.dtype(), [&]<class T>() {
+  return for_dtype(value.dtype(), [&]<class T>() {
     if constexpr (is_complex(dtype_of<T>)) {
       for (const T& element : value.data<T>()) {
         if (std::isnan(element.real()) || std::isnan(element.imag())) return true;

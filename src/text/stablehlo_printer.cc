@@ -8,6 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/array_text.h"
+#include "base/escape.h"
 #include "base/number_text.h"
 #include "ir/function_data.h"
 #include "ir/nested_walk.h"
@@ -15,7 +16,6 @@
 #include "passes/expand.h"
 #include "passes/optimize.h"
 #include "rondo/text.h"
-#include "text/escape.h"
 #include "text/names.h"
 
 namespace rondo {

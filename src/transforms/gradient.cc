@@ -90,9 +90,9 @@ Flags asked_leaves(const char* transform, const ArgumentLeaves& arguments,
     if (any) continue;
     throw TraceError(
         fmt::format("{}: argument {} has nothing to differentiate: it holds no float or complex "
-                    "tensor{}\n  at {}\n  Ask for another argument (rondo::grad<1>(f)), or pass "
+                    "tensor{}\n  at {}\n  Ask for another argument, rondo::{}<1>(f), or pass "
                     "floats: 2.0f, not 2; rondo::convert(x, DType::kF32).",
-                    transform, argument, types, at.str()),
+                    transform, argument, types, at.str(), transform),
         at);
   }
   return asked;
@@ -206,7 +206,7 @@ GradientLeaves gradient(const RegionCallable& f, const ArgumentLeaves& arguments
 
 namespace {
 
-/// Stacked rows, one an element of `inner`: to `outer` shape, then that of `inner`.
+/// Stacked rows, one per element of `inner`: to `outer` shape, then that of `inner`.
 Tensor jacobian_of_rows(const Tensor& rows, const Shape& outer, const Shape& inner, bool rows_first,
                         SourceLocation at) {
   std::vector<std::int64_t> dims = outer.vector();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/visit_dtype.h"
+#include "base/for_dtype.h"
 
 namespace rondo {
 namespace {
@@ -45,12 +45,12 @@ TEST(DType, AValueOutsideTheEnumerationReadsNothing) {
   EXPECT_EQ(dtype_name(static_cast<DType>(15)), "invalid");
   EXPECT_EQ(dtype_name(static_cast<DType>(255)), "invalid");
   EXPECT_EQ(byte_width(static_cast<DType>(255)), 0);
-  EXPECT_THROW(visit_dtype(static_cast<DType>(15), []<class T>() {}), InternalError);
+  EXPECT_THROW(for_dtype(static_cast<DType>(15), []<class T>() {}), InternalError);
 }
 
 TEST(DType, VisitGivesTheHostTypeOfEachDType) {
   for (const Row& row : kRows) {
-    visit_dtype(row.dtype, [&]<class T>() {
+    for_dtype(row.dtype, [&]<class T>() {
       EXPECT_EQ(dtype_of<T>, row.dtype);
       EXPECT_EQ(static_cast<std::int64_t>(sizeof(T)), row.width) << row.name;
     });

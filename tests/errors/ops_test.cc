@@ -23,15 +23,16 @@ TEST_F(OpErrors, DtypesThatDifferSuggestConvert) {
   EXPECT_REFUSED(v + i, "add: the operands are f32[3] and s32[3]", "dtypes must be equal",
                  kConvert);
   EXPECT_REFUSED(v - i, "subtract: the operands are f32[3] and s32[3]", kConvert);
-  EXPECT_REFUSED(v * Tensor(0.5), "multiply: the operands are f32[3] and f64[]", kConvert);
-  EXPECT_REFUSED(i / v, "divide: the operands are s32[3] and f32[3]", "DType::kS32");
+  EXPECT_REFUSED(v * Tensor(0.5), "multiply: the operands are f32[3] and f64[]", "DType::kF64");
+  EXPECT_REFUSED(i / v, "divide: the operands are s32[3] and f32[3]", "Convert the first",
+                 kConvert);
   EXPECT_REFUSED(void(v < i), "compare: the operands are f32[3] and s32[3]", kConvert);
   EXPECT_REFUSED(void(v == i), "f32[3] and s32[3]", kConvert);
   EXPECT_REFUSED(maximum(v, i), "maximum: the operands are f32[3] and s32[3]", kConvert);
   EXPECT_REFUSED(pow(v, i), "pow", "f32[3] and s32[3]", kConvert);
   EXPECT_REFUSED(where(v > 1, v, i), "where: the operands are f32[3] and s32[3]", kConvert);
   EXPECT_REFUSED(clamp(s, v, Tensor(2)), "clamp", "s32[]", "f32[3]", "rondo::convert");
-  EXPECT_REFUSED(concatenate({v, i}, 0), "concatenate: part 1 is s32[3], part 0 is f32[3]",
+  EXPECT_REFUSED(concatenate({v, i}, 0), "concatenate: part 0 is f32[3], part 1 is s32[3]",
                  kConvert);
   EXPECT_REFUSED(stack({v, i}, 0), "stack: part 1 is s32[3], part 0 is f32[3]", "rondo::convert");
   EXPECT_REFUSED(matmul(x, i), "matmul: the operands are f32[2,3] and s32[3]", kConvert);
@@ -153,11 +154,11 @@ TEST_F(OpErrors, SlicesOutOfRange) {
   EXPECT_REFUSED(slice(x, {0}, {1}), "slice: f32[2,3] has 2 axes", "1 starts, 1 limits");
   EXPECT_REFUSED(dynamic_slice(x, {0}, {1, 1}), "dynamic_slice: f32[2,3] has 2 axes",
                  "1 are given");
-  EXPECT_REFUSED(dynamic_slice(x, {0, 0}, {3, 1}), "a part of 3 elements along axis 0 of f32[2,3]",
-                 "which has 2");
+  EXPECT_REFUSED(dynamic_slice(x, {0, 0}, {3, 1}),
+                 "the part is 3 long along axis 0, where f32[2,3] has 2", "from 0 to 2");
   EXPECT_REFUSED(dynamic_slice(x, {0.5f, 0}, {1, 1}), "start 0 is f32[]", "integer scalars");
   EXPECT_REFUSED(dynamic_update_slice(x, zeros(f32({3, 3})), {0, 0}), "dynamic_update_slice",
-                 "a part of 3 elements along axis 0 of f32[2,3], which has 2");
+                 "the part is 3 long along axis 0, where f32[2,3] has 2");
   EXPECT_REFUSED(dynamic_update_slice(x, v, {0, 0}), "f32[2,3] has 2 axes, the part has 1");
   EXPECT_REFUSED(pad(x, 0, {1}, {1}), "pad: f32[2,3] has 2 axes", "1 low, 1 high");
   EXPECT_REFUSED(pad(x, 0, {-3, 0}, {0, 0}), "pad: axis 0 of f32[2,3] with low -3",

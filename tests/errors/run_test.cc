@@ -29,13 +29,15 @@ class RunErrors : public ::testing::Test {
 TEST_F(RunErrors, CountOfArguments) {
   constexpr char kTakes[] = "the program takes 4 (s32[], f32[], f32[], f32[2])";
   expect_parts(run_error(program, {step, one}),
-               {"run of 'main': 2 arguments", kTakes, "one literal for each parameter",
-                "'arg0.tank' is the first without one"});
-  expect_parts(run_error(program, {}), {"0 arguments", kTakes, "'arg0.step' is the first"});
+               {"run of 'main': the number of arguments is 2", kTakes,
+                "one literal for each parameter", "'arg0.tank' is the first without one"});
+  expect_parts(run_error(program, {}),
+               {"number of arguments is 0", kTakes, "'arg0.step' is the first"});
   expect_parts(run_error(program, {step, one, one, two, one}),
-               {"5 arguments", kTakes, "'arg1' is the last that takes one"});
+               {"number of arguments is 5", kTakes, "'arg1' is the last that takes one"});
   const Executable none = compile(trace([] { return Tensor(1); }));
-  expect_parts(run_error(none, {one}), {"1 arguments, the program takes 0", "leave all out"});
+  expect_parts(run_error(none, {one}),
+               {"the number of arguments is 1, the program takes 0", "it takes none"});
 }
 
 TEST_F(RunErrors, DtypeAndShapeOfAnArgument) {
@@ -49,7 +51,8 @@ TEST_F(RunErrors, DtypeAndShapeOfAnArgument) {
   expect_parts(run_error(program, {step, one, one, one}), {"argument 3 ('arg1') is f32[]"});
   // Without the passes it says the same.
   const Executable plain = compile(program.function(), {.optimize = false});
-  expect_parts(run_error(plain, {step, one}), {"2 arguments", "'arg0.tank' is the first"});
+  expect_parts(run_error(plain, {step, one}),
+               {"number of arguments is 2", "'arg0.tank' is the first"});
 }
 
 TEST_F(RunErrors, EmptyHandles) {

@@ -247,7 +247,7 @@ TEST(PolicyErrors, ATapeOfUnknownLengthHasNoText) {
                       {.checkpoint = Checkpoint::tape(), .name = "grow"});
   };
   const Function program = trace(grad(f), f64());
-  const std::vector<std::string> parts{"while_loop 'grow'", "tape()", here(line), "max_trip_count",
+  const std::vector<std::string> parts{"loop 'grow'", "tape()", here(line), "max_trip_count",
                                        "Checkpoint::online"};
   expect_error([&] { (void)to_hlo_text(program); }, parts);
   expect_error([&] { (void)to_stablehlo_text(program); }, parts);
@@ -267,7 +267,7 @@ TEST(PolicyErrors, ForiOfUnknownLength) {
                      {.checkpoint = Checkpoint::tape(), .name = "count"});
   };
   expect_error([&] { (void)to_hlo_text(trace(grad(f), f64(), s32())); },
-               {"'count'", "tape()", "errors_test.cc", "online"});
+               {"'count'", "tape()", "errors_test.cc", "a fori_loop C++ integers", "online"});
 }
 
 TEST(PolicyErrors, SlotsAndPeriodsThatMakeNoSense) {

@@ -23,7 +23,7 @@ TEST(Run, ArgumentsAreChecked) {
       [&] {
         run.run({one, one});
       },
-      {"2 arguments", "takes 3 (f32[], f32[], f32[])"});
+      {"number of arguments is 2", "takes 3 (f32[], f32[], f32[])"});
   expect_error<ExecutionError>(
       [&] {
         run.run({one, Literal::scalar(1), one});

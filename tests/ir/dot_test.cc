@@ -20,7 +20,7 @@ struct Graph {
   std::map<std::string, std::string> labels;      // of nodes
   std::map<std::string, std::string> cluster_of;  // of nodes: the innermost cluster, by its label
   std::vector<std::string> clusters;              // labels, in order
-  std::vector<std::pair<std::string, std::string>> solid, dashed;
+  std::vector<std::pair<std::string, std::string>> solid, dashed, dotted;
   std::size_t deepest = 0;
 };
 
@@ -100,7 +100,11 @@ Graph graph_of(const std::string& text) {
       const std::pair<std::string, std::string> edge(token, tokens[i + 2]);
       i += 3;
       const auto attributes = attributes_from(i);
-      (attributes.contains("style") ? graph.dashed : graph.solid).push_back(edge);
+      const auto style = attributes.find("style");
+      (style == attributes.end()   ? graph.solid
+       : style->second == "dashed" ? graph.dashed
+                                   : graph.dotted)
+          .push_back(edge);
       i++;  // ;
     } else {
       const std::string id = token;
@@ -142,6 +146,21 @@ TEST(Dot, RegionsAreBoxesAndCapturesDashed) {
   }
   for (const auto& [from, to] : graph.solid)
     EXPECT_FALSE(graph.labels.at(from).starts_with("arg1") && graph.cluster_of.at(from).empty());
+  // The node hands the carry to both; the predicate and the next carry come back.
+  ASSERT_EQ(graph.dotted.size(), 4u);
+  for (const auto& [from, to] : graph.dotted) {
+    const std::string &begin = graph.labels.at(from), &end = graph.labels.at(to);
+    EXPECT_TRUE(begin.starts_with("while") ? end == "carry\\nf32[]" : begin == "return")
+        << begin << end;
+  }
+}
+
+TEST(Dot, OperandsThatCannotChangePlacesAreNumbered) {
+  const std::string text = to_dot(trace([](Tensor x) { return (x - 1) * x; }, f32()));
+  EXPECT_THAT(text, ::testing::HasSubstr("headlabel=0"));
+  EXPECT_THAT(text, ::testing::HasSubstr("headlabel=1"));
+  EXPECT_THAT(to_dot(trace([](Tensor x) { return x * x + x; }, f32())),
+              ::testing::Not(::testing::HasSubstr("headlabel")));
 }
 
 TEST(Dot, CapturesOfAScanAreDashedAndItsXsAreNot) {
@@ -171,7 +190,7 @@ TEST(Dot, LabelsAreEscaped) {
   const Graph graph = graph_of(to_dot(Function::make("f\"g", {x}, {x})));
   std::set<std::string> labels;
   for (const auto& [id, label] : graph.labels) labels.insert(label);
-  EXPECT_EQ(labels, (std::set<std::string>{"a\"b\\c\\nd?\\nf32[]", "return"}));
+  EXPECT_EQ(labels, (std::set<std::string>{"a\"b\\c?d?\\nf32[]", "return"}));
 }
 
 TEST(Dot, NestingCostsNoStack) {

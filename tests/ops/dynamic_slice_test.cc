@@ -221,8 +221,8 @@ TEST(DynamicSlice, Misuse) {
       [&] {
         dynamic_slice(x, {i, i}, {5, 1});
       },
-      {"a part of 5 elements along axis 0 of f32[4,5]"});
-  expect_error([&] { dynamic_slice(x, {i, i}, {1, -1}); }, {"a part of -1 elements along axis 1"});
+      {"the part is 5 long along axis 0, where f32[4,5] has 4"});
+  expect_error([&] { dynamic_slice(x, {i, i}, {1, -1}); }, {"the part is -1 long along axis 1"});
   expect_error(
       [&] {
         dynamic_slice(x, {i, 0.5f}, {1, 1});
@@ -240,7 +240,7 @@ TEST(DynamicSlice, Misuse) {
       [&] {
         dynamic_update_slice(x, zeros(f32({1, 6})), {i, i});
       },
-      {"a part of 6 elements along axis 1 of f32[4,5]"});
+      {"the part is 6 long along axis 1, where f32[4,5] has 5"});
   expect_error([&] { dynamic_update_slice(x, zeros(f32({1})), {i, i}); }, {"the part has 1"});
   expect_error(
       [&] {

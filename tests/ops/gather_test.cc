@@ -98,10 +98,10 @@ TEST(Gather, Misuse) {
     return dims;
   };
   fails(rows, {1, 6},
-        {"gather", "slices of 6 elements along axis 1 of f32[4,5]", "gather_test.cc"});
+        {"gather", "the slices are 6 long along axis 1, where f32[4,5] has 5", "gather_test.cc"});
   fails(rows, {1}, {"slice_sizes has 1 sizes", "f32[4,5]"});
   fails(rows, {2, 5}, {"slices have 2 elements along axis 0"});
-  fails(rows, {-1, 5}, {"slices of -1 elements"});
+  fails(rows, {-1, 5}, {"the slices are -1 long"});
   fails(with([](GatherDims& d) { d.index_vector_dim = 3; }), {1, 5},
         {"index_vector_dim is 3", "s32[3,1]", "0 to 2"});
   fails(with([](GatherDims& d) { d.offset_dims = {2}; }), {1, 5},

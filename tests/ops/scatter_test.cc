@@ -230,7 +230,7 @@ TEST(Scatter, Misuse) {
   fails(zeros(s32({3, 5})), rows,
         {"scatter", "s32[3,5]", "f32[4,5]", "convert", "kF32", "scatter_test.cc"});
   fails(zeros(f32({2, 5})), rows, {"f32[2,5] count windows by [2]", "s32[3,1] by [3]"});
-  fails(zeros(f32({3, 6})), rows, {"windows of 6 elements along axis 1 of f32[4,5]"});
+  fails(zeros(f32({3, 6})), rows, {"the windows are 6 long along axis 1, where f32[4,5] has 5"});
   fails(zeros(f32({3})), rows, {"update_window_dims names axis 1", "1 axes"});
   fails(zeros(f32({3, 5, 1})), rows, {"count windows by [3,1]"});
   fails(updates, with([](ScatterDims& d) { d.inserted_window_dims = {}; }),

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/for_dtype.h"
 #include "ir/node.h"
-#include "ops/support.h"
 #include "passes/optimize.h"
 #include "rondo/rondo.h"
 #include "support/expect.h"
@@ -43,7 +43,7 @@ inline const ir::Node* find_node(const Function& function, const std::string& op
 /// Equal bit by bit, but for the bits of NaN.
 inline bool same_values(const Literal& a, const Literal& b) {
   if (a.type() != b.type()) return false;
-  return ops::for_dtype(a.dtype(), [&]<class T>() {
+  return for_dtype(a.dtype(), [&]<class T>() {
     const T* x = reinterpret_cast<const T*>(a.bytes());
     const T* y = reinterpret_cast<const T*>(b.bytes());
     auto is_nan = [](const T& value) {
@@ -85,7 +85,7 @@ inline Function expect_same_results(const Function& function,
 /// Values that are hard for a dtype, as many as fill a vector of kHardValues.
 inline constexpr std::int64_t kHardValues = 12;
 inline Literal hard_values(DType dtype, std::int64_t shift = 0) {
-  return ops::for_dtype(dtype, [&]<class T>() {
+  return for_dtype(dtype, [&]<class T>() {
     std::vector<T> values;
     for (std::int64_t i = 0; i < kHardValues; i++) {
       const std::int64_t k = (i + shift) % kHardValues;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "base/for_dtype.h"
 #include "ops/broadcast.h"
 #include "ops/concatenate.h"
 #include "ops/dynamic_slice.h"
@@ -47,7 +48,7 @@ Tensor node(const ir::OpDef& op, ir::Operands operands, ir::Attributes attribute
 /// A scalar constant, repeated.
 Tensor splat(const Tensor& like, double value) {
   const DType dtype = like.dtype();
-  const Literal scalar = ops::for_dtype(dtype, [&]<class T>() -> Literal {
+  const Literal scalar = for_dtype(dtype, [&]<class T>() -> Literal {
     if constexpr (is_complex(dtype_of<T>)) {
       using Part = typename T::value_type;
       return Literal::scalar(
@@ -67,7 +68,7 @@ Tensor splat(const Tensor& like, double value) {
 
 /// A small array of constants that are all the same.
 Tensor dense_ones(const Tensor& like) {
-  return ir::make_constant(ops::for_dtype(like.dtype(), [&]<class T>() {
+  return ir::make_constant(for_dtype(like.dtype(), [&]<class T>() {
     return Literal::from(std::vector<T>(static_cast<std::size_t>(like.type().elements()), T(1)),
                          like.shape());
   }));

@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "base/visit_dtype.h"
+#include "base/for_dtype.h"
 
 namespace rondo::testing {
 
@@ -134,8 +134,8 @@ std::string difference(const Literal& got, const Literal& want, const Tolerance&
   if (got.type() != want.type()) {
     return "the type is " + got.type().str() + ", expected " + want.type().str() + "\n";
   }
-  return visit_dtype(want.dtype(),
-                     [&]<class T>() { return element_differences<T>(got, want, tolerance); });
+  return for_dtype(want.dtype(),
+                   [&]<class T>() { return element_differences<T>(got, want, tolerance); });
 }
 
 std::string difference(const std::vector<Literal>& got, const std::vector<Literal>& want,

@@ -1,6 +1,6 @@
 #include "support/program.h"
 
-#include "base/visit_dtype.h"
+#include "base/for_dtype.h"
 #include "rondo/transforms.h"
 #include "support/program_generator.h"
 
@@ -19,7 +19,7 @@ std::int64_t Dice::number(std::int64_t low, std::int64_t high) {
 
 Literal random_literal(Dice& dice, const ValueType& type) {
   Literal literal = Literal::uninitialized(type.type);
-  visit_dtype(type.type.dtype, [&]<class T>() {
+  for_dtype(type.type.dtype, [&]<class T>() {
     for (T& element : literal.mutable_data<T>()) {
       if constexpr (std::is_same_v<T, bool>) {
         element = dice.chance(50);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/visit_dtype.h"
+#include "base/for_dtype.h"
 #include "xla/check.h"
 
 namespace rondo::testing {
@@ -33,7 +33,7 @@ inline std::vector<double> edge_reals(DType dtype) {
 
 /// A vector of edge values of the dtype.
 inline Literal edge_values(DType dtype) {
-  return visit_dtype(dtype, [&]<class T>() -> Literal {
+  return for_dtype(dtype, [&]<class T>() -> Literal {
     if constexpr (std::is_same_v<T, bool>) {
       return Literal::from({false, true}, {2});
     } else if constexpr (std::is_integral_v<T>) {

@@ -17,11 +17,6 @@
 
 namespace rondo {
 
-/// The inverse of erf on (-1, 1), of floats; infinite at -1 and 1, NaN outside. By the polynomials
-/// of M. Giles, "Approximating the erfinv function", 2010, as XLA has them: relative error about
-/// 1e-6 in f32, 1e-15 in f64.
-RONDO_API Tensor erf_inv(const Operand& x);
-
 /// The generators of rng_bit_generator.
 enum class RngAlgorithm : std::uint8_t {
   kThreeFry,  // Threefry-2x32-20; the state is u64[2]: key, counter

@@ -1,12 +1,14 @@
 // Linked into a program beside the library, this puts itself between the program and compile() and
-// Executable::run() (by the linker's --wrap): what the program runs is run by real XLA too, from the
-// HLO text and the StableHLO text of what was compiled, and the results are compared. Differences
-// are failures of the test that is running or, in a program without tests, of the program.
+// Executable::run() (by the linker's --wrap): what the program runs is run by real XLA too, from
+// the HLO text and the StableHLO text of what was compiled, and the results are compared.
+// Differences are failures of the test that is running or, in a program without tests, of the
+// program.
 //
 // The environment says how much of it:
-//   RONDO_XLA_EVERY  the first program of each test and one in so many of its others (default 1: all)
-//   RONDO_XLA_RTOL   how far results may differ, relative to them, where a program amplifies what is
-//                    rounded otherwise (default: 512 units in the last place)
+// - RONDO_XLA_EVERY: the first program of each test and one in so many of its others (default 1:
+//   all of them);
+// - RONDO_XLA_RTOL: how far results may differ, relative to them, where a program amplifies what is
+//   rounded otherwise (default: 512 units in the last place).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -118,10 +120,8 @@ class Watch {
   std::mutex mutex_;
   std::map<const void*, std::pair<Function, Executable>> originals_;
   // The tests compare with exact values; this only has to tell right from wrong.
-  const Tolerance tolerance_{.rtol = setting("RONDO_XLA_RTOL"),
-                             .atol = 1e-6,
-                             .ulps = 512,
-                             .loose_complex = true};
+  const Tolerance tolerance_{
+      .rtol = setting("RONDO_XLA_RTOL"), .atol = 1e-6, .ulps = 512, .loose_complex = true};
   const int every_ = std::max(1, static_cast<int>(setting("RONDO_XLA_EVERY").value_or(1)));
   std::map<std::string, int> runs_;
   std::map<std::pair<const void*, XlaOracle::Form>, int> programs_;  // seen, by test and form

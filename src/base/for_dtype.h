@@ -12,9 +12,9 @@
 namespace rondo {
 
 /// Calls `f.template operator()<T>()` with the host type of the dtype (pred is bool):
-/// `visit_dtype(t, [&]<class T>() { ... })`.
+/// `for_dtype(t, [&]<class T>() { ... })`.
 template <class F>
-decltype(auto) visit_dtype(DType dtype, F&& f) {
+decltype(auto) for_dtype(DType dtype, F&& f) {
   switch (dtype) {
     case DType::kPred:
       return f.template operator()<bool>();

@@ -1,6 +1,6 @@
-#include "text/escape.h"
+#include "base/escape.h"
 
-namespace rondo::text {
+namespace rondo {
 
 void append_escaped(std::string& out, std::string_view text) {
   for (const char c : text) {
@@ -11,4 +11,4 @@ void append_escaped(std::string& out, std::string_view text) {
   }
 }
 
-}  // namespace rondo::text
+}  // namespace rondo
