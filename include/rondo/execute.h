@@ -49,18 +49,26 @@ struct Progress {
   std::optional<std::int64_t> of;
 };
 
+/// A duration in any unit: 500ms, std::chrono::duration<double>(0.5).
+struct TimeLimit : std::chrono::nanoseconds {
+  template <class Rep, class Period>
+  constexpr TimeLimit(std::chrono::duration<Rep, Period> limit)
+      : std::chrono::nanoseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(limit)) {}
+};
+
 /// Limits of a run and what it reports. What exceeds a limit ends the run with an ExecutionError;
 /// the callbacks are called on the thread that runs.
 struct RunOptions {
-  std::optional<std::int64_t> max_iterations;        // trips of each execution of each loop
-  std::optional<std::chrono::nanoseconds> deadline;  // from the start of the run
-  std::stop_token stop_token;
+  std::optional<std::int64_t> max_iterations =
+      std::nullopt;                                  // trips of each execution of each loop
+  std::optional<TimeLimit> deadline = std::nullopt;  // from the start of the run
+  std::stop_token stop_token = {};
   /// Called a few times per second while a loop runs, and by progress().
-  std::function<void(const Progress&)> on_progress;
+  std::function<void(const Progress&)> on_progress = nullptr;
   /// Called by tap(); without it taps are silent.
-  std::function<void(std::string_view, const Literal&)> on_tap;
+  std::function<void(std::string_view, const Literal&)> on_tap = nullptr;
   /// The most threads that a run may use, from 1. The interpreter takes one, however many it may.
-  std::optional<int> threads;
+  std::optional<int> threads = std::nullopt;
   RunStats* stats = nullptr;  // filled with the statistics of this run
 };
 
@@ -106,13 +114,17 @@ RONDO_API Executable compile(const Function& function, const CompileOptions& opt
 
 /// While it lives, each op of its thread is computed at once and loops call their lambdas trip by
 /// trip, so that a debugger or a printf in a body sees values. The results are those of the traced
-/// program. It acts on tensors outside of traces.
+/// program. It acts on tensors outside traces: one that is made inside a traced function does
+/// nothing.
 class RONDO_API EagerScope {
  public:
   EagerScope();
   ~EagerScope();
   EagerScope(const EagerScope&) = delete;
   EagerScope& operator=(const EagerScope&) = delete;
+
+ private:
+  bool entered_;
 };
 
 }  // namespace rondo

@@ -135,6 +135,7 @@ class ValueAndGrad {
   auto operator()(const Args&... args) const {
     static_assert(((I < sizeof...(Args)) && ...),
                   "rondo: grad is asked for an argument that the call does not have");
+    check_callable<F, Args...>();
     using Out = result_of_t<F, Args...>;
     static_assert(std::is_same_v<Out, Tensor>,
                   "rondo: the function of grad must return one tensor, a scalar; use vjp or jacrev "
@@ -176,6 +177,7 @@ class Jacobian {
   auto operator()(const Args&... args) const {
     static_assert(((I < sizeof...(Args)) && ...),
                   "rondo: a Jacobian is asked for an argument that the call does not have");
+    check_callable<F, Args...>();
     using Out = result_of_t<F, Args...>;
     static constexpr std::size_t kOf[] = {I...};
     std::optional<Out> prototype;
@@ -289,6 +291,7 @@ auto hessian(F&& f, SourceLocation at = SourceLocation::current()) {
 template <class F, class... Primals, class... Tangents>
 auto jvp(F&& f, const std::tuple<Primals...>& primals, const std::tuple<Tangents...>& tangents,
          SourceLocation at = SourceLocation::current()) {
+  detail::check_callable<std::decay_t<F>, Primals...>();
   static_assert(sizeof...(Primals) == sizeof...(Tangents),
                 "rondo: jvp takes as many tangents as primals");
   static_assert((TreeConvertible<Tangents, traced_t<Primals>> && ...),
@@ -311,6 +314,7 @@ auto jvp(F&& f, const std::tuple<Primals...>& primals, const std::tuple<Tangents
 /// of the pullback name the line of its own call.
 template <class F, class... Primals>
 auto vjp(F&& f, const Primals&... primals) {
+  detail::check_callable<std::decay_t<F>, Primals...>();
   using Out = detail::result_of_t<std::decay_t<F>, Primals...>;
   std::optional<Out> prototype;
   detail::VjpLeaves leaves =

@@ -60,7 +60,7 @@ struct AssociativeScanOptions {
 };
 
 struct WhileScanOptions {
-  std::int64_t max_trip_count = 0;  // the most trips, and the leading size of ys
+  std::int64_t max_trip_count = -1;  // the most trips, and the leading size of ys; to be given
   Checkpoint checkpoint = {};
   std::string name = {};
 };
@@ -163,6 +163,9 @@ traced_t<State> while_loop(Cond&& cond, Body&& body, const State& init,
                            SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<State>;
   const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
+    static_assert(!std::is_void_v<call_result_t<Body, Traced>>,
+                  "rondo: the body must return the carry's type: the body of this while_loop "
+                  "returns nothing");
     auto next = call_with(body, detail::whole_tree_from(init, leaves));
     static_assert(TreeConvertible<decltype(next), Traced>,
                   "rondo: the body must return the carry's type: the body of this while_loop "
@@ -184,6 +187,9 @@ traced_t<State> fori_loop(const Operand& lower, const Operand& upper, Body&& bod
                           SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<State>;
   const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
+    static_assert(!std::is_void_v<call_result_t<Body, Tensor, Traced>>,
+                  "rondo: the body must return the carry's type: the body of this fori_loop "
+                  "returns nothing");
     auto next = call_with(body, leaves[0], detail::whole_tree_from(init, leaves.subspan(1)));
     static_assert(TreeConvertible<decltype(next), Traced>,
                   "rondo: the body must return the carry's type: the body of this fori_loop "
@@ -282,6 +288,9 @@ auto while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& o
 template <class Xs, class F>
 auto map(F&& f, const Xs& xs, const MapOptions& options = {},
          SourceLocation at = SourceLocation::current()) {
+  static_assert(!std::is_void_v<call_result_t<F, traced_t<Xs>>>,
+                "rondo: the function of a map must return a tree of tensors: this one returns "
+                "nothing");
   auto step = [&f](const std::tuple<>&, const traced_t<Xs>& x) {
     return std::pair(std::tuple<>(), call_with(f, x));
   };
@@ -346,11 +355,11 @@ auto cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Opera
 /// is an integer scalar, `branches` a tuple or a vector of callables. Throws TraceError where their
 /// results differ, naming both branches, and for no branches.
 template <class Branches, class... Operands>
-auto switch_case(const Operand& index, const Branches& branches, const Operands&... operands) {
+auto switch_case(const Operand& index, Branches&& branches, const Operands&... operands) {
   auto run = [&]<class Out>(std::type_identity<Out>, auto&& for_each_branch) {
     std::optional<Out> prototype;
     std::vector<detail::RegionCallable> callables;
-    for_each_branch([&](const auto& branch) {
+    for_each_branch([&](auto& branch) {
       callables.push_back(
           detail::branch_on_leaves<Out>(branch, prototype, index.at(), operands...));
     });
@@ -359,16 +368,16 @@ auto switch_case(const Operand& index, const Branches& branches, const Operands&
     return detail::whole_tree_from(*prototype, results);
   };
   if constexpr (requires { branches.begin(); }) {
-    using Out = detail::branch_result_t<const typename Branches::value_type, Operands...>;
+    using Out = detail::branch_result_t<decltype(*branches.begin()), Operands...>;
     return run(std::type_identity<Out>{}, [&](auto&& add) {
-      for (const auto& branch : branches) add(branch);
+      for (auto& branch : branches) add(branch);
     });
   } else {
-    static_assert(std::tuple_size_v<Branches> > 0, "rondo: switch_case needs a branch");
-    using Out = detail::branch_result_t<const std::tuple_element_t<0, Branches>, Operands...>;
-    return run(std::type_identity<Out>{}, [&](auto&& add) {
-      std::apply([&](const auto&... each) { (add(each), ...); }, branches);
-    });
+    static_assert(std::tuple_size_v<std::remove_cvref_t<Branches>> > 0,
+                  "rondo: switch_case needs a branch");
+    using Out = detail::branch_result_t<decltype(std::get<0>(branches)), Operands...>;
+    return run(std::type_identity<Out>{},
+               [&](auto&& add) { std::apply([&](auto&... each) { (add(each), ...); }, branches); });
   }
 }
 
@@ -384,7 +393,10 @@ traced_t<T> associative_scan(Combine&& combine, const T& elems,
     auto result = combine(detail::whole_tree_from(elems, a), detail::whole_tree_from(elems, b));
     static_assert(TreeConvertible<decltype(result), Traced>,
                   "rondo: combine must return a tree like its arguments");
-    return detail::leaves_of(tree_cast<Traced>(std::move(result), at), "result", at).values;
+    detail::Leaves out = detail::leaves_of(tree_cast<Traced>(std::move(result), at), "elems", at);
+    detail::check_same_leaves("associative_scan: the result of combine", leaf_paths(elems, "elems"),
+                              out.paths, at);
+    return out.values;
   };
   return detail::whole_tree_from(
       elems,

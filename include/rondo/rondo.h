@@ -2,6 +2,8 @@
 // application includes.
 #pragma once
 
+#include <iostream>
+
 #include "rondo/dtype.h"
 #include "rondo/error.h"
 #include "rondo/execute.h"

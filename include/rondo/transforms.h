@@ -77,6 +77,23 @@ void describe_specs(std::vector<TensorType>& types, std::vector<std::string>& na
   (add(specs), ...);
 }
 
+/// The mistakes that a call of a transformed function can make, as readable errors.
+template <class F, class... Args>
+constexpr void check_callable() {
+  static_assert(std::is_invocable_v<F&, traced_t<Args>...>,
+                "rondo: the function does not take these arguments: it is called with one tree of "
+                "tensors per argument");
+  static_assert(!std::is_invocable_v<F&, traced_t<Args>...> ||
+                    std::is_invocable_v<const F&, traced_t<Args>...>,
+                "rondo: the function must be callable through a const reference: it may not be a "
+                "mutable lambda");
+  if constexpr (std::is_invocable_v<const F&, traced_t<Args>...>) {
+    static_assert(!std::is_void_v<std::invoke_result_t<const F&, traced_t<Args>...>>,
+                  "rondo: a traced function must return a tree of tensors: this one returns "
+                  "nothing");
+  }
+}
+
 /// f on leaves; what it returned is left in `prototype`.
 template <class F, class Out, class... Args>
 RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const Args&... args) {
@@ -99,6 +116,8 @@ Function trace(F&& f, const Specs&... specs) {
   static_assert(std::is_invocable_v<std::decay_t<F>&, traced_t<Specs>...>,
                 "rondo: the function does not take arguments of these specs: it needs one "
                 "parameter per spec, a Tensor or a tree of them");
+  static_assert(!std::is_void_v<std::invoke_result_t<std::decay_t<F>&, traced_t<Specs>...>>,
+                "rondo: a traced function must return a tree of tensors: this one returns nothing");
   using Out = traced_t<std::invoke_result_t<std::decay_t<F>&, traced_t<Specs>...>>;
   std::vector<TensorType> types;
   std::vector<std::string> names;
@@ -122,6 +141,7 @@ class Jitted {
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    detail::check_callable<F, Args...>();
     using Out = traced_t<std::invoke_result_t<const F&, traced_t<Args>...>>;
     std::vector<Tensor> leaves;
     auto collect = [&](const auto& arg) {

@@ -7,7 +7,9 @@
 //
 //     auto tree_fields(State& s) { return std::tie(s.position, s.velocity); }
 //
-// in its own namespace; it goes before reflection, and the struct must be copyable.
+// in its own namespace; it goes before reflection, and the struct must be copyable. Members that it
+// does not list are copied from where a tree is taken as a pattern: a jitted function has those of
+// its first call.
 //
 // Leaves are always visited in the same order: elements and fields as they are declared, maps by
 // ascending key.
@@ -457,5 +459,15 @@ tree_cast(From&& from, [[maybe_unused]] SourceLocation at = SourceLocation::curr
     return std::forward<From>(from);
   }
 }
+
+namespace detail {
+
+/// Throws TraceError, listing what is lost and what is new, where the leaves of `is` are not those
+/// of `meant`: vectors of another size, maps with other keys. `what` is "reduce: the combiner's
+/// result".
+RONDO_API void check_same_leaves(std::string_view what, const std::vector<std::string>& meant,
+                                 const std::vector<std::string>& is, SourceLocation at);
+
+}  // namespace detail
 
 }  // namespace rondo

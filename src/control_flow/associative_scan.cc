@@ -41,6 +41,7 @@ class AssociativeScan {
   std::vector<Tensor> combined(const std::vector<Tensor>& a, const std::vector<Tensor>& b) const {
     std::vector<Tensor> result = combine_(a, b);
     for (std::size_t i = 0; i < result.size(); i++) {
+      ir::checked(result[i], "associative_scan", at_);
       if (result[i].type() == a[i].type()) continue;
       throw TraceError(fmt::format("associative_scan: combine of two {} returns {}\n  at {}\n  It "
                                    "must keep shapes and dtypes, and treat the slices "

@@ -1,4 +1,7 @@
 // cond and switch_case.
+#include <algorithm>
+#include <utility>
+
 #include "control_flow/carry.h"
 #include "control_flow/while.h"
 #include "fmt/format.h"
@@ -64,6 +67,49 @@ void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLo
       at);
 }
 
+RegionTrace traced_branch(bool is_switch, std::size_t branch, const RegionCallable& callable,
+                          const Leaves& operands, SourceLocation at) {
+  const std::string name = is_switch     ? fmt::format("branch_{}", branch)
+                           : branch == 0 ? "true_branch"
+                                         : "false_branch";
+  return {name,
+          branch_name(is_switch, branch),
+          types_of(operands.values),
+          short_names(operands.paths),
+          callable,
+          at};
+}
+
+/// In an EagerScope one branch runs. Its scalars stand for values of the dtypes that the others
+/// return, which a trace of those tells, where they can be traced: what is there to look at values
+/// cannot.
+void adopt_dtypes_of_others(bool is_switch, std::span<const RegionCallable> branches,
+                            std::size_t taken, const Leaves& operands, Leaves& out,
+                            SourceLocation at) {
+  std::vector<const Tensor*> meant(out.values.size());
+  std::vector<Leaves> others;
+  others.reserve(branches.size());
+  for (std::size_t b = 0; b < branches.size(); b++) {
+    if (b == taken) continue;
+    try {
+      others.push_back(traced_branch(is_switch, b, branches[b], operands, at).out());
+    } catch (const TraceError&) {
+      continue;
+    }
+    const Leaves& other = others.back();
+    for (std::size_t i = 0; other.paths == out.paths && i < meant.size(); i++) {
+      if (!meant[i] && (b == 0 || !other.values[i].is_scalar_literal()))
+        meant[i] = &other.values[i];
+      if (meant[i] && meant[i]->is_scalar_literal() && !other.values[i].is_scalar_literal())
+        meant[i] = &other.values[i];
+    }
+  }
+  for (std::size_t i = 0; i < meant.size(); i++) {
+    if (meant[i] && out.values[i].is_scalar_literal())
+      out.values[i] = ops::adopt_dtype(out.values[i], meant[i]->dtype(), at);
+  }
+}
+
 /// The selector as the node takes it: a pred, or an s32 within the branches.
 Tensor checked_selector(const Operand& given, bool is_switch, std::size_t branches) {
   Tensor selector = given.any();
@@ -110,17 +156,18 @@ std::vector<Tensor> branch(const Operand& selector, bool is_switch,
                               : chosen.item<bool>(at) ? 0
                                                       : 1;
     evaluate_all(operands, at);
-    return branches[taken](operands.values).values;
+    Leaves out = branches[taken](operands.values);
+    check_not_empty(branch_name(is_switch, taken), out, at);
+    const auto is_scalar = [](const Tensor& x) { return x.is_scalar_literal(); };
+    if (std::any_of(out.values.begin(), out.values.end(), is_scalar))
+      adopt_dtypes_of_others(is_switch, branches, taken, operands, out, at);
+    return std::move(out.values);
   }
   const std::vector<TensorType> types = types_of(operands.values);
   const std::vector<std::string> names = short_names(operands.paths);
   std::vector<RegionTrace> traces;
-  for (std::size_t b = 0; b < branches.size(); b++) {
-    const std::string name = is_switch ? fmt::format("branch_{}", b)
-                             : b == 0  ? "true_branch"
-                                       : "false_branch";
-    traces.emplace_back(name, branch_name(is_switch, b), types, names, branches[b], at);
-  }
+  for (std::size_t b = 0; b < branches.size(); b++)
+    traces.push_back(traced_branch(is_switch, b, branches[b], operands, at));
   check_branches(is_switch, traces, at);
   std::vector<ir::OpenRegion> regions;
   for (RegionTrace& trace : traces) regions.push_back(trace.finish());

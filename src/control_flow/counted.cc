@@ -1,5 +1,6 @@
 #include "control_flow/counted.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/for_dtype.h"
@@ -198,8 +199,19 @@ std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> st
   return Emitter(loop, step).emit(std::move(state));
 }
 
-void check_unroll(const char* construct, std::int64_t unroll, SourceLocation at) {
-  if (unroll >= 1 || unroll == kUnrollAll) return;
+std::int64_t checked_unroll(const char* construct, std::int64_t unroll,
+                            std::optional<std::int64_t> trips, SourceLocation at) {
+  const std::int64_t bodies = unroll == kUnrollAll ? trips.value_or(1)
+                              : trips              ? std::min(unroll, *trips)
+                                                   : unroll;
+  if (bodies > kMostUnrolledBodies) {
+    throw TraceError(fmt::format("{}: unrolled it has {} bodies one after the other, {} at most\n  "
+                                 "at {}\n  Unroll less of it: {{.unroll = 8}}.",
+                                 construct, bodies, kMostUnrolledBodies, at.str()),
+                     at);
+  }
+  if (unroll == kUnrollAll) return unroll;
+  if (unroll >= 1) return std::max<std::int64_t>(bodies, 1);
   throw TraceError(fmt::format("{}: unroll is {}\n  at {}\n  Give a positive number of bodies per "
                                "trip, or rondo::kUnrollAll.",
                                construct, unroll, at.str()),

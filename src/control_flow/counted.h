@@ -37,7 +37,12 @@ std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor&
 std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state,
                                  const Step& step);
 
-/// Throws TraceError unless `unroll` is positive or kUnrollAll.
-void check_unroll(const char* construct, std::int64_t unroll, SourceLocation at);
+/// The most bodies that unrolling sets one after the other.
+inline constexpr std::int64_t kMostUnrolledBodies = 100'000;
+
+/// The bodies per trip, no more than there are trips where those are known. Throws TraceError
+/// unless `unroll` is positive or kUnrollAll, and for too many bodies.
+std::int64_t checked_unroll(const char* construct, std::int64_t unroll,
+                            std::optional<std::int64_t> trips, SourceLocation at);
 
 }  // namespace rondo::control_flow

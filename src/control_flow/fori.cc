@@ -1,5 +1,7 @@
 #include "control_flow/fori.h"
 
+#include <utility>
+
 #include "base/for_dtype.h"
 #include "control_flow/carry.h"
 #include "control_flow/counted.h"
@@ -61,11 +63,36 @@ std::vector<Tensor> expand_fori(const ir::Node& node, std::span<const Tensor> op
                       step);
 }
 
+bool holds(DType dtype, const Scalar& value) {
+  return for_dtype(dtype, [&]<class T>() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      return value.dtype == DType::kU64
+                 ? std::in_range<T>(static_cast<std::uint64_t>(value.integer))
+                 : std::in_range<T>(value.integer);
+    }
+    return false;
+  });
+}
+
+/// Two C++ integers in the wider of their dtypes, or in one that holds both.
+std::array<Tensor, 2> common_integers(const Operand& a, const Operand& b) {
+  DType first = a.scalar().dtype, second = b.scalar().dtype;
+  if (byte_width(first) < byte_width(second)) std::swap(first, second);
+  for (const DType dtype : {first, second, DType::kS64, DType::kU64}) {
+    if (holds(dtype, a.scalar()) && holds(dtype, b.scalar())) return {a.as(dtype), b.as(dtype)};
+  }
+  return {a.as(first), b.as(first)};  // throws: one is negative, the other past s64
+}
+
 /// Both bounds as integer scalars of one dtype: a C++ integer takes the dtype of a tensor beside
 /// it.
 std::array<Tensor, 2> checked_bounds(const std::string& called, const Operand& lower,
                                      const Operand& upper, SourceLocation at) {
-  std::array<Tensor, 2> bounds = ops::same_dtype(called, lower, upper);
+  std::array<Tensor, 2> bounds = lower.is_scalar() && upper.is_scalar() &&
+                                         is_integer(lower.scalar().dtype) &&
+                                         is_integer(upper.scalar().dtype)
+                                     ? common_integers(lower, upper)
+                                     : ops::same_dtype(called, lower, upper);
   for (const Tensor& bound : bounds) {
     if (bound.rank() == 0 && is_integer(bound.dtype())) continue;
     throw TraceError(fmt::format("{}: the bounds must be integer scalars, they are {} and {}\n  at "
@@ -140,8 +167,8 @@ std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
   check_not_empty("the init of " + called, init, at);
   const std::array<Tensor, 2> bounds = checked_bounds(called, lower, upper, at);
   check_step(called, options.step, bounds[0].dtype(), at);
-  check_unroll(called.c_str(), options.unroll, at);
   const std::optional<std::int64_t> trips = static_trip_count(bounds[0], bounds[1], options.step);
+  const std::int64_t unroll = checked_unroll(called.c_str(), options.unroll, trips, at);
   if (options.unroll == kUnrollAll && !trips) {
     throw TraceError(fmt::format("{}: kUnrollAll needs constant bounds, and these are computed\n  "
                                  "at {}\n  Give the bounds as C++ integers, or a "
@@ -165,7 +192,7 @@ std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
   operands.insert(operands.end(), captures.begin(), captures.end());
   ForiAttributes attributes{static_cast<std::int64_t>(init.values.size()),
                             options.step,
-                            options.unroll,
+                            unroll,
                             options.reverse,
                             options.name,
                             trips,

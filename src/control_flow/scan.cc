@@ -136,10 +136,8 @@ std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> op
   return emit_counted(loop, std::move(state), step);
 }
 
-std::int64_t normal_scan_axis(const std::string& called, const Leaves& xs, std::int64_t axis,
-                              SourceLocation at) {
-  if (xs.values.empty()) return axis;
-  std::int64_t normal = axis;
+void check_scan_axis(const std::string& called, const Leaves& xs, std::int64_t axis,
+                     SourceLocation at) {
   for (std::size_t i = 0; i < xs.values.size(); i++) {
     const TensorType& type = xs.values[i].type();
     if (axis < -type.rank() || axis >= type.rank()) {
@@ -149,15 +147,20 @@ std::int64_t normal_scan_axis(const std::string& called, const Leaves& xs, std::
                                    called, xs.paths[i], type.str(), axis, at.str()),
                        at);
     }
-    normal = axis < 0 ? axis + type.rank() : axis;
-    if (axis < 0 && type.rank() != xs.values[0].rank()) {
-      throw TraceError(fmt::format("{}: axis {} counts from the end, but the xs differ in rank ({} "
-                                   "and {})\n  at {}\n  Name the axis from the front.",
-                                   called, axis, xs.values[0].type().str(), type.str(), at.str()),
-                       at);
-    }
   }
-  return normal;
+}
+
+/// The same array with one axis at another place; both may count from the end.
+Tensor with_axis_moved(const Tensor& x, std::int64_t from, std::int64_t to, SourceLocation at) {
+  const std::int64_t rank = x.rank();
+  if (from < 0) from += rank;
+  if (to < 0) to += rank;
+  std::vector<std::int64_t> order;
+  for (std::int64_t axis = 0; axis < rank; axis++) {
+    if (axis != from) order.push_back(axis);
+  }
+  order.insert(order.begin() + to, from);
+  return transpose(Operand(x, at), order);
 }
 
 std::int64_t checked_length(const std::string& called, const Leaves& xs, const ScanOptions& options,
@@ -198,6 +201,7 @@ std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& 
   evaluate_all(state, at);
   evaluate_all(xs, at);
   std::vector<std::vector<Tensor>> ys;
+  std::vector<std::string> first_y_paths;
   for (std::int64_t trip = 0; trip < length; trip++) {
     const Tensor index(reverse ? length - 1 - trip : trip);
     std::vector<Tensor> arguments = state.values;
@@ -206,6 +210,9 @@ std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& 
     const std::ptrdiff_t carries = static_cast<std::ptrdiff_t>(
         std::count_if(out.paths.begin(), out.paths.end(),
                       [](const std::string& p) { return p.starts_with("carry"); }));
+    const std::vector<std::string> y_paths(out.paths.begin() + carries, out.paths.end());
+    if (trip == 0) first_y_paths = y_paths;
+    detail::check_same_leaves(called + ": the y of a later trip", first_y_paths, y_paths, at);
     Leaves next{{out.values.begin(), out.values.begin() + carries},
                 {out.paths.begin(), out.paths.begin() + carries}};
     check_carry("the body of " + called + " changes the carry", state, next, at);
@@ -249,9 +256,36 @@ void check_map(const Leaves& xs, const MapOptions& options, SourceLocation at) {
                                  called, at.str()),
                      at);
   }
-  control_flow::normal_scan_axis(called, xs, 0, at);
+  control_flow::check_scan_axis(called, xs, 0, at);
   control_flow::checked_length(called, xs, {}, 0, at);
 }
+
+namespace {
+
+/// An axis that counts from the end is another one of each array: the scan goes along their axis 0.
+std::vector<Tensor> scan_from_the_end(const std::string& called, const RegionCallable& body,
+                                      Leaves init, Leaves xs, const ScanOptions& options,
+                                      SourceLocation at) {
+  const std::int64_t axis = options.axis;
+  for (Tensor& x : xs.values) x = control_flow::with_axis_moved(x, axis, 0, at);
+  ScanOptions along_first = options;
+  along_first.axis = 0;
+  const std::size_t carries = init.values.size();
+  std::vector<Tensor> results = scan(body, std::move(init), std::move(xs), along_first, at);
+  for (std::size_t y = carries; y < results.size(); y++) {
+    const std::int64_t rank = results[y].rank();
+    if (axis < -rank) {
+      throw TraceError(fmt::format("{}: a y cannot be stacked along axis {}: with its new axis it "
+                                   "has {}\n  at {}\n  Give an axis from {} on, or a larger y.",
+                                   called, axis, rank, at.str(), -rank),
+                       at);
+    }
+    results[y] = control_flow::with_axis_moved(results[y], 0, axis, at);
+  }
+  return results;
+}
+
+}  // namespace
 
 std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
                          const ScanOptions& options, SourceLocation at) {
@@ -259,9 +293,12 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
   const std::string called = construct_name("scan", options.name);
   check_not_empty("the init of " + called, init, at);
   check_not_empty(called, xs, at);
-  check_unroll(called.c_str(), options.unroll, at);
-  const std::int64_t axis = normal_scan_axis(called, xs, options.axis, at);
+  check_scan_axis(called, xs, options.axis, at);
+  if (options.axis < 0)
+    return scan_from_the_end(called, body, std::move(init), std::move(xs), options, at);
+  const std::int64_t axis = options.axis;
   const std::int64_t length = checked_length(called, xs, options, axis, at);
+  const std::int64_t unroll = checked_unroll(called.c_str(), options.unroll, length, at);
   // With no trip at all the ys' types are known from a trace only.
   if (ir::eager_active() && length > 0)
     return eager_scan(called, body, std::move(init), std::move(xs), length, axis, options.reverse,
@@ -282,7 +319,6 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
   Leaves next{{out.values.begin(), out.values.begin() + carries}, {out.paths.begin(), first_y}};
   check_carry("the body of " + called + " changes the carry", init, next, at);
   std::copy(next.values.begin(), next.values.end(), out.values.begin());
-  const std::int64_t stack_axis = axis < 0 ? 0 : axis;
   ir::OpenRegion region = step.finish();
   const std::vector<Tensor> captures = region.captures;
   ir::Operands operands(init.values.begin(), init.values.end());
@@ -291,8 +327,8 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
   ScanAttributes attributes{static_cast<std::int64_t>(init.values.size()),
                             static_cast<std::int64_t>(xs.values.size()),
                             length,
-                            stack_axis,
-                            options.unroll,
+                            axis,
+                            unroll,
                             options.reverse,
                             options.name,
                             options.checkpoint,

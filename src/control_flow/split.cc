@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "control_flow/tape.h"
 #include "ir/function_data.h"
 #include "ir/region.h"
 #include "rondo/ops/shape.h"
@@ -265,6 +266,7 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   SplitBody split;
   std::vector<Tensor> forward_results(outputs.begin(), results_end);
   for (const Tensor& residual : kept) {
+    refuse_to_keep_tapes(residual);
     split.residuals.push_back(residual.type());
     // The last one: where a carry is a y as well, the y is stacked.
     std::int64_t same = static_cast<std::int64_t>(joint.results) - 1;

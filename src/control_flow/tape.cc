@@ -90,6 +90,21 @@ const ir::OpDef kTapeRead{.name = "tape_read",
                           .expand = tape_in_text,
                           .jvp = tape_jvp};
 
+void refuse_to_keep_tapes(const Tensor& residual) {
+  std::vector<Tensor> open{residual};
+  while (!open.empty()) {
+    const Tensor value = std::move(open.back());
+    open.pop_back();
+    const ir::Node* node = value.node();
+    if (node->op == &kTapeWrite) tape_failure(*node, "a loop around it");
+    if (node->op->kind == ir::OpKind::kWhile)
+      open.push_back(node->regions[1].outputs()[value.result()]);
+    if (node->op->kind == ir::OpKind::kConditional) {
+      for (const Function& branch : node->regions) open.push_back(branch.outputs()[value.result()]);
+    }
+  }
+}
+
 Tensor empty_tape(const TensorType& row) { return zeros(stacked_type(row, 0, 1)); }
 
 Tensor tape_write(const Tensor& tape, const Tensor& row, const Tensor& number,

@@ -25,4 +25,8 @@ Tensor tape_write(const Tensor& tape, const Tensor& row, const Tensor& number,
                   const std::string& loop);
 Tensor tape_read(const Tensor& tape, const Tensor& number, const std::string& loop);
 
+/// Throws TraceError where a value that a loop is to keep for its way back is such a tape, which
+/// has another size on each trip.
+void refuse_to_keep_tapes(const Tensor& residual);
+
 }  // namespace rondo::control_flow

@@ -25,6 +25,7 @@ struct WhileAttributes {
   std::optional<Residuals> residuals = std::nullopt;  // of a loop that runs for a way back
   /// For the error, where a trip of this loop makes several of the one that the user promised.
   std::optional<std::int64_t> promised = std::nullopt;
+  bool ends_by_itself = false;  // the condition sees to max_trip_count
   bool operator==(const WhileAttributes&) const = default;
 };
 

@@ -158,7 +158,8 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
   if (policy == Policy::kNone) refuse_reverse(construct_name("while_loop", a.name), call.at());
   check_slots(construct_name("while_loop", a.name), a.checkpoint, call.at());
   const bool by_slots = policy == Policy::kOnline || policy == Policy::kRevolve;
-  if (a.trip_count && !(by_slots && a.checkpoint.slots < *a.trip_count))
+  const bool promise_breaks = a.max_trip_count && a.trip_count && *a.trip_count > *a.max_trip_count;
+  if (a.trip_count && !promise_breaks && !(by_slots && a.checkpoint.slots < *a.trip_count))
     return call.derivatives.reverse_expanded(call, while_as_scan);
   if (policy == Policy::kPeriodic && a.max_trip_count && a.checkpoint.slots < *a.max_trip_count)
     return call.derivatives.reverse_expanded(call, while_by_periods);

@@ -1,5 +1,7 @@
 // while_scan: a scan that can stop early, as a while over the carry, the rows so far and their
 // count.
+#include <functional>
+
 #include "control_flow/carry.h"
 #include "control_flow/scan.h"
 #include "control_flow/while.h"
@@ -8,6 +10,45 @@
 #include "ir/lazy.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
+
+namespace rondo::control_flow {
+
+namespace {
+
+/// The loop trip by trip; nothing for no trips, since the ys' types are known from a trace only.
+std::vector<Tensor> eager_while_scan(const std::string& called, const RegionCallable& cond,
+                                     const RegionCallable& body,
+                                     const std::function<void(Leaves&)>& check_body, Leaves state,
+                                     std::int64_t limit, SourceLocation at) {
+  const std::ptrdiff_t carries = std::ssize(state.values);
+  evaluate_all(state, at);
+  std::vector<std::vector<Tensor>> ys;
+  std::int64_t count = 0;
+  for (; count < limit; count++) {
+    const Tensor go_on = cond(state.values).values.at(0);
+    check_predicate("the condition of " + called, go_on, at);
+    if (!go_on.item<bool>(at)) break;
+    Leaves out = body(state.values);
+    check_body(out);
+    evaluate_all(out, at);
+    state.values.assign(out.values.begin(), out.values.begin() + carries);
+    ys.resize(out.values.size() - static_cast<std::size_t>(carries));
+    for (std::size_t i = 0; i < ys.size(); i++)
+      ys[i].push_back(out.values[static_cast<std::size_t>(carries) + i]);
+  }
+  if (count == 0) return {};
+  for (const std::vector<Tensor>& rows : ys) {
+    const Tensor written = stack(rows, 0, at);
+    const Tensor rest = zeros(stacked_type(rows[0].type(), 0, limit - count), at);
+    state.values.push_back(concatenate({written, rest}, 0, at));
+  }
+  state.values.push_back(Operand(count, at).as(DType::kS32));
+  return std::move(state.values);
+}
+
+}  // namespace
+
+}  // namespace rondo::control_flow
 
 namespace rondo::detail {
 
@@ -18,9 +59,14 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
   check_not_empty("the init of " + called, init, at);
   const std::int64_t limit = options.max_trip_count;
   if (limit < 0 || limit > std::numeric_limits<std::int32_t>::max()) {
-    throw TraceError(fmt::format("{}: max_trip_count is {}; it must be from 0 to {}\n  at {}",
-                                 called, limit, std::numeric_limits<std::int32_t>::max(), at.str()),
-                     at);
+    throw TraceError(
+        fmt::format(
+            "{}: max_trip_count is {}\n  at {}\n  Give the most trips that it may make, "
+            "from 0 to {}: the ys have so many rows.",
+            called,
+            limit == WhileScanOptions().max_trip_count ? "not given" : std::to_string(limit),
+            at.str(), std::numeric_limits<std::int32_t>::max()),
+        at);
   }
   const std::size_t carries = init.values.size();
   const auto split = [&](Leaves& out) {
@@ -36,6 +82,10 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
     std::copy(next.values.begin(), next.values.end(), out.values.begin());
   };
 
+  if (ir::eager_active()) {
+    std::vector<Tensor> results = eager_while_scan(called, cond, body, split, init, limit, at);
+    if (!results.empty()) return results;
+  }
   // The body is traced once, on its own, which tells the types of the ys; the while replays it.
   const std::vector<TensorType> types = types_of(init.values);
   RegionTrace step((options.name.empty() ? "while_scan" : options.name) + "_body",
@@ -80,21 +130,12 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
     next.values[count] = Operand(leaves[count], at) + Operand(1, at);
     return next;
   };
-  const RegionCallable on_eager_body = [&](std::span<const Tensor> leaves) {
-    Leaves out = body(leaves.first(carries));
-    split(out);
-    Leaves next{{leaves.begin(), leaves.end()}, paths};
-    for (std::size_t i = 0; i < count; i++)
-      next.values[i] =
-          i < carries ? out.values[i] : write_slice(leaves[i], out.values[i], leaves[count], 0, at);
-    next.values[count] = Operand(leaves[count], at) + Operand(1, at);
-    return next;
-  };
-  WhileOptions while_options;
-  while_options.name = options.name;
-  while_options.checkpoint = options.checkpoint;
-  return detail::while_loop(on_condition, ir::eager_active() ? on_eager_body : on_body,
-                            std::move(state), while_options, at);
+  WhileAttributes attributes;
+  attributes.name = options.name;
+  attributes.max_trip_count = limit;
+  attributes.ends_by_itself = true;
+  attributes.checkpoint = options.checkpoint;
+  return traced_while(on_condition, on_body, state, std::move(attributes), at);
 }
 
 }  // namespace rondo::detail

@@ -31,6 +31,7 @@ struct WhileTape {
   /// A fori_loop of unknown length is a while too.
   std::string called() const { return construct_name("loop", attributes.name); }
   Tensor read(const Tensor& stack, const Tensor& trip) const {
+    if (limit && *limit == 0) return zeros(slice_type(stack.type(), 0), at);  // no trip reads it
     return limit ? read_slice(stack, trip, 0, at) : tape_read(stack, trip, called());
   }
   Tensor written(const Tensor& stack, const Tensor& row, const Tensor& trip) const {

@@ -4,6 +4,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "control_flow/while.h"
 #include "fmt/format.h"
+#include "interpreter/order.h"
 #include "interpreter/program.h"
 
 namespace rondo::interpreter {
@@ -19,15 +20,16 @@ struct Place {
   Reference reference = 0;
   bool owned = true;  // false: another scope or another name needs the slot; it is neither moved
                       // nor cleared here
-  std::size_t last_use = 0;  // index in the body; body.size() for results; kNever for unused
+  std::size_t last_use = 0;  // place in the order; its size for results; kNever for unused
 };
 inline constexpr std::size_t kNeverUsed = static_cast<std::size_t>(-1);
 
 /// A function being laid out.
 struct Scope {
   Function function;
+  std::vector<const Node*> order;  // the body as it runs
   absl::flat_hash_map<Key, Place> places;
-  std::size_t next = 0;  // body index
+  std::size_t next = 0;  // in the order
   // What to do when the body is done.
   enum class Role { kEntry, kCondition, kBody, kBranch } role = Role::kEntry;
   const Node* holder = nullptr;
@@ -80,7 +82,8 @@ class Builder {
     };
     for (const Tensor& param : function.parameters())
       scope.places[{param.node(), 0}].last_use = kNeverUsed;
-    const auto& body = function.body();
+    scope.order = reads_before_writes(function);
+    const auto& body = scope.order;
     for (std::size_t i = 0; i < body.size(); i++) {
       for (std::uint32_t r = 0; r < body[i]->types.size(); r++)
         scope.places[{body[i], r}].last_use = kNeverUsed;
@@ -113,12 +116,12 @@ class Builder {
 
   void step() {
     Scope& scope = scopes_.back();
-    if (scope.next == scope.function.body().size()) {
+    if (scope.next == scope.order.size()) {
       close();
       return;
     }
     const std::size_t index = scope.next++;
-    const Node* node = scope.function.body()[index];
+    const Node* node = scope.order[index];
     switch (node->op->kind) {
       case OpKind::kConstant:
         add_constant(scope, node);

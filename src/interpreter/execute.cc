@@ -7,6 +7,7 @@
 #include "interpreter/machine.h"
 #include "interpreter/program.h"
 #include "ir/lazy.h"
+#include "ir/region.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
 
@@ -57,6 +58,12 @@ void check_arguments(const Function& function, std::span<const TensorType> types
                     function.name(), arguments.size(), types.size(), wanted, remedy));
   }
   for (std::size_t i = 0; i < types.size(); i++) {
+    if (arguments[i].elements() > 0 && !arguments[i].bytes()) {
+      throw ExecutionError(
+          fmt::format("run of '{}': argument {} ('{}') was moved from\n  Copy the "
+                      "literal, or make it again.",
+                      function.name(), i, function.param_names()[i]));
+    }
     if (arguments[i].type() == types[i]) continue;
     throw ExecutionError(fmt::format(
         "run of '{}': argument {} ('{}') is {}, the program takes {}\n  Convert the literal, or "
@@ -110,7 +117,11 @@ const Function& Executable::function() const {
   return impl_->function;
 }
 
-EagerScope::EagerScope() { ir::enter_eager(); }
-EagerScope::~EagerScope() { ir::leave_eager(); }
+EagerScope::EagerScope() : entered_(!ir::tracing()) {
+  if (entered_) ir::enter_eager();
+}
+EagerScope::~EagerScope() {
+  if (entered_) ir::leave_eager();
+}
 
 }  // namespace rondo

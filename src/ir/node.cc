@@ -150,6 +150,8 @@ Tensor rebuild(const Node* node, Operands operands) {
 }
 
 Tensor make_constant(Literal value, SourceLocation at) {
+  if (value.elements() > 0 && !value.bytes())
+    fail("constant", "the literal was moved from\n  Use it before it is moved, or copy it.", at);
   ResultTypes types{value.type()};
   return make_typed(kConstant, {}, ConstantAttributes{std::move(value)}, std::move(types), at);
 }

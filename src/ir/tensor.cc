@@ -1,5 +1,6 @@
 #include "rondo/tensor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <ostream>
@@ -84,9 +85,9 @@ std::string scalar_text(const Scalar& value) {
 
 template <class T>
 Literal integer_scalar(const Scalar& value, DType dtype, SourceLocation at) {
-  if (is_complex(value.dtype)) inexact(value, dtype, "would lose its imaginary part", at);
+  if (value.imaginary != 0) inexact(value, dtype, "would lose its imaginary part", at);
   constexpr bool wide = sizeof(T) == 8;
-  if (!is_floating(value.dtype)) {
+  if (!is_floating(value.dtype) && !is_complex(value.dtype)) {
     const bool large = value.dtype == DType::kU64 && value.integer < 0;  // past the range of int64
     const bool fits =
         std::is_unsigned_v<T>
@@ -116,7 +117,7 @@ double real_of(const Scalar& value) {
 
 template <class T>
 Literal float_scalar(const Scalar& value, DType dtype, SourceLocation at) {
-  if (is_complex(value.dtype)) inexact(value, dtype, "would lose its imaginary part", at);
+  if (value.imaginary != 0) inexact(value, dtype, "would lose its imaginary part", at);
   const double real = real_of(value);
   const T rounded = static_cast<T>(real);
   if (std::isinf(static_cast<double>(rounded)) && !std::isinf(real))
@@ -139,7 +140,7 @@ Literal complex_scalar(const Scalar& value, DType dtype, SourceLocation at) {
 Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at) {
   switch (dtype) {
     case DType::kPred:
-      if (is_complex(value.dtype) || real_of(value) != (real_of(value) != 0 ? 1 : 0))
+      if (value.imaginary != 0 || real_of(value) != (real_of(value) != 0 ? 1 : 0))
         inexact(value, dtype, "is neither 0 nor 1", at);
       return Literal::scalar(real_of(value) != 0);
     case DType::kS8:
@@ -175,5 +176,28 @@ Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at) {
 }
 
 }  // namespace ir
+
+namespace detail {
+
+void check_same_leaves(std::string_view what, const std::vector<std::string>& meant,
+                       const std::vector<std::string>& is, SourceLocation at) {
+  if (is == meant) return;
+  const auto missing = [](const std::vector<std::string>& from,
+                          const std::vector<std::string>& paths) {
+    std::string text;
+    for (const std::string& path : from) {
+      if (std::find(paths.begin(), paths.end(), path) == paths.end())
+        text += (text.empty() ? "" : ", ") + path;
+    }
+    return text.empty() ? "none" : text;
+  };
+  throw TraceError(
+      fmt::format("{} has {} leaves, {} are meant; lost: {}; new: {}\n  at {}\n  Give "
+                  "as many entries, under the same keys.",
+                  what, is.size(), meant.size(), missing(meant, is), missing(is, meant), at.str()),
+      at);
+}
+
+}  // namespace detail
 
 }  // namespace rondo

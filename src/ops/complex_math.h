@@ -51,7 +51,11 @@ std::complex<T> complex_log1p(std::complex<T> z) {
   const Wider<T> x = z.real(), y = z.imag();
   if (!(std::abs(x) < 1e6 && std::abs(y) < 1e6))
     return {std::log(complex_abs(std::complex<T>(1 + z.real(), z.imag()))), angle};
-  return {static_cast<T>(std::log1p(x * (2 + x) + y * y) / 2), angle};
+  const Wider<T> above_one = x * (2 + x) + y * y;
+  // Near -1 it is that sum which cancels, and 1 + x is exact.
+  if (above_one < Wider<T>(-0.5))
+    return {std::log(complex_abs(std::complex<T>(1 + z.real(), z.imag()))), angle};
+  return {static_cast<T>(std::log1p(above_one) / 2), angle};
 }
 
 template <class T>

@@ -142,16 +142,18 @@ std::vector<Tensor> dynamic_slice_transpose(const TransposeCall& c) {
 std::vector<Tensor> dynamic_update_slice_transpose(const TransposeCall& c) {
   std::vector<Tensor> all(c.operands.size());
   const Shape& part = c.type(1).shape;
-  if (c.linear[0]) {
-    ir::Operands operands{c.ct(), zeros(c.type(1))};
-    operands.insert(operands.end(), c.operands.begin() + 2, c.operands.end());
-    all[0] = make(kDynamicUpdateSlice, std::move(operands), {}, c.at());
-  }
+  // Read first: then the cotangent is zeroed in place.
   if (c.linear[1]) {
-    ir::Operands operands{c.ct()};
-    operands.insert(operands.end(), c.operands.begin() + 2, c.operands.end());
+    ir::Operands operands(c.operands.begin() + 1, c.operands.end());
+    operands[0] = c.ct();
     all[1] =
         make(kDynamicSlice, std::move(operands), DynamicSliceAttributes{part.vector()}, c.at());
+  }
+  if (c.linear[0]) {
+    ir::Operands operands(c.operands.begin(), c.operands.end());
+    operands[0] = c.ct();
+    operands[1] = zeros(c.type(1));
+    all[0] = make(kDynamicUpdateSlice, std::move(operands), {}, c.at());
   }
   return all;
 }

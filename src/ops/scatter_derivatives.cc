@@ -275,13 +275,14 @@ std::vector<Tensor> scatter_transpose(const TransposeCall& c) {
     const std::size_t update = scatter.count + 1 + i;
     const Tensor& ct = c.ct(i);
     if (ct.empty()) continue;
-    if (c.linear[i]) {
-      const bool whole = adds || scatter.nothing_happens();
-      all[i] = whole ? ct : overwritten(ct, scatter.indices, zeros(c.type(update)), scatter.dims);
-    }
+    // Read first: then the cotangent is zeroed in place.
     if (c.linear[update] && !scatter.nothing_happens()) {
       if (counts.empty()) counts = adds ? scatter.fit() : scatter.survive();
       all[update] = where(counts, scatter.read(ct), 0);
+    }
+    if (c.linear[i]) {
+      const bool whole = adds || scatter.nothing_happens();
+      all[i] = whole ? ct : overwritten(ct, scatter.indices, zeros(c.type(update)), scatter.dims);
     }
   }
   return all;

@@ -121,7 +121,7 @@ Tensor row_of(const Tensor& x, std::int64_t i, SourceLocation at) {
 
 Tensor slice(const Operand& x, const std::vector<std::int64_t>& starts,
              const std::vector<std::int64_t>& limits, const std::vector<std::int64_t>& strides) {
-  const Tensor operand = ops::any_tensor("slice", x);
+  Tensor operand = ops::any_tensor("slice", x);
   ops::SliceAttributes attributes{starts, limits, strides};
   if (strides.empty()) attributes.strides.assign(operand.shape().size(), 1);
   const bool unit = std::all_of(attributes.strides.begin(), attributes.strides.end(),

@@ -3,8 +3,12 @@
 // time.
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
+#include <utility>
 
 #include "ir/derivative.h"
+#include "ir/lazy.h"
+#include "ir/region.h"
 #include "ops/broadcast.h"
 #include "ops/dynamic_slice.h"
 #include "ops/elementwise.h"
@@ -18,10 +22,20 @@ namespace {
 constexpr std::int64_t kSmallConstant = 64;  // elements looked at
 constexpr int kLongestChain = 64;            // parts of one sum
 
+/// A copy of the operands: none of a lazy node that has been evaluated, as another thread may do at
+/// any time.
+ir::Operands operands_of(const Node* node) {
+  const std::lock_guard lock(ir::lazy_mutex());
+  return node->operands;
+}
+
 bool is_zero_tensor(const Tensor& tensor) {
   Tensor source = tensor;
-  while (source.node()->op == &kBroadcastInDim || source.node()->op == &kReshape)
-    source = source.node()->operand(0);
+  while (source.node()->op == &kBroadcastInDim || source.node()->op == &kReshape) {
+    const ir::Operands operands = operands_of(source.node());
+    if (operands.empty()) break;
+    source = operands[0];
+  }
   const Literal* value = ir::known_value(source);
   if (!value || value->elements() > kSmallConstant) return false;
   const std::byte* bytes = value->bytes();
@@ -29,52 +43,59 @@ bool is_zero_tensor(const Tensor& tensor) {
                      [](std::byte b) { return b == std::byte{0}; });
 }
 
-std::vector<Tensor> starts_of_update(const Node* node) {
-  return std::vector<Tensor>(node->operands.begin() + 2, node->operands.end());
-}
+/// A node of a sum that is built up part by part, and its operands.
+struct Step {
+  Tensor tensor;
+  ir::Operands operands;
 
-Tensor part_of(const Tensor& x, const Node* update) {
-  return dynamic_slice(x, starts_of_update(update), update->operand_type(1).shape.vector());
-}
+  explicit Step(const Tensor& t) : tensor(t), operands(operands_of(t.node())) {}
+  const Node* node() const { return tensor.node(); }
+  const ir::OpDef* op() const { return operands.empty() ? nullptr : node()->op; }
+  std::vector<Tensor> starts() const {
+    return std::vector<Tensor>(operands.begin() + 2, operands.end());
+  }
+};
 
 /// update_slice(base, part) where `part` is added to what stands in the base: what was added.
-Tensor added_part(const Node* node) {
-  const Tensor &base = node->operand(0), &part = node->operand(1);
+Tensor added_part(const Step& update) {
+  const Tensor &base = update.operands[0], &part = update.operands[1];
   if (is_zero_tensor(base)) return part;
-  const Node* sum = part.node();
-  if (sum->op != &kAdd || sum->operand(0).node()->op != &kDynamicSlice) return {};
-  const Node* read = sum->operand(0).node();
+  const Step sum(part);
+  if (sum.op() != &kAdd) return {};
+  const Step read(sum.operands[0]);
+  if (read.op() != &kDynamicSlice) return {};
   const bool same_place =
-      read->operand(0).same_as(base) && read->operands.size() + 1 == node->operands.size() &&
-      std::equal(read->operands.begin() + 1, read->operands.end(), node->operands.begin() + 2,
+      read.operands[0].same_as(base) && read.operands.size() + 1 == update.operands.size() &&
+      std::equal(read.operands.begin() + 1, read.operands.end(), update.operands.begin() + 2,
                  [](const Tensor& a, const Tensor& b) { return a.same_as(b); });
-  return same_place ? sum->operand(1) : Tensor();
+  return same_place ? sum.operands[1] : Tensor();
 }
 
-bool is_scattered_sum(const Node* node) {
-  return node->op == &kScatter && node->types.size() == 1 && is_linear_scatter(*node) &&
+bool is_scattered_sum(const Step& step) {
+  const Node* node = step.node();
+  return step.op() == &kScatter && node->types.size() == 1 && is_linear_scatter(*node) &&
          !overwrites(node->regions[0]);
 }
 
 /// `sum` with `x` in place of the zeros that it starts from; empty if it is no sum of parts.
 Tensor added_by_parts(const Tensor& x, const Tensor& sum) {
-  std::vector<const Node*> chain;
+  std::vector<Step> chain;
   Tensor base = sum;
   while (static_cast<int>(chain.size()) < kLongestChain) {
-    const Node* node = base.node();
-    const bool part = node->op == &kDynamicUpdateSlice && !added_part(node).empty();
-    if (!part && !is_scattered_sum(node)) break;
-    chain.push_back(node);
-    base = node->operand(0);
+    Step step(base);
+    const bool part = step.op() == &kDynamicUpdateSlice && !added_part(step).empty();
+    if (!part && !is_scattered_sum(step)) break;
+    base = step.operands[0];
+    chain.push_back(std::move(step));
   }
   if (chain.empty() || !is_zero_tensor(base)) return {};
   Tensor total = x;
-  for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
-    if ((*node)->op == &kScatter) {
-      total = ir::rebuild(*node, {total, (*node)->operand(1), (*node)->operand(2)});
+  for (auto step = chain.rbegin(); step != chain.rend(); ++step) {
+    if (step->op() == &kScatter) {
+      total = ir::rebuild(step->node(), {total, step->operands[1], step->operands[2]});
     } else {
-      total = dynamic_update_slice(total, part_of(total, *node) + added_part(*node),
-                                   starts_of_update(*node));
+      const Tensor there = dynamic_slice(total, step->starts(), step->operands[1].shape().vector());
+      total = dynamic_update_slice(total, there + added_part(*step), step->starts());
     }
   }
   return total;
@@ -89,6 +110,8 @@ namespace rondo::ir {
 Tensor add_tangents(const Tensor& a, const Tensor& b) {
   if (a.empty()) return b;
   if (b.empty()) return a;
+  // Outside traces there is one such sum, and its nodes can be evaluated at any time.
+  if (!tracing()) return a + b;
   if (Tensor sum = ops::added_by_parts(a, b); !sum.empty()) return sum;
   if (Tensor sum = ops::added_by_parts(b, a); !sum.empty()) return sum;
   return a + b;

@@ -226,8 +226,7 @@ Tensor compare_pred(const Node& node) {
   if (!is_pred(node.operand_type(0).dtype) ||
       (direction != Direction::kEq && direction != Direction::kNe))
     return Tensor();
-  const Tensor same =
-      beside(node, direction == Direction::kEq ? SplatValue::kOne : SplatValue::kZero);
+  Tensor same = beside(node, direction == Direction::kEq ? SplatValue::kOne : SplatValue::kZero);
   if (!same.empty()) return same;
   const Tensor negated =
       beside(node, direction == Direction::kEq ? SplatValue::kZero : SplatValue::kOne);

@@ -33,11 +33,14 @@ Literal nan_of(DType dtype) {
 
 }  // namespace
 
-bool must_check_promise(const ir::Node& node) {
+bool has_open_promise(const ir::Node& node) {
   const auto* attributes = node.attributes.try_as<WhileAttributes>();
-  if (!attributes || !attributes->max_trip_count) return false;
-  if (attributes->trip_count && *attributes->trip_count <= *attributes->max_trip_count)
-    return false;
+  if (!attributes || !attributes->max_trip_count || attributes->ends_by_itself) return false;
+  return !attributes->trip_count || *attributes->trip_count > *attributes->max_trip_count;
+}
+
+bool must_check_promise(const ir::Node& node) {
+  if (!has_open_promise(node)) return false;
   return std::any_of(node.types.begin(), node.types.end(),
                      [](const TensorType& t) { return can_be_nan(t.dtype); });
 }

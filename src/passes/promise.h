@@ -9,7 +9,10 @@
 
 namespace rondo::passes {
 
-/// True for a while loop with a promise that is not known to hold and results that can be NaN.
+/// True for a while loop with a promise that is not known to hold.
+bool has_open_promise(const ir::Node& node);
+
+/// True if it has one and results that can be NaN.
 bool must_check_promise(const ir::Node& node);
 
 /// The loop without the promise: it counts its trips and stops when they are used up. Results of

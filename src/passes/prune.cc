@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "ir/region.h"
 #include "passes/loop_view.h"
+#include "passes/promise.h"
 
 namespace rondo::passes {
 
@@ -262,9 +263,10 @@ class Pruning {
     }
     walk();
     // All results might be known without the construct, which would take with it what is watched on
-    // the way in or inside.
+    // the way in or inside, and the error of a promise that is broken.
+    const bool wanted = std::find(wanted_.begin(), wanted_.end(), true) != wanted_.end();
     must_stay_ =
-        !needs_node() && (facts.observes(node_) ||
+        !needs_node() && (facts.observes(node_) || (wanted && has_open_promise(*node_)) ||
                           std::any_of(node_->operands.begin(), node_->operands.end(),
                                       [&](const Tensor& t) { return watched.contains(t); }));
   }

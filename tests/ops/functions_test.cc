@@ -278,6 +278,9 @@ TEST(FunctionEdges, OfComplexNumbers) {
   expect_complex<float>(pow(vec<C>({{0, 0}, {0, 0}, {0, 0}, {0, 0}, {1, 0}, {kNan, 0}, {kInf, 0}}),
                             vec<C>({{0, 0}, {0, 1}, {2, 0}, {-1, 0}, {kNan, 0}, {0, 0}, {0, 0}})),
                         {{1, 0}, {kNan, kNan}, {0, 0}, {kNan, kNan}, {1, 0}, {1, 0}, {1, 0}});
+  // Near -1, where |1 + z|^2 - 1 cancels.
+  expect_complex<float>(log1p(vec<C>({{-1, 1e-8f}, {-0.99999994f, 1e-8f}})),
+                        {{-18.420681f, pi / 2}, {-16.621653f, 0.16622410f}}, 1e-6);
   // Near |1 + z| = 1 and for large z.
   expect_complex<float>(log1p(vec<C>({{-2, 1e-4f}, {1e-10f, 1e-10f}, {1e30f, 1e30f}, {-1, 0}})),
                         {{5e-9f, 3.14149265f}, {1e-10f, 1e-10f}, {69.4241257f, pi / 4}, {-kInf, 0}},

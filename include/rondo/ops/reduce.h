@@ -109,17 +109,32 @@ traced_t<T> reduce(const T& operands, const Inits& inits, const std::vector<std:
                 "(accumulator, element).");
   std::vector<Tensor> operand_leaves = detail::leaf_tensors(operands, at);
   const std::size_t n = operand_leaves.size();
+  const std::vector<std::string> paths = leaf_paths(operands, "");
+  if constexpr (TreeConvertible<Inits, Traced>) {
+    const std::vector<std::string> of_inits = leaf_paths(tree_cast<Traced>(inits, at), "");
+    if (of_inits.size() == n)  // other numbers are refused below
+      detail::check_same_leaves("reduce: the tree of initial values", paths, of_inits, at);
+  }
   const std::vector<Tensor> results = detail::reduce_leaves(
       std::move(operand_leaves), detail::leaf_tensors(inits, at), axes,
       [&](std::span<const Tensor> p) {
-        return detail::leaf_tensors(
+        const Traced combined =
             tree_cast<Traced>(combine(detail::tree_of_tensors(operands, p.first(n)),
                                       detail::tree_of_tensors(operands, p.subspan(n))),
-                              at),
-            at);
+                              at);
+        detail::check_same_leaves("reduce: the result of the combiner", paths,
+                                  leaf_paths(combined, ""), at);
+        return detail::leaf_tensors(combined, at);
       },
       at);
   return detail::tree_of_tensors(operands, results);
+}
+/// The same for inits of the operands' own type: without this overload, unqualified calls would be
+/// as good a match for std::reduce.
+template <TensorTree T, class Combine>
+traced_t<T> reduce(const T& operands, const T& inits, const std::vector<std::int64_t>& axes,
+                   Combine&& combine, SourceLocation at = SourceLocation::current()) {
+  return rondo::reduce<T, T, Combine>(operands, inits, axes, std::forward<Combine>(combine), at);
 }
 
 }  // namespace rondo

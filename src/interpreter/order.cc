@@ -1,0 +1,115 @@
+#include "interpreter/order.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "ir/function_data.h"
+#include "ops/dynamic_slice.h"
+#include "ops/scatter.h"
+
+namespace rondo::interpreter {
+
+namespace {
+
+using ir::Node;
+using Value = std::pair<const Node*, std::uint32_t>;
+
+// What one reader may bring along. Longer chains are left: they cost more than they save.
+constexpr std::size_t kLongestChain = 32;
+
+bool writes_in_place(const Node* node) {
+  return node->op == &ops::kDynamicUpdateSlice || node->op == &ops::kScatter;
+}
+/// The first operands of a writer are the arrays that it writes, one for each of its results.
+std::size_t arrays_written(const Node* node) { return node->types.size(); }
+
+class Order {
+ public:
+  explicit Order(const Function& function) : body_(function.body()) {
+    for (const Node* node : body_) {
+      if (!writes_in_place(node)) continue;
+      for (std::size_t k = 0; k < arrays_written(node); k++) users_[value(node->operands[k])] = {};
+    }
+    if (users_.empty()) return;
+    for (const Tensor& result : function.outputs()) users_.erase(value(result));  // it outlives them
+    emitted_.resize(body_.size());
+    for (std::size_t i = 0; i < body_.size(); i++) {
+      place_.emplace(body_[i], i);
+      for (const Tensor& operand : body_[i]->operands) {
+        const auto found = users_.find(value(operand));
+        if (found != users_.end()) found->second.push_back(i);
+      }
+    }
+  }
+
+  std::vector<const Node*> run() {
+    if (users_.empty()) return body_;
+    for (std::size_t i = 0; i < body_.size(); i++) {
+      if (emitted_[i]) continue;
+      if (writes_in_place(body_[i])) {
+        for (std::size_t k = 0; k < arrays_written(body_[i]); k++)
+          emit_readers(value(body_[i]->operands[k]), i);
+      }
+      emit(i);
+    }
+    return std::move(order_);
+  }
+
+ private:
+  static Value value(const Tensor& tensor) { return {tensor.node(), tensor.result()}; }
+
+  void emit(std::size_t i) {
+    emitted_[i] = true;
+    order_.push_back(body_[i]);
+  }
+
+  /// The readers of an array that come after its writer, if all of them can come before.
+  void emit_readers(const Value& array, std::size_t writer) {
+    const auto users = users_.find(array);
+    if (users == users_.end()) return;
+    std::vector<std::size_t> chain;
+    for (const std::size_t user : users->second) {
+      if (user > writer && !emitted_[user] && !add_chain(chain, user, writer)) return;
+    }
+    std::sort(chain.begin(), chain.end());
+    for (const std::size_t i : chain) emit(i);
+  }
+
+  /// Adds a node and what it needs of the nodes after the writer; false if that cannot be moved.
+  bool add_chain(std::vector<std::size_t>& chain, std::size_t reader, std::size_t writer) const {
+    std::vector<std::size_t> open{reader};
+    while (!open.empty()) {
+      const std::size_t i = open.back();
+      open.pop_back();
+      if (i == writer || chain.size() == kLongestChain) return false;
+      if (std::find(chain.begin(), chain.end(), i) != chain.end()) continue;
+      const Node* node = body_[i];
+      const bool moves = (ir::is_constant(node) || node->op->kernel) && !node->op->observer &&
+                         !writes_in_place(node);
+      if (!moves) return false;
+      chain.push_back(i);
+      for (const Tensor& operand : node->operands) {
+        const auto found = place_.find(operand.node());
+        if (found != place_.end() && found->second >= writer && !emitted_[found->second])
+          open.push_back(found->second);
+      }
+    }
+    return true;
+  }
+
+  const std::vector<const Node*>& body_;
+  absl::flat_hash_map<Value, std::vector<std::size_t>> users_;  // of arrays that are written
+  absl::flat_hash_map<const Node*, std::size_t> place_;
+  std::vector<bool> emitted_;
+  std::vector<const Node*> order_;
+};
+
+}  // namespace
+
+std::vector<const Node*> reads_before_writes(const Function& function) {
+  return Order(function).run();
+}
+
+}  // namespace rondo::interpreter

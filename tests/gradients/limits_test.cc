@@ -1,0 +1,135 @@
+// Derivatives at the limits of loops: promises of zero trips and broken ones, tapes within tapes, and
+// tangents that have been evaluated already.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "gradients/loops.h"
+#include "rondo/rondo.h"
+#include "support/expect.h"
+
+namespace rondo::testing {
+namespace {
+
+Literal numbers(std::initializer_list<double> values) {
+  return Literal::from(std::vector<double>(values), {static_cast<std::int64_t>(values.size())});
+}
+
+TEST(EvaluatedTangents, OfUpdatesAndScatters) {
+  const Tensor x = numbers({0.3, 0.2, 0.9}), t = numbers({1, 2, 3});
+  for (const bool is_eager : {false, true}) {
+    std::optional<EagerScope> scope;
+    if (is_eager) scope.emplace();
+    const Tensor parts = update(zeros(f64({3})), Tensor(1), t[0] + 1);
+    const Tensor whole = update(x, Tensor(1), t[0]);
+    for (const Tensor& z : {parts, whole}) (void)z.eval();
+    const auto [out, pull] = vjp([](Tensor a) { return std::tuple(a, a); }, x);
+    expect_values<double>(std::get<0>(pull(std::tuple(t, whole))), {3}, {1.3, 3, 3.9});
+    expect_values<double>(std::get<0>(pull(std::tuple(t, parts))), {3}, {1, 4, 3});
+    const auto add = [](Tensor a, Tensor b) { return a + b; };
+    expect_values<double>(jvp(add, std::tuple(x, x), std::tuple(t, parts)).second, {3}, {1, 4, 3});
+    expect_values<double>(jvp(add, std::tuple(x, x), std::tuple(parts, t)).second, {3}, {1, 4, 3});
+  }
+}
+
+TEST(WhilePromise, OfNoTripsIsTheIdentity) {
+  for (const Checkpoint policy : {Checkpoint::automatic(), Checkpoint::tape(),
+                                  Checkpoint::online(2), Checkpoint::periodic(2)}) {
+    const auto f = [&](Tensor x) {
+      return sum(while_loop([](Tensor s) { return sum(s) < 0.0; },
+                            [](Tensor s) { return sin(s) * s; }, x,
+                            {.max_trip_count = 0, .checkpoint = policy}));
+    };
+    expect_values<double>(grad(f)(numbers({1, 2, 3})), {3}, {1, 1, 1});
+  }
+}
+
+TEST(WhilePromise, BrokenByAConstantCountIsAnErrorInReverseToo) {
+  for (const Checkpoint policy :
+       {Checkpoint::automatic(), Checkpoint::tape(), Checkpoint::online(2), Checkpoint::online(9),
+        Checkpoint::periodic(2), Checkpoint::revolve(2)}) {
+    SCOPED_TRACE(name_of(policy));
+    const auto f = [&](Tensor x, int promised) {
+      return std::get<1>(while_loop([](Tensor i, Tensor) { return i < 5; },
+                                    [](Tensor i, Tensor s) { return std::tuple(i + 1, sin(s)); },
+                                    std::tuple(0, x),
+                                    {.max_trip_count = promised, .checkpoint = policy}));
+    };
+    const auto broken = [&](Tensor x) { return f(x, 3); };
+    EXPECT_THROW((void)grad(broken)(1.1).eval(), ExecutionError);
+    EXPECT_THROW((void)value_and_grad(broken)(1.1).first.eval(), ExecutionError);
+    EXPECT_NE(to_hlo_text(trace(grad(broken), f64())).find("nan"), std::string::npos);
+    double x = 1.1, slope = 1;
+    for (int i = 0; i < 5; i++) slope *= std::cos(x), x = std::sin(x);
+    EXPECT_NEAR(grad([&](Tensor x) { return f(x, 5); })(1.1).item<double>(), slope, 1e-14);
+  }
+}
+
+TEST(WhileScanGradient, KnowsItsLimit) {
+  const auto f = [](Tensor x, Checkpoint policy) {
+    const auto all = while_scan([](Tensor c) { return c < 2.0; },
+                                [](Tensor c) { return std::pair(c * c * 0.2 + c + 0.1, sin(c)); }, x,
+                                {.max_trip_count = 9, .checkpoint = policy, .name = "grow"});
+    return all.carry * 2 + sum(all.ys);
+  };
+  double x = 0.7, sum = 0, slope = 1, gradient = 0;
+  while (x < 2) {
+    sum += std::sin(x);
+    gradient += std::cos(x) * slope;
+    slope *= 0.4 * x + 1;
+    x = x * x * 0.2 + x + 0.1;
+  }
+  gradient += 2 * slope;
+  for (const Checkpoint policy : {Checkpoint::automatic(), Checkpoint::tape(),
+                                  Checkpoint::periodic(3), Checkpoint::online(3)}) {
+    SCOPED_TRACE(name_of(policy));
+    const auto g = [&](Tensor x) { return f(x, policy); };
+    const Function program = trace(grad(g), f64());
+    EXPECT_NEAR(compile(program).run({Literal::scalar(0.7)})[0].item<double>(), gradient, 1e-13);
+    EXPECT_FALSE(to_hlo_text(program).empty());  // no tape that grows
+    const double h = 1e-5;
+    const double bent = (grad(g)(0.7 + h).item<double>() - grad(g)(0.7 - h).item<double>()) / (2 * h);
+    EXPECT_NEAR(grad(grad(g))(0.7).item<double>(), bent, 1e-6 * std::abs(bent));
+  }
+  const std::vector<LoopResiduals> plan =
+      compile(trace(grad([&](Tensor x) { return f(x, {}); }), f64())).memory_plan();
+  ASSERT_EQ(plan.size(), 1u);
+  EXPECT_EQ(plan[0].policy, Checkpoint::tape());
+}
+
+TEST(GrowingTape, WithinAnotherTapeIsRefused) {
+  const auto inner = [](Tensor s, Checkpoint policy) {
+    return while_loop([](Tensor t) { return t < 2.0; },
+                      [](Tensor t) { return t * t * 0.2 + t + 0.1; }, s,
+                      {.checkpoint = policy, .name = "inner"});
+  };
+  const auto f = [&](Tensor x, Checkpoint policy) {
+    return scan([&](Tensor s, Tensor) { return std::pair(inner(s, policy) * 0.1, std::tuple<>()); },
+                x, arange(2))
+        .first;
+  };
+  const auto branched = [&](Tensor x) {
+    return scan(
+               [&](Tensor s, Tensor i) {
+                 return std::pair(cond(i < 1, [&](Tensor s) { return inner(s, Checkpoint::tape()); },
+                                       [](Tensor s) { return s; }, s) *
+                                      0.1,
+                                  std::tuple<>());
+               },
+               x, arange(2))
+        .first;
+  };
+  const std::vector<std::string> parts{"loop 'inner'", "tape()", "a loop around it",
+                                       "Checkpoint::online"};
+  expect_error([&] { grad([&](Tensor x) { return f(x, Checkpoint::tape()); })(0.7); }, parts);
+  expect_error([&] { grad(branched)(0.7); }, parts);
+  EXPECT_NEAR(grad([&](Tensor x) { return f(x, Checkpoint::online(3)); })(0.7).item<double>(),
+              0.32191469554364555, 1e-14);
+}
+
+}  // namespace
+}  // namespace rondo::testing
