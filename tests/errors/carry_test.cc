@@ -257,8 +257,9 @@ TEST(ScanErrors, LengthAndAxis) {
   EXPECT_REFUSED(scan(step, 0, xs, {.axis = -2}), "xs is f32[3], which has no axis -2");
   EXPECT_REFUSED(scan(step, 0, xs, {.unroll = -7}), "unroll is -7", "positive");
   const auto both = std::tuple(xs, constant({{1, 2, 3}}));
-  EXPECT_REFUSED(scan(step, 0, both, {.axis = -1}), "axis -1 counts from the end", "f32[3]",
-                 "s32[1,3]", "from the front");
+  EXPECT_REFUSED(scan(step, 0, both, {.axis = -2}), "xs[0] is f32[3], which has no axis -2");
+  EXPECT_REFUSED(while_scan([](Tensor) { return true; }, alone, 0, {}),
+                 "while_scan: max_trip_count is not given", "from 0 to");
   EXPECT_REFUSED(scan(alone, 0, std::tuple<>(), {.length = 3, .axis = 1}),
                  "a y of s32[] cannot be stacked along axis 1", "{.axis = 0}");
   EXPECT_REFUSED(map([](Tensor x) { return x; }, Tensor(2)), "xs is s32[]", "no axis 0");

@@ -1,5 +1,5 @@
-// Derivatives at the limits of loops: promises of zero trips and broken ones, tapes within tapes, and
-// tangents that have been evaluated already.
+// Derivatives at the limits of loops: promises of zero trips and broken ones, tapes within tapes,
+// and tangents that have been evaluated already.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -72,8 +72,8 @@ TEST(WhilePromise, BrokenByAConstantCountIsAnErrorInReverseToo) {
 TEST(WhileScanGradient, KnowsItsLimit) {
   const auto f = [](Tensor x, Checkpoint policy) {
     const auto all = while_scan([](Tensor c) { return c < 2.0; },
-                                [](Tensor c) { return std::pair(c * c * 0.2 + c + 0.1, sin(c)); }, x,
-                                {.max_trip_count = 9, .checkpoint = policy, .name = "grow"});
+                                [](Tensor c) { return std::pair(c * c * 0.2 + c + 0.1, sin(c)); },
+                                x, {.max_trip_count = 9, .checkpoint = policy, .name = "grow"});
     return all.carry * 2 + sum(all.ys);
   };
   double x = 0.7, sum = 0, slope = 1, gradient = 0;
@@ -88,11 +88,13 @@ TEST(WhileScanGradient, KnowsItsLimit) {
                                   Checkpoint::periodic(3), Checkpoint::online(3)}) {
     SCOPED_TRACE(name_of(policy));
     const auto g = [&](Tensor x) { return f(x, policy); };
+    EXPECT_NEAR(g(0.7).item<double>(), 2 * x + sum, 1e-14);
     const Function program = trace(grad(g), f64());
     EXPECT_NEAR(compile(program).run({Literal::scalar(0.7)})[0].item<double>(), gradient, 1e-13);
     EXPECT_FALSE(to_hlo_text(program).empty());  // no tape that grows
     const double h = 1e-5;
-    const double bent = (grad(g)(0.7 + h).item<double>() - grad(g)(0.7 - h).item<double>()) / (2 * h);
+    const double bent =
+        (grad(g)(0.7 + h).item<double>() - grad(g)(0.7 - h).item<double>()) / (2 * h);
     EXPECT_NEAR(grad(grad(g))(0.7).item<double>(), bent, 1e-6 * std::abs(bent));
   }
   const std::vector<LoopResiduals> plan =
@@ -115,8 +117,9 @@ TEST(GrowingTape, WithinAnotherTapeIsRefused) {
   const auto branched = [&](Tensor x) {
     return scan(
                [&](Tensor s, Tensor i) {
-                 return std::pair(cond(i < 1, [&](Tensor s) { return inner(s, Checkpoint::tape()); },
-                                       [](Tensor s) { return s; }, s) *
+                 return std::pair(cond(
+                                      i < 1, [&](Tensor s) { return inner(s, Checkpoint::tape()); },
+                                      [](Tensor s) { return s; }, s) *
                                       0.1,
                                   std::tuple<>());
                },

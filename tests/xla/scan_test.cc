@@ -211,7 +211,7 @@ TEST_F(XlaWhileScan, OfNoTripsHasEmptyYs) {
   check(
       [&](Tensor x) {
         auto r = while_scan([](Tensor v) { return v < 100; },
-                            [](Tensor v) { return std::pair(v + 1, v); }, x, {});
+                            [](Tensor v) { return std::pair(v + 1, v); }, x, {.max_trip_count = 0});
         return std::tuple(r.carry, r.ys, r.count);
       },
       Literal::scalar(3));
