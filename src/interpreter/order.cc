@@ -33,7 +33,8 @@ class Order {
       for (std::size_t k = 0; k < arrays_written(node); k++) users_[value(node->operands[k])] = {};
     }
     if (users_.empty()) return;
-    for (const Tensor& result : function.outputs()) users_.erase(value(result));  // it outlives them
+    for (const Tensor& result : function.outputs())
+      users_.erase(value(result));  // it outlives them
     emitted_.resize(body_.size());
     for (std::size_t i = 0; i < body_.size(); i++) {
       place_.emplace(body_[i], i);

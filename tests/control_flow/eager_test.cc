@@ -38,12 +38,10 @@ TEST(Eager, WhileScanStopsAtItsLimitAndBeforeTheFirstTrip) {
     std::optional<EagerScope> scope;
     if (is_eager) scope.emplace();
     const auto step = [](Tensor c) { return std::pair(c + 1, c); };
-    const auto full =
-        while_scan([](Tensor) { return true; }, step, 5, {.max_trip_count = 3});
+    const auto full = while_scan([](Tensor) { return true; }, step, 5, {.max_trip_count = 3});
     expect_values<int>(full.ys, {3}, {5, 6, 7});
     EXPECT_EQ(full.count.item<int>(), 3);
-    const auto none =
-        while_scan([](Tensor) { return false; }, step, 5, {.max_trip_count = 3});
+    const auto none = while_scan([](Tensor) { return false; }, step, 5, {.max_trip_count = 3});
     expect_values<int>(none.ys, {3}, {0, 0, 0});
     EXPECT_EQ(none.count.item<int>(), 0);
     EXPECT_EQ(none.carry.item<int>(), 5);
@@ -53,8 +51,10 @@ TEST(Eager, WhileScanStopsAtItsLimitAndBeforeTheFirstTrip) {
 TEST(Eager, AScopeInsideATracedFunctionDoesNothing) {
   const auto f = [](Tensor x) {
     const EagerScope eager;
-    const Tensor scaled = fori_loop(0, 3, [&](Tensor, Tensor s) { return s * x; }, x);
-    return cond(x > 1, [](Tensor s) { return s; }, [](Tensor s) { return -s; }, scaled);
+    const Tensor scaled = fori_loop(
+        0, 3, [&](Tensor, Tensor s) { return s * x; }, x);
+    return cond(
+        x > 1, [](Tensor s) { return s; }, [](Tensor s) { return -s; }, scaled);
   };
   EXPECT_EQ(compile(trace(f, f32())).run({Literal::scalar(2.0f)})[0].item<float>(), 16);
   EXPECT_EQ(grad(f)(2.0f).item<float>(), 32);
@@ -66,14 +66,15 @@ TEST(Eager, ScalarsOfABranchTakeTheDtypeOfTheOther) {
     std::optional<EagerScope> scope;
     if (is_eager) scope.emplace();
     for (const bool taken : {false, true}) {
-      const Tensor chosen = cond(taken, [] { return 0; }, [&] { return x[1]; });
+      const Tensor chosen = cond(
+          taken, [] { return 0; }, [&] { return x[1]; });
       EXPECT_EQ(chosen.dtype(), DType::kF32);
-      expect_values<float>(chosen + x, {2}, taken ? std::vector<float>{1, 2}
-                                                  : std::vector<float>{3, 4});
+      expect_values<float>(chosen + x, {2},
+                           taken ? std::vector<float>{1, 2} : std::vector<float>{3, 4});
     }
-    const auto [number, array] = switch_case(
-        1, std::tuple([&] { return std::pair(Tensor(1.5), x); },
-                      [&] { return std::pair(Tensor(2), x * 2); }));
+    const auto [number, array] =
+        switch_case(1, std::tuple([&] { return std::pair(Tensor(1.5), x); },
+                                  [&] { return std::pair(Tensor(2), x * 2); }));
     EXPECT_EQ(number.dtype(), DType::kF64);
     EXPECT_EQ(number.item<double>(), 2);
     expect_values<float>(array, {2}, {2, 4});
@@ -83,8 +84,8 @@ TEST(Eager, ScalarsOfABranchTakeTheDtypeOfTheOther) {
 TEST(Eager, ABranchThatIsNotTakenMayLookAtValues) {
   const Tensor x = constant({1.0f, 2.0f});
   const EagerScope eager;
-  const Tensor chosen =
-      cond(true, [](Tensor) { return 1; }, [](Tensor x) { return x[0] * x[1].item<float>(); }, x);
+  const Tensor chosen = cond(
+      true, [](Tensor) { return 1; }, [](Tensor x) { return x[0] * x[1].item<float>(); }, x);
   EXPECT_EQ(chosen.item<int>(), 1);
 }
 
@@ -101,8 +102,8 @@ TEST(SwitchCase, TakesMutableLambdas) {
 
 TEST(Fori, IntegerBoundsOfDifferentTypesTakeOneThatHoldsBoth) {
   const auto last = [](auto lower, auto upper) {
-    return fori_loop(lower, upper, [](Tensor i, Tensor) { return convert(i, DType::kS64); },
-                     std::int64_t{-1});
+    return fori_loop(
+        lower, upper, [](Tensor i, Tensor) { return convert(i, DType::kS64); }, std::int64_t{-1});
   };
   EXPECT_EQ(last(-2, std::size_t{3}).template item<std::int64_t>(), 2);
   EXPECT_EQ(last(2999999998, 3000000000u).template item<std::int64_t>(), 2999999999);
@@ -124,8 +125,9 @@ TEST(Scan, NegativeAxesCountFromTheEndOfEachArray) {
     expect_values<int>(ys.first, {2, 2, 3}, {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
     expect_values<int>(ys.second, {3}, {0, 1, 2});
   }
-  expect_error([&] { scan([](Tensor c, Tensor x) { return std::pair(c, x); }, 0, m, {.axis = -3}); },
-               {"scan", "no axis -3", "s32[2,3]"});
+  expect_error(
+      [&] { scan([](Tensor c, Tensor x) { return std::pair(c, x); }, 0, m, {.axis = -3}); },
+      {"scan", "no axis -3", "s32[2,3]"});
   expect_error(
       [&] { scan([](Tensor c, Tensor x) { return std::pair(c, sum(x)); }, 0, m, {.axis = -2}); },
       {"scan", "axis -2", "from -1 on"});

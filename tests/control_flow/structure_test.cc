@@ -1,5 +1,5 @@
-// What combiners and ys return has the structure that is meant; unrolling has a limit; literals that
-// were moved from are refused.
+// What combiners and ys return has the structure that is meant; unrolling has a limit; literals
+// that were moved from are refused.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -23,31 +23,45 @@ TEST(Structure, OfAnAssociativeScansCombiner) {
   for (const bool is_eager : {false, true}) {
     std::optional<EagerScope> scope;
     if (is_eager) scope.emplace();
-    expect_error([&] { associative_scan([](Vectors a, Vectors b) { return Vectors{a[0] + b[0]}; }, two); },
-                 {"associative_scan", "lost: elems[1]", "structure_test.cc"});
+    expect_error(
+        [&] { associative_scan([](Vectors a, Vectors b) { return Vectors{a[0] + b[0]}; }, two); },
+        {"associative_scan", "lost: elems[1]", "structure_test.cc"});
     expect_error(
         [&] {
-          associative_scan([](Vectors a, Vectors b) { return Vectors{a[0] + b[0], b[0], b[0]}; }, two);
+          associative_scan(
+              [](Vectors a, Vectors b) {
+                return Vectors{a[0] + b[0], b[0], b[0]};
+              },
+              two);
         },
         {"associative_scan", "new: elems[2]"});
   }
   expect_error(
       [] {
-        associative_scan([](Named a, Named b) { return Named{{"b", a["b"]}, {"z", b["a"]}}; },
-                         Named{{"a", arange(4)}, {"b", arange(4)}});
+        associative_scan(
+            [](Named a, Named b) {
+              return Named{{"b", a["b"]}, {"z", b["a"]}};
+            },
+            Named{{"a", arange(4)}, {"b", arange(4)}});
       },
       {"lost: elems[\"a\"]", "new: elems[\"z\"]"});
 }
 
 TEST(Structure, OfAReduction) {
   const Named x{{"a", arange(4)}, {"b", arange(4)}};
-  const auto add = [](Named a, Named b) { return Named{{"a", a["a"] + b["a"]}, {"b", a["b"] + b["b"]}}; };
-  expect_error([&] { reduce(x, Named{{"a", 0}, {"c", 0}}, {0}, add); },
-               {"reduce", "initial values", "lost: [\"b\"]", "new: [\"c\"]"});
+  const auto add = [](Named a, Named b) {
+    return Named{{"a", a["a"] + b["a"]}, {"b", a["b"] + b["b"]}};
+  };
   expect_error(
       [&] {
-        reduce(x, Named{{"a", 0}, {"b", 0}}, {0},
-               [](Named a, Named) { return Named{{"b", a["b"]}, {"z", a["a"]}}; });
+        reduce(x, Named{{"a", 0}, {"c", 0}}, {0}, add);
+      },
+      {"reduce", "initial values", "lost: [\"b\"]", "new: [\"c\"]"});
+  expect_error(
+      [&] {
+        reduce(x, Named{{"a", 0}, {"b", 0}}, {0}, [](Named a, Named) {
+          return Named{{"b", a["b"]}, {"z", a["a"]}};
+        });
       },
       {"reduce", "combiner", "lost: [\"a\"]", "new: [\"z\"]"});
   expect_values<int>(reduce(x, Named{{"a", 0}, {"b", 1}}, {0}, add)["b"], {}, {7});
@@ -69,8 +83,9 @@ TEST(Unroll, HasALimit) {
   expect_error([&] { fori_loop(0, sum(ones(s32({3}))), body, 0, {.unroll = INT64_MAX}); },
                {"bodies"});
   expect_scalar(fori_loop(0, 3, body, 0, {.unroll = INT64_MAX}), 3);
-  expect_error([] { map([](Tensor x) { return x; }, zeros(f32({1'000'000})), {.batch_size = 1'000'000}); },
-               {"1000000 bodies"});
+  expect_error(
+      [] { map([](Tensor x) { return x; }, zeros(f32({1'000'000})), {.batch_size = 1'000'000}); },
+      {"1000000 bodies"});
 }
 
 TEST(MovedLiteral, IsRefused) {
@@ -81,15 +96,17 @@ TEST(MovedLiteral, IsRefused) {
   // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
   expect_error<ExecutionError>([&] { (void)run.run({from}); }, {"'arg0'", "moved from"});
   expect_error([&] { (void)(Tensor(from) + 1); }, {"moved from"});
-  expect_error([&] { (void)trace([&](Tensor x) { return x + Tensor(from); }, s32()); }, {"moved from"});
+  expect_error([&] { (void)trace([&](Tensor x) { return x + Tensor(from); }, s32()); },
+               {"moved from"});
   EXPECT_THROW((void)jit([](Tensor x) { return x + 1; })(from), Error);
   // NOLINTEND(bugprone-use-after-move)
 }
 
 TEST(Map, NamesItselfInItsErrors) {
   expect_error([] { map([](Tensor x) { return x; }, Tensor(1.0f)); }, {"map: xs is f32[]"});
-  expect_error([] { map([](Tensor x, Tensor y) { return x + y; }, std::pair(arange(3), arange(4))); },
-               {"map: the lengths", "xs[1]"});
+  expect_error(
+      [] { map([](Tensor x, Tensor y) { return x + y; }, std::pair(arange(3), arange(4))); },
+      {"map: the lengths", "xs[1]"});
 }
 
 }  // namespace
