@@ -93,13 +93,13 @@ TEST(MovedLiteral, IsRefused) {
   const Literal taken = std::move(from);
   EXPECT_EQ(taken.item<int>(), 1);
   const Executable run = compile(trace([](Tensor x) { return x + 1; }, s32()));
-  // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+  // NOLINTBEGIN: use after a move is what is tested
   expect_error<ExecutionError>([&] { (void)run.run({from}); }, {"'arg0'", "moved from"});
   expect_error([&] { (void)(Tensor(from) + 1); }, {"moved from"});
   expect_error([&] { (void)trace([&](Tensor x) { return x + Tensor(from); }, s32()); },
                {"moved from"});
   EXPECT_THROW((void)jit([](Tensor x) { return x + 1; })(from), Error);
-  // NOLINTEND(bugprone-use-after-move)
+  // NOLINTEND
 }
 
 TEST(Map, NamesItselfInItsErrors) {
