@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "interpreter/order.h"
 #include "interpreter/program.h"
+#include "interpreter/reshapes.h"
 
 namespace rondo::interpreter {
 
@@ -26,8 +27,10 @@ inline constexpr std::size_t kNeverUsed = static_cast<std::size_t>(-1);
 
 /// A function being laid out.
 struct Scope {
+  explicit Scope(const Function& f) : function(f), order(reads_before_writes(f)), reshapes(f) {}
   Function function;
   std::vector<const Node*> order;  // the body as it runs
+  Reshapes reshapes;
   absl::flat_hash_map<Key, Place> places;
   std::size_t next = 0;  // in the order
   // What to do when the body is done.
@@ -71,8 +74,7 @@ class Builder {
  private:
   Scope open(const Function& function, Scope::Role role, const Node* holder,
              std::size_t branch = 0) {
-    Scope scope;
-    scope.function = function;
+    Scope scope(function);
     scope.role = role;
     scope.holder = holder;
     scope.branch = branch;
@@ -82,12 +84,12 @@ class Builder {
     };
     for (const Tensor& param : function.parameters())
       scope.places[{param.node(), 0}].last_use = kNeverUsed;
-    scope.order = reads_before_writes(function);
     const auto& body = scope.order;
     for (std::size_t i = 0; i < body.size(); i++) {
       for (std::uint32_t r = 0; r < body[i]->types.size(); r++)
         scope.places[{body[i], r}].last_use = kNeverUsed;
-      for (const Tensor& operand : body[i]->operands) use(operand, i);
+      if (scope.reshapes.is_left_out(body[i])) continue;
+      for (const Tensor& operand : body[i]->operands) use(scope.reshapes.operand(operand), i);
     }
     for (const Tensor& result : function.outputs()) use(result, body.size());
     return scope;
@@ -122,6 +124,7 @@ class Builder {
     }
     const std::size_t index = scope.next++;
     const Node* node = scope.order[index];
+    if (scope.reshapes.is_left_out(node)) return;
     switch (node->op->kind) {
       case OpKind::kConstant:
         add_constant(scope, node);
@@ -157,23 +160,27 @@ class Builder {
     program_.slots += static_cast<std::uint32_t>(node->types.size());
     Instruction& instruction = emit(InstructionKind::kKernel, node);
     instruction.kernel = node->op->kernel;
+    instruction.results = scope.reshapes.result_of(node);
     instruction.inputs = static_cast<std::uint32_t>(node->operands.size());
     instruction.output = output;
     instruction.outputs = static_cast<std::uint32_t>(node->types.size());
     std::vector<std::uint32_t> clears;
-    for (std::size_t i = 0; i < node->operands.size(); i++) {
-      const Place& from = place(scope, node->operands[i]);
+    ir::Operands operands;
+    for (const Tensor& operand : node->operands)
+      operands.push_back(scope.reshapes.operand(operand));
+    for (std::size_t i = 0; i < operands.size(); i++) {
+      const Place& from = place(scope, operands[i]);
       program_.references.push_back(from.reference);
       if (!ends_here(from, index)) continue;
       if (std::find(clears.begin(), clears.end(), from.reference) != clears.end())
         continue;  // an operand that stands twice
       clears.push_back(from.reference);
-      const auto same = [&](const Tensor& t) { return t.same_as(node->operands[i]); };
-      if (i < 64 && std::count_if(node->operands.begin(), node->operands.end(), same) == 1)
+      const auto same = [&](const Tensor& t) { return t.same_as(operands[i]); };
+      if (i < 64 && std::count_if(operands.begin(), operands.end(), same) == 1)
         instruction.movable |= std::uint64_t{1} << i;
     }
     for (std::uint32_t r = 0; r < node->types.size(); r++) {
-      Place& to = scope.places[{node, r}];
+      Place& to = scope.places[{instruction.results, r}];
       to.reference = output + r;
       if (to.last_use == kNeverUsed) clears.push_back(output + r);
     }

@@ -171,7 +171,7 @@ void Machine::run_kernel(const Program& program, const Instruction& instruction,
                     ? const_cast<Literal*>(&program.constants[references[i] & ~kConstantBit])
                     : &slots[references[i]];
   }
-  ir::KernelCall call(*instruction.node, inputs, instruction.movable,
+  ir::KernelCall call(*instruction.node, *instruction.results, inputs, instruction.movable,
                       {slots + instruction.output, instruction.outputs}, *this);
   op_evaluations_++;
   instruction.kernel(call);

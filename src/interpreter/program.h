@@ -45,6 +45,7 @@ struct Instruction {
   std::uint64_t movable = 0;  // bit i: input i is not used again
   ir::KernelRule kernel = nullptr;
   const ir::Node* node = nullptr;
+  const ir::Node* results = nullptr;  // of kKernel: its types are those of the outputs
   std::uint32_t target = 0;
   std::uint32_t loop = 0;
 };

@@ -28,7 +28,17 @@ class KernelCall {
  public:
   KernelCall(const Node& called, std::span<Literal* const> inputs, std::uint64_t movable,
              std::span<Literal> outputs, Host& runner)
-      : node(called), host(runner), inputs_(inputs), movable_(movable), outputs_(outputs) {}
+      : KernelCall(called, called, inputs, movable, outputs, runner) {}
+  /// `results` is the node whose types the outputs have: another one than `called` where a reshape
+  /// of its result is done along with it.
+  KernelCall(const Node& called, const Node& results, std::span<Literal* const> inputs,
+             std::uint64_t movable, std::span<Literal> outputs, Host& runner)
+      : node(called),
+        host(runner),
+        results_(results),
+        inputs_(inputs),
+        movable_(movable),
+        outputs_(outputs) {}
 
   const Node& node;
   Host& host;
@@ -47,13 +57,14 @@ class KernelCall {
   }
   Literal& output(std::size_t i = 0) { return outputs_[i]; }
   std::size_t outputs() const { return outputs_.size(); }
-  const TensorType& output_type(std::size_t i = 0) const { return node.types[i]; }
+  const TensorType& output_type(std::size_t i = 0) const { return results_.types[i]; }
   template <class T>
   const T& attrs() const {
     return node.attrs<T>();
   }
 
  private:
+  const Node& results_;
   std::span<Literal* const> inputs_;
   std::uint64_t movable_;
   std::span<Literal> outputs_;

@@ -5,6 +5,7 @@
 #include "ops/element_math.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
+#include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -52,31 +53,20 @@ std::vector<Tensor> multiply_transpose(const TransposeCall& c) {
   return {Tensor(), c.ct() * c.x(0)};
 }
 
+/// d(a / b) = (da - y db) / b, where y = a / b.
 std::vector<Tensor> divide_jvp(const JvpCall& c) {
-  Tensor sum;
-  if (c.has(0)) sum = c.dx(0) / c.x(1);
-  if (c.has(1)) sum = ir::add_tangents(sum, c.dx(1) * (-c.y() / c.x(1)));
-  return {sum};
+  if (!c.has(1)) return {c.dx(0) / c.x(1)};
+  const Tensor change = c.dx(1) * c.y();
+  return {c.has(0) ? (c.dx(0) - change) / c.x(1) : -(change / c.x(1))};
 }
 std::vector<Tensor> divide_transpose(const TransposeCall& c) { return {c.ct() / c.x(1), Tensor()}; }
 
 std::vector<Tensor> negate_transpose(const TransposeCall& c) { return {-c.ct()}; }
 
-/// 1 where operand i is the one that was chosen, 1/2 where both are equal: the tangent is shared.
-template <std::size_t i>
-Tensor chosen(const JvpCall& c) {
-  const Tensor one = ones(c.y().type());
-  return where(c.x(i) == c.y(), where(c.x(0) == c.x(1), one * 0.5, one), 0);
-}
-
-/// x % y = x - y trunc(x / y).
 std::vector<Tensor> remainder_jvp(const JvpCall& c) {
-  Tensor sum = c.dx(0);
-  if (c.has(1)) {
-    const Tensor quotient = c.x(0) / c.x(1);
-    sum = ir::add_tangents(sum, c.dx(1) * -(sign(quotient) * floor(abs(quotient))));
-  }
-  return {sum};
+  if (!c.has(1)) return {c.dx(0)};
+  const Tensor change = c.dx(1) * remainder_quotient(c.x(0), c.x(1));
+  return {c.has(0) ? c.dx(0) - change : -change};
 }
 
 /// d|x| is dx or -dx, and dx at 0, as JAX has it; for complex x it is Re(conj(x) / |x| dx), and 0
@@ -134,18 +124,20 @@ const OpDef kRemainder =
                                                           .hlo = "remainder",
                                                           .stablehlo = "stablehlo.remainder",
                                                           .jvp = remainder_jvp});
-const OpDef kMaximum =
-    elementwise<2, math::Maximum, kOrdered>({.name = "maximum",
-                                             .hlo = "maximum",
-                                             .stablehlo = "stablehlo.maximum",
-                                             .commutative = true,
-                                             .jvp = partials<chosen<0>, chosen<1>>});
-const OpDef kMinimum =
-    elementwise<2, math::Minimum, kOrdered>({.name = "minimum",
-                                             .hlo = "minimum",
-                                             .stablehlo = "stablehlo.minimum",
-                                             .commutative = true,
-                                             .jvp = partials<chosen<0>, chosen<1>>});
+const OpDef kMaximum = elementwise<2, math::Maximum, kOrdered>(
+    {.name = "maximum",
+     .hlo = "maximum",
+     .stablehlo = "stablehlo.maximum",
+     .commutative = true,
+     .jvp = partials<[](const JvpCall& c) { return maximum_slope(c.x(0), c.x(1)); },
+                     [](const JvpCall& c) { return maximum_slope(c.x(1), c.x(0)); }>});
+const OpDef kMinimum = elementwise<2, math::Minimum, kOrdered>(
+    {.name = "minimum",
+     .hlo = "minimum",
+     .stablehlo = "stablehlo.minimum",
+     .commutative = true,
+     .jvp = partials<[](const JvpCall& c) { return maximum_slope(c.x(1), c.x(0)); },
+                     [](const JvpCall& c) { return maximum_slope(c.x(0), c.x(1)); }>});
 const OpDef kClamp = elementwise<3, math::Clamp, kIntegers | kFloats>(
     {.name = "clamp", .hlo = "clamp", .stablehlo = "stablehlo.clamp", .jvp = clamp_jvp});
 

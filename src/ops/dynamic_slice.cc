@@ -102,7 +102,7 @@ void dynamic_slice_kernel(KernelCall& call) {
     if (place.contiguous) {
       copy_bytes(out.mutable_bytes(), from, place.elements * width);
     } else {
-      Box(sizes, dense_strides(type.shape), dense_strides(x.shape()), width)
+      Box(sizes, dense_strides(call.node.type().shape), dense_strides(x.shape()), width)
           .copy(out.mutable_bytes(), from);
     }
   }
@@ -111,13 +111,14 @@ void dynamic_slice_kernel(KernelCall& call) {
 
 void dynamic_update_slice_kernel(KernelCall& call) {
   const Literal& update = call.input(1);
+  const Shape& part = call.node.operand_type(1).shape;  // the literal itself may have fewer axes
   const TensorType& type = call.output_type();
-  if (update.shape() == type.shape) {  // also where the two operands are one
-    call.output() = call.take(1);
+  if (part == type.shape) {  // also where the two operands are one
+    call.output() = call.take(1).reinterpreted(type);
     return;
   }
   const std::int64_t width = byte_width(type.dtype);
-  const SlicePlace place = slice_place(call, 2, type.shape, update.shape().begin());
+  const SlicePlace place = slice_place(call, 2, type.shape, part.begin());
   call.output() = call.take(0);
   if (place.elements == 0) return;
   // In place if nobody else holds the array: a loop that fills n rows then costs O(n).
@@ -125,7 +126,7 @@ void dynamic_update_slice_kernel(KernelCall& call) {
   if (place.contiguous) {
     copy_bytes(to, update.bytes(), place.elements * width);
   } else {
-    Box(update.shape().dims(), dense_strides(type.shape), dense_strides(update.shape()), width)
+    Box(part.dims(), dense_strides(type.shape), dense_strides(part), width)
         .copy(to, update.bytes());
   }
 }

@@ -8,6 +8,7 @@
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
+#include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -112,23 +113,14 @@ Tensor rsqrt_partial(const JvpCall& c) { return -0.5 * (c.y() / c.x(0)); }
 Tensor cbrt_partial(const JvpCall& c) { return 1.0 / 3 / c.y() / c.y(); }
 Tensor logistic_partial(const JvpCall& c) { return c.y() * (1 - c.y()); }
 
-/// y x^(y-1), and 0 for 0^0. The exponent is not -1 there, so that no infinity stands where a
-/// second derivative would multiply it by 0.
-Tensor power_base_partial(const JvpCall& c) {
-  const Tensor &x = c.x(0), &y = c.x(1);
-  const Tensor corner = (x == 0) & (y == 0);
-  return where(corner, 0, y * pow(x, where(corner, 1, y - 1)));
-}
-/// x^y log x, and 0 for x = 0, as JAX has it.
-Tensor power_exponent_partial(const JvpCall& c) {
-  const Tensor& x = c.x(0);
-  return log(where(x == 0, 1, x)) * c.y();
-}
+Tensor power_base_partial(const JvpCall& c) { return power_base_slope(c.x(0), c.x(1)); }
+Tensor power_exponent_partial(const JvpCall& c) { return power_exponent_slope(c.x(0), c.y()); }
 
+/// 2 / sqrt(pi) exp(-x^2), or less that.
+template <int sign>
 Tensor erf_partial(const JvpCall& c) {
-  return 2 * std::numbers::inv_sqrtpi * exp(-(c.x(0) * c.x(0)));
+  return sign * 2 * std::numbers::inv_sqrtpi * exp(-(c.x(0) * c.x(0)));
 }
-Tensor erfc_partial(const JvpCall& c) { return -erf_partial(c); }
 
 }  // namespace
 
@@ -170,11 +162,11 @@ const OpDef kPower = elementwise<2, math::Power, kNumbers>(
      .stablehlo = "stablehlo.power",
      .jvp = partials<power_base_partial, power_exponent_partial>});
 const OpDef kErf = elementwise<1, math::Erf, kFloats>(
-    {.name = "erf", .hlo = "erf", .stablehlo = "chlo.erf", .jvp = partials<erf_partial>});
+    {.name = "erf", .hlo = "erf", .stablehlo = "chlo.erf", .jvp = partials<erf_partial<1>>});
 const OpDef kErfc = elementwise<1, math::Erfc, kFloats>({.name = "erfc",
                                                          .stablehlo = "chlo.erfc",
                                                          .expand = expand_by<erfc_formula>,
-                                                         .jvp = partials<erfc_partial>});
+                                                         .jvp = partials<erf_partial<-1>>});
 
 }  // namespace rondo::ops
 

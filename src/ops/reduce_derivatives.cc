@@ -55,8 +55,13 @@ std::vector<Tensor> extreme_jvp(const JvpCall& c, Combiner combiner) {
   const bool counts_init = x.type().elements() == 0 || !is_identity(combiner, c.x(1));
   const Tensor is_it = x == broadcast_axes(c.y(), x.shape(), axes_left(c.node), c.at());
   const Tensor init_is_it = c.x(1) == c.y();
-  Tensor count = reduce_by(Combiner::kAdd, convert(is_it, DType::kS32), axes, c.at());
-  if (counts_init) count = count + convert(init_is_it, DType::kS32);
+  // Counted in the dtype of x where that holds the number of elements.
+  const bool counts_exactly =
+      x.dtype() == DType::kF64 ||
+      (x.dtype() == DType::kF32 && x.type().elements() < std::int64_t{1} << 24);
+  const DType counted = counts_exactly ? x.dtype() : DType::kS32;
+  Tensor count = reduce_by(Combiner::kAdd, convert(is_it, counted), axes, c.at());
+  if (counts_init) count = count + convert(init_is_it, counted);
   Tensor total;
   // A product, not a selection: nothing equals NaN, and 0 / 0 says so to all elements.
   if (c.has(0))

@@ -45,9 +45,9 @@ InferredTypes infer_slice(const InferContext& context) {
 void slice_kernel(KernelCall& call) {
   const auto& slice = call.attrs<SliceAttributes>();
   const Literal& x = call.input(0);
-  const TensorType& type = call.output_type();
+  const TensorType& type = call.node.type();
   const std::int64_t width = byte_width(type.dtype);
-  Literal out = Literal::uninitialized(type);
+  Literal out = Literal::uninitialized(call.output_type());
   Dims from = dense_strides(x.shape());
   std::int64_t first = 0;
   for (std::size_t i = 0; i < from.size() && type.elements() != 0; i++) {

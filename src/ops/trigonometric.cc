@@ -7,6 +7,7 @@
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
+#include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -115,7 +116,8 @@ struct Hypot {
 namespace {
 
 Tensor tan_partial(const JvpCall& c) { return 1 + c.y() * c.y(); }
-Tensor tanh_partial(const JvpCall& c) { return (1 + c.y()) * (1 - c.y()); }
+/// As (1 + y) (1 - y) would be no more accurate: next to 1 the rounding of y is what counts.
+Tensor tanh_partial(const JvpCall& c) { return 1 - c.y() * c.y(); }
 
 /// 1 / sqrt(1 - z^2) = i / (sqrt(z - 1) sqrt(z + 1)) for z in the upper half of the plane and -i /
 /// ... in the lower one. The square root of 1 - z^2 itself may be on the wrong side of asin's cuts.
@@ -145,14 +147,12 @@ Tensor acosh_partial(const JvpCall& c) {
 }
 Tensor atanh_divisor(const JvpCall& c) { return (1 - c.x(0)) * (1 + c.x(0)); }
 
-Tensor atan2_y_partial(const JvpCall& c) { return c.x(1) / (c.x(0) * c.x(0) + c.x(1) * c.x(1)); }
-Tensor atan2_x_partial(const JvpCall& c) { return -c.x(0) / (c.x(0) * c.x(0) + c.x(1) * c.x(1)); }
+Tensor atan2_y_partial(const JvpCall& c) { return atan2_slope(c.x(1), c.x(0)); }
+Tensor atan2_x_partial(const JvpCall& c) { return -atan2_slope(c.x(0), c.x(1)); }
 
-/// x / hypot(x, y); at the origin 1/2 for both operands, as JAX has it.
 template <std::size_t i>
 Tensor hypot_partial(const JvpCall& c) {
-  const Tensor origin = c.y() == 0;
-  return where(origin, 0.5, c.x(i) / where(origin, 1, c.y()));
+  return hypot_slope(c.x(i), c.y());
 }
 
 }  // namespace

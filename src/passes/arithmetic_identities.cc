@@ -76,6 +76,30 @@ Tensor add_negated(const Node& node) {
   return Tensor();
 }
 
+/// (-y) z or y (-z) as the operand of a sum: y z, whose sign the sum takes over.
+Tensor without_sign(const Node& node, std::size_t operand) {
+  const Node* product = operand_of_op(node, operand, ops::kMultiply);
+  if (!product || takes_complex(node)) return Tensor();
+  for (const std::size_t i : {0, 1}) {
+    if (const Node* negated = operand_of_op(*product, i, ops::kNegate))
+      return made(ops::kMultiply, {negated->operands[0], product->operands[1 - i]}, node);
+  }
+  return Tensor();
+}
+
+Tensor add_negated_product(const Node& node) {
+  for (const std::size_t i : {1, 0}) {
+    const Tensor product = without_sign(node, i);
+    if (!product.empty()) return made(ops::kSubtract, {node.operands[1 - i], product}, node);
+  }
+  return Tensor();
+}
+
+Tensor subtract_negated_product(const Node& node) {
+  const Tensor product = without_sign(node, 1);
+  return product.empty() ? product : made(ops::kAdd, {node.operands[0], product}, node);
+}
+
 Tensor subtract_zero(const Node& node) {
   return is_splat(node.operands[1], SplatValue::kZero) ? node.operands[0] : Tensor();
 }
@@ -335,6 +359,8 @@ const Identity kArithmeticIdentities[] = {
     {&ops::kAdd, "x + 0 = x", "integers and pred; a float -0 + 0 would become +0", add_zero},
     {&ops::kAdd, "x + -0 = x", "-0 is the neutral element of IEEE addition: +0 + -0 = +0, -0 + -0 = -0", add_negative_zero},
     {&ops::kAdd, "x + (-y) = x - y", "IEEE defines the difference so; integers wrap alike", add_negated},
+    {&ops::kAdd, "x + (-y) z = x - y z", "a product's sign is that of its factors; not complex, where zeros would differ in sign", add_negated_product},
+    {&ops::kSubtract, "x - (-y) z = x + y z", "as for x + (-y) z", subtract_negated_product},
     {&ops::kSubtract, "x - 0 = x", "+0 - +0 = +0 and -0 - +0 = -0", subtract_zero},
     {&ops::kSubtract, "x - x = 0", "integers; a float infinity or NaN would give NaN", subtract_itself},
     {&ops::kSubtract, "x - (-y) = x + y", "IEEE defines the difference so; integers wrap alike", subtract_negated},

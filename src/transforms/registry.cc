@@ -22,6 +22,7 @@
 #include "ops/rng_bit_generator.h"
 #include "ops/scatter.h"
 #include "ops/slice.h"
+#include "ops/slopes.h"
 #include "ops/sort.h"
 #include "ops/threefry.h"
 
@@ -43,6 +44,9 @@ constexpr const ir::OpDef* kAllOps[] = {
     // circular and hyperbolic functions
     &ops::kSin, &ops::kCos, &ops::kTan, &ops::kTanh, &ops::kAtan2, &ops::kSinh, &ops::kCosh,
     &ops::kAsin, &ops::kAcos, &ops::kAtan, &ops::kAsinh, &ops::kAcosh, &ops::kAtanh, &ops::kHypot,
+    // derivatives of these
+    &ops::kMaximumSlope, &ops::kRemainderQuotient, &ops::kPowerBaseSlope, &ops::kPowerExponentSlope,
+    &ops::kAtan2Slope, &ops::kHypotSlope,
     // bits
     &ops::kAnd, &ops::kOr, &ops::kXor, &ops::kNot, &ops::kShiftLeft, &ops::kShiftRightLogical,
     &ops::kShiftRightArithmetic, &ops::kPopcount, &ops::kCountLeadingZeros,

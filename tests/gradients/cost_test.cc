@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "gradients/loops.h"
 #include "gradients/thermal.h"
@@ -90,6 +93,83 @@ TEST(Cost, ReverseOfAStaticForiIsAtMostFourTimesItsForward) {
         0, 200, [&](Tensor i, Tensor x) { return sin(x * w) + convert(i, DType::kF64) * x; }, x));
   };
   EXPECT_LE(gradient_over_forward(powers, random_matrix(1, 5), random_matrix(1, 5)), 4.0);
+}
+
+using Cell = std::function<Tensor(Tensor s, Tensor x)>;
+
+/// Of a loop of scalars whose body is `cell` of the carry and of an x (of a scan) or of what it
+/// captures (of a fori_loop), differentiated in both.
+double cost_of_scan(const Cell& cell) {
+  const auto loop = [&](Tensor s, Tensor xs) {
+    return scan([&](Tensor s, Tensor x) { return std::pair(cell(s, x), Tensor(0.0)); }, s, xs)
+        .first;
+  };
+  return gradient_over_forward(loop, Literal::scalar(0.4),
+                               Literal::from(std::vector<double>(100, 0.7), {100}));
+}
+double cost_of_fori(const Cell& cell) {
+  const auto loop = [&](Tensor s, Tensor w) {
+    return fori_loop(
+        0, 100, [&](Tensor, Tensor s) { return cell(s, w); }, s);
+  };
+  return gradient_over_forward(loop, Literal::scalar(0.4), Literal::scalar(0.7));
+}
+
+TEST(Cost, OfASingleOpIsAtMostFourTimesItsForwardToo) {
+  const std::vector<std::pair<const char*, Cell>> cells{
+      {"exp", [](Tensor s, Tensor) { return exp(-s); }},
+      {"expm1", [](Tensor s, Tensor) { return expm1(s) * 0.1; }},
+      {"log", [](Tensor s, Tensor) { return log(s + 2); }},
+      {"log1p", [](Tensor s, Tensor) { return log1p(s); }},
+      {"sqrt", [](Tensor s, Tensor) { return sqrt(s); }},
+      {"rsqrt", [](Tensor s, Tensor) { return rsqrt(s); }},
+      {"cbrt", [](Tensor s, Tensor) { return cbrt(s); }},
+      {"logistic", [](Tensor s, Tensor) { return logistic(s); }},
+      {"erf", [](Tensor s, Tensor) { return erf(s); }},
+      {"erfc", [](Tensor s, Tensor) { return erfc(s); }},
+      {"erf_inv", [](Tensor s, Tensor) { return erf_inv(s * 0.5); }},
+      {"sin", [](Tensor s, Tensor) { return sin(s); }},
+      {"cos", [](Tensor s, Tensor) { return cos(s); }},
+      {"tan", [](Tensor s, Tensor) { return tan(s); }},
+      {"tanh", [](Tensor s, Tensor) { return tanh(s); }},
+      {"tanh of a product", [](Tensor s, Tensor x) { return tanh(s * x); }},
+      {"tanh of a sum", [](Tensor s, Tensor x) { return tanh(0.9 * s + sin(s) * x); }},
+      {"sinh", [](Tensor s, Tensor) { return sinh(s * 0.5); }},
+      {"cosh", [](Tensor s, Tensor) { return cosh(s * 0.1); }},
+      {"asin", [](Tensor s, Tensor) { return asin(s * 0.5); }},
+      {"acos", [](Tensor s, Tensor) { return acos(s * 0.5); }},
+      {"atan", [](Tensor s, Tensor) { return atan(s); }},
+      {"asinh", [](Tensor s, Tensor) { return asinh(s); }},
+      {"acosh", [](Tensor s, Tensor) { return acosh(s + 2); }},
+      {"atanh", [](Tensor s, Tensor) { return atanh(s * 0.5); }},
+      {"atan2", [](Tensor s, Tensor x) { return atan2(s, x); }},
+      {"abs", [](Tensor s, Tensor) { return abs(s); }},
+      {"maximum", [](Tensor s, Tensor x) { return maximum(s, x); }},
+      {"minimum", [](Tensor s, Tensor x) { return minimum(s, x); }},
+      {"relu", [](Tensor s, Tensor) { return maximum(s, 0.0); }},
+      {"clamp", [](Tensor s, Tensor) { return clamp(-1.0, s, 1.0); }},
+      {"rem", [](Tensor s, Tensor x) { return rem(s, x); }},
+      {"quotient", [](Tensor s, Tensor x) { return s / x; }},
+      {"other quotient", [](Tensor s, Tensor x) { return x / (s + 1); }},
+      {"product", [](Tensor s, Tensor x) { return s * x; }},
+      {"square", [](Tensor s, Tensor) { return s * s; }},
+      {"power", [](Tensor s, Tensor) { return pow(s, 2.0); }},
+      {"where", [](Tensor s, Tensor x) { return where(s > x, s, x * s); }},
+  };
+  for (const auto& [name, cell] : cells) {
+    EXPECT_LE(cost_of_scan(cell), 4.0) << name;
+    EXPECT_LE(cost_of_fori(cell), 4.0) << name;
+  }
+}
+
+/// What docs/gradients.md says of the bodies that cost more.
+TEST(Cost, OfTheOpsThatTakeMore) {
+  const auto power = [](Tensor s, Tensor x) { return pow(s, x); };
+  const auto length = [](Tensor s, Tensor x) { return hypot(s, x); };
+  EXPECT_LE(cost_of_scan(power), 4.0);
+  EXPECT_LE(cost_of_scan(length), 4.0);
+  EXPECT_NEAR(cost_of_fori(power), 4.66, 0.01);
+  EXPECT_NEAR(cost_of_fori(length), 4.66, 0.01);
 }
 
 /// A while of sines up to n, with `slots`.

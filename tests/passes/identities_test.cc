@@ -116,6 +116,18 @@ const std::vector<Sample>& arithmetic_samples() {
        [](Tensor x, Tensor y) {
          return node(ops::kAdd, {node(ops::kNegate, {y}), x});
        }},
+      {"x + (-y) z = x - y z", kRealDtypes, kComplexDtypes,
+       [](Tensor x, Tensor y) {
+         return node(ops::kAdd, {x, node(ops::kMultiply, {node(ops::kNegate, {y}), x})});
+       }},
+      {"x + (-y) z = x - y z", kRealDtypes, kComplexDtypes,
+       [](Tensor x, Tensor y) {
+         return node(ops::kAdd, {node(ops::kMultiply, {x, node(ops::kNegate, {y})}), y});
+       }},
+      {"x - (-y) z = x + y z", kRealDtypes, kComplexDtypes,
+       [](Tensor x, Tensor y) {
+         return node(ops::kSubtract, {x, node(ops::kMultiply, {node(ops::kNegate, {y}), x})});
+       }},
       {"x - 0 = x", kNumberDtypes, kNone,
        [](Tensor x, Tensor) {
          return node(ops::kSubtract, {x, splat(x, 0)});

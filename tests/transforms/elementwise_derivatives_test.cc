@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/slopes.h"
 #include "support/expect.h"
 #include "transforms/elementwise_rows.h"
 #include "transforms/registry.h"
@@ -70,6 +71,10 @@ std::vector<Row<double>> real_rows() {
       unary("atanh", RONDO_UNARY(atanh), inside),
       binary("atan2", RONDO_BINARY(atan2), any, other),
       binary("hypot", RONDO_BINARY(hypot), any, other),
+      binary("slope of pow", RONDO_BINARY(ops::power_base_slope), positive, other),
+      binary("other slope of pow", RONDO_BINARY(ops::power_exponent_slope), positive, other),
+      binary("slope of atan2", RONDO_BINARY(ops::atan2_slope), any, other),
+      binary("slope of hypot", RONDO_BINARY(ops::hypot_slope), any, other),
       binary(
           "where", [](auto x, auto y) { return where(x < y, sin(x), x * y); }, any, other),
       unary(
