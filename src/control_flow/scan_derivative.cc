@@ -177,10 +177,11 @@ struct ScanTape {
   std::vector<Tensor> stacks;      // residuals
   std::vector<Tensor> arrays;      // xs
   std::vector<Tensor> invariants;  // operands
+  std::vector<Tensor> last;        // the carries after the last trip, for `split.next`
   std::vector<TensorType> results;
 
   std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const {
-    // Carry: the cotangents of carries, then the sums of those of invariants.
+    // Carry: the cotangents of carries, then the sums of those of invariants, then `split.next`.
     Leaves init, rows{stacks, {}};
     std::vector<std::size_t> sums;
     for (std::size_t i = 0; i < carries; i++) {
@@ -193,6 +194,8 @@ struct ScanTape {
       sums.push_back(i);
       init.values.push_back(zeros(invariants[i - carries - xs].type()));
     }
+    const std::size_t first_next = init.values.size();
+    for (const SplitBody::Next& next : split.next) init.values.push_back(last[next.carry]);
     append(rows.values, arrays);
     for (std::size_t i = carries; i < results.size(); i++) {
       if (!joint.active[i]) continue;
@@ -203,8 +206,10 @@ struct ScanTape {
     const RegionCallable body = [&](std::span<const Tensor> leaves) {
       const std::span<const Tensor> carry = leaves.first(init.values.size());
       const std::span<const Tensor> row = leaves.subspan(init.values.size());
-      std::vector<Tensor> arguments(
-          row.begin(), row.begin() + static_cast<std::ptrdiff_t>(stacks.size() + arrays.size()));
+      std::vector<Tensor> arguments(row.begin(),
+                                    row.begin() + static_cast<std::ptrdiff_t>(stacks.size()));
+      append(arguments, carry.subspan(first_next));
+      append(arguments, row.subspan(stacks.size(), arrays.size()));
       append(arguments, invariants);
       append(arguments, carry.first(active_carries));
       append(arguments, row.subspan(stacks.size() + arrays.size()));
@@ -221,6 +226,7 @@ struct ScanTape {
         else
           out.values.push_back(ir::add_tangents(carry[sum++], pulled[k]));
       }
+      for (const SplitBody::Next& next : split.next) out.values.push_back(row[next.residual]);
       out.paths = init.paths;
       append(out.values, of_xs);
       const std::vector<std::string> names = paths("y", of_xs.size());
@@ -231,16 +237,16 @@ struct ScanTape {
     options.reverse = !attributes.reverse;
     options.axis = 0;
     options.name = (attributes.name.empty() ? "scan" : attributes.name) + "_gradient";
-    const std::vector<Tensor> last = detail::scan(body, init, rows, options, at);
+    const std::vector<Tensor> given = detail::scan(body, init, rows, options, at);
     std::vector<Tensor> all(operands);
     std::size_t carry = 0, sum = active_carries, row = init.values.size();
     for (const std::size_t i : joint.given) {
       if (i < carries)
-        all[i] = last[carry++];
+        all[i] = given[carry++];
       else if (i < carries + xs)
-        all[i] = last[row++];
+        all[i] = given[row++];
       else
-        all[i] = last[sum++];
+        all[i] = given[sum++];
     }
     return all;
   }
@@ -355,7 +361,7 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   std::fill_n(availability.begin(), parts.carries, Availability::kStored);
   std::fill_n(availability.begin() + static_cast<std::ptrdiff_t>(parts.carries), parts.xs,
               Availability::kAtHand);
-  tape->split = split_body(tape->joint, availability, parts.carries);
+  tape->split = split_body(tape->joint, availability, parts.carries, parts.carries);
   tape->results.assign(call.node.types.begin(), call.node.types.end());
   append(tape->arrays, call.operands.subspan(parts.carries, parts.xs));
   append(tape->invariants, call.operands.subspan(parts.carries + parts.xs));
@@ -387,6 +393,7 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
     tape->stacks.push_back(results[is_y ? static_cast<std::size_t>(same[i]) : own + i]);
   }
   results.resize(own);
+  tape->last.assign(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(parts.carries));
   return {std::move(results),
           [tape](std::span<const Tensor> cotangents) { return tape->pull_back(cotangents); }};
 }

@@ -63,10 +63,14 @@ bool is_cheap(const Node* node) {
 class ResidualChoice {
  public:
   ResidualChoice(const JointBody& joint, const std::vector<Availability>& availability,
-                 std::size_t first_stacked)
+                 std::size_t carries, std::size_t first_stacked)
       : function_(joint.function), availability_(availability) {
     const std::vector<Tensor>& params = function_.parameters();
     for (std::size_t i = 0; i < params.size(); i++) parameter_.emplace(params[i].node(), i);
+    for (std::size_t i = 0; i < carries; i++) {
+      const Tensor& result = function_.outputs()[i];
+      if (!result.same_as(params[i])) carry_of_.emplace(key_of_order(result), i);
+    }
     for (std::size_t i = joint.parameters; i < params.size(); i++) back_.insert(params[i].node());
     for (const Node* node : function_.body()) {
       const bool depends = std::any_of(node->operands.begin(), node->operands.end(),
@@ -93,11 +97,17 @@ class ResidualChoice {
     drop_useless(needed);
   }
 
-  bool is_back(const Node* node) const { return back_.contains(node); }
   std::vector<Tensor> kept() const {
     std::vector<Tensor> all;
     for (const auto& [order, tensor] : keep_) all.push_back(tensor);
     return all;
+  }
+  /// Is the result of this carry known because its parameter is kept, and for no other reason?
+  bool is_next(std::size_t carry) const {
+    const Tensor& result = function_.outputs()[carry];
+    const auto found = carry_of_.find(key_of_order(result));
+    return found != carry_of_.end() && found->second == carry && parameter_is_kept(carry, {}) &&
+           !keep_.contains(key_of_order(result)) && !back_.contains(result.node());
   }
 
  private:
@@ -140,9 +150,17 @@ class ResidualChoice {
       }
     }
     if (const auto found = known.find(tensor.node()); found != known.end()) return found->second;
-    const bool kept =
-        keep_.contains(key_of_order(tensor)) && (left_out.empty() || !tensor.same_as(left_out));
-    return kept ? kAtHandNow : kUnknown;
+    if (is_kept(tensor, left_out)) return kAtHandNow;
+    const auto carry = carry_of_.find(key_of_order(tensor));
+    const bool seen = carry != carry_of_.end() && parameter_is_kept(carry->second, left_out);
+    return seen ? kAtHandNow : kUnknown;
+  }
+
+  bool is_kept(const Tensor& tensor, const Tensor& left_out) const {
+    return keep_.contains(key_of_order(tensor)) && (left_out.empty() || !tensor.same_as(left_out));
+  }
+  bool parameter_is_kept(std::size_t carry, const Tensor& left_out) const {
+    return is_kept(function_.parameters()[carry], left_out);
   }
 
   /// What keeping it adds.
@@ -196,8 +214,14 @@ class ResidualChoice {
     }
   }
 
+  /// The parameter of a carry in the place of its result.
+  Tensor kept_for(const Tensor& tensor) const {
+    const auto carry = carry_of_.find(key_of_order(tensor));
+    return carry == carry_of_.end() ? tensor : function_.parameters()[carry->second];
+  }
+
   /// The one operand that is not known of a value which is cheap to compute; empty if there is none
-  /// or several.
+  /// or several. A carry's parameter and its result count as one.
   Tensor only_missing(const Tensor& value,
                       const absl::flat_hash_map<const Node*, Known>& known) const {
     const Node* node = value.node();
@@ -205,8 +229,12 @@ class ResidualChoice {
     Tensor missing;
     for (const Tensor& operand : node->operands) {
       if (known_of(operand, known, {}) != kUnknown) continue;
-      if (!missing.empty() && !missing.same_as(operand)) return {};
-      missing = operand;
+      if (missing.empty() || missing.same_as(operand))
+        missing = operand;
+      else if (kept_for(missing).same_as(kept_for(operand)))
+        missing = kept_for(operand);
+      else
+        return {};
     }
     return missing;
   }
@@ -241,7 +269,8 @@ class ResidualChoice {
   const Function& function_;
   const std::vector<Availability>& availability_;
   absl::flat_hash_map<const Node*, std::size_t> parameter_;
-  absl::flat_hash_set<const Node*> back_;  // depends on a cotangent
+  absl::flat_hash_map<Order, std::size_t> carry_of_;  // results of carries
+  absl::flat_hash_set<const Node*> back_;             // depends on a cotangent
   Values keep_;
   std::set<Order> stacked_;  // kept by the loop itself, as ys
 };
@@ -255,9 +284,9 @@ std::int64_t SplitBody::residual_bytes() const {
 }
 
 SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
-                     std::size_t first_stacked) {
+                     std::size_t carries, std::size_t first_stacked) {
   const Function& function = joint.function;
-  const ResidualChoice choice(joint, availability, std::min(first_stacked, joint.results));
+  const ResidualChoice choice(joint, availability, carries, std::min(first_stacked, joint.results));
   const std::vector<Tensor> kept = choice.kept();
   const std::vector<Tensor>& params = function.parameters();
   const std::vector<Tensor>& outputs = function.outputs();
@@ -293,6 +322,13 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   absl::flat_hash_map<SplitKey, Tensor> stored;
   for (std::size_t i = 0; i < kept.size(); i++)
     stored.emplace(split_key(kept[i]), add_param(kept[i], "residual" + std::to_string(i)));
+  for (std::size_t i = 0; i < carries; i++) {
+    if (!choice.is_next(i)) continue;
+    const auto is_parameter = [&](const Tensor& residual) { return residual.same_as(params[i]); };
+    const auto residual = std::find_if(kept.begin(), kept.end(), is_parameter) - kept.begin();
+    stored.emplace(split_key(outputs[i]), add_param(outputs[i], "next" + std::to_string(i)));
+    split.next.push_back({i, static_cast<std::size_t>(residual)});
+  }
   for (std::size_t i = 0; i < params.size(); i++) {
     if (i < joint.parameters && availability[i] == Availability::kStored) continue;
     replay.bind(params[i],

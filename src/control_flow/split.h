@@ -33,9 +33,16 @@ enum class Availability : std::uint8_t {
 };
 
 struct SplitBody {
-  Function forward;   // (parameters) -> (results, residuals)
-  Function backward;  // (residuals, parameters that are not kStored, cotangents) -> cotangents
+  Function forward;  // (parameters) -> (results, residuals)
+  /// (residuals, results of `next`, parameters that are not kStored, cotangents) -> cotangents
+  Function backward;
   std::vector<TensorType> residuals;
+  /// Results that the way back has seen as the parameter of the trip before: what carry `carry`
+  /// was there is the residual `residual`.
+  struct Next {
+    std::size_t carry, residual;
+  };
+  std::vector<Next> next;
   /// Residuals that are results of the region anyway: their number; else -1.
   std::vector<std::int64_t> result_of_residual;
 
@@ -44,9 +51,10 @@ struct SplitBody {
 
 /// Residuals are chosen so that few bytes are kept: what is invariant or at hand is not, what is
 /// cheap to compute from others is computed again, and a value that gives several others is kept in
-/// their place. Results from `first_stacked` on are kept anyway.
+/// their place. Of a loop with `carries` the result of a carry is not kept beside its parameter.
+/// Results from `first_stacked` on are kept anyway.
 SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
-                     std::size_t first_stacked = SIZE_MAX);
+                     std::size_t carries = 0, std::size_t first_stacked = SIZE_MAX);
 
 /// Parameters and results of a loop body through which a derivative passes: the carries that are
 /// perturbed and whose cotangent is not zero, by fixpoint.

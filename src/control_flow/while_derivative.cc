@@ -194,7 +194,8 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
       if (limit && policy == Policy::kAutomatic) {
         std::vector<Availability> availability(call.operands.size(), Availability::kInvariant);
         std::fill_n(availability.begin(), carries, Availability::kStored);
-        const std::int64_t per_trip = split_body(problem.joint, availability).residual_bytes();
+        const std::int64_t per_trip =
+            split_body(problem.joint, availability, problem.carries).residual_bytes();
         if (per_trip == 0 || *limit <= kAutomaticTapeBytes / per_trip)
           return reverse_with_tape(problem, *limit);
       }

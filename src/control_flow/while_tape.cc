@@ -26,6 +26,7 @@ struct WhileTape {
   std::vector<Tensor> init, invariants, stacks;
   std::optional<std::int64_t> limit;  // rows
   Tensor trips;
+  std::vector<Tensor> last;  // the carries after the last trip, for `split.next`
   SourceLocation at;
 
   /// A fori_loop of unknown length is a while too.
@@ -51,6 +52,11 @@ struct WhileTape {
     }
     while (init_leaves.paths.size() < init_leaves.values.size())
       init_leaves.paths.push_back("ct" + std::to_string(init_leaves.paths.size() - 1));
+    const std::size_t first_next = init_leaves.values.size();
+    for (const SplitBody::Next& next : split.next) {
+      init_leaves.values.push_back(last[next.carry]);
+      init_leaves.paths.push_back("next" + std::to_string(next.carry));
+    }
     const RegionCallable more = [&](std::span<const Tensor> leaves) {
       return Leaves{{leaves[0] > 0}, {"condition"}};
     };
@@ -58,6 +64,8 @@ struct WhileTape {
       const Tensor trip = leaves[0] - 1;
       std::vector<Tensor> arguments;
       for (const Tensor& stack : stacks) arguments.push_back(read(stack, trip));
+      const std::vector<Tensor> rows = arguments;
+      append_tensors(arguments, leaves.subspan(first_next));
       append_tensors(arguments, invariants);
       append_tensors(arguments, leaves.subspan(1, of_carry));
       const std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, arguments);
@@ -66,13 +74,14 @@ struct WhileTape {
       for (std::size_t k = 0; k < joint.given.size(); k++)
         out.values.push_back(joint.given[k] < carries ? pulled[k]
                                                       : ir::add_tangents(leaves[sum++], pulled[k]));
+      for (const SplitBody::Next& next : split.next) out.values.push_back(rows[next.residual]);
       return out;
     };
     WhileAttributes back;
     back.name = (attributes.name.empty() ? "while" : attributes.name) + "_gradient";
-    const std::vector<Tensor> last = traced_while(more, one_back, init_leaves, back, at);
+    const std::vector<Tensor> first = traced_while(more, one_back, init_leaves, back, at);
     std::vector<Tensor> all(carries + invariants.size());
-    for (std::size_t k = 0; k < joint.given.size(); k++) all[joint.given[k]] = last[1 + k];
+    for (std::size_t k = 0; k < joint.given.size(); k++) all[joint.given[k]] = first[1 + k];
     return all;
   }
 };
@@ -90,7 +99,7 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   append_tensors(tape->invariants, problem.invariants());
   std::vector<Availability> availability(problem.operands.size(), Availability::kInvariant);
   std::fill_n(availability.begin(), problem.carries, Availability::kStored);
-  tape->split = split_body(tape->joint, availability);
+  tape->split = split_body(tape->joint, availability, problem.carries);
 
   const Function condition = problem.node.regions[0];
   const std::size_t carries = problem.carries, stacks = tape->split.residuals.size();
@@ -130,6 +139,7 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   tape->trips = last[carries];
   tape->stacks.assign(last.begin() + static_cast<std::ptrdiff_t>(carries + 1), last.end());
   last.resize(carries);
+  tape->last = last;
   return {std::move(last),
           [tape](std::span<const Tensor> cotangents) { return tape->pull_back(cotangents); }};
 }

@@ -63,6 +63,12 @@ std::vector<Tensor> divide_transpose(const TransposeCall& c) { return {c.ct() / 
 
 std::vector<Tensor> negate_transpose(const TransposeCall& c) { return {-c.ct()}; }
 
+/// What of the greater operand (sign 1) or the lesser one (-1) is operand i.
+template <int sign, std::size_t i>
+Tensor extreme_partial(const JvpCall& c) {
+  return sign > 0 ? maximum_slope(c.x(i), c.x(1 - i)) : maximum_slope(c.x(1 - i), c.x(i));
+}
+
 std::vector<Tensor> remainder_jvp(const JvpCall& c) {
   if (!c.has(1)) return {c.dx(0)};
   const Tensor change = c.dx(1) * remainder_quotient(c.x(0), c.x(1));
@@ -129,15 +135,13 @@ const OpDef kMaximum = elementwise<2, math::Maximum, kOrdered>(
      .hlo = "maximum",
      .stablehlo = "stablehlo.maximum",
      .commutative = true,
-     .jvp = partials<[](const JvpCall& c) { return maximum_slope(c.x(0), c.x(1)); },
-                     [](const JvpCall& c) { return maximum_slope(c.x(1), c.x(0)); }>});
+     .jvp = partials<extreme_partial<1, 0>, extreme_partial<1, 1>>});
 const OpDef kMinimum = elementwise<2, math::Minimum, kOrdered>(
     {.name = "minimum",
      .hlo = "minimum",
      .stablehlo = "stablehlo.minimum",
      .commutative = true,
-     .jvp = partials<[](const JvpCall& c) { return maximum_slope(c.x(1), c.x(0)); },
-                     [](const JvpCall& c) { return maximum_slope(c.x(0), c.x(1)); }>});
+     .jvp = partials<extreme_partial<-1, 0>, extreme_partial<-1, 1>>});
 const OpDef kClamp = elementwise<3, math::Clamp, kIntegers | kFloats>(
     {.name = "clamp", .hlo = "clamp", .stablehlo = "stablehlo.clamp", .jvp = clamp_jvp});
 
