@@ -372,6 +372,10 @@ auto switch_case(const Operand& index, Branches&& branches, const Operands&... o
     return run(std::type_identity<Out>{}, [&](auto&& add) {
       for (auto& branch : branches) add(branch);
     });
+  } else if constexpr (!requires { std::tuple_size<std::remove_cvref_t<Branches>>::value; }) {
+    static_assert(!sizeof(Branches),
+                  "rondo: switch_case takes its branches as one std::tuple or std::vector: "
+                  "switch_case(index, std::tuple(f, g), operands...)");
   } else {
     static_assert(std::tuple_size_v<std::remove_cvref_t<Branches>> > 0,
                   "rondo: switch_case needs a branch");

@@ -50,7 +50,8 @@ struct BranchesBack {
   std::string name;
   SourceLocation at;
 
-  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const {
+  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents,
+                                std::span<const Tensor> sums) const {
     std::vector<Tensor> given;
     for (std::size_t i = 0; i < results.size(); i++) {
       if (active[i]) given.push_back(cotangents[i].empty() ? zeros(results[i]) : cotangents[i]);
@@ -66,13 +67,17 @@ struct BranchesBack {
           for (const std::size_t slot : slot_of[b]) all.push_back(slots[slot]);
           append_tensors(all, arguments);
           append_tensors(all, given);
+          for (const std::size_t i : joints[b].given)
+            all.push_back(ir::sum_or_zeros(sums, 1 + i, arguments[i].type()));
           const std::vector<Tensor> back = ir::Replay::inline_call(splits[b].backward, all);
           std::vector<Tensor> by_argument(arguments.size());
           for (std::size_t k = 0; k < back.size(); k++) by_argument[joints[b].given[k]] = back[k];
           std::vector<Tensor> out;
           for (std::size_t i = 0; i < arguments.size(); i++) {
             if (!pulled[i]) continue;
-            out.push_back(by_argument[i].empty() ? zeros(arguments[i].type()) : by_argument[i]);
+            out.push_back(by_argument[i].empty()
+                              ? ir::sum_or_zeros(sums, 1 + i, arguments[i].type())
+                              : by_argument[i]);
           }
           return out;
         },
@@ -133,7 +138,7 @@ ir::Reverse conditional_reverse(const ir::ReverseCall& call) {
   const std::vector<Availability> at_hand(perturbed.size(), Availability::kAtHand);
   for (const Function& region : node.regions) {
     back->joints.push_back(joint_body(region, perturbed, call.active, Flags(perturbed.size()),
-                                      call.derivatives, call.at()));
+                                      Flags(perturbed.size(), true), call.derivatives, call.at()));
     back->splits.push_back(split_body(back->joints.back(), at_hand));
     // Residuals of one type share a slot with those of other branches.
     std::vector<std::size_t> slots;
@@ -167,8 +172,9 @@ ir::Reverse conditional_reverse(const ir::ReverseCall& call) {
       call.at());
   back->slots.assign(all.begin() + static_cast<std::ptrdiff_t>(results), all.end());
   all.resize(results);
-  return {std::move(all),
-          [back](std::span<const Tensor> cotangents) { return back->pull_back(cotangents); }};
+  return {std::move(all), [back](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
+            return back->pull_back(cotangents, sums);
+          }};
 }
 
 }  // namespace rondo::control_flow

@@ -86,7 +86,8 @@ ir::Reverse checkpoint_reverse(const ir::ReverseCall& call) {
   const Function function = call.node.regions[0];
   std::vector<Tensor> operands(call.operands.begin(), call.operands.end());
   ir::Pullback pullback = [function, operands, perturbed = call.perturbed, active = call.active,
-                           &derivatives = call.derivatives](std::span<const Tensor> cotangents) {
+                           &derivatives = call.derivatives](std::span<const Tensor> cotangents,
+                                                            std::span<const Tensor> sums) {
     // The operands come through the barrier together with the cotangents, so that what is computed
     // from them belongs to the way back.
     std::vector<Tensor> values = operands;
@@ -101,7 +102,7 @@ ir::Reverse checkpoint_reverse(const ir::ReverseCall& call) {
     }
     return derivatives
         .reverse(function, std::span(values).first(operands.size()), perturbed, active)
-        .pullback(behind);
+        .pullback(behind, sums);
   };
   if (!uses_custom_vjp(function))
     return {ir::Replay::inline_call(function, operands), std::move(pullback)};
@@ -160,7 +161,8 @@ ir::Reverse custom_vjp_reverse(const ir::ReverseCall& call) {
   const auto captures = captures_of(call.node, call.operands);
   ir::Pullback pullback = [bwd = call.node.regions[2], types = call.node.types, residuals,
                            captured = std::vector<Tensor>(captures.begin(), captures.end()),
-                           operands = call.operands.size()](std::span<const Tensor> cotangents) {
+                           operands = call.operands.size()](std::span<const Tensor> cotangents,
+                                                            std::span<const Tensor> sums) {
     std::vector<Tensor> given = residuals;
     for (std::size_t i = 0; i < types.size(); i++) {
       if (!ir::has_tangent(types[i])) continue;
@@ -169,7 +171,7 @@ ir::Reverse custom_vjp_reverse(const ir::ReverseCall& call) {
     given.insert(given.end(), captured.begin(), captured.end());
     std::vector<Tensor> pulled = ir::Replay::inline_call(bwd, given);
     pulled.resize(operands);
-    return pulled;
+    return ir::added_to(sums, std::move(pulled));
   };
   return {{out.begin(), out.begin() + static_cast<std::ptrdiff_t>(results)}, std::move(pullback)};
 }

@@ -145,7 +145,8 @@ struct OnlineLoop {
   std::vector<Tensor> run_forward();
   /// The same for a number of trips that is known before: kept where the way back would keep them.
   std::vector<Tensor> run_forward_planned(std::int64_t known_trips);
-  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const;
+  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents,
+                                std::span<const Tensor> sums) const;
   /// Of the forward loop.
   WhileAttributes keeping(Checkpoint policy) const {
     Residuals residuals{policy};
@@ -342,7 +343,8 @@ std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
   return read.next(carries);
 }
 
-std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) const {
+std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents,
+                                          std::span<const Tensor> sums) const {
   const std::size_t kinds = kept.size();
   // The slots as a stack, by the trip that they hold.
   const Tensor order = argsort(real_steps(), 0);
@@ -368,9 +370,8 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
     if (active[i])
       backward.push_back(cotangents[i].empty() ? zeros(init[i].type()) : cotangents[i]);
   }
-  const std::size_t of_carry = backward.size();
   for (const std::size_t i : given) {
-    if (i >= carries) backward.push_back(zeros(invariants[i - carries].type()));
+    if (i >= carries) backward.push_back(ir::sum_or_zeros(sums, i, invariants[i - carries].type()));
   }
 
   Position start = load(trips, filled, step_of, kept);
@@ -445,9 +446,8 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
     const std::vector<Tensor> rows = reached.next(kinds);
     // One body back.
     std::vector<Tensor> arguments = with_invariants(whole_carry(reached.next(kinds)));
-    append_tensors(arguments, std::span(ct).first(of_carry));
+    append_tensors(arguments, ct);
     const std::vector<Tensor> both = ir::Replay::inline_call(joint, arguments);
-    const std::span<const Tensor> pulled = std::span(both).subspan(results);
     const Tensor fewer = g - 1;
     const Position then = load(fewer, height, steps, rows);
     LoopState out;
@@ -457,11 +457,7 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
     out.add("step_of", steps);
     out.add("slots", rows);
     out.add("x", then.x);
-    std::vector<Tensor> next_ct;
-    std::size_t sum = of_carry;
-    for (std::size_t k = 0; k < given.size(); k++)
-      next_ct.push_back(given[k] < carries ? pulled[k] : ir::add_tangents(ct[sum++], pulled[k]));
-    out.add("ct", next_ct);
+    out.add("ct", std::span(both).subspan(results));
     return out.leaves();
   };
   WhileAttributes outer;
@@ -469,7 +465,10 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents) co
   const std::vector<Tensor> last = traced_while(more, one_back, state.leaves(), outer, at);
   const std::span<const Tensor> ct = std::span(last).last(backward.size());
   std::vector<Tensor> all(carries + invariants.size());
-  for (std::size_t k = 0; k < given.size(); k++) all[given[k]] = ct[k];
+  for (std::size_t k = 0; k < given.size(); k++) {
+    const std::size_t i = given[k];
+    all[i] = i < carries && i < sums.size() ? ir::add_tangents(sums[i], ct[k]) : ct[k];
+  }
   return all;
 }
 
@@ -523,7 +522,9 @@ ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
       trips && problem.attributes.checkpoint.policy == Checkpoint::Policy::kRevolve;
   std::vector<Tensor> results = planned ? loop->run_forward_planned(*trips) : loop->run_forward();
   return {std::move(results),
-          [loop](std::span<const Tensor> cotangents) { return loop->pull_back(cotangents); }};
+          [loop](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
+            return loop->pull_back(cotangents, sums);
+          }};
 }
 
 }  // namespace rondo::control_flow

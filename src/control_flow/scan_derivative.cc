@@ -180,7 +180,8 @@ struct ScanTape {
   std::vector<Tensor> last;        // the carries after the last trip, for `split.next`
   std::vector<TensorType> results;
 
-  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const {
+  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents,
+                                std::span<const Tensor> of_operands) const {
     // Carry: the cotangents of carries, then the sums of those of invariants, then `split.next`.
     Leaves init, rows{stacks, {}};
     std::vector<std::size_t> sums;
@@ -192,7 +193,7 @@ struct ScanTape {
     for (const std::size_t i : joint.given) {
       if (i < carries + xs) continue;
       sums.push_back(i);
-      init.values.push_back(zeros(invariants[i - carries - xs].type()));
+      init.values.push_back(ir::sum_or_zeros(of_operands, i, invariants[i - carries - xs].type()));
     }
     const std::size_t first_next = init.values.size();
     for (const SplitBody::Next& next : split.next) init.values.push_back(last[next.carry]);
@@ -213,18 +214,13 @@ struct ScanTape {
       append(arguments, invariants);
       append(arguments, carry.first(active_carries));
       append(arguments, row.subspan(stacks.size() + arrays.size()));
+      append(arguments, carry.subspan(active_carries, sums.size()));
       const std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, arguments);
       Leaves out;
       std::vector<Tensor> of_xs;
-      std::size_t sum = active_carries;
       for (std::size_t k = 0; k < joint.given.size(); k++) {
         const std::size_t i = joint.given[k];
-        if (i < carries)
-          out.values.push_back(pulled[k]);
-        else if (i < carries + xs)
-          of_xs.push_back(pulled[k]);
-        else
-          out.values.push_back(ir::add_tangents(carry[sum++], pulled[k]));
+        (i >= carries && i < carries + xs ? of_xs : out.values).push_back(pulled[k]);
       }
       for (const SplitBody::Next& next : split.next) out.values.push_back(row[next.residual]);
       out.paths = init.paths;
@@ -241,12 +237,12 @@ struct ScanTape {
     std::vector<Tensor> all(operands);
     std::size_t carry = 0, sum = active_carries, row = init.values.size();
     for (const std::size_t i : joint.given) {
-      if (i < carries)
-        all[i] = given[carry++];
-      else if (i < carries + xs)
-        all[i] = given[row++];
-      else
+      if (i >= carries + xs) {
         all[i] = given[sum++];
+      } else {
+        all[i] = i < carries ? given[carry++] : given[row++];
+        if (i < of_operands.size()) all[i] = ir::add_tangents(of_operands[i], all[i]);
+      }
     }
     return all;
   }
@@ -348,6 +344,8 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
       active_carries(body, 0, parts.carries, call.perturbed, call.active, call.derivatives);
   Flags always(parts.operands);
   for (std::size_t i = 0; i < parts.carries; i++) always[i] = flags.active[i];
+  Flags summed(parts.operands);
+  for (std::size_t i = 0; i < parts.operands; i++) summed[i] = parts.is_invariant(i);
   auto tape = std::make_shared<ScanTape>();
   tape->attributes = attributes;
   tape->carries = parts.carries;
@@ -356,7 +354,7 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   tape->operands = parts.operands;
   tape->at = call.at();
   tape->joint =
-      joint_body(body, flags.perturbed, flags.active, always, call.derivatives, call.at());
+      joint_body(body, flags.perturbed, flags.active, always, summed, call.derivatives, call.at());
   std::vector<Availability> availability(parts.operands, Availability::kInvariant);
   std::fill_n(availability.begin(), parts.carries, Availability::kStored);
   std::fill_n(availability.begin() + static_cast<std::ptrdiff_t>(parts.carries), parts.xs,
@@ -395,7 +393,9 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   results.resize(own);
   tape->last.assign(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(parts.carries));
   return {std::move(results),
-          [tape](std::span<const Tensor> cotangents) { return tape->pull_back(cotangents); }};
+          [tape](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
+            return tape->pull_back(cotangents, sums);
+          }};
 }
 
 }  // namespace rondo::control_flow

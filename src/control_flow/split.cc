@@ -19,8 +19,9 @@ using ir::Flags;
 using ir::Node;
 
 JointBody joint_body(const Function& region, const Flags& perturbed, const Flags& active,
-                     const Flags& always, ir::Derivatives& derivatives, SourceLocation at) {
-  JointBody joint{{}, region.parameters().size(), region.outputs().size(), active, {}};
+                     const Flags& always, const Flags& summed, ir::Derivatives& derivatives,
+                     SourceLocation at) {
+  JointBody joint{{}, region.parameters().size(), region.outputs().size(), active, {}, summed};
   const std::vector<std::string> names = region.param_names();
   ir::RegionTracer tracer(region.name(), "the derivative of " + region.name(), at);
   std::vector<Tensor> params;
@@ -33,14 +34,20 @@ JointBody joint_body(const Function& region, const Flags& perturbed, const Flags
     cotangents[i] = tracer.param(region.outputs()[i].type(), "ct" + std::to_string(i));
     params.push_back(cotangents[i]);
   }
+  std::vector<Tensor> sums(joint.parameters);
+  for (std::size_t i = 0; i < joint.parameters; i++) {
+    if (summed[i] && perturbed[i] && ir::has_tangent(arguments[i].type()))
+      sums[i] = tracer.param(arguments[i].type(), "sum" + std::to_string(i));
+  }
   const ir::Reverse reverse = derivatives.reverse(region, arguments, perturbed, active);
   std::vector<Tensor> outputs = reverse.results;
-  const std::vector<Tensor> pulled = reverse.pullback(cotangents);
+  const std::vector<Tensor> pulled = reverse.pullback(cotangents, sums);
   for (std::size_t i = 0; i < joint.parameters; i++) {
-    if (pulled[i].empty() && !always[i]) continue;
-    if (!perturbed[i]) continue;
+    const bool none = pulled[i].empty() || pulled[i].same_as(sums[i]);
+    if (!perturbed[i] || (none && !always[i])) continue;
     joint.given.push_back(i);
-    outputs.push_back(pulled[i].empty() ? zeros(arguments[i].type(), at) : pulled[i]);
+    if (!sums[i].empty()) params.push_back(sums[i]);
+    outputs.push_back(none ? zeros(arguments[i].type(), at) : pulled[i]);
   }
   joint.function =
       derivatives.simplified(Function::make(region.name(), std::move(params), std::move(outputs)));

@@ -14,16 +14,20 @@ namespace rondo::control_flow {
 
 /// A region and its way back as one program.
 struct JointBody {
-  Function function;               // (parameters, cotangents) -> (results, cotangents of `given`)
-  std::size_t parameters;          // of the region
-  std::size_t results;             // of the region
-  ir::Flags active;                // results that have a cotangent among the parameters, in order
+  Function function;       // (parameters, cotangents, sums) -> (results, cotangents of `given`)
+  std::size_t parameters;  // of the region
+  std::size_t results;     // of the region
+  ir::Flags active;        // results that have a cotangent among the parameters, in order
   std::vector<std::size_t> given;  // parameters that get a cotangent
+  ir::Flags summed;  // parameters whose cotangent is added to a sum, which is a parameter for those
+                     // among `given`, in order
 };
 
-/// `always` are parameters that get a cotangent even if it is zero: those of carries.
+/// Parameters that are not `summed` are carries and rows: a carry gets a cotangent even if it is
+/// zero where `always` says so.
 JointBody joint_body(const Function& region, const ir::Flags& perturbed, const ir::Flags& active,
-                     const ir::Flags& always, ir::Derivatives& derivatives, SourceLocation at);
+                     const ir::Flags& always, const ir::Flags& summed, ir::Derivatives& derivatives,
+                     SourceLocation at);
 
 /// How the way back can know a parameter of the region.
 enum class Availability : std::uint8_t {

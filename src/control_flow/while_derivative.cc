@@ -176,11 +176,15 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
                        call.node.attributes, call.node.types, call.at(), call.node.regions);
     const std::size_t operands = call.operands.size();
     return {ir::results_of(plain.node()),
-            [operands](std::span<const Tensor>) { return std::vector<Tensor>(operands); }};
+            [operands](std::span<const Tensor>, std::span<const Tensor>) {
+              return std::vector<Tensor>(operands);
+            }};
   }
   Flags always(call.operands.size());
   for (std::size_t i = 0; i < carries; i++) always[i] = problem.flags.active[i];
-  problem.joint = joint_body(body, problem.flags.perturbed, problem.flags.active, always,
+  Flags summed(call.operands.size(), true);
+  std::fill_n(summed.begin(), carries, false);
+  problem.joint = joint_body(body, problem.flags.perturbed, problem.flags.active, always, summed,
                              call.derivatives, call.at());
   const std::optional<std::int64_t> limit = a.max_trip_count;
   switch (policy) {

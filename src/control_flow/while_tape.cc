@@ -40,15 +40,16 @@ struct WhileTape {
     return *limit > 0 ? write_slice(stack, row, trip, 0, at) : stack;
   }
 
-  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const {
+  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents,
+                                std::span<const Tensor> sums) const {
     Leaves init_leaves{{trips}, {"g"}};
     for (std::size_t i = 0; i < carries; i++) {
       if (!joint.active[i]) continue;
       init_leaves.values.push_back(cotangents[i].empty() ? zeros(init[i].type()) : cotangents[i]);
     }
-    const std::size_t of_carry = init_leaves.values.size() - 1;
     for (const std::size_t i : joint.given) {
-      if (i >= carries) init_leaves.values.push_back(zeros(invariants[i - carries].type()));
+      if (i >= carries)
+        init_leaves.values.push_back(ir::sum_or_zeros(sums, i, invariants[i - carries].type()));
     }
     while (init_leaves.paths.size() < init_leaves.values.size())
       init_leaves.paths.push_back("ct" + std::to_string(init_leaves.paths.size() - 1));
@@ -67,13 +68,10 @@ struct WhileTape {
       const std::vector<Tensor> rows = arguments;
       append_tensors(arguments, leaves.subspan(first_next));
       append_tensors(arguments, invariants);
-      append_tensors(arguments, leaves.subspan(1, of_carry));
+      append_tensors(arguments, leaves.subspan(1, first_next - 1));
       const std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, arguments);
       Leaves out{{trip}, init_leaves.paths};
-      std::size_t sum = 1 + of_carry;
-      for (std::size_t k = 0; k < joint.given.size(); k++)
-        out.values.push_back(joint.given[k] < carries ? pulled[k]
-                                                      : ir::add_tangents(leaves[sum++], pulled[k]));
+      append_tensors(out.values, pulled);
       for (const SplitBody::Next& next : split.next) out.values.push_back(rows[next.residual]);
       return out;
     };
@@ -81,7 +79,11 @@ struct WhileTape {
     back.name = (attributes.name.empty() ? "while" : attributes.name) + "_gradient";
     const std::vector<Tensor> first = traced_while(more, one_back, init_leaves, back, at);
     std::vector<Tensor> all(carries + invariants.size());
-    for (std::size_t k = 0; k < joint.given.size(); k++) all[joint.given[k]] = first[1 + k];
+    for (std::size_t k = 0; k < joint.given.size(); k++) {
+      const std::size_t i = joint.given[k];
+      const bool is_carry = i < carries && i < sums.size();
+      all[i] = is_carry ? ir::add_tangents(sums[i], first[1 + k]) : first[1 + k];
+    }
     return all;
   }
 };
@@ -141,7 +143,9 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   last.resize(carries);
   tape->last = last;
   return {std::move(last),
-          [tape](std::span<const Tensor> cotangents) { return tape->pull_back(cotangents); }};
+          [tape](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
+            return tape->pull_back(cotangents, sums);
+          }};
 }
 
 }  // namespace rondo::control_flow

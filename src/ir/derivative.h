@@ -71,8 +71,12 @@ struct Jvp {
   std::vector<Tensor> tangents;
 };
 
-/// From the cotangents of results to those of operands.
-using Pullback = std::function<std::vector<Tensor>(std::span<const Tensor> cotangents)>;
+/// From the cotangents of results to those of operands. `sums`, one for each operand or none at
+/// all, are what other uses have given already; what comes out is the sum with it, so that a part
+/// of an array is added in place wherever it is read: in a branch, in an inner loop. An operand to
+/// which nothing is added gets an empty Tensor or the very sum that was given.
+using Pullback = std::function<std::vector<Tensor>(std::span<const Tensor> cotangents,
+                                                   std::span<const Tensor> sums)>;
 
 /// Values, and how to go back from them.
 struct Reverse {
@@ -117,5 +121,9 @@ class Derivatives {
 /// (the cotangent of an array of which a slice was read) is added to that part of the other alone.
 /// Implemented among the ops (ops/tangent_sum.cc), whose records it knows.
 Tensor add_tangents(const Tensor& a, const Tensor& b);
+/// The end of a pullback that has no use for the sums but to add to them.
+std::vector<Tensor> added_to(std::span<const Tensor> sums, std::vector<Tensor> cotangents);
+/// What `sums` has for operand i, or zeros.
+Tensor sum_or_zeros(std::span<const Tensor> sums, std::size_t i, const TensorType& type);
 
 }  // namespace rondo::ir

@@ -63,12 +63,12 @@ std::vector<Tensor> extreme_jvp(const JvpCall& c, Combiner combiner) {
   Tensor count = reduce_by(Combiner::kAdd, convert(is_it, counted), axes, c.at());
   if (counts_init) count = count + convert(init_is_it, counted);
   Tensor total;
-  // A product, not a selection: nothing equals NaN, and 0 / 0 says so to all elements.
-  if (c.has(0))
-    total = reduce_by(Combiner::kAdd, c.dx(0) * convert(is_it, x.dtype()), axes, c.at());
+  // Nothing equals NaN: the greatest of NaN gives its elements no cotangent, so that one which a
+  // `where` does not choose does no harm.
+  if (c.has(0)) total = reduce_by(Combiner::kAdd, where(is_it, c.dx(0), 0), axes, c.at());
   if (counts_init && c.has(1)) {
     const Tensor everywhere = broadcast_axes(c.dx(1), c.y().shape(), {}, c.at());
-    total = ir::add_tangents(total, everywhere * convert(init_is_it, x.dtype()));
+    total = ir::add_tangents(total, where(init_is_it, everywhere, 0));
   }
   if (total.empty()) return {total};
   return {total / convert(count, x.dtype())};

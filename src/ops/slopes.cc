@@ -21,7 +21,8 @@ struct MaximumSlope {
   }
 };
 Tensor maximum_slope_formula(std::span<const Tensor> x) {
-  return where(x[0] > x[1], ones(x[0].type()), where(x[0] == x[1], Operand(0.5), 0));
+  const Tensor half = Operand(0.5).as(x[0].dtype());
+  return where(x[0] > x[1], 1, where(x[0] == x[1], half, 0));
 }
 
 struct RemainderQuotient {

@@ -71,13 +71,14 @@ ir::Reverse sort_reverse(const ir::ReverseCall& c) {
   SortedWithPlaces sorted = sort_with_places(c.node, c.operands);
   const ScatterDims dims =
       scatter_dims_of(along_axis(c.node.type().rank(), c.node.attrs<SortAttributes>().axis));
-  auto pullback = [places = sorted.places, dims](std::span<const Tensor> cotangents) {
+  auto pullback = [places = sorted.places, dims](std::span<const Tensor> cotangents,
+                                                 std::span<const Tensor> sums) {
     std::vector<Tensor> back(cotangents.size());
     for (std::size_t i = 0; i < back.size(); i++) {
       if (cotangents[i].empty()) continue;
       back[i] = scatter_add(zeros(cotangents[i].type()), places, cotangents[i], dims);
     }
-    return back;
+    return ir::added_to(sums, std::move(back));
   };
   return {std::move(sorted.results), std::move(pullback)};
 }

@@ -12,6 +12,7 @@
 #include "ops/broadcast.h"
 #include "ops/dynamic_slice.h"
 #include "ops/elementwise.h"
+#include "ops/pad.h"
 #include "ops/scatter.h"
 #include "rondo/ops/indexing.h"
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::int64_t kSmallConstant = 64;  // elements looked at
 constexpr int kLongestChain = 64;            // parts of one sum
+constexpr std::int64_t kSmallSum = 64;       // elements that are as well added as wholes
 
 /// A copy of the operands: none of a lazy node that has been evaluated, as another thread may do at
 /// any time.
@@ -77,8 +79,36 @@ bool is_scattered_sum(const Step& step) {
          !overwrites(node->regions[0]);
 }
 
+/// Where a part stands in the zeros that pad it, as starts; none for another pad.
+std::vector<Tensor> place_in_zeros(const Step& step) {
+  if (step.op() != &kPad || !is_zero_tensor(step.operands[1])) return {};
+  if (step.tensor.type().elements() <= kSmallSum) return {};
+  const auto& pad = step.node()->attrs<PadAttributes>();
+  const auto only = [](const std::vector<std::int64_t>& all, auto holds) {
+    return std::all_of(all.begin(), all.end(), holds);
+  };
+  const auto not_negative = [](std::int64_t n) { return n >= 0; };
+  if (!only(pad.low, not_negative) || !only(pad.high, not_negative) ||
+      !only(pad.interior, [](std::int64_t n) { return n == 0; }))
+    return {};
+  std::vector<Tensor> starts;
+  for (const std::int64_t low : pad.low)
+    starts.push_back(Operand(low, step.node()->location()).as(DType::kS64));
+  return starts;
+}
+
+/// `total` with `part` added at `starts`.
+Tensor with_part(const Tensor& total, const Tensor& part, const std::vector<Tensor>& starts) {
+  const Tensor there = dynamic_slice(total, starts, part.shape().vector());
+  return dynamic_update_slice(total, there + part, starts);
+}
+
 /// `sum` with `x` in place of the zeros that it starts from; empty if it is no sum of parts.
 Tensor added_by_parts(const Tensor& x, const Tensor& sum) {
+  if (const Step padded(sum); padded.op() == &kPad) {
+    const std::vector<Tensor> starts = place_in_zeros(padded);
+    return starts.empty() ? Tensor() : with_part(x, padded.operands[0], starts);
+  }
   std::vector<Step> chain;
   Tensor base = sum;
   while (static_cast<int>(chain.size()) < kLongestChain) {
@@ -94,8 +124,7 @@ Tensor added_by_parts(const Tensor& x, const Tensor& sum) {
     if (step->op() == &kScatter) {
       total = ir::rebuild(step->node(), {total, step->operands[1], step->operands[2]});
     } else {
-      const Tensor there = dynamic_slice(total, step->starts(), step->operands[1].shape().vector());
-      total = dynamic_update_slice(total, there + added_part(*step), step->starts());
+      total = with_part(total, added_part(*step), step->starts());
     }
   }
   return total;

@@ -155,7 +155,7 @@ VjpLeaves vjp(const RegionCallable& f, const ArgumentLeaves& primals, SourceLoca
         for (std::size_t i = 0; i < results.size(); i++)
           given.push_back(
               given_tangent("vjp", "cotangent", cotangents[i], results[i], paths[i], place));
-        pulled = pull(given);
+        pulled = pull(given, {});
         pulled.resize(arguments.size());
         for (std::size_t i = 0; i < arguments.size(); i++)
           pulled[i] = or_zeros(pulled[i], arguments[i], place);
@@ -190,7 +190,7 @@ GradientLeaves gradient(const RegionCallable& f, const ArgumentLeaves& arguments
     const ir::Reverse reverse =
         transforms::derivatives().reverse(call.function, call.arguments, perturbed, {true});
     const Tensor seed = ones(result, at);
-    const std::vector<Tensor> pulled = reverse.pullback(std::span(&seed, 1));
+    const std::vector<Tensor> pulled = reverse.pullback(std::span(&seed, 1), {});
     all.push_back(reverse.results[0]);
     // In the order in which the arguments are asked for.
     for (const std::size_t argument : of) {
@@ -294,7 +294,7 @@ JacobianLeaves jacobian(const RegionCallable& f, const ArgumentLeaves& arguments
         const std::vector<Tensor> rows = rows_of(results[r], at, [&](const Tensor& index) {
           std::vector<Tensor> cotangents(results.size());
           cotangents[r] = one_hot(index, results[r], at);
-          const std::vector<Tensor> pulled = reverse.pullback(cotangents);
+          const std::vector<Tensor> pulled = reverse.pullback(cotangents, {});
           std::vector<Tensor> row;
           for (const std::size_t leaf : leaves)
             row.push_back(or_zeros(pulled[leaf], call.arguments[leaf].type(), at));

@@ -64,6 +64,28 @@ std::vector<Tensor> node_transpose(ir::Derivatives& driver, const Node& node,
   return all;
 }
 
+/// The pullback of a construct, which adds to what is known of its operands.
+template <class IsWanted>
+void pull_into(TangentMap& known, const Node& node, const ir::Pullback& pullback,
+               std::span<const Tensor> of_results, const IsWanted& is_wanted) {
+  const ir::Operands& operands = node.operands;
+  std::vector<Tensor> sums(operands.size());
+  for (std::size_t i = 0; i < sums.size(); i++) {
+    const auto same = [&](const Tensor& other) { return other.same_as(operands[i]); };
+    const auto end = operands.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool stands_before = std::any_of(operands.begin(), end, same);
+    if (is_wanted(operands[i]) && !stands_before) sums[i] = known.get(operands[i]);
+  }
+  const std::vector<Tensor> given = pullback(of_results, sums);
+  for (std::size_t i = 0; i < given.size(); i++) {
+    if (given[i].empty() || !is_wanted(operands[i])) continue;
+    if (sums[i].empty())
+      known.add(operands[i], given[i]);
+    else
+      known.set(operands[i].node(), operands[i].result(), given[i]);
+  }
+}
+
 /// A program that was run forward, for going back through it.
 class ReverseWalk {
  public:
@@ -80,8 +102,11 @@ class ReverseWalk {
 
   const std::vector<Tensor>& results() const { return results_; }
 
-  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents) const {
+  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents,
+                                std::span<const Tensor> sums) const {
     TangentMap known;
+    for (std::size_t i = 0; i < sums.size(); i++)
+      known.set(function_.parameters()[i].node(), 0, sums[i]);
     for (std::size_t i = 0; i < cotangents.size(); i++) {
       if (path_.is_active(function_.outputs()[i])) known.add(function_.outputs()[i], cotangents[i]);
     }
@@ -92,12 +117,16 @@ class ReverseWalk {
         of_results.push_back(known.get(node, r));
       if (!any_given(of_results)) continue;
       const ir::LocationScope scope(node->location());
+      const auto is_active = [&](const Tensor& operand) { return path_.is_active(operand); };
+      if (step->pullback) {
+        pull_into(known, *node, step->pullback, of_results, is_active);
+        continue;
+      }
       const std::vector<Tensor> of_operands =
-          step->pullback ? step->pullback(of_results)
-                         : node_transpose(driver_, *node, step->operands, step->results,
-                                          path_.perturbed_operands(node), of_results);
+          node_transpose(driver_, *node, step->operands, step->results,
+                         path_.perturbed_operands(node), of_results);
       for (std::size_t i = 0; i < of_operands.size(); i++) {
-        if (path_.is_active(node->operands[i])) known.add(node->operands[i], of_operands[i]);
+        if (is_active(node->operands[i])) known.add(node->operands[i], of_operands[i]);
       }
     }
     std::vector<Tensor> of_parameters;
@@ -157,7 +186,9 @@ ir::Reverse reverse_walk(ir::Derivatives& derivatives, const Function& function,
                          const Flags& active) {
   auto walk = std::make_shared<ReverseWalk>(derivatives, function, arguments, perturbed, active);
   return {walk->results(),
-          [walk](std::span<const Tensor> cotangents) { return walk->pull_back(cotangents); }};
+          [walk](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
+            return walk->pull_back(cotangents, sums);
+          }};
 }
 
 std::vector<Tensor> transpose_program(std::span<const Tensor> arguments,
@@ -217,9 +248,11 @@ std::vector<Tensor> transpose_program(std::span<const Tensor> arguments,
     }
     std::vector<Tensor> of_operands;
     if (node->op->reverse) {
-      of_operands =
-          node->op->reverse({*node, operands, linear, active, driver}).pullback(of_results);
-    } else if (node->op->transpose && is_linear_in(*node, linear)) {
+      const ir::Reverse reverse = node->op->reverse({*node, operands, linear, active, driver});
+      pull_into(known, *node, reverse.pullback, of_results, is_dependent);
+      continue;
+    }
+    if (node->op->transpose && is_linear_in(*node, linear)) {
       of_operands = node->op->transpose({*node, operands, linear, of_results, driver});
     } else {
       throw TraceError(fmt::format("{}: a derivative rule uses it on a tangent, in which it is not "

@@ -2,10 +2,13 @@
 #include "ops/expansions.h"
 
 #include <cstdint>
+#include <limits>
 #include <random>
+#include <utility>
 
 #include "ops/elementwise.h"
 #include "ops/expanded.h"
+#include "ops/slopes.h"
 #include "ops/vectors.h"
 
 namespace rondo {
@@ -75,16 +78,48 @@ TYPED_TEST(RealExpansions, AreTheFunctions) {
   }
 }
 
-TYPED_TEST(RealExpansions, OfHypot) {
+TYPED_TEST(RealExpansions, OfTwoOperandsAreTheFunctions) {
   using T = TypeParam;
+  using Function2 = Tensor (*)(const Tensor&, const Tensor&);
+  const std::vector<std::pair<const char*, Function2>> functions{
+      {"hypot", [](const Tensor& p, const Tensor& q) { return hypot(p, q); }},
+      {"maximum_slope", ops::maximum_slope},
+      {"remainder_quotient", ops::remainder_quotient},
+      {"power_base_slope", ops::power_base_slope},
+      {"power_exponent_slope", ops::power_exponent_slope},
+      {"atan2_slope", ops::atan2_slope},
+      {"hypot_slope", ops::hypot_slope}};
   const std::vector<T> a = samples<T>();
   std::vector<T> b = a;
   std::shuffle(b.begin() + 12, b.end(), std::mt19937(3));
   std::rotate(b.begin(), b.begin() + 5, b.begin() + 12);
   const Literal x = Literal::from(a), y = Literal::from(b);
-  const auto f = [](Tensor p, Tensor q) { return hypot(p, q); };
-  expect_same<T>(run_expanded(f, x, y)[0], f(x, y).eval(), x, 4);
-  expect_same<T>(run_expanded(f, x, x)[0], f(x, x).eval(), x, 4);
+  for (const auto& [name, function] : functions) {
+    SCOPED_TRACE(name);
+    const Function2 f = function;
+    const auto call = [f](Tensor p, Tensor q) { return f(p, q); };
+    expect_same<T>(run_expanded(call, x, y)[0], f(x, y).eval(), x, 4);
+    expect_same<T>(run_expanded(call, x, x)[0], f(x, x).eval(), x, 4);
+  }
+}
+
+/// Of what the op itself cannot show: its values where derivatives are 0, 1/2 or 1.
+TEST(Slopes, AtTheirCorners) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  const auto both = [](auto slope, std::vector<double> a, std::vector<double> b) {
+    const auto n = static_cast<std::int64_t>(a.size());
+    return slope(constant(Literal::from(a, {n})), constant(Literal::from(b, {n})));
+  };
+  expect_values<double>(
+      both(ops::maximum_slope, {2, 1, 1, 0, inf, nan, 1}, {1, 2, 1, -0.0, inf, 1, nan}), {7},
+      {1, 0, 0.5, 0.5, 0.5, 0, 0});
+  expect_values<double>(both(ops::remainder_quotient, {7.5, -7.5, 7.5, 0.5}, {2, 2, -2, 2}), {4},
+                        {3, -3, -3, 0});
+  expect_values<double>(both(ops::power_base_slope, {0, 0, 2, -2}, {0, 1, 3, 3}), {4},
+                        {0, 1, 12, 12});
+  expect_values<double>(both(ops::power_exponent_slope, {0, 1}, {0, 1}), {2}, {0, 0});
+  expect_values<double>(both(ops::atan2_slope, {3, 0}, {4, 2}), {2}, {3.0 / 25, 0});
+  expect_values<double>(both(ops::hypot_slope, {3, 0}, {5, 0}), {2}, {0.6, 0.5});
 }
 
 template <class T>

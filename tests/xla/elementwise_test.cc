@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/slopes.h"
 #include "xla/edge_values.h"
 
 namespace rondo::testing {
@@ -26,6 +27,7 @@ struct BinaryCase {
 
 #define RONDO_UNARY(op) #op, [](const Tensor& x) { return op(x); }
 #define RONDO_BINARY(op) #op, [](const Tensor& x, const Tensor& y) { return op(x, y); }
+#define RONDO_SLOPE(op) #op, [](const Tensor& x, const Tensor& y) { return ops::op(x, y); }
 #define RONDO_OPERATOR(name, op) #name, [](const Tensor& x, const Tensor& y) { return x op y; }
 
 const std::vector<DType> kNumbers = kIntegers + kFloats + kComplexes;
@@ -100,6 +102,12 @@ std::vector<BinaryCase> binary_cases() {
       {RONDO_BINARY(pow), kIntegers + kFloats + kComplexes, 256},
       {RONDO_BINARY(atan2), kFloats},
       {RONDO_BINARY(hypot), kFloats},
+      {RONDO_SLOPE(maximum_slope), kFloats},
+      {RONDO_SLOPE(remainder_quotient), kFloats},
+      {RONDO_SLOPE(power_base_slope), kFloats, 256},
+      {RONDO_SLOPE(power_exponent_slope), kFloats},
+      {RONDO_SLOPE(atan2_slope), kFloats},
+      {RONDO_SLOPE(hypot_slope), kFloats},
       {RONDO_BINARY(maximum), kOrdered},
       {RONDO_BINARY(minimum), kOrdered},
       {RONDO_BINARY(rem), kIntegers + kFloats},
