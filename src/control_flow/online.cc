@@ -163,6 +163,8 @@ struct OnlineLoop {
   /// Where to keep the next carry between trip `s` and trip `g`, with the slots from `top` on still
   /// free: revolve's choice for `g - s` trips. Never for two trips or fewer, and without room.
   Tensor next_to_keep(const Tensor& g, const Tensor& s, const Tensor& top) const;
+  /// How many trips on it is, without room for all of them: 3 trips or more, a slot or more.
+  Tensor split_of(const Tensor& trips_left, const Tensor& slots_left) const;
 
   struct Controller {
     Tensor first, open, until, save, level, displaced;
@@ -275,15 +277,27 @@ std::vector<Tensor> OnlineLoop::run_forward() {
 }
 
 Tensor OnlineLoop::next_to_keep(const Tensor& g, const Tensor& s, const Tensor& top) const {
-  const Tensor length = convert(g - s, DType::kS64);
-  const Tensor room = convert(s32_scalar(slots) - top + 1, DType::kS64);
-  const Tensor none = (top == s32_scalar(slots)) | (length <= 2);
+  const Tensor length = g - s, room = slots - top;
+  const Tensor none = (room == 0) | (length <= 2);
+  const RegionCallable choices[] = {// Room for all of them: the next one.
+                                    [&](std::span<const Tensor>) {
+                                      return Leaves{{where(none, s32_scalar(kNever), s + 1)}, {}};
+                                    },
+                                    [&](std::span<const Tensor>) {
+                                      return Leaves{{s + split_of(length, room)}, {}};
+                                    }};
+  return detail::branch(none | (length <= room + 2), false, choices, {})[0];
+}
+
+Tensor OnlineLoop::split_of(const Tensor& trips_left, const Tensor& slots_left) const {
+  const Tensor length = convert(trips_left, DType::kS64);
+  const Tensor room = convert(slots_left, DType::kS64) + 1;
   // The fewest repetitions t for which binomial(room + t, room) reaches the length; `before` is the
   // binomial for t - 1.
   const Tensor one = Tensor(std::int64_t{1});
   const Leaves start{{Tensor(std::int64_t{0}), one, one}, {"t", "reach", "before"}};
   const RegionCallable too_short = [&](std::span<const Tensor> leaves) {
-    return Leaves{{(leaves[1] < length) & ~none}, {"condition"}};
+    return Leaves{{leaves[1] < length}, {"condition"}};
   };
   const RegionCallable longer = [&](std::span<const Tensor> leaves) {
     const Tensor t = leaves[0] + 1;
@@ -294,8 +308,7 @@ Tensor OnlineLoop::next_to_keep(const Tensor& g, const Tensor& s, const Tensor& 
   const std::vector<Tensor> found = traced_while(too_short, longer, start, search, at);
   const Tensor &t = found[0], &before = found[2];
   const Tensor smaller = before * room / maximum(room + t - 1, one);
-  const Tensor split = clamp(one, minimum(before, length - smaller), maximum(length - 1, one));
-  return where(none, s32_scalar(kNever), s + convert(split, DType::kS32));
+  return convert(clamp(one, minimum(before, length - smaller), length - 1), DType::kS32);
 }
 
 std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
