@@ -1,6 +1,7 @@
 #include "control_flow/carry.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "fmt/format.h"
 #include "ir/lazy.h"
@@ -93,15 +94,22 @@ void check_predicate(const std::string& what, const Tensor& predicate, SourceLoc
                    at);
 }
 
-RegionTrace::RegionTrace(std::string name, std::string what, std::span<const TensorType> types,
-                         std::span<const std::string> names, const RegionCallable& callable,
-                         SourceLocation at)
-    : tracer_(std::make_unique<ir::RegionTracer>(std::move(name), std::move(what), at)) {
+RegionTrace::RegionTrace(std::string name, const std::string& what,
+                         std::span<const TensorType> types, std::span<const std::string> names,
+                         const RegionCallable& callable, SourceLocation at)
+    : tracer_(std::make_unique<ir::RegionTracer>(std::move(name), what, at)) {
   ir::EagerPause pause;
   std::vector<Tensor> params;
   for (std::size_t i = 0; i < types.size(); i++)
     params.push_back(tracer_->param(types[i], names[i]));
-  out_ = callable(params);
+  try {
+    out_ = callable(params);
+  } catch (const std::bad_function_call&) {
+    throw TraceError(fmt::format("{} is an empty std::function, or calls one\n  at {}\n  Give it "
+                                 "a function before it is called here.",
+                                 what, at.str()),
+                     at);
+  }
   tracer_->seal();
 }
 

@@ -39,7 +39,7 @@ void check_predicate(const std::string& what, const Tensor& predicate, SourceLoc
 /// are known.
 class RegionTrace {
  public:
-  RegionTrace(std::string name, std::string what, std::span<const TensorType> types,
+  RegionTrace(std::string name, const std::string& what, std::span<const TensorType> types,
               std::span<const std::string> names, const RegionCallable& callable,
               SourceLocation at);
   /// What the lambda returned; checks may change it before close().

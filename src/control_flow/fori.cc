@@ -167,6 +167,7 @@ std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
   check_not_empty("the init of " + called, init, at);
   const std::array<Tensor, 2> bounds = checked_bounds(called, lower, upper, at);
   check_step(called, options.step, bounds[0].dtype(), at);
+  check_slots(called, options.checkpoint, at);
   const std::optional<std::int64_t> trips = static_trip_count(bounds[0], bounds[1], options.step);
   const std::int64_t unroll = checked_unroll(called.c_str(), options.unroll, trips, at);
   if (options.unroll == kUnrollAll && !trips) {

@@ -294,6 +294,7 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
   check_not_empty("the init of " + called, init, at);
   check_not_empty(called, xs, at);
   check_scan_axis(called, xs, options.axis, at);
+  check_slots(called, options.checkpoint, at);
   if (options.axis < 0)
     return scan_from_the_end(called, body, std::move(init), std::move(xs), options, at);
   const std::int64_t axis = options.axis;

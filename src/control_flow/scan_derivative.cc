@@ -323,7 +323,6 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   const ScanParts parts(call.node);
   const ScanAttributes& attributes = parts.attributes;
   if (attributes.axis != 0) return call.derivatives.reverse_expanded(call, scan_along_first_axis);
-  check_slots(construct_name("scan", attributes.name), attributes.checkpoint, call.at());
   switch (attributes.checkpoint.policy) {
     case Checkpoint::Policy::kPeriodic:
       if (attributes.checkpoint.slots < attributes.length)

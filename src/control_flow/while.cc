@@ -139,8 +139,9 @@ namespace rondo::detail {
 
 std::vector<Tensor> while_loop(const RegionCallable& cond, const RegionCallable& body, Leaves init,
                                const WhileOptions& options, SourceLocation at) {
-  control_flow::check_not_empty(
-      "the init of " + control_flow::construct_name("while_loop", options.name), init, at);
+  const std::string called = control_flow::construct_name("while_loop", options.name);
+  control_flow::check_not_empty("the init of " + called, init, at);
+  control_flow::check_slots(called, options.checkpoint, at);
   if (options.max_trip_count && *options.max_trip_count < 0) {
     throw TraceError(
         fmt::format("while_loop: max_trip_count is {}; it cannot be negative\n  at {}\n"

@@ -156,7 +156,6 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
   using Policy = Checkpoint::Policy;
   const Policy policy = a.checkpoint.policy;
   if (policy == Policy::kNone) refuse_reverse(construct_name("while_loop", a.name), call.at());
-  check_slots(construct_name("while_loop", a.name), a.checkpoint, call.at());
   const bool by_slots = policy == Policy::kOnline || policy == Policy::kRevolve;
   const bool promise_breaks = a.max_trip_count && a.trip_count && *a.trip_count > *a.max_trip_count;
   if (a.trip_count && !promise_breaks && !(by_slots && a.checkpoint.slots < *a.trip_count))

@@ -229,6 +229,26 @@ TEST(Places, ScalarsOfATreeAreMadeWhereTheLoopStands) {
   EXPECT_NE(hlo.find("traces_test.cc"), std::string::npos) << hlo;
 }
 
+TEST(EmptyFunctions, AreNamedWithTheirPlace) {
+  std::string loop;
+  const std::function<Tensor(Tensor)> none;
+  std::string message = message_of([&] {
+    loop = RONDO_HERE, while_loop([](Tensor x) { return x < 3; }, none, Tensor(0.5), {.name = "w"});
+  });
+  expect_parts(message, {"the body of while_loop 'w' is an empty std::function", loop, "Give it"});
+  message = message_of([&] {
+    loop = RONDO_HERE, cond(
+                           Tensor(0.5) > 0, none, [](Tensor x) { return x; }, Tensor(1.5));
+  });
+  expect_parts(message, {"empty std::function", loop});
+  // One that is called further down counts for the region that calls it.
+  message = message_of([&] {
+    loop = RONDO_HERE, fori_loop(
+                           0, 3, [&](Tensor, Tensor x) { return none(x); }, Tensor(0.5));
+  });
+  expect_parts(message, {"the body of fori_loop is an empty std::function, or calls one", loop});
+}
+
 TEST(EvalInsideATrace, PrintingATracedTensorShowsItsTypeAndIsFine) {
   std::ostringstream out;
   trace([&](Tensor x) { return out << x << " " << x * 2, x; }, f32({2}));

@@ -6,7 +6,7 @@
 //
 // The environment says how much of it:
 // - RONDO_XLA_EVERY: the first program of each test and one in so many of its others (default 1:
-//   all of them);
+//   all of them), as HLO and another one in so many as StableHLO;
 // - RONDO_XLA_RTOL: how far results may differ, relative to them, where a program amplifies what is
 //   rounded otherwise (default: 512 units in the last place).
 #include <gtest/gtest.h>
@@ -104,7 +104,8 @@ class Watch {
     if (is_new) {
       const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
       const auto number = programs_[{test, form}]++;
-      if (number % every_ != 0) program->second = kRunsOfOneProgram;
+      const int turn = form == XlaOracle::Form::kHlo ? 0 : every_ / 2;
+      if (number != 0 && number % every_ != turn) program->second = kRunsOfOneProgram;
     }
     return program->second++ < kRunsOfOneProgram;
   }
