@@ -94,14 +94,14 @@ class ResidualChoice {
     }
     for (std::size_t i = joint.results; i < function_.outputs().size(); i++)
       need(function_.outputs()[i]);
-    const Values needed = keep_;
+    needed_ = keep_;
     for (std::size_t i = first_stacked; i < joint.results; i++) {
       const Tensor& y = function_.outputs()[i];
       stacked_.insert(key_of_order(y));
       need(y);
     }
     reduce();
-    drop_useless(needed);
+    drop_useless();
   }
 
   std::vector<Tensor> kept() const {
@@ -201,23 +201,28 @@ class ResidualChoice {
     }
     for (auto at = all.rbegin(); at != all.rend(); ++at) {
       if (stacked_.contains(at->first)) continue;
-      if (known_of(at->second, known_without(at->second), at->second) != kUnknown)
-        keep_.erase(at->first);
+      const auto known = known_without(at->second);
+      if (known_of(at->second, known, at->second) == kUnknown) continue;
+      // It may be known, and yet its being kept what another carry's result is known by.
+      if (carry_of_.empty() || all_known(known, at->second)) keep_.erase(at->first);
     }
   }
 
+  bool all_known(const absl::flat_hash_map<const Node*, Known>& known,
+                 const Tensor& left_out) const {
+    return std::all_of(needed_.begin(), needed_.end(), [&](const auto& value) {
+      return known_of(value.second, known, left_out) != kUnknown;
+    });
+  }
+
   /// Results that are stacked anyway help for nothing, but not all of them do.
-  void drop_useless(const Values& needed) {
+  void drop_useless() {
     for (const Order& order : stacked_) {
       const auto y = keep_.find(order);
       if (y == keep_.end()) continue;
       const Tensor tensor = y->second;
       keep_.erase(y);
-      const auto known = known_without({});
-      const bool useless = std::all_of(needed.begin(), needed.end(), [&](const auto& value) {
-        return known_of(value.second, known, {}) != kUnknown;
-      });
-      if (!useless) keep_.emplace(order, tensor);
+      if (!all_known(known_without({}), {})) keep_.emplace(order, tensor);
     }
   }
 
@@ -278,6 +283,7 @@ class ResidualChoice {
   absl::flat_hash_map<const Node*, std::size_t> parameter_;
   absl::flat_hash_map<Order, std::size_t> carry_of_;  // results of carries
   absl::flat_hash_set<const Node*> back_;             // depends on a cotangent
+  Values needed_;                                     // what the way back uses
   Values keep_;
   std::set<Order> stacked_;  // kept by the loop itself, as ys
 };

@@ -110,6 +110,37 @@ TEST(Residuals, ACarryThatIsHandedOnIsKeptOnce) {
               1e-13 * std::abs(expected));
 }
 
+TEST(Residuals, ACarryThatIsHandedOnWhileItsOwnResultIsNeeded) {
+  // b is what a will be, and tanh(...) what b will be, which cannot be computed from a and b alone:
+  // of the two one more has to be kept.
+  const auto f = [](LoopKind kind) {
+    return [kind](Tensor a, Tensor b, Tensor c, Tensor w) {
+      const LoopBody body = [&](const Tensor&, const Carry& now) {
+        return Carry{now[1], tanh(dot(w, now[2]) + now[1]), now[2] * 0.9 + now[0] * now[1]};
+      };
+      const Carry last = run_loop(kind, {5}, body, {a, b, c});
+      return sum(last[0] * 2 + last[1] * 3 + last[2]);
+    };
+  };
+  const auto slopes = [&](LoopKind kind) {
+    const auto vector = [](double x) { return constant({x, x * x, 0.5 - x}); };
+    std::vector<double> weights(9);
+    for (std::size_t k = 0; k < weights.size(); k++) weights[k] = std::cos(static_cast<double>(k));
+    const auto [a, b, c] = grad<0, 1, 2>(f(kind))(vector(0.3), vector(-0.7), vector(0.9),
+                                                  constant(Literal::from(weights, {3, 3})));
+    return concatenate({a, b, c}, 0);
+  };
+  const Literal expected = slopes(LoopKind::kUnrolled).eval();
+  for (const LoopKind kind : kLoops) {
+    SCOPED_TRACE(name_of(kind));
+    const std::span<const double> want = expected.data<double>();
+    expect_close<double>(slopes(kind), {9}, {want.begin(), want.end()}, 1e-13);
+  }
+  const Executable program = compile(
+      trace(grad<0, 1, 2>(f(LoopKind::kFori)), f64({3}), f64({3}), f64({3}), f64({3, 3})));
+  EXPECT_EQ(stacked(program), 2);
+}
+
 /// The same of loops whose length is not known, with tapes that grow or that are promised.
 TEST(Residuals, AWhileKeepsACarryOrItsResult) {
   for (const std::int64_t promised : {0, 40}) {
