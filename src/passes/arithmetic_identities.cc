@@ -80,7 +80,7 @@ Tensor add_negated(const Node& node) {
 Tensor without_sign(const Node& node, std::size_t operand) {
   const Node* product = operand_of_op(node, operand, ops::kMultiply);
   if (!product || takes_complex(node)) return Tensor();
-  for (const std::size_t i : {0, 1}) {
+  for (std::size_t i = 0; i < 2; i++) {
     if (const Node* negated = operand_of_op(*product, i, ops::kNegate))
       return made(ops::kMultiply, {negated->operands[0], product->operands[1 - i]}, node);
   }
@@ -88,7 +88,7 @@ Tensor without_sign(const Node& node, std::size_t operand) {
 }
 
 Tensor add_negated_product(const Node& node) {
-  for (const std::size_t i : {1, 0}) {
+  for (std::size_t i = 2; i-- > 0;) {
     const Tensor product = without_sign(node, i);
     if (!product.empty()) return made(ops::kSubtract, {node.operands[1 - i], product}, node);
   }

@@ -239,7 +239,8 @@ TEST(Cost, ARowThatIsReadAnywhereIsAddedInPlace) {
   std::vector<double> table(kRows);
   for (std::size_t i = 0; i < table.size(); i++) table[i] = 1 + std::sin(static_cast<double>(i));
   const Literal rows = Literal::from(table, {kRows}), start = Literal::scalar(0.7);
-  for (const auto& [name, step] : steps) {
+  for (const auto& [name, function] : steps) {
+    const Step& step = function;
     for (const LoopKind kind : kLoops) {
       SCOPED_TRACE(std::string(name) + " of " + name_of(kind));
       const auto captured = [&](Tensor t, Tensor s) {

@@ -136,8 +136,8 @@ TEST(Residuals, ACarryThatIsHandedOnWhileItsOwnResultIsNeeded) {
     const std::span<const double> want = expected.data<double>();
     expect_close<double>(slopes(kind), {9}, {want.begin(), want.end()}, 1e-13);
   }
-  const Executable program = compile(
-      trace(grad<0, 1, 2>(f(LoopKind::kFori)), f64({3}), f64({3}), f64({3}), f64({3, 3})));
+  const Executable program =
+      compile(trace(grad<0, 1, 2>(f(LoopKind::kFori)), f64({3}), f64({3}), f64({3}), f64({3, 3})));
   EXPECT_EQ(stacked(program), 2);
 }
 
