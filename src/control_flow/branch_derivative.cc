@@ -47,6 +47,7 @@ struct BranchesBack {
   std::vector<Tensor> slots;
   std::vector<TensorType> results;
   Flags active;
+  Flags summed;  // arguments whose sum goes into the branches
   std::string name;
   SourceLocation at;
 
@@ -67,16 +68,18 @@ struct BranchesBack {
           for (const std::size_t slot : slot_of[b]) all.push_back(slots[slot]);
           append_tensors(all, arguments);
           append_tensors(all, given);
-          for (const std::size_t i : joints[b].given)
-            all.push_back(ir::sum_or_zeros(sums, 1 + i, arguments[i].type()));
+          for (const std::size_t i : joints[b].given) {
+            if (summed[i]) all.push_back(ir::sum_or_zeros(sums, 1 + i, arguments[i].type()));
+          }
           const std::vector<Tensor> back = ir::Replay::inline_call(splits[b].backward, all);
           std::vector<Tensor> by_argument(arguments.size());
           for (std::size_t k = 0; k < back.size(); k++) by_argument[joints[b].given[k]] = back[k];
           std::vector<Tensor> out;
           for (std::size_t i = 0; i < arguments.size(); i++) {
             if (!pulled[i]) continue;
+            const std::span<const Tensor> before = summed[i] ? sums : std::span<const Tensor>();
             out.push_back(by_argument[i].empty()
-                              ? ir::sum_or_zeros(sums, 1 + i, arguments[i].type())
+                              ? ir::sum_or_zeros(before, 1 + i, arguments[i].type())
                               : by_argument[i]);
           }
           return out;
@@ -85,7 +88,9 @@ struct BranchesBack {
     std::vector<Tensor> all(1 + arguments.size());
     std::size_t next = 0;
     for (std::size_t i = 0; i < arguments.size(); i++) {
-      if (pulled[i]) all[1 + i] = chosen[next++];
+      if (!pulled[i]) continue;
+      all[1 + i] = chosen[next++];
+      if (!summed[i] && 1 + i < sums.size()) all[1 + i] = ir::add_tangents(sums[1 + i], all[1 + i]);
     }
     return all;
   }
@@ -135,10 +140,11 @@ ir::Reverse conditional_reverse(const ir::ReverseCall& call) {
   back->name = node.attrs<ConditionalAttributes>().name;
   back->at = call.at();
   const Flags perturbed(call.perturbed.begin() + 1, call.perturbed.end());
+  for (std::size_t i = 0; i < perturbed.size(); i++) back->summed.push_back(call.is_summed(1 + i));
   const std::vector<Availability> at_hand(perturbed.size(), Availability::kAtHand);
   for (const Function& region : node.regions) {
     back->joints.push_back(joint_body(region, perturbed, call.active, Flags(perturbed.size()),
-                                      Flags(perturbed.size(), true), call.derivatives, call.at()));
+                                      back->summed, call.derivatives, call.at()));
     back->splits.push_back(split_body(back->joints.back(), at_hand));
     // Residuals of one type share a slot with those of other branches.
     std::vector<std::size_t> slots;

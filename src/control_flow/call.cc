@@ -100,8 +100,10 @@ ir::Reverse checkpoint_reverse(const ir::ReverseCall& call) {
     for (std::size_t i = 0; i < behind.size(); i++) {
       if (!cotangents[i].empty()) behind[i] = values[next++];
     }
+    Flags summed;
+    for (const Tensor& sum : sums) summed.push_back(!sum.empty());
     return derivatives
-        .reverse(function, std::span(values).first(operands.size()), perturbed, active)
+        .reverse(function, std::span(values).first(operands.size()), perturbed, active, summed)
         .pullback(behind, sums);
   };
   if (!uses_custom_vjp(function))

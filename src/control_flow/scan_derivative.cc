@@ -375,9 +375,9 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
     by_slots.checkpoint = Checkpoint::revolve(kAutomaticSlots);
     const Tensor changed = ir::make_typed(kScan, call.node.operands, by_slots, call.node.types,
                                           call.at(), call.node.regions);
-    return call.derivatives.reverse_expanded(
-        {*changed.node(), call.operands, call.perturbed, call.active, call.derivatives},
-        scan_as_while);
+    return call.derivatives.reverse_expanded({*changed.node(), call.operands, call.perturbed,
+                                              call.active, call.summed, call.derivatives},
+                                             scan_as_while);
   }
   ScanAttributes forward = attributes;
   forward.residuals = residuals;

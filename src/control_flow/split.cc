@@ -39,7 +39,7 @@ JointBody joint_body(const Function& region, const Flags& perturbed, const Flags
     if (summed[i] && perturbed[i] && ir::has_tangent(arguments[i].type()))
       sums[i] = tracer.param(arguments[i].type(), "sum" + std::to_string(i));
   }
-  const ir::Reverse reverse = derivatives.reverse(region, arguments, perturbed, active);
+  const ir::Reverse reverse = derivatives.reverse(region, arguments, perturbed, active, summed);
   std::vector<Tensor> outputs = reverse.results;
   const std::vector<Tensor> pulled = reverse.pullback(cotangents, sums);
   for (std::size_t i = 0; i < joint.parameters; i++) {

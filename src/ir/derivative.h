@@ -90,7 +90,10 @@ struct ReverseCall {
   std::span<const Tensor> operands;
   Flags perturbed;  // operands whose cotangent is wanted
   Flags active;     // results that may have a cotangent
+  Flags summed;     // operands for which the pullback is likely to get a sum; or none at all
   Derivatives& derivatives;
+
+  bool is_summed(std::size_t i) const { return i < summed.size() && summed[i]; }
 
   SourceLocation at() const { return node.location(); }
 };
@@ -103,9 +106,11 @@ class Derivatives {
   virtual Jvp jvp(const Function& function, std::span<const Tensor> arguments,
                   std::span<const Tensor> tangents) = 0;
   /// The function on `arguments`, as new nodes that keep what the pullback needs. The pullback
-  /// gives a cotangent (or an empty Tensor) for each argument that is perturbed.
+  /// gives a cotangent (or an empty Tensor) for each argument that is perturbed. `summed` says for
+  /// which of them there will be a sum.
   virtual Reverse reverse(const Function& function, std::span<const Tensor> arguments,
-                          const Flags& perturbed, const Flags& active) = 0;
+                          const Flags& perturbed, const Flags& active,
+                          const Flags& summed = {}) = 0;
   /// The derivative of an op by that of what `rule` makes of it.
   virtual Jvp jvp_expanded(const JvpCall& call, ExpandRule rule) = 0;
   virtual Reverse reverse_expanded(const ReverseCall& call, ExpandRule rule) = 0;

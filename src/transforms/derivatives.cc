@@ -110,8 +110,8 @@ class Driver final : public ir::Derivatives {
   }
 
   Reverse reverse(const Function& function, std::span<const Tensor> arguments,
-                  const Flags& perturbed, const Flags& active) override {
-    return reverse_walk(*this, function, arguments, perturbed, active);
+                  const Flags& perturbed, const Flags& active, const Flags& summed) override {
+    return reverse_walk(*this, function, arguments, perturbed, active, summed);
   }
 
   Jvp jvp_expanded(const JvpCall& call, ir::ExpandRule rule) override {
@@ -122,7 +122,7 @@ class Driver final : public ir::Derivatives {
 
   Reverse reverse_expanded(const ReverseCall& call, ir::ExpandRule rule) override {
     return reverse(expanded(call.node, call.operands, call.perturbed, rule), call.operands,
-                   call.perturbed, call.active);
+                   call.perturbed, call.active, call.summed);
   }
 
   Flags perturbed_results(const Function& function, const Flags& parameters) override;

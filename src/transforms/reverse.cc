@@ -90,12 +90,22 @@ void pull_into(TangentMap& known, const Node& node, const ir::Pullback& pullback
 class ReverseWalk {
  public:
   ReverseWalk(ir::Derivatives& driver, const Function& function, std::span<const Tensor> arguments,
-              const Flags& perturbed, const Flags& active)
+              const Flags& perturbed, const Flags& active, const Flags& summed)
       : driver_(driver), function_(function), path_(function, perturbed, active) {
-    for (std::size_t i = 0; i < arguments.size(); i++)
+    for (std::size_t i = 0; i < arguments.size(); i++) {
       replay_.bind(function.parameters()[i], arguments[i]);
-    for (const Node* node : function.body()) {
-      if (!ir::is_constant(node)) step(node);
+      if (i < summed.size() && summed[i]) set_last_use(function.parameters()[i], SIZE_MAX);
+    }
+    const std::vector<const Node*>& body = function.body();
+    for (std::size_t i = 0; i < active.size(); i++) {
+      if (active[i]) set_last_use(function.outputs()[i], SIZE_MAX);
+    }
+    for (std::size_t i = body.size(); i-- > 0;) {
+      if (!any_of(path_.active_results(body[i]))) continue;
+      for (const Tensor& operand : body[i]->operands) set_last_use(operand, i);
+    }
+    for (std::size_t i = 0; i < body.size(); i++) {
+      if (!ir::is_constant(body[i])) step(body[i], i);
     }
     for (const Tensor& output : function.outputs()) results_.push_back(replay_(output));
   }
@@ -143,7 +153,21 @@ class ReverseWalk {
     ir::Pullback pullback;  // of constructs
   };
 
-  void step(const Node* node) {
+  /// The last place of the body at which a value that can have a cotangent is used; its end for
+  /// results. What is used later as well has a sum when the walk back comes to a node.
+  void set_last_use(const Tensor& value, std::size_t place) {
+    if (path_.is_active(value)) last_use_.try_emplace(key_of(value), place);
+  }
+  Flags summed_operands(const Node* node, std::size_t place) const {
+    Flags flags;
+    for (const Tensor& operand : node->operands) {
+      const auto last = last_use_.find(key_of(operand));
+      flags.push_back(last != last_use_.end() && last->second > place);
+    }
+    return flags;
+  }
+
+  void step(const Node* node, std::size_t place) {
     ir::Operands operands = replay_.operands_of(node);
     const Flags active = path_.active_results(node);
     const ir::OpDef& op = *node->op;
@@ -153,7 +177,9 @@ class ReverseWalk {
     }
     const ir::LocationScope scope(node->location());
     Step step{node, operands, {}, {}};
-    const ReverseCall call{*node, operands, path_.perturbed_operands(node), active, driver_};
+    const ReverseCall call{
+        *node,  operands, path_.perturbed_operands(node), active, summed_operands(node, place),
+        driver_};
     if (op.reverse || !has_rule(op)) {
       if (!op.reverse && !op.expand) no_derivative(*node);
       Reverse reverse = op.reverse ? op.reverse(call) : driver_.reverse_expanded(call, op.expand);
@@ -174,6 +200,7 @@ class ReverseWalk {
   ir::Derivatives& driver_;
   Function function_;
   ActivePath path_;
+  absl::flat_hash_map<Key, std::size_t> last_use_;
   ir::Replay replay_;
   std::vector<Step> steps_;
   std::vector<Tensor> results_;
@@ -183,8 +210,9 @@ class ReverseWalk {
 
 ir::Reverse reverse_walk(ir::Derivatives& derivatives, const Function& function,
                          std::span<const Tensor> arguments, const Flags& perturbed,
-                         const Flags& active) {
-  auto walk = std::make_shared<ReverseWalk>(derivatives, function, arguments, perturbed, active);
+                         const Flags& active, const Flags& summed) {
+  auto walk =
+      std::make_shared<ReverseWalk>(derivatives, function, arguments, perturbed, active, summed);
   return {walk->results(),
           [walk](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
             return walk->pull_back(cotangents, sums);
@@ -248,7 +276,10 @@ std::vector<Tensor> transpose_program(std::span<const Tensor> arguments,
     }
     std::vector<Tensor> of_operands;
     if (node->op->reverse) {
-      const ir::Reverse reverse = node->op->reverse({*node, operands, linear, active, driver});
+      Flags summed;
+      for (const Tensor& operand : node->operands) summed.push_back(!known.get(operand).empty());
+      const ir::Reverse reverse =
+          node->op->reverse({*node, operands, linear, active, summed, driver});
       pull_into(known, *node, reverse.pullback, of_results, is_dependent);
       continue;
     }

@@ -8,7 +8,7 @@ namespace rondo::transforms {
 /// See Derivatives::reverse.
 ir::Reverse reverse_walk(ir::Derivatives& derivatives, const Function& function,
                          std::span<const Tensor> arguments, const Flags& perturbed,
-                         const Flags& active);
+                         const Flags& active, const Flags& summed);
 
 // What forward and reverse mode share (derivatives.cc).
 bool has_rule(const ir::OpDef& op);

@@ -231,21 +231,18 @@ TEST(Places, ScalarsOfATreeAreMadeWhereTheLoopStands) {
 
 TEST(EmptyFunctions, AreNamedWithTheirPlace) {
   std::string loop;
+  const Tensor x(0.5);
   const std::function<Tensor(Tensor)> none;
-  std::string message = message_of([&] {
-    loop = RONDO_HERE, while_loop([](Tensor x) { return x < 3; }, none, Tensor(0.5), {.name = "w"});
-  });
+  const auto below = [](Tensor x) { return x < 3; };
+  const auto same = [](Tensor x) { return x; };
+  const auto calls_it = [&](Tensor, Tensor x) { return none(x); };
+  std::string message =
+      message_of([&] { loop = RONDO_HERE, while_loop(below, none, x, {.name = "w"}); });
   expect_parts(message, {"the body of while_loop 'w' is an empty std::function", loop, "Give it"});
-  message = message_of([&] {
-    loop = RONDO_HERE, cond(
-                           Tensor(0.5) > 0, none, [](Tensor x) { return x; }, Tensor(1.5));
-  });
+  message = message_of([&] { loop = RONDO_HERE, cond(x > 0, none, same, x); });
   expect_parts(message, {"empty std::function", loop});
   // One that is called further down counts for the region that calls it.
-  message = message_of([&] {
-    loop = RONDO_HERE, fori_loop(
-                           0, 3, [&](Tensor, Tensor x) { return none(x); }, Tensor(0.5));
-  });
+  message = message_of([&] { loop = RONDO_HERE, fori_loop(0, 3, calls_it, x); });
   expect_parts(message, {"the body of fori_loop is an empty std::function, or calls one", loop});
 }
 

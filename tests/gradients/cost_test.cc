@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -252,7 +253,10 @@ TEST(Cost, ARowThatIsReadAnywhereIsAddedInPlace) {
       const auto carried = [&](Tensor t, Tensor s) {
         const LoopBody body = [&](const Tensor& i, const Carry& now) {
           const Tensor next = step(now[0], i, now[1]) + sum(slice(now[0], {3}, {5})) * 0.01;
-          return Carry{update(now[0], i + 100, next), next};
+          const auto [written, same] = cond(
+              next > 0.5, [&] { return std::pair(update(now[0], i + 100, next), next); },
+              [&] { return std::pair(now[0], next); });
+          return Carry{written, same};
         };
         return run_loop(kind, {.known = kTrips, .promised = kTrips}, body, {t, s},
                         Checkpoint::tape())[1];
@@ -279,6 +283,32 @@ TEST(Cost, ARowThatIsReadAnywhereIsAddedInPlace) {
       if (keeps != "in a while with slots" && keeps != "checkpointed") expect_in_place(carried);
     }
   }
+}
+
+/// A gradient's own loops are differentiated alike.
+TEST(Cost, ARowThatIsReadInABranchIsAddedInPlaceInSecondOrderToo) {
+  static constexpr int kRows = 20000, kTrips = 50;
+  const auto f = [](Tensor t, Tensor s) {
+    return fori_loop(
+        0, kTrips,
+        [&](Tensor i, Tensor s) {
+          return cond(
+              s > 0.1, [&] { return s + 0.02 * sin(s) * t[i]; }, [&] { return s * 1.5; });
+        },
+        s);
+  };
+  const auto slope_of_slope = grad<1>([&](Tensor t, Tensor s) { return sum(grad(f)(t, s)); });
+  const Literal rows = Literal::from(std::vector<double>(kRows, 1.25), {kRows});
+  const std::vector<Literal> arguments{rows, Literal::scalar(0.7)};
+  const Function program = trace(slope_of_slope, f64({kRows}), f64());
+  EXPECT_LE(run_with_stats(program, arguments).peak_bytes, 2 * rows.type().bytes() + 40000);
+  const auto sum_of_slopes = [&](double s) {
+    const std::vector<double> slopes =
+        numbers(trace(grad(f), f64({kRows}), f64()), {rows, Literal::scalar(s)});
+    return std::accumulate(slopes.begin(), slopes.end(), 0.0);
+  };
+  const double difference = (sum_of_slopes(0.7 + 1e-5) - sum_of_slopes(0.7 - 1e-5)) / 2e-5;
+  EXPECT_NEAR(numbers(program, arguments)[0], difference, 1e-6 * std::abs(difference));
 }
 
 /// A while of sines up to n, with `slots`.
