@@ -1,9 +1,11 @@
 // What reverse mode costs: evaluations counted by the machine, memory, and arrays that are stacked.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -163,6 +165,43 @@ TEST(Cost, OfASingleOpIsAtMostFourTimesItsForwardToo) {
     EXPECT_LE(cost_of_scan(cell), 4.0) << name;
     EXPECT_LE(cost_of_fori(cell), 4.0) << name;
   }
+}
+
+/// A random body of `ops` elementwise ops on a scalar carry and a captured scalar.
+Tensor random_body(unsigned seed, int ops, Tensor s, Tensor w) {
+  std::mt19937 engine(seed);
+  const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(engine() % n); };
+  std::vector<Tensor> values{s, w};
+  for (int k = 0; k < ops; k++) {
+    const bool last = k > 0 && pick(3) > 0;
+    const Tensor x = k == 0 ? s : values[last ? values.size() - 1 : pick(values.size())];
+    const Tensor y = values[pick(values.size())];
+    const std::array choices{
+        x + y,  x - y,   x * y,   x * y,         x / y,     sin(x),      tanh(x),
+        exp(x), x * 0.9, sqrt(x), maximum(x, y), square(x), logistic(x), where(x > y, x, y)};
+    values.push_back(choices[pick(choices.size())]);
+  }
+  return values.back();
+}
+
+/// The figures of docs/gradients.md: of many small bodies some take more than four.
+TEST(Cost, OfRandomBodies) {
+  double total = 0, most = 0;
+  int bodies = 0, above_four = 0;
+  for (unsigned seed = 0; seed < 1500; seed++) {
+    const double cost = cost_of_fori([seed](Tensor s, Tensor w) {
+      return random_body(seed, 1 + static_cast<int>(seed % 8), s, w);
+    });
+    if (!std::isfinite(cost)) continue;  // nothing is left of the loop
+    bodies++;
+    total += cost;
+    most = std::max(most, cost);
+    if (cost > 4.0) above_four++;
+  }
+  EXPECT_GT(bodies, 1000);
+  EXPECT_LE(total / bodies, 3.2);
+  EXPECT_LE(above_four, bodies / 12);
+  EXPECT_LE(most, 5.6);
 }
 
 /// The bodies of which docs/gradients.md says that they cost more, with its figures.
