@@ -186,7 +186,7 @@ TEST(EvalInsideATrace, NamesTheParameterTheLineAndTheRemedies) {
   const std::vector<std::string> remedies = {"rondo::where or rondo::cond",
                                              "rondo::tap or rondo::print"};
   auto evaluates = [&](Tensor x) {
-    const Tensor more = x + 1;
+    Tensor more = x + 1;
     at = RONDO_HERE, more.eval();
     return more;
   };

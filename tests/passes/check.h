@@ -55,6 +55,7 @@ inline bool same_values(const Literal& a, const Literal& b) {
         return false;
     };
     for (std::int64_t i = 0; i < a.elements(); i++) {
+      // By their bytes: zeros of either sign differ. NOLINTNEXTLINE(bugprone-suspicious-memory*)
       if (std::memcmp(&x[i], &y[i], sizeof(T)) != 0 && !(is_nan(x[i]) && is_nan(y[i])))
         return false;
     }
@@ -66,7 +67,7 @@ inline bool same_values(const Literal& a, const Literal& b) {
 /// optimised program.
 inline Function expect_same_results(const Function& function,
                                     const std::vector<Literal>& arguments) {
-  const Function optimized = passes::optimize(function);
+  Function optimized = passes::optimize(function);
   EXPECT_NO_THROW(optimized.verify()) << function.str() << "\nbecame\n" << optimized.str();
   EXPECT_EQ(optimized.params(), function.params());
   EXPECT_EQ(optimized.results(), function.results());

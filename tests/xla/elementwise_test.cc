@@ -1,4 +1,5 @@
 // Every op that works element by element, in every dtype, on edge values, through real XLA.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -178,10 +179,8 @@ class XlaElementwise : public XlaTest {};
 TEST_F(XlaElementwise, Where) {
   std::vector<Literal> arguments;
   for (const DType dtype : kPredOnly + kNumbers) {
-    auto [x, y] = edge_pairs(dtype);
-    arguments.push_back((iota(s32({x.elements()}), 0) % 3 == 0).eval());
-    arguments.push_back(x);
-    arguments.push_back(y);
+    const auto& [x, y] = edge_pairs(dtype);
+    arguments.insert(arguments.end(), {(iota(s32({x.elements()}), 0) % 3 == 0).eval(), x, y});
   }
   check_dtypes(arguments, 3, 0, [](std::span<const Tensor> v) { return where(v[0], v[1], v[2]); });
 }
@@ -195,10 +194,8 @@ TEST_F(XlaElementwise, WhereOfAScalarPredicateAndScalars) {
 TEST_F(XlaElementwise, Clamp) {
   std::vector<Literal> arguments;
   for (const DType dtype : kIntegers + kFloats) {
-    auto [x, y] = edge_pairs(dtype);
-    arguments.push_back(reverse(x).eval());
-    arguments.push_back(x);
-    arguments.push_back(y);
+    const auto& [x, y] = edge_pairs(dtype);
+    arguments.insert(arguments.end(), {reverse(x).eval(), x, y});
   }
   check_dtypes(arguments, 3, 0, [](std::span<const Tensor> v) { return clamp(v[0], v[1], v[2]); });
 }
@@ -259,7 +256,7 @@ TEST_F(XlaElementwise, BitcastConvertBetweenAllWidths) {
         [&](Tensor v) {
           std::vector<Tensor> results;
           for (const DType to : dtypes) {
-            const std::int64_t ratio = byte_width(to) / byte_width(from);
+            const std::int64_t ratio = byte_width(to) / std::max<std::int64_t>(byte_width(from), 1);
             const Tensor y =
                 ratio > 1 ? bitcast_convert(reshape(v, {-1, ratio}), to) : bitcast_convert(v, to);
             // NaNs may change their payload on the way: only integers show all bits.
