@@ -1,5 +1,6 @@
 // cond and switch_case: both modes choose again by the same selector. What one branch keeps for the
 // way back goes in slots that the others leave zero.
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -178,9 +179,7 @@ ir::Reverse conditional_reverse(const ir::ReverseCall& call) {
       call.at());
   back->slots.assign(all.begin() + static_cast<std::ptrdiff_t>(results), all.end());
   all.resize(results);
-  return {std::move(all), [back](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
-            return back->pull_back(cotangents, sums);
-          }};
+  return {std::move(all), std::bind_front(&BranchesBack::pull_back, back)};
 }
 
 }  // namespace rondo::control_flow

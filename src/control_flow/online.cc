@@ -8,6 +8,7 @@
 // A. Griewank and A. Walther's binomial schedule ("Algorithm 799: revolve", 2000) puts them, and
 // pulls the cotangent through one body. All of it is ordinary loops of the IR.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -478,10 +479,8 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents,
   const std::vector<Tensor> last = traced_while(more, one_back, state.leaves(), outer, at);
   const std::span<const Tensor> ct = std::span(last).last(backward.size());
   std::vector<Tensor> all(carries + invariants.size());
-  for (std::size_t k = 0; k < given.size(); k++) {
-    const std::size_t i = given[k];
-    all[i] = i < carries && i < sums.size() ? ir::add_tangents(sums[i], ct[k]) : ct[k];
-  }
+  for (std::size_t k = 0; k < given.size(); k++) all[given[k]] = ct[k];
+  add_sums(sums, carries, all);
   return all;
 }
 
@@ -534,10 +533,7 @@ ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
   const bool planned =
       trips && problem.attributes.checkpoint.policy == Checkpoint::Policy::kRevolve;
   std::vector<Tensor> results = planned ? loop->run_forward_planned(*trips) : loop->run_forward();
-  return {std::move(results),
-          [loop](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
-            return loop->pull_back(cotangents, sums);
-          }};
+  return {std::move(results), std::bind_front(&OnlineLoop::pull_back, loop)};
 }
 
 }  // namespace rondo::control_flow

@@ -1,6 +1,7 @@
 #include "control_flow/scan_derivative.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -237,13 +238,14 @@ struct ScanTape {
     std::vector<Tensor> all(operands);
     std::size_t carry = 0, sum = active_carries, row = init.values.size();
     for (const std::size_t i : joint.given) {
-      if (i >= carries + xs) {
+      if (i < carries)
+        all[i] = given[carry++];
+      else if (i < carries + xs)
+        all[i] = given[row++];
+      else
         all[i] = given[sum++];
-      } else {
-        all[i] = i < carries ? given[carry++] : given[row++];
-        if (i < of_operands.size()) all[i] = ir::add_tangents(of_operands[i], all[i]);
-      }
     }
+    add_sums(of_operands, carries + xs, all);
     return all;
   }
 };
@@ -391,10 +393,7 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   }
   results.resize(own);
   tape->last.assign(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(parts.carries));
-  return {std::move(results),
-          [tape](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
-            return tape->pull_back(cotangents, sums);
-          }};
+  return {std::move(results), std::bind_front(&ScanTape::pull_back, tape)};
 }
 
 }  // namespace rondo::control_flow

@@ -366,6 +366,11 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   return split;
 }
 
+void add_sums(std::span<const Tensor> sums, std::size_t count, std::vector<Tensor>& cotangents) {
+  for (std::size_t i = 0; i < std::min(count, sums.size()); i++)
+    cotangents[i] = ir::add_tangents(sums[i], cotangents[i]);
+}
+
 Flags perturbed_carries(const Function& body, std::size_t first, std::size_t carries,
                         Flags perturbed, ir::Derivatives& derivatives) {
   for (bool changed = true; changed;) {

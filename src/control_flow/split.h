@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,10 @@ struct SplitBody {
 /// Results from `first_stacked` on are kept anyway.
 SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
                      std::size_t carries = 0, std::size_t first_stacked = SIZE_MAX);
+
+/// The end of a loop's pullback: adds the sums so far to the cotangents of the first `count`
+/// operands, the carries and rows. Those of invariants went into the loop.
+void add_sums(std::span<const Tensor> sums, std::size_t count, std::vector<Tensor>& cotangents);
 
 /// Parameters and results of a loop body through which a derivative passes: the carries that are
 /// perturbed and whose cotangent is not zero, by fixpoint.

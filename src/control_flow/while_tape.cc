@@ -1,6 +1,7 @@
 // Reverse mode through a while with its residuals stacked, one row per trip; the way back reads the
 // rows that were written. The rows are an array where the number of trips is promised, else a tape
 // that grows.
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -79,11 +80,8 @@ struct WhileTape {
     back.name = (attributes.name.empty() ? "while" : attributes.name) + "_gradient";
     const std::vector<Tensor> first = traced_while(more, one_back, init_leaves, back, at);
     std::vector<Tensor> all(carries + invariants.size());
-    for (std::size_t k = 0; k < joint.given.size(); k++) {
-      const std::size_t i = joint.given[k];
-      const bool is_carry = i < carries && i < sums.size();
-      all[i] = is_carry ? ir::add_tangents(sums[i], first[1 + k]) : first[1 + k];
-    }
+    for (std::size_t k = 0; k < joint.given.size(); k++) all[joint.given[k]] = first[1 + k];
+    add_sums(sums, carries, all);
     return all;
   }
 };
@@ -142,10 +140,7 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   tape->stacks.assign(last.begin() + static_cast<std::ptrdiff_t>(carries + 1), last.end());
   last.resize(carries);
   tape->last = last;
-  return {std::move(last),
-          [tape](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
-            return tape->pull_back(cotangents, sums);
-          }};
+  return {std::move(last), std::bind_front(&WhileTape::pull_back, tape)};
 }
 
 }  // namespace rondo::control_flow

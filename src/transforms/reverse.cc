@@ -1,6 +1,7 @@
 #include "transforms/reverse.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -70,11 +71,10 @@ void pull_into(TangentMap& known, const Node& node, const ir::Pullback& pullback
                std::span<const Tensor> of_results, const IsWanted& is_wanted) {
   const ir::Operands& operands = node.operands;
   std::vector<Tensor> sums(operands.size());
+  absl::flat_hash_set<Key> seen;  // an operand that stands twice gets its sum once
   for (std::size_t i = 0; i < sums.size(); i++) {
-    const auto same = [&](const Tensor& other) { return other.same_as(operands[i]); };
-    const auto end = operands.begin() + static_cast<std::ptrdiff_t>(i);
-    const bool stands_before = std::any_of(operands.begin(), end, same);
-    if (is_wanted(operands[i]) && !stands_before) sums[i] = known.get(operands[i]);
+    if (is_wanted(operands[i]) && seen.insert(key_of(operands[i])).second)
+      sums[i] = known.get(operands[i]);
   }
   const std::vector<Tensor> given = pullback(of_results, sums);
   for (std::size_t i = 0; i < given.size(); i++) {
@@ -213,10 +213,7 @@ ir::Reverse reverse_walk(ir::Derivatives& derivatives, const Function& function,
                          const Flags& active, const Flags& summed) {
   auto walk =
       std::make_shared<ReverseWalk>(derivatives, function, arguments, perturbed, active, summed);
-  return {walk->results(),
-          [walk](std::span<const Tensor> cotangents, std::span<const Tensor> sums) {
-            return walk->pull_back(cotangents, sums);
-          }};
+  return {walk->results(), std::bind_front(&ReverseWalk::pull_back, walk)};
 }
 
 std::vector<Tensor> transpose_program(std::span<const Tensor> arguments,

@@ -199,9 +199,7 @@ std::vector<Literal> XlaOracle::run(Form form, const std::string& text,
 
 void XlaTest::SetUp() {
   const std::string& why = XlaOracle::shared().unavailable();
-  if (why.empty()) return;
-  if (!environment("CI").empty()) FAIL() << "Real XLA is required here. " << why;
-  GTEST_SKIP() << "There is no real XLA to compare with. " << why;
+  if (!why.empty()) FAIL() << "There is no real XLA to compare with. " << why;
 }
 
 void expect_same_as_xla(const Function& function, const std::vector<Literal>& arguments,
