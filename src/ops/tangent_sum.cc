@@ -105,10 +105,6 @@ Tensor with_part(const Tensor& total, const Tensor& part, const std::vector<Tens
 
 /// `sum` with `x` in place of the zeros that it starts from; empty if it is no sum of parts.
 Tensor added_by_parts(const Tensor& x, const Tensor& sum) {
-  if (const Step padded(sum); padded.op() == &kPad) {
-    const std::vector<Tensor> starts = place_in_zeros(padded);
-    return starts.empty() ? Tensor() : with_part(x, padded.operands[0], starts);
-  }
   std::vector<Step> chain;
   Tensor base = sum;
   while (static_cast<int>(chain.size()) < kLongestChain) {
@@ -118,8 +114,12 @@ Tensor added_by_parts(const Tensor& x, const Tensor& sum) {
     base = step.operands[0];
     chain.push_back(std::move(step));
   }
-  if (chain.empty() || !is_zero_tensor(base)) return {};
   Tensor total = x;
+  const Step first(base);
+  if (const std::vector<Tensor> starts = place_in_zeros(first); !starts.empty())
+    total = with_part(x, first.operands[0], starts);
+  else if (chain.empty() || !is_zero_tensor(base))
+    return {};
   for (auto step = chain.rbegin(); step != chain.rend(); ++step) {
     if (step->op() == &kScatter) {
       total = ir::rebuild(step->node(), {total, step->operands[1], step->operands[2]});

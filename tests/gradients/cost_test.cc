@@ -291,7 +291,8 @@ TEST(Cost, ARowThatIsReadAnywhereIsAddedInPlace) {
       // Here the first rows are read as parts of a table that changes.
       const auto carried = [&](Tensor t, Tensor s) {
         const LoopBody body = [&](const Tensor& i, const Carry& now) {
-          const Tensor next = step(now[0], i, now[1]) + sum(slice(now[0], {3}, {5})) * 0.01;
+          const Tensor parts = sum(slice(now[0], {3}, {5})) + now[0][7] * row(now[0], i);
+          const Tensor next = step(now[0], i, now[1]) + parts * 0.01;
           const auto [written, same] = cond(
               next > 0.5, [&] { return std::pair(update(now[0], i + 100, next), next); },
               [&] { return std::pair(now[0], next); });
