@@ -109,7 +109,8 @@ class ResidualChoice {
     for (const auto& [order, tensor] : keep_) all.push_back(tensor);
     return all;
   }
-  /// Is the result of this carry known because its parameter is kept, and for no other reason?
+  /// Does the way back see the result of this carry as the parameter of the trip before? So it does
+  /// where the parameter is kept; a result that is not used costs nothing, as loops are pruned.
   bool is_next(std::size_t carry) const {
     const Tensor& result = function_.outputs()[carry];
     const auto found = carry_of_.find(key_of_order(result));
@@ -203,7 +204,7 @@ class ResidualChoice {
       if (stacked_.contains(at->first)) continue;
       const auto known = known_without(at->second);
       if (known_of(at->second, known, at->second) == kUnknown) continue;
-      // It may be known, and yet its being kept what another carry's result is known by.
+      // It may be known without, and yet what a carry's result is known by.
       if (carry_of_.empty() || all_known(known, at->second)) keep_.erase(at->first);
     }
   }
