@@ -109,13 +109,26 @@ class ResidualChoice {
     for (const auto& [order, tensor] : keep_) all.push_back(tensor);
     return all;
   }
-  /// Does the way back see the result of this carry as the parameter of the trip before? So it does
-  /// where the parameter is kept; a result that is not used costs nothing, as loops are pruned.
-  bool is_next(std::size_t carry) const {
-    const Tensor& result = function_.outputs()[carry];
-    const auto found = carry_of_.find(key_of_order(result));
-    return found != carry_of_.end() && found->second == carry && parameter_is_kept(carry, {}) &&
-           !keep_.contains(key_of_order(result)) && !back_.contains(result.node());
+  /// Carries whose result the way back uses and has seen as the parameter of the trip before.
+  std::set<std::size_t> nexts() const {
+    std::set<std::size_t> used;
+    std::vector<Tensor> open;
+    std::set<Order> seen;
+    const auto visit = [&](const Tensor& tensor) {
+      if (seen.insert(key_of_order(tensor)).second && !is_kept(tensor, {})) open.push_back(tensor);
+    };
+    for (const auto& [order, tensor] : needed_) visit(tensor);
+    while (!open.empty()) {
+      const Tensor tensor = std::move(open.back());
+      open.pop_back();
+      const auto carry = carry_of_.find(key_of_order(tensor));
+      if (carry != carry_of_.end() && parameter_is_kept(carry->second, {})) {
+        used.insert(carry->second);
+        continue;
+      }
+      for (const Tensor& operand : tensor.node()->operands) visit(operand);
+    }
+    return used;
   }
 
  private:
@@ -336,8 +349,7 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   absl::flat_hash_map<SplitKey, Tensor> stored;
   for (std::size_t i = 0; i < kept.size(); i++)
     stored.emplace(split_key(kept[i]), add_param(kept[i], "residual" + std::to_string(i)));
-  for (std::size_t i = 0; i < carries; i++) {
-    if (!choice.is_next(i)) continue;
+  for (const std::size_t i : choice.nexts()) {
     const auto is_parameter = [&](const Tensor& residual) { return residual.same_as(params[i]); };
     const auto residual = std::find_if(kept.begin(), kept.end(), is_parameter) - kept.begin();
     stored.emplace(split_key(outputs[i]), add_param(outputs[i], "next" + std::to_string(i)));

@@ -88,6 +88,26 @@ TEST(Residuals, AWeightsGradientNeedsTheCarry) {
   EXPECT_EQ(stacked(gradient_of<0, 1, 2>(recurrent)), 1);
 }
 
+TEST(Residuals, ACarryIsHandedOnOnlyWhereItIsUsed) {
+  // The derivative of s sin(s) needs s alone, that of tanh(w s) both what s was and what it
+  // becomes.
+  const auto hands_on = [](auto body) {
+    const auto f = [=](Tensor x, Tensor w) {
+      return fori_loop(
+          0, kLength, [=](Tensor, Tensor s) { return body(s, w); }, x);
+    };
+    const Function slopes = trace(grad<0, 1>(f), f64(), f64());
+    for (const ir::Node* node : slopes.body()) {
+      if (node->op != &control_flow::kScan) continue;
+      const auto& attributes = node->attrs<control_flow::ScanAttributes>();
+      if (attributes.name.ends_with("_gradient")) return attributes.carries;
+    }
+    return std::int64_t{0};
+  };
+  EXPECT_EQ(hands_on([](Tensor s, Tensor w) { return s * sin(s) + w; }), 2);  // and the sum for w
+  EXPECT_EQ(hands_on([](Tensor s, Tensor w) { return tanh(s * w); }), 3);
+}
+
 TEST(Residuals, ACarryThatIsHandedOnIsKeptOnce) {
   // c[k+2] = sin(c[k+1]) c[k]: both are needed, and each was the other one's successor.
   const auto f = [](Tensor x) {
