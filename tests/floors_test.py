@@ -12,12 +12,14 @@ import unittest
 
 FLOORS = [  # from the ground up
     ["base"],
-    ["ir"],
+    ["lower"],
+    ["bytecode", "native", "ir"],
     ["ops", "control_flow"],
     ["transforms", "passes"],
-    ["text", "interpreter", "pjrt", "cli"],
+    ["text", "interpreter", "executor", "pjrt"],
+    ["run", "cli"],
 ]
-BACKENDS = set(FLOORS[-1])
+BACKENDS = set(FLOORS[-2])
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
 PUBLIC_EXCEPTION = "implementation.h"  # the library as text: it includes all of src/

@@ -1,0 +1,258 @@
+// The lower IR: a program of loops over scalars and buffers, which the bytecode machine and the
+// native back ends run. What is known about fusing, buffers and loops is decided before a Program
+// exists; what is known about machines comes after it.
+//
+// - A program is one flat list of ops. Control flow is structured: `kFor … kEndFor`, `kLanes …
+//   kEndLanes`, `kWhile … kTest … kEndWhile`, `kIf … kElse … kEndIf`, properly nested. A position
+//   in the list is a point of time for live ranges; a loop is the range between its two ends.
+// - Values are typed scalars in virtual registers, each defined once: by an op, as the parameter of
+//   a loop, or as the result of a loop or an if. A value may be used after its definition, inside
+//   the construct that encloses the definition.
+// - What a loop carries stands in its table entry: `init` is read on entry, `param` is the value in
+//   a trip, `next` becomes it at the end of the trip (all at once: carries may be swapped),
+//   `result` is what is left after the loop.
+// - Inside `kLanes` every value that depends on the lane index is one value per lane; what is
+//   defined outside is the same for all lanes. Lanes are independent and may run in any order, W at
+//   a time. There is no kLanes inside a kLanes.
+// - Arithmetic is that of ir/record.h: integers wrap; division by zero gives all ones, remainder by
+//   zero the dividend; shifts by the width or more give 0, arithmetic ones the sign; floats are
+//   IEEE 754, each op rounds once; f16 and bf16 are computed in f32 and rounded by each op; kMin
+//   and kMax propagate NaN and order -0 below 0.
+// - Memory: places in the arena, arguments, results and constants are 64-byte aligned and do not
+//   overlap. Addresses are in bytes and have been clamped by the program itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "rondo/dtype.h"
+#include "rondo/error.h"
+#include "rondo/literal.h"
+
+namespace rondo::lower {
+
+/// A virtual register. 0 is none.
+using Value = std::uint32_t;
+inline constexpr Value kNone = 0;
+
+/// The types of values. Complex numbers are pairs of values; a pred is 0 or 1.
+enum class Type : std::uint8_t {
+  kPred,
+  kS8,
+  kS16,
+  kS32,
+  kS64,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
+  kF16,
+  kBF16,
+  kF32,
+  kF64,
+  kPointer,  // the address of a buffer's first byte
+};
+
+enum class Opcode : std::uint8_t {
+  // result = constant: `bits` holds the value, zero-extended.
+  kConstant,
+  // One operand `a`; operand and result have `type` except where said.
+  kNegate,
+  kAbs,
+  kNot,  // kNot: of a pred logical, of an integer bitwise
+  kSqrt,
+  kFloor,
+  kCeil,
+  kRoundEven,
+  kTruncate,
+  kPopcount,
+  kCountLeadingZeros,
+  kConvert,   // from `from` to `type`, as HLO's convert: float to integer truncates, saturates, NaN
+              // 0
+  kBitcast,   // from `from` to `type`, of one width
+  kMathCall,  // a scalar function of libm that has no code here: `function` on a (and b)
+  // Two operands of `type`.
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kRemainder,
+  kMin,
+  kMax,
+  kAnd,
+  kOr,
+  kXor,
+  kShiftLeft,
+  kShiftRightLogical,
+  kShiftRightArithmetic,
+  // Two operands of `from`, a pred. Floats: false where one is NaN, but kNotEqual true.
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  // Three operands: a * b + c rounded once; pred a ? b : c.
+  kFma,
+  kSelect,
+  // Memory: `address` in Program::addresses.
+  kBase,   // a pointer to buffer `bits`
+  kLoad,   // of `type`
+  kStore,  // a
+  kCopy,   // copies[bits]
+  kCall,   // of calls[bits]: a library kernel on buffers
+  // Control flow: `bits` is the index in the table of its kind.
+  kFor,
+  kEndFor,
+  kLanes,
+  kEndLanes,
+  kWhile,
+  kTest,
+  kEndWhile,
+  kIf,
+  kElse,
+  kEndIf,
+};
+
+/// base + offset + sum of index * stride, all in bytes but the indices (s64 values; for a load or
+/// store in lanes the lane index may be one of them).
+struct Address {
+  struct Term {
+    Value index;
+    std::int64_t stride;
+  };
+  Value base = kNone;  // kPointer
+  std::int64_t offset = 0;
+  absl::InlinedVector<Term, 3> terms;
+};
+
+using Function1F32 = float (*)(float);
+using Function1F64 = double (*)(double);
+using Function2F32 = float (*)(float, float);
+using Function2F64 = double (*)(double, double);
+
+struct Op {
+  Opcode code;
+  Type type = Type::kPred;  // of the result
+  Type from = Type::kPred;  // of the operands, of conversions and comparisons
+  Value result = kNone;
+  Value a = kNone, b = kNone, c = kNone;
+  std::uint64_t bits = 0;  // a constant, a function's address, or an index in a table
+};
+
+/// What a loop hands from trip to trip. All of `init`, `param`, `next`, `result` have `type`.
+struct Carry {
+  Type type;
+  Value init, param, next, result;
+};
+
+/// What the run's statistics, limits and errors know of a loop of the user's.
+inline constexpr std::uint32_t kNoLoop = 0xffffffffu;
+
+/// Trips with index lower, lower + step, … while below upper.
+struct For {
+  Value index;         // s64, the parameter
+  Value lower, upper;  // s64
+  std::int64_t step = 1;
+  std::vector<Carry> carries;
+  std::uint32_t loop = kNoLoop;       // in Program::loops: counted and polled
+  std::optional<std::int64_t> trips;  // where known
+};
+
+/// Lanes with index 0 … count - 1.
+struct Lanes {
+  /// The combination over all lanes of `value`, starting from `init`. The order is fixed: lane i
+  /// goes to partial i mod kPartials, in order of i; then partial j takes partial j + kPartials /
+  /// 2, and so on by halves; last comes combine(init, partial 0). Partials begin with the op's
+  /// identity.
+  struct Reduction {
+    Opcode combine;  // kAdd, kMultiply, kMin, kMax, kAnd, kOr, kXor
+    Type type;
+    Value init, value, result;
+  };
+  static constexpr int kPartials = 64;
+  Value index;  // s64, the parameter
+  Value count;  // s64
+  std::optional<std::int64_t> known_count;
+  std::vector<Reduction> reductions;
+  bool polls = true;
+};
+
+/// Ops before kTest compute `predicate` from the parameters, those after it one trip. Inside lanes
+/// a while whose predicate differs by lane keeps the carries of a lane that is done.
+struct While {
+  Value predicate;
+  std::vector<Carry> carries;
+  std::uint32_t loop = kNoLoop;
+};
+
+/// Two branches; `result` is `then` or `otherwise`. Inside lanes the predicate is the same for all.
+struct If {
+  struct Result {
+    Type type;
+    Value then, otherwise, result;
+  };
+  Value predicate;
+  std::vector<Result> results;
+};
+
+enum class Storage : std::uint8_t { kArgument, kResult, kConstant, kArena };
+
+/// A piece of memory known when compiling.
+struct Buffer {
+  Storage storage;
+  std::uint32_t index = 0;  // of the argument, result or constant
+  std::int64_t offset = 0;  // in the arena, a multiple of 64
+  std::int64_t bytes = 0;
+};
+
+struct RunFrame;  // lower/run_frame.h
+
+/// A kernel that runs on buffers. Returns false where the run has to end; the reason stands in the
+/// run's frame then. Never throws.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual bool run(std::byte* const* buffers, RunFrame& frame) const noexcept = 0;
+};
+
+struct Call {
+  std::shared_ptr<const Kernel> kernel;
+  std::vector<Value> pointers;  // operands, then results, in the kernel's order
+};
+
+/// A move of whole bytes between places that do not overlap.
+struct Copy {
+  std::uint32_t from, to;  // addresses
+  std::int64_t bytes;
+};
+
+struct LoopInfo {
+  std::string name;
+  SourceLocation at;
+  std::optional<std::int64_t> trip_count;
+  std::optional<std::int64_t> max_trip_count;  // a promise: more trips are an error
+  std::uint32_t outer = kNoLoop;
+};
+
+struct Program {
+  std::vector<Op> code;
+  std::vector<Type> types;  // of each value; types[0] is unused
+  std::vector<Address> addresses;
+  std::vector<For> fors;
+  std::vector<Lanes> lanes;
+  std::vector<While> whiles;
+  std::vector<If> ifs;
+  std::vector<Call> calls;
+  std::vector<Copy> copies;
+  std::vector<Buffer> buffers;
+  std::vector<Literal> constants;
+  std::vector<LoopInfo> loops;
+  std::int64_t arena_bytes = 0;
+};
+
+}  // namespace rondo::lower
