@@ -71,10 +71,14 @@ enum class Opcode : std::uint8_t {
   kTruncate,
   kPopcount,
   kCountLeadingZeros,
-  kConvert,   // from `from` to `type`, as HLO's convert: float to integer truncates, saturates, NaN
-              // 0
-  kBitcast,   // from `from` to `type`, of one width
-  kMathCall,  // a scalar function of libm that has no code here: `function` on a (and b)
+  kConvert,  // from `from` to `type`, as HLO's convert: float to integer truncates, saturates, NaN
+             // 0
+  kBitcast,  // from `from` to `type`, of one width
+  // A scalar function of libm on a, and on b if there is one, all f32 or all f64; `bits` is its
+  // address. With a pred c it is called only where c holds, and the result is 0 elsewhere: so
+  // element
+  // code sends its rare arguments there.
+  kMathCall,
   // Two operands of `type`.
   kAdd,
   kSubtract,
