@@ -1,0 +1,136 @@
+// Writes a Program op by op: knows the types, folds constants, and gives an op that stands already
+// where its value can be used instead of writing it again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "lower/program.h"
+
+namespace rondo::lower {
+
+/// One element: a value, or the real and the imaginary part of a complex number.
+using Element = absl::InlinedVector<Value, 2>;
+
+class Builder {
+ public:
+  Builder();
+
+  /// The program; the builder is empty afterwards. Constants and bases stand at its beginning, each
+  /// once.
+  Program finish();
+  /// The tables so far.
+  Program& program() noexcept { return program_; }
+  Type type(Value value) const { return program_.types[value]; }
+
+  // Constants.
+  Value constant(Type type, std::uint64_t bits);
+  /// The number in any type but kPointer, as a conversion from double gives it.
+  Value number(Type type, double value);
+  Value index(std::int64_t value);  // s64
+  Value pred(bool value) { return constant(Type::kPred, value); }
+  /// The bits of a constant; none for what is computed.
+  std::optional<std::uint64_t> known(Value value) const;
+
+  // Arithmetic. The operands have one type; comparisons give a pred.
+  Value unary(Opcode code, Value a);
+  Value binary(Opcode code, Value a, Value b);
+  Value compare(Opcode code, Value a, Value b);
+  Value fma(Value a, Value b, Value c);
+  Value select(Value predicate, Value a, Value b);
+  Value convert(Value a, Type to);
+  Value bitcast(Value a, Type to);  // of one width
+  /// A function of libm. With a predicate it is called only where that holds; 0 elsewhere.
+  Value math_call(Function1F32 f, Value a, Value predicate = kNone);
+  Value math_call(Function1F64 f, Value a, Value predicate = kNone);
+  Value math_call(Function2F32 f, Value a, Value b, Value predicate = kNone);
+  Value math_call(Function2F64 f, Value a, Value b, Value predicate = kNone);
+
+  Value add(Value a, Value b) { return binary(Opcode::kAdd, a, b); }
+  Value subtract(Value a, Value b) { return binary(Opcode::kSubtract, a, b); }
+  Value multiply(Value a, Value b) { return binary(Opcode::kMultiply, a, b); }
+  Value divide(Value a, Value b) { return binary(Opcode::kDivide, a, b); }
+  Value remainder(Value a, Value b) { return binary(Opcode::kRemainder, a, b); }
+  Value min(Value a, Value b) { return binary(Opcode::kMin, a, b); }
+  Value max(Value a, Value b) { return binary(Opcode::kMax, a, b); }
+  Value negate(Value a) { return unary(Opcode::kNegate, a); }
+  Value abs(Value a) { return unary(Opcode::kAbs, a); }
+  Value sqrt(Value a) { return unary(Opcode::kSqrt, a); }
+  Value floor(Value a) { return unary(Opcode::kFloor, a); }
+  Value logical_not(Value a) { return unary(Opcode::kNot, a); }
+  Value bit_and(Value a, Value b) { return binary(Opcode::kAnd, a, b); }
+  Value bit_or(Value a, Value b) { return binary(Opcode::kOr, a, b); }
+  Value bit_xor(Value a, Value b) { return binary(Opcode::kXor, a, b); }
+  Value equal(Value a, Value b) { return compare(Opcode::kEqual, a, b); }
+  Value not_equal(Value a, Value b) { return compare(Opcode::kNotEqual, a, b); }
+  Value less(Value a, Value b) { return compare(Opcode::kLess, a, b); }
+  Value less_equal(Value a, Value b) { return compare(Opcode::kLessEqual, a, b); }
+  Value greater(Value a, Value b) { return compare(Opcode::kGreater, a, b); }
+  Value greater_equal(Value a, Value b) { return compare(Opcode::kGreaterEqual, a, b); }
+
+  // Memory.
+  /// Adds a buffer and gives the pointer to it.
+  Value buffer(const Buffer& buffer);
+  Value load(Type type, Address address);
+  void store(Value value, Address address);
+  void copy(Address from, Address to, std::int64_t bytes);
+  void call(Call call);
+
+  // Control flow. What `begin…` gives is the index in the table of its kind, where index,
+  // parameters and results stand; the reference to a table entry lasts until the next one is added.
+  std::uint32_t begin_for(Value lower, Value upper, std::int64_t step, std::span<const Value> init,
+                          std::uint32_t loop = kNoLoop,
+                          std::optional<std::int64_t> trips = std::nullopt);
+  void end_for(std::span<const Value> next);
+  std::uint32_t begin_lanes(Value count, bool polls = true);
+  /// Of the lanes that are open; the result is known after end_lanes.
+  Value reduce(Opcode combine, Value init, Value value);
+  void end_lanes();
+  std::uint32_t begin_while(std::span<const Value> init, std::uint32_t loop = kNoLoop);
+  void test(Value predicate);
+  void end_while(std::span<const Value> next);
+  std::uint32_t begin_if(Value predicate);
+  void begin_else();
+  /// Gives the results, as many as there are in each branch.
+  std::vector<Value> end_if(std::span<const Value> then, std::span<const Value> otherwise);
+
+ private:
+  struct Key {
+    Opcode code;
+    Type type, from;
+    Value a, b, c;
+    std::uint64_t bits;
+    bool operator==(const Key&) const = default;
+    template <class H>
+    friend H AbslHashValue(H h, const Key& k) {
+      return H::combine(std::move(h), k.code, k.type, k.from, k.a, k.b, k.c, k.bits);
+    }
+  };
+  struct Scope {
+    Opcode opened;
+    std::uint32_t index;    // in the table of its kind
+    std::size_t known = 0;  // of made_, when it was opened
+  };
+
+  Value define(Type type);
+  std::uint32_t address(Address&& address);
+  Value emit(Opcode code, Type type, Type from, Value a, Value b, Value c, std::uint64_t bits);
+  std::optional<std::uint64_t> fold(Opcode code, Type type, Type from, Value a, Value b, Value c);
+  std::optional<Value> simplified(Opcode code, Type type, Value a, Value b);
+  void open(Opcode code, std::uint32_t index);
+  Scope close(Opcode opened);
+  void forget(std::size_t known);
+
+  Program program_;
+  std::vector<Op> prologue_;
+  std::vector<std::uint64_t> bits_;  // of each value
+  std::vector<bool> is_constant_;    // of each value
+  absl::flat_hash_map<Key, Value> values_;
+  std::vector<Key> made_;  // in order, to be forgotten when their scope closes
+  std::vector<Scope> scopes_;
+};
+
+}  // namespace rondo::lower

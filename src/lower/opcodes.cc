@@ -1,0 +1,84 @@
+#include "lower/opcodes.h"
+
+namespace rondo::lower {
+
+const OpcodeInfo& info(Opcode code) noexcept {
+  using enum OpcodeKind;
+  static constexpr OpcodeInfo kTable[] = {
+      {"constant", kConstant},
+      {"negate", kUnary, 1},
+      {"abs", kUnary, 1},
+      {"not", kUnary, 1},
+      {"sqrt", kUnary, 1},
+      {"floor", kUnary, 1},
+      {"ceil", kUnary, 1},
+      {"round_even", kUnary, 1},
+      {"truncate", kUnary, 1},
+      {"popcount", kUnary, 1},
+      {"count_leading_zeros", kUnary, 1},
+      {"convert", kConvert, 1},
+      {"bitcast", kConvert, 1},
+      {"math_call", kMath, 2},
+      {"add", kBinary, 2, true},
+      {"subtract", kBinary, 2},
+      {"multiply", kBinary, 2, true},
+      {"divide", kBinary, 2},
+      {"remainder", kBinary, 2},
+      {"min", kBinary, 2},
+      {"max", kBinary, 2},
+      {"and", kBinary, 2, true},
+      {"or", kBinary, 2, true},
+      {"xor", kBinary, 2, true},
+      {"shift_left", kBinary, 2},
+      {"shift_right_logical", kBinary, 2},
+      {"shift_right_arithmetic", kBinary, 2},
+      {"equal", kCompare, 2, true},
+      {"not_equal", kCompare, 2, true},
+      {"less", kCompare, 2},
+      {"less_equal", kCompare, 2},
+      {"greater", kCompare, 2},
+      {"greater_equal", kCompare, 2},
+      {"fma", kTernary, 3},
+      {"select", kTernary, 3},
+      {"base", kMemory},
+      {"load", kMemory},
+      {"store", kMemory, 1},
+      {"copy", kMemory},
+      {"call", kMemory},
+      {"for", kControl},
+      {"end_for", kControl},
+      {"lanes", kControl},
+      {"end_lanes", kControl},
+      {"while", kControl},
+      {"test", kControl},
+      {"end_while", kControl},
+      {"if", kControl},
+      {"else", kControl},
+      {"end_if", kControl},
+  };
+  static_assert(std::size(kTable) == static_cast<std::size_t>(Opcode::kEndIf) + 1);
+  return kTable[static_cast<std::size_t>(code)];
+}
+
+std::string_view type_name(Type type) noexcept {
+  static constexpr std::string_view kNames[] = {"pred", "s8",  "s16", "s32",  "s64", "u8",  "u16",
+                                                "u32",  "u64", "f16", "bf16", "f32", "f64", "ptr"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::int64_t width(Type type) noexcept {
+  static constexpr std::int64_t kWidths[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8};
+  return kWidths[static_cast<std::size_t>(type)];
+}
+
+Type type_of(DType dtype) noexcept {
+  if (dtype == DType::kC64) return Type::kF32;
+  if (dtype == DType::kC128) return Type::kF64;
+  return static_cast<Type>(dtype);  // both list the types in one order
+}
+
+static_assert(static_cast<int>(Type::kPred) == static_cast<int>(DType::kPred) &&
+              static_cast<int>(Type::kU64) == static_cast<int>(DType::kU64) &&
+              static_cast<int>(Type::kF64) == static_cast<int>(DType::kF64));
+
+}  // namespace rondo::lower

@@ -1,0 +1,39 @@
+// What is known about each opcode beside its arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "lower/program.h"
+
+namespace rondo::lower {
+
+enum class OpcodeKind : std::uint8_t {
+  kConstant,
+  kUnary,    // a
+  kConvert,  // a; reads `from`
+  kMath,     // a and perhaps b: a function of libm
+  kBinary,   // a, b
+  kCompare,  // a, b; reads `from`
+  kTernary,  // a, b, c
+  kMemory,
+  kControl,
+};
+
+struct OpcodeInfo {
+  std::string_view name;
+  OpcodeKind kind;
+  int operands = 0;  // of a, b, c: those that are read
+  bool commutative = false;
+};
+
+const OpcodeInfo& info(Opcode code) noexcept;
+std::string_view type_name(Type type) noexcept;
+/// Bytes in memory.
+std::int64_t width(Type type) noexcept;
+constexpr bool is_float(Type type) noexcept { return type >= Type::kF16 && type <= Type::kF64; }
+constexpr bool is_integer(Type type) noexcept { return type >= Type::kS8 && type <= Type::kU64; }
+/// The type of the elements of a dtype, of the parts of a complex one.
+Type type_of(DType dtype) noexcept;
+
+}  // namespace rondo::lower
