@@ -41,6 +41,17 @@ else()
                  "scripts/test installs it, or set RONDO_XLA_PYTHON.")
 endif()
 
+# One server has JAX loaded for all programs.
+if(xla_python)
+  set(xla_socket "${CMAKE_CURRENT_BINARY_DIR}/xla.socket")
+  set(xla_oracle "${CMAKE_CURRENT_LIST_DIR}/oracle.py")
+  add_test(NAME xla.start COMMAND "${xla_python}" "${xla_oracle}" --listen "${xla_socket}")
+  add_test(NAME xla.stop COMMAND "${xla_python}" "${xla_oracle}" --stop "${xla_socket}")
+  set_tests_properties(xla.start PROPERTIES LABELS xla FIXTURES_SETUP xla_server)
+  set_tests_properties(xla.stop PROPERTIES LABELS xla FIXTURES_CLEANUP xla_server)
+  set(xla_environment "RONDO_XLA_PYTHON=${xla_python};RONDO_XLA_SOCKET=${xla_socket}")
+endif()
+
 foreach(source IN LISTS xla_tests)
   get_filename_component(name "${source}" NAME_WE)
   rondo_add_test_program(xla_${name} "${source}")
@@ -50,7 +61,8 @@ foreach(source IN LISTS xla_tests)
   if(xla_python)
     add_test(NAME xla.${name} COMMAND xla_${name})
     set_tests_properties(
-      xla.${name} PROPERTIES LABELS xla TIMEOUT 1200 ENVIRONMENT "RONDO_XLA_PYTHON=${xla_python}")
+      xla.${name} PROPERTIES LABELS xla TIMEOUT 1200 FIXTURES_REQUIRED xla_server
+                                     ENVIRONMENT "${xla_environment}")
   endif()
 endforeach()
 
@@ -69,8 +81,8 @@ function(rondo_watch_with_xla target)
   if(xla_python)
     add_test(NAME xla.watched.${target} COMMAND ${target})
     set_tests_properties(
-      xla.watched.${target} PROPERTIES LABELS xla TIMEOUT 1200 ENVIRONMENT
-                                       "RONDO_XLA_PYTHON=${xla_python};${ARGN}")
+      xla.watched.${target} PROPERTIES LABELS xla TIMEOUT 1200 FIXTURES_REQUIRED xla_server
+                                       ENVIRONMENT "${xla_environment};${ARGN}")
   endif()
 endfunction()
 

@@ -16,7 +16,10 @@ HLO text goes through XLA's parser; XLA's verifier looks at the very module that
 the module is converted to StableHLO, which is the only thing that jaxlib compiles. XLA ends the
 process on some faulty programs, so it lives in a child process, which is replaced when it dies.
 
-    oracle.py FILE...   accepts files, told apart by their content, and says so for each.
+    oracle.py FILE...            accepts files, told apart by their content, and says so for each.
+    oracle.py --listen SOCKET    serves every program that connects to the socket: returns when it
+                                 listens, and goes on in the background, with JAX loaded once.
+    oracle.py --stop SOCKET      ends it.
 """
 
 import contextlib
@@ -24,11 +27,15 @@ import json
 import multiprocessing
 import os
 import re
+import signal
+import socket
 import sys
 import tempfile
 
 SECONDS_FOR_ONE_PROGRAM = 120
 PROGRAMS_KEPT = 8
+SECONDS_WITHOUT_CALLER = 3600
+STOP = "stop"  # the first line of a connection that ends the server; others say hello
 
 
 def load():
@@ -234,5 +241,66 @@ def serve():
     return 0
 
 
+def listen(path):
+    folder, name = os.path.split(path)
+    os.chdir(folder)  # the name of a socket has at most 107 characters
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name)
+    with contextlib.suppress(Exception):
+        load()  # each child says why not
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(name)
+    server.listen(64)
+    if os.fork():
+        return 0
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(nothing, descriptor)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
+    server.settimeout(SECONDS_WITHOUT_CALLER)
+    while True:
+        try:
+            connection, _ = server.accept()
+        except TimeoutError:
+            return 0
+        if os.fork():
+            connection.close()
+            continue
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        server.close()
+        connection.setblocking(True)
+        os.dup2(connection.fileno(), 0)
+        os.dup2(connection.fileno(), 1)
+        first = sys.stdin.readline()
+        if first.strip() == STOP:
+            os.kill(os.getppid(), signal.SIGTERM)
+            return 0
+        return serve()
+
+
+def stop(path):
+    folder, name = os.path.split(path)
+    os.chdir(folder)
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(name)
+        connection.sendall(f"{STOP}\n".encode())
+        connection.recv(1)  # until it has ended
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name)
+    return 0
+
+
+def main(arguments):
+    match arguments:
+        case []:
+            return serve()
+        case ["--listen", path]:
+            return listen(path)
+        case ["--stop", path]:
+            return stop(path)
+    return accept(arguments)
+
+
 if __name__ == "__main__":
-    sys.exit(accept(sys.argv[1:]) if len(sys.argv) > 1 else serve())
+    sys.exit(main(sys.argv[1:]))
