@@ -98,6 +98,8 @@ class RONDO_API Executable {
   RunStats stats() const;
   /// The loops that keep something for the reverse pass, in program order.
   std::vector<LoopResiduals> memory_plan() const;
+  /// An estimate of the bytes that it holds: nodes, constants, instructions. Nothing of a run.
+  std::int64_t bytes() const;
   /// The program that is run: after the passes, if there were any.
   const Function& function() const;
 

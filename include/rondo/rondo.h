@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "rondo/cache.h"
 #include "rondo/dtype.h"
 #include "rondo/error.h"
 #include "rondo/execute.h"

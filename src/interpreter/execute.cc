@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "interpreter/machine.h"
 #include "interpreter/program.h"
+#include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
 #include "passes/expand.h"
@@ -110,6 +111,17 @@ RunStats Executable::stats() const {
 
 std::vector<LoopResiduals> Executable::memory_plan() const {
   return impl_ ? impl_->memory_plan : std::vector<LoopResiduals>();
+}
+
+std::int64_t Executable::bytes() const {
+  if (!impl_) return 0;
+  std::int64_t bytes = ir::footprint(impl_->function);
+  for (const auto& program : impl_->bundle->programs) {
+    if (!program->function.same_as(impl_->function)) bytes += ir::footprint(program->function);
+    bytes += static_cast<std::int64_t>(program->code.size() * sizeof(interpreter::Instruction) +
+                                       program->references.size() * sizeof(interpreter::Reference));
+  }
+  return bytes;
 }
 
 const Function& Executable::function() const {

@@ -39,6 +39,9 @@ namespace ir {
 /// last.
 std::vector<Function> regions_inside_out(const Function& function);
 
+/// About how many bytes a function holds, with its regions and constants.
+std::int64_t footprint(const Function& function);
+
 /// Copies a body with other values in the place of parameters (or of any tensors): `bind` first,
 /// then node by node.
 class Replay {

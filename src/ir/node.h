@@ -16,7 +16,8 @@
 
 namespace rondo::ir {
 
-using Operands = absl::InlinedVector<Tensor, 2>;
+inline constexpr std::size_t kInlineOperands = 2;
+using Operands = absl::InlinedVector<Tensor, kInlineOperands>;
 using ResultTypes = absl::InlinedVector<TensorType, 1>;
 
 /// An op applied to operands. Nodes never change after they are made, with one exception: a lazy

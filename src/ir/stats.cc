@@ -37,4 +37,23 @@ FunctionStats Function::stats() const {
   return stats;
 }
 
+namespace ir {
+
+std::int64_t footprint(const Function& function) {
+  constexpr std::size_t kAttributes = 64, kFunction = 256;
+  std::size_t bytes = 0;
+  for (const Function& region : regions_inside_out(function)) {
+    bytes += kFunction + region.parameters().size() * (sizeof(Node) + kAttributes);
+    for (const Node* node : region.body()) {
+      bytes += sizeof(Node) + sizeof(const Node*) + node->regions.size() * sizeof(Function);
+      if (node->operands.size() > kInlineOperands) bytes += node->operands.size() * sizeof(Tensor);
+      if (!(node->attributes == Attributes())) bytes += kAttributes;
+      if (is_constant(node)) bytes += static_cast<std::size_t>(node->type().bytes()) + kAttributes;
+    }
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
+}  // namespace ir
+
 }  // namespace rondo

@@ -1,0 +1,88 @@
+// Caches that share one bound in bytes (rondo/cache.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace rondo {
+
+/// What a cache keeps under a key, while anybody uses it.
+class CacheSlot {
+ public:
+  virtual ~CacheSlot() = default;
+
+ private:
+  friend class CacheStore;
+  friend struct CacheContents;
+  const void* owner_ = nullptr;  // null once it has left the store
+  std::size_t hash_ = 0;
+  std::int64_t bytes_ = 0;
+  std::list<std::shared_ptr<CacheSlot>>::iterator place_;  // in the order of use
+};
+
+/// The slots of all caches, found by owner and hash. Where they exceed the bound together, those
+/// that were not used for the longest time leave. What leaves is destroyed outside the lock, or
+/// with its last user.
+class CacheStore {
+ public:
+  using Slots = std::vector<std::shared_ptr<CacheSlot>>;
+
+  /// The slots of an owner under a hash.
+  static Slots find(const void* owner, std::size_t hash);
+  /// Adds a slot; false, without adding it, if the owner has more slots than `known` under this
+  /// hash by now.
+  static bool insert(const void* owner, std::size_t hash, std::shared_ptr<CacheSlot> slot,
+                     std::int64_t bytes, std::size_t known);
+  /// A slot was found to be the one that is wanted.
+  static void use(CacheSlot& slot);
+  static void set_bytes(CacheSlot& slot, std::int64_t bytes);
+  static void remove(const void* owner);
+  static void remove_all();
+};
+
+/// A map that forgets. Key has `std::size_t hash() const` and ==. Safe on many threads; keys are
+/// compared outside the lock that all caches share.
+template <class Key, class Value>
+class BoundedCache {
+ public:
+  struct Slot final : CacheSlot {
+    explicit Slot(Key of) : key(std::move(of)) {}
+    const Key key;
+    Value value{};
+  };
+
+  BoundedCache() = default;
+  BoundedCache(const BoundedCache&) = delete;
+  BoundedCache& operator=(const BoundedCache&) = delete;
+  ~BoundedCache() { CacheStore::remove(this); }
+
+  /// The slot of a key that holds `key_bytes`, made with a default value if there is none: the
+  /// caller fills it, under a mutex of the value where others may find it meanwhile, and says what
+  /// it holds by set_bytes. The slot stays valid after it was forgotten.
+  std::shared_ptr<Slot> slot(Key key, std::int64_t key_bytes) {
+    const std::size_t hash = key.hash();
+    std::shared_ptr<Slot> made;
+    for (;;) {
+      const CacheStore::Slots slots = CacheStore::find(this, hash);
+      for (const std::shared_ptr<CacheSlot>& found : slots) {
+        auto same = std::static_pointer_cast<Slot>(found);
+        if (!(same->key == (made ? made->key : key))) continue;
+        CacheStore::use(*same);
+        return same;
+      }
+      if (!made) made = std::make_shared<Slot>(std::move(key));
+      if (CacheStore::insert(this, hash, made, key_bytes, slots.size())) return made;
+    }
+  }
+  /// What the key and the value of a slot hold together. May make the cache forget others.
+  void set_bytes(const std::shared_ptr<Slot>& slot, std::int64_t bytes) {
+    CacheStore::set_bytes(*slot, bytes);
+  }
+  void clear() { CacheStore::remove(this); }
+};
+
+}  // namespace rondo
