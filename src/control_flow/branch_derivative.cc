@@ -142,11 +142,11 @@ ir::Reverse conditional_reverse(const ir::ReverseCall& call) {
   back->at = call.at();
   const Flags perturbed(call.perturbed.begin() + 1, call.perturbed.end());
   for (std::size_t i = 0; i < perturbed.size(); i++) back->summed.push_back(call.is_summed(1 + i));
-  const std::vector<Availability> at_hand(perturbed.size(), Availability::kAtHand);
+  const std::vector<Availability> available(perturbed.size(), Availability::kAvailable);
   for (const Function& region : node.regions) {
     back->joints.push_back(joint_body(region, perturbed, call.active, Flags(perturbed.size()),
                                       back->summed, call.derivatives, call.at()));
-    back->splits.push_back(split_body(back->joints.back(), at_hand));
+    back->splits.push_back(split_body(back->joints.back(), available));
     // Residuals of one type share a slot with those of other branches.
     std::vector<std::size_t> slots;
     Flags taken(back->slot_types.size());

@@ -357,9 +357,9 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   tape->joint =
       joint_body(body, flags.perturbed, flags.active, always, summed, call.derivatives, call.at());
   std::vector<Availability> availability(parts.operands, Availability::kInvariant);
-  std::fill_n(availability.begin(), parts.carries, Availability::kStored);
+  std::fill_n(availability.begin(), parts.carries, Availability::kUnavailable);
   std::fill_n(availability.begin() + static_cast<std::ptrdiff_t>(parts.carries), parts.xs,
-              Availability::kAtHand);
+              Availability::kAvailable);
   tape->split = split_body(tape->joint, availability, parts.carries, parts.carries);
   tape->results.assign(call.node.types.begin(), call.node.types.end());
   append(tape->arrays, call.operands.subspan(parts.carries, parts.xs));

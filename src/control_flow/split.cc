@@ -1,13 +1,11 @@
 #include "control_flow/split.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
+#include "control_flow/residuals.h"
 #include "control_flow/tape.h"
 #include "ir/function_data.h"
 #include "ir/region.h"
@@ -59,249 +57,6 @@ namespace {
 using SplitKey = std::pair<const Node*, std::uint32_t>;
 SplitKey split_key(const Tensor& tensor) { return {tensor.node(), tensor.result()}; }
 
-/// Worth less to keep than to compute again: one pass over its elements.
-bool is_cheap(const Node* node) {
-  return node->regions.empty() && !node->op->observer &&
-         (node->op->elementwise || node->op->linear == ir::Linear::kFirst ||
-          (node->op->arity == 1 && node->op->linear != ir::Linear::kNone));
-}
-
-/// Chooses what is kept of the values that the forward part of a joint program knows.
-class ResidualChoice {
- public:
-  ResidualChoice(const JointBody& joint, const std::vector<Availability>& availability,
-                 std::size_t carries, std::size_t first_stacked)
-      : function_(joint.function), availability_(availability) {
-    const std::vector<Tensor>& params = function_.parameters();
-    for (std::size_t i = 0; i < params.size(); i++) parameter_.emplace(params[i].node(), i);
-    for (std::size_t i = 0; i < carries; i++) {
-      const Tensor& result = function_.outputs()[i];
-      if (!result.same_as(params[i])) carry_of_.emplace(key_of_order(result), i);
-    }
-    for (std::size_t i = joint.parameters; i < params.size(); i++) back_.insert(params[i].node());
-    for (const Node* node : function_.body()) {
-      const bool depends = std::any_of(node->operands.begin(), node->operands.end(),
-                                       [&](const Tensor& t) { return back_.contains(t.node()); });
-      if (depends) back_.insert(node);
-    }
-    const auto need = [&](const Tensor& tensor) {
-      if (!back_.contains(tensor.node()) && !ir::is_constant(tensor.node()))
-        keep_.emplace(key_of_order(tensor), tensor);
-    };
-    for (const Node* node : function_.body()) {
-      if (!back_.contains(node)) continue;
-      for (const Tensor& operand : node->operands) need(operand);
-    }
-    for (std::size_t i = joint.results; i < function_.outputs().size(); i++)
-      need(function_.outputs()[i]);
-    needed_ = keep_;
-    for (std::size_t i = first_stacked; i < joint.results; i++) {
-      const Tensor& y = function_.outputs()[i];
-      stacked_.insert(key_of_order(y));
-      need(y);
-    }
-    reduce();
-    drop_useless();
-  }
-
-  std::vector<Tensor> kept() const {
-    std::vector<Tensor> all;
-    for (const auto& [order, tensor] : keep_) all.push_back(tensor);
-    return all;
-  }
-  /// Carries whose result the way back uses and has seen as the parameter of the trip before.
-  std::set<std::size_t> nexts() const {
-    std::set<std::size_t> used;
-    std::vector<Tensor> open;
-    std::set<Order> seen;
-    const auto visit = [&](const Tensor& tensor) {
-      if (seen.insert(key_of_order(tensor)).second && !is_kept(tensor, {})) open.push_back(tensor);
-    };
-    for (const auto& [order, tensor] : needed_) visit(tensor);
-    while (!open.empty()) {
-      const Tensor tensor = std::move(open.back());
-      open.pop_back();
-      const auto carry = carry_of_.find(key_of_order(tensor));
-      if (carry != carry_of_.end() && parameter_is_kept(carry->second, {})) {
-        used.insert(carry->second);
-        continue;
-      }
-      for (const Tensor& operand : tensor.node()->operands) visit(operand);
-    }
-    return used;
-  }
-
- private:
-  using Order = std::pair<std::uint64_t, std::uint32_t>;  // of creation
-  using Values = std::map<Order, Tensor>;
-  static Order key_of_order(const Tensor& t) { return {t.node()->id, t.result()}; }
-
-  enum Known : std::uint8_t { kUnknown, kAtHandNow, kInvariantNow };
-
-  /// What the way back can compute from what is kept, without `left_out`.
-  absl::flat_hash_map<const Node*, Known> known_without(const Tensor& left_out) const {
-    absl::flat_hash_map<const Node*, Known> known;
-    for (const Node* node : function_.body()) {
-      if (back_.contains(node) || ir::is_constant(node)) continue;
-      bool invariant = true, all = true;
-      for (const Tensor& operand : node->operands) {
-        const Known of = known_of(operand, known, left_out);
-        invariant = invariant && of == kInvariantNow;
-        all = all && of != kUnknown;
-      }
-      if (invariant)
-        known.emplace(node, kInvariantNow);
-      else if (all && is_cheap(node))
-        known.emplace(node, kAtHandNow);
-    }
-    return known;
-  }
-
-  Known known_of(const Tensor& tensor, const absl::flat_hash_map<const Node*, Known>& known,
-                 const Tensor& left_out) const {
-    if (ir::is_constant(tensor.node())) return kInvariantNow;
-    if (const auto parameter = parameter_.find(tensor.node()); parameter != parameter_.end()) {
-      switch (availability_[parameter->second]) {
-        case Availability::kInvariant:
-          return kInvariantNow;
-        case Availability::kAtHand:
-          return kAtHandNow;
-        case Availability::kStored:
-          break;
-      }
-    }
-    if (const auto found = known.find(tensor.node()); found != known.end()) return found->second;
-    if (is_kept(tensor, left_out)) return kAtHandNow;
-    const auto carry = carry_of_.find(key_of_order(tensor));
-    const bool seen = carry != carry_of_.end() && parameter_is_kept(carry->second, left_out);
-    return seen ? kAtHandNow : kUnknown;
-  }
-
-  bool is_kept(const Tensor& tensor, const Tensor& left_out) const {
-    return keep_.contains(key_of_order(tensor)) && (left_out.empty() || !tensor.same_as(left_out));
-  }
-  bool parameter_is_kept(std::size_t carry, const Tensor& left_out) const {
-    return is_kept(function_.parameters()[carry], left_out);
-  }
-
-  /// What keeping it adds.
-  std::int64_t bytes_of(const Tensor& tensor) const {
-    return stacked_.contains(key_of_order(tensor)) ? 0 : tensor.type().bytes();
-  }
-
-  void reduce() {
-    // Searching costs the body's size for each value that may go; for huge bodies with many of them
-    // only what is there without any computing goes.
-    const std::size_t budget = 20'000'000;
-    const std::size_t each = function_.body().size() + 1;
-    drop_known(each * keep_.size() <= budget);
-    for (int round = 0; round < 8 && each * keep_.size() <= budget; round++) {
-      if (!exchange_one()) break;
-      drop_known(true);
-    }
-  }
-
-  /// Drops what is known without being kept.
-  void drop_known(bool one_by_one) {
-    const Values all = keep_;
-    if (!one_by_one) {
-      const Values kept = std::exchange(keep_, {});
-      const auto known = known_without({});
-      for (const auto& [order, tensor] : kept) {
-        if (stacked_.contains(order) || known_of(tensor, known, {}) == kUnknown)
-          keep_.emplace(order, tensor);
-      }
-      return;
-    }
-    for (auto at = all.rbegin(); at != all.rend(); ++at) {
-      if (stacked_.contains(at->first)) continue;
-      const auto known = known_without(at->second);
-      if (known_of(at->second, known, at->second) == kUnknown) continue;
-      // It may be known without, and yet what a carry's result is known by.
-      if (carry_of_.empty() || all_known(known, at->second)) keep_.erase(at->first);
-    }
-  }
-
-  bool all_known(const absl::flat_hash_map<const Node*, Known>& known,
-                 const Tensor& left_out) const {
-    return std::all_of(needed_.begin(), needed_.end(), [&](const auto& value) {
-      return known_of(value.second, known, left_out) != kUnknown;
-    });
-  }
-
-  /// Results that are stacked anyway help for nothing, but not all of them do.
-  void drop_useless() {
-    for (const Order& order : stacked_) {
-      const auto y = keep_.find(order);
-      if (y == keep_.end()) continue;
-      const Tensor tensor = y->second;
-      keep_.erase(y);
-      if (!all_known(known_without({}), {})) keep_.emplace(order, tensor);
-    }
-  }
-
-  /// The parameter of a carry in the place of its result.
-  Tensor kept_for(const Tensor& tensor) const {
-    const auto carry = carry_of_.find(key_of_order(tensor));
-    return carry == carry_of_.end() ? tensor : function_.parameters()[carry->second];
-  }
-
-  /// The one operand that is not known of a value which is cheap to compute; empty if there is none
-  /// or several. A carry's parameter and its result count as one.
-  Tensor only_missing(const Tensor& value,
-                      const absl::flat_hash_map<const Node*, Known>& known) const {
-    const Node* node = value.node();
-    if (parameter_.contains(node) || !is_cheap(node)) return {};
-    Tensor missing;
-    for (const Tensor& operand : node->operands) {
-      if (known_of(operand, known, {}) != kUnknown) continue;
-      if (missing.empty() || missing.same_as(operand))
-        missing = operand;
-      else if (kept_for(missing).same_as(kept_for(operand)))
-        missing = kept_for(operand);
-      else
-        return {};
-    }
-    return missing;
-  }
-
-  /// Keeps one value in place of others that are cheap to compute from it, where that is less.
-  bool exchange_one() {
-    const auto known = known_without({});
-    std::map<Order, std::pair<Tensor, std::int64_t>> saved;  // bytes of what each value would give
-    for (const auto& [order, tensor] : keep_) {
-      // All that it follows from by cheap ops alone, one after the other.
-      Tensor from = only_missing(tensor, known);
-      for (int length = 0; !from.empty() && length < 16; length++) {
-        auto& entry = saved[key_of_order(from)];
-        entry.first = from;
-        entry.second += bytes_of(tensor);
-        from = only_missing(from, known);
-      }
-    }
-    // Of equal ones the last, which takes the fewest ops.
-    Tensor best;
-    std::int64_t most = 0;
-    for (const auto& [order, entry] : saved) {
-      const std::int64_t gain = entry.second - bytes_of(entry.first);
-      if (gain <= 0 || gain < most) continue;
-      best = entry.first;
-      most = gain;
-    }
-    if (!best.empty()) keep_.emplace(key_of_order(best), best);
-    return !best.empty();
-  }
-
-  const Function& function_;
-  const std::vector<Availability>& availability_;
-  absl::flat_hash_map<const Node*, std::size_t> parameter_;
-  absl::flat_hash_map<Order, std::size_t> carry_of_;  // results of carries
-  absl::flat_hash_set<const Node*> back_;             // depends on a cotangent
-  Values needed_;                                     // what the way back uses
-  Values keep_;
-  std::set<Order> stacked_;  // kept by the loop itself, as ys
-};
-
 }  // namespace
 
 std::int64_t SplitBody::residual_bytes() const {
@@ -313,8 +68,8 @@ std::int64_t SplitBody::residual_bytes() const {
 SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
                      std::size_t carries, std::size_t first_stacked) {
   const Function& function = joint.function;
-  const ResidualChoice choice(joint, availability, carries, std::min(first_stacked, joint.results));
-  const std::vector<Tensor> kept = choice.kept();
+  const ChosenResiduals choice = choose_residuals(joint, availability, carries, first_stacked);
+  const std::vector<Tensor>& kept = choice.kept;
   const std::vector<Tensor>& params = function.parameters();
   const std::vector<Tensor>& outputs = function.outputs();
   const auto results_end = outputs.begin() + static_cast<std::ptrdiff_t>(joint.results);
@@ -349,14 +104,14 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   absl::flat_hash_map<SplitKey, Tensor> stored;
   for (std::size_t i = 0; i < kept.size(); i++)
     stored.emplace(split_key(kept[i]), add_param(kept[i], "residual" + std::to_string(i)));
-  for (const std::size_t i : choice.nexts()) {
+  for (const std::size_t i : choice.next_carries) {
     const auto is_parameter = [&](const Tensor& residual) { return residual.same_as(params[i]); };
     const auto residual = std::find_if(kept.begin(), kept.end(), is_parameter) - kept.begin();
     stored.emplace(split_key(outputs[i]), add_param(outputs[i], "next" + std::to_string(i)));
     split.next.push_back({i, static_cast<std::size_t>(residual)});
   }
   for (std::size_t i = 0; i < params.size(); i++) {
-    if (i < joint.parameters && availability[i] == Availability::kStored) continue;
+    if (i < joint.parameters && availability[i] == Availability::kUnavailable) continue;
     replay.bind(params[i],
                 add_param(params[i], params[i].node()->attrs<ir::ParameterAttributes>().name));
   }

@@ -32,14 +32,14 @@ JointBody joint_body(const Function& region, const ir::Flags& perturbed, const i
 
 /// How the way back can know a parameter of the region.
 enum class Availability : std::uint8_t {
-  kStored,     // not at all: what needs it is stored, or it is
-  kAtHand,     // it is there again: an x of a scan, the index
-  kInvariant,  // the same on every trip: what depends on such ones alone is computed once
+  kUnavailable,  // not at all: what needs it is stored, or it is
+  kAvailable,    // it is there again: an x of a scan, the index
+  kInvariant,    // the same on every trip: what depends on such ones alone is computed once
 };
 
 struct SplitBody {
   Function forward;  // (parameters) -> (results, residuals)
-  /// (residuals, results of `next`, parameters that are not kStored, cotangents) -> cotangents
+  /// (residuals, results of `next`, parameters that are not kUnavailable, cotangents) -> cotangents
   Function backward;
   std::vector<TensorType> residuals;
   /// Results that the way back has seen as the parameter of the trip before: what carry `carry`

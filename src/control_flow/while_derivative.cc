@@ -196,7 +196,7 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
       // A promised count: a tape where it is small (docs/gradients.md says how small).
       if (limit && policy == Policy::kAutomatic) {
         std::vector<Availability> availability(call.operands.size(), Availability::kInvariant);
-        std::fill_n(availability.begin(), carries, Availability::kStored);
+        std::fill_n(availability.begin(), carries, Availability::kUnavailable);
         const std::int64_t per_trip =
             split_body(problem.joint, availability, problem.carries).residual_bytes();
         if (per_trip == 0 || *limit <= kAutomaticTapeBytes / per_trip)

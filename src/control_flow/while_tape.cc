@@ -98,7 +98,7 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   append_tensors(tape->init, problem.carry());
   append_tensors(tape->invariants, problem.invariants());
   std::vector<Availability> availability(problem.operands.size(), Availability::kInvariant);
-  std::fill_n(availability.begin(), problem.carries, Availability::kStored);
+  std::fill_n(availability.begin(), problem.carries, Availability::kUnavailable);
   tape->split = split_body(tape->joint, availability, problem.carries);
 
   const Function condition = problem.node.regions[0];

@@ -1,6 +1,8 @@
 // What a Function holds, for the rooms that make Functions.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,12 +14,34 @@
 
 namespace rondo {
 
+/// What was found out about a function, which cannot change: noted once, on any thread.
+class FunctionNotes {
+ public:
+  enum Note : std::uint8_t {
+    kSimplified = 1,  // passes::optimize finds nothing more to do in it
+    kLookedAt = 2,    // the next two are known
+    kObserves = 4,    // a tap, print or progress stands in it, at any depth
+    kMayNotEnd = 8,   // a loop of unknown length stands in it, at any depth
+  };
+  FunctionNotes() = default;
+  FunctionNotes(const FunctionNotes&) noexcept {}
+  FunctionNotes& operator=(const FunctionNotes&) = delete;
+  void add(int notes) noexcept {
+    notes_.fetch_or(static_cast<std::uint8_t>(notes), std::memory_order_release);
+  }
+  bool has(Note note) const noexcept { return notes_.load(std::memory_order_acquire) & note; }
+
+ private:
+  std::atomic<std::uint8_t> notes_{0};
+};
+
 struct Function::Data {
   std::string name;
   std::vector<Tensor> params;
   std::vector<const ir::Node*> body;
   std::vector<Tensor> results;
   std::vector<std::string> result_names;
+  mutable FunctionNotes notes = {};
 };
 
 class FunctionAccess {
@@ -31,6 +55,7 @@ class FunctionAccess {
     function.data_ = std::make_shared<const Function::Data>(std::move(data));
     return function;
   }
+  static FunctionNotes& notes(const Function& function) { return function.data_->notes; }
 };
 
 namespace ir {

@@ -14,6 +14,23 @@ namespace {
 // are made for it.
 constexpr int kMostRounds = 6;
 
+bool is_simplified(const Function& function) {
+  return FunctionAccess::notes(function).has(FunctionNotes::kSimplified);
+}
+
+/// Marks a function and the regions in it as done.
+void mark_simplified(const Function& function) {
+  std::vector<Function> open{function};
+  while (!open.empty()) {
+    const Function region = std::move(open.back());
+    open.pop_back();
+    if (is_simplified(region)) continue;
+    FunctionAccess::notes(region).add(FunctionNotes::kSimplified);
+    for (const ir::Node* node : region.body())
+      open.insert(open.end(), node->regions.begin(), node->regions.end());
+  }
+}
+
 }  // namespace
 
 Function optimize(const Function& function) {
@@ -25,16 +42,21 @@ Function optimize(const Function& function) {
   };
   const FunctionPass prune = [&](const Function& f) { return prune_function(f, facts); };
   const FunctionPass hoist = [&](const Function& f) { return hoist_function(f, facts); };
+  if (is_simplified(function)) return function;
+  // Derivatives of nested loops are simplified level by level: what was done for an inner one is
+  // not done again for each loop around it.
   Function current = function;
   for (int round = 0; round < kMostRounds; round++) {
     const Function before = current;
-    current = rewrite_regions(current, nullptr, simplify);
+    current = rewrite_regions(current, nullptr, simplify, is_simplified);
     // From the outside in, so that what an outer loop does not need is gone from the inner ones,
     // and back.
-    current = rewrite_regions(current, prune, prune);
-    current =
-        rewrite_regions(current, nullptr, [&](const Function& f) { return hoist(count_trips(f)); });
-    if (current.same_as(before)) break;
+    current = rewrite_regions(current, prune, prune, is_simplified);
+    current = rewrite_regions(
+        current, nullptr, [&](const Function& f) { return hoist(count_trips(f)); }, is_simplified);
+    if (!current.same_as(before)) continue;
+    mark_simplified(current);
+    break;
   }
   return current;
 }

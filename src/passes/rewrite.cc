@@ -103,7 +103,7 @@ struct RegionVisit {
 }  // namespace
 
 Function rewrite_regions(const Function& function, const FunctionPass& before,
-                         const FunctionPass& after) {
+                         const FunctionPass& after, bool (*stays)(const Function&)) {
   struct Done {
     Function source;  // so that its identity stays taken
     Function result;
@@ -111,7 +111,10 @@ Function rewrite_regions(const Function& function, const FunctionPass& before,
   absl::flat_hash_map<const void*, Done> done;
   std::vector<RegionVisit> stack;
   auto enter = [&](const Function& source) {
-    if (!done.contains(source.identity()))
+    if (done.contains(source.identity())) return;
+    if (stays && stays(source))
+      done.emplace(source.identity(), Done{source, source});
+    else
       stack.push_back({source, before ? before(source) : source});
   };
   auto with_new_regions = [&](const Function& source) {
@@ -152,7 +155,7 @@ Function rewrite_regions(const Function& function, const FunctionPass& before,
 bool RegionFacts::observes(const Node* node) {
   if (node->op->observer) return true;
   for (const Function& region : node->regions) {
-    if (facts(region).observes) return true;
+    if (observes(region)) return true;
   }
   return false;
 }
@@ -169,28 +172,28 @@ bool is_uncounted_loop(const Node* node) {
 bool RegionFacts::may_not_end(const Node* node) {
   if (is_uncounted_loop(node)) return true;
   for (const Function& region : node->regions) {
-    if (facts(region).may_not_end) return true;
+    if (may_not_end(region)) return true;
   }
   return false;
 }
 
-const RegionFacts::Facts& RegionFacts::facts(const Function& function) {
-  const auto found = facts_.find(function.identity());
-  if (found != facts_.end()) return found->second;
-  std::vector<RegionVisit> stack{{function, {}}};
+bool RegionFacts::has(const Function& function, FunctionNotes::Note note) {
+  const auto notes = [](const Function& of) -> FunctionNotes& { return FunctionAccess::notes(of); };
+  std::vector<RegionVisit> stack;
+  if (!notes(function).has(FunctionNotes::kLookedAt)) stack.push_back({function, {}});
   while (!stack.empty()) {
     RegionVisit& visit = stack.back();
     if (visit.next_node == visit.source.body().size()) {
-      Facts facts{visit.source};
+      int found = FunctionNotes::kLookedAt;
       for (const Node* node : visit.source.body()) {
-        facts.observes = facts.observes || node->op->observer;
-        facts.may_not_end = facts.may_not_end || is_uncounted_loop(node);
+        if (node->op->observer) found |= FunctionNotes::kObserves;
+        if (is_uncounted_loop(node)) found |= FunctionNotes::kMayNotEnd;
         for (const Function& region : node->regions) {
-          facts.observes = facts.observes || facts_.at(region.identity()).observes;
-          facts.may_not_end = facts.may_not_end || facts_.at(region.identity()).may_not_end;
+          for (const auto inner : {FunctionNotes::kObserves, FunctionNotes::kMayNotEnd})
+            if (notes(region).has(inner)) found |= inner;
         }
       }
-      facts_.emplace(visit.source.identity(), std::move(facts));
+      notes(visit.source).add(found);
       stack.pop_back();
       continue;
     }
@@ -201,9 +204,9 @@ const RegionFacts::Facts& RegionFacts::facts(const Function& function) {
       continue;
     }
     const Function region = node->regions[visit.next_region++];
-    if (!facts_.contains(region.identity())) stack.push_back({region, {}});
+    if (!notes(region).has(FunctionNotes::kLookedAt)) stack.push_back({region, {}});
   }
-  return facts_.at(function.identity());
+  return notes(function).has(note);
 }
 
 WatchedNodes::WatchedNodes(const Function& function, RegionFacts& facts) {

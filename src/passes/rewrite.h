@@ -55,30 +55,24 @@ using FunctionPass = std::function<Function(const Function&)>;
 
 /// Applies a pass to a function and all regions in it. `before` sees a function before its regions,
 /// `after` when they are done; either may be empty. A region that stands in several places is
-/// rewritten once. Does not recurse.
+/// rewritten once; one of which `stays` holds is left as it is, with all that is in it. Does not
+/// recurse.
 Function rewrite_regions(const Function& function, const FunctionPass& before,
-                         const FunctionPass& after);
+                         const FunctionPass& after, bool (*stays)(const Function&) = nullptr);
 
 /// What passes ask about regions again and again.
 class RegionFacts {
  public:
   /// Does it tell the outside anything, at any depth?
   bool observes(const ir::Node* node);
-  bool observes(const Function& function) { return facts(function).observes; }
+  bool observes(const Function& function) { return has(function, FunctionNotes::kObserves); }
   /// Does it contain, at any depth, a loop whose number of trips is not known: one that may not
   /// end, or not soon?
   bool may_not_end(const ir::Node* node);
-  bool may_not_end(const Function& function) { return facts(function).may_not_end; }
+  bool may_not_end(const Function& function) { return has(function, FunctionNotes::kMayNotEnd); }
 
  private:
-  struct Facts {
-    Function function;  // so that its identity stays taken
-    bool observes = false;
-    bool may_not_end = false;
-  };
-  const Facts& facts(const Function& function);
-
-  absl::flat_hash_map<const void*, Facts> facts_;
+  static bool has(const Function& function, FunctionNotes::Note note);
 };
 
 /// The nodes of a function that depend on an observer in it, and observers themselves: what the

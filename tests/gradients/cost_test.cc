@@ -1,6 +1,7 @@
 // What reverse mode costs: evaluations counted by the machine, memory, and arrays that are stacked.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -382,6 +383,62 @@ BodyCount count_bodies(const Executable& program, int n) {
   // The same number by the trips of the loops: forward, to a kept state's successor, back.
   EXPECT_EQ(tapped, trips_of(stats, "While"));
   return {tapped, trips_of(stats, "While_gradient")};
+}
+
+/// Seconds that something takes, at best.
+double seconds(const std::function<void()>& what) {
+  double best = 1e9;
+  for (int i = 0; i < 3; i++) {
+    const auto start = std::chrono::steady_clock::now();
+    what();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    best = std::min(best, taken.count());
+  }
+  return best;
+}
+
+TEST(TraceCost, OfAGradientIsLinearInTheOpsOfTheBody) {
+  const auto with_ops = [](int ops) {
+    return seconds([&] {
+      const auto f = [&](Tensor x) {
+        return fori_loop(
+            0, 9,
+            [&](Tensor, Tensor c) {
+              for (int i = 0; i < ops; i += 2) c = sin(c) * 0.5;
+              return c;
+            },
+            x);
+      };
+      (void)trace(grad(f), f64());
+    });
+  };
+  EXPECT_LT(with_ops(3000), 40 * with_ops(300));  // a hundred times where it is quadratic
+}
+
+/// x through loops inside one another.
+Tensor nested(int depth, const Tensor& x, bool is_counted) {
+  if (depth == 0) return x * 0.5 + 0.25;
+  const auto body = [&](Tensor c) { return nested(depth - 1, c, is_counted); };
+  return is_counted ? fori_loop(
+                          0, 2, [&](Tensor, Tensor c) { return body(c); }, x)
+                    : while_loop([](Tensor c) { return c < 0.4; }, body, x,
+                                 {.checkpoint = Checkpoint::online(2)});
+}
+
+TEST(TraceCost, OfAGradientIsLinearInTheDepthOfLoops) {
+  for (const bool is_counted : {true, false}) {
+    const auto to_depth = [&](int depth) {
+      return seconds([&] {
+        (void)trace(grad([&](Tensor x) { return nested(depth, x, is_counted); }), f64());
+      });
+    };
+    EXPECT_LT(to_depth(120), 30 * to_depth(12))
+        << is_counted;  // a hundred times where it is quadratic
+  }
+  const auto nodes = [](int depth) {
+    return trace(grad([&](Tensor x) { return nested(depth, x, false); }), f64()).stats().nodes;
+  };
+  EXPECT_LT(nodes(80), 9 * nodes(10));
 }
 
 TEST(OnlineCost, IsAtMostThreeBodiesATripWhileTheSlotsReach) {

@@ -72,6 +72,19 @@ TEST(Residuals, ManyFunctionsOfTheCarryKeepTheCarry) {
             1);
 }
 
+TEST(Residuals, OfALongBodyAreChosenAsThoseOfAShortOne) {
+  // All of it is cheap to compute again from the carry.
+  const auto kept = [](int steps) {
+    return stacked(gradient_of<0>([=](Tensor c, Tensor, Tensor) {
+      for (int i = 0; i < steps; i++) c = sin(c) * cos(c);
+      return c;
+    }));
+  };
+  EXPECT_EQ(kept(4), 1);
+  EXPECT_EQ(kept(40), 1);
+  EXPECT_EQ(kept(2000), 1);
+}
+
 TEST(Residuals, TheSameValueTwiceIsKeptOnce) {
   EXPECT_EQ(stacked(gradient_of<0, 1>([](Tensor c, Tensor x, Tensor) {
               return tanh(dot(c, c) + x) * tanh(dot(c, c) + x);
