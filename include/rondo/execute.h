@@ -15,6 +15,7 @@
 
 #include "rondo/checkpoint.h"
 #include "rondo/function.h"
+#include "rondo/interrupted.h"
 #include "rondo/literal.h"
 
 namespace rondo {
@@ -42,22 +43,41 @@ struct LoopResiduals {
   std::int64_t bytes = 0;
 };
 
-/// Where a loop stands; `of` is known for loops with a known trip count.
-struct Progress {
+/// Where a loop stands: in which trip, from 1, and of how many, where that is known before it ends.
+struct LoopPosition {
   std::string_view loop;
   std::int64_t trip = 0;
-  std::optional<std::int64_t> of;
+  std::optional<std::int64_t> of = std::nullopt;
 };
 
-/// A duration in any unit: 500ms, std::chrono::duration<double>(0.5).
+/// Where a run stands: the position of the outermost loop that has moved since the last report. The
+/// trip count of a loop over integers is known, also where its bounds are tensors.
+struct Progress : LoopPosition {
+  /// The loops around it, from the outermost on, and itself last. Empty for progress().
+  std::vector<LoopPosition> path = {};
+};
+
+/// A duration in any unit: 500ms, std::chrono::duration<double>(0.5). One that is longer than
+/// nanoseconds can count (292 years), such as std::chrono::hours::max(), is no limit.
 struct TimeLimit : std::chrono::nanoseconds {
   template <class Rep, class Period>
   constexpr TimeLimit(std::chrono::duration<Rep, Period> limit)
-      : std::chrono::nanoseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(limit)) {}
+      : std::chrono::nanoseconds(saturated(limit)) {}
+
+ private:
+  template <class Rep, class Period>
+  static constexpr std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> limit) {
+    constexpr double kLongest = 9.2e9;
+    const double seconds = std::chrono::duration<double>(limit).count();
+    if (!(seconds < kLongest)) return std::chrono::nanoseconds::max();
+    if (seconds < -kLongest) return std::chrono::nanoseconds::min();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
+  }
 };
 
-/// Limits of a run and what it reports. What exceeds a limit ends the run with an ExecutionError;
-/// the callbacks are called on the thread that runs.
+/// Limits of a run and what it reports. What exceeds a limit ends the run with TooManyIterations,
+/// DeadlineExceeded or Stopped, between the trips of loops or inside a long op; the callbacks are
+/// called on the thread that runs.
 struct RunOptions {
   std::optional<std::int64_t> max_iterations =
       std::nullopt;                                  // trips of each execution of each loop

@@ -4,8 +4,28 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace rondo {
+
+/// memcpy, without the call for the sizes of scalars. The pointers of an empty array may be null.
+inline void copy_bytes(std::byte* to, const std::byte* from, std::int64_t count) {
+  switch (count) {
+    case 0:
+      break;
+    case 1:
+      *to = *from;
+      break;
+    case 4:
+      std::memcpy(to, from, 4);
+      break;
+    case 8:
+      std::memcpy(to, from, 8);
+      break;
+    default:
+      std::memcpy(to, from, static_cast<std::size_t>(count));
+  }
+}
 
 /// Bytes of array data, without headers. Negative while more is released than was allocated since
 /// the meter was installed.

@@ -184,10 +184,6 @@ ir::InferredTypes infer_barrier(const ir::InferContext& context) {
   return types;
 }
 
-void barrier_kernel(ir::KernelCall& call) {
-  for (std::size_t i = 0; i < call.inputs(); i++) call.output(i) = call.take(i);
-}
-
 std::vector<Tensor> barrier_jvp(const ir::JvpCall& call) {
   std::vector<Tensor> given;
   for (const Tensor& tangent : call.tangents) {
@@ -235,7 +231,8 @@ const ir::OpDef kOptimizationBarrier{.name = "optimization_barrier",
                                      .hlo = "opt-barrier",
                                      .stablehlo = "stablehlo.optimization_barrier",
                                      .infer = infer_barrier,
-                                     .kernel = barrier_kernel,
+                                     .prepare = ir::prepare_forwarding,
+                                     .cost = ir::Cost::kMovement,
                                      .hlo_tuple = true,
                                      .linear = ir::Linear::kJointly,
                                      .jvp = barrier_jvp,

@@ -12,20 +12,17 @@ namespace rondo::control_flow {
 
 namespace {
 
-/// A constant bound as an integer; u64 past the range of s64 is none.
+/// The bits of a constant bound, widened to 64. An evaluated tensor is none: what a trace gives may
+/// not depend on what was evaluated before.
 std::optional<std::int64_t> static_bound(const Tensor& bound) {
-  const Literal* value = ir::known_value(bound);
-  if (!value || !is_integer(value->dtype())) return std::nullopt;
-  return for_dtype(value->dtype(), [&]<class T>() -> std::optional<std::int64_t> {
-    if constexpr (std::is_integral_v<T>) {
-      const T x = value->data<T>()[0];
-      if constexpr (sizeof(T) == 8 && std::is_unsigned_v<T>) {
-        if (x > static_cast<T>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
-      }
-      return static_cast<std::int64_t>(x);
-    } else {
+  if (!ir::is_constant(bound.node())) return std::nullopt;
+  const Literal& value = bound.node()->attrs<ir::ConstantAttributes>().value;
+  if (!is_integer(value.dtype())) return std::nullopt;
+  return for_dtype(value.dtype(), [&]<class T>() -> std::optional<std::int64_t> {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<std::int64_t>(value.data<T>()[0]);
+    else
       return std::nullopt;
-    }
   });
 }
 
@@ -77,7 +74,12 @@ class Emitter {
 
   std::vector<Tensor> emit_static(std::int64_t trips, std::vector<Tensor> state) {
     const std::int64_t first = *static_bound(loop_.first);
-    const std::int64_t start = loop_.reverse ? first + (trips - 1) * loop_.step : first;
+    // Indices by their bits: those of u64 from 2^63 are negative here.
+    auto after = [](std::int64_t index, std::int64_t distance) {
+      return static_cast<std::int64_t>(static_cast<std::uint64_t>(index) +
+                                       static_cast<std::uint64_t>(distance));
+    };
+    const std::int64_t start = loop_.reverse ? after(first, (trips - 1) * loop_.step) : first;
     const std::int64_t stride = loop_.reverse ? -loop_.step : loop_.step;
     const std::int64_t per_trip =
         loop_.unroll == kUnrollAll ? std::max<std::int64_t>(trips, 1) : loop_.unroll;
@@ -87,9 +89,10 @@ class Emitter {
     if (whole > 0) {
       // The index itself counts where it can pass its end without wrapping and compares in order;
       // else the trip number does.
-      const std::int64_t end = start + whole * per_trip * stride;
-      const bool direct = end <= largest(dtype_) &&
-                          (is_signed_integer(dtype_) ? end >= -largest(dtype_) : end >= 0);
+      std::int64_t end = 0;
+      const bool passes = !__builtin_add_overflow(start, whole * per_trip * stride, &end);
+      const std::int64_t least = is_signed_integer(dtype_) ? -largest(dtype_) : 0;
+      const bool direct = passes && std::min(start, end) >= least && end <= largest(dtype_);
       WhileAttributes attributes = loop_.attributes;
       attributes.trip_count = whole;
       const Tensor limit = direct ? number(end, dtype_) : number(whole, DType::kS64);
@@ -108,12 +111,12 @@ class Emitter {
                          at(number(start, dtype_));
         return k == 0 ? base : at(base) + at(number(k * stride, dtype_));
       };
-      state = run_while(zero, std::move(state), std::move(attributes), keep_going, advance, index,
-                        per_trip);
+      attributes.source.bodies = per_trip;
+      state = run_while(zero, std::move(state), std::move(attributes), keep_going, advance, index);
       done = whole * per_trip;
     }
     for (; done < trips; done++)
-      state = step_(number(start + done * stride, dtype_), std::move(state));
+      state = step_(number(after(start, done * stride), dtype_), std::move(state));
     return state;
   }
 
@@ -122,7 +125,7 @@ class Emitter {
       auto keep_going = [&](const Tensor& i) { return at(i) < at(loop_.limit); };
       auto index = [](const Tensor& i, std::int64_t) { return i; };
       return run_while(loop_.first, std::move(state), loop_.attributes, keep_going,
-                       number(1, dtype_), index, 1);
+                       number(1, dtype_), index, loop_.limit);
     }
     // The trip number counts, unsigned and as wide as the index, so that no distance between bounds
     // overflows.
@@ -143,19 +146,24 @@ class Emitter {
     if (loop_.unroll > 1) {
       const Tensor whole = at(trips) - at(at(trips) % at(number(loop_.unroll, wide)));
       auto keep_going = [&](const Tensor& trip) { return at(trip) < at(whole); };
-      state = run_while(from, std::move(state), loop_.attributes, keep_going,
-                        number(loop_.unroll, wide), index, loop_.unroll);
+      WhileAttributes attributes = loop_.attributes;
+      attributes.source.bodies = attributes.source.advance = loop_.unroll;
+      state = run_while(from, std::move(state), std::move(attributes), keep_going,
+                        number(loop_.unroll, wide), index, whole);
       from = whole;
     }
     auto keep_going = [&](const Tensor& trip) { return at(trip) < at(trips); };
     return run_while(from, std::move(state), loop_.attributes, keep_going, number(1, wide), index,
-                     1);
+                     trips);
   }
 
   template <class KeepGoing, class Index>
   std::vector<Tensor> run_while(const Tensor& start, std::vector<Tensor> state,
                                 WhileAttributes attributes, KeepGoing keep_going,
-                                const Tensor& advance, Index index, std::int64_t per_trip) {
+                                const Tensor& advance, Index index, const Tensor& limit = {}) {
+    const std::int64_t per_trip = attributes.source.bodies;
+    attributes.source.first = 1;
+    attributes.source.count = loop_.carries;
     Leaves init{{start}, {"i"}};
     init.values.insert(init.values.end(), state.begin(), state.end());
     init.paths.insert(init.paths.end(), loop_.names.begin(), loop_.names.end());
@@ -168,7 +176,8 @@ class Emitter {
       now.insert(now.begin(), at(leaves[0]) + at(advance));
       return Leaves{std::move(now), init.paths};
     };
-    std::vector<Tensor> last = traced_while(cond, body, init, std::move(attributes), loop_.at);
+    std::vector<Tensor> last =
+        traced_while(cond, body, init, std::move(attributes), loop_.at, limit);
     last.erase(last.begin());
     return last;
   }
@@ -184,14 +193,18 @@ std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor&
                                               std::int64_t step) {
   const auto from = static_bound(first), to = static_bound(limit);
   if (!from || !to) return std::nullopt;
-  if (*to <= *from) return 0;
-  const std::uint64_t distance =
-      static_cast<std::uint64_t>(*to) - static_cast<std::uint64_t>(*from);
-  const std::uint64_t trips = (distance - 1) / static_cast<std::uint64_t>(step) + 1;
+  const std::uint64_t trips = trip_count(*from, *to, step, is_signed_integer(first.dtype()));
   if (trips > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) /
                   static_cast<std::uint64_t>(step))
     return std::nullopt;
   return static_cast<std::int64_t>(trips);
+}
+
+std::uint64_t trip_count(std::int64_t first, std::int64_t limit, std::int64_t step,
+                         bool is_signed) {
+  const auto from = static_cast<std::uint64_t>(first), to = static_cast<std::uint64_t>(limit);
+  if (is_signed ? limit <= first : to <= from) return 0;
+  return (to - from - 1) / static_cast<std::uint64_t>(step) + 1;
 }
 
 std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state,

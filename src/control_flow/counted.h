@@ -25,11 +25,15 @@ struct CountedLoop {
   WhileAttributes attributes;
   std::vector<std::string> names;  // of the state's leaves
   SourceLocation at;
+  std::int64_t carries = 0;  // the first leaves, which are the user's carry
 };
 
-/// The trip count where both bounds are constants.
+/// The trip count where both bounds are constants, and the step times it is less than 2^63.
 std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor& limit,
                                               std::int64_t step);
+
+/// The trips from `first` while below `limit`, which stand for integers of 64 bits by their bits.
+std::uint64_t trip_count(std::int64_t first, std::int64_t limit, std::int64_t step, bool is_signed);
 
 /// Emits the loop: one `while`, with `unroll` bodies per trip and, for a known trip count, the
 /// remaining bodies in line behind it; for an unknown one a second `while` for the remainder. Zero

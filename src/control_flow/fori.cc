@@ -53,6 +53,7 @@ std::vector<Tensor> expand_fori(const ir::Node& node, std::span<const Tensor> op
   loop.attributes.checkpoint = attributes.checkpoint;
   const std::vector<std::string> names = body.param_names();
   loop.names.assign(names.begin() + 1, names.begin() + 1 + attributes.carries);
+  loop.carries = attributes.carries;
   const std::span<const Tensor> invariants = operands.subspan(2 + carries);
   const Step step = [&](const Tensor& index, std::vector<Tensor> state) {
     state.insert(state.begin(), index);
@@ -121,19 +122,16 @@ std::vector<Tensor> eager_fori(const std::string& called, const std::array<Tenso
   evaluate_all(state, at);
   const DType dtype = bounds[0].dtype();
   const Tensor known[] = {bounds[0].eval(at), bounds[1].eval(at)};
-  const std::optional<std::int64_t> trips = static_trip_count(known[0], known[1], options.step);
-  if (!trips)
-    throw ExecutionError(
-        fmt::format("{}: more trips than can be counted\n  at {}", called, at.str()), at);
   for_dtype(dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T>) {
-      using Unsigned = std::uint64_t;
-      const T first = known[0].item<T>();
-      for (std::int64_t trip = 0; trip < *trips; trip++) {
-        const std::int64_t k = options.reverse ? *trips - 1 - trip : trip;
-        const T index =
-            static_cast<T>(static_cast<Unsigned>(first) +
-                           static_cast<Unsigned>(k) * static_cast<Unsigned>(options.step));
+      const T first = known[0].item<T>(), limit = known[1].item<T>();
+      const auto step = static_cast<std::uint64_t>(options.step);
+      const std::uint64_t trips =
+          trip_count(static_cast<std::int64_t>(first), static_cast<std::int64_t>(limit),
+                     options.step, std::is_signed_v<T>);
+      for (std::uint64_t trip = 0; trip < trips; trip++) {
+        const std::uint64_t k = options.reverse ? trips - 1 - trip : trip;
+        const T index = static_cast<T>(static_cast<std::uint64_t>(first) + k * step);
         std::vector<Tensor> arguments{ir::make_constant(Literal::scalar(index), at)};
         arguments.insert(arguments.end(), state.values.begin(), state.values.end());
         Leaves next = body(arguments);

@@ -120,6 +120,7 @@ std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> op
   loop.attributes.residuals = a.residuals;
   const std::vector<std::string> names = body.param_names();
   loop.names.assign(names.begin(), names.begin() + a.carries);
+  loop.carries = a.carries;
   for (std::size_t i = carries; i < node.types.size(); i++) {
     const std::vector<std::string>& results = body.result_names();
     loop.names.push_back(i < results.size() ? results[i] : fmt::format("y{}", i - carries));

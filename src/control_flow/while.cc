@@ -85,9 +85,21 @@ const ir::OpDef kConditional{.name = "conditional",
                              .region_jvp = conditional_jvp,
                              .reverse = conditional_reverse};
 
+void print_field(std::string& out, const WhileSource& source) {
+  const auto& [first, count, bodies, limit, advance] = source;
+  if (source == WhileSource{}) {
+    out += "none";
+    return;
+  }
+  fmt::format_to(std::back_inserter(out), "carry {}+", first);
+  ir::print_field(out, count);
+  if (bodies != 1) fmt::format_to(std::back_inserter(out), " bodies {}", bodies);
+  if (limit) fmt::format_to(std::back_inserter(out), " up to {} by {}", *limit, advance);
+}
+
 std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallable& body,
-                                 const Leaves& init, WhileAttributes attributes,
-                                 SourceLocation at) {
+                                 const Leaves& init, WhileAttributes attributes, SourceLocation at,
+                                 const Tensor& limit) {
   const std::string called = construct_name("while_loop", attributes.name);
   const std::vector<TensorType> types = types_of(init.values);
   const std::vector<std::string> names = short_names(init.paths);
@@ -101,6 +113,9 @@ std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallabl
   ir::Operands operands(init.values.begin(), init.values.end());
   operands.insert(operands.end(), captures.begin(), captures.end());
   attributes.carries = static_cast<std::int64_t>(init.values.size());
+  for (std::size_t i = init.values.size(); i < operands.size() && !limit.empty(); i++) {
+    if (operands[i].same_as(limit)) attributes.source.limit = static_cast<std::int64_t>(i);
+  }
   Function closed_condition = ir::close_region(std::move(regions[0]), captures);
   Function closed_body = ir::close_region(std::move(regions[1]), captures);
   return ir::make_many(kWhile, std::move(operands), std::move(attributes), at,

@@ -45,8 +45,7 @@ struct Construct {
   std::vector<Reference> arguments;  // where region parameters live
   std::vector<bool> argument_owned;  // may be moved from inside
   std::vector<std::uint32_t> result_slots;
-  std::uint32_t loop = 0;
-  std::size_t test_at = 0;  // address of the instruction after the loop head
+  std::uint32_t loop = kNoLoop;
   std::size_t head = 0;
   std::size_t branch_at = 0;
   std::vector<std::size_t> exits;  // jumps to patch to the end
@@ -60,6 +59,7 @@ class Builder {
 
   void build(const Function& function) {
     program_.function = function;
+    program_.parameter_types = function.params();
     Scope entry = open(function, Scope::Role::kEntry, nullptr);
     for (const Tensor& param : function.parameters()) {
       const std::uint32_t slot = program_.slots++;
@@ -105,6 +105,7 @@ class Builder {
   Instruction& emit(InstructionKind kind, const Node* node) {
     Instruction instruction{kind};
     instruction.node = node;
+    instruction.loop = loops_.empty() ? kNoLoop : loops_.back();
     instruction.first_input = static_cast<std::uint32_t>(program_.references.size());
     program_.code.push_back(instruction);
     return program_.code.back();
@@ -151,7 +152,7 @@ class Builder {
   }
 
   void add_kernel(Scope& scope, const Node* node, std::size_t index) {
-    if (!node->op->kernel) {
+    if (!node->op->runs()) {
       throw ExecutionError(fmt::format("{}: the interpreter cannot run this op\n  at {}",
                                        node->op->name, node->location().str()),
                            node->location());
@@ -160,10 +161,19 @@ class Builder {
     program_.slots += static_cast<std::uint32_t>(node->types.size());
     Instruction& instruction = emit(InstructionKind::kKernel, node);
     instruction.kernel = node->op->kernel;
+    if (node->op->prepare) {
+      program_.kernels.push_back(node->op->prepare(*node));
+      instruction.prepared = program_.kernels.back().get();
+      instruction.forwards = instruction.prepared->forwards();
+    }
     instruction.results = scope.reshapes.result_of(node);
     instruction.inputs = static_cast<std::uint32_t>(node->operands.size());
     instruction.output = output;
     instruction.outputs = static_cast<std::uint32_t>(node->types.size());
+    instruction.work = work_of(node);
+    if (!loops_.empty() && (!node->regions.empty() || instruction.work > kPolledWork ||
+                            node->op->cost == ir::Cost::kHeavy))
+      bundle_.loops[loops_.front()].ends_inside = true;
     std::vector<std::uint32_t> clears;
     ir::Operands operands;
     for (const Tensor& operand : node->operands)
@@ -188,6 +198,13 @@ class Builder {
     for (const Function& region : node->regions) {
       if (bundle_.callable.emplace(region.identity(), 0).second) pending_.push_back(region);
     }
+  }
+
+  static std::int64_t work_of(const Node* node) {
+    std::int64_t work = 64;
+    for (const Tensor& operand : node->operands) work += operand.type().elements();
+    for (const TensorType& type : node->types) work += type.elements();
+    return work;
   }
 
   static bool ends_here(const Place& place, std::size_t index) {
@@ -226,8 +243,15 @@ class Builder {
     Construct construct;
     construct.node = node;
     construct.loop = static_cast<std::uint32_t>(bundle_.loops.size());
-    bundle_.loops.push_back(
-        {attributes.name, node, attributes.trip_count, attributes.max_trip_count});
+    LoopInfo& loop = bundle_.loops.emplace_back();
+    loop.name = attributes.name;
+    loop.node = node;
+    loop.trip_count = attributes.trip_count;
+    loop.max_trip_count = attributes.max_trip_count;
+    if (!loops_.empty()) {
+      loop.outer = loops_.back();
+      bundle_.loops[loops_.front()].ends_inside = true;
+    }
     std::vector<Reference> from;
     std::vector<bool> movable;
     for (std::size_t i = 0; i < node->operands.size(); i++) {
@@ -247,12 +271,32 @@ class Builder {
       if (ends_here(operand, index)) construct.clears.push_back(operand.reference);
     }
     add_moves(from, construct.result_slots, movable, node);
-    Instruction& enter = emit(InstructionKind::kEnterLoop, node);
-    enter.loop = construct.loop;
+    describe_loop(loop, node, construct);
+    loops_.push_back(construct.loop);
+    emit(InstructionKind::kEnterLoop, node);
     construct.head = program_.code.size();
     place_results(scope, node, construct);
     constructs_.push_back(std::move(construct));
     open_region(node, 0, Scope::Role::kCondition);
+  }
+
+  /// What a run tells of a loop when it reports progress or is ended.
+  static void describe_loop(LoopInfo& loop, const Node* node, const Construct& construct) {
+    const auto& [first, count, bodies, limit, advance] =
+        node->attrs<control_flow::WhileAttributes>().source;
+    loop.bodies = bodies;
+    const std::vector<std::string> names = node->regions[1].param_names();
+    const std::size_t begin = std::min(static_cast<std::size_t>(first), node->types.size());
+    const std::size_t end =
+        count ? std::min(begin + static_cast<std::size_t>(*count), node->types.size())
+              : node->types.size();
+    for (std::size_t i = begin; i < end; i++) {
+      loop.leaves.push_back({names[i], construct.result_slots[i]});
+      loop.leaf_bytes += node->types[i].bytes();
+    }
+    if (limit)
+      loop.counter = {construct.result_slots[0],
+                      construct.arguments[static_cast<std::size_t>(*limit)], advance};
   }
 
   void enter_conditional(Scope& scope, const Node* node, std::size_t index) {
@@ -338,7 +382,6 @@ class Builder {
         construct.exits.push_back(program_.code.size());
         Instruction& test = emit(InstructionKind::kLoopTest, scope.holder);
         test.inputs = 1;
-        test.loop = construct.loop;
         program_.references.push_back(from[0]);
         open_region(scope.holder, 1, Scope::Role::kBody);
         return;
@@ -384,6 +427,7 @@ class Builder {
   void leave(const Node* node) {
     Construct construct = std::move(constructs_.back());
     constructs_.pop_back();
+    if (construct.loop != kNoLoop) loops_.pop_back();
     for (std::size_t exit : construct.exits)
       program_.code[exit].target = static_cast<std::uint32_t>(program_.code.size());
     for (std::uint32_t r = 0; r < node->types.size(); r++) {
@@ -399,6 +443,7 @@ class Builder {
   std::vector<Function>& pending_;
   std::vector<Scope> scopes_;
   std::vector<Construct> constructs_;
+  std::vector<std::uint32_t> loops_;  // those that are open, from the outermost on
   absl::flat_hash_map<const Node*, Reference> constants_;
 };
 

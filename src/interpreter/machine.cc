@@ -1,10 +1,13 @@
 #include "interpreter/machine.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "base/for_dtype.h"
+#include "control_flow/counted.h"
 #include "control_flow/while.h"
 #include "fmt/args.h"
 #include "fmt/format.h"
@@ -14,11 +17,18 @@ namespace rondo::interpreter {
 namespace {
 
 constexpr int kMaxCallDepth = 200;
-constexpr auto kReportInterval = std::chrono::milliseconds(200);
 
 std::string loop_text(const LoopInfo& loop) {
-  return fmt::format("the loop{} ({})", loop.name.empty() ? "" : fmt::format(" '{}'", loop.name),
-                     loop.node->location().str());
+  return interpreter::loop_text(loop.name, loop.node->location());
+}
+
+std::int64_t integer_bits(const Literal& scalar) {
+  return for_dtype(scalar.dtype(), [&]<class T>() -> std::int64_t {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<std::int64_t>(scalar.data<T>()[0]);
+    else
+      throw InternalError("a loop counter that is no integer");
+  });
 }
 
 }  // namespace
@@ -33,6 +43,7 @@ class Machine::FrameLease {
     } else {
       frame_.slots.resize(machine.bundle_.programs[program]->slots);
       frame_.trips.resize(machine.bundle_.loops.size());
+      if (machine.watch_.active()) frame_.of.resize(machine.bundle_.loops.size());
     }
     machine.depth_++;
   }
@@ -56,22 +67,37 @@ class Machine::FrameLease {
 Machine::Machine(const Bundle& bundle, const RunOptions& options)
     : bundle_(bundle),
       options_(options),
-      watched_(options.max_iterations || options.deadline || options.stop_token.stop_possible() ||
-               options.on_progress),
+      watch_(options),
       total_trips_(bundle.loops.size()),
+      reported_trips_(watch_.active() ? bundle.loops.size() : 0),
       idle_frames_(bundle.programs.size()) {
-  if (watched_) {
-    started_ = std::chrono::steady_clock::now();
-    next_report_ = started_ + kReportInterval;
-  }
+  regions_.reserve(bundle.programs.size());
+  for (std::uint32_t i = 0; i < bundle.programs.size(); i++) regions_.emplace_back(*this, i);
 }
 
 std::vector<Literal> Machine::run(std::span<const Literal> arguments) {
   MemoryMeterScope metered(meter_);
   for (const Literal& argument : arguments) meter_.current += argument.type().bytes();
   meter_.peak = meter_.current;
-  std::vector<Literal> results;
-  call(bundle_.programs[0]->function, arguments, results);
+  const Program& program = *bundle_.programs[0];
+  FrameLease lease(*this, 0);
+  Literal* slots = lease.frame().slots.data();
+  for (std::size_t i = 0; i < arguments.size(); i++) slots[program.parameters[i]] = arguments[i];
+  try {
+    execute(program, lease.frame());
+  } catch (Interrupt& interrupt) {
+    std::move(interrupt).rethrow();
+  }
+  std::vector<Literal> results(program.results.size());
+  for (std::size_t i = 0; i < program.results.size(); i++) {
+    const Reference from = program.results[i];
+    if (from & kConstantBit)
+      results[i] = program.constants[from & ~kConstantBit];
+    else if (program.result_movable[i])
+      results[i] = std::move(slots[from]);
+    else
+      results[i] = slots[from];
+  }
   return results;
 }
 
@@ -84,30 +110,32 @@ RunStats Machine::stats() const {
   return stats;
 }
 
-void Machine::call(const Function& region, std::span<const Literal> arguments,
-                   std::vector<Literal>& results) {
-  if (depth_ >= kMaxCallDepth) {
+ir::RegionCall& Machine::region(const Function& region) {
+  return regions_[bundle_.callable.at(region.identity())];
+}
+
+void Machine::Region::run(ir::OperandPlaces operands, ir::ResultPlaces results) {
+  if (machine_.depth_ >= kMaxCallDepth) {
     throw ExecutionError(fmt::format(
         "combiners are nested more than {} deep (a reduce in the combiner of a reduce ...)",
         kMaxCallDepth));
   }
-  const std::uint32_t index = bundle_.callable.at(region.identity());
-  const Program& program = *bundle_.programs[index];
-  FrameLease lease(*this, index);
+  const Program& program = *machine_.bundle_.programs[program_];
+  FrameLease lease(machine_, program_);
   Literal* slots = lease.frame().slots.data();
-  for (std::size_t i = 0; i < arguments.size(); i++) slots[program.parameters[i]] = arguments[i];
-  execute(program, lease.frame());
-  results.resize(program.results.size());
-  for (std::size_t i = 0; i < program.results.size(); i++) {
-    const Reference from = program.results[i];
-    if (from & kConstantBit)
-      results[i] = program.constants[from & ~kConstantBit];
-    else if (program.result_movable[i])
-      results[i] = std::move(slots[from]);
-    else
-      results[i] = slots[from];
+  for (std::size_t i = 0; i < operands.size(); i++) {
+    Literal& parameter = slots[program.parameters[i]];
+    const TensorType& type = program.parameter_types[i];
+    if (!parameter.unique()) parameter = Literal::uninitialized(type);
+    copy_bytes(parameter.mutable_bytes(), operands[i], type.bytes());
   }
-  for (std::uint32_t parameter : program.parameters) slots[parameter] = Literal();
+  machine_.execute(program, lease.frame());
+  for (std::size_t i = 0; i < results.size(); i++) {
+    const Reference from = program.results[i];
+    const Literal& value =
+        from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
+    copy_bytes(results[i], value.bytes(), value.type().bytes());
+  }
   lease.keep();
 }
 
@@ -115,12 +143,17 @@ void Machine::execute(const Program& program, Frame& frame) {
   Literal* slots = frame.slots.data();
   const Instruction* code = program.code.data();
   const std::size_t end = program.code.size();
+  const bool watched = watch_.active();
   std::size_t at = 0;
   try {
     while (at < end) {
       const Instruction& instruction = code[at];
       switch (instruction.kind) {
         case InstructionKind::kKernel:
+          if (watched && instruction.loop == kNoLoop && (work_ += instruction.work) > kPolledWork) {
+            work_ = 0;
+            watch_.poll();
+          }
           run_kernel(program, instruction, slots);
           break;
         case InstructionKind::kMoves:
@@ -128,6 +161,7 @@ void Machine::execute(const Program& program, Frame& frame) {
           break;
         case InstructionKind::kEnterLoop:
           frame.trips[instruction.loop] = 0;
+          if (watched) frame.of[instruction.loop] = trips_to_come(program, instruction, slots);
           break;
         case InstructionKind::kLoopTest: {
           const Reference from = program.references[instruction.first_input];
@@ -135,12 +169,13 @@ void Machine::execute(const Program& program, Frame& frame) {
               from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
           const bool go_on = *reinterpret_cast<const bool*>(predicate.bytes());
           if (!go_on) {
+            if (kept_loop_ == instruction.loop) let_go_of_state();
             at = instruction.target;
             continue;
           }
           const std::int64_t trip = ++frame.trips[instruction.loop];
-          const LoopInfo& loop = bundle_.loops[instruction.loop];
-          if (watched_ || loop.max_trip_count) watch_trip(loop, trip);
+          if (watched || bundle_.loops[instruction.loop].max_trip_count)
+            begin_trip(instruction.loop, trip, frame);
           total_trips_[instruction.loop]++;
           break;
         }
@@ -171,10 +206,43 @@ void Machine::run_kernel(const Program& program, const Instruction& instruction,
                     ? const_cast<Literal*>(&program.constants[references[i] & ~kConstantBit])
                     : &slots[references[i]];
   }
-  ir::KernelCall call(*instruction.node, *instruction.results, inputs, instruction.movable,
-                      {slots + instruction.output, instruction.outputs}, *this);
   op_evaluations_++;
-  instruction.kernel(call);
+  if (!instruction.prepared) {
+    ir::KernelCall call(*instruction.node, *instruction.results, inputs, instruction.movable,
+                        {slots + instruction.output, instruction.outputs}, *this);
+    instruction.kernel(call);
+    return;
+  }
+  absl::InlinedVector<const std::byte*, 8> operands(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); i++) operands[i] = inputs[i]->bytes();
+  absl::InlinedVector<std::byte*, 4> results(instruction.outputs);
+  for (std::uint32_t r = 0; r < instruction.outputs; r++) {
+    Literal& result = slots[instruction.output + r];
+    result = result_storage(instruction, r, inputs);
+    // What is forwarded may be shared, and is not written.
+    results[r] = const_cast<std::byte*>(result.bytes());
+  }
+  instruction.prepared->run(operands, results, *this);
+}
+
+Literal Machine::result_storage(const Instruction& instruction, std::size_t result,
+                                std::span<Literal* const> inputs) {
+  const TensorType& type = instruction.results->types[result];
+  auto taken = [&](Literal& input) {
+    return input.type() == type ? std::move(input) : std::move(input).reinterpreted(type);
+  };
+  if (instruction.forwards) {
+    if (result < 64 && (instruction.movable >> result & 1)) return taken(*inputs[result]);
+    Literal shared = *inputs[result];
+    return taken(shared);
+  }
+  std::uint64_t candidates =
+      instruction.movable ? instruction.movable & instruction.prepared->overwrites(result) : 0;
+  for (; candidates != 0; candidates &= candidates - 1) {
+    Literal& input = *inputs[static_cast<std::size_t>(std::countr_zero(candidates))];
+    if (input.unique()) return taken(input);
+  }
+  return Literal::uninitialized(type);
 }
 
 void Machine::assign(const Program& program, const Instruction& instruction, Literal* slots) {
@@ -213,7 +281,23 @@ std::uint32_t Machine::select_branch(const Program& program, const Instruction& 
   return program.references[instruction.output + static_cast<std::size_t>(branch)];
 }
 
-void Machine::watch_trip(const LoopInfo& loop, std::int64_t trip) {
+std::optional<std::int64_t> Machine::trips_to_come(const Program& program, const Instruction& enter,
+                                                   const Literal* slots) const {
+  const LoopInfo& loop = bundle_.loops[enter.loop];
+  if (loop.trip_count || !loop.counter) return loop.trip_count;
+  const Reference from = loop.counter->limit;
+  const Literal& limit =
+      from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
+  const Literal& first = slots[loop.counter->slot];
+  const std::uint64_t trips =
+      control_flow::trip_count(integer_bits(first), integer_bits(limit), loop.counter->advance,
+                               is_signed_integer(limit.dtype()));
+  if (!std::in_range<std::int64_t>(trips)) return std::nullopt;
+  return static_cast<std::int64_t>(trips);
+}
+
+void Machine::begin_trip(std::uint32_t index, std::int64_t trip, Frame& frame) {
+  const LoopInfo& loop = bundle_.loops[index];
   if (loop.max_trip_count && trip > *loop.max_trip_count) {
     const auto& promised = loop.node->attrs<control_flow::WhileAttributes>().promised;
     throw ExecutionError(fmt::format("{} goes on after {} trips, its promised max_trip_count\n  "
@@ -221,42 +305,93 @@ void Machine::watch_trip(const LoopInfo& loop, std::int64_t trip) {
                                      loop_text(loop), promised.value_or(*loop.max_trip_count)),
                          loop.node->location());
   }
-  if (!watched_) return;
-  if (options_.max_iterations && trip > *options_.max_iterations) {
-    throw ExecutionError(fmt::format("{} exceeded max_iterations = {}: it would begin trip {}\n  "
-                                     "Raise RunOptions::max_iterations, or "
-                                     "look at the condition: does it ever become false?",
-                                     loop_text(loop), *options_.max_iterations, trip),
-                         loop.node->location());
-  }
-  if (options_.stop_token.stop_requested()) {
-    throw ExecutionError(
-        fmt::format("stopped by the stop token in {} at trip {}", loop_text(loop), trip),
-        loop.node->location());
-  }
-  if (!options_.deadline && !options_.on_progress) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (options_.deadline && now - started_ > *options_.deadline) {
-    throw ExecutionError(
-        fmt::format("{} ran past the deadline of {} s: it is at trip {}\n  Raise "
-                    "RunOptions::deadline, or look at the "
-                    "condition: does it ever become false?",
-                    loop_text(loop), std::chrono::duration<double>(*options_.deadline).count(),
-                    trip),
-        loop.node->location());
-  }
-  if (options_.on_progress && now >= next_report_) {
-    next_report_ = now + kReportInterval;
-    options_.on_progress({loop.name, trip, loop.trip_count});
-  }
+  if (!watch_.active()) return;
+  watch_.check_trip(loop.name, loop.node->location(), trip);
+  if (watch_.report_is_due()) report_progress(index, frame);
+  if (watch_.limited() && loop.ends_inside && loop.outer == kNoLoop && depth_ == 1)
+    keep_state(index, trip - 1, frame);
 }
 
-void Machine::tap(std::string_view name, const Literal& value) {
-  if (options_.on_tap) options_.on_tap(name, value);
+void Machine::keep_state(std::uint32_t index, std::int64_t trips, const Frame& frame) {
+  constexpr std::int64_t kSmallBytes = 64 * 1024;
+  const LoopInfo& loop = bundle_.loops[index];
+  if (kept_loop_ == index && loop.leaf_bytes > kSmallBytes) {
+    // Each state that is kept makes the trip after it copy what it would write in place: at about a
+    // nanosecond a byte.
+    const auto now = Watch::Clock::now();
+    if (now - kept_at_ < std::chrono::nanoseconds(20 * loop.leaf_bytes)) return;
+    kept_at_ = now;
+  }
+  kept_loop_ = index;
+  kept_trips_ = trips;
+  kept_.clear();
+  for (const LoopInfo::Leaf& leaf : loop.leaves) kept_.push_back(frame.slots[leaf.slot]);
 }
 
-void Machine::print(std::string_view format, const Literal& value) {
+void Machine::let_go_of_state() {
+  kept_loop_ = kNoLoop;
+  kept_.clear();
+}
+
+void Machine::add_state(Interrupt& interrupt, const Program& program, const Frame& frame,
+                        std::size_t at) const {
+  std::uint32_t index = program.code[at].loop;
+  if (index == kNoLoop) return;
+  while (bundle_.loops[index].outer != kNoLoop) index = bundle_.loops[index].outer;
+  const LoopInfo& loop = bundle_.loops[index];
+  interrupt.loop = loop.name;
+  interrupt.carry.clear();
+  if (program.code[at].kind == InstructionKind::kLoopTest && program.code[at].loop == index) {
+    interrupt.trip = frame.trips[index] - 1;  // the one that does not begin is counted already
+    for (const LoopInfo::Leaf& leaf : loop.leaves)
+      interrupt.carry.emplace_back(leaf.name, frame.slots[leaf.slot]);
+  } else if (kept_loop_ == index) {
+    interrupt.trip = kept_trips_;
+    for (std::size_t i = 0; i < kept_.size(); i++)
+      interrupt.carry.emplace_back(loop.leaves[i].name, kept_[i]);
+  }
+  interrupt.trip *= loop.bodies;
+}
+
+void Machine::report_progress(std::uint32_t innermost, const Frame& frame) {
+  std::vector<std::uint32_t> around;
+  for (std::uint32_t i = innermost; i != kNoLoop; i = bundle_.loops[i].outer) around.push_back(i);
+  std::reverse(around.begin(), around.end());
+  Progress progress;
+  bool found = false;
+  for (const std::uint32_t i : around) {
+    const std::int64_t began = total_trips_[i] + (i == innermost ? 1 : 0);
+    const bool moved = std::exchange(reported_trips_[i], began) != began;
+    if (found) continue;
+    const LoopInfo& loop = bundle_.loops[i];
+    std::optional<std::int64_t> of = frame.of[i];
+    if (of) *of *= loop.bodies;
+    progress.path.push_back({loop.name, (frame.trips[i] - 1) * loop.bodies + 1, of});
+    found = moved;
+  }
+  static_cast<LoopPosition&>(progress) = progress.path.back();
+  watch_.report(progress);
+}
+
+void Machine::poll() { watch_.poll(); }
+
+namespace {
+
+Literal copy_of(const TensorType& type, const std::byte* value) {
+  Literal copy = Literal::uninitialized(type);
+  copy_bytes(copy.mutable_bytes(), value, type.bytes());
+  return copy;
+}
+
+}  // namespace
+
+void Machine::tap(std::string_view name, const TensorType& type, const std::byte* value) {
+  if (options_.on_tap) options_.on_tap(name, copy_of(type, value));
+}
+
+void Machine::print(std::string_view format, const TensorType& type, const std::byte* data) {
   // The format was checked when the op was made: `{}` fields only.
+  const Literal value = copy_of(type, data);
   const std::string text = value.str();
   const std::size_t space = text.find(' ');
   fmt::dynamic_format_arg_store<fmt::format_context> store;
@@ -267,7 +402,7 @@ void Machine::print(std::string_view format, const Literal& value) {
 }
 
 void Machine::progress(std::int64_t i, std::int64_t n) {
-  if (options_.on_progress) options_.on_progress({"progress", i, n});
+  if (options_.on_progress) options_.on_progress({{"progress", i, n}});
 }
 
 void Machine::rethrow_located(const Program& program, const Frame& frame, std::size_t at) const {
@@ -281,6 +416,10 @@ void Machine::rethrow_located(const Program& program, const Frame& frame, std::s
     }
   }
   try {
+    throw;
+  } catch (Interrupt& interrupt) {
+    interrupt.message += where;
+    add_state(interrupt, program, frame, at);
     throw;
   } catch (const ExecutionError& error) {
     if (where.empty()) throw;

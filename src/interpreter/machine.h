@@ -1,14 +1,15 @@
 // Runs a Program.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/memory.h"
 #include "interpreter/program.h"
+#include "interpreter/watch.h"
 #include "rondo/execute.h"
 
 namespace rondo::interpreter {
@@ -21,40 +22,72 @@ class Machine final : public ir::Host {
   std::vector<Literal> run(std::span<const Literal> arguments);
   RunStats stats() const;
 
-  void call(const Function& region, std::span<const Literal> arguments,
-            std::vector<Literal>& results) override;
-  void tap(std::string_view name, const Literal& value) override;
-  void print(std::string_view format, const Literal& value) override;
+  ir::RegionCall& region(const Function& region) override;
+  void poll() override;
+  void tap(std::string_view name, const TensorType& type, const std::byte* value) override;
+  void print(std::string_view format, const TensorType& type, const std::byte* value) override;
   void progress(std::int64_t i, std::int64_t n) override;
 
  private:
   struct Frame {
     std::vector<Literal> slots;
-    std::vector<std::int64_t> trips;  // of the current execution of each loop
+    // Of the current execution of each loop.
+    std::vector<std::int64_t> trips;
+    std::vector<std::optional<std::int64_t>>
+        of;  // how many there will be; only where it is watched
   };
   /// Lends a frame of a program out and takes it back, so that a comparator's slots are allocated
   /// once.
   class FrameLease;
+  /// A program that kernels call.
+  class Region final : public ir::RegionCall {
+   public:
+    Region(Machine& machine, std::uint32_t program) : machine_(machine), program_(program) {}
+    void run(ir::OperandPlaces operands, ir::ResultPlaces results) override;
+
+   private:
+    Machine& machine_;
+    std::uint32_t program_;
+  };
 
   void execute(const Program& program, Frame& frame);
   void run_kernel(const Program& program, const Instruction& instruction, Literal* slots);
+  /// Storage for a result: that of an operand which is not used again and may be written over, or
+  /// which the result is; else new.
+  static Literal result_storage(const Instruction& instruction, std::size_t result,
+                                std::span<Literal* const> inputs);
   void assign(const Program& program, const Instruction& instruction, Literal* slots);
   std::uint32_t select_branch(const Program& program, const Instruction& instruction,
                               Literal* slots) const;
-  /// Checks the limits before trip number `trip` (from 1) of a loop.
-  void watch_trip(const LoopInfo& loop, std::int64_t trip);
+  /// How many trips a loop is about to make, where that can be told.
+  std::optional<std::int64_t> trips_to_come(const Program& program, const Instruction& enter,
+                                            const Literal* slots) const;
+  /// Checks the limits before trip number `trip` (from 1) of a loop, and tells its progress.
+  void begin_trip(std::uint32_t index, std::int64_t trip, Frame& frame);
+  /// Keeps the state of an outermost loop whose trips can be ended from outside.
+  void keep_state(std::uint32_t index, std::int64_t trips, const Frame& frame);
+  void let_go_of_state();
+  void add_state(Interrupt& interrupt, const Program& program, const Frame& frame,
+                 std::size_t at) const;
+  void report_progress(std::uint32_t innermost, const Frame& frame);
   [[noreturn]] void rethrow_located(const Program& program, const Frame& frame,
                                     std::size_t at) const;
 
   const Bundle& bundle_;
   const RunOptions& options_;
-  bool watched_;
+  Watch watch_;
   std::int64_t op_evaluations_ = 0;
+  std::int64_t work_ = 0;  // since the clock was looked at, in elements
   std::vector<std::int64_t> total_trips_;
+  std::vector<std::int64_t> reported_trips_;     // at the last report
   std::vector<std::vector<Frame>> idle_frames_;  // by program
+  std::vector<Region> regions_;                  // by program
   std::vector<Literal> scratch_;
-  std::chrono::steady_clock::time_point started_;
-  std::chrono::steady_clock::time_point next_report_;
+  // The last state of an outermost loop that is between its trips.
+  std::uint32_t kept_loop_ = kNoLoop;
+  std::int64_t kept_trips_ = 0;
+  std::vector<Literal> kept_;
+  Watch::Clock::time_point kept_at_;
   MemoryMeter meter_;
   int depth_ = 0;
 };

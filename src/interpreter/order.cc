@@ -87,7 +87,7 @@ class Order {
       if (i == writer || chain.size() == kLongestChain) return false;
       if (std::find(chain.begin(), chain.end(), i) != chain.end()) continue;
       const Node* node = body_[i];
-      const bool moves = (ir::is_constant(node) || node->op->kernel) && !node->op->observer &&
+      const bool moves = (ir::is_constant(node) || node->op->runs()) && !node->op->observer &&
                          !writes_in_place(node);
       if (!moves) return false;
       chain.push_back(i);

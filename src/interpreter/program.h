@@ -21,6 +21,10 @@ inline constexpr Reference kConstantBit = 0x80000000u;
 /// In the sources of kMoves: nobody needs the slot afterwards, so its value is moved.
 inline constexpr Reference kMoveBit = 0x40000000u;
 
+inline constexpr std::uint32_t kNoLoop = 0xffffffffu;
+/// The work between two looks at the clock outside loops, in elements.
+inline constexpr std::int64_t kPolledWork = std::int64_t{1} << 16;
+
 enum class InstructionKind : std::uint8_t {
   kKernel,  // node's kernel: inputs -> consecutive slots from `output`
   kMoves,  // parallel assignment of inputs to as many destinations; `two_phase` where a destination
@@ -43,11 +47,14 @@ struct Instruction {
   std::uint32_t first_clear = 0;  // slots in Program::references to let go of afterwards
   std::uint32_t clears = 0;
   std::uint64_t movable = 0;  // bit i: input i is not used again
-  ir::KernelRule kernel = nullptr;
+  const ir::Kernel* prepared = nullptr;
+  ir::KernelRule kernel = nullptr;  // where none was prepared
+  bool forwards = false;            // of the prepared kernel
   const ir::Node* node = nullptr;
   const ir::Node* results = nullptr;  // of kKernel: its types are those of the outputs
   std::uint32_t target = 0;
-  std::uint32_t loop = 0;
+  std::uint32_t loop = kNoLoop;  // the innermost that the instruction is in, or that it enters
+  std::int64_t work = 0;         // of kKernel: elements read and written, and some for the call
 };
 
 struct LoopInfo {
@@ -55,6 +62,23 @@ struct LoopInfo {
   const ir::Node* node = nullptr;
   std::optional<std::int64_t> trip_count;
   std::optional<std::int64_t> max_trip_count;
+  std::uint32_t outer = kNoLoop;  // the loop around it
+  bool ends_inside = false;       // something in a trip looks at the deadline and the stop token
+  std::int64_t bodies = 1;        // of the user's trips in one of these
+  /// The user's carry: what the lowering added is left out.
+  struct Leaf {
+    std::string name;
+    std::uint32_t slot;
+  };
+  std::vector<Leaf> leaves;
+  std::int64_t leaf_bytes = 0;
+  /// The integer that counts the trips while it is below `limit`.
+  struct Counter {
+    std::uint32_t slot;
+    Reference limit;
+    std::int64_t advance;
+  };
+  std::optional<Counter> counter;
 };
 
 struct Program {
@@ -63,7 +87,9 @@ struct Program {
   std::vector<Reference> references;
   std::vector<Literal> constants;
   std::uint32_t slots = 0;
+  std::vector<std::unique_ptr<ir::Kernel>> kernels;
   std::vector<std::uint32_t> parameters;  // slots
+  std::vector<TensorType> parameter_types;
   std::vector<Reference> results;
   std::vector<bool> result_movable;
 };

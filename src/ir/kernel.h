@@ -1,7 +1,13 @@
-// What a kernel gets: literals in, literals out.
+// Kernels: how an op runs on arrays in memory, for every executor.
+//
+// An executor prepares the kernel of a node once and runs it as often as it likes, on many threads
+// at once. It knows where the operands are and says where the results go; a kernel allocates no
+// result and keeps no state of a run.
 #pragma once
 
-#include <functional>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -11,19 +17,126 @@
 
 namespace rondo::ir {
 
-/// What a running program can tell the outside, and be told; the machine implements it.
+/// Where the operands of a kernel are, in order: arrays of the node's operand types, dense and
+/// row-major, aligned to their element. The place of an array without elements may be null.
+using OperandPlaces = std::span<const std::byte* const>;
+/// Where the results go: memory of the node's result types, of undefined content.
+using ResultPlaces = std::span<std::byte* const>;
+
+/// A region of a kernel's node, made ready by the executor: combiners, comparators.
+class RegionCall {
+ public:
+  virtual ~RegionCall() = default;
+  /// On arrays of the types of the region's parameters; the results have those of its outputs, and
+  /// may lie where operands do.
+  virtual void run(OperandPlaces operands, ResultPlaces results) = 0;
+};
+
+/// What a running kernel can tell the outside, and be told; executors implement it.
 class Host {
  public:
   virtual ~Host() = default;
-  /// Runs region `region` of `node` on `arguments`.
-  virtual void call(const Function& region, std::span<const Literal> arguments,
-                    std::vector<Literal>& results) = 0;
-  virtual void tap(std::string_view name, const Literal& value) = 0;
-  virtual void print(std::string_view format, const Literal& value) = 0;
+  /// A region of the kernel's node. It stays valid for the run.
+  virtual RegionCall& region(const Function& region) = 0;
+  /// Throws what ends the run, where its deadline has passed or it was asked to stop. Kernels that
+  /// can run longer than a millisecond call it between blocks.
+  virtual void poll() = 0;
+  virtual void tap(std::string_view name, const TensorType& type, const std::byte* value) = 0;
+  virtual void print(std::string_view format, const TensorType& type, const std::byte* value) = 0;
   virtual void progress(std::int64_t i, std::int64_t n) = 0;
+
+  /// Runs a region on literals.
+  void call(const Function& region, std::span<const Literal> arguments,
+            std::vector<Literal>& results);
 };
 
-/// One evaluation of a node.
+/// Counts the work of a long kernel and polls its host between blocks.
+class Poller {
+ public:
+  /// Some hundred microseconds, where an element takes a nanosecond.
+  static constexpr std::int64_t kBlock = std::int64_t{1} << 18;
+
+  explicit Poller(Host& host) : host_(host) {}
+  /// After the work of about `elements` additions.
+  void did(std::int64_t elements) {
+    left_ -= elements;
+    if (left_ > 0) return;
+    left_ = kBlock;
+    host_.poll();
+  }
+
+ private:
+  Host& host_;
+  std::int64_t left_ = kBlock;
+};
+
+/// An op made ready to run: what follows from its attributes and types has been worked out. The
+/// node outlives it.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
+  /// Computes the results. A result may lie where an operand does if `overwrites` says so, or if
+  /// the results are `forwarded`; else no two places overlap. Operands that stand twice may share a
+  /// place. Throws Error; then the content of the results is undefined.
+  virtual void run(OperandPlaces operands, ResultPlaces results, Host& host) const = 0;
+
+  /// The operands that a result may be written over, one bit for each of the first 64: those of its
+  /// size in bytes which are read before they are written, or kept where they do not change.
+  virtual std::uint64_t overwrites(std::size_t /*result*/) const { return 0; }
+  /// Result i is operand i, byte by byte: it may lie in the same place although the operand is used
+  /// again, and a run that finds it there moves nothing.
+  virtual bool forwards() const { return false; }
+};
+
+/// A PrepareRule of ops whose results are their operands, byte by byte.
+std::unique_ptr<Kernel> prepare_forwarding(const Node& node);
+
+/// The kernel of a node whose record has one; null for others.
+std::unique_ptr<Kernel> prepare(const Node& node);
+
+/// One run of a kernel that has no more to prepare than its node says.
+struct KernelRun {
+  const Node& node;
+  OperandPlaces operands;
+  ResultPlaces results;
+  Host& host;
+
+  template <class T>
+  const T& attrs() const {
+    return node.attrs<T>();
+  }
+  /// The elements of operand i, of the C++ type that its dtype stands for.
+  template <class T>
+  const T* operand(std::size_t i) const {
+    return reinterpret_cast<const T*>(operands[i]);
+  }
+  template <class T>
+  T* result(std::size_t i = 0) const {
+    return reinterpret_cast<T*>(results[i]);
+  }
+};
+
+/// A PrepareRule from a function on KernelRun.
+template <void (*run_kernel)(const KernelRun&)>
+std::unique_ptr<Kernel> prepare_function(const Node& node) {
+  class FunctionKernel final : public Kernel {
+   public:
+    explicit FunctionKernel(const Node& called) : node_(called) {}
+    void run(OperandPlaces operands, ResultPlaces results, Host& host) const override {
+      run_kernel({node_, operands, results, host});
+    }
+
+   private:
+    const Node& node_;
+  };
+  return std::make_unique<FunctionKernel>(node);
+}
+
+/// One evaluation of a node on literals.
 class KernelCall {
  public:
   KernelCall(const Node& called, std::span<Literal* const> inputs, std::uint64_t movable,

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ namespace rondo::ir {
 
 struct Node;
 class Attributes;
+class Kernel;
 class KernelCall;
 struct OpDef;
 // ir/derivative.h
@@ -51,8 +53,9 @@ struct InferContext {
 
 using InferredTypes = absl::InlinedVector<TensorType, 1>;
 using InferRule = InferredTypes (*)(const InferContext&);
-/// Evaluates the op on literals (ir/kernel.h). Null for what the interpreter lowers to jumps, or
-/// expands.
+/// Makes the kernel of a node (ir/kernel.h). Null for what executors lower to jumps, or expand.
+using PrepareRule = std::unique_ptr<Kernel> (*)(const Node&);
+/// Evaluates the op on literals (ir/kernel.h).
 using KernelRule = void (*)(KernelCall&);
 /// Says the op in simpler ones, as Tensor code on the given operands; one tensor per result.
 using ExpandRule = std::vector<Tensor> (*)(const Node&, std::span<const Tensor> operands);
@@ -78,6 +81,15 @@ enum class Linear : std::uint8_t {
   kFirst,       // in operand 0
 };
 
+/// What an op costs beside a pass over its result: whether a value is worth keeping, and whether an
+/// op joins the loop of its consumers.
+enum class Cost : std::uint8_t {
+  kElementwise,  // some arithmetic for each element of the result
+  kMovement,     // each element of the result is copied from one place of an operand
+  kReduction,    // each operand is read once, and gives fewer elements
+  kHeavy,        // more than that: products, sorts, loops, whatever calls a region
+};
+
 /// How the parts of the library treat an op without knowing it.
 enum class OpKind : std::uint8_t {
   kOrdinary,
@@ -97,7 +109,9 @@ struct OpDef {
       {};          // with the dialect, `stablehlo.add`; empty: expanded before it is printed
   int arity = -1;  // number of operands; -1: any
   InferRule infer = nullptr;
+  PrepareRule prepare = nullptr;
   KernelRule kernel = nullptr;
+  Cost cost = Cost::kHeavy;
   ExpandRule expand = nullptr;
   TextRule hlo_attributes = nullptr;
   TextRule stablehlo_attributes = nullptr;
@@ -120,6 +134,9 @@ struct OpDef {
   RegionJvpRule region_jvp = nullptr;
   ReverseRule reverse = nullptr;
   bool zero_derivative = false;  // piecewise constant, or no tangent can pass: floor, compare
+
+  /// Whether an executor can run it as it stands.
+  constexpr bool runs() const { return prepare != nullptr || kernel != nullptr; }
 };
 
 }  // namespace rondo::ir

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "absl/container/inlined_vector.h"
+#include "base/memory.h"
 #include "rondo/shape.h"
 
 namespace rondo::ops {
@@ -68,24 +69,5 @@ class Box {
   std::int64_t width_;
   bool empty_ = false;
 };
-
-/// memcpy, without the call for the sizes of scalars.
-inline void copy_bytes(std::byte* to, const std::byte* from, std::int64_t count) {
-  switch (count) {
-    case 0:
-      break;  // the pointers of an empty array may be null
-    case 1:
-      *to = *from;
-      break;
-    case 4:
-      std::memcpy(to, from, 4);
-      break;
-    case 8:
-      std::memcpy(to, from, 8);
-      break;
-    default:
-      std::memcpy(to, from, static_cast<std::size_t>(count));
-  }
-}
 
 }  // namespace rondo::ops

@@ -90,10 +90,6 @@ InferredTypes infer_reshape(const InferContext& context) {
   return {{x.dtype, shape}};
 }
 
-void reshape_kernel(KernelCall& call) {
-  call.output() = call.take(0).reinterpreted(call.output_type());
-}
-
 std::vector<Tensor> reshape_transpose(const TransposeCall& c) {
   return {reshape_to(c.ct(), c.type(0).shape, c.at())};
 }
@@ -116,7 +112,8 @@ const ir::OpDef kReshape{.name = "reshape",
                          .stablehlo = "stablehlo.reshape",
                          .arity = 1,
                          .infer = infer_reshape,
-                         .kernel = reshape_kernel,
+                         .prepare = ir::prepare_forwarding,
+                         .cost = ir::Cost::kMovement,
                          .linear = Linear::kJointly,
                          .transpose = reshape_transpose};
 

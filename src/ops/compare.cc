@@ -40,32 +40,31 @@ struct InTotalOrder {
 };
 
 template <template <class> class Order>
-void compare_in(KernelCall& call, Direction direction) {
+std::unique_ptr<ir::Kernel> prepare_comparison(const Node& node, Direction direction) {
   switch (direction) {
     case Direction::kEq:
-      return elementwise_kernel<2, Order<math::Equal>, kOrdered | kComplexes>(call);
+      return prepare_elementwise<2, Order<math::Equal>, kOrdered | kComplexes>(node);
     case Direction::kNe:
-      return elementwise_kernel<2, Order<math::NotEqual>, kOrdered | kComplexes>(call);
+      return prepare_elementwise<2, Order<math::NotEqual>, kOrdered | kComplexes>(node);
     case Direction::kLt:
-      return elementwise_kernel<2, Order<math::Less>, kOrdered>(call);
+      return prepare_elementwise<2, Order<math::Less>, kOrdered>(node);
     case Direction::kLe:
-      return elementwise_kernel<2, Order<math::LessOrEqual>, kOrdered>(call);
+      return prepare_elementwise<2, Order<math::LessOrEqual>, kOrdered>(node);
     case Direction::kGt:
-      return elementwise_kernel<2, Order<math::Greater>, kOrdered>(call);
+      return prepare_elementwise<2, Order<math::Greater>, kOrdered>(node);
     case Direction::kGe:
-      return elementwise_kernel<2, Order<math::GreaterOrEqual>, kOrdered>(call);
+      return prepare_elementwise<2, Order<math::GreaterOrEqual>, kOrdered>(node);
   }
+  throw InternalError("a comparison in no direction");
 }
 
 template <class F>
 using PartialOrder = F;
 
-void compare_kernel(KernelCall& call) {
-  const auto& [direction, total_order] = call.attrs<CompareAttributes>();
-  if (total_order)
-    compare_in<InTotalOrder>(call, direction);
-  else
-    compare_in<PartialOrder>(call, direction);
+std::unique_ptr<ir::Kernel> prepare_compare(const Node& node) {
+  const auto& [direction, total_order] = node.attrs<CompareAttributes>();
+  return total_order ? prepare_comparison<InTotalOrder>(node, direction)
+                     : prepare_comparison<PartialOrder>(node, direction);
 }
 
 std::string_view comparison_type(const Node& node) {
@@ -126,7 +125,8 @@ const OpDef kCompare{.name = "compare",
                      .stablehlo = "stablehlo.compare",
                      .arity = 2,
                      .infer = infer_compare,
-                     .kernel = compare_kernel,
+                     .prepare = prepare_compare,
+                     .cost = ir::Cost::kElementwise,
                      .hlo_attributes = compare_hlo,
                      .stablehlo_attributes = compare_stablehlo,
                      .elementwise = true,

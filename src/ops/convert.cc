@@ -65,18 +65,20 @@ InferredTypes infer_convert(const InferContext& context) {
   return {{context.attrs<ConvertAttributes>().dtype, x.shape}};
 }
 
-void convert_kernel(KernelCall& call) {
-  for_dtype(call.input(0).dtype(), [&]<class From>() {
-    for_dtype(call.output_type().dtype, [&]<class To>() {
-      const From* from = reinterpret_cast<const From*>(call.input(0).bytes());
-      Literal out = elementwise_output(call);
-      To* to = reinterpret_cast<To*>(out.mutable_bytes());
-      const std::int64_t n = call.output_type().elements();
-      RONDO_INDEPENDENT_TRIPS
-      for (std::int64_t i = 0; i < n; i++) to[i] = convert_element<To>(from[i]);
-      call.output() = std::move(out);
-    });
+template <class From, class To>
+void convert_loop(const std::byte* const* operands, std::byte* result, std::int64_t n) {
+  const From* from = reinterpret_cast<const From*>(operands[0]);
+  To* to = reinterpret_cast<To*>(result);
+  RONDO_INDEPENDENT_TRIPS
+  for (std::int64_t i = 0; i < n; i++) to[i] = convert_element<To>(from[i]);
+}
+
+std::unique_ptr<ir::Kernel> prepare_convert(const Node& node) {
+  ElementLoop loop = nullptr;
+  for_dtype(node.operand_type(0).dtype, [&]<class From>() {
+    for_dtype(node.type().dtype, [&]<class To>() { loop = convert_loop<From, To>; });
   });
+  return elementwise_kernel(node, loop);
 }
 
 std::vector<Tensor> convert_jvp(const JvpCall& c) {
@@ -115,10 +117,6 @@ InferredTypes infer_bitcast(const InferContext& context) {
   return {{to, dims}};
 }
 
-void bitcast_kernel(KernelCall& call) {
-  call.output() = call.take(0).reinterpreted(call.output_type());
-}
-
 }  // namespace
 
 const OpDef kConvert{.name = "convert",
@@ -126,7 +124,8 @@ const OpDef kConvert{.name = "convert",
                      .stablehlo = "stablehlo.convert",
                      .arity = 1,
                      .infer = infer_convert,
-                     .kernel = convert_kernel,
+                     .prepare = prepare_convert,
+                     .cost = ir::Cost::kElementwise,
                      .elementwise = true,
                      .linear = Linear::kJointly,
                      .jvp = convert_jvp,
@@ -137,7 +136,8 @@ const OpDef kBitcastConvert{.name = "bitcast_convert",
                             .stablehlo = "stablehlo.bitcast_convert",
                             .arity = 1,
                             .infer = infer_bitcast,
-                            .kernel = bitcast_kernel,
+                            .prepare = ir::prepare_forwarding,
+                            .cost = ir::Cost::kElementwise,
                             .zero_derivative = true};
 
 }  // namespace rondo::ops

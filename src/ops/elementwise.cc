@@ -1,7 +1,9 @@
 #include "ops/elementwise.h"
 
+#include <algorithm>
 #include <string>
 
+#include "absl/container/inlined_vector.h"
 #include "ops/elementwise_kernels.h"
 
 namespace rondo::ops {
@@ -63,18 +65,48 @@ void check_elementwise(const InferContext& context, Kinds kinds) {
   }
 }
 
-Literal elementwise_output(KernelCall& call) {
-  const TensorType& type = call.output_type();
-  for (std::size_t i = 0; i < call.inputs(); i++) {
-    const DType dtype = call.input(i).dtype();
-    if (dtype == type.dtype) {
-      if (call.reusable(i)) return call.take(i);
-    } else if (byte_width(dtype) == byte_width(type.dtype) && !is_pred(type.dtype) &&
-               call.reusable(i)) {
-      return call.take(i).reinterpreted(type);
+namespace {
+
+class ElementwiseKernel final : public ir::Kernel {
+ public:
+  ElementwiseKernel(const Node& node, ElementLoop loop)
+      : loop_(loop),
+        elements_(node.type().elements()),
+        result_width_(byte_width(node.type().dtype)) {
+    const DType to = node.type().dtype;
+    for (std::size_t i = 0; i < node.operands.size(); i++) {
+      const DType dtype = node.operand_type(i).dtype;
+      widths_.push_back(byte_width(dtype));
+      if (dtype == to || (widths_[i] == result_width_ && !is_pred(to)))
+        overwrites_ |= std::uint64_t{1} << i;
     }
   }
-  return Literal::uninitialized(type);
+
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    constexpr std::int64_t kBlock = ir::Poller::kBlock / 8;  // an element may take a libm call
+    if (elements_ <= kBlock) return loop_(operands.data(), results[0], elements_);
+    absl::InlinedVector<const std::byte*, 3> from(operands.begin(), operands.end());
+    std::byte* to = results[0];
+    for (std::int64_t left = elements_; left > 0; left -= kBlock) {
+      loop_(from.data(), to, std::min(left, kBlock));
+      for (std::size_t i = 0; i < from.size(); i++) from[i] += kBlock * widths_[i];
+      to += kBlock * result_width_;
+      host.poll();
+    }
+  }
+  std::uint64_t overwrites(std::size_t) const override { return overwrites_; }
+
+ private:
+  ElementLoop loop_;
+  std::int64_t elements_, result_width_;
+  absl::InlinedVector<std::int64_t, 3> widths_;
+  std::uint64_t overwrites_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ir::Kernel> elementwise_kernel(const Node& node, ElementLoop loop) {
+  return std::make_unique<ElementwiseKernel>(node, loop);
 }
 
 Tensor unary_op(const OpDef& op, const Operand& x) {

@@ -52,9 +52,12 @@ constexpr Kinds kind_of(DType dtype) {
 
 /// Throws TraceError unless all operands have one type, of a dtype among `kinds`.
 void check_elementwise(const InferContext& context, Kinds kinds);
-/// The output's storage: that of an operand that nobody needs any more if its elements have the
-/// output's width, else new. Pointers to the operands' elements stay valid.
-Literal elementwise_output(KernelCall& call);
+
+/// Computes n elements; the result may be one of the operands.
+using ElementLoop = void (*)(const std::byte* const* operands, std::byte* result, std::int64_t n);
+/// A kernel that runs a loop over dense operands, in blocks between which it polls. The result may
+/// take the place of any operand whose elements have its width.
+std::unique_ptr<ir::Kernel> elementwise_kernel(const Node& node, ElementLoop loop);
 
 /// Calls f.template operator()<T>() for a dtype of `kinds`; for the others f is not even compiled.
 template <Kinds kinds, class F>
@@ -94,15 +97,12 @@ InferredTypes infer_elementwise(const InferContext& context) {
 }
 
 template <int arity, class F, class T>
-void run_elementwise(KernelCall& call) {
+void elementwise_loop(const std::byte* const* operands, std::byte* result, std::int64_t n) {
   using R = ResultElement<F, T, arity>;
-  auto elements = [&](std::size_t i) { return reinterpret_cast<const T*>(call.input(i).bytes()); };
-  const T* a = elements(0);
-  const T* b = arity > 1 ? elements(1) : nullptr;
-  const T* c = arity > 2 ? elements(2) : nullptr;
-  Literal out = elementwise_output(call);
-  R* to = reinterpret_cast<R*>(out.mutable_bytes());
-  const std::int64_t n = call.output_type().elements();
+  const T* a = reinterpret_cast<const T*>(operands[0]);
+  const T* b = arity > 1 ? reinterpret_cast<const T*>(operands[1]) : nullptr;
+  const T* c = arity > 2 ? reinterpret_cast<const T*>(operands[2]) : nullptr;
+  R* to = reinterpret_cast<R*>(result);
   const F f;
   RONDO_INDEPENDENT_TRIPS
   for (std::int64_t i = 0; i < n; i++) {
@@ -114,12 +114,14 @@ void run_elementwise(KernelCall& call) {
     else
       to[i] = R(f(C(a[i]), C(b[i]), C(c[i])));
   }
-  call.output() = std::move(out);
 }
 
 template <int arity, class F, Kinds kinds>
-void elementwise_kernel(KernelCall& call) {
-  for_kinds<kinds>(call.input(0).dtype(), [&]<class T>() { run_elementwise<arity, F, T>(call); });
+std::unique_ptr<ir::Kernel> prepare_elementwise(const Node& node) {
+  ElementLoop loop = nullptr;
+  for_kinds<kinds>(node.operand_type(0).dtype,
+                   [&]<class T>() { loop = elementwise_loop<arity, F, T>; });
+  return elementwise_kernel(node, loop);
 }
 
 /// Completes a record from the functor F(element...) that computes it.
@@ -127,7 +129,8 @@ template <int arity, class F, Kinds kinds>
 constexpr OpDef elementwise(OpDef op) {
   op.arity = arity;
   op.infer = infer_elementwise<arity, F, kinds>;
-  op.kernel = elementwise_kernel<arity, F, kinds>;
+  op.prepare = prepare_elementwise<arity, F, kinds>;
+  op.cost = ir::Cost::kElementwise;
   op.elementwise = true;
   return op;
 }

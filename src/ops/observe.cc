@@ -26,12 +26,14 @@ std::vector<Tensor> expand_to_operand(const Node&, std::span<const Tensor> opera
 }
 
 void tap_kernel(KernelCall& call) {
-  call.host.tap(call.attrs<TapAttributes>().name, call.input(0));
+  const Literal& value = call.input(0);
+  call.host.tap(call.attrs<TapAttributes>().name, value.type(), value.bytes());
   call.output() = call.take(0);
 }
 
 void print_kernel(KernelCall& call) {
-  call.host.print(call.attrs<PrintAttributes>().format, call.input(0));
+  const Literal& value = call.input(0);
+  call.host.print(call.attrs<PrintAttributes>().format, value.type(), value.bytes());
   call.output() = call.take(0);
 }
 

@@ -24,24 +24,20 @@ InferredTypes infer_select(const InferContext& context) {
   return {a};
 }
 
-void select_kernel(KernelCall& call) {
-  const bool* chosen = reinterpret_cast<const bool*>(call.input(0).bytes());
-  const std::int64_t n = call.output_type().elements();
-  if (n == 1) {
-    call.output() = call.take(*chosen ? 1 : 2);
-    return;
-  }
-  for_width(byte_width(call.output_type().dtype), [&]<class U>() {
-    const U* a = reinterpret_cast<const U*>(call.input(1).bytes());
-    const U* b = reinterpret_cast<const U*>(call.input(2).bytes());
-    Literal out = call.reusable(1)   ? call.take(1)
-                  : call.reusable(2) ? call.take(2)
-                                     : Literal::uninitialized(call.output_type());
-    U* to = reinterpret_cast<U*>(out.mutable_bytes());
-    RONDO_INDEPENDENT_TRIPS
-    for (std::int64_t i = 0; i < n; i++) to[i] = chosen[i] ? a[i] : b[i];
-    call.output() = std::move(out);
-  });
+template <class U>
+void select_loop(const std::byte* const* operands, std::byte* result, std::int64_t n) {
+  const bool* chosen = reinterpret_cast<const bool*>(operands[0]);
+  const U* a = reinterpret_cast<const U*>(operands[1]);
+  const U* b = reinterpret_cast<const U*>(operands[2]);
+  U* to = reinterpret_cast<U*>(result);
+  RONDO_INDEPENDENT_TRIPS
+  for (std::int64_t i = 0; i < n; i++) to[i] = chosen[i] ? a[i] : b[i];
+}
+
+std::unique_ptr<ir::Kernel> prepare_select(const Node& node) {
+  ElementLoop loop = nullptr;
+  for_width(byte_width(node.type().dtype), [&]<class U>() { loop = select_loop<U>; });
+  return elementwise_kernel(node, loop);
 }
 
 /// Each cotangent goes to the choice that was taken.
@@ -59,7 +55,8 @@ const OpDef kSelect{.name = "select",
                     .stablehlo = "stablehlo.select",
                     .arity = 3,
                     .infer = infer_select,
-                    .kernel = select_kernel,
+                    .prepare = prepare_select,
+                    .cost = ir::Cost::kElementwise,
                     .elementwise = true,
                     .linear = Linear::kJointly,
                     .transpose = select_transpose};

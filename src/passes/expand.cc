@@ -46,7 +46,7 @@ bool target_has(const Node& node, Target target) {
     case Target::kStablehlo:
       return !op.stablehlo.empty();
     case Target::kInterpreter:
-      return op.kernel != nullptr;
+      return op.runs();
   }
   return false;
 }

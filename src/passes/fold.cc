@@ -14,9 +14,10 @@ namespace {
 /// What a kernel may ask for is what no folded op needs.
 class NoHost final : public ir::Host {
  public:
-  void call(const Function&, std::span<const Literal>, std::vector<Literal>&) override { refuse(); }
-  void tap(std::string_view, const Literal&) override { refuse(); }
-  void print(std::string_view, const Literal&) override { refuse(); }
+  ir::RegionCall& region(const Function&) override { refuse(); }
+  void poll() override {}  // what is folded is small
+  void tap(std::string_view, const TensorType&, const std::byte*) override { refuse(); }
+  void print(std::string_view, const TensorType&, const std::byte*) override { refuse(); }
   void progress(std::int64_t, std::int64_t) override { refuse(); }
 
  private:
@@ -26,7 +27,7 @@ class NoHost final : public ir::Host {
 };
 
 bool can_be_folded(const ir::Node* node) {
-  if (!node->op->kernel || node->op->observer || node->op->kind != ir::OpKind::kOrdinary)
+  if (!node->op->runs() || node->op->observer || node->op->kind != ir::OpKind::kOrdinary)
     return false;
   for (const Function& region : node->regions) {
     // Kernels know these by themselves; other regions they have called by the host.
@@ -48,19 +49,20 @@ bool can_be_folded(const ir::Node* node) {
 std::optional<std::vector<Literal>> fold_values(const ir::Node* node,
                                                 std::span<const Literal* const> operands) {
   if (!can_be_folded(node)) return std::nullopt;
-  // Nothing is movable, so that no kernel writes through the cast.
-  absl::InlinedVector<Literal*, 4> inputs;
-  for (const Literal* operand : operands) inputs.push_back(const_cast<Literal*>(operand));
-  std::vector<Literal> results(node->types.size());
+  absl::InlinedVector<const std::byte*, 4> inputs;
+  for (std::size_t i = 0; i < operands.size(); i++) {
+    if (operands[i]->type() != node->operand_type(i)) return std::nullopt;  // of a tape that grew
+    inputs.push_back(operands[i]->bytes());
+  }
+  std::vector<Literal> results;
+  absl::InlinedVector<std::byte*, 2> outputs;
   NoHost host;
-  ir::KernelCall call(*node, inputs, 0, results, host);
   try {
-    node->op->kernel(call);
+    for (const TensorType& type : node->types) results.push_back(Literal::uninitialized(type));
+    for (Literal& result : results) outputs.push_back(result.mutable_bytes());
+    ir::prepare(*node)->run(inputs, outputs, host);
   } catch (const Error&) {
     return std::nullopt;  // what is wrong is said when the program runs
-  }
-  for (std::size_t i = 0; i < results.size(); i++) {
-    if (results[i].type() != node->types[i]) return std::nullopt;
   }
   return results;
 }

@@ -1,4 +1,7 @@
 // fori_loop against plain C++ loops, with every option.
+#include <limits>
+#include <optional>
+
 #include "support/expect.h"
 
 namespace rondo {
@@ -27,6 +30,77 @@ TEST(Fori, BoundsAsTensors) {
   expect_scalar(f(5), 10);
   expect_scalar(f(0), 0);
   expect_scalar(f(-3), 0);
+}
+
+/// The indices of a loop in the order in which it visits them, traced, and the same under an
+/// EagerScope.
+template <class T>
+void expect_indices(T lower, T upper, ForiOptions options, const std::vector<T>& want) {
+  const int n = static_cast<int>(want.size());
+  auto visit = [&](T from, T to) {
+    return fori_loop(
+        from, to,
+        [&](Tensor i, Tensor count, Tensor seen) {
+          return std::tuple{count + 1, update(seen, count, i)};
+        },
+        std::tuple{Tensor(0), zeros({dtype_of<T>, {n + 1}})}, options);
+  };
+  std::vector<T> padded = want;
+  padded.push_back(T(0));
+  for (const bool eager : {false, true}) {
+    SCOPED_TRACE(eager ? "eager" : "traced");
+    std::optional<EagerScope> scope;
+    if (eager) scope.emplace();
+    const auto [count, seen] = visit(lower, upper);
+    expect_scalar(count, n);
+    expect_values<T>(seen.eval(), {n + 1}, padded);
+  }
+  // Bounds that are known when it runs only.
+  const auto run = jit([&](Tensor from, Tensor to) {
+    return std::get<1>(fori_loop(
+        from, to,
+        [&](Tensor i, Tensor count, Tensor seen) {
+          return std::tuple{count + 1, update(seen, count, i)};
+        },
+        std::tuple{Tensor(0), zeros({dtype_of<T>, {n + 1}})}, options));
+  });
+  expect_values<T>(run(lower, upper).eval(), {n + 1}, padded);
+}
+
+TEST(Fori, BoundsNearTheEndsOfTheirType) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  expect_indices<std::int64_t>(kMax - 6, kMax, {.step = 4}, {kMax - 6, kMax - 2});
+  expect_indices<std::int64_t>(5, kMax - 5, {.step = kMax / 3},
+                               {5, 5 + kMax / 3, 5 + 2 * (kMax / 3)});
+  expect_indices<std::int64_t>(kMin, kMin + 3, {.reverse = true}, {kMin + 2, kMin + 1, kMin});
+  expect_indices<std::int64_t>(kMin, kMin + 22, {.step = 10, .reverse = true},
+                               {kMin + 20, kMin + 10, kMin});
+  expect_indices<std::int64_t>(kMin, kMax, {.step = kMax}, {kMin, -1, kMax - 1});
+  expect_indices<std::int64_t>(kMax - 5, kMax, {.unroll = 2},
+                               {kMax - 5, kMax - 4, kMax - 3, kMax - 2, kMax - 1});
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
+  expect_indices<std::uint64_t>(kHalf - 1, kHalf + 2, {}, {kHalf - 1, kHalf, kHalf + 1});
+  expect_indices<std::uint64_t>(kHalf, kHalf + 5, {.step = 2, .reverse = true},
+                                {kHalf + 4, kHalf + 2, kHalf});
+  expect_indices<std::uint64_t>(~std::uint64_t{0} - 3, ~std::uint64_t{0}, {.step = 2},
+                                {~std::uint64_t{0} - 3, ~std::uint64_t{0} - 1});
+}
+
+TEST(Fori, TheTripsDoNotDependOnWhatWasEvaluated) {
+  const Tensor n = Tensor(2) + 3;
+  const auto traced = [&] {
+    return trace(
+               [&](Tensor x) {
+                 return fori_loop(
+                     0, n, [](Tensor, Tensor s) { return s + 1; }, x);
+               },
+               s32())
+        .str();
+  };
+  const std::string before = traced();
+  EXPECT_EQ(n.item<int>(), 5);
+  EXPECT_EQ(traced(), before);
 }
 
 TEST(Fori, ZeroTrips) {

@@ -4,29 +4,13 @@
 
 #include <cstdint>
 
-#include "ir/kernel.h"
+#include "ops/call_kernel.h"
 #include "ops/vectors.h"
 
 namespace rondo {
 namespace {
 
 using namespace testing;
-
-struct NoHost final : ir::Host {
-  void call(const Function&, std::span<const Literal>, std::vector<Literal>&) override { FAIL(); }
-  void tap(std::string_view, const Literal&) override { FAIL(); }
-  void print(std::string_view, const Literal&) override { FAIL(); }
-  void progress(std::int64_t, std::int64_t) override { FAIL(); }
-};
-
-/// Runs the kernel of the node that `tensor` names; bit i of `movable` lets it have operand i.
-Literal run_kernel(const Tensor& tensor, std::vector<Literal*> inputs, std::uint64_t movable) {
-  NoHost host;
-  std::vector<Literal> outputs(1);
-  ir::KernelCall call(*tensor.node(), inputs, movable, outputs, host);
-  tensor.node()->op->kernel(call);
-  return std::move(outputs[0]);
-}
 
 Literal copy_of(std::initializer_list<float> values) {
   return Literal::from<float>(values, {static_cast<std::int64_t>(values.size())});
@@ -37,7 +21,7 @@ TEST(InPlace, TheFirstOperandThatMayGoIsOverwritten) {
   for (std::uint64_t movable : {1u, 2u, 3u}) {
     Literal a = copy_of({1, 2, 3}), b = copy_of({10, 20, 30});
     const std::byte* storage = movable & 1 ? a.bytes() : b.bytes();
-    const Literal out = run_kernel(sum, {&a, &b}, movable);
+    const Literal out = call_kernel(sum, {&a, &b}, movable);
     EXPECT_EQ(out.bytes(), storage);
     expect_values<float>(out, {3}, {11, 22, 33});
     if (movable == 1) expect_values<float>(b, {3}, {10, 20, 30});
@@ -48,9 +32,9 @@ TEST(InPlace, TheFirstOperandThatMayGoIsOverwritten) {
 TEST(InPlace, OperandsThatAreNeededStay) {
   const Tensor x = vec<float>({1, 2, 3}), difference = x - x;
   Literal a = copy_of({1, 2, 3}), b = copy_of({10, 20, 30});
-  expect_values<float>(run_kernel(difference, {&a, &b}, 0), {3}, {-9, -18, -27});
+  expect_values<float>(call_kernel(difference, {&a, &b}, 0), {3}, {-9, -18, -27});
   const Literal shared = a;  // movable, but somebody else sees the storage
-  expect_values<float>(run_kernel(difference, {&a, &b}, 1), {3}, {-9, -18, -27});
+  expect_values<float>(call_kernel(difference, {&a, &b}, 1), {3}, {-9, -18, -27});
   expect_values<float>(shared, {3}, {1, 2, 3});
   expect_values<float>(b, {3}, {10, 20, 30});
 }
@@ -59,7 +43,7 @@ TEST(InPlace, OneOperandTwice) {
   const Tensor x = vec<float>({1, 2, 3}), product = x * x;
   Literal a = copy_of({1, 2, 3});
   const std::byte* storage = a.bytes();
-  const Literal out = run_kernel(product, {&a, &a}, 3);
+  const Literal out = call_kernel(product, {&a, &a}, 3);
   EXPECT_EQ(out.bytes(), storage);
   expect_values<float>(out, {3}, {1, 4, 9});
 }
@@ -67,15 +51,15 @@ TEST(InPlace, OneOperandTwice) {
 TEST(InPlace, AnotherDtypeOfTheSameWidth) {
   Literal a = copy_of({1.5f, -2.5f, kNan});
   const std::byte* storage = a.bytes();
-  const Literal out = run_kernel(convert(vec<float>({1, 2, 3}), DType::kS32), {&a}, 1);
+  const Literal out = call_kernel(convert(vec<float>({1, 2, 3}), DType::kS32), {&a}, 1);
   EXPECT_EQ(out.bytes(), storage);
   expect_values<int>(out, {3}, {1, -2, 0});
   Literal wide = copy_of({1.5f, -2.5f, 0});
-  expect_values<double>(run_kernel(convert(vec<float>({1, 2, 3}), DType::kF64), {&wide}, 1), {3},
+  expect_values<double>(call_kernel(convert(vec<float>({1, 2, 3}), DType::kF64), {&wide}, 1), {3},
                         {1.5, -2.5, 0});
   Literal asked = copy_of({1.5f, -2.5f, 0});
   expect_values<bool>(
-      run_kernel(vec<float>({1, 2, 3}) < vec<float>({1, 2, 3}), {&asked, &asked}, 3), {3},
+      call_kernel(vec<float>({1, 2, 3}) < vec<float>({1, 2, 3}), {&asked, &asked}, 3), {3},
       {false, false, false});
 }
 
@@ -86,7 +70,7 @@ TEST(InPlace, Choice) {
     Literal p = Literal::from<bool>({true, false, true}, {3}), a = copy_of({1, 2, 3}),
             b = copy_of({10, 20, 30});
     const std::byte* storage = movable & 2 ? a.bytes() : b.bytes();
-    const Literal out = run_kernel(chosen, {&p, &a, &b}, movable);
+    const Literal out = call_kernel(chosen, {&p, &a, &b}, movable);
     if (movable) {
       EXPECT_EQ(out.bytes(), storage);
     }
@@ -105,9 +89,9 @@ TEST(InPlace, LongArraysOfEveryAlignment) {
     Literal a = Literal::from(values);
     const Literal kept = Literal::from(values);
     const Tensor x = vec(values);
-    Literal square = run_kernel(x * x, {&a, &a}, 3);
+    Literal square = call_kernel(x * x, {&a, &a}, 3);
     Literal other = kept;
-    expect_values(run_kernel(x - x, {&square, &other}, 1), {n}, want);
+    expect_values(call_kernel(x - x, {&square, &other}, 1), {n}, want);
     expect_values(kept, {n}, values);
   }
 }

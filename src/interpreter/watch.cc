@@ -1,0 +1,91 @@
+#include "interpreter/watch.h"
+
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace rondo::interpreter {
+
+namespace {
+
+constexpr auto kReportInterval = std::chrono::milliseconds(200);
+
+}  // namespace
+
+void Interrupt::rethrow() && {
+  switch (kind) {
+    case Kind::kStopped:
+      throw Stopped(message, at, std::move(loop), trip, std::move(carry));
+    case Kind::kDeadline:
+      throw DeadlineExceeded(message, at, std::move(loop), trip, std::move(carry));
+    case Kind::kTooManyIterations:
+      throw TooManyIterations(message, at, std::move(loop), trip, std::move(carry));
+  }
+  throw InternalError("an interruption of no kind");
+}
+
+std::string quoted_loop_name(const std::string& name) {
+  return name.empty() ? "" : fmt::format(" '{}'", name);
+}
+std::string loop_text(const std::string& name, SourceLocation at) {
+  return fmt::format("the loop{} ({})", quoted_loop_name(name), at.str());
+}
+
+Watch::Watch(const RunOptions& options)
+    : options_(options),
+      active_(options.max_iterations || options.deadline || options.stop_token.stop_possible() ||
+              options.on_progress),
+      limited_(options.max_iterations || options.deadline || options.stop_token.stop_possible()) {
+  if (!active_) return;
+  started_ = Clock::now();
+  next_report_ = started_ + kReportInterval;
+}
+
+void Watch::poll() const {
+  if (limited_) check_clock("", {}, 0);
+}
+
+void Watch::check_trip(const std::string& loop, SourceLocation at, std::int64_t trip) const {
+  if (!limited_) return;
+  if (options_.max_iterations && trip > *options_.max_iterations) {
+    throw Interrupt{Interrupt::Kind::kTooManyIterations,
+                    fmt::format("{} exceeded max_iterations = {}: it would begin trip {}\n  Raise "
+                                "RunOptions::max_iterations, or look at the condition: does it "
+                                "ever become false?",
+                                loop_text(loop, at), *options_.max_iterations, trip),
+                    at};
+  }
+  check_clock(loop, at, trip);
+}
+
+void Watch::check_clock(const std::string& loop, SourceLocation at, std::int64_t trip) const {
+  if (options_.stop_token.stop_requested()) {
+    throw Interrupt{Interrupt::Kind::kStopped,
+                    trip == 0 ? "stopped by the stop token"
+                              : fmt::format("stopped by the stop token in {} at trip {}",
+                                            loop_text(loop, at), trip),
+                    at};
+  }
+  if (!options_.deadline || Clock::now() - started_ <= *options_.deadline) return;
+  const double seconds = std::chrono::duration<double>(*options_.deadline).count();
+  throw Interrupt{Interrupt::Kind::kDeadline,
+                  trip == 0
+                      ? fmt::format("the program ran past the deadline of {} s\n  Raise "
+                                    "RunOptions::deadline.",
+                                    seconds)
+                      : fmt::format("{} ran past the deadline of {} s: it is at trip {}\n  Raise "
+                                    "RunOptions::deadline, or look at the condition: does it ever "
+                                    "become false?",
+                                    loop_text(loop, at), seconds, trip),
+                  at};
+}
+
+bool Watch::report_is_due() {
+  if (!options_.on_progress) return false;
+  const auto now = Clock::now();
+  if (now < next_report_) return false;
+  next_report_ = now + kReportInterval;
+  return true;
+}
+
+}  // namespace rondo::interpreter

@@ -1,0 +1,61 @@
+// The limits of a run, and what it reports while it runs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rondo/execute.h"
+
+namespace rondo::interpreter {
+
+/// Thrown through the machine and through kernels. The frames that it passes add where they are;
+/// the outermost makes a public exception of it.
+struct Interrupt {
+  enum class Kind : std::uint8_t { kStopped, kDeadline, kTooManyIterations } kind;
+  std::string message;
+  SourceLocation at = {};
+  // Of the outermost loop that it has passed.
+  std::string loop = {};
+  std::int64_t trip = 0;
+  Interrupted::Carry carry = {};
+
+  [[noreturn]] void rethrow() &&;
+};
+
+/// ` 'solve'`, or nothing.
+std::string quoted_loop_name(const std::string& name);
+/// `the loop 'solve' (house.cc:12)`
+std::string loop_text(const std::string& name, SourceLocation at);
+
+class Watch {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Watch(const RunOptions& options);
+
+  /// Whether there is anything to look at.
+  bool active() const { return active_; }
+  /// Whether the run may be ended from outside.
+  bool limited() const { return limited_; }
+  /// Throws Interrupt where the run has to end.
+  void poll() const;
+  /// The same before trip number `trip` (from 1) of a loop.
+  void check_trip(const std::string& loop, SourceLocation at, std::int64_t trip) const;
+
+  /// Whether progress is to be told now; true a few times per second.
+  bool report_is_due();
+  void report(const Progress& progress) const { options_.on_progress(progress); }
+
+ private:
+  /// `trip` is 0 outside loops.
+  void check_clock(const std::string& loop, SourceLocation at, std::int64_t trip) const;
+
+  const RunOptions& options_;
+  bool active_, limited_;
+  Clock::time_point started_, next_report_;
+};
+
+}  // namespace rondo::interpreter
