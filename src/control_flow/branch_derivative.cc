@@ -1,5 +1,6 @@
 // cond and switch_case: both modes choose again by the same selector. What one branch keeps for the
-// way back goes in slots that the others leave zero.
+// backward pass goes in slots that the others leave zero.
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -52,15 +53,22 @@ struct BranchesBack {
   std::string name;
   SourceLocation at;
 
-  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents,
-                                std::span<const Tensor> sums) const {
+  void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const {
+    const ir::Cotangents of_arguments = of_operands.from(1);
     std::vector<Tensor> given;
     for (std::size_t i = 0; i < results.size(); i++) {
-      if (active[i]) given.push_back(cotangents[i].empty() ? zeros(results[i]) : cotangents[i]);
+      if (active[i]) given.push_back(ir::full_tangent(cotangents[i], results[i]));
     }
-    Flags pulled(arguments.size());
-    for (const JointBody& joint : joints) {
-      for (const std::size_t i : joint.given) pulled[i] = true;
+    std::vector<std::size_t> pulled;  // arguments that some branch gives a cotangent
+    for (std::size_t i = 0; i < arguments.size(); i++) {
+      if (std::any_of(joints.begin(), joints.end(), [&](const JointBody& joint) {
+            return std::find(joint.given.begin(), joint.given.end(), i) != joint.given.end();
+          }))
+        pulled.push_back(i);
+    }
+    std::vector<Tensor> sums(arguments.size());
+    for (const std::size_t i : pulled) {
+      if (summed[i]) sums[i] = of_arguments.take(i, arguments[i].type());
     }
     const std::vector<Tensor> chosen = choose(
         selector, joints.size(), name,
@@ -70,30 +78,18 @@ struct BranchesBack {
           append_tensors(all, arguments);
           append_tensors(all, given);
           for (const std::size_t i : joints[b].given) {
-            if (summed[i]) all.push_back(ir::sum_or_zeros(sums, 1 + i, arguments[i].type()));
+            if (summed[i]) all.push_back(sums[i]);
           }
           const std::vector<Tensor> back = ir::Replay::inline_call(splits[b].backward, all);
-          std::vector<Tensor> by_argument(arguments.size());
+          std::vector<Tensor> by_argument = sums;
           for (std::size_t k = 0; k < back.size(); k++) by_argument[joints[b].given[k]] = back[k];
           std::vector<Tensor> out;
-          for (std::size_t i = 0; i < arguments.size(); i++) {
-            if (!pulled[i]) continue;
-            const std::span<const Tensor> before = summed[i] ? sums : std::span<const Tensor>();
-            out.push_back(by_argument[i].empty()
-                              ? ir::sum_or_zeros(before, 1 + i, arguments[i].type())
-                              : by_argument[i]);
-          }
+          for (const std::size_t i : pulled)
+            out.push_back(ir::full_tangent(by_argument[i], arguments[i].type()));
           return out;
         },
         at);
-    std::vector<Tensor> all(1 + arguments.size());
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < arguments.size(); i++) {
-      if (!pulled[i]) continue;
-      all[1 + i] = chosen[next++];
-      if (!summed[i] && 1 + i < sums.size()) all[1 + i] = ir::add_tangents(sums[1 + i], all[1 + i]);
-    }
-    return all;
+    for (std::size_t k = 0; k < pulled.size(); k++) of_arguments.add(pulled[k], chosen[k]);
   }
 };
 

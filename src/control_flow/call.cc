@@ -87,9 +87,9 @@ ir::Reverse checkpoint_reverse(const ir::ReverseCall& call) {
   std::vector<Tensor> operands(call.operands.begin(), call.operands.end());
   ir::Pullback pullback = [function, operands, perturbed = call.perturbed, active = call.active,
                            &derivatives = call.derivatives](std::span<const Tensor> cotangents,
-                                                            std::span<const Tensor> sums) {
+                                                            const ir::Cotangents& of_operands) {
     // The operands come through the barrier together with the cotangents, so that what is computed
-    // from them belongs to the way back.
+    // from them belongs to the backward pass.
     std::vector<Tensor> values = operands;
     for (const Tensor& cotangent : cotangents) {
       if (!cotangent.empty()) values.push_back(cotangent);
@@ -101,10 +101,10 @@ ir::Reverse checkpoint_reverse(const ir::ReverseCall& call) {
       if (!cotangents[i].empty()) behind[i] = values[next++];
     }
     Flags summed;
-    for (const Tensor& sum : sums) summed.push_back(!sum.empty());
-    return derivatives
+    for (std::size_t i = 0; i < operands.size(); i++) summed.push_back(!of_operands.is_zero(i));
+    derivatives
         .reverse(function, std::span(values).first(operands.size()), perturbed, active, summed)
-        .pullback(behind, sums);
+        .pullback(behind, of_operands);
   };
   if (!uses_custom_vjp(function))
     return {ir::Replay::inline_call(function, operands), std::move(pullback)};
@@ -162,18 +162,15 @@ ir::Reverse custom_vjp_reverse(const ir::ReverseCall& call) {
   std::vector<Tensor> residuals(out.begin() + static_cast<std::ptrdiff_t>(results), out.end());
   const auto captures = captures_of(call.node, call.operands);
   ir::Pullback pullback = [bwd = call.node.regions[2], types = call.node.types, residuals,
-                           captured = std::vector<Tensor>(captures.begin(), captures.end()),
-                           operands = call.operands.size()](std::span<const Tensor> cotangents,
-                                                            std::span<const Tensor> sums) {
+                           captured = std::vector<Tensor>(captures.begin(), captures.end())](
+                              std::span<const Tensor> cotangents,
+                              const ir::Cotangents& of_operands) {
     std::vector<Tensor> given = residuals;
     for (std::size_t i = 0; i < types.size(); i++) {
-      if (!ir::has_tangent(types[i])) continue;
-      given.push_back(cotangents[i].empty() ? zeros(types[i]) : cotangents[i]);
+      if (ir::has_tangent(types[i])) given.push_back(ir::full_tangent(cotangents[i], types[i]));
     }
     given.insert(given.end(), captured.begin(), captured.end());
-    std::vector<Tensor> pulled = ir::Replay::inline_call(bwd, given);
-    pulled.resize(operands);
-    return ir::added_to(sums, std::move(pulled));
+    of_operands.add_all(ir::Replay::inline_call(bwd, given));
   };
   return {{out.begin(), out.begin() + static_cast<std::ptrdiff_t>(results)}, std::move(pullback)};
 }

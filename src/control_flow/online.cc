@@ -97,14 +97,12 @@ Tensor entry(const Tensor& vector, const Tensor& index) {
 
 /// The loop and the number of its slots, for both directions.
 struct OnlineLoop {
-  Function condition, body, joint;
+  Function condition, body;
+  JointBody joint;
   WhileAttributes attributes;
   std::size_t carries;
   std::int64_t slots;
-  Flags needed;                    // carries that the way back computes with
-  std::vector<std::size_t> given;  // parameters that get a cotangent
-  Flags active;                    // results of the body with a cotangent
-  std::size_t results;
+  Flags needed;  // carries that the backward pass computes with
   std::vector<Tensor> init, invariants;
   SourceLocation at;
 
@@ -146,8 +144,7 @@ struct OnlineLoop {
   std::vector<Tensor> run_forward();
   /// The same for a number of trips that is known before: kept where the way back would keep them.
   std::vector<Tensor> run_forward_planned(std::int64_t known_trips);
-  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents,
-                                std::span<const Tensor> sums) const;
+  void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const;
   /// Of the forward loop.
   WhileAttributes keeping(Checkpoint policy) const {
     Residuals residuals{policy};
@@ -357,8 +354,8 @@ std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
   return read.next(carries);
 }
 
-std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents,
-                                          std::span<const Tensor> sums) const {
+void OnlineLoop::pull_back(std::span<const Tensor> cotangents,
+                           const ir::Cotangents& of_operands) const {
   const std::size_t kinds = kept.size();
   // The slots as a stack, by the trip that they hold.
   const Tensor order = argsort(real_steps(), 0);
@@ -379,14 +376,8 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents,
     at_top.top = where(at_top.s + 1 == g, below, top);
     return at_top;
   };
-  std::vector<Tensor> backward;
-  for (std::size_t i = 0; i < carries; i++) {
-    if (active[i])
-      backward.push_back(cotangents[i].empty() ? zeros(init[i].type()) : cotangents[i]);
-  }
-  for (const std::size_t i : given) {
-    if (i >= carries) backward.push_back(ir::sum_or_zeros(sums, i, invariants[i - carries].type()));
-  }
+  std::vector<Tensor> backward = joint.of_results(cotangents, 0, carries);
+  append_tensors(backward, joint.take_sums(of_operands));
 
   Position start = load(trips, filled, step_of, kept);
   // The last trip's carry may stand in the row to spare.
@@ -461,7 +452,7 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents,
     // One body back.
     std::vector<Tensor> arguments = with_invariants(whole_carry(reached.next(kinds)));
     append_tensors(arguments, ct);
-    const std::vector<Tensor> both = ir::Replay::inline_call(joint, arguments);
+    const std::vector<Tensor> both = ir::Replay::inline_call(joint.function, arguments);
     const Tensor fewer = g - 1;
     const Position then = load(fewer, height, steps, rows);
     LoopState out;
@@ -471,17 +462,13 @@ std::vector<Tensor> OnlineLoop::pull_back(std::span<const Tensor> cotangents,
     out.add("step_of", steps);
     out.add("slots", rows);
     out.add("x", then.x);
-    out.add("ct", std::span(both).subspan(results));
+    out.add("ct", std::span(both).subspan(joint.results));
     return out.leaves();
   };
   WhileAttributes outer;
   outer.name = loop_name("_gradient");
   const std::vector<Tensor> last = traced_while(more, one_back, state.leaves(), outer, at);
-  const std::span<const Tensor> ct = std::span(last).last(backward.size());
-  std::vector<Tensor> all(carries + invariants.size());
-  for (std::size_t k = 0; k < given.size(); k++) all[given[k]] = ct[k];
-  add_sums(sums, carries, all);
-  return all;
+  joint.add(std::span(last).last(backward.size()), of_operands);
 }
 
 }  // namespace
@@ -490,36 +477,25 @@ ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
                            ir::Derivatives& derivatives) {
   auto loop = std::make_shared<OnlineLoop>();
   loop->condition = problem.node.regions[0];
-  loop->joint = problem.joint.function;
+  loop->joint = problem.joint;
   // The body as the joint program runs it: a custom rule has put its forward function in place.
-  const std::vector<Tensor>&joint_params = loop->joint.parameters(),
-        &joint_outputs = loop->joint.outputs();
-  loop->body =
-      Function::make(problem.node.regions[1].name(),
-                     {joint_params.begin(),
-                      joint_params.begin() + static_cast<std::ptrdiff_t>(problem.joint.parameters)},
-                     {joint_outputs.begin(),
-                      joint_outputs.begin() + static_cast<std::ptrdiff_t>(problem.joint.results)});
+  const std::vector<Tensor>&params = loop->joint.function.parameters(),
+        &outputs = loop->joint.function.outputs();
+  loop->body = Function::make(
+      problem.node.regions[1].name(),
+      {params.begin(), params.begin() + static_cast<std::ptrdiff_t>(loop->joint.parameters)},
+      {outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(loop->joint.results)});
+  if (uses_custom_vjp(loop->body)) loop->body = derivatives.simplified(loop->body);
   loop->attributes = problem.attributes;
   loop->carries = problem.carries;
   loop->slots = slots;
-  loop->given = problem.joint.given;
-  loop->active = problem.flags.active;
-  loop->results = problem.joint.results;
   loop->at = problem.at;
-  if (uses_custom_vjp(loop->body)) {
-    const std::vector<Tensor>&params = loop->joint.parameters(), &outputs = loop->joint.outputs();
-    const auto count = static_cast<std::ptrdiff_t>(problem.joint.parameters);
-    loop->body = derivatives.simplified(Function::make(
-        loop->body.name(), {params.begin(), params.begin() + count},
-        {outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(loop->results)}));
-  }
   append_tensors(loop->init, problem.carry());
   append_tensors(loop->invariants, problem.invariants());
-  // The way back needs what the pullback of a body uses, and what that is computed from.
-  Flags back(loop->joint.outputs().size());
-  std::fill(back.begin() + static_cast<std::ptrdiff_t>(loop->results), back.end(), true);
-  loop->needed = used_parameters(loop->joint, back);
+  // The backward pass needs what the pullback of a body uses, and what that is computed from.
+  Flags back(outputs.size());
+  std::fill(back.begin() + static_cast<std::ptrdiff_t>(loop->joint.results), back.end(), true);
+  loop->needed = used_parameters(loop->joint.function, back);
   loop->needed.resize(loop->carries);
   for (bool changed = true; changed;) {
     const Flags used = used_parameters(loop->body, loop->needed);

@@ -168,10 +168,10 @@ std::vector<Tensor> scan_as_while(const ir::Node& node, std::span<const Tensor> 
   return kScan.expand(*plain.node(), operands);
 }
 
-/// The way back of a scan that stacked its residuals.
+/// The backward pass of a scan that stacked its residuals.
 struct ScanTape {
   ScanAttributes attributes;
-  std::size_t carries, xs, ys, operands;
+  std::size_t carries, xs;
   SourceLocation at;
   JointBody joint;
   SplitBody split;
@@ -181,27 +181,17 @@ struct ScanTape {
   std::vector<Tensor> last;        // the carries after the last trip, for `split.next`
   std::vector<TensorType> results;
 
-  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents,
-                                std::span<const Tensor> of_operands) const {
+  void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const {
     // Carry: the cotangents of carries, then the sums of those of invariants, then `split.next`.
-    Leaves init, rows{stacks, {}};
-    std::vector<std::size_t> sums;
-    for (std::size_t i = 0; i < carries; i++) {
-      if (!joint.active[i]) continue;
-      init.values.push_back(cotangents[i].empty() ? zeros(results[i]) : cotangents[i]);
-    }
+    Leaves init{joint.of_results(cotangents, 0, carries), {}}, rows{stacks, {}};
     const std::size_t active_carries = init.values.size();
-    for (const std::size_t i : joint.given) {
-      if (i < carries + xs) continue;
-      sums.push_back(i);
-      init.values.push_back(ir::sum_or_zeros(of_operands, i, invariants[i - carries - xs].type()));
-    }
-    const std::size_t first_next = init.values.size();
+    append(init.values, joint.take_sums(of_operands));
+    const std::size_t first_next = init.values.size(), sums = first_next - active_carries;
     for (const SplitBody::Next& next : split.next) init.values.push_back(last[next.carry]);
     append(rows.values, arrays);
+    const std::size_t first_ct = rows.values.size();
     for (std::size_t i = carries; i < results.size(); i++) {
-      if (!joint.active[i]) continue;
-      rows.values.push_back(cotangents[i].empty() ? zeros(results[i]) : cotangents[i]);
+      if (joint.active[i]) rows.values.push_back(ir::full_tangent(cotangents[i], results[i]));
     }
     init.paths = paths("carry", init.values.size());
     rows.paths = paths("xs", rows.values.size());
@@ -214,8 +204,8 @@ struct ScanTape {
       append(arguments, row.subspan(stacks.size(), arrays.size()));
       append(arguments, invariants);
       append(arguments, carry.first(active_carries));
-      append(arguments, row.subspan(stacks.size() + arrays.size()));
-      append(arguments, carry.subspan(active_carries, sums.size()));
+      append(arguments, row.subspan(first_ct));
+      append(arguments, carry.subspan(active_carries, sums));
       const std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, arguments);
       Leaves out;
       std::vector<Tensor> of_xs;
@@ -235,18 +225,10 @@ struct ScanTape {
     options.axis = 0;
     options.name = (attributes.name.empty() ? "scan" : attributes.name) + "_gradient";
     const std::vector<Tensor> given = detail::scan(body, init, rows, options, at);
-    std::vector<Tensor> all(operands);
-    std::size_t carry = 0, sum = active_carries, row = init.values.size();
-    for (const std::size_t i : joint.given) {
-      if (i < carries)
-        all[i] = given[carry++];
-      else if (i < carries + xs)
-        all[i] = given[row++];
-      else
-        all[i] = given[sum++];
-    }
-    add_sums(of_operands, carries + xs, all);
-    return all;
+    // The rows' cotangents are ys, and stand last.
+    std::size_t carry = 0, row = init.values.size();
+    for (const std::size_t i : joint.given)
+      of_operands.add(i, given[i >= carries && i < carries + xs ? row++ : carry++]);
   }
 };
 
@@ -351,8 +333,6 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   tape->attributes = attributes;
   tape->carries = parts.carries;
   tape->xs = parts.xs;
-  tape->ys = parts.ys;
-  tape->operands = parts.operands;
   tape->at = call.at();
   tape->joint =
       joint_body(body, flags.perturbed, flags.active, always, summed, call.derivatives, call.at());

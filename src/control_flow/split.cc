@@ -32,24 +32,46 @@ JointBody joint_body(const Function& region, const Flags& perturbed, const Flags
     cotangents[i] = tracer.param(region.outputs()[i].type(), "ct" + std::to_string(i));
     params.push_back(cotangents[i]);
   }
-  std::vector<Tensor> sums(joint.parameters);
+  std::vector<ir::CotangentSum> sums(joint.parameters);
+  std::vector<Tensor> begun(joint.parameters);
   for (std::size_t i = 0; i < joint.parameters; i++) {
-    if (summed[i] && perturbed[i] && ir::has_tangent(arguments[i].type()))
-      sums[i] = tracer.param(arguments[i].type(), "sum" + std::to_string(i));
+    if (!summed[i] || !perturbed[i] || !ir::has_tangent(arguments[i].type())) continue;
+    begun[i] = tracer.param(arguments[i].type(), "sum" + std::to_string(i));
+    sums[i] = ir::CotangentSum(begun[i]);
   }
   const ir::Reverse reverse = derivatives.reverse(region, arguments, perturbed, active, summed);
   std::vector<Tensor> outputs = reverse.results;
-  const std::vector<Tensor> pulled = reverse.pullback(cotangents, sums);
+  reverse.pullback(cotangents, ir::Cotangents(sums));
   for (std::size_t i = 0; i < joint.parameters; i++) {
-    const bool none = pulled[i].empty() || pulled[i].same_as(sums[i]);
-    if (!perturbed[i] || (none && !always[i])) continue;
+    if (!perturbed[i] || (!sums[i].changed() && !always[i])) continue;
     joint.given.push_back(i);
-    if (!sums[i].empty()) params.push_back(sums[i]);
-    outputs.push_back(none ? zeros(arguments[i].type(), at) : pulled[i]);
+    if (!begun[i].empty()) params.push_back(begun[i]);
+    outputs.push_back(ir::full_tangent(sums[i].take(), arguments[i].type()));
   }
   joint.function =
       derivatives.simplified(Function::make(region.name(), std::move(params), std::move(outputs)));
   return joint;
+}
+
+std::vector<Tensor> JointBody::of_results(std::span<const Tensor> cotangents, std::size_t first,
+                                          std::size_t last) const {
+  std::vector<Tensor> arrays;
+  for (std::size_t i = first; i < last; i++) {
+    if (active[i]) arrays.push_back(ir::full_tangent(cotangents[i], function.outputs()[i].type()));
+  }
+  return arrays;
+}
+
+std::vector<Tensor> JointBody::take_sums(const ir::Cotangents& of_parameters) const {
+  std::vector<Tensor> sums;
+  for (const std::size_t i : given) {
+    if (summed[i]) sums.push_back(of_parameters.take(i, function.parameters()[i].type()));
+  }
+  return sums;
+}
+
+void JointBody::add(std::span<const Tensor> cotangents, const ir::Cotangents& of_parameters) const {
+  for (std::size_t k = 0; k < given.size(); k++) of_parameters.add(given[k], cotangents[k]);
 }
 
 namespace {
@@ -91,7 +113,7 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
       std::move(forward_results));
 
   auto token = std::make_shared<ir::RegionToken>();
-  token->what = "the way back of " + function.name();
+  token->what = "the backward pass of " + function.name();
   token->open = false;
   ir::Replay replay;
   std::vector<Tensor> back_params;
@@ -132,11 +154,6 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   split.backward =
       Function::make(function.name() + "_gradient", std::move(back_params), std::move(cotangents));
   return split;
-}
-
-void add_sums(std::span<const Tensor> sums, std::size_t count, std::vector<Tensor>& cotangents) {
-  for (std::size_t i = 0; i < std::min(count, sums.size()); i++)
-    cotangents[i] = ir::add_tangents(sums[i], cotangents[i]);
 }
 
 Flags perturbed_carries(const Function& body, std::size_t first, std::size_t carries,

@@ -1,5 +1,5 @@
-// The derivative of a region, cut in two: what the forward run computes and keeps, and the way
-// back.
+// The derivative of a region, cut in two: what the forward run computes and keeps, and the
+// backward pass.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace rondo::control_flow {
 
-/// A region and its way back as one program.
+/// A region and its backward pass as one program.
 struct JointBody {
   Function function;       // (parameters, cotangents, sums) -> (results, cotangents of `given`)
   std::size_t parameters;  // of the region
@@ -22,6 +22,14 @@ struct JointBody {
   std::vector<std::size_t> given;  // parameters that get a cotangent
   ir::Flags summed;  // parameters whose cotangent is added to a sum, which is a parameter for those
                      // among `given`, in order
+
+  /// The cotangents of results `first` to `last` - 1 that may have one, as arrays.
+  std::vector<Tensor> of_results(std::span<const Tensor> cotangents, std::size_t first,
+                                 std::size_t last) const;
+  /// The sums so far that the program adds to, out of those of the parameters.
+  std::vector<Tensor> take_sums(const ir::Cotangents& of_parameters) const;
+  /// Adds what the program has given: a cotangent for each of `given`.
+  void add(std::span<const Tensor> cotangents, const ir::Cotangents& of_parameters) const;
 };
 
 /// Parameters that are not `summed` are carries and rows: a carry gets a cotangent even if it is
@@ -30,7 +38,7 @@ JointBody joint_body(const Function& region, const ir::Flags& perturbed, const i
                      const ir::Flags& always, const ir::Flags& summed, ir::Derivatives& derivatives,
                      SourceLocation at);
 
-/// How the way back can know a parameter of the region.
+/// How the backward pass can know a parameter of the region.
 enum class Availability : std::uint8_t {
   kUnavailable,  // not at all: what needs it is stored, or it is
   kAvailable,    // it is there again: an x of a scan, the index
@@ -60,10 +68,6 @@ struct SplitBody {
 /// Results from `first_stacked` on are kept anyway.
 SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
                      std::size_t carries = 0, std::size_t first_stacked = SIZE_MAX);
-
-/// The end of a loop's pullback: adds the sums so far to the cotangents of the first `count`
-/// operands, the carries and rows. Those of invariants went into the loop.
-void add_sums(std::span<const Tensor> sums, std::size_t count, std::vector<Tensor>& cotangents);
 
 /// Parameters and results of a loop body through which a derivative passes: the carries that are
 /// perturbed and whose cotangent is not zero, by fixpoint.

@@ -41,17 +41,10 @@ struct WhileTape {
     return *limit > 0 ? write_slice(stack, row, trip, 0, at) : stack;
   }
 
-  std::vector<Tensor> pull_back(std::span<const Tensor> cotangents,
-                                std::span<const Tensor> sums) const {
+  void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const {
     Leaves init_leaves{{trips}, {"g"}};
-    for (std::size_t i = 0; i < carries; i++) {
-      if (!joint.active[i]) continue;
-      init_leaves.values.push_back(cotangents[i].empty() ? zeros(init[i].type()) : cotangents[i]);
-    }
-    for (const std::size_t i : joint.given) {
-      if (i >= carries)
-        init_leaves.values.push_back(ir::sum_or_zeros(sums, i, invariants[i - carries].type()));
-    }
+    append_tensors(init_leaves.values, joint.of_results(cotangents, 0, carries));
+    append_tensors(init_leaves.values, joint.take_sums(of_operands));
     while (init_leaves.paths.size() < init_leaves.values.size())
       init_leaves.paths.push_back("ct" + std::to_string(init_leaves.paths.size() - 1));
     const std::size_t first_next = init_leaves.values.size();
@@ -79,10 +72,7 @@ struct WhileTape {
     WhileAttributes back;
     back.name = (attributes.name.empty() ? "while" : attributes.name) + "_gradient";
     const std::vector<Tensor> first = traced_while(more, one_back, init_leaves, back, at);
-    std::vector<Tensor> all(carries + invariants.size());
-    for (std::size_t k = 0; k < joint.given.size(); k++) all[joint.given[k]] = first[1 + k];
-    add_sums(sums, carries, all);
-    return all;
+    joint.add(std::span(first).subspan(1, joint.given.size()), of_operands);
   }
 };
 

@@ -1,40 +1,41 @@
 #include "ir/derivative.h"
 
 #include "fmt/format.h"
+#include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 
 namespace rondo::ir {
 
-namespace {
-
-Tensor full_tangent(const Tensor& tangent, const TensorType& type, SourceLocation at) {
-  return tangent.empty() ? zeros(type, at) : tangent;
+Tensor full_tangent(const Tensor& tangent, const TensorType& type) {
+  return tangent.empty() ? zeros(type) : tangent;
 }
 
-}  // namespace
-
 Tensor JvpCall::full(std::size_t i) const {
-  return full_tangent(tangents[i], node.operand_type(i), at());
+  return tangents[i].empty() ? zeros(node.operand_type(i), at()) : tangents[i];
 }
 void JvpCall::fail(const std::string& message) const {
   ir::fail(node.op->name, message, node.location());
 }
 
 Tensor TransposeCall::full(std::size_t i) const {
-  return full_tangent(cotangents[i], node.types[i], at());
+  return cotangents[i].empty() ? zeros(node.types[i], at()) : cotangents[i];
 }
-std::vector<Tensor> added_to(std::span<const Tensor> sums, std::vector<Tensor> cotangents) {
-  for (std::size_t i = 0; i < sums.size(); i++)
-    cotangents[i] = add_tangents(sums[i], cotangents[i]);
-  return cotangents;
-}
-
-Tensor sum_or_zeros(std::span<const Tensor> sums, std::size_t i, const TensorType& type) {
-  return i < sums.size() && !sums[i].empty() ? sums[i] : zeros(type);
-}
-
 void TransposeCall::fail(const std::string& message) const {
   ir::fail(node.op->name, message, node.location());
+}
+
+Tensor add_tangents(const Tensor& a, const Tensor& b) {
+  if (a.empty()) return b;
+  return b.empty() ? a : a + b;
+}
+
+std::vector<Tensor> pull_back(const Pullback& pullback, std::span<const Tensor> cotangents,
+                              std::size_t count) {
+  std::vector<CotangentSum> sums(count);
+  pullback(cotangents, Cotangents(sums));
+  std::vector<Tensor> all;
+  for (CotangentSum& sum : sums) all.push_back(sum.take());
+  return all;
 }
 
 }  // namespace rondo::ir

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/cotangents.h"
 #include "ir/node.h"
 
 namespace rondo::ir {
@@ -54,6 +55,7 @@ struct TransposeCall {
   std::span<const Tensor> operands;  // those that are linear may be used for their types only
   const Flags& linear;
   std::span<const Tensor> cotangents;  // of the results; at least one is not zero
+  const Cotangents& of_operands;       // takes those that are parts
   Derivatives& derivatives;
 
   SourceLocation at() const { return node.location(); }
@@ -71,14 +73,13 @@ struct Jvp {
   std::vector<Tensor> tangents;
 };
 
-/// From the cotangents of results to those of operands. `sums`, one for each operand or none at
-/// all, are what other uses have given already; what comes out is the sum with it, so that a part
-/// of an array is added in place wherever it is read: in a branch, in an inner loop. An operand to
-/// which nothing is added gets an empty Tensor or the very sum that was given.
-using Pullback = std::function<std::vector<Tensor>(std::span<const Tensor> cotangents,
-                                                   std::span<const Tensor> sums)>;
+/// From the cotangents of results to those of operands, which are added to what other uses have
+/// given already: so a part of an array is added in place wherever it is read, in a branch or in an
+/// inner loop too.
+using Pullback =
+    std::function<void(std::span<const Tensor> cotangents, const Cotangents& of_operands)>;
 
-/// Values, and how to go back from them.
+/// Values, and their backward pass.
 struct Reverse {
   std::vector<Tensor> results;
   Pullback pullback;
@@ -90,7 +91,7 @@ struct ReverseCall {
   std::span<const Tensor> operands;
   Flags perturbed;  // operands whose cotangent is wanted
   Flags active;     // results that may have a cotangent
-  Flags summed;     // operands for which the pullback is likely to get a sum; or none at all
+  Flags summed;     // operands whose sum will not be empty when the pullback runs; or none at all
   Derivatives& derivatives;
 
   bool is_summed(std::size_t i) const { return i < summed.size() && summed[i]; }
@@ -105,9 +106,9 @@ class Derivatives {
   /// The function on `arguments` with its tangents, as new nodes.
   virtual Jvp jvp(const Function& function, std::span<const Tensor> arguments,
                   std::span<const Tensor> tangents) = 0;
-  /// The function on `arguments`, as new nodes that keep what the pullback needs. The pullback
-  /// gives a cotangent (or an empty Tensor) for each argument that is perturbed. `summed` says for
-  /// which of them there will be a sum.
+  /// The function on `arguments`, as new nodes that keep what the pullback needs. The pullback adds
+  /// to the cotangents of the arguments that are perturbed. `summed` says which of these will not
+  /// be zero before.
   virtual Reverse reverse(const Function& function, std::span<const Tensor> arguments,
                           const Flags& perturbed, const Flags& active,
                           const Flags& summed = {}) = 0;
@@ -122,13 +123,13 @@ class Derivatives {
   virtual Function simplified(const Function& function) = 0;
 };
 
-/// The sum of two cotangents or tangents, either of which may be zero. What is zero but for a part
-/// (the cotangent of an array of which a slice was read) is added to that part of the other alone.
-/// Implemented among the ops (ops/tangent_sum.cc), whose records it knows.
+/// The sum of two tangents, either of which may be zero.
 Tensor add_tangents(const Tensor& a, const Tensor& b);
-/// The end of a pullback that has no use for the sums but to add to them.
-std::vector<Tensor> added_to(std::span<const Tensor> sums, std::vector<Tensor> cotangents);
-/// What `sums` has for operand i, or zeros.
-Tensor sum_or_zeros(std::span<const Tensor> sums, std::size_t i, const TensorType& type);
+/// A tangent or cotangent as an array: zeros where it is zero.
+Tensor full_tangent(const Tensor& tangent, const TensorType& type);
+/// The pullback of one that is run on its own, with no other uses: a cotangent or an empty Tensor
+/// for each of `count` operands.
+std::vector<Tensor> pull_back(const Pullback& pullback, std::span<const Tensor> cotangents,
+                              std::size_t count);
 
 }  // namespace rondo::ir

@@ -131,13 +131,9 @@ void dynamic_update_slice_kernel(KernelCall& call) {
   }
 }
 
-/// The part `ct` of an array of zeros.
 std::vector<Tensor> dynamic_slice_transpose(const TransposeCall& c) {
-  ir::Operands operands{zeros(c.type(0)), c.ct()};
-  operands.insert(operands.end(), c.operands.begin() + 1, c.operands.end());
-  std::vector<Tensor> all(c.operands.size());
-  all[0] = make(kDynamicUpdateSlice, std::move(operands), {}, c.at());
-  return all;
+  c.of_operands.add(0, part_of_zeros(c.type(0), c.ct(), c.operands.subspan(1), c.at()));
+  return {};
 }
 
 std::vector<Tensor> dynamic_update_slice_transpose(const TransposeCall& c) {
@@ -192,6 +188,16 @@ Tensor wide_index(const Tensor& index, SourceLocation at) {
 }
 
 }  // namespace
+
+ir::CotangentPart part_of_zeros(const TensorType& type, const Tensor& part,
+                                std::span<const Tensor> starts, SourceLocation at) {
+  const std::vector<Tensor> place(starts.begin(), starts.end());
+  return {[part, place](const Tensor& sum) {
+            const Tensor there = dynamic_slice(sum, place, part.shape().vector());
+            return dynamic_update_slice(sum, there + part, place);
+          },
+          [type, part, place] { return dynamic_update_slice(zeros(type), part, place); }, at};
+}
 
 const ir::OpDef kDynamicSlice{.name = "dynamic_slice",
                               .hlo = "dynamic-slice",

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "ir/cotangents.h"
 #include "ir/node.h"
 
 namespace rondo::ops {
@@ -17,6 +18,10 @@ struct DynamicSliceAttributes {
 extern const ir::OpDef kDynamicSlice;
 /// Operands: the array, the update, then the starts.
 extern const ir::OpDef kDynamicUpdateSlice;
+
+/// The cotangent of an array of which the part at `starts` was read, from that of the part.
+ir::CotangentPart part_of_zeros(const TensorType& type, const Tensor& part,
+                                std::span<const Tensor> starts, SourceLocation at);
 
 /// Starts as the op wants them: integer scalars of one dtype. C++ integers take the tensors' dtype;
 /// where they do not fit it, or the tensors differ, all become s64. Each is for an axis with

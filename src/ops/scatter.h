@@ -36,6 +36,9 @@ ScatterDims scatter_dims_of(const GatherDims& dims);
 /// x with the updates added.
 Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates,
                    const ScatterDims& dims);
+/// The cotangent of an array of which elements were read, from those of what was read.
+ir::CotangentPart added_to_zeros(const TensorType& type, const Tensor& indices,
+                                 const Tensor& updates, const ScatterDims& dims);
 
 /// The sum of elements and updates, and updates in the place of elements, are linear in them.
 bool is_linear_scatter(const ir::Node& node);

@@ -251,15 +251,22 @@ Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates
               {combiner_region(Combiner::kAdd, x.dtype())});
 }
 
+ir::CotangentPart added_to_zeros(const TensorType& type, const Tensor& indices,
+                                 const Tensor& updates, const ScatterDims& dims) {
+  const auto add_to = [=](const Tensor& sum) { return scatter_add(sum, indices, updates, dims); };
+  return {add_to, [=] { return add_to(zeros(type)); }, indices.node()->location()};
+}
+
 std::vector<Tensor> gather_transpose(const TransposeCall& c) {
   const auto& [gather_dims, slice_sizes] = c.node.attrs<GatherAttributes>();
   const TensorType& type = c.type(0);
-  if (type.elements() == 0) return {Tensor(), Tensor()};
+  if (type.elements() == 0) return {};
   std::vector<std::int64_t> sizes = slice_sizes;
   for (std::int64_t& size : sizes) size = std::max<std::int64_t>(size, 1);
   const ScatterDims dims = scatter_dims_of(gather_dims);
   const Starts starts = starts_of(c.x(1), dims, type.shape, sizes);
-  return {scatter_add(zeros(type), clamped_starts(starts, c.at()), c.ct(), dims), Tensor()};
+  c.of_operands.add(0, added_to_zeros(type, clamped_starts(starts, c.at()), c.ct(), dims));
+  return {};
 }
 
 bool is_linear_scatter(const Node& node) {

@@ -5,6 +5,7 @@
 #include "ops/box.h"
 #include "ops/broadcast.h"
 #include "ops/derivative_rules.h"
+#include "ops/dynamic_slice.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"
 
@@ -72,7 +73,18 @@ std::vector<Tensor> slice_transpose(const TransposeCall& c) {
     after.push_back(c.type(0).shape.dims()[i] - end);
     between.push_back(stride - 1);
   }
-  return {pad(c.ct(), 0, part.starts, after, between)};
+  const auto among_zeros = [=, ct = c.ct()] { return pad(ct, 0, part.starts, after, between); };
+  constexpr std::int64_t kSmall = 64;  // elements that are as well added as a whole
+  const bool is_dense = std::all_of(part.strides.begin(), part.strides.end(),
+                                    [](std::int64_t stride) { return stride == 1; });
+  if (!is_dense || c.type(0).elements() <= kSmall) return {among_zeros()};
+  std::vector<Tensor> starts;
+  for (const std::int64_t start : part.starts)
+    starts.push_back(Operand(start, c.at()).as(DType::kS64));
+  ir::CotangentPart of_part = part_of_zeros(c.type(0), c.ct(), starts, c.at());
+  of_part.alone = among_zeros;
+  c.of_operands.add(0, std::move(of_part));
+  return {};
 }
 
 void slice_hlo(const Node& node, std::string& out) {

@@ -72,13 +72,11 @@ ir::Reverse sort_reverse(const ir::ReverseCall& c) {
   const ScatterDims dims =
       scatter_dims_of(along_axis(c.node.type().rank(), c.node.attrs<SortAttributes>().axis));
   auto pullback = [places = sorted.places, dims](std::span<const Tensor> cotangents,
-                                                 std::span<const Tensor> sums) {
-    std::vector<Tensor> back(cotangents.size());
-    for (std::size_t i = 0; i < back.size(); i++) {
+                                                 const ir::Cotangents& of_operands) {
+    for (std::size_t i = 0; i < cotangents.size(); i++) {
       if (cotangents[i].empty()) continue;
-      back[i] = scatter_add(zeros(cotangents[i].type()), places, cotangents[i], dims);
+      of_operands.add(i, added_to_zeros(cotangents[i].type(), places, cotangents[i], dims));
     }
-    return ir::added_to(sums, std::move(back));
   };
   return {std::move(sorted.results), std::move(pullback)};
 }

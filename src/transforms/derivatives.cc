@@ -88,7 +88,7 @@ class Driver final : public ir::Derivatives {
     TangentMap known;
     for (std::size_t i = 0; i < arguments.size(); i++) {
       replay.bind(function.parameters()[i], arguments[i]);
-      known.set(function.parameters()[i].node(), 0, tangents[i]);
+      known.set(function.parameters()[i], tangents[i]);
     }
     for (const Node* node : function.body()) {
       if (ir::is_constant(node)) continue;
@@ -98,7 +98,7 @@ class Driver final : public ir::Derivatives {
       const Jvp both = node_jvp(*node, operands, of_operands);
       for (std::uint32_t r = 0; r < node->types.size(); r++) {
         replay.bind(Tensor::of(node, r), both.results[r]);
-        known.set(node, r, both.tangents[r]);
+        known.set(Tensor::of(node, r), both.tangents[r]);
       }
     }
     Jvp outputs;

@@ -9,10 +9,4 @@ namespace rondo::transforms {
 /// The one driver; it has no state.
 ir::Derivatives& derivatives();
 
-/// What a function that is linear in `arguments` (nodes made since, which `outputs` were computed
-/// from) gives back for cotangents of the outputs. Empty outputs are zero.
-std::vector<Tensor> transpose_program(std::span<const Tensor> arguments,
-                                      std::span<const Tensor> outputs,
-                                      std::span<const Tensor> cotangents);
-
 }  // namespace rondo::transforms

@@ -139,7 +139,7 @@ VjpLeaves vjp(const RegionCallable& f, const ArgumentLeaves& primals, SourceLoca
                                                             perturbed, call.all_results());
     out.results = std::move(reverse.results);
     out.pullback = [pull = std::move(reverse.pullback), results = call.function.results(),
-                    paths = call.result_paths,
+                    paths = call.result_paths, operands = call.arguments.size(),
                     arguments = control_flow::types_of(primals.leaves.values)](
                        std::span<const Tensor> cotangents, SourceLocation place) {
       if (cotangents.size() != results.size()) {
@@ -155,7 +155,7 @@ VjpLeaves vjp(const RegionCallable& f, const ArgumentLeaves& primals, SourceLoca
         for (std::size_t i = 0; i < results.size(); i++)
           given.push_back(
               given_tangent("vjp", "cotangent", cotangents[i], results[i], paths[i], place));
-        pulled = pull(given, {});
+        pulled = ir::pull_back(pull, given, operands);
         pulled.resize(arguments.size());
         for (std::size_t i = 0; i < arguments.size(); i++)
           pulled[i] = or_zeros(pulled[i], arguments[i], place);
@@ -190,7 +190,8 @@ GradientLeaves gradient(const RegionCallable& f, const ArgumentLeaves& arguments
     const ir::Reverse reverse =
         transforms::derivatives().reverse(call.function, call.arguments, perturbed, {true});
     const Tensor seed = ones(result, at);
-    const std::vector<Tensor> pulled = reverse.pullback(std::span(&seed, 1), {});
+    const std::vector<Tensor> pulled =
+        ir::pull_back(reverse.pullback, std::span(&seed, 1), call.arguments.size());
     all.push_back(reverse.results[0]);
     // In the order in which the arguments are asked for.
     for (const std::size_t argument : of) {
@@ -294,7 +295,8 @@ JacobianLeaves jacobian(const RegionCallable& f, const ArgumentLeaves& arguments
         const std::vector<Tensor> rows = rows_of(results[r], at, [&](const Tensor& index) {
           std::vector<Tensor> cotangents(results.size());
           cotangents[r] = one_hot(index, results[r], at);
-          const std::vector<Tensor> pulled = reverse.pullback(cotangents, {});
+          const std::vector<Tensor> pulled =
+              ir::pull_back(reverse.pullback, cotangents, call.arguments.size());
           std::vector<Tensor> row;
           for (const std::size_t leaf : leaves)
             row.push_back(or_zeros(pulled[leaf], call.arguments[leaf].type(), at));

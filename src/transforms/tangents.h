@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -17,26 +19,58 @@ using ir::Node;
 using Key = std::pair<const Node*, std::uint32_t>;
 inline Key key_of(const Tensor& tensor) { return {tensor.node(), tensor.result()}; }
 
-/// Tangents or cotangents of the values of a program; empty ones are not kept.
+/// Tangents of the values of a program; empty ones are not kept.
 class TangentMap {
  public:
-  Tensor get(const Tensor& of) const { return get(of.node(), of.result()); }
-  Tensor get(const Node* node, std::uint32_t result) const {
-    const auto found = map_.find(Key{node, result});
+  Tensor get(const Tensor& of) const {
+    const auto found = map_.find(key_of(of));
     return found == map_.end() ? Tensor() : found->second;
   }
-  void set(const Node* node, std::uint32_t result, Tensor tangent) {
-    if (!tangent.empty()) map_.insert_or_assign(Key{node, result}, std::move(tangent));
-  }
-  void add(const Tensor& to, const Tensor& cotangent) {
-    if (cotangent.empty()) return;
-    Tensor& sum = map_[key_of(to)];
-    const ir::LocationScope scope(to.node()->location());
-    sum = ir::add_tangents(sum, cotangent);
+  void set(const Tensor& of, Tensor tangent) {
+    if (!tangent.empty()) map_.insert_or_assign(key_of(of), std::move(tangent));
   }
 
  private:
   absl::flat_hash_map<Key, Tensor> map_;
+};
+
+/// The cotangents of the values of a program. Those of its parameters may be sums of a program
+/// around it, which are added to directly.
+class CotangentMap {
+ public:
+  void bind(const Tensor& value, ir::CotangentSum* sum) {
+    if (sum) sums_.insert_or_assign(key_of(value), sum);
+  }
+  ir::CotangentSum& operator[](const Tensor& value) {
+    const auto [found, is_new] = sums_.try_emplace(key_of(value), nullptr);
+    if (is_new) found->second = &own_.emplace_back();
+    return *found->second;
+  }
+  bool is_zero(const Tensor& value) const {
+    const auto found = sums_.find(key_of(value));
+    return found == sums_.end() || found->second->empty();
+  }
+  /// Those of the results of a node, all of whose uses have been seen.
+  std::vector<Tensor> take_results(const Node* node) {
+    std::vector<Tensor> all(node->types.size());
+    for (std::uint32_t r = 0; r < all.size(); r++) {
+      const auto found = sums_.find(Key{node, r});
+      if (found != sums_.end()) all[r] = found->second->take();
+    }
+    return all;
+  }
+  /// Those of the operands of a node for which `is_wanted` holds.
+  template <class IsWanted>
+  ir::Cotangents of_operands(const Node* node, const IsWanted& is_wanted) {
+    ir::Cotangents all;
+    for (const Tensor& operand : node->operands)
+      all.append(is_wanted(operand) ? &(*this)[operand] : nullptr);
+    return all;
+  }
+
+ private:
+  std::deque<ir::CotangentSum> own_;
+  absl::flat_hash_map<Key, ir::CotangentSum*> sums_;
 };
 
 inline bool any_of(const Flags& flags) {
