@@ -1,11 +1,15 @@
 // All ops, a header for each family.
 #pragma once
 
+#include "rondo/ops/arrays.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/linear.h"
+#include "rondo/ops/neural.h"
 #include "rondo/ops/observe.h"
 #include "rondo/ops/order.h"
 #include "rondo/ops/random.h"
 #include "rondo/ops/reduce.h"
+#include "rondo/ops/search.h"
 #include "rondo/ops/shape.h"
+#include "rondo/ops/statistics.h"

@@ -115,6 +115,12 @@ RONDO_API Tensor where(const Operand& predicate, const Operand& a, const Operand
 /// Remainder of the truncating division, with the sign of a: integer a % 0 is a, floating NaN. The
 /// same as a % b.
 RONDO_API Tensor rem(const Operand& a, const Operand& b);
+/// a less b times floor_divide(a, b): the sign is the divisor's, as Python's %. Integer mod(a, 0)
+/// is a.
+RONDO_API Tensor mod(const Operand& a, const Operand& b);
+/// The greatest whole number that is at most a / b, as Python's //. Integer division by zero is as
+/// that of operator/.
+RONDO_API Tensor floor_divide(const Operand& a, const Operand& b);
 
 // Comparisons by name; the same as == and !=.
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "rondo/tensor.h"
 
@@ -53,6 +54,22 @@ RONDO_API Tensor normal(const Operand& key, const TensorType& type);
 /// hold) or integer tensors.
 RONDO_API Tensor randint(const Operand& key, const TensorType& type, const Operand& low,
                          const Operand& high);
+
+/// pred: true with probability `p`, a floating scalar or an array that broadcasts to `dims`.
+RONDO_API Tensor bernoulli(const Operand& key, const Operand& p,
+                           const std::vector<std::int64_t>& dims);
+/// Exponentially distributed with rate 1, in a floating type.
+RONDO_API Tensor exponential(const Operand& key, const TensorType& type);
+/// s32: a place along the axis, which vanishes, drawn with probabilities proportional to
+/// exp(logits).
+RONDO_API Tensor categorical(const Operand& key, const Operand& logits, std::int64_t axis = -1);
+/// s32[n]: the numbers 0 to n - 1 in random order.
+RONDO_API Tensor permutation(const Operand& key, std::int64_t n);
+/// Rows of x (elements, if it is a vector), each drawn with the same probability: of shape `dims`
+/// and then that of a row. Without replacement no row is drawn twice. Throws TraceError where there
+/// are not enough rows.
+RONDO_API Tensor choice(const Operand& key, const Operand& x, const std::vector<std::int64_t>& dims,
+                        bool replace = true);
 
 }  // namespace random
 

@@ -1,0 +1,48 @@
+// What functions that are Tensor code over other ops share: the checks of their arguments, and the
+// place of the user's call for all that they make.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/node.h"
+#include "ops/support.h"
+
+namespace rondo::ops {
+
+/// Lives while a function of this name runs, which was called at `at`.
+class Helper {
+ public:
+  Helper(std::string_view name, SourceLocation at) : name_(name), at_(at), scope_(at) {}
+
+  SourceLocation at() const { return at_; }
+  [[noreturn]] void fail(const std::string& message) const { ops::fail(name_, message, at_); }
+
+  /// The operand as a tensor. Throws TraceError for an empty one.
+  Tensor any(const Operand& operand) const { return any_tensor(name_, operand); }
+  /// The same, of f16, bf16, f32 or f64.
+  Tensor floating(const Operand& operand) const;
+  /// The same, of f16, bf16, f32, f64 or complex.
+  Tensor inexact(const Operand& operand) const;
+  /// The same, of an integer dtype.
+  Tensor integer(const Operand& operand) const;
+  /// The operand, which is called `what` and must have this rank.
+  void check_rank(const Tensor& x, std::string_view what, std::int64_t rank) const;
+
+  std::int64_t axis(std::int64_t axis, const Tensor& x) const {
+    return normal_axis(name_, axis, x.rank(), at_);
+  }
+  std::vector<std::int64_t> axes(const std::vector<std::int64_t>& axes, const Tensor& x) const {
+    return normal_axes(name_, axes, x.rank(), at_);
+  }
+  /// How many elements of x one result over these axes sees.
+  std::int64_t count(const Tensor& x, const std::vector<std::int64_t>& over) const;
+
+ private:
+  std::string_view name_;
+  SourceLocation at_;
+  ir::LocationScope scope_;
+};
+
+}  // namespace rondo::ops

@@ -1,0 +1,113 @@
+#include "rondo/ops/statistics.h"
+
+#include "ops/helpers.h"
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/indexing.h"
+#include "rondo/ops/linear.h"
+#include "rondo/ops/order.h"
+#include "rondo/ops/reduce.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo {
+
+namespace {
+
+Tensor squared_magnitude(const Tensor& x) {
+  if (!is_complex(x.dtype())) return x * x;
+  const Tensor re = real(x), im = imag(x);
+  return re * re + im * im;
+}
+
+/// sqrt(x) with the derivative 0 at 0, where that of sqrt is infinite.
+Tensor flat_at_zero_sqrt(const Tensor& x) {
+  const Tensor zero = x == 0;
+  return where(zero, 0, sqrt(where(zero, 1, x)));
+}
+
+Tensor variance(const ops::Helper& helper, const Tensor& x, const std::vector<std::int64_t>& axes,
+                bool keepdims, std::int64_t ddof) {
+  const std::int64_t n = helper.count(x, axes);
+  const Tensor deviation = x - mean(x, axes, true);
+  const Tensor squares = sum(squared_magnitude(deviation), axes, keepdims);
+  return squares / static_cast<double>(std::max<std::int64_t>(n - ddof, 0));
+}
+
+}  // namespace
+
+Tensor norm(const Operand& operand, const std::vector<std::int64_t>& axes, bool keepdims) {
+  const ops::Helper helper("norm", operand.at());
+  const Tensor x = helper.inexact(operand);
+  return flat_at_zero_sqrt(sum(squared_magnitude(x), axes, keepdims));
+}
+
+Tensor var(const Operand& operand, const std::vector<std::int64_t>& axes, bool keepdims,
+           std::int64_t ddof) {
+  const ops::Helper helper("var", operand.at());
+  return variance(helper, helper.inexact(operand), axes, keepdims, ddof);
+}
+
+Tensor stddev(const Operand& operand, const std::vector<std::int64_t>& axes, bool keepdims,
+              std::int64_t ddof) {
+  const ops::Helper helper("stddev", operand.at());
+  return flat_at_zero_sqrt(variance(helper, helper.inexact(operand), axes, keepdims, ddof));
+}
+
+Tensor quantile(const Operand& operand, const Operand& fraction, std::int64_t axis) {
+  const ops::Helper helper("quantile", operand.at());
+  const Tensor x = helper.floating(operand);
+  axis = helper.axis(axis, x);
+  const Tensor q = fraction.as(x.dtype());
+  if (q.dtype() != x.dtype() || q.rank() > 1) {
+    helper.fail(
+        fmt::format("q is {}; it must be a scalar or a vector of {}\n  Convert it: "
+                    "rondo::convert(q, DType::k{}).",
+                    q.type().str(), dtype_name(x.dtype()), ops::dtype_constant(x.dtype())));
+  }
+  const std::int64_t n = x.dim(axis);
+  if (n == 0) {
+    helper.fail(
+        fmt::format("axis {} of {} has no elements\n  Give one or more.", axis, x.type().str()));
+  }
+  const Tensor sorted = sort(x, axis);
+  const Tensor place = clamp(0, q, 1) * static_cast<double>(n - 1);
+  const Tensor below = floor(place);
+  const Tensor weight = place - below;
+  const Tensor low = convert(below, DType::kS64);
+  // Axes of q come first.
+  auto at_places = [&](const Tensor& places) {
+    const Tensor taken = take(sorted, places, axis);
+    if (q.rank() == 0 || axis == 0) return taken;
+    std::vector<std::int64_t> order{axis};
+    for (std::int64_t i = 0; i < taken.rank(); i++)
+      if (i != axis) order.push_back(i);
+    return transpose(taken, order);
+  };
+  const Tensor a = at_places(low), b = at_places(minimum(low + 1, n - 1));
+  const Tensor shaped = q.rank() == 0 ? weight : broadcast_in_dim(weight, a.shape().vector(), {0});
+  const Tensor inside = where(shaped == 0, a, a * (1 - shaped) + b * shaped);
+  // NaN is last in the order.
+  const Tensor broken = broadcast_to(any(is_nan(x), {axis}), inside.shape());
+  return where(broken, Operand(std::nan("")).as(x.dtype()), inside);
+}
+
+Tensor median(const Operand& operand, std::int64_t axis) {
+  const ops::Helper helper("median", operand.at());
+  return quantile(helper.floating(operand), 0.5, axis);
+}
+
+Tensor cov(const Operand& operand) {
+  const ops::Helper helper("cov", operand.at());
+  const Tensor x = helper.floating(operand);
+  if (x.rank() != 1 && x.rank() != 2) {
+    helper.fail(
+        fmt::format("the operand is {}; it must be a vector, or a matrix with a variable in "
+                    "each row\n  Reshape it.",
+                    x.type().str()));
+  }
+  const Tensor deviation = x - mean(x, {-1}, true);
+  const double denominator = static_cast<double>(std::max<std::int64_t>(x.dim(-1) - 1, 0));
+  if (x.rank() == 1) return dot(deviation, deviation) / denominator;
+  return matmul(deviation, transpose(deviation)) / denominator;
+}
+
+}  // namespace rondo
