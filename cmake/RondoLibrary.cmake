@@ -42,7 +42,9 @@ target_include_directories(
          $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
          $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
   PRIVATE "${PROJECT_SOURCE_DIR}/src")
-target_link_libraries(rondo PRIVATE ${RONDO_LINK_LIBRARIES})
+target_include_directories(rondo SYSTEM PRIVATE ${RONDO_OPTIONAL_INCLUDES})
+target_compile_definitions(rondo PRIVATE ${RONDO_OPTIONAL_DEFINITIONS})
+target_link_libraries(rondo PRIVATE ${RONDO_LINK_LIBRARIES} ${RONDO_OPTIONAL_LIBRARIES})
 get_target_property(rondo_type rondo TYPE)
 if(rondo_type STREQUAL "SHARED_LIBRARY")
   target_compile_definitions(rondo PUBLIC RONDO_SHARED)
@@ -98,5 +100,6 @@ if(RONDO_BUILD_TESTS OR RONDO_BUILD_BENCHMARKS)
     target_link_libraries(rondo_internal INTERFACE rondo)
   endif()
   target_include_directories(rondo_internal INTERFACE "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(rondo_internal INTERFACE ${RONDO_LINK_LIBRARIES})
+  target_link_libraries(rondo_internal INTERFACE ${RONDO_LINK_LIBRARIES}
+                                                 ${RONDO_OPTIONAL_LIBRARIES})
 endif()

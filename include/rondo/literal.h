@@ -17,18 +17,24 @@
 namespace rondo {
 
 /// A dense row-major host array. Copies share their storage; the first write through a shared one
-/// copies it. Storage is aligned to 64 bytes. A pred is one byte, 0 or 1. A default-constructed
-/// literal is an f32[0]. A literal that was moved from holds nothing: it may be assigned to,
-/// copied, compared, printed and destroyed, and the rest throws TraceError or finds no elements.
+/// copies it. Storage that mutable_data gave out is not shared: a copy gets its own, so that who
+/// still holds the span writes to this literal alone. Storage is aligned to 64 bytes. A pred is one
+/// byte, 0 or 1. A default-constructed literal is an f32[0]. A literal that was moved from holds
+/// nothing: it may be assigned to, copied, compared, printed and destroyed, and the rest throws
+/// TraceError or finds no elements.
 class RONDO_API Literal {
  public:
   Literal() : type_{DType::kF32, empty_shape()} {}
-  Literal(const Literal& other) noexcept : type_(other.type_), storage_(other.storage_) {
-    if (storage_) storage_->references.fetch_add(1, std::memory_order_relaxed);
+  Literal(const Literal& other) : type_(other.type_), storage_(other.storage_) {
+    if (!storage_) return;
+    if (storage_->exposed)
+      storage_ = copied(*storage_, type_);
+    else
+      storage_->references.fetch_add(1, std::memory_order_relaxed);
   }
   Literal(Literal&& other) noexcept
       : type_(std::move(other.type_)), storage_(std::exchange(other.storage_, nullptr)) {}
-  Literal& operator=(const Literal& other) noexcept { return *this = Literal(other); }
+  Literal& operator=(const Literal& other) { return *this = Literal(other); }
   Literal& operator=(Literal&& other) noexcept {
     Literal old(std::move(other));  // so that what *this held goes now, and not with `other`
     std::swap(type_, old.type_);
@@ -90,13 +96,18 @@ class RONDO_API Literal {
     check_dtype(dtype_of<T>);
     return {reinterpret_cast<const T*>(bytes()), size()};
   }
-  /// The elements for writing; copies the storage first if it is shared.
+  /// The elements for writing; copies the storage first if it is shared. The span is valid as long
+  /// as this literal, or the one that it is moved to, is not assigned to or destroyed. What was
+  /// copied from this literal before or is after, arguments of a run among it, does not change with
+  /// the span; fill a literal that is copied often from a std::vector (Literal::from) instead.
   template <HostScalar T>
   std::span<T> mutable_data() {
     static_assert(!std::is_same_v<std::remove_cv_t<T>, long double>,
                   "rondo: no array holds long double; use double");
     check_dtype(dtype_of<T>);
-    return {reinterpret_cast<T*>(mutable_bytes()), size()};
+    std::byte* bytes = mutable_bytes();
+    storage_->exposed = true;
+    return {reinterpret_cast<T*>(bytes), size()};
   }
   /// The only element. Throws TraceError unless there is just one, of dtype T.
   template <HostScalar T>
@@ -111,7 +122,8 @@ class RONDO_API Literal {
 
   /// The storage; null in a default-constructed or moved-from literal.
   const std::byte* bytes() const noexcept { return storage_ ? storage_->data() : nullptr; }
-  /// The storage for writing, never null; copies it first if it is shared.
+  /// The storage for writing, never null; copies it first if it is shared. Unlike mutable_data it
+  /// leaves the storage to be shared: write before the literal is copied.
   std::byte* mutable_bytes();
   /// True when no other literal shares the storage, so that writing copies nothing.
   bool unique() const noexcept {
@@ -138,7 +150,8 @@ class RONDO_API Literal {
   struct alignas(64) Storage {
     std::atomic<std::uint32_t> references;
     std::uint32_t size_class;
-    std::size_t bytes;  // asked for
+    std::size_t bytes;     // asked for
+    bool exposed = false;  // somebody may hold a span to write through
     std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
   };
   /// Elements in storage: none in a literal that was moved from.
@@ -148,6 +161,9 @@ class RONDO_API Literal {
   /// Null where there is not that much memory.
   static Storage* allocate(std::size_t bytes) noexcept;
   static void release(Storage* storage) noexcept;
+  /// Storage of its own with the same bytes. Throws ExecutionError when there is not that much
+  /// memory.
+  static Storage* copied(Storage& storage, const TensorType& type);
   static Literal copy_of(const void* values, std::size_t count, const TensorType& type);
   void check_dtype(DType wanted) const;
   void check_single() const;
@@ -157,5 +173,11 @@ class RONDO_API Literal {
 };
 
 RONDO_API std::ostream& operator<<(std::ostream& out, const Literal& literal);
+
+/// Gives memory of arrays that are gone back to the system. Of these the library keeps some for the
+/// next ones, since fresh pages cost more than what is computed in them: of each thread up to 64 kB
+/// for each of four sizes up to 4 kB, which go when the thread ends and at this call on the same
+/// thread; and of the process up to 128 MB of blocks of 64 kB and more.
+RONDO_API void release_cached_memory() noexcept;
 
 }  // namespace rondo

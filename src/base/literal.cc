@@ -92,11 +92,15 @@ std::byte* Literal::mutable_bytes() {
     if (elements() != 0) fail_moved_from("mutable_bytes");
     *this = uninitialized(type_);
   } else if (!unique()) {
-    Literal copy = uninitialized(type_);
-    std::memcpy(copy.storage_->data(), storage_->data(), storage_->bytes);
-    *this = std::move(copy);
+    *this = Literal(type_, copied(*storage_, type_));
   }
   return storage_->data();
+}
+
+Literal::Storage* Literal::copied(Storage& storage, const TensorType& type) {
+  Literal copy = uninitialized(type);
+  std::memcpy(copy.storage_->data(), storage.data(), storage.bytes);
+  return std::exchange(copy.storage_, nullptr);
 }
 
 Literal Literal::reinterpreted(const TensorType& type) const& {

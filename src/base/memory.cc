@@ -1,10 +1,15 @@
 // The storage of literals: counted blocks of a 64-byte header and the data.
 //
 // The interpreter makes a literal for every scalar op, so small blocks are recycled by the thread
-// that releases them.
+// that releases them. Large ones are recycled by the process: the system would give each of them
+// anew, page by page, filled with zeros.
 #include "base/memory.h"
 
+#include <algorithm>
+#include <bit>
+#include <mutex>
 #include <new>
+#include <utility>
 
 #include "rondo/literal.h"
 
@@ -33,6 +38,7 @@ constexpr std::size_t kMaxBlockBytes = std::size_t{1} << 47;  // the address spa
 
 constexpr std::size_t kBlockAlignment = 64;
 constexpr std::uint32_t kUncachedBlock = kCachedBlockSizes.size();
+constexpr std::uint32_t kFirstLargeClass = kUncachedBlock + 1;
 
 struct FreeBlock {
   FreeBlock* next;
@@ -50,25 +56,94 @@ struct BlockCache {
 };
 constinit thread_local BlockCache block_cache = {};
 
+void delete_block(void* block) noexcept {
+  ::operator delete (block, std::align_val_t{kBlockAlignment});
+}
+
+void empty_block_cache() noexcept {
+  for (std::size_t i = 0; i < block_cache.heads.size(); i++) {
+    while (FreeBlock* block = block_cache.heads[i]) {
+      block_cache.heads[i] = block->next;
+      delete_block(block);
+    }
+    block_cache.counts[i] = 0;
+  }
+}
+
 /// Empties the cache of its thread at the end.
 struct BlockCacheCloser {
   ~BlockCacheCloser() {
     block_cache.state = BlockCache::State::kClosed;
-    for (FreeBlock*& head : block_cache.heads) {
-      while (head != nullptr) {
-        FreeBlock* block = head;
-        head = block->next;
-        ::operator delete (block, std::align_val_t{kBlockAlignment});
-      }
-    }
+    empty_block_cache();
   }
 };
+
+/// Large blocks of all threads, by size class: eighths of powers of two, so that a block is at most
+/// an eighth larger than what is asked for. Where another thread is at it, a block comes from the
+/// system and goes back there: nobody waits, and a process that was forked meanwhile neither.
+class LargeBlocks {
+ public:
+  static std::uint32_t size_class(std::size_t bytes) noexcept {
+    const auto shift = static_cast<std::uint32_t>(std::bit_width(bytes - 1)) - 4;
+    const auto eighths = static_cast<std::uint32_t>((bytes - 1) >> shift);  // 8 to 15
+    return kFirstLargeClass + shift * 8 + (eighths - 8);
+  }
+  static std::size_t class_bytes(std::uint32_t size_class) noexcept {
+    const std::uint32_t number = size_class - kFirstLargeClass;
+    return (std::size_t{number % 8} + 9) << (number / 8);
+  }
+
+  void* take(std::uint32_t size_class) noexcept {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    FreeBlock*& head = heads_[size_class - kFirstLargeClass];
+    if (!lock || head == nullptr) return nullptr;
+    kept_bytes_ -= class_bytes(size_class);
+    return std::exchange(head, head->next);
+  }
+  /// False if there are enough already.
+  bool keep(void* block, std::uint32_t size_class) noexcept {
+    const std::size_t bytes = class_bytes(size_class);
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || kept_bytes_ + bytes > kMostLargeBytes) return false;
+    FreeBlock*& head = heads_[size_class - kFirstLargeClass];
+    head = new (block) FreeBlock{head};
+    kept_bytes_ += bytes;
+    return true;
+  }
+  void release() noexcept {
+    for (FreeBlock*& head : heads_) {
+      FreeBlock* blocks;
+      {
+        const std::lock_guard lock(mutex_);
+        blocks = std::exchange(head, nullptr);
+        const auto size_class =
+            static_cast<std::uint32_t>(&head - heads_.data()) + kFirstLargeClass;
+        for (FreeBlock* block = blocks; block != nullptr; block = block->next)
+          kept_bytes_ -= class_bytes(size_class);
+      }
+      while (blocks != nullptr) delete_block(std::exchange(blocks, blocks->next));
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::array<FreeBlock*, 64 * 8> heads_ = {};
+  std::size_t kept_bytes_ = 0;
+};
+
+LargeBlocks& large_blocks() noexcept {
+  // Never destroyed: literals of static storage are released late.
+  alignas(LargeBlocks) static std::byte storage[sizeof(LargeBlocks)];
+  static LargeBlocks* const blocks = new (storage) LargeBlocks;
+  return *blocks;
+}
 
 std::uint32_t block_size_class(std::size_t bytes) noexcept {
   for (std::uint32_t i = 0; i < kUncachedBlock; ++i) {
     if (bytes <= kCachedBlockSizes[i]) return i;
   }
-  return kUncachedBlock;
+  const bool large = bytes >= kSmallestLargeBytes && bytes <= kMostLargeBytes;
+  return large ? LargeBlocks::size_class(bytes) : kUncachedBlock;
 }
 
 /// True if the cache takes blocks; the first call on a thread sees to it that it is emptied.
@@ -83,6 +158,7 @@ bool open_block_cache() noexcept {
 
 void* new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
   if (size_class < kUncachedBlock) bytes = kCachedBlockSizes[size_class];
+  if (size_class >= kFirstLargeClass) bytes = LargeBlocks::class_bytes(size_class);
   if (bytes > kMaxBlockBytes) return nullptr;
   return ::operator new (bytes + kBlockAlignment, std::align_val_t{kBlockAlignment}, std::nothrow);
 }
@@ -97,13 +173,18 @@ MemoryMeterScope::~MemoryMeterScope() { block_cache.meter = previous_; }
 Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
   static_assert(sizeof(Storage) == kBlockAlignment && alignof(Storage) == kBlockAlignment);
   const std::uint32_t size_class = kRecycleBlocks ? block_size_class(bytes) : kUncachedBlock;
-  void* memory;
+  void* memory = nullptr;
   if (size_class < kUncachedBlock && block_cache.heads[size_class] != nullptr) {
     FreeBlock* block = block_cache.heads[size_class];
     block_cache.heads[size_class] = block->next;
     --block_cache.counts[size_class];
     memory = block;
-  } else {
+  } else if (size_class >= kFirstLargeClass) {
+    memory = large_blocks().take(size_class);
+  }
+  if (memory == nullptr) memory = new_block(bytes, size_class);
+  if (memory == nullptr) {
+    large_blocks().release();
     memory = new_block(bytes, size_class);
     if (memory == nullptr) return nullptr;
   }
@@ -111,7 +192,7 @@ Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
     meter->current += static_cast<std::int64_t>(bytes);
     if (meter->current > meter->peak) meter->peak = meter->current;
   }
-  return new (memory) Storage{1, size_class, bytes};
+  return new (memory) Storage{1, size_class, bytes, false};
 }
 
 void Literal::release(Storage* storage) noexcept {
@@ -129,9 +210,14 @@ void Literal::release(Storage* storage) noexcept {
       open_block_cache()) {
     block_cache.heads[size_class] = new (storage) FreeBlock{block_cache.heads[size_class]};
     ++block_cache.counts[size_class];
-  } else {
-    ::operator delete (storage, std::align_val_t{kBlockAlignment});
+  } else if (size_class < kFirstLargeClass || !large_blocks().keep(storage, size_class)) {
+    delete_block(storage);
   }
+}
+
+void release_cached_memory() noexcept {
+  if (block_cache.state == BlockCache::State::kOpen) empty_block_cache();
+  large_blocks().release();
 }
 
 }  // namespace rondo

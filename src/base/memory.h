@@ -48,8 +48,12 @@ class MemoryMeterScope {
 };
 
 /// Released blocks whose data fits one of these sizes are kept by the thread for its next literals,
-/// up to kCachedBytesPerSize bytes of data of each size. Sanitizer builds keep none.
+/// up to kCachedBytesPerSize bytes of data of each size. Those of kSmallestLargeBytes and more,
+/// which malloc would give back to the system, are kept by the process, up to kMostLargeBytes.
+/// Sanitizer builds keep none.
 inline constexpr std::array<std::size_t, 4> kCachedBlockSizes = {64, 256, 1024, 4096};
 inline constexpr std::size_t kCachedBytesPerSize = std::size_t{64} * 1024;
+inline constexpr std::size_t kSmallestLargeBytes = std::size_t{64} << 10;
+inline constexpr std::size_t kMostLargeBytes = std::size_t{128} << 20;
 
 }  // namespace rondo

@@ -15,11 +15,12 @@ namespace {
 
 using ir::Node;
 
-/// Worth less to keep than to compute again: one pass over its elements.
+/// Worth less to keep than to compute again: one pass over its elements. A part whose place is an
+/// operand is not: to have it again takes the array, of which a loop reads a row in each trip.
 bool is_cheap(const Node* node) {
-  return node->regions.empty() && !node->op->observer &&
-         (node->op->elementwise || node->op->linear == ir::Linear::kFirst ||
-          (node->op->arity == 1 && node->op->linear != ir::Linear::kNone));
+  return !node->op->observer &&
+         (node->op->cost == ir::Cost::kElementwise ||
+          (node->op->cost == ir::Cost::kMovement && node->operands.size() == 1));
 }
 
 /// The joint program as the choice sees it: which values depend on a cotangent, and what the

@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "ir/function_data.h"
-#include "ops/dynamic_slice.h"
-#include "ops/scatter.h"
 
 namespace rondo::interpreter {
 
@@ -19,18 +18,44 @@ using Value = std::pair<const Node*, std::uint32_t>;
 // What one reader may bring along. Longer chains are left: they cost more than they save.
 constexpr std::size_t kLongestChain = 32;
 
-bool writes_in_place(const Node* node) {
-  return node->op == &ops::kDynamicUpdateSlice || node->op == &ops::kScatter;
+/// The operands that may be gone after a node because it writes where they are: of a loop its
+/// carry, of a branch the arguments that one of its regions writes.
+std::vector<std::size_t> written_operands(const Node* node) {
+  // Copies of small ones cost no more than anything else.
+  constexpr std::int64_t kSmall = 16;
+  std::vector<std::size_t> written;
+  const auto add = [&](std::size_t operand) {
+    if (node->operand_type(operand).elements() > kSmall) written.push_back(operand);
+  };
+  if (node->op->updates || node->op->kind == ir::OpKind::kWhile) {
+    for (std::size_t i = 0; i < node->types.size(); i++) add(i);
+  } else if (node->op->kind == ir::OpKind::kConditional) {
+    absl::flat_hash_set<const Node*> in_regions;  // parameters
+    for (const Function& region : node->regions) {
+      for (const Node* inner : region.body()) {
+        // Of a branch in a branch every argument: looking into it would recurse.
+        const bool branch = inner->op->kind == ir::OpKind::kConditional;
+        if (!branch && !inner->op->updates && inner->op->kind != ir::OpKind::kWhile) continue;
+        const std::size_t count = branch ? inner->operands.size() : inner->types.size();
+        for (std::size_t i = 0; i < count; i++) in_regions.insert(inner->operands[i].node());
+      }
+    }
+    for (std::size_t i = 1; i < node->operands.size(); i++) {
+      const bool found =
+          std::any_of(node->regions.begin(), node->regions.end(), [&](const Function& region) {
+            return in_regions.contains(region.parameters()[i - 1].node());
+          });
+      if (found) add(i);
+    }
+  }
+  return written;
 }
-/// The first operands of a writer are the arrays that it writes, one for each of its results.
-std::size_t arrays_written(const Node* node) { return node->types.size(); }
 
 class Order {
  public:
   explicit Order(const Function& function) : body_(function.body()) {
     for (const Node* node : body_) {
-      if (!writes_in_place(node)) continue;
-      for (std::size_t k = 0; k < arrays_written(node); k++) users_[value(node->operands[k])] = {};
+      for (const std::size_t i : written_operands(node)) users_[value(node->operands[i])] = {};
     }
     if (users_.empty()) return;
     for (const Tensor& result : function.outputs())
@@ -49,10 +74,8 @@ class Order {
     if (users_.empty()) return body_;
     for (std::size_t i = 0; i < body_.size(); i++) {
       if (emitted_[i]) continue;
-      if (writes_in_place(body_[i])) {
-        for (std::size_t k = 0; k < arrays_written(body_[i]); k++)
-          emit_readers(value(body_[i]->operands[k]), i);
-      }
+      for (const std::size_t operand : written_operands(body_[i]))
+        emit_readers(value(body_[i]->operands[operand]), i);
       emit(i);
     }
     return std::move(order_);
@@ -87,8 +110,8 @@ class Order {
       if (i == writer || chain.size() == kLongestChain) return false;
       if (std::find(chain.begin(), chain.end(), i) != chain.end()) continue;
       const Node* node = body_[i];
-      const bool moves = (ir::is_constant(node) || node->op->runs()) && !node->op->observer &&
-                         !writes_in_place(node);
+      const bool moves =
+          (ir::is_constant(node) || node->op->runs()) && !node->op->observer && !node->op->updates;
       if (!moves) return false;
       chain.push_back(i);
       for (const Tensor& operand : node->operands) {

@@ -44,10 +44,6 @@ class Host {
   virtual void tap(std::string_view name, const TensorType& type, const std::byte* value) = 0;
   virtual void print(std::string_view format, const TensorType& type, const std::byte* value) = 0;
   virtual void progress(std::int64_t i, std::int64_t n) = 0;
-
-  /// Runs a region on literals.
-  void call(const Function& region, std::span<const Literal> arguments,
-            std::vector<Literal>& results);
 };
 
 /// Counts the work of a long kernel and polls its host between blocks.
@@ -120,14 +116,18 @@ struct KernelRun {
   }
 };
 
-/// A PrepareRule from a function on KernelRun.
-template <void (*run_kernel)(const KernelRun&)>
+/// A PrepareRule from a function on KernelRun. The first `in_place` results may be written over the
+/// operands of their numbers.
+template <void (*run_kernel)(const KernelRun&), std::size_t in_place = 0>
 std::unique_ptr<Kernel> prepare_function(const Node& node) {
   class FunctionKernel final : public Kernel {
    public:
     explicit FunctionKernel(const Node& called) : node_(called) {}
     void run(OperandPlaces operands, ResultPlaces results, Host& host) const override {
       run_kernel({node_, operands, results, host});
+    }
+    std::uint64_t overwrites(std::size_t result) const override {
+      return result < in_place ? std::uint64_t{1} << result : 0;
     }
 
    private:
@@ -136,7 +136,8 @@ std::unique_ptr<Kernel> prepare_function(const Node& node) {
   return std::make_unique<FunctionKernel>(node);
 }
 
-/// One evaluation of a node on literals.
+/// One evaluation of a node on literals, by the few ops whose values have another size than their
+/// types say: tapes that grow. They run in the interpreter alone.
 class KernelCall {
  public:
   KernelCall(const Node& called, std::span<Literal* const> inputs, std::uint64_t movable,

@@ -55,7 +55,7 @@ using InferredTypes = absl::InlinedVector<TensorType, 1>;
 using InferRule = InferredTypes (*)(const InferContext&);
 /// Makes the kernel of a node (ir/kernel.h). Null for what executors lower to jumps, or expand.
 using PrepareRule = std::unique_ptr<Kernel> (*)(const Node&);
-/// Evaluates the op on literals (ir/kernel.h).
+/// Evaluates an op on literals whose values have another size than their types say (ir/kernel.h).
 using KernelRule = void (*)(KernelCall&);
 /// Says the op in simpler ones, as Tensor code on the given operands; one tensor per result.
 using ExpandRule = std::vector<Tensor> (*)(const Node&, std::span<const Tensor> operands);
@@ -122,6 +122,8 @@ struct OpDef {
   bool elementwise =
       false;  // result element i depends on element i of the operands only; all of one shape
   bool commutative = false;
+  bool updates = false;  // its results are its first operands with parts changed, so that it writes
+                         // in place where it may
   bool observer = false;  // tap, print, progress: tells the outside what passes; never folded,
                           // merged or hoisted
   // Derivatives. Every record has a jvp rule, or is linear, or says that its derivative is zero;

@@ -86,31 +86,25 @@ void arg_extremes(const T* x, std::int32_t* out, std::int64_t outer, std::int64_
   }
 }
 
-void arg_extreme_kernel(KernelCall& call) {
-  const auto& attributes = call.attrs<ArgExtremeAttributes>();
-  const Literal& x = call.input(0);
+void arg_extreme_kernel(const ir::KernelRun& run) {
+  const auto& attributes = run.attrs<ArgExtremeAttributes>();
+  const TensorType& x = run.node.operand_type(0);
   std::int64_t outer = 1, inner = 1;
-  for (std::int64_t axis = 0; axis < x.shape().rank(); axis++) {
-    if (axis < attributes.axis) outer *= x.shape()[axis];
-    if (axis > attributes.axis) inner *= x.shape()[axis];
+  for (std::int64_t axis = 0; axis < x.rank(); axis++) {
+    if (axis < attributes.axis) outer *= x.shape[axis];
+    if (axis > attributes.axis) inner *= x.shape[axis];
   }
-  Literal out = Literal::uninitialized(call.output_type());
-  auto* to = reinterpret_cast<std::int32_t*>(out.mutable_bytes());
-  const std::int64_t count = x.shape()[attributes.axis];
-  if (outer * inner > 0) {
-    for_dtype(x.dtype(), [&]<class T>() {
-      if constexpr (kIsComplex<T>) {
-        throw InternalError("argmax of complex numbers");
-      } else {
-        const T* from = reinterpret_cast<const T*>(x.bytes());
-        if (attributes.greatest)
-          arg_extremes<true>(from, to, outer, count, inner);
-        else
-          arg_extremes<false>(from, to, outer, count, inner);
-      }
-    });
-  }
-  call.output() = std::move(out);
+  const std::int64_t count = x.shape[attributes.axis];
+  if (outer * inner == 0) return;
+  for_dtype(x.dtype, [&]<class T>() {
+    if constexpr (kIsComplex<T>) {
+      throw InternalError("argmax of complex numbers");
+    } else if (attributes.greatest) {
+      arg_extremes<true>(run.operand<T>(0), run.result<std::int32_t>(), outer, count, inner);
+    } else {
+      arg_extremes<false>(run.operand<T>(0), run.result<std::int32_t>(), outer, count, inner);
+    }
+  });
 }
 
 /// (value, index) of two candidates, in whatever order they come: NaN before all numbers, the lower
@@ -162,7 +156,8 @@ Tensor arg_extreme(const Operand& operand, std::int64_t axis, bool greatest) {
 const ir::OpDef kArgExtreme{.name = "arg_extreme",
                             .arity = 1,
                             .infer = infer_arg_extreme,
-                            .kernel = arg_extreme_kernel,
+                            .prepare = ir::prepare_function<arg_extreme_kernel>,
+                            .cost = ir::Cost::kReduction,
                             .expand = expand_arg_extreme,
                             .zero_derivative = true};
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/box.h"
+#include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
 #include "ops/reduce.h"
 #include "ops/support.h"
@@ -35,30 +35,16 @@ InferredTypes infer_broadcast(const InferContext& context) {
   return {{x.dtype, shape}};
 }
 
-void broadcast_kernel(KernelCall& call) {
-  const Literal& x = call.input(0);
-  const auto& map = call.attrs<BroadcastAttributes>().dimensions;
-  const TensorType& type = call.output_type();
-  const std::int64_t width = byte_width(type.dtype);
-  Literal out = Literal::uninitialized(type);
-  if (type.elements() == 0) {
-    call.output() = std::move(out);
-    return;
-  }
-  if (x.elements() == 1) {
-    for_width(width, [&]<class U>() {
-      U* to = reinterpret_cast<U*>(out.mutable_bytes());
-      std::fill(to, to + type.elements(), *reinterpret_cast<const U*>(x.bytes()));
-    });
-  } else {
-    const Dims x_strides = dense_strides(x.shape());
-    Dims from(type.shape.size(), 0);
-    for (std::size_t i = 0; i < map.size(); i++)
-      from[static_cast<std::size_t>(map[i])] = x_strides[i];
-    Box(type.shape.dims(), dense_strides(type.shape), from, width)
-        .copy(out.mutable_bytes(), x.bytes());
-  }
-  call.output() = std::move(out);
+std::unique_ptr<ir::Kernel> prepare_broadcast(const Node& node) {
+  const TensorType &x = node.operand_type(0), &type = node.type();
+  if (x.elements() == 1) return prepare_fill(node, 0);
+  const auto& map = node.attrs<BroadcastAttributes>().dimensions;
+  const Dims x_strides = dense_strides(x.shape);
+  Dims from(type.shape.size(), 0);
+  for (std::size_t i = 0; i < map.size(); i++)
+    from[static_cast<std::size_t>(map[i])] = x_strides[i];
+  return prepare_box(
+      Box(type.shape.dims(), dense_strides(type.shape), from, byte_width(type.dtype)), 0);
 }
 
 void broadcast_hlo(const Node& node, std::string& out) {
@@ -101,7 +87,8 @@ const ir::OpDef kBroadcastInDim{.name = "broadcast_in_dim",
                                 .stablehlo = "stablehlo.broadcast_in_dim",
                                 .arity = 1,
                                 .infer = infer_broadcast,
-                                .kernel = broadcast_kernel,
+                                .prepare = prepare_broadcast,
+                                .cost = ir::Cost::kMovement,
                                 .hlo_attributes = broadcast_hlo,
                                 .stablehlo_attributes = broadcast_stablehlo,
                                 .linear = Linear::kJointly,

@@ -47,29 +47,22 @@ InferredTypes infer_concatenate(const InferContext& context) {
   return {{first.dtype, dims}};
 }
 
-void concatenate_kernel(KernelCall& call) {
-  const std::int64_t axis = call.attrs<ConcatenateAttributes>().axis;
-  const TensorType& type = call.output_type();
-  Literal out = Literal::uninitialized(type);
-  if (type.elements() == 0) {
-    call.output() = std::move(out);
-    return;
-  }
+void concatenate_kernel(const ir::KernelRun& run) {
+  const std::int64_t axis = run.attrs<ConcatenateAttributes>().axis;
+  const TensorType& type = run.node.type();
+  if (type.elements() == 0) return;
   std::int64_t outer = 1, inner = byte_width(type.dtype);
   for (std::int64_t i = 0; i < axis; i++) outer *= type.shape[i];
   for (std::int64_t i = axis + 1; i < type.rank(); i++) inner *= type.shape[i];
   const std::int64_t stride = inner * type.shape[axis];
-  std::byte* to = out.mutable_bytes();
-  for (std::size_t part = 0; part < call.inputs(); part++) {
-    const Literal& x = call.input(part);
-    const std::int64_t block = inner * x.shape()[axis];
+  std::byte* to = run.results[0];
+  for (std::size_t part = 0; part < run.operands.size(); part++) {
+    const std::int64_t block = inner * run.node.operand_type(part).shape[axis];
     if (block == 0) continue;
-    for (std::int64_t i = 0; i < outer; i++) {
-      copy_bytes(to + i * stride, x.bytes() + i * block, block);
-    }
+    for (std::int64_t i = 0; i < outer; i++)
+      copy_bytes(to + i * stride, run.operands[part] + i * block, block);
     to += block;
   }
-  call.output() = std::move(out);
 }
 
 void concatenate_hlo(const Node& node, std::string& out) {
@@ -128,7 +121,8 @@ const ir::OpDef kConcatenate{.name = "concatenate",
                              .hlo = "concatenate",
                              .stablehlo = "stablehlo.concatenate",
                              .infer = infer_concatenate,
-                             .kernel = concatenate_kernel,
+                             .prepare = ir::prepare_function<concatenate_kernel>,
+                             .cost = ir::Cost::kMovement,
                              .hlo_attributes = concatenate_hlo,
                              .stablehlo_attributes = concatenate_stablehlo,
                              .linear = Linear::kJointly,

@@ -36,17 +36,16 @@ T iota_value(std::int64_t i) {
   }
 }
 
-void iota_kernel(KernelCall& call) {
-  const TensorType& type = call.output_type();
-  const std::int64_t axis = call.attrs<IotaAttributes>().axis;
-  Literal out = Literal::uninitialized(type);
+void iota_kernel(const ir::KernelRun& run) {
+  const TensorType& type = run.node.type();
+  const std::int64_t axis = run.attrs<IotaAttributes>().axis;
   std::int64_t inner = 1;
   for (std::int64_t i = axis + 1; type.elements() != 0 && i < type.rank(); i++) {
     inner *= type.shape[i];
   }
   const std::int64_t size = type.shape[axis];
   for_dtype(type.dtype, [&]<class T>() {
-    T* to = reinterpret_cast<T*>(out.mutable_bytes());
+    T* to = run.result<T>();
     const T* end = to + type.elements();
     while (to != end) {
       for (std::int64_t i = 0; i < size; i++, to += inner) {
@@ -54,7 +53,6 @@ void iota_kernel(KernelCall& call) {
       }
     }
   });
-  call.output() = std::move(out);
 }
 
 void iota_hlo(const Node& node, std::string& out) {
@@ -73,7 +71,8 @@ const ir::OpDef kIota{.name = "iota",
                       .stablehlo = "stablehlo.iota",
                       .arity = 0,
                       .infer = infer_iota,
-                      .kernel = iota_kernel,
+                      .prepare = ir::prepare_function<iota_kernel>,
+                      .cost = ir::Cost::kElementwise,
                       .hlo_attributes = iota_hlo,
                       .stablehlo_attributes = iota_stablehlo,
                       .zero_derivative = true};

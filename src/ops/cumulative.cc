@@ -81,34 +81,29 @@ void accumulate_slices(const T* x, T* out, std::int64_t count, std::int64_t inne
   }
 }
 
-void cumulative_kernel(KernelCall& call) {
-  const auto& attributes = call.attrs<CumulativeAttributes>();
-  const TensorType& type = call.output_type();
-  if (type.elements() == 0) {
-    call.output() = call.take(0);
-    return;
-  }
+/// Each element is read before it is written, so that the result may take the operand's place.
+void cumulative_kernel(const ir::KernelRun& run) {
+  const auto& attributes = run.attrs<CumulativeAttributes>();
+  const TensorType& type = run.node.type();
+  if (type.elements() == 0) return;
   std::int64_t outer = 1, inner = 1;
   for (std::int64_t axis = 0; axis < type.rank(); axis++) {
     if (axis < attributes.axis) outer *= type.shape[axis];
     if (axis > attributes.axis) inner *= type.shape[axis];
   }
   const std::int64_t count = type.shape[attributes.axis];
-  // Each element is read before it is written, so that the operand's storage can take the result.
-  const bool in_place = call.reusable(0);
-  const Literal kept = in_place ? Literal() : call.input(0);
-  Literal out = in_place ? call.take(0) : Literal::uninitialized(type);
+  ir::Poller poller(run.host);
   for_dtype(type.dtype, [&]<class T>() {
-    T* to = reinterpret_cast<T*>(out.mutable_bytes());
-    const T* from = in_place ? to : reinterpret_cast<const T*>(kept.bytes());
+    T* to = run.result<T>();
+    const T* from = run.operand<T>(0);
     with_combiner<T>(attributes.combiner, [&](auto combine) {
       for (std::int64_t o = 0; o < outer; o++) {
         accumulate_slices(from + o * count * inner, to + o * count * inner, count, inner,
                           attributes.reverse, combine);
+        poller.did(count * inner);
       }
     });
   });
-  call.output() = std::move(out);
 }
 
 std::vector<Tensor> expand_cumulative(const Node& node, std::span<const Tensor> operands) {
@@ -161,7 +156,8 @@ Tensor cumulative(const char* op, Combiner combiner, const Operand& operand, std
 const ir::OpDef kCumulative{.name = "cumulative",
                             .arity = 1,
                             .infer = infer_cumulative,
-                            .kernel = cumulative_kernel,
+                            .prepare = ir::prepare_function<cumulative_kernel, 1>,
+                            .cost = ir::Cost::kReduction,
                             .expand = expand_cumulative,
                             .linear = Linear::kJointly,
                             .is_linear = is_running_sum,

@@ -13,6 +13,6 @@ extern const ir::OpDef kDotGeneral;
 std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch,
                                     std::span<const std::int64_t> contracting);
 
-void dot_kernel(KernelCall& call);
+std::unique_ptr<ir::Kernel> prepare_dot(const Node& node);
 
 }  // namespace rondo::ops

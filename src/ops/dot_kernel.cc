@@ -1,9 +1,11 @@
 // Products of arrays come down to products of matrices side by side: out[b] = left[b] right[b].
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "ops/blas.h"
 #include "ops/box.h"
 #include "ops/combiners.h"
 #include "ops/dot.h"
@@ -117,7 +119,7 @@ void add_rows(MatrixView<T> a, MatrixView<T> b, std::int64_t count, std::int64_t
 /// out (m x n, dense) = a (m x count) b (count x n), where the rows of b are dense.
 template <class Acc, class T>
 void multiply_tiled(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count,
-                    std::int64_t n, T* result) {
+                    std::int64_t n, T* result, ir::Poller& poller) {
   std::vector<Total<Acc>> totals(static_cast<std::size_t>(m * n), Total<Acc>(0));
   Total<Acc>* out = totals.data();
   for (std::int64_t start = 0; start < count; start += kSummedBlock) {
@@ -127,7 +129,10 @@ void multiply_tiled(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64
     auto a_block = [&] {
       return MatrixView<T>{a.data + i * a.row + start * a.column, a.row, a.column};
     };
-    for (; i + 4 <= m; i += 4) add_rows<4, Acc>(a_block(), b_block, length, n, out + i * n);
+    for (; i + 4 <= m; i += 4) {
+      add_rows<4, Acc>(a_block(), b_block, length, n, out + i * n);
+      poller.did(length * n);
+    }
     for (; i < m; i++) add_rows<1, Acc>(a_block(), b_block, length, n, out + i * n);
   }
   std::transform(totals.begin(), totals.end(), result,
@@ -136,12 +141,14 @@ void multiply_tiled(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64
 
 template <class Acc, class T>
 void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count,
-                       std::int64_t n, T* out, std::vector<T>& scratch) {
+                       std::int64_t n, T* out, std::vector<T>& scratch, ir::Poller& poller) {
   if (n == 1) {
     // b is one dense column, whatever its strides say.
     if (a.column == 1 || m == 1) {
-      for (std::int64_t i = 0; i < m; i++)
+      for (std::int64_t i = 0; i < m; i++) {
         out[i] = static_cast<T>(inner_product<Acc>(a.data + i * a.row, b.data, count));
+        poller.did(count / 4 + 1);
+      }
     } else {
       weighted_rows<Acc>(b.data, a.data, count, m, out);
     }
@@ -149,8 +156,10 @@ void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::in
   }
   if (m == 1) {
     if (b.row == 1) {
-      for (std::int64_t j = 0; j < n; j++)
+      for (std::int64_t j = 0; j < n; j++) {
         out[j] = static_cast<T>(inner_product<Acc>(a.data, b.data + j * b.column, count));
+        poller.did(count / 4 + 1);
+      }
     } else {
       weighted_rows<Acc>(a.data, b.data, count, n, out);
     }
@@ -168,20 +177,19 @@ void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::in
     }
     b = {scratch.data(), n, 1};
   }
-  multiply_tiled<Acc>(a, b, m, count, n, out);
+  multiply_tiled<Acc>(a, b, m, count, n, out, poller);
 }
 
-/// An operand as matrices one after the other: outer x inner (dense), or inner x outer where it
-/// lies so in memory already.
-struct Packed {
-  Literal storage;  // of a copy in that order, if there had to be one
-  const std::byte* data;
-  bool swapped;
+/// How an operand lies as matrices one after the other: outer x inner (dense), or inner x outer
+/// where it lies so in memory already, or after a copy in that order.
+struct Packing {
+  bool swapped = false;
+  std::optional<Box> copy;
 };
 
-Packed packed_operand(const Literal& x, std::span<const std::int64_t> batch,
-                      std::span<const std::int64_t> outer, std::span<const std::int64_t> inner) {
-  const Shape& shape = x.shape();
+Packing pack_operand(const TensorType& x, std::span<const std::int64_t> batch,
+                     std::span<const std::int64_t> outer, std::span<const std::int64_t> inner) {
+  const Shape& shape = x.shape;
   auto order = [&](std::span<const std::int64_t> first, std::span<const std::int64_t> second) {
     Dims axes(batch.begin(), batch.end());
     axes.insert(axes.end(), first.begin(), first.end());
@@ -198,8 +206,8 @@ Packed packed_operand(const Literal& x, std::span<const std::int64_t> batch,
     return true;
   };
   const Dims straight = order(outer, inner);
-  if (in_memory_order(straight)) return {{}, x.bytes(), false};
-  if (in_memory_order(order(inner, outer))) return {{}, x.bytes(), true};
+  if (in_memory_order(straight)) return {};
+  if (in_memory_order(order(inner, outer))) return {true, std::nullopt};
   const Dims strides = dense_strides(shape);
   std::vector<std::int64_t> sizes;
   Dims from;
@@ -207,23 +215,52 @@ Packed packed_operand(const Literal& x, std::span<const std::int64_t> batch,
     sizes.push_back(shape[axis]);
     from.push_back(strides[static_cast<std::size_t>(axis)]);
   }
-  const Shape packed(sizes);
-  Packed result{Literal::uninitialized({x.dtype(), packed}), nullptr, false};
-  std::byte* to = result.storage.mutable_bytes();
-  Box(sizes, dense_strides(packed), from, byte_width(x.dtype())).copy(to, x.bytes());
-  result.data = to;
-  return result;
+  return {false, Box(sizes, dense_strides(Shape(sizes)), from, byte_width(x.dtype))};
 }
 
+struct DotSizes {
+  std::int64_t batches, m, count, n;
+};
+
 template <class Acc, class T>
-void multiply_batches(const T* a, bool a_swapped, const T* b, bool b_swapped, std::int64_t batches,
-                      std::int64_t m, std::int64_t count, std::int64_t n, T* out) {
+void multiply_batches(const T* a, bool a_swapped, const T* b, bool b_swapped, const DotSizes& sizes,
+                      T* out, ir::Host& host) {
+  const auto& [batches, m, count, n] = sizes;
   std::vector<T> scratch;
+  ir::Poller poller(host);
   for (std::int64_t batch = 0; batch < batches; batch++) {
-    const MatrixView<T> left{a + batch * m * count, a_swapped ? 1 : count, a_swapped ? m : 1};
-    const MatrixView<T> right{b + batch * count * n, b_swapped ? 1 : n, b_swapped ? count : 1};
-    multiply_matrices<Acc>(left, right, m, count, n, out + batch * m * n, scratch);
+    const T *left = a + batch * m * count, *right = b + batch * count * n;
+    T* to = out + batch * m * n;
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+      if (blas_multiply(left, a_swapped, right, b_swapped, m, count, n, to, host)) continue;
+    }
+    multiply_matrices<Acc>(MatrixView<T>{left, a_swapped ? 1 : count, a_swapped ? m : 1},
+                           MatrixView<T>{right, b_swapped ? 1 : n, b_swapped ? count : 1}, m, count,
+                           n, to, scratch, poller);
   }
+}
+
+/// Products of elements of type T that are added up as Acc.
+template <class Acc, class T>
+void dot_loop(const std::byte* a, bool a_swapped, const std::byte* b, bool b_swapped,
+              const DotSizes& sizes, std::byte* out, ir::Host& host) {
+  multiply_batches<Acc>(reinterpret_cast<const T*>(a), a_swapped, reinterpret_cast<const T*>(b),
+                        b_swapped, sizes, reinterpret_cast<T*>(out), host);
+}
+
+template <class T>
+void half_dot_loop(const std::byte* a, bool a_swapped, const std::byte* b, bool b_swapped,
+                   const DotSizes& sizes, std::byte* out, ir::Host& host) {
+  const auto& [batches, m, count, n] = sizes;
+  auto widened = [](const std::byte* from, std::int64_t elements) {
+    const T* values = reinterpret_cast<const T*>(from);
+    return std::vector<float>(values, values + elements);
+  };
+  const std::vector<float> x = widened(a, batches * m * count), y = widened(b, batches * count * n);
+  std::vector<float> sums(static_cast<std::size_t>(batches * m * n));
+  multiply_batches<float>(x.data(), a_swapped, y.data(), b_swapped, sizes, sums.data(), host);
+  std::transform(sums.begin(), sums.end(), reinterpret_cast<T*>(out),
+                 [](float sum) { return T(sum); });
 }
 
 std::int64_t elements_along(const Shape& shape, std::span<const std::int64_t> axes) {
@@ -232,53 +269,65 @@ std::int64_t elements_along(const Shape& shape, std::span<const std::int64_t> ax
   return product;
 }
 
-}  // namespace
-
-void dot_kernel(KernelCall& call) {
-  const auto& dims = call.attrs<DotDims>();
-  const Literal &a = call.input(0), &b = call.input(1);
-  const TensorType& type = call.output_type();
-  Literal out = Literal::uninitialized(type);
-  const std::vector<std::int64_t> a_free =
-      free_axes(a.shape().rank(), dims.lhs_batch, dims.lhs_contracting);
-  const std::vector<std::int64_t> b_free =
-      free_axes(b.shape().rank(), dims.rhs_batch, dims.rhs_contracting);
-  const std::int64_t batches = elements_along(a.shape(), dims.lhs_batch),
-                     m = elements_along(a.shape(), a_free),
-                     count = elements_along(a.shape(), dims.lhs_contracting),
-                     n = elements_along(b.shape(), b_free);
-  if (type.elements() > 0) {
-    const Packed left = packed_operand(a, dims.lhs_batch, a_free, dims.lhs_contracting);
-    const Packed right = packed_operand(b, dims.rhs_batch, dims.rhs_contracting, b_free);
-    auto multiply = [&]<class T, class Acc>(const void* x, const void* y, void* to) {
-      multiply_batches<Acc>(static_cast<const T*>(x), left.swapped, static_cast<const T*>(y),
-                            right.swapped, batches, m, count, n, static_cast<T*>(to));
-    };
-    for_dtype(type.dtype, [&]<class T>() {
+class DotKernel final : public ir::Kernel {
+ public:
+  explicit DotKernel(const Node& node) {
+    const auto& dims = node.attrs<DotDims>();
+    const TensorType &a = node.operand_type(0), &b = node.operand_type(1);
+    const std::vector<std::int64_t> a_free =
+        free_axes(a.rank(), dims.lhs_batch, dims.lhs_contracting);
+    const std::vector<std::int64_t> b_free =
+        free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting);
+    empty_ = node.type().elements() == 0;
+    sizes_ = {elements_along(a.shape, dims.lhs_batch), elements_along(a.shape, a_free),
+              elements_along(a.shape, dims.lhs_contracting), elements_along(b.shape, b_free)};
+    packings_[0] = pack_operand(a, dims.lhs_batch, a_free, dims.lhs_contracting);
+    packings_[1] = pack_operand(b, dims.rhs_batch, dims.rhs_contracting, b_free);
+    types_[0] = a;
+    types_[1] = b;
+    for_dtype(node.type().dtype, [&]<class T>() {
       if constexpr (kIsHalf<T>) {
-        auto widened = [](const std::byte* from, std::int64_t elements) {
-          const T* values = reinterpret_cast<const T*>(from);
-          return std::vector<float>(values, values + elements);
-        };
-        const std::vector<float> x = widened(left.data, a.elements()),
-                                 y = widened(right.data, b.elements());
-        std::vector<float> sums(static_cast<std::size_t>(type.elements()));
-        multiply.template operator()<float, float>(x.data(), y.data(), sums.data());
-        std::transform(sums.begin(), sums.end(), reinterpret_cast<T*>(out.mutable_bytes()),
-                       [](float sum) { return T(sum); });
+        loop_ = half_dot_loop<T>;
       } else if constexpr (std::is_same_v<T, bool>) {
         throw InternalError("dot_general of pred");
       } else if constexpr (std::is_integral_v<T>) {
         // Wrapping is the same for signed and unsigned integers, and defined for these.
         using Bits = std::make_unsigned_t<T>;
-        using Acc = std::conditional_t<(sizeof(T) < 4), std::uint32_t, Bits>;
-        multiply.template operator()<Bits, Acc>(left.data, right.data, out.mutable_bytes());
+        loop_ = dot_loop<std::conditional_t<(sizeof(T) < 4), std::uint32_t, Bits>, Bits>;
       } else {
-        multiply.template operator()<T, T>(left.data, right.data, out.mutable_bytes());
+        loop_ = dot_loop<T, T>;
       }
     });
   }
-  call.output() = std::move(out);
+
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    if (empty_) return;
+    Literal copies[2];
+    const std::byte* places[2];
+    for (std::size_t i = 0; i < 2; i++) {
+      places[i] = operands[i];
+      if (!packings_[i].copy) continue;
+      copies[i] = Literal::uninitialized(types_[i]);
+      packings_[i].copy->copy(copies[i].mutable_bytes(), operands[i]);
+      places[i] = copies[i].bytes();
+    }
+    loop_(places[0], packings_[0].swapped, places[1], packings_[1].swapped, sizes_, results[0],
+          host);
+  }
+
+ private:
+  bool empty_;
+  DotSizes sizes_;
+  Packing packings_[2];
+  TensorType types_[2];
+  void (*loop_)(const std::byte* a, bool a_swapped, const std::byte* b, bool b_swapped,
+                const DotSizes& sizes, std::byte* out, ir::Host& host) = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<ir::Kernel> prepare_dot(const Node& node) {
+  return std::make_unique<DotKernel>(node);
 }
 
 }  // namespace rondo::ops

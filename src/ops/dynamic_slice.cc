@@ -65,70 +65,112 @@ InferredTypes infer_dynamic_update_slice(const InferContext& context) {
   return {x};
 }
 
-/// Where a part of `sizes` elements lies in an array.
-struct SlicePlace {
-  std::int64_t offset = 0;    // of its first element, in elements
-  std::int64_t elements = 1;  // of the part
-  bool contiguous = true;     // it is one block
-};
-
-/// Reads and clamps the starts, which are the inputs from `first` on.
-SlicePlace slice_place(const KernelCall& call, std::size_t first, const Shape& shape,
-                       const std::int64_t* sizes) {
-  SlicePlace place;
-  std::int64_t stride = 1;
-  if (shape.elements() == 0) return {0, 0, true};
-  bool whole = true;  // all axes so far are taken wholly, so that the next one is contiguous
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    const std::int64_t start = index_at(call.input(first + i), 0);
-    place.offset += std::clamp<std::int64_t>(start, 0, shape[i] - sizes[i]) * stride;
-    stride *= shape[i];
-    if (!whole && sizes[i] != 1) place.contiguous = false;
-    whole = whole && sizes[i] == shape[i];
-    place.elements *= sizes[i];
-  }
-  return place;
-}
-
-void dynamic_slice_kernel(KernelCall& call) {
-  const auto& sizes = call.attrs<DynamicSliceAttributes>().sizes;
-  const Literal& x = call.input(0);
-  const TensorType& type = call.output_type();
-  const std::int64_t width = byte_width(type.dtype);
-  const SlicePlace place = slice_place(call, 1, x.shape(), sizes.data());
-  Literal out = Literal::uninitialized(type);
-  if (place.elements != 0) {
-    const std::byte* from = x.bytes() + place.offset * width;
-    if (place.contiguous) {
-      copy_bytes(out.mutable_bytes(), from, place.elements * width);
-    } else {
-      Box(sizes, dense_strides(call.node.type().shape), dense_strides(x.shape()), width)
-          .copy(out.mutable_bytes(), from);
+/// A part of an array whose place is known when the program runs.
+class PartPlan {
+ public:
+  /// `first_start` is the number of the operand of `node` that is the first start.
+  PartPlan(const Node& node, const TensorType& array, std::span<const std::int64_t> sizes,
+           std::size_t first_start)
+      : width_(byte_width(array.dtype)), first_start_(first_start) {
+    const Shape& shape = array.shape;
+    if (shape.elements() == 0) {
+      elements_ = 0;
+      return;
+    }
+    index_dtype_ = shape.rank() == 0 ? DType::kS32 : node.operand_type(first_start).dtype;
+    std::int64_t stride = width_;
+    axes_.resize(shape.size());
+    bool whole = true;  // all axes so far are taken wholly, so that the next one is contiguous
+    for (std::size_t i = shape.size(); i-- > 0;) {
+      axes_[i] = {shape[i] - sizes[i], stride};
+      stride *= shape[i];
+      if (!whole && sizes[i] != 1) contiguous_ = false;
+      whole = whole && sizes[i] == shape[i];
+      elements_ *= sizes[i];
     }
   }
-  call.output() = std::move(out);
-}
 
-void dynamic_update_slice_kernel(KernelCall& call) {
-  const Literal& update = call.input(1);
-  const Shape& part = call.node.operand_type(1).shape;  // the literal itself may have fewer axes
-  const TensorType& type = call.output_type();
-  if (part == type.shape) {  // also where the two operands are one
-    call.output() = call.take(1).reinterpreted(type);
-    return;
+  bool empty() const { return elements_ == 0; }
+  bool contiguous() const { return contiguous_; }
+  std::int64_t bytes() const { return elements_ * width_; }
+  /// Of the part's first element in the array, in bytes. Starts are clamped.
+  std::int64_t offset(ir::OperandPlaces operands) const {
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i < axes_.size(); i++) {
+      const std::int64_t start = index_at(index_dtype_, operands[first_start_ + i], 0);
+      offset += std::clamp<std::int64_t>(start, 0, axes_[i].room) * axes_[i].stride;
+    }
+    return offset;
   }
-  const std::int64_t width = byte_width(type.dtype);
-  const SlicePlace place = slice_place(call, 2, type.shape, part.begin());
-  call.output() = call.take(0);
-  if (place.elements == 0) return;
-  // In place if nobody else holds the array: a loop that fills n rows then costs O(n).
-  std::byte* to = call.output().mutable_bytes() + place.offset * width;
-  if (place.contiguous) {
-    copy_bytes(to, update.bytes(), place.elements * width);
-  } else {
-    Box(part.dims(), dense_strides(type.shape), dense_strides(part), width)
-        .copy(to, update.bytes());
+
+ private:
+  struct Axis {
+    std::int64_t room, stride;
+  };
+  std::int64_t width_;
+  std::size_t first_start_;
+  DType index_dtype_ = DType::kS32;
+  absl::InlinedVector<Axis, 4> axes_;
+  std::int64_t elements_ = 1;
+  bool contiguous_ = true;
+};
+
+class DynamicSliceKernel final : public ir::Kernel {
+ public:
+  explicit DynamicSliceKernel(const Node& node)
+      : part_(node, node.operand_type(0), node.attrs<DynamicSliceAttributes>().sizes, 1),
+        box_(node.type().shape.dims(), dense_strides(node.type().shape),
+             dense_strides(node.operand_type(0).shape), byte_width(node.type().dtype)) {}
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host&) const override {
+    if (part_.empty()) return;
+    const std::byte* from = operands[0] + part_.offset(operands);
+    if (part_.contiguous())
+      copy_bytes(results[0], from, part_.bytes());
+    else
+      box_.copy(results[0], from);
   }
+
+ private:
+  PartPlan part_;
+  Box box_;
+};
+
+/// Writes into the operand's place if the result is there: a loop that fills n rows then costs
+/// O(n).
+class DynamicUpdateSliceKernel final : public ir::Kernel {
+ public:
+  explicit DynamicUpdateSliceKernel(const Node& node)
+      : part_(node, node.type(), node.operand_type(1).shape.dims(), 2),
+        box_(node.operand_type(1).shape.dims(), dense_strides(node.type().shape),
+             dense_strides(node.operand_type(1).shape), byte_width(node.type().dtype)),
+        bytes_(node.type().bytes()),
+        whole_(node.operand_type(1) == node.type()) {}
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host&) const override {
+    if (whole_) {
+      if (results[0] != operands[1]) copy_bytes(results[0], operands[1], bytes_);
+      return;
+    }
+    const std::int64_t offset = part_.offset(operands);
+    if (results[0] != operands[0]) copy_bytes(results[0], operands[0], bytes_);
+    if (part_.empty()) return;
+    std::byte* to = results[0] + offset;
+    if (part_.contiguous())
+      copy_bytes(to, operands[1], part_.bytes());
+    else
+      box_.copy(to, operands[1]);
+  }
+  std::uint64_t overwrites(std::size_t) const override { return whole_ ? 2 : 1; }
+
+ private:
+  PartPlan part_;
+  Box box_;
+  std::int64_t bytes_;
+  bool whole_;
+};
+
+template <class K>
+std::unique_ptr<ir::Kernel> prepare_part(const Node& node) {
+  return std::make_unique<K>(node);
 }
 
 std::vector<Tensor> dynamic_slice_transpose(const TransposeCall& c) {
@@ -203,7 +245,8 @@ const ir::OpDef kDynamicSlice{.name = "dynamic_slice",
                               .hlo = "dynamic-slice",
                               .stablehlo = "stablehlo.dynamic_slice",
                               .infer = infer_dynamic_slice,
-                              .kernel = dynamic_slice_kernel,
+                              .prepare = prepare_part<DynamicSliceKernel>,
+                              .cost = ir::Cost::kMovement,
                               .hlo_attributes = dynamic_slice_hlo,
                               .stablehlo_attributes = dynamic_slice_stablehlo,
                               .linear = Linear::kJointly,
@@ -213,16 +256,18 @@ const ir::OpDef kDynamicUpdateSlice{.name = "dynamic_update_slice",
                                     .hlo = "dynamic-update-slice",
                                     .stablehlo = "stablehlo.dynamic_update_slice",
                                     .infer = infer_dynamic_update_slice,
-                                    .kernel = dynamic_update_slice_kernel,
+                                    .prepare = prepare_part<DynamicUpdateSliceKernel>,
+                                    .cost = ir::Cost::kMovement,
+                                    .updates = true,
                                     .linear = Linear::kJointly,
                                     .transpose = dynamic_update_slice_transpose};
 
-std::int64_t index_at(const Literal& indices, std::int64_t i) {
-  const std::byte* at = indices.bytes() + i * byte_width(indices.dtype());
+std::int64_t index_at(DType dtype, const std::byte* indices, std::int64_t i) {
+  const std::byte* at = indices + i * byte_width(dtype);
   auto read = [at]<class T>(T) {
     return static_cast<std::int64_t>(*reinterpret_cast<const T*>(at));
   };
-  switch (indices.dtype()) {
+  switch (dtype) {
     case DType::kS32:
       return read(std::int32_t());
     case DType::kS64:
@@ -244,6 +289,10 @@ std::int64_t index_at(const Literal& indices, std::int64_t i) {
     default:
       throw InternalError("indices that are no integers");
   }
+}
+
+std::int64_t index_at(const Literal& indices, std::int64_t i) {
+  return index_at(indices.dtype(), indices.bytes(), i);
 }
 
 std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> starts,

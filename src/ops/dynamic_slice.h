@@ -31,6 +31,7 @@ std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> 
 
 /// Element `i` of an integer array as an index; unsigned values past the range of s64 become its
 /// largest one.
+std::int64_t index_at(DType dtype, const std::byte* indices, std::int64_t i);
 std::int64_t index_at(const Literal& indices, std::int64_t i);
 
 }  // namespace rondo::ops

@@ -74,28 +74,46 @@ InferredTypes infer_gather(const InferContext& context) {
   return {{x.dtype, result}};
 }
 
-void gather_kernel(KernelCall& call) {
-  const auto& attributes = call.attrs<GatherAttributes>();
-  const Literal &x = call.input(0), &indices = call.input(1);
-  const TensorType& type = call.output_type();
-  const std::int64_t width = byte_width(type.dtype);
-  Literal out = Literal::uninitialized(type);
-  std::byte* to = out.mutable_bytes();
-  if (x.elements() == 0) {
-    // Only slices that vanish along an axis of no elements read from nothing; XLA gives zeros.
-    std::memset(to, 0, static_cast<std::size_t>(type.bytes()));
-  } else if (type.elements() != 0) {
-    Dims sizes(attributes.slice_sizes.begin(), attributes.slice_sizes.end());
-    for (std::int64_t& size : sizes)
-      size = std::max<std::int64_t>(size, 1);  // one that vanishes may be said to be 0
-    const WindowWalk walk(gather_window_dims(attributes.dims), x.shape(), indices, type.shape,
-                          sizes);
-    const Box window(sizes, walk.windowed_strides(), walk.operand_strides(), width);
-    walk.for_each(true, [&](std::int64_t from, std::int64_t at) {
-      window.copy(to + at * width, x.bytes() + from * width);
+Dims slice_sizes(const Node& node) {
+  const auto& sizes = node.attrs<GatherAttributes>().slice_sizes;
+  Dims known(sizes.begin(), sizes.end());
+  for (std::int64_t& size : known)
+    size = std::max<std::int64_t>(size, 1);  // one that vanishes may be said to be 0
+  return known;
+}
+
+class GatherKernel final : public ir::Kernel {
+ public:
+  explicit GatherKernel(const Node& node)
+      : bytes_(node.type().bytes()),
+        width_(byte_width(node.type().dtype)),
+        nothing_to_read_(node.operand_type(0).elements() == 0),
+        walk_(gather_window_dims(node.attrs<GatherAttributes>().dims), node.operand_type(0).shape,
+              node.operand_type(1), node.type().shape, slice_sizes(node)),
+        window_(slice_sizes(node), walk_.windowed_strides(), walk_.operand_strides(), width_) {}
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    if (bytes_ == 0) return;
+    if (nothing_to_read_) {
+      // Only slices that vanish along an axis of no elements read from nothing; XLA gives zeros.
+      std::memset(results[0], 0, static_cast<std::size_t>(bytes_));
+      return;
+    }
+    ir::Poller poller(host);
+    walk_.for_each(operands[1], true, [&](std::int64_t from, std::int64_t at) {
+      window_.copy(results[0] + at * width_, operands[0] + from * width_);
+      poller.did(8);
     });
   }
-  call.output() = std::move(out);
+
+ private:
+  std::int64_t bytes_, width_;
+  bool nothing_to_read_;
+  WindowWalk walk_;
+  Box window_;
+};
+
+std::unique_ptr<ir::Kernel> prepare_gather(const Node& node) {
+  return std::make_unique<GatherKernel>(node);
 }
 
 void gather_hlo(const Node& node, std::string& out) {
@@ -134,7 +152,8 @@ const ir::OpDef kGather{.name = "gather",
                         .stablehlo = "stablehlo.gather",
                         .arity = 2,
                         .infer = infer_gather,
-                        .kernel = gather_kernel,
+                        .prepare = prepare_gather,
+                        .cost = ir::Cost::kMovement,
                         .hlo_attributes = gather_hlo,
                         .stablehlo_attributes = gather_stablehlo,
                         .linear = ir::Linear::kJointly,

@@ -2,6 +2,7 @@
 // stands in their place.
 #include "ops/observe.h"
 
+#include "base/memory.h"
 #include "ops/derivative_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/observe.h"
@@ -25,16 +26,30 @@ std::vector<Tensor> expand_to_operand(const Node&, std::span<const Tensor> opera
   return {operands[0]};
 }
 
-void tap_kernel(KernelCall& call) {
-  const Literal& value = call.input(0);
-  call.host.tap(call.attrs<TapAttributes>().name, value.type(), value.bytes());
-  call.output() = call.take(0);
+/// Tells the host of operand 0, and passes it on.
+template <void (*tell)(const ir::KernelRun&)>
+std::unique_ptr<ir::Kernel> prepare_observer(const Node& node) {
+  class ObserverKernel final : public ir::Kernel {
+   public:
+    explicit ObserverKernel(const Node& called) : node_(called) {}
+    void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+      tell({node_, operands, results, host});
+      if (results[0] != operands[0]) copy_bytes(results[0], operands[0], node_.type().bytes());
+    }
+    bool forwards() const override { return true; }
+
+   private:
+    const Node& node_;
+  };
+  return std::make_unique<ObserverKernel>(node);
 }
 
-void print_kernel(KernelCall& call) {
-  const Literal& value = call.input(0);
-  call.host.print(call.attrs<PrintAttributes>().format, value.type(), value.bytes());
-  call.output() = call.take(0);
+void tell_tap(const ir::KernelRun& run) {
+  run.host.tap(run.attrs<TapAttributes>().name, run.node.type(), run.operands[0]);
+}
+
+void tell_print(const ir::KernelRun& run) {
+  run.host.print(run.attrs<PrintAttributes>().format, run.node.type(), run.operands[0]);
 }
 
 InferredTypes infer_progress(const InferContext& context) {
@@ -49,29 +64,29 @@ InferredTypes infer_progress(const InferContext& context) {
   return {context.type(0)};
 }
 
-std::int64_t integer_value(const Literal& scalar) {
-  return for_dtype(scalar.dtype(), [&]<class T>() -> std::int64_t {
+std::int64_t integer_value(const ir::KernelRun& run, std::size_t operand) {
+  return for_dtype(run.node.operand_type(operand).dtype, [&]<class T>() -> std::int64_t {
     if constexpr (std::is_integral_v<T>)
-      return static_cast<std::int64_t>(scalar.data<T>()[0]);
+      return static_cast<std::int64_t>(*run.operand<T>(operand));
     else
       throw InternalError("progress of a number that is no integer");
   });
 }
 
-void progress_kernel(KernelCall& call) {
-  call.host.progress(integer_value(call.input(0)), integer_value(call.input(1)));
-  call.output() = call.take(0);
+void tell_progress(const ir::KernelRun& run) {
+  run.host.progress(integer_value(run, 0), integer_value(run, 1));
 }
 
 // What is watched are the values; tangents and cotangents pass unobserved.
 std::vector<Tensor> observer_jvp(const JvpCall& c) { return {c.dx(0)}; }
 std::vector<Tensor> observer_transpose(const TransposeCall& c) { return {c.ct()}; }
 
-constexpr OpDef observer(std::string_view name, ir::KernelRule kernel) {
+constexpr OpDef observer(std::string_view name, ir::PrepareRule prepare) {
   return {.name = name,
           .arity = 1,
           .infer = infer_observer,
-          .kernel = kernel,
+          .prepare = prepare,
+          .cost = ir::Cost::kMovement,
           .expand = expand_to_operand,
           .observer = true,
           .linear = Linear::kJointly,
@@ -108,12 +123,13 @@ void check_format(std::string_view format, SourceLocation at) {
 
 }  // namespace
 
-const OpDef kTap = observer("tap", tap_kernel);
-const OpDef kPrint = observer("print", print_kernel);
+const OpDef kTap = observer("tap", prepare_observer<tell_tap>);
+const OpDef kPrint = observer("print", prepare_observer<tell_print>);
 const OpDef kProgress{.name = "progress",
                       .arity = 2,
                       .infer = infer_progress,
-                      .kernel = progress_kernel,
+                      .prepare = prepare_observer<tell_progress>,
+                      .cost = ir::Cost::kMovement,
                       .expand = expand_to_operand,
                       .observer = true,
                       .zero_derivative = true};

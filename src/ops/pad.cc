@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/box.h"
+#include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
 #include "ops/reduce.h"
 #include "ops/support.h"
@@ -52,26 +52,38 @@ InferredTypes infer_pad(const InferContext& context) {
   return {{x.dtype, dims}};
 }
 
-void pad_kernel(KernelCall& call) {
-  const auto& pad = call.attrs<PadAttributes>();
-  const Literal &x = call.input(0), &value = call.input(1);
-  const TensorType& type = call.output_type();
-  const std::int64_t width = byte_width(type.dtype);
-  Literal out = Literal::uninitialized(type);
-  for_width(width, [&]<class U>() {
-    U* to = reinterpret_cast<U*>(out.mutable_bytes());
-    std::fill(to, to + type.elements(), *reinterpret_cast<const U*>(value.bytes()));
-  });
+/// Fills the result, and copies a box of the operand into it.
+class PadKernel final : public ir::Kernel {
+ public:
+  PadKernel(const Node& node, Box box, std::int64_t to, std::int64_t from)
+      : width_(byte_width(node.type().dtype)),
+        elements_(node.type().elements()),
+        to_(to * width_),
+        from_(from * width_),
+        box_(std::move(box)) {}
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host&) const override {
+    fill(results[0], operands[1], width_, elements_);
+    box_.copy(results[0] + to_, operands[0] + from_);
+  }
+
+ private:
+  std::int64_t width_, elements_, to_, from_;
+  Box box_;
+};
+
+std::unique_ptr<ir::Kernel> prepare_pad(const Node& node) {
+  const auto& pad = node.attrs<PadAttributes>();
+  const TensorType &x = node.operand_type(0), &type = node.type();
   // Element j of an axis goes to low + j * (interior + 1); those that fall into the result are one
   // box.
-  Dims sizes, to = dense_strides(type.shape), from = dense_strides(x.shape());
+  Dims sizes, to = dense_strides(type.shape), from = dense_strides(x.shape);
   std::int64_t to_first = 0, from_first = 0;
   bool empty = x.elements() == 0 || type.elements() == 0;
   for (std::size_t i = 0; i < to.size() && !empty; i++) {
     const std::int64_t step = pad.interior[i] + 1;
     const std::int64_t first = pad.low[i] >= 0 ? 0 : (-pad.low[i] - 1) / step + 1;
     const std::int64_t room = type.shape[i] - 1 - pad.low[i];  // the last place in the result
-    const std::int64_t last = room < 0 ? -1 : std::min(x.shape()[i] - 1, room / step);
+    const std::int64_t last = room < 0 ? -1 : std::min(x.shape[i] - 1, room / step);
     empty = last < first;
     if (empty) break;
     sizes.push_back(last - first + 1);
@@ -79,10 +91,9 @@ void pad_kernel(KernelCall& call) {
     from_first += first * from[i];
     if (last > first) to[i] *= step;
   }
-  if (!empty)
-    Box(sizes, to, from, width)
-        .copy(out.mutable_bytes() + to_first * width, x.bytes() + from_first * width);
-  call.output() = std::move(out);
+  if (empty) return prepare_fill(node, 1);
+  return std::make_unique<PadKernel>(node, Box(sizes, to, from, byte_width(type.dtype)), to_first,
+                                     from_first);
 }
 
 /// The operand gets what stands where it was put, the value the sum of the rest.
@@ -133,7 +144,8 @@ const ir::OpDef kPad{.name = "pad",
                      .stablehlo = "stablehlo.pad",
                      .arity = 2,
                      .infer = infer_pad,
-                     .kernel = pad_kernel,
+                     .prepare = prepare_pad,
+                     .cost = ir::Cost::kMovement,
                      .hlo_attributes = pad_hlo,
                      .stablehlo_attributes = pad_stablehlo,
                      .linear = Linear::kJointly,

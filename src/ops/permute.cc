@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "ops/box.h"
+#include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/shape.h"
@@ -34,17 +34,14 @@ InferredTypes infer_transpose(const InferContext& context) {
   return {{x.dtype, dims}};
 }
 
-void transpose_kernel(KernelCall& call) {
-  const auto& permutation = call.attrs<TransposeAttributes>().permutation;
-  const Literal& x = call.input(0);
-  const TensorType& type = call.output_type();
-  Literal out = Literal::uninitialized(type);
-  const Dims x_strides = dense_strides(x.shape());
+std::unique_ptr<ir::Kernel> prepare_transpose(const Node& node) {
+  const TensorType& type = node.type();
+  const Dims x_strides = dense_strides(node.operand_type(0).shape);
   Dims from;
-  for (std::int64_t axis : permutation) from.push_back(x_strides[static_cast<std::size_t>(axis)]);
-  Box(type.shape.dims(), dense_strides(type.shape), from, byte_width(type.dtype))
-      .copy(out.mutable_bytes(), x.bytes());
-  call.output() = std::move(out);
+  for (std::int64_t axis : node.attrs<TransposeAttributes>().permutation)
+    from.push_back(x_strides[static_cast<std::size_t>(axis)]);
+  return prepare_box(
+      Box(type.shape.dims(), dense_strides(type.shape), from, byte_width(type.dtype)), 0);
 }
 
 void transpose_hlo(const Node& node, std::string& out) {
@@ -76,23 +73,19 @@ InferredTypes infer_reverse(const InferContext& context) {
   return {context.type(0)};
 }
 
-void reverse_kernel(KernelCall& call) {
-  const Literal& x = call.input(0);
-  const TensorType& type = call.output_type();
+std::unique_ptr<ir::Kernel> prepare_reverse(const Node& node) {
+  const TensorType& type = node.type();
   const std::int64_t width = byte_width(type.dtype);
-  Literal out = Literal::uninitialized(type);
-  if (type.elements() != 0) {
-    const Dims to = dense_strides(type.shape);
-    Dims from = to;
-    std::int64_t first = 0;
-    for (std::int64_t axis : call.attrs<ReverseAttributes>().axes) {
-      std::int64_t& stride = from[static_cast<std::size_t>(axis)];
-      first += stride * (type.shape[axis] - 1);
-      stride = -stride;
-    }
-    Box(type.shape.dims(), to, from, width).copy(out.mutable_bytes(), x.bytes() + first * width);
+  const Dims to = dense_strides(type.shape);
+  Dims from = to;
+  std::int64_t first = 0;
+  for (std::int64_t axis : node.attrs<ReverseAttributes>().axes) {
+    if (type.elements() == 0) break;
+    std::int64_t& stride = from[static_cast<std::size_t>(axis)];
+    first += stride * (type.shape[axis] - 1);
+    stride = -stride;
   }
-  call.output() = std::move(out);
+  return prepare_box(Box(type.shape.dims(), to, from, width), first * width);
 }
 
 std::vector<Tensor> reverse_transpose(const TransposeCall& c) {
@@ -115,7 +108,8 @@ const ir::OpDef kTranspose{.name = "transpose",
                            .stablehlo = "stablehlo.transpose",
                            .arity = 1,
                            .infer = infer_transpose,
-                           .kernel = transpose_kernel,
+                           .prepare = prepare_transpose,
+                           .cost = ir::Cost::kMovement,
                            .hlo_attributes = transpose_hlo,
                            .stablehlo_attributes = transpose_stablehlo,
                            .linear = Linear::kJointly,
@@ -126,7 +120,8 @@ const ir::OpDef kReverse{.name = "reverse",
                          .stablehlo = "stablehlo.reverse",
                          .arity = 1,
                          .infer = infer_reverse,
-                         .kernel = reverse_kernel,
+                         .prepare = prepare_reverse,
+                         .cost = ir::Cost::kMovement,
                          .hlo_attributes = reverse_hlo,
                          .stablehlo_attributes = reverse_stablehlo,
                          .linear = Linear::kJointly,

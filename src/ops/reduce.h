@@ -25,7 +25,7 @@ extern const ir::OpDef kReduce;
 Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes,
                  SourceLocation at);
 
-void reduce_kernel(KernelCall& call);
+std::unique_ptr<ir::Kernel> prepare_reduce(const Node& node);
 
 /// The sum along sorted axes; x itself for none. 16-bit floats are added up in f32: a cotangent may
 /// have many terms.

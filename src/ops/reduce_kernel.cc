@@ -1,5 +1,5 @@
 // How reductions run: tight loops for the common combiners, a call of the region per element for
-// all others.
+// all others. Which it is, and how the axes lie, is found once.
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -84,7 +84,7 @@ inline constexpr bool kReorders = std::is_integral_v<T> ||
                                   (std::is_same_v<Combine, AddElements> && !kIsHalf<T>);
 
 template <class Acc, class T, class Combine>
-Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine) {
+Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller& poller) {
   std::int64_t i = 0;
   if constexpr (kReorders<T, Combine>) {
     // Independent lanes, which the compiler can hold in vectors; their number fixes the order,
@@ -104,6 +104,7 @@ Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine) {
           lanes[lane] = combine(lanes[lane], lanes[lane + width]);
       }
       acc = combine(acc, lanes[0]);
+      poller.did(kLanes * kLaneLength / 4);  // whole vectors
     }
   }
   for (; i < n; i++) acc = combine(acc, static_cast<Acc>(x[i]));
@@ -111,7 +112,8 @@ Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine) {
 }
 
 template <class Acc, class T, class Combine>
-void combine_into(Acc* acc, const T* x, const ReduceAxes& axes, Combine combine) {
+void combine_into(Acc* acc, const T* x, const ReduceAxes& axes, Combine combine,
+                  ir::Poller& poller) {
   if (axes.empty()) {
     *acc = combine(*acc, static_cast<Acc>(*x));
     return;
@@ -119,109 +121,144 @@ void combine_into(Acc* acc, const T* x, const ReduceAxes& axes, Combine combine)
   const std::int64_t n = axes.back().size;
   if (axes.back().stride == 0) {
     for_each_inner_run(axes, [&](std::int64_t from, std::int64_t to) {
-      acc[to] = combine_row(acc[to], x + from, n, combine);
+      acc[to] = combine_row(acc[to], x + from, n, combine, poller);
+      poller.did(n / 4 + 1);
     });
   } else {
     for_each_inner_run(axes, [&](std::int64_t from, std::int64_t to) {
       Acc* row = acc + to;
       const T* values = x + from;
       for (std::int64_t i = 0; i < n; i++) row[i] = combine(row[i], static_cast<Acc>(values[i]));
+      poller.did(n / 4 + 1);
     });
   }
 }
 
+/// What a reduction by a known combiner has to know of its node.
+struct ReducePlan {
+  ReduceAxes axes;
+  std::int64_t elements;  // of the operand
+  std::int64_t results;
+};
+using ReduceLoop = void (*)(const ReducePlan& plan, const std::byte* x, const std::byte* init,
+                            std::byte* out, ir::Host& host);
+
 template <class T, class Combine>
-void reduce_elements(KernelCall& call, Combine combine) {
+void reduce_elements(const ReducePlan& plan, const std::byte* x, const std::byte* init_place,
+                     std::byte* out, ir::Host& host) {
   using Acc =
       std::conditional_t<std::is_same_v<Combine, AddElements>, typename SumType<T>::Type, T>;
-  const Literal& x = call.input(0);
-  const TensorType& type = call.output_type();
-  const T init = *reinterpret_cast<const T*>(call.input(1).bytes());
-  Literal out = Literal::uninitialized(type);
-  T* results = reinterpret_cast<T*>(out.mutable_bytes());
-  const std::int64_t count = type.elements();
-  if (x.elements() == 0) {
-    std::fill(results, results + count, init);
-  } else {
-    const ReduceAxes axes = merged_axes(x.shape(), call.attrs<ReduceAttributes>().dimensions);
-    const T* values = reinterpret_cast<const T*>(x.bytes());
+  const T init = *reinterpret_cast<const T*>(init_place);
+  const T* values = reinterpret_cast<const T*>(x);
+  T* results = reinterpret_cast<T*>(out);
+  ir::Poller poller(host);
+  if (plan.elements == 0 || std::is_same_v<Acc, T>) {
+    std::fill(results, results + plan.results, init);
     if constexpr (std::is_same_v<Acc, T>) {
-      std::fill(results, results + count, init);
-      combine_into(results, values, axes, combine);
-    } else {
-      absl::InlinedVector<Acc, 16> sums(static_cast<std::size_t>(count), static_cast<Acc>(init));
-      combine_into(sums.data(), values, axes, combine);
-      for (std::int64_t i = 0; i < count; i++)
-        results[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
+      if (plan.elements > 0) combine_into(results, values, plan.axes, Combine(), poller);
     }
+    return;
   }
-  call.output() = std::move(out);
+  absl::InlinedVector<Acc, 16> sums(static_cast<std::size_t>(plan.results), static_cast<Acc>(init));
+  combine_into(sums.data(), values, plan.axes, Combine(), poller);
+  for (std::int64_t i = 0; i < plan.results; i++)
+    results[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
 }
+
+class ReduceKernel final : public ir::Kernel {
+ public:
+  ReduceKernel(const Node& node, Combiner combiner)
+      : plan_{merged_axes(node.operand_type(0).shape, node.attrs<ReduceAttributes>().dimensions),
+              node.operand_type(0).elements(), node.type().elements()} {
+    for_dtype(node.type().dtype, [&]<class T>() {
+      with_combiner<T>(combiner,
+                       [&]<class Combine>(Combine) { loop_ = reduce_elements<T, Combine>; });
+    });
+  }
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    loop_(plan_, operands[0], operands[1], results[0], host);
+  }
+
+ private:
+  ReducePlan plan_;
+  ReduceLoop loop_ = nullptr;
+};
 
 /// Any combiner: each result in turn, its elements in row-major order.
-void reduce_by_calls(KernelCall& call) {
-  const std::size_t count = call.inputs() / 2;
-  const Shape& shape = call.input(0).shape();
-  const auto& reduced = call.attrs<ReduceAttributes>().dimensions;
-  const Dims strides = dense_strides(shape);
-  // The axes in two groups: over which the results go, and over which each of them combines.
-  std::vector<std::int64_t> sizes[2], steps[2];
-  for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
-    const int group = std::binary_search(reduced.begin(), reduced.end(), axis) ? 1 : 0;
-    sizes[group].push_back(shape[axis]);
-    steps[group].push_back(strides[static_cast<std::size_t>(axis)]);
+class ReduceByCalls final : public ir::Kernel {
+ public:
+  explicit ReduceByCalls(const Node& node)
+      : region_(node.regions[0]),
+        count_(node.types.size()),
+        results_(node.type().elements()),
+        elements_(results_ == 0 ? 0 : node.operand_type(0).elements() / results_) {
+    const Shape& shape = node.operand_type(0).shape;
+    const auto& reduced = node.attrs<ReduceAttributes>().dimensions;
+    const Dims strides = dense_strides(shape);
+    for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
+      Axes& group = std::binary_search(reduced.begin(), reduced.end(), axis) ? combined_ : kept_;
+      group.push_back({shape[axis], strides[static_cast<std::size_t>(axis)]});
+    }
+    for (const TensorType& type : node.types) widths_.push_back(byte_width(type.dtype));
   }
-  auto advance = [&](int group, std::vector<std::int64_t>& index, std::int64_t& at) {
+
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    ir::RegionCall& region = host.region(region_);
+    // One scalar of any dtype each.
+    absl::InlinedVector<std::complex<double>, 4> totals(count_);
+    absl::InlinedVector<const std::byte*, 8> arguments(2 * count_);
+    absl::InlinedVector<std::byte*, 4> places(count_);
+    for (std::size_t i = 0; i < count_; i++) {
+      places[i] = reinterpret_cast<std::byte*>(&totals[i]);
+      arguments[i] = places[i];
+    }
+    Dims kept(kept_.size(), 0), combined(combined_.size(), 0);
+    std::int64_t first = 0;
+    for (std::int64_t r = 0; r < results_; r++) {
+      for (std::size_t i = 0; i < count_; i++)
+        copy_bytes(places[i], operands[count_ + i], widths_[i]);
+      std::int64_t at = first;
+      for (std::int64_t k = 0; k < elements_; k++) {
+        for (std::size_t i = 0; i < count_; i++)
+          arguments[count_ + i] = operands[i] + at * widths_[i];
+        region.run(arguments, places);
+        advance(combined_, combined, at);
+      }
+      for (std::size_t i = 0; i < count_; i++)
+        copy_bytes(results[i] + r * widths_[i], places[i], widths_[i]);
+      advance(kept_, kept, first);
+    }
+  }
+
+ private:
+  struct Axis {
+    std::int64_t size, stride;
+  };
+  using Axes = absl::InlinedVector<Axis, 6>;
+
+  static void advance(const Axes& axes, Dims& index, std::int64_t& at) {
     for (std::size_t axis = index.size(); axis-- > 0;) {
-      at += steps[group][axis];
-      if (++index[axis] < sizes[group][axis]) return;
-      at -= steps[group][axis] * sizes[group][axis];
+      at += axes[axis].stride;
+      if (++index[axis] < axes[axis].size) return;
+      at -= axes[axis].stride * axes[axis].size;
       index[axis] = 0;
     }
-  };
+  }
 
-  std::vector<Literal> outputs, arguments(2 * count), results;
-  std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < count; i++) {
-    outputs.push_back(Literal::uninitialized(call.output_type(i)));
-    widths.push_back(static_cast<std::size_t>(byte_width(call.output_type(i).dtype)));
-  }
-  const std::int64_t results_count = call.output_type().elements();
-  const std::int64_t elements = results_count == 0 ? 0 : shape.elements() / results_count;
-  std::vector<std::int64_t> result_index(sizes[0].size(), 0), index(sizes[1].size(), 0);
-  std::int64_t first = 0;
-  for (std::int64_t r = 0; r < results_count; r++) {
-    for (std::size_t i = 0; i < count; i++) arguments[i] = call.input(count + i);
-    std::int64_t at = first;
-    for (std::int64_t k = 0; k < elements; k++) {
-      for (std::size_t i = 0; i < count; i++) {
-        Literal& element = arguments[count + i];
-        if (!element.unique()) element = Literal::uninitialized({call.output_type(i).dtype, {}});
-        std::copy_n(call.input(i).bytes() + static_cast<std::size_t>(at) * widths[i], widths[i],
-                    element.mutable_bytes());
-      }
-      call.host.call(call.node.regions[0], arguments, results);
-      for (std::size_t i = 0; i < count; i++) arguments[i] = std::move(results[i]);
-      advance(1, index, at);
-    }
-    for (std::size_t i = 0; i < count; i++) {
-      std::copy_n(arguments[i].bytes(), widths[i],
-                  outputs[i].mutable_bytes() + static_cast<std::size_t>(r) * widths[i]);
-    }
-    advance(0, result_index, first);
-  }
-  for (std::size_t i = 0; i < count; i++) call.output(i) = std::move(outputs[i]);
-}
+  const Function& region_;
+  std::size_t count_;
+  std::int64_t results_, elements_;
+  Axes kept_, combined_;  // over which the results go, and over which each of them combines
+  absl::InlinedVector<std::int64_t, 4> widths_;
+};
 
 }  // namespace
 
-void reduce_kernel(KernelCall& call) {
+std::unique_ptr<ir::Kernel> prepare_reduce(const Node& node) {
   const Combiner combiner =
-      call.inputs() == 2 ? known_combiner(call.node.regions[0]) : Combiner::kOther;
-  if (combiner == Combiner::kOther) return reduce_by_calls(call);
-  for_dtype(call.output_type().dtype, [&]<class T>() {
-    with_combiner<T>(combiner, [&](auto combine) { reduce_elements<T>(call, combine); });
-  });
+      node.operands.size() == 2 ? known_combiner(node.regions[0]) : Combiner::kOther;
+  if (combiner == Combiner::kOther) return std::make_unique<ReduceByCalls>(node);
+  return std::make_unique<ReduceKernel>(node, combiner);
 }
 
 }  // namespace rondo::ops

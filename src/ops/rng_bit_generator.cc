@@ -99,27 +99,27 @@ void philox_bits(std::uint64_t key, std::array<std::uint64_t, 2>& counter, std::
   }
 }
 
-void rng_bit_generator_kernel(KernelCall& call) {
-  const TensorType& type = call.attrs<RngBitGeneratorAttributes>().type;
-  const RngAlgorithm algorithm = call.attrs<RngBitGeneratorAttributes>().algorithm;
-  Literal state = call.input(0), out = Literal::uninitialized(type);
-  const auto words = state.mutable_data<std::uint64_t>();
+void rng_bit_generator_kernel(const ir::KernelRun& run) {
+  const TensorType& type = run.attrs<RngBitGeneratorAttributes>().type;
+  const RngAlgorithm algorithm = run.attrs<RngBitGeneratorAttributes>().algorithm;
+  const std::int64_t words = run.node.types[0].elements();
+  if (run.results[0] != run.operands[0])
+    copy_bytes(run.results[0], run.operands[0], run.node.types[0].bytes());
+  auto* state = run.result<std::uint64_t>();
   for_dtype(type.dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      T* to = reinterpret_cast<T*>(out.mutable_bytes());
+      T* to = run.result<T>(1);
       if (algorithm == RngAlgorithm::kThreeFry) {
-        words[1] = threefry_bits(words[0], words[1], type.shape, to);
+        state[1] = threefry_bits(state[0], state[1], type.shape, to);
       } else {
         // A state of two words has the key in the upper half of the counter.
-        std::array<std::uint64_t, 2> counter{words[1], words[words.size() == 3 ? 2 : 0]};
-        philox_bits(words[0], counter, type.elements(), to);
-        words[1] = counter[0];
-        if (words.size() == 3) words[2] = counter[1];
+        std::array<std::uint64_t, 2> counter{state[1], state[words == 3 ? 2 : 0]};
+        philox_bits(state[0], counter, type.elements(), to);
+        state[1] = counter[0];
+        if (words == 3) state[2] = counter[1];
       }
     }
   });
-  call.output(0) = std::move(state);
-  call.output(1) = std::move(out);
 }
 
 void rng_bit_generator_hlo(const Node& node, std::string& out) {
@@ -142,7 +142,7 @@ const ir::OpDef kRngBitGenerator{.name = "rng_bit_generator",
                                  .stablehlo = "stablehlo.rng_bit_generator",
                                  .arity = 1,
                                  .infer = infer_rng_bit_generator,
-                                 .kernel = rng_bit_generator_kernel,
+                                 .prepare = ir::prepare_function<rng_bit_generator_kernel, 1>,
                                  .hlo_attributes = rng_bit_generator_hlo,
                                  .stablehlo_attributes = rng_bit_generator_stablehlo,
                                  .zero_derivative = true};

@@ -116,97 +116,112 @@ InferredTypes infer_scatter(const InferContext& context) {
   return results;
 }
 
-/// Where the kernel works: the arrays, which it updates in place, with their updates.
-struct ScatterPlace {
-  Literal& array;
-  Literal updates;
-};
+/// Updates the arrays where they are, or copies of them in the place of the results.
+class ScatterKernel final : public ir::Kernel {
+ public:
+  explicit ScatterKernel(const Node& node)
+      : node_(node),
+        count_(node.types.size()),
+        empty_(node.type().elements() == 0 || updates_type().elements() == 0),
+        sizes_(window_sizes(dims(), node.type().shape, updates_type().shape)),
+        walk_(scatter_window_dims(dims()), node.type().shape, node.operand_type(count_),
+              updates_type().shape, sizes_),
+        elements_(sizes_, walk_.operand_strides(), walk_.windowed_strides(), 1),
+        overwrites_(ops::overwrites(node.regions[0])),
+        combiner_(count_ == 1 ? known_combiner(node.regions[0]) : Combiner::kOther) {
+    for (std::size_t i = 0; i < count_ && overwrites_; i++) {
+      windows_.emplace_back(sizes_, walk_.operand_strides(), walk_.windowed_strides(),
+                            byte_width(node.types[i].dtype));
+    }
+  }
 
-template <class T, class Combine>
-void combine_windows(const WindowWalk& walk, const Box& window, ScatterPlace& place,
-                     Combine combine) {
-  T* to = reinterpret_cast<T*>(place.array.mutable_bytes());
-  const T* updates = reinterpret_cast<const T*>(place.updates.bytes());
-  walk.for_each(false, [&](std::int64_t at, std::int64_t from) {
-    window.for_each_run([&](std::int64_t t, std::int64_t u, std::int64_t n, std::int64_t to_stride,
-                            std::int64_t from_stride) {
-      T* element = to + at + t;
-      const T* update = updates + from + u;
-      for (std::int64_t i = 0; i < n; i++) {
-        T& here = element[i * to_stride];
-        here = combine(here, update[i * from_stride]);
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    for (std::size_t i = 0; i < count_; i++) {
+      if (results[i] != operands[i]) copy_bytes(results[i], operands[i], node_.types[i].bytes());
+    }
+    if (empty_) return;
+    const std::byte* indices = operands[count_];
+    const ir::OperandPlaces updates = operands.subspan(count_ + 1);
+    ir::Poller poller(host);
+    if (overwrites_) {
+      for (std::size_t i = 0; i < count_; i++) {
+        const std::int64_t width = byte_width(node_.types[i].dtype);
+        walk_.for_each(indices, false, [&](std::int64_t at, std::int64_t from) {
+          windows_[i].copy(results[i] + at * width, updates[i] + from * width);
+          poller.did(8);
+        });
       }
-    });
-  });
-}
-
-/// Runs the region for each element that an update falls on.
-void call_combiner(KernelCall& call, const WindowWalk& walk, const Box& window,
-                   std::span<ScatterPlace> places) {
-  const std::size_t count = places.size();
-  std::vector<Literal> arguments(2 * count), results;
-  auto scalar_at = [](const Literal& array, std::int64_t i) {
-    const std::int64_t width = byte_width(array.dtype());
-    Literal scalar = Literal::uninitialized({array.dtype(), {}});
-    copy_bytes(scalar.mutable_bytes(), array.bytes() + i * width, width);
-    return scalar;
-  };
-  auto combine = [&](std::int64_t at, std::int64_t from) {
-    for (std::size_t i = 0; i < count; i++) {
-      arguments[i] = scalar_at(places[i].array, at);
-      arguments[count + i] = scalar_at(places[i].updates, from);
-    }
-    call.host.call(call.node.regions[0], arguments, results);
-    for (std::size_t i = 0; i < count; i++) {
-      const std::int64_t width = byte_width(places[i].array.dtype());
-      copy_bytes(places[i].array.mutable_bytes() + at * width, results[i].bytes(), width);
-    }
-  };
-  walk.for_each(false, [&](std::int64_t at, std::int64_t from) {
-    window.for_each_run([&](std::int64_t t, std::int64_t u, std::int64_t n, std::int64_t to_stride,
-                            std::int64_t from_stride) {
-      for (std::int64_t i = 0; i < n; i++)
-        combine(at + t + i * to_stride, from + u + i * from_stride);
-    });
-  });
-}
-
-void scatter_kernel(KernelCall& call) {
-  const ScatterDims& dims = call.attrs<ScatterAttributes>().dims;
-  const Function& region = call.node.regions[0];
-  const std::size_t count = call.outputs();
-  // Held until the end, since an array may be its own update or indices: its storage is then
-  // shared, and copied when written.
-  const Literal indices = call.input(count);
-  absl::InlinedVector<ScatterPlace, 1> places;
-  for (std::size_t i = 0; i < count; i++)
-    places.push_back({call.output(i), call.input(count + 1 + i)});
-  for (std::size_t i = 0; i < count; i++) call.output(i) = call.take(i);
-  const Shape &shape = call.output_type().shape, &updates_shape = places[0].updates.shape();
-  if (shape.elements() == 0 || updates_shape.elements() == 0) return;
-  const std::vector<std::int64_t> sizes = window_sizes(dims, shape, updates_shape);
-  const WindowWalk walk(scatter_window_dims(dims), shape, indices, updates_shape, sizes);
-  const Box elements(sizes, walk.operand_strides(), walk.windowed_strides(), 1);
-  if (overwrites(region)) {
-    for (ScatterPlace& place : places) {
-      const std::int64_t width = byte_width(place.array.dtype());
-      const Box window(sizes, walk.operand_strides(), walk.windowed_strides(), width);
-      std::byte* to = place.array.mutable_bytes();
-      walk.for_each(false, [&](std::int64_t at, std::int64_t from) {
-        window.copy(to + at * width, place.updates.bytes() + from * width);
+    } else if (combiner_ == Combiner::kOther) {
+      call_combiner(indices, updates, results, host);
+    } else {
+      for_dtype(node_.type().dtype, [&]<class T>() {
+        with_combiner<T>(combiner_, [&](auto combine) {
+          combine_windows(indices, reinterpret_cast<const T*>(updates[0]),
+                          reinterpret_cast<T*>(results[0]), combine, poller);
+        });
       });
     }
-    return;
   }
-  const Combiner combiner = count == 1 ? known_combiner(region) : Combiner::kOther;
-  if (combiner == Combiner::kOther) {
-    call_combiner(call, walk, elements, places);
-    return;
+  std::uint64_t overwrites(std::size_t result) const override {
+    return result < 64 ? std::uint64_t{1} << result : 0;
   }
-  for_dtype(call.output_type().dtype, [&]<class T>() {
-    with_combiner<T>(combiner,
-                     [&](auto combine) { combine_windows<T>(walk, elements, places[0], combine); });
-  });
+
+ private:
+  const ScatterDims& dims() const { return node_.attrs<ScatterAttributes>().dims; }
+  const TensorType& updates_type() const { return node_.operand_type(count_ + 1); }
+
+  /// Calls visit(array_offset, update_offset) for each element that an update falls on.
+  template <class Visit>
+  void for_each_element(const std::byte* indices, Visit&& visit) const {
+    walk_.for_each(indices, false, [&](std::int64_t at, std::int64_t from) {
+      elements_.for_each_run([&](std::int64_t t, std::int64_t u, std::int64_t n,
+                                 std::int64_t to_stride, std::int64_t from_stride) {
+        for (std::int64_t i = 0; i < n; i++)
+          visit(at + t + i * to_stride, from + u + i * from_stride);
+      });
+    });
+  }
+
+  template <class T, class Combine>
+  void combine_windows(const std::byte* indices, const T* updates, T* to, Combine combine,
+                       ir::Poller& poller) const {
+    for_each_element(indices, [&](std::int64_t at, std::int64_t from) {
+      to[at] = combine(to[at], updates[from]);
+      poller.did(1);
+    });
+  }
+
+  /// Runs the region for each element.
+  void call_combiner(const std::byte* indices, ir::OperandPlaces updates, ir::ResultPlaces results,
+                     ir::Host& host) const {
+    ir::RegionCall& region = host.region(node_.regions[0]);
+    absl::InlinedVector<std::int64_t, 2> widths;
+    absl::InlinedVector<const std::byte*, 4> given(2 * count_);
+    absl::InlinedVector<std::byte*, 2> made(count_);
+    for (std::size_t i = 0; i < count_; i++) widths.push_back(byte_width(node_.types[i].dtype));
+    for_each_element(indices, [&](std::int64_t at, std::int64_t from) {
+      for (std::size_t i = 0; i < count_; i++) {
+        made[i] = results[i] + at * widths[i];
+        given[i] = made[i];
+        given[count_ + i] = updates[i] + from * widths[i];
+      }
+      region.run(given, made);
+    });
+  }
+
+  const Node& node_;
+  std::size_t count_;
+  bool empty_;
+  std::vector<std::int64_t> sizes_;
+  WindowWalk walk_;
+  Box elements_;
+  bool overwrites_;
+  Combiner combiner_;
+  absl::InlinedVector<Box, 1> windows_;
+};
+
+std::unique_ptr<ir::Kernel> prepare_scatter(const Node& node) {
+  return std::make_unique<ScatterKernel>(node);
 }
 
 void scatter_hlo(const Node& node, std::string& out) {
@@ -242,10 +257,11 @@ const ir::OpDef kScatter{.name = "scatter",
                          .hlo = "scatter",
                          .stablehlo = "stablehlo.scatter",
                          .infer = infer_scatter,
-                         .kernel = scatter_kernel,
+                         .prepare = prepare_scatter,
                          .hlo_attributes = scatter_hlo,
                          .stablehlo_attributes = scatter_stablehlo,
                          .hlo_regions = "to_apply",
+                         .updates = true,
                          .linear = ir::Linear::kJointly,
                          .is_linear = is_linear_scatter,
                          .jvp = scatter_jvp,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/box.h"
+#include "ops/box_kernel.h"
 #include "ops/broadcast.h"
 #include "ops/derivative_rules.h"
 #include "ops/dynamic_slice.h"
@@ -43,25 +43,17 @@ InferredTypes infer_slice(const InferContext& context) {
   return {{x.dtype, dims}};
 }
 
-void slice_kernel(KernelCall& call) {
-  const auto& slice = call.attrs<SliceAttributes>();
-  const Literal& x = call.input(0);
-  const TensorType& type = call.node.type();
+std::unique_ptr<ir::Kernel> prepare_slice(const Node& node) {
+  const auto& slice = node.attrs<SliceAttributes>();
+  const TensorType& type = node.type();
   const std::int64_t width = byte_width(type.dtype);
-  Literal out = Literal::uninitialized(call.output_type());
-  Dims from = dense_strides(x.shape());
+  Dims from = dense_strides(node.operand_type(0).shape);
   std::int64_t first = 0;
   for (std::size_t i = 0; i < from.size() && type.elements() != 0; i++) {
     first += slice.starts[i] * from[i];
     if (type.shape[i] > 1) from[i] *= slice.strides[i];
   }
-  if (type.elements() == 1) {
-    copy_bytes(out.mutable_bytes(), x.bytes() + first * width, width);
-  } else if (type.elements() != 0) {
-    Box(type.shape.dims(), dense_strides(type.shape), from, width)
-        .copy(out.mutable_bytes(), x.bytes() + first * width);
-  }
-  call.output() = std::move(out);
+  return prepare_box(Box(type.shape.dims(), dense_strides(type.shape), from, width), first * width);
 }
 
 std::vector<Tensor> slice_transpose(const TransposeCall& c) {
@@ -115,7 +107,8 @@ const ir::OpDef kSlice{.name = "slice",
                        .stablehlo = "stablehlo.slice",
                        .arity = 1,
                        .infer = infer_slice,
-                       .kernel = slice_kernel,
+                       .prepare = prepare_slice,
+                       .cost = ir::Cost::kMovement,
                        .hlo_attributes = slice_hlo,
                        .stablehlo_attributes = slice_stablehlo,
                        .linear = Linear::kJointly,

@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <map>
-#include <mutex>
 
 #include "absl/container/flat_hash_map.h"
 #include "ir/region.h"
@@ -146,7 +145,7 @@ Tensor sorted_first(ir::Operands operands, std::int64_t axis, SourceLocation at,
                     std::size_t result) {
   std::vector<DType> dtypes;
   for (const Tensor& operand : operands) dtypes.push_back(operand.dtype());
-  return ir::make_many(kSort, std::move(operands), SortAttributes{axis, true}, at,
+  return ir::make_many(kSort, std::move(operands), SortAttributes{axis, true, KnownOrder{}}, at,
                        {ascending_comparator(dtypes)})[result];
 }
 
@@ -156,7 +155,7 @@ const ir::OpDef kSort{.name = "sort",
                       .hlo = "sort",
                       .stablehlo = "stablehlo.sort",
                       .infer = infer_sort,
-                      .kernel = sort_kernel,
+                      .prepare = prepare_sort,
                       .hlo_attributes = sort_hlo,
                       .stablehlo_attributes = sort_stablehlo,
                       .hlo_regions = "to_apply",
@@ -164,10 +163,7 @@ const ir::OpDef kSort{.name = "sort",
                       .reverse = sort_reverse};
 
 const Function& ascending_comparator(std::span<const DType> dtypes) {
-  static auto& made =
-      *new std::map<std::vector<DType>, Function>;  // kept for good, as combiner_region's
-  static auto& mutex = *new std::mutex;
-  const std::lock_guard lock(mutex);
+  thread_local std::map<std::vector<DType>, Function> made;
   Function& region = made[{dtypes.begin(), dtypes.end()}];
   if (region.empty()) {
     std::vector<TensorType> scalars;
@@ -178,6 +174,11 @@ const Function& ascending_comparator(std::span<const DType> dtypes) {
         [](std::span<const Tensor> p) { return std::vector<Tensor>{ascending(p[0], p[1])}; }, {});
   }
   return region;
+}
+
+void print_field(std::string& out, const KnownOrder& order) {
+  fmt::format_to(std::back_inserter(out), "operand {}{}{}", order.operand,
+                 order.descending ? " descending" : "", order.total ? " total" : "");
 }
 
 std::optional<KnownOrder> known_order(const Function& region) {
@@ -235,8 +236,9 @@ std::vector<Tensor> detail::sort_leaves(std::vector<Tensor> operands, std::int64
   };
   const std::int64_t normal = ops::normal_axis("sort", axis, operands[0].rank(), at);
   Function region = ir::trace_closed("less", "the comparator of sort_by", scalars, traced, at);
+  const std::optional<ops::KnownOrder> order = ops::known_order(region);
   return ir::make_many(ops::kSort, {operands.begin(), operands.end()},
-                       ops::SortAttributes{normal, stable}, at, {std::move(region)});
+                       ops::SortAttributes{normal, stable, order}, at, {std::move(region)});
 }
 
 }  // namespace rondo

@@ -10,9 +10,21 @@
 
 namespace rondo::ops {
 
+/// A comparator that the kernel need not call: the values of one operand in their own order.
+struct KnownOrder {
+  std::size_t operand = 0;
+  bool descending = false;
+  bool total = false;  // floats by IEEE 754's totalOrder; else -0 equals 0 and NaN is last
+  bool operator==(const KnownOrder&) const = default;
+};
+void print_field(std::string& out, const KnownOrder& order);
+
 struct SortAttributes {
   std::int64_t axis;
   bool stable;  // the kernel always is; others need not be where this is false
+  /// What the region does, where it is such an order. Decided when the op is made, since passes
+  /// rewrite regions.
+  std::optional<KnownOrder> order = std::nullopt;
   bool operator==(const SortAttributes&) const = default;
 };
 /// Operands: n arrays of one shape. Region: (l0, r0, l1, r1, ...) -> pred, whether l goes before r.
@@ -20,20 +32,15 @@ struct SortAttributes {
 extern const ir::OpDef kSort;
 
 /// The region that orders arrays of the given dtypes by the first one: ascending, -0 equal to 0,
-/// NaN last, complex numbers by their parts. Made once for each list and shared.
+/// NaN last, complex numbers by their parts. Made once for each
+/// list and thread.
 const Function& ascending_comparator(std::span<const DType> dtypes);
 
-/// How a comparator that the kernel knows orders the values of one operand.
-struct KnownOrder {
-  std::size_t operand = 0;
-  bool descending = false;
-  bool total = false;  // floats by IEEE 754's totalOrder; else -0 equals 0 and NaN is last
-};
 /// The order of a region that is ascending_comparator, or a single comparison of the values of one
 /// operand.
 std::optional<KnownOrder> known_order(const Function& region);
 
-void sort_kernel(KernelCall& call);
+std::unique_ptr<ir::Kernel> prepare_sort(const Node& node);
 
 // sort_derivatives.cc
 ir::Jvp sort_jvp(const ir::JvpCall& c);

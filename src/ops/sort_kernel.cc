@@ -1,14 +1,15 @@
-// How sorting runs: orders that are known become integer keys, which are sorted with their places;
-// all other comparators are called by a merge sort of ours, which ends and stays in bounds whatever
-// they answer.
+// How sorting runs: orders that are known become integer keys, which are sorted alone or with their
+// places; all other comparators are called by a merge sort of ours, which ends and stays in bounds
+// whatever they answer.
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "ops/combiners.h"
 #include "ops/sort.h"
+#include "ops/sort_keys.h"
 
 namespace rondo::ops {
 
@@ -33,7 +34,7 @@ struct Lines {
 
 /// An unsigned integer with the place of x in the order.
 template <class Key, class T>
-Key key_of(T x, const KnownOrder& order) {
+Key key_of(T x, KnownOrder order) {
   Key key;
   if constexpr (std::is_floating_point_v<T> || kIsHalf<T>) {
     using Bits =
@@ -66,92 +67,10 @@ Key key_of(T x, const KnownOrder& order) {
   return key;
 }
 
-template <class Key>
-struct Keyed {
-  Key key;
-  Key place;
-};
-
-/// Stable, by the bytes of the keys from the lowest up; bytes that are equal in all keys cost no
-/// pass.
-template <class Key>
-void radix_sort(Keyed<Key>* entries, Keyed<Key>* other, std::size_t n) {
-  std::array<std::array<std::size_t, 256>, sizeof(Key)> counts{};
-  for (std::size_t i = 0; i < n; i++) {
-    for (std::size_t byte = 0; byte < sizeof(Key); byte++)
-      counts[byte][entries[i].key >> (8 * byte) & 255]++;
-  }
-  Keyed<Key>* const home = entries;
-  for (std::size_t byte = 0; byte < sizeof(Key); byte++) {
-    auto& places = counts[byte];
-    if (places[entries[0].key >> (8 * byte) & 255] == n) continue;
-    std::size_t next = 0;
-    for (std::size_t& place : places) next += std::exchange(place, next);
-    for (std::size_t i = 0; i < n; i++)
-      other[places[entries[i].key >> (8 * byte) & 255]++] = entries[i];
-    std::swap(entries, other);
-  }
-  if (entries != home) std::copy(entries, entries + n, home);
-}
-
-template <class Key>
-void sort_keys(Keyed<Key>* entries, std::vector<Keyed<Key>>& scratch, std::size_t n) {
-  constexpr std::size_t kFewEntries = 24, kManyEntries = 512;
-  auto less = [](const Keyed<Key>& a, const Keyed<Key>& b) { return a.key < b.key; };
-  if (n <= kFewEntries) {
-    for (std::size_t i = 1; i < n; i++) {
-      const Keyed<Key> entry = entries[i];
-      std::size_t at = i;
-      for (; at > 0 && less(entry, entries[at - 1]); at--) entries[at] = entries[at - 1];
-      entries[at] = entry;
-    }
-  } else if (n < kManyEntries) {
-    // No two places are equal, so that this order is a stable one.
-    std::sort(entries, entries + n, [](const Keyed<Key>& a, const Keyed<Key>& b) {
-      return a.key == b.key ? a.place < b.place : a.key < b.key;
-    });
-  } else {
-    scratch.resize(n);
-    radix_sort(entries, scratch.data(), n);
-  }
-}
-
-/// Writes one line of every operand in the order `place(k)`.
-template <class Place>
-void write_line(KernelCall& call, absl::InlinedVector<Literal, 2>& outputs, const Lines& lines,
-                std::int64_t start, Place&& place) {
-  for (std::size_t i = 0; i < outputs.size(); i++) {
-    for_width(byte_width(call.output_type(i).dtype), [&]<class U>() {
-      const U* from = reinterpret_cast<const U*>(call.input(i).bytes()) + start;
-      U* to = reinterpret_cast<U*>(outputs[i].mutable_bytes()) + start;
-      for (std::int64_t k = 0; k < lines.count; k++)
-        to[k * lines.inner] = from[place(k) * lines.inner];
-    });
-  }
-}
-
-template <class Key, class T>
-void sort_by_keys(KernelCall& call, absl::InlinedVector<Literal, 2>& outputs, const Lines& lines,
-                  const KnownOrder& order) {
-  const T* values = reinterpret_cast<const T*>(call.input(order.operand).bytes());
-  absl::InlinedVector<Keyed<Key>, 32> entries(static_cast<std::size_t>(lines.count));
-  std::vector<Keyed<Key>> scratch;
-  lines.for_each([&](std::int64_t start) {
-    for (std::int64_t k = 0; k < lines.count; k++) {
-      entries[static_cast<std::size_t>(k)] = {key_of<Key>(values[start + k * lines.inner], order),
-                                              static_cast<Key>(k)};
-    }
-    sort_keys(entries.data(), scratch, entries.size());
-    write_line(call, outputs, lines, start, [&](std::int64_t k) {
-      return static_cast<std::int64_t>(entries[static_cast<std::size_t>(k)].place);
-    });
-  });
-}
-
 /// Merge sort of 0 .. n-1 by any comparator.
 template <class Less>
 void merge_sort(std::vector<std::int64_t>& places, std::vector<std::int64_t>& scratch,
-                Less&& less) {
+                ir::Poller& poller, Less&& less) {
   const std::size_t n = places.size();
   scratch.resize(n);
   for (std::size_t i = 0; i < n; i++) places[i] = static_cast<std::int64_t>(i);
@@ -164,83 +83,288 @@ void merge_sort(std::vector<std::int64_t>& places, std::vector<std::int64_t>& sc
             left == middle || (right < end && less(places[right], places[left]));
         scratch[to] = places[take_right ? right++ : left++];
       }
+      poller.did(static_cast<std::int64_t>(4 * (end - start)));
     }
     places.swap(scratch);
   }
 }
 
-template <class T>
-void sort_complex(KernelCall& call, absl::InlinedVector<Literal, 2>& outputs, const Lines& lines) {
-  using Key = std::conditional_t<sizeof(T) == 8, std::uint32_t, std::uint64_t>;
-  const T* values = reinterpret_cast<const T*>(call.input(0).bytes());
-  std::vector<std::pair<Key, Key>> keys(static_cast<std::size_t>(lines.count));
-  std::vector<std::int64_t> places(keys.size()), scratch;
-  lines.for_each([&](std::int64_t start) {
-    for (std::int64_t k = 0; k < lines.count; k++) {
-      const T value = values[start + k * lines.inner];
-      keys[static_cast<std::size_t>(k)] = {key_of<Key>(value.real(), {}),
-                                           key_of<Key>(value.imag(), {})};
-    }
-    merge_sort(places, scratch, [&](std::int64_t a, std::int64_t b) {
-      return keys[static_cast<std::size_t>(a)] < keys[static_cast<std::size_t>(b)];
-    });
-    write_line(call, outputs, lines, start,
-               [&](std::int64_t k) { return places[static_cast<std::size_t>(k)]; });
-  });
+/// The value of a key, of those that no other value shares: all but NaN and -0 in orders that are
+/// not total.
+template <class T, class Key>
+T value_of(Key key, KnownOrder order) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return (key != 0) != order.descending;
+  } else {
+    using Bits = std::make_unsigned_t<std::conditional_t<
+        sizeof(T) == 1, std::int8_t,
+        std::conditional_t<sizeof(T) == 2, std::int16_t,
+                           std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>>>;
+    constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1));
+    Bits bits = static_cast<Bits>(key);
+    if (order.descending) bits = static_cast<Bits>(~bits);
+    if constexpr (std::is_floating_point_v<T> || kIsHalf<T>)
+      bits = static_cast<Bits>(bits & kSign ? bits & ~kSign : ~bits);
+    else if constexpr (std::is_signed_v<T>)
+      bits = static_cast<Bits>(bits ^ kSign);
+    return std::bit_cast<T>(bits);
+  }
 }
 
-void sort_by_calls(KernelCall& call, absl::InlinedVector<Literal, 2>& outputs, const Lines& lines) {
-  const std::size_t n = outputs.size();
-  std::vector<Literal> arguments(2 * n), results;
-  std::vector<std::int64_t> places(static_cast<std::size_t>(lines.count)), scratch;
-  lines.for_each([&](std::int64_t start) {
-    auto load = [&](std::size_t argument, std::int64_t place) {
-      const std::size_t i = argument / 2;
-      Literal& scalar = arguments[argument];
-      if (!scalar.unique()) scalar = Literal::uninitialized({call.output_type(i).dtype, {}});
-      const auto width = static_cast<std::size_t>(byte_width(call.output_type(i).dtype));
-      std::copy_n(
-          call.input(i).bytes() + static_cast<std::size_t>(start + place * lines.inner) * width,
-          width, scalar.mutable_bytes());
-    };
-    merge_sort(places, scratch, [&](std::int64_t a, std::int64_t b) {
-      for (std::size_t i = 0; i < n; i++) {
-        load(2 * i, a);
-        load(2 * i + 1, b);
-      }
-      call.host.call(call.node.regions[0], arguments, results);
-      return results[0].data<bool>()[0];
-    });
-    write_line(call, outputs, lines, start,
-               [&](std::int64_t k) { return places[static_cast<std::size_t>(k)]; });
-  });
+/// Floats that share their key with others: they stay in the order in which they stood.
+template <class T>
+bool shares_key(T x) {
+  if constexpr (kIsHalf<T>)
+    return shares_key(static_cast<float>(x));
+  else if constexpr (std::is_floating_point_v<T>)
+    return x == 0 || x != x;
+  else
+    return false;
 }
+
+/// Memory for n Ts of undefined content, from the cache of blocks.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t n)
+      : storage_(Literal::uninitialized(
+            {DType::kU8, Shape({n * static_cast<std::int64_t>(sizeof(T))})})),
+        data_(reinterpret_cast<T*>(storage_.mutable_bytes())),
+        size_(static_cast<std::size_t>(n)) {}
+  T& operator[](std::int64_t i) { return data_[i]; }
+  std::span<T> span() { return {data_, size_}; }
+
+ private:
+  Literal storage_;
+  T* data_;
+  std::size_t size_;
+};
+
+class SortKernel : public ir::Kernel {
+ public:
+  explicit SortKernel(const Node& node)
+      : node_(node), lines_(node.type().shape, node.attrs<SortAttributes>().axis) {}
+
+ protected:
+  /// Writes one line of every operand in the order `place(k)`.
+  template <class Place>
+  void write_line(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t start,
+                  Place&& place) const {
+    for (std::size_t i = 0; i < results.size(); i++) {
+      for_width(byte_width(node_.types[i].dtype), [&]<class U>() {
+        const U* from = reinterpret_cast<const U*>(operands[i]) + start;
+        U* to = reinterpret_cast<U*>(results[i]) + start;
+        for (std::int64_t k = 0; k < lines_.count; k++)
+          to[k * lines_.inner] = from[place(k) * lines_.inner];
+      });
+    }
+  }
+
+  const Node& node_;
+  Lines lines_;
+};
+
+/// Sorts the values of the only operand.
+template <class T>
+class SortValues final : public SortKernel {
+ public:
+  SortValues(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    const T* values = reinterpret_cast<const T*>(operands[0]);
+    T* sorted = reinterpret_cast<T*>(results[0]);
+    const KnownOrder order = order_;
+    const std::int64_t n = lines_.count, stride = lines_.inner;
+    Scratch<Key> keys(n);
+    lines_.for_each([&](std::int64_t start) {
+      const T* from = values + start;
+      T* to = sorted + start;
+      std::int64_t shared = 0;
+      for (std::int64_t k = 0; k < n; k++) {
+        const T x = from[k * stride];
+        keys[k] = key_of<Key>(x, order);
+        shared += shares_key(x) ? 1 : 0;
+      }
+      if constexpr (sizeof(Key) == 4)
+        sort_keys(keys.span(), host);
+      else
+        sort_keys(keys.span(), 0, host);
+      for (std::int64_t k = 0; k < n; k++) to[k * stride] = value_of<T>(keys[k], order);
+      if (shared > 0 && !order.total) restore_shared(from, to, keys);
+      host.poll();
+    });
+  }
+
+ private:
+  using Key = std::conditional_t<(sizeof(T) <= 4), std::uint32_t, std::uint64_t>;
+
+  /// Writes zeros and NaNs in the order in which they stood.
+  void restore_shared(const T* from, T* to, Scratch<Key>& keys) const {
+    const auto sorted = keys.span();
+    const auto first_of = [&](Key key) {
+      return std::lower_bound(sorted.begin(), sorted.end(), key) - sorted.begin();
+    };
+    // The key that all NaNs, or both zeros, have.
+    Key zero = 0, nan = 0;
+    std::int64_t next_zero = -1, next_nan = -1;
+    for (std::int64_t k = 0; k < lines_.count; k++) {
+      const T x = from[k * lines_.inner];
+      if (!shares_key(x)) continue;
+      const bool is_zero = static_cast<double>(as_float(x)) == 0;
+      Key& key = is_zero ? zero : nan;
+      std::int64_t& next = is_zero ? next_zero : next_nan;
+      if (next < 0) {
+        key = key_of<Key>(x, order_);
+        next = first_of(key);
+      }
+      to[next++ * lines_.inner] = x;
+    }
+  }
+  static auto as_float(T x) {
+    if constexpr (kIsHalf<T>)
+      return static_cast<float>(x);
+    else
+      return x;
+  }
+
+  KnownOrder order_;
+};
+
+/// Sorts keys of up to 32 bits with their places, as one integer.
+template <class T>
+class SortPlaces final : public SortKernel {
+ public:
+  SortPlaces(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    const T* values = reinterpret_cast<const T*>(operands[order_.operand]);
+    const KnownOrder order = order_;
+    const std::int64_t n = lines_.count;
+    Scratch<std::uint64_t> entries(n);
+    lines_.for_each([&](std::int64_t start) {
+      for (std::int64_t k = 0; k < n; k++) {
+        const std::uint64_t key = key_of<std::uint32_t>(values[start + k * lines_.inner], order);
+        entries[k] = key << 32 | static_cast<std::uint64_t>(k);
+      }
+      sort_keys(entries.span(), 32, host);
+      write_line(operands, results, start, [&](std::int64_t k) {
+        return static_cast<std::int64_t>(static_cast<std::uint32_t>(entries[k]));
+      });
+      host.poll();
+    });
+  }
+
+ private:
+  KnownOrder order_;
+};
+
+/// Sorts places by keys that do not fit an integer with them: of 64 bits, pairs of them, or any
+/// that `Key` computes from a value.
+template <class T, class Key, Key (*key_of_value)(T, KnownOrder)>
+class SortWideKeys final : public SortKernel {
+ public:
+  SortWideKeys(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    struct Entry {
+      Key key;
+      std::int64_t place;
+      bool operator<(const Entry& other) const {
+        return key != other.key ? key < other.key : place < other.place;
+      }
+    };
+    const T* values = reinterpret_cast<const T*>(operands[order_.operand]);
+    const std::int64_t n = lines_.count;
+    // In blocks that are merged, so that the host can be polled.
+    constexpr std::int64_t kBlock = 1 << 16;
+    std::vector<Entry> entries(static_cast<std::size_t>(n)), other(n > kBlock ? entries.size() : 0);
+    lines_.for_each([&](std::int64_t start) {
+      for (std::int64_t k = 0; k < n; k++)
+        entries[static_cast<std::size_t>(k)] = {
+            key_of_value(values[start + k * lines_.inner], order_), k};
+      const auto at = [&](std::vector<Entry>& of, std::int64_t k) {
+        return of.begin() + static_cast<std::ptrdiff_t>(std::min(n, k));
+      };
+      for (std::int64_t first = 0; first < n; first += kBlock) {
+        std::sort(at(entries, first), at(entries, first + kBlock));
+        host.poll();
+      }
+      for (std::int64_t width = kBlock; width < n; width *= 2) {
+        for (std::int64_t first = 0; first < n; first += 2 * width) {
+          std::merge(at(entries, first), at(entries, first + width), at(entries, first + width),
+                     at(entries, first + 2 * width), at(other, first));
+          host.poll();
+        }
+        entries.swap(other);
+      }
+      write_line(operands, results, start,
+                 [&](std::int64_t k) { return entries[static_cast<std::size_t>(k)].place; });
+    });
+  }
+
+ private:
+  KnownOrder order_;
+};
+
+template <class T>
+std::pair<std::uint64_t, std::uint64_t> complex_key(T x, KnownOrder order) {
+  using Part = std::conditional_t<sizeof(T) == 8, std::uint32_t, std::uint64_t>;
+  return {key_of<Part>(x.real(), order), key_of<Part>(x.imag(), order)};
+}
+
+class SortByCalls final : public SortKernel {
+ public:
+  using SortKernel::SortKernel;
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    ir::RegionCall& less = host.region(node_.regions[0]);
+    ir::Poller poller(host);
+    const std::size_t n = results.size();
+    std::vector<std::int64_t> widths;
+    for (const TensorType& type : node_.types) widths.push_back(byte_width(type.dtype));
+    std::vector<const std::byte*> arguments(2 * n);
+    std::vector<std::int64_t> places(static_cast<std::size_t>(lines_.count)), scratch;
+    lines_.for_each([&](std::int64_t start) {
+      merge_sort(places, scratch, poller, [&](std::int64_t a, std::int64_t b) {
+        for (std::size_t i = 0; i < n; i++) {
+          arguments[2 * i] = operands[i] + (start + a * lines_.inner) * widths[i];
+          arguments[2 * i + 1] = operands[i] + (start + b * lines_.inner) * widths[i];
+        }
+        bool answer = false;
+        std::byte* place = reinterpret_cast<std::byte*>(&answer);
+        less.run(arguments, {&place, 1});
+        return answer;
+      });
+      write_line(operands, results, start,
+                 [&](std::int64_t k) { return places[static_cast<std::size_t>(k)]; });
+    });
+  }
+};
 
 }  // namespace
 
-void sort_kernel(KernelCall& call) {
-  const Lines lines(call.output_type().shape, call.attrs<SortAttributes>().axis);
-  if (lines.count < 2 || call.output_type().elements() == 0) {
-    for (std::size_t i = 0; i < call.outputs(); i++) call.output(i) = call.take(i);
-    return;
-  }
-  absl::InlinedVector<Literal, 2> outputs;
-  for (std::size_t i = 0; i < call.outputs(); i++)
-    outputs.push_back(Literal::uninitialized(call.output_type(i)));
-  if (const std::optional<KnownOrder> order = known_order(call.node.regions[0])) {
-    for_dtype(call.output_type(order->operand).dtype, [&]<class T>() {
-      if constexpr (kIsComplex<T>) {
-        sort_complex<T>(call, outputs, lines);
-      } else if (sizeof(T) <= 4 && lines.count <= UINT32_MAX) {
-        if constexpr (sizeof(T) <= 4) sort_by_keys<std::uint32_t, T>(call, outputs, lines, *order);
-      } else {
-        sort_by_keys<std::uint64_t, T>(call, outputs, lines, *order);
-      }
-    });
-  } else {
-    sort_by_calls(call, outputs, lines);
-  }
-  for (std::size_t i = 0; i < call.outputs(); i++) call.output(i) = std::move(outputs[i]);
+std::unique_ptr<ir::Kernel> prepare_sort(const Node& node) {
+  const auto& attributes = node.attrs<SortAttributes>();
+  const std::int64_t count = node.type().shape[attributes.axis];
+  if (count < 2 || node.type().elements() == 0) return ir::prepare_forwarding(node);
+  const std::optional<KnownOrder> order =
+      attributes.order ? attributes.order : known_order(node.regions[0]);
+  if (!order) return std::make_unique<SortByCalls>(node);
+  std::unique_ptr<ir::Kernel> kernel;
+  for_dtype(node.types[order->operand].dtype, [&]<class T>() {
+    if constexpr (kIsComplex<T>) {
+      using Key = std::pair<std::uint64_t, std::uint64_t>;
+      kernel = std::make_unique<SortWideKeys<T, Key, complex_key<T>>>(node, *order);
+    } else if (node.types.size() == 1) {
+      kernel = std::make_unique<SortValues<T>>(node, *order);
+    } else if constexpr (sizeof(T) <= 4) {
+      if (count <= UINT32_MAX)
+        kernel = std::make_unique<SortPlaces<T>>(node, *order);
+      else
+        kernel = std::make_unique<SortWideKeys<T, std::uint32_t, key_of<std::uint32_t, T>>>(node,
+                                                                                            *order);
+    } else {
+      kernel =
+          std::make_unique<SortWideKeys<T, std::uint64_t, key_of<std::uint64_t, T>>>(node, *order);
+    }
+  });
+  return kernel;
 }
 
 }  // namespace rondo::ops

@@ -20,7 +20,6 @@ namespace rondo::ops {
 using ir::fail;
 using ir::InferContext;
 using ir::InferredTypes;
-using ir::KernelCall;
 using ir::make;
 using ir::Node;
 using ir::OpDef;

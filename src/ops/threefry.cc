@@ -24,18 +24,16 @@ InferredTypes infer_threefry(const InferContext& context) {
   return {{DType::kU32, shape}, {DType::kU32, shape}};
 }
 
-void threefry_kernel(KernelCall& call) {
-  const TensorType& type = call.output_type();
+void threefry_kernel(const ir::KernelRun& run) {
+  const TensorType& type = run.node.type();
   const std::int64_t n = type.elements();
   const std::uint32_t* operands[4];
   std::int64_t steps[4];
   for (std::size_t i = 0; i < 4; i++) {
-    operands[i] = reinterpret_cast<const std::uint32_t*>(call.input(i).bytes());
-    steps[i] = call.input(i).shape().rank() == 0 ? 0 : 1;
+    operands[i] = run.operand<std::uint32_t>(i);
+    steps[i] = run.node.operand_type(i).rank() == 0 ? 0 : 1;
   }
-  Literal first = Literal::uninitialized(type), second = Literal::uninitialized(type);
-  auto* to0 = reinterpret_cast<std::uint32_t*>(first.mutable_bytes());
-  auto* to1 = reinterpret_cast<std::uint32_t*>(second.mutable_bytes());
+  std::uint32_t *to0 = run.result<std::uint32_t>(0), *to1 = run.result<std::uint32_t>(1);
   if (steps[0] == 0 && steps[1] == 0 && steps[2] == 0 && n > 0) {
     // One key for many counters, the lower words of which vary: a loop that vectorises.
     const std::uint32_t k0 = *operands[0], k1 = *operands[1], high = *operands[2];
@@ -60,8 +58,6 @@ void threefry_kernel(KernelCall& call) {
       to1[i] = x1;
     }
   }
-  call.output(0) = std::move(first);
-  call.output(1) = std::move(second);
 }
 
 std::vector<Tensor> expand_threefry(const Node& node, std::span<const Tensor> operands) {
@@ -95,7 +91,8 @@ std::vector<Tensor> expand_threefry(const Node& node, std::span<const Tensor> op
 const ir::OpDef kThreefry2x32{.name = "threefry2x32",
                               .arity = 4,
                               .infer = infer_threefry,
-                              .kernel = threefry_kernel,
+                              .prepare = ir::prepare_function<threefry_kernel>,
+                              .cost = ir::Cost::kElementwise,
                               .expand = expand_threefry,
                               .zero_derivative = true};
 

@@ -106,14 +106,14 @@ void check_window_dims(const InferContext& context, const WindowDims& dims,
   }
 }
 
-WindowWalk::WindowWalk(const WindowDims& dims, const Shape& operand, const Literal& indices,
+WindowWalk::WindowWalk(const WindowDims& dims, const Shape& operand, const TensorType& indices,
                        const Shape& windowed, std::span<const std::int64_t> sizes)
-    : indices_(indices),
+    : index_dtype_(indices.dtype),
       operand_strides_(dense_strides(operand)),
       windowed_strides_(operand.size(), 0) {
   const Dims windowed_strides = dense_strides(windowed),
-             indices_strides = dense_strides(indices.shape());
-  const bool implied = dims.index_vector_dim == indices.shape().rank();
+             indices_strides = dense_strides(indices.shape);
+  const bool implied = dims.index_vector_dim == indices.rank();
   index_stride_ = implied ? 0 : indices_strides[static_cast<std::size_t>(dims.index_vector_dim)];
   std::size_t next = 0;
   for (std::int64_t axis = 0; axis < operand.rank(); axis++) {
@@ -142,9 +142,10 @@ WindowWalk::WindowWalk(const WindowDims& dims, const Shape& operand, const Liter
   }
 }
 
-bool WindowWalk::start_of(std::int64_t indices_at, bool clamped, std::int64_t& offset) const {
+bool WindowWalk::start_of(const std::byte* indices, std::int64_t indices_at, bool clamped,
+                          std::int64_t& offset) const {
   for (const Start& start : starts_) {
-    std::int64_t index = index_at(indices_, indices_at);
+    std::int64_t index = index_at(index_dtype_, indices, indices_at);
     if (clamped)
       index = std::clamp<std::int64_t>(index, 0, start.room);
     else if (index < 0 || index > start.room)

@@ -12,7 +12,6 @@
 
 #include "ops/box.h"
 #include "ops/support.h"
-#include "rondo/literal.h"
 
 namespace rondo::ops {
 
@@ -53,7 +52,7 @@ class WindowWalk {
  public:
   /// `sizes`: of a window along each axis of the operand. `windowed`: the shape of the result or of
   /// the updates.
-  WindowWalk(const WindowDims& dims, const Shape& operand, const Literal& indices,
+  WindowWalk(const WindowDims& dims, const Shape& operand, const TensorType& indices,
              const Shape& windowed, std::span<const std::int64_t> sizes);
 
   /// Strides in elements along each axis of the operand; 0 in `windowed` for axes that it lacks.
@@ -63,7 +62,7 @@ class WindowWalk {
   /// Calls visit(operand_offset, windowed_offset), in elements, for each window. One that reaches
   /// over the edge of the operand is moved inwards if `clamped`, else left out.
   template <class Visit>
-  void for_each(bool clamped, Visit&& visit) const {
+  void for_each(const std::byte* indices, bool clamped, Visit&& visit) const {
     Dims index(batch_.size(), 0);
     std::int64_t operand_at = 0, windowed_at = 0, indices_at = 0;
     for (const Batch& axis : batch_) {
@@ -71,7 +70,7 @@ class WindowWalk {
     }
     while (true) {
       std::int64_t start = 0;
-      if (start_of(indices_at, clamped, start)) visit(operand_at + start, windowed_at);
+      if (start_of(indices, indices_at, clamped, start)) visit(operand_at + start, windowed_at);
       std::size_t axis = batch_.size();
       while (true) {
         if (axis-- == 0) return;
@@ -101,9 +100,10 @@ class WindowWalk {
   };
 
   /// The offset of a window; false if it does not fit.
-  bool start_of(std::int64_t indices_at, bool clamped, std::int64_t& offset) const;
+  bool start_of(const std::byte* indices, std::int64_t indices_at, bool clamped,
+                std::int64_t& offset) const;
 
-  const Literal& indices_;
+  DType index_dtype_;
   std::int64_t index_stride_;
   absl::InlinedVector<Batch, 4> batch_;
   absl::InlinedVector<Start, 4> starts_;

@@ -306,5 +306,23 @@ TEST(Literal, Prints) {
   EXPECT_EQ(Literal::zeros(s32({65})).str(), "s32[65] {0, 0, 0, ..., 0, 0, 0}");
 }
 
+// Results that share storage with an argument whose span is still held.
+TEST(Literal, ASpanForWritingReachesNoCopy) {
+  Literal a = Literal::from<float>({1, 2, 3}, {3});
+  const std::span<float> values = a.mutable_data<float>();
+  const Literal copy = a;
+  Literal assigned;
+  assigned = a;
+  values[0] = 7;
+  EXPECT_EQ(a.data<float>()[0], 7);
+  EXPECT_EQ(copy.data<float>()[0], 1);
+  EXPECT_EQ(assigned.data<float>()[0], 1);
+  const Literal shared = copy;  // of copies there is no span
+  EXPECT_EQ(shared.bytes(), copy.bytes());
+  const Literal moved = std::move(a);
+  values[1] = 8;
+  EXPECT_EQ(moved.data<float>()[1], 8);
+}
+
 }  // namespace
 }  // namespace rondo

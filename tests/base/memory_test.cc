@@ -164,18 +164,47 @@ TEST(LiteralMemory, SmallBlocksAreRecycled) {
 }
 
 TEST(LiteralMemory, TheCacheIsBoundedAndGoesWithItsThread) {
+  release_cached_memory();
   const std::int64_t before = live_blocks;
   std::thread([before] {
-    for (const std::int64_t size : {1, 64, 65, 256, 1000, 4096, 4097, 100000}) {
+    const auto many_of = [](std::int64_t size) {
       std::vector<Literal> many;
       for (int i = 0; i < 3000; ++i) many.push_back(Literal::uninitialized(u8({size})));
-    }
+    };
+    for (const std::int64_t size : {1, 64, 65, 256, 1000, 4096, 4097, 100000}) many_of(size);
     std::int64_t bound = 0;
     for (const std::size_t size : kCachedBlockSizes)
       bound += static_cast<std::int64_t>(kCachedBytesPerSize / size);
+    // Of the largest size the process keeps some.
+    EXPECT_LE(live_blocks - before, bound + static_cast<std::int64_t>(kMostLargeBytes / 100000));
+    release_cached_memory();
+    EXPECT_EQ(live_blocks, before);
+    many_of(64);
     EXPECT_GT(live_blocks - before, 0);
     EXPECT_LE(live_blocks - before, bound);
   }).join();
+  EXPECT_EQ(live_blocks, before);
+}
+
+TEST(LiteralMemory, LargeBlocksAreRecycledWithinABound) {
+  release_cached_memory();
+  const std::int64_t before = live_blocks;
+  { const Literal first = Literal::zeros(f32({512, 512})); }
+  const std::int64_t made = blocks_made;
+  for (int i = 0; i < 100; ++i) {
+    const Literal a = Literal::uninitialized(f32({512, 512}));
+    const Literal slightly_smaller = Literal::uninitialized(f32({510, 512}));
+    EXPECT_NE(a.bytes(), slightly_smaller.bytes());
+  }
+  EXPECT_LE(blocks_made - made, 1);
+  // More than the bound are let go of.
+  std::vector<Literal> many;
+  for (std::size_t bytes = 0; bytes < 2 * kMostLargeBytes; bytes += std::size_t{1} << 23)
+    many.push_back(Literal::uninitialized(u8({std::int64_t{1} << 23})));
+  many.clear();
+  EXPECT_GT(live_blocks, before);
+  EXPECT_LE(live_blocks - before, static_cast<std::int64_t>(kMostLargeBytes >> 23) + 2);
+  release_cached_memory();
   EXPECT_EQ(live_blocks, before);
 }
 

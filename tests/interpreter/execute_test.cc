@@ -46,6 +46,19 @@ TEST(Run, ArgumentsStayAsTheyWere) {
   expect_values<int>(run.run({x})[0], {3}, {10, 3, 4});
 }
 
+TEST(Run, ResultsDoNotChangeWithASpanOfAnArgument) {
+  Literal argument = Literal::from<float>({1, 2, 3}, {3});
+  const std::span<float> values = argument.mutable_data<float>();
+  const Executable same = compile(trace([](Tensor x) { return x; }, f32({3})));
+  const Literal result = same.run({argument})[0];
+  const Tensor lazy = Tensor(argument) + 0.0f;
+  const Literal evaluated = (lazy * 1.0f).eval();
+  values[0] = 100;
+  EXPECT_EQ(result.data<float>()[0], 1);
+  EXPECT_EQ(evaluated.data<float>()[0], 1);
+  EXPECT_EQ(lazy.eval().data<float>()[0], 1);
+}
+
 TEST(Run, PeakBytesAreCounted) {
   const Executable run = compile(
       trace([](Tensor x) { return sum((x + 1) * (x + 2)); }, f32({1 << 16})), {.optimize = false});

@@ -77,6 +77,25 @@ TEST(Order, AnArrayThatIsReadAfterItsUpdateIsNotCopied) {
             2 * kBytes + 4096);
 }
 
+TEST(Order, AnArrayThatIsReadAfterABranchOrALoopWritesItIsNotCopied) {
+  constexpr std::int64_t kLength = 1 << 20, kBytes = kLength * 4;
+  EXPECT_LT(peak_of(kLength,
+                    [](Tensor i, Tensor s, Tensor sum) {
+                      const Tensor next = cond(
+                          eq(i % 2, 0), [=](Tensor t) { return update(t, i, 1.0f); },
+                          [](Tensor t) { return t; }, s);
+                      return std::tuple(next, sum + s[i] + s[i + 1]);
+                    }),
+            2 * kBytes + 4096);
+  EXPECT_LT(peak_of(kLength,
+                    [](Tensor i, Tensor s, Tensor sum) {
+                      const Tensor next = fori_loop(
+                          0, 3, [=](Tensor k, Tensor t) { return update(t, i + k, 1.0f); }, s);
+                      return std::tuple(next, sum + s[i] + s[i + 1]);
+                    }),
+            2 * kBytes + 4096);
+}
+
 TEST(Order, TheGradientThroughUpdatesWritesInPlace) {
   constexpr std::int64_t kLength = 1 << 20, kBytes = kLength * 8;
   const auto f = [](Tensor x) {

@@ -1,0 +1,82 @@
+#include "ops/blas.h"
+
+#include <algorithm>
+#include <limits>
+
+#ifdef RONDO_WITH_OPENBLAS
+#include <cblas.h>
+#endif
+
+namespace rondo::ops {
+
+#ifdef RONDO_WITH_OPENBLAS
+
+namespace {
+
+/// Rows in panels, between which the host is polled: some ten milliseconds each.
+constexpr std::int64_t kPanelProducts = std::int64_t{1} << 28;
+
+/// OpenBLAS would start a thread for each core. A run takes one, however many there are; results do
+/// not depend on it.
+void use_one_thread() {
+  static const bool done = [] {
+    openblas_set_num_threads(1);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+template <class T, class Gemm>
+void multiply_panels(Gemm gemm, const T* a, bool a_swapped, const T* b, bool b_swapped,
+                     std::int64_t m, std::int64_t count, std::int64_t n, T* out, ir::Host& host) {
+  use_one_thread();
+  const std::int64_t rows = std::max<std::int64_t>(kPanelProducts / (count * n), 64);
+  for (std::int64_t first = 0; first < m; first += rows) {
+    if (first > 0) host.poll();
+    const std::int64_t panel = std::min(rows, m - first);
+    const auto narrow = [](std::int64_t size) { return static_cast<blasint>(size); };
+    gemm(CblasRowMajor, a_swapped ? CblasTrans : CblasNoTrans,
+         b_swapped ? CblasTrans : CblasNoTrans, narrow(panel), narrow(n), narrow(count), T(1),
+         a + first * (a_swapped ? 1 : count), narrow(a_swapped ? m : count), b,
+         narrow(b_swapped ? count : n), T(0), out + first * n, narrow(n));
+  }
+  host.poll();
+}
+
+bool pays(std::int64_t m, std::int64_t count, std::int64_t n) {
+  // The library's sizes are ints. Below some 10^4 products its call costs more than the tiles do;
+  // products with vectors are bound by memory, and our sums of them are more accurate.
+  constexpr std::int64_t kMost = std::numeric_limits<blasint>::max();
+  return std::min({m, count, n}) >= 4 && std::max({m, count, n}) <= kMost &&
+         static_cast<double>(m) * static_cast<double>(count) * static_cast<double>(n) >= 16384;
+}
+
+}  // namespace
+
+bool blas_multiply(const float* a, bool a_swapped, const float* b, bool b_swapped, std::int64_t m,
+                   std::int64_t count, std::int64_t n, float* out, ir::Host& host) {
+  if (!pays(m, count, n)) return false;
+  multiply_panels(cblas_sgemm, a, a_swapped, b, b_swapped, m, count, n, out, host);
+  return true;
+}
+bool blas_multiply(const double* a, bool a_swapped, const double* b, bool b_swapped, std::int64_t m,
+                   std::int64_t count, std::int64_t n, double* out, ir::Host& host) {
+  if (!pays(m, count, n)) return false;
+  multiply_panels(cblas_dgemm, a, a_swapped, b, b_swapped, m, count, n, out, host);
+  return true;
+}
+
+#else
+
+bool blas_multiply(const float*, bool, const float*, bool, std::int64_t, std::int64_t, std::int64_t,
+                   float*, ir::Host&) {
+  return false;
+}
+bool blas_multiply(const double*, bool, const double*, bool, std::int64_t, std::int64_t,
+                   std::int64_t, double*, ir::Host&) {
+  return false;
+}
+
+#endif
+
+}  // namespace rondo::ops
