@@ -92,9 +92,30 @@ struct RunOptions {
   RunStats* stats = nullptr;  // filled with the statistics of this run
 };
 
+/// What runs a program.
+enum class Executor : std::uint8_t {
+  /// What the environment variable RONDO_EXECUTOR names (`reference`, `bytecode`, `compiled`), else
+  /// kReference.
+  kDefault,
+  /// Node by node, as the IR says it: what the others are compared with.
+  kReference,
+  /// Compiled to loops over scalars and buffers, which run as bytecode on any machine.
+  kBytecode,
+  /// The same as native code, where the machine has that; else as bytecode.
+  kCompiled,
+};
+
 struct CompileOptions {
   /// False: the graph as it stands, node by node, without any pass.
   bool optimize = true;
+  /// A product that is only added to something is rounded together with the sum (a fused
+  /// multiply-add), as C++ compilers do. False: each op is rounded by itself, which gives the
+  /// reference executor's bits. The reference never contracts.
+  bool contract = true;
+  Executor executor = Executor::kDefault;
+  /// Bytes that a run may take beside its arguments and results. A program that is known to take
+  /// more is refused: compile throws ExecutionError. The reference executor does not know.
+  std::optional<std::int64_t> memory_limit = std::nullopt;
 };
 
 /// A program that is ready to run. Copies share it; run() may be called from many threads at once.
@@ -122,6 +143,9 @@ class RONDO_API Executable {
   std::int64_t bytes() const;
   /// The program that is run: after the passes, if there were any.
   const Function& function() const;
+  /// What runs, as text to read: the executor, then loops and buffers, or the program node by node
+  /// where it is the reference that runs it (and why, if another one was asked for).
+  std::string program() const;
 
   struct Impl;
 

@@ -78,12 +78,14 @@ std::vector<Tensor> tape_jvp(const ir::JvpCall& call) {
 }  // namespace
 
 const ir::OpDef kTapeWrite{.name = "tape_write",
+                           .grows = true,
                            .arity = 3,
                            .infer = infer_tape_write,
                            .kernel = tape_write_kernel,
                            .expand = tape_in_text,
                            .jvp = tape_jvp};
 const ir::OpDef kTapeRead{.name = "tape_read",
+                          .grows = true,
                           .arity = 2,
                           .infer = infer_tape_read,
                           .kernel = tape_read_kernel,

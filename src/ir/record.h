@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,11 @@ class Attributes;
 class Kernel;
 class KernelCall;
 struct OpDef;
+// ir/element.h
+struct ElementCall;
+struct AxisRead;
+struct WriteMap;
+struct ElementReduction;
 // ir/derivative.h
 struct JvpCall;
 struct TransposeCall;
@@ -62,6 +68,22 @@ using ExpandRule = std::vector<Tensor> (*)(const Node&, std::span<const Tensor> 
 /// Appends what stands after the operands: `, dimensions={0}` in HLO; for StableHLO's generic form
 /// the entries of the attribute dictionary, `dimension = 0 : i64, is_stable = true`.
 using TextRule = void (*)(const Node&, std::string& out);
+
+/// Writes one element of the result from the same element of each operand.
+using ElementRule = absl::InlinedVector<std::uint32_t, 2> (*)(const ElementCall&);
+/// Where an element of the result is in operand 0.
+using ReadRule = absl::InlinedVector<AxisRead, 4> (*)(const Node&);
+/// Which parts of the result the operands give.
+using WriteRule = WriteMap (*)(const Node&);
+/// How loops reduce operand 0; none where only the kernel can.
+using ReductionRule = std::optional<ElementReduction> (*)(const Node&);
+
+/// Sets of dtypes, a bit each.
+using DTypes = std::uint32_t;
+constexpr DTypes dtypes(auto... each) { return (0u | ... | (1u << static_cast<unsigned>(each))); }
+inline constexpr DTypes kAllDTypes = (1u << kDTypeCount) - 1;
+inline constexpr DTypes kRealDTypes = kAllDTypes & ~dtypes(DType::kC64, DType::kC128);
+inline constexpr DTypes kFloatDTypes = dtypes(DType::kF16, DType::kBF16, DType::kF32, DType::kF64);
 
 /// The tangents of the results; an empty Tensor where it is zero.
 using JvpRule = std::vector<Tensor> (*)(const JvpCall&);
@@ -103,7 +125,15 @@ enum class OpKind : std::uint8_t {
 };
 
 struct OpDef {
-  std::string_view name;      // in the IR's text and in errors
+  std::string_view name;  // in the IR's text and in errors
+  // For executors that write loops; without any of them an op runs by its kernel.
+  ElementRule element = nullptr;
+  DTypes element_dtypes = kRealDTypes;  // of operand 0, for which the rule is right
+  ReadRule read = nullptr;
+  WriteRule write = nullptr;
+  ReductionRule reduction = nullptr;
+  bool same_bytes = false;    // the result is operand 0 byte by byte, of another type
+  bool grows = false;         // a result may have more elements than its type says
   std::string_view hlo = {};  // HLO opcode; empty: expanded before it is printed
   std::string_view stablehlo =
       {};          // with the dialect, `stablehlo.add`; empty: expanded before it is printed

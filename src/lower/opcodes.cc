@@ -1,5 +1,9 @@
 #include "lower/opcodes.h"
 
+#include <limits>
+
+#include "lower/arithmetic.h"
+
 namespace rondo::lower {
 
 const OpcodeInfo& info(Opcode code) noexcept {
@@ -69,6 +73,35 @@ std::string_view type_name(Type type) noexcept {
 std::int64_t width(Type type) noexcept {
   static constexpr std::int64_t kWidths[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8};
   return kWidths[static_cast<std::size_t>(type)];
+}
+
+std::uint64_t identity(Opcode combine, Type type) noexcept {
+  return for_type(type, [&]<class T>() -> std::uint64_t {
+    using Limits = std::numeric_limits<Computed<T>>;
+    const auto extreme = [](bool low) {
+      if constexpr (is_float_type<T>)
+        return T(low ? -Limits::infinity() : Limits::infinity());
+      else
+        return T(low ? Limits::lowest() : Limits::max());
+    };
+    switch (combine) {
+      case Opcode::kMultiply:
+        return to_bits(converted<T>(1));
+      case Opcode::kMin:
+        return to_bits(extreme(false));
+      case Opcode::kMax:
+        return to_bits(extreme(true));
+      case Opcode::kAnd:
+        if constexpr (is_pred_type<T>)
+          return 1;
+        else if constexpr (std::is_integral_v<T>)
+          return to_bits(static_cast<T>(~T(0)));
+        else
+          return 0;
+      default:
+        return 0;
+    }
+  });
 }
 
 Type type_of(DType dtype) noexcept {

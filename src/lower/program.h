@@ -26,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -227,6 +228,7 @@ class Kernel {
 struct Call {
   std::shared_ptr<const Kernel> kernel;
   std::vector<Value> pointers;  // operands, then results, in the kernel's order
+  std::string_view name = {};   // of the op, to read
 };
 
 /// A move of whole bytes between places that do not overlap.
@@ -240,6 +242,7 @@ struct LoopInfo {
   SourceLocation at;
   std::optional<std::int64_t> trip_count;
   std::optional<std::int64_t> max_trip_count;  // a promise: more trips are an error
+  std::optional<std::int64_t> promised;        // the promise as the user made it, where it differs
   std::uint32_t outer = kNoLoop;
 };
 

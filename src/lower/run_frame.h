@@ -7,6 +7,8 @@
 
 namespace rondo::lower {
 
+struct Program;
+
 /// Why a program left before its end.
 enum class Status : std::int32_t {
   kDone = 0,
@@ -29,7 +31,9 @@ struct RunFrame {
   std::int64_t max_iterations = INT64_MAX;
   bool (*attend)(RunFrame*, std::uint32_t loop) = nullptr;
   std::uint32_t failed_loop = 0xffffffffu;  // where a status other than kDone arose
-  void* host = nullptr;  // of those who run the program: observers, the reason of a failure
+  void* host = nullptr;   // of those who run the program: observers, the reason of a failure
+  void* watch = nullptr;  // of `attend`
+  const Program* program = nullptr;  // of `attend`
 };
 
 }  // namespace rondo::lower

@@ -3,6 +3,7 @@
 
 #include "ops/derivative_rules.h"
 #include "ops/element_math.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/slopes.h"
@@ -34,6 +35,8 @@ struct Round {
 }  // namespace math
 
 namespace {
+
+Value clamped(lower::Builder& b, Value lo, Value x, Value hi) { return b.min(b.max(lo, x), hi); }
 
 std::vector<Tensor> add_jvp(const JvpCall& c) {
   return {ir::add_tangents(c.tangents[0], c.tangents[1])};
@@ -99,67 +102,99 @@ std::vector<Tensor> clamp_jvp(const JvpCall& c) {
 
 }  // namespace
 
-const OpDef kAdd = elementwise<2, math::Add, kPreds | kNumbers>({.name = "add",
-                                                                 .hlo = "add",
-                                                                 .stablehlo = "stablehlo.add",
-                                                                 .commutative = true,
-                                                                 .linear = Linear::kJointly,
-                                                                 .jvp = add_jvp,
-                                                                 .transpose = add_transpose});
-const OpDef kSubtract = elementwise<2, math::Subtract, kNumbers>({.name = "subtract",
-                                                                  .hlo = "subtract",
-                                                                  .stablehlo = "stablehlo.subtract",
-                                                                  .linear = Linear::kJointly,
-                                                                  .jvp = subtract_jvp,
-                                                                  .transpose = subtract_transpose});
-const OpDef kMultiply =
-    elementwise<2, math::Multiply, kPreds | kNumbers>({.name = "multiply",
-                                                       .hlo = "multiply",
-                                                       .stablehlo = "stablehlo.multiply",
-                                                       .commutative = true,
-                                                       .linear = Linear::kSeparately,
-                                                       .transpose = multiply_transpose});
-const OpDef kDivide = elementwise<2, math::Divide, kNumbers>({.name = "divide",
-                                                              .hlo = "divide",
-                                                              .stablehlo = "stablehlo.divide",
-                                                              .linear = Linear::kFirst,
-                                                              .jvp = divide_jvp,
-                                                              .transpose = divide_transpose});
-const OpDef kRemainder =
-    elementwise<2, math::Remainder, kIntegers | kFloats>({.name = "remainder",
-                                                          .hlo = "remainder",
-                                                          .stablehlo = "stablehlo.remainder",
-                                                          .jvp = remainder_jvp});
+const OpDef kAdd =
+    elementwise<2, math::Add, kPreds | kNumbers>({.name = "add",
+                                                  .element = pred_or<code::kAdd, code::kOr>,
+                                                  .element_dtypes = ir::kAllDTypes,
+                                                  .hlo = "add",
+                                                  .stablehlo = "stablehlo.add",
+                                                  .commutative = true,
+                                                  .linear = Linear::kJointly,
+                                                  .jvp = add_jvp,
+                                                  .transpose = add_transpose});
+const OpDef kSubtract =
+    elementwise<2, math::Subtract, kNumbers>({.name = "subtract",
+                                              .element = by_parts<code::kSubtract>,
+                                              .element_dtypes = ir::kAllDTypes,
+                                              .hlo = "subtract",
+                                              .stablehlo = "stablehlo.subtract",
+                                              .linear = Linear::kJointly,
+                                              .jvp = subtract_jvp,
+                                              .transpose = subtract_transpose});
+const OpDef kMultiply = elementwise<2, math::Multiply, kPreds | kNumbers>(
+    {.name = "multiply",
+     .element = pred_or<code::kMultiply, code::kAnd>,
+     .hlo = "multiply",
+     .stablehlo = "stablehlo.multiply",
+     .commutative = true,
+     .linear = Linear::kSeparately,
+     .transpose = multiply_transpose});
+const OpDef kDivide =
+    elementwise<2, math::Divide, kNumbers>({.name = "divide",
+                                            .element = binary_element<code::kDivide>,
+                                            .hlo = "divide",
+                                            .stablehlo = "stablehlo.divide",
+                                            .linear = Linear::kFirst,
+                                            .jvp = divide_jvp,
+                                            .transpose = divide_transpose});
+const OpDef kRemainder = elementwise<2, math::Remainder, kIntegers | kFloats>(
+    {.name = "remainder",
+     .element = binary_element<code::kRemainder>,
+     .hlo = "remainder",
+     .stablehlo = "stablehlo.remainder",
+     .jvp = remainder_jvp});
 const OpDef kMaximum = elementwise<2, math::Maximum, kOrdered>(
     {.name = "maximum",
+     .element = pred_or<code::kMax, code::kOr>,
      .hlo = "maximum",
      .stablehlo = "stablehlo.maximum",
      .commutative = true,
      .jvp = partials<extreme_partial<1, 0>, extreme_partial<1, 1>>});
 const OpDef kMinimum = elementwise<2, math::Minimum, kOrdered>(
     {.name = "minimum",
+     .element = pred_or<code::kMin, code::kAnd>,
      .hlo = "minimum",
      .stablehlo = "stablehlo.minimum",
      .commutative = true,
      .jvp = partials<extreme_partial<-1, 0>, extreme_partial<-1, 1>>});
-const OpDef kClamp = elementwise<3, math::Clamp, kIntegers | kFloats>(
-    {.name = "clamp", .hlo = "clamp", .stablehlo = "stablehlo.clamp", .jvp = clamp_jvp});
+const OpDef kClamp =
+    elementwise<3, math::Clamp, kIntegers | kFloats>({.name = "clamp",
+                                                      .element = element_of<clamped>,
+                                                      .hlo = "clamp",
+                                                      .stablehlo = "stablehlo.clamp",
+                                                      .jvp = clamp_jvp});
 
 const OpDef kNegate = elementwise<1, math::Negate, kNumbers>({.name = "negate",
+                                                              .element = by_parts<code::kNegate>,
+                                                              .element_dtypes = ir::kAllDTypes,
                                                               .hlo = "negate",
                                                               .stablehlo = "stablehlo.negate",
                                                               .linear = Linear::kJointly,
                                                               .transpose = negate_transpose});
-const OpDef kAbs = elementwise<1, math::Abs, kSigned | kInexact>(
-    {.name = "abs", .hlo = "abs", .stablehlo = "stablehlo.abs", .jvp = abs_jvp});
-const OpDef kSign = elementwise<1, math::Sign, kSigned | kInexact>(
-    {.name = "sign", .hlo = "sign", .stablehlo = "stablehlo.sign", .zero_derivative = true});
-const OpDef kFloor = elementwise<1, math::Floor, kFloats>(
-    {.name = "floor", .hlo = "floor", .stablehlo = "stablehlo.floor", .zero_derivative = true});
-const OpDef kCeil = elementwise<1, math::Ceil, kFloats>(
-    {.name = "ceil", .hlo = "ceil", .stablehlo = "stablehlo.ceil", .zero_derivative = true});
+const OpDef kAbs =
+    elementwise<1, math::Abs, kSigned | kInexact>({.name = "abs",
+                                                   .element = unary_element<code::kAbs>,
+                                                   .hlo = "abs",
+                                                   .stablehlo = "stablehlo.abs",
+                                                   .jvp = abs_jvp});
+const OpDef kSign = elementwise<1, math::Sign, kSigned | kInexact>({.name = "sign",
+                                                                    .element = sign_element,
+                                                                    .hlo = "sign",
+                                                                    .stablehlo = "stablehlo.sign",
+                                                                    .zero_derivative = true});
+const OpDef kFloor = elementwise<1, math::Floor, kFloats>({.name = "floor",
+                                                           .element = unary_element<code::kFloor>,
+                                                           .hlo = "floor",
+                                                           .stablehlo = "stablehlo.floor",
+                                                           .zero_derivative = true});
+const OpDef kCeil = elementwise<1, math::Ceil, kFloats>({.name = "ceil",
+                                                         .element = unary_element<code::kCeil>,
+                                                         .hlo = "ceil",
+                                                         .stablehlo = "stablehlo.ceil",
+                                                         .zero_derivative = true});
 const OpDef kRound =
     elementwise<1, math::Round, kFloats>({.name = "round",
+                                          .element = unary_element<code::kRoundEven>,
                                           .hlo = "round-nearest-even",
                                           .stablehlo = "stablehlo.round_nearest_even",
                                           .zero_derivative = true});

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "ops/element_math.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
@@ -25,46 +26,62 @@ struct CountLeadingZeros {
 
 }  // namespace math
 
-const OpDef kAnd = elementwise<2, math::And, kPreds | kIntegers>({.name = "and",
-                                                                  .hlo = "and",
-                                                                  .stablehlo = "stablehlo.and",
-                                                                  .commutative = true,
-                                                                  .zero_derivative = true});
-const OpDef kOr = elementwise<2, math::Or, kPreds | kIntegers>({.name = "or",
-                                                                .hlo = "or",
-                                                                .stablehlo = "stablehlo.or",
-                                                                .commutative = true,
-                                                                .zero_derivative = true});
-const OpDef kXor = elementwise<2, math::Xor, kPreds | kIntegers>({.name = "xor",
-                                                                  .hlo = "xor",
-                                                                  .stablehlo = "stablehlo.xor",
-                                                                  .commutative = true,
-                                                                  .zero_derivative = true});
-const OpDef kNot = elementwise<1, math::Not, kPreds | kIntegers>(
-    {.name = "not", .hlo = "not", .stablehlo = "stablehlo.not", .zero_derivative = true});
+const OpDef kAnd =
+    elementwise<2, math::And, kPreds | kIntegers>({.name = "and",
+                                                   .element = binary_element<code::kAnd>,
+                                                   .hlo = "and",
+                                                   .stablehlo = "stablehlo.and",
+                                                   .commutative = true,
+                                                   .zero_derivative = true});
+const OpDef kOr =
+    elementwise<2, math::Or, kPreds | kIntegers>({.name = "or",
+                                                  .element = binary_element<code::kOr>,
+                                                  .hlo = "or",
+                                                  .stablehlo = "stablehlo.or",
+                                                  .commutative = true,
+                                                  .zero_derivative = true});
+const OpDef kXor =
+    elementwise<2, math::Xor, kPreds | kIntegers>({.name = "xor",
+                                                   .element = binary_element<code::kXor>,
+                                                   .hlo = "xor",
+                                                   .stablehlo = "stablehlo.xor",
+                                                   .commutative = true,
+                                                   .zero_derivative = true});
+const OpDef kNot =
+    elementwise<1, math::Not, kPreds | kIntegers>({.name = "not",
+                                                   .element = unary_element<code::kNot>,
+                                                   .hlo = "not",
+                                                   .stablehlo = "stablehlo.not",
+                                                   .zero_derivative = true});
 
 const OpDef kShiftLeft =
     elementwise<2, math::ShiftLeft, kIntegers>({.name = "shift_left",
+                                                .element = binary_element<code::kShiftLeft>,
                                                 .hlo = "shift-left",
                                                 .stablehlo = "stablehlo.shift_left",
                                                 .zero_derivative = true});
 const OpDef kShiftRightLogical = elementwise<2, math::ShiftRightLogical, kIntegers>(
     {.name = "shift_right_logical",
+     .element = binary_element<code::kShiftRightLogical>,
      .hlo = "shift-right-logical",
      .stablehlo = "stablehlo.shift_right_logical",
      .zero_derivative = true});
 const OpDef kShiftRightArithmetic = elementwise<2, math::ShiftRightArithmetic, kIntegers>(
     {.name = "shift_right_arithmetic",
+     .element = binary_element<code::kShiftRightArithmetic>,
      .hlo = "shift-right-arithmetic",
      .stablehlo = "stablehlo.shift_right_arithmetic",
      .zero_derivative = true});
 
-const OpDef kPopcount = elementwise<1, math::Popcount, kIntegers>({.name = "popcount",
-                                                                   .hlo = "popcnt",
-                                                                   .stablehlo = "stablehlo.popcnt",
-                                                                   .zero_derivative = true});
+const OpDef kPopcount =
+    elementwise<1, math::Popcount, kIntegers>({.name = "popcount",
+                                               .element = unary_element<code::kPopcount>,
+                                               .hlo = "popcnt",
+                                               .stablehlo = "stablehlo.popcnt",
+                                               .zero_derivative = true});
 const OpDef kCountLeadingZeros = elementwise<1, math::CountLeadingZeros, kIntegers>(
     {.name = "count_leading_zeros",
+     .element = unary_element<code::kCountLeadingZeros>,
      .hlo = "count-leading-zeros",
      .stablehlo = "stablehlo.count_leading_zeros",
      .zero_derivative = true});

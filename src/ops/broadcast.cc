@@ -4,6 +4,7 @@
 
 #include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
+#include "ops/index_rules.h"
 #include "ops/reduce.h"
 #include "ops/support.h"
 
@@ -83,6 +84,7 @@ std::vector<Tensor> reshape_transpose(const TransposeCall& c) {
 }  // namespace
 
 const ir::OpDef kBroadcastInDim{.name = "broadcast_in_dim",
+                                .read = broadcast_reads,
                                 .hlo = "broadcast",
                                 .stablehlo = "stablehlo.broadcast_in_dim",
                                 .arity = 1,
@@ -95,6 +97,7 @@ const ir::OpDef kBroadcastInDim{.name = "broadcast_in_dim",
                                 .transpose = broadcast_transpose};
 
 const ir::OpDef kReshape{.name = "reshape",
+                         .same_bytes = true,
                          .hlo = "reshape",
                          .stablehlo = "stablehlo.reshape",
                          .arity = 1,

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/element_math.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
@@ -121,6 +122,8 @@ Tensor ordered(const Operand& a, const Operand& b, Direction direction) {
 }  // namespace
 
 const OpDef kCompare{.name = "compare",
+                     .element = compare_element,
+                     .element_dtypes = ir::kAllDTypes,
                      .hlo = "compare",
                      .stablehlo = "stablehlo.compare",
                      .arity = 2,
@@ -133,6 +136,7 @@ const OpDef kCompare{.name = "compare",
                      .zero_derivative = true};
 
 const OpDef kIsFinite = elementwise<1, IsFinite, kFloats>({.name = "is_finite",
+                                                           .element = is_finite_element,
                                                            .hlo = "is-finite",
                                                            .stablehlo = "stablehlo.is_finite",
                                                            .zero_derivative = true});

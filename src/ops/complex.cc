@@ -2,6 +2,7 @@
 #include <complex>
 
 #include "ops/derivative_rules.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
@@ -47,17 +48,22 @@ std::vector<Tensor> complex_transpose(const TransposeCall& c) {
 }  // namespace
 
 const OpDef kReal = elementwise<1, math::Real, kComplexes>({.name = "real",
+                                                            .element = real_element,
+                                                            .element_dtypes = ir::kAllDTypes,
                                                             .hlo = "real",
                                                             .stablehlo = "stablehlo.real",
                                                             .linear = Linear::kJointly,
                                                             .transpose = real_transpose});
 const OpDef kImag = elementwise<1, math::Imag, kComplexes>({.name = "imag",
+                                                            .element = imag_element,
+                                                            .element_dtypes = ir::kAllDTypes,
                                                             .hlo = "imag",
                                                             .stablehlo = "stablehlo.imag",
                                                             .linear = Linear::kJointly,
                                                             .transpose = imag_transpose});
 const OpDef kComplex =
     elementwise<2, math::MakeComplex, kFullFloats>({.name = "complex",
+                                                    .element = complex_element,
                                                     .hlo = "complex",
                                                     .stablehlo = "stablehlo.complex",
                                                     .linear = Linear::kJointly,

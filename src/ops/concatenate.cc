@@ -6,6 +6,7 @@
 #include "ops/broadcast.h"
 #include "ops/create.h"
 #include "ops/derivative_rules.h"
+#include "ops/index_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"
@@ -118,6 +119,7 @@ Tensor join_along(const std::vector<Tensor>& parts, std::int64_t axis, SourceLoc
 }  // namespace
 
 const ir::OpDef kConcatenate{.name = "concatenate",
+                             .write = concatenate_writes,
                              .hlo = "concatenate",
                              .stablehlo = "stablehlo.concatenate",
                              .infer = infer_concatenate,

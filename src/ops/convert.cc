@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "ops/derivative_rules.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
@@ -120,6 +121,8 @@ InferredTypes infer_bitcast(const InferContext& context) {
 }  // namespace
 
 const OpDef kConvert{.name = "convert",
+                     .element = convert_element_rule,
+                     .element_dtypes = ir::kAllDTypes,
                      .hlo = "convert",
                      .stablehlo = "stablehlo.convert",
                      .arity = 1,
@@ -132,6 +135,7 @@ const OpDef kConvert{.name = "convert",
                      .transpose = convert_transpose};
 
 const OpDef kBitcastConvert{.name = "bitcast_convert",
+                            .same_bytes = true,
                             .hlo = "bitcast-convert",
                             .stablehlo = "stablehlo.bitcast_convert",
                             .arity = 1,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/broadcast.h"
+#include "ops/element_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
@@ -67,6 +68,8 @@ void iota_stablehlo(const Node& node, std::string& out) {
 }  // namespace
 
 const ir::OpDef kIota{.name = "iota",
+                      .element = iota_element,
+                      .element_dtypes = ir::kAllDTypes,
                       .hlo = "iota",
                       .stablehlo = "stablehlo.iota",
                       .arity = 0,

@@ -7,6 +7,7 @@
 #include "ops/box.h"
 #include "ops/create.h"
 #include "ops/derivative_rules.h"
+#include "ops/index_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
@@ -242,6 +243,7 @@ ir::CotangentPart part_of_zeros(const TensorType& type, const Tensor& part,
 }
 
 const ir::OpDef kDynamicSlice{.name = "dynamic_slice",
+                              .read = dynamic_slice_reads,
                               .hlo = "dynamic-slice",
                               .stablehlo = "stablehlo.dynamic_slice",
                               .infer = infer_dynamic_slice,
@@ -253,6 +255,7 @@ const ir::OpDef kDynamicSlice{.name = "dynamic_slice",
                               .transpose = dynamic_slice_transpose};
 
 const ir::OpDef kDynamicUpdateSlice{.name = "dynamic_update_slice",
+                                    .write = dynamic_update_slice_writes,
                                     .hlo = "dynamic-update-slice",
                                     .stablehlo = "stablehlo.dynamic_update_slice",
                                     .infer = infer_dynamic_update_slice,

@@ -5,6 +5,7 @@
 #include "ops/complex_math.h"
 #include "ops/derivative_rules.h"
 #include "ops/element_math.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
@@ -105,6 +106,10 @@ struct Erfc {
 
 namespace {
 
+Value reciprocal_root(lower::Builder& b, Value x) {
+  return b.divide(b.number(b.type(x), 1), b.sqrt(x));
+}
+
 Tensor expm1_partial(const JvpCall& c) { return c.y() + 1; }
 Tensor log1p_divisor(const JvpCall& c) { return c.x(0) + 1; }
 Tensor sqrt_partial(const JvpCall& c) { return 0.5 / c.y(); }
@@ -126,47 +131,67 @@ Tensor erf_partial(const JvpCall& c) {
 
 const OpDef kExp =
     elementwise<1, math::Exp, kInexact>({.name = "exp",
+                                         .element = element_of<lower::exp>,
                                          .hlo = "exponential",
                                          .stablehlo = "stablehlo.exponential",
                                          .jvp = partials<[](const JvpCall& c) { return c.y(); }>});
 const OpDef kExpm1 =
     elementwise<1, math::Expm1, kInexact>({.name = "expm1",
+                                           .element = element_of<lower::expm1>,
                                            .hlo = "exponential-minus-one",
                                            .stablehlo = "stablehlo.exponential_minus_one",
                                            .jvp = partials<expm1_partial>});
 const OpDef kLog =
     elementwise<1, math::Log, kInexact>({.name = "log",
+                                         .element = element_of<lower::log>,
                                          .hlo = "log",
                                          .stablehlo = "stablehlo.log",
                                          .jvp = quotient<[](const JvpCall& c) { return c.x(0); }>});
 const OpDef kLog1p = elementwise<1, math::Log1p, kInexact>({.name = "log1p",
+                                                            .element = element_of<lower::log1p>,
                                                             .hlo = "log-plus-one",
                                                             .stablehlo = "stablehlo.log_plus_one",
                                                             .jvp = quotient<log1p_divisor>});
-const OpDef kSqrt = elementwise<1, math::Sqrt, kInexact>(
-    {.name = "sqrt", .hlo = "sqrt", .stablehlo = "stablehlo.sqrt", .jvp = partials<sqrt_partial>});
+const OpDef kSqrt = elementwise<1, math::Sqrt, kInexact>({.name = "sqrt",
+                                                          .element = unary_element<code::kSqrt>,
+                                                          .hlo = "sqrt",
+                                                          .stablehlo = "stablehlo.sqrt",
+                                                          .jvp = partials<sqrt_partial>});
 const OpDef kRsqrt = elementwise<1, math::Rsqrt, kInexact>({.name = "rsqrt",
+                                                            .element = element_of<reciprocal_root>,
                                                             .hlo = "rsqrt",
                                                             .stablehlo = "stablehlo.rsqrt",
                                                             .jvp = partials<rsqrt_partial>});
 const OpDef kCbrt = elementwise<1, math::Cbrt, kFloats>(
-    {.name = "cbrt", .hlo = "cbrt", .stablehlo = "stablehlo.cbrt", .jvp = partials<cbrt_partial>});
+    {.name = "cbrt",
+     .element = libm_element<cbrtf, static_cast<double (*)(double)>(::cbrt)>,
+     .hlo = "cbrt",
+     .stablehlo = "stablehlo.cbrt",
+     .jvp = partials<cbrt_partial>});
 const OpDef kLogistic =
     elementwise<1, math::Logistic, kInexact>({.name = "logistic",
+                                              .element = element_of<lower::logistic>,
                                               .hlo = "logistic",
                                               .stablehlo = "stablehlo.logistic",
                                               .jvp = partials<logistic_partial>});
 const OpDef kPower = elementwise<2, math::Power, kNumbers>(
     {.name = "pow",
+     .element = element_of<lower::power>,
+     .element_dtypes = ir::kFloatDTypes,
      .hlo = "power",
      .stablehlo = "stablehlo.power",
      .jvp = partials<power_base_partial, power_exponent_partial>});
-const OpDef kErf = elementwise<1, math::Erf, kFloats>(
-    {.name = "erf", .hlo = "erf", .stablehlo = "chlo.erf", .jvp = partials<erf_partial<1>>});
-const OpDef kErfc = elementwise<1, math::Erfc, kFloats>({.name = "erfc",
-                                                         .stablehlo = "chlo.erfc",
-                                                         .expand = expand_by<erfc_formula>,
-                                                         .jvp = partials<erf_partial<-1>>});
+const OpDef kErf = elementwise<1, math::Erf, kFloats>({.name = "erf",
+                                                       .element = element_of<lower::erf>,
+                                                       .hlo = "erf",
+                                                       .stablehlo = "chlo.erf",
+                                                       .jvp = partials<erf_partial<1>>});
+const OpDef kErfc = elementwise<1, math::Erfc, kFloats>(
+    {.name = "erfc",
+     .element = libm_element<erfcf, static_cast<double (*)(double)>(::erfc)>,
+     .stablehlo = "chlo.erfc",
+     .expand = expand_by<erfc_formula>,
+     .jvp = partials<erf_partial<-1>>});
 
 }  // namespace rondo::ops
 

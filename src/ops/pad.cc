@@ -4,6 +4,7 @@
 
 #include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
+#include "ops/index_rules.h"
 #include "ops/reduce.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"
@@ -140,6 +141,7 @@ void pad_stablehlo(const Node& node, std::string& out) {
 }  // namespace
 
 const ir::OpDef kPad{.name = "pad",
+                     .write = pad_writes,
                      .hlo = "pad",
                      .stablehlo = "stablehlo.pad",
                      .arity = 2,

@@ -4,6 +4,7 @@
 
 #include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
+#include "ops/index_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/shape.h"
 
@@ -104,6 +105,7 @@ void reverse_stablehlo(const Node& node, std::string& out) {
 }  // namespace
 
 const ir::OpDef kTranspose{.name = "transpose",
+                           .read = transpose_reads,
                            .hlo = "transpose",
                            .stablehlo = "stablehlo.transpose",
                            .arity = 1,
@@ -116,6 +118,7 @@ const ir::OpDef kTranspose{.name = "transpose",
                            .transpose = transpose_transpose};
 
 const ir::OpDef kReverse{.name = "reverse",
+                         .read = reverse_reads,
                          .hlo = "reverse",
                          .stablehlo = "stablehlo.reverse",
                          .arity = 1,

@@ -156,6 +156,7 @@ Tensor logical_reduction(const char* op, Combiner combiner, const Operand& x,
 }  // namespace
 
 const ir::OpDef kReduce{.name = "reduce",
+                        .reduction = element_reduction,
                         .hlo = "reduce",
                         .stablehlo = "stablehlo.reduce",
                         .infer = infer_reduce,

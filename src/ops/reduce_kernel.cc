@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "lower/opcodes.h"
 #include "ops/box.h"
 #include "ops/reduce.h"
 
@@ -87,25 +88,26 @@ template <class Acc, class T, class Combine>
 Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller& poller) {
   std::int64_t i = 0;
   if constexpr (kReorders<T, Combine>) {
-    // Independent lanes, which the compiler can hold in vectors; their number fixes the order,
-    // whatever the machine. Lanes of bounded length keep the rounding error of long sums small.
-    constexpr std::int64_t kLanes = sizeof(Acc) >= 8 ? 8 : 16, kLaneLength = 512;
-    while (n - i >= 2 * kLanes) {
-      const std::int64_t end = std::min(n, i + kLanes * kLaneLength);
-      Acc lanes[kLanes];
-      for (std::int64_t lane = 0; lane < kLanes; lane++)
-        lanes[lane] = static_cast<Acc>(x[i + lane]);
-      for (i += kLanes; i + kLanes <= end; i += kLanes) {
-        for (std::int64_t lane = 0; lane < kLanes; lane++)
-          lanes[lane] = combine(lanes[lane], static_cast<Acc>(x[i + lane]));
-      }
-      for (std::int64_t width = kLanes / 2; width > 0; width /= 2) {
-        for (std::int64_t lane = 0; lane < width; lane++)
-          lanes[lane] = combine(lanes[lane], lanes[lane + width]);
-      }
-      acc = combine(acc, lanes[0]);
-      poller.did(kLanes * kLaneLength / 4);  // whole vectors
+    // Element i goes to partial result i mod kPartials; these are combined by halves, and the
+    // accumulator takes what is left. So do the loops of compiled programs: the order is theirs,
+    // whatever the machine. (A partial result that no element goes to would change nothing.)
+    constexpr std::int64_t kPartials = lower::Lanes::kPartials;
+    if (n == 0) return acc;
+    Acc partials[kPartials];
+    const std::int64_t first = std::min(n, kPartials);
+    for (; i < first; i++) partials[i] = static_cast<Acc>(x[i]);
+    for (; i + kPartials <= n; i += kPartials) {
+      for (std::int64_t j = 0; j < kPartials; j++)
+        partials[j] = combine(partials[j], static_cast<Acc>(x[i + j]));
+      poller.did(kPartials / 4);  // whole vectors
     }
+    for (std::int64_t j = 0; i < n; i++, j++)
+      partials[j] = combine(partials[j], static_cast<Acc>(x[i]));
+    for (std::int64_t half = kPartials / 2; half > 0; half /= 2) {
+      for (std::int64_t j = 0; j < half && j + half < first; j++)
+        partials[j] = combine(partials[j], partials[j + half]);
+    }
+    return combine(acc, partials[0]);
   }
   for (; i < n; i++) acc = combine(acc, static_cast<Acc>(x[i]));
   return acc;
@@ -259,6 +261,38 @@ std::unique_ptr<ir::Kernel> prepare_reduce(const Node& node) {
       node.operands.size() == 2 ? known_combiner(node.regions[0]) : Combiner::kOther;
   if (combiner == Combiner::kOther) return std::make_unique<ReduceByCalls>(node);
   return std::make_unique<ReduceKernel>(node, combiner);
+}
+
+std::optional<ir::ElementReduction> element_reduction(const Node& node) {
+  if (node.operands.size() != 2 || is_complex(node.type().dtype)) return std::nullopt;
+  const DType dtype = node.type().dtype;
+  const bool pred = is_pred(dtype), half = is_floating(dtype) && byte_width(dtype) == 2;
+  using lower::Opcode;
+  const lower::Type type = lower::type_of(dtype);
+  const auto& axes = node.attrs<ReduceAttributes>().dimensions;
+  switch (known_combiner(node.regions[0])) {
+    case Combiner::kOther:
+      break;
+    case Combiner::kAdd:
+      if (half) break;
+      return ir::ElementReduction{pred ? Opcode::kOr : Opcode::kAdd, axes,
+                                  dtype == DType::kF32 ? lower::Type::kF64 : type};
+    case Combiner::kMultiply:
+      if (half) break;
+      return ir::ElementReduction{pred ? Opcode::kAnd : Opcode::kMultiply, axes, type,
+                                  !is_floating(dtype)};
+    case Combiner::kMaximum:
+      return ir::ElementReduction{pred ? Opcode::kOr : Opcode::kMax, axes,
+                                  half ? lower::Type::kF32 : type};
+    case Combiner::kMinimum:
+      return ir::ElementReduction{pred ? Opcode::kAnd : Opcode::kMin, axes,
+                                  half ? lower::Type::kF32 : type};
+    case Combiner::kAnd:
+      return ir::ElementReduction{Opcode::kAnd, axes, type};
+    case Combiner::kOr:
+      return ir::ElementReduction{Opcode::kOr, axes, type};
+  }
+  return std::nullopt;
 }
 
 }  // namespace rondo::ops

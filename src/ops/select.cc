@@ -1,5 +1,6 @@
 // Choosing element by element between two tensors.
 #include "ops/derivative_rules.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
@@ -51,6 +52,7 @@ std::vector<Tensor> select_transpose(const TransposeCall& c) {
 }  // namespace
 
 const OpDef kSelect{.name = "select",
+                    .element = select_element,
                     .hlo = "select",
                     .stablehlo = "stablehlo.select",
                     .arity = 3,

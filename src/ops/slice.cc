@@ -6,6 +6,7 @@
 #include "ops/broadcast.h"
 #include "ops/derivative_rules.h"
 #include "ops/dynamic_slice.h"
+#include "ops/index_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"
 
@@ -103,6 +104,7 @@ void slice_stablehlo(const Node& node, std::string& out) {
 }  // namespace
 
 const ir::OpDef kSlice{.name = "slice",
+                       .read = slice_reads,
                        .hlo = "slice",
                        .stablehlo = "stablehlo.slice",
                        .arity = 1,

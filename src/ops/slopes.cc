@@ -4,6 +4,7 @@
 
 #include "ops/complex_math.h"
 #include "ops/element_math.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
@@ -82,22 +83,59 @@ Tensor hypot_slope_formula(std::span<const Tensor> x) {
   return where(origin, 0.5, x[0] / where(origin, 1, x[1]));
 }
 
+// The same as element code.
+Value number(lower::Builder& b, Value like, double value) { return b.number(b.type(like), value); }
+Value maximum_slope_element(lower::Builder& b, Value x, Value y) {
+  const Value half = b.select(b.equal(x, y), number(b, x, 0.5), number(b, x, 0));
+  return b.select(b.greater(x, y), number(b, x, 1), half);
+}
+Value remainder_quotient_element(lower::Builder& b, Value x, Value y) {
+  return b.unary(lower::Opcode::kTruncate, b.divide(x, y));
+}
+Value power_base_slope_element(lower::Builder& b, Value x, Value y) {
+  const Value zero = number(b, x, 0), one = number(b, x, 1);
+  const Value corner = b.bit_and(b.equal(x, zero), b.equal(y, zero));
+  return b.multiply(y, lower::power(b, x, b.select(corner, one, b.subtract(y, one))));
+}
+Value power_exponent_slope_element(lower::Builder& b, Value x, Value power) {
+  const Value at_zero = b.equal(x, number(b, x, 0));
+  return b.multiply(lower::log(b, b.select(at_zero, number(b, x, 1), x)), power);
+}
+Value atan2_slope_element(lower::Builder& b, Value x, Value y) {
+  return b.divide(x, b.add(b.multiply(x, x), b.multiply(y, y)));
+}
+Value hypot_slope_element(lower::Builder& b, Value x, Value length) {
+  return b.select(b.equal(length, number(b, x, 0)), number(b, x, 0.5), b.divide(x, length));
+}
+
 }  // namespace
 
-const OpDef kMaximumSlope = elementwise<2, MaximumSlope, kFloats>(
-    {.name = "maximum_slope", .expand = expand_by<maximum_slope_formula>, .zero_derivative = true});
+const OpDef kMaximumSlope =
+    elementwise<2, MaximumSlope, kFloats>({.name = "maximum_slope",
+                                           .element = element_of<maximum_slope_element>,
+                                           .expand = expand_by<maximum_slope_formula>,
+                                           .zero_derivative = true});
 const OpDef kRemainderQuotient =
     elementwise<2, RemainderQuotient, kFloats>({.name = "remainder_quotient",
+                                                .element = element_of<remainder_quotient_element>,
                                                 .expand = expand_by<remainder_quotient_formula>,
                                                 .zero_derivative = true});
-const OpDef kPowerBaseSlope = elementwise<2, PowerBaseSlope, kInexact>(
-    {.name = "power_base_slope", .expand = expand_by<power_base_slope_formula>});
+const OpDef kPowerBaseSlope =
+    elementwise<2, PowerBaseSlope, kInexact>({.name = "power_base_slope",
+                                              .element = element_of<power_base_slope_element>,
+                                              .expand = expand_by<power_base_slope_formula>});
 const OpDef kPowerExponentSlope = elementwise<2, PowerExponentSlope, kInexact>(
-    {.name = "power_exponent_slope", .expand = expand_by<power_exponent_slope_formula>});
-const OpDef kAtan2Slope = elementwise<2, Atan2Slope, kFloats>(
-    {.name = "atan2_slope", .expand = expand_by<atan2_slope_formula>});
-const OpDef kHypotSlope = elementwise<2, HypotSlope, kFloats>(
-    {.name = "hypot_slope", .expand = expand_by<hypot_slope_formula>});
+    {.name = "power_exponent_slope",
+     .element = element_of<power_exponent_slope_element>,
+     .expand = expand_by<power_exponent_slope_formula>});
+const OpDef kAtan2Slope =
+    elementwise<2, Atan2Slope, kFloats>({.name = "atan2_slope",
+                                         .element = element_of<atan2_slope_element>,
+                                         .expand = expand_by<atan2_slope_formula>});
+const OpDef kHypotSlope =
+    elementwise<2, HypotSlope, kFloats>({.name = "hypot_slope",
+                                         .element = element_of<hypot_slope_element>,
+                                         .expand = expand_by<hypot_slope_formula>});
 
 Tensor maximum_slope(const Tensor& x, const Tensor& y) { return binary_op(kMaximumSlope, x, y); }
 Tensor remainder_quotient(const Tensor& x, const Tensor& y) {

@@ -4,6 +4,7 @@
 #include "ops/complex_math.h"
 #include "ops/derivative_rules.h"
 #include "ops/element_math.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
@@ -159,64 +160,86 @@ Tensor hypot_partial(const JvpCall& c) {
 
 const OpDef kSin = elementwise<1, math::Sin, kInexact>(
     {.name = "sin",
+     .element = element_of<lower::sin>,
      .hlo = "sine",
      .stablehlo = "stablehlo.sine",
      .jvp = partials<[](const JvpCall& c) { return cos(c.x(0)); }>});
 const OpDef kCos = elementwise<1, math::Cos, kInexact>(
     {.name = "cos",
+     .element = element_of<lower::cos>,
      .hlo = "cosine",
      .stablehlo = "stablehlo.cosine",
      .jvp = partials<[](const JvpCall& c) { return -sin(c.x(0)); }>});
-const OpDef kTan = elementwise<1, math::Tan, kInexact>(
-    {.name = "tan", .hlo = "tan", .stablehlo = "stablehlo.tan", .jvp = partials<tan_partial>});
-const OpDef kTanh = elementwise<1, math::Tanh, kInexact>(
-    {.name = "tanh", .hlo = "tanh", .stablehlo = "stablehlo.tanh", .jvp = partials<tanh_partial>});
-const OpDef kAtan2 =
-    elementwise<2, math::Atan2, kFloats>({.name = "atan2",
-                                          .hlo = "atan2",
-                                          .stablehlo = "stablehlo.atan2",
-                                          .jvp = partials<atan2_y_partial, atan2_x_partial>});
+const OpDef kTan = elementwise<1, math::Tan, kInexact>({.name = "tan",
+                                                        .element = element_of<lower::tan>,
+                                                        .hlo = "tan",
+                                                        .stablehlo = "stablehlo.tan",
+                                                        .jvp = partials<tan_partial>});
+const OpDef kTanh = elementwise<1, math::Tanh, kInexact>({.name = "tanh",
+                                                          .element = element_of<lower::tanh>,
+                                                          .hlo = "tanh",
+                                                          .stablehlo = "stablehlo.tanh",
+                                                          .jvp = partials<tanh_partial>});
+const OpDef kAtan2 = elementwise<2, math::Atan2, kFloats>(
+    {.name = "atan2",
+     .element = libm_element<atan2f, static_cast<double (*)(double, double)>(::atan2)>,
+     .hlo = "atan2",
+     .stablehlo = "stablehlo.atan2",
+     .jvp = partials<atan2_y_partial, atan2_x_partial>});
 
 // XLA's parser knows names for most of these, but its CPU compiler does not know the ops.
 const OpDef kSinh = elementwise<1, math::Sinh, kInexact>(
     {.name = "sinh",
+     .element = element_of<lower::sinh>,
      .stablehlo = "chlo.sinh",
      .expand = expand_by<sinh_formula>,
      .jvp = partials<[](const JvpCall& c) { return cosh(c.x(0)); }>});
 const OpDef kCosh = elementwise<1, math::Cosh, kInexact>(
     {.name = "cosh",
+     .element = element_of<lower::cosh>,
      .stablehlo = "chlo.cosh",
      .expand = expand_by<cosh_formula>,
      .jvp = partials<[](const JvpCall& c) { return sinh(c.x(0)); }>});
 // chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
-const OpDef kAsin = elementwise<1, math::Asin, kInexact>(
-    {.name = "asin", .expand = expand_by<asin_formula>, .jvp = partials<asin_partial>});
+const OpDef kAsin = elementwise<1, math::Asin, kInexact>({.name = "asin",
+                                                          .element = element_of<lower::asin>,
+                                                          .expand = expand_by<asin_formula>,
+                                                          .jvp = partials<asin_partial>});
 const OpDef kAcos = elementwise<1, math::Acos, kInexact>({.name = "acos",
+                                                          .element = element_of<lower::acos>,
                                                           .stablehlo = "chlo.acos",
                                                           .expand = expand_by<acos_formula>,
                                                           .jvp = partials<acos_partial>});
 const OpDef kAtan = elementwise<1, math::Atan, kInexact>({.name = "atan",
+                                                          .element = element_of<lower::atan>,
                                                           .stablehlo = "chlo.atan",
                                                           .expand = expand_by<atan_formula>,
                                                           .jvp = quotient<atan_divisor>});
 // chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
-const OpDef kAsinh = elementwise<1, math::Asinh, kInexact>({.name = "asinh",
-                                                            .stablehlo = "chlo.asinh",
-                                                            .expand = expand_by<asinh_formula>,
-                                                            .jvp = partials<asinh_partial>});
-const OpDef kAcosh = elementwise<1, math::Acosh, kInexact>({.name = "acosh",
-                                                            .stablehlo = "chlo.acosh",
-                                                            .expand = expand_by<acosh_formula>,
-                                                            .jvp = partials<acosh_partial>});
-const OpDef kAtanh = elementwise<1, math::Atanh, kInexact>({.name = "atanh",
-                                                            .stablehlo = "chlo.atanh",
-                                                            .expand = expand_by<atanh_formula>,
-                                                            .jvp = quotient<atanh_divisor>});
-const OpDef kHypot =
-    elementwise<2, math::Hypot, kFloats>({.name = "hypot",
-                                          .expand = expand_by<hypot_formula>,
-                                          .commutative = true,
-                                          .jvp = partials<hypot_partial<0>, hypot_partial<1>>});
+const OpDef kAsinh = elementwise<1, math::Asinh, kInexact>(
+    {.name = "asinh",
+     .element = libm_element<asinhf, static_cast<double (*)(double)>(::asinh)>,
+     .stablehlo = "chlo.asinh",
+     .expand = expand_by<asinh_formula>,
+     .jvp = partials<asinh_partial>});
+const OpDef kAcosh = elementwise<1, math::Acosh, kInexact>(
+    {.name = "acosh",
+     .element = libm_element<acoshf, static_cast<double (*)(double)>(::acosh)>,
+     .stablehlo = "chlo.acosh",
+     .expand = expand_by<acosh_formula>,
+     .jvp = partials<acosh_partial>});
+const OpDef kAtanh = elementwise<1, math::Atanh, kInexact>(
+    {.name = "atanh",
+     .element = libm_element<atanhf, static_cast<double (*)(double)>(::atanh)>,
+     .stablehlo = "chlo.atanh",
+     .expand = expand_by<atanh_formula>,
+     .jvp = quotient<atanh_divisor>});
+const OpDef kHypot = elementwise<2, math::Hypot, kFloats>(
+    {.name = "hypot",
+     .element = libm_element<hypotf, static_cast<double (*)(double, double)>(::hypot)>,
+     .expand = expand_by<hypot_formula>,
+     .commutative = true,
+     .jvp = partials<hypot_partial<0>, hypot_partial<1>>});
 
 }  // namespace rondo::ops
 

@@ -1,13 +1,18 @@
 #include "rondo/execute.h"
 
+#include <cstdlib>
 #include <mutex>
+#include <string_view>
 
 #include "control_flow/while.h"
+#include "executor/backend.h"
+#include "executor/lowering.h"
 #include "fmt/format.h"
-#include "interpreter/machine.h"
-#include "interpreter/program.h"
+#include "interpreter/backend.h"
+#include "ir/backend.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
+#include "ir/nested_walk.h"
 #include "ir/region.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
@@ -16,25 +21,78 @@ namespace rondo {
 
 struct Executable::Impl {
   Function function;
-  std::shared_ptr<const interpreter::Bundle> bundle;
+  std::shared_ptr<const ir::Prepared> prepared;
+  std::string executor;  // its name, and why it is another one than was asked for
   std::vector<TensorType> param_types;
   std::vector<LoopResiduals> memory_plan;
+  std::int64_t bytes = 0;
   mutable std::mutex stats_mutex;
   mutable RunStats last_stats;
 };
 
+namespace {
+
+Executor executor_of_environment() {
+  const char* text = std::getenv("RONDO_EXECUTOR");
+  if (!text || std::string_view(text).empty()) return Executor::kReference;
+  const std::string_view name = text;
+  if (name == "reference") return Executor::kReference;
+  if (name == "bytecode") return Executor::kBytecode;
+  if (name == "compiled") return Executor::kCompiled;
+  throw ExecutionError(fmt::format(
+      "RONDO_EXECUTOR is '{}'\n  Set it to reference, bytecode or compiled, or leave it out.",
+      name));
+}
+
+/// The loops that keep something for the reverse pass, in program order.
+struct ResidualLoops {
+  std::vector<LoopResiduals> found;
+  void open(const Function&, const ir::Node*, std::size_t) {}
+  void close(const Function&, const ir::Node*, std::size_t) {}
+  void after(const ir::Node&) {}
+  void node(const ir::Node& node) {
+    const auto* loop = node.attributes.try_as<control_flow::WhileAttributes>();
+    if (!loop || !loop->residuals) return;
+    found.push_back({loop->name.empty() ? "while" : loop->name, loop->residuals->policy,
+                     loop->residuals->arrays, loop->residuals->bytes});
+  }
+};
+
+void prepare(Executable::Impl& impl, const Function& expanded, const CompileOptions& options) {
+  static const Executor of_environment = executor_of_environment();
+  const Executor asked = options.executor == Executor::kDefault ? of_environment : options.executor;
+  const ir::Backend* backend = &interpreter::reference_backend();
+  if (asked != Executor::kReference) {
+    const std::string why_not = executor::why_not_lowered(expanded);
+    if (why_not.empty())
+      backend = &executor::bytecode_backend();
+    else
+      impl.executor = " (cannot be compiled: " + why_not + ")";
+  }
+  impl.prepared = backend->prepare(expanded, options);
+  impl.executor = std::string(backend->name()) + impl.executor;
+  const std::int64_t bytes = impl.prepared->arena_bytes();
+  if (!options.memory_limit || bytes <= *options.memory_limit) return;
+  throw ExecutionError(fmt::format(
+      "'{}' takes {} bytes beside its arguments and results; CompileOptions::memory_limit is {}\n  "
+      "Raise the limit, or keep less for the reverse pass: memory_plan() says what loops keep, and "
+      "checkpoints keep less.",
+      impl.function.name(), bytes, *options.memory_limit));
+}
+
+}  // namespace
+
 Executable compile(const Function& function, const CompileOptions& options) {
   auto impl = std::make_shared<Executable::Impl>();
   impl->function = options.optimize ? passes::optimize(function) : function;
-  impl->bundle =
-      interpreter::build_bundle(passes::expand(impl->function, passes::Target::kInterpreter));
+  const Function expanded = passes::expand(impl->function, passes::Target::kInterpreter);
   impl->param_types = function.params();
-  for (const interpreter::LoopInfo& loop : impl->bundle->loops) {
-    const auto& residuals = loop.node->attrs<control_flow::WhileAttributes>().residuals;
-    if (residuals)
-      impl->memory_plan.push_back({loop.name.empty() ? "while" : loop.name, residuals->policy,
-                                   residuals->arrays, residuals->bytes});
-  }
+  prepare(*impl, expanded, options);
+  impl->bytes = ir::footprint(impl->function);
+  if (!expanded.same_as(impl->function)) impl->bytes += ir::footprint(expanded);
+  ResidualLoops loops;
+  ir::walk_nested(expanded, loops);
+  impl->memory_plan = std::move(loops.found);
   Executable executable;
   executable.impl_ = std::move(impl);
   return executable;
@@ -86,15 +144,14 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
                     "leave it out.",
                     impl_->function.name(), *options.threads));
   }
-  interpreter::Machine machine(*impl_->bundle, options);
-  auto keep_stats = [&] {
-    RunStats stats = machine.stats();
+  RunStats stats;
+  const auto keep_stats = [&] {
     if (options.stats) *options.stats = stats;
     std::lock_guard lock(impl_->stats_mutex);
     impl_->last_stats = std::move(stats);
   };
   try {
-    std::vector<Literal> results = machine.run(arguments);
+    std::vector<Literal> results = impl_->prepared->run(arguments, options, stats);
     keep_stats();
     return results;
   } catch (...) {
@@ -115,13 +172,12 @@ std::vector<LoopResiduals> Executable::memory_plan() const {
 
 std::int64_t Executable::bytes() const {
   if (!impl_) return 0;
-  std::int64_t bytes = ir::footprint(impl_->function);
-  for (const auto& program : impl_->bundle->programs) {
-    if (!program->function.same_as(impl_->function)) bytes += ir::footprint(program->function);
-    bytes += static_cast<std::int64_t>(program->code.size() * sizeof(interpreter::Instruction) +
-                                       program->references.size() * sizeof(interpreter::Reference));
-  }
-  return bytes;
+  return impl_->bytes + impl_->prepared->bytes();
+}
+
+std::string Executable::program() const {
+  if (!impl_) return {};
+  return "// " + impl_->executor + "\n" + impl_->prepared->text();
 }
 
 const Function& Executable::function() const {

@@ -1,0 +1,52 @@
+#include "executor/arena.h"
+
+#include <algorithm>
+
+namespace rondo::executor {
+
+std::int64_t Arena::allocate(std::int64_t bytes) {
+  bytes = std::max(rounded(bytes), kAlignment);
+  // The smallest that fits, so that large places stay whole.
+  auto best = free_.end();
+  for (auto place = free_.begin(); place != free_.end(); ++place) {
+    if (place->second >= bytes && (best == free_.end() || place->second < best->second))
+      best = place;
+  }
+  if (best != free_.end()) {
+    const auto [offset, size] = *best;
+    free_.erase(best);
+    if (size > bytes) free_.emplace(offset + bytes, size - bytes);
+    return offset;
+  }
+  // The last free place, if it ends where all do, is made longer.
+  std::int64_t offset = end_;
+  if (!free_.empty()) {
+    const auto last = std::prev(free_.end());
+    if (last->first + last->second == end_) {
+      offset = last->first;
+      free_.erase(last);
+    }
+  }
+  end_ = offset + bytes;
+  size_ = std::max(size_, end_);
+  return offset;
+}
+
+void Arena::release(std::int64_t offset, std::int64_t bytes) {
+  bytes = std::max(rounded(bytes), kAlignment);
+  auto [place, is_new] = free_.emplace(offset, bytes);
+  if (const auto next = std::next(place);
+      next != free_.end() && place->first + place->second == next->first) {
+    place->second += next->second;
+    free_.erase(next);
+  }
+  if (place != free_.begin()) {
+    const auto before = std::prev(place);
+    if (before->first + before->second == place->first) {
+      before->second += place->second;
+      free_.erase(place);
+    }
+  }
+}
+
+}  // namespace rondo::executor

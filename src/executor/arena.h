@@ -1,0 +1,30 @@
+// Places in one piece of memory, given out and taken back while a program is being written: its
+// order is that of the run, so what is free here is free then.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/container/btree_map.h"
+
+namespace rondo::executor {
+
+class Arena {
+ public:
+  static constexpr std::int64_t kAlignment = 64;
+
+  /// The offset of `bytes` bytes, a multiple of the alignment.
+  std::int64_t allocate(std::int64_t bytes);
+  void release(std::int64_t offset, std::int64_t bytes);
+  /// The most that was in use.
+  std::int64_t size() const noexcept { return size_; }
+
+ private:
+  static std::int64_t rounded(std::int64_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  absl::btree_map<std::int64_t, std::int64_t> free_;  // offset, bytes; never two in a row
+  std::int64_t end_ = 0;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace rondo::executor

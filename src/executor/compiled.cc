@@ -1,0 +1,269 @@
+#include "executor/compiled.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <utility>
+
+#include "base/memory.h"
+#include "executor/backend.h"
+#include "executor/kernels.h"
+#include "executor/lowering.h"
+#include "executor/watch.h"
+#include "ir/function_data.h"
+#include "lower/contract.h"
+#include "lower/print.h"
+
+namespace rondo::executor {
+
+namespace {
+constexpr std::align_val_t kAlignment{64};
+}
+
+Workspace::Workspace(std::size_t bytes)
+    : bytes_(static_cast<std::byte*>(::operator new(bytes, kAlignment))) {}
+Workspace::~Workspace() { ::operator delete(bytes_, kAlignment); }
+
+WorkspacePool::~WorkspacePool() {
+  for (std::atomic<Workspace*>& place : idle_) delete place.load();
+}
+
+std::unique_ptr<Workspace> WorkspacePool::take(std::size_t bytes) {
+  for (std::atomic<Workspace*>& place : idle_) {
+    if (!place.load(std::memory_order_relaxed)) continue;
+    if (Workspace* workspace = place.exchange(nullptr, std::memory_order_acquire))
+      return std::unique_ptr<Workspace>(workspace);
+  }
+  return std::make_unique<Workspace>(bytes);
+}
+
+void WorkspacePool::give(std::unique_ptr<Workspace> workspace) {
+  for (std::atomic<Workspace*>& place : idle_) {
+    Workspace* empty = nullptr;
+    if (place.compare_exchange_strong(empty, workspace.get(), std::memory_order_release,
+                                      std::memory_order_relaxed)) {
+      static_cast<void>(workspace.release());
+      return;
+    }
+  }
+}
+
+std::size_t Unit::workspace_bytes() const {
+  return static_cast<std::size_t>((program->arena_bytes + 63) / 64 * 64 + code->workspace_bytes());
+}
+
+lower::Status Unit::run(lower::RunFrame& frame) const {
+  std::unique_ptr<Workspace> workspace = pool.take(workspace_bytes());
+  frame.constants =
+      const_cast<std::byte* const*>(reinterpret_cast<const std::byte* const*>(constants.data()));
+  frame.arena = workspace->bytes();
+  const lower::Status status =
+      code->run(frame, workspace->bytes() + (program->arena_bytes + 63) / 64 * 64);
+  pool.give(std::move(workspace));
+  return status;
+}
+
+Compiled::Compiled(const Function& function, const CompileOptions& options)
+    : result_types_(function.results()) {
+  std::vector<Function> pending{function};
+  regions_.emplace(function.identity(), 0);
+  while (units_.size() < pending.size()) {
+    auto unit = std::make_unique<Unit>();
+    unit->function = pending[units_.size()];
+    const auto make = [&](const ir::Node& node, std::uint32_t loop) {
+      for (const Function& region : node.regions) {
+        if (regions_.emplace(region.identity(), pending.size()).second) pending.push_back(region);
+      }
+      return node_kernel(node, loop);
+    };
+    lower::Program program = lower_function(unit->function, make);
+    if (options.contract) lower::contract(program);
+    unit->program = std::make_shared<const lower::Program>(std::move(program));
+    unit->code = std::make_unique<bytecode::Code>(unit->program);
+    for (const Literal& constant : unit->program->constants)
+      unit->constants.push_back(constant.bytes());
+    units_.push_back(std::move(unit));
+  }
+}
+
+namespace {
+
+// As deep as combiners in combiners may call.
+constexpr int kMaxCallDepth = 200;
+
+class Run final : public RunHost {
+ public:
+  Run(const Compiled& compiled, const RunOptions& options)
+      : compiled_(compiled), options_(options), watch_(options) {}
+
+  void run_unit(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
+                std::int64_t* total_trips) {
+    const std::size_t loops = unit.program->loops.size();
+    absl::InlinedVector<std::int64_t, 8> trips(loops, 0), totals(total_trips ? 0 : loops, 0);
+    lower::RunFrame frame;
+    frame.arguments = arguments;
+    frame.results = results;
+    frame.trips = trips.data();
+    frame.total_trips = total_trips ? total_trips : totals.data();
+    frame.host = static_cast<RunHost*>(this);
+    watch_.attach(frame, *unit.program);
+    const lower::Status status = unit.run(frame);
+    if (status == lower::Status::kDone) return;
+    watch_.fail(status, frame, *unit.program, std::exchange(failure, nullptr));
+  }
+
+  ir::RegionCall& region(const Function& function) override {
+    auto& call = regions_[function.identity()];
+    if (!call) call = std::make_unique<Region>(*this, compiled_.unit(function));
+    return *call;
+  }
+  void poll() override { watch_.poll(); }
+  void tap(std::string_view name, const TensorType& type, const std::byte* value) override {
+    if (options_.on_tap) options_.on_tap(name, copy_of(type, value));
+  }
+  void print(std::string_view format, const TensorType& type, const std::byte* value) override {
+    print_value(format, copy_of(type, value));
+  }
+  void progress(std::int64_t i, std::int64_t n) override {
+    if (options_.on_progress) options_.on_progress({{"progress", i, n}});
+  }
+
+ private:
+  static Literal copy_of(const TensorType& type, const std::byte* value) {
+    Literal copy = Literal::uninitialized(type);
+    copy_bytes(copy.mutable_bytes(), value, type.bytes());
+    return copy;
+  }
+
+  class Region final : public ir::RegionCall {
+   public:
+    Region(Run& run, const Unit& unit) : run_(run), unit_(unit) {
+      for (const Tensor& output : unit.function.outputs()) {
+        if (output.type().elements() != 1) apart_.push_back(Literal::uninitialized(output.type()));
+      }
+    }
+    void run(ir::OperandPlaces operands, ir::ResultPlaces results) override {
+      if (run_.depth_ >= kMaxCallDepth) {
+        throw ExecutionError(fmt::format(
+            "combiners are nested more than {} deep (a reduce in the combiner of a reduce ...)",
+            kMaxCallDepth));
+      }
+      run_.depth_++;
+      // Programs read their arguments only. Single elements are all read before results are
+      // written; arrays may be read later, and results may lie where operands do.
+      auto* arguments =
+          const_cast<std::byte* const*>(reinterpret_cast<const std::byte* const*>(operands.data()));
+      try {
+        if (apart_.empty())
+          run_.run_unit(unit_, arguments, results.data(), nullptr);
+        else
+          run_apart(arguments, results);
+      } catch (...) {
+        run_.depth_--;
+        throw;
+      }
+      run_.depth_--;
+    }
+
+   private:
+    void run_apart(std::byte* const* arguments, ir::ResultPlaces results) {
+      std::vector<std::byte*> places(results.begin(), results.end());
+      const auto& outputs = unit_.function.outputs();
+      std::size_t next = 0;
+      for (std::size_t i = 0; i < outputs.size(); i++) {
+        if (outputs[i].type().elements() != 1) places[i] = apart_[next++].mutable_bytes();
+      }
+      run_.run_unit(unit_, arguments, places.data(), nullptr);
+      for (std::size_t i = 0; i < outputs.size(); i++) {
+        if (places[i] != results[i]) copy_bytes(results[i], places[i], outputs[i].type().bytes());
+      }
+    }
+
+    Run& run_;
+    const Unit& unit_;
+    std::vector<Literal> apart_;  // results that are arrays
+  };
+
+  const Compiled& compiled_;
+  const RunOptions& options_;
+  Watch watch_;
+  absl::flat_hash_map<const void*, std::unique_ptr<Region>> regions_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const RunOptions& options,
+                                   RunStats& stats) const {
+  const Unit& unit = entry();
+  const auto& loops = unit.program->loops;
+  absl::InlinedVector<std::int64_t, 8> total_trips(loops.size(), 0);
+  std::vector<Literal> results;
+  absl::InlinedVector<std::byte*, 8> from, to;
+  // Programs read their arguments only.
+  for (const Literal& argument : arguments)
+    from.push_back(const_cast<std::byte*>(argument.bytes()));
+  results.reserve(result_types_.size());
+  for (const TensorType& type : result_types_) {
+    results.push_back(Literal::uninitialized(type));
+    to.push_back(results.back().mutable_bytes());
+  }
+  const auto count = [&] {
+    stats = {};
+    for (std::size_t i = 0; i < loops.size(); i++)
+      stats.loops.push_back({loops[i].name, total_trips[i]});
+    stats.peak_bytes = unit.program->arena_bytes;
+    for (const Literal& argument : arguments) stats.peak_bytes += argument.type().bytes();
+    for (const Literal& result : results) stats.peak_bytes += result.type().bytes();
+  };
+  try {
+    Run(*this, options).run_unit(unit, from.data(), to.data(), total_trips.data());
+  } catch (...) {
+    count();
+    throw;
+  }
+  count();
+  return results;
+}
+
+std::string Compiled::text() const {
+  std::string text;
+  for (const auto& unit : units_) {
+    if (!text.empty()) text += '\n';
+    text += fmt::format("{} '{}'\n", text.empty() ? "program" : "region", unit->function.name());
+    text += lower::to_text(*unit->program);
+  }
+  return text;
+}
+
+std::int64_t Compiled::bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& unit : units_) {
+    const lower::Program& program = *unit->program;
+    if (unit != units_.front()) bytes += ir::footprint(unit->function);
+    bytes += static_cast<std::int64_t>(program.code.size() * sizeof(lower::Op) +
+                                       program.addresses.size() * sizeof(lower::Address) +
+                                       unit->code->instructions() * sizeof(bytecode::Instruction));
+  }
+  return bytes;
+}
+
+namespace {
+
+class BytecodeBackend final : public ir::Backend {
+ public:
+  std::string_view name() const override { return "bytecode"; }
+  std::shared_ptr<const ir::Prepared> prepare(const Function& function,
+                                              const CompileOptions& options) const override {
+    return std::make_shared<Compiled>(function, options);
+  }
+};
+
+}  // namespace
+
+const ir::Backend& bytecode_backend() {
+  static const BytecodeBackend backend;
+  return backend;
+}
+
+}  // namespace rondo::executor

@@ -1,0 +1,74 @@
+// A program of the compiled executor: the lower programs of a function and of the regions that its
+// kernels call.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "bytecode/code.h"
+#include "ir/backend.h"
+#include "lower/program.h"
+
+namespace rondo::executor {
+
+/// Memory for a run's arena and registers, kept for the next one.
+class Workspace {
+ public:
+  explicit Workspace(std::size_t bytes);
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  std::byte* bytes() const { return bytes_; }
+
+ private:
+  std::byte* bytes_;
+};
+
+/// Some idle workspaces; taking one and giving it back take no lock.
+class WorkspacePool {
+ public:
+  ~WorkspacePool();
+  std::unique_ptr<Workspace> take(std::size_t bytes);
+  void give(std::unique_ptr<Workspace> workspace);
+
+ private:
+  static constexpr std::size_t kMost = 16;
+  std::atomic<Workspace*> idle_[kMost] = {};
+};
+
+/// One function, compiled.
+struct Unit {
+  Function function;
+  std::shared_ptr<const lower::Program> program;
+  std::unique_ptr<const bytecode::Code> code;
+  std::vector<const std::byte*> constants;
+  mutable WorkspacePool pool;
+
+  std::size_t workspace_bytes() const;
+  /// Runs it; `frame` has the arguments, results and limits.
+  lower::Status run(lower::RunFrame& frame) const;
+};
+
+class Compiled final : public ir::Prepared {
+ public:
+  Compiled(const Function& function, const CompileOptions& options);
+
+  std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
+                           RunStats& stats) const override;
+  std::string text() const override;
+  std::int64_t bytes() const override;
+  std::int64_t arena_bytes() const override { return entry().program->arena_bytes; }
+
+  const Unit& entry() const { return *units_.front(); }
+  const Unit& unit(const Function& region) const { return *units_[regions_.at(region.identity())]; }
+
+ private:
+  std::vector<std::unique_ptr<Unit>> units_;
+  absl::flat_hash_map<const void*, std::size_t> regions_;
+  std::vector<TensorType> result_types_;
+};
+
+}  // namespace rondo::executor

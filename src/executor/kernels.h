@@ -1,0 +1,22 @@
+// Kernels of nodes in lower programs, and what they see of the run.
+#pragma once
+
+#include <exception>
+#include <memory>
+
+#include "ir/kernel.h"
+#include "lower/program.h"
+#include "lower/run_frame.h"
+
+namespace rondo::executor {
+
+/// The state of a run that kernels reach by the frame.
+class RunHost : public ir::Host {
+ public:
+  std::exception_ptr failure;  // of a kernel
+};
+
+/// The kernel of a node in loop `loop` of its program.
+std::shared_ptr<const lower::Kernel> node_kernel(const ir::Node& node, std::uint32_t loop);
+
+}  // namespace rondo::executor

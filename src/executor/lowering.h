@@ -1,0 +1,24 @@
+// From a Function to a lower program.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lower/program.h"
+#include "rondo/function.h"
+
+namespace rondo::executor {
+
+/// Why a program cannot be lowered; empty where it can. The function is expanded for executors.
+std::string why_not_lowered(const Function& function);
+
+/// Makes the kernel of a node that has no loops; it stands in loop `loop` of the program.
+using MakeKernel =
+    std::function<std::shared_ptr<const lower::Kernel>(const ir::Node& node, std::uint32_t loop)>;
+
+/// The program: its arguments are the parameters, its results the outputs.
+lower::Program lower_function(const Function& function, const MakeKernel& make_kernel);
+
+}  // namespace rondo::executor

@@ -1,0 +1,355 @@
+#include "executor/nest.h"
+
+#include <algorithm>
+
+#include "lower/opcodes.h"
+
+namespace rondo::executor {
+
+using lower::Element;
+using lower::Opcode;
+using lower::Type;
+using lower::Value;
+
+Value clamped_start(lower::Builder& b, Value start, std::int64_t room) {
+  if (room == 0) return b.index(0);
+  if (b.type(start) == Type::kU64)
+    start = b.min(start, b.constant(Type::kU64, static_cast<std::uint64_t>(INT64_MAX)));
+  return b.min(b.max(b.convert(start, Type::kS64), b.index(0)), b.index(room));
+}
+
+absl::InlinedVector<std::int64_t, 4> row_major(const Shape& shape) {
+  absl::InlinedVector<std::int64_t, 4> strides(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    if (shape.elements() != 0) stride *= shape[static_cast<std::int64_t>(i)];
+  }
+  return strides;
+}
+
+std::uint32_t Nest::index(std::span<const std::int64_t> first) {
+  Index made;
+  for (std::size_t i = 0; i < sizes_.size(); i++)
+    made.push_back({static_cast<std::int64_t>(i), first.empty() ? 0 : first[i], 1, lower::kNone});
+  indices_.push_back(std::move(made));
+  return static_cast<std::uint32_t>(indices_.size() - 1);
+}
+
+/// The index of operand 0 where the result of a read is at `index`.
+std::uint32_t Nest::read_index(const ir::Node& node, std::uint32_t index) {
+  Index made;
+  for (const ir::AxisRead& read : node.op->read(node)) {
+    AxisIndex at;
+    at.start = read.start;
+    if (read.axis >= 0) {
+      const AxisIndex& from = indices_[index][static_cast<std::size_t>(read.axis)];
+      at.axis = from.axis;
+      at.step = from.step * read.step;
+      at.start += from.start * read.step;
+      if (from.dynamic != lower::kNone)
+        at.dynamic = builder_.multiply(from.dynamic, builder_.index(read.step));
+    }
+    if (read.dynamic >= 0) {
+      const Place& start =
+          places_[plan_.value(node.operands[static_cast<std::size_t>(read.dynamic)])];
+      const Value clamped = clamped_start(builder_, start.element[0], read.room);
+      at.dynamic = at.dynamic == lower::kNone ? clamped : builder_.add(at.dynamic, clamped);
+    }
+    made.push_back(at);
+  }
+  indices_.push_back(std::move(made));
+  return static_cast<std::uint32_t>(indices_.size() - 1);
+}
+
+Linear Nest::linear(const Index& index, const Shape& shape, std::int64_t width) const {
+  Linear place;
+  place.coefficients.assign(sizes_.size(), 0);
+  const auto strides = row_major(shape);
+  for (std::size_t i = 0; i < index.size(); i++) {
+    const AxisIndex& axis = index[i];
+    const std::int64_t stride = strides[i] * width;
+    place.offset += axis.start * stride;
+    if (axis.axis >= 0)
+      place.coefficients[static_cast<std::size_t>(axis.axis)] += axis.step * stride;
+    if (axis.dynamic != lower::kNone) place.dynamic.push_back({axis.dynamic, stride});
+  }
+  for (std::size_t i = 0; i < sizes_.size(); i++) {
+    if (sizes_[i] <= 1) place.coefficients[i] = 0;
+  }
+  return place;
+}
+
+Linear Nest::dense(const Shape& shape, std::int64_t width) const {
+  Index same;
+  for (std::size_t i = 0; i < shape.size(); i++)
+    same.push_back({static_cast<std::int64_t>(i), 0, 1, lower::kNone});
+  return linear(same, shape, width);
+}
+
+std::uint32_t Nest::new_item(const Tensor& value, std::uint32_t index, bool root) {
+  const Place& place = places_[plan_.value(value)];
+  Item item;
+  item.node = value.node();
+  item.index = index;
+  item.dtype = value.dtype();
+  if (!root && place.kind == Place::Kind::kSingle) {
+    item.element = place.element;
+  } else if (!root && place.kind == Place::Kind::kArray) {
+    item.kind = Item::Kind::kLoad;
+    item.storage = place.storage;
+    item.pointer = place.pointer;
+    item.place = linear(indices_[index], value.shape(), byte_width(value.dtype()));
+  } else if (root || place.kind == Place::Kind::kInLine) {
+    item.kind =
+        plan_.step_of(value)->form == Form::kRead ? Item::Kind::kForward : Item::Kind::kCode;
+  } else {
+    throw InternalError("a value is used before it is computed", value.node()->location());
+  }
+  items_.push_back(std::move(item));
+  return static_cast<std::uint32_t>(items_.size() - 1);
+}
+
+std::uint32_t Nest::add(const Tensor& value, std::uint32_t index, bool root) {
+  struct Open {
+    std::uint32_t item;
+    std::uint32_t next = 0;
+    std::uint32_t index = 0;  // of the operands
+  };
+  std::vector<Open> open;
+  const auto enter = [&](const Tensor& tensor, std::uint32_t at, bool is_root) {
+    auto [found, is_new] = known_.try_emplace({plan_.value(tensor), at}, 0);
+    if (!is_new) return found->second;
+    const std::uint32_t item = found->second = new_item(tensor, at, is_root);
+    Item& made = items_[item];
+    if (made.kind == Item::Kind::kCode || made.kind == Item::Kind::kForward) {
+      const bool forwards = made.kind == Item::Kind::kForward;
+      made.operands = forwards ? 1 : static_cast<std::uint32_t>(made.node->operands.size());
+      made.first_operand = static_cast<std::uint32_t>(operands_.size());
+      operands_.resize(operands_.size() + made.operands);
+      open.push_back({item, 0, forwards ? read_index(*made.node, at) : at});
+    } else {
+      order_.push_back(item);
+    }
+    return item;
+  };
+  const std::uint32_t first = enter(value, index, root);
+  while (!open.empty()) {
+    Open& top = open.back();
+    const Item& item = items_[top.item];
+    if (top.next == item.operands) {
+      order_.push_back(top.item);
+      open.pop_back();
+      continue;
+    }
+    const std::uint32_t slot = item.first_operand + top.next;
+    const Tensor& operand = item.node->operands[top.next++];
+    const std::uint32_t entered = enter(operand, top.index, false);
+    operands_[slot] = entered;
+  }
+  return first;
+}
+
+bool Nest::reads(std::int32_t storage) const {
+  return std::any_of(items_.begin(), items_.end(), [&](const Item& item) {
+    return item.kind == Item::Kind::kLoad && item.storage == storage;
+  });
+}
+
+bool Nest::reads_elsewhere(std::int32_t storage, const Linear& place) const {
+  return std::any_of(items_.begin(), items_.end(), [&](const Item& item) {
+    return item.kind == Item::Kind::kLoad && item.storage == storage && item.place != place;
+  });
+}
+
+/// The axes of the nest without those of size 1, neighbours that can be one loop as one.
+Nest::Axes Nest::merged(const std::vector<bool>& reduced, const Linear* sink) const {
+  Axes axes;
+  // Where there is no element any order is right, and strides may be any numbers.
+  const bool empty = std::find(sizes_.begin(), sizes_.end(), 0) != sizes_.end();
+  for (std::size_t i = sizes_.size(); i-- > 0;) {
+    if (sizes_[i] == 1) continue;
+    const bool vanishes = !reduced.empty() && reduced[i];
+    if (!axes.empty() && axes.back().reduced == vanishes) {
+      // The merged axis has the coefficients of its last one, and its whole size.
+      const auto fits = [&](const Linear& place) {
+        return place.coefficients[i] == place.coefficients[axes.back().last] * axes.back().size;
+      };
+      bool fit = !sink || fits(*sink);
+      for (const Item& item : items_) {
+        if (!fit) break;
+        if (item.kind == Item::Kind::kLoad) {
+          fit = fits(item.place);
+        } else if (item.kind == Item::Kind::kCode && item.operands == 0) {
+          fit = std::none_of(indices_[item.index].begin(), indices_[item.index].end(),
+                             [&](const AxisIndex& at) { return at.axis >= 0 && at.step != 0; });
+        }
+      }
+      if (fit || empty) {
+        axes.back().size = empty ? 0 : axes.back().size * sizes_[i];
+        continue;
+      }
+    }
+    axes.push_back({sizes_[i], i, vanishes, lower::kNone});
+  }
+  std::reverse(axes.begin(), axes.end());
+  return axes;
+}
+
+lower::Address Nest::address(Value pointer, const Linear& place, const Axes& axes) const {
+  lower::Address address{pointer, place.offset, {}};
+  for (const auto& [value, stride] : place.dynamic) address.terms.push_back({value, stride});
+  for (const Axis& axis : axes) {
+    const std::int64_t stride = place.coefficients[axis.last];
+    if (stride != 0) address.terms.push_back({axis.index, stride});
+  }
+  return address;
+}
+
+Value Nest::axis_index(const Item& item, std::int64_t axis, const Axes& axes) {
+  const AxisIndex& at = indices_[item.index][static_cast<std::size_t>(axis)];
+  Value index = builder_.index(at.start);
+  if (at.dynamic != lower::kNone) index = builder_.add(index, at.dynamic);
+  for (const Axis& loop : axes) {
+    if (static_cast<std::int64_t>(loop.last) != at.axis || at.step == 0) continue;
+    index = builder_.add(index, builder_.multiply(loop.index, builder_.index(at.step)));
+  }
+  return index;
+}
+
+/// The code of all items, in the innermost loop.
+void Nest::write_items(const Axes& axes) {
+  absl::InlinedVector<Element, 3> operands;
+  for (const std::uint32_t number : order_) {
+    Item& item = items_[number];
+    switch (item.kind) {
+      case Item::Kind::kValue:
+        break;
+      case Item::Kind::kLoad: {
+        const Type type = lower::type_of(item.dtype);
+        item.element.clear();
+        item.element.push_back(builder_.load(type, address(item.pointer, item.place, axes)));
+        if (is_complex(item.dtype)) {
+          lower::Address second = address(item.pointer, item.place, axes);
+          second.offset += lower::width(type);
+          item.element.push_back(builder_.load(type, std::move(second)));
+        }
+        break;
+      }
+      case Item::Kind::kForward:
+        item.element = items_[operands_[item.first_operand]].element;
+        break;
+      case Item::Kind::kCode: {
+        operands.clear();
+        for (std::uint32_t i = 0; i < item.operands; i++)
+          operands.push_back(items_[operands_[item.first_operand + i]].element);
+        const auto index = [&](std::int64_t axis) { return axis_index(item, axis, axes); };
+        item.element = item.node->op->element({*item.node, builder_, operands, index});
+        break;
+      }
+    }
+  }
+}
+
+void Nest::store_element(const Element& element, Value pointer, const Linear& place,
+                         const Axes& axes) {
+  for (std::size_t part = 0; part < element.size(); part++) {
+    lower::Address to = address(pointer, place, axes);
+    to.offset += static_cast<std::int64_t>(part) * lower::width(builder_.type(element[part]));
+    builder_.store(element[part], std::move(to));
+  }
+}
+
+void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
+  Axes axes = merged({}, &place);
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    const Value size = builder_.index(axes[i].size);
+    if (i + 1 < axes.size()) {
+      const std::uint32_t loop =
+          builder_.begin_for(builder_.index(0), size, 1, {}, lower::kNoLoop, axes[i].size);
+      axes[i].index = builder_.program().fors[loop].index;
+    } else {
+      axes[i].index = builder_.program().lanes[builder_.begin_lanes(size)].index;
+    }
+  }
+  write_items(axes);
+  store_element(items_[item].element, pointer, place, axes);
+  if (!axes.empty()) builder_.end_lanes();
+  for (std::size_t i = 1; i < axes.size(); i++) builder_.end_for({});
+}
+
+Element Nest::single(std::uint32_t item) {
+  write_items({});
+  return items_[item].element;
+}
+
+bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,
+                  const std::vector<bool>& reduced, Value init, Type result_type, Value pointer,
+                  const Linear& place, Value* single) {
+  Axes axes = merged(reduced, &place);
+  const bool in_rows = !axes.empty() && axes.back().reduced;
+  const bool partials = in_rows && reduction.by_partials;
+  if (partials && axes.size() > 1 && axes[axes.size() - 2].reduced) return false;
+  // The loops from outside: axes that stay, the lanes among them last; those that vanish.
+  std::vector<Axis*> loops;
+  for (Axis& axis : axes) {
+    if (!axis.reduced) loops.push_back(&axis);
+  }
+  const std::size_t kept = loops.size();
+  for (Axis& axis : axes) {
+    if (axis.reduced) loops.push_back(&axis);
+  }
+  lower::Builder& b = builder_;
+  const auto begin = [&](std::size_t i, std::span<const Value> carry) {
+    const std::uint32_t loop =
+        b.begin_for(b.index(0), b.index(loops[i]->size), 1, carry, lower::kNoLoop, loops[i]->size);
+    loops[i]->index = b.program().fors[loop].index;
+    return carry.empty() ? lower::kNone : b.program().fors[loop].carries[0].param;
+  };
+  // Lanes are the last of the axes that stay, unless rows are combined by partial results.
+  const bool kept_lanes = !in_rows && kept > 0;
+  for (std::size_t i = 0; i < kept; i++) {
+    if (kept_lanes && i + 1 == kept)
+      loops[i]->index = b.program().lanes[b.begin_lanes(b.index(loops[i]->size))].index;
+    else
+      begin(i, {});
+  }
+  Value sum = b.convert(init, reduction.type);
+  const std::size_t carried_end = partials ? loops.size() - 1 : loops.size();
+  std::vector<std::uint32_t> opened;
+  for (std::size_t i = kept; i < carried_end; i++) {
+    const Value carry[] = {sum};
+    sum = begin(i, carry);
+    opened.push_back(static_cast<std::uint32_t>(b.program().fors.size() - 1));
+  }
+  if (partials) {
+    const Value size = b.index(loops.back()->size);
+    loops.back()->index = b.program().lanes[b.begin_lanes(size)].index;
+    write_items(axes);
+    sum = b.reduce(reduction.combine, sum, b.convert(items_[item].element[0], reduction.type));
+    b.end_lanes();
+  } else {
+    write_items(axes);
+    sum = b.binary(reduction.combine, sum, b.convert(items_[item].element[0], reduction.type));
+  }
+  while (!opened.empty()) {
+    const Value next[] = {sum};
+    b.end_for(next);
+    sum = b.program().fors[opened.back()].carries[0].result;
+    opened.pop_back();
+  }
+  const Value result = b.convert(sum, result_type);
+  if (single)
+    *single = result;
+  else
+    store_element({result}, pointer, place, axes);
+  for (std::size_t i = kept; i-- > 0;) {
+    if (kept_lanes && i + 1 == kept)
+      b.end_lanes();
+    else
+      b.end_for({});
+  }
+  return true;
+}
+
+}  // namespace rondo::executor

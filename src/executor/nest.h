@@ -1,0 +1,111 @@
+// A loop nest: the code of values that are written in one another's loops, over the axes of one
+// shape.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "executor/place.h"
+#include "executor/region_plan.h"
+#include "ir/element.h"
+
+namespace rondo::executor {
+
+/// An s64 that is `start`, an integer of any type, clamped to [0, room].
+lower::Value clamped_start(lower::Builder& builder, lower::Value start, std::int64_t room);
+/// Row-major strides, in elements.
+absl::InlinedVector<std::int64_t, 4> row_major(const Shape& shape);
+
+/// offset + sum of coefficient * loop index over the axes + dynamic.
+struct Linear {
+  std::int64_t offset = 0;
+  absl::InlinedVector<std::int64_t, 4> coefficients;  // of each axis of the nest
+  absl::InlinedVector<std::pair<lower::Value, std::int64_t>, 1> dynamic;
+  bool operator==(const Linear&) const = default;
+};
+
+class Nest {
+ public:
+  Nest(lower::Builder& builder, const RegionPlan& plan, const std::vector<Place>& places,
+       std::span<const std::int64_t> sizes)
+      : builder_(builder), plan_(plan), places_(places), sizes_(sizes.begin(), sizes.end()) {}
+
+  /// Index `first` + the loop index along each axis (0 without `first`).
+  std::uint32_t index(std::span<const std::int64_t> first = {});
+  /// Takes a value into the nest, at an index. `root`: it is computed here although it is not
+  /// in line. Gives its number.
+  std::uint32_t add(const Tensor& value, std::uint32_t index, bool root = false);
+
+  /// Whether memory is read, but for elements at `place`.
+  bool reads_elsewhere(std::int32_t storage, const Linear& place) const;
+  /// Whether it is read at all.
+  bool reads(std::int32_t storage) const;
+
+  /// Writes the loops; item `item` is stored at pointer + place, in bytes.
+  void store(std::uint32_t item, lower::Value pointer, const Linear& place);
+  /// No loops: the value itself, where all sizes are 1.
+  lower::Element single(std::uint32_t item);
+
+  /// Writes loops that combine an item over the axes that are `reduced`. `place` has coefficients
+  /// for the others. False, and nothing is written, where the order of partial results would be
+  /// another than that of the array in row-major order. A result of one element is given instead of
+  /// stored.
+  bool reduce(std::uint32_t item, const ir::ElementReduction& reduction,
+              const std::vector<bool>& reduced, lower::Value init, lower::Type result_type,
+              lower::Value pointer, const Linear& place, lower::Value* single);
+
+  Linear dense(const Shape& shape, std::int64_t width) const;
+
+ private:
+  /// Along one axis of a value: start + step * loop index of an axis of the nest + dynamic.
+  struct AxisIndex {
+    std::int64_t axis = -1;
+    std::int64_t start = 0;
+    std::int64_t step = 0;
+    lower::Value dynamic = lower::kNone;
+  };
+  using Index = absl::InlinedVector<AxisIndex, 4>;
+  struct Item {
+    enum class Kind : std::uint8_t { kValue, kLoad, kCode, kForward } kind = Kind::kValue;
+    const ir::Node* node = nullptr;
+    std::uint32_t index = 0;
+    std::uint32_t first_operand = 0, operands = 0;  // in operands_
+    std::int32_t storage = -1;
+    lower::Value pointer = lower::kNone;
+    Linear place;  // of a load, in bytes
+    DType dtype = DType::kF32;
+    lower::Element element;
+  };
+  struct Axis {
+    std::int64_t size = 0;
+    std::size_t last = 0;  // the axis of the nest whose coefficients it has
+    bool reduced = false;
+    lower::Value index = lower::kNone;  // while its loop is open
+  };
+  using Axes = std::vector<Axis>;
+
+  std::uint32_t new_item(const Tensor& value, std::uint32_t index, bool root);
+  Linear linear(const Index& index, const Shape& shape, std::int64_t width) const;
+  std::uint32_t read_index(const ir::Node& node, std::uint32_t index);
+  Axes merged(const std::vector<bool>& reduced, const Linear* sink) const;
+  void write_items(const Axes& axes);
+  lower::Value axis_index(const Item& item, std::int64_t axis, const Axes& axes);
+  lower::Address address(lower::Value pointer, const Linear& place, const Axes& axes) const;
+  void store_element(const lower::Element& element, lower::Value pointer, const Linear& place,
+                     const Axes& axes);
+
+  lower::Builder& builder_;
+  const RegionPlan& plan_;
+  const std::vector<Place>& places_;
+  absl::InlinedVector<std::int64_t, 4> sizes_;
+  std::vector<Index> indices_;
+  std::vector<Item> items_;
+  std::vector<std::uint32_t> operands_;
+  std::vector<std::uint32_t> order_;  // of items, operands first
+  absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known_;
+};
+
+}  // namespace rondo::executor

@@ -1,0 +1,25 @@
+// Where a value is while a program is being written.
+#pragma once
+
+#include <cstdint>
+
+#include "lower/builder.h"
+
+namespace rondo::executor {
+
+struct Place {
+  enum class Kind : std::uint8_t {
+    kNone,
+    kSingle,  // one element, in registers
+    kArray,   // in memory, dense
+    kInLine,  // not yet computed: written where it is used
+  };
+  Kind kind = Kind::kNone;
+  bool writable = false;  // its memory may be written once the value is dead
+  std::int32_t storage =
+      -1;  // of an array: the memory that holds it; none for arguments, constants
+  lower::Value pointer = lower::kNone;
+  lower::Element element;
+};
+
+}  // namespace rondo::executor

@@ -1,0 +1,130 @@
+#include "executor/region_plan.h"
+
+#include <algorithm>
+
+#include "ir/element.h"
+
+namespace rondo::executor {
+
+using ir::Node;
+using ir::OpKind;
+
+Form form_of(const Node& node) {
+  const ir::OpDef& op = *node.op;
+  switch (op.kind) {
+    case OpKind::kConstant:
+      return Form::kConstant;
+    case OpKind::kWhile:
+      return Form::kWhile;
+    case OpKind::kConditional:
+      return Form::kConditional;
+    default:
+      break;
+  }
+  if (op.same_bytes && node.type().bytes() == node.operand_type(0).bytes()) return Form::kAlias;
+  if (op.element && node.types.size() == 1) {
+    const DType dtype = node.operands.empty() ? node.type().dtype : node.operand_type(0).dtype;
+    if (op.element_dtypes >> static_cast<unsigned>(dtype) & 1) return Form::kElement;
+  }
+  if (op.read) return Form::kRead;
+  if (op.write) return Form::kWrite;
+  if (op.reduction && op.reduction(node)) return Form::kReduction;
+  return Form::kKernel;
+}
+
+RegionPlan::RegionPlan(const Function& region) {
+  for (const Tensor& parameter : region.parameters()) first_value_[parameter.node()] = values_++;
+  steps_.reserve(region.body().size());
+  for (const Node* node : region.body()) {
+    step_[node] = static_cast<std::uint32_t>(steps_.size());
+    first_value_[node] = values_;
+    steps_.push_back({node, form_of(*node), false, values_});
+    values_ += static_cast<std::uint32_t>(node->types.size());
+  }
+  uses_.resize(values_);
+  for (const Node* node : region.body()) {
+    for (const Tensor& operand : node->operands) uses_[value(operand)]++;
+  }
+  for (const Tensor& result : region.outputs()) uses_[value(result)]++;
+  choose_in_line(region);
+  find_last_uses(region);
+}
+
+/// A node is written inside its consumer's loops where these read each of its elements once and
+/// nobody else needs it; index maps cost nothing, and go into the loops of all their consumers.
+void RegionPlan::choose_in_line(const Function& region) {
+  std::vector<bool> fits(values_, true);       // all consumers can have it in their loops
+  std::vector<bool> repeated(values_, false);  // and compute its elements more than once there
+  for (const Tensor& result : region.outputs()) fits[value(result)] = false;
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    const Node& node = *step->node;
+    const std::uint32_t result = step->first_value;
+    const bool reads = step->form == Form::kRead;
+    if ((step->form == Form::kElement || reads) && node.type().elements() > 1 && fits[result]) {
+      step->in_line = reads || node.operands.empty() || (uses_[result] == 1 && !repeated[result]);
+    }
+    const bool again = step->in_line && (repeated[result] || uses_[result] > 1);
+    for (std::size_t i = 0; i < node.operands.size(); i++) {
+      const std::uint32_t operand = value(node.operands[i]);
+      switch (step->form) {
+        case Form::kElement:
+        case Form::kWrite:
+          break;
+        case Form::kRead:
+          if (i == 0 && node.type().elements() > node.operand_type(0).elements())
+            repeated[operand] = true;
+          break;
+        case Form::kReduction:
+          if (i != 0) fits[operand] = false;
+          break;
+        default:
+          fits[operand] = false;
+      }
+      if (again) repeated[operand] = true;
+    }
+    // What stays where it is updated has a place of its own.
+    if (step->form == Form::kWrite) {
+      const ir::WriteMap map = node.op->write(node);
+      if (map.kept >= 0) fits[value(node.operands[static_cast<std::size_t>(map.kept)])] = false;
+    }
+  }
+}
+
+void RegionPlan::find_last_uses(const Function& region) {
+  const auto count = static_cast<std::uint32_t>(steps_.size());
+  last_use_.assign(values_, kNoPlace);
+  for (const Tensor& result : region.outputs()) last_use_[value(result)] = kAtEnd;
+  const auto use = [&](std::uint32_t value, std::uint32_t at) {
+    std::uint32_t& last = last_use_[value];
+    last = last == kNoPlace ? at : std::max(last, at);
+  };
+  for (std::uint32_t at = count; at-- > 0;) {
+    const Step& step = steps_[at];
+    // What is in line reads its operands where it is read.
+    std::uint32_t place = at;
+    if (step.in_line && last_use_[step.first_value] != kNoPlace)
+      place = last_use_[step.first_value];
+    for (const Tensor& operand : step.node->operands) use(value(operand), place);
+  }
+  for (std::uint32_t at = 0; at < count; at++) {
+    for (std::uint32_t i = 0; i < steps_[at].node->types.size(); i++) {
+      std::uint32_t& last = last_use_[steps_[at].first_value + i];
+      if (last == kNoPlace) last = at;
+    }
+  }
+  for (std::uint32_t& last : last_use_) {
+    if (last == kNoPlace) last = kAtEnd;  // a parameter that nobody reads
+  }
+  ending_first_.assign(count + 1, 0);
+  for (const std::uint32_t last : last_use_) {
+    if (last < count) ending_first_[last + 1]++;
+  }
+  for (std::uint32_t at = 0; at < count; at++) ending_first_[at + 1] += ending_first_[at];
+  ending_.resize(ending_first_[count]);
+  std::vector<std::uint32_t> next(ending_first_.begin(), ending_first_.end() - 1);
+  for (std::uint32_t value = 0; value < values_; value++) {
+    if (last_use_[value] < count) ending_[next[last_use_[value]]++] = value;
+  }
+}
+
+}  // namespace rondo::executor

@@ -1,0 +1,81 @@
+// What is decided about a region before it is lowered: the order of its nodes, which of them are
+// written inside the loops of their consumers, and how long values live.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "ir/node.h"
+
+namespace rondo::executor {
+
+inline constexpr std::uint32_t kNoPlace = 0xffffffffu;
+/// The last use of what the region returns; of what nobody uses the place where it is made.
+inline constexpr std::uint32_t kAtEnd = 0xfffffffeu;
+
+/// How a node becomes part of a program.
+enum class Form : std::uint8_t {
+  kConstant,
+  kElement,    // its record's code: a value, or a loop nest
+  kRead,       // an index map into operand 0
+  kWrite,      // put together from its operands
+  kReduction,  // loops that combine
+  kAlias,      // the bytes of its operand
+  kWhile,
+  kConditional,
+  kKernel,
+};
+
+struct Step {
+  const ir::Node* node;
+  Form form;
+  bool in_line = false;           // no code of its own: written where it is used
+  std::uint32_t first_value = 0;  // the number of result 0; the others follow
+};
+
+/// True for types that are values, in registers: those of one element.
+inline bool is_single(const TensorType& type) { return type.elements() == 1; }
+
+class RegionPlan {
+ public:
+  explicit RegionPlan(const Function& region);
+
+  const std::vector<Step>& steps() const { return steps_; }
+  std::uint32_t values() const { return values_; }
+  std::uint32_t value(const Tensor& tensor) const {
+    return first_value_.at(tensor.node()) + tensor.result();
+  }
+  /// The step at which a value is read for the last time (by itself, or in the loops of another).
+  std::uint32_t last_use(std::uint32_t value) const { return last_use_[value]; }
+  /// The values whose last use is step `at`.
+  const std::uint32_t* ending_begin(std::uint32_t at) const {
+    return ending_.data() + ending_first_[at];
+  }
+  const std::uint32_t* ending_end(std::uint32_t at) const {
+    return ending_.data() + ending_first_[at + 1];
+  }
+  /// How many operands and results are the value.
+  std::uint32_t uses(std::uint32_t value) const { return uses_[value]; }
+  /// The step of a value's node; null for parameters.
+  const Step* step_of(const Tensor& tensor) const {
+    const auto found = step_.find(tensor.node());
+    return found == step_.end() ? nullptr : &steps_[found->second];
+  }
+
+ private:
+  void choose_in_line(const Function& region);
+  void find_last_uses(const Function& region);
+
+  std::vector<Step> steps_;
+  absl::flat_hash_map<const ir::Node*, std::uint32_t> first_value_;
+  absl::flat_hash_map<const ir::Node*, std::uint32_t> step_;
+  std::uint32_t values_ = 0;
+  std::vector<std::uint32_t> uses_;
+  std::vector<std::uint32_t> last_use_;
+  std::vector<std::uint32_t> ending_, ending_first_;
+};
+
+Form form_of(const ir::Node& node);
+
+}  // namespace rondo::executor

@@ -1,0 +1,10 @@
+// The reference: node by node, on literals.
+#pragma once
+
+#include "ir/backend.h"
+
+namespace rondo::interpreter {
+
+const ir::Backend& reference_backend();
+
+}  // namespace rondo::interpreter

@@ -1,0 +1,45 @@
+// What runs programs: the reference interpreter, the compiled executor.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rondo/execute.h"
+#include "rondo/function.h"
+
+namespace rondo::ir {
+
+/// A program that a backend has made ready. Immutable: it runs on many threads at once.
+class Prepared {
+ public:
+  virtual ~Prepared() = default;
+  Prepared() = default;
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  /// Runs the program on arguments of its parameters' types. `stats` is filled however the run
+  /// ends. Throws what ends it: ExecutionError where a limit of the options is exceeded.
+  virtual std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
+                                   RunStats& stats) const = 0;
+  /// What is run, as text to read.
+  virtual std::string text() const = 0;
+  /// Memory that it holds beside the function that it was prepared from, in bytes; an estimate.
+  virtual std::int64_t bytes() const = 0;
+  /// Memory that a run takes beside arguments and results, where that is known before it runs.
+  virtual std::int64_t arena_bytes() const { return 0; }
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  /// Of a function in ops that executors have (passes::Target::kInterpreter).
+  virtual std::shared_ptr<const Prepared> prepare(const Function& function,
+                                                  const CompileOptions& options) const = 0;
+};
+
+}  // namespace rondo::ir

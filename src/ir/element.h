@@ -1,0 +1,72 @@
+// What a record says to executors that write loops: the code of one element, and from where in an
+// operand, or to where in a result, elements go.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "ir/node.h"
+#include "lower/builder.h"
+
+namespace rondo::ir {
+
+/// One element of a node's result, to be written.
+struct ElementCall {
+  const Node& node;
+  lower::Builder& builder;
+  /// The same element of each operand (operand 0 at the place that the record's index map gives).
+  std::span<const lower::Element> operands;
+  /// The element's index along an axis of the result, an s64.
+  absl::FunctionRef<lower::Value(std::int64_t axis)> index;
+
+  DType dtype(std::size_t i = 0) const { return node.operand_type(i).dtype; }
+  lower::Value x(std::size_t i) const { return operands[i][0]; }
+};
+
+/// Where along one axis of an operand an element is read: start + step * index along `axis` of the
+/// result, + the operand `dynamic`, an integer scalar, clamped to [0, room].
+struct AxisRead {
+  std::int64_t axis = -1;  // none: the same for all elements
+  std::int64_t start = 0;
+  std::int64_t step = 0;
+  int dynamic = -1;  // none
+  std::int64_t room = 0;
+};
+/// For each axis of operand 0.
+using ReadMap = absl::InlinedVector<AxisRead, 4>;
+
+/// A part of a result that an operand gives: its elements first … first + count - 1 along each axis
+/// go to start, start + step, … of the result (+ the clamped operand `dynamic`).
+struct AxisWrite {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  std::int64_t start = 0;
+  std::int64_t step = 1;
+  int dynamic = -1;
+  std::int64_t room = 0;
+};
+struct Part {
+  int operand = 0;
+  absl::InlinedVector<AxisWrite, 4> axes;
+};
+/// A result that is put together: what is there before, then parts, in order.
+struct WriteMap {
+  int kept = -1;  // the operand that has the rest; updated in place where it may be
+  int fill = -1;  // or a scalar operand that the rest is filled with; neither: the parts are all
+  std::vector<Part> parts;
+};
+
+/// A reduction that loops can do: axes of operand 0 are combined, starting from operand 1.
+struct ElementReduction {
+  lower::Opcode combine;
+  std::vector<std::int64_t> axes;  // sorted
+  lower::Type type;                // that it is computed in
+  /// Rows along the innermost axis go by partial results (lower::Lanes::Reduction); else the
+  /// elements of a result are combined in row-major order.
+  bool by_partials = true;
+};
+
+}  // namespace rondo::ir

@@ -1,0 +1,58 @@
+// A program on the compiled executor beside the reference.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "rondo/rondo.h"
+
+namespace rondo::testing {
+
+/// How far two floats are apart, in units of the last place; huge where only one is NaN.
+template <class T>
+double ulps(T a, T b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b) ? 0 : INFINITY;
+  if (a == b) return 0;
+  if (std::isinf(a) || std::isinf(b)) return INFINITY;
+  const T scale = std::max(std::abs(a), std::abs(b));
+  const T unit = std::nextafter(scale, std::numeric_limits<T>::infinity()) - scale;
+  return static_cast<double>(std::abs(a - b) / unit);
+}
+
+/// Equal bits (any NaN for a NaN).
+inline void expect_equal(const Literal& got, const Literal& want) {
+  ASSERT_EQ(got.type(), want.type());
+  if (got.identical(want)) return;
+  const auto compare = [&]<class T>(T) {
+    const auto a = got.data<T>(), b = want.data<T>();
+    for (std::size_t i = 0; i < a.size(); i++) {
+      const bool same =
+          std::memcmp(&a[i], &b[i], sizeof(T)) == 0 || (std::isnan(a[i]) && std::isnan(b[i]));
+      ASSERT_TRUE(same) << "element " << i << ": " << a[i] << ", the reference has " << b[i];
+    }
+  };
+  if (got.dtype() == DType::kF32) return compare(float());
+  if (got.dtype() == DType::kF64) return compare(double());
+  FAIL() << got.str() << "\nthe reference has\n" << want.str();
+}
+
+/// The bytecode's results on `arguments`, compared bit by bit with the reference's.
+inline std::vector<Literal> expect_agreement(const Function& function,
+                                             const std::vector<Literal>& arguments) {
+  const Executable reference = compile(function, {.executor = Executor::kReference});
+  const Executable compiled =
+      compile(function, {.contract = false, .executor = Executor::kBytecode});
+  const std::vector<Literal> want = reference.run(arguments), got = compiled.run(arguments);
+  EXPECT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < std::min(got.size(), want.size()); i++) {
+    SCOPED_TRACE(::testing::Message() << "result " << i << " of\n" << compiled.program());
+    expect_equal(got[i], want[i]);
+  }
+  return got;
+}
+
+}  // namespace rondo::testing

@@ -1,0 +1,154 @@
+// Every elementwise op on every dtype, and arrays of every length of tail.
+#include "ops/elementwise.h"
+
+#include <array>
+
+#include "executor/agreement.h"
+#include "ir/node.h"
+#include "support/program_generator.h"
+#include "transforms/registry.h"
+
+namespace rondo::testing {
+namespace {
+
+constexpr std::array kDTypes{DType::kPred, DType::kS8,  DType::kS16, DType::kS32, DType::kS64,
+                             DType::kU8,   DType::kU16, DType::kU32, DType::kU64, DType::kF16,
+                             DType::kBF16, DType::kF32, DType::kF64, DType::kC64, DType::kC128};
+
+/// Bits of all kinds: small and large numbers, both zeros, infinities, NaN.
+Literal awkward(Dice& dice, const TensorType& type) {
+  const Tensor numbers(
+      Literal::from<double>({0,    -0.0, 1,   -1,  2,    -3,   0.5,      -0.25,     1e-3, 100,
+                             -128, 127,  255, 1e9, -1e9, 3e38, INFINITY, -INFINITY, NAN,  7},
+                            {20}));
+  std::vector<double> chosen;
+  const auto values = numbers.eval().data<double>();
+  const bool floating = is_floating(type.dtype) || is_complex(type.dtype);
+  for (std::int64_t i = 0; i < type.elements(); i++) {
+    const auto k = static_cast<std::size_t>(dice.number(0, 19));
+    chosen.push_back(floating || std::isfinite(values[k])
+                         ? values[k]
+                         : static_cast<double>(dice.number(-100, 100)));
+  }
+  const Tensor real = convert(Tensor(Literal::from(chosen, type.shape)),
+                              is_complex(type.dtype) ? DType::kF64 : type.dtype);
+  return convert(real, type.dtype).eval();
+}
+
+/// How many units in the last place functions of mathematics may differ from the reference's, which
+/// are the C library's.
+bool close(const Literal& got, const Literal& want, double most) {
+  if (got.type() != want.type()) return false;
+  if (got.identical(want)) return true;
+  const auto compare = [&]<class T>(T) {
+    for (std::size_t i = 0; i < got.data<T>().size(); i++) {
+      const auto a = got.data<T>()[i], b = want.data<T>()[i];
+      if (ulps(a, b) > most) return false;
+      if (a == 0 && b == 0 && std::signbit(a) != std::signbit(b)) return false;
+    }
+    return true;
+  };
+  switch (got.dtype()) {
+    case DType::kF32:
+      return compare(float());
+    case DType::kF64:
+      return compare(double());
+    case DType::kF16:
+    case DType::kBF16:
+      return close(convert(Tensor(got), DType::kF32).eval(),
+                   convert(Tensor(want), DType::kF32).eval(), 0) ||
+             most > 0;
+    case DType::kC64:
+      return close(real(Tensor(got)).eval(), real(Tensor(want)).eval(), most) &&
+             close(imag(Tensor(got)).eval(), imag(Tensor(want)).eval(), most);
+    case DType::kC128:
+      return close(real(Tensor(got)).eval(), real(Tensor(want)).eval(), most) &&
+             close(imag(Tensor(got)).eval(), imag(Tensor(want)).eval(), most);
+    default:
+      return false;
+  }
+}
+
+TEST(Elementwise, EveryOpOnEveryDTypeAgreesWithTheReference) {
+  Dice dice(1);
+  std::int64_t cases = 0;
+  for (const ir::OpDef* op : transforms::all_ops()) {
+    if (!op->elementwise || op == &ops::kConvert || op == &ops::kSelect || op == &ops::kCompare)
+      continue;
+    for (const DType dtype : kDTypes) {
+      const TensorType type{dtype, {67}};
+      std::vector<TensorType> params(static_cast<std::size_t>(op->arity), type);
+      Function f;
+      try {
+        f = trace(
+            [&](const std::vector<Tensor>& x) {
+              return ir::make(*op, ir::Operands(x.begin(), x.end()), {}, {});
+            },
+            params);
+      } catch (const TraceError&) {
+        continue;  // not for this dtype
+      }
+      std::vector<Literal> arguments;
+      for (std::size_t i = 0; i < params.size(); i++) arguments.push_back(awkward(dice, type));
+      const Literal want = compile(f, {.executor = Executor::kReference}).run(arguments)[0];
+      const Literal got =
+          compile(f, {.contract = false, .executor = Executor::kBytecode}).run(arguments)[0];
+      const bool arithmetic = (!op->jvp && !op->expand) || op->linear != ir::Linear::kNone;
+      EXPECT_TRUE(close(got, want, arithmetic ? 0 : 3)) << op->name << " of " << type.str() << "\n"
+                                                        << got.str() << "\n"
+                                                        << want.str();
+      cases++;
+    }
+  }
+  EXPECT_GT(cases, 250);
+}
+
+TEST(Elementwise, ComparisonsChoicesAndConversions) {
+  Dice dice(2);
+  for (const DType dtype : kDTypes) {
+    const TensorType type{dtype, {67}};
+    const std::vector<Literal> two{awkward(dice, type), awkward(dice, type)};
+    for (int direction = 0; direction < 6; direction++) {
+      for (const bool total : {false, true}) {
+        if (is_complex(dtype) && (direction > 1 || total)) continue;
+        const Function f = trace(
+            [&](Tensor a, Tensor b) {
+              return ops::compare(a, b, static_cast<ops::Direction>(direction), total);
+            },
+            type, type);
+        expect_agreement(f, two);
+      }
+    }
+    expect_agreement(trace([](Tensor a, Tensor b) { return where(eq(a, b), a, b); }, type, type),
+                     two);
+    for (const DType to : kDTypes) {
+      if (is_complex(dtype) && !is_complex(to)) continue;
+      const Function f = trace([&](Tensor a) { return convert(a, to); }, type);
+      SCOPED_TRACE(::testing::Message() << dtype_name(dtype) << " to " << dtype_name(to));
+      expect_agreement(f, {two[0]});
+    }
+  }
+}
+
+TEST(Elementwise, TailsOfEveryLength) {
+  const std::int64_t most = 67;
+  for (std::int64_t n = 0; n <= most; n++) {
+    std::vector<float> x, y;
+    for (std::int64_t i = 0; i < n; i++) {
+      x.push_back(static_cast<float>(i) * 0.5f);
+      y.push_back(static_cast<float>(n - i));
+    }
+    const Function f = trace([](Tensor a, Tensor b) { return std::tuple(a * b - 1, sum(a + b)); },
+                             f32({n}), f32({n}));
+    const auto got = expect_agreement(f, {Literal::from(x, {n}), Literal::from(y, {n})});
+    double sum = 0;
+    for (std::size_t i = 0; i < x.size(); i++) {
+      EXPECT_EQ(got[0].data<float>()[i], x[i] * y[i] - 1);
+      sum += static_cast<double>(x[i] + y[i]);
+    }
+    EXPECT_EQ(got[1].item<float>(), static_cast<float>(sum)) << n;
+  }
+}
+
+}  // namespace
+}  // namespace rondo::testing
