@@ -2,11 +2,11 @@
 
 #include <mutex>
 
-#include "control_flow/while.h"
 #include "fmt/format.h"
 #include "interpreter/machine.h"
 #include "interpreter/program.h"
 #include "ir/function_data.h"
+#include "ir/layout.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
 #include "passes/expand.h"
@@ -30,8 +30,7 @@ Executable compile(const Function& function, const CompileOptions& options) {
       interpreter::build_bundle(passes::expand(impl->function, passes::Target::kInterpreter));
   impl->param_types = function.params();
   for (const interpreter::LoopInfo& loop : impl->bundle->loops) {
-    const auto& residuals = loop.node->attrs<control_flow::WhileAttributes>().residuals;
-    if (residuals)
+    if (const ir::Residuals* residuals = ir::region_layout(loop.node)->residuals)
       impl->memory_plan.push_back({loop.name.empty() ? "while" : loop.name, residuals->policy,
                                    residuals->arrays, residuals->bytes});
   }
