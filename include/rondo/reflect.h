@@ -230,10 +230,6 @@ constexpr decltype(auto) apply_fields(Visitor&& visitor, T& object) {
   return FieldArity<count_fields<std::remove_cv_t<T>>()>::apply(visitor, object);
 }
 
-template <class T>
-using field_types_t =
-    decltype(FieldArity<count_fields<T>()>::types(std::declval<std::remove_cv_t<T>&>()));
-
 constexpr bool is_identifier_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '$' || static_cast<unsigned char>(c) >= 0x80;

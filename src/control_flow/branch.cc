@@ -1,15 +1,61 @@
-// cond and switch_case.
+#include "control_flow/branch.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "control_flow/carry.h"
-#include "control_flow/while.h"
+#include "control_flow/eager.h"
+#include "control_flow/loop_derivatives.h"
+#include "control_flow/signature.h"
 #include "fmt/format.h"
-#include "ir/lazy.h"
+#include "ir/layout.h"
 #include "ops/support.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::control_flow {
+
+namespace {
+
+ir::InferredTypes infer_conditional(const ir::InferContext& context) {
+  if (context.operands.empty() || context.regions.empty())
+    context.fail("needs a selector and a branch");
+  const TensorType& selector = context.type(0);
+  if (selector != pred() && selector != s32())
+    context.fail(fmt::format("the selector must be pred[] or s32[], it is {}", selector.str()));
+  if (selector == pred() && context.regions.size() != 2)
+    context.fail("a pred selects one of two branches");
+  const std::vector<TensorType> results = context.regions[0].results();
+  for (const Function& region : context.regions) {
+    check_region_parameters(context, region, 1);
+    if (region.results() != results)
+      context.fail(fmt::format("branch '{}' returns other types than the first", region.name()));
+  }
+  return {results.begin(), results.end()};
+}
+
+ir::RegionLayout conditional_layout(const ir::Node& node) {
+  ir::RegionLayout layout;
+  layout.kind = ir::RegionLayout::Kind::kBranch;
+  layout.fixed = 1;
+  layout.name = node.attrs<ConditionalAttributes>().name;
+  return layout;
+}
+
+ir::Attributes conditional_relayout(const ir::Node&, const ir::RegionLayout& layout) {
+  return ConditionalAttributes{std::string(layout.name)};
+}
+
+}  // namespace
+
+const ir::OpDef kConditional{.name = "conditional",
+                             .hlo = "conditional",
+                             .stablehlo = "stablehlo.case",
+                             .infer = infer_conditional,
+                             .flow = ir::Flow::kSelect,
+                             .layout = conditional_layout,
+                             .relayout = conditional_relayout,
+                             .region_jvp = conditional_jvp,
+                             .reverse = conditional_reverse};
 
 namespace {
 
@@ -171,16 +217,11 @@ std::vector<Tensor> branch(const Operand& selector, bool is_switch,
   check_branches(is_switch, traces, at);
   std::vector<ir::OpenRegion> regions;
   for (RegionTrace& trace : traces) regions.push_back(trace.finish());
-  const std::vector<Tensor> captures = ir::union_captures(regions);
   ir::Operands all{chosen};
   all.insert(all.end(), operands.values.begin(), operands.values.end());
-  all.insert(all.end(), captures.begin(), captures.end());
-  std::vector<Function> closed;
-  for (ir::OpenRegion& region : regions)
-    closed.push_back(ir::close_region(std::move(region), captures));
-  return ir::make_many(kConditional, std::move(all),
-                       ConditionalAttributes{is_switch ? "switch_case" : "cond"}, at,
-                       std::move(closed));
+  return make_construct(kConditional, std::move(all),
+                        ConditionalAttributes{is_switch ? "switch_case" : "cond"},
+                        std::move(regions), at);
 }
 
 }  // namespace rondo::detail

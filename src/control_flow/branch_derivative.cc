@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "control_flow/branch.h"
 #include "control_flow/carry.h"
 #include "control_flow/loop_derivatives.h"
 #include "ir/function_data.h"

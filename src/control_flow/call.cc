@@ -7,6 +7,7 @@
 #include "ir/derivative.h"
 #include "ir/function_data.h"
 #include "ir/kernel.h"
+#include "ir/layout.h"
 #include "ir/lazy.h"
 #include "ops/support.h"
 #include "rondo/gradients.h"
@@ -36,6 +37,19 @@ ir::InferredTypes infer_call(const ir::InferContext& context) {
     context.fail("the function's parameters do not match the operands");
   // Of a custom rule the function comes first, with the captures that it shares with the others.
   return {results.begin(), results.end()};
+}
+
+ir::RegionLayout call_layout(const ir::Node& node) {
+  const auto& a = node.attrs<CustomCallAttributes>();
+  ir::RegionLayout layout;
+  layout.kind = ir::RegionLayout::Kind::kCall;
+  layout.fixed = layout.index = static_cast<std::size_t>(a.arguments);
+  layout.name = a.name;
+  return layout;
+}
+
+ir::Attributes call_relayout(const ir::Node&, const ir::RegionLayout& layout) {
+  return CustomCallAttributes{static_cast<std::int64_t>(layout.fixed), std::string(layout.name)};
 }
 
 std::vector<Tensor> expand_call(const ir::Node& node, std::span<const Tensor> operands) {
@@ -210,18 +224,21 @@ ir::InferredTypes infer_identity(const ir::InferContext& context) { return {cont
 const ir::OpDef kCheckpointCall{.name = "checkpoint",
                                 .infer = infer_call,
                                 .expand = expand_call,
-                                .kind = ir::OpKind::kStructured,
+                                .layout = call_layout,
+                                .relayout = call_relayout,
                                 .region_jvp = checkpoint_jvp,
                                 .reverse = checkpoint_reverse};
 const ir::OpDef kCustomJvp{.name = "custom_jvp",
                            .infer = infer_call,
                            .expand = expand_call,
-                           .kind = ir::OpKind::kStructured,
+                           .layout = call_layout,
+                           .relayout = call_relayout,
                            .region_jvp = custom_jvp_rule};
 const ir::OpDef kCustomVjp{.name = "custom_vjp",
                            .infer = infer_call,
                            .expand = expand_call,
-                           .kind = ir::OpKind::kStructured,
+                           .layout = call_layout,
+                           .relayout = call_relayout,
                            .region_jvp = custom_vjp_forward,
                            .reverse = custom_vjp_reverse};
 const ir::OpDef kOptimizationBarrier{.name = "optimization_barrier",

@@ -1,26 +1,11 @@
 #include "control_flow/carry.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "fmt/format.h"
-#include "ir/lazy.h"
 #include "ops/support.h"
 
 namespace rondo::control_flow {
-
-std::string construct_name(const char* construct, const std::string& name) {
-  return name.empty() ? construct : fmt::format("{} '{}'", construct, name);
-}
-
-std::vector<std::string> short_names(std::span<const std::string> paths) {
-  std::vector<std::string> names;
-  for (const std::string& path : paths) {
-    const std::size_t dot = path.find('.');
-    names.push_back(dot == std::string::npos ? path : path.substr(dot + 1));
-  }
-  return names;
-}
 
 std::string origin(const Tensor& tensor) {
   if (tensor.is_scalar_literal()) {
@@ -92,68 +77,6 @@ void check_predicate(const std::string& what, const Tensor& predicate, SourceLoc
                                "reduce an array of them with rondo::any or rondo::all.",
                                what, predicate.type().str(), origin(predicate), at.str()),
                    at);
-}
-
-RegionTrace::RegionTrace(std::string name, const std::string& what,
-                         std::span<const TensorType> types, std::span<const std::string> names,
-                         const RegionCallable& callable, SourceLocation at)
-    : tracer_(std::make_unique<ir::RegionTracer>(std::move(name), what, at)) {
-  ir::EagerPause pause;
-  std::vector<Tensor> params;
-  for (std::size_t i = 0; i < types.size(); i++)
-    params.push_back(tracer_->param(types[i], names[i]));
-  try {
-    out_ = callable(params);
-  } catch (const std::bad_function_call&) {
-    throw TraceError(fmt::format("{} is an empty std::function, or calls one\n  at {}\n  Give it "
-                                 "a function before it is called here.",
-                                 what, at.str()),
-                     at);
-  }
-  tracer_->seal();
-}
-
-ir::OpenRegion RegionTrace::finish() {
-  return tracer_->finish(std::move(out_.values), std::move(out_.paths));
-}
-
-void check_slots(const std::string& what, const Checkpoint& policy, SourceLocation at) {
-  using Policy = Checkpoint::Policy;
-  const bool by_slots = policy.policy == Policy::kOnline || policy.policy == Policy::kRevolve;
-  if (!by_slots && policy.policy != Policy::kPeriodic) return;
-  constexpr std::int64_t kMostSlots = 30'000;
-  if (policy.slots >= 1 && (!by_slots || policy.slots <= kMostSlots)) return;
-  throw TraceError(
-      by_slots
-          ? fmt::format("{}: a checkpoint policy with {} slots\n  at {}\n  Give from 1 to {}: "
-                        "each keeps one state of the loop.",
-                        what, policy.slots, at.str(), kMostSlots)
-          : fmt::format("{}: the checkpoint policy periodic({})\n  at {}\n  Give a period of 1 "
-                        "or more: every p-th state of the loop is kept.",
-                        what, policy.slots, at.str()),
-      at);
-}
-
-void refuse_reverse(const std::string& what, SourceLocation at) {
-  throw TraceError(
-      fmt::format(
-          "{}: a reverse derivative is asked for, and its checkpoint policy is none()\n  at "
-          "{}\n  Give another policy, differentiate in forward mode (jvp, jacfwd), or pass "
-          "the loop's inputs through rondo::stop_gradient.",
-          what, at.str()),
-      at);
-}
-
-std::vector<TensorType> types_of(std::span<const Tensor> tensors) {
-  std::vector<TensorType> types;
-  for (const Tensor& tensor : tensors) types.push_back(tensor.type());
-  return types;
-}
-
-void evaluate_all(Leaves& leaves, SourceLocation at) {
-  const std::vector<Literal> values = ir::evaluate(leaves.values, at);
-  for (std::size_t i = 0; i < values.size(); i++)
-    leaves.values[i] = ir::make_constant(values[i], at);
 }
 
 }  // namespace rondo::control_flow

@@ -1,24 +1,11 @@
-// What the constructs share: tracing a region from a user's lambda, and checking what it returned.
+// Checks of what the user's lambdas take and return.
 #pragma once
 
-#include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
-#include "ir/region.h"
-#include "rondo/loops.h"
+#include "control_flow/region_trace.h"
 
 namespace rondo::control_flow {
-
-using detail::Leaves;
-using detail::RegionCallable;
-
-/// "while_loop 'solve'".
-std::string construct_name(const char* construct, const std::string& name);
-
-/// `slab` of `carry.slab`, for names of parameters.
-std::vector<std::string> short_names(std::span<const std::string> paths);
 
 /// Compares what came out of a region with what went in (paths, dtypes, shapes), after giving C++
 /// scalars their dtype. Throws TraceError that lists every leaf that differs. `what` begins the
@@ -34,30 +21,5 @@ void check_not_empty(const std::string& what, const Leaves& leaves, SourceLocati
 
 /// A scalar pred, or TraceError.
 void check_predicate(const std::string& what, const Tensor& predicate, SourceLocation at);
-
-/// Runs a lambda on fresh parameters. The region is left open until the captures of its siblings
-/// are known.
-class RegionTrace {
- public:
-  RegionTrace(std::string name, const std::string& what, std::span<const TensorType> types,
-              std::span<const std::string> names, const RegionCallable& callable,
-              SourceLocation at);
-  /// What the lambda returned; checks may change it before close().
-  Leaves& out() { return out_; }
-  ir::OpenRegion finish();
-
- private:
-  std::unique_ptr<ir::RegionTracer> tracer_;
-  Leaves out_;
-};
-
-/// TraceError for a checkpoint policy with fewer than one slot or period, or more than fit.
-void check_slots(const std::string& what, const Checkpoint& policy, SourceLocation at);
-/// TraceError: the loop has the policy Checkpoint::none().
-[[noreturn]] void refuse_reverse(const std::string& what, SourceLocation at);
-
-std::vector<TensorType> types_of(std::span<const Tensor> tensors);
-/// The values of lazy tensors, so that an EagerScope's loop can run on them.
-void evaluate_all(Leaves& leaves, SourceLocation at);
 
 }  // namespace rondo::control_flow

@@ -5,10 +5,10 @@
 #include "base/for_dtype.h"
 #include "control_flow/carry.h"
 #include "control_flow/counted.h"
+#include "control_flow/eager.h"
 #include "control_flow/loop_derivatives.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
-#include "ir/lazy.h"
 #include "ops/support.h"
 
 namespace rondo::control_flow {
@@ -62,6 +62,31 @@ std::vector<Tensor> expand_fori(const ir::Node& node, std::span<const Tensor> op
   };
   return emit_counted(loop, {operands.begin() + 2, operands.begin() + 2 + attributes.carries},
                       step);
+}
+
+ir::RegionLayout fori_layout(const ir::Node& node) {
+  const auto& a = node.attrs<ForiAttributes>();
+  ir::RegionLayout layout;
+  layout.fixed = 2;
+  layout.index = 1;
+  layout.carries = static_cast<std::size_t>(a.carries);
+  layout.name = a.name;
+  layout.reverse = a.reverse;
+  layout.trip_count = a.trip_count;
+  return layout;
+}
+
+ir::Attributes fori_relayout(const ir::Node& node, const ir::RegionLayout& layout) {
+  ForiAttributes changed = node.attrs<ForiAttributes>();
+  changed.carries = static_cast<std::int64_t>(layout.carries);
+  changed.name = layout.name;
+  changed.reverse = layout.reverse;
+  changed.trip_count = layout.trip_count;
+  return changed;
+}
+
+std::optional<std::int64_t> count_fori_trips(const ir::Node& node) {
+  return static_trip_count(node.operands[0], node.operands[1], node.attrs<ForiAttributes>().step);
 }
 
 bool holds(DType dtype, const Scalar& value) {
@@ -121,10 +146,9 @@ std::vector<Tensor> eager_fori(const std::string& called, const std::array<Tenso
                                SourceLocation at) {
   evaluate_all(state, at);
   const DType dtype = bounds[0].dtype();
-  const Tensor known[] = {bounds[0].eval(at), bounds[1].eval(at)};
   for_dtype(dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T>) {
-      const T first = known[0].item<T>(), limit = known[1].item<T>();
+      const T first = bounds[0].item<T>(), limit = bounds[1].item<T>();
       const auto step = static_cast<std::uint64_t>(options.step);
       const std::uint64_t trips =
           trip_count(static_cast<std::int64_t>(first), static_cast<std::int64_t>(limit),
@@ -149,7 +173,9 @@ std::vector<Tensor> eager_fori(const std::string& called, const std::array<Tenso
 const ir::OpDef kForiLoop{.name = "fori_loop",
                           .infer = infer_fori,
                           .expand = expand_fori,
-                          .kind = ir::OpKind::kStructured,
+                          .layout = fori_layout,
+                          .relayout = fori_relayout,
+                          .count_trips = count_fori_trips,
                           .region_jvp = fori_jvp,
                           .reverse = fori_reverse};
 
@@ -163,7 +189,11 @@ std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
   using namespace control_flow;  // NOLINT: this function is the construct's front
   const std::string called = construct_name("fori_loop", options.name);
   check_not_empty("the init of " + called, init, at);
-  const std::array<Tensor, 2> bounds = checked_bounds(called, lower, upper, at);
+  std::array<Tensor, 2> bounds = checked_bounds(called, lower, upper, at);
+  if (ir::eager_active()) {
+    const std::vector<Literal> values = ir::evaluate(bounds, at);
+    for (std::size_t i = 0; i < bounds.size(); i++) bounds[i] = ir::make_constant(values[i], at);
+  }
   check_step(called, options.step, bounds[0].dtype(), at);
   check_slots(called, options.checkpoint, at);
   const std::optional<std::int64_t> trips = static_trip_count(bounds[0], bounds[1], options.step);
@@ -184,11 +214,8 @@ std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
   RegionTrace step((options.name.empty() ? "fori" : options.name) + "_body",
                    "the body of " + called, types, names, body, at);
   check_carry("the body of " + called + " changes the carry", init, step.out(), at);
-  ir::OpenRegion region = step.finish();
-  const std::vector<Tensor> captures = region.captures;
   ir::Operands operands{bounds[0], bounds[1]};
   operands.insert(operands.end(), init.values.begin(), init.values.end());
-  operands.insert(operands.end(), captures.begin(), captures.end());
   ForiAttributes attributes{static_cast<std::int64_t>(init.values.size()),
                             options.step,
                             unroll,
@@ -196,8 +223,7 @@ std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
                             options.name,
                             trips,
                             options.checkpoint};
-  return ir::make_many(kForiLoop, std::move(operands), std::move(attributes), at,
-                       {ir::close_region(std::move(region), captures)});
+  return make_construct(kForiLoop, std::move(operands), std::move(attributes), {step.finish()}, at);
 }
 
 }  // namespace rondo::detail

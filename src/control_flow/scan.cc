@@ -4,10 +4,10 @@
 
 #include "control_flow/carry.h"
 #include "control_flow/counted.h"
+#include "control_flow/eager.h"
 #include "control_flow/scan_derivative.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
-#include "ir/lazy.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"
@@ -137,6 +137,30 @@ std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> op
   return emit_counted(loop, std::move(state), step);
 }
 
+ir::RegionLayout scan_layout(const ir::Node& node) {
+  const auto& a = node.attrs<ScanAttributes>();
+  ir::RegionLayout layout;
+  layout.carries = static_cast<std::size_t>(a.carries);
+  layout.xs = static_cast<std::size_t>(a.xs);
+  layout.name = a.name;
+  layout.axis = a.axis;
+  layout.reverse = a.reverse;
+  layout.trip_count = a.length;
+  layout.residuals = a.residuals ? &*a.residuals : nullptr;
+  return layout;
+}
+
+ir::Attributes scan_relayout(const ir::Node& node, const ir::RegionLayout& layout) {
+  ScanAttributes changed = node.attrs<ScanAttributes>();
+  changed.carries = static_cast<std::int64_t>(layout.carries);
+  changed.xs = static_cast<std::int64_t>(layout.xs);
+  changed.name = layout.name;
+  changed.axis = layout.axis;
+  changed.reverse = layout.reverse;
+  changed.length = layout.trip_count.value_or(changed.length);
+  return changed;
+}
+
 void check_scan_axis(const std::string& called, const Leaves& xs, std::int64_t axis,
                      SourceLocation at) {
   for (std::size_t i = 0; i < xs.values.size(); i++) {
@@ -234,7 +258,8 @@ std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& 
 const ir::OpDef kScan{.name = "scan",
                       .infer = infer_scan,
                       .expand = expand_scan,
-                      .kind = ir::OpKind::kStructured,
+                      .layout = scan_layout,
+                      .relayout = scan_relayout,
                       .region_jvp = scan_jvp,
                       .reverse = scan_reverse};
 
@@ -321,11 +346,8 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
   Leaves next{{out.values.begin(), out.values.begin() + carries}, {out.paths.begin(), first_y}};
   check_carry("the body of " + called + " changes the carry", init, next, at);
   std::copy(next.values.begin(), next.values.end(), out.values.begin());
-  ir::OpenRegion region = step.finish();
-  const std::vector<Tensor> captures = region.captures;
   ir::Operands operands(init.values.begin(), init.values.end());
   operands.insert(operands.end(), xs.values.begin(), xs.values.end());
-  operands.insert(operands.end(), captures.begin(), captures.end());
   ScanAttributes attributes{static_cast<std::int64_t>(init.values.size()),
                             static_cast<std::int64_t>(xs.values.size()),
                             length,
@@ -335,8 +357,7 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
                             options.name,
                             options.checkpoint,
                             std::nullopt};
-  return ir::make_many(kScan, std::move(operands), std::move(attributes), at,
-                       {ir::close_region(std::move(region), captures)});
+  return make_construct(kScan, std::move(operands), std::move(attributes), {step.finish()}, at);
 }
 
 }  // namespace rondo::detail

@@ -22,7 +22,7 @@ struct ScanAttributes {
   bool reverse = false;
   std::string name;
   Checkpoint checkpoint;
-  std::optional<Residuals> residuals = std::nullopt;  // of a loop that runs for a way back
+  std::optional<Residuals> residuals = std::nullopt;  // of a loop that runs for a backward pass
   bool operator==(const ScanAttributes&) const = default;
 };
 

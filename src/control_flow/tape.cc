@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "ir/derivative.h"
 #include "ir/kernel.h"
+#include "ir/layout.h"
 #include "ops/dynamic_slice.h"
 #include "rondo/ops/shape.h"
 
@@ -99,10 +100,9 @@ void refuse_to_keep_tapes(const Tensor& residual) {
     open.pop_back();
     const ir::Node* node = value.node();
     if (node->op == &kTapeWrite) tape_failure(*node, "a loop around it");
-    if (node->op->kind == ir::OpKind::kWhile)
-      open.push_back(node->regions[1].outputs()[value.result()]);
-    if (node->op->kind == ir::OpKind::kConditional) {
-      for (const Function& branch : node->regions) open.push_back(branch.outputs()[value.result()]);
+    const auto layout = ir::region_layout(node);
+    for (std::size_t k = 0; layout && !layout->is_call() && k < node->regions.size(); k++) {
+      if (layout->is_body(k)) open.push_back(node->regions[k].outputs()[value.result()]);
     }
   }
 }

@@ -3,35 +3,24 @@
 #include <algorithm>
 
 #include "control_flow/carry.h"
+#include "control_flow/eager.h"
 #include "control_flow/loop_derivatives.h"
+#include "control_flow/promise.h"
+#include "control_flow/signature.h"
+#include "control_flow/while_trips.h"
 #include "fmt/format.h"
-#include "ir/lazy.h"
 #include "ops/support.h"
 
 namespace rondo::control_flow {
 
 namespace {
 
-void check_region_params(const ir::InferContext& context, const Function& region,
-                         std::size_t first_operand) {
-  const auto& params = region.parameters();
-  if (params.size() + first_operand != context.operands.size()) {
-    context.fail(fmt::format("region '{}' has {} parameters for {} operands", region.name(),
-                             params.size(), context.operands.size() - first_operand));
-  }
-  for (std::size_t i = 0; i < params.size(); i++) {
-    if (params[i].type() == context.type(first_operand + i)) continue;
-    context.fail(fmt::format("parameter {} of region '{}' is {}, its operand {}", i, region.name(),
-                             params[i].type().str(), context.type(first_operand + i).str()));
-  }
-}
-
 ir::InferredTypes infer_while(const ir::InferContext& context) {
   const auto& attributes = context.attrs<WhileAttributes>();
   const std::size_t carries = static_cast<std::size_t>(attributes.carries);
   if (context.regions.size() != 2) context.fail("needs a condition and a body");
   if (carries > context.operands.size()) context.fail("has fewer operands than carries");
-  for (const Function& region : context.regions) check_region_params(context, region, 0);
+  for (const Function& region : context.regions) check_region_parameters(context, region, 0);
   const auto& predicate = context.regions[0].outputs();
   if (predicate.size() != 1 || predicate[0].type() != pred())
     context.fail("the condition must return one pred[]");
@@ -49,21 +38,34 @@ ir::InferredTypes infer_while(const ir::InferContext& context) {
   return types;
 }
 
-ir::InferredTypes infer_conditional(const ir::InferContext& context) {
-  if (context.operands.empty() || context.regions.empty())
-    context.fail("needs a selector and a branch");
-  const TensorType& selector = context.type(0);
-  if (selector != pred() && selector != s32())
-    context.fail(fmt::format("the selector must be pred[] or s32[], it is {}", selector.str()));
-  if (selector == pred() && context.regions.size() != 2)
-    context.fail("a pred selects one of two branches");
-  const std::vector<TensorType> results = context.regions[0].results();
-  for (const Function& region : context.regions) {
-    check_region_params(context, region, 1);
-    if (region.results() != results)
-      context.fail(fmt::format("branch '{}' returns other types than the first", region.name()));
-  }
-  return {results.begin(), results.end()};
+ir::RegionLayout while_layout(const ir::Node& node) {
+  const auto& a = node.attrs<WhileAttributes>();
+  ir::RegionLayout layout;
+  layout.carries = static_cast<std::size_t>(a.carries);
+  layout.condition = 0;
+  layout.name = a.name;
+  layout.trip_count = a.trip_count;
+  layout.max_trip_count = a.max_trip_count;
+  layout.promised = a.promised;
+  layout.ends_by_itself = a.ends_by_itself;
+  layout.residuals = a.residuals ? &*a.residuals : nullptr;
+  layout.source = a.source;
+  return layout;
+}
+
+ir::Attributes while_relayout(const ir::Node& node, const ir::RegionLayout& layout) {
+  WhileAttributes changed = node.attrs<WhileAttributes>();
+  changed.carries = static_cast<std::int64_t>(layout.carries);
+  changed.name = layout.name;
+  changed.trip_count = layout.trip_count;
+  changed.max_trip_count = layout.max_trip_count;
+  changed.promised = layout.promised;
+  changed.ends_by_itself = layout.ends_by_itself;
+  // The source names carries and invariants by number.
+  const bool same = changed.carries == node.attrs<WhileAttributes>().carries &&
+                    layout.carries + layout.invariants == node.operands.size();
+  if (!same) changed.source = {.bodies = changed.source.bodies};
+  return changed;
 }
 
 }  // namespace
@@ -72,30 +74,15 @@ const ir::OpDef kWhile{.name = "while",
                        .hlo = "while",
                        .stablehlo = "stablehlo.while",
                        .infer = infer_while,
+                       .expand = while_with_checked_promise,
                        .hlo_regions = "condition,body",
-                       .kind = ir::OpKind::kWhile,
+                       .in_text = promise_needs_no_check,
+                       .flow = ir::Flow::kRepeat,
+                       .layout = while_layout,
+                       .relayout = while_relayout,
+                       .count_trips = count_while_trips,
                        .region_jvp = while_jvp,
                        .reverse = while_reverse};
-
-const ir::OpDef kConditional{.name = "conditional",
-                             .hlo = "conditional",
-                             .stablehlo = "stablehlo.case",
-                             .infer = infer_conditional,
-                             .kind = ir::OpKind::kConditional,
-                             .region_jvp = conditional_jvp,
-                             .reverse = conditional_reverse};
-
-void print_field(std::string& out, const WhileSource& source) {
-  const auto& [first, count, bodies, limit, advance] = source;
-  if (source == WhileSource{}) {
-    out += "none";
-    return;
-  }
-  fmt::format_to(std::back_inserter(out), "carry {}+", first);
-  ir::print_field(out, count);
-  if (bodies != 1) fmt::format_to(std::back_inserter(out), " bodies {}", bodies);
-  if (limit) fmt::format_to(std::back_inserter(out), " up to {} by {}", *limit, advance);
-}
 
 std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallable& body,
                                  const Leaves& init, WhileAttributes attributes, SourceLocation at,
@@ -108,18 +95,18 @@ std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallabl
   check_predicate("the condition of " + called, condition.out().values.at(0), at);
   RegionTrace step(prefix + "_body", "the body of " + called, types, names, body, at);
   check_carry("the body of " + called + " changes the carry", init, step.out(), at);
-  ir::OpenRegion regions[] = {condition.finish(), step.finish()};
-  const std::vector<Tensor> captures = ir::union_captures(regions);
-  ir::Operands operands(init.values.begin(), init.values.end());
-  operands.insert(operands.end(), captures.begin(), captures.end());
   attributes.carries = static_cast<std::int64_t>(init.values.size());
-  for (std::size_t i = init.values.size(); i < operands.size() && !limit.empty(); i++) {
-    if (operands[i].same_as(limit)) attributes.source.limit = static_cast<std::int64_t>(i);
+  attributes.source.limit = std::nullopt;
+  std::vector<ir::OpenRegion> regions{condition.finish(), step.finish()};
+  if (!limit.empty()) {
+    const std::vector<Tensor> captures = ir::union_captures(regions);
+    for (std::size_t i = 0; i < captures.size(); i++) {
+      if (captures[i].same_as(limit))
+        attributes.source.limit = attributes.carries + static_cast<std::int64_t>(i);
+    }
   }
-  Function closed_condition = ir::close_region(std::move(regions[0]), captures);
-  Function closed_body = ir::close_region(std::move(regions[1]), captures);
-  return ir::make_many(kWhile, std::move(operands), std::move(attributes), at,
-                       {std::move(closed_condition), std::move(closed_body)});
+  return make_construct(kWhile, ir::Operands(init.values.begin(), init.values.end()),
+                        std::move(attributes), std::move(regions), at);
 }
 
 namespace {

@@ -3,11 +3,11 @@
 #include <functional>
 
 #include "control_flow/carry.h"
+#include "control_flow/eager.h"
 #include "control_flow/scan.h"
 #include "control_flow/while.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
-#include "ir/lazy.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "control_flow/while.h"
 #include "executor/arena.h"
 #include "executor/nest.h"
 #include "executor/place.h"
 #include "executor/region_plan.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
+#include "ir/layout.h"
 #include "lower/builder.h"
 #include "lower/opcodes.h"
 
@@ -624,13 +624,13 @@ class Lowering {
   // While.
 
   std::uint32_t loop_info(const Node* node) {
-    const auto& attributes = node->attrs<control_flow::WhileAttributes>();
+    const ir::RegionLayout layout = *ir::region_layout(node);
     lower::LoopInfo info;
-    info.name = attributes.name;
+    info.name = layout.name;
     info.at = node->location();
-    info.trip_count = attributes.trip_count;
-    if (!attributes.ends_by_itself) info.max_trip_count = attributes.max_trip_count;
-    info.promised = attributes.promised;
+    info.trip_count = layout.trip_count;
+    if (!layout.ends_by_itself) info.max_trip_count = layout.max_trip_count;
+    info.promised = layout.promised;
     info.outer = loops_.empty() ? lower::kNoLoop : loops_.back();
     builder_.program().loops.push_back(std::move(info));
     return static_cast<std::uint32_t>(builder_.program().loops.size() - 1);
@@ -663,8 +663,7 @@ class Lowering {
 
   void open_while(const Step& step, std::uint32_t at) {
     const Node* node = step.node;
-    const auto carries =
-        static_cast<std::size_t>(node->attrs<control_flow::WhileAttributes>().carries);
+    const std::size_t carries = ir::region_layout(node)->carries;
     Scope& scope = scopes_.back();
     Construct construct;
     construct.node = node;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/element.h"
+#include "ir/layout.h"
 
 namespace rondo::executor {
 
@@ -11,15 +12,10 @@ using ir::OpKind;
 
 Form form_of(const Node& node) {
   const ir::OpDef& op = *node.op;
-  switch (op.kind) {
-    case OpKind::kConstant:
-      return Form::kConstant;
-    case OpKind::kWhile:
-      return Form::kWhile;
-    case OpKind::kConditional:
-      return Form::kConditional;
-    default:
-      break;
+  if (op.kind == OpKind::kConstant) return Form::kConstant;
+  if (const auto layout = ir::region_layout(&node)) {
+    if (layout->is_branch()) return Form::kConditional;
+    if (layout->is_loop() && layout->condition) return Form::kWhile;
   }
   if (op.same_bytes && node.type().bytes() == node.operand_type(0).bytes()) return Form::kAlias;
   if (op.element && node.types.size() == 1) {

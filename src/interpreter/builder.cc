@@ -2,18 +2,17 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "control_flow/while.h"
 #include "fmt/format.h"
 #include "interpreter/order.h"
 #include "interpreter/program.h"
 #include "interpreter/reshapes.h"
+#include "ir/layout.h"
 
 namespace rondo::interpreter {
 
 namespace {
 
 using ir::Node;
-using ir::OpKind;
 using Key = std::pair<const Node*, std::uint32_t>;
 
 /// Where a value lives while its function is being laid out, and until when.
@@ -39,7 +38,7 @@ struct Scope {
   std::size_t branch = 0;
 };
 
-/// A while or conditional under construction.
+/// A loop or the branches of a conditional under construction.
 struct Construct {
   const Node* node = nullptr;
   std::vector<Reference> arguments;  // where region parameters live
@@ -126,19 +125,14 @@ class Builder {
     const std::size_t index = scope.next++;
     const Node* node = scope.order[index];
     if (scope.reshapes.is_left_out(node)) return;
-    switch (node->op->kind) {
-      case OpKind::kConstant:
-        add_constant(scope, node);
-        break;
-      case OpKind::kWhile:
-        enter_while(scope, node, index);
-        break;
-      case OpKind::kConditional:
-        enter_conditional(scope, node, index);
-        break;
-      default:
-        add_kernel(scope, node, index);
-        break;
+    if (ir::is_constant(node)) return add_constant(scope, node);
+    switch (node->op->flow) {
+      case ir::Flow::kNone:
+        return add_kernel(scope, node, index);
+      case ir::Flow::kRepeat:
+        return enter_loop(scope, node, index);
+      case ir::Flow::kSelect:
+        return enter_branches(scope, node, index);
     }
   }
 
@@ -237,17 +231,17 @@ class Builder {
     program_.references.insert(program_.references.end(), destinations.begin(), destinations.end());
   }
 
-  void enter_while(Scope& scope, const Node* node, std::size_t index) {
-    const auto& attributes = node->attrs<control_flow::WhileAttributes>();
-    const std::size_t carries = static_cast<std::size_t>(attributes.carries);
+  void enter_loop(Scope& scope, const Node* node, std::size_t index) {
+    const ir::RegionLayout layout = *ir::region_layout(node);
     Construct construct;
     construct.node = node;
     construct.loop = static_cast<std::uint32_t>(bundle_.loops.size());
     LoopInfo& loop = bundle_.loops.emplace_back();
-    loop.name = attributes.name;
+    loop.name = layout.name;
     loop.node = node;
-    loop.trip_count = attributes.trip_count;
-    loop.max_trip_count = attributes.max_trip_count;
+    loop.trip_count = layout.trip_count;
+    loop.max_trip_count = layout.max_trip_count;
+    loop.promised = layout.promised ? layout.promised : layout.max_trip_count;
     if (!loops_.empty()) {
       loop.outer = loops_.back();
       bundle_.loops[loops_.front()].ends_inside = true;
@@ -258,7 +252,7 @@ class Builder {
       const Place& operand = place(scope, node->operands[i]);
       const auto same = [&](const Tensor& t) { return t.same_as(node->operands[i]); };
       const bool once = std::count_if(node->operands.begin(), node->operands.end(), same) == 1;
-      if (i < carries) {
+      if (i < layout.carries) {
         construct.result_slots.push_back(program_.slots);
         construct.arguments.push_back(program_.slots++);
         construct.argument_owned.push_back(true);
@@ -271,7 +265,7 @@ class Builder {
       if (ends_here(operand, index)) construct.clears.push_back(operand.reference);
     }
     add_moves(from, construct.result_slots, movable, node);
-    describe_loop(loop, node, construct);
+    describe_loop(loop, layout, construct);
     loops_.push_back(construct.loop);
     emit(InstructionKind::kEnterLoop, node);
     construct.head = program_.code.size();
@@ -281,9 +275,10 @@ class Builder {
   }
 
   /// What a run tells of a loop when it reports progress or is ended.
-  static void describe_loop(LoopInfo& loop, const Node* node, const Construct& construct) {
-    const auto& [first, count, bodies, limit, advance] =
-        node->attrs<control_flow::WhileAttributes>().source;
+  static void describe_loop(LoopInfo& loop, const ir::RegionLayout& layout,
+                            const Construct& construct) {
+    const Node* node = layout.node;
+    const auto& [first, count, bodies, limit, advance] = layout.source;
     loop.bodies = bodies;
     const std::vector<std::string> names = node->regions[1].param_names();
     const std::size_t begin = std::min(static_cast<std::size_t>(first), node->types.size());
@@ -299,7 +294,7 @@ class Builder {
                       construct.arguments[static_cast<std::size_t>(*limit)], advance};
   }
 
-  void enter_conditional(Scope& scope, const Node* node, std::size_t index) {
+  void enter_branches(Scope& scope, const Node* node, std::size_t index) {
     Construct construct;
     construct.node = node;
     for (std::size_t i = 0; i < node->operands.size(); i++) {

@@ -8,7 +8,6 @@
 #include "absl/container/inlined_vector.h"
 #include "base/for_dtype.h"
 #include "control_flow/counted.h"
-#include "control_flow/while.h"
 #include "fmt/args.h"
 #include "fmt/format.h"
 
@@ -299,10 +298,9 @@ std::optional<std::int64_t> Machine::trips_to_come(const Program& program, const
 void Machine::begin_trip(std::uint32_t index, std::int64_t trip, Frame& frame) {
   const LoopInfo& loop = bundle_.loops[index];
   if (loop.max_trip_count && trip > *loop.max_trip_count) {
-    const auto& promised = loop.node->attrs<control_flow::WhileAttributes>().promised;
     throw ExecutionError(fmt::format("{} goes on after {} trips, its promised max_trip_count\n  "
                                      "Raise max_trip_count, or leave it out.",
-                                     loop_text(loop), promised.value_or(*loop.max_trip_count)),
+                                     loop_text(loop), loop.promised.value_or(*loop.max_trip_count)),
                          loop.node->location());
   }
   if (!watch_.active()) return;

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "ir/function_data.h"
+#include "ir/layout.h"
 
 namespace rondo::interpreter {
 
@@ -18,8 +19,21 @@ using Value = std::pair<const Node*, std::uint32_t>;
 // What one reader may bring along. Longer chains are left: they cost more than they save.
 constexpr std::size_t kLongestChain = 32;
 
-/// The operands that may be gone after a node because it writes where they are: of a loop its
-/// carry, of a branch the arguments that one of its regions writes.
+/// The operands in whose place a node that is not a branch may write: of a loop its carry.
+std::pair<std::size_t, std::size_t> overwritten(const Node* node) {
+  if (node->op->updates) return {0, node->types.size()};
+  const auto layout = ir::region_layout(node);
+  if (!layout || !layout->is_loop()) return {0, 0};
+  return {layout->fixed, layout->fixed + layout->carries};
+}
+
+bool is_branch(const Node* node) {
+  const auto layout = ir::region_layout(node);
+  return layout && layout->is_branch();
+}
+
+/// The operands that may be gone after a node because it writes where they are: of a branch the
+/// arguments that one of its regions writes.
 std::vector<std::size_t> written_operands(const Node* node) {
   // Copies of small ones cost no more than anything else.
   constexpr std::int64_t kSmall = 16;
@@ -27,26 +41,27 @@ std::vector<std::size_t> written_operands(const Node* node) {
   const auto add = [&](std::size_t operand) {
     if (node->operand_type(operand).elements() > kSmall) written.push_back(operand);
   };
-  if (node->op->updates || node->op->kind == ir::OpKind::kWhile) {
-    for (std::size_t i = 0; i < node->types.size(); i++) add(i);
-  } else if (node->op->kind == ir::OpKind::kConditional) {
-    absl::flat_hash_set<const Node*> in_regions;  // parameters
-    for (const Function& region : node->regions) {
-      for (const Node* inner : region.body()) {
-        // Of a branch in a branch every argument: looking into it would recurse.
-        const bool branch = inner->op->kind == ir::OpKind::kConditional;
-        if (!branch && !inner->op->updates && inner->op->kind != ir::OpKind::kWhile) continue;
-        const std::size_t count = branch ? inner->operands.size() : inner->types.size();
-        for (std::size_t i = 0; i < count; i++) in_regions.insert(inner->operands[i].node());
-      }
+  if (!is_branch(node)) {
+    const auto [first, last] = overwritten(node);
+    for (std::size_t i = first; i < last; i++) add(i);
+    return written;
+  }
+  absl::flat_hash_set<const Node*> in_regions;  // parameters
+  for (const Function& region : node->regions) {
+    for (const Node* inner : region.body()) {
+      // Of a branch in a branch every argument: looking into it would recurse.
+      const auto [first, last] =
+          is_branch(inner) ? std::pair(std::size_t{0}, inner->operands.size()) : overwritten(inner);
+      for (std::size_t i = first; i < last; i++) in_regions.insert(inner->operands[i].node());
     }
-    for (std::size_t i = 1; i < node->operands.size(); i++) {
-      const bool found =
-          std::any_of(node->regions.begin(), node->regions.end(), [&](const Function& region) {
-            return in_regions.contains(region.parameters()[i - 1].node());
-          });
-      if (found) add(i);
-    }
+  }
+  const ir::RegionLayout layout = *ir::region_layout(node);
+  for (std::size_t i = layout.fixed; i < node->operands.size(); i++) {
+    const bool found =
+        std::any_of(node->regions.begin(), node->regions.end(), [&](const Function& region) {
+          return in_regions.contains(region.parameters()[layout.param_of_operand(i)].node());
+        });
+    if (found) add(i);
   }
   return written;
 }

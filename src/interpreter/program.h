@@ -79,6 +79,7 @@ struct LoopInfo {
     std::int64_t advance;
   };
   std::optional<Counter> counter;
+  std::optional<std::int64_t> promised;  // in the user's words
 };
 
 struct Program {
@@ -101,7 +102,7 @@ struct Bundle {
   std::vector<LoopInfo> loops;
 };
 
-/// Flattens a function in which every node has a kernel, or is a while or a conditional.
+/// Flattens a function in which every node has a kernel or a Flow.
 std::shared_ptr<const Bundle> build_bundle(const Function& function);
 
 }  // namespace rondo::interpreter

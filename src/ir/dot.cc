@@ -1,4 +1,5 @@
 // The IR as a Graphviz graph.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "base/escape.h"
 #include "base/number_text.h"
 #include "ir/function_data.h"
+#include "ir/layout.h"
 #include "ir/nested_walk.h"
 #include "ir/print.h"
 #include "rondo/text.h"
@@ -42,13 +44,14 @@ class DotPrinter {
     }
     scopes_.emplace_back();
     const std::vector<Tensor>& parameters = function.parameters();
+    const auto layout = holder ? region_layout(holder) : std::nullopt;
     for (std::size_t i = 0; i < parameters.size(); i++) {
       const Node* node = parameters[i].node();
       begin_node(*node);
       append_escaped(out_, node->attrs<ParameterAttributes>().name);
       append_types(*node);
       out_ += "\", shape=ellipse];\n";
-      if (holder && is_captured(*holder, function, i)) {
+      if (layout && layout->is_invariant(index, i)) {
         add_edge(scopes_[scopes_.size() - 2], captured_operand(*holder, function, i),
                  scopes_.back().at(node), "style=dashed");
       } else if (holder) {
@@ -79,8 +82,9 @@ class DotPrinter {
     }
     out_ += is_constant(&node) ? "\", shape=plaintext];\n" : "\"];\n";
     const std::uint64_t id = scopes_.back().at(&node);
+    const auto layout = region_layout(&node);
     for (std::size_t i = 0; i < node.operands.size(); i++) {
-      if (goes_inside_only(node, i)) continue;
+      if (goes_inside_only(layout, i)) continue;
       // Graphviz draws edges in any order.
       std::string place;
       if (node.operands.size() > 1 && node.regions.empty() && !node.op->commutative)
@@ -108,31 +112,12 @@ class DotPrinter {
  private:
   using Scope = absl::flat_hash_map<const Node*, std::uint64_t>;
 
-  /// Whether parameter `i` of a region takes a value of the outside as it is: an invariant, an
-  /// argument of a branch, a capture. Captured values are not among the parameters that the tracer
-  /// made for the lambda, but of a token of their own (ir/region.h).
-  static bool is_captured(const Node& holder, const Function& region, std::size_t i) {
-    if (region.parameters().size() - i > holder.operands.size()) return false;
-    if (holder.op->kind == OpKind::kWhile) return i >= holder.types.size();
-    if (holder.op->kind == OpKind::kConditional) return true;
-    const auto token = [&](std::size_t p) {
-      return region.parameters()[p].node()->attrs<ParameterAttributes>().region;
-    };
-    return token(i) != token(0);
-  }
   /// Parameters and operands agree at their ends.
   static const Tensor& captured_operand(const Node& holder, const Function& region, std::size_t i) {
     return holder.operands[holder.operands.size() - (region.parameters().size() - i)];
   }
-  static bool goes_inside_only(const Node& node, std::size_t operand) {
-    for (const Function& region : node.regions) {
-      const std::size_t from_end = node.operands.size() - operand;
-      if (from_end > region.parameters().size() ||
-          !is_captured(node, region, region.parameters().size() - from_end)) {
-        return false;
-      }
-    }
-    return !node.regions.empty();
+  static bool goes_inside_only(const std::optional<RegionLayout>& layout, std::size_t operand) {
+    return layout && layout->role_of_operand(operand) == RegionLayout::Role::kInvariant;
   }
 
   /// Of the node whose region is being written.

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/array_text.h"
 #include "ir/function_data.h"
+#include "ir/layout.h"
 #include "ir/nested_walk.h"
 #include "ir/node_table.h"
 #include "rondo/text.h"
@@ -253,23 +254,18 @@ void append_attributes(std::string& out, const Node& node) {
 }
 
 void append_region_label(std::string& out, const Node& holder, std::size_t index) {
-  switch (holder.op->kind) {
-    case OpKind::kWhile:
-      out += index == 0 ? "cond" : "body";
-      return;
-    case OpKind::kConditional:
-      if (holder.operand_type(0).dtype == DType::kPred) {
-        out += index == 0 ? "true" : "false";
-      } else {
-        out += "branch ";
-        append_number(out, index);
-      }
-      return;
-    default:
-      break;
+  const auto layout = region_layout(&holder);
+  if (layout && layout->condition) {
+    out += layout->is_body(index) ? "body" : "cond";
+  } else if (holder.op->flow == Flow::kSelect && holder.operand_type(0) == pred()) {
+    out += index == 0 ? "true" : "false";
+  } else if (holder.op->flow == Flow::kSelect) {
+    out += "branch ";
+    append_number(out, index);
+  } else {
+    const std::string& name = holder.regions[index].name();
+    out += name.empty() ? std::string_view("region") : name;
   }
-  const std::string& name = holder.regions[index].name();
-  out += name.empty() ? std::string_view("region") : name;
 }
 
 }  // namespace ir

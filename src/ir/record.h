@@ -39,6 +39,8 @@ struct TransposeCall;
 struct ReverseCall;
 struct Jvp;
 struct Reverse;
+// ir/layout.h
+struct RegionLayout;
 
 /// What a type rule sees.
 struct InferContext {
@@ -84,6 +86,13 @@ constexpr DTypes dtypes(auto... each) { return (0u | ... | (1u << static_cast<un
 inline constexpr DTypes kAllDTypes = (1u << kDTypeCount) - 1;
 inline constexpr DTypes kRealDTypes = kAllDTypes & ~dtypes(DType::kC64, DType::kC128);
 inline constexpr DTypes kFloatDTypes = dtypes(DType::kF16, DType::kBF16, DType::kF32, DType::kF64);
+/// What the operands, region parameters and results of a construct mean (ir/layout.h).
+using LayoutRule = RegionLayout (*)(const Node&);
+/// The attributes of the node with what the layout says: counts of carries and xs, axis, name, trip
+/// count, promise, as far as the construct keeps them.
+using RelayoutRule = Attributes (*)(const Node&, const RegionLayout&);
+/// The number of trips, where it can be told from constants among the operands and regions.
+using CountTripsRule = std::optional<std::int64_t> (*)(const Node&);
 
 /// The tangents of the results; an empty Tensor where it is zero.
 using JvpRule = std::vector<Tensor> (*)(const JvpCall&);
@@ -112,16 +121,19 @@ enum class Cost : std::uint8_t {
   kHeavy,        // more than that: products, sorts, loops, whatever calls a region
 };
 
-/// How the parts of the library treat an op without knowing it.
-enum class OpKind : std::uint8_t {
-  kOrdinary,
-  kParameter,
-  kConstant,
-  kWhile,        // regions: cond, body; operands: the carry, then the invariants
-  kConditional,  // regions: one a branch; operands: the selector (pred: true branch first; s32: by
-                 // index), then arguments
-  kStructured,   // a loop or construct that must be expanded before it runs or is printed: scan,
-                 // fori
+/// What stands in every program without being computed.
+enum class OpKind : std::uint8_t { kOrdinary, kParameter, kConstant };
+
+/// The control flow that executors and texts have themselves. Constructs without any expand to
+/// those that have it.
+enum class Flow : std::uint8_t {
+  kNone,
+  /// Region 0 gives one pred[], region 1 the next carry, both from all operands, of which the carry
+  /// comes first. As long as the pred is true, the carry becomes the next one.
+  kRepeat,
+  /// Operand 0, a pred[] (true: region 0) or an s32[] in range, selects the region that runs on the
+  /// other operands.
+  kSelect,
 };
 
 struct OpDef {
@@ -148,7 +160,14 @@ struct OpDef {
   std::string_view hlo_regions =
       {};                  // the attribute that names each region: `to_apply`, `condition,body`
   bool hlo_tuple = false;  // in HLO several operands stand in one tuple
+  /// Whether HLO and StableHLO can say this very node; null: always, if the op has a name there.
+  bool (*in_text)(const Node&) = nullptr;
   OpKind kind = OpKind::kOrdinary;
+  // Constructs.
+  Flow flow = Flow::kNone;
+  LayoutRule layout = nullptr;           // of every construct
+  RelayoutRule relayout = nullptr;       // of every construct
+  CountTripsRule count_trips = nullptr;  // of loops whose trip count need not be known
   bool elementwise =
       false;  // result element i depends on element i of the operands only; all of one shape
   bool commutative = false;

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "ir/function_data.h"
+#include "ir/layout.h"
 #include "ir/node.h"
 
 namespace rondo {
@@ -21,10 +22,7 @@ FunctionStats Function::stats() const {
       stats.nodes++;
       counts[node->op]++;
       if (ir::is_constant(node)) stats.constant_bytes += node->type().bytes();
-      if (node->op->kind == ir::OpKind::kWhile ||
-          (node->op->kind == ir::OpKind::kStructured && !node->regions.empty())) {
-        stats.loops++;
-      }
+      if (const auto layout = ir::region_layout(node); layout && layout->is_loop()) stats.loops++;
       for (const Function& region : node->regions) {
         depth = std::max(depth, depths.at(region.identity()) + 1);
       }

@@ -14,9 +14,7 @@ namespace rondo::passes {
 std::optional<std::vector<Tensor>> decide(const ir::Node* node, const WatchedNodes& watched,
                                           RegionFacts& facts);
 
-/// Loops whose number of trips can be told get it as their attribute: a while that compares a
-/// counter with a constant and adds a constant to it, and a fori whose bounds have become
-/// constants.
+/// Loops whose number of trips can be told (OpDef::count_trips) get it as their attribute.
 Function count_trips(const Function& function);
 
 }  // namespace rondo::passes

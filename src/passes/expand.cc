@@ -13,42 +13,22 @@
 #include "ir/lazy.h"
 #include "ir/node.h"
 #include "ir/region.h"
-#include "passes/promise.h"
 
 namespace rondo::passes {
 
 namespace {
 
 using ir::Node;
-using ir::OpKind;
 
 // An expansion within an expansion and so on, this deep, is a rule that leads back to its own op.
 constexpr int kDeepestExpansion = 100;
 
 bool target_has(const Node& node, Target target) {
   const ir::OpDef& op = *node.op;
-  switch (op.kind) {
-    case OpKind::kParameter:
-    case OpKind::kConstant:
-    case OpKind::kConditional:
-      return true;
-    case OpKind::kWhile:
-      return target == Target::kInterpreter || !must_check_promise(node);
-    case OpKind::kStructured:
-      if (target != Target::kInterpreter) return false;
-      break;
-    case OpKind::kOrdinary:
-      break;
-  }
-  switch (target) {
-    case Target::kHlo:
-      return !op.hlo.empty();
-    case Target::kStablehlo:
-      return !op.stablehlo.empty();
-    case Target::kInterpreter:
-      return op.runs();
-  }
-  return false;
+  if (op.kind != ir::OpKind::kOrdinary) return true;
+  if (target == Target::kInterpreter) return op.runs() || op.flow != ir::Flow::kNone;
+  if (op.in_text && !op.in_text(node)) return false;
+  return !(target == Target::kHlo ? op.hlo : op.stablehlo).empty();
 }
 
 [[noreturn]] void cannot_expand(const Node* node, Target target) {
@@ -172,8 +152,7 @@ class Expander {
   /// Queues what the rule makes of `mapped`, which is `original` on the operands of the new
   /// program.
   void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth) {
-    const ir::ExpandRule rule =
-        mapped->op->kind == OpKind::kWhile ? check_promise : mapped->op->expand;
+    const ir::ExpandRule rule = mapped->op->expand;
     if (!rule) cannot_expand(mapped, target_);
     const std::string name(mapped->op->name);
     if (depth > kDeepestExpansion) {

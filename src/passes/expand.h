@@ -11,8 +11,8 @@ namespace rondo::passes {
 enum class Target : std::uint8_t { kHlo, kStablehlo, kInterpreter };
 
 /// The same program, at every depth, in ops that the target has: those with an HLO or StableHLO
-/// name, or with a kernel; while, conditional, constants and parameters always count (but in text a
-/// while that must check a promised trip count is written with the check). Other nodes are replaced
+/// name (unless OpDef::in_text says that this node is none), or with a kernel or a Flow; constants
+/// and parameters always count. Other nodes are replaced
 /// by what the expand rule of their record makes, which is expanded in its turn. The same object
 /// where nothing changed. Throws TraceError for an op without such a rule.
 Function expand(const Function& function, Target target);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "passes/loop_view.h"
+#include "ir/layout.h"
 
 namespace rondo::passes {
 
@@ -15,12 +15,12 @@ using ir::Node;
 /// Finds what can leave one region of a loop.
 class HoistedNodes {
  public:
-  HoistedNodes(const LoopView& view, std::size_t region, RegionFacts& facts)
-      : view_(view), function_(view.node->regions[region]) {
-    const auto trips = view.trip_count();
-    const bool always_runs = view.condition == region || (trips && *trips > 0);
-    for (std::size_t p = 0; p < view.params(); p++) {
-      if (view.role_of_param(p) == LoopView::Role::kInvariant)
+  HoistedNodes(const ir::RegionLayout& layout, std::size_t region, RegionFacts& facts)
+      : layout_(layout), function_(layout.node->regions[region]) {
+    const bool always_runs =
+        layout.condition == region || layout.runs_first || layout.trip_count.value_or(0) > 0;
+    for (std::size_t p = 0; p < layout.params(); p++) {
+      if (layout.role_of_param(p) == ir::RegionLayout::Role::kInvariant)
         still_.insert(function_.parameters()[p].node());
     }
     for (const Node* node : function_.body()) {
@@ -55,8 +55,8 @@ class HoistedNodes {
   /// `used()` is there.
   std::vector<Tensor> move_out(const ir::Operands& operands) const {
     ir::Replay replay;
-    for (std::size_t p = view_.index; p < view_.params(); p++) {
-      replay.bind(function_.parameters()[p], operands[view_.operand_of_param(p)]);
+    for (std::size_t p = layout_.index; p < layout_.params(); p++) {
+      replay.bind(function_.parameters()[p], operands[layout_.operand_of_param(p)]);
     }
     for (const Node* node : nodes_) replay.copy(node);
     std::vector<Tensor> moved;
@@ -78,7 +78,7 @@ class HoistedNodes {
     return result_bytes <= std::max(kHoistedBytes, operand_bytes);
   }
 
-  const LoopView& view_;
+  const ir::RegionLayout& layout_;
   const Function& function_;
   absl::flat_hash_set<const Node*> still_;  // parameters and nodes that are the same in every trip
   std::vector<const Node*> nodes_;          // that leave, in the order of the body
@@ -114,11 +114,11 @@ Function without_hoisted(const HoistedNodes& hoisted, const std::vector<Tensor>&
 Function hoist_function(const Function& function, RegionFacts& facts) {
   FunctionRewrite rewrite(function);
   for (const Node* node : function.body()) {
-    const auto view = LoopView::of(node);
+    const auto layout = ir::region_layout(node);
     std::vector<HoistedNodes> hoisted;
     bool any = false;
-    for (std::size_t k = 0; view && !view->is_conditional() && k < node->regions.size(); k++) {
-      hoisted.emplace_back(*view, k, facts);
+    for (std::size_t k = 0; layout && layout->is_loop() && k < node->regions.size(); k++) {
+      hoisted.emplace_back(*layout, k, facts);
       any = any || !hoisted.back().empty();
     }
     if (!any) {

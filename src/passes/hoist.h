@@ -10,8 +10,8 @@ namespace rondo::passes {
 /// during the whole loop.
 inline constexpr std::int64_t kHoistedBytes = std::int64_t{1} << 20;
 
-/// Moves nodes that depend on invariants and constants only out of the loops (while, with its
-/// condition, scan and fori) that stand in the function, into the function; their results become
+/// Moves nodes that depend on invariants and constants only out of the loops (their bodies and
+/// conditions) that stand in the function, into the function; their results become
 /// invariants. What is seen from outside stays, and so does what contains a loop of an unknown
 /// number of trips, which might never end, unless it stands where it runs once at least (a
 /// condition, a loop of a known number of trips). Constants stay where they are used.

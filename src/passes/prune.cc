@@ -6,9 +6,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "ir/layout.h"
 #include "ir/region.h"
-#include "passes/loop_view.h"
-#include "passes/promise.h"
 
 namespace rondo::passes {
 
@@ -16,7 +15,8 @@ namespace {
 
 using ir::Node;
 using Value = std::pair<const Node*, std::uint32_t>;
-using Role = LoopView::Role;
+using ir::RegionLayout;
+using Role = RegionLayout::Role;
 
 Value value_of(const Tensor& tensor) { return {tensor.node(), tensor.result()}; }
 
@@ -30,9 +30,9 @@ const Literal* small_constant(const Tensor& tensor) {
 class Pruning {
  public:
   /// `live`: which results of the node are used; `watched`: of the function that it stands in.
-  Pruning(const LoopView& view, const std::vector<bool>& live, const WatchedNodes& watched,
+  Pruning(const RegionLayout& layout, const std::vector<bool>& live, const WatchedNodes& watched,
           RegionFacts& facts)
-      : view_(view), node_(view.node), fates_(view.params()), wanted_(live) {
+      : layout_(layout), node_(layout.node), fates_(layout.params()), wanted_(live) {
     for (std::size_t p = 0; p < fates_.size(); p++) fates_[p].same = p;
     for (const Function& region : node_->regions) {
       auto& indices = param_indices_.emplace_back();
@@ -46,7 +46,7 @@ class Pruning {
 
   bool changes_nothing() const {
     if (must_stay_) return true;
-    for (std::size_t p = view_.index; p < fates_.size(); p++) {
+    for (std::size_t p = layout_.index; p < fates_.size(); p++) {
       if (fates_[p].kind != Fate::kKept || !needed_params_[p]) return false;
     }
     return std::all_of(needed_results_.begin(), needed_results_.end(),
@@ -56,12 +56,12 @@ class Pruning {
   /// The operands that the new construct, or what replaces its results, needs.
   std::vector<bool> needed_operands() const {
     std::vector<bool> needed(node_->operands.size());
-    std::fill_n(needed.begin(), view_.fixed, needs_node());
-    for (std::size_t p = view_.index; p < fates_.size(); p++) {
-      needed[view_.operand_of_param(p)] =
+    std::fill_n(needed.begin(), layout_.fixed, needs_node());
+    for (std::size_t p = layout_.index; p < fates_.size(); p++) {
+      needed[layout_.operand_of_param(p)] =
           is_root(p) && fates_[p].kind != Fate::kConstant && needed_params_[p];
     }
-    for (std::size_t r = 0; r < view_.results(); r++) {
+    for (std::size_t r = 0; r < layout_.results(); r++) {
       const auto operand = operand_of_result(r);
       if (wanted_[r] && operand) needed[*operand] = true;
     }
@@ -71,16 +71,16 @@ class Pruning {
   /// Makes the new construct in the function that is rewritten.
   void apply(FunctionRewrite& outer) const {
     Tensor made;
-    std::vector<std::size_t> places(view_.results());
+    std::vector<std::size_t> places(layout_.results());
     if (needs_node()) {
-      made = remake(view_, new_parts(outer));
+      made = ir::rebuild(layout_, new_parts(outer));
       outer.place(node_, made);
       std::size_t next = 0;
-      for (std::size_t r = 0; r < view_.results(); r++) {
+      for (std::size_t r = 0; r < layout_.results(); r++) {
         if (needed_results_[r]) places[r] = next++;
       }
     }
-    for (std::size_t r = 0; r < view_.results(); r++) {
+    for (std::size_t r = 0; r < layout_.results(); r++) {
       if (!wanted_[r]) continue;
       const Tensor old = Tensor::of(node_, static_cast<std::uint32_t>(r));
       if (const Tensor* constant = constant_result(r)) {
@@ -106,13 +106,15 @@ class Pruning {
     while (!is_root(p)) p = fates_[p].same;
     return p;
   }
-  Role role(std::size_t p) const { return view_.role_of_param(p); }
-  const Tensor& operand(std::size_t p) const { return node_->operands[view_.operand_of_param(p)]; }
+  Role role(std::size_t p) const { return layout_.role_of_param(p); }
+  const Tensor& operand(std::size_t p) const {
+    return node_->operands[layout_.operand_of_param(p)];
+  }
   bool never_changes(std::size_t p) const {
     return role(p) == Role::kInvariant || fates_[p].kind == Fate::kInvariant ||
            fates_[p].kind == Fate::kConstant;
   }
-  std::size_t carry_param(std::size_t carry) const { return view_.index + carry; }
+  std::size_t carry_param(std::size_t carry) const { return layout_.index + carry; }
 
   /// The parameter that a value of a region is, after what is known of the parameters.
   std::optional<std::size_t> param_of(std::size_t region, const Tensor& value) const {
@@ -135,7 +137,7 @@ class Pruning {
 
   void find_fates() {
     absl::flat_hash_map<Value, std::size_t> first_invariant, first_x;
-    for (std::size_t p = view_.index; p < fates_.size(); p++) {
+    for (std::size_t p = layout_.index; p < fates_.size(); p++) {
       if (role(p) == Role::kInvariant && small_constant(operand(p)))
         fates_[p].kind = Fate::kConstant;
       if (role(p) != Role::kInvariant && role(p) != Role::kX) continue;
@@ -143,35 +145,34 @@ class Pruning {
       const auto [found, is_new] = first.try_emplace(value_of(operand(p)), p);
       if (!is_new && fates_[p].kind == Fate::kKept) make_alias(p, found->second);
     }
-    if (view_.carries == 0) return;
+    if (layout_.carries == 0) return;
     // What is found about one carry can settle another. Each round settles one at least; chains of
     // them are rare and short, and what is left is found by the next run of the passes.
     constexpr int kRounds = 4;
     bool changed = true;
     for (int round = 0; changed && round < kRounds; round++) {
       changed = false;
-      for (std::size_t carry = 0; carry < view_.carries; carry++)
+      for (std::size_t carry = 0; carry < layout_.carries; carry++)
         changed = settle_carry(carry) || changed;
       changed = merge_carries() || changed;
     }
   }
 
-  std::size_t body() const { return view_.condition ? 1 - *view_.condition : 0; }
   const Tensor& next_value(std::size_t carry) const {
-    return node_->regions[body()].outputs()[carry];
+    return node_->regions[layout_.body()].outputs()[carry];
   }
 
   bool settle_carry(std::size_t carry) {
     const std::size_t p = carry_param(carry);
     if (fates_[p].kind != Fate::kKept) return false;
     const Tensor& next = next_value(carry);
-    if (const Literal* value = constant_of(body(), next)) {
+    if (const Literal* value = constant_of(layout_.body(), next)) {
       const Literal* init = small_constant(operand(p));
       if (!init || !init->identical(*value)) return false;
       fates_[p].kind = Fate::kConstant;
       return true;
     }
-    const auto from = param_of(body(), next);
+    const auto from = param_of(layout_.body(), next);
     if (from == p) {
       keep_still(p);
       return true;
@@ -187,13 +188,13 @@ class Pruning {
   bool merge_carries() {
     bool changed = false;
     absl::flat_hash_map<std::pair<Value, Value>, std::size_t> first;
-    for (std::size_t carry = 0; carry < view_.carries; carry++) {
+    for (std::size_t carry = 0; carry < layout_.carries; carry++) {
       const std::size_t p = carry_param(carry);
       if (fates_[p].kind != Fate::kKept) continue;
       const Tensor& next = next_value(carry);
       Value after = value_of(next);
-      if (const auto from = param_of(body(), next))
-        after = value_of(node_->regions[body()].parameters()[*from]);
+      if (const auto from = param_of(layout_.body(), next))
+        after = value_of(node_->regions[layout_.body()].parameters()[*from]);
       const auto [found, is_new] = first.try_emplace(std::pair(value_of(operand(p)), after), p);
       if (is_new) continue;
       make_alias(p, found->second);
@@ -205,19 +206,19 @@ class Pruning {
   /// Ys that need not be computed by the construct: `forwarded_` has the parameter, `same_y_` an
   /// earlier equal y.
   void find_forwarded() {
-    forwarded_.resize(view_.ys);
-    constant_ys_.resize(view_.ys);
-    same_y_.resize(view_.ys);
+    forwarded_.resize(layout_.ys);
+    constant_ys_.resize(layout_.ys);
+    same_y_.resize(layout_.ys);
     absl::flat_hash_map<std::vector<Value>, std::size_t> first;
-    for (std::size_t y = 0; y < view_.ys; y++) {
+    for (std::size_t y = 0; y < layout_.ys; y++) {
       same_y_[y] = y;
-      const std::size_t r = view_.carries + y;
+      const std::size_t r = layout_.carries + y;
       std::vector<Value> values;
       std::optional<std::size_t> param;
       const Tensor* constant = nullptr;
-      bool same_param = true, same_constant = view_.is_conditional();
+      bool same_param = true, same_constant = layout_.is_branch();
       for (std::size_t k = 0; k < node_->regions.size(); k++) {
-        if (!view_.is_body(k)) continue;
+        if (!layout_.is_body(k)) continue;
         const Tensor& value = node_->regions[k].outputs()[r];
         values.push_back(value_of(value));
         const auto p = param_of(k, value);
@@ -228,7 +229,7 @@ class Pruning {
                         (!constant || small_constant(*constant)->identical(*literal));
         if (same_constant && !constant) constant = p ? &operand(*p) : &value;
       }
-      const Role wanted = view_.is_conditional() ? Role::kInvariant : Role::kX;
+      const Role wanted = layout_.is_branch() ? Role::kInvariant : Role::kX;
       if (same_constant) {
         constant_ys_[y] = constant;
       } else if (same_param && role(*param) == wanted &&
@@ -241,24 +242,24 @@ class Pruning {
   }
 
   void find_needed(const WatchedNodes& watched, RegionFacts& facts) {
-    needed_params_.assign(view_.params(), false);
-    std::fill_n(needed_params_.begin(), view_.index, true);
-    needed_results_.assign(view_.results(), false);
+    needed_params_.assign(layout_.params(), false);
+    std::fill_n(needed_params_.begin(), layout_.index, true);
+    needed_results_.assign(layout_.results(), false);
     seen_.resize(node_->regions.size());
-    for (std::size_t r = 0; r < view_.results(); r++) {
+    for (std::size_t r = 0; r < layout_.results(); r++) {
       if (wanted_[r]) need_result(r);
     }
-    if (view_.condition)
-      need_value(*view_.condition, node_->regions[*view_.condition].outputs()[0]);
+    if (layout_.condition)
+      need_value(*layout_.condition, node_->regions[*layout_.condition].outputs()[0]);
     // What an observer watches stays: inside, and on the way in.
     for (std::size_t k = 0; k < node_->regions.size(); k++) {
-      if (!view_.is_body(k) || !facts.observes(node_->regions[k])) continue;
+      if (!layout_.is_body(k) || !facts.observes(node_->regions[k])) continue;
       const WatchedNodes inside(node_->regions[k], facts);
-      for (std::size_t r = 0; r < view_.results(); r++) {
+      for (std::size_t r = 0; r < layout_.results(); r++) {
         if (inside.contains(node_->regions[k].outputs()[r])) need_result(r);
       }
     }
-    for (std::size_t p = view_.index; !watched.empty() && p < fates_.size(); p++) {
+    for (std::size_t p = layout_.index; !watched.empty() && p < fates_.size(); p++) {
       if (watched.contains(operand(p))) need_param(p);
     }
     walk();
@@ -266,30 +267,30 @@ class Pruning {
     // the way in or inside, and the error of a promise that is broken.
     const bool wanted = std::find(wanted_.begin(), wanted_.end(), true) != wanted_.end();
     must_stay_ =
-        !needs_node() && (facts.observes(node_) || (wanted && has_open_promise(*node_)) ||
+        !needs_node() && (facts.observes(node_) || (wanted && layout_.has_open_promise()) ||
                           std::any_of(node_->operands.begin(), node_->operands.end(),
                                       [&](const Tensor& t) { return watched.contains(t); }));
   }
 
   std::size_t result_root(std::size_t r) const {
-    return r < view_.carries ? root_of(carry_param(r)) - view_.index
-                             : view_.carries + same_y_[r - view_.carries];
+    return r < layout_.carries ? root_of(carry_param(r)) - layout_.index
+                               : layout_.carries + same_y_[r - layout_.carries];
   }
   const Tensor* constant_result(std::size_t r) const {
-    return r < view_.carries ? nullptr : constant_ys_[r - view_.carries];
+    return r < layout_.carries ? nullptr : constant_ys_[r - layout_.carries];
   }
   /// The operand that a result is, where it is one.
   std::optional<std::size_t> operand_of_result(std::size_t r) const {
-    if (r >= view_.carries) {
-      const auto param = forwarded_[r - view_.carries];
-      return param ? std::optional(view_.operand_of_param(*param)) : std::nullopt;
+    if (r >= layout_.carries) {
+      const auto param = forwarded_[r - layout_.carries];
+      return param ? std::optional(layout_.operand_of_param(*param)) : std::nullopt;
     }
     const std::size_t root = root_of(carry_param(r));
-    return never_changes(root) ? std::optional(view_.operand_of_param(root)) : std::nullopt;
+    return never_changes(root) ? std::optional(layout_.operand_of_param(root)) : std::nullopt;
   }
   /// Does a result that is used come from the construct still?
   bool needs_node() const {
-    for (std::size_t r = 0; r < view_.results(); r++) {
+    for (std::size_t r = 0; r < layout_.results(); r++) {
       if (wanted_[r] && !constant_result(r) && !operand_of_result(r)) return true;
     }
     return false;
@@ -306,7 +307,7 @@ class Pruning {
     p = root_of(p);
     if (fates_[p].kind == Fate::kConstant || needed_params_[p]) return;
     needed_params_[p] = true;
-    if (role(p) == Role::kCarry && fates_[p].kind == Fate::kKept) need_result(p - view_.index);
+    if (role(p) == Role::kCarry && fates_[p].kind == Fate::kKept) need_result(p - layout_.index);
   }
   void need_value(std::size_t region, const Tensor& value) {
     if (ir::is_parameter(value.node())) {
@@ -321,9 +322,9 @@ class Pruning {
       if (pending_nodes_.empty()) {
         const std::size_t r = pending_results_.back();
         pending_results_.pop_back();
-        if (r < view_.carries) needed_params_[carry_param(r)] = true;
+        if (r < layout_.carries) needed_params_[carry_param(r)] = true;
         for (std::size_t k = 0; k < node_->regions.size(); k++) {
-          if (view_.is_body(k)) need_value(k, node_->regions[k].outputs()[r]);
+          if (layout_.is_body(k)) need_value(k, node_->regions[k].outputs()[r]);
         }
         continue;
       }
@@ -350,9 +351,10 @@ class Pruning {
     return order;
   }
 
-  LoopParts new_parts(const FunctionRewrite& outer) const {
-    LoopParts parts;
-    for (std::size_t i = 0; i < view_.fixed; i++) parts.fixed.push_back(outer(node_->operands[i]));
+  ir::ConstructParts new_parts(const FunctionRewrite& outer) const {
+    ir::ConstructParts parts;
+    for (std::size_t i = 0; i < layout_.fixed; i++)
+      parts.fixed.push_back(outer(node_->operands[i]));
     const std::vector<std::size_t> order = new_order();
     for (std::size_t p : order) {
       if (role(p) == Role::kIndex) continue;
@@ -362,8 +364,9 @@ class Pruning {
                                           : parts.carries;
       group.push_back(outer(operand(p)));
     }
-    for (std::size_t y = 0; y < view_.ys; y++) {
-      if (needed_results_[view_.carries + y]) parts.ys.push_back(node_->types[view_.carries + y]);
+    for (std::size_t y = 0; y < layout_.ys; y++) {
+      if (needed_results_[layout_.carries + y])
+        parts.ys.push_back(node_->types[layout_.carries + y]);
     }
     for (std::size_t k = 0; k < node_->regions.size(); k++)
       parts.regions.push_back(new_region(k, order));
@@ -394,14 +397,14 @@ class Pruning {
     std::vector<Tensor> results;
     std::vector<std::string> names;
     for (std::size_t r = 0; r < region.outputs().size(); r++) {
-      if (view_.is_body(k) && !needed_results_[r]) continue;
+      if (layout_.is_body(k) && !needed_results_[r]) continue;
       results.push_back(rewrite(region.outputs()[r]));
       if (!region.result_names().empty()) names.push_back(region.result_names()[r]);
     }
     return rewrite.finish(std::move(params), std::move(results), std::move(names));
   }
 
-  LoopView view_;
+  RegionLayout layout_;
   const Node* node_;
   std::vector<absl::flat_hash_map<const Node*, std::size_t>> param_indices_;  // of each region
   std::vector<Fate> fates_;   // of each region parameter
@@ -417,12 +420,18 @@ class Pruning {
   bool must_stay_ = false;
 };
 
+std::optional<RegionLayout> prunable(const Node* node) {
+  auto layout = ir::region_layout(node);
+  if (layout && layout->is_call()) layout.reset();  // its rules know the operands by number
+  return layout;
+}
+
 }  // namespace
 
 Function prune_function(const Function& function, RegionFacts& facts) {
   const auto& body = function.body();
   if (std::none_of(body.begin(), body.end(),
-                   [](const Node* node) { return LoopView::of(node).has_value(); }))
+                   [](const Node* node) { return prunable(node).has_value(); }))
     return function;
   const WatchedNodes watched(function, facts);
   // From the results back, so that what only a dropped value needs is not needed either.
@@ -437,10 +446,10 @@ Function prune_function(const Function& function, RegionFacts& facts) {
   for (auto at = body.rbegin(); at != body.rend(); ++at) {
     const Node* node = *at;
     if (!live.contains(node)) continue;
-    if (const auto view = LoopView::of(node)) {
+    if (const auto layout = prunable(node)) {
       std::vector<bool> used(node->types.size());
       for (std::uint32_t r = 0; r < used.size(); r++) used[r] = live_results.contains({node, r});
-      auto pruning = std::make_unique<Pruning>(*view, used, watched, facts);
+      auto pruning = std::make_unique<Pruning>(*layout, used, watched, facts);
       if (!pruning->changes_nothing()) {
         const std::vector<bool> needed = pruning->needed_operands();
         for (std::size_t i = 0; i < needed.size(); i++) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "passes/loop_view.h"
+#include "ir/layout.h"
 
 namespace rondo::passes {
 
@@ -163,8 +163,8 @@ bool RegionFacts::observes(const Node* node) {
 namespace {
 
 bool is_uncounted_loop(const Node* node) {
-  const auto view = LoopView::of(node);
-  return view && !view->is_conditional() && !view->trip_count();
+  const auto layout = ir::region_layout(node);
+  return layout && layout->is_loop() && !layout->trip_count;
 }
 
 }  // namespace

@@ -55,8 +55,7 @@ class Simplifier {
   /// The values of all results, where they are known without the node.
   std::optional<std::vector<Tensor>> several_values(const Node* node) {
     if (ir::is_constant(node)) return std::nullopt;
-    if (node->op->kind == ir::OpKind::kOrdinary) return fold_to_known(node);
-    return node->regions.empty() ? std::nullopt : decide(node, watched_, facts_);
+    return node->op->layout ? decide(node, watched_, facts_) : fold_to_known(node);
   }
 
   std::optional<std::vector<Tensor>> fold_to_known(const Node* node) {

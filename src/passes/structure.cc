@@ -73,9 +73,7 @@ void append_attributes(std::string& key, const ir::Node* node, std::string& scra
   append_bytes(key, scratch);
 }
 
-bool order_is_seen(const ir::Node* node) {
-  return node->op->observer || (node->op->kind != ir::OpKind::kOrdinary && !node->regions.empty());
-}
+bool order_is_seen(const ir::Node* node) { return node->op->observer || node->op->layout; }
 
 /// The key of one function; its regions stand in it by number.
 std::string flat_key(const Function& function, const CanonicalOrder& order,

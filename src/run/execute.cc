@@ -4,13 +4,13 @@
 #include <mutex>
 #include <string_view>
 
-#include "control_flow/while.h"
 #include "executor/backend.h"
 #include "executor/lowering.h"
 #include "fmt/format.h"
 #include "interpreter/backend.h"
 #include "ir/backend.h"
 #include "ir/function_data.h"
+#include "ir/layout.h"
 #include "ir/lazy.h"
 #include "ir/nested_walk.h"
 #include "ir/region.h"
@@ -51,10 +51,10 @@ struct ResidualLoops {
   void close(const Function&, const ir::Node*, std::size_t) {}
   void after(const ir::Node&) {}
   void node(const ir::Node& node) {
-    const auto* loop = node.attributes.try_as<control_flow::WhileAttributes>();
+    const auto loop = ir::region_layout(&node);
     if (!loop || !loop->residuals) return;
-    found.push_back({loop->name.empty() ? "while" : loop->name, loop->residuals->policy,
-                     loop->residuals->arrays, loop->residuals->bytes});
+    found.push_back({loop->name.empty() ? "while" : std::string(loop->name),
+                     loop->residuals->policy, loop->residuals->arrays, loop->residuals->bytes});
   }
 };
 

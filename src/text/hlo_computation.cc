@@ -10,7 +10,7 @@
 #include "base/escape.h"
 #include "base/for_dtype.h"
 #include "base/number_text.h"
-#include "control_flow/while.h"
+#include "ir/layout.h"
 #include "ir/node.h"
 #include "ir/node_table.h"
 #include "ir/print.h"
@@ -20,8 +20,8 @@ namespace rondo::text {
 
 namespace {
 
+using ir::Flow;
 using ir::Node;
-using ir::OpKind;
 
 // Constants of at least so many equal elements are written as a scalar and a broadcast.
 constexpr std::int64_t kBroadcastElements = 16;
@@ -198,23 +198,24 @@ class HloComputation {
 
   /// Carries are called what the body calls them.
   std::string_view element_base(const Node& node, std::uint32_t result) {
-    if (node.op->kind != OpKind::kWhile) return node.op->hlo;
+    if (node.op->flow != Flow::kRepeat) return node.op->hlo;
     const Node* parameter = node.regions[1].parameters()[result].node();
     return names_.keep(identifier(parameter->attrs<ir::ParameterAttributes>().name));
   }
 
   void print_node(const Node& node) {
-    switch (node.op->kind) {
-      case OpKind::kConstant:
-        values_.set(&node, print_constant(node.attrs<ir::ConstantAttributes>().value, &node));
-        root_written_ |= is_root(&node);
-        return;
-      case OpKind::kWhile:
-        return print_while(node);
-      case OpKind::kConditional:
-        return print_conditional(node);
-      default:
+    if (ir::is_constant(&node)) {
+      values_.set(&node, print_constant(node.attrs<ir::ConstantAttributes>().value, &node));
+      root_written_ |= is_root(&node);
+      return;
+    }
+    switch (node.op->flow) {
+      case Flow::kNone:
         return print_op(node);
+      case Flow::kRepeat:
+        return print_while(node);
+      case Flow::kSelect:
+        return print_conditional(node);
     }
   }
 
@@ -294,15 +295,15 @@ class HloComputation {
 
   void print_while(const Node& node) {
     const Name state = print_tuple(node.operands, false);
-    const auto* attributes = node.attributes.try_as<control_flow::WhileAttributes>();
-    begin_op(node, user_base(attributes ? attributes->name : "", "while"), true);
+    const ir::RegionLayout layout = *ir::region_layout(&node);
+    begin_op(node, user_base(layout.name, "while"), true);
     (out_ += '(', append_hlo_types(out_, node.operands), out_ += ") while(");
     append(state);
     ((out_ += "), condition=") += callee(node, 0)) += ", body=";
     out_ += callee(node, 1);
-    if (attributes && attributes->trip_count) {
+    if (layout.trip_count) {
       out_ += ", backend_config={\"known_trip_count\":{\"n\":\"";
-      append_number(out_, *attributes->trip_count);
+      append_number(out_, *layout.trip_count);
       out_ += "\"}}";
     }
     end(node);
@@ -311,9 +312,8 @@ class HloComputation {
   void print_conditional(const Node& node) {
     const Name selector = value(node.operand(0));
     const Name arguments = print_tuple(std::span(node.operands).subspan(1), false);
-    const auto* attributes = node.attributes.try_as<control_flow::ConditionalAttributes>();
     const bool is_tuple = node.types.size() != 1;
-    begin_op(node, user_base(attributes ? attributes->name : "", "conditional"), is_tuple);
+    begin_op(node, user_base(ir::region_layout(&node)->name, "conditional"), is_tuple);
     append_types_of(node.types, is_tuple);
     out_ += " conditional(";
     append(selector);
@@ -356,7 +356,7 @@ class HloComputation {
     if (is_tuple) out_ += ')';
   }
 
-  std::string_view user_base(const std::string& name, std::string_view otherwise) {
+  std::string_view user_base(std::string_view name, std::string_view otherwise) {
     return name.empty() ? otherwise : names_.keep(whole_identifier(name));
   }
 
@@ -420,14 +420,15 @@ class HloComputation {
 }  // namespace
 
 HloRole hlo_role(const Node& holder, std::size_t index) {
-  switch (holder.op->kind) {
-    case OpKind::kWhile:
+  switch (holder.op->flow) {
+    case Flow::kRepeat:
       return index == 0 ? HloRole::kCondition : HloRole::kBody;
-    case OpKind::kConditional:
+    case Flow::kSelect:
       return HloRole::kBranch;
-    default:
-      return HloRole::kCombiner;
+    case Flow::kNone:
+      break;
   }
+  return HloRole::kCombiner;
 }
 
 void append_hlo_types(std::string& out, std::span<const Tensor> tensors) {

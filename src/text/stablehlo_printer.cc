@@ -24,8 +24,8 @@ namespace text {
 
 namespace {
 
+using ir::Flow;
 using ir::Node;
-using ir::OpKind;
 
 // Larger arrays are written as their bytes.
 constexpr std::int64_t kMostListedElements = 128;
@@ -120,11 +120,11 @@ class StablehloPrinter {
     const std::vector<Tensor>& parameters = function.parameters();
     if (!holder) {
       open_entry(function, scope);
-    } else if (holder->op->kind == OpKind::kWhile || holder->op->kind == OpKind::kConditional) {
+    } else if (holder->op->flow != Flow::kNone) {
       const std::vector<Value>& arguments = arguments_.back();
       for (std::size_t i = 0; i < parameters.size(); i++)
         scope.set(parameters[i].node(), arguments[i]);
-      if (holder->op->kind == OpKind::kWhile)
+      if (holder->op->flow == Flow::kRepeat)
         out_ += index == 0 ? "cond {\n" : " do {\n";
       else
         out_ += index == 0 ? "{\n" : ", {\n";
@@ -147,29 +147,29 @@ class StablehloPrinter {
       append_number(out_, node.types.size());
     }
     out_ += " = ";
-    switch (node.op->kind) {
-      case OpKind::kConstant:
-        out_ += "stablehlo.constant ";
-        append_dense(out_, node.attrs<ir::ConstantAttributes>().value);
-        out_ += " : ";
-        append_mlir_type(out_, node.type());
-        return end_line(node);
-      case OpKind::kWhile:
-        return begin_while(node, operands);
-      case OpKind::kConditional:
-        return begin_conditional(node, operands);
-      default:
+    if (ir::is_constant(&node)) {
+      out_ += "stablehlo.constant ";
+      append_dense(out_, node.attrs<ir::ConstantAttributes>().value);
+      out_ += " : ";
+      append_mlir_type(out_, node.type());
+      return end_line(node);
+    }
+    switch (node.op->flow) {
+      case Flow::kNone:
         return print_op(node, operands);
+      case Flow::kRepeat:
+        return begin_while(node, operands);
+      case Flow::kSelect:
+        return begin_conditional(node, operands);
     }
   }
 
   void after(const Node& node) {
-    if (node.op->kind == OpKind::kWhile || node.op->kind == OpKind::kConditional)
-      arguments_.pop_back();
-    if (node.op->kind != OpKind::kWhile) {
+    if (node.op->flow != Flow::kNone) arguments_.pop_back();
+    if (node.op->flow != Flow::kRepeat) {
       out_ += ") : (";
       // The arguments of a conditional are captured.
-      if (node.op->kind == OpKind::kConditional)
+      if (node.op->flow == Flow::kSelect)
         append_mlir_type(out_, node.operand_type(0));
       else
         append_mlir_types(out_, node.operands);

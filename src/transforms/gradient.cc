@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "control_flow/call.h"
+#include "control_flow/eager.h"
 #include "fmt/format.h"
 #include "ir/lazy.h"
 #include "ops/support.h"

@@ -1,5 +1,6 @@
 #include "transforms/registry.h"
 
+#include "control_flow/branch.h"
 #include "control_flow/call.h"
 #include "control_flow/fori.h"
 #include "control_flow/scan.h"

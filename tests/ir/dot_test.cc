@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "passes/optimize.h"
 #include "text/programs.h"
 
 namespace rondo {
@@ -174,6 +175,26 @@ TEST(Dot, CapturesOfAScanAreDashedAndItsXsAreNot) {
   const Graph graph = graph_of(to_dot(function));
   ASSERT_EQ(graph.dashed.size(), 1u);
   EXPECT_EQ(graph.labels.at(graph.dashed[0].first), "arg1\\nf32[]");
+}
+
+TEST(Dot, WhatWasHoistedOutOfALoopIsACapture) {
+  const auto fori = [](Tensor x, Tensor rate) {
+    return fori_loop(
+        0, 5, [&](Tensor, Tensor y) { return y * sqrt(rate); }, x);
+  };
+  const auto scanned = [](Tensor x, Tensor rate) {
+    const Tensor steps = arange(5, DType::kF32);
+    return scan([&](Tensor c, Tensor i) { return std::pair(c * sqrt(rate) + i, c); }, x, steps)
+        .first;
+  };
+  for (const Function& function : {trace(fori, f32(), f32()), trace(scanned, f32(), f32())}) {
+    const Graph graph = graph_of(to_dot(passes::optimize(function)));
+    ASSERT_EQ(graph.dashed.size(), 1u);
+    EXPECT_THAT(graph.labels.at(graph.dashed[0].first), ::testing::StartsWith("sqrt"));
+    EXPECT_EQ(graph.cluster_of.at(graph.dashed[0].first), "");
+    // It goes to the parameter that stands for it, not to the node as well.
+    for (const auto& [from, to] : graph.solid) EXPECT_NE(from, graph.dashed[0].first);
+  }
 }
 
 TEST(Dot, EveryNodeStandsOnceWithItsType) {

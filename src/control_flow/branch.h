@@ -1,0 +1,20 @@
+// conditional: what cond and switch_case are.
+#pragma once
+
+#include <string>
+
+#include "ir/node.h"
+
+namespace rondo::control_flow {
+
+/// Operands: the selector, then the arguments. Regions: a branch each, all on the arguments, with
+/// equal result types. A pred selects the first region when true; an s32 counts from 0 and is in
+/// range (switch_case clamps it).
+struct ConditionalAttributes {
+  std::string name;
+  bool operator==(const ConditionalAttributes&) const = default;
+};
+
+extern const ir::OpDef kConditional;
+
+}  // namespace rondo::control_flow

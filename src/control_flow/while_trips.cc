@@ -1,0 +1,131 @@
+#include "control_flow/while_trips.h"
+
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "base/for_dtype.h"
+#include "ops/elementwise.h"
+
+namespace rondo::control_flow {
+
+namespace {
+
+// Wide enough for every sum and difference of two 64-bit counters.
+__extension__ using Wide = __int128;
+
+struct IntegerRange {
+  Wide least;
+  Wide largest;
+  bool contains(Wide value) const { return least <= value && value <= largest; }
+};
+IntegerRange range_of(DType dtype) {
+  return for_dtype(dtype, []<class T>() -> IntegerRange {
+    if constexpr (std::is_integral_v<T>)
+      return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+    else
+      return {0, 0};
+  });
+}
+
+std::optional<Wide> constant_integer(const Tensor& tensor) {
+  if (!ir::is_constant(tensor.node())) return std::nullopt;
+  const Literal& value = tensor.node()->attrs<ir::ConstantAttributes>().value;
+  if (value.elements() != 1 || !is_integer(value.dtype())) return std::nullopt;
+  return for_dtype(value.dtype(), [&]<class T>() -> std::optional<Wide> {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<Wide>(value.data<T>()[0]);
+    else
+      return std::nullopt;
+  });
+}
+
+using Relation = ops::Direction;
+
+Relation mirrored(Relation relation) {
+  switch (relation) {
+    case Relation::kLt:
+      return Relation::kGt;
+    case Relation::kLe:
+      return Relation::kGe;
+    case Relation::kGt:
+      return Relation::kLt;
+    case Relation::kGe:
+      return Relation::kLe;
+    default:
+      return relation;
+  }
+}
+
+/// How often `start, start + step, ...` stands in the relation to `bound` before it first does not.
+/// Nothing where that never happens, or only after the counter has wrapped.
+std::optional<Wide> trips_until(Wide start, Wide step, Relation relation, Wide bound,
+                                IntegerRange range) {
+  Wide trips = 0;
+  switch (relation) {
+    case Relation::kGt:
+    case Relation::kGe:
+      return trips_until(-start, -step, mirrored(relation), -bound, {-range.largest, -range.least});
+    case Relation::kLe:
+      bound += 1;
+      [[fallthrough]];
+    case Relation::kLt:
+      if (start >= bound) return 0;
+      if (step <= 0) return std::nullopt;
+      trips = (bound - start + step - 1) / step;
+      break;
+    case Relation::kNe:
+      if (start == bound) return 0;
+      if (step == 0 || (bound - start) % step != 0 || (bound - start) / step < 0)
+        return std::nullopt;
+      trips = (bound - start) / step;
+      break;
+    case Relation::kEq:
+      if (start != bound) return 0;
+      if (step == 0) return std::nullopt;
+      return 1;
+  }
+  const Wide last = start + trips * step;
+  if (!range.contains(last)) return std::nullopt;
+  return trips;
+}
+
+/// The parameter's place, if the tensor is one.
+std::optional<std::size_t> param_place(const Function& function, const Tensor& tensor) {
+  const auto& params = function.parameters();
+  for (std::size_t i = 0; i < params.size(); i++) {
+    if (params[i].same_as(tensor)) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> count_while_trips(const ir::Node& node) {
+  const Function& condition = node.regions[0];
+  const Function& body = node.regions[1];
+  const ir::Node* test = condition.outputs()[0].node();
+  if (test->op != &ops::kCompare) return std::nullopt;
+  Relation relation = test->attrs<ops::CompareAttributes>().direction;
+  Tensor counter = test->operands[0], limit = test->operands[1];
+  if (ir::is_constant(counter.node())) {
+    std::swap(counter, limit);
+    relation = mirrored(relation);
+  }
+  const auto bound = constant_integer(limit);
+  const auto place = param_place(condition, counter);
+  if (!bound || !place || *place >= node.types.size()) return std::nullopt;
+  const auto start = constant_integer(node.operands[*place]);
+  const ir::Node* advance = body.outputs()[*place].node();
+  if (!start || (advance->op != &ops::kAdd && advance->op != &ops::kSubtract)) return std::nullopt;
+  Tensor from = advance->operands[0], by = advance->operands[1];
+  if (advance->op == &ops::kAdd && ir::is_constant(from.node())) std::swap(from, by);
+  const auto step = constant_integer(by);
+  if (!step || !from.same_as(body.parameters()[*place])) return std::nullopt;
+  const auto trips = trips_until(*start, advance->op == &ops::kSubtract ? -*step : *step, relation,
+                                 *bound, range_of(counter.dtype()));
+  if (!trips || *trips > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  return static_cast<std::int64_t>(*trips);
+}
+
+}  // namespace rondo::control_flow

@@ -1,0 +1,110 @@
+#include "ir/layout.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace rondo {
+
+void print_field(std::string& out, const Checkpoint& checkpoint) {
+  static constexpr const char* kNames[] = {"automatic", "tape",     "online",
+                                           "revolve",   "periodic", "none"};
+  out += kNames[static_cast<int>(checkpoint.policy)];
+  if (checkpoint.slots) fmt::format_to(std::back_inserter(out), "({})", checkpoint.slots);
+}
+
+}  // namespace rondo
+
+namespace rondo::ir {
+
+void print_field(std::string& out, const Residuals& residuals) {
+  print_field(out, residuals.policy);
+  fmt::format_to(std::back_inserter(out), ":{} arrays, {} bytes", residuals.arrays,
+                 residuals.bytes);
+}
+
+void print_field(std::string& out, const LoopSource& source) {
+  const auto& [first, count, bodies, limit, advance] = source;
+  if (source == LoopSource{}) {
+    out += "none";
+    return;
+  }
+  fmt::format_to(std::back_inserter(out), "carry {}+", first);
+  print_field(out, count);
+  if (bodies != 1) fmt::format_to(std::back_inserter(out), " bodies {}", bodies);
+  if (limit) fmt::format_to(std::back_inserter(out), " up to {} by {}", *limit, advance);
+}
+
+bool RegionLayout::has_open_promise() const {
+  if (!max_trip_count || ends_by_itself) return false;
+  return !trip_count || *trip_count > *max_trip_count;
+}
+
+RegionLayout::Role RegionLayout::role_of_param(std::size_t param) const {
+  return param < index ? Role::kIndex : role_of_operand(operand_of_param(param));
+}
+
+bool RegionLayout::is_invariant(std::size_t region, std::size_t param) const {
+  return param + invariants >= node->regions[region].parameters().size();
+}
+
+RegionLayout::ResultRole RegionLayout::role_of_result(std::size_t region,
+                                                      std::size_t result) const {
+  if (!is_body(region)) return ResultRole::kPredicate;
+  return result < carries ? ResultRole::kCarry : ResultRole::kY;
+}
+
+RegionLayout::Role RegionLayout::role_of_operand(std::size_t operand) const {
+  if (operand < fixed) return Role::kFixed;
+  if (operand < fixed + carries) return Role::kCarry;
+  return operand < fixed + carries + xs ? Role::kX : Role::kInvariant;
+}
+
+std::optional<RegionLayout> region_layout(const Node* node) {
+  if (!node->op->layout || node->regions.empty()) return std::nullopt;
+  RegionLayout layout = node->op->layout(*node);
+  layout.node = node;
+  // Of a node that verify() refuses there may be fewer than the attributes say.
+  const auto rest = [](std::size_t all, std::size_t part) { return all - std::min(all, part); };
+  layout.invariants = rest(node->operands.size(), layout.fixed + layout.carries + layout.xs);
+  layout.ys = rest(node->types.size(), layout.carries);
+  return layout;
+}
+
+Tensor rebuild(const RegionLayout& layout, ConstructParts parts) {
+  RegionLayout changed = layout;
+  changed.carries = parts.carries.size();
+  changed.xs = parts.xs.size();
+  changed.invariants = parts.invariants.size();
+  changed.ys = parts.ys.size();
+  Operands operands = std::move(parts.fixed);
+  ResultTypes types;
+  for (Tensor& carry : parts.carries) {
+    types.push_back(carry.type());
+    operands.push_back(std::move(carry));
+  }
+  types.insert(types.end(), parts.ys.begin(), parts.ys.end());
+  for (Tensor& x : parts.xs) operands.push_back(std::move(x));
+  for (Tensor& invariant : parts.invariants) operands.push_back(std::move(invariant));
+  const Node& node = *layout.node;
+  return make_typed(*node.op, std::move(operands), node.op->relayout(node, changed),
+                    std::move(types), node.location(), std::move(parts.regions));
+}
+
+Tensor with_trip_count(const Node* node, std::int64_t trips) {
+  RegionLayout layout = *region_layout(node);
+  layout.trip_count = trips;
+  return make_typed(*node->op, node->operands, node->op->relayout(*node, layout), node->types,
+                    node->location(), node->regions);
+}
+
+std::size_t selected_region(const Literal& selector, std::size_t regions) {
+  if (selector.dtype() == DType::kPred) return selector.data<bool>()[0] ? 0 : 1;
+  const std::int32_t number = selector.data<std::int32_t>()[0];
+  const std::size_t last = regions - 1;
+  return number < 0 ? last : std::min(static_cast<std::size_t>(number), last);
+}
+
+}  // namespace rondo::ir

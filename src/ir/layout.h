@@ -1,0 +1,149 @@
+// What the operands, region parameters and results of a construct mean. The record of each
+// construct says it (OpDef::layout), so that passes, printers, executors and transforms know loops
+// and branches without knowing which there are.
+//
+//                       operands   region parameters   results of a body and of the node
+//     while             c v        c v                 c      and a condition on c v
+//     fori_loop         f f c v    i c v               c
+//     scan              c x v      c x v               c y
+//     conditional       f v        v                   y
+//
+// f fixed, i index, c carry, x xs (of which a region sees the slice of the trip), v invariants,
+// y ys (of a loop: stacked over the trips).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/node.h"
+#include "rondo/checkpoint.h"
+
+namespace rondo {
+
+/// How the policy of a loop prints among its node's attributes: `online(8)`.
+void print_field(std::string& out, const Checkpoint& checkpoint);
+
+}  // namespace rondo
+
+namespace rondo::ir {
+
+/// What a loop that reverse mode made keeps for the backward pass.
+struct Residuals {
+  Checkpoint policy;  // what was chosen, never automatic
+  std::int64_t arrays = 0;
+  std::int64_t bytes = 0;
+  bool operator==(const Residuals&) const = default;
+};
+void print_field(std::string& out, const Residuals& residuals);
+
+/// How a loop stands for one of the user's, for what a run tells of it.
+struct LoopSource {
+  std::int64_t first = 0;                            // carries before this one are the lowering's
+  std::optional<std::int64_t> count = std::nullopt;  // so many of them are the user's; else all
+  std::int64_t bodies = 1;                           // a trip makes so many of the user's
+  /// Where carry 0 counts the trips in steps of `advance` while it is below an invariant: the
+  /// number of that operand.
+  std::optional<std::int64_t> limit = std::nullopt;
+  std::int64_t advance = 1;
+  bool operator==(const LoopSource&) const = default;
+};
+void print_field(std::string& out, const LoopSource& source);
+
+/// The layout of one node. Valid as long as the node lives.
+struct RegionLayout {
+  enum class Kind : std::uint8_t {
+    kLoop,    // the bodies run once a trip, on the carry of the trip before
+    kBranch,  // one of the regions runs, once; its results are the ys
+    kCall,    // region 0 runs, once; others are derivative rules, with parameters of their own
+  };
+  enum class Role : std::uint8_t { kFixed, kIndex, kCarry, kX, kInvariant };
+  enum class ResultRole : std::uint8_t { kPredicate, kCarry, kY };
+
+  const Node* node = nullptr;
+  Kind kind = Kind::kLoop;
+  std::size_t fixed = 0;  // operands for the construct alone: bounds, a selector; those of a call
+                          // are its arguments, which region 0 sees in the place of an index
+  std::size_t index = 0;  // parameters that the construct makes
+  std::size_t carries = 0;
+  std::size_t xs = 0;
+  std::size_t invariants = 0;
+  std::size_t ys = 0;
+  /// The region that gives the predicate, a pred of any shape: the loop ends when it says so. All
+  /// other regions are bodies. A loop without one is counted.
+  std::optional<std::size_t> condition;
+
+  std::string_view name;                       // the user's; of a call, its construct's
+  std::int64_t axis = 0;                       // of xs and ys
+  bool reverse = false;                        // from the last index or slice to the first
+  std::optional<std::int64_t> trip_count;      // where it is known
+  std::optional<std::int64_t> max_trip_count;  // promised by the user
+  std::optional<std::int64_t> promised;        // the promise in the user's words, if that differs
+  bool ends_by_itself = false;                 // the condition sees to max_trip_count
+  bool runs_first = false;                     // makes a trip before it asks its condition
+  const Residuals* residuals = nullptr;        // of a loop that runs for a backward pass
+  LoopSource source;
+
+  bool is_loop() const { return kind == Kind::kLoop; }
+  bool is_branch() const { return kind == Kind::kBranch; }
+  bool is_call() const { return kind == Kind::kCall; }
+  bool is_counted() const { return is_loop() && !condition; }
+  /// Whether the predicate of a promised loop may still hold when the promise is used up.
+  bool has_open_promise() const;
+
+  // Regions. What is said of parameters holds for each, but of calls for region 0 only.
+  bool is_body(std::size_t region) const { return condition != region; }
+  /// The first body: the only one of a loop.
+  std::size_t body() const { return condition == std::size_t{0} ? 1 : 0; }
+  std::size_t params() const { return index + carries + xs + invariants; }
+  Role role_of_param(std::size_t param) const;
+  /// Whether a parameter takes a value of the outside as it is; true in the rules of calls too.
+  bool is_invariant(std::size_t region, std::size_t param) const;
+  /// The operand that a parameter gets, or the slices of which, at first; not for an index.
+  std::size_t operand_of_param(std::size_t param) const { return param - index + fixed; }
+  std::size_t param_of_operand(std::size_t operand) const { return operand - fixed + index; }
+
+  // Results of a body and of the node.
+  std::size_t results() const { return carries + ys; }
+  ResultRole role_of_result(std::size_t region, std::size_t result) const;
+
+  // Operands of the node, or what stands for them elsewhere.
+  std::size_t operands() const { return fixed + carries + xs + invariants; }
+  Role role_of_operand(std::size_t operand) const;
+  using Tensors = std::span<const Tensor>;
+  Tensors fixed_of(Tensors operands) const { return operands.first(fixed); }
+  Tensors carry_of(Tensors operands) const { return operands.subspan(fixed, carries); }
+  Tensors xs_of(Tensors operands) const { return operands.subspan(fixed + carries, xs); }
+  Tensors invariants_of(Tensors operands) const { return operands.last(invariants); }
+};
+
+/// Nothing for ops that are no constructs.
+std::optional<RegionLayout> region_layout(const Node* node);
+
+/// The parts of a changed construct. `ys` are the types of those results.
+struct ConstructParts {
+  Operands fixed;
+  std::vector<Tensor> carries;
+  std::vector<Tensor> xs;
+  std::vector<Tensor> invariants;
+  std::vector<TensorType> ys;
+  std::vector<Function> regions;
+};
+
+/// A node of the same construct with other parts, whose types are not inferred; returns its first
+/// result. What the layout says beside counts (name, axis, trip count, promise) goes into its
+/// attributes as well.
+Tensor rebuild(const RegionLayout& layout, ConstructParts parts);
+
+/// The same node with another known trip count; of constructs that keep one.
+Tensor with_trip_count(const Node* node, std::int64_t trips);
+
+/// The region that the selector of a conditional chooses, as HLO has it: the first for a pred that
+/// is true, by number for an s32, the last for a number out of range.
+std::size_t selected_region(const Literal& selector, std::size_t regions);
+
+}  // namespace rondo::ir
