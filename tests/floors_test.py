@@ -15,7 +15,7 @@ FLOORS = [  # from the ground up
     ["lower"],
     ["bytecode", "native", "ir"],
     ["ops", "control_flow"],
-    ["transforms", "passes"],
+    ["transforms", "passes", "gradient_check"],
     ["text", "interpreter", "executor", "pjrt"],
     ["run", "cli"],
 ]

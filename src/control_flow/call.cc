@@ -1,8 +1,12 @@
 #include "control_flow/call.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <utility>
 
+#include "control_flow/loop_derivatives.h"
+#include "control_flow/split.h"
 #include "fmt/format.h"
 #include "ir/derivative.h"
 #include "ir/function_data.h"
@@ -96,34 +100,54 @@ ir::Jvp checkpoint_jvp(const ir::JvpCall& call) {
   return out;
 }
 
+/// The backward pass of a checkpointed function, which computes again what it needs from the
+/// operands.
+struct CheckpointBack {
+  Function function;
+  std::vector<Tensor> operands;
+  Flags perturbed;
+  SourceLocation at;
+  ir::Derivatives& derivatives;
+
+  void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const {
+    Flags active, summed;
+    for (const Tensor& cotangent : cotangents) active.push_back(!cotangent.empty());
+    for (std::size_t i = 0; i < operands.size(); i++) summed.push_back(!of_operands.is_zero(i));
+    const JointBody joint =
+        joint_body(function, perturbed, active, Flags(operands.size()), summed, derivatives, at);
+    const std::vector<Tensor>& outputs = joint.function.outputs();
+    const Function backward = Function::make(
+        function.name() + "_gradient", joint.function.parameters(),
+        {outputs.begin() + static_cast<std::ptrdiff_t>(joint.results), outputs.end()});
+    // The operands come through the barrier together with the cotangents, so that what is computed
+    // from them belongs to the backward pass; those that it does not need are not kept for it.
+    const Flags used = used_parameters(backward, Flags(backward.outputs().size(), true));
+    std::vector<Tensor> arguments = operands;
+    append_tensors(arguments, joint.of_results(cotangents, 0, joint.results));
+    const auto is_behind = [&](std::size_t i) { return i >= operands.size() || used[i]; };
+    std::vector<Tensor> behind;
+    for (std::size_t i = 0; i < arguments.size(); i++) {
+      if (is_behind(i)) behind.push_back(arguments[i]);
+    }
+    behind = optimization_barrier(std::move(behind));
+    for (std::size_t i = 0, next = 0; i < arguments.size(); i++) {
+      if (is_behind(i)) arguments[i] = behind[next++];
+    }
+    append_tensors(arguments, joint.take_sums(of_operands));
+    joint.add(ir::Replay::inline_call(backward, arguments), of_operands);
+  }
+};
+
 ir::Reverse checkpoint_reverse(const ir::ReverseCall& call) {
   const Function function = call.node.regions[0];
-  std::vector<Tensor> operands(call.operands.begin(), call.operands.end());
-  ir::Pullback pullback = [function, operands, perturbed = call.perturbed, active = call.active,
-                           &derivatives = call.derivatives](std::span<const Tensor> cotangents,
-                                                            const ir::Cotangents& of_operands) {
-    // The operands come through the barrier together with the cotangents, so that what is computed
-    // from them belongs to the backward pass.
-    std::vector<Tensor> values = operands;
-    for (const Tensor& cotangent : cotangents) {
-      if (!cotangent.empty()) values.push_back(cotangent);
-    }
-    values = optimization_barrier(std::move(values));
-    std::size_t next = operands.size();
-    std::vector<Tensor> behind(cotangents.size());
-    for (std::size_t i = 0; i < behind.size(); i++) {
-      if (!cotangents[i].empty()) behind[i] = values[next++];
-    }
-    Flags summed;
-    for (std::size_t i = 0; i < operands.size(); i++) summed.push_back(!of_operands.is_zero(i));
-    derivatives
-        .reverse(function, std::span(values).first(operands.size()), perturbed, active, summed)
-        .pullback(behind, of_operands);
-  };
-  if (!uses_custom_vjp(function))
-    return {ir::Replay::inline_call(function, operands), std::move(pullback)};
-  return {call.derivatives.reverse(function, operands, call.perturbed, call.active).results,
-          std::move(pullback)};
+  const std::vector<Tensor> operands(call.operands.begin(), call.operands.end());
+  std::vector<Tensor> results =
+      uses_custom_vjp(function)
+          ? call.derivatives.reverse(function, operands, call.perturbed, call.active).results
+          : ir::Replay::inline_call(function, operands);
+  const auto back = std::make_shared<CheckpointBack>(
+      CheckpointBack{function, operands, call.perturbed, call.at(), call.derivatives});
+  return {std::move(results), std::bind_front(&CheckpointBack::pull_back, back)};
 }
 
 ir::Jvp custom_jvp_rule(const ir::JvpCall& call) {

@@ -13,7 +13,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "control_flow/call.h"
 #include "control_flow/carry.h"
 #include "control_flow/loop_derivatives.h"
@@ -33,22 +32,6 @@ namespace {
 using ir::Flags;
 
 constexpr std::int32_t kNever = std::numeric_limits<std::int32_t>::max();
-
-/// The parameters that results of a function depend on.
-Flags used_parameters(const Function& function, const Flags& results) {
-  absl::flat_hash_set<const ir::Node*> used;
-  for (std::size_t i = 0; i < results.size(); i++) {
-    if (results[i]) used.insert(function.outputs()[i].node());
-  }
-  for (auto node = function.body().rbegin(); node != function.body().rend(); ++node) {
-    if (!used.contains(*node)) continue;
-    for (const Tensor& operand : (*node)->operands) used.insert(operand.node());
-  }
-  Flags flags;
-  for (const Tensor& parameter : function.parameters())
-    flags.push_back(used.contains(parameter.node()));
-  return flags;
-}
 
 /// Named scalars and arrays of a loop's state, then lists of leaves.
 class LoopState {

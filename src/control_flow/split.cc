@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "control_flow/residuals.h"
 #include "control_flow/tape.h"
 #include "ir/function_data.h"
@@ -154,6 +155,21 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   split.backward =
       Function::make(function.name() + "_gradient", std::move(back_params), std::move(cotangents));
   return split;
+}
+
+Flags used_parameters(const Function& function, const Flags& results) {
+  absl::flat_hash_set<const Node*> used;
+  for (std::size_t i = 0; i < results.size(); i++) {
+    if (results[i]) used.insert(function.outputs()[i].node());
+  }
+  for (auto node = function.body().rbegin(); node != function.body().rend(); ++node) {
+    if (!used.contains(*node)) continue;
+    for (const Tensor& operand : (*node)->operands) used.insert(operand.node());
+  }
+  Flags flags;
+  for (const Tensor& parameter : function.parameters())
+    flags.push_back(used.contains(parameter.node()));
+  return flags;
 }
 
 Flags perturbed_carries(const Function& body, std::size_t first, std::size_t carries,

@@ -69,6 +69,9 @@ struct SplitBody {
 SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
                      std::size_t carries = 0, std::size_t first_stacked = SIZE_MAX);
 
+/// The parameters that results of a function depend on.
+ir::Flags used_parameters(const Function& function, const ir::Flags& results);
+
 /// Parameters and results of a loop body through which a derivative passes: the carries that are
 /// perturbed and whose cotangent is not zero, by fixpoint.
 struct ActiveCarries {

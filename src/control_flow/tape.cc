@@ -9,6 +9,7 @@
 #include "ir/kernel.h"
 #include "ir/layout.h"
 #include "ops/dynamic_slice.h"
+#include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 
 namespace rondo::control_flow {
@@ -30,11 +31,11 @@ void tape_write_kernel(ir::KernelCall& call) {
   const TensorType declared = call.node.type();
   const std::int64_t number = ops::index_at(call.input(2), 0);
   const std::int64_t rows = call.input(0).shape()[0], bytes = row_bytes(declared);
-  if (number < 0 || number > rows)
-    throw InternalError("a tape is written out of order", call.node.location());
+  if (number < 0) throw InternalError("a row of a tape below 0", call.node.location());
   Literal tape = call.take(0);
-  if (number == rows) {  // twice as many, so that n rows cost O(n)
-    Literal longer = Literal::zeros(stacked_type(slice_type(declared, 0), 0, 2 * rows));
+  if (number >= rows) {  // twice as many, so that n rows cost O(n)
+    const std::int64_t longest = std::max(2 * rows, number + 1);
+    Literal longer = Literal::zeros(stacked_type(slice_type(declared, 0), 0, longest));
     if (bytes > 0)
       std::memcpy(longer.mutable_bytes(), tape.bytes(), static_cast<std::size_t>(rows * bytes));
     tape = std::move(longer);
@@ -49,8 +50,11 @@ void tape_write_kernel(ir::KernelCall& call) {
 void tape_read_kernel(ir::KernelCall& call) {
   const TensorType& type = call.output_type();
   const std::int64_t number = ops::index_at(call.input(1), 0);
-  if (number < 0 || number >= call.input(0).shape()[0])
-    throw InternalError("a tape is read where nothing was written", call.node.location());
+  if (number < 0) throw InternalError("a row of a tape below 0", call.node.location());
+  if (number >= call.input(0).shape()[0]) {
+    call.output() = Literal::zeros(type);
+    return;
+  }
   Literal row = Literal::uninitialized(type);
   if (type.bytes() > 0) {
     std::memcpy(row.mutable_bytes(), call.input(0).bytes() + number * type.bytes(),
@@ -72,8 +76,27 @@ void tape_read_kernel(ir::KernelCall& call) {
 std::vector<Tensor> tape_in_text(const ir::Node& node, std::span<const Tensor>) {
   tape_failure(node, "the text of a program");
 }
-std::vector<Tensor> tape_jvp(const ir::JvpCall& call) {
-  tape_failure(call.node, "a further derivative");
+
+const std::string& loop_of(const ir::Node& node) { return node.attrs<TapeAttributes>().loop; }
+
+/// As of an update: the row's cotangent is read, and then zeroed in place.
+std::vector<Tensor> tape_write_transpose(const ir::TransposeCall& call) {
+  std::vector<Tensor> all(3);
+  if (call.linear[1]) all[1] = tape_read(call.ct(), call.x(2), loop_of(call.node));
+  if (call.linear[0])
+    all[0] = tape_write(call.ct(), zeros(call.type(1)), call.x(2), loop_of(call.node));
+  return all;
+}
+
+/// As of a slice: the row is added to in place.
+std::vector<Tensor> tape_read_transpose(const ir::TransposeCall& call) {
+  const auto add_to = [row = call.ct(), number = call.x(1),
+                       loop = loop_of(call.node)](const Tensor& tape) {
+    return tape_write(tape, tape_read(tape, number, loop) + row, number, loop);
+  };
+  call.of_operands.add(
+      0, {add_to, [add_to, row = call.ct().type()] { return add_to(empty_tape(row)); }, call.at()});
+  return {};
 }
 
 }  // namespace
@@ -84,14 +107,16 @@ const ir::OpDef kTapeWrite{.name = "tape_write",
                            .infer = infer_tape_write,
                            .kernel = tape_write_kernel,
                            .expand = tape_in_text,
-                           .jvp = tape_jvp};
+                           .linear = ir::Linear::kJointly,
+                           .transpose = tape_write_transpose};
 const ir::OpDef kTapeRead{.name = "tape_read",
                           .grows = true,
                           .arity = 2,
                           .infer = infer_tape_read,
                           .kernel = tape_read_kernel,
                           .expand = tape_in_text,
-                          .jvp = tape_jvp};
+                          .linear = ir::Linear::kFirst,
+                          .transpose = tape_read_transpose};
 
 void refuse_to_keep_tapes(const Tensor& residual) {
   std::vector<Tensor> open{residual};

@@ -1,5 +1,7 @@
 // Arrays that grow by rows while the interpreter runs: the tape of a loop whose number of trips
-// nobody knows. Their declared type is that of a single row; they hold as many as were written.
+// nobody knows. Their declared type is that of a single row; they hold as many as were written, and
+// zeros behind these, so that the cotangent of a tape is a tape. Nothing else may be done with one:
+// ops see the declared type only.
 #pragma once
 
 #include <string>
@@ -14,9 +16,9 @@ struct TapeAttributes {
   bool operator==(const TapeAttributes&) const = default;
 };
 
-/// Operands: the tape, a row, its number. Rows are written in order, from 0.
+/// Operands: the tape, a row, its number.
 extern const ir::OpDef kTapeWrite;
-/// Operands: the tape, the number of a row that was written.
+/// Operands: the tape, the number of a row.
 extern const ir::OpDef kTapeRead;
 
 /// A tape without rows for values of a type.
@@ -25,8 +27,8 @@ Tensor tape_write(const Tensor& tape, const Tensor& row, const Tensor& number,
                   const std::string& loop);
 Tensor tape_read(const Tensor& tape, const Tensor& number, const std::string& loop);
 
-/// Throws TraceError where a value that a loop is to keep for its way back is such a tape, which
-/// has another size on each trip.
+/// Throws TraceError where a value that a loop is to keep for its backward pass is such a tape,
+/// which has another size on each trip.
 void refuse_to_keep_tapes(const Tensor& residual);
 
 }  // namespace rondo::control_flow

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "base/stack.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
@@ -51,6 +52,19 @@ std::string way_text(const Node* user) {
       place_of_use(user, used_in));
 }
 
+/// A region inside a region is traced by functions that call one another, the user's among them.
+void check_depth(const std::string& what, SourceLocation at) {
+  constexpr std::size_t kEnough = 128 << 10;
+  if (stack_left() > kEnough) return;
+  throw TraceError(
+      fmt::format(
+          "{} stands in too many loops, branches and functions around it: this thread's "
+          "stack is nearly used up\n  at {}\n  Nest fewer of them, or trace on a thread with "
+          "a larger stack.",
+          what, at.str()),
+      at);
+}
+
 bool is_copied_constant(const Tensor& tensor) {
   const Literal* value = known_value(tensor);
   return value && value->elements() <= kCopiedConstantElements;
@@ -60,6 +74,7 @@ bool is_copied_constant(const Tensor& tensor) {
 
 RegionTracer::RegionTracer(std::string name, std::string what, SourceLocation at)
     : name_(std::move(name)), token_(std::make_shared<RegionToken>()) {
+  check_depth(what, at);
   token_->what = std::move(what);
   token_->at = at;
   token_->first_id = next_id();

@@ -2,8 +2,11 @@
 // and tangents that have been evaluated already.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -11,6 +14,10 @@
 #include "gradients/loops.h"
 #include "rondo/rondo.h"
 #include "support/expect.h"
+
+#if defined(__GLIBC__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
 
 namespace rondo::testing {
 namespace {
@@ -102,6 +109,119 @@ TEST(WhileScanGradient, KnowsItsLimit) {
   ASSERT_EQ(plan.size(), 1u);
   EXPECT_EQ(plan[0].policy, Checkpoint::tape());
 }
+
+/// While s < 2: s becomes w s s + s + 0.1. With its first and second derivatives in the s that it
+/// begins with, at w = 0.2.
+struct Grown {
+  double s, slope = 1, bend = 0;
+  explicit Grown(double from) : s(from) {
+    while (s < 2) {
+      bend = 0.4 * slope * slope + (0.4 * s + 1) * bend;
+      slope *= 0.4 * s + 1;
+      s = 0.2 * s * s + s + 0.1;
+    }
+  }
+};
+
+Tensor grown(const Tensor& s, const Tensor& w) {
+  return while_loop([](Tensor s) { return s < 2.0; }, [&](Tensor s) { return w * s * s + s + 0.1; },
+                    s, {.checkpoint = Checkpoint::tape(), .name = "grow"});
+}
+
+TEST(GrowingTape, HasFurtherDerivatives) {
+  const auto f = [](Tensor s) { return grown(s, 0.2); };
+  for (const double from : {0.05, 0.7, 1.9, 2.5}) {  // the last makes no trip
+    SCOPED_TRACE(from);
+    const Grown plain(from);
+    EXPECT_NEAR(f(from).item<double>(), plain.s, 1e-14);
+    EXPECT_NEAR(grad(f)(from).item<double>(), plain.slope, 1e-13 * plain.slope);
+    const double near = 1e-12 * std::max(1.0, plain.bend);
+    EXPECT_NEAR(grad(grad(f))(from).item<double>(), plain.bend, near);
+    EXPECT_NEAR(jvp(grad(f), std::tuple(from), std::tuple(1.0)).second.item<double>(), plain.bend,
+                near);
+    EXPECT_NEAR(grad([&](Tensor s) { return jvp(f, std::tuple(s), std::tuple(1.0)).second; })(from)
+                    .item<double>(),
+                plain.bend, near);
+    const double h = 1e-5;
+    const double third = (Grown(from + h).bend - Grown(from - h).bend) / (2 * h);
+    EXPECT_NEAR(grad(grad(grad(f)))(from).item<double>(), third, 1e-6 * std::max(1.0, third));
+  }
+}
+
+TEST(GrowingTape, HasSecondDerivativesInWhatTheBodyCaptures) {
+  const auto slope = [](Tensor s, Tensor w) {
+    const auto [of_s, of_w] = grad<0, 1>(grown)(s, w);
+    return of_s * 2 + of_w;
+  };
+  const auto at = [&](double s, double w) { return slope(s, w).item<double>(); };
+  const double h = 1e-5;
+  for (const double from : {0.3, 2.5}) {
+    const auto [of_s, of_w] = grad<0, 1>(slope)(from, 0.2);
+    const double by_s = (at(from + h, 0.2) - at(from - h, 0.2)) / (2 * h);
+    const double by_w = (at(from, 0.2 + h) - at(from, 0.2 - h)) / (2 * h);
+    EXPECT_NEAR(of_s.item<double>(), by_s, 1e-6 * std::max(1.0, std::abs(by_s)));
+    EXPECT_NEAR(of_w.item<double>(), by_w, 1e-6 * std::max(1.0, std::abs(by_w)));
+  }
+}
+
+TEST(GrowingTape, HasAHessian) {
+  const auto f = [](Tensor x) {
+    return sum(square(while_loop([](Tensor s) { return sum(s) < 9.0; },
+                                 [](Tensor s) { return s * 1.3 + sin(s) * s[0]; }, x,
+                                 {.checkpoint = Checkpoint::tape()})));
+  };
+  const Literal x = numbers({0.3, 0.2, 0.9});
+  const Literal bends = jacrev(grad(f))(x).eval(), forward = hessian(f)(x).eval();
+  const double h = 1e-6;
+  for (std::size_t j = 0; j < 3; j++) {
+    const auto slopes = [&](double step) {
+      std::vector<double> moved(x.data<double>().begin(), x.data<double>().end());
+      moved[j] += step;
+      return grad(f)(Literal::from(moved, {3})).eval();
+    };
+    const Literal above = slopes(h), below = slopes(-h);
+    for (std::size_t i = 0; i < 3; i++) {
+      const double expected = (above.data<double>()[i] - below.data<double>()[i]) / (2 * h);
+      EXPECT_NEAR(bends.data<double>()[3 * i + j], expected, 1e-5 * std::abs(expected) + 1e-6);
+      EXPECT_NEAR(forward.data<double>()[3 * i + j], expected, 1e-5 * std::abs(expected) + 1e-6);
+    }
+  }
+}
+
+#if defined(__GLIBC__) || defined(__APPLE__)
+/// Loops inside one another, `depth` of them.
+Tensor nested(int depth, const Tensor& x) {
+  if (depth == 0) return sin(x);
+  return while_loop([](Tensor c) { return c < 0.4; },
+                    [&](Tensor c) { return nested(depth - 1, c); }, x);
+}
+
+TEST(DeepNests, AreAnErrorWhereTheStackIsTooSmall) {
+  std::string message;
+  const std::function<void()> differentiate = [&] {
+    try {
+      (void)grad([](Tensor x) { return nested(3000, x); })(0.5);
+    } catch (const TraceError& error) {
+      message = error.what();
+    }
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 1 << 20);
+  pthread_t thread;
+  const auto run = [](void* what) -> void* {
+    (*static_cast<const std::function<void()>*>(what))();
+    return nullptr;
+  };
+  ASSERT_EQ(
+      pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&differentiate)),
+      0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  EXPECT_NE(message.find("this thread's stack is nearly used up"), std::string::npos) << message;
+  EXPECT_NE(message.find("limits_test.cc"), std::string::npos) << message;
+}
+#endif
 
 TEST(GrowingTape, WithinAnotherTapeIsRefused) {
   const auto inner = [](Tensor s, Checkpoint policy) {

@@ -1,6 +1,6 @@
 #include "support/derivative_check.h"
 
-#include "transforms/check_grads.h"
+#include "gradient_check/check_grads.h"
 
 namespace rondo::testing {
 
@@ -20,13 +20,13 @@ std::string derivative_error(const TensorsFunction& f, const std::vector<Literal
   const detail::RegionCallable callable = [&](std::span<const Tensor> leaves) {
     return named(f({leaves.begin(), leaves.end()}), "result");
   };
-  transforms::DerivativeComparison comparison;
+  gradient_check::DerivativeComparison comparison;
   comparison.order = check.order;
   comparison.step = check.step;
   comparison.rtol = check.rtol;
   comparison.atol = check.atol;
   comparison.seed = check.seed;
-  return transforms::derivative_failure(callable, named({at.begin(), at.end()}, "x"), comparison,
+  return gradient_check::derivative_failure(callable, named({at.begin(), at.end()}, "x"), comparison,
                                         {});
 }
 

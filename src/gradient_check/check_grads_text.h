@@ -10,7 +10,7 @@
 #include "rondo/error.h"
 #include "rondo/function.h"
 
-namespace rondo::transforms {
+namespace rondo::gradient_check {
 
 /// A derivative that differs from what it was compared with.
 struct CheckFailure {
@@ -47,4 +47,4 @@ std::vector<std::string> rules_in(const Function& function);
 /// look at.
 std::string check_text(const CheckFailure& failure);
 
-}  // namespace rondo::transforms
+}  // namespace rondo::gradient_check

@@ -7,7 +7,7 @@
 
 #include "rondo/loops.h"
 
-namespace rondo::transforms {
+namespace rondo::gradient_check {
 
 /// What is compared, and how sharply. A step or tolerance of 0 stands for the best for the dtype:
 /// the coarsest of the arguments and results.
@@ -35,4 +35,4 @@ struct DerivativeComparison {
 std::string derivative_failure(const detail::RegionCallable& f, const detail::Leaves& arguments,
                                const DerivativeComparison& comparison, SourceLocation at);
 
-}  // namespace rondo::transforms
+}  // namespace rondo::gradient_check

@@ -9,7 +9,7 @@
 
 #include "rondo/literal.h"
 
-namespace rondo::transforms {
+namespace rondo::gradient_check {
 
 /// The numbers of one leaf in row-major order, a complex element as two; none of an integer or
 /// pred.
@@ -52,4 +52,4 @@ inline double pairing_sign(const TensorType& type, std::size_t number) {
   return is_complex(type.dtype) && number % 2 ? -1 : 1;
 }
 
-}  // namespace rondo::transforms
+}  // namespace rondo::gradient_check

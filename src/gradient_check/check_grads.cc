@@ -1,4 +1,4 @@
-#include "transforms/check_grads.h"
+#include "gradient_check/check_grads.h"
 
 #include <algorithm>
 #include <array>
@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "gradient_check/check_grads_text.h"
+#include "gradient_check/probe.h"
 #include "ir/derivative.h"
 #include "ir/lazy.h"
 #include "rondo/gradients.h"
-#include "transforms/check_grads_text.h"
-#include "transforms/probe.h"
 
-namespace rondo::transforms {
+namespace rondo::gradient_check {
 
 namespace {
 
@@ -348,7 +348,7 @@ std::string derivative_failure(const RegionCallable& f, const Leaves& arguments,
   return GradientCheck(f, arguments, comparison, at).failure();
 }
 
-}  // namespace rondo::transforms
+}  // namespace rondo::gradient_check
 
 namespace rondo::detail {
 
@@ -357,7 +357,7 @@ void check_grads(const RegionCallable& f, const ArgumentLeaves& arguments,
   const auto refuse = [&](const std::string& what, const char* remedy) {
     throw TraceError(fmt::format("check_grads: {}\n  at {}\n  {}", what, at.str(), remedy), at);
   };
-  transforms::DerivativeComparison comparison;
+  gradient_check::DerivativeComparison comparison;
   comparison.order = options.order;
   comparison.step = options.step;
   comparison.rtol = options.tolerance;
@@ -380,7 +380,8 @@ void check_grads(const RegionCallable& f, const ArgumentLeaves& arguments,
            "Give a positive number, or 0 for the best for the dtype.");
   }
   for (const Tensor& leaf : arguments.leaves.values) ir::checked(leaf, "check_grads", at);
-  const std::string failure = transforms::derivative_failure(f, arguments.leaves, comparison, at);
+  const std::string failure =
+      gradient_check::derivative_failure(f, arguments.leaves, comparison, at);
   if (!failure.empty()) throw Error(failure, at);
 }
 

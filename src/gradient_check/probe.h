@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "gradient_check/directions.h"
 #include "rondo/gradients.h"
-#include "transforms/directions.h"
 
-namespace rondo::transforms {
+namespace rondo::gradient_check {
 
 /// The numbers of each leaf: directions, tangents, cotangents.
 using LeafNumbers = std::vector<Numbers>;
@@ -72,4 +72,4 @@ class Probe {
   SourceLocation place_;
 };
 
-}  // namespace rondo::transforms
+}  // namespace rondo::gradient_check

@@ -1,4 +1,4 @@
-#include "transforms/check_grads_text.h"
+#include "gradient_check/check_grads_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "fmt/format.h"
 #include "ir/nested_walk.h"
 
-namespace rondo::transforms {
+namespace rondo::gradient_check {
 
 namespace {
 
@@ -124,4 +124,4 @@ std::string check_text(const CheckFailure& failure) {
          fmt::format(", seed {}\n  at {}\n  {}", failure.seed, failure.at.str(), hint(failure));
 }
 
-}  // namespace rondo::transforms
+}  // namespace rondo::gradient_check

@@ -1,4 +1,4 @@
-#include "transforms/directions.h"
+#include "gradient_check/directions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "fmt/format.h"
 
-namespace rondo::transforms {
+namespace rondo::gradient_check {
 
 namespace {
 
@@ -108,4 +108,4 @@ void Pairing::add(const TensorType& type, const Numbers& a, const Numbers& b) {
 
 double Pairing::size() const { return std::sqrt(squares); }
 
-}  // namespace rondo::transforms
+}  // namespace rondo::gradient_check

@@ -1,4 +1,4 @@
-#include "transforms/probe.h"
+#include "gradient_check/probe.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 #include "fmt/format.h"
 #include "ir/lazy.h"
 
-namespace rondo::transforms {
+namespace rondo::gradient_check {
 
 using detail::Leaves;
 using detail::RegionCallable;
@@ -112,4 +112,4 @@ Function Probe::traced(const RegionCallable& f) const {
       .function;
 }
 
-}  // namespace rondo::transforms
+}  // namespace rondo::gradient_check
