@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lower/program.h"
@@ -37,5 +38,10 @@ class NativeCode {
 /// the program's frame would take a large part of a thread's stack. Takes time linear in the
 /// program.
 std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa = available_isa());
+
+/// What compile() writes, as text: for each step of machine code what it does, on which registers
+/// (or places on the stack), and its bytes in hexadecimal; then the rare paths and the constants.
+/// Empty where there is no native code.
+std::string disassembly(const lower::Program& program, Isa isa = available_isa());
 
 }  // namespace rondo::native

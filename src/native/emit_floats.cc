@@ -101,6 +101,11 @@ void Emitter::emit_float_binary(const Instruction& given) {
       (is_constant(i.a) || place_of(i.a).kind == Place::Kind::kStack))
     std::swap(i.a, i.b);
   const Xmm a = vector_of(i.a, 0);
+  if (i.mask != 0) {
+    const Xmm kept = begin_masked(i);
+    (this->*binary_of(i.op, form_of(i.type, i.lanes)))(kept, a, source(i.b).get());
+    return finish(i.result, unmasked(kept));
+  }
   const Source b = source(i.b);
   const Xmm to = vector_result(i.result, 0);
   (this->*binary_of(i.op, form_of(i.type, i.lanes)))(to, a, b.get());

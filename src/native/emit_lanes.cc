@@ -114,6 +114,24 @@ void Emitter::emit_lane_value(const Instruction& i) {
   finish(i.result, to);
 }
 
+/// A register that holds c, for an instruction that writes the lanes of the mask.
+Emitter::Xmm Emitter::begin_masked(const Instruction& i) {
+  const int bytes = bytes_of(i.type, i.lanes);
+  Xmm to = vector_result(i.result, 2);
+  const bool is_c = !is_constant(i.c) && place_of(i.c).kind == Place::Kind::kRegister &&
+                    place_of(i.c).number == to.getIdx();
+  if (!is_c) {
+    // The result's register may be that of an operand.
+    to = scratch(2, bytes);
+    if (is_constant(i.c)) {
+      vmovaps(to, vector_of(i.c, 1));
+    } else {
+      move_vector(to, source(i.c).get(), i.lanes);
+    }
+  }
+  return to | mask_of(i.mask, 6);
+}
+
 void Emitter::normalize_lanes(Type type, const Xmm& x) {
   const int bytes = static_cast<int>(x.getBit()) / 8;
   switch (type) {
@@ -137,6 +155,21 @@ void Emitter::emit_lanes_integer(const Instruction& i) {
   const int bytes = bytes_of(i.type, i.lanes);
   const bool by8 = wide(i.type), is_signed = signed_integer(i.type);
   const Xmm a = vector_of(i.a, 0);
+  if (i.mask != 0) {
+    const Xmm kept = begin_masked(i);
+    const Source b = source(i.b);
+    switch (i.op) {
+      case Opcode::kAdd:
+        by8 ? vpaddq(kept, a, b.get()) : vpaddd(kept, a, b.get());
+        break;
+      case Opcode::kSubtract:
+        by8 ? vpsubq(kept, a, b.get()) : vpsubd(kept, a, b.get());
+        break;
+      default:
+        by8 ? vpmullq(kept, a, b.get()) : vpmulld(kept, a, b.get());
+    }
+    return finish(i.result, unmasked(kept));
+  }
   const Xmm to = vector_result(i.result, 2);
   if (i.b == 0) {
     switch (i.op) {
@@ -325,7 +358,8 @@ void Emitter::emit_lanes_compare(const Instruction& i) {
   const Xmm a = vector_of(i.a, 0);
   if (avx512()) {
     const Source b = source(i.b);
-    const Opmask to = mask_result(i.result);
+    const Opmask result = mask_result(i.result);
+    const Opmask to = i.mask != 0 ? Opmask(result | mask_of(i.mask, 6)) : result;
     if (floating(i.from)) {
       const std::uint8_t how = float_predicate(i.op);
       by8 ? vcmppd(to, a, b.get(), how) : vcmpps(to, a, b.get(), how);
@@ -337,7 +371,7 @@ void Emitter::emit_lanes_compare(const Instruction& i) {
         is_signed ? vpcmpd(to, a, b.get(), how) : vpcmpud(to, a, b.get(), how);
       }
     }
-    return finish(i.result, to);
+    return finish(i.result, result);
   }
   const Xmm build = scratch(2, bytes);
   if (floating(i.from)) {

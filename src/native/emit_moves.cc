@@ -22,14 +22,10 @@ void Emitter::move_one(Unit to, Unit from) {
       return finish(to, general(from, 0));
     }
     case RegisterClass::kVector: {
-      if (place_of(to).kind == Place::Kind::kRegister && !is_constant(from)) {
+      if (place_of(to).kind == Place::Kind::kRegister) {
         const Xmm x = vector(place_of(to).number, bytes_of(info(to).type, info(to).lanes));
+        if (is_constant(from)) return load_constant(x, from);
         return move_vector(x, source(from).get(), info(from).lanes);
-      }
-      if (place_of(to).kind == Place::Kind::kRegister && info(from).bits == 0 &&
-          info(from).lanes == 1) {
-        const Xmm x(place_of(to).number);
-        return vxorps(x, x, x);
       }
       return finish(to, vector_of(from, 0));
     }

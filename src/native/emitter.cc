@@ -120,24 +120,29 @@ Emitter::Xmm Emitter::vector_of(Unit u, int scratch_number) {
   if (!is_constant(u) && place_of(u).kind == Place::Kind::kRegister)
     return vector(place_of(u).number, bytes);
   const Xmm to = scratch(scratch_number, bytes);
-  if (is_constant(u) && info(u).lanes > 1) {
-    const bool by8 = wide(info(u).type);
-    const std::uint64_t bits = info(u).type == Type::kPred
-                                   ? (info(u).bits != 0 ? 0xffffffffu : 0u)
-                                   : register_bits(info(u).type, info(u).bits);
-    if (by8) {
-      if (bytes == 16) {
-        vmovddup(to, pooled(bits, 8, 8));
-      } else {
-        vbroadcastsd(as_ymm(to), pooled(bits, 8, 8));
-      }
-    } else {
-      vbroadcastss(to, pooled(bits, 4, 4));
-    }
+  if (is_constant(u)) {
+    load_constant(to, u);
   } else {
     move_vector(to, source(u).get(), info(u).lanes);
   }
   return to;
+}
+
+void Emitter::load_constant(const Xmm& to, Unit u) {
+  const UnitInfo& unit = info(u);
+  const std::uint64_t bits = unit.type == Type::kPred ? (unit.bits != 0 ? 0xffffffffu : 0u)
+                                                      : register_bits(unit.type, unit.bits);
+  if (bits == 0) {
+    vxorps(to, to, to);
+  } else if (unit.lanes == 1) {
+    wide(unit.type) ? vmovsd(to, pooled(bits, 8, 8)) : vmovss(to, pooled(bits, 4, 4));
+  } else if (!wide(unit.type)) {
+    vbroadcastss(to, pooled(bits, 4, 4));
+  } else if (to.getBit() == 128) {
+    vmovddup(to, pooled(bits, 8, 8));
+  } else {
+    vbroadcastsd(as_ymm(to), pooled(bits, 8, 8));
+  }
 }
 
 Emitter::Source Emitter::source(Unit u) {
@@ -222,7 +227,12 @@ void Emitter::finish(Unit u, const Opmask& value) {
 void Emitter::emit() {
   setSize(entry());
   emit_prologue();
-  for (std::size_t i = 0; i < code_.code.size(); i++) emit_one(code_.code[i], i);
+  positions_.reserve(code_.code.size() + 1);
+  for (std::size_t i = 0; i < code_.code.size(); i++) {
+    positions_.push_back(static_cast<std::uint32_t>(getSize()));
+    emit_one(code_.code[i], i);
+  }
+  positions_.push_back(static_cast<std::uint32_t>(getSize()));
   emit_epilogue();
   // A rare path may be followed by another that it gave rise to.
   for (std::size_t i = 0; i < rare_.size(); i++) rare_[i]();

@@ -31,6 +31,8 @@ class Emitter : private Xbyak::CodeGenerator {
   std::size_t begin() const { return (pool_at_) / 64 * 64; }
   std::size_t entry() const { return kPoolBytes(bytes_); }
   std::size_t end() const { return getSize(); }
+  /// Where the code of each instruction begins in the buffer. Rare paths stand behind the last one.
+  const std::vector<std::uint32_t>& positions() const { return positions_; }
 
  private:
   using Type = lower::Type;  // the assembler has a Type of its own
@@ -81,6 +83,7 @@ class Emitter : private Xbyak::CodeGenerator {
   void finish(Unit u, const Reg64& value);
   Xmm vector_of(Unit u, int scratch_number);
   Source source(Unit u);
+  void load_constant(const Xmm& to, Unit u);
   Xmm vector_result(Unit u, int scratch_number) const;
   void finish(Unit u, const Xmm& value);
   Opmask mask_of(Unit u, int scratch);  // 6 or 7
@@ -165,6 +168,8 @@ class Emitter : private Xbyak::CodeGenerator {
   static const void* lanes_function(Type type, bool two);
   Address lane_numbers(int width, int bytes, std::int64_t step);
   void normalize_lanes(Type type, const Xmm& x);
+  Xmm begin_masked(const Instruction& i);
+  static Xmm unmasked(const Xmm& x) { return vector(x.getIdx(), static_cast<int>(x.getBit()) / 8); }
   void narrow_mask(const Xmm& to, const Xmm& from);
   void compare_preds(const Instruction& i);
   void convert_from_pred(const Instruction& i);
@@ -198,6 +203,7 @@ class Emitter : private Xbyak::CodeGenerator {
   std::size_t pool_at_;
   absl::flat_hash_map<std::pair<std::uint64_t, int>, std::size_t> pool_;
   std::vector<std::uint32_t> reads_;  // of each unit
+  std::vector<std::uint32_t> positions_;
 
   struct OpenLoop {
     Label head, exit;

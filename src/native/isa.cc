@@ -24,16 +24,14 @@ Isa isa_of_processor() noexcept {
 #endif
 }
 
-Isa limited_by_environment(Isa isa) noexcept {
-  const char* text = std::getenv("RONDO_ISA");
-  if (text == nullptr) return isa;
+}  // namespace
+
+Isa limited_isa(Isa isa, std::string_view text) noexcept {
   for (Isa named : {Isa::kNone, Isa::kAvx2, Isa::kAvx512}) {
     if (isa_name(named) == text) return std::min(named, isa);
   }
   return isa;
 }
-
-}  // namespace
 
 std::string_view isa_name(Isa isa) noexcept {
   switch (isa) {
@@ -48,7 +46,10 @@ std::string_view isa_name(Isa isa) noexcept {
 }
 
 Isa available_isa() noexcept {
-  static const Isa isa = limited_by_environment(isa_of_processor());
+  static const Isa isa = [] {
+    const char* limit = std::getenv("RONDO_ISA");
+    return limited_isa(isa_of_processor(), limit != nullptr ? limit : "");
+  }();
   return isa;
 }
 

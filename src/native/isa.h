@@ -14,6 +14,9 @@ enum class Isa : std::uint8_t {
 
 std::string_view isa_name(Isa isa) noexcept;
 
+/// The set that `text` names, if it is below `isa`; otherwise `isa`.
+Isa limited_isa(Isa isa, std::string_view text) noexcept;
+
 /// What this processor and operating system offer; kNone where the library was built without an
 /// assembler. The environment variable RONDO_ISA (`none`, `avx2`, `avx512`) lowers it, so that one
 /// machine can test the code for others; it cannot raise it.

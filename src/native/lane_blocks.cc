@@ -3,42 +3,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "lower/arithmetic.h"
+#include "lower/opcodes.h"
 
 namespace rondo::native {
-
-namespace {
-
-/// What partial results begin with.
-std::uint64_t identity(lower::Opcode combine, lower::Type type) {
-  std::uint64_t bits = 0;
-  lower::for_type(type, [&]<class T>() {
-    using Limits = std::numeric_limits<lower::Computed<T>>;
-    constexpr bool has_infinity = Limits::has_infinity;
-    T value{};
-    switch (combine) {
-      case lower::Opcode::kMultiply:
-        value = T(static_cast<lower::Computed<T>>(1));
-        break;
-      case lower::Opcode::kMin:
-        value = T(has_infinity ? Limits::infinity() : Limits::max());
-        break;
-      case lower::Opcode::kMax:
-        value = T(has_infinity ? static_cast<lower::Computed<T>>(-Limits::infinity())
-                               : Limits::lowest());
-        break;
-      case lower::Opcode::kAnd:
-        bits = type == lower::Type::kPred ? 1 : ~std::uint64_t{0} >> (64 - 8 * width_of(type));
-        return;
-      default:
-        break;
-    }
-    bits = lower::to_bits(value);
-  });
-  return bits;
-}
-
-}  // namespace
 
 using lower::Opcode;
 using lower::Type;
@@ -139,7 +106,7 @@ void LaneBlocks::begin_partials() {
     e_.add(i);
     partials_.push_back(partials);
     if (partials.in_registers) continue;  // they are stored after the blocks
-    const std::uint64_t bits = identity(reduction.combine, reduction.type);
+    const std::uint64_t bits = lower::identity(reduction.combine, reduction.type);
     const int lanes = std::min(partials.count, widest(reduction.type));
     if (lanes >= 4) {
       const Unit start = e_.constant(reduction.type, bits, lanes);
@@ -253,7 +220,7 @@ void LaneBlocks::run_blocks(Unit lower, Unit upper, int unroll, bool masked) {
   if (in_registers) {
     for (const lower::Lanes::Reduction& reduction : lanes_.reductions) {
       const Unit start =
-          e_.constant(reduction.type, identity(reduction.combine, reduction.type), lanes);
+          e_.constant(reduction.type, lower::identity(reduction.combine, reduction.type), lanes);
       for (int u = 0; u < unroll; u++)
         loop.carries.push_back({start, e_.new_unit(reduction.type, lanes), 0, 0});
     }

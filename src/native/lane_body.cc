@@ -244,8 +244,8 @@ void LaneBlocks::end_loop(const lower::Op& op) {
       continue;
     }
     // Lanes that have ended keep what they have, if anybody asks for it.
-    const bool keeps =
-        open.by_lane && carry.result != lower::kNone && plan_.facts().reads[carry.result] != 0;
+    const bool is_read = carry.result != lower::kNone && plan_.facts().reads[carry.result] != 0;
+    const bool keeps = open.by_lane && is_read;
     std::vector<Unit> next;
     for (int u = 0; u < unroll_; u++) {
       next.push_back(vector_unit(carry.next, u));
@@ -254,17 +254,16 @@ void LaneBlocks::end_loop(const lower::Op& op) {
                                active_[static_cast<std::size_t>(u)], next.back(),
                                vector_unit(carry.param, u));
     }
-    const Unit first = new_vectors(carry.type);
-    if (carry.result != lower::kNone) plan_.facts().units[carry.result] = first;
+    const Unit first = is_read ? new_vectors(carry.type) : 0;
+    if (is_read) plan_.facts().units[carry.result] = first;
     for (int u = 0; u < unroll_; u++, c++) {
       e_.out_.loops[number].carries[c].next = next[static_cast<std::size_t>(u)];
-      e_.out_.loops[number].carries[c].result = first + static_cast<Unit>(u);
+      if (is_read) e_.out_.loops[number].carries[c].result = first + static_cast<Unit>(u);
     }
   }
   if (open.by_lane) {
     for (int u = 0; u < unroll_; u++, c++) {
       e_.out_.loops[number].carries[c].next = active_[static_cast<std::size_t>(u)];
-      e_.out_.loops[number].carries[c].result = e_.new_unit(Type::kPred, plan_.lanes());
     }
     active_ = open.active_before;
   }

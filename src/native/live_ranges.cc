@@ -214,7 +214,9 @@ void for_each_read(const MachineCode& code, const Instruction& i,
       break;
     case Kind::kTest:
       // The loop may end here, and then these are its results.
-      for (const MachineCarry& carry : code.loops[i.bits].carries) read(carry.param, false);
+      for (const MachineCarry& carry : code.loops[i.bits].carries) {
+        if (carry.result != 0) read(carry.param, false);
+      }
       break;
     case Kind::kForEnd:
     case Kind::kWhileEnd:
@@ -242,7 +244,9 @@ void for_each_write(const MachineCode& code, const Instruction& i,
       break;
     case Kind::kForEnd:
     case Kind::kWhileEnd:
-      for (const MachineCarry& carry : code.loops[i.bits].carries) write(carry.result);
+      for (const MachineCarry& carry : code.loops[i.bits].carries) {
+        if (carry.result != 0) write(carry.result);
+      }
       break;
     case Kind::kEndIf:
       for (const auto& result : code.branches[i.bits].results) write(result.result);

@@ -54,6 +54,7 @@ enum class Kind : std::uint8_t {
   kTrip,        // a += 1, in place; checks limits and polls
   kTripsEnd,
   kPoll,
+  kNothing,  // was folded into another
 };
 
 struct Instruction {
@@ -64,6 +65,7 @@ struct Instruction {
   std::uint8_t lanes = 1;
   bool visible = false;  // kTrip: what may report its number runs inside
   Unit result = 0, a = 0, b = 0, c = 0;
+  // Lanes that take part. A comparison gives 0 in the others, arithmetic on two operands gives c.
   Unit mask = 0;
   std::uint64_t bits = 0;
 };
@@ -81,6 +83,7 @@ struct MachineAddress {
   std::int64_t lane_stride = 0;
 };
 
+/// The result is 0 where nothing reads it.
 struct MachineCarry {
   Unit init, param, next, result;
 };
