@@ -48,6 +48,23 @@ if(RONDO_WITH_HIGHWAY_FOUND)
   list(APPEND RONDO_OPTIONAL_LIBRARIES hwy::hwy_contrib hwy::hwy)
 endif()
 
+# Native code is written with Xbyak, an assembler in headers. Without it programs run as bytecode.
+set(RONDO_WITH_XBYAK_FOUND FALSE)
+if(RONDO_WITH_XBYAK AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  find_path(RONDO_XBYAK_INCLUDE_DIR xbyak/xbyak.h)
+  if(RONDO_XBYAK_INCLUDE_DIR)
+    set(RONDO_WITH_XBYAK_FOUND TRUE)
+    list(APPEND RONDO_OPTIONAL_DEFINITIONS RONDO_HAVE_XBYAK)
+    list(APPEND RONDO_OPTIONAL_INCLUDES "${RONDO_XBYAK_INCLUDE_DIR}")
+  endif()
+endif()
+if(RONDO_WITH_XBYAK
+   AND NOT RONDO_WITH_XBYAK STREQUAL "AUTO"
+   AND NOT RONDO_WITH_XBYAK_FOUND)
+  message(FATAL_ERROR "RONDO_WITH_XBYAK is on, but there is no xbyak/xbyak.h for this processor. "
+                      "On Debian and Ubuntu: apt-get install libxbyak-dev.")
+endif()
+
 if(RONDO_BUILD_TESTS)
   rondo_find_package(GTest libgtest-dev)
   if(NOT TARGET GTest::gmock)

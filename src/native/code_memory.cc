@@ -1,0 +1,184 @@
+#include "native/code_memory.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+namespace rondo::native {
+
+namespace {
+
+constexpr std::size_t kGranule = 64;          // a cache line, and the alignment of loops
+constexpr std::size_t kSlabBytes = 1u << 20;  // few mappings, and branches within one stay near
+
+std::size_t rounded(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+void say_once_that_there_is_none() {
+  static std::once_flag said;
+  std::call_once(said, [] {
+    std::fputs("rondo: this process may not have executable memory; programs run as bytecode.\n",
+               stderr);
+  });
+}
+
+#if defined(__linux__)
+
+/// First fit among the free ranges of the slabs, by address; neighbours are joined.
+class CodeHeap {
+ public:
+  const std::byte* add(std::span<const std::byte> code) {
+    const std::size_t bytes = rounded(std::max<std::size_t>(code.size(), 1), kGranule);
+    std::lock_guard lock(mutex_);
+    auto range =
+        std::find_if(free_.begin(), free_.end(), [&](const auto& r) { return r.second >= bytes; });
+    if (range == free_.end()) {
+      if (!add_slab(bytes)) return nullptr;
+      range = std::find_if(free_.begin(), free_.end(),
+                           [&](const auto& r) { return r.second >= bytes; });
+    }
+    const auto [start, length] = *range;
+    free_.erase(range);
+    if (length > bytes) free_.emplace(start + bytes, length - bytes);
+    const Slab& slab = slab_of(start);
+    std::memcpy(slab.writable + (start - slab.executable), code.data(), code.size());
+    in_use_ += bytes;
+    return start;
+  }
+
+  void remove(const std::byte* start, std::size_t size) {
+    std::size_t bytes = rounded(std::max<std::size_t>(size, 1), kGranule);
+    std::lock_guard lock(mutex_);
+    in_use_ -= bytes;
+    const Slab& slab = slab_of(start);
+    auto next = free_.lower_bound(start);
+    if (next != free_.end() && next->first == start + bytes &&
+        next->first < slab.executable + slab.bytes) {
+      bytes += next->second;
+      next = free_.erase(next);
+    }
+    if (next != free_.begin()) {
+      auto before = std::prev(next);
+      if (before->first + before->second == start && before->first >= slab.executable) {
+        before->second += bytes;
+        return;
+      }
+    }
+    free_.emplace(start, bytes);
+  }
+
+  std::size_t in_use() {
+    std::lock_guard lock(mutex_);
+    return in_use_;
+  }
+
+ private:
+  struct Slab {
+    std::byte* writable;
+    const std::byte* executable;
+    std::size_t bytes;
+  };
+
+  const Slab& slab_of(const std::byte* address) const {
+    return *std::find_if(slabs_.begin(), slabs_.end(), [&](const Slab& s) {
+      return address >= s.executable && address < s.executable + s.bytes;
+    });
+  }
+
+  bool add_slab(std::size_t at_least) {
+    const std::size_t bytes = rounded(std::max(at_least, kSlabBytes), kSlabBytes);
+    const int file = memfd_create("rondo-code", MFD_CLOEXEC);
+    if (file < 0) return false;
+    void* writable = MAP_FAILED;
+    void* executable = MAP_FAILED;
+    if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+      writable = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+      executable = mmap(nullptr, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
+    }
+    close(file);
+    if (writable == MAP_FAILED || executable == MAP_FAILED) {
+      if (writable != MAP_FAILED) munmap(writable, bytes);
+      if (executable != MAP_FAILED) munmap(executable, bytes);
+      return false;
+    }
+    slabs_.push_back(
+        {static_cast<std::byte*>(writable), static_cast<std::byte*>(executable), bytes});
+    free_.emplace(slabs_.back().executable, bytes);
+    return true;
+  }
+
+  std::mutex mutex_;
+  std::vector<Slab> slabs_;
+  std::map<const std::byte*, std::size_t> free_;  // executable address to bytes
+  std::size_t in_use_ = 0;
+};
+
+/// Never destroyed: executables in static storage may outlive any other static object.
+CodeHeap& code_heap() {
+  static CodeHeap* heap = new CodeHeap;
+  return *heap;
+}
+
+std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+const std::byte* own_pages(std::span<const std::byte> code) {
+  const std::size_t bytes = rounded(std::max<std::size_t>(code.size(), 1), page_bytes());
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return nullptr;
+  std::memcpy(pages, code.data(), code.size());
+  if (mprotect(pages, bytes, PROT_READ | PROT_EXEC) != 0) {
+    munmap(pages, bytes);
+    return nullptr;
+  }
+  return static_cast<const std::byte*>(pages);
+}
+
+#endif
+
+}  // namespace
+
+#if defined(__linux__)
+
+std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code) {
+  if (const std::byte* start = code_heap().add(code))
+    return std::unique_ptr<CodeBlock>(new CodeBlock(start, code.size(), false));
+  if (const std::byte* start = own_pages(code))
+    return std::unique_ptr<CodeBlock>(new CodeBlock(start, code.size(), true));
+  say_once_that_there_is_none();
+  return nullptr;
+}
+
+CodeBlock::~CodeBlock() {
+  if (own_pages_) {
+    munmap(const_cast<std::byte*>(data_), rounded(std::max<std::size_t>(size_, 1), page_bytes()));
+  } else {
+    code_heap().remove(data_, size_);
+  }
+}
+
+std::size_t code_bytes_in_use() { return code_heap().in_use(); }
+
+#else
+
+std::unique_ptr<CodeBlock> place_code(std::span<const std::byte>) {
+  say_once_that_there_is_none();
+  return nullptr;
+}
+
+CodeBlock::~CodeBlock() = default;
+
+std::size_t code_bytes_in_use() { return 0; }
+
+#endif
+
+}  // namespace rondo::native

@@ -1,0 +1,39 @@
+// Memory for machine code. No page is ever writable and executable at once: a slab is mapped twice
+// from one anonymous file, once to write and once to run; where that is not allowed, each function
+// gets pages of its own whose protection is switched.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace rondo::native {
+
+/// A piece of executable memory; its place is reused when it is destroyed.
+class CodeBlock {
+ public:
+  CodeBlock(const CodeBlock&) = delete;
+  CodeBlock& operator=(const CodeBlock&) = delete;
+  ~CodeBlock();
+
+  const std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  friend std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code);
+  CodeBlock(const std::byte* data, std::size_t size, bool own_pages)
+      : data_(data), size_(size), own_pages_(own_pages) {}
+
+  const std::byte* data_;
+  std::size_t size_;
+  bool own_pages_;
+};
+
+/// Copies position-independent code to executable memory, at a multiple of 64 bytes. Null where the
+/// process may not have executable memory; that is said once on stderr. Thread safe.
+std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code);
+
+/// Bytes that live code blocks take.
+std::size_t code_bytes_in_use();
+
+}  // namespace rondo::native

@@ -1,0 +1,176 @@
+#include "native/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "lower/opcodes.h"
+#include "native/emitter.h"
+#include "native/expand.h"
+#include "native/fold_masks.h"
+
+namespace rondo::native {
+
+namespace {
+
+const std::atomic<std::uint32_t> kNeverPolled{0};
+
+}  // namespace
+
+lower::Status NativeCode::run(lower::RunFrame& frame) const {
+  if (frame.poll == nullptr) frame.poll = &kNeverPolled;
+  using Entry = std::int32_t (*)(lower::RunFrame*);
+  const auto entry =
+      reinterpret_cast<Entry>(reinterpret_cast<std::uintptr_t>(block_->data()) + entry_);
+  return static_cast<lower::Status>(entry(&frame));
+}
+
+#if defined(RONDO_HAVE_XBYAK)
+
+namespace {
+
+/// More than this on a thread's stack might step over its guard page.
+constexpr std::size_t kMostFrameBytes = 512 << 10;
+
+struct AlignedBytes {
+  explicit AlignedBytes(std::size_t bytes)
+      : data(static_cast<std::uint8_t*>(::operator new (bytes, std::align_val_t{64}))) {}
+  ~AlignedBytes() { ::operator delete (data, std::align_val_t{64}); }
+  AlignedBytes(const AlignedBytes&) = delete;
+  AlignedBytes& operator=(const AlignedBytes&) = delete;
+  std::uint8_t* data;
+};
+
+/// Calls done(emitter, code, ranges, allocation, buffer) when the code is written. False where the
+/// frame would be too large.
+template <class F>
+bool assemble(const lower::Program& program, Isa isa, F&& done) {
+  MachineCode code = expand(program, isa);
+  if (isa == Isa::kAvx512) fold_masks(code);
+  const LiveRanges ranges = live_ranges(code, isa);
+  const Allocation allocation = allocate(ranges, isa);
+  if (allocation.stack_bytes + code.area_bytes > kMostFrameBytes) return false;
+  // A guess, doubled until it is enough.
+  for (std::size_t bytes = (8192 + 32 * code.code.size()) / 64 * 64;; bytes *= 2) {
+    const AlignedBytes buffer(bytes);
+    try {
+      Emitter emitter(code, ranges, allocation, isa, buffer.data, bytes);
+      emitter.emit();
+      done(emitter, code, ranges, allocation, buffer.data);
+      return true;
+    } catch (const Xbyak::Error& error) {
+      if (static_cast<int>(error) != Xbyak::ERR_CODE_IS_TOO_BIG) throw;
+    }
+  }
+}
+
+std::string hexadecimal(const std::uint8_t* begin, const std::uint8_t* end, std::size_t offset) {
+  std::string out;
+  constexpr std::ptrdiff_t kPerLine = 16;
+  for (const std::uint8_t* at = begin; at < end; at += kPerLine) {
+    out += fmt::format("  {:06x} ", offset + static_cast<std::size_t>(at - begin));
+    for (const std::uint8_t* byte = at; byte < std::min(at + kPerLine, end); byte++)
+      out += fmt::format(" {:02x}", *byte);
+    out += '\n';
+  }
+  return out;
+}
+
+std::string text_of(const Instruction& i, const MachineCode& code, const LiveRanges& ranges,
+                    const Allocation& allocation) {
+  constexpr std::string_view kKinds[] = {
+      "",      "move",     "broadcast", "lane numbers", "tail mask", "address",   "area",
+      "load",  "store",    "base",      "copy",         "call",      "math call", "for",
+      "next",  "while",    "test",      "repeat",       "if",        "else",      "end if",
+      "count", "new trip", "counted",   "poll",         ""};
+  static_assert(std::size(kKinds) == static_cast<std::size_t>(Kind::kNothing) + 1);
+  auto place = [&](Unit u) -> std::string {
+    const UnitInfo& unit = code.units[u];
+    if (unit.constant) return fmt::format("{:#x}", unit.bits);
+    const std::uint32_t bundle = ranges.bundle_of[u];
+    const Place& at = allocation.places[bundle];
+    if (at.kind == Place::Kind::kStack) return fmt::format("[{}]", at.offset);
+    if (at.kind == Place::Kind::kNone) return "unused";
+    constexpr std::string_view kGeneral[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp",
+                                             "rsi", "rdi", "r8",  "r9",  "r10", "r11",
+                                             "r12", "r13", "r14", "r15"};
+    switch (ranges.bundles[bundle].register_class) {
+      case RegisterClass::kGeneral:
+        return std::string(kGeneral[at.number]);
+      case RegisterClass::kVector:
+        return fmt::format("v{}", at.number);
+      case RegisterClass::kMask:
+        break;
+    }
+    return fmt::format("k{}", at.number);
+  };
+  std::string out(i.kind == Kind::kCompute ? lower::info(i.op).name
+                                           : kKinds[static_cast<std::size_t>(i.kind)]);
+  const bool typed = i.kind <= Kind::kTailMask || i.kind == Kind::kLoad || i.kind == Kind::kStore;
+  if (typed) out += fmt::format(" {}", lower::type_name(i.type));
+  if (typed && i.lanes > 1) out += fmt::format("x{}", i.lanes);
+  if (i.result != 0) out += fmt::format(" {} =", place(i.result));
+  for (Unit operand : {i.a, i.b, i.c}) {
+    if (operand != 0) out += fmt::format(" {}", place(operand));
+  }
+  if (i.mask != 0) out += fmt::format(" under {}", place(i.mask));
+  return out + '\n';
+}
+
+}  // namespace
+
+std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa) {
+  if (isa == Isa::kNone) return nullptr;
+  std::unique_ptr<NativeCode> out(new NativeCode);
+  const bool assembled = assemble(
+      program, isa,
+      [&](const Emitter& emitter, const MachineCode&, const LiveRanges&, const Allocation&,
+          const std::uint8_t* buffer) {
+        out->block_ = place_code(
+            std::as_bytes(std::span(buffer + emitter.begin(), emitter.end() - emitter.begin())));
+        out->entry_ = emitter.entry() - emitter.begin();
+      });
+  if (!assembled || !out->block_) return nullptr;
+  out->isa_ = isa;
+  for (const lower::Call& call : program.calls) out->kernels_.push_back(call.kernel);
+  return out;
+}
+
+std::string disassembly(const lower::Program& program, Isa isa) {
+  std::string out;
+  if (isa == Isa::kNone) return out;
+  assemble(program, isa,
+           [&](const Emitter& emitter, const MachineCode& code, const LiveRanges& ranges,
+               const Allocation& allocation, const std::uint8_t* buffer) {
+             out = fmt::format("{}, {} bytes\nentry\n", isa_name(isa),
+                               emitter.end() - emitter.begin());
+             auto bytes = [&](std::size_t begin, std::size_t end) {
+               out += hexadecimal(buffer + begin, buffer + end, begin - emitter.entry());
+             };
+             const auto& positions = emitter.positions();
+             bytes(emitter.entry(), positions.front());
+             for (std::size_t i = 0; i < code.code.size(); i++) {
+               if (positions[i] == positions[i + 1]) continue;
+               out += text_of(code.code[i], code, ranges, allocation);
+               bytes(positions[i], positions[i + 1]);
+             }
+             out += "end, then rare paths\n";
+             bytes(positions.back(), emitter.end());
+             out += fmt::format("constants, {} bytes before the entry\n",
+                                emitter.entry() - emitter.begin());
+             out += hexadecimal(buffer + emitter.begin(), buffer + emitter.entry(), 0);
+           });
+  return out;
+}
+
+#else
+
+std::unique_ptr<const NativeCode> compile(const lower::Program&, Isa) { return nullptr; }
+
+std::string disassembly(const lower::Program&, Isa) { return {}; }
+
+#endif
+
+}  // namespace rondo::native

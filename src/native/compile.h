@@ -1,0 +1,47 @@
+// Native code of a program of the lower IR.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lower/program.h"
+#include "lower/run_frame.h"
+#include "native/code_memory.h"
+#include "native/isa.h"
+
+namespace rondo::native {
+
+/// A compiled program. Immutable: any number of threads may run it at once.
+class NativeCode {
+ public:
+  /// Runs with the buffers, limits and counters of the frame. Where it does not give kDone, frame
+  /// says which loop it left.
+  lower::Status run(lower::RunFrame& frame) const;
+
+  /// Bytes of machine code and its constants.
+  std::size_t size() const { return block_->size(); }
+  Isa isa() const { return isa_; }
+
+ private:
+  friend std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa);
+  NativeCode() = default;
+
+  std::unique_ptr<CodeBlock> block_;
+  std::size_t entry_ = 0;
+  Isa isa_ = Isa::kNone;
+  std::vector<std::shared_ptr<const lower::Kernel>> kernels_;  // which the code calls
+};
+
+/// Null where there is no native code: isa is kNone, the process may not have executable memory, or
+/// the program's frame would take a large part of a thread's stack. Takes time linear in the
+/// program.
+std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa = available_isa());
+
+/// What compile() writes, as text: for each step of machine code what it does, on which registers
+/// (or places on the stack), and its bytes in hexadecimal; then the rare paths and the constants.
+/// Empty where there is no native code.
+std::string disassembly(const lower::Program& program, Isa isa = available_isa());
+
+}  // namespace rondo::native

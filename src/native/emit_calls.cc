@@ -1,0 +1,158 @@
+// Calls of C++ functions.
+#include "native/emitter.h"
+
+#if defined(RONDO_HAVE_XBYAK)
+
+#include <cstring>
+
+namespace rondo::native {
+
+using lower::Kernel;
+using lower::RunFrame;
+using lower::Status;
+
+namespace {
+
+const Xbyak::Reg64 kRunFrame(kFrameRegister);
+
+bool run_kernel(const Kernel* kernel, std::byte* const* buffers, RunFrame* frame) noexcept {
+  return kernel->run(buffers, *frame);
+}
+
+/// Two operands at area and area + 64 bytes, the results at area + 128: f of the lanes in `lanes`,
+/// 0 elsewhere.
+template <class T>
+void call_lanes_1(T (*f)(T), std::byte* area, std::uint64_t lanes) noexcept {
+  T a[16], out[16] = {};
+  std::memcpy(a, area, 64);
+  for (std::size_t i = 0; i < 64 / sizeof(T); i++) {
+    if (lanes >> i & 1) out[i] = f(a[i]);
+  }
+  std::memcpy(area + 128, out, 64);
+}
+template <class T>
+void call_lanes_2(T (*f)(T, T), std::byte* area, std::uint64_t lanes) noexcept {
+  T a[16], b[16], out[16] = {};
+  std::memcpy(a, area, 64);
+  std::memcpy(b, area + 64, 64);
+  for (std::size_t i = 0; i < 64 / sizeof(T); i++) {
+    if (lanes >> i & 1) out[i] = f(a[i], b[i]);
+  }
+  std::memcpy(area + 128, out, 64);
+}
+
+}  // namespace
+
+const void* Emitter::lanes_function(Type type, bool two) {
+  if (wide(type))
+    return two ? reinterpret_cast<const void*>(&call_lanes_2<double>)
+               : reinterpret_cast<const void*>(&call_lanes_1<double>);
+  return two ? reinterpret_cast<const void*>(&call_lanes_2<float>)
+             : reinterpret_cast<const void*>(&call_lanes_1<float>);
+}
+
+void Emitter::save_registers(std::size_t call_number) {
+  for (std::uint32_t bundle : allocation_.saved[call_number]) {
+    const int number = allocation_.places[bundle].number;
+    const Address to = stack(allocation_.save_offsets[bundle]);
+    switch (ranges_.bundles[bundle].register_class) {
+      case RegisterClass::kGeneral:
+        mov(to, Reg64(number));
+        break;
+      case RegisterClass::kVector:
+        if (const int bytes = ranges_.bundles[bundle].bytes; bytes > 8) {
+          vmovups(to, vector(number, bytes));
+        } else {
+          vmovsd(to, Xmm(number));
+        }
+        break;
+      case RegisterClass::kMask:
+        kmovw(to, Opmask(number));
+    }
+  }
+}
+
+void Emitter::restore_registers(std::size_t call_number) {
+  for (std::uint32_t bundle : allocation_.saved[call_number]) {
+    const int number = allocation_.places[bundle].number;
+    const Address from = stack(allocation_.save_offsets[bundle]);
+    switch (ranges_.bundles[bundle].register_class) {
+      case RegisterClass::kGeneral:
+        mov(Reg64(number), from);
+        break;
+      case RegisterClass::kVector:
+        if (const int bytes = ranges_.bundles[bundle].bytes; bytes > 8) {
+          vmovups(vector(number, bytes), from);
+        } else {
+          vmovsd(Xmm(number), from);
+        }
+        break;
+      case RegisterClass::kMask:
+        kmovw(Opmask(number), from);
+    }
+  }
+}
+
+void Emitter::call_indirect(const Operand& function) {
+  // The frame is a multiple of 64 bytes below an address that was rounded down to one.
+  call(function);
+}
+
+void Emitter::call_function(const void* function) {
+  if (uses_wide_registers_) vzeroupper();
+  mov(rax, reinterpret_cast<std::uint64_t>(function));
+  call_indirect(rax);
+}
+
+void Emitter::call_on_vectors(const void* function, const Instruction& i) {
+  save_registers(next_call_);
+  // Either operand may stand where the other must go.
+  if (i.b != 0) move_vector(scratch(1), vector_of(i.b, 1), 1);
+  move_vector(xmm0, vector_of(i.a, 0), 1);
+  if (i.b != 0) vmovaps(xmm1, scratch(1));
+  call_function(function);
+  vmovaps(scratch(0), xmm0);
+  restore_registers(next_call_);
+  finish(i.result, scratch(0));
+}
+
+void Emitter::emit_math_call(const Instruction& i) {
+  if (i.lanes > 1) return emit_lanes_math_call(i);
+  const void* function = reinterpret_cast<const void*>(i.bits);
+  if (i.c == 0) return call_on_vectors(function, i);
+  Label skip, done;
+  const Reg64 predicate = general(i.c, 0);
+  test(predicate.cvt32(), predicate.cvt32());
+  jz(skip);
+  call_on_vectors(function, i);
+  jmp(done);
+  L(skip);
+  const Xmm to = vector_result(i.result, 0);
+  vxorps(to, to, to);
+  finish(i.result, to);
+  L(done);
+}
+
+void Emitter::emit_kernel_call(const Instruction& i) {
+  const MachineCall& kernel_call = code_.calls[i.bits];
+  save_registers(next_call_);
+  for (std::size_t p = 0; p < kernel_call.pointers.size(); p++)
+    mov(ptr[rsp + (pointers_offset_ + 8 * p)], general(kernel_call.pointers[p], 0));
+  mov(rdi, reinterpret_cast<std::uint64_t>(kernel_call.kernel));
+  lea(rsi, ptr[rsp + pointers_offset_]);
+  mov(rdx, kRunFrame);
+  call_function(reinterpret_cast<const void*>(&run_kernel));
+  restore_registers(next_call_);
+  Label* failure = new_label();
+  test(al, al);
+  jz(*failure);
+  rare_.push_back([this, failure] {
+    L(*failure);
+    mov(eax, static_cast<std::uint32_t>(Status::kKernelFailed));
+    jmp(leave_);
+  });
+}
+
+}  // namespace rondo::native
+
+#endif

@@ -1,0 +1,334 @@
+// Loops, branches, and what loops report.
+#include "native/emitter.h"
+
+#if defined(RONDO_HAVE_XBYAK)
+
+#include <algorithm>
+#include <cstddef>
+
+namespace rondo::native {
+
+using lower::Opcode;
+using lower::RunFrame;
+using lower::Status;
+using lower::Type;
+
+namespace {
+
+bool is_comparison(const Instruction& i) {
+  return i.kind == Kind::kCompute && i.op >= Opcode::kEqual && i.op <= Opcode::kGreaterEqual;
+}
+
+const Xbyak::Reg64 kFrame(kFrameRegister);
+
+}  // namespace
+
+void Emitter::emit_prologue() {
+  for (int r = 0; r < 16; r++) {
+    if (allocation_.used_callee_saved >> r & 1) push(Reg64(r));
+  }
+  push(kFrame);
+  mov(kFrame, rdi);
+  area_offset_ = allocation_.stack_bytes;
+  std::size_t pointers = 0;
+  for (const MachineCall& call : code_.calls) pointers = std::max(pointers, call.pointers.size());
+  pointers_offset_ = area_offset_ + static_cast<std::uint32_t>((code_.area_bytes + 63) / 64 * 64);
+  call_area_ = pointers_offset_ + static_cast<std::uint32_t>((8 * pointers + 63) / 64 * 64);
+  const bool calls_in_lanes = std::any_of(code_.code.begin(), code_.code.end(), [](const auto& i) {
+    return i.kind == Kind::kMathCall && i.lanes > 1;
+  });
+  const std::size_t used = call_area_ + (calls_in_lanes ? 256 : 0);
+  if (used == 0 && ranges_.calls.empty()) return;
+  frame_bytes_ = (used + 8 + 63) / 64 * 64;
+  mov(rax, rsp);
+  sub(rsp, static_cast<std::uint32_t>(frame_bytes_));
+  and_(rsp, ~63u);
+  mov(ptr[rsp + (frame_bytes_ - 8)], rax);
+}
+
+void Emitter::emit_epilogue() {
+  xor_(eax, eax);
+  L(leave_);
+  if (uses_wide_registers_) vzeroupper();
+  if (frame_bytes_ != 0) mov(rsp, ptr[rsp + (frame_bytes_ - 8)]);
+  pop(kFrame);
+  for (int r = 15; r >= 0; r--) {
+    if (allocation_.used_callee_saved >> r & 1) pop(Reg64(r));
+  }
+  ret();
+}
+
+bool Emitter::is_fused(std::size_t position) const {
+  const Instruction& i = code_.code[position];
+  if (!is_comparison(i) || i.lanes > 1 || position + 1 == code_.code.size()) return false;
+  if (reads_[i.result] != 1) return false;
+  const Instruction& next = code_.code[position + 1];
+  if (next.a != i.result) return false;
+  if (next.kind == Kind::kTest || next.kind == Kind::kIf) return true;
+  return next.kind == Kind::kCompute && next.op == Opcode::kSelect && floating(next.type) &&
+         floating(i.from) && avx512();
+}
+
+void Emitter::jump_unless(Unit predicate, std::size_t position, Label& target) {
+  if (is_constant(predicate)) {
+    if (info(predicate).bits == 0) jmp(target);
+    return;
+  }
+  if (info(predicate).lanes > 1) {
+    if (class_of(predicate) == RegisterClass::kMask) {
+      const Opmask k = mask_of(predicate, 6);
+      kortestw(k, k);
+    } else {
+      const Xmm x = vector_of(predicate, 0);
+      vtestps(x, x);
+    }
+    return jz(target);
+  }
+  if (position == 0 || !is_fused(position - 1)) {
+    const Reg64 r = general(predicate, 0);
+    test(r.cvt32(), r.cvt32());
+    return jz(target);
+  }
+  const Instruction& i = code_.code[position - 1];
+  if (floating(i.from)) {
+    const bool swapped = i.op == Opcode::kLess || i.op == Opcode::kLessEqual;
+    const Xmm a = vector_of(swapped ? i.b : i.a, 0);
+    const Source b = source(swapped ? i.a : i.b);
+    i.from == Type::kF64 ? vucomisd(a, b.get()) : vucomiss(a, b.get());
+    switch (i.op) {
+      case Opcode::kEqual:
+        jne(target);
+        return jp(target);
+      case Opcode::kNotEqual: {
+        Label holds;
+        jp(holds);
+        je(target);
+        return L(holds);
+      }
+      case Opcode::kLess:
+      case Opcode::kGreater:
+        return jbe(target);
+      default:
+        return jb(target);
+    }
+  }
+  compare_integers(i);
+  const bool is_signed = signed_integer(i.from);
+  switch (i.op) {
+    case Opcode::kEqual:
+      return jne(target);
+    case Opcode::kNotEqual:
+      return je(target);
+    case Opcode::kLess:
+      return is_signed ? jge(target) : jae(target);
+    case Opcode::kLessEqual:
+      return is_signed ? jg(target) : ja(target);
+    case Opcode::kGreater:
+      return is_signed ? jle(target) : jbe(target);
+    default:
+      return is_signed ? jl(target) : jb(target);
+  }
+}
+
+void Emitter::compare_index(const MachineLoop& loop) {
+  const Reg64 index = general(loop.index, 0);
+  if (is_constant(loop.upper)) {
+    const auto bound = static_cast<std::int64_t>(info(loop.upper).bits);
+    if (bound == static_cast<std::int32_t>(bound)) {
+      cmp(index, static_cast<std::uint32_t>(bound));
+      return;
+    }
+  } else if (place_of(loop.upper).kind == Place::Kind::kStack) {
+    cmp(index, stack(place_of(loop.upper).offset));
+    return;
+  }
+  cmp(index, general(loop.upper, 1));
+}
+
+void Emitter::emit_for_begin(const Instruction& i) {
+  const MachineLoop& loop = code_.loops[i.bits];
+  std::vector<Move> moves{{loop.index, loop.lower}};
+  for (const MachineCarry& carry : loop.carries) moves.push_back({carry.param, carry.init});
+  move_all(std::move(moves));
+  open_loops_.emplace_back();
+  OpenLoop& open = open_loops_.back();
+  if (is_constant(loop.lower) && is_constant(loop.upper)) {
+    if (static_cast<std::int64_t>(info(loop.lower).bits) >=
+        static_cast<std::int64_t>(info(loop.upper).bits))
+      jmp(open.exit);
+  } else {
+    compare_index(loop);
+    jge(open.exit);
+  }
+  align(16);
+  L(open.head);
+}
+
+void Emitter::emit_for_end(const Instruction& i) {
+  const MachineLoop& loop = code_.loops[i.bits];
+  std::vector<Move> moves;
+  for (const MachineCarry& carry : loop.carries) moves.push_back({carry.param, carry.next});
+  move_all(std::move(moves));
+  OpenLoop& open = open_loops_.back();
+  const Place& place = place_of(loop.index);
+  const bool immediate = loop.step == static_cast<std::int32_t>(loop.step);
+  if (!immediate) mov(rcx, static_cast<std::uint64_t>(loop.step));
+  if (place.kind == Place::Kind::kRegister) {
+    const Reg64 index(place.number);
+    immediate ? add(index, static_cast<std::uint32_t>(loop.step)) : add(index, rcx);
+  } else {
+    const Address index = qword[rsp + place.offset];
+    immediate ? add(index, static_cast<std::uint32_t>(loop.step)) : add(index, rcx);
+  }
+  compare_index(loop);
+  jl(open.head);
+  L(open.exit);
+  open_loops_.pop_back();
+}
+
+void Emitter::emit_control(const Instruction& i, std::size_t position) {
+  switch (i.kind) {
+    case Kind::kForBegin:
+      return emit_for_begin(i);
+    case Kind::kForEnd:
+      return emit_for_end(i);
+    case Kind::kWhileBegin: {
+      std::vector<Move> moves;
+      for (const MachineCarry& carry : code_.loops[i.bits].carries)
+        moves.push_back({carry.param, carry.init});
+      move_all(std::move(moves));
+      open_loops_.emplace_back();
+      align(16);
+      return L(open_loops_.back().head);
+    }
+    case Kind::kTest:
+      return jump_unless(i.a, position, open_loops_.back().exit);
+    case Kind::kWhileEnd: {
+      std::vector<Move> moves;
+      for (const MachineCarry& carry : code_.loops[i.bits].carries)
+        moves.push_back({carry.param, carry.next});
+      move_all(std::move(moves));
+      jmp(open_loops_.back().head);
+      L(open_loops_.back().exit);
+      return open_loops_.pop_back();
+    }
+    case Kind::kIf:
+      open_ifs_.emplace_back();
+      return jump_unless(i.a, position, open_ifs_.back().otherwise);
+    case Kind::kElse: {
+      std::vector<Move> moves;
+      for (const auto& result : code_.branches[i.bits].results)
+        moves.push_back({result.result, result.then});
+      move_all(std::move(moves));
+      jmp(open_ifs_.back().end);
+      return L(open_ifs_.back().otherwise);
+    }
+    case Kind::kEndIf: {
+      std::vector<Move> moves;
+      for (const auto& result : code_.branches[i.bits].results)
+        moves.push_back({result.result, result.otherwise});
+      move_all(std::move(moves));
+      L(open_ifs_.back().end);
+      return open_ifs_.pop_back();
+    }
+    case Kind::kTripsBegin: {
+      const Reg64 to = general_result(i.result);
+      xor_(to.cvt32(), to.cvt32());
+      finish(i.result, to);
+      mov(rdx, ptr[kFrame + offsetof(RunFrame, trips)]);
+      Label uncounted;
+      test(rdx, rdx);
+      jz(uncounted);
+      mov(qword[rdx + i.bits * 8], 0);
+      return L(uncounted);
+    }
+    case Kind::kTrip:
+      return emit_trip(i);
+    case Kind::kTripsEnd:
+      return emit_trips_end(i);
+    case Kind::kPoll:
+      return emit_poll(i);
+    default:
+      throw Xbyak::Error(Xbyak::ERR_BAD_PARAMETER);
+  }
+}
+
+void Emitter::store_trips(Unit counter, std::uint64_t loop) {
+  Label uncounted;
+  mov(rdx, ptr[kFrame + offsetof(RunFrame, trips)]);
+  test(rdx, rdx);
+  jz(uncounted);
+  mov(ptr[rdx + loop * 8], general(counter, 0));
+  L(uncounted);
+}
+
+void Emitter::leave_with(Status status, std::uint64_t loop) {
+  mov(dword[kFrame + offsetof(RunFrame, failed_loop)], static_cast<std::uint32_t>(loop));
+  mov(eax, static_cast<std::uint32_t>(status));
+  jmp(leave_);
+}
+
+void Emitter::emit_trip(const Instruction& i) {
+  const std::uint64_t loop = i.bits;
+  const Unit counter = i.a;
+  if (place_of(counter).kind == Place::Kind::kRegister) {
+    inc(Reg64(place_of(counter).number));
+  } else {
+    inc(qword[rsp + place_of(counter).offset]);
+  }
+  auto fail_if_greater = [&](Status status) {
+    Label* failure = new_label();
+    jg(*failure);
+    rare_.push_back([this, failure, counter, loop, status] {
+      L(*failure);
+      store_trips(counter, loop);
+      leave_with(status, loop);
+    });
+  };
+  if (i.visible) store_trips(counter, loop);
+  const Reg64 count = general(counter, 0);
+  if (const std::int64_t most = code_.loop_reports[loop].most_trips; most != INT64_MAX) {
+    mov(rcx, static_cast<std::uint64_t>(most));
+    cmp(count, rcx);
+    fail_if_greater(Status::kBrokenPromise);
+  }
+  cmp(count, ptr[kFrame + offsetof(RunFrame, max_iterations)]);
+  fail_if_greater(Status::kTooManyTrips);
+  emit_poll(i);
+}
+
+void Emitter::emit_poll(const Instruction& i) {
+  Label* raised = new_label();
+  Label* resume = new_label();
+  mov(rax, ptr[kFrame + offsetof(RunFrame, poll)]);
+  cmp(dword[rax], 0);
+  jne(*raised);
+  L(*resume);
+  rare_.push_back([this, raised, resume, call = next_call_, counter = i.a, loop = i.bits] {
+    L(*raised);
+    if (counter != 0) store_trips(counter, loop);
+    save_registers(call);
+    mov(rdi, kFrame);
+    mov(esi, static_cast<std::uint32_t>(loop));
+    if (uses_wide_registers_) vzeroupper();
+    call_indirect(ptr[kFrame + offsetof(RunFrame, attend)]);
+    restore_registers(call);
+    test(al, al);
+    jnz(*resume);
+    leave_with(Status::kPolled, loop);
+  });
+}
+
+void Emitter::emit_trips_end(const Instruction& i) {
+  store_trips(i.a, i.bits);
+  Label uncounted;
+  mov(rdx, ptr[kFrame + offsetof(RunFrame, total_trips)]);
+  test(rdx, rdx);
+  jz(uncounted);
+  add(ptr[rdx + i.bits * 8], general(i.a, 0));
+  L(uncounted);
+}
+
+}  // namespace rondo::native
+
+#endif

@@ -1,0 +1,410 @@
+// Scalar code of preds, integers and pointers.
+#include "native/emitter.h"
+
+#if defined(RONDO_HAVE_XBYAK)
+
+namespace rondo::native {
+
+using lower::Opcode;
+using lower::Type;
+
+namespace {
+
+int bits_of(Type type) { return width_of(type) * 8; }
+
+bool commutes(Opcode op) {
+  switch (op) {
+    case Opcode::kAdd:
+    case Opcode::kMultiply:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void Emitter::normalize(Type type, const Reg64& r) {
+  switch (type) {
+    case Type::kS8:
+      return movsx(r.cvt32(), r.cvt8());
+    case Type::kS16:
+      return movsx(r.cvt32(), r.cvt16());
+    case Type::kU8:
+      return movzx(r.cvt32(), r.cvt8());
+    case Type::kU16:
+      return movzx(r.cvt32(), r.cvt16());
+    default:
+      return;  // a 32-bit instruction has cleared the upper half
+  }
+}
+
+void Emitter::emit_integer(const Instruction& i) {
+  switch (i.op) {
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kMultiply:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+      return emit_integer_binary(i);
+    case Opcode::kDivide:
+    case Opcode::kRemainder:
+      return emit_division(i);
+    case Opcode::kShiftLeft:
+    case Opcode::kShiftRightLogical:
+    case Opcode::kShiftRightArithmetic:
+      return emit_shift(i);
+    case Opcode::kMin:
+    case Opcode::kMax: {
+      const Reg64 a = general(i.a, 0), b = general(i.b, 1);
+      mov(rdx, a);
+      if (wide(i.type)) {
+        cmp(a, b);
+      } else {
+        cmp(a.cvt32(), b.cvt32());
+      }
+      const bool min = i.op == Opcode::kMin;
+      if (signed_integer(i.type)) {
+        min ? cmovg(rdx, b) : cmovl(rdx, b);
+      } else {
+        min ? cmova(rdx, b) : cmovb(rdx, b);
+      }
+      return finish(i.result, rdx);
+    }
+    case Opcode::kFma: {
+      // a * b + c, wrapping.
+      const Reg64 a = general(i.a, 0), b = general(i.b, 1);
+      mov(rdx, a);
+      imul(rdx, b);
+      const Reg64 c = general(i.c, 0);
+      add(rdx, c);
+      if (!wide(i.type)) mov(edx, edx);
+      normalize(i.type, rdx);
+      return finish(i.result, rdx);
+    }
+    default:
+      return emit_integer_unary(i);
+  }
+}
+
+void Emitter::emit_integer_binary(const Instruction& given) {
+  Instruction i = given;
+  if (i.type == Type::kPred) {
+    if (i.op == Opcode::kAdd) i.op = Opcode::kOr;
+    if (i.op == Opcode::kMultiply) i.op = Opcode::kAnd;
+  }
+  if (commutes(i.op) && is_constant(i.a)) std::swap(i.a, i.b);
+  const bool by8 = wide(i.type);
+  const Reg64 result = general_result(i.result);
+  const Reg64 a = general(i.a, 0);
+  if (is_constant(i.b)) {
+    const std::uint64_t bits = register_bits(i.type, info(i.b).bits);
+    const std::int64_t value = by8 ? static_cast<std::int64_t>(bits)
+                                   : static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+    if (value == static_cast<std::int32_t>(value)) {
+      const auto immediate = static_cast<std::uint32_t>(value);
+      if (i.op == Opcode::kMultiply) {
+        if (by8) {
+          imul(result, a, static_cast<int>(value));
+        } else {
+          imul(result.cvt32(), a.cvt32(), static_cast<int>(value));
+        }
+      } else {
+        if (result.getIdx() != a.getIdx()) mov(result, a);
+        const Xbyak::Reg32e r = by8 ? Xbyak::Reg32e(result) : Xbyak::Reg32e(result.cvt32());
+        switch (i.op) {
+          case Opcode::kAdd:
+            add(r, immediate);
+            break;
+          case Opcode::kSubtract:
+            sub(r, immediate);
+            break;
+          case Opcode::kAnd:
+            and_(r, immediate);
+            break;
+          case Opcode::kOr:
+            or_(r, immediate);
+            break;
+          default:
+            xor_(r, immediate);
+        }
+      }
+      normalize(i.type, result);
+      return finish(i.result, result);
+    }
+  }
+  const Reg64 b = general(i.b, 1);
+  // The result's register may be that of b.
+  const Reg64 to = result.getIdx() == b.getIdx() && result.getIdx() != a.getIdx() ? rax : result;
+  if (to.getIdx() != a.getIdx()) mov(to, a);
+  const Xbyak::Reg32e r = by8 ? Xbyak::Reg32e(to) : Xbyak::Reg32e(to.cvt32());
+  const Xbyak::Reg32e s = by8 ? Xbyak::Reg32e(b) : Xbyak::Reg32e(b.cvt32());
+  switch (i.op) {
+    case Opcode::kAdd:
+      add(r, s);
+      break;
+    case Opcode::kSubtract:
+      sub(r, s);
+      break;
+    case Opcode::kMultiply:
+      imul(r, s);
+      break;
+    case Opcode::kAnd:
+      and_(r, s);
+      break;
+    case Opcode::kOr:
+      or_(r, s);
+      break;
+    default:
+      xor_(r, s);
+  }
+  normalize(i.type, to);
+  finish(i.result, to);
+}
+
+void Emitter::emit_integer_unary(const Instruction& i) {
+  const Reg64 a = general(i.a, 0);
+  const bool by8 = wide(i.type);
+  const int bits = bits_of(i.type);
+  mov(rax, a);
+  switch (i.op) {
+    case Opcode::kNegate:
+      by8 ? neg(rax) : neg(eax);
+      break;
+    case Opcode::kAbs:
+      if (!signed_integer(i.type)) break;
+      mov(rdx, rax);
+      if (by8) {
+        neg(rdx);
+        cmovns(rax, rdx);
+      } else {
+        neg(edx);
+        cmovns(eax, edx);
+      }
+      break;
+    case Opcode::kNot:
+      if (i.type == Type::kPred) {
+        xor_(eax, 1);
+      } else {
+        by8 ? not_(rax) : not_(eax);
+      }
+      break;
+    case Opcode::kPopcount:
+      if (bits < 32) and_(eax, (1u << bits) - 1);
+      by8 ? popcnt(rax, rax) : popcnt(eax, eax);
+      break;
+    case Opcode::kCountLeadingZeros:
+      if (bits < 32) and_(eax, (1u << bits) - 1);
+      by8 ? lzcnt(rax, rax) : lzcnt(eax, eax);
+      if (bits < 32) sub(eax, static_cast<std::uint32_t>(32 - bits));
+      break;
+    default:
+      throw Xbyak::Error(Xbyak::ERR_BAD_PARAMETER);
+  }
+  normalize(i.type, rax);
+  finish(i.result, rax);
+}
+
+// In 64 bits where the type is narrower: then the least integer by -1 needs no care.
+void Emitter::emit_division(const Instruction& i) {
+  const bool by8 = wide(i.type), is_signed = signed_integer(i.type);
+  const bool divides = i.op == Opcode::kDivide;
+  Label by_zero, by_minus_one, done;
+  {
+    const Reg64 b = general(i.b, 1);
+    if (b.getIdx() != rcx.getIdx()) mov(rcx, b);
+  }
+  {
+    const Reg64 a = general(i.a, 0);
+    if (a.getIdx() != rax.getIdx()) mov(rax, a);
+  }
+  if (is_signed && !by8) {
+    movsxd(rax, eax);
+    movsxd(rcx, ecx);
+  }
+  test(rcx, rcx);
+  jz(by_zero);
+  if (is_signed) {
+    if (by8) {
+      cmp(rcx, ~0u);
+      je(by_minus_one);
+    }
+    cqo();
+    idiv(rcx);
+  } else {
+    xor_(edx, edx);
+    div(rcx);
+  }
+  if (!divides) mov(rax, rdx);
+  jmp(done);
+  L(by_zero);
+  if (divides) mov(rax, ~std::uint64_t{0});
+  if (is_signed && by8) {
+    jmp(done);
+    L(by_minus_one);
+    if (divides) {
+      neg(rax);
+    } else {
+      xor_(eax, eax);
+    }
+  }
+  L(done);
+  if (!by8) {
+    mov(eax, eax);
+    normalize(i.type, rax);
+  }
+  finish(i.result, rax);
+}
+
+void Emitter::emit_shift(const Instruction& i) {
+  const bool by8 = wide(i.type);
+  const std::uint32_t bits = static_cast<std::uint32_t>(bits_of(i.type));
+  {
+    const Reg64 a = general(i.a, 0);
+    if (a.getIdx() != rax.getIdx()) mov(rax, a);
+  }
+  // What is shifted in depends on the op, not on the sign of the type.
+  if (i.op == Opcode::kShiftRightLogical && bits < 32) and_(eax, (1u << bits) - 1);
+  if (i.op == Opcode::kShiftRightArithmetic) {
+    if (bits == 8) movsx(eax, al);
+    if (bits == 16) movsx(eax, ax);
+  }
+  const Xbyak::Reg32e r = by8 ? Xbyak::Reg32e(rax) : Xbyak::Reg32e(eax);
+  if (is_constant(i.b)) {
+    std::uint64_t by = info(i.b).bits & (bits == 64 ? ~0ull : (1ull << bits) - 1);
+    if (by >= bits && i.op == Opcode::kShiftRightArithmetic) by = bits - 1;
+    if (by >= bits) {
+      xor_(eax, eax);
+    } else if (i.op == Opcode::kShiftLeft) {
+      shl(r, static_cast<int>(by));
+    } else if (i.op == Opcode::kShiftRightLogical) {
+      shr(r, static_cast<int>(by));
+    } else {
+      sar(r, static_cast<int>(by));
+    }
+  } else {
+    {
+      const Reg64 b = general(i.b, 1);
+      if (b.getIdx() != rcx.getIdx()) mov(rcx, b);
+    }
+    // Amounts count as unsigned.
+    if (bits == 8) movzx(ecx, cl);
+    if (bits == 16) movzx(ecx, cx);
+    if (i.op == Opcode::kShiftRightArithmetic) {
+      mov(edx, bits - 1);
+      cmp(rcx, rdx);
+      cmova(rcx, rdx);
+      if (by8) {
+        sarx(rax, rax, rcx);
+      } else {
+        sarx(eax, eax, ecx);
+      }
+    } else {
+      const bool left = i.op == Opcode::kShiftLeft;
+      if (by8) {
+        left ? shlx(rax, rax, rcx) : shrx(rax, rax, rcx);
+      } else {
+        left ? shlx(eax, eax, ecx) : shrx(eax, eax, ecx);
+      }
+      xor_(edx, edx);
+      cmp(rcx, bits);
+      cmovae(rax, rdx);
+    }
+  }
+  normalize(i.type, rax);
+  finish(i.result, rax);
+}
+
+void Emitter::compare_integers(const Instruction& i) {
+  const Reg64 a = general(i.a, 0);
+  const bool by8 = wide(i.from);
+  if (is_constant(i.b)) {
+    const std::uint64_t bits = register_bits(i.from, info(i.b).bits);
+    const std::int64_t value = by8 ? static_cast<std::int64_t>(bits)
+                                   : static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+    if (value == static_cast<std::int32_t>(value)) {
+      if (by8) {
+        cmp(a, static_cast<std::uint32_t>(value));
+      } else {
+        cmp(a.cvt32(), static_cast<std::uint32_t>(value));
+      }
+      return;
+    }
+  }
+  const Reg64 b = general(i.b, 1);
+  if (by8) {
+    cmp(a, b);
+  } else {
+    cmp(a.cvt32(), b.cvt32());
+  }
+}
+
+void Emitter::emit_compare(const Instruction& i) {
+  if (floating(i.from)) {
+    // After vucomis, "above" is false where one is NaN; "less" swaps its operands to use it.
+    const bool swapped = i.op == Opcode::kLess || i.op == Opcode::kLessEqual;
+    const Xmm a = vector_of(swapped ? i.b : i.a, 0);
+    const Source b = source(swapped ? i.a : i.b);
+    i.from == Type::kF64 ? vucomisd(a, b.get()) : vucomiss(a, b.get());
+    switch (i.op) {
+      case Opcode::kEqual:
+        setnp(al);
+        sete(cl);
+        and_(al, cl);
+        break;
+      case Opcode::kNotEqual:
+        setp(al);
+        setne(cl);
+        or_(al, cl);
+        break;
+      case Opcode::kLess:
+      case Opcode::kGreater:
+        seta(al);
+        break;
+      default:
+        setae(al);
+    }
+  } else {
+    compare_integers(i);
+    const bool is_signed = signed_integer(i.from);
+    switch (i.op) {
+      case Opcode::kEqual:
+        sete(al);
+        break;
+      case Opcode::kNotEqual:
+        setne(al);
+        break;
+      case Opcode::kLess:
+        is_signed ? setl(al) : setb(al);
+        break;
+      case Opcode::kLessEqual:
+        is_signed ? setle(al) : setbe(al);
+        break;
+      case Opcode::kGreater:
+        is_signed ? setg(al) : seta(al);
+        break;
+      default:
+        is_signed ? setge(al) : setae(al);
+    }
+  }
+  movzx(eax, al);
+  finish(i.result, rax);
+}
+
+void Emitter::emit_general_select(const Instruction& i, std::size_t) {
+  const Reg64 b = general(i.b, 0);
+  if (b.getIdx() != rax.getIdx()) mov(rax, b);
+  const Reg64 c = general(i.c, 1);
+  const Reg64 predicate = general(i.a, 2);
+  test(predicate.cvt32(), predicate.cvt32());
+  cmovz(rax, c);
+  finish(i.result, rax);
+}
+
+}  // namespace rondo::native
+
+#endif

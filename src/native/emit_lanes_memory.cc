@@ -1,0 +1,167 @@
+// Loads and stores of lanes.
+#include "native/emitter.h"
+
+#if defined(RONDO_HAVE_XBYAK)
+
+namespace rondo::native {
+
+// Lanes that do not stand side by side: AVX-512's gathers and scatters, whose mask is used up.
+void Emitter::gather_or_scatter(const Instruction& i) {
+  const MachineAddress& address = code_.addresses[i.bits];
+  const bool by8 = wide(i.type), loads = i.kind == Kind::kLoad;
+  const int bytes = bytes_of(i.type, i.lanes);
+  // The address register first: computing it may use what holds the mask's bits.
+  const Address at = address_of(i);
+  lea(rcx, at);
+  if (i.mask != 0) {
+    const Opmask mask = mask_of(i.mask, 7);
+    if (mask.getIdx() != k7.getIdx()) kmovw(k7, mask);
+  } else {
+    mov(eax, (1u << i.lanes) - 1);
+    kmovw(k7, eax);
+  }
+  Xmm index = scratch(1, 64);
+  bool wide_index = false;
+  if (address.lane_index != 0) {
+    wide_index = true;
+    const int index_bytes = bytes_of(Type::kS64, i.lanes);
+    index = scratch(1, index_bytes);
+    const Xmm lanes_index = vector_of(address.lane_index, 1);
+    if (address.lane_stride == 1) {
+      if (index.getIdx() != lanes_index.getIdx()) vmovaps(index, lanes_index);
+    } else {
+      vpmullq(index, lanes_index,
+              lanes_constant(static_cast<std::uint64_t>(address.lane_stride), 8, index_bytes));
+    }
+  } else {
+    const int index_bytes = bytes_of(Type::kS32, i.lanes);
+    index = scratch(1, index_bytes);
+    vmovups(index, lane_numbers(4, index_bytes, address.lane_stride));
+  }
+  const auto place = ptr[rcx + index];
+  if (loads) {
+    const Xmm to = scratch(0, bytes);
+    vxorps(to, to, to);
+    if (wide_index) {
+      by8 ? vpgatherqq(to | k7, place) : vpgatherqd(to | k7, place);
+    } else {
+      by8 ? vpgatherdq(to | k7, place) : vpgatherdd(to | k7, place);
+    }
+    return finish(i.result, to);
+  }
+  const Xmm a = vector_of(i.a, 0);
+  if (wide_index) {
+    by8 ? vpscatterqq(place | k7, a) : vpscatterqd(place | k7, a);
+  } else {
+    by8 ? vpscatterdq(place | k7, a) : vpscatterdd(place | k7, a);
+  }
+}
+
+void Emitter::emit_lanes_load(const Instruction& i) {
+  const MachineAddress& address = code_.addresses[i.bits];
+  if (address.lane_index != 0 || address.lane_stride != width_of(i.type))
+    return gather_or_scatter(i);
+  const int bytes = bytes_of(i.type, i.lanes);
+  const Address from = address_of(i);
+  // A masked load does not touch what lies behind the lanes it leaves out.
+  auto masked = [&](const Xmm& to) -> Xmm {
+    return i.mask != 0 ? Xmm(to | mask_of(i.mask, 7) | T_z) : to;
+  };
+  if (i.type == Type::kPred) {
+    const Xmm x = scratch(0, bytes);
+    vpmovzxbd(masked(x), from);
+    if (avx512()) {
+      const Opmask to = mask_result(i.result);
+      vptestmd(to, x, x);
+      return finish(i.result, to);
+    }
+    vxorps(scratch(1, bytes), scratch(1, bytes), scratch(1, bytes));
+    vpcmpgtd(x, x, scratch(1, bytes));
+    return finish(i.result, x);
+  }
+  const Xmm to = vector_result(i.result, 0);
+  switch (i.type) {
+    case Type::kS8:
+      vpmovsxbd(masked(to), from);
+      break;
+    case Type::kU8:
+      vpmovzxbd(masked(to), from);
+      break;
+    case Type::kS16:
+      vpmovsxwd(masked(to), from);
+      break;
+    case Type::kU16:
+      vpmovzxwd(masked(to), from);
+      break;
+    case Type::kF16:
+      vcvtph2ps(masked(to), from);
+      break;
+    case Type::kBF16:
+      vpmovzxwd(masked(to), from);
+      vpslld(to, to, 16);
+      break;
+    default:
+      if (wide(i.type)) {
+        vmovupd(masked(to), from);
+      } else {
+        vmovups(masked(to), from);
+      }
+  }
+  finish(i.result, to);
+}
+
+void Emitter::emit_lanes_store(const Instruction& i) {
+  const MachineAddress& address = code_.addresses[i.bits];
+  if (address.lane_index != 0 || address.lane_stride != width_of(i.type))
+    return gather_or_scatter(i);
+  const int bytes = bytes_of(i.type, i.lanes);
+  const int width = width_of(i.type);
+  // The value first: a constant mask takes the register that an address is computed in.
+  Xmm x = scratch(0, bytes);
+  if (i.type != Type::kPred) {
+    x = vector_of(i.a, 0);
+  } else if (avx512()) {
+    const Opmask k = mask_of(i.a, 6);
+    vbroadcastss(x | k | T_z, pooled(1, 4, 4));
+  } else {
+    vandps(x, vector_of(i.a, 0), pooled(1, 4, bytes));
+  }
+  Address to = address_of(i);
+  if (i.mask != 0) to = to | mask_of(i.mask, 7);
+  if (width == 8) return vmovupd(to, x);
+  if (width == 4) return vmovups(to, x);
+  const Xmm t = scratch(1, bytes);
+  if (i.type == Type::kF16) {
+    return vcvtps2ph(to, x, 0);
+  }
+  if (i.type == Type::kBF16) {
+    vpsrld(t, x, 16);
+    x = t;
+  }
+  if (avx512()) {
+    width == 1 ? vpmovdb(to, x) : vpmovdw(to, x);
+    return;
+  }
+  // The values fit, so packing with saturation keeps them.
+  const bool is_signed = signed_integer(i.type);
+  const Xmm low(scratch(1).getIdx()), high(scratch(2).getIdx());
+  if (bytes == 32) {
+    vextracti128(high, as_ymm(x), 1);
+  } else {
+    vmovaps(high, x);
+  }
+  is_signed ? vpackssdw(low, Xmm(x.getIdx()), high) : vpackusdw(low, Xmm(x.getIdx()), high);
+  if (width == 1) is_signed ? vpacksswb(low, low, low) : vpackuswb(low, low, low);
+  const int stored = width * i.lanes;
+  if (stored == 16) {
+    vmovups(to, low);
+  } else if (stored == 8) {
+    vmovq(to, low);
+  } else {
+    vmovd(to, low);
+  }
+}
+
+}  // namespace rondo::native
+
+#endif

@@ -1,0 +1,230 @@
+// Loads, stores, copies and the addresses of buffers.
+#include "native/emitter.h"
+
+#if defined(RONDO_HAVE_XBYAK)
+
+#include <cstddef>
+
+namespace rondo::native {
+
+using lower::RunFrame;
+using lower::Type;
+
+namespace {
+
+bool is_scale(std::int64_t stride) {
+  return stride == 1 || stride == 2 || stride == 4 || stride == 8;
+}
+bool fits_displacement(std::int64_t offset) { return offset == static_cast<std::int32_t>(offset); }
+
+}  // namespace
+
+// rax and rcx may be lost, rdx too where the base or an index stands in memory.
+Emitter::Address Emitter::address_of(const Instruction& i) {
+  const MachineAddress& address = code_.addresses[i.bits];
+  std::int64_t offset = address.offset;
+  const MachineAddress::Term* scaled = nullptr;  // the one term that the address itself can hold
+  bool in_rax = false;
+  auto add_to_rax = [&](const Reg64& r) {
+    if (in_rax) {
+      add(rax, r);
+    } else {
+      mov(rax, r);
+    }
+    in_rax = true;
+  };
+  for (const MachineAddress::Term& term : address.terms) {
+    if (is_constant(term.index)) {
+      offset += static_cast<std::int64_t>(info(term.index).bits) * term.stride;
+      continue;
+    }
+    if (scaled == nullptr && is_scale(term.stride) &&
+        place_of(term.index).kind == Place::Kind::kRegister) {
+      scaled = &term;
+      continue;
+    }
+    const Reg64 index = general(term.index, 1);
+    if (is_scale(term.stride) && in_rax) {
+      lea(rax, ptr[rax + index * static_cast<int>(term.stride)]);
+    } else if (term.stride == 1) {
+      add_to_rax(index);
+    } else if (fits_displacement(term.stride)) {
+      imul(rcx, index, static_cast<int>(term.stride));
+      add_to_rax(rcx);
+    } else {
+      mov(rdx, static_cast<std::uint64_t>(term.stride));
+      imul(rdx, index);
+      add_to_rax(rdx);
+    }
+  }
+  if (!fits_displacement(offset)) {
+    mov(rcx, static_cast<std::uint64_t>(offset));
+    add_to_rax(rcx);
+    offset = 0;
+  }
+  Reg64 base = general(address.base, 2);
+  if (in_rax) {
+    add(rax, base);
+    base = rax;
+  }
+  const auto displacement = static_cast<std::size_t>(offset);  // the assembler's type of offsets
+  if (scaled != nullptr) {
+    return ptr[base + Reg64(place_of(scaled->index).number) * static_cast<int>(scaled->stride) +
+               displacement];
+  }
+  return ptr[base + displacement];
+}
+
+void Emitter::emit_load(const Instruction& i) {
+  if (i.lanes > 1) return emit_lanes_load(i);
+  const Address from = address_of(i);
+  if (floating(i.type)) {
+    const Xmm to = vector_result(i.result, 0);
+    switch (i.type) {
+      case Type::kF64:
+        vmovsd(to, from);
+        break;
+      case Type::kF32:
+        vmovss(to, from);
+        break;
+      default:
+        movzx(eax, word[from.getRegExp()]);
+        if (i.type == Type::kBF16) shl(eax, 16);
+        vmovd(to, eax);
+        if (i.type == Type::kF16) vcvtph2ps(to, to);
+    }
+    return finish(i.result, to);
+  }
+  const Reg64 to = general_result(i.result);
+  switch (i.type) {
+    case Type::kPred:
+    case Type::kU8:
+      movzx(to.cvt32(), byte[from.getRegExp()]);
+      break;
+    case Type::kS8:
+      movsx(to.cvt32(), byte[from.getRegExp()]);
+      break;
+    case Type::kU16:
+      movzx(to.cvt32(), word[from.getRegExp()]);
+      break;
+    case Type::kS16:
+      movsx(to.cvt32(), word[from.getRegExp()]);
+      break;
+    case Type::kS32:
+    case Type::kU32:
+      mov(to.cvt32(), from);
+      break;
+    default:
+      mov(to, from);
+  }
+  finish(i.result, to);
+}
+
+void Emitter::emit_store(const Instruction& i) {
+  if (i.lanes > 1) return emit_lanes_store(i);
+  const Address to = address_of(i);
+  if (floating(i.type)) {
+    const Xmm a = vector_of(i.a, 0);
+    switch (i.type) {
+      case Type::kF64:
+        return vmovsd(to, a);
+      case Type::kF32:
+        return vmovss(to, a);
+      case Type::kF16:
+        vcvtps2ph(scratch(1), a, 0);
+        vmovd(ecx, scratch(1));
+        return mov(word[to.getRegExp()], cx);
+      default:
+        vmovd(ecx, a);
+        shr(ecx, 16);
+        return mov(word[to.getRegExp()], cx);
+    }
+  }
+  const Reg64 a = general(i.a, 1);
+  switch (width_of(i.type)) {
+    case 1:
+      return mov(byte[to.getRegExp()], a.cvt8());
+    case 2:
+      return mov(word[to.getRegExp()], a.cvt16());
+    case 4:
+      return mov(dword[to.getRegExp()], a.cvt32());
+    default:
+      return mov(qword[to.getRegExp()], a);
+  }
+}
+
+void Emitter::emit_base(const Instruction& i) {
+  const lower::Buffer& buffer = code_.buffers[i.bits];
+  const Reg64 to = general_result(i.result);
+  const Reg64 frame(kFrameRegister);
+  if (buffer.storage == lower::Storage::kArena) {
+    mov(to, ptr[frame + offsetof(RunFrame, arena)]);
+    if (buffer.offset != 0) {
+      if (!fits_displacement(buffer.offset)) {
+        mov(rcx, static_cast<std::uint64_t>(buffer.offset));
+        add(to, rcx);
+      } else {
+        add(to, static_cast<std::uint32_t>(buffer.offset));
+      }
+    }
+  } else {
+    const std::size_t table =
+        buffer.storage == lower::Storage::kArgument ? offsetof(RunFrame, arguments)
+        : buffer.storage == lower::Storage::kResult ? offsetof(RunFrame, results)
+                                                    : offsetof(RunFrame, constants);
+    mov(to, ptr[frame + table]);
+    mov(to, ptr[to + buffer.index * sizeof(void*)]);
+  }
+  finish(i.result, to);
+}
+
+// Small moves go through vector registers, large ones through memcpy's instruction.
+void Emitter::emit_copy(const Instruction& i) {
+  constexpr std::uint64_t kMostInline = 256;
+  // The operands stand in a and b, as pointers to the first bytes.
+  if (i.bits > kMostInline) {
+    // rsi and rdi may hold values.
+    const Reg64 from = general(i.a, 0);
+    if (from.getIdx() != rax.getIdx()) mov(rax, from);
+    const Reg64 to = general(i.b, 2);
+    if (to.getIdx() != rdx.getIdx()) mov(rdx, to);
+    vmovq(scratch(0), rsi);
+    vmovq(scratch(1), rdi);
+    mov(rsi, rax);
+    mov(rdi, rdx);
+    mov(rcx, i.bits);
+    rep();
+    movsb();
+    vmovq(rsi, scratch(0));
+    vmovq(rdi, scratch(1));
+    return;
+  }
+  const Reg64 from = general(i.a, 0), to = general(i.b, 2);
+  std::size_t at = 0, left = i.bits;
+  for (; left >= 32; left -= 32, at += 32) {
+    const Xmm t = scratch(0, 32);
+    vmovups(t, ptr[from + at]);
+    vmovups(ptr[to + at], t);
+    uses_wide_registers_ = true;
+  }
+  for (; left >= 16; left -= 16, at += 16) {
+    vmovups(scratch(0), ptr[from + at]);
+    vmovups(ptr[to + at], scratch(0));
+  }
+  for (; left >= 8; left -= 8, at += 8) {
+    mov(rcx, ptr[from + at]);
+    mov(ptr[to + at], rcx);
+  }
+  for (; left >= 4; left -= 4, at += 4) {
+    mov(ecx, ptr[from + at]);
+    mov(ptr[to + at], ecx);
+  }
+  for (; left > 0; left--, at++) {
+    mov(cl, ptr[from + at]);
+    mov(ptr[to + at], cl);
+  }
+}
+
+}  // namespace rondo::native
+
+#endif

@@ -1,0 +1,319 @@
+#include "native/emitter.h"
+
+#if defined(RONDO_HAVE_XBYAK)
+
+#include <cstring>
+
+namespace rondo::native {
+
+using lower::Opcode;
+using lower::Type;
+
+Emitter::Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
+                 Isa isa, std::uint8_t* buffer, std::size_t bytes)
+    : CodeGenerator(bytes, buffer),
+      code_(code),
+      ranges_(ranges),
+      allocation_(allocation),
+      isa_(isa),
+      bytes_(bytes),
+      buffer_(buffer),
+      pool_at_(kPoolBytes(bytes)),
+      reads_(code.units.size()) {
+  setDefaultJmpNEAR(true);
+  for (const Instruction& i : code.code) {
+    for_each_read(code, i, [&](Unit u, bool) { reads_[u]++; });
+    if (i.lanes > 1) uses_wide_registers_ = true;
+  }
+}
+
+Emitter::Xmm Emitter::vector(int number, int bytes) {
+  if (bytes <= 16) return Xmm(number);
+  if (bytes == 32) return Xbyak::Ymm(number);
+  return Xbyak::Zmm(number);
+}
+
+// Constants are written downwards from the function's entry.
+Emitter::Address Emitter::pooled(std::uint64_t bits, int width, int repeat, bool broadcast) {
+  if (width == 4) bits &= 0xffffffffu;
+  auto [entry, is_new] = pool_.try_emplace({bits, width << 8 | repeat});
+  if (is_new) {
+    const std::size_t size = static_cast<std::size_t>(std::max(width, repeat));
+    if (pool_at_ < size + 64) throw Xbyak::Error(Xbyak::ERR_CODE_IS_TOO_BIG);
+    pool_at_ = (pool_at_ - size) / size * size;
+    for (std::size_t at = 0; at < size; at += static_cast<std::size_t>(width))
+      std::memcpy(buffer_ + pool_at_ + at, &bits, static_cast<std::size_t>(width));
+    entry->second = pool_at_;
+  }
+  const void* address = buffer_ + entry->second;
+  if (broadcast) return ptr_b[rip + address];
+  return ptr[rip + address];
+}
+
+Emitter::Address Emitter::lanes_constant(std::uint64_t bits, int width, int bytes) {
+  if (avx512()) return pooled(bits, width, width, true);
+  return pooled(bits, width, bytes);
+}
+
+std::uint64_t Emitter::register_bits(Type type, std::uint64_t bits) {
+  switch (type) {
+    case Type::kS8:
+      return static_cast<std::uint32_t>(static_cast<std::int8_t>(bits));
+    case Type::kS16:
+      return static_cast<std::uint32_t>(static_cast<std::int16_t>(bits));
+    case Type::kF16: {
+      const float x = float16::from_bits(static_cast<std::uint16_t>(bits));
+      std::uint32_t wide_bits;
+      std::memcpy(&wide_bits, &x, sizeof x);
+      return wide_bits;
+    }
+    case Type::kBF16:
+      return bits << 16 & 0xffff0000u;
+    case Type::kS32:
+    case Type::kU32:
+    case Type::kF32:
+      return bits & 0xffffffffu;
+    default:
+      return bits;
+  }
+}
+
+void Emitter::load_immediate(const Reg64& to, std::uint64_t bits) {
+  if (bits == 0) {
+    xor_(to.cvt32(), to.cvt32());
+  } else if (bits <= 0xffffffffu) {
+    mov(to.cvt32(), static_cast<std::uint32_t>(bits));
+  } else {
+    mov(to, bits);
+  }
+}
+
+Emitter::Reg64 Emitter::general(Unit u, int scratch_number) {
+  constexpr int numbers[] = {Operand::RAX, Operand::RCX, Operand::RDX};
+  const Reg64 scratch(numbers[scratch_number]);
+  if (is_constant(u)) {
+    load_immediate(scratch, register_bits(info(u).type, info(u).bits));
+    return scratch;
+  }
+  const Place& place = place_of(u);
+  if (place.kind == Place::Kind::kRegister) return Reg64(place.number);
+  mov(scratch, stack(place.offset));
+  return scratch;
+}
+
+Emitter::Reg64 Emitter::general_result(Unit u) const {
+  const Place& place = place_of(u);
+  return place.kind == Place::Kind::kRegister ? Reg64(place.number) : rax;
+}
+
+void Emitter::finish(Unit u, const Reg64& value) {
+  const Place& place = place_of(u);
+  if (place.kind == Place::Kind::kStack) {
+    mov(stack(place.offset), value);
+  } else if (place.number != value.getIdx()) {
+    mov(Reg64(place.number), value);
+  }
+}
+
+Emitter::Xmm Emitter::vector_of(Unit u, int scratch_number) {
+  const int bytes = bytes_of(info(u).type, info(u).lanes);
+  if (!is_constant(u) && place_of(u).kind == Place::Kind::kRegister)
+    return vector(place_of(u).number, bytes);
+  const Xmm to = scratch(scratch_number, bytes);
+  if (is_constant(u)) {
+    load_constant(to, u);
+  } else {
+    move_vector(to, source(u).get(), info(u).lanes);
+  }
+  return to;
+}
+
+void Emitter::load_constant(const Xmm& to, Unit u) {
+  const UnitInfo& unit = info(u);
+  const std::uint64_t bits = unit.type == Type::kPred ? (unit.bits != 0 ? 0xffffffffu : 0u)
+                                                      : register_bits(unit.type, unit.bits);
+  if (bits == 0) {
+    vxorps(to, to, to);
+  } else if (unit.lanes == 1) {
+    wide(unit.type) ? vmovsd(to, pooled(bits, 8, 8)) : vmovss(to, pooled(bits, 4, 4));
+  } else if (!wide(unit.type)) {
+    vbroadcastss(to, pooled(bits, 4, 4));
+  } else if (to.getBit() == 128) {
+    vmovddup(to, pooled(bits, 8, 8));
+  } else {
+    vbroadcastsd(as_ymm(to), pooled(bits, 8, 8));
+  }
+}
+
+Emitter::Source Emitter::source(Unit u) {
+  Source out;
+  const UnitInfo& unit = info(u);
+  const int bytes = bytes_of(unit.type, unit.lanes);
+  if (unit.constant) {
+    out.in_memory = true;
+    const int width = wide(unit.type) ? 8 : 4;
+    const std::uint64_t bits = unit.type == Type::kPred && unit.lanes > 1
+                                   ? (unit.bits != 0 ? 0xffffffffu : 0u)
+                                   : register_bits(unit.type, unit.bits);
+    out.memory = unit.lanes == 1 ? pooled(bits, width, width) : lanes_constant(bits, width, bytes);
+  } else if (place_of(u).kind == Place::Kind::kStack) {
+    out.in_memory = true;
+    out.memory = stack(place_of(u).offset);
+  } else {
+    out.reg = vector(place_of(u).number, bytes);
+  }
+  return out;
+}
+
+Emitter::Xmm Emitter::vector_result(Unit u, int scratch_number) const {
+  const int bytes = bytes_of(info(u).type, info(u).lanes);
+  const Place& place = place_of(u);
+  return place.kind == Place::Kind::kRegister ? vector(place.number, bytes)
+                                              : scratch(scratch_number, bytes);
+}
+
+void Emitter::finish(Unit u, const Xmm& value) {
+  const Place& place = place_of(u);
+  if (place.kind == Place::Kind::kStack) {
+    if (info(u).lanes > 1) {
+      vmovups(stack(place.offset), value);
+    } else {
+      vmovsd(stack(place.offset), value);
+    }
+  } else if (place.number != value.getIdx()) {
+    move_vector(vector(place.number, bytes_of(info(u).type, info(u).lanes)), value, info(u).lanes);
+  }
+}
+
+void Emitter::move_vector(const Xmm& to, const Operand& from, int lanes) {
+  if (from.isMEM()) {
+    if (lanes > 1) {
+      vmovups(to, from);
+    } else {
+      vmovsd(to, static_cast<const Address&>(from));
+    }
+  } else if (to.getIdx() != from.getIdx()) {
+    vmovaps(to, from);
+  }
+}
+
+Emitter::Opmask Emitter::mask_of(Unit u, int scratch_number) {
+  const Opmask to(scratch_number);
+  if (is_constant(u)) {
+    // Bits behind the lanes stay clear: whether any lane holds is asked of all bits.
+    mov(eax, info(u).bits == 0 ? 0 : (1u << info(u).lanes) - 1);
+    kmovd(to, eax);
+    return to;
+  }
+  if (place_of(u).kind == Place::Kind::kRegister) return Opmask(place_of(u).number);
+  kmovw(to, stack(place_of(u).offset));
+  return to;
+}
+
+Emitter::Opmask Emitter::mask_result(Unit u) const {
+  const Place& place = place_of(u);
+  return Opmask(place.kind == Place::Kind::kRegister ? place.number : 7);
+}
+
+void Emitter::finish(Unit u, const Opmask& value) {
+  const Place& place = place_of(u);
+  if (place.kind == Place::Kind::kStack) {
+    kmovw(stack(place.offset), value);
+  } else if (place.number != value.getIdx()) {
+    kmovw(Opmask(place.number), value);
+  }
+}
+
+void Emitter::emit() {
+  setSize(entry());
+  emit_prologue();
+  positions_.reserve(code_.code.size() + 1);
+  for (std::size_t i = 0; i < code_.code.size(); i++) {
+    positions_.push_back(static_cast<std::uint32_t>(getSize()));
+    emit_one(code_.code[i], i);
+  }
+  positions_.push_back(static_cast<std::uint32_t>(getSize()));
+  emit_epilogue();
+  // A rare path may be followed by another that it gave rise to.
+  for (std::size_t i = 0; i < rare_.size(); i++) rare_[i]();
+}
+
+void Emitter::emit_one(const Instruction& i, std::size_t position) {
+  switch (i.kind) {
+    case Kind::kCompute:
+      if (!is_fused(position) && wanted(i.result)) emit_compute(i, position);
+      if (may_call(i)) next_call_++;
+      break;
+    case Kind::kMove:
+      if (wanted(i.result)) move_one(i.result, i.a);
+      break;
+    case Kind::kBroadcast:
+    case Kind::kLaneIndex:
+    case Kind::kTailMask:
+      if (wanted(i.result)) emit_lane_value(i);
+      break;
+    case Kind::kArea: {
+      const Reg64 to = general_result(i.result);
+      lea(to, ptr[rsp + (area_offset_ + static_cast<std::uint32_t>(i.bits))]);
+      finish(i.result, to);
+      break;
+    }
+    case Kind::kAddress: {
+      const Address address = address_of(i);
+      lea(rax, address);
+      finish(i.result, rax);
+      break;
+    }
+    case Kind::kLoad:
+      if (wanted(i.result)) emit_load(i);
+      break;
+    case Kind::kStore:
+      emit_store(i);
+      break;
+    case Kind::kBase:
+      if (wanted(i.result)) emit_base(i);
+      break;
+    case Kind::kCopy:
+      emit_copy(i);
+      break;
+    case Kind::kCall:
+      emit_kernel_call(i);
+      next_call_++;
+      break;
+    case Kind::kMathCall:
+      emit_math_call(i);
+      next_call_++;
+      break;
+    default:
+      emit_control(i, position);
+      if (may_call(i)) next_call_++;
+  }
+}
+
+void Emitter::emit_compute(const Instruction& i, std::size_t position) {
+  switch (i.op) {
+    case Opcode::kConstant:
+      return;
+    case Opcode::kConvert:
+      return i.lanes > 1 ? emit_lanes_convert(i) : emit_convert(i);
+    case Opcode::kBitcast:
+      return i.lanes > 1 ? emit_lanes_bitcast(i) : emit_bitcast(i);
+    case Opcode::kEqual:
+    case Opcode::kNotEqual:
+    case Opcode::kLess:
+    case Opcode::kLessEqual:
+    case Opcode::kGreater:
+    case Opcode::kGreaterEqual:
+      return i.lanes > 1 ? emit_lanes_compare(i) : emit_compare(i);
+    case Opcode::kSelect:
+      if (i.lanes > 1) return emit_lanes_select(i);
+      return floating(i.type) ? emit_float_select(i, position) : emit_general_select(i, position);
+    default:
+      if (floating(i.type)) return emit_float(i);
+      return i.lanes > 1 ? emit_lanes_integer(i) : emit_integer(i);
+  }
+}
+
+}  // namespace rondo::native
+
+#endif

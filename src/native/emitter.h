@@ -1,0 +1,228 @@
+// Writes the instructions of machine code whose units have their places.
+//
+// Every sequence reads all of its operands before it writes its result, whose register may be that
+// of an operand that ends there; what takes several steps is built in scratch registers.
+#pragma once
+
+#if defined(RONDO_HAVE_XBYAK)
+
+#include <xbyak/xbyak.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "lower/run_frame.h"
+#include "native/allocate.h"
+
+namespace rondo::native {
+
+class Emitter : private Xbyak::CodeGenerator {
+ public:
+  /// Throws Xbyak::Error where `bytes` are too few.
+  Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation, Isa isa,
+          std::uint8_t* buffer, std::size_t bytes);
+  void emit();
+
+  /// In the buffer: the constants, then the function, whose first instruction is its entry.
+  std::size_t begin() const { return (pool_at_) / 64 * 64; }
+  std::size_t entry() const { return kPoolBytes(bytes_); }
+  std::size_t end() const { return getSize(); }
+  /// Where the code of each instruction begins in the buffer. Rare paths stand behind the last one.
+  const std::vector<std::uint32_t>& positions() const { return positions_; }
+
+ private:
+  using Type = lower::Type;  // the assembler has a Type of its own
+  using Reg64 = Xbyak::Reg64;
+  using Reg32 = Xbyak::Reg32;
+  using Xmm = Xbyak::Xmm;
+  using Address = Xbyak::Address;
+  using Operand = Xbyak::Operand;
+  using Label = Xbyak::Label;
+  using Opmask = Xbyak::Opmask;
+
+  /// A register or a place in memory.
+  struct Source {
+    Xmm reg{0};
+    Address memory = Address(0, false, Xbyak::RegExp());
+    bool in_memory = false;
+    const Operand& get() const { return in_memory ? static_cast<const Operand&>(memory) : reg; }
+  };
+
+  static constexpr std::size_t kPoolBytes(std::size_t bytes) { return bytes / 4 / 64 * 64; }
+
+  // emitter.cc: places, constants, moves
+  const Place& place_of(Unit u) const { return allocation_.places[ranges_.bundle_of[u]]; }
+  const UnitInfo& info(Unit u) const { return code_.units[u]; }
+  bool is_constant(Unit u) const { return info(u).constant; }
+  RegisterClass class_of(Unit u) const { return register_class_of(info(u), isa_); }
+  bool avx512() const { return isa_ == Isa::kAvx512; }
+  /// Does anything read the result?
+  bool wanted(Unit u) const { return u != 0 && reads_[u] != 0; }
+  static int bytes_of(lower::Type type, int lanes) {
+    return lanes == 1 ? 16 : std::max(16, lanes * (wide(type) ? 8 : 4));
+  }
+  static Xmm vector(int number, int bytes);
+  /// Scratch vectors 0 to 2.
+  Xmm scratch(int number, int bytes = 16) const {
+    return vector(vector_registers(isa_) - 1 - number, bytes);
+  }
+  Address stack(std::uint32_t offset) const { return ptr[rsp + offset]; }
+  /// The bytes, repeated to fill `repeat` bytes, in the pool of constants.
+  Address pooled(std::uint64_t bits, int width, int repeat, bool broadcast = false);
+  /// `bits` of 4 or 8 bytes in every lane of `bytes`, as an operand of an instruction on vectors.
+  Address lanes_constant(std::uint64_t bits, int width, int bytes);
+  /// A constant as it stands in a register: f16 as f32, integers extended.
+  static std::uint64_t register_bits(lower::Type type, std::uint64_t bits);
+
+  Reg64 general(Unit u, int scratch);  // scratch: 0 rax, 1 rcx, 2 rdx
+  Reg64 general_result(Unit u) const;
+  void finish(Unit u, const Reg64& value);
+  Xmm vector_of(Unit u, int scratch_number);
+  Source source(Unit u);
+  void load_constant(const Xmm& to, Unit u);
+  Xmm vector_result(Unit u, int scratch_number) const;
+  void finish(Unit u, const Xmm& value);
+  Opmask mask_of(Unit u, int scratch);  // 6 or 7
+  Opmask mask_result(Unit u) const;
+  void finish(Unit u, const Opmask& value);
+  void move_vector(const Xmm& to, const Operand& from, int lanes);
+  void load_immediate(const Reg64& to, std::uint64_t bits);
+
+  // emit_moves.cc
+  struct Move {
+    Unit to, from;
+  };
+  /// All at once. `two` of one place are no moves.
+  void move_all(std::vector<Move> moves);
+  void move_one(Unit to, Unit from);
+  void save_to_scratch(Unit u);
+  void move_from_scratch(Unit to, Unit like);
+
+  // emit_control.cc
+  void emit_prologue();
+  void emit_epilogue();
+  void emit_control(const Instruction& i, std::size_t position);
+  void emit_for_begin(const Instruction& i);
+  void emit_for_end(const Instruction& i);
+  void emit_test(const Instruction& i, std::size_t position);
+  void emit_trip(const Instruction& i);
+  void emit_trips_end(const Instruction& i);
+  void emit_poll(const Instruction& i);
+  void compare_index(const MachineLoop& loop);
+  void store_trips(Unit counter, std::uint64_t loop);
+  void leave_with(lower::Status status, std::uint64_t loop);
+  void jump_unless(Unit predicate, std::size_t position, Label& target);
+  bool is_fused(std::size_t position) const;
+
+  // emit_calls.cc
+  void save_registers(std::size_t call);
+  void restore_registers(std::size_t call);
+  void emit_kernel_call(const Instruction& i);
+  void emit_math_call(const Instruction& i);
+  void call_indirect(const Operand& function);
+  void call_function(const void* function);
+  /// result = function(a) or function(a, b), on the first vector registers.
+  void call_on_vectors(const void* function, const Instruction& i);
+
+  // emit_integers.cc
+  void emit_integer(const Instruction& i);
+  void emit_integer_binary(const Instruction& i);
+  void emit_integer_unary(const Instruction& i);
+  void emit_division(const Instruction& i);
+  void emit_shift(const Instruction& i);
+  void normalize(lower::Type type, const Reg64& r);
+  void emit_general_select(const Instruction& i, std::size_t position);
+  void emit_compare(const Instruction& i);
+  void compare_integers(const Instruction& i);
+
+  // emit_floats.cc
+  void emit_float(const Instruction& i);
+  void emit_float_binary(const Instruction& i);
+  void emit_float_select(const Instruction& i, std::size_t position);
+  void emit_fma(const Instruction& i);
+  void emit_min_max(const Instruction& i);
+  void emit_rounding(const Instruction& i);
+  /// Rounds f32 lanes to f16 or bf16; scratch 2 and, for bf16, 1 are lost.
+  void round_half(lower::Type type, const Xmm& x);
+
+  // emit_conversions.cc
+  void emit_convert(const Instruction& i);
+  void emit_bitcast(const Instruction& i);
+  void emit_float_to_integer(const Instruction& i);
+  void emit_integer_to_float(const Instruction& i);
+
+  // emit_lanes.cc
+  void emit_lane_value(const Instruction& i);
+  void emit_broadcast(const Instruction& i);
+  void emit_lanes_integer(const Instruction& i);
+  void emit_lanes_pred(const Instruction& i);
+  void emit_lanes_compare(const Instruction& i);
+  void emit_lanes_select(const Instruction& i);
+  void emit_lanes_convert(const Instruction& i);
+  void emit_lanes_bitcast(const Instruction& i);
+  void emit_lanes_math_call(const Instruction& i);
+  static const void* lanes_function(Type type, bool two);
+  Address lane_numbers(int width, int bytes, std::int64_t step);
+  void normalize_lanes(Type type, const Xmm& x);
+  Xmm begin_masked(const Instruction& i);
+  static Xmm unmasked(const Xmm& x) { return vector(x.getIdx(), static_cast<int>(x.getBit()) / 8); }
+  void narrow_mask(const Xmm& to, const Xmm& from);
+  void compare_preds(const Instruction& i);
+  void convert_from_pred(const Instruction& i);
+  void convert_to_pred(const Instruction& i);
+  void convert_lanes_to_float(const Instruction& i);
+  void convert_lanes_to_integer(const Instruction& i);
+  void gather_or_scatter(const Instruction& i);
+  static Xbyak::Ymm as_ymm(const Xmm& x) {
+    return Xbyak::Ymm(x.getIdx(), static_cast<Operand::Kind>(x.getKind()),
+                      static_cast<int>(x.getBit()));
+  }
+  void emit_lanes_load(const Instruction& i);
+  void emit_lanes_store(const Instruction& i);
+
+  // emit_memory.cc
+  Address address_of(const Instruction& i);
+  void emit_load(const Instruction& i);
+  void emit_store(const Instruction& i);
+  void emit_copy(const Instruction& i);
+  void emit_base(const Instruction& i);
+
+  void emit_one(const Instruction& i, std::size_t position);
+  void emit_compute(const Instruction& i, std::size_t position);
+
+  const MachineCode& code_;
+  const LiveRanges& ranges_;
+  const Allocation& allocation_;
+  Isa isa_;
+  std::size_t bytes_;
+  std::uint8_t* buffer_;
+  std::size_t pool_at_;
+  absl::flat_hash_map<std::pair<std::uint64_t, int>, std::size_t> pool_;
+  std::vector<std::uint32_t> reads_;  // of each unit
+  std::vector<std::uint32_t> positions_;
+
+  struct OpenLoop {
+    Label head, exit;
+  };
+  std::deque<OpenLoop> open_loops_;
+  struct OpenIf {
+    Label otherwise, end;
+  };
+  std::deque<OpenIf> open_ifs_;
+  std::vector<std::function<void()>> rare_;  // code behind the function's last instruction
+  std::size_t next_call_ = 0;                // in Allocation::saved
+  std::size_t frame_bytes_ = 0;
+  std::uint32_t area_offset_ = 0, pointers_offset_ = 0, call_area_ = 0;
+  bool uses_wide_registers_ = false;
+  Label leave_;
+  std::vector<std::unique_ptr<Label>> labels_;
+  Label* new_label() { return labels_.emplace_back(std::make_unique<Label>()).get(); }
+};
+
+}  // namespace rondo::native
+
+#endif

@@ -1,0 +1,291 @@
+#include "native/expand.h"
+
+#include "native/lane_blocks.h"
+
+namespace rondo::native {
+
+using lower::Opcode;
+using lower::Type;
+using lower::Value;
+
+Expander::Expander(const lower::Program& program, Isa isa)
+    : program_(program), isa_(isa), units_(program.types.size()) {
+  out_.buffers = program.buffers;
+  for (const lower::LoopInfo& loop : program.loops)
+    out_.loop_reports.push_back({loop.max_trip_count.value_or(INT64_MAX)});
+  out_.code.reserve(program.code.size() + 16);
+  out_.units.reserve(program.types.size() + 16);
+}
+
+Unit Expander::new_unit(Type type, int lanes) {
+  UnitInfo& unit = out_.units.emplace_back();
+  unit.type = type;
+  unit.lanes = static_cast<std::uint8_t>(lanes);
+  return static_cast<Unit>(out_.units.size() - 1);
+}
+
+Unit Expander::constant(Type type, std::uint64_t bits, int lanes) {
+  const Unit u = new_unit(type, lanes);
+  out_.units[u].constant = true;
+  out_.units[u].bits = bits;
+  return u;
+}
+
+Unit Expander::define(Value v) {
+  return v == lower::kNone ? 0 : units_[v] = new_unit(program_.types[v]);
+}
+
+Instruction& Expander::add(Instruction instruction) {
+  out_.code.push_back(instruction);
+  return out_.code.back();
+}
+
+Unit Expander::compute(Opcode op, Type type, int lanes, Unit a, Unit b, Unit c) {
+  Instruction i;
+  i.op = op, i.type = i.from = type;
+  i.lanes = static_cast<std::uint8_t>(lanes);
+  i.result = new_unit(type, lanes);
+  i.a = a, i.b = b, i.c = c;
+  return add(i).result;
+}
+
+std::uint64_t Expander::add_address(MachineAddress address) {
+  out_.addresses.push_back(std::move(address));
+  return out_.addresses.size() - 1;
+}
+
+MachineAddress Expander::address_of(std::uint64_t number) const {
+  const lower::Address& from = program_.addresses[number];
+  MachineAddress to;
+  to.base = unit_of(from.base);
+  to.offset = from.offset;
+  for (const lower::Address::Term& term : from.terms)
+    to.terms.push_back({unit_of(term.index), term.stride});
+  return to;
+}
+
+Unit Expander::pointer_to(std::uint64_t address) {
+  Instruction i;
+  i.kind = Kind::kAddress;
+  i.type = Type::kPointer;
+  i.bits = add_address(address_of(address));
+  i.result = new_unit(Type::kPointer);
+  return add(i).result;
+}
+
+MachineCode Expander::run() {
+  for (std::size_t at = 0; at < program_.code.size(); at++) {
+    const lower::Op& op = program_.code[at];
+    if (op.code != Opcode::kLanes) {
+      expand(op);
+      continue;
+    }
+    std::size_t end = at;
+    while (program_.code[end].code != Opcode::kEndLanes) end++;
+    LaneBlocks(*this, at, end).run();
+    at = end;
+  }
+  return std::move(out_);
+}
+
+void Expander::expand(const lower::Op& op) {
+  Instruction i;
+  i.op = op.code, i.type = op.type, i.from = op.from;
+  i.bits = op.bits;
+  switch (op.code) {
+    case Opcode::kConstant:
+      units_[op.result] = constant(op.type, op.bits);
+      return;
+    case Opcode::kBase:
+      i.kind = Kind::kBase;
+      break;
+    case Opcode::kLoad:
+      i.kind = Kind::kLoad;
+      i.bits = add_address(address_of(op.bits));
+      break;
+    case Opcode::kStore:
+      i.kind = Kind::kStore;
+      i.type = program_.types[op.a];
+      i.bits = add_address(address_of(op.bits));
+      break;
+    case Opcode::kMathCall:
+      i.kind = Kind::kMathCall;
+      break;
+    case Opcode::kCopy: {
+      const lower::Copy& copy = program_.copies[op.bits];
+      i.kind = Kind::kCopy;
+      i.bits = static_cast<std::uint64_t>(copy.bytes);
+      i.a = pointer_to(copy.from);
+      i.b = pointer_to(copy.to);
+      add(i);
+      return;
+    }
+    case Opcode::kCall: {
+      const lower::Call& call = program_.calls[op.bits];
+      MachineCall machine_call{call.kernel.get(), {}};
+      for (Value pointer : call.pointers) machine_call.pointers.push_back(unit_of(pointer));
+      i.kind = Kind::kCall;
+      i.bits = out_.calls.size();
+      out_.calls.push_back(std::move(machine_call));
+      add(i);
+      mark_visible();
+      return;
+    }
+    case Opcode::kFor:
+      return begin_for(op);
+    case Opcode::kWhile:
+      return begin_while(op);
+    case Opcode::kTest:
+      i.kind = Kind::kTest;
+      i.bits = open_.back().number;
+      i.a = unit_of(program_.whiles[op.bits].predicate);
+      add(i);
+      add_trip();
+      return;
+    case Opcode::kEndFor: {
+      MachineLoop& loop = out_.loops[open_.back().number];
+      const auto& carries = program_.fors[op.bits].carries;
+      for (std::size_t c = 0; c < carries.size(); c++) {
+        loop.carries[c].next = unit_of(carries[c].next);
+        loop.carries[c].result = define(carries[c].result);
+      }
+      return end_loop();
+    }
+    case Opcode::kEndWhile: {
+      MachineLoop& loop = out_.loops[open_.back().number];
+      const auto& carries = program_.whiles[op.bits].carries;
+      for (std::size_t c = 0; c < carries.size(); c++) {
+        loop.carries[c].next = unit_of(carries[c].next);
+        loop.carries[c].result = define(carries[c].result);
+      }
+      return end_loop();
+    }
+    case Opcode::kIf:
+      i.kind = Kind::kIf;
+      i.a = unit_of(program_.ifs[op.bits].predicate);
+      i.bits = out_.branches.size();
+      out_.branches.emplace_back();
+      open_.push_back({Opcode::kIf, static_cast<std::uint32_t>(i.bits)});
+      add(i);
+      return;
+    case Opcode::kElse: {
+      i.kind = Kind::kElse;
+      i.bits = open_.back().number;
+      MachineBranch& branch = out_.branches[i.bits];
+      for (const lower::If::Result& result : program_.ifs[op.bits].results)
+        branch.results.push_back({unit_of(result.then), 0, 0});
+      add(i);
+      return;
+    }
+    case Opcode::kEndIf: {
+      i.kind = Kind::kEndIf;
+      i.bits = open_.back().number;
+      const auto& results = program_.ifs[op.bits].results;
+      for (std::size_t r = 0; r < results.size(); r++) {
+        out_.branches[i.bits].results[r].otherwise = unit_of(results[r].otherwise);
+        out_.branches[i.bits].results[r].result = define(results[r].result);
+      }
+      open_.pop_back();
+      add(i);
+      return;
+    }
+    default:
+      break;
+  }
+  if (op.a != lower::kNone) i.a = unit_of(op.a);
+  if (op.b != lower::kNone) i.b = unit_of(op.b);
+  if (op.c != lower::kNone) i.c = unit_of(op.c);
+  i.result = define(op.result);
+  add(i);
+}
+
+void Expander::begin_for(const lower::Op& op) {
+  const lower::For& from = program_.fors[op.bits];
+  MachineLoop loop;
+  loop.lower = unit_of(from.lower), loop.upper = unit_of(from.upper);
+  loop.index = define(from.index);
+  loop.step = from.step;
+  for (const lower::Carry& carry : from.carries)
+    loop.carries.push_back({unit_of(carry.init), define(carry.param), 0, 0});
+  open_loop(Opcode::kFor, std::move(loop), from.loop);
+}
+
+void Expander::begin_while(const lower::Op& op) {
+  const lower::While& from = program_.whiles[op.bits];
+  MachineLoop loop;
+  for (const lower::Carry& carry : from.carries)
+    loop.carries.push_back({unit_of(carry.init), define(carry.param), 0, 0});
+  open_loop(Opcode::kWhile, std::move(loop), from.loop);
+}
+
+/// Gives its number among the machine's loops.
+std::uint32_t Expander::open_loop(Opcode opened, MachineLoop loop, std::uint32_t report) {
+  Open open{opened, static_cast<std::uint32_t>(out_.loops.size())};
+  open.report = report;
+  out_.loops.push_back(std::move(loop));
+  if (report != lower::kNoLoop) {
+    Instruction begin;
+    begin.kind = Kind::kTripsBegin;
+    begin.type = Type::kS64;
+    begin.bits = report;
+    begin.result = open.counter = new_unit(Type::kS64);
+    add(begin);
+  }
+  Instruction i;
+  i.kind = opened == Opcode::kFor ? Kind::kForBegin : Kind::kWhileBegin;
+  i.bits = open.number;
+  add(i);
+  open_.push_back(open);
+  // A while begins its trip after its test.
+  if (opened == Opcode::kFor) add_trip();
+  return open.number;
+}
+
+LaneFacts& Expander::lane_facts() {
+  if (!lane_facts_) lane_facts_.emplace(program_);
+  return *lane_facts_;
+}
+
+void Expander::add_trip() {
+  if (open_.back().report == lower::kNoLoop) return;
+  mark_visible();
+  Instruction i;
+  i.kind = Kind::kTrip;
+  i.bits = open_.back().report;
+  i.a = open_.back().counter;
+  open_.back().trip = out_.code.size();
+  add(i);
+}
+
+/// Something that may report where it is: the loops around it keep their trips up to date.
+void Expander::mark_visible() {
+  for (std::size_t o = open_.size(); o-- > 0;) {
+    if (open_[o].report == lower::kNoLoop || open_[o].trip == 0) continue;
+    Instruction& trip = out_.code[open_[o].trip];
+    if (trip.visible) return;
+    trip.visible = true;
+  }
+}
+
+void Expander::end_loop() {
+  const Open open = open_.back();
+  open_.pop_back();
+  Instruction i;
+  i.kind = open.opened == Opcode::kFor ? Kind::kForEnd : Kind::kWhileEnd;
+  i.bits = open.number;
+  add(i);
+  if (open.report != lower::kNoLoop) {
+    i.kind = Kind::kTripsEnd;
+    i.bits = open.report;
+    i.a = open.counter;
+    add(i);
+  }
+}
+
+void Expander::begin_counted(Unit index, Unit lower, Unit upper, std::int64_t step) {
+  MachineLoop loop;
+  loop.index = index, loop.lower = lower, loop.upper = upper, loop.step = step;
+  open_loop(Opcode::kFor, std::move(loop), lower::kNoLoop);
+}
+
+}  // namespace rondo::native

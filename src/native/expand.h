@@ -1,0 +1,63 @@
+// From the lower IR to machine code: values become units, lane loops become loops of blocks.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "native/isa.h"
+#include "native/lane_plan.h"
+#include "native/machine_code.h"
+
+namespace rondo::native {
+
+class LaneBlocks;
+
+class Expander {
+ public:
+  Expander(const lower::Program& program, Isa isa);
+  MachineCode run();
+
+ private:
+  friend class LaneBlocks;
+
+  struct Open {
+    lower::Opcode opened;
+    std::uint32_t number;  // of the machine loop or branch
+    Unit counter = 0;      // of the trips, where they are reported
+    std::size_t trip = 0;  // position of its kTrip
+    std::uint32_t report = lower::kNoLoop;
+  };
+
+  Unit new_unit(lower::Type type, int lanes = 1);
+  Unit constant(lower::Type type, std::uint64_t bits, int lanes = 1);
+  Unit unit_of(lower::Value v) const { return units_[v]; }
+  Unit define(lower::Value v);
+  Instruction& add(Instruction instruction);
+  Unit compute(lower::Opcode op, lower::Type type, int lanes, Unit a, Unit b = 0, Unit c = 0);
+  std::uint64_t add_address(MachineAddress address);
+  MachineAddress address_of(std::uint64_t number) const;
+  Unit pointer_to(std::uint64_t address);
+
+  void expand(const lower::Op& op);
+  void begin_for(const lower::Op& op);
+  void begin_while(const lower::Op& op);
+  void end_loop();
+  void add_trip();
+  void mark_visible();
+  std::uint32_t open_loop(lower::Opcode opened, MachineLoop loop, std::uint32_t report);
+  void begin_counted(Unit index, Unit lower, Unit upper, std::int64_t step);
+  LaneFacts& lane_facts();
+
+  const lower::Program& program_;
+  Isa isa_;
+  MachineCode out_;
+  std::vector<Unit> units_;  // of each value
+  std::vector<Open> open_;
+  std::optional<LaneFacts> lane_facts_;  // once there is a lane loop
+};
+
+inline MachineCode expand(const lower::Program& program, Isa isa) {
+  return Expander(program, isa).run();
+}
+
+}  // namespace rondo::native

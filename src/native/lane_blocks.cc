@@ -1,0 +1,264 @@
+#include "native/lane_blocks.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "lower/opcodes.h"
+
+namespace rondo::native {
+
+using lower::Opcode;
+using lower::Type;
+
+LaneBlocks::LaneBlocks(Expander& expander, std::size_t begin, std::size_t end)
+    : e_(expander),
+      program_(expander.program_),
+      lanes_(program_.lanes[program_.code[begin].bits]),
+      begin_(begin),
+      end_(end),
+      plan_(program_, expander.lane_facts(), begin, end, expander.isa_) {}
+
+void LaneBlocks::run() {
+  begin_partials();
+  if (plan_.has_vectors()) {
+    run_vectors();
+  } else {
+    run_scalar(s64(0), e_.unit_of(lanes_.count));
+  }
+  end_partials();
+  plan_.forget();
+}
+
+Unit LaneBlocks::s64_op(Opcode op, Unit a, std::int64_t b) {
+  const UnitInfo& unit = e_.out_.units[a];
+  if (unit.constant) {
+    const auto value = static_cast<std::int64_t>(unit.bits);
+    return s64(op == Opcode::kSubtract ? value - b : value & b);
+  }
+  return e_.compute(op, Type::kS64, 1, a, s64(b));
+}
+
+void LaneBlocks::poll() {
+  if (!lanes_.polls) return;
+  Instruction i;
+  i.kind = Kind::kPoll;
+  i.bits = lower::kNoLoop;
+  e_.add(i);
+  e_.mark_visible();
+}
+
+Unit LaneBlocks::load(Type type, Unit area, std::int64_t offset, Unit index, std::int64_t stride,
+                      int lanes) {
+  MachineAddress address;
+  address.base = area;
+  address.offset = offset;
+  if (index != 0) address.terms.push_back({index, stride});
+  if (lanes > 1) address.lane_stride = width_of(type);
+  Instruction i;
+  i.kind = Kind::kLoad;
+  i.type = type;
+  i.lanes = static_cast<std::uint8_t>(lanes);
+  i.bits = e_.add_address(std::move(address));
+  i.result = e_.new_unit(type, lanes);
+  return e_.add(i).result;
+}
+
+void LaneBlocks::store(Unit value, Unit area, std::int64_t offset, Unit index, std::int64_t stride,
+                       Unit mask) {
+  MachineAddress address;
+  address.base = area;
+  address.offset = offset;
+  if (index != 0) address.terms.push_back({index, stride});
+  Instruction i;
+  i.kind = Kind::kStore;
+  i.type = e_.out_.units[value].type;
+  i.lanes = e_.out_.units[value].lanes;
+  if (i.lanes > 1) address.lane_stride = width_of(i.type);
+  i.bits = e_.add_address(std::move(address));
+  i.a = value;
+  i.mask = mask;
+  e_.add(i);
+}
+
+int LaneBlocks::widest(Type type) const {
+  const int lanes = e_.isa_ == Isa::kAvx512 ? 16 : 8;
+  return wide(type) ? lanes / 2 : lanes;
+}
+
+// Partial results that no lane reaches are left out: the identity changes nothing that a lane's
+// partial can be.
+void LaneBlocks::begin_partials() {
+  const int block = plan_.has_vectors() ? plan_.lanes() * plan_.unroll() : 1;
+  for (const lower::Lanes::Reduction& reduction : lanes_.reductions) {
+    const std::int64_t width = width_of(reduction.type);
+    Partials partials;
+    partials.count = lower::Lanes::kPartials;
+    if (lanes_.known_count && *lanes_.known_count < partials.count)
+      partials.count = static_cast<int>(std::bit_ceil(
+          static_cast<std::uint64_t>(std::max<std::int64_t>(*lanes_.known_count, 1))));
+    partials.in_registers = block == partials.count && block > 1;
+    Instruction i;
+    i.kind = Kind::kArea;
+    i.type = Type::kPointer;
+    i.bits = e_.out_.area_bytes;
+    i.result = partials.area = e_.new_unit(Type::kPointer);
+    e_.out_.area_bytes += static_cast<std::size_t>(lower::Lanes::kPartials * width);
+    e_.add(i);
+    partials_.push_back(partials);
+    if (partials.in_registers) continue;  // they are stored after the blocks
+    const std::uint64_t bits = lower::identity(reduction.combine, reduction.type);
+    const int lanes = std::min(partials.count, widest(reduction.type));
+    if (lanes >= 4) {
+      const Unit start = e_.constant(reduction.type, bits, lanes);
+      for (int at = 0; at < partials.count; at += lanes)
+        store(start, partials.area, at * width, 0, 0);
+    } else {
+      const Unit start = e_.constant(reduction.type, bits);
+      for (int at = 0; at < partials.count; at++) store(start, partials.area, at * width, 0, 0);
+    }
+  }
+}
+
+void LaneBlocks::combine_scalar(Unit index) {
+  if (lanes_.reductions.empty()) return;
+  const Unit partial = s64_op(Opcode::kAnd, index, lower::Lanes::kPartials - 1);
+  for (std::size_t r = 0; r < partials_.size(); r++) {
+    const lower::Lanes::Reduction& reduction = lanes_.reductions[r];
+    const std::int64_t width = width_of(reduction.type);
+    const Unit before = load(reduction.type, partials_[r].area, 0, partial, width);
+    const Unit after =
+        e_.compute(reduction.combine, reduction.type, 1, before, e_.unit_of(reduction.value));
+    store(after, partials_[r].area, 0, partial, width);
+  }
+}
+
+/// Each vector of the block to its partials, which stand in the frame.
+void LaneBlocks::combine_block() {
+  if (lanes_.reductions.empty()) return;
+  const Unit partial = s64_op(Opcode::kAnd, first_lane_, lower::Lanes::kPartials - 1);
+  for (std::size_t r = 0; r < partials_.size(); r++) {
+    const lower::Lanes::Reduction& reduction = lanes_.reductions[r];
+    const std::int64_t width = width_of(reduction.type);
+    for (int u = 0; u < unroll_; u++) {
+      const std::int64_t offset = u * plan_.lanes() * width;
+      const Unit before =
+          load(reduction.type, partials_[r].area, offset, partial, width, plan_.lanes());
+      const Unit after = e_.compute(reduction.combine, reduction.type, plan_.lanes(), before,
+                                    vector_unit(reduction.value, u));
+      store(after, partials_[r].area, offset, partial, width, active_[static_cast<std::size_t>(u)]);
+    }
+  }
+}
+
+void LaneBlocks::end_partials() {
+  for (std::size_t r = 0; r < partials_.size(); r++) {
+    const lower::Lanes::Reduction& reduction = lanes_.reductions[r];
+    fold(reduction, partials_[r].area, partials_[r].count);
+    const Unit partial = load(reduction.type, partials_[r].area, 0, 0, 0);
+    e_.units_[reduction.result] =
+        e_.compute(reduction.combine, reduction.type, 1, e_.unit_of(reduction.init), partial);
+  }
+}
+
+void LaneBlocks::fold(const lower::Lanes::Reduction& reduction, Unit area, int count) {
+  const std::int64_t width = width_of(reduction.type);
+  lower::Op op{.code = reduction.combine, .type = reduction.type, .from = reduction.type};
+  const bool vectors = has_vector_code(op, reduction.type, e_.isa_);
+  for (int half = count / 2; half >= 1; half /= 2) {
+    const int lanes = std::min(half, widest(reduction.type));
+    if (lanes >= 4 && vectors) {
+      for (int at = 0; at < half; at += lanes) {
+        const Unit a = load(reduction.type, area, at * width, 0, 0, lanes);
+        const Unit b = load(reduction.type, area, (at + half) * width, 0, 0, lanes);
+        store(e_.compute(reduction.combine, reduction.type, lanes, a, b), area, at * width, 0, 0);
+      }
+      continue;
+    }
+    const Unit index = e_.new_unit(Type::kS64);
+    e_.begin_counted(index, s64(0), s64(half), 1);
+    const Unit a = load(reduction.type, area, 0, index, width);
+    const Unit b = load(reduction.type, area, half * width, index, width);
+    store(e_.compute(reduction.combine, reduction.type, 1, a, b), area, 0, index, width);
+    e_.end_loop();
+  }
+}
+
+/// One lane a trip: what has no vector code, and the last lanes of AVX2.
+void LaneBlocks::run_scalar(Unit lower, Unit upper) {
+  const Unit index = e_.define(lanes_.index);
+  e_.begin_counted(index, lower, upper, 1);
+  poll();
+  for (std::size_t at = begin_ + 1; at < end_; at++) e_.expand(program_.code[at]);
+  combine_scalar(index);
+  e_.end_loop();
+}
+
+void LaneBlocks::run_vectors() {
+  for (lower::Value v : plan_.broadcast_from_outside()) broadcast_if_needed(v);
+  const Unit count = e_.unit_of(lanes_.count);
+  const int lanes = plan_.lanes(), block = lanes * plan_.unroll();
+  const bool known = lanes_.known_count.has_value();
+  run_blocks(s64(0), count, plan_.unroll(), false);
+  if (known && *lanes_.known_count % block == 0) return;
+  const Unit done = s64_op(Opcode::kAnd, count, -block);
+  if (e_.isa_ == Isa::kAvx512) return run_blocks(done, count, 1, true);
+  if (plan_.unroll() > 1) run_blocks(done, count, 1, false);
+  if (known && *lanes_.known_count % lanes == 0) return;
+  run_scalar(s64_op(Opcode::kAnd, count, -lanes), count);
+}
+
+void LaneBlocks::run_blocks(Unit lower, Unit upper, int unroll, bool masked) {
+  unroll_ = unroll;
+  const int lanes = plan_.lanes(), block = lanes * unroll;
+  const bool in_registers =
+      !masked && unroll == plan_.unroll() && !partials_.empty() && partials_[0].in_registers;
+  MachineLoop loop;
+  loop.index = first_lane_ = e_.new_unit(Type::kS64);
+  loop.lower = lower;
+  loop.upper = masked ? upper : s64_op(Opcode::kSubtract, upper, block - 1);
+  loop.step = block;
+  if (in_registers) {
+    for (const lower::Lanes::Reduction& reduction : lanes_.reductions) {
+      const Unit start =
+          e_.constant(reduction.type, lower::identity(reduction.combine, reduction.type), lanes);
+      for (int u = 0; u < unroll; u++)
+        loop.carries.push_back({start, e_.new_unit(reduction.type, lanes), 0, 0});
+    }
+  }
+  const std::uint32_t number = e_.open_loop(Opcode::kFor, std::move(loop), lower::kNoLoop);
+  poll();
+  active_.assign(static_cast<std::size_t>(unroll), 0);
+  if (masked) {
+    Instruction i;
+    i.kind = Kind::kTailMask;
+    i.type = Type::kPred;
+    i.lanes = static_cast<std::uint8_t>(lanes);
+    i.a = e_.compute(Opcode::kSubtract, Type::kS64, 1, upper, first_lane_);
+    i.result = active_[0] = e_.new_unit(Type::kPred, lanes);
+    e_.add(i);
+  }
+  expand_body();
+  if (!in_registers) {
+    combine_block();
+    return e_.end_loop();
+  }
+  std::vector<Unit> sums;
+  for (std::size_t r = 0, c = 0; r < partials_.size(); r++) {
+    const lower::Lanes::Reduction& reduction = lanes_.reductions[r];
+    for (int u = 0; u < unroll; u++, c++) {
+      const Unit next =
+          e_.compute(reduction.combine, reduction.type, lanes,
+                     e_.out_.loops[number].carries[c].param, vector_unit(reduction.value, u));
+      sums.push_back(e_.new_unit(reduction.type, lanes));
+      e_.out_.loops[number].carries[c].next = next;
+      e_.out_.loops[number].carries[c].result = sums.back();
+    }
+  }
+  e_.end_loop();
+  for (std::size_t r = 0, c = 0; r < partials_.size(); r++) {
+    for (int u = 0; u < unroll; u++, c++)
+      store(sums[c], partials_[r].area, u * lanes * width_of(lanes_.reductions[r].type), 0, 0);
+  }
+}
+
+}  // namespace rondo::native

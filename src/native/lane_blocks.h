@@ -1,0 +1,86 @@
+// A lane loop as loops of blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "native/expand.h"
+#include "native/lane_plan.h"
+
+namespace rondo::native {
+
+/// Expands the ops from kLanes at `begin` to kEndLanes at `end`.
+///
+/// A block is `unroll` vectors of `lanes` lanes. Code without control flow is written for one
+/// vector after the other, so that only what lives on to other code takes a register for each; the
+/// processor overlaps them. What remains of the lanes goes through vectors with a mask (AVX-512),
+/// or whole vectors and then single lanes (AVX2).
+class LaneBlocks {
+ public:
+  LaneBlocks(Expander& expander, std::size_t begin, std::size_t end);
+  void run();
+
+ private:
+  struct Partials {
+    Unit area = 0;              // pointer to the partial results in the frame
+    int count = 0;              // of those that lanes reach, a power of two
+    bool in_registers = false;  // while blocks run: each trip covers all of them
+  };
+
+  void run_scalar(Unit lower, Unit upper);
+  void run_blocks(Unit lower, Unit upper, int unroll, bool masked);
+  void run_vectors();
+
+  void begin_partials();
+  void combine_scalar(Unit index);
+  void combine_block();
+  void end_partials();
+  void fold(const lower::Lanes::Reduction& reduction, Unit area, int count);
+
+  void expand_body();
+  void expand_run(std::size_t begin, std::size_t end);
+  void expand_vector(const lower::Op& op, int u);
+  void begin_loop(const lower::Op& op);
+  void test(const lower::Op& op);
+  void end_loop(const lower::Op& op);
+  void otherwise(const lower::Op& op);
+  void end_branch(const lower::Op& op);
+
+  bool varying(lower::Value v) const { return v != lower::kNone && plan_.varying(v); }
+  /// The unit of a value for vector u of the block.
+  Unit vector_unit(lower::Value v, int u);
+  int widest(lower::Type type) const;  // lanes of a vector
+  Unit new_vectors(lower::Type type);
+  void broadcast_if_needed(lower::Value v);
+  MachineAddress vector_address(std::uint64_t number, int u);
+
+  Unit load(lower::Type type, Unit area, std::int64_t offset, Unit index, std::int64_t stride,
+            int lanes = 1);
+  void store(Unit value, Unit area, std::int64_t offset, Unit index, std::int64_t stride,
+             Unit mask = 0);
+  Unit s64(std::int64_t value) {
+    return e_.constant(lower::Type::kS64, static_cast<std::uint64_t>(value));
+  }
+  Unit s64_op(lower::Opcode op, Unit a, std::int64_t b);
+  void poll();
+
+  struct OpenWhile {
+    std::vector<Unit> active_before;  // of each vector, where lanes end at different trips
+    std::vector<Unit> active_params;
+    bool by_lane = false;
+  };
+
+  Expander& e_;
+  const lower::Program& program_;
+  const lower::Lanes& lanes_;
+  std::size_t begin_, end_;
+  LanePlan plan_;
+  int unroll_ = 1;
+  Unit first_lane_ = 0;       // of the block
+  std::vector<Unit> active_;  // the mask of each vector, or 0
+  std::vector<OpenWhile> open_;
+  std::vector<Partials> partials_;  // of each reduction
+};
+
+}  // namespace rondo::native

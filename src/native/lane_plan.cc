@@ -1,0 +1,408 @@
+#include "native/lane_plan.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "lower/opcodes.h"
+#include "native/machine_code.h"
+
+namespace rondo::native {
+
+using lower::Opcode;
+using lower::Type;
+using lower::Value;
+
+namespace {
+
+bool is_integer_op(Opcode op) {
+  switch (op) {
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kMultiply:
+    case Opcode::kMin:
+    case Opcode::kMax:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+    case Opcode::kShiftLeft:
+    case Opcode::kShiftRightLogical:
+    case Opcode::kShiftRightArithmetic:
+    case Opcode::kNegate:
+    case Opcode::kAbs:
+    case Opcode::kNot:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool converts(Type from, Type to, Isa isa) {
+  const bool avx512 = isa == Isa::kAvx512;
+  if (from == to || from == Type::kPred || to == Type::kPred) return true;
+  const bool from_float = floating(from), to_float = floating(to);
+  const bool wide_integer = (!from_float && wide(from)) || (!to_float && wide(to));
+  if (from_float && to_float) return !(half_float(to) && wide(from));
+  if (!from_float && to_float) {
+    // What has more than 24 bits would be rounded twice on its way to a half.
+    if (half_float(to)) return width_of(from) < 4;
+    return avx512 || (!wide_integer && from != Type::kU32);
+  }
+  if (from_float) return avx512 || (!wide_integer && to != Type::kU32);
+  return true;
+}
+
+bool bitcasts(Type from, Type to, Isa isa) {
+  if (width_of(from) >= 4) return true;
+  if (floating(from) && floating(to)) return from == to;
+  return isa == Isa::kAvx512 || (!floating(to) && !floating(from));
+}
+
+template <class F>
+void for_each_operand(const lower::Op& op, F&& f) {
+  if (op.a != lower::kNone) f(op.a);
+  if (op.b != lower::kNone) f(op.b);
+  if (op.c != lower::kNone) f(op.c);
+}
+
+bool is_control(Opcode op) { return op >= Opcode::kFor; }
+
+}  // namespace
+
+bool has_vector_code(const lower::Op& op, Type operand, Isa isa) {
+  const bool avx512 = isa == Isa::kAvx512;
+  switch (op.code) {
+    case Opcode::kConvert:
+      return converts(operand, op.type, isa);
+    case Opcode::kBitcast:
+      return bitcasts(operand, op.type, isa);
+    case Opcode::kMathCall:
+    case Opcode::kSelect:
+    case Opcode::kEqual:
+    case Opcode::kNotEqual:
+    case Opcode::kLess:
+    case Opcode::kLessEqual:
+    case Opcode::kGreater:
+    case Opcode::kGreaterEqual:
+      return true;
+    case Opcode::kRemainder:
+    case Opcode::kPopcount:
+    case Opcode::kCountLeadingZeros:
+    case Opcode::kCall:
+    case Opcode::kCopy:
+      return false;
+    default:
+      break;
+  }
+  if (floating(op.type)) return true;
+  if (op.type == Type::kPred || op.code == Opcode::kConstant) return true;
+  if (!is_integer_op(op.code)) return false;
+  if (!wide(op.type) || avx512) return true;
+  switch (op.code) {
+    case Opcode::kMultiply:
+    case Opcode::kMin:
+    case Opcode::kMax:
+    case Opcode::kAbs:
+    case Opcode::kShiftRightArithmetic:
+      return false;
+    default:
+      return true;
+  }
+}
+
+LaneFacts::LaneFacts(const lower::Program& program)
+    : varying(program.types.size()),
+      broadcast(program.types.size()),
+      units(program.types.size()),
+      reads(program.types.size()) {
+  for (const lower::Op& op : program.code) for_each_operand(op, [&](Value v) { reads[v]++; });
+  for (const lower::Address& address : program.addresses) {
+    for (const lower::Address::Term& term : address.terms) reads[term.index]++;
+  }
+  for (const lower::For& loop : program.fors) {
+    reads[loop.lower]++, reads[loop.upper]++;
+    for (const lower::Carry& carry : loop.carries) reads[carry.init]++, reads[carry.next]++;
+  }
+  for (const lower::While& loop : program.whiles) {
+    reads[loop.predicate]++;
+    for (const lower::Carry& carry : loop.carries) reads[carry.init]++, reads[carry.next]++;
+  }
+  for (const lower::If& branch : program.ifs) {
+    reads[branch.predicate]++;
+    for (const lower::If::Result& r : branch.results) reads[r.then]++, reads[r.otherwise]++;
+  }
+  for (const lower::Lanes& lanes : program.lanes) {
+    for (const lower::Lanes::Reduction& r : lanes.reductions) reads[r.init]++, reads[r.value]++;
+  }
+}
+
+LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t begin,
+                   std::size_t end, Isa isa)
+    : program_(program),
+      loop_(program.lanes[program.code[begin].bits]),
+      facts_(facts),
+      begin_(begin),
+      end_(end),
+      isa_(isa) {
+  find_varying();
+  if (!supported()) return;
+  const int widest = isa == Isa::kAvx512 ? 16 : 8;
+  int lanes = wide_ ? widest / 2 : widest;
+  if (loop_.known_count) {
+    const std::int64_t count = *loop_.known_count;
+    const auto fitting =
+        isa == Isa::kAvx512
+            ? std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1)))
+            : std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1)));
+    if (static_cast<std::int64_t>(fitting) < lanes) lanes = static_cast<int>(fitting);
+    if (lanes < 4) {
+      if (isa != Isa::kAvx512 || count < 2) return;
+      lanes = 4;
+    }
+  }
+  lanes_ = lanes;
+  // As many vectors as leave registers for what a run of code needs beside them.
+  const int registers = isa == Isa::kAvx512 ? 29 : 13;
+  const int carried = carried_values();
+  int unroll = 4;
+  while (unroll > 1 && unroll * carried > registers - 5) unroll /= 2;
+  const auto size = end - begin;
+  while (unroll > 1 && size * static_cast<std::size_t>(unroll) > 400) unroll /= 2;
+  const int whole = lower::Lanes::kPartials / lanes;
+  if (!loop_.reductions.empty() && size * static_cast<std::size_t>(whole) <= 400 &&
+      whole * (static_cast<int>(loop_.reductions.size()) + carried) <= registers - 5)
+    unroll = whole;
+  if (loop_.known_count) {
+    while (unroll > 1 && unroll * lanes > *loop_.known_count) unroll /= 2;
+  }
+  unroll_ = unroll;
+}
+
+void LanePlan::find_varying() {
+  auto& varying = facts_.varying;
+  auto inside = [&](Value v) {
+    if (v != lower::kNone) inside_.push_back(v);
+  };
+  inside(loop_.index);
+  for (std::size_t at = begin_ + 1; at < end_; at++) {
+    const lower::Op& op = program_.code[at];
+    inside(op.result);
+    if (op.code == Opcode::kFor) {
+      inside(program_.fors[op.bits].index);
+      for (const lower::Carry& c : program_.fors[op.bits].carries)
+        inside(c.param), inside(c.result);
+    } else if (op.code == Opcode::kWhile) {
+      for (const lower::Carry& c : program_.whiles[op.bits].carries)
+        inside(c.param), inside(c.result);
+    } else if (op.code == Opcode::kIf) {
+      for (const lower::If::Result& r : program_.ifs[op.bits].results) inside(r.result);
+    }
+  }
+  varying[loop_.index] = 1;
+  // Carries may tell one another what varies, one trip later each.
+  constexpr int kMostPasses = 16;
+  int passes = 0;
+  while (pass()) {
+    if (++passes < kMostPasses) continue;
+    for (Value v : inside_) varying[v] = 1;
+    break;
+  }
+}
+
+bool LanePlan::pass() {
+  auto& varying = facts_.varying;
+  bool changed = false;
+  auto mark = [&](Value v, bool does) {
+    if (v != lower::kNone && does && !varying[v]) varying[v] = 1, changed = true;
+  };
+  for (std::size_t at = begin_ + 1; at < end_; at++) {
+    const lower::Op& op = program_.code[at];
+    bool does = false;
+    for_each_operand(op, [&](Value v) { does |= varying[v] != 0; });
+    switch (op.code) {
+      case Opcode::kLoad:
+        for (const auto& term : program_.addresses[op.bits].terms)
+          does |= varying[term.index] && term.stride != 0;
+        break;
+      case Opcode::kFor:
+        for (const lower::Carry& c : program_.fors[op.bits].carries) {
+          const bool carry = varying[c.init] || varying[c.next];
+          mark(c.param, carry), mark(c.result, carry);
+        }
+        continue;
+      case Opcode::kWhile: {
+        const lower::While& loop = program_.whiles[op.bits];
+        for (const lower::Carry& c : loop.carries) {
+          const bool carry = varying[c.init] || varying[c.next] || varying[loop.predicate];
+          mark(c.param, carry), mark(c.result, carry);
+        }
+        continue;
+      }
+      case Opcode::kEndIf:
+        for (const lower::If::Result& r : program_.ifs[op.bits].results)
+          mark(r.result, varying[r.then] || varying[r.otherwise]);
+        continue;
+      default:
+        break;
+    }
+    mark(op.result, does);
+  }
+  return changed;
+}
+
+void LanePlan::need_vector(Value v) {
+  if (v == lower::kNone || facts_.varying[v] || facts_.broadcast[v]) return;
+  facts_.broadcast[v] = 1;
+  marked_.push_back(v);
+}
+
+bool LanePlan::check_address(std::uint64_t number, Type type) {
+  std::int64_t stride = 0;
+  int others = 0;
+  for (const lower::Address::Term& term : program_.addresses[number].terms) {
+    if (term.index == loop_.index) {
+      stride += term.stride;
+    } else if (facts_.varying[term.index]) {
+      others++;
+    }
+  }
+  if (others == 0 && stride == width_of(type)) return true;
+  // Gathers and scatters are of 4 and 8 bytes, by one index, whose distances fit 32 bits.
+  return isa_ == Isa::kAvx512 && width_of(type) >= 4 && type != Type::kPointer &&
+         (others == 0 || (others == 1 && stride == 0)) && stride > -(1 << 26) && stride < 1 << 26;
+}
+
+bool LanePlan::supported() {
+  auto& varying = facts_.varying;
+  if (loop_.known_count && *loop_.known_count < 2) return false;
+  for (std::size_t at = begin_ + 1; at < end_; at++) {
+    const lower::Op& op = program_.code[at];
+    switch (op.code) {
+      case Opcode::kFor: {
+        const lower::For& loop = program_.fors[op.bits];
+        if (varying[loop.lower] || varying[loop.upper] || varying[loop.index]) return false;
+        for (const lower::Carry& c : loop.carries) {
+          if (c.init == loop_.index || c.next == loop_.index) return false;
+          if (varying[c.param]) need_vector(c.init), need_vector(c.next);
+          if (varying[c.param]) wide_ |= wide(c.type);
+        }
+        continue;
+      }
+      case Opcode::kWhile: {
+        const lower::While& loop = program_.whiles[op.bits];
+        for (const lower::Carry& c : loop.carries) {
+          if (c.init == loop_.index || c.next == loop_.index) return false;
+          if (varying[c.param]) need_vector(c.init), need_vector(c.next);
+          if (varying[c.param]) wide_ |= wide(c.type);
+        }
+        continue;
+      }
+      case Opcode::kIf:
+        if (varying[program_.ifs[op.bits].predicate]) return false;
+        continue;
+      case Opcode::kEndIf:
+        for (const lower::If::Result& r : program_.ifs[op.bits].results) {
+          if (r.then == loop_.index || r.otherwise == loop_.index) return false;
+          if (varying[r.result]) need_vector(r.then), need_vector(r.otherwise);
+          if (varying[r.result]) wide_ |= wide(r.type);
+        }
+        continue;
+      case Opcode::kCall:
+      case Opcode::kCopy:
+        return false;
+      case Opcode::kStore: {
+        const Type type = program_.types[op.a];
+        bool by_lane = false;
+        for (const auto& term : program_.addresses[op.bits].terms) by_lane |= varying[term.index];
+        if (!by_lane || !check_address(op.bits, type)) return false;
+        need_vector(op.a);
+        wide_ |= wide(type);
+        if (op.a == loop_.index) return false;
+        // Without masks a store cannot leave lanes out that have ended.
+        if (isa_ != Isa::kAvx512 && stores_in_while(at)) return false;
+        continue;
+      }
+      default:
+        break;
+    }
+    if (is_control(op.code) || !varying[op.result]) continue;
+    if (op.code == Opcode::kLoad) {
+      if (!check_address(op.bits, op.type)) return false;
+      wide_ |= wide(op.type);
+      for (const auto& term : program_.addresses[op.bits].terms) {
+        if (varying[term.index] && term.index != loop_.index) wide_ = true;
+      }
+      continue;
+    }
+    const Type operand = op.a == lower::kNone ? op.type : program_.types[op.a];
+    if (!has_vector_code(op, op.code == Opcode::kSelect ? op.type : operand, isa_)) return false;
+    wide_ |= wide(op.type);
+    for_each_operand(op, [&](Value v) {
+      need_vector(v);
+      const bool short_index = v == loop_.index && op.code == Opcode::kConvert &&
+                               !floating(op.type) && width_of(op.type) == 4;
+      if (!short_index) wide_ |= wide(program_.types[v]);
+    });
+  }
+  for (const lower::Lanes::Reduction& r : loop_.reductions) {
+    lower::Op combine{.code = r.combine, .type = r.type, .from = r.type};
+    if (r.value == loop_.index || !has_vector_code(combine, r.type, isa_)) return false;
+    need_vector(r.value);
+    wide_ |= wide(r.type);
+  }
+  std::vector<Value> sorted = inside_;
+  std::sort(sorted.begin(), sorted.end());
+  for (Value v : marked_) {
+    if (!std::binary_search(sorted.begin(), sorted.end(), v)) outside_.push_back(v);
+  }
+  return true;
+}
+
+bool LanePlan::stores_in_while(std::size_t at) const {
+  int depth = 0;
+  for (std::size_t i = at; i-- > begin_;) {
+    const Opcode code = program_.code[i].code;
+    if (code == Opcode::kEndWhile) depth--;
+    if (code == Opcode::kWhile && ++depth > 0) return true;
+  }
+  return false;
+}
+
+/// The most values at once that code between two control ops hands on to later code.
+int LanePlan::carried_values() const {
+  std::size_t loops_inside = 0;
+  for (std::size_t at = begin_ + 1; at < end_; at++) {
+    const Opcode code = program_.code[at].code;
+    if (code == Opcode::kFor || code == Opcode::kWhile) loops_inside++;
+  }
+  if (loops_inside == 0) return 0;
+  // Carries, and what the loops read that was made before them: an estimate from above.
+  int most = 0, now = 0;
+  std::vector<int> before;
+  for (std::size_t at = begin_ + 1; at < end_; at++) {
+    const lower::Op& op = program_.code[at];
+    auto carries = [&](const std::vector<lower::Carry>& list) {
+      int count = 0;
+      for (const lower::Carry& c : list) count += facts_.varying[c.param];
+      return count;
+    };
+    if (op.code == Opcode::kFor || op.code == Opcode::kWhile) {
+      before.push_back(now);
+      now += carries(op.code == Opcode::kFor ? program_.fors[op.bits].carries
+                                             : program_.whiles[op.bits].carries);
+      most = std::max(most, now);
+    } else if (op.code == Opcode::kEndFor || op.code == Opcode::kEndWhile) {
+      now = before.back();
+      before.pop_back();
+    } else if (op.code == Opcode::kLoad && facts_.varying[op.result] && before.empty()) {
+      now++;
+    }
+  }
+  return std::max(most, now);
+}
+
+void LanePlan::forget() {
+  for (Value v : inside_) facts_.varying[v] = 0, facts_.units[v] = 0;
+  for (Value v : marked_) facts_.broadcast[v] = 0, facts_.units[v] = 0;
+}
+
+}  // namespace rondo::native

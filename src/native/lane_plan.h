@@ -1,0 +1,59 @@
+// How a lane loop becomes vectors, or that it cannot.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lower/program.h"
+#include "native/isa.h"
+
+namespace rondo::native {
+
+/// Is there vector code for the op on values of these types?
+bool has_vector_code(const lower::Op& op, lower::Type operand_type, Isa isa);
+
+/// What is known of the values of a program while its lane loops are expanded. One for all lane
+/// loops, so that each costs what it touches only.
+struct LaneFacts {
+  explicit LaneFacts(const lower::Program& program);
+  std::vector<std::uint8_t> varying;    // one value per lane
+  std::vector<std::uint8_t> broadcast;  // uniform, but read by ops on vectors
+  std::vector<std::uint32_t> units;     // the first unit, or that of the broadcast
+  std::vector<std::uint32_t> reads;     // of each value
+};
+
+class LanePlan {
+ public:
+  LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t begin, std::size_t end,
+           Isa isa);
+
+  bool has_vectors() const { return lanes_ > 1; }
+  int lanes() const { return lanes_; }    // of a vector
+  int unroll() const { return unroll_; }  // vectors of a block
+  bool varying(lower::Value v) const { return facts_.varying[v] != 0; }
+  LaneFacts& facts() const { return facts_; }
+  /// Uniform values that vectors read and that are defined before the loop.
+  const std::vector<lower::Value>& broadcast_from_outside() const { return outside_; }
+  void forget();
+
+ private:
+  void find_varying();
+  bool pass();
+  bool supported();
+  void need_vector(lower::Value v);
+  bool check_address(std::uint64_t number, lower::Type type);
+  bool stores_in_while(std::size_t at) const;
+  int carried_values() const;
+
+  const lower::Program& program_;
+  const lower::Lanes& loop_;
+  LaneFacts& facts_;
+  std::size_t begin_, end_;
+  Isa isa_;
+  int lanes_ = 1, unroll_ = 1;
+  bool wide_ = false;
+  std::vector<lower::Value> inside_, outside_, marked_;
+};
+
+}  // namespace rondo::native

@@ -1,0 +1,46 @@
+// How long each unit of machine code lives, and which units share one place.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "native/isa.h"
+#include "native/machine_code.h"
+
+namespace rondo::native {
+
+/// Instruction i reads its operands at time 2i and writes its results at 2i + 1.
+using Time = std::uint32_t;
+
+enum class RegisterClass : std::uint8_t { kGeneral, kVector, kMask };
+
+/// Units that are never alive at once, or are one value: what a loop carries, in and out.
+struct Bundle {
+  RegisterClass register_class = RegisterClass::kGeneral;
+  Time begin = 0, end = 0;  // both included
+  float weight = 0;         // reads and writes, those in loops for more
+  std::uint16_t bytes = 8;  // of a place on the stack
+  bool crosses_call = false;
+};
+
+struct LiveRanges {
+  std::vector<std::uint32_t> bundle_of;  // of each unit; 0 is none (a constant, an unused number)
+  std::vector<Bundle> bundles{1};
+  std::vector<std::uint32_t> calls;  // positions of instructions that may call C++
+};
+
+/// Units that the instruction reads, and whether it still needs them while it writes its results.
+void for_each_read(const MachineCode& code, const Instruction& instruction,
+                   absl::FunctionRef<void(Unit, bool late)> read);
+void for_each_write(const MachineCode& code, const Instruction& instruction,
+                    absl::FunctionRef<void(Unit)> write);
+
+/// Does the instruction, or a rare path behind it, call C++?
+bool may_call(const Instruction& instruction);
+
+RegisterClass register_class_of(const UnitInfo& unit, Isa isa);
+
+LiveRanges live_ranges(const MachineCode& code, Isa isa);
+
+}  // namespace rondo::native

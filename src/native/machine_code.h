@@ -1,0 +1,141 @@
+// The program as the register allocator and the emitter see it: the ops of the lower IR on units,
+// each of which fills one register. A scalar is a unit of one lane; a value in lanes is one unit
+// for each vector of a block. Lane loops have become counted loops of blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "lower/program.h"
+
+namespace rondo::native {
+
+/// Index in MachineCode::units; 0 is none.
+using Unit = std::uint32_t;
+
+/// In registers, signed integers of fewer than 32 bits are sign-extended to 32, unsigned ones
+/// zero-extended; f16 and bf16 stand as f32. A pred is 0 or 1 in a general register; in lanes a
+/// mask register (AVX-512) or 32 bits a lane, all ones or zero (AVX2).
+struct UnitInfo {
+  lower::Type type = lower::Type::kPred;
+  std::uint8_t lanes = 1;
+  bool constant = false;  // `bits` is the value in every lane; it needs no register
+  std::uint64_t bits = 0;
+};
+
+enum class Kind : std::uint8_t {
+  kCompute,    // `op` on a, b, c
+  kMove,       // result = a
+  kBroadcast,  // result = a in every lane
+  kLaneIndex,  // result = a + lane
+  kTailMask,   // result = lane < a, of an s64
+  kAddress,    // result = the address `bits`, as a pointer
+  kArea,       // result = a pointer to `bits` bytes into the frame's scratch area
+  kLoad,       // `bits` is an address; only lanes of `mask` where there is one
+  kStore,      // a
+  kBase,       // result = a pointer to buffer `bits`
+  kCopy,       // `bits` bytes from pointer a to pointer b
+  kCall,       // calls[bits]
+  kMathCall,   // function `bits` on a (and b), where c holds if there is a c
+  // Control flow; `bits` is the index of a loop or branch.
+  kForBegin,
+  kForEnd,
+  kWhileBegin,
+  kTest,  // leaves the loop where a does not hold: of a unit of lanes, where it holds in none
+  kWhileEnd,
+  kIf,
+  kElse,
+  kEndIf,
+  // What the user's loops report; `bits` is the index in Program::loops or kNoLoop. `a` counts the
+  // trips that have begun.
+  kTripsBegin,  // result = 0
+  kTrip,        // a += 1, in place; checks limits and polls
+  kTripsEnd,
+  kPoll,
+  kNothing,  // was folded into another
+};
+
+struct Instruction {
+  Kind kind = Kind::kCompute;
+  lower::Opcode op = lower::Opcode::kConstant;
+  lower::Type type = lower::Type::kPred;
+  lower::Type from = lower::Type::kPred;
+  std::uint8_t lanes = 1;
+  bool visible = false;  // kTrip: what may report its number runs inside
+  Unit result = 0, a = 0, b = 0, c = 0;
+  // Lanes that take part. A comparison gives 0 in the others, arithmetic on two operands gives c.
+  Unit mask = 0;
+  std::uint64_t bits = 0;
+};
+
+/// base + offset + the terms + lane * lane_stride, or + lane_index[lane] * lane_stride.
+struct MachineAddress {
+  struct Term {
+    Unit index;
+    std::int64_t stride;
+  };
+  Unit base = 0;
+  std::int64_t offset = 0;
+  absl::InlinedVector<Term, 2> terms;
+  Unit lane_index = 0;
+  std::int64_t lane_stride = 0;
+};
+
+/// The result is 0 where nothing reads it.
+struct MachineCarry {
+  Unit init, param, next, result;
+};
+
+/// A kForBegin … kForEnd or kWhileBegin … kTest … kWhileEnd.
+struct MachineLoop {
+  Unit index = 0, lower = 0, upper = 0;
+  std::int64_t step = 1;
+  std::vector<MachineCarry> carries;
+};
+
+struct MachineBranch {
+  struct Result {
+    Unit then, otherwise, result;
+  };
+  std::vector<Result> results;
+};
+
+struct MachineCall {
+  const lower::Kernel* kernel;
+  std::vector<Unit> pointers;
+};
+
+struct LoopReport {
+  std::int64_t most_trips = INT64_MAX;  // promised
+};
+
+struct MachineCode {
+  std::vector<Instruction> code;
+  std::vector<UnitInfo> units{1};
+  std::vector<MachineAddress> addresses;
+  std::vector<MachineLoop> loops;
+  std::vector<MachineBranch> branches;
+  std::vector<MachineCall> calls;
+  std::vector<lower::Buffer> buffers;
+  std::vector<LoopReport> loop_reports;  // as Program::loops
+  std::size_t area_bytes = 0;
+};
+
+constexpr bool floating(lower::Type t) { return t >= lower::Type::kF16 && t <= lower::Type::kF64; }
+constexpr bool half_float(lower::Type t) {
+  return t == lower::Type::kF16 || t == lower::Type::kBF16;
+}
+constexpr bool signed_integer(lower::Type t) {
+  return t >= lower::Type::kS8 && t <= lower::Type::kS64;
+}
+/// Bytes in memory.
+constexpr int width_of(lower::Type t) {
+  constexpr int widths[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8};
+  return widths[static_cast<int>(t)];
+}
+/// Does it take 8 bytes of a register for each lane, in place of 4?
+constexpr bool wide(lower::Type t) { return width_of(t) == 8; }
+
+}  // namespace rondo::native

@@ -1,0 +1,284 @@
+// Every op on every type, on operands that are near the edges of the type, against the same op on
+// host types.
+#include <functional>
+#include <random>
+
+#include "lower/opcodes.h"
+#include "native/run_native.h"
+
+namespace rondo::native {
+namespace {
+
+using lower::Opcode;
+using lower::Type;
+using lower::Value;
+
+constexpr Type kAllTypes[] = {Type::kPred, Type::kS8,  Type::kS16, Type::kS32, Type::kS64,
+                              Type::kU8,   Type::kU16, Type::kU32, Type::kU64, Type::kF16,
+                              Type::kBF16, Type::kF32, Type::kF64};
+
+/// How the elements are gone through.
+enum class Loop { kFor, kLanes };
+
+using Bits = std::vector<std::uint64_t>;
+using Element = std::function<Value(TestProgram&, Value, Value)>;
+using Expected = std::function<std::uint64_t(std::uint64_t, std::uint64_t)>;
+
+std::vector<std::uint8_t> packed(const Bits& values, std::size_t width) {
+  std::vector<std::uint8_t> out(values.size() * width);
+  for (std::size_t i = 0; i < values.size(); i++) std::memcpy(&out[i * width], &values[i], width);
+  return out;
+}
+
+/// result[i] = element(a[i], b[i]) for all, natively.
+Bits run_elementwise(Isa isa, Loop kind, Type from, Type to, const Bits& a, const Bits& b,
+                     const Element& element) {
+  TestProgram p;
+  const std::int64_t width = lower::width(from), to_width = lower::width(to);
+  const Value x = p.argument(0), y = p.argument(1), z = p.result(0);
+  const Value count = p.index(static_cast<std::int64_t>(a.size()));
+  Value index;
+  if (kind == Loop::kFor) {
+    index = p.program().fors[p.begin_for(p.index(0), count, 1, {})].index;
+  } else {
+    index = p.program().lanes[p.begin_lanes(count)].index;
+  }
+  p.store_at(element(p, p.load_at(from, x, index, width), p.load_at(from, y, index, width)), z,
+             index, to_width);
+  if (kind == Loop::kFor) {
+    p.end_for({});
+  } else {
+    p.end_lanes();
+  }
+  const lower::Program program = p.finish();
+  const auto code = compile(program, isa);
+  Buffers buffers;
+  buffers.add_argument(packed(a, static_cast<std::size_t>(width)));
+  buffers.add_argument(packed(b, static_cast<std::size_t>(width)));
+  buffers.add_result(a.size() * static_cast<std::size_t>(to_width));
+  EXPECT_EQ(buffers.run(*code, program), lower::Status::kDone);
+  const auto bytes = buffers.result<std::uint8_t>(0);
+  Bits out(a.size());
+  for (std::size_t i = 0; i < out.size(); i++)
+    std::memcpy(&out[i], &bytes[i * static_cast<std::size_t>(to_width)],
+                static_cast<std::size_t>(to_width));
+  return out;
+}
+
+Bits edge_bits(Type type) {
+  Bits out;
+  lower::for_type(type, [&]<class T>() {
+    for (T x : edge_values<T>()) out.push_back(lower::to_bits(x));
+  });
+  return out;
+}
+
+struct Pairs {
+  Bits a, b;
+};
+Pairs all_pairs(Type type) {
+  Pairs out;
+  for (auto x : edge_bits(type)) {
+    for (auto y : edge_bits(type)) out.a.push_back(x), out.b.push_back(y);
+  }
+  return out;
+}
+Pairs same_pairs(Type type) { return {edge_bits(type), edge_bits(type)}; }
+
+std::uint64_t comparable_bits(Type type, std::uint64_t bits) {
+  lower::for_type(type, [&]<class T>() { bits = comparable(lower::from_bits<T>(bits)); });
+  return bits;
+}
+
+void expect_elementwise(Type from, Type to, const Pairs& pairs, const std::string& what,
+                        const Element& element, const Expected& expected) {
+  for (Isa isa : isas()) {
+    for (Loop kind : {Loop::kFor, Loop::kLanes}) {
+      const Bits have = run_elementwise(isa, kind, from, to, pairs.a, pairs.b, element);
+      for (std::size_t i = 0; i < have.size(); i++) {
+        const std::uint64_t want = expected(pairs.a[i], pairs.b[i]);
+        ASSERT_EQ(comparable_bits(to, have[i]), comparable_bits(to, want))
+            << what << " of " << lower::type_name(from) << ", " << isa_name(isa)
+            << (kind == Loop::kLanes ? " lanes" : "") << std::hex << ", operands " << pairs.a[i]
+            << " and " << pairs.b[i];
+      }
+    }
+  }
+}
+
+std::string name_of(Opcode op) { return std::string(lower::info(op).name); }
+
+/// The host's function of an opcode that for_unary, for_binary or for_compare knows.
+std::uint64_t host(Opcode op, Type type, std::uint64_t a, std::uint64_t b) {
+  std::uint64_t out = 0;
+  lower::for_type(type, [&]<class T>() {
+    const T x = lower::from_bits<T>(a), y = lower::from_bits<T>(b);
+    lower::for_unary(op, [&]<Opcode code>() {
+      if constexpr (lower::has_unary<code, T>) out = lower::to_bits(lower::unary<code, T>(x));
+    });
+    lower::for_binary(op, [&]<Opcode code>() {
+      if constexpr (lower::has_binary<code, T>) out = lower::to_bits(lower::binary<code, T>(x, y));
+    });
+    lower::for_compare(op, [&]<Opcode code>() { out = lower::compared<code, T>(x, y); });
+  });
+  return out;
+}
+
+bool has(Opcode op, Type type) {
+  bool out = false;
+  lower::for_type(type, [&]<class T>() {
+    lower::for_unary(op, [&]<Opcode code>() { out = lower::has_unary<code, T>; });
+    lower::for_binary(op, [&]<Opcode code>() { out = lower::has_binary<code, T>; });
+  });
+  return out;
+}
+
+template <class F>
+void for_opcodes(Opcode first, Opcode last, F&& f) {
+  for (int c = static_cast<int>(first); c <= static_cast<int>(last); c++) f(static_cast<Opcode>(c));
+}
+
+TEST(NativeArithmetic, UnaryOps) {
+  for (Type type : kAllTypes) {
+    for_opcodes(Opcode::kNegate, Opcode::kCountLeadingZeros, [&](Opcode op) {
+      if (!has(op, type)) return;
+      expect_elementwise(
+          type, type, same_pairs(type), name_of(op),
+          [&](TestProgram& p, Value x, Value) { return p.unary(op, x); },
+          [&](std::uint64_t x, std::uint64_t y) { return host(op, type, x, y); });
+    });
+  }
+}
+
+TEST(NativeArithmetic, BinaryOps) {
+  for (Type type : kAllTypes) {
+    for_opcodes(Opcode::kAdd, Opcode::kShiftRightArithmetic, [&](Opcode op) {
+      if (!has(op, type)) return;
+      expect_elementwise(
+          type, type, all_pairs(type), name_of(op),
+          [&](TestProgram& p, Value x, Value y) { return p.binary(op, x, y); },
+          [&](std::uint64_t x, std::uint64_t y) { return host(op, type, x, y); });
+    });
+  }
+}
+
+TEST(NativeArithmetic, ConstantsAsOperands) {
+  for (Type type : kAllTypes) {
+    for (std::uint64_t constant : edge_bits(type)) {
+      for (Opcode op : {Opcode::kSubtract, Opcode::kMin, Opcode::kMax, Opcode::kMultiply,
+                        Opcode::kShiftLeft, Opcode::kShiftRightArithmetic, Opcode::kDivide}) {
+        if (!has(op, type)) continue;
+        expect_elementwise(
+            type, type, same_pairs(type), name_of(op) + " by a constant",
+            [&](TestProgram& p, Value x, Value) {
+              return p.binary(op, x, p.constant(type, constant));
+            },
+            [&](std::uint64_t x, std::uint64_t) { return host(op, type, x, constant); });
+      }
+    }
+  }
+}
+
+TEST(NativeArithmetic, ComparisonsAndSelect) {
+  for (Type type : kAllTypes) {
+    for_opcodes(Opcode::kEqual, Opcode::kGreaterEqual, [&](Opcode op) {
+      expect_elementwise(
+          type, Type::kPred, all_pairs(type), name_of(op),
+          [&](TestProgram& p, Value x, Value y) { return p.compare(op, x, y); },
+          [&](std::uint64_t x, std::uint64_t y) { return host(op, type, x, y); });
+      expect_elementwise(
+          type, type, all_pairs(type), "select by " + name_of(op),
+          [&](TestProgram& p, Value x, Value y) { return p.select(p.compare(op, x, y), x, y); },
+          [&](std::uint64_t x, std::uint64_t y) { return host(op, type, x, y) != 0 ? x : y; });
+    });
+  }
+}
+
+TEST(NativeArithmetic, Conversions) {
+  for (Type from : kAllTypes) {
+    Pairs pairs = same_pairs(from);
+    if (!lower::is_float(from) && lower::width(from) >= 4) {
+      std::mt19937_64 random(7);
+      for (int i = 0; i < 200; i++)
+        pairs.a.push_back(random() >> (random() % 60) &
+                          (lower::width(from) == 4 ? 0xffffffffu : ~0ull));
+      pairs.b = pairs.a;
+    }
+    for (Type to : kAllTypes) {
+      if (to == from) continue;
+      expect_elementwise(
+          from, to, pairs, "convert to " + std::string(lower::type_name(to)),
+          [&](TestProgram& p, Value x, Value) { return p.convert(x, to); },
+          [&](std::uint64_t x, std::uint64_t) {
+            std::uint64_t out = 0;
+            lower::for_type(from, [&]<class From>() {
+              lower::for_type(to, [&]<class To>() {
+                out = lower::to_bits(lower::converted<To>(lower::from_bits<From>(x)));
+              });
+            });
+            return out;
+          });
+    }
+  }
+}
+
+TEST(NativeArithmetic, Bitcasts) {
+  constexpr Type kGroups[][3] = {{Type::kS8, Type::kU8, Type::kS8},
+                                 {Type::kS16, Type::kU16, Type::kBF16},
+                                 {Type::kU16, Type::kF16, Type::kS16},
+                                 {Type::kS32, Type::kU32, Type::kF32},
+                                 {Type::kS64, Type::kU64, Type::kF64}};
+  for (const auto& group : kGroups) {
+    for (Type from : group) {
+      for (Type to : group) {
+        if (from == to) continue;
+        expect_elementwise(
+            from, to, same_pairs(from), "bitcast to " + std::string(lower::type_name(to)),
+            [&](TestProgram& p, Value x, Value) { return p.bitcast(x, to); },
+            [&](std::uint64_t x, std::uint64_t) { return x; });
+      }
+    }
+  }
+}
+
+TEST(NativeArithmetic, Fma) {
+  for (Type type : {Type::kF16, Type::kBF16, Type::kF32, Type::kF64}) {
+    const Pairs pairs = all_pairs(type);
+    auto fused = [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+      std::uint64_t out = 0;
+      lower::for_type(type, [&]<class T>() {
+        if constexpr (lower::is_float_type<T>)
+          out = lower::to_bits(lower::fused<T>(lower::from_bits<T>(a), lower::from_bits<T>(b),
+                                               lower::from_bits<T>(c)));
+      });
+      return out;
+    };
+    std::uint64_t c = 0;
+    lower::for_type(type, [&]<class T>() {
+      if constexpr (lower::is_float_type<T>) c = lower::to_bits(T(lower::Computed<T>(0.75)));
+    });
+    auto check = [&](const std::string& what, const Element& element, const Expected& expected) {
+      expect_elementwise(type, type, pairs, what, element, expected);
+    };
+    using V = Value;
+    using B = std::uint64_t;
+    check(
+        "x*y+x", [](TestProgram& p, V x, V y) { return p.fma(x, y, x); },
+        [&](B x, B y) { return fused(x, y, x); });
+    check(
+        "x*x+y", [](TestProgram& p, V x, V y) { return p.fma(x, x, y); },
+        [&](B x, B y) { return fused(x, x, y); });
+    check(
+        "y*x+(x*x+x)", [](TestProgram& p, V x, V y) { return p.fma(y, x, p.fma(x, x, x)); },
+        [&](B x, B y) { return fused(y, x, fused(x, x, x)); });
+    check(
+        "x*c+y", [&](TestProgram& p, V x, V y) { return p.fma(x, p.constant(type, c), y); },
+        [&](B x, B y) { return fused(x, c, y); });
+    check(
+        "x*y+c", [&](TestProgram& p, V x, V y) { return p.fma(x, y, p.constant(type, c)); },
+        [&](B x, B y) { return fused(x, y, c); });
+  }
+}
+
+}  // namespace
+}  // namespace rondo::native

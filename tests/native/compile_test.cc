@@ -1,0 +1,131 @@
+// What is compiled: how fast, for which instruction set, and as what text.
+#include <chrono>
+
+#include "lower/opcodes.h"
+#include "native/lane_plan.h"
+#include "native/run_native.h"
+
+namespace rondo::native {
+namespace {
+
+using lower::Opcode;
+using lower::Type;
+using lower::Value;
+
+TEST(NativeIsa, IsLoweredByNameAndNeverRaised) {
+  EXPECT_EQ(limited_isa(Isa::kAvx512, "avx2"), Isa::kAvx2);
+  EXPECT_EQ(limited_isa(Isa::kAvx512, "none"), Isa::kNone);
+  EXPECT_EQ(limited_isa(Isa::kAvx2, "avx512"), Isa::kAvx2);
+  EXPECT_EQ(limited_isa(Isa::kAvx2, ""), Isa::kAvx2);
+  EXPECT_EQ(limited_isa(Isa::kAvx2, "sse"), Isa::kAvx2);
+}
+
+TEST(NativeIsa, NoneHasNoCode) {
+  TestProgram p;
+  p.store_at(p.number(Type::kF32, 1), p.result(0));
+  const lower::Program program = p.finish();
+  EXPECT_EQ(compile(program, Isa::kNone), nullptr);
+  EXPECT_EQ(disassembly(program, Isa::kNone), "");
+}
+
+lower::Program straight_line(int ops) {
+  TestProgram p;
+  const Value in = p.argument(0);
+  std::vector<Value> values;
+  for (int i = 0; i < 16; i++) values.push_back(p.load_at(Type::kF32, in, 4 * i));
+  for (int i = 0; i < ops; i++) {
+    const auto n = values.size();
+    const Value a = values[n - 1], b = values[n - 2 - static_cast<std::size_t>(i * 7 % 14)];
+    values.push_back(i % 2 == 0 ? p.add(a, b) : p.subtract(a, b));
+  }
+  p.store_at(values.back(), p.result(0));
+  return p.finish();
+}
+
+/// Seconds of the fastest of some runs.
+double compile_seconds(const lower::Program& program) {
+  double best = 1e9;
+  for (int run = 0; run < 5; run++) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto code = compile(program);
+    EXPECT_NE(code, nullptr);
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+TEST(NativeCompile, TakesTimeLinearInTheOps) {
+  if (isas().empty()) return;
+  const double small = compile_seconds(straight_line(4000));
+  const double large = compile_seconds(straight_line(64000));
+  EXPECT_LT(large, 16 * 4 * small);  // quadratic code would take 256 times as long
+}
+
+TEST(NativeCompile, LongStraightLinesComputeTheSame) {
+  const lower::Program program = straight_line(30000);
+  std::vector<float> values(16);
+  for (std::size_t i = 0; i < 16; i++) values[i] = 0.01f * static_cast<float>(i);
+  Buffers buffers;
+  buffers.add_argument(values);
+  buffers.add_result(4);
+  for (int i = 0; i < 30000; i++) {
+    const auto n = values.size();
+    const float a = values[n - 1], b = values[n - 2 - static_cast<std::size_t>(i * 7 % 14)];
+    values.push_back(i % 2 == 0 ? a + b : a - b);
+  }
+  for (Isa isa : isas()) {
+    ASSERT_EQ(buffers.run(*compile(program, isa), program), lower::Status::kDone);
+    EXPECT_EQ(comparable(buffers.result<float>(0)[0]), comparable(values.back()));
+  }
+}
+
+TEST(NativeCompile, DisassemblyNamesOpsRegistersAndBytes) {
+  TestProgram p;
+  const Value in = p.argument(0);
+  p.store_at(p.multiply(p.load_at(Type::kF64, in), p.load_at(Type::kF64, in, 8)), p.result(0));
+  const lower::Program program = p.finish();
+  for (Isa isa : isas()) {
+    const std::string text = disassembly(program, isa);
+    // vmulsd xmm0, xmm0, xmm1, and the return.
+    EXPECT_NE(text.find("f64 v0 = v0 v1\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("c5 fb 59 c1"), std::string::npos) << text;
+    EXPECT_NE(text.find(" c3"), std::string::npos) << text;
+  }
+}
+
+/// Lanes of a vector where y[i] = element(x[i]).
+template <class F>
+int lanes_of(Type type, Isa isa, F&& element) {
+  TestProgram p;
+  const auto lanes = p.begin_lanes(p.load_at(Type::kS64, p.argument(1)));
+  const Value lane = p.program().lanes[lanes].index;
+  const Value x = p.load_at(type, p.argument(0), lane, lower::width(type));
+  const Value y = element(p, x);
+  p.store_at(y, p.result(0), lane, lower::width(p.type(y)));
+  p.end_lanes();
+  const lower::Program program = p.finish();
+  LaneFacts facts(program);
+  std::size_t begin = 0;
+  while (program.code[begin].code != Opcode::kLanes) begin++;
+  std::size_t end = begin;
+  while (program.code[end].code != Opcode::kEndLanes) end++;
+  return LanePlan(program, facts, begin, end, isa).lanes();
+}
+
+TEST(NativeLanePlan, ChoosesVectorsByTheWidestType) {
+  auto square = [](TestProgram& p, Value x) { return p.multiply(x, x); };
+  auto widened = [](TestProgram& p, Value x) { return p.convert(x, Type::kF64); };
+  auto remainder = [](TestProgram& p, Value x) { return p.remainder(x, x); };
+  EXPECT_EQ(lanes_of(Type::kF32, Isa::kAvx512, square), 16);
+  EXPECT_EQ(lanes_of(Type::kS8, Isa::kAvx512, square), 16);
+  EXPECT_EQ(lanes_of(Type::kF64, Isa::kAvx512, square), 8);
+  EXPECT_EQ(lanes_of(Type::kF32, Isa::kAvx512, widened), 8);
+  EXPECT_EQ(lanes_of(Type::kF32, Isa::kAvx2, square), 8);
+  EXPECT_EQ(lanes_of(Type::kF64, Isa::kAvx2, square), 4);
+  EXPECT_EQ(lanes_of(Type::kS64, Isa::kAvx2, square), 1);  // no such multiplication
+  EXPECT_EQ(lanes_of(Type::kS32, Isa::kAvx512, remainder), 1);
+}
+
+}  // namespace
+}  // namespace rondo::native
