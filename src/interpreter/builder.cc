@@ -14,7 +14,7 @@ namespace {
 
 using ir::Node;
 using ir::OpKind;
-using Key = std::pair<const Node*, std::uint32_t>;
+using Key = ir::ValueKey;
 
 /// Where a value lives while its function is being laid out, and until when.
 struct Place {

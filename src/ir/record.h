@@ -117,6 +117,7 @@ enum class OpKind : std::uint8_t {
   kOrdinary,
   kParameter,
   kConstant,
+  kLazy,         // a lazy tensor (ir/lazy.h); stands in no program
   kWhile,        // regions: cond, body; operands: the carry, then the invariants
   kConditional,  // regions: one a branch; operands: the selector (pred: true branch first; s32: by
                  // index), then arguments

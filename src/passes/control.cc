@@ -26,14 +26,14 @@ const Literal* constant_value(const Tensor& tensor) {
 /// The result of a condition on inits, as far as they are constants.
 std::optional<bool> condition_at_first(const LoopView& view) {
   const Function& condition = view.node->regions[*view.condition];
-  absl::flat_hash_map<std::pair<const Node*, std::uint32_t>, Literal> known;
+  absl::flat_hash_map<ir::ValueKey, Literal> known;
   for (std::size_t p = 0; p < view.params(); p++) {
     const Literal* value = constant_value(view.node->operands[view.operand_of_param(p)]);
-    if (value) known.emplace(std::pair(condition.parameters()[p].node(), 0u), *value);
+    if (value) known.emplace(condition.parameters()[p], *value);
   }
   auto find = [&](const Tensor& tensor) -> const Literal* {
     if (const Literal* value = constant_value(tensor)) return value;
-    const auto found = known.find({tensor.node(), tensor.result()});
+    const auto found = known.find(tensor);
     return found == known.end() ? nullptr : &found->second;
   };
   for (const Node* node : condition.body()) {
@@ -45,7 +45,7 @@ std::optional<bool> condition_at_first(const LoopView& view) {
     std::optional<std::vector<Literal>> values = fold_values(node, operands);
     if (!values) continue;
     for (std::uint32_t i = 0; i < values->size(); i++)
-      known.emplace(std::pair(node, i), std::move((*values)[i]));
+      known.emplace(ir::ValueKey(node, i), std::move((*values)[i]));
   }
   const Literal* result = find(condition.outputs()[0]);
   return result ? std::optional(result->data<bool>()[0]) : std::nullopt;

@@ -32,6 +32,8 @@ bool target_has(const Node& node, Target target) {
     case OpKind::kConstant:
     case OpKind::kConditional:
       return true;
+    case OpKind::kLazy:
+      return false;
     case OpKind::kWhile:
       return target == Target::kInterpreter || !must_check_promise(node);
     case OpKind::kStructured:
@@ -277,6 +279,7 @@ class Expander {
 
 Function expand(const Function& function, Target target) {
   const ir::EagerPause pause;
+  const ir::BuildScope building;
   return Expander(target).run(function);
 }
 

@@ -15,7 +15,7 @@ namespace rondo::passes {
 namespace {
 
 using ir::Node;
-using Value = std::pair<const Node*, std::uint32_t>;
+using Value = ir::ValueKey;
 using Role = LoopView::Role;
 
 Value value_of(const Tensor& tensor) { return {tensor.node(), tensor.result()}; }
