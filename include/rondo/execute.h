@@ -1,6 +1,7 @@
 // Compiling and running a Function on the CPU.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -161,7 +162,7 @@ RONDO_API Executable compile(const Function& function, const CompileOptions& opt
 /// While it lives, each op of its thread is computed at once and loops call their lambdas trip by
 /// trip, so that a debugger or a printf in a body sees values. The results are those of the traced
 /// program. It acts on tensors outside traces: one that is made inside a traced function does
-/// nothing.
+/// nothing. It may end on another thread than that which made it and for which it acts.
 class RONDO_API EagerScope {
  public:
   EagerScope();
@@ -170,7 +171,7 @@ class RONDO_API EagerScope {
   EagerScope& operator=(const EagerScope&) = delete;
 
  private:
-  bool entered_;
+  std::shared_ptr<std::atomic<int>> scopes_;  // of the thread; null where it does nothing
 };
 
 }  // namespace rondo

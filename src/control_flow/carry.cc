@@ -9,13 +9,13 @@ namespace rondo::control_flow {
 
 std::string origin(const Tensor& tensor) {
   if (tensor.is_scalar_literal()) {
-    std::string text = ir::known_value(tensor)->str();
+    std::string text = ir::constant_value(tensor)->str();
     return "the C++ scalar " + text.substr(text.find(' ') + 1);
   }
   const ir::Node* node = tensor.node();
   if (ir::is_parameter(node))
     return fmt::format("the parameter '{}'", node->attrs<ir::ParameterAttributes>().name);
-  return fmt::format("made by {} at {}", node->op->name, node->location().str());
+  return fmt::format("made by {} at {}", ir::op_name(node), node->location().str());
 }
 
 void check_not_empty(const std::string& what, const Leaves& leaves, SourceLocation at) {

@@ -15,12 +15,11 @@ namespace {
 /// The bits of a constant bound, widened to 64. An evaluated tensor is none: what a trace gives may
 /// not depend on what was evaluated before.
 std::optional<std::int64_t> static_bound(const Tensor& bound) {
-  if (!ir::is_constant(bound.node())) return std::nullopt;
-  const Literal& value = bound.node()->attrs<ir::ConstantAttributes>().value;
-  if (!is_integer(value.dtype())) return std::nullopt;
-  return for_dtype(value.dtype(), [&]<class T>() -> std::optional<std::int64_t> {
+  const Literal* value = ir::constant_value(bound);
+  if (!value || !is_integer(value->dtype())) return std::nullopt;
+  return for_dtype(value->dtype(), [&]<class T>() -> std::optional<std::int64_t> {
     if constexpr (std::is_integral_v<T>)
-      return static_cast<std::int64_t>(value.data<T>()[0]);
+      return static_cast<std::int64_t>(value->data<T>()[0]);
     else
       return std::nullopt;
   });
@@ -63,13 +62,13 @@ class Emitter {
       : loop_(loop), step_(step), dtype_(loop.first.dtype()) {}
 
   std::vector<Tensor> emit(std::vector<Tensor> state) {
+    const ir::LocationScope scope(loop_.at);
     const std::optional<std::int64_t> trips =
         static_trip_count(loop_.first, loop_.limit, loop_.step);
     return trips ? emit_static(*trips, std::move(state)) : emit_dynamic(std::move(state));
   }
 
  private:
-  Operand at(const Tensor& tensor) const { return Operand(tensor, loop_.at); }
   Tensor number(std::int64_t value, DType dtype) const { return integer(value, dtype, loop_.at); }
 
   std::vector<Tensor> emit_static(std::int64_t trips, std::vector<Tensor> state) {
@@ -99,17 +98,16 @@ class Emitter {
       const Tensor zero = direct ? number(start, dtype_) : number(0, DType::kS64);
       const Tensor advance = direct ? number(stride * per_trip, dtype_) : number(1, DType::kS64);
       auto keep_going = [&](const Tensor& i) {
-        return direct && stride < 0 ? at(i) > at(limit) : at(i) < at(limit);
+        return direct && stride < 0 ? i > limit : i < limit;
       };
       auto index = [&](const Tensor& i, std::int64_t k) {
         const Tensor base =
             direct ? i
-                   : at(loop_.first.dtype() == DType::kS64
-                            ? at(i) * at(number(stride * per_trip, DType::kS64))
-                            : convert(at(at(i) * at(number(stride * per_trip, DType::kS64))),
-                                      dtype_)) +
-                         at(number(start, dtype_));
-        return k == 0 ? base : at(base) + at(number(k * stride, dtype_));
+                   : (loop_.first.dtype() == DType::kS64
+                          ? i * number(stride * per_trip, DType::kS64)
+                          : convert(i * number(stride * per_trip, DType::kS64), dtype_)) +
+                         number(start, dtype_);
+        return k == 0 ? base : base + number(k * stride, dtype_);
       };
       attributes.source.bodies = per_trip;
       state = run_while(zero, std::move(state), std::move(attributes), keep_going, advance, index);
@@ -122,7 +120,7 @@ class Emitter {
 
   std::vector<Tensor> emit_dynamic(std::vector<Tensor> state) {
     if (!loop_.reverse && loop_.step == 1 && loop_.unroll == 1) {
-      auto keep_going = [&](const Tensor& i) { return at(i) < at(loop_.limit); };
+      auto keep_going = [&](const Tensor& i) { return i < loop_.limit; };
       auto index = [](const Tensor& i, std::int64_t) { return i; };
       return run_while(loop_.first, std::move(state), loop_.attributes, keep_going,
                        number(1, dtype_), index, loop_.limit);
@@ -130,29 +128,26 @@ class Emitter {
     // The trip number counts, unsigned and as wide as the index, so that no distance between bounds
     // overflows.
     const DType wide = unsigned_of(dtype_);
-    const Tensor distance = at(convert(at(loop_.limit), wide)) - at(convert(at(loop_.first), wide));
+    const Tensor distance = convert(loop_.limit, wide) - convert(loop_.first, wide);
     const Tensor several =
-        at(at(at(distance) - at(number(1, wide))) / at(number(loop_.step, wide))) +
-        at(number(1, wide));
-    const Tensor trips =
-        where(at(at(loop_.first) < at(loop_.limit)), at(several), at(number(0, wide)));
+        ((distance - number(1, wide)) / number(loop_.step, wide)) + number(1, wide);
+    const Tensor trips = where(loop_.first < loop_.limit, several, number(0, wide));
     auto index = [&](const Tensor& trip, std::int64_t k) {
-      Tensor number_of_trip = k == 0 ? trip : at(trip) + at(number(k, wide));
-      if (loop_.reverse) number_of_trip = at(at(trips) - at(number(1, wide))) - at(number_of_trip);
-      return at(loop_.first) +
-             at(at(convert(at(number_of_trip), dtype_)) * at(number(loop_.step, dtype_)));
+      Tensor number_of_trip = k == 0 ? trip : trip + number(k, wide);
+      if (loop_.reverse) number_of_trip = (trips - number(1, wide)) - number_of_trip;
+      return loop_.first + (convert(number_of_trip, dtype_) * number(loop_.step, dtype_));
     };
     Tensor from = number(0, wide);
     if (loop_.unroll > 1) {
-      const Tensor whole = at(trips) - at(at(trips) % at(number(loop_.unroll, wide)));
-      auto keep_going = [&](const Tensor& trip) { return at(trip) < at(whole); };
+      const Tensor whole = trips - (trips % number(loop_.unroll, wide));
+      auto keep_going = [&](const Tensor& trip) { return trip < whole; };
       WhileAttributes attributes = loop_.attributes;
       attributes.source.bodies = attributes.source.advance = loop_.unroll;
       state = run_while(from, std::move(state), std::move(attributes), keep_going,
                         number(loop_.unroll, wide), index, whole);
       from = whole;
     }
-    auto keep_going = [&](const Tensor& trip) { return at(trip) < at(trips); };
+    auto keep_going = [&](const Tensor& trip) { return trip < trips; };
     return run_while(from, std::move(state), loop_.attributes, keep_going, number(1, wide), index,
                      trips);
   }
@@ -173,7 +168,7 @@ class Emitter {
     auto body = [&](std::span<const Tensor> leaves) {
       std::vector<Tensor> now(leaves.begin() + 1, leaves.end());
       for (std::int64_t k = 0; k < per_trip; k++) now = step_(index(leaves[0], k), std::move(now));
-      now.insert(now.begin(), at(leaves[0]) + at(advance));
+      now.insert(now.begin(), leaves[0] + advance);
       return Leaves{std::move(now), init.paths};
     };
     std::vector<Tensor> last =

@@ -37,7 +37,7 @@ class ForwardPart {
     }
     for (std::size_t i = 0; i < carries; i++) {
       const Tensor& result = function.outputs()[i];
-      if (!result.same_as(params[i])) carry_of_.emplace(key(result), i);
+      if (!result.same_as(params[i])) carry_of_.emplace(result, i);
     }
     for (std::size_t i = joint.parameters; i < params.size(); i++)
       backward_.insert(params[i].node());
@@ -53,8 +53,6 @@ class ForwardPart {
     }
   }
 
-  using Key = std::pair<const Node*, std::uint32_t>;
-  static Key key(const Tensor& value) { return {value.node(), value.result()}; }
   /// Where a value stands in the program.
   using Place = std::pair<std::size_t, std::uint32_t>;
   Place place(const Tensor& value) const {
@@ -69,7 +67,7 @@ class ForwardPart {
   }
   /// The carry whose result a value is, if it is not the carry's parameter as well.
   std::optional<std::size_t> carry_of(const Tensor& result) const {
-    const auto found = carry_of_.find(key(result));
+    const auto found = carry_of_.find(result);
     return found == carry_of_.end() ? std::nullopt : std::optional(found->second);
   }
 
@@ -80,7 +78,7 @@ class ForwardPart {
   const std::vector<Availability>& availability_;
   absl::flat_hash_map<const Node*, std::size_t> parameter_;
   absl::flat_hash_map<const Node*, std::size_t> place_;
-  absl::flat_hash_map<Key, std::size_t> carry_of_;
+  absl::flat_hash_map<ir::ValueKey, std::size_t> carry_of_;
   absl::flat_hash_set<const Node*> backward_;
 };
 
@@ -103,7 +101,7 @@ class ResidualChoice {
     needed_ = kept_;
     for (std::size_t i = first_stacked; i < joint.results; i++) {
       keep_if_forward(outputs[i]);
-      stacked_.insert(ForwardPart::key(outputs[i]));
+      stacked_.insert(outputs[i]);
     }
     drop_recomputed();
     constexpr int kRounds = 8;
@@ -156,7 +154,7 @@ class ResidualChoice {
   }
 
   bool is_kept(const Tensor& value) const { return kept_.contains(forward_.place(value)); }
-  bool is_stacked(const Tensor& value) const { return stacked_.contains(ForwardPart::key(value)); }
+  bool is_stacked(const Tensor& value) const { return stacked_.contains(value); }
   /// The carry whose result the value is, where the backward pass has seen it as the parameter of
   /// the trip after.
   std::optional<std::size_t> seen_as_parameter(const Tensor& value) const {
@@ -205,7 +203,7 @@ class ResidualChoice {
   }
 
   struct Used {
-    absl::flat_hash_set<ForwardPart::Key> kept;
+    absl::flat_hash_set<ir::ValueKey> kept;
     std::vector<std::size_t> next_carries;
   };
   /// What the backward pass reads of what is kept, and the carries whose results it reads as the
@@ -213,19 +211,19 @@ class ResidualChoice {
   Used used() const {
     Used all;
     std::vector<Tensor> open;
-    absl::flat_hash_set<ForwardPart::Key> seen;
+    absl::flat_hash_set<ir::ValueKey> seen;
     absl::flat_hash_set<std::size_t> next;
     const auto visit = [&](const Tensor& value) {
-      if (seen.insert(ForwardPart::key(value)).second) open.push_back(value);
+      if (seen.insert(value).second) open.push_back(value);
     };
     for (const auto& [place, value] : needed_) visit(value);
     while (!open.empty()) {
       const Tensor value = std::move(open.back());
       open.pop_back();
       if (is_kept(value)) {
-        all.kept.insert(ForwardPart::key(value));
+        all.kept.insert(value);
       } else if (const auto carry = seen_as_parameter(value)) {
-        all.kept.insert(ForwardPart::key(forward_.function.parameters()[*carry]));
+        all.kept.insert(forward_.function.parameters()[*carry]);
         if (next.insert(*carry).second) all.next_carries.push_back(*carry);
       } else {
         for (const Tensor& operand : value.node()->operands) visit(operand);
@@ -238,7 +236,7 @@ class ResidualChoice {
   void drop_unused() {
     const Used in_use = used();
     for (auto at = kept_.begin(); at != kept_.end();)
-      at = in_use.kept.contains(ForwardPart::key(at->second)) ? std::next(at) : kept_.erase(at);
+      at = in_use.kept.contains(at->second) ? std::next(at) : kept_.erase(at);
   }
 
   /// What keeping it adds.
@@ -315,7 +313,7 @@ class ResidualChoice {
   ForwardPart forward_;
   Values needed_;  // what the backward pass uses
   Values kept_;
-  absl::flat_hash_set<ForwardPart::Key> stacked_;  // kept by the loop itself, as ys
+  absl::flat_hash_set<ir::ValueKey> stacked_;  // kept by the loop itself, as ys
 };
 
 }  // namespace

@@ -75,13 +75,6 @@ void JointBody::add(std::span<const Tensor> cotangents, const ir::Cotangents& of
   for (std::size_t k = 0; k < given.size(); k++) of_parameters.add(given[k], cotangents[k]);
 }
 
-namespace {
-
-using SplitKey = std::pair<const Node*, std::uint32_t>;
-SplitKey split_key(const Tensor& tensor) { return {tensor.node(), tensor.result()}; }
-
-}  // namespace
-
 std::int64_t SplitBody::residual_bytes() const {
   std::int64_t bytes = 0;
   for (const TensorType& type : residuals) bytes += type.bytes();
@@ -124,13 +117,13 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
                                              of.node()->location()));
     return back_params.back();
   };
-  absl::flat_hash_map<SplitKey, Tensor> stored;
+  absl::flat_hash_map<ir::ValueKey, Tensor> stored;
   for (std::size_t i = 0; i < kept.size(); i++)
-    stored.emplace(split_key(kept[i]), add_param(kept[i], "residual" + std::to_string(i)));
+    stored.emplace(kept[i], add_param(kept[i], "residual" + std::to_string(i)));
   for (const std::size_t i : choice.next_carries) {
     const auto is_parameter = [&](const Tensor& residual) { return residual.same_as(params[i]); };
     const auto residual = std::find_if(kept.begin(), kept.end(), is_parameter) - kept.begin();
-    stored.emplace(split_key(outputs[i]), add_param(outputs[i], "next" + std::to_string(i)));
+    stored.emplace(outputs[i], add_param(outputs[i], "next" + std::to_string(i)));
     split.next.push_back({i, static_cast<std::size_t>(residual)});
   }
   for (std::size_t i = 0; i < params.size(); i++) {
@@ -140,7 +133,7 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   }
   const auto use_stored = [&](const Node* node) {
     for (std::uint32_t r = 0; r < node->types.size(); r++) {
-      const auto found = stored.find(SplitKey{node, r});
+      const auto found = stored.find(ir::ValueKey{node, r});
       if (found != stored.end()) replay.bind(Tensor::of(node, r), found->second);
     }
   };

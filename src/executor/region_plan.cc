@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/element.h"
-#include "ir/layout.h"
 
 namespace rondo::executor {
 
@@ -13,10 +12,8 @@ using ir::OpKind;
 Form form_of(const Node& node) {
   const ir::OpDef& op = *node.op;
   if (op.kind == OpKind::kConstant) return Form::kConstant;
-  if (const auto layout = ir::region_layout(&node)) {
-    if (layout->is_branch()) return Form::kConditional;
-    if (layout->is_loop() && layout->condition) return Form::kWhile;
-  }
+  if (op.flow == ir::Flow::kRepeat) return Form::kWhile;
+  if (op.flow == ir::Flow::kSelect) return Form::kConditional;
   if (op.same_bytes && node.type().bytes() == node.operand_type(0).bytes()) return Form::kAlias;
   if (op.element && node.types.size() == 1) {
     const DType dtype = node.operands.empty() ? node.type().dtype : node.operand_type(0).dtype;

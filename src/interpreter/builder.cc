@@ -13,7 +13,7 @@ namespace rondo::interpreter {
 namespace {
 
 using ir::Node;
-using Key = std::pair<const Node*, std::uint32_t>;
+using Key = ir::ValueKey;
 
 /// Where a value lives while its function is being laid out, and until when.
 struct Place {

@@ -3,167 +3,150 @@
 // loop that builds the same graph each time compiles once.
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+#include "base/bounded_cache.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
-#include "passes/structure.h"
+#include "ir/structure.h"
 #include "rondo/execute.h"
 
 namespace rondo::ir {
 
 namespace {
 
-/// The part of a lazy graph that must be computed.
-struct LazyGraph {
-  std::vector<Tensor> leaves;       // known values, each once
-  std::vector<const Node*> nodes;   // to compute, in id order
-  std::vector<Tensor> roots;        // handles to the nodes that are asked for
-  const Node* parameter = nullptr;  // one that it depends on, if any
-};
+/// Besides what is asked for, an evaluation keeps values of so many bytes, or of so many times
+/// those that it takes in and is asked for, whichever is more (docs/lazy.md).
+constexpr std::int64_t kKeptBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kKeptShare = 4;
 
-LazyGraph lazy_graph(std::span<const Tensor> tensors) {
-  LazyGraph graph;
-  absl::flat_hash_set<std::pair<const Node*, std::uint32_t>> seen_leaves;
-  absl::flat_hash_set<const Node*> seen;
-  std::vector<const Node*> stack;
-  auto visit = [&](const Tensor& tensor) {
-    const Node* node = tensor.node();
-    if (known_value(tensor)) {
-      if (seen_leaves.emplace(node, tensor.result()).second) graph.leaves.push_back(tensor);
-    } else if (seen.insert(node).second) {
-      if (is_parameter(node))
-        graph.parameter = node;
-      else
-        stack.push_back(node);
-    }
-  };
-  for (const Tensor& tensor : tensors) {
-    if (known_value(tensor)) continue;
-    if (!seen.contains(tensor.node())) graph.roots.push_back(Tensor::of(tensor.node()));
-    visit(tensor);
-  }
-  // A root that another root depends on is reached by the walk as well: it still gets its value.
-  for (const Tensor& tensor : tensors) {
-    const auto is_root = [&](const Tensor& root) { return root.node() == tensor.node(); };
-    if (!known_value(tensor) && std::none_of(graph.roots.begin(), graph.roots.end(), is_root))
-      graph.roots.push_back(Tensor::of(tensor.node()));
-  }
-  while (!stack.empty() && !graph.parameter) {
-    const Node* node = stack.back();
-    stack.pop_back();
-    graph.nodes.push_back(node);
-    for (const Tensor& operand : node->operands) visit(operand);
-  }
-  std::sort(graph.nodes.begin(), graph.nodes.end(),
-            [](const Node* a, const Node* b) { return a->id < b->id; });
-  return graph;
-}
+bool is_known(const Tensor& tensor) { return known_value(tensor) != nullptr; }
 
 /// Of the value that is there: a tape has more rows than its node declares.
 const TensorType& leaf_type(const Tensor& leaf) { return known_value(leaf)->type(); }
 
-Function function_of(const LazyGraph& graph) {
-  auto token = std::make_shared<RegionToken>();
-  token->what = "a lazy evaluation";
-  token->open = false;
-  Function::Data data{"lazy", {}, {}, {}, {}};
-  Replay replay;
-  for (const Tensor& leaf : graph.leaves) {
-    const std::int64_t index = static_cast<std::int64_t>(data.params.size());
-    data.params.push_back(make_parameter(leaf_type(leaf), fmt::format("in{}", index), index, token,
-                                         leaf.node()->location()));
-    replay.bind(leaf, data.params.back());
+std::int64_t bytes_of(const Node* node) {
+  std::int64_t bytes = 0;
+  for (const TensorType& type : node->types) {
+    if (__builtin_add_overflow(bytes, type.bytes(), &bytes)) return INT64_MAX;
   }
-  for (const Node* node : graph.nodes) {
-    // Always a node of its own: one that stood in a Function would keep its operands after it is
-    // evaluated.
-    replay.bind_results(node, make_typed(*node->op, replay.operands_of(node), node->attributes,
-                                         node->types, node->location(), node->regions));
-    data.body.push_back(replay(Tensor::of(node)).node());
-  }
-  for (const Tensor& root : graph.roots) {
-    for (std::uint32_t i = 0; i < root.node()->types.size(); i++)
-      data.results.push_back(replay(Tensor::of(root.node(), i)));
-  }
-  // Nodes of which the roots need some results only are all reached from the roots, so the body is
-  // what Function::make would find.
-  return FunctionAccess::make(std::move(data));
+  return bytes;
 }
 
-/// Two graphs with equal keys compute the same from the leaves.
-std::string key_of(const LazyGraph& graph) {
-  std::string key;
-  absl::flat_hash_map<std::pair<const Node*, std::uint32_t>, std::uint32_t> numbers;
-  auto number = [&](const Tensor& tensor) {
-    return numbers
-        .try_emplace({tensor.node(), tensor.result()}, static_cast<std::uint32_t>(numbers.size()))
-        .first->second;
-  };
-  auto append = [&](const auto& value) {
-    key.append(reinterpret_cast<const char*>(&value), sizeof value);
-  };
-  auto append_type = [&](const TensorType& type) {
-    append(type.dtype);
-    append(type.rank());
-    for (std::int64_t dim : type.shape) append(dim);
-  };
-  for (const Tensor& leaf : graph.leaves) {
-    number(leaf);
-    append_type(leaf_type(leaf));
-  }
-  for (const Node* node : graph.nodes) {
-    append(reinterpret_cast<std::uintptr_t>(node->op));
-    append(node->operands.size());
-    for (const Tensor& operand : node->operands) append(number(operand));
-    for (std::uint32_t i = 0; i < node->types.size(); i++) {
-      append(number(Tensor::of(node, i)));
-      append_type(node->types[i]);
-    }
-    node->attributes.print(key);
-    for (const Function& region : node->regions) key += passes::structural_key(region);
-  }
-  for (const Tensor& root : graph.roots) append(number(root));
-  return key;
-}
-
-/// The executables of recent graphs.
-class LazyCache {
+/// Chooses the lazy tensors whose values are kept: those that are asked for, and those that
+/// somebody else holds a handle to, the program or a node that is not evaluated here.
+class KeptValues {
  public:
-  std::optional<Executable> find(const std::string& key) {
-    std::lock_guard lock(mutex_);
-    auto found = executables_.find(key);
-    return found == executables_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  void insert(const std::string& key, const Executable& executable) {
-    std::lock_guard lock(mutex_);
-    if (!executables_.emplace(key, executable).second) return;
-    order_.push_back(key);
-    if (order_.size() > kMostExecutables) {
-      executables_.erase(order_.front());
-      order_.pop_front();
+  KeptValues(std::span<const Tensor> asked, const LazyProgram& program) {
+    for (const LazyProgram::Step& step : program.steps) {
+      if (step.again) continue;
+      for (const Tensor& operand : step.node.node()->operands) uses_[operand.node()]++;
+    }
+    std::int64_t taken = 0;
+    const auto take = [&](std::int64_t bytes) {
+      if (__builtin_add_overflow(taken, bytes, &taken)) taken = INT64_MAX / kKeptShare;
+    };
+    for (const Tensor& value : program.values) take(leaf_type(value).bytes());
+    absl::flat_hash_set<const Node*> wanted;
+    for (const Tensor& tensor : asked) {
+      if (is_known(tensor) || !wanted.insert(tensor.node()).second) continue;
+      take(bytes_of(tensor.node()));
+      if (is_lazy(tensor.node())) results_.push_back(Tensor::of(tensor.node()));
+    }
+    left_ = std::max(kKeptBytes, taken > INT64_MAX / kKeptShare ? INT64_MAX : taken * kKeptShare);
+    // Users first: what is not kept is computed again some day, and then needs its operands.
+    for (auto step = program.steps.rbegin(); step != program.steps.rend(); ++step) {
+      if (step->lazy && !wanted.contains(step->lazy)) consider(*step);
     }
   }
+
+  std::vector<Tensor> take() { return std::move(results_); }
 
  private:
-  static constexpr std::size_t kMostExecutables = 512;
-  std::mutex mutex_;
-  absl::flat_hash_map<std::string, Executable> executables_;
-  std::deque<std::string> order_;  // by age
+  void consider(const LazyProgram::Step& step) {
+    const auto handles = step.lazy->references.load(std::memory_order_relaxed);
+    if (handles <= uses_[step.lazy]) return;
+    const std::int64_t bytes = bytes_of(step.lazy);
+    if (bytes <= left_ || step.node.node()->op->observer) {  // which tells its news once
+      left_ -= std::min(bytes, left_);
+      results_.push_back(Tensor::of(step.lazy));
+    } else {
+      for (const Tensor& operand : step.node.node()->operands) uses_[operand.node()]--;
+    }
+  }
+
+  absl::flat_hash_map<const Node*, std::uint32_t> uses_;  // by nodes that go with the evaluation
+  std::vector<Tensor> results_;
+  std::int64_t left_ = 0;  // bytes
 };
 
+/// A graph that is evaluated.
+struct LazyGraph {
+  LazyProgram program;
+  std::vector<TensorType> types;  // of the values that it takes in
+  std::vector<Tensor> kept;       // lazy tensors that get their values
+  std::vector<Tensor> outputs;    // all results of these; then what else is asked for
+
+  explicit LazyGraph(std::span<const Tensor> asked)
+      : program(LazyProgram::from(
+            asked, true,
+            [](const Tensor&) { throw InternalError("a lazy evaluation came to a parameter"); })),
+        kept(KeptValues(asked, program).take()) {
+    for (const Tensor& value : program.values) types.push_back(leaf_type(value));
+    for (const Tensor& tensor : kept) {
+      for (const Tensor& result : results_of(tensor.node())) outputs.push_back(result);
+    }
+    for (const Tensor& tensor : asked) {
+      if (!is_lazy(tensor.node()) && !is_constant(tensor.node())) outputs.push_back(tensor);
+    }
+  }
+
+  Function function() const {
+    auto token = std::make_shared<RegionToken>();
+    token->what = "a lazy evaluation";
+    token->open = false;
+    std::vector<Tensor> params;
+    for (std::size_t i = 0; i < types.size(); i++) {
+      params.push_back(make_parameter(types[i], fmt::format("in{}", i),
+                                      static_cast<std::int64_t>(i), token,
+                                      program.values[i].node()->location()));
+    }
+    const std::vector<Tensor> ends = params;
+    return program.close("lazy", std::move(params), ends, outputs);
+  }
+};
+
+struct LazyExecutable {
+  std::mutex mutex;  // held while the first caller compiles
+  bool ready = false;
+  Executable executable;
+};
+using LazyCache = BoundedCache<Structure, LazyExecutable>;
+
 LazyCache& lazy_cache() {
-  static LazyCache* cache =
-      new LazyCache;  // never destroyed: tensors of static storage may be evaluated late
+  // Never destroyed: tensors of static storage may be evaluated late.
+  static auto* cache = new LazyCache;
   return *cache;
+}
+
+Executable executable_of(const LazyGraph& graph) {
+  Structure key = structure_of(graph.program, graph.types, graph.outputs);
+  const std::int64_t key_bytes = key.bytes();
+  const auto slot = lazy_cache().slot(std::move(key), key_bytes);
+  LazyExecutable& found = slot->value;
+  std::lock_guard lock(found.mutex);
+  if (!found.ready) {  // stays so if it cannot be compiled: the next evaluation says why again
+    found.executable = compile(graph.function());
+    found.ready = true;
+    lazy_cache().set_bytes(slot, key_bytes + found.executable.bytes());
+  }
+  return found.executable;
 }
 
 [[noreturn]] void refuse_parameter(const Node* parameter, const std::string& user,
@@ -196,61 +179,37 @@ LazyCache& lazy_cache() {
 
 std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at,
                               const std::string& user) {
-  for (const Tensor& tensor : tensors) checked(tensor, "eval", at);
-  const bool all_known = std::all_of(tensors.begin(), tensors.end(),
-                                     [](const Tensor& t) { return known_value(t) != nullptr; });
-  if (!all_known) {
-    LazyGraph graph;
-    std::string key;
-    std::optional<Executable> executable;
-    Function function;
-    {
-      // One lock over the walk and the copy: another thread may evaluate a node, and empty it, as
-      // soon as it is let go of.
-      std::lock_guard lock(lazy_mutex());
-      graph = lazy_graph(tensors);
-      if (graph.parameter) refuse_parameter(graph.parameter, user, at);
-      key = key_of(graph);
-      executable = lazy_cache().find(key);
-      if (!executable) function = function_of(graph);
-    }
-    if (!executable) {
-      executable = compile(function);
-      lazy_cache().insert(key, *executable);
-    }
+  for (const Tensor& tensor : tensors) {
+    if (checked(tensor, "eval", at).node()->traced)
+      refuse_parameter(parameter_behind(tensor.node()), user, at);
+  }
+  std::vector<Literal> computed;  // of what keeps no value, in order
+  if (!std::all_of(tensors.begin(), tensors.end(), is_known)) {
+    const LazyGraph graph(tensors);
+    const Executable executable = executable_of(graph);
     std::vector<Literal> leaves;
-    for (const Tensor& leaf : graph.leaves) leaves.push_back(*known_value(leaf));
-    std::vector<Literal> results = executable->run(leaves);
-    std::size_t next = 0;
-    for (const Tensor& root : graph.roots) {
-      const std::size_t count = root.node()->types.size();
-      publish(
-          root.node(),
-          {std::make_move_iterator(results.begin() + static_cast<std::ptrdiff_t>(next)),
-           std::make_move_iterator(results.begin() + static_cast<std::ptrdiff_t>(next + count))});
-      next += count;
+    for (const Tensor& value : graph.program.values) leaves.push_back(*known_value(value));
+    std::vector<Literal> results = executable.run(leaves);
+    auto next = std::make_move_iterator(results.begin());
+    for (const Tensor& tensor : graph.kept) {
+      const auto end = next + static_cast<std::ptrdiff_t>(tensor.node()->types.size());
+      tensor.node()->cell->set_values({next, end});
+      next = end;
     }
+    computed.assign(next, std::make_move_iterator(results.end()));
   }
   std::vector<Literal> values;
-  for (const Tensor& tensor : tensors) values.push_back(*known_value(tensor));
+  auto next = computed.begin();
+  for (const Tensor& tensor : tensors) {
+    const Literal* known = known_value(tensor);
+    values.push_back(known ? *known : std::move(*next++));
+  }
   return values;
 }
 
 void evaluate_eagerly(const Node* node) {
   const Tensor root = Tensor::of(node);
-  {
-    std::lock_guard lock(lazy_mutex());
-    if (lazy_graph({&root, 1}).parameter) return;
-  }
   evaluate({&root, 1}, node->location());
-}
-
-bool depends_on_trace(std::span<const Tensor> tensors) {
-  if (std::all_of(tensors.begin(), tensors.end(),
-                  [](const Tensor& t) { return t.empty() || known_value(t) != nullptr; }))
-    return false;
-  std::lock_guard lock(lazy_mutex());
-  return lazy_graph(tensors).parameter != nullptr;
 }
 
 }  // namespace rondo::ir

@@ -14,7 +14,7 @@ namespace rondo::interpreter {
 namespace {
 
 using ir::Node;
-using Value = std::pair<const Node*, std::uint32_t>;
+using Value = ir::ValueKey;
 
 // What one reader may bring along. Longer chains are left: they cost more than they save.
 constexpr std::size_t kLongestChain = 32;

@@ -11,6 +11,16 @@ void Attributes::wrong_type() {
   throw InternalError("a node was asked for attributes of another op");
 }
 
+std::size_t hash_field(const Shape& value) {
+  return absl::HashOf(std::vector<std::int64_t>(value.begin(), value.end()));
+}
+std::size_t hash_field(const Literal& value) {
+  // All of it: thousands of constants may begin alike.
+  const std::string_view bytes(reinterpret_cast<const char*>(value.bytes()),
+                               value.bytes() ? static_cast<std::size_t>(value.type().bytes()) : 0);
+  return absl::HashOf(value.dtype(), hash_field(value.shape()), bytes);
+}
+
 void print_field(std::string& out, std::int64_t value) {
   fmt::format_to(std::back_inserter(out), "{}", value);
 }

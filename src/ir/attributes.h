@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -68,16 +70,66 @@ void print_field(std::string& out, const std::optional<T>& value) {
     out += "none";
 }
 
+// How fields hash: what is equal has the same hash.
+std::size_t hash_field(const Shape& value);
+std::size_t hash_field(const Literal& value);
+template <class T>
+std::size_t hash_field(const std::shared_ptr<T>& value) {
+  return absl::HashOf(value.get());
+}
+template <class A, class B>
+std::size_t hash_field(const std::pair<A, B>& value);
+template <class T>
+std::size_t hash_field(const std::optional<T>& value);
+template <class T>
+std::size_t hash_field(const std::vector<T>& values);
+/// Numbers, strings, and aggregates by their fields.
+template <class T>
+std::size_t hash_field(const T& value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return absl::HashOf(value == 0 ? T() : value);  // -0 equals 0
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> ||
+                       std::is_convertible_v<const T&, std::string_view>) {
+    return absl::HashOf(value);
+  } else {
+    return std::apply([](const auto&... fields) { return absl::HashOf(hash_field(fields)...); },
+                      fields_of(value));
+  }
+}
+template <class A, class B>
+std::size_t hash_field(const std::pair<A, B>& value) {
+  return absl::HashOf(hash_field(value.first), hash_field(value.second));
+}
+template <class T>
+std::size_t hash_field(const std::optional<T>& value) {
+  return value ? absl::HashOf(hash_field(*value)) : 0;
+}
+template <class T>
+std::size_t hash_field(const std::vector<T>& values) {
+  std::size_t hash = values.size();
+  for (const T& value : values) hash = absl::HashOf(hash, hash_field(value));
+  return hash;
+}
+
 class AttributesBase {
  public:
   virtual ~AttributesBase() = default;
   virtual bool equals(const AttributesBase& other) const = 0;
-  virtual std::size_t hash() const = 0;
+  /// Equal for those that are equal. Computed once: a constant may be large.
+  std::size_t hash() const {
+    std::size_t known = hash_.load(std::memory_order_relaxed);
+    if (known == 0) hash_.store(known = compute_hash() | 1, std::memory_order_relaxed);
+    return known;
+  }
   /// Appends `, name=value` for each field.
   virtual void print(std::string& out) const = 0;
   virtual const void* type_tag() const noexcept = 0;
 
   mutable std::atomic<std::uint32_t> references{0};
+
+ private:
+  virtual std::size_t compute_hash() const = 0;
+  mutable std::atomic<std::size_t> hash_{0};
 };
 
 template <class T>
@@ -90,13 +142,6 @@ class AttributesOf final : public AttributesBase {
   bool equals(const AttributesBase& other) const override {
     return other.type_tag() == type_tag() && static_cast<const AttributesOf&>(other).value == value;
   }
-  // The hash of the printed fields: attributes are small, and what prints the same nearly always is
-  // the same.
-  std::size_t hash() const override {
-    std::string text;
-    print(text);
-    return absl::HashOf(text);
-  }
   void print(std::string& out) const override {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       auto fields = fields_of(value);
@@ -108,6 +153,9 @@ class AttributesOf final : public AttributesBase {
   const void* type_tag() const noexcept override { return &kAttributesTag<T>; }
 
   const T value;
+
+ private:
+  std::size_t compute_hash() const override { return hash_field(value); }
 };
 
 /// A counted pointer to attributes; null for none.

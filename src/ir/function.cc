@@ -27,56 +27,28 @@ namespace {
 
 Function Function::make(std::string name, std::vector<Tensor> params, std::vector<Tensor> results,
                         std::vector<std::string> result_names) {
-  absl::flat_hash_set<const ir::Node*> seen;
-  for (const Tensor& param : params) seen.insert(param.node());
-  std::vector<const ir::Node*> body;
-  std::vector<const ir::Node*> stack;
-  ir::Replay replay;
-  bool replaced = false;
-  {
-    std::lock_guard lock(ir::lazy_mutex());
-    auto visit = [&](const Tensor& tensor) {
-      const ir::Node* node = ir::checked(tensor, name.c_str(), {}).node();
-      if (!seen.insert(node).second) return;
-      if (ir::is_parameter(node)) foreign_parameter(node, name);
-      node->frozen.store(true, std::memory_order_relaxed);
-      stack.push_back(node);
-    };
-    for (const Tensor& result : results) visit(result);
-    while (!stack.empty()) {
-      const ir::Node* node = stack.back();
-      stack.pop_back();
-      if (const auto* values = node->values.load(std::memory_order_acquire);
-          values && !ir::is_constant(node)) {
-        for (std::uint32_t i = 0; i < values->size(); i++) {
-          Tensor constant = ir::make_constant((*values)[i], node->location());
-          body.push_back(constant.node());
-          replay.bind(Tensor::of(node, i), std::move(constant));
-        }
-        replaced = true;
-        continue;
-      }
-      body.push_back(node);
-      for (const Tensor& operand : node->operands) visit(operand);
-    }
-  }
-  std::sort(body.begin(), body.end(),
-            [](const ir::Node* a, const ir::Node* b) { return a->id < b->id; });
-  Data data{std::move(name), std::move(params), std::move(body), std::move(results),
-            std::move(result_names)};
-  if (replaced) {  // constants that are new come first, then the others in their order
-    std::vector<const ir::Node*> ordered, others;
-    for (const ir::Node* node : data.body)
-      (ir::is_constant(node) ? ordered : others).push_back(node);
-    ordered.insert(ordered.end(), others.begin(), others.end());
-    data.body = std::move(ordered);
-    for (const ir::Node*& node : data.body) {
-      replay.copy(node);
-      node = replay(Tensor::of(node)).node();
-    }
-    for (Tensor& result : data.results) result = replay(result);
-  }
-  return FunctionAccess::make(std::move(data));
+  absl::flat_hash_set<const ir::Node*> own;
+  for (const Tensor& param : params) own.insert(param.node());
+  for (const Tensor& result : results) ir::checked(result, name.c_str(), {});
+  const auto program = ir::LazyProgram::from(results, false, [&](const Tensor& parameter) {
+    if (!own.contains(parameter.node())) foreign_parameter(parameter.node(), name);
+  });
+  std::vector<Tensor> constants;
+  for (const Tensor& value : program.values)
+    constants.push_back(ir::make_constant(*ir::known_value(value), value.node()->location()));
+  return program.close(std::move(name), std::move(params), constants, std::move(results),
+                       std::move(result_names));
+}
+
+Function FunctionAccess::make(Function::Data data) {
+  for (const ir::Node* node : data.body) ir::retain(node);
+  const auto let_go = [](const Function::Data* held) {
+    for (const ir::Node* node : held->body) ir::release(node);
+    delete held;
+  };
+  Function function;
+  function.data_ = {new Function::Data(std::move(data)), let_go};
+  return function;
 }
 
 namespace {
@@ -156,12 +128,10 @@ std::vector<Function> regions_inside_out(const Function& function) {
   return order;
 }
 
-void Replay::bind(const Tensor& from, Tensor to) {
-  map_.insert_or_assign(std::pair(from.node(), from.result()), std::move(to));
-}
+void Replay::bind(const Tensor& from, Tensor to) { map_.insert_or_assign(from, std::move(to)); }
 
 Tensor Replay::operator()(const Tensor& tensor) const {
-  auto found = map_.find({tensor.node(), tensor.result()});
+  auto found = map_.find(tensor);
   return found == map_.end() ? tensor : found->second;
 }
 

@@ -3,12 +3,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "ir/node.h"
 #include "rondo/function.h"
 
@@ -46,15 +49,9 @@ struct Function::Data {
 
 class FunctionAccess {
  public:
-  /// `frozen`: the nodes are known to be, and need not be looked at.
-  static Function make(Function::Data data, bool frozen = false) {
-    Function function;
-    if (!frozen) {
-      for (const ir::Node* node : data.body) node->frozen.store(true, std::memory_order_relaxed);
-    }
-    function.data_ = std::make_shared<const Function::Data>(std::move(data));
-    return function;
-  }
+  /// The function owns the nodes of its body from now on, whether its results need them or not;
+  /// until then somebody else has kept them alive.
+  static Function make(Function::Data data);
   static FunctionNotes& notes(const Function& function) { return function.data_->notes; }
 };
 
@@ -84,7 +81,48 @@ class Replay {
                                          std::span<const Tensor> arguments);
 
  private:
-  absl::flat_hash_map<std::pair<const Node*, std::uint32_t>, Tensor> map_;
+  absl::flat_hash_map<ValueKey, Tensor> map_;
+};
+
+/// The function that `data` is with other values in the place of those that `replay` has bound: its
+/// body and results are copied where they depend on one. Parameters stay as they are.
+Function close(Function::Data data, Replay replay);
+
+/// Nodes, each once, that come out in the order of their ids.
+class NodesById {
+ public:
+  /// For nodes from `first_id` on, of which this thread has made `made`.
+  NodesById(std::uint64_t first_id, std::uint64_t made);
+  /// False if it is there already.
+  bool insert(const Node* node);
+  std::vector<const Node*> take();
+
+ private:
+  static constexpr std::uint64_t kSparsest = 4;  // ids for each node that stands by its id
+
+  std::uint64_t first_ = 0;
+  std::vector<const Node*> dense_;  // by id, where this thread made most of them
+  absl::flat_hash_set<const Node*> others_;
+};
+
+/// What lazy tensors need, back to values that are there.
+struct LazyProgram {
+  struct Step {
+    Tensor node;                 // of a program: no lazy tensor
+    const Node* lazy = nullptr;  // the lazy tensor that it is the definition of, if any
+    bool again = false;          // the node stands in the step before as well
+  };
+  std::vector<Tensor> values;  // each once
+  std::vector<Step> steps;     // by id, so that operands come first
+
+  /// Goes back from `results`. Constants are values if `constants_are_values`, else steps.
+  /// `parameter` is called for each parameter, which is an end.
+  static LazyProgram from(std::span<const Tensor> results, bool constants_are_values,
+                          const std::function<void(const Tensor&)>& parameter);
+  /// The function of the steps, with `ends` in the place of the values: parameters, or constants,
+  /// which then stand in it.
+  Function close(std::string name, std::vector<Tensor> params, std::span<const Tensor> ends,
+                 std::vector<Tensor> results, std::vector<std::string> result_names = {}) const;
 };
 
 }  // namespace ir

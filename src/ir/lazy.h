@@ -2,17 +2,46 @@
 // floor above, implements it.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ir/node.h"
 
 namespace rondo::ir {
 
-/// Held while operands of lazy nodes are read or dropped: by evaluation, and by the walk that
-/// closes a region.
-std::mutex& lazy_mutex() noexcept;
+/// What a lazy tensor is: the node that computes it, until it has its values. Safe on many threads.
+/// The node that holds the cell is an end of all walks but those of evaluation, so that no program
+/// depends on what was evaluated; and when the values come, what computed them is let go of.
+class LazyCell {
+ public:
+  /// Of the node that holds a cell. It stands in no program, so the registry does not have it.
+  static const OpDef kOp;
+
+  explicit LazyCell(Tensor definition);
+  LazyCell(const LazyCell&) = delete;
+  LazyCell& operator=(const LazyCell&) = delete;
+  ~LazyCell();
+
+  const OpDef& op() const noexcept { return op_; }
+  /// One for each result of the definition; null before evaluation. They stay as long as the cell.
+  const std::vector<Literal>* values() const noexcept {
+    return values_.load(std::memory_order_acquire);
+  }
+  /// The node that computes the values; empty once they are there.
+  Tensor definition() const;
+  /// Lets go of the definition. Does nothing if another thread was faster.
+  void set_values(std::vector<Literal> values);
+
+ private:
+  const OpDef& op_;
+  mutable std::mutex mutex_;
+  Tensor definition_;
+  std::atomic<const std::vector<Literal>*> values_{nullptr};
+};
 
 /// True while an EagerScope of this thread is in force (none is inside a transform's own trace).
 bool eager_active() noexcept;
@@ -27,16 +56,11 @@ class EagerPause {
  private:
   int saved_;
 };
-/// Adjusts the number of EagerScopes of this thread.
-void enter_eager() noexcept;
-void leave_eager() noexcept;
+/// The number of EagerScopes that this thread has made and that live; they may end on any thread.
+std::shared_ptr<std::atomic<int>> eager_scopes();
 
-/// Computes a node whose operands are known and keeps the values in it. A node that depends on a
-/// parameter stays as it is.
+/// Computes a lazy tensor and keeps its value. Does nothing for what depends on a parameter.
 void evaluate_eagerly(const Node* node);
-
-/// Gives a node its values; drops its operands unless it stands in a Function. Takes lazy_mutex().
-void publish(const Node* node, std::vector<Literal> values);
 
 /// The values of lazy tensors, computed together. Throws TraceError where one depends on a
 /// parameter, naming `user`, who asks.
@@ -44,6 +68,8 @@ std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at
                               const std::string& user = "eval");
 
 /// True if one of the tensors depends on a parameter, so that it has no value.
-bool depends_on_trace(std::span<const Tensor> tensors);
+bool depends_on_trace(std::span<const Tensor> tensors) noexcept;
+/// A parameter that a node depends on; null if there is none.
+const Node* parameter_behind(const Node* node);
 
 }  // namespace rondo::ir

@@ -1,5 +1,6 @@
 #include "ir/node.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "fmt/format.h"
@@ -37,19 +38,24 @@ void destroy(const Node* first) {
   destruction_queue = nullptr;
 }
 
-Node* allocate_node(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
-                    std::vector<Function> regions, SourceLocation at) {
-  Node* node = new Node;
-  node->op = &op;
-  node->id = next_node_id.fetch_add(1, std::memory_order_relaxed);
-  node->file = at.file;
-  node->function = at.function;
-  node->line = at.line;
-  node->attributes = std::move(attributes);
-  node->operands = std::move(operands);
-  node->types = std::move(types);
-  node->regions = std::move(regions);
-  return node;
+thread_local std::uint64_t made_by_thread = 0;
+thread_local int build_depth = 0;
+
+/// The number of a new node.
+std::uint64_t count_node() noexcept {
+  made_by_thread++;
+  return next_node_id.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool any_traced(const Operands& operands) {
+  return std::any_of(operands.begin(), operands.end(),
+                     [](const Tensor& operand) { return operand.node()->traced; });
+}
+
+Tensor plain_node(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
+                  SourceLocation at, std::vector<Function> regions) {
+  return Tensor::of(new Node(op, std::move(operands), std::move(attributes), std::move(types),
+                             std::move(regions), at));
 }
 
 InferredTypes infer_constant(const InferContext& context) {
@@ -72,7 +78,24 @@ LocationScope::LocationScope(SourceLocation at) noexcept
     : at_(at), outer_(std::exchange(location_in_force, &at_)) {}
 LocationScope::~LocationScope() { location_in_force = outer_; }
 
-Node::~Node() { delete values.load(std::memory_order_acquire); }
+BuildScope::BuildScope() noexcept { build_depth++; }
+BuildScope::~BuildScope() { build_depth--; }
+
+Node::Node(const OpDef& record, Operands inputs, Attributes node_attributes, ResultTypes node_types,
+           std::vector<Function> node_regions, SourceLocation at,
+           std::unique_ptr<LazyCell> node_cell)
+    : line(at.line),
+      op(&record),
+      id(count_node()),
+      file(at.file),
+      function(at.function),
+      attributes(std::move(node_attributes)),
+      operands(std::move(inputs)),
+      types(std::move(node_types)),
+      regions(std::move(node_regions)),
+      cell(std::move(node_cell)),
+      traced(op == &kParameter || any_traced(operands)) {}
+Node::~Node() = default;
 
 void retain(const Node* node) noexcept { node->references.fetch_add(1, std::memory_order_relaxed); }
 
@@ -80,6 +103,7 @@ void release(const Node* node) noexcept {
   if (node->references.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(node);
 }
 
+std::uint64_t nodes_made() noexcept { return made_by_thread; }
 std::uint64_t next_id() noexcept { return next_node_id.load(std::memory_order_relaxed); }
 
 void fail(std::string_view op, std::string_view message, SourceLocation at) {
@@ -111,14 +135,19 @@ Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLoc
   InferredTypes types = op.infer({op, operands, attributes, regions, at});
   Tensor made = make_typed(op, std::move(operands), std::move(attributes), std::move(types), at,
                            std::move(regions));
-  if (eager_active() && !made.node()->types.empty()) evaluate_eagerly(made.node());
+  if (is_lazy(made.node()) && eager_active()) evaluate_eagerly(made.node());
   return made;
 }
 
 Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
                   SourceLocation at, std::vector<Function> regions) {
-  return Tensor::of(allocate_node(op, std::move(operands), std::move(attributes), std::move(types),
-                                  std::move(regions), at));
+  Tensor made = plain_node(op, std::move(operands), std::move(attributes), std::move(types), at,
+                           std::move(regions));
+  const Node* node = made.node();
+  if (node->traced || build_depth > 0 || node->types.empty()) return made;
+  ResultTypes same = node->types;
+  return Tensor::of(new Node(LazyCell::kOp, {}, {}, std::move(same), {}, at,
+                             std::make_unique<LazyCell>(std::move(made))));
 }
 
 std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes,
@@ -141,7 +170,7 @@ Tensor rebuild(const Node* node, Operands operands, std::vector<Function> region
   for (std::size_t i = 0; same && i < regions.size(); i++)
     same = regions[i].same_as(node->regions[i]);
   if (same) return Tensor::of(node);
-  return make_typed(*node->op, std::move(operands), node->attributes, node->types, node->location(),
+  return plain_node(*node->op, std::move(operands), node->attributes, node->types, node->location(),
                     std::move(regions));
 }
 
@@ -152,16 +181,25 @@ Tensor rebuild(const Node* node, Operands operands) {
 Tensor make_constant(Literal value, SourceLocation at) {
   if (value.elements() > 0 && !value.bytes())
     fail("constant", "the literal was moved from\n  Use it before it is moved, or copy it.", at);
+  if (location_in_force) at = *location_in_force;
   ResultTypes types{value.type()};
-  return make_typed(kConstant, {}, ConstantAttributes{std::move(value)}, std::move(types), at);
+  return plain_node(kConstant, {}, ConstantAttributes{std::move(value)}, std::move(types), at, {});
+}
+
+const Literal* constant_value(const Tensor& tensor) noexcept {
+  const Node* node = tensor.node();
+  return node && is_constant(node) ? &node->attrs<ConstantAttributes>().value : nullptr;
 }
 
 const Literal* known_value(const Tensor& tensor) noexcept {
   const Node* node = tensor.node();
-  if (!node) return nullptr;
-  if (is_constant(node)) return &node->attrs<ConstantAttributes>().value;
-  const auto* values = node->values.load(std::memory_order_acquire);
+  if (!node || !node->cell) return constant_value(tensor);
+  const auto* values = node->cell->values();
   return values ? &(*values)[tensor.result()] : nullptr;
+}
+
+std::string_view op_name(const Node* node) noexcept {
+  return node->cell ? node->cell->op().name : node->op->name;
 }
 
 void print_field(std::string& out, const std::shared_ptr<RegionToken>& region) {
@@ -170,8 +208,8 @@ void print_field(std::string& out, const std::shared_ptr<RegionToken>& region) {
 
 Tensor make_parameter(TensorType type, std::string name, std::int64_t index,
                       std::shared_ptr<RegionToken> region, SourceLocation at) {
-  return make_typed(kParameter, {}, ParameterAttributes{std::move(region), index, std::move(name)},
-                    {std::move(type)}, at);
+  return plain_node(kParameter, {}, ParameterAttributes{std::move(region), index, std::move(name)},
+                    {std::move(type)}, at, {});
 }
 
 }  // namespace rondo::ir

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -20,24 +22,30 @@ inline constexpr std::size_t kInlineOperands = 2;
 using Operands = absl::InlinedVector<Tensor, kInlineOperands>;
 using ResultTypes = absl::InlinedVector<TensorType, 1>;
 
-/// An op applied to operands. Nodes never change after they are made, with one exception: a lazy
-/// node that was evaluated keeps its values and lets go of its operands (ir/lazy.h).
-struct Node {
-  mutable std::atomic<std::uint32_t> references{0};
-  std::uint32_t line = 0;  // of the user's call, with file and function
-  const OpDef* op = nullptr;
-  std::uint64_t id = 0;  // grows with creation, over all threads
-  const char* file = "";
-  const char* function = "";
-  Attributes attributes;
-  Operands operands;
-  ResultTypes types;
-  std::vector<Function> regions;
-  mutable std::atomic<const std::vector<Literal>*> values{nullptr};  // of an evaluated node
-  mutable std::atomic<bool> frozen{
-      false};  // stands in a Function, so it keeps its operands even if it is evaluated
+class LazyCell;
 
+/// An op applied to operands. Nodes never change after they are made. A lazy tensor is a node
+/// without operands whose cell has what computes it and, later, its value (ir/lazy.h).
+struct Node {
+  Node(const OpDef& record, Operands inputs, Attributes attributes, ResultTypes types,
+       std::vector<Function> regions, SourceLocation at, std::unique_ptr<LazyCell> cell = nullptr);
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
   ~Node();
+
+  mutable std::atomic<std::uint32_t> references{0};
+  const std::uint32_t line;  // of the user's call, with file and function
+  const OpDef* const op;
+  const std::uint64_t id;  // grows with creation, over all threads
+  const char* const file;
+  const char* const function;
+  const Attributes attributes;
+  const Operands operands;
+  const ResultTypes types;
+  const std::vector<Function> regions;
+  const std::unique_ptr<LazyCell> cell;  // of a lazy tensor; else null
+  const bool traced;                     // depends on a parameter, so that it has no value
+
   SourceLocation location() const { return {file, function, line}; }
   template <class T>
   const T& attrs() const {
@@ -48,9 +56,26 @@ struct Node {
   const TensorType& type() const { return types[0]; }
 };
 
-/// Makes a node and infers its types; throws TraceError where the operands do not fit the op. Under
-/// an EagerScope the node is evaluated at once. Every op goes through here. Returns the first
-/// result (of an op without results: a handle to the node).
+/// What tells the results of all nodes apart: a key for maps. Keeps nothing alive.
+struct ValueKey {
+  const Node* node = nullptr;
+  std::uint32_t result = 0;
+
+  ValueKey() = default;
+  ValueKey(const Node* of, std::uint32_t number) : node(of), result(number) {}
+  ValueKey(const Tensor& tensor) : node(tensor.node()), result(tensor.result()) {}
+  friend bool operator==(const ValueKey&, const ValueKey&) = default;
+  friend auto operator<=>(const ValueKey&, const ValueKey&) = default;
+  template <class H>
+  friend H AbslHashValue(H state, const ValueKey& key) {
+    return H::combine(std::move(state), key.node, key.result);
+  }
+};
+
+/// Makes a node and infers its types; throws TraceError where the operands do not fit the op. Every
+/// op goes through here. What depends on no parameter is a lazy tensor, but for nodes of programs
+/// (BuildScope); under an EagerScope it is evaluated at once. Returns the first result (of an op
+/// without results: a handle to the node).
 Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
             std::vector<Function> regions = {});
 /// The same for an op of several results.
@@ -72,17 +97,29 @@ class LocationScope {
   const SourceLocation* outer_;
 };
 
+/// While one lives, what this thread makes are nodes of a program: no lazy tensors, though they
+/// depend on no parameter. Traces and passes hold one.
+class BuildScope {
+ public:
+  BuildScope() noexcept;
+  ~BuildScope();
+  BuildScope(const BuildScope&) = delete;
+  BuildScope& operator=(const BuildScope&) = delete;
+};
+
 /// A node like `node` on other operands and with other regions, whose result types are the same;
-/// nothing is inferred or evaluated. The very same node where nothing differs.
+/// nothing is inferred, evaluated or made lazy. The very same node where nothing differs.
 Tensor rebuild(const Node* node, Operands operands, std::vector<Function> regions);
 Tensor rebuild(const Node* node, Operands operands);
-/// A node of given result types, for those who know them: parsers and passes that change a
+/// The same as make() with result types that are known: for parsers, and passes that change a
 /// signature.
 Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
                   SourceLocation at, std::vector<Function> regions = {});
 
 /// The number that the next node gets, or a later one.
 std::uint64_t next_id() noexcept;
+/// How many nodes this thread has made.
+std::uint64_t nodes_made() noexcept;
 
 // Constants.
 struct ConstantAttributes {
@@ -93,7 +130,10 @@ extern const OpDef kConstant;
 Tensor make_constant(Literal value, SourceLocation at = {});
 /// A scalar converted exactly to `dtype`; throws TraceError naming `at` where that is inexact.
 Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at);
-/// The value if it is there already: of a constant or an evaluated node; else null.
+/// The value of a constant; else null. What a program is may depend on it.
+const Literal* constant_value(const Tensor& tensor) noexcept;
+/// The value if it is there already: of a constant or an evaluated lazy tensor; else null. For
+/// evaluation: what a program is does not depend on what was evaluated.
 const Literal* known_value(const Tensor& tensor) noexcept;
 
 // Parameters. The token tells whether the trace that a parameter belongs to is still going on.
@@ -115,6 +155,9 @@ Tensor make_parameter(TensorType type, std::string name, std::int64_t index,
                       std::shared_ptr<RegionToken> region, SourceLocation at);
 inline bool is_parameter(const Node* node) { return node->op == &kParameter; }
 inline bool is_constant(const Node* node) { return node->op == &kConstant; }
+inline bool is_lazy(const Node* node) { return node->cell != nullptr; }
+/// The op that made a value: for messages.
+std::string_view op_name(const Node* node) noexcept;
 
 /// Throws TraceError "op: finding", the place, and what `message` has from its second line on: the
 /// remedy.

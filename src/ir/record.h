@@ -121,8 +121,13 @@ enum class Cost : std::uint8_t {
   kHeavy,        // more than that: products, sorts, loops, whatever calls a region
 };
 
-/// What stands in every program without being computed.
-enum class OpKind : std::uint8_t { kOrdinary, kParameter, kConstant };
+/// What is no computation of a program.
+enum class OpKind : std::uint8_t {
+  kOrdinary,
+  kParameter,
+  kConstant,
+  kLazy,  // a lazy tensor (ir/lazy.h); stands in no program
+};
 
 /// The control flow that executors and texts have themselves. Constructs without any expand to
 /// those that have it.

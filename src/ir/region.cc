@@ -1,10 +1,8 @@
 #include "ir/region.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/stack.h"
 #include "fmt/format.h"
@@ -65,16 +63,21 @@ void check_depth(const std::string& what, SourceLocation at) {
       at);
 }
 
-bool is_copied_constant(const Tensor& tensor) {
-  const Literal* value = known_value(tensor);
+/// Does a value belong to the body of the region that began with `first_id`? Else it is captured.
+bool is_inside(const Tensor& tensor, std::uint64_t first_id) {
+  const Node* node = tensor.node();
+  if (is_lazy(node)) return false;  // whether it was evaluated or not, and whoever made it
+  if (node->id >= first_id) return true;
+  const Literal* value = constant_value(tensor);
   return value && value->elements() <= kCopiedConstantElements;
 }
 
 }  // namespace
 
 RegionTracer::RegionTracer(std::string name, std::string what, SourceLocation at)
-    : name_(std::move(name)), token_(std::make_shared<RegionToken>()) {
+    : name_(std::move(name)), token_(std::make_shared<RegionToken>()), made_before_(nodes_made()) {
   check_depth(what, at);
+  building_.emplace();
   token_->what = std::move(what);
   token_->at = at;
   token_->first_id = next_id();
@@ -103,15 +106,11 @@ Tensor RegionTracer::param(TensorType type, std::string name) {
 
 OpenRegion RegionTracer::finish(std::vector<Tensor> results,
                                 std::vector<std::string> result_names) {
+  building_.reset();
   OpenRegion region{std::move(name_), params_, std::move(results), std::move(result_names), {}, {}};
-  // The body: nodes since the region began stand by their ids, so that it comes out in order
-  // without a look at most of memory; constants that are older are few.
-  std::vector<const Node*> made(static_cast<std::size_t>(next_id() - token_->first_id));
-  absl::flat_hash_set<const Node*> older;
-  absl::flat_hash_set<std::pair<const Node*, std::uint32_t>> captured;
+  NodesById body(token_->first_id, nodes_made() - made_before_);
+  absl::flat_hash_set<ValueKey> captured;
   std::vector<const Node*> stack;
-  // What is looked at: the value itself if it is a leaf of this region, else its node, for the
-  // walk.
   auto visit = [&](const Tensor& tensor, const Node* user) {
     const Node* node = tensor.node();
     if (is_parameter(node)) {
@@ -119,40 +118,20 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
       if (&home == token_.get()) return;
       if (!home.open.load(std::memory_order_acquire)) escaped(node, *token_, user);
       if (node->id >= token_->first_id) mixed(node, *token_, user);
-    } else if (is_constant(node) ? node->id >= token_->first_id || is_copied_constant(tensor)
-                                 : node->id >= token_->first_id &&
-                                       !node->values.load(std::memory_order_acquire)) {
-      bool is_new = false;
-      if (node->id >= token_->first_id) {
-        const Node*& place = made[static_cast<std::size_t>(node->id - token_->first_id)];
-        is_new = !place;
-        place = node;
-      } else {
-        is_new = older.insert(node).second;
-      }
-      if (is_new) {
-        node->frozen.store(true, std::memory_order_relaxed);
-        stack.push_back(node);
-      }
+    } else if (is_inside(tensor, token_->first_id)) {
+      if (body.insert(node)) stack.push_back(node);
       return;
     }
-    if (captured.emplace(node, tensor.result()).second) region.captures.push_back(tensor);
+    if (captured.insert(tensor).second) region.captures.push_back(tensor);
   };
-  {
-    std::lock_guard lock(lazy_mutex());
-    for (const Tensor& result : region.results)
-      visit(checked(result, token_->what.c_str(), token_->at), nullptr);
-    while (!stack.empty()) {
-      const Node* node = stack.back();
-      stack.pop_back();
-      for (const Tensor& operand : node->operands) visit(operand, node);
-    }
+  for (const Tensor& result : region.results)
+    visit(checked(result, token_->what.c_str(), token_->at), nullptr);
+  while (!stack.empty()) {
+    const Node* node = stack.back();
+    stack.pop_back();
+    for (const Tensor& operand : node->operands) visit(operand, node);
   }
-  region.body.assign(older.begin(), older.end());
-  std::sort(region.body.begin(), region.body.end(),
-            [](const Node* a, const Node* b) { return a->id < b->id; });
-  std::copy_if(made.begin(), made.end(), std::back_inserter(region.body),
-               [](const Node* node) { return node != nullptr; });
+  region.body = body.take();
   return region;
 }
 
@@ -170,31 +149,41 @@ std::vector<Tensor> union_captures(std::span<const OpenRegion> regions) {
 }
 
 Function close_region(OpenRegion region, std::span<const Tensor> captures) {
-  Function::Data data{
-      std::move(region.name), std::move(region.params), {}, {}, std::move(region.result_names)};
-  if (captures.empty()) {
-    data.body = std::move(region.body);
-    data.results = std::move(region.results);
-    return FunctionAccess::make(std::move(data), true);  // by finish()
-  }
+  Function::Data data{std::move(region.name), std::move(region.params), std::move(region.body),
+                      std::move(region.results), std::move(region.result_names)};
+  if (captures.empty()) return FunctionAccess::make(std::move(data));
   auto token = std::make_shared<RegionToken>();
   token->what = data.name;
   token->open = false;
   Replay replay;
   for (const Tensor& capture : captures) {
     const auto* known = capture.node()->attributes.try_as<ParameterAttributes>();
-    std::string name = known ? known->name : std::string(capture.node()->op->name);
+    std::string name = known ? known->name : std::string(op_name(capture.node()));
     data.params.push_back(make_parameter(capture.type(), std::move(name),
                                          static_cast<std::int64_t>(data.params.size()), token,
                                          capture.node()->location()));
     replay.bind(capture, data.params.back());
   }
-  for (const Node* node : region.body) {
-    replay.copy(node);
-    data.body.push_back(replay(Tensor::of(node)).node());
+  return close(std::move(data), std::move(replay));
+}
+
+Function close_over_values(OpenRegion region, SourceLocation at, const std::string& user) {
+  const std::vector<Literal> values = evaluate(region.captures, at, user);
+  Replay replay;
+  std::vector<const Node*> body;
+  std::vector<Tensor> constants;
+  for (std::size_t i = 0; i < values.size(); i++) {
+    const Tensor& capture = region.captures[i];
+    constants.push_back(is_constant(capture.node())
+                            ? capture
+                            : make_constant(values[i], capture.node()->location()));
+    replay.bind(capture, constants.back());
+    body.push_back(constants.back().node());
   }
-  for (const Tensor& result : region.results) data.results.push_back(replay(result));
-  return FunctionAccess::make(std::move(data));
+  body.insert(body.end(), region.body.begin(), region.body.end());
+  return close({std::move(region.name), std::move(region.params), std::move(body),
+                std::move(region.results), std::move(region.result_names)},
+               std::move(replay));
 }
 
 Function trace_closed(std::string name, std::string what, std::span<const TensorType> types,
@@ -206,22 +195,19 @@ Function trace_closed(std::string name, std::string what, std::span<const Tensor
   for (std::size_t i = 0; i < types.size(); i++)
     params.push_back(tracer.param(types[i], fmt::format("p{}", i)));
   OpenRegion region = tracer.finish(fn(params));
-  // Constants of any size may come along: they are copied in, though large ones count as captured.
   for (const Tensor& capture : region.captures) {
-    if (!known_value(capture)) {
-      const Node* node = capture.node();
-      const std::string which =
-          is_parameter(node) ? fmt::format(", '{}'", node->attrs<ParameterAttributes>().name) : "";
-      throw TraceError(
-          fmt::format("{} uses a tensor {} from outside{}{}\n  at {}\n  It may use its arguments "
-                      "and constants only: "
-                      "combine the other values before or after.",
-                      what, capture.type().str(), which, in_brackets(node->location()), at.str()),
-          at);
-    }
+    const Node* node = capture.node();
+    if (!node->traced) continue;
+    const std::string which =
+        is_parameter(node) ? fmt::format(", '{}'", node->attrs<ParameterAttributes>().name) : "";
+    throw TraceError(
+        fmt::format("{} uses a tensor {} from outside{}{}\n  at {}\n  It may use its arguments "
+                    "and constants only: "
+                    "combine the other values before or after.",
+                    what, capture.type().str(), which, in_brackets(node->location()), at.str()),
+        at);
   }
-  std::vector<Tensor> results = std::move(region.results);
-  return Function::make(region.name, region.params, std::move(results));
+  return close_over_values(std::move(region), at, what);
 }
 
 }  // namespace rondo::ir

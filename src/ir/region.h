@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@ struct OpenRegion {
   std::vector<Tensor> results;
   std::vector<std::string> result_names;
   std::vector<const Node*> body;  // in id order, kept alive by the results
-  std::vector<Tensor>
-      captures;  // outer tensors that the body uses, in id order; small constants are none
+  /// Outer tensors that the body uses, in id order; small constants are none. A lazy tensor is
+  /// always one.
+  std::vector<Tensor> captures;
 };
 
 /// Makes the parameters of a region and finds its body. While it lives, its parameters count as
@@ -43,6 +45,8 @@ class RegionTracer {
   std::string name_;
   std::shared_ptr<RegionToken> token_;
   std::vector<Tensor> params_;
+  std::uint64_t made_before_;           // nodes of this thread
+  std::optional<BuildScope> building_;  // until it is finished
   bool sealed_ = false;
 };
 
@@ -59,9 +63,13 @@ std::vector<Tensor> union_captures(std::span<const OpenRegion> regions);
 /// ones, in this order.
 Function close_region(OpenRegion region, std::span<const Tensor> captures);
 
+/// Closes a region over the values of its captures, which it has as constants then. Throws
+/// TraceError, naming `user`, where one depends on a parameter.
+Function close_over_values(OpenRegion region, SourceLocation at, const std::string& user);
+
 /// Traces `fn` on parameters of the given types into a closed region that may use nothing from
-/// outside but constants: a reducer, a comparator. Throws TraceError naming `what` if it captures a
-/// tensor.
+/// outside but values: a reducer, a comparator. Throws TraceError naming `what` if it captures a
+/// tensor of a trace.
 Function trace_closed(std::string name, std::string what, std::span<const TensorType> types,
                       const std::function<std::vector<Tensor>(std::span<const Tensor>)>& fn,
                       SourceLocation at);

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "ir/lazy.h"
 #include "ir/node.h"
+#include "ir/region.h"
 
 namespace rondo {
 
@@ -56,10 +57,15 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
   if (tensor.empty()) return out << "(empty tensor)";
   if (!ir::depends_on_trace({&tensor, 1})) return out << tensor.eval().str();
   const ir::Node* node = tensor.node();
-  if (const auto* parameter = node->attributes.try_as<ir::ParameterAttributes>()) {
-    return out << tensor.type().str() << ' ' << parameter->name;
-  }
-  return out << tensor.type().str() << ' ' << node->op->name << '.' << node->id;
+  out << tensor.type().str() << ' ';
+  if (const auto* parameter = node->attributes.try_as<ir::ParameterAttributes>())
+    out << parameter->name;
+  else
+    out << node->op->name << '.' << node->id;
+  const auto& behind = ir::parameter_behind(node)->attrs<ir::ParameterAttributes>();
+  if (!behind.region || behind.region->open.load(std::memory_order_acquire)) return out;
+  return out << fmt::format(" (escaped: it depends on '{}' of {}{}, which is finished)",
+                            behind.name, behind.region->what, ir::in_brackets(behind.region->at));
 }
 
 namespace ir {

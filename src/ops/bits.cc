@@ -119,7 +119,7 @@ Tensor operator!(const Operand& x) {
     ops::fail("!",
               fmt::format("takes pred; the operand is {} (made by {} at {})\n  Ask x == 0, or take "
                           "~x for the bits of an integer.",
-                          tensor.type().str(), tensor.node()->op->name, made.str()),
+                          tensor.type().str(), ir::op_name(tensor.node()), made.str()),
               x.at().line ? x.at() : made);
   }
   return ops::unary_op(ops::kNot, {tensor, x.at()});

@@ -312,7 +312,7 @@ std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> 
     common = type.dtype;
   }
   auto literal_at = [&](std::size_t i) {
-    return std::clamp<std::int64_t>(index_at(*ir::known_value(starts[i]), 0), 0,
+    return std::clamp<std::int64_t>(index_at(*ir::constant_value(starts[i]), 0), 0,
                                     i < room.size() ? std::max<std::int64_t>(room[i], 0) : 0);
   };
   const DType narrow = common.value_or(DType::kS32);
@@ -326,7 +326,7 @@ std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> 
     if (!starts[i].is_scalar_literal()) {
       matched.push_back(wide ? wide_index(starts[i], at) : starts[i]);
     } else if (starts[i].dtype() == dtype &&
-               index_at(*ir::known_value(starts[i]), 0) == literal_at(i)) {
+               index_at(*ir::constant_value(starts[i]), 0) == literal_at(i)) {
       matched.push_back(starts[i]);
     } else {
       matched.push_back(index_constant(literal_at(i), dtype, at));

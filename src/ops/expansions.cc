@@ -9,21 +9,6 @@ namespace rondo::ops {
 
 namespace {
 
-/// Gives the nodes that were made since `first_id` another place in the user's program.
-void relocate(const Tensor& result, std::uint64_t first_id, SourceLocation at) {
-  std::vector<const Node*> left{result.node()};
-  while (!left.empty()) {
-    // The nodes are new and nobody else has seen them.
-    Node* node = const_cast<Node*>(left.back());
-    left.pop_back();
-    if (node->id < first_id || (node->file == at.file && node->line == at.line)) continue;
-    node->file = at.file;
-    node->function = at.function;
-    node->line = at.line;
-    for (const Tensor& operand : node->operands) left.push_back(operand.node());
-  }
-}
-
 double largest_float(DType dtype) {
   return dtype == DType::kF64 || dtype == DType::kC128 ? std::numeric_limits<double>::max()
                                                        : std::numeric_limits<float>::max();
@@ -118,18 +103,14 @@ Tensor times_wave(const Tensor& factor, const Tensor& wave, const Tensor& angle)
 }  // namespace
 
 Tensor apply_formula(const ir::Node& node, std::span<const Tensor> operands, Formula formula) {
-  const std::uint64_t first_id = ir::next_id();
+  const ir::LocationScope scope(node.location());
   const DType dtype = node.type().dtype;
-  Tensor result;
   if (is_floating(dtype) && byte_width(dtype) == 2) {
     std::vector<Tensor> wide;
     for (const Tensor& operand : operands) wide.push_back(convert(operand, DType::kF32));
-    result = convert(formula(wide), dtype);
-  } else {
-    result = formula(operands);
+    return convert(formula(wide), dtype);
   }
-  relocate(result, first_id, node.location());
-  return result;
+  return formula(operands);
 }
 
 Tensor sinh_formula(std::span<const Tensor> operands) {

@@ -44,7 +44,7 @@ Tensor reduced_in_front(const Node& node, const Tensor& x) {
 }
 
 bool is_identity(Combiner combiner, const Tensor& init) {
-  const Literal* value = ir::known_value(init);
+  const Literal* value = ir::constant_value(init);
   return value && value->identical(combiner_identity(combiner, init.dtype()));
 }
 

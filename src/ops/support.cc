@@ -55,7 +55,7 @@ Tensor any_tensor(std::string_view op, const Operand& operand) {
 
 Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at) {
   if (!x.is_scalar_literal() || x.dtype() == dtype) return x;
-  const Literal& value = *ir::known_value(x);
+  const Literal& value = *ir::constant_value(x);
   const SourceLocation made = x.node()->location();
   return for_dtype(value.dtype(), [&]<class T>() {
     return ir::make_constant(

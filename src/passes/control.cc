@@ -20,14 +20,14 @@ const Literal* constant_value(const Tensor& tensor) {
 /// Whether a condition holds (for any lane) on inits, as far as they are constants.
 std::optional<bool> condition_at_first(const ir::RegionLayout& layout) {
   const Function& condition = layout.node->regions[*layout.condition];
-  absl::flat_hash_map<std::pair<const Node*, std::uint32_t>, Literal> known;
+  absl::flat_hash_map<ir::ValueKey, Literal> known;
   for (std::size_t p = layout.index; p < layout.params(); p++) {
     const Literal* value = constant_value(layout.node->operands[layout.operand_of_param(p)]);
-    if (value) known.emplace(std::pair(condition.parameters()[p].node(), 0u), *value);
+    if (value) known.emplace(condition.parameters()[p], *value);
   }
   auto find = [&](const Tensor& tensor) -> const Literal* {
     if (const Literal* value = constant_value(tensor)) return value;
-    const auto found = known.find({tensor.node(), tensor.result()});
+    const auto found = known.find(tensor);
     return found == known.end() ? nullptr : &found->second;
   };
   for (const Node* node : condition.body()) {
@@ -39,7 +39,7 @@ std::optional<bool> condition_at_first(const ir::RegionLayout& layout) {
     std::optional<std::vector<Literal>> values = fold_values(node, operands);
     if (!values) continue;
     for (std::uint32_t i = 0; i < values->size(); i++)
-      known.emplace(std::pair(node, i), std::move((*values)[i]));
+      known.emplace(ir::ValueKey(node, i), std::move((*values)[i]));
   }
   const Literal* result = find(condition.outputs()[0]);
   if (!result) return std::nullopt;

@@ -1,7 +1,6 @@
 #include "passes/cse.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -12,29 +11,17 @@ namespace {
 
 using ir::Node;
 
-std::pair<const Node*, std::uint32_t> identity(const Tensor& tensor) {
-  return {tensor.node(), tensor.result()};
-}
-
 bool takes_either_order(const Node* node) {
   return node->op->commutative && node->operands.size() == 2;
 }
 
 std::size_t hash_of(const Node* node) {
-  if (ir::is_constant(node)) {
-    constexpr std::size_t kHashedBytes = 256;
-    const Literal& value = node->attrs<ir::ConstantAttributes>().value;
-    const std::string_view bytes(reinterpret_cast<const char*>(value.bytes()),
-                                 static_cast<std::size_t>(value.type().bytes()));
-    return absl::HashOf(node->op, value.dtype(), bytes.size(), bytes.substr(0, kHashedBytes));
-  }
   std::size_t hash = absl::HashOf(node->op, node->attributes.hash(), node->operands.size());
   if (takes_either_order(node)) {
-    // Named, since std::minmax would give references to what is gone.
-    const auto a = identity(node->operands[0]), b = identity(node->operands[1]);
+    const ir::ValueKey a = node->operands[0], b = node->operands[1];
     return absl::HashOf(hash, std::min(a, b), std::max(a, b));
   }
-  for (const Tensor& operand : node->operands) hash = absl::HashOf(hash, identity(operand));
+  for (const Tensor& operand : node->operands) hash = absl::HashOf(hash, ir::ValueKey(operand));
   return hash;
 }
 

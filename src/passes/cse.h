@@ -4,8 +4,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "ir/node.h"
+#include "ir/structure.h"
 #include "passes/rewrite.h"
-#include "passes/structure.h"
 
 namespace rondo::passes {
 
@@ -13,7 +13,7 @@ namespace rondo::passes {
 /// and regions (by structure).
 class CommonExpressions {
  public:
-  CommonExpressions(StructureTable& structures, RegionFacts& facts)
+  CommonExpressions(ir::StructureTable& structures, RegionFacts& facts)
       : structures_(structures), facts_(facts) {}
 
   /// A node met before that computes the same; else the node itself, which is remembered. What is
@@ -23,7 +23,7 @@ class CommonExpressions {
  private:
   bool equal(const ir::Node* a, const ir::Node* b) const;
 
-  StructureTable& structures_;
+  ir::StructureTable& structures_;
   RegionFacts& facts_;
   absl::flat_hash_map<std::size_t, absl::InlinedVector<const ir::Node*, 1>> by_hash_;
 };

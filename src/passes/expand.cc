@@ -25,6 +25,7 @@ constexpr int kDeepestExpansion = 100;
 
 bool target_has(const Node& node, Target target) {
   const ir::OpDef& op = *node.op;
+  if (op.kind == ir::OpKind::kLazy) return false;
   if (op.kind != ir::OpKind::kOrdinary) return true;
   if (target == Target::kInterpreter) return op.runs() || op.flow != ir::Flow::kNone;
   if (op.in_text && !op.in_text(node)) return false;
@@ -256,6 +257,7 @@ class Expander {
 
 Function expand(const Function& function, Target target) {
   const ir::EagerPause pause;
+  const ir::BuildScope building;
   return Expander(target).run(function);
 }
 

@@ -34,10 +34,9 @@ class HoistedNodes {
     }
     if (nodes_.empty()) return;
     absl::flat_hash_set<const Node*> leaving(nodes_.begin(), nodes_.end());
-    absl::flat_hash_set<std::pair<const Node*, std::uint32_t>> seen;
+    absl::flat_hash_set<ir::ValueKey> seen;
     auto use = [&](const Tensor& value) {
-      if (leaving.contains(value.node()) && seen.emplace(value.node(), value.result()).second)
-        used_.push_back(value);
+      if (leaving.contains(value.node()) && seen.insert(value).second) used_.push_back(value);
     };
     for (const Node* node : function_.body()) {
       if (leaving.contains(node)) continue;

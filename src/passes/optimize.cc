@@ -34,8 +34,10 @@ void mark_simplified(const Function& function) {
 }  // namespace
 
 Function optimize(const Function& function) {
+  static_cast<void>(function.body());  // throws for an empty one
   const ir::EagerPause pause;
-  StructureTable structures;
+  const ir::BuildScope building;
+  ir::StructureTable structures;
   RegionFacts facts;
   const FunctionPass simplify = [&](const Function& f) {
     return simplify_function(f, structures, facts);

@@ -14,7 +14,7 @@ namespace rondo::passes {
 namespace {
 
 using ir::Node;
-using Value = std::pair<const Node*, std::uint32_t>;
+using Value = ir::ValueKey;
 using ir::RegionLayout;
 using Role = RegionLayout::Role;
 

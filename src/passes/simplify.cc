@@ -19,7 +19,7 @@ constexpr int kMostRewrites = 32;
 
 class Simplifier {
  public:
-  Simplifier(const Function& function, StructureTable& structures, RegionFacts& facts)
+  Simplifier(const Function& function, ir::StructureTable& structures, RegionFacts& facts)
       : rewrite_(function),
         watched_(function, facts),
         facts_(facts),
@@ -95,7 +95,7 @@ class Simplifier {
 
 }  // namespace
 
-Function simplify_function(const Function& function, StructureTable& structures,
+Function simplify_function(const Function& function, ir::StructureTable& structures,
                            RegionFacts& facts) {
   return Simplifier(function, structures, facts).run();
 }

@@ -2,13 +2,13 @@
 // flow and common subexpressions.
 #pragma once
 
+#include "ir/structure.h"
 #include "passes/rewrite.h"
-#include "passes/structure.h"
 
 namespace rondo::passes {
 
 /// One function, not its regions.
-Function simplify_function(const Function& function, StructureTable& structures,
+Function simplify_function(const Function& function, ir::StructureTable& structures,
                            RegionFacts& facts);
 
 }  // namespace rondo::passes

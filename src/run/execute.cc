@@ -185,11 +185,13 @@ const Function& Executable::function() const {
   return impl_->function;
 }
 
-EagerScope::EagerScope() : entered_(!ir::tracing()) {
-  if (entered_) ir::enter_eager();
+EagerScope::EagerScope() {
+  if (ir::tracing()) return;
+  scopes_ = ir::eager_scopes();
+  scopes_->fetch_add(1, std::memory_order_relaxed);
 }
 EagerScope::~EagerScope() {
-  if (entered_) ir::leave_eager();
+  if (scopes_) scopes_->fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace rondo

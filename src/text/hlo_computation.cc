@@ -86,7 +86,7 @@ class HloComputation {
     explicit operator bool() const { return base != nullptr; }
   };
   using Names = absl::InlinedVector<Name, 4>;
-  using Element = std::pair<const Node*, std::uint32_t>;
+  using Element = ir::ValueKey;
 
   bool takes_tuple() const { return role_ != HloRole::kEntry && role_ != HloRole::kCombiner; }
 

@@ -58,12 +58,7 @@ JitCache::Run JitCache::run(std::span<const Tensor> arguments, const std::string
       entry->ready = true;
     }
   }
-  std::vector<Literal> values;
-  values.reserve(arguments.size());
-  for (const Tensor& argument : arguments) {
-    const Literal* known = ir::known_value(argument);
-    values.push_back(known ? *known : argument.eval());
-  }
+  const std::vector<Literal> values = ir::evaluate(arguments, {});
   Run run{{}, entry->prototype};
   for (Literal& result : entry->executable.run(values))
     run.results.push_back(ir::make_constant(std::move(result)));

@@ -109,12 +109,12 @@ class ReverseWalk {
   /// The last place of the body at which a value that can have a cotangent is used; its end for
   /// results. What is used later as well has a sum when the walk back comes to a node.
   void set_last_use(const Tensor& value, std::size_t place) {
-    if (path_.is_active(value)) last_use_.try_emplace(key_of(value), place);
+    if (path_.is_active(value)) last_use_.try_emplace(value, place);
   }
   Flags summed_operands(const Node* node, std::size_t place) const {
     Flags flags;
     for (const Tensor& operand : node->operands) {
-      const auto last = last_use_.find(key_of(operand));
+      const auto last = last_use_.find(operand);
       flags.push_back(last != last_use_.end() && last->second > place);
     }
     return flags;
@@ -153,7 +153,7 @@ class ReverseWalk {
   ir::Derivatives& driver_;
   Function function_;
   ActivePath path_;
-  absl::flat_hash_map<Key, std::size_t> last_use_;
+  absl::flat_hash_map<ValueKey, std::size_t> last_use_;
   ir::Replay replay_;
   std::vector<Step> steps_;
   std::vector<Tensor> results_;

@@ -16,22 +16,21 @@ namespace rondo::transforms {
 using ir::Flags;
 using ir::Node;
 
-using Key = std::pair<const Node*, std::uint32_t>;
-inline Key key_of(const Tensor& tensor) { return {tensor.node(), tensor.result()}; }
+using ir::ValueKey;
 
 /// Tangents of the values of a program; empty ones are not kept.
 class TangentMap {
  public:
   Tensor get(const Tensor& of) const {
-    const auto found = map_.find(key_of(of));
+    const auto found = map_.find(of);
     return found == map_.end() ? Tensor() : found->second;
   }
   void set(const Tensor& of, Tensor tangent) {
-    if (!tangent.empty()) map_.insert_or_assign(key_of(of), std::move(tangent));
+    if (!tangent.empty()) map_.insert_or_assign(of, std::move(tangent));
   }
 
  private:
-  absl::flat_hash_map<Key, Tensor> map_;
+  absl::flat_hash_map<ValueKey, Tensor> map_;
 };
 
 /// The cotangents of the values of a program. Those of its parameters may be sums of a program
@@ -39,22 +38,22 @@ class TangentMap {
 class CotangentMap {
  public:
   void bind(const Tensor& value, ir::CotangentSum* sum) {
-    if (sum) sums_.insert_or_assign(key_of(value), sum);
+    if (sum) sums_.insert_or_assign(value, sum);
   }
   ir::CotangentSum& operator[](const Tensor& value) {
-    const auto [found, is_new] = sums_.try_emplace(key_of(value), nullptr);
+    const auto [found, is_new] = sums_.try_emplace(value, nullptr);
     if (is_new) found->second = &own_.emplace_back();
     return *found->second;
   }
   bool is_zero(const Tensor& value) const {
-    const auto found = sums_.find(key_of(value));
+    const auto found = sums_.find(value);
     return found == sums_.end() || found->second->empty();
   }
   /// Those of the results of a node, all of whose uses have been seen.
   std::vector<Tensor> take_results(const Node* node) {
     std::vector<Tensor> all(node->types.size());
     for (std::uint32_t r = 0; r < all.size(); r++) {
-      const auto found = sums_.find(Key{node, r});
+      const auto found = sums_.find(ValueKey(node, r));
       if (found != sums_.end()) all[r] = found->second->take();
     }
     return all;
@@ -70,7 +69,7 @@ class CotangentMap {
 
  private:
   std::deque<ir::CotangentSum> own_;
-  absl::flat_hash_map<Key, ir::CotangentSum*> sums_;
+  absl::flat_hash_map<ValueKey, ir::CotangentSum*> sums_;
 };
 
 inline bool any_of(const Flags& flags) {
@@ -87,18 +86,18 @@ class ActivePath {
   ActivePath(const Function& function, const Flags& parameters, const Flags& results) {
     for (std::size_t i = 0; i < parameters.size(); i++) {
       const Tensor& parameter = function.parameters()[i];
-      if (parameters[i] && ir::has_tangent(parameter.type())) perturbed_.insert(key_of(parameter));
+      if (parameters[i] && ir::has_tangent(parameter.type())) perturbed_.insert(parameter);
     }
     for (const Node* node : function.body()) {
       if (node->op->zero_derivative) continue;
       const bool any = std::any_of(node->operands.begin(), node->operands.end(),
                                    [&](const Tensor& t) { return is_perturbed(t); });
       for (std::uint32_t r = 0; any && r < node->types.size(); r++) {
-        if (ir::has_tangent(node->types[r])) perturbed_.insert(Key{node, r});
+        if (ir::has_tangent(node->types[r])) perturbed_.insert(ValueKey(node, r));
       }
     }
     const auto activate = [&](const Tensor& tensor) {
-      if (is_perturbed(tensor)) active_.insert(key_of(tensor));
+      if (is_perturbed(tensor)) active_.insert(tensor);
     };
     for (std::size_t i = 0; i < results.size(); i++) {
       if (results[i]) activate(function.outputs()[i]);
@@ -111,11 +110,11 @@ class ActivePath {
     }
   }
 
-  bool is_perturbed(const Tensor& tensor) const { return perturbed_.contains(key_of(tensor)); }
+  bool is_perturbed(const Tensor& tensor) const { return perturbed_.contains(tensor); }
   bool is_active(const Node* node, std::uint32_t result) const {
-    return active_.contains(Key{node, result});
+    return active_.contains(ValueKey(node, result));
   }
-  bool is_active(const Tensor& tensor) const { return active_.contains(key_of(tensor)); }
+  bool is_active(const Tensor& tensor) const { return active_.contains(tensor); }
   Flags active_results(const Node* node) const {
     Flags flags(node->types.size());
     for (std::uint32_t r = 0; r < node->types.size(); r++) flags[r] = is_active(node, r);
@@ -128,8 +127,8 @@ class ActivePath {
   }
 
  private:
-  absl::flat_hash_set<Key> perturbed_;
-  absl::flat_hash_set<Key> active_;
+  absl::flat_hash_set<ValueKey> perturbed_;
+  absl::flat_hash_set<ValueKey> active_;
 };
 
 }  // namespace rondo::transforms

@@ -8,6 +8,7 @@
 #include "ir/kernel.h"
 #include "ir/node.h"
 #include "rondo/rondo.h"
+#include "support/definition.h"
 
 namespace rondo::testing {
 
@@ -27,7 +28,8 @@ class NoHost : public ir::Host {
 /// place of input i.
 inline Literal call_kernel(const Tensor& made, const std::vector<Literal*>& inputs,
                            std::uint64_t last_uses) {
-  const std::unique_ptr<ir::Kernel> kernel = ir::prepare(*made.node());
+  const Tensor node = definition_of(made);
+  const std::unique_ptr<ir::Kernel> kernel = ir::prepare(*node.node());
   std::vector<const std::byte*> operands;
   for (const Literal* input : inputs) operands.push_back(input->bytes());
   Literal output;

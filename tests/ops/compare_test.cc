@@ -3,6 +3,7 @@
 
 #include "ops/elementwise.h"
 #include "ops/vectors.h"
+#include "support/definition.h"
 
 namespace rondo {
 namespace {
@@ -108,12 +109,14 @@ TEST(Compare, NamesItsDirectionInText) {
                p = vec<bool>({true});
   auto hlo = [](const Tensor& t) {
     std::string out;
-    t.node()->op->hlo_attributes(*t.node(), out);
+    const Tensor node = definition_of(t);
+    node.node()->op->hlo_attributes(*node.node(), out);
     return out;
   };
   auto stablehlo = [](const Tensor& t) {
     std::string out;
-    t.node()->op->stablehlo_attributes(*t.node(), out);
+    const Tensor node = definition_of(t);
+    node.node()->op->stablehlo_attributes(*node.node(), out);
     return out;
   };
   EXPECT_EQ(hlo(x < 1), ", direction=LT");

@@ -4,6 +4,7 @@
 #include "ir/node.h"
 #include "ops/call_kernel.h"
 #include "ops/moved.h"
+#include "support/definition.h"
 
 namespace rondo::testing {
 namespace {
@@ -114,7 +115,8 @@ TEST(DynamicSlice, TheStartsOfTheProgramHaveOneDtype) {
   const Tensor x = zeros(f32({1000, 1000}));
   auto expect_dtype = [&](DType dtype, const Tensor& first, const Tensor& second) {
     const Tensor sliced = dynamic_slice(x, {first, second}, {1, 1});
-    const ir::Node* node = sliced.node();
+    const Tensor defined = definition_of(sliced);
+    const ir::Node* node = defined.node();
     ASSERT_EQ(node->operands.size(), 3u);
     EXPECT_EQ(node->operand_type(1).dtype, dtype);
     EXPECT_EQ(node->operand_type(2).dtype, dtype);

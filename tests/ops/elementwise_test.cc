@@ -6,6 +6,7 @@
 
 #include "ops/call_kernel.h"
 #include "ops/vectors.h"
+#include "support/definition.h"
 
 namespace rondo {
 namespace {
@@ -229,7 +230,7 @@ TEST(Places, AreThoseOfTheOperatorOrCall) {
   const std::string place = "elementwise_test.cc:" + std::to_string(__LINE__ + 1);
   const Tensor y = exp(x * 2);
   EXPECT_EQ(y.node()->location().str(), place);
-  EXPECT_EQ(y.node()->operand(0).node()->location().str(), place);
+  EXPECT_EQ(definition_of(y).node()->operand(0).node()->location().str(), place);
 }
 
 TEST(Complex, PartsAndConjugates) {

@@ -10,6 +10,7 @@
 #include "ops/expanded.h"
 #include "ops/slopes.h"
 #include "ops/vectors.h"
+#include "support/definition.h"
 
 namespace rondo {
 namespace {
@@ -207,11 +208,12 @@ TEST(Expansions, StandAtTheUsersLine) {
   const Tensor x = vec<float>({0.5f});
   const std::uint32_t line = __LINE__ + 1;
   const Tensor y = asinh(x);
-  const Tensor expanded = y.node()->op->expand(*y.node(), y.node()->operands)[0];
+  const Tensor node = definition_of(y);
+  const Tensor expanded = node.node()->op->expand(*node.node(), node.node()->operands)[0];
   std::vector<Tensor> left{expanded};
   int nodes = 0;
   while (!left.empty()) {
-    const Tensor tensor = left.back();
+    const Tensor tensor = definition_of(left.back());
     left.pop_back();
     if (tensor.same_as(x)) continue;
     nodes++;

@@ -10,6 +10,7 @@
 #include "ir/node.h"
 #include "ops/moved.h"
 #include "ops/vectors.h"
+#include "support/definition.h"
 
 namespace rondo {
 namespace {
@@ -315,7 +316,7 @@ TEST(ReduceBy, ErrorsOfTheCombinerAreTheUsers) {
 TEST(Reduce, KnowsItsCombinersAgain) {
   using ops::Combiner;
   auto combiner = [](const Tensor& reduced) {
-    return ops::known_combiner(reduced.node()->regions[0]);
+    return ops::known_combiner(definition_of(reduced).node()->regions[0]);
   };
   const Tensor x = vec<float>({1, 2, 3}), flags = vec_of<bool>(std::vector<int>{1, 0});
   EXPECT_EQ(combiner(sum(x)), Combiner::kAdd);
@@ -329,7 +330,8 @@ TEST(Reduce, KnowsItsCombinersAgain) {
   EXPECT_EQ(combiner(reduce(x, 0, {0}, [](Tensor a, Tensor b) { return a - b; })),
             Combiner::kOther);
   // The regions of sums of one dtype are one object.
-  EXPECT_TRUE(sum(x).node()->regions[0].same_as(sum(x * 2, {0}).node()->regions[0]));
+  EXPECT_TRUE(definition_of(sum(x)).node()->regions[0].same_as(
+      definition_of(sum(x * 2, {0})).node()->regions[0]));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "ir/node.h"
 #include "ops/moved.h"
 #include "ops/vectors.h"
+#include "support/definition.h"
 
 namespace rondo {
 namespace {
@@ -155,7 +156,9 @@ TEST(Sort, TheComparatorsMeanTheOrder) {
 }
 
 TEST(Sort, KnowsItsComparatorsAgain) {
-  auto order = [](const Tensor& sorted) { return ops::known_order(sorted.node()->regions[0]); };
+  auto order = [](const Tensor& sorted) {
+    return ops::known_order(definition_of(sorted).node()->regions[0]);
+  };
   const Tensor x = vec<float>({3, 1, 2});
   EXPECT_TRUE(order(sort(x)).has_value());
   EXPECT_TRUE(order(argsort(x)).has_value());

@@ -1,4 +1,4 @@
-#include "passes/structure.h"
+#include "ir/structure.h"
 
 #include "ir/function_data.h"
 #include "passes/check.h"
@@ -6,7 +6,7 @@
 namespace rondo::testing {
 namespace {
 
-using passes::structural_key;
+using ir::structure_of;
 
 Function newton(int steps, float start) {
   return trace(
@@ -19,25 +19,25 @@ Function newton(int steps, float start) {
 }
 
 TEST(Structure, EqualForTheSameProgramTracedTwice) {
-  EXPECT_EQ(structural_key(newton(5, 1.0f)), structural_key(newton(5, 1.0f)));
+  EXPECT_EQ(structure_of(newton(5, 1.0f)), structure_of(newton(5, 1.0f)));
 }
 
 TEST(Structure, ConstantsCountByContent) {
-  EXPECT_NE(structural_key(newton(5, 1.0f)), structural_key(newton(6, 1.0f)));
-  EXPECT_NE(structural_key(newton(5, 1.0f)), structural_key(newton(5, 1.5f)));
+  EXPECT_NE(structure_of(newton(5, 1.0f)), structure_of(newton(6, 1.0f)));
+  EXPECT_NE(structure_of(newton(5, 1.0f)), structure_of(newton(5, 1.5f)));
   // A long array whose text is cut in the middle.
   auto with_array = [](std::int64_t odd) {
     std::vector<std::int64_t> values(1000, 1);
     values[500] = odd;
     return trace([&](Tensor x) { return x + constant(values, {1000}); }, s64({1000}));
   };
-  EXPECT_EQ(structural_key(with_array(3)), structural_key(with_array(3)));
-  EXPECT_NE(structural_key(with_array(3)), structural_key(with_array(4)));
+  EXPECT_EQ(structure_of(with_array(3)), structure_of(with_array(3)));
+  EXPECT_NE(structure_of(with_array(3)), structure_of(with_array(4)));
 }
 
 TEST(Structure, NegativeZeroAndNanAreConstantsOfTheirOwn) {
   auto plus = [](float value) {
-    return structural_key(trace([&](Tensor x) { return x + value; }, f32()));
+    return structure_of(trace([&](Tensor x) { return x + value; }, f32()));
   };
   EXPECT_NE(plus(0.0f), plus(-0.0f));
   EXPECT_EQ(plus(std::nanf("")), plus(std::nanf("")));
@@ -45,7 +45,7 @@ TEST(Structure, NegativeZeroAndNanAreConstantsOfTheirOwn) {
 
 TEST(Structure, TypesOperandsAndAttributesCount) {
   const auto key = [](const TensorType& type, auto f) {
-    return structural_key(trace(f, type, type));
+    return structure_of(trace(f, type, type));
   };
   const auto subtract = [](Tensor x, Tensor y) { return x - y; };
   EXPECT_NE(key(f32(), subtract), key(f64(), subtract));
@@ -70,12 +70,12 @@ TEST(Structure, NamesOfParametersPlacesAndOrderOfCreationDoNotCount) {
         return std::tuple(first + second);
       },
       f32(), f32());
-  EXPECT_EQ(structural_key(f), structural_key(g));
+  EXPECT_EQ(structure_of(f), structure_of(g));
 }
 
 TEST(Structure, LoopNamesCountBecauseTheStatisticsShowThem) {
   auto loop = [](const std::string& name) {
-    return structural_key(trace(
+    return structure_of(trace(
         [&](Tensor x) {
           return fori_loop(0, 3, [](Tensor, Tensor s) { return s + 1.0f; }, x, {.name = name});
         },
@@ -88,7 +88,7 @@ TEST(Structure, LoopNamesCountBecauseTheStatisticsShowThem) {
 
 TEST(Structure, TheOrderOfTapsCounts) {
   const auto key = [](bool swapped) {
-    return structural_key(trace(
+    return structure_of(trace(
         [&](Tensor x) {
           Tensor a, b;
           if (swapped) b = tap(x, "b");
@@ -116,12 +116,12 @@ TEST(Structure, EqualRegionsCountAsEqualWhetherTheyAreOneObjectOrTwo) {
         },
         f32());
   };
-  EXPECT_EQ(structural_key(twice(body, body)), structural_key(twice(body, twin)));
+  EXPECT_EQ(structure_of(twice(body, body)), structure_of(twice(body, twin)));
   const Function other = trace([](Tensor s) { return s * 3.0f; }, f32());
-  EXPECT_NE(structural_key(twice(body, body)), structural_key(twice(body, other)));
-  EXPECT_NE(structural_key(twice(body, other)), structural_key(twice(other, body)));
+  EXPECT_NE(structure_of(twice(body, body)), structure_of(twice(body, other)));
+  EXPECT_NE(structure_of(twice(body, other)), structure_of(twice(other, body)));
 
-  passes::StructureTable table;
+  ir::StructureTable table;
   EXPECT_EQ(table.number(body), table.number(twin));
   EXPECT_NE(table.number(body), table.number(other));
 }
@@ -135,8 +135,8 @@ TEST(Structure, LengthAndNestingCostNoStack) {
         },
         f32());
   };
-  EXPECT_EQ(structural_key(chain(1)), structural_key(chain(1)));
-  EXPECT_NE(structural_key(chain(1)), structural_key(chain(2)));
+  EXPECT_EQ(structure_of(chain(1)), structure_of(chain(1)));
+  EXPECT_NE(structure_of(chain(1)), structure_of(chain(2)));
   auto nest = [](float innermost) {
     return trace(
         [&](Tensor x) {
@@ -149,8 +149,8 @@ TEST(Structure, LengthAndNestingCostNoStack) {
         },
         f32());
   };
-  EXPECT_EQ(structural_key(nest(1)), structural_key(nest(1)));
-  EXPECT_NE(structural_key(nest(1)), structural_key(nest(2)));
+  EXPECT_EQ(structure_of(nest(1)), structure_of(nest(1)));
+  EXPECT_NE(structure_of(nest(1)), structure_of(nest(2)));
 }
 
 }  // namespace

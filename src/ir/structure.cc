@@ -1,0 +1,200 @@
+#include "ir/structure.h"
+
+#include <utility>
+
+#include "absl/hash/hash.h"
+
+namespace rondo::ir {
+
+namespace {
+
+/// The outside sees when it runs, if not what it computes.
+bool order_is_seen(const Node* node) {
+  return node->op->observer || node->op->layout;
+}
+
+/// A function in an order that depends on its wiring only: operands first, in the order in which
+/// the results need them; then what only the outside sees.
+struct CanonicalOrder {
+  std::vector<const Node*> nodes;
+  absl::flat_hash_map<const Node*, std::uint64_t> numbers;  // the parameters' first
+
+  explicit CanonicalOrder(const Function& function) {
+    nodes.reserve(function.body().size());
+    numbers.reserve(function.body().size() + function.parameters().size());
+    for (const Tensor& param : function.parameters()) numbers.emplace(param.node(), numbers.size());
+    std::vector<std::pair<const Node*, std::size_t>> stack;  // with the next operand to look at
+    constexpr std::uint64_t kUnderWay = ~std::uint64_t{0};
+    auto visit = [&](const Tensor& tensor) {
+      if (numbers.try_emplace(tensor.node(), kUnderWay).second)
+        stack.emplace_back(tensor.node(), 0);
+    };
+    std::uint64_t next = numbers.size();
+    auto walk = [&](const Tensor& last) {
+      visit(last);
+      while (!stack.empty()) {
+        auto& [node, operand] = stack.back();
+        if (operand < node->operands.size()) {
+          visit(node->operands[operand++]);
+          continue;
+        }
+        numbers[node] = next++;
+        nodes.push_back(node);
+        stack.pop_back();
+      }
+    };
+    for (const Tensor& result : function.outputs()) walk(result);
+    for (const Node* node : function.body()) {
+      if (order_is_seen(node)) walk(Tensor::of(node));
+    }
+  }
+};
+
+}  // namespace
+
+class StructureWriter {
+ public:
+  void number(std::uint64_t value) {
+    std::string& out = structure_.wiring_;
+    for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+    out += static_cast<char>(value);
+  }
+  void type(const TensorType& of) {
+    number(static_cast<std::uint64_t>(of.dtype));
+    number(of.shape.size());
+    for (std::int64_t dim : of.shape) number(static_cast<std::uint64_t>(dim));
+  }
+  template <class NumberOf>
+  void node(const Node* node, std::uint64_t own, StructureTable& regions, NumberOf number_of) {
+    number(reinterpret_cast<std::uintptr_t>(node->op));
+    number(node->types.size());
+    for (const TensorType& of : node->types) type(of);
+    number(node->operands.size());
+    for (const Tensor& operand : node->operands) {
+      number(own - number_of(operand));  // near in most cases, so that one byte will do
+      number(operand.result());
+    }
+    structure_.attributes_.push_back(node->attributes);
+    number(node->regions.size());
+    for (const Function& region : node->regions) number(regions.number(region));
+  }
+  /// One function; its regions are numbered already.
+  void function(const Function& function, const CanonicalOrder& order, StructureTable& regions) {
+    const auto number_of = [&](const Tensor& tensor) { return order.numbers.at(tensor.node()); };
+    number(function.parameters().size());
+    for (const Tensor& param : function.parameters()) type(param.type());
+    number(order.nodes.size());
+    for (const Node* of : order.nodes) node(of, order.numbers.at(of), regions, number_of);
+    number(function.outputs().size());
+    for (const Tensor& result : function.outputs()) {
+      number(number_of(result));
+      number(result.result());
+    }
+    for (const Node* of : function.body()) {
+      if (order_is_seen(of)) number(order.numbers.at(of));
+    }
+  }
+  /// All structures of a table, by their numbers.
+  void table(const StructureTable& table) {
+    std::vector<const Structure*> all(table.size());
+    for (const auto& [structure, at] : table.numbers_) all[at] = &structure;
+    for (const Structure* structure : all) {
+      number(structure->wiring_.size());
+      structure_.wiring_ += structure->wiring_;
+      structure_.attributes_.insert(structure_.attributes_.end(), structure->attributes_.begin(),
+                                    structure->attributes_.end());
+    }
+  }
+  Structure finish() {
+    std::size_t hash = absl::HashOf(structure_.wiring_);
+    for (const Attributes& attributes : structure_.attributes_)
+      hash = absl::HashOf(hash, attributes.hash());
+    structure_.hash_ = hash;
+    return std::move(structure_);
+  }
+
+ private:
+  Structure structure_;
+};
+
+namespace {
+
+/// A function whose regions are being numbered.
+struct OpenStructure {
+  Function function;
+  CanonicalOrder order;
+  std::size_t next_node = 0;
+  std::size_t next_region = 0;
+};
+
+}  // namespace
+
+std::uint32_t StructureTable::number(const Function& function) {
+  std::vector<OpenStructure> stack;
+  auto enter = [&](const Function& entered) {
+    if (!by_identity_.contains(entered.identity()))
+      stack.push_back({entered, CanonicalOrder(entered)});
+  };
+  enter(function);
+  while (!stack.empty()) {
+    OpenStructure& top = stack.back();
+    if (top.next_node < top.order.nodes.size()) {
+      const Node* node = top.order.nodes[top.next_node];
+      if (top.next_region < node->regions.size()) {
+        enter(node->regions[top.next_region++]);
+      } else {
+        top.next_node++;
+        top.next_region = 0;
+      }
+      continue;
+    }
+    StructureWriter writer;
+    writer.function(top.function, top.order, *this);
+    const std::uint32_t number = numbers_.try_emplace(writer.finish(), size()).first->second;
+    by_identity_.emplace(top.function.identity(), number);
+    kept_.push_back(std::move(top.function));
+    stack.pop_back();
+  }
+  return by_identity_.at(function.identity());
+}
+
+Structure structure_of(const Function& function) {
+  // Regions are met in an order that depends on structure only, so that their numbers do, whether
+  // equal ones are one object or not.
+  StructureTable table;
+  table.number(function);
+  StructureWriter writer;
+  writer.table(table);
+  return writer.finish();
+}
+
+Structure structure_of(const LazyProgram& program, std::span<const TensorType> types,
+                       std::span<const Tensor> outputs) {
+  StructureTable table;
+  StructureWriter writer;
+  absl::flat_hash_map<const Node*, std::uint64_t> numbers;
+  std::uint64_t next = 0;
+  const auto number_of = [&](const Tensor& tensor) { return numbers.at(tensor.node()); };
+  writer.number(program.values.size());
+  for (std::size_t i = 0; i < program.values.size(); i++) {
+    writer.number(numbers.try_emplace(program.values[i].node(), next++).first->second);
+    writer.number(program.values[i].result());
+    writer.type(types[i]);
+  }
+  writer.number(program.steps.size());
+  for (const LazyProgram::Step& step : program.steps) {
+    const Node* node = step.node.node();
+    const std::uint64_t own = numbers.try_emplace(node, next++).first->second;
+    if (!step.again) writer.node(node, own, table, number_of);
+    if (step.lazy) numbers.try_emplace(step.lazy, own);
+  }
+  writer.number(outputs.size());
+  for (const Tensor& output : outputs) {
+    writer.number(number_of(output));
+    writer.number(output.result());
+  }
+  writer.table(table);
+  return writer.finish();
+}
+
+}  // namespace rondo::ir

@@ -1,0 +1,121 @@
+// What closing a function costs and owns.
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "counted_op.h"
+#include "gtest/gtest.h"
+#include "ir/function_data.h"
+#include "rondo/rondo.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RONDO_TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define RONDO_TEST_SANITIZED 1
+#endif
+#endif
+
+namespace {
+thread_local std::size_t largest_request = 0;
+}  // namespace
+
+// Without a sanitizer, which has an allocator of its own, this program sees what is asked for.
+#if !defined(RONDO_TEST_SANITIZED)
+void* operator new(std::size_t size) {
+  largest_request = std::max(largest_request, size);
+  if (void* block = std::malloc(size)) return block;
+  throw std::bad_alloc();
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+#endif
+
+namespace rondo::testing {
+namespace {
+
+TEST(Closing, NodesComeOutByIdWhoeverMadeThem) {
+  const Tensor old = Tensor(1.0f);
+  const std::uint64_t first = ir::next_id();
+  const std::uint64_t made = ir::nodes_made();
+  std::vector<Tensor> own{Tensor(2.0f), Tensor(3.0f), Tensor(4.0f)};
+  Tensor foreign;
+  std::thread([&] {
+    for (int i = 0; i < 5000; i++) foreign = Tensor(5.0f);
+  }).join();
+  own.push_back(Tensor(6.0f));
+  for (const bool near : {true, false}) {
+    ir::NodesById nodes(first, near ? 100'000 : ir::nodes_made() - made);
+    EXPECT_TRUE(nodes.insert(own[3].node()));
+    EXPECT_TRUE(nodes.insert(foreign.node()));
+    EXPECT_TRUE(nodes.insert(own[0].node()));
+    EXPECT_TRUE(nodes.insert(old.node()));
+    EXPECT_FALSE(nodes.insert(own[0].node()));
+    EXPECT_FALSE(nodes.insert(old.node()));
+    const std::vector<const ir::Node*> sorted{old.node(), own[0].node(), foreign.node(),
+                                              own[3].node()};
+    EXPECT_EQ(nodes.take(), sorted);
+  }
+}
+
+TEST(Closing, OtherThreadsNodesCostNothing) {
+  largest_request = 0;
+  trace(
+      [&](Tensor x) {
+        std::thread([] {
+          for (int i = 0; i < 400'000; i++) Tensor(1.0f);
+        }).join();
+        return x + 1.0f;
+      },
+      f32());
+  EXPECT_LT(largest_request, std::size_t{100'000}) << "a place for each of their nodes is 3.2 MB";
+}
+
+TEST(Closing, AFunctionOwnsItsBody) {
+  auto life = std::make_shared<int>();
+  const Tensor x = ir::make_parameter(f32(), "x", 0, nullptr, {});
+  const Tensor result = x + 1.0f;
+  Function function;
+  {
+    const Tensor seen = counted(x, kWatched, life);
+    Function::Data data{"f", {x}, {}, {result}, {}};
+    data.body = {seen.node(), result.node()->operand(1).node(), result.node()};
+    std::sort(data.body.begin(), data.body.end(),
+              [](const ir::Node* a, const ir::Node* b) { return a->id < b->id; });
+    function = FunctionAccess::make(std::move(data));
+  }
+  EXPECT_EQ(life.use_count(), 2);
+  function.verify();
+  EXPECT_EQ(function.stats().ops.at("watched"), 1);
+  function = Function();
+  EXPECT_EQ(life.use_count(), 1);
+}
+
+TEST(Closing, ConstantsThatBeginAlikeHashApart) {
+  std::vector<std::size_t> hashes;
+  std::vector<float> values(1000, 1.0f);
+  for (int i = 0; i < 2000; i++) {
+    values[i % 2 == 0 ? 500 : 999] = static_cast<float>(i + 2);
+    const Tensor constant{Literal::from(values)};
+    hashes.push_back(constant.node()->attributes.hash());
+  }
+  std::sort(hashes.begin(), hashes.end());
+  EXPECT_EQ(std::unique(hashes.begin(), hashes.end()), hashes.end());
+}
+
+TEST(Closing, EqualAttributesHashAlike) {
+  const auto hash = [](const Tensor& t) { return t.node()->attributes.hash(); };
+  const auto node = [](const Function& f) { return f.outputs()[0]; };
+  const auto sums = [&](std::int64_t axis) {
+    return node(trace([&](Tensor x) { return sum(x, {axis}); }, f32({2, 2})));
+  };
+  EXPECT_EQ(hash(sums(0)), hash(sums(0)));
+  EXPECT_NE(hash(sums(0)), hash(sums(1)));
+  EXPECT_NE(hash(Tensor(0.0f)), hash(Tensor(-0.0f))) << "constants are told apart by their bytes";
+}
+
+}  // namespace
+}  // namespace rondo::testing

@@ -1,0 +1,57 @@
+// An op that tells when its kernel runs and when its node is gone.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "ir/kernel.h"
+#include "ir/node.h"
+#include "rondo/rondo.h"
+
+namespace rondo::testing {
+
+/// Counts the runs of a kernel, over all threads.
+inline std::atomic<int> evaluations{0};
+
+/// Lives as long as a node.
+struct Life {
+  std::shared_ptr<int> held;
+  bool operator==(const Life&) const { return true; }  // the same structure
+};
+inline void print_field(std::string& out, const Life&) { out += "life"; }
+inline std::size_t hash_field(const Life&) { return 0; }
+struct CountedAttributes {
+  Life life;
+  bool operator==(const CountedAttributes&) const = default;
+};
+
+inline ir::InferredTypes infer_counted(const ir::InferContext& context) {
+  return {context.type(0)};
+}
+inline void counted_kernel(const ir::KernelRun& run) {
+  evaluations++;
+  std::memcpy(run.results[0], run.operands[0], static_cast<std::size_t>(run.node.type().bytes()));
+}
+
+inline const ir::OpDef kCounted{.name = "counted",
+                                .arity = 1,
+                                .infer = infer_counted,
+                                .prepare = ir::prepare_function<counted_kernel>,
+                                .zero_derivative = true};
+/// The same, seen from outside.
+inline const ir::OpDef kWatched{.name = "watched",
+                                .arity = 1,
+                                .infer = infer_counted,
+                                .prepare = ir::prepare_function<counted_kernel>,
+                                .observer = true,
+                                .zero_derivative = true};
+
+/// x. The shared pointer is held by the node.
+inline Tensor counted(const Tensor& x, const ir::OpDef& op = kCounted,
+                      std::shared_ptr<int> life = nullptr) {
+  return ir::make(op, {x}, CountedAttributes{{std::move(life)}}, SourceLocation::current());
+}
+
+}  // namespace rondo::testing
