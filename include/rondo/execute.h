@@ -90,6 +90,11 @@ struct RunOptions {
   std::function<void(std::string_view, const Literal&)> on_tap = nullptr;
   /// The most threads that a run may use, from 1. The interpreter takes one, however many it may.
   std::optional<int> threads = std::nullopt;
+  /// The run ends with an ExecutionError where the first NaN or infinity arises: it names the op,
+  /// the loops around it and their trips, the operands' values and the user's line. An infinity
+  /// that the program has as a constant is none. It runs on the reference executor, slowly.
+  /// RONDO_CHECK_FINITE=1 sets it for all runs.
+  bool check_finite = false;
   RunStats* stats = nullptr;  // filled with the statistics of this run
 };
 

@@ -10,6 +10,7 @@
 #include "control_flow/counted.h"
 #include "fmt/args.h"
 #include "fmt/format.h"
+#include "interpreter/finite.h"
 
 namespace rondo::interpreter {
 
@@ -79,6 +80,7 @@ std::vector<Literal> Machine::run(std::span<const Literal> arguments) {
   for (const Literal& argument : arguments) meter_.current += argument.type().bytes();
   meter_.peak = meter_.current;
   const Program& program = *bundle_.programs[0];
+  if (options_.check_finite) check_arguments_finite(program.function, arguments);
   FrameLease lease(*this, 0);
   Literal* slots = lease.frame().slots.data();
   for (std::size_t i = 0; i < arguments.size(); i++) slots[program.parameters[i]] = arguments[i];
@@ -206,6 +208,19 @@ void Machine::run_kernel(const Program& program, const Instruction& instruction,
                     : &slots[references[i]];
   }
   op_evaluations_++;
+  // Copies share storage, and what is shared is not written over: the operands stay as they are.
+  std::vector<Literal> operands_kept;
+  if (options_.check_finite) {
+    for (const Literal* input : inputs) operands_kept.push_back(*input);
+  }
+  run_kernel_on(instruction, inputs, slots);
+  if (options_.check_finite)
+    check_results_finite(*instruction.node, operands_kept,
+                         {slots + instruction.output, instruction.outputs});
+}
+
+void Machine::run_kernel_on(const Instruction& instruction, std::span<Literal* const> inputs,
+                            Literal* slots) {
   if (!instruction.prepared) {
     ir::KernelCall call(*instruction.node, *instruction.results, inputs, instruction.movable,
                         {slots + instruction.output, instruction.outputs}, *this);

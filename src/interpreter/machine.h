@@ -52,6 +52,8 @@ class Machine final : public ir::Host {
 
   void execute(const Program& program, Frame& frame);
   void run_kernel(const Program& program, const Instruction& instruction, Literal* slots);
+  void run_kernel_on(const Instruction& instruction, std::span<Literal* const> inputs,
+                     Literal* slots);
   /// Storage for a result: that of an operand which is not used again and may be written over, or
   /// which the result is; else new.
   static Literal result_storage(const Instruction& instruction, std::size_t result,

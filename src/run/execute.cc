@@ -26,6 +26,11 @@ struct Executable::Impl {
   std::vector<TensorType> param_types;
   std::vector<LoopResiduals> memory_plan;
   std::int64_t bytes = 0;
+  Function expanded;
+  CompileOptions options;
+  /// For runs that only the reference can do.
+  mutable std::once_flag reference_made;
+  mutable std::shared_ptr<const ir::Prepared> reference;
   mutable std::mutex stats_mutex;
   mutable RunStats last_stats;
 };
@@ -87,6 +92,8 @@ Executable compile(const Function& function, const CompileOptions& options) {
   impl->function = options.optimize ? passes::optimize(function) : function;
   const Function expanded = passes::expand(impl->function, passes::Target::kInterpreter);
   impl->param_types = function.params();
+  impl->expanded = expanded;
+  impl->options = options;
   prepare(*impl, expanded, options);
   impl->bytes = ir::footprint(impl->function);
   if (!expanded.same_as(impl->function)) impl->bytes += ir::footprint(expanded);
@@ -144,6 +151,19 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
                     "leave it out.",
                     impl_->function.name(), *options.threads));
   }
+  static const bool always_check = [] {
+    const char* text = std::getenv("RONDO_CHECK_FINITE");
+    return text && std::string_view(text) == "1";
+  }();
+  const bool check_finite = options.check_finite || always_check;
+  RunOptions checked;
+  if (check_finite) {
+    std::call_once(impl_->reference_made, [&] {
+      impl_->reference = interpreter::reference_backend().prepare(impl_->expanded, impl_->options);
+    });
+    checked = options;
+    checked.check_finite = true;
+  }
   RunStats stats;
   const auto keep_stats = [&] {
     if (options.stats) *options.stats = stats;
@@ -151,7 +171,8 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
     impl_->last_stats = std::move(stats);
   };
   try {
-    std::vector<Literal> results = impl_->prepared->run(arguments, options, stats);
+    std::vector<Literal> results = check_finite ? impl_->reference->run(arguments, checked, stats)
+                                                : impl_->prepared->run(arguments, options, stats);
     keep_stats();
     return results;
   } catch (...) {

@@ -1,0 +1,79 @@
+// What compiling says of a program, and what it refuses.
+#include <string>
+#include <thread>
+
+#include "executor/agreement.h"
+
+namespace rondo::testing {
+namespace {
+
+TEST(Compile, ProgramIsTheLoopsThatRun) {
+  const Function f = trace(
+      [](Tensor n, Tensor x) {
+        return fori_loop(0, n, [](Tensor, Tensor y) { return y * 0.5f; }, x, {.name = "halve"});
+      },
+      s32(), f32());
+  const std::string text = compile(f, {.executor = Executor::kBytecode}).program();
+  EXPECT_NE(text.find("bytecode"), std::string::npos) << text;
+  EXPECT_NE(text.find("while"), std::string::npos) << text;
+  EXPECT_NE(text.find("'halve'"), std::string::npos) << text;
+  EXPECT_NE(text.find("multiply f32"), std::string::npos) << text;
+  const std::string reference = compile(f, {.executor = Executor::kReference}).program();
+  EXPECT_NE(reference.find("reference"), std::string::npos) << reference;
+}
+
+TEST(Compile, WhatCannotBeCompiledRunsOnTheReferenceAndSaysWhy) {
+  // A tape of a loop whose trips nobody knows grows.
+  const Function f =
+      trace(grad([](Tensor x) {
+              return while_loop([](Tensor y) { return y < 100; }, [](Tensor y) { return y * y; }, x,
+                                {.checkpoint = Checkpoint::tape()});
+            }),
+            f32());
+  const Executable compiled = compile(f, {.executor = Executor::kBytecode});
+  EXPECT_NE(compiled.program().find("cannot be compiled"), std::string::npos) << compiled.program();
+  // 2, 4, 16, 256: the derivative of x^8 at 2.
+  EXPECT_EQ(compiled.run({Literal::scalar(2.f)})[0].item<float>(), 8 * 128.f);
+}
+
+TEST(Compile, AProgramThatTakesMoreMemoryThanItMayIsRefused) {
+  const Function f = trace(
+      [](Tensor x) {
+        const Tensor y = sort(x);
+        return sum(y * reverse(y, {0}));
+      },
+      f32({10'000}));
+  CompileOptions options{.executor = Executor::kBytecode, .memory_limit = 10'000};
+  try {
+    compile(f, options);
+    FAIL() << "nothing was thrown";
+  } catch (const ExecutionError& error) {
+    EXPECT_NE(std::string(error.what()).find("memory_limit"), std::string::npos) << error.what();
+  }
+  options.memory_limit = 1'000'000;
+  EXPECT_NO_THROW(compile(f, options));
+}
+
+TEST(Compile, OneExecutableRunsOnManyThreads) {
+  const Function f = trace(
+      [](Tensor x) {
+        return fori_loop(
+            0, 50, [](Tensor i, Tensor y) { return sin(y) + convert(i, DType::kF32); }, x);
+      },
+      f32({100}));
+  const Executable compiled = compile(f, {.executor = Executor::kBytecode});
+  std::vector<std::thread> threads;
+  std::vector<int> equal(16, 0);
+  for (std::size_t t = 0; t < equal.size(); t++) {
+    threads.emplace_back([&, t] {
+      const Literal x = Literal::from(std::vector<float>(100, static_cast<float>(t)), {100});
+      const Literal first = compiled.run({x})[0];
+      for (int i = 0; i < 20; i++) equal[t] += compiled.run({x})[0].identical(first);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const int count : equal) EXPECT_EQ(count, 20);
+}
+
+}  // namespace
+}  // namespace rondo::testing
