@@ -9,7 +9,8 @@ namespace rondo::interpreter {
 
 /// Finds the reshapes of a function that need no instruction. `x[i]` is a slice and a reshape that
 /// drops its axis, `update(x, i, row)` a reshape that adds one and an update: half of what a scan
-/// does with its xs and ys. The kernels of slices and updates take a literal of either shape.
+/// does with its xs and ys. Kernels know places in memory and the types of their nodes, so that it
+/// does not matter to them under which of two shapes an array is kept.
 class Reshapes {
  public:
   explicit Reshapes(const Function& function);
