@@ -21,6 +21,15 @@ endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 rondo_find_package(Threads libc6-dev)
 
+# Optional: .npz files. Debian's own CMake package of libzip names tools that its -dev package does not
+# bring, so the header and the library are looked for.
+find_path(RONDO_ZIP_INCLUDE_DIR zip.h)
+find_library(RONDO_ZIP_LIBRARY zip)
+if(NOT RONDO_ZIP_INCLUDE_DIR OR NOT RONDO_ZIP_LIBRARY)
+  message(STATUS "Rondo: no libzip, so save_npz and load_npz are refused. On Debian: apt-get install "
+                 "libzip-dev.")
+endif()
+
 # What some ops are faster with. Without them the library has kernels of its own.
 set(RONDO_OPTIONAL_LIBRARIES "")
 set(RONDO_OPTIONAL_DEFINITIONS "")

@@ -51,3 +51,4 @@ target_include_directories(
             $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(rondo_header_only INTERFACE ${RONDO_LINK_LIBRARIES})
+target_compile_definitions(rondo_header_only INTERFACE ${RONDO_ZIP_DEFINITIONS})

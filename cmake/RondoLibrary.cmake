@@ -30,6 +30,23 @@ set(RONDO_ABSL_TARGETS
 # Only src/ includes Abseil and fmt, but header-only users compile src/ themselves.
 set(RONDO_LINK_LIBRARIES ${RONDO_ABSL_TARGETS} fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
 
+set(RONDO_ZIP_DEFINITIONS "")
+if(RONDO_ZIP_INCLUDE_DIR AND RONDO_ZIP_LIBRARY)
+  set(RONDO_ZIP_DEFINITIONS RONDO_HAS_LIBZIP)
+  # By its name: what is installed must not hold a path of the machine that built it.
+  list(APPEND RONDO_LINK_LIBRARIES zip)
+  get_filename_component(rondo_zip_dir "${RONDO_ZIP_LIBRARY}" DIRECTORY)
+  if(NOT rondo_zip_dir IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+    link_directories("${rondo_zip_dir}")
+  endif()
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/src/base/npz.cc"
+                              PROPERTIES COMPILE_DEFINITIONS RONDO_HAS_LIBZIP)
+  if(NOT RONDO_ZIP_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/src/base/npz.cc"
+                                PROPERTIES INCLUDE_DIRECTORIES "${RONDO_ZIP_INCLUDE_DIR}")
+  endif()
+endif()
+
 add_library(rondo ${rondo_source_paths})
 add_library(rondo::rondo ALIAS rondo)
 rondo_configure_target(rondo)

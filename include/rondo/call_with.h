@@ -1,11 +1,15 @@
-// Calls the functions that users give to loops, which may take a tuple state whole or spread.
+// Calls the functions that users give to loops, which may take a tuple state whole or spread; and
+// tells what a function takes.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include "rondo/dtype.h"
 
 namespace rondo {
 namespace detail {
@@ -35,10 +39,75 @@ struct Spread<std::array<T, N>> {
   using Elements = decltype(elements(std::make_index_sequence<N>{}));
 };
 
-template <class F, class... Args>
-concept Callable = requires(F& f, const Args&... args) {
-  f(args...);
+// A second candidate, as good as F's operator() const: better by its object, worse by its
+// arguments.
+template <class F>
+struct RivalOf : F {
+  using F::operator();
+  void operator()(...);
 };
+
+// Whether f(args...) finds a function, for a const f. Where it does, the rival makes the call
+// ambiguous, so that the body of a generic lambda is not compiled to find its result type: an error
+// in the body, which is an error and no mismatch, is left to the call itself.
+template <class F, class... Args>
+constexpr bool finds_const_function() {
+  if constexpr (sizeof...(Args) == 0 || !std::is_class_v<F> || std::is_final_v<F>) {
+    return std::is_invocable_v<const F&, Args...>;
+  } else {
+    return !requires(RivalOf<F> & rival) { rival(std::declval<Args>()...); };
+  }
+}
+
+template <class F, class... Args>
+inline constexpr bool kTakesConst =
+    finds_const_function<std::remove_cv_t<F>, Args...>();  // f is const
+template <class F, class... Args>
+inline constexpr bool kTakes =
+    kTakesConst<F, Args...> || std::is_invocable_v<std::remove_cv_t<F>&, Args...>;
+
+template <class F, class... Args>
+concept Callable = kTakes<F, const Args&...>;
+
+// The parameters of a function that is no template and has no overloads; void for others.
+template <class Call>
+struct ParametersOf {
+  using type = void;
+};
+template <class R, class... Ps>
+struct ParametersOf<R (*)(Ps...)> {
+  using type = Arguments<Ps...>;
+};
+template <class R, class... Ps>
+struct ParametersOf<R (*)(Ps...) noexcept> : ParametersOf<R (*)(Ps...)> {};
+template <class R, class F, class... Ps>
+struct ParametersOf<R (F::*)(Ps...)> : ParametersOf<R (*)(Ps...)> {};
+template <class R, class F, class... Ps>
+struct ParametersOf<R (F::*)(Ps...) const> : ParametersOf<R (*)(Ps...)> {};
+template <class R, class F, class... Ps>
+struct ParametersOf<R (F::*)(Ps...) noexcept> : ParametersOf<R (*)(Ps...)> {};
+template <class R, class F, class... Ps>
+struct ParametersOf<R (F::*)(Ps...) const noexcept> : ParametersOf<R (*)(Ps...)> {};
+
+template <class F>
+constexpr auto parameters_of() {
+  if constexpr (requires { &F::operator(); }) {
+    return std::type_identity<typename ParametersOf<decltype(&F::operator())>::type>{};
+  } else {
+    return std::type_identity<typename ParametersOf<F>::type>{};
+  }
+}
+template <class F>
+using parameters_t = typename decltype(parameters_of<std::decay_t<F>>())::type;
+
+template <class... Ps>
+constexpr std::size_t count_of(Arguments<Ps...>) {
+  return sizeof...(Ps);
+}
+template <class... Ps>
+constexpr bool any_number(Arguments<Ps...>) {
+  return (HostScalar<std::remove_cvref_t<Ps>> || ...);
+}
 
 template <class F, class Before, class State, class After>
 inline constexpr bool kCallable = false;

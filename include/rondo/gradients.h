@@ -110,10 +110,6 @@ ArgumentLeaves argument_leaves(SourceLocation at, const Args&... args) {
   return all;
 }
 
-/// What f returns for these arguments.
-template <class F, class... Args>
-using result_of_t = traced_t<std::invoke_result_t<const F&, traced_t<Args>...>>;
-
 /// A tree for each of the arguments I, of their leaves one after the other; one tree alone if there
 /// is one I.
 template <std::size_t... I, class... Args>
@@ -126,24 +122,24 @@ auto trees_of_arguments(std::span<const Tensor> leaves, const std::tuple<const A
 }
 
 template <class F, std::size_t... I>
-class ValueAndGrad {
+class ValueAndGrad : public LocatedCall<ValueAndGrad<F, I...>, F> {
  public:
   ValueAndGrad(F f, SourceLocation at) : f_(std::move(f)), at_(at) {}
 
+  SourceLocation made_at() const { return at_; }
   /// pair{value, gradient}.
   template <class... Args>
-  auto operator()(const Args&... args) const {
+  auto call(SourceLocation at, const Args&... args) const {
     static_assert(((I < sizeof...(Args)) && ...),
                   "rondo: grad is asked for an argument that the call does not have");
-    check_callable<F, Args...>();
-    using Out = result_of_t<F, Args...>;
+    using Out = result_of_t<const F, Args...>;
     static_assert(std::is_same_v<Out, Tensor>,
                   "rondo: the function of grad must return one tensor, a scalar; use vjp or jacrev "
                   "for others");
     static constexpr std::size_t kOf[] = {I...};
     std::optional<Out> prototype;
-    const GradientLeaves both = gradient(function_on_leaves(f_, prototype, args...),
-                                         argument_leaves(at_, args...), kOf, at_);
+    const GradientLeaves both = gradient(function_on_leaves(f_, prototype, at, args...),
+                                         argument_leaves(at, args...), kOf, at_);
     return std::pair(both.value, trees_of_arguments<I...>(both.gradients, std::tie(args...)));
   }
 
@@ -153,12 +149,13 @@ class ValueAndGrad {
 };
 
 template <class F, std::size_t... I>
-class Grad {
+class Grad : public LocatedCall<Grad<F, I...>, F> {
  public:
   Grad(F f, SourceLocation at) : both_(std::move(f), at) {}
+  SourceLocation made_at() const { return both_.made_at(); }
   template <class... Args>
-  auto operator()(const Args&... args) const {
-    return both_(args...).second;
+  auto call(SourceLocation at, const Args&... args) const {
+    return both_.call(at, args...).second;
   }
 
  private:
@@ -166,23 +163,23 @@ class Grad {
 };
 
 template <class F, bool kForward, std::size_t... I>
-class Jacobian {
+class Jacobian : public LocatedCall<Jacobian<F, kForward, I...>, F> {
  public:
   Jacobian(F f, SourceLocation at) : f_(std::move(f)), at_(at) {}
+  SourceLocation made_at() const { return at_; }
 
   /// A function of one tensor that returns a tree gives a tree of Jacobians like its result; one of
   /// trees that returns a tensor gives a tree like its argument; else a tree of trees. Where a
   /// struct of tensors cannot hold them, a std::vector has one for each of its leaves.
   template <class... Args>
-  auto operator()(const Args&... args) const {
+  auto call(SourceLocation at, const Args&... args) const {
     static_assert(((I < sizeof...(Args)) && ...),
                   "rondo: a Jacobian is asked for an argument that the call does not have");
-    check_callable<F, Args...>();
-    using Out = result_of_t<F, Args...>;
+    using Out = result_of_t<const F, Args...>;
     static constexpr std::size_t kOf[] = {I...};
     std::optional<Out> prototype;
-    const JacobianLeaves all = jacobian(function_on_leaves(f_, prototype, args...),
-                                        argument_leaves(at_, args...), kOf, kForward, at_);
+    const JacobianLeaves all = jacobian(function_on_leaves(f_, prototype, at, args...),
+                                        argument_leaves(at, args...), kOf, kForward, at_);
     const auto tied = std::tie(args...);
     const auto row = [&](std::size_t i) {
       return trees_of_arguments<I...>(all.jacobians[i], tied);
@@ -216,12 +213,14 @@ class Pullback {
 
   /// Throws TraceError where a cotangent does not fit its result.
   template <class Cotangent>
-  std::tuple<traced_t<Args>...> operator()(const Cotangent& cotangent,
-                                           SourceLocation at = SourceLocation::current()) const {
+  [[nodiscard("rondo: a pullback returns the cotangents; use them")]] std::tuple<traced_t<Args>...>
+  operator()(const Cotangent& cotangent, SourceLocation at = SourceLocation::current()) const {
     static_assert(TreeConvertible<Cotangent, Out>,
                   "rondo: the cotangent must be a tree like the function's result");
-    const std::vector<Tensor> pulled =
-        pull_(leaves_of(tree_cast<Out>(cotangent), "cotangent", at).values, at);
+    const Leaves given = leaves_of(tree_cast<Out>(cotangent, at), "cotangent", at);
+    check_same_structure("vjp: the cotangent", TreeStructure::of(prototype_), given.structure,
+                         "cotangent", at);
+    const std::vector<Tensor> pulled = pull_(given.values, at);
     std::span<const Tensor> leaves(pulled);
     return std::apply(
         [&](const auto&... arguments) {
@@ -289,47 +288,81 @@ auto hessian(F&& f, SourceLocation at = SourceLocation::current()) {
 /// tree per argument; tangents are like their primals. Throws TraceError where a tangent has
 /// another shape or dtype, and where f uses a function that only custom_vjp can differentiate.
 template <class F, class... Primals, class... Tangents>
-auto jvp(F&& f, const std::tuple<Primals...>& primals, const std::tuple<Tangents...>& tangents,
-         SourceLocation at = SourceLocation::current()) {
-  detail::check_callable<std::decay_t<F>, Primals...>();
+[[nodiscard("rondo: jvp returns the value and its tangent; use them")]] auto jvp(
+    F&& f, const std::tuple<Primals...>& primals, const std::tuple<Tangents...>& tangents,
+    SourceLocation at = SourceLocation::current()) {
+  using Called = const std::remove_cvref_t<F>;
+  constexpr detail::CallFault fault = detail::kCallFault<std::decay_t<F>, Primals...>;
+  (void)detail::AssertCall<fault>::ok;
   static_assert(sizeof...(Primals) == sizeof...(Tangents),
                 "rondo: jvp takes as many tangents as primals");
-  static_assert((TreeConvertible<Tangents, traced_t<Primals>> && ...),
-                "rondo: each tangent of jvp must be a tree like its primal");
-  using Out = detail::result_of_t<std::decay_t<F>, Primals...>;
-  std::optional<Out> prototype;
-  const detail::JvpLeaves both = std::apply(
-      [&](const auto&... args) {
-        return detail::jvp(detail::function_on_leaves(f, prototype, args...),
-                           detail::argument_leaves(at, args...),
-                           detail::leaves_of(tangents, "tangent", at).values, at);
+  const Called& called = f;
+  return std::apply(
+      [&](const auto&... given) {
+        return detail::with_passed<std::decay_t<F>, fault>(
+            at,
+            [&](const auto&... args) {
+              static_assert((TreeConvertible<Tangents, traced_t<decltype(args)>> && ...),
+                            "rondo: each tangent of jvp must be a tree like its primal");
+              using Out = detail::result_of_t<Called, std::remove_cvref_t<decltype(args)>...>;
+              const detail::Leaves moved = detail::leaves_of(tangents, "tangent", at);
+              detail::check_same_structure("jvp: the tuple of tangents",
+                                           TreeStructure::of_all(args...), moved.structure,
+                                           "tangent", at);
+              std::optional<Out> prototype;
+              const detail::JvpLeaves both =
+                  detail::jvp(detail::function_on_leaves(called, prototype, at, args...),
+                              detail::argument_leaves(at, args...), moved.values, at);
+              return std::pair<Out, Out>(detail::whole_tree_from(*prototype, both.results),
+                                         detail::whole_tree_from(*prototype, both.tangents));
+            },
+            given...);
       },
       primals);
-  return std::pair<Out, Out>(detail::whole_tree_from(*prototype, both.results),
-                             detail::whole_tree_from(*prototype, both.tangents));
 }
 
-/// f(primals...) and a function from a cotangent of its result to a tuple of cotangents of the
-/// primals: pair{out, pullback}. Errors of the call name no line (its arguments are all f's): those
-/// of the pullback name the line of its own call.
-template <class F, class... Primals>
-auto vjp(F&& f, const Primals&... primals) {
-  detail::check_callable<std::decay_t<F>, Primals...>();
-  using Out = detail::result_of_t<std::decay_t<F>, Primals...>;
-  std::optional<Out> prototype;
-  detail::VjpLeaves leaves =
-      detail::vjp(detail::function_on_leaves(f, prototype, primals...),
-                  detail::argument_leaves(SourceLocation{}, primals...), SourceLocation{});
-  Out out = detail::whole_tree_from(*prototype, leaves.results);
-  detail::Pullback<Out, Primals...> pullback(
-      std::move(leaves.pullback), out,
-      std::tuple<traced_t<Primals>...>(tree_cast<traced_t<Primals>>(primals)...));
-  return std::pair(std::move(out), std::move(pullback));
+namespace detail {
+
+template <class F, CallFault kFault, class... Primals>
+auto vjp_at(SourceLocation at, const F& f, const Primals&... given) {
+  return with_passed<F, kFault>(
+      at,
+      [&](const auto&... primals) {
+        using Out = result_of_t<const F, std::remove_cvref_t<decltype(primals)>...>;
+        std::optional<Out> prototype;
+        VjpLeaves leaves = detail::vjp(function_on_leaves(f, prototype, at, primals...),
+                                       argument_leaves(at, primals...), at);
+        Out out = whole_tree_from(*prototype, leaves.results);
+        Pullback<Out, std::remove_cvref_t<decltype(primals)>...> pullback(
+            std::move(leaves.pullback), out,
+            std::tuple<traced_t<decltype(primals)>...>(
+                tree_cast<traced_t<decltype(primals)>>(primals, at)...));
+        return std::pair(std::move(out), std::move(pullback));
+      },
+      given...);
 }
+
+}  // namespace detail
+
+/// f(primals...) and a function from a cotangent of its result to a tuple of cotangents of the
+/// primals: pair{out, pullback}. Errors of the pullback name the line of its own call.
+#define RONDO_VJP(types, names, params, args)                                        \
+  template <class F RONDO_UNPACK types>                                              \
+  [[nodiscard("rondo: vjp returns the value and its pullback; use them")]] auto vjp( \
+      F&& f, RONDO_UNPACK params SourceLocation at = SourceLocation::current()) {    \
+    constexpr detail::CallFault fault =                                              \
+        detail::kCallFault<std::remove_cvref_t<F> RONDO_UNPACK names>;               \
+    (void)detail::AssertCall<fault>::ok;                                             \
+    return detail::vjp_at<std::remove_cvref_t<F>, fault>(at, f RONDO_UNPACK args);   \
+  }
+RONDO_FOR_UP_TO_SIX(RONDO_VJP)
+#undef RONDO_VJP
 
 /// The same values, through which no derivative passes.
 template <class Tree>
-traced_t<Tree> stop_gradient(const Tree& tree, SourceLocation at = SourceLocation::current()) {
+[[nodiscard(
+    "rondo: stop_gradient returns the values that are held fixed; use them")]] traced_t<Tree>
+stop_gradient(const Tree& tree, SourceLocation at = SourceLocation::current()) {
   return transform_leaves<Tensor>(
       tree, [&](const auto& leaf) { return detail::stop_gradient(Tensor(leaf), at); });
 }
@@ -345,14 +378,15 @@ void append_leaves(Leaves& all, const Tree& tree, std::string_view root, SourceL
 }
 
 template <class F>
-class Checkpointed {
+class Checkpointed : public LocatedCall<Checkpointed<F>, F> {
  public:
   Checkpointed(F f, SourceLocation at) : f_(std::move(f)), at_(at) {}
+  SourceLocation made_at() const { return at_; }
   template <class... Args>
-  auto operator()(const Args&... args) const {
-    std::optional<result_of_t<F, Args...>> prototype;
+  auto call(SourceLocation at, const Args&... args) const {
+    std::optional<result_of_t<const F, Args...>> prototype;
     const std::vector<Tensor> results = detail::checkpoint(
-        function_on_leaves(f_, prototype, args...), argument_leaves(at_, args...).leaves, at_);
+        function_on_leaves(f_, prototype, at, args...), argument_leaves(at, args...).leaves, at_);
     return whole_tree_from(*prototype, results);
   }
 
@@ -362,13 +396,14 @@ class Checkpointed {
 };
 
 template <class F, class Rule>
-class CustomJvp {
+class CustomJvp : public LocatedCall<CustomJvp<F, Rule>, F> {
  public:
+  SourceLocation made_at() const { return at_; }
   CustomJvp(F f, Rule rule, SourceLocation at)
       : f_(std::move(f)), rule_(std::move(rule)), at_(at) {}
   template <class... Args>
-  auto operator()(const Args&... args) const {
-    using Out = result_of_t<F, Args...>;
+  auto call(SourceLocation at, const Args&... args) const {
+    using Out = result_of_t<const F, Args...>;
     std::optional<Out> prototype;
     const RegionCallable rule = [&](std::span<const Tensor> leaves) {
       const std::tuple<traced_t<Args>...> primals{tree_from(args, leaves)...};
@@ -381,8 +416,8 @@ class CustomJvp {
       return out;
     };
     const std::vector<Tensor> results =
-        detail::custom_jvp(function_on_leaves(f_, prototype, args...), rule,
-                           argument_leaves(at_, args...).leaves, at_);
+        detail::custom_jvp(function_on_leaves(f_, prototype, at, args...), rule,
+                           argument_leaves(at, args...).leaves, at_);
     return whole_tree_from(*prototype, results);
   }
 
@@ -393,13 +428,14 @@ class CustomJvp {
 };
 
 template <class F, class Fwd, class Bwd>
-class CustomVjp {
+class CustomVjp : public LocatedCall<CustomVjp<F, Fwd, Bwd>, F> {
  public:
+  SourceLocation made_at() const { return at_; }
   CustomVjp(F f, Fwd fwd, Bwd bwd, SourceLocation at)
       : f_(std::move(f)), fwd_(std::move(fwd)), bwd_(std::move(bwd)), at_(at) {}
   template <class... Args>
-  auto operator()(const Args&... args) const {
-    using Out = result_of_t<F, Args...>;
+  auto call(SourceLocation at, const Args&... args) const {
+    using Out = result_of_t<const F, Args...>;
     using Pair = std::decay_t<std::invoke_result_t<const Fwd&, traced_t<Args>...>>;
     static_assert(kIsPair<Pair>,
                   "rondo: fwd of custom_vjp must return std::pair{result, residuals}");
@@ -410,7 +446,7 @@ class CustomVjp {
       std::tuple<traced_t<Args>...> arguments{tree_from(args, leaves)...};
       auto both = std::apply(fwd_, std::move(arguments));
       Leaves out = leaves_of(tree_cast<Out>(std::get<0>(both), at_), "result", at_);
-      residuals = tree_cast<Residuals>(std::get<1>(both));
+      residuals = tree_cast<Residuals>(std::get<1>(both), at_);
       append_leaves(out, *residuals, "residual", at_);
       return out;
     };
@@ -425,8 +461,8 @@ class CustomVjp {
       return leaves_of(tree_cast<Cotangents>(std::move(pulled), at_), "cotangent", at_);
     };
     const std::vector<Tensor> results =
-        detail::custom_vjp(function_on_leaves(f_, prototype, args...), fwd, bwd,
-                           argument_leaves(at_, args...).leaves, at_);
+        detail::custom_vjp(function_on_leaves(f_, prototype, at, args...), fwd, bwd,
+                           argument_leaves(at, args...).leaves, at_);
     return whole_tree_from(*prototype, results);
   }
 
@@ -480,10 +516,10 @@ auto custom_vjp(F&& f, Fwd&& fwd, Bwd&& bwd, SourceLocation at = SourceLocation:
 template <class F, class... Args>
 void check_grads(const F& f, const std::tuple<Args...>& args, const CheckGradsOptions& options = {},
                  SourceLocation at = SourceLocation::current()) {
-  std::optional<detail::result_of_t<F, Args...>> prototype;
+  std::optional<detail::result_of_t<const F, Args...>> prototype;
   std::apply(
       [&](const auto&... each) {
-        detail::check_grads(detail::function_on_leaves(f, prototype, each...),
+        detail::check_grads(detail::function_on_leaves(f, prototype, at, each...),
                             detail::argument_leaves(at, each...), options, at);
       },
       args);

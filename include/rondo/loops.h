@@ -38,6 +38,9 @@ struct ForiOptions {
   bool reverse = false;     // the same indices, from the last to the first
   Checkpoint checkpoint = {};
   std::string name = {};
+  /// The index's dtype, an integer one, to which the bounds are converted. Without it: that of
+  /// bounds that are tensors; of C++ integers, whatever their type, s32 where both fit, else s64.
+  std::optional<DType> index = std::nullopt;
 };
 
 struct ScanOptions {
@@ -79,7 +82,18 @@ namespace detail {
 struct Leaves {
   std::vector<Tensor> values;
   std::vector<std::string> paths;
+  TreeStructure structure = {};  // of the tree that a user gave or returned; none for others
 };
+/// While it lives, an error about the dtype of one of these parameters can say which init it began
+/// with.
+class RONDO_API CarryOrigins {
+ public:
+  CarryOrigins(std::span<const Tensor> parameters, const Leaves& init);
+  ~CarryOrigins();
+  CarryOrigins(const CarryOrigins&) = delete;
+  CarryOrigins& operator=(const CarryOrigins&) = delete;
+};
+
 /// A user's lambda on leaves.
 using RegionCallable = std::function<Leaves(std::span<const Tensor>)>;
 
@@ -116,7 +130,8 @@ Leaves leaves_of(const Tree& tree, std::string_view root, SourceLocation at) {
     else
       leaves.values.push_back(Tensor(leaf, at));
   });
-  leaves.paths = leaf_paths(tree, root);
+  leaves.structure = TreeStructure::of(tree);
+  leaves.paths = leaves.structure.leaf_paths(root);
   return leaves;
 }
 
@@ -143,14 +158,81 @@ inline constexpr bool kIsPair<std::tuple<A, B>> = true;
 
 /// The condition of a while, on leaves.
 template <class State, class Cond>
-RegionCallable condition_on_leaves(Cond& cond, const State& prototype, SourceLocation at) {
-  return [&cond, &prototype, at](std::span<const Tensor> leaves) -> Leaves {
-    auto result = call_with(cond, whole_tree_from(prototype, leaves));
-    static_assert(std::is_convertible_v<decltype(result), Tensor>,
-                  "rondo: the condition of a while_loop must return one tensor, a scalar pred");
-    return leaves_of(result, "condition", at);
+RegionCallable condition_on_leaves(Cond& cond, const State& prototype, const Leaves& init,
+                                   SourceLocation at) {
+  return [&cond, &prototype, &init, at](std::span<const Tensor> leaves) -> Leaves {
+    const CarryOrigins origins(leaves, init);
+    return leaves_of(call_with(cond, whole_tree_from(prototype, leaves)), "condition", at);
   };
 }
+
+// What is wrong with a lambda of a loop.
+enum class LambdaFault { kNone, kNotTaken, kNumber, kVoid, kAnotherTree, kNoPair, kNoPredicate };
+
+// A lambda that is not called with these trees: because of its parameters, or of their number.
+template <class F>
+constexpr LambdaFault not_taken() {
+  using Parameters = parameters_t<std::decay_t<F>>;
+  if constexpr (!std::is_void_v<Parameters>) {
+    if constexpr (any_number(Parameters{})) return LambdaFault::kNumber;
+  }
+  return LambdaFault::kNotTaken;
+}
+
+template <class F, class State, class... Leading>
+constexpr LambdaFault body_fault() {
+  if constexpr (!CallableWith<F, Leading..., State>) {
+    return not_taken<F>();
+  } else {
+    using Result = call_result_t<F, Leading..., State>;
+    if constexpr (std::is_void_v<Result>)
+      return LambdaFault::kVoid;
+    else if constexpr (!TreeConvertible<Result, State>)
+      return LambdaFault::kAnotherTree;
+    else
+      return LambdaFault::kNone;
+  }
+}
+
+template <class F, class State>
+constexpr LambdaFault condition_fault() {
+  if constexpr (!CallableWith<F, State>) {
+    return not_taken<F>();
+  } else if constexpr (!std::is_convertible_v<call_result_t<F, State>, Tensor>) {
+    return LambdaFault::kNoPredicate;
+  } else {
+    return LambdaFault::kNone;
+  }
+}
+
+/// Does not compile, with the reason: the first thing that a loop asks for.
+template <LambdaFault kBody, LambdaFault kCondition = LambdaFault::kNone>
+struct AssertLambdas {
+  static_assert(kCondition != LambdaFault::kNotTaken,
+                "rondo: the condition does not take the state: give it one parameter of the "
+                "state's type, by value or by reference to const, or one for each element of a "
+                "tuple state");
+  static_assert(kCondition != LambdaFault::kNumber && kBody != LambdaFault::kNumber,
+                "rondo: a parameter of a loop's lambda is a C++ number, and it is called with "
+                "Tensors, which have no value while it is traced: write rondo::Tensor in its "
+                "place");
+  static_assert(kCondition != LambdaFault::kNoPredicate,
+                "rondo: the condition of a while_loop must return one tensor, a scalar pred");
+  static_assert(kBody != LambdaFault::kNotTaken,
+                "rondo: the body does not take the state: give it (after the index of a "
+                "fori_loop, before the element of a scan) one parameter of the state's type, by "
+                "value or by reference to const, or one for each element of a tuple state");
+  static_assert(kBody != LambdaFault::kVoid,
+                "rondo: the body must return the carry's type: this one returns nothing; add a "
+                "return statement");
+  static_assert(kBody != LambdaFault::kAnotherTree,
+                "rondo: the body must return the carry's type: this one returns another tree than "
+                "init");
+  static_assert(kBody != LambdaFault::kNoPair,
+                "rondo: the body must return the carry's type: the function of a scan returns "
+                "std::pair{carry, y}, with a carry like init");
+  static constexpr bool ok = kBody == LambdaFault::kNone && kCondition == LambdaFault::kNone;
+};
 
 }  // namespace detail
 
@@ -158,60 +240,69 @@ RegionCallable condition_on_leaves(Cond& cond, const State& prototype, SourceLoc
 /// same structure, shapes and dtypes. Zero trips return init. Throws TraceError where the body
 /// changes the carry, listing all leaves that differ.
 template <class State, class Cond, class Body>
-traced_t<State> while_loop(Cond&& cond, Body&& body, const State& init,
-                           const WhileOptions& options = {},
-                           SourceLocation at = SourceLocation::current()) {
+[[nodiscard(
+    "rondo: a loop changes nothing in place: it returns the last carry; use it")]] traced_t<State>
+while_loop(Cond&& cond, Body&& body, const State& init, const WhileOptions& options = {},
+           SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<State>;
-  const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
-    static_assert(!std::is_void_v<call_result_t<Body, Traced>>,
-                  "rondo: the body must return the carry's type: the body of this while_loop "
-                  "returns nothing");
-    auto next = call_with(body, detail::whole_tree_from(init, leaves));
-    static_assert(TreeConvertible<decltype(next), Traced>,
-                  "rondo: the body must return the carry's type: the body of this while_loop "
-                  "returns another tree than init");
-    return detail::leaves_of(tree_cast<Traced>(std::move(next), at), "carry", at);
-  };
-  return detail::whole_tree_from(
-      init, detail::while_loop(detail::condition_on_leaves(cond, init, at), on_leaves,
-                               detail::leaves_of(init, "carry", at), options, at));
+  if constexpr (detail::AssertLambdas<detail::body_fault<Body, Traced>(),
+                                      detail::condition_fault<Cond, Traced>()>::ok) {
+    const detail::Leaves start = detail::leaves_of(init, "carry", at);
+    const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
+      const detail::CarryOrigins origins(leaves, start);
+      auto next = call_with(body, detail::whole_tree_from(init, leaves));
+      return detail::leaves_of(tree_cast<Traced>(std::move(next), at), "carry", at);
+    };
+    return detail::whole_tree_from(
+        init, detail::while_loop(detail::condition_on_leaves(cond, init, start, at), on_leaves,
+                                 start, options, at));
+  } else {
+    return detail::whole_tree_from(init, {});
+  }
 }
 
-/// for (i = lower; i < upper; i += step) state = body(i, state). Bounds are integers or integer
-/// scalar tensors of one dtype, which is the index's; C++ integers give a loop with a known trip
-/// count. upper <= lower returns init. Throws TraceError where the body changes the carry, for
-/// other bounds, and for a step or an unroll below 1.
+/// for (i = lower; i < upper; i += step) state = body(i, state). Bounds are C++ integers or integer
+/// scalar tensors of one dtype; ForiOptions::index tells the index's dtype. C++ integers give a
+/// loop with a known trip count. upper <= lower returns init. Throws TraceError where the body
+/// changes the carry, for other bounds, and for a step or an unroll below 1.
 template <class State, class Body>
-traced_t<State> fori_loop(const Operand& lower, const Operand& upper, Body&& body,
-                          const State& init, const ForiOptions& options = {},
-                          SourceLocation at = SourceLocation::current()) {
+[[nodiscard(
+    "rondo: a loop changes nothing in place: it returns the last carry; use it")]] traced_t<State>
+fori_loop(const Operand& lower, const Operand& upper, Body&& body, const State& init,
+          const ForiOptions& options = {}, SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<State>;
-  const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
-    static_assert(!std::is_void_v<call_result_t<Body, Tensor, Traced>>,
-                  "rondo: the body must return the carry's type: the body of this fori_loop "
-                  "returns nothing");
-    auto next = call_with(body, leaves[0], detail::whole_tree_from(init, leaves.subspan(1)));
-    static_assert(TreeConvertible<decltype(next), Traced>,
-                  "rondo: the body must return the carry's type: the body of this fori_loop "
-                  "returns another tree than init");
-    return detail::leaves_of(tree_cast<Traced>(std::move(next), at), "carry", at);
-  };
-  return detail::whole_tree_from(
-      init, detail::fori_loop(lower, upper, on_leaves, detail::leaves_of(init, "carry", at),
-                              options, at));
+  if constexpr (detail::AssertLambdas<detail::body_fault<Body, Traced, Tensor>()>::ok) {
+    const detail::Leaves start = detail::leaves_of(init, "carry", at);
+    const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
+      const detail::CarryOrigins origins(leaves.subspan(1), start);
+      auto next = call_with(body, leaves[0], detail::whole_tree_from(init, leaves.subspan(1)));
+      return detail::leaves_of(tree_cast<Traced>(std::move(next), at), "carry", at);
+    };
+    return detail::whole_tree_from(init,
+                                   detail::fori_loop(lower, upper, on_leaves, start, options, at));
+  } else {
+    return detail::whole_tree_from(init, {});
+  }
 }
 
 namespace detail {
 
-/// A scan's lambda on leaves: carry and y, and the last y as the prototype of ys.
+/// A scan's lambda on leaves: carry and y, and the last y as the prototype of ys. `called` names
+/// the loop in errors.
 template <class Traced, class Ys, class Call>
-RegionCallable step_on_leaves(Call call, std::optional<Ys>& y_prototype, SourceLocation at) {
-  return [call, &y_prototype, at](std::span<const Tensor> leaves) {
+RegionCallable step_on_leaves(Call call, std::optional<Ys>& y_prototype, const char* called,
+                              SourceLocation at) {
+  return [call, &y_prototype, called, at](std::span<const Tensor> leaves) {
     auto result = call(leaves);
     auto& [carry, y] = result;
     Leaves out = leaves_of(tree_cast<Traced>(std::move(carry), at), "carry", at);
-    y_prototype = tree_cast<Ys>(std::move(y), at);
-    Leaves ys = leaves_of(*y_prototype, "y", at);
+    Ys next_y = tree_cast<Ys>(std::move(y), at);
+    Leaves ys = leaves_of(next_y, "y", at);
+    if (y_prototype) {
+      check_same_structure(std::string(called) + ": the y of a later trip",
+                           TreeStructure::of(*y_prototype), ys.structure, "y", at);
+    }
+    y_prototype = std::move(next_y);
     out.values.insert(out.values.end(), ys.values.begin(), ys.values.end());
     out.paths.insert(out.paths.end(), ys.paths.begin(), ys.paths.end());
     return out;
@@ -219,11 +310,37 @@ RegionCallable step_on_leaves(Call call, std::optional<Ys>& y_prototype, SourceL
 }
 
 template <class Result, class Traced>
-constexpr bool returns_carry_and_y() {
-  if constexpr (kIsPair<Result>)
-    return TreeConvertible<std::tuple_element_t<0, Result>, Traced>;
+constexpr LambdaFault step_result_fault() {
+  if constexpr (!kIsPair<Result>)
+    return LambdaFault::kNoPair;
+  else if constexpr (!TreeConvertible<std::tuple_element_t<0, Result>, Traced>)
+    return LambdaFault::kNoPair;
   else
-    return false;
+    return LambdaFault::kNone;
+}
+
+template <class F, class Carry, class Xs>
+constexpr LambdaFault scan_fault() {
+  if constexpr (!CallableWithTrailing<F, Carry, Xs>)
+    return not_taken<F>();
+  else
+    return step_result_fault<std::decay_t<call_trailing_result_t<F, Carry, Xs>>, Carry>();
+}
+
+template <class F, class Xs>
+constexpr LambdaFault map_fault() {
+  if constexpr (!CallableWith<F, Xs>)
+    return not_taken<F>();
+  else
+    return std::is_void_v<call_result_t<F, Xs>> ? LambdaFault::kVoid : LambdaFault::kNone;
+}
+
+template <class F, class Carry>
+constexpr LambdaFault while_scan_fault() {
+  if constexpr (!CallableWith<F, Carry>)
+    return not_taken<F>();
+  else
+    return step_result_fault<std::decay_t<call_result_t<F, Carry>>, Carry>();
 }
 
 }  // namespace detail
@@ -233,26 +350,29 @@ constexpr bool returns_carry_and_y() {
 /// empty tuple as y is none. The structure, shapes and dtypes of the carry stay. Throws TraceError
 /// where they change, and where the lengths of xs differ, listing all of them.
 template <class Carry, class Xs, class F>
-auto scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {},
-          SourceLocation at = SourceLocation::current()) {
+[[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] auto
+scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {},
+     SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<Carry>;
-  using Result = std::decay_t<call_trailing_result_t<F, Traced, traced_t<Xs>>>;
-  static_assert(detail::returns_carry_and_y<Result, Traced>(),
-                "rondo: the body must return the carry's type: the function of a scan returns "
-                "std::pair{carry, y}, with a carry like "
-                "init");
-  using Ys = traced_t<std::tuple_element_t<1, Result>>;
-  std::optional<Ys> y_prototype;
-  auto call = [&](std::span<const Tensor> leaves) {
-    const auto carry = detail::tree_from(init, leaves);
-    return call_with_trailing(f, carry, detail::tree_from(xs, leaves));
-  };
-  const std::vector<Tensor> results = detail::scan(
-      detail::step_on_leaves<Traced, Ys>(call, y_prototype, at),
-      detail::leaves_of(init, "carry", at), detail::leaves_of(xs, "xs", at), options, at);
-  std::span<const Tensor> leaves(results);
-  Traced carry = detail::tree_from(init, leaves);
-  return std::pair<Traced, Ys>(std::move(carry), detail::tree_from(*y_prototype, leaves));
+  if constexpr (detail::AssertLambdas<detail::scan_fault<F, Traced, traced_t<Xs>>()>::ok) {
+    using Result = std::decay_t<call_trailing_result_t<F, Traced, traced_t<Xs>>>;
+    using Ys = traced_t<std::tuple_element_t<1, Result>>;
+    std::optional<Ys> y_prototype;
+    const detail::Leaves start = detail::leaves_of(init, "carry", at);
+    auto call = [&](std::span<const Tensor> leaves) {
+      const detail::CarryOrigins origins(leaves, start);
+      const auto carry = detail::tree_from(init, leaves);
+      return call_with_trailing(f, carry, detail::tree_from(xs, leaves));
+    };
+    const std::vector<Tensor> results =
+        detail::scan(detail::step_on_leaves<Traced, Ys>(call, y_prototype, "scan", at), start,
+                     detail::leaves_of(xs, "xs", at), options, at);
+    std::span<const Tensor> leaves(results);
+    Traced carry = detail::tree_from(init, leaves);
+    return std::pair<Traced, Ys>(std::move(carry), detail::tree_from(*y_prototype, leaves));
+  } else {
+    return std::pair<Traced, Tensor>();
+  }
 }
 
 /// A scan that can stop early: while (cond(carry)) { (carry, y) = f(carry); }, at most
@@ -260,45 +380,52 @@ auto scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {
 /// TraceError where f changes the carry, where cond gives no scalar pred, and for a
 /// negative max_trip_count.
 template <class Carry, class Cond, class F>
-auto while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& options,
-                SourceLocation at = SourceLocation::current()) {
+[[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] auto
+while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& options,
+           SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<Carry>;
-  using Result = std::decay_t<call_result_t<F, Traced>>;
-  static_assert(detail::returns_carry_and_y<Result, Traced>(),
-                "rondo: the body must return the carry's type: the function of a while_scan "
-                "returns std::pair{carry, y}, with a "
-                "carry like init");
-  using Ys = traced_t<std::tuple_element_t<1, Result>>;
-  std::optional<Ys> y_prototype;
-  auto call = [&](std::span<const Tensor> leaves) {
-    return call_with(f, detail::tree_from(init, leaves));
-  };
-  const std::vector<Tensor> results =
-      detail::while_scan(detail::condition_on_leaves(cond, init, at),
-                         detail::step_on_leaves<Traced, Ys>(call, y_prototype, at),
-                         detail::leaves_of(init, "carry", at), options, at);
-  std::span<const Tensor> leaves(results);
-  Traced carry = detail::tree_from(init, leaves);
-  Ys ys = detail::tree_from(*y_prototype, leaves);
-  return WhileScan<Traced, Ys>{std::move(carry), std::move(ys), leaves[0]};
+  if constexpr (detail::AssertLambdas<detail::while_scan_fault<F, Traced>(),
+                                      detail::condition_fault<Cond, Traced>()>::ok) {
+    using Result = std::decay_t<call_result_t<F, Traced>>;
+    using Ys = traced_t<std::tuple_element_t<1, Result>>;
+    std::optional<Ys> y_prototype;
+    const detail::Leaves start = detail::leaves_of(init, "carry", at);
+    auto call = [&](std::span<const Tensor> leaves) {
+      const detail::CarryOrigins origins(leaves, start);
+      return call_with(f, detail::tree_from(init, leaves));
+    };
+    const std::vector<Tensor> results =
+        detail::while_scan(detail::condition_on_leaves(cond, init, start, at),
+                           detail::step_on_leaves<Traced, Ys>(call, y_prototype, "while_scan", at),
+                           start, options, at);
+    std::span<const Tensor> leaves(results);
+    Traced carry = detail::tree_from(init, leaves);
+    Ys ys = detail::tree_from(*y_prototype, leaves);
+    return WhileScan<Traced, Ys>{std::move(carry), std::move(ys), leaves[0]};
+  } else {
+    return WhileScan<Traced, Tensor>();
+  }
 }
 
 /// f(x) for each x of xs along axis 0, stacked: a scan without a carry. Throws TraceError where the
 /// lengths of xs differ and for a batch size below 1.
 template <class Xs, class F>
-auto map(F&& f, const Xs& xs, const MapOptions& options = {},
-         SourceLocation at = SourceLocation::current()) {
-  static_assert(!std::is_void_v<call_result_t<F, traced_t<Xs>>>,
-                "rondo: the function of a map must return a tree of tensors: this one returns "
-                "nothing");
-  auto step = [&f](const std::tuple<>&, const traced_t<Xs>& x) {
-    return std::pair(std::tuple<>(), call_with(f, x));
-  };
-  detail::check_map(detail::leaves_of(xs, "xs", at), options, at);
-  ScanOptions scan_options;
-  scan_options.unroll = options.batch_size.value_or(1);
-  scan_options.name = options.name;
-  return scan(step, std::tuple<>(), xs, scan_options, at).second;
+[[nodiscard("rondo: map returns the stacked results; use them")]] auto map(
+    F&& f, const Xs& xs, const MapOptions& options = {},
+    SourceLocation at = SourceLocation::current()) {
+  constexpr detail::LambdaFault fault = detail::map_fault<F, traced_t<Xs>>();
+  if constexpr (detail::AssertLambdas<fault>::ok) {
+    auto step = [&f](const std::tuple<>&, const traced_t<Xs>& x) {
+      return std::pair(std::tuple<>(), call_with(f, x));
+    };
+    detail::check_map(detail::leaves_of(xs, "xs", at), options, at);
+    ScanOptions scan_options;
+    scan_options.unroll = options.batch_size.value_or(1);
+    scan_options.name = options.name;
+    return scan(step, std::tuple<>(), xs, scan_options, at).second;
+  } else {
+    return Tensor();
+  }
 }
 
 namespace detail {
@@ -310,16 +437,70 @@ RegionCallable branch_on_leaves(F& f, std::optional<Out>& prototype, SourceLocat
                                 const Operands&... operands) {
   return [&f, &prototype, at, &operands...]([[maybe_unused]] std::span<const Tensor> leaves) {
     const std::tuple<traced_t<Operands>...> arguments{tree_from(operands, leaves)...};
-    auto result = std::apply(f, arguments);
-    static_assert(TreeConvertible<decltype(result), Out>,
-                  "rondo: all branches must return the same tree: this one returns another");
-    prototype = tree_cast<Out>(std::move(result), at);
+    prototype = tree_cast<Out>(std::apply(f, arguments), at);
     return leaves_of(*prototype, "result", at);
   };
 }
 
 template <class F, class... Operands>
 using branch_result_t = traced_t<std::invoke_result_t<F&, const traced_t<Operands>&...>>;
+
+enum class BranchFault { kNone, kTensor, kNotTaken, kNumber, kVoid, kNoTree, kBody };
+
+template <class F, class... Operands>
+constexpr BranchFault branch_fault() {
+  using Branch = std::remove_reference_t<F>;
+  if constexpr (kIsTree<std::remove_cv_t<Branch>>) {
+    return BranchFault::kTensor;
+  } else if constexpr (!kTakes<Branch, const traced_t<Operands>&...>) {
+    return not_taken<F>() == LambdaFault::kNumber ? BranchFault::kNumber : BranchFault::kNotTaken;
+  } else if constexpr (!std::is_invocable_v<Branch&, const traced_t<Operands>&...>) {
+    return BranchFault::kBody;
+  } else {
+    using Result = std::invoke_result_t<Branch&, const traced_t<Operands>&...>;
+    if constexpr (std::is_void_v<Result>)
+      return BranchFault::kVoid;
+    else if constexpr (!kIsTree<std::remove_cvref_t<Result>>)
+      return BranchFault::kNoTree;
+    else
+      return BranchFault::kNone;
+  }
+}
+
+/// Does not compile, with the reason, unless a branch takes the operands and returns a tree.
+template <BranchFault kFault>
+struct AssertBranch {
+  static_assert(kFault != BranchFault::kTensor,
+                "rondo: cond takes two functions, and switch_case a tuple of them; for tensors use "
+                "where: rondo::where(pred, x, y)");
+  static_assert(kFault != BranchFault::kNotTaken,
+                "rondo: a branch does not take the operands: it needs one parameter per operand, "
+                "by value or by reference to const; without operands it has none and captures what "
+                "it uses");
+  static_assert(kFault != BranchFault::kNumber,
+                "rondo: a parameter of a branch is a C++ number, and it is called with Tensors: "
+                "write rondo::Tensor in its place");
+  static_assert(kFault != BranchFault::kVoid,
+                "rondo: a branch must return a tree of tensors: this one returns nothing; add a "
+                "return statement");
+  static_assert(kFault != BranchFault::kNoTree,
+                "rondo: a branch must return a tree of tensors: what this one returns is none");
+  static constexpr bool ok = kFault == BranchFault::kNone;
+};
+
+/// Does not compile unless a branch returns what the first one does.
+template <class F, class Out, class... Operands>
+struct AssertSameBranch {
+  static constexpr BranchFault fault = branch_fault<F, Operands...>();
+  static constexpr bool same() {
+    if constexpr (AssertBranch<fault>::ok)
+      return TreeConvertible<std::invoke_result_t<F&, const traced_t<Operands>&...>, Out>;
+    else
+      return true;
+  }
+  static_assert(same(), "rondo: all branches must return the same tree: this one returns another");
+  static constexpr bool ok = fault == BranchFault::kNone && same();
+};
 
 template <class... Operands>
 Leaves operand_leaves(SourceLocation at, const Operands&... operands) {
@@ -340,48 +521,72 @@ Leaves operand_leaves(SourceLocation at, const Operands&... operands) {
 /// must agree in structure, shapes and dtypes, else TraceError names both branches, the path and
 /// both types.
 template <class TrueFn, class FalseFn, class... Operands>
-auto cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Operands&... operands) {
-  using Out = detail::branch_result_t<TrueFn, Operands...>;
-  std::optional<Out> prototype;
-  const detail::RegionCallable branches[] = {
-      detail::branch_on_leaves<Out>(true_fn, prototype, pred.at(), operands...),
-      detail::branch_on_leaves<Out>(false_fn, prototype, pred.at(), operands...)};
-  const std::vector<Tensor> results =
-      detail::branch(pred, false, branches, detail::operand_leaves(pred.at(), operands...));
-  return detail::whole_tree_from(*prototype, results);
+[[nodiscard("rondo: cond changes nothing in place: it returns a branch's result; use it")]] auto
+cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Operands&... operands) {
+  if constexpr (detail::AssertBranch<detail::branch_fault<TrueFn, Operands...>()>::ok) {
+    using Out = detail::branch_result_t<TrueFn, Operands...>;
+    if constexpr (detail::AssertSameBranch<FalseFn, Out, Operands...>::ok) {
+      std::optional<Out> prototype;
+      const detail::RegionCallable branches[] = {
+          detail::branch_on_leaves<Out>(true_fn, prototype, pred.at(), operands...),
+          detail::branch_on_leaves<Out>(false_fn, prototype, pred.at(), operands...)};
+      const std::vector<Tensor> results =
+          detail::branch(pred, false, branches, detail::operand_leaves(pred.at(), operands...));
+      return detail::whole_tree_from(*prototype, results);
+    } else {
+      return Out();
+    }
+  } else {
+    return Tensor();
+  }
 }
 
 /// branches[index](operands...), with the index clamped to the first and the last branch. The index
 /// is an integer scalar, `branches` a tuple or a vector of callables. Throws TraceError where their
 /// results differ, naming both branches, and for no branches.
 template <class Branches, class... Operands>
-auto switch_case(const Operand& index, Branches&& branches, const Operands&... operands) {
+[[nodiscard("rondo: switch_case returns a branch's result; use it")]] auto switch_case(
+    const Operand& index, Branches&& branches, const Operands&... operands) {
   auto run = [&]<class Out>(std::type_identity<Out>, auto&& for_each_branch) {
     std::optional<Out> prototype;
     std::vector<detail::RegionCallable> callables;
     for_each_branch([&](auto& branch) {
-      callables.push_back(
-          detail::branch_on_leaves<Out>(branch, prototype, index.at(), operands...));
+      if constexpr (detail::AssertSameBranch<decltype(branch), Out, Operands...>::ok) {
+        callables.push_back(
+            detail::branch_on_leaves<Out>(branch, prototype, index.at(), operands...));
+      }
     });
     const std::vector<Tensor> results =
         detail::branch(index, true, callables, detail::operand_leaves(index.at(), operands...));
     return detail::whole_tree_from(*prototype, results);
   };
   if constexpr (requires { branches.begin(); }) {
-    using Out = detail::branch_result_t<decltype(*branches.begin()), Operands...>;
-    return run(std::type_identity<Out>{}, [&](auto&& add) {
-      for (auto& branch : branches) add(branch);
-    });
+    using First = decltype(*branches.begin());
+    if constexpr (detail::AssertBranch<detail::branch_fault<First, Operands...>()>::ok) {
+      return run(std::type_identity<detail::branch_result_t<First, Operands...>>{},
+                 [&](auto&& add) {
+                   for (auto& branch : branches) add(branch);
+                 });
+    } else {
+      return Tensor();
+    }
   } else if constexpr (!requires { std::tuple_size<std::remove_cvref_t<Branches>>::value; }) {
     static_assert(!sizeof(Branches),
                   "rondo: switch_case takes its branches as one std::tuple or std::vector: "
                   "switch_case(index, std::tuple(f, g), operands...)");
+    return Tensor();
+  } else if constexpr (std::tuple_size_v<std::remove_cvref_t<Branches>> == 0) {
+    static_assert(!sizeof(Branches), "rondo: switch_case needs a branch");
+    return Tensor();
   } else {
-    static_assert(std::tuple_size_v<std::remove_cvref_t<Branches>> > 0,
-                  "rondo: switch_case needs a branch");
-    using Out = detail::branch_result_t<decltype(std::get<0>(branches)), Operands...>;
-    return run(std::type_identity<Out>{},
-               [&](auto&& add) { std::apply([&](auto&... each) { (add(each), ...); }, branches); });
+    using First = decltype(std::get<0>(branches));
+    if constexpr (detail::AssertBranch<detail::branch_fault<First, Operands...>()>::ok) {
+      return run(
+          std::type_identity<detail::branch_result_t<First, Operands...>>{},
+          [&](auto&& add) { std::apply([&](auto&... each) { (add(each), ...); }, branches); });
+    } else {
+      return Tensor();
+    }
   }
 }
 
@@ -389,17 +594,17 @@ auto switch_case(const Operand& index, Branches&& branches, const Operands&... o
 /// `combine` is associative; it sees slices stacked along the axis and must treat them element by
 /// element there. Throws TraceError where the lengths of elems differ or combine changes a type.
 template <class T, class Combine>
-traced_t<T> associative_scan(Combine&& combine, const T& elems,
-                             const AssociativeScanOptions& options = {},
-                             SourceLocation at = SourceLocation::current()) {
+[[nodiscard("rondo: associative_scan returns the prefixes; use them")]] traced_t<T>
+associative_scan(Combine&& combine, const T& elems, const AssociativeScanOptions& options = {},
+                 SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<T>;
   auto on_leaves = [&](std::span<const Tensor> a, std::span<const Tensor> b) {
     auto result = combine(detail::whole_tree_from(elems, a), detail::whole_tree_from(elems, b));
     static_assert(TreeConvertible<decltype(result), Traced>,
                   "rondo: combine must return a tree like its arguments");
     detail::Leaves out = detail::leaves_of(tree_cast<Traced>(std::move(result), at), "elems", at);
-    detail::check_same_leaves("associative_scan: the result of combine", leaf_paths(elems, "elems"),
-                              out.paths, at);
+    detail::check_same_structure("associative_scan: the result of combine",
+                                 TreeStructure::of(elems), out.structure, "elems", at);
     return out.values;
   };
   return detail::whole_tree_from(

@@ -4,22 +4,31 @@
 
 #include <iostream>
 
+// Each header before those that include it: the compiler's notes then lead from here to a header,
+// and not through others.
+// clang-format off
+#include "rondo/version.h"
 #include "rondo/cache.h"
 #include "rondo/dtype.h"
+#include "rondo/shape.h"
+#include "rondo/type.h"
 #include "rondo/error.h"
-#include "rondo/execute.h"
-#include "rondo/function.h"
-#include "rondo/gradients.h"
 #include "rondo/literal.h"
+#include "rondo/tensor.h"
+#include "rondo/function.h"
+#include "rondo/reflect.h"
+#include "rondo/call_with.h"
+#include "rondo/tree.h"
+#include "rondo/call_checks.h"
 #include "rondo/loops.h"
 #include "rondo/ops.h"
-#include "rondo/shape.h"
-#include "rondo/tensor.h"
-#include "rondo/text.h"
+#include "rondo/execute.h"
+#include "rondo/run_scope.h"
 #include "rondo/transforms.h"
-#include "rondo/tree.h"
-#include "rondo/type.h"
-#include "rondo/version.h"
+#include "rondo/gradients.h"
+#include "rondo/tree_tools.h"
+#include "rondo/text.h"
+// clang-format on
 
 #if defined(FMT_VERSION)
 #include "rondo/fmt.h"

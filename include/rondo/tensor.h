@@ -1,7 +1,9 @@
 // The value handle of traced and lazy programs, and its operators.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -25,6 +27,30 @@ RONDO_API void release(const Node* node) noexcept;
 /// bfloat16.
 template <class T>
 concept ScalarValue = HostScalar<std::remove_cvref_t<T>>;
+
+namespace detail {
+
+/// A reason, as template argument of a deleted function: g++ prints it in the error itself, clang
+/// with the line of the declaration, which is why each of these stands on one line.
+template <std::size_t kSize>
+struct Why {
+  char text[kSize] = {};
+  // NOLINTNEXTLINE(google-explicit-constructor): a string literal becomes one
+  consteval Why(const char (&reason)[kSize]) { std::copy_n(reason, kSize, text); }
+};
+
+/// Ranges of numbers, nested or not: what rondo::constant takes.
+template <class R>
+inline constexpr bool kIsNumbers = false;
+template <class R>
+requires(!HostScalar<R>) && requires(const R& range) {
+  range.begin();
+  typename R::value_type;
+}
+inline constexpr bool kIsNumbers<R> =
+    HostScalar<typename R::value_type> || kIsNumbers<typename R::value_type>;
+
+}  // namespace detail
 
 /// A C++ scalar on its way into a tensor. Exactly one of the members is meaningful, by dtype.
 struct Scalar {
@@ -54,7 +80,9 @@ struct Scalar {
 /// Outside a traced function a tensor is lazy: ops on it record a graph, and eval() runs it.
 /// Inside, it stands for a value that is known only when the traced program runs. A
 /// default-constructed tensor is empty; using it throws TraceError.
-class RONDO_API Tensor {
+class [[nodiscard(
+    "rondo: no op changes a tensor, and what nothing uses does not run: use the result")]] RONDO_API
+    Tensor {
  public:
   Tensor() noexcept = default;
   /// A scalar of the C++ type's dtype: `Tensor(1)` is s32[], `Tensor(2.5f)` f32[].
@@ -62,26 +90,31 @@ class RONDO_API Tensor {
   Tensor(const T& scalar, SourceLocation at = SourceLocation::current())
       : Tensor(from_scalar(Scalar::of(scalar), at)) {}
   Tensor(const Literal& value, SourceLocation at = SourceLocation::current());
-  template <class T>
-  Tensor(T*) = delete;  // a pointer is no tensor
   Tensor(std::nullptr_t) = delete;
+  // clang-format off
+  template <class T, detail::Why kWhy = "rondo: a pointer is no tensor; rondo::constant(v) makes one of a C array or a std::vector v"> Tensor(T*) = delete;
+  template <class T, detail::Why kWhy = "rondo: write rondo::constant(v) to make a tensor of the numbers in v"> requires(detail::kIsNumbers<T>) Tensor(const T&) = delete;
+  // clang-format on
 
   Tensor(const Tensor& other) noexcept
       : node_(other.node_), result_(other.result_), scalar_(other.scalar_) {
     if (node_) ir::retain(node_);
   }
-  Tensor(Tensor&& other) noexcept
+  Tensor(Tensor && other) noexcept
       : node_(std::exchange(other.node_, nullptr)),
         result_(other.result_),
         scalar_(other.scalar_) {}
-  Tensor& operator=(const Tensor& other) noexcept { return *this = Tensor(other); }
-  Tensor& operator=(Tensor&& other) noexcept {
+  Tensor& operator=(const Tensor& other)& noexcept { return *this = Tensor(other); }
+  Tensor& operator=(Tensor&& other)& noexcept {
     Tensor taken(std::move(other));
     std::swap(node_, taken.node_);
     std::swap(result_, taken.result_);
     std::swap(scalar_, taken.scalar_);
     return *this;
   }
+  // clang-format off
+  template <class T, detail::Why kWhy = "rondo: this assigns to a copy and changes nothing; for a row write x = rondo::update(x, i, row)"> void operator=(T&&) && = delete;
+  // clang-format on
   ~Tensor() {
     if (node_) ir::release(node_);
   }
@@ -111,10 +144,16 @@ class RONDO_API Tensor {
   explicit operator bool() const = delete;  // a Tensor has no value while it is traced: choose with rondo::where, rondo::cond or rondo::while_loop; outside a trace, ask for item<bool>()
   // clang-format on
 
-  Tensor& operator+=(const class Operand& other);
-  Tensor& operator-=(const class Operand& other);
-  Tensor& operator*=(const class Operand& other);
-  Tensor& operator/=(const class Operand& other);
+  Tensor& operator+=(const class Operand& other)&;
+  Tensor& operator-=(const class Operand& other)&;
+  Tensor& operator*=(const class Operand& other)&;
+  Tensor& operator/=(const class Operand& other)&;
+  // clang-format off
+  template <class T, detail::Why kWhy = "rondo: this changes a copy only; for a row write x = rondo::update(x, i, row) with row = x[i] + v"> void operator+=(const T&) && = delete;
+  template <class T, detail::Why kWhy = "rondo: this changes a copy only; for a row write x = rondo::update(x, i, row) with row = x[i] - v"> void operator-=(const T&) && = delete;
+  template <class T, detail::Why kWhy = "rondo: this changes a copy only; for a row write x = rondo::update(x, i, row) with row = x[i] * v"> void operator*=(const T&) && = delete;
+  template <class T, detail::Why kWhy = "rondo: this changes a copy only; for a row write x = rondo::update(x, i, row) with row = x[i] / v"> void operator/=(const T&) && = delete;
+  // clang-format on
 
   /// The node that computes the value, for code that walks programs; null when empty.
   const ir::Node* node() const noexcept { return node_; }
@@ -152,6 +191,10 @@ class Operand {
   template <ScalarValue T>
   Operand(const T& value, SourceLocation at = SourceLocation::current())
       : scalar_(Scalar::of(value)), at_(at) {}
+  // clang-format off
+  template <class T, detail::Why kWhy = "rondo: a pointer is no tensor; rondo::constant(v) makes one of a C array or a std::vector v"> Operand(T*) = delete;
+  template <class T, detail::Why kWhy = "rondo: write rondo::constant(v) to make a tensor of the numbers in v"> requires(detail::kIsNumbers<T>) Operand(const T&) = delete;
+  // clang-format on
   Operand(const Operand&) = delete;
   Operand& operator=(const Operand&) = delete;
 
@@ -206,17 +249,22 @@ RONDO_API Tensor operator!(const Operand& x);
 /// The same: an exact match, because the built-in `!` (by the deleted conversion to bool) is as
 /// good as one through Operand.
 inline Tensor operator!(const Tensor& x) { return !Operand(x, SourceLocation{}); }
+// && and || would have to know their left side before they look at the right one.
+// clang-format off
+template <class A, class B, detail::Why kWhy = "rondo: combine preds with & in place of &&: (a < x) & (x < b)"> requires(std::is_same_v<A, Tensor> || std::is_same_v<B, Tensor>) void operator&&(const A&, const B&) = delete;
+template <class A, class B, detail::Why kWhy = "rondo: combine preds with | in place of ||: (x < a) | (b < x)"> requires(std::is_same_v<A, Tensor> || std::is_same_v<B, Tensor>) void operator||(const A&, const B&) = delete;
+// clang-format on
 
-inline Tensor& Tensor::operator+=(const Operand& other) {
+inline Tensor& Tensor::operator+=(const Operand& other) & {
   return *this = Operand(*this, other.at()) + other;
 }
-inline Tensor& Tensor::operator-=(const Operand& other) {
+inline Tensor& Tensor::operator-=(const Operand& other) & {
   return *this = Operand(*this, other.at()) - other;
 }
-inline Tensor& Tensor::operator*=(const Operand& other) {
+inline Tensor& Tensor::operator*=(const Operand& other) & {
   return *this = Operand(*this, other.at()) * other;
 }
-inline Tensor& Tensor::operator/=(const Operand& other) {
+inline Tensor& Tensor::operator/=(const Operand& other) & {
   return *this = Operand(*this, other.at()) / other;
 }
 

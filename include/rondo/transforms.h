@@ -1,6 +1,7 @@
-// Tracing and jit.
+// Tracing, jit, and executables on a function's own trees.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,42 +12,63 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/call_checks.h"
+#include "rondo/execute.h"
 #include "rondo/function.h"
 #include "rondo/loops.h"
+#include "rondo/run_scope.h"
 #include "rondo/tree.h"
 
 namespace rondo {
 
+/// For jit.
+struct JitOptions {
+  RunOptions run = {};          // of each call; see Jitted::with for those of one call
+  CompileOptions compile = {};  // of each program
+  /// True: each call traces the function again, and throws TraceError if it uses other tensors from
+  /// outside than those that its program was made with. For debugging: it costs a trace a call.
+  bool check_captures = false;
+};
+
 namespace detail {
 
-/// Traces a lambda on parameters of the given types.
+/// Traces a lambda on parameters of the given types. `at` is the line of the call.
 RONDO_API Function trace(std::string name, const RegionCallable& callable,
-                         std::span<const TensorType> types, std::vector<std::string> names);
+                         std::span<const TensorType> types, std::vector<std::string> names,
+                         SourceLocation at);
+/// The same; the tensors from outside that the function uses are left in `captures` if that is not
+/// null. Small constants are none.
+RONDO_API Function trace_and_tell(std::string name, const RegionCallable& callable,
+                                  std::span<const TensorType> types, std::vector<std::string> names,
+                                  SourceLocation at, std::vector<Tensor>* captures);
 
-/// The executables of one jitted function, by input types. Shared by copies; safe to use from many
-/// threads.
+/// The executables of one jitted function, by the structure of its arguments and the types of their
+/// leaves. Shared by copies; safe to use from many threads.
 class RONDO_API JitCache {
  public:
-  JitCache();
+  explicit JitCache(JitOptions options);
   ~JitCache();
   JitCache(const JitCache&) = delete;
   JitCache& operator=(const JitCache&) = delete;
 
-  /// What one trace gave: the results' tree is rebuilt from `prototype`, a type-erased tree of the
-  /// lambda's result type.
-  struct Traced {
-    Function function;
-    std::shared_ptr<const void> prototype;
-  };
   struct Run {
     std::vector<Tensor> results;
     std::shared_ptr<const void> prototype;
   };
-  /// Runs the program for the arguments' types; calls `trace` if there is none yet. `structure`
-  /// tells apart trees with leaves of the same types. The arguments are evaluated first if they are
-  /// lazy.
-  Run run(std::span<const Tensor> arguments, const std::string& structure,
-          const std::function<Traced()>& trace);
+  /// A call of the function on leaves. It also leaves the tree of its results, type-erased and
+  /// without its tensors, in `prototype`.
+  struct Call {
+    const TreeStructure& structure;
+    std::span<const Tensor> arguments;
+    std::function<std::vector<std::string>()> names;  // of the arguments
+    RegionCallable function;
+    std::function<std::shared_ptr<const void>()> prototype;
+    const RunOptions* run;  // null for those of jit
+    SourceLocation at;
+  };
+  /// Runs the program for the arguments; traces it if there is none yet. The arguments are
+  /// evaluated first if they are lazy.
+  Run run(const Call& call);
 
  private:
   struct Impl;
@@ -57,6 +79,23 @@ class RONDO_API JitCache {
 /// is in force, so that a jitted function is called as it is.
 RONDO_API bool runs_inline(std::span<const Tensor> arguments);
 
+[[noreturn]] RONDO_API void refuse_moved_from(SourceLocation at);
+
+/// One program, for arguments of one structure and types.
+class RONDO_API Compiled {
+ public:
+  Compiled(const Function& function, TreeStructure structure, std::vector<std::string> names);
+  const Executable& executable() const { return executable_; }
+  /// Throws ExecutionError where the arguments are not those that the program was made for.
+  std::vector<Literal> run(const TreeStructure& structure, std::span<const Tensor> arguments,
+                           const RunOptions& options, SourceLocation at) const;
+
+ private:
+  Executable executable_;
+  TreeStructure structure_;
+  std::vector<std::string> names_;
+};
+
 inline const TensorType& type_of_spec(const TensorType& type) { return type; }
 inline const TensorType& type_of_spec(const Literal& literal) { return literal.type(); }
 inline const TensorType& type_of_spec(const Tensor& tensor) { return tensor.type(); }
@@ -66,44 +105,73 @@ TensorType type_of_spec(const T&) {
 }
 
 template <class... Specs>
-void describe_specs(std::vector<TensorType>& types, std::vector<std::string>& names,
-                    const Specs&... specs) {
-  std::size_t index = 0;
+std::vector<TensorType> types_of_specs(const Specs&... specs) {
+  std::vector<TensorType> types;
   [[maybe_unused]] auto add = [&](const auto& spec) {
     for_each_leaf(spec, [&](const auto& leaf) { types.push_back(type_of_spec(leaf)); });
-    const std::vector<std::string> paths = leaf_paths(spec, "arg" + std::to_string(index++));
-    names.insert(names.end(), paths.begin(), paths.end());
   };
   (add(specs), ...);
+  return types;
 }
 
-/// The mistakes that a call of a transformed function can make, as readable errors.
-template <class F, class... Args>
-constexpr void check_callable() {
-  static_assert(std::is_invocable_v<F&, traced_t<Args>...>,
-                "rondo: the function does not take these arguments: it is called with one tree of "
-                "tensors per argument");
-  static_assert(!std::is_invocable_v<F&, traced_t<Args>...> ||
-                    std::is_invocable_v<const F&, traced_t<Args>...>,
-                "rondo: the function must be callable through a const reference: it may not be a "
-                "mutable lambda");
-  if constexpr (std::is_invocable_v<const F&, traced_t<Args>...>) {
-    static_assert(!std::is_void_v<std::invoke_result_t<const F&, traced_t<Args>...>>,
-                  "rondo: a traced function must return a tree of tensors: this one returns "
-                  "nothing");
-  }
+template <class... Args>
+std::vector<std::string> names_of_arguments(const Args&... args) {
+  std::vector<std::string> names;
+  std::size_t index = 0;
+  [[maybe_unused]] auto add = [&](const auto& arg) {
+    const std::vector<std::string> paths = leaf_paths(arg, "arg" + std::to_string(index++));
+    names.insert(names.end(), paths.begin(), paths.end());
+  };
+  (add(args), ...);
+  return names;
 }
 
 /// f on leaves; what it returned is left in `prototype`.
 template <class F, class Out, class... Args>
-RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const Args&... args) {
-  static_assert(TensorTree<Out>,
-                "rondo: a traced function must return a tree of tensors (it may not return void)");
-  return [&]([[maybe_unused]] std::span<const Tensor> leaves) {
+RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, SourceLocation at,
+                                  const Args&... args) {
+  return [&f, &prototype, at, &args...]([[maybe_unused]] std::span<const Tensor> leaves) {
     std::tuple<traced_t<Args>...> arguments{tree_from(args, leaves)...};
-    prototype = tree_cast<Out>(std::apply(f, std::move(arguments)));
-    return leaves_of(*prototype, "result", {});
+    prototype = tree_cast<Out>(std::apply(f, std::move(arguments)), at);
+    return leaves_of(*prototype, "result", at);
   };
+}
+
+/// What f returns for these arguments.
+template <class F, class... Args>
+using result_of_t = traced_t<std::invoke_result_t<F&, traced_t<Args>...>>;
+
+template <class... Args>
+std::vector<Tensor> tensors_of_arguments(SourceLocation at, const Args&... args) {
+  std::vector<Tensor> leaves;
+  [[maybe_unused]] auto collect = [&](const auto& arg) {
+    for_each_leaf(arg, [&]<class Leaf>(const Leaf& leaf) {
+      if constexpr (std::is_same_v<Leaf, Tensor>)
+        leaves.push_back(leaf);
+      else
+        leaves.push_back(Tensor(leaf, at));
+    });
+  };
+  (collect(args), ...);
+  return leaves;
+}
+
+template <class F, class... Specs>
+Function trace_at(SourceLocation at, F& f, const Specs&... specs) {
+  std::optional<result_of_t<F, Specs...>> prototype;
+  return detail::trace("main", function_on_leaves(f, prototype, at, specs...),
+                       types_of_specs(specs...), names_of_arguments(specs...), at);
+}
+
+// The passed specs of trace and compile_as: a struct of Literals becomes f's struct of Tensors.
+template <class F, CallFault kFault, class... Specs>
+Function checked_trace(SourceLocation at, F& f, const Specs&... specs) {
+  if constexpr (kFault == CallFault::kNone) {
+    return with_passed<F, kFault>(
+        at, [&](const auto&... passed) { return trace_at(at, f, passed...); }, specs...);
+  } else {
+    return Function();
+  }
 }
 
 }  // namespace detail
@@ -111,78 +179,211 @@ RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const Arg
 /// Runs f once on parameters of the types that `specs` give (TensorType, Literal, Tensor, C++
 /// scalar, or trees of them) and returns the program it records. f takes and returns trees of
 /// tensors. Throws TraceError for what f does wrong, and for a tensor of another trace in it.
-template <class F, class... Specs>
-Function trace(F&& f, const Specs&... specs) {
-  static_assert(std::is_invocable_v<std::decay_t<F>&, traced_t<Specs>...>,
-                "rondo: the function does not take arguments of these specs: it needs one "
-                "parameter per spec, a Tensor or a tree of them");
-  static_assert(!std::is_void_v<std::invoke_result_t<std::decay_t<F>&, traced_t<Specs>...>>,
-                "rondo: a traced function must return a tree of tensors: this one returns nothing");
-  using Out = traced_t<std::invoke_result_t<std::decay_t<F>&, traced_t<Specs>...>>;
-  std::vector<TensorType> types;
-  std::vector<std::string> names;
-  detail::describe_specs(types, names, specs...);
-  std::optional<Out> prototype;
-  return detail::trace("main", detail::function_on_leaves(f, prototype, specs...), types,
-                       std::move(names));
+#define RONDO_TRACE(types, names, params, args)                                               \
+  template <class F RONDO_UNPACK types>                                                       \
+  [[nodiscard("rondo: trace only records the program")]] Function trace(                      \
+      F&& f, RONDO_UNPACK params SourceLocation at = SourceLocation::current()) {             \
+    constexpr detail::CallFault fault =                                                       \
+        detail::kOneCallFault<std::remove_reference_t<F> RONDO_UNPACK names>;                 \
+    (void)detail::AssertCall<fault>::ok;                                                      \
+    return detail::checked_trace<std::remove_reference_t<F>, fault>(at, f RONDO_UNPACK args); \
+  }
+RONDO_FOR_UP_TO_SIX(RONDO_TRACE)
+#undef RONDO_TRACE
+/// The same for more specs; its errors name no line of the call.
+template <class F, class A, class B, class C, class D, class E, class G, class H, class... More>
+[[nodiscard("rondo: trace only records the program")]] Function trace(F&& f, const A& a, const B& b,
+                                                                      const C& c, const D& d,
+                                                                      const E& e, const G& g,
+                                                                      const H& h,
+                                                                      const More&... more) {
+  constexpr detail::CallFault fault =
+      detail::kOneCallFault<std::remove_reference_t<F>, A, B, C, D, E, G, H, More...>;
+  (void)detail::AssertCall<fault>::ok;
+  return detail::checked_trace<std::remove_reference_t<F>, fault>(SourceLocation{}, f, a, b, c, d,
+                                                                  e, g, h, more...);
 }
 
-/// A function that is traced once for each combination of input types, compiled, and run from then
-/// on.
+/// A function that is traced once for each structure and types of its arguments, compiled, and run
+/// from then on.
 ///
-/// It takes literals, tensors and C++ scalars, or trees of them, as f takes tensors, and returns
-/// f's tree with computed tensors. Inside another trace it is as if f were called. Copies share the
-/// compiled programs; calls from many threads at once are safe.
+/// It takes Tensors, Literals and C++ scalars, or trees of them, as f takes tensors (a struct of
+/// Literals or numbers where f has a parameter with the same fields as Tensors), and returns f's
+/// tree with computed tensors. Inside another trace it is as if f were called. Copies share the
+/// compiled programs; calls from many threads at once are safe. What f captures by value, and the
+/// tensors that it takes from outside, are those of the first call with such arguments (see
+/// JitOptions::check_captures).
 template <class F>
-class Jitted {
+class Jitted : public detail::LocatedCall<Jitted<F>, F> {
  public:
-  explicit Jitted(F f)
-      : f_(std::make_shared<const F>(std::move(f))), cache_(std::make_shared<detail::JitCache>()) {}
+  Jitted(F f, JitOptions options, SourceLocation at)
+      : f_(std::make_shared<const F>(std::move(f))),
+        cache_(std::make_shared<detail::JitCache>(std::move(options))),
+        at_(at) {}
 
-  template <class... Args>
-  auto operator()(const Args&... args) const {
-    detail::check_callable<F, Args...>();
-    using Out = traced_t<std::invoke_result_t<const F&, traced_t<Args>...>>;
-    std::vector<Tensor> leaves;
-    auto collect = [&](const auto& arg) {
-      for_each_leaf(arg, [&](const auto& leaf) { leaves.push_back(Tensor(leaf)); });
-    };
-    (collect(args), ...);
-    if (detail::runs_inline(leaves)) {
-      std::span<const Tensor> next(leaves);
-      std::tuple<traced_t<Args>...> arguments{detail::tree_from(args, next)...};
-      return tree_cast<Out>(std::apply(*f_, std::move(arguments)));
-    }
-    std::string structure;
-    if constexpr (!(TreeLeaf<Args> && ...)) {
-      auto describe = [&](const auto& arg) {
-        for (const std::string& path : leaf_paths(arg, "|")) structure += path;
-      };
-      (describe(args), ...);
-    }
-    const auto run = cache_->run(leaves, structure, [&]() -> detail::JitCache::Traced {
-      std::vector<TensorType> types;
-      std::vector<std::string> names;
-      detail::describe_specs(types, names, args...);
-      std::optional<Out> prototype;
-      Function function = detail::trace("main", detail::function_on_leaves(*f_, prototype, args...),
-                                        types, std::move(names));
-      // Of the tree only the structure is kept: its tensors belong to the trace that is over.
-      return {std::move(function), std::make_shared<const Out>(
-                                       rebuild_tree<Tensor>(*prototype, [] { return Tensor(); }))};
-    });
-    return detail::whole_tree_from(*static_cast<const Out*>(run.prototype.get()), run.results);
+  /// The same function, with the same programs, run under these options: those that are not given
+  /// are jit's own.
+  [[nodiscard("rondo: with() returns a function that runs under the options; call that")]] Jitted
+  with(RunOptions options) const {
+    Jitted other(*this);
+    other.run_ = std::make_shared<const RunOptions>(run_ ? detail::merged(*run_, options)
+                                                         : std::move(options));
+    return other;
   }
 
  private:
+  friend detail::LocatedCall<Jitted<F>, F>;
+  SourceLocation made_at() const { return at_; }
+
+  template <class... Args>
+  auto call(SourceLocation at, const Args&... args) const {
+    using Out = detail::result_of_t<const F, Args...>;
+    if (!f_) detail::refuse_moved_from(at);
+    const std::vector<Tensor> leaves = detail::tensors_of_arguments(at, args...);
+    if (detail::runs_inline(leaves)) {
+      std::optional<RunScope> scope;  // what it evaluates under an EagerScope
+      if (run_) scope.emplace(*run_);
+      std::span<const Tensor> next(leaves);
+      std::tuple<traced_t<Args>...> arguments{detail::tree_from(args, next)...};
+      return tree_cast<Out>(std::apply(*f_, std::move(arguments)), at);
+    }
+    std::optional<Out> prototype;
+    const TreeStructure structure = TreeStructure::of_all(args...);
+    const auto run = cache_->run(
+        {structure, leaves, [&] { return detail::names_of_arguments(args...); },
+         detail::function_on_leaves(*f_, prototype, at, args...),
+         // Of the tree only the structure is kept: its tensors belong to a trace that is over.
+         [&]() -> std::shared_ptr<const void> {
+           return std::make_shared<const Out>(
+               rebuild_tree<Tensor>(*prototype, [] { return Tensor(); }));
+         },
+         run_.get(), at});
+    return detail::whole_tree_from(*static_cast<const Out*>(run.prototype.get()), run.results);
+  }
+
   std::shared_ptr<const F> f_;
   std::shared_ptr<detail::JitCache> cache_;
+  std::shared_ptr<const RunOptions> run_;
+  SourceLocation at_;
 };
 
 /// See Jitted.
 template <class F>
-Jitted<std::decay_t<F>> jit(F&& f) {
-  return Jitted<std::decay_t<F>>(std::forward<F>(f));
+[[nodiscard("rondo: jit returns a function; call that")]] Jitted<std::decay_t<F>> jit(
+    F&& f, JitOptions options = {}, SourceLocation at = SourceLocation::current()) {
+  return Jitted<std::decay_t<F>>(std::forward<F>(f), std::move(options), at);
 }
+
+namespace detail {
+
+// The tree with Literals in place of Tensors; of structs whose fields are Tensors, itself.
+template <class Out>
+constexpr auto tree_of_literals() {
+  if constexpr (is_replaceable<Out, Literal>()) {
+    return std::type_identity<replace_leaves_t<Out, Literal>>{};
+  } else {
+    return std::type_identity<Out>{};
+  }
+}
+template <class Out>
+using literals_t = typename decltype(tree_of_literals<Out>())::type;
+
+}  // namespace detail
+
+/// A program for arguments of one structure and types, on f's own trees: made by compile_as. It
+/// takes Literals, Tensors and C++ scalars (which take the parameter's dtype), or trees of them, of
+/// the structure of the specs, and returns f's tree of Literals; a struct whose fields are Tensors
+/// holds the values in them. Copies share the program; calls from many threads at once are safe.
+template <class F, class Out, class... Specs>
+class CompiledAs {
+ public:
+  CompiledAs(std::shared_ptr<const detail::Compiled> program, Out prototype)
+      : program_(std::move(program)), prototype_(std::move(prototype)) {}
+
+  /// Throws ExecutionError for arguments of another structure, shape or dtype, naming the
+  /// parameter, and as Executable::run.
+  template <class... Args>
+  [[nodiscard("rondo: a program changes nothing: use what it returns")]] detail::literals_t<Out>
+  operator()(const Args&... args) const {
+    constexpr detail::CallFault fault = sizeof...(Args) == sizeof...(Specs)
+                                            ? detail::kOneCallFault<F, Args...>
+                                            : detail::CallFault::kCount;
+    (void)detail::AssertCall<fault>::ok;
+    if constexpr (fault == detail::CallFault::kNone) {
+      return detail::with_passed<F, fault>(
+          SourceLocation{}, [&](const auto&... passed) { return run(passed...); }, args...);
+    } else {
+      return {};
+    }
+  }
+  /// The same program, run under these options.
+  [[nodiscard("rondo: with() returns a program that runs under the options; call that")]] CompiledAs
+  with(RunOptions options) const {
+    CompiledAs other(*this);
+    other.options_ = detail::merged(options_, options);
+    return other;
+  }
+  /// The program on leaves, with its statistics and memory plan.
+  const Executable& executable() const { return program_->executable(); }
+
+ private:
+  template <class... Args>
+  detail::literals_t<Out> run(const Args&... args) const {
+    const std::vector<Literal> results =
+        program_->run(TreeStructure::of_all(args...),
+                      detail::tensors_of_arguments(SourceLocation{}, args...), options_, {});
+    std::size_t next = 0;
+    if constexpr (is_replaceable_by_literals) {
+      return rebuild_tree<Literal>(prototype_, [&] { return results[next++]; });
+    } else {
+      return rebuild_tree<Tensor>(prototype_, [&] { return Tensor(results[next++]); });
+    }
+  }
+  static constexpr bool is_replaceable_by_literals = detail::is_replaceable<Out, Literal>();
+
+  std::shared_ptr<const detail::Compiled> program_;
+  Out prototype_;
+  RunOptions options_;
+};
+
+namespace detail {
+
+template <class F, CallFault kFault, class... Specs>
+auto compiled_as(SourceLocation at, F& f, const Specs&... specs) {
+  if constexpr (kFault == CallFault::kNone) {
+    return with_passed<F, kFault>(
+        at,
+        [&](const auto&... passed) {
+          using Out = result_of_t<F, std::remove_cvref_t<decltype(passed)>...>;
+          std::optional<Out> prototype;
+          std::vector<std::string> names = names_of_arguments(passed...);
+          const Function function =
+              detail::trace("main", function_on_leaves(f, prototype, at, passed...),
+                            types_of_specs(passed...), names, at);
+          return CompiledAs<std::remove_const_t<F>, Out, Specs...>(
+              std::make_shared<const Compiled>(function, TreeStructure::of_all(passed...),
+                                               std::move(names)),
+              rebuild_tree<Tensor>(*prototype, [] { return Tensor(); }));
+        },
+        specs...);
+  } else {
+    return Tensor();
+  }
+}
+
+}  // namespace detail
+
+/// trace(f, specs...) and compile in one, as a function on f's own trees: see CompiledAs.
+#define RONDO_COMPILE_AS(types, names, params, args)                                        \
+  template <class F RONDO_UNPACK types>                                                     \
+  [[nodiscard("rondo: compile_as returns a program; call that")]] auto compile_as(          \
+      F&& f, RONDO_UNPACK params SourceLocation at = SourceLocation::current()) {           \
+    constexpr detail::CallFault fault =                                                     \
+        detail::kOneCallFault<std::remove_reference_t<F> RONDO_UNPACK names>;               \
+    (void)detail::AssertCall<fault>::ok;                                                    \
+    return detail::compiled_as<std::remove_reference_t<F>, fault>(at, f RONDO_UNPACK args); \
+  }
+RONDO_FOR_UP_TO_SIX(RONDO_COMPILE_AS)
+#undef RONDO_COMPILE_AS
 
 }  // namespace rondo

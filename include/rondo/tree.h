@@ -153,16 +153,50 @@ struct LeafConvertsTo {
 template <class T>
 inline constexpr bool kIsTree = all_leaves<T, AnyLeaf>();
 
-// Whether each leaf of T can become an L: in a struct, whose fields have the types they have, each
-// must be one already.
+template <class T>
+inline constexpr bool kIsStruct =
+    kTreeKind<T> == TreeKind::kStruct || kTreeKind<T> == TreeKind::kOwnFields;
+
+// An instance of a class template with L in place of the leaves among its arguments: State<float>
+// gives State<L>. Any other type stays.
+template <class T, class L>
+struct Rebound {
+  using type = std::conditional_t<kIsLeaf<T>, L, T>;
+};
+template <template <class...> class Template, class... Ts, class L>
+requires(!kIsLeaf<Template<Ts...>>) struct Rebound<Template<Ts...>, L> {
+  using type = Template<typename Rebound<Ts, L>::type...>;
+};
+
+// A struct with leaves of type L: itself if it has no others, or another instance of its template;
+// void if there is none.
+template <class T, class L>
+constexpr auto struct_of() {
+  if constexpr (all_leaves<T, LeafIs<L>>()) {
+    return std::type_identity<T>{};
+  } else {
+    using Other = typename Rebound<T, L>::type;
+    if constexpr (std::is_same_v<Other, T>) {
+      return std::type_identity<void>{};
+    } else if constexpr (all_leaves<Other, LeafIs<L>>()) {
+      return std::type_identity<Other>{};
+    } else {
+      return std::type_identity<void>{};
+    }
+  }
+}
+template <class T, class L>
+using struct_of_t = typename decltype(struct_of<T, L>())::type;
+
+// Whether each leaf of T can become an L.
 template <class T, class L>
 constexpr bool is_replaceable() {
   if constexpr (kTreeKind<T> == TreeKind::kNone) {
     return false;
   } else if constexpr (kTreeKind<T> == TreeKind::kLeaf) {
     return true;
-  } else if constexpr (kTreeKind<T> == TreeKind::kStruct || kTreeKind<T> == TreeKind::kOwnFields) {
-    return all_leaves<T, LeafIs<L>>();
+  } else if constexpr (kIsStruct<T>) {
+    return !std::is_void_v<struct_of_t<T, L>>;
   } else {
     return []<class... Children>(TypeList<Children...>) {
       return (is_replaceable<std::remove_cvref_t<Children>, L>() && ...);
@@ -183,8 +217,21 @@ struct ReplaceLeaves {
   static_assert(!kIsTree<T> || is_replaceable<T, L>(),
                 "rondo: a struct carried by a loop or passed through a transform must have Tensor "
                 "fields (or trees of Tensors): this one has a field of another type, or the result "
-                "asked for is not made of Tensors.");
-  using type = std::conditional_t<kTreeKind<T> == TreeKind::kLeaf, L, T>;
+                "asked for is not made of Tensors. Give it Tensor fields, or make it a template on "
+                "the type of its leaves: template <class T> struct State { T x, v; };");
+  static constexpr auto replaced() {
+    if constexpr (kTreeKind<T> == TreeKind::kLeaf) {
+      return std::type_identity<L>{};
+    } else if constexpr (kIsStruct<T>) {
+      if constexpr (is_replaceable<T, L>())
+        return std::type_identity<struct_of_t<T, L>>{};
+      else
+        return std::type_identity<T>{};
+    } else {
+      return std::type_identity<T>{};
+    }
+  }
+  using type = typename decltype(replaced())::type;
 };
 
 }  // namespace detail
@@ -198,8 +245,8 @@ template <class T>
 concept TensorTree = detail::kIsTree<std::remove_cvref_t<T>>;
 
 /// The same structure with every leaf replaced by L: std::tuple<int, Tensor> gives
-/// std::tuple<L, L>. A struct whose leaves are all L stays itself; another cannot be replaced and
-/// does not compile.
+/// std::tuple<L, L>. A struct whose leaves are all L stays itself; one that is a template on the
+/// types of its leaves becomes another instance; any other cannot be replaced and does not compile.
 template <class T, class L>
 using replace_leaves_t = typename detail::ReplaceLeaves<std::remove_cvref_t<T>, L>::type;
 
@@ -306,9 +353,17 @@ constexpr replace_leaves_t<T, L> transform_tree(const T& tree, Make& make) {
   } else if constexpr (kind == TreeKind::kStruct) {
     return apply_fields(transform_all, tree);
   } else if constexpr (kind == TreeKind::kOwnFields) {
-    Result result = tree;
-    std::apply([&make](auto&... fields) { ((fields = transform_tree<L>(fields, make)), ...); },
-               tree_fields(result));
+    Result result = [&tree] {
+      if constexpr (std::is_same_v<Result, T>)
+        return tree;  // with what tree_fields does not list
+      else
+        return Result();
+    }();
+    [&]<std::size_t... I>(auto&& to, const auto& from, std::index_sequence<I...>) {
+      ((std::get<I>(to) = transform_tree<L>(std::get<I>(from), make)), ...);
+    }
+    (tree_fields(result), own_fields_of(tree),
+     std::make_index_sequence<std::tuple_size_v<decltype(tree_fields(result))>>{});
     return result;
   } else if constexpr (kind == TreeKind::kArray) {
     Result result{};
@@ -328,64 +383,6 @@ constexpr replace_leaves_t<T, L> transform_tree(const T& tree, Make& make) {
     return result;
   }
 }
-
-// Collects the paths of leaves. `path_` is that of the tree being walked.
-class LeafPaths {
- public:
-  explicit LeafPaths(std::string_view root) : path_(root) {}
-
-  template <class T>
-  void walk(const T& tree) {
-    constexpr TreeKind kind = kTreeKind<T>;
-    [[maybe_unused]] std::size_t index = 0;
-    [[maybe_unused]] const auto walk_all = [&](const auto&... children) {
-      (walk_element(children, index++), ...);
-    };
-    if constexpr (kind == TreeKind::kLeaf) {
-      paths_.push_back(path_);
-    } else if constexpr (kind == TreeKind::kTuple) {
-      std::apply(walk_all, tree);
-    } else if constexpr (kind == TreeKind::kOwnFields) {
-      std::apply(walk_all, own_fields_of(tree));
-    } else if constexpr (kind == TreeKind::kStruct) {
-      apply_fields(
-          [&](const auto&... fields) {
-            (walk_below(fields, ".", field_name<T>(index++), ""), ...);
-          },
-          tree);
-    } else if constexpr (kind == TreeKind::kMap) {
-      for (const auto& [key, element] : tree) walk_below(element, "[\"", escaped(key), "\"]");
-    } else {
-      for (const auto& element : tree) walk_element(element, index++);
-    }
-  }
-  std::vector<std::string> take() { return std::move(paths_); }
-
- private:
-  template <class T>
-  void walk_element(const T& child, std::size_t index) {
-    walk_below(child, "[", std::to_string(index), "]");
-  }
-  template <class T>
-  void walk_below(const T& child, std::string_view open, std::string_view step,
-                  std::string_view close) {
-    const std::size_t length = path_.size();
-    path_.append(open).append(step).append(close);
-    walk(child);
-    path_.resize(length);
-  }
-  static std::string escaped(std::string_view key) {
-    std::string result;
-    for (char c : key) {
-      if (c == '"' || c == '\\') result += '\\';
-      result += c;
-    }
-    return result;
-  }
-
-  std::string path_;
-  std::vector<std::string> paths_;
-};
 
 template <class From, class To>
 constexpr bool is_leafwise_convertible() {
@@ -419,16 +416,6 @@ constexpr replace_leaves_t<T, L> rebuild_tree(const T& prototype, Make&& make) {
   return transform_leaves<L>(prototype, [&make](const auto&) -> L { return make(); });
 }
 
-/// The path of each leaf, in order: `root` with ".slab" for a field, "[0]" for an element of a
-/// tuple, pair, array or vector and for what tree_fields lists, and "[\"key\"]" for one of a map.
-template <class T>
-std::vector<std::string> leaf_paths(const T& tree, std::string_view root) {
-  detail::assert_tree<T>();
-  detail::LeafPaths paths(root);
-  if constexpr (TensorTree<T>) paths.walk(tree);
-  return paths.take();
-}
-
 template <class T>
 constexpr std::size_t leaf_count(const T& tree) {
   std::size_t count = 0;
@@ -460,14 +447,6 @@ tree_cast(From&& from, [[maybe_unused]] SourceLocation at = SourceLocation::curr
   }
 }
 
-namespace detail {
-
-/// Throws TraceError, listing what is lost and what is new, where the leaves of `is` are not those
-/// of `meant`: vectors of another size, maps with other keys. `what` is "reduce: the combiner's
-/// result".
-RONDO_API void check_same_leaves(std::string_view what, const std::vector<std::string>& meant,
-                                 const std::vector<std::string>& is, SourceLocation at);
-
-}  // namespace detail
-
 }  // namespace rondo
+
+#include "rondo/tree_structure.h"  // leaf_paths, and the structure as a value

@@ -1,9 +1,12 @@
 #include "base/array_text.h"
 
+#include <iterator>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/for_dtype.h"
+#include "fmt/format.h"
 
 namespace rondo {
 namespace {
@@ -27,7 +30,7 @@ class ElementsWriter {
 
   void write() {
     if (dims_.empty()) {
-      append_number(out_, values_[0], style_.numbers);
+      append_element(values_[0]);
       return;
     }
     out_ += style_.open;
@@ -46,6 +49,24 @@ class ElementsWriter {
   }
 
  private:
+  void append_element(T value) {
+    if (style_.float_format.empty() || is_integral_or_pred()) {
+      append_number(out_, value, style_.numbers);
+    } else if constexpr (is_complex(dtype_of<T>)) {
+      out_ += '(';
+      append_formatted(value.real());
+      out_ += ", ";
+      append_formatted(value.imag());
+      out_ += ')';
+    } else {
+      append_formatted(static_cast<double>(value));
+    }
+  }
+  static constexpr bool is_integral_or_pred() { return std::is_integral_v<T>; }
+  void append_formatted(double value) {
+    fmt::format_to(std::back_inserter(out_), fmt::runtime(style_.float_format), value);
+  }
+
   bool is_last(std::size_t axis) const { return axis + 1 == dims_.size(); }
 
   void descend() {
@@ -80,8 +101,7 @@ class ElementsWriter {
   bool write_row() {
     for (std::int64_t& index = index_[axis_]; index < dims_[axis_]; ++index) {
       if (!separate()) return false;
-      append_number(out_, values_[first_[axis_] + static_cast<std::uint64_t>(index)],
-                    style_.numbers);
+      append_element(values_[first_[axis_] + static_cast<std::uint64_t>(index)]);
     }
     return true;
   }
@@ -100,6 +120,28 @@ class ElementsWriter {
 };
 
 }  // namespace
+
+std::string formatted_literal(std::string_view format, const Literal& literal) {
+  std::string out;
+  for (std::size_t i = 0; i < format.size(); i++) {
+    const char c = format[i];
+    if ((c == '{' || c == '}') && i + 1 < format.size() && format[i + 1] == c) {
+      out += c;
+      i++;
+    } else if (c == '{') {
+      const std::size_t end = format.find('}', i);
+      const std::string_view field = format.substr(i, end + 1 - i);
+      if (literal.shape().rank() > 0) out += literal.type().str() + ' ';
+      append_elements(out, literal,
+                      {.cut_above = kElementsShownWhole,
+                       .float_format = field == "{}" ? std::string_view() : field});
+      i = end;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
 
 void append_elements(std::string& out, const Literal& literal, const ArrayStyle& style) {
   for_dtype(literal.dtype(), [&]<class T>() { ElementsWriter<T>(out, literal, style).write(); });

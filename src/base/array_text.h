@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/number_text.h"
 #include "rondo/literal.h"
 
 namespace rondo {
+
+/// Arrays of more elements are cut in the middle where people read them.
+inline constexpr std::int64_t kElementsShownWhole = 64;
 
 struct ArrayStyle {
   char open = '{';
@@ -16,7 +20,13 @@ struct ArrayStyle {
   /// Arrays of more elements than this show three of each end of an axis with `...` between, and at
   /// most about a thousand in all.
   std::int64_t cut_above = INT64_MAX;
+  /// How floats are written in place of `numbers`, as fmt spells it: "{:.3f}". Empty: not so.
+  std::string_view float_format = {};
 };
+
+/// `format` with the elements in place of its field, `{}` or `{:.3f}` with f, e or g: those of an
+/// array with its type before them.
+std::string formatted_literal(std::string_view format, const Literal& literal);
 
 /// Appends the elements, one pair of brackets for each axis: `{{1, 2}, {3, 4}}`; `{}` for [0] and
 /// [0,2], `{{}, {}}` for [2,0]; a scalar has none.

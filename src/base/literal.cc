@@ -8,7 +8,6 @@
 namespace rondo {
 namespace {
 
-constexpr std::int64_t kElementsShownWhole = 64;
 
 /// The host type of a dtype, as it stands in C++.
 const char* host_type_name(DType dtype) {

@@ -5,12 +5,15 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <new>
 #include <optional>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/npy_header.h"
 #include "rondo/error.h"
@@ -21,11 +24,43 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               ".npy data is copied as it stands, which is little-endian");
 
-void normalize_npy_data(Literal& literal) {
-  if (!is_pred(literal.dtype())) return;
-  auto* const bytes = reinterpret_cast<unsigned char*>(literal.mutable_bytes());
-  std::transform(bytes, bytes + literal.elements(), bytes,
-                 [](unsigned char b) -> unsigned char { return b != 0; });
+/// The elements in C order, of data in which the first axis varies fastest.
+Literal from_fortran_order(const Literal& data) {
+  const Shape& shape = data.shape();
+  const std::int64_t rank = shape.rank();
+  if (rank < 2 || data.elements() == 0) return data;
+  std::vector<std::int64_t> strides(shape.size(), 1), index(shape.size(), 0);
+  for (std::size_t axis = 1; axis < shape.size(); axis++)
+    strides[axis] = strides[axis - 1] * shape[axis - 1];
+  Literal ordered = Literal::uninitialized(data.type());
+  const auto width = static_cast<std::size_t>(byte_width(data.dtype()));
+  const std::byte* const from = data.bytes();
+  std::byte* to = ordered.mutable_bytes();
+  const std::int64_t last = shape[rank - 1], last_stride = strides.back();
+  std::int64_t row = 0;  // where the first element of a row along the last axis stands
+  for (;;) {
+    for (std::int64_t i = 0; i < last; i++, to += width)
+      std::memcpy(to, from + static_cast<std::size_t>(row + i * last_stride) * width, width);
+    std::int64_t axis = rank - 2;
+    for (; axis >= 0; axis--) {
+      const auto a = static_cast<std::size_t>(axis);
+      row += strides[a];
+      if (++index[a] < shape[axis]) break;
+      row -= index[a] * strides[a];
+      index[a] = 0;
+    }
+    if (axis < 0) return ordered;
+  }
+}
+
+/// The literal that data as the file has it stands for.
+Literal from_npy_data(Literal literal, const NpyLayout& layout) {
+  if (is_pred(literal.dtype())) {
+    auto* const bytes = reinterpret_cast<unsigned char*>(literal.mutable_bytes());
+    std::transform(bytes, bytes + literal.elements(), bytes,
+                   [](unsigned char b) -> unsigned char { return b != 0; });
+  }
+  return layout.fortran_order ? from_fortran_order(literal) : literal;
 }
 
 struct NpyFileCloser {
@@ -65,8 +100,7 @@ Literal load_sized_npy(std::FILE* file, std::uint64_t size, const std::string& n
              "the file became shorter while it was read, or cannot be read; load it again when it "
              "is complete");
   }
-  normalize_npy_data(literal);
-  return literal;
+  return from_npy_data(std::move(literal), layout);
 }
 
 /// A pipe or a device: read until the array is complete (and a little further, to see that nothing
@@ -80,7 +114,7 @@ Literal load_streamed_npy(std::FILE* file, const std::string& name) try {
     const std::optional<std::size_t> end = npy_header_end(bytes, name);
     if (header_read || !end || *end > bytes.size()) continue;
     header_read = true;
-    enough = *end + static_cast<std::uint64_t>(read_npy_type(bytes, *end, name).bytes());
+    enough = *end + static_cast<std::uint64_t>(read_npy_type(bytes, *end, name).type.bytes());
   }
   return parse_npy(bytes, name);
 } catch (const std::bad_alloc&) {
@@ -94,8 +128,14 @@ Literal parse_npy(std::string_view bytes, const std::string& name) {
   Literal literal = Literal::uninitialized(layout.type);
   std::copy_n(bytes.data() + layout.data_begin, static_cast<std::size_t>(layout.type.bytes()),
               reinterpret_cast<char*>(literal.mutable_bytes()));
-  normalize_npy_data(literal);
-  return literal;
+  return from_npy_data(std::move(literal), layout);
+}
+
+std::string npy_bytes(const Literal& literal) {
+  std::string bytes = npy_header(literal.type());
+  bytes.append(reinterpret_cast<const char*>(literal.bytes()),
+               static_cast<std::size_t>(literal.type().bytes()));
+  return bytes;
 }
 
 Literal Literal::load_npy(const std::string& path) {

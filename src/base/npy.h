@@ -10,5 +10,7 @@ namespace rondo {
 
 /// The array in the bytes of an .npy file. Throws ParseError, naming the file `name`.
 Literal parse_npy(std::string_view bytes, const std::string& name);
+/// The bytes of an .npy file of the array, as numpy.save writes it.
+std::string npy_bytes(const Literal& literal);
 
 }  // namespace rondo

@@ -15,8 +15,6 @@ namespace {
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kNpyVersionEnd = 8;
 constexpr std::size_t kNpyAlignment = 64;
-// NumPy's own headers are below 64 KiB but for structured dtypes, which have no place here.
-constexpr std::size_t kMaxNpyHeader = std::size_t{1} << 20;
 
 struct NpyDType {
   std::string_view code;
@@ -41,7 +39,7 @@ class NpyHeaderReader {
  public:
   NpyHeaderReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
-  TensorType read() {
+  NpyType read() {
     expect('{');
     while (!accept('}')) {
       const std::string_view key = read_string();
@@ -63,13 +61,7 @@ class NpyHeaderReader {
     if (!dtype_) fail_malformed("the key 'descr' is missing");
     if (!fortran_order_) fail_malformed("the key 'fortran_order' is missing");
     if (!shape_) fail_malformed("the key 'shape' is missing");
-    if (*fortran_order_) {
-      fail_npy(
-          name_,
-          "the array is in Fortran order, and only C order is read; save it as numpy.save(file, "
-          "numpy.ascontiguousarray(array))");
-    }
-    return {*dtype_, *shape_};
+    return {{*dtype_, *shape_}, *fortran_order_};
   }
 
  private:
@@ -196,8 +188,9 @@ std::optional<std::size_t> npy_header_end(std::string_view head, const std::stri
       kNpyMagic.substr(0, std::min(head.size(), kNpyMagic.size()))) {
     if (head.substr(0, 4) == "PK\x03\x04") {
       fail_npy(name,
-               "this is a zip archive, as numpy.savez writes; save each array to its own file with "
-               "numpy.save");
+               "this is a zip archive, as numpy.savez writes; read it with rondo::load_npz, or "
+               "save each "
+               "array to its own file with numpy.save");
     }
     fail_npy(name,
              "this is no .npy file: it does not begin with \\x93NUMPY; write it with numpy.save");
@@ -224,7 +217,7 @@ std::optional<std::size_t> npy_header_end(std::string_view head, const std::stri
   return begin + length;
 }
 
-TensorType read_npy_type(std::string_view head, std::size_t end, const std::string& name) {
+NpyType read_npy_type(std::string_view head, std::size_t end, const std::string& name) {
   const std::size_t begin = head[6] == 1 ? 10 : 12;
   return NpyHeaderReader(head.substr(begin, end - begin), name).read();
 }
@@ -236,7 +229,8 @@ NpyLayout read_npy_layout(std::string_view head, std::uint64_t size, const std::
                        (end ? ", its header alone " + std::to_string(*end) : "") +
                        "; copy or save it again");
   }
-  NpyLayout layout{read_npy_type(head, *end, name), *end};
+  const NpyType told = read_npy_type(head, *end, name);
+  NpyLayout layout{told.type, *end, told.fortran_order};
   const std::int64_t needed = layout.type.bytes();
   const std::uint64_t there = size - layout.data_begin;
   if (there == static_cast<std::uint64_t>(needed)) return layout;

@@ -13,6 +13,9 @@
 
 namespace rondo {
 
+/// The longest header that is read.
+inline constexpr std::size_t kMaxNpyHeader = std::size_t{1} << 20;
+
 /// Throws ParseError "<name>: <message>".
 [[noreturn]] void fail_npy(const std::string& name, const std::string& message);
 
@@ -20,12 +23,17 @@ namespace rondo {
 /// tell.
 std::optional<std::size_t> npy_header_end(std::string_view head, const std::string& name);
 
+struct NpyType {
+  TensorType type;
+  bool fortran_order = false;  // the first axis varies fastest in the data
+};
 /// The type that the header tells; `head` reaches to the header's end at least.
-TensorType read_npy_type(std::string_view head, std::size_t end, const std::string& name);
+NpyType read_npy_type(std::string_view head, std::size_t end, const std::string& name);
 
 struct NpyLayout {
   TensorType type;
   std::size_t data_begin = 0;
+  bool fortran_order = false;
 };
 
 /// Reads the header of a file of `size` bytes and checks that the data is what it says. `head`

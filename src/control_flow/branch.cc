@@ -71,10 +71,11 @@ void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLo
   std::string differences;
   for (std::size_t b = 0; b < branches.size(); b++) {
     Leaves& other = branches[b].out();
-    if (other.paths != first.paths) {
-      differences += fmt::format("\n  structure: {} returns {} leaves, {} returns {}",
-                                 branch_name(is_switch, 0), first.paths.size(),
-                                 branch_name(is_switch, b), other.paths.size());
+    if (other.structure != first.structure || other.paths != first.paths) {
+      differences += fmt::format(
+          "\n  structure: {} returns {} leaves, {} returns {}; {}", branch_name(is_switch, 0),
+          first.paths.size(), branch_name(is_switch, b), other.paths.size(),
+          detail::structure_difference(first.structure, other.structure, "result"));
       continue;
     }
     check_not_empty(branch_name(is_switch, b), other, at);
@@ -143,7 +144,8 @@ void adopt_dtypes_of_others(bool is_switch, std::span<const RegionCallable> bran
       continue;
     }
     const Leaves& other = others.back();
-    for (std::size_t i = 0; other.paths == out.paths && i < meant.size(); i++) {
+    for (std::size_t i = 0;
+         other.paths == out.paths && other.structure == out.structure && i < meant.size(); i++) {
       if (!meant[i] && (b == 0 || !other.values[i].is_scalar_literal()))
         meant[i] = &other.values[i];
       if (meant[i] && meant[i]->is_scalar_literal() && !other.values[i].is_scalar_literal())

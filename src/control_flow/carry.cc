@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fmt/format.h"
+#include "ir/origins.h"
 #include "ops/support.h"
 
 namespace rondo::control_flow {
@@ -31,20 +32,11 @@ void check_not_empty(const std::string& what, const Leaves& leaves, SourceLocati
 void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceLocation at) {
   check_not_empty(what, out, at);
   std::string differences;
-  if (in.paths != out.paths) {
-    auto missing = [](const std::vector<std::string>& from, const std::vector<std::string>& paths) {
-      std::string text;
-      for (const std::string& path : from) {
-        if (std::find(paths.begin(), paths.end(), path) == paths.end())
-          text += (text.empty() ? "" : ", ") + path;
-      }
-      return text;
-    };
-    const std::string lost = missing(in.paths, out.paths), gained = missing(out.paths, in.paths);
-    differences += fmt::format("\n  structure: {} leaves go in, {} come out", in.paths.size(),
-                               out.paths.size());
-    if (!lost.empty()) differences += fmt::format("; lost: {}", lost);
-    if (!gained.empty()) differences += fmt::format("; new: {}", gained);
+  const bool same_structure = in.paths == out.paths && in.structure == out.structure;
+  if (!same_structure) {
+    differences += fmt::format("\n  structure: {} leaves go in, {} come out; {}", in.paths.size(),
+                               out.paths.size(),
+                               detail::structure_difference(in.structure, out.structure, "carry"));
   } else {
     for (std::size_t i = 0; i < in.values.size(); i++) {
       const TensorType& before = in.values[i].type();
@@ -58,10 +50,12 @@ void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceL
       if (after.type() == before) continue;
       differences += fmt::format("\n  {}: {} goes in, {} comes out ({})", in.paths[i], before.str(),
                                  after.type().str(), origin(returned));
+      if (in.values[i].is_scalar_literal() && after.shape() == before.shape)
+        differences += "; it began as " + ir::scalar_advice(in.values[i], after.dtype());
     }
   }
   if (differences.empty()) return;
-  const char* remedy = in.paths != out.paths
+  const char* remedy = !same_structure
                            ? "Return as many entries, under the same names, as came in."
                            : "Return each leaf with the shape and dtype it came in with; "
                              "rondo::convert(x, dtype) and "

@@ -10,6 +10,7 @@
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ops/support.h"
+#include "rondo/ops/elementwise.h"
 
 namespace rondo::control_flow {
 
@@ -100,25 +101,39 @@ bool holds(DType dtype, const Scalar& value) {
   });
 }
 
-/// Two C++ integers in the wider of their dtypes, or in one that holds both.
+/// Two C++ integers, whatever their types, in the first of these dtypes that holds both.
 std::array<Tensor, 2> common_integers(const Operand& a, const Operand& b) {
-  DType first = a.scalar().dtype, second = b.scalar().dtype;
-  if (byte_width(first) < byte_width(second)) std::swap(first, second);
-  for (const DType dtype : {first, second, DType::kS64, DType::kU64}) {
+  for (const DType dtype : {DType::kS32, DType::kS64, DType::kU64}) {
     if (holds(dtype, a.scalar()) && holds(dtype, b.scalar())) return {a.as(dtype), b.as(dtype)};
   }
-  return {a.as(first), b.as(first)};  // throws: one is negative, the other past s64
+  return {a.as(DType::kS64), b.as(DType::kS64)};  // throws: one is negative, the other past s64
+}
+
+/// A bound in the dtype that the options ask for.
+Tensor bound_as(DType dtype, const Operand& bound, const std::string& called) {
+  if (bound.is_scalar()) return bound.as(dtype);
+  ir::checked(bound.tensor(), called.c_str(), bound.at());
+  return is_integer(bound.tensor().dtype()) ? convert(bound, dtype) : bound.tensor();
 }
 
 /// Both bounds as integer scalars of one dtype: a C++ integer takes the dtype of a tensor beside
 /// it.
 std::array<Tensor, 2> checked_bounds(const std::string& called, const Operand& lower,
-                                     const Operand& upper, SourceLocation at) {
-  std::array<Tensor, 2> bounds = lower.is_scalar() && upper.is_scalar() &&
-                                         is_integer(lower.scalar().dtype) &&
-                                         is_integer(upper.scalar().dtype)
-                                     ? common_integers(lower, upper)
-                                     : ops::same_dtype(called, lower, upper);
+                                     const Operand& upper, const std::optional<DType>& index,
+                                     SourceLocation at) {
+  if (index && !is_integer(*index)) {
+    throw TraceError(fmt::format("{}: .index is {}\n  at {}\n  Give an integer dtype, as "
+                                 "DType::kS32.",
+                                 called, dtype_name(*index), at.str()),
+                     at);
+  }
+  const auto is_number = [](const Operand& bound) {
+    return bound.is_scalar() && is_integer(bound.scalar().dtype);
+  };
+  std::array<Tensor, 2> bounds =
+      index ? std::array{bound_as(*index, lower, called), bound_as(*index, upper, called)}
+      : is_number(lower) && is_number(upper) ? common_integers(lower, upper)
+                                             : ops::same_dtype(called, lower, upper);
   for (const Tensor& bound : bounds) {
     if (bound.rank() == 0 && is_integer(bound.dtype())) continue;
     throw TraceError(fmt::format("{}: the bounds must be integer scalars, they are {} and {}\n  at "
@@ -189,7 +204,7 @@ std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
   using namespace control_flow;  // NOLINT: this function is the construct's front
   const std::string called = construct_name("fori_loop", options.name);
   check_not_empty("the init of " + called, init, at);
-  std::array<Tensor, 2> bounds = checked_bounds(called, lower, upper, at);
+  std::array<Tensor, 2> bounds = checked_bounds(called, lower, upper, options.index, at);
   if (ir::eager_active()) {
     const std::vector<Literal> values = ir::evaluate(bounds, at);
     for (std::size_t i = 0; i < bounds.size(); i++) bounds[i] = ir::make_constant(values[i], at);

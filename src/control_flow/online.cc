@@ -427,9 +427,9 @@ void OnlineLoop::pull_back(std::span<const Tensor> cotangents,
     inner.name = loop_name("_again");
     const std::vector<Tensor> there = traced_while(before, advance, forward.leaves(), inner, at);
     LeafReader reached(there);
-    reached.next();
+    (void)reached.next();
     const Tensor height = reached.next();
-    reached.next();
+    (void)reached.next();
     const Tensor steps = reached.next();
     const std::vector<Tensor> rows = reached.next(kinds);
     // One body back.

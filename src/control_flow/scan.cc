@@ -226,7 +226,6 @@ std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& 
   evaluate_all(state, at);
   evaluate_all(xs, at);
   std::vector<std::vector<Tensor>> ys;
-  std::vector<std::string> first_y_paths;
   for (std::int64_t trip = 0; trip < length; trip++) {
     const Tensor index(reverse ? length - 1 - trip : trip);
     std::vector<Tensor> arguments = state.values;
@@ -235,11 +234,9 @@ std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& 
     const std::ptrdiff_t carries = static_cast<std::ptrdiff_t>(
         std::count_if(out.paths.begin(), out.paths.end(),
                       [](const std::string& p) { return p.starts_with("carry"); }));
-    const std::vector<std::string> y_paths(out.paths.begin() + carries, out.paths.end());
-    if (trip == 0) first_y_paths = y_paths;
-    detail::check_same_leaves(called + ": the y of a later trip", first_y_paths, y_paths, at);
     Leaves next{{out.values.begin(), out.values.begin() + carries},
-                {out.paths.begin(), out.paths.begin() + carries}};
+                {out.paths.begin(), out.paths.begin() + carries},
+                out.structure};
     check_carry("the body of " + called + " changes the carry", state, next, at);
     state.values = std::move(next.values);
     ys.resize(out.values.size() - static_cast<std::size_t>(carries));
@@ -343,7 +340,9 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
       std::find_if(out.paths.begin(), out.paths.end(),
                    [](const std::string& path) { return !path.starts_with("carry"); });
   const std::ptrdiff_t carries = first_y - out.paths.begin();
-  Leaves next{{out.values.begin(), out.values.begin() + carries}, {out.paths.begin(), first_y}};
+  Leaves next{{out.values.begin(), out.values.begin() + carries},
+              {out.paths.begin(), first_y},
+              out.structure};
   check_carry("the body of " + called + " changes the carry", init, next, at);
   std::copy(next.values.begin(), next.values.end(), out.values.begin());
   ir::Operands operands(init.values.begin(), init.values.end());

@@ -72,7 +72,8 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
   const auto split = [&](Leaves& out) {
     Leaves next{{out.values.begin(), out.values.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                               carries, out.values.size()))},
-                {}};
+                {},
+                out.structure};
     for (const std::string& path : out.paths) {
       if (path.starts_with("carry")) next.paths.push_back(path);
     }

@@ -1,12 +1,12 @@
 #include "executor/watch.h"
 
-#include <fmt/args.h>
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <new>
 #include <string>
 
+#include "base/array_text.h"
 #include "executor/kernels.h"
 
 namespace rondo::executor {
@@ -129,13 +129,8 @@ void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower
 }
 
 void print_value(std::string_view format, const Literal& value) {
-  // The format was checked when the op was made: `{}` fields only.
-  const std::string text = value.str();
-  const std::size_t space = text.find(' ');
-  fmt::dynamic_format_arg_store<fmt::format_context> store;
-  store.push_back(value.shape().rank() == 0 && space != std::string::npos ? text.substr(space + 1)
-                                                                          : text);
-  fmt::print("{}\n", fmt::vformat(format, store));
+  // The format was checked when the op was made.
+  fmt::print("{}\n", formatted_literal(format, value));
   std::fflush(stdout);
 }
 

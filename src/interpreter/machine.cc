@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "base/array_text.h"
 #include "base/for_dtype.h"
 #include "control_flow/counted.h"
-#include "fmt/args.h"
 #include "fmt/format.h"
 #include "interpreter/finite.h"
 
@@ -403,14 +403,8 @@ void Machine::tap(std::string_view name, const TensorType& type, const std::byte
 }
 
 void Machine::print(std::string_view format, const TensorType& type, const std::byte* data) {
-  // The format was checked when the op was made: `{}` fields only.
-  const Literal value = copy_of(type, data);
-  const std::string text = value.str();
-  const std::size_t space = text.find(' ');
-  fmt::dynamic_format_arg_store<fmt::format_context> store;
-  store.push_back(value.shape().rank() == 0 && space != std::string::npos ? text.substr(space + 1)
-                                                                          : text);
-  fmt::print("{}\n", fmt::vformat(format, store));
+  // The format was checked when the op was made.
+  fmt::print("{}\n", formatted_literal(format, copy_of(type, data)));
   std::fflush(stdout);
 }
 

@@ -183,27 +183,4 @@ Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at) {
 
 }  // namespace ir
 
-namespace detail {
-
-void check_same_leaves(std::string_view what, const std::vector<std::string>& meant,
-                       const std::vector<std::string>& is, SourceLocation at) {
-  if (is == meant) return;
-  const auto missing = [](const std::vector<std::string>& from,
-                          const std::vector<std::string>& paths) {
-    std::string text;
-    for (const std::string& path : from) {
-      if (std::find(paths.begin(), paths.end(), path) == paths.end())
-        text += (text.empty() ? "" : ", ") + path;
-    }
-    return text.empty() ? "none" : text;
-  };
-  throw TraceError(
-      fmt::format("{} has {} leaves, {} are meant; lost: {}; new: {}\n  at {}\n  Give "
-                  "as many entries, under the same keys.",
-                  what, is.size(), meant.size(), missing(meant, is), missing(is, meant), at.str()),
-      at);
-}
-
-}  // namespace detail
-
 }  // namespace rondo

@@ -210,11 +210,42 @@ Tensor operator-(const Operand& a, const Operand& b) {
 Tensor operator*(const Operand& a, const Operand& b) {
   return ops::binary_op(ops::kMultiply, a, b);
 }
-Tensor operator/(const Operand& a, const Operand& b) { return ops::binary_op(ops::kDivide, a, b); }
+namespace {
+
+/// Throws TraceError where one operand is a floating C++ scalar and the other an integer tensor:
+/// whether the integers or real numbers are to be divided is not said.
+void check_quotient(std::string_view op, const char* sign, const Operand& a, const Operand& b) {
+  const auto refuse = [&](const Operand& number, const Operand& tensor, bool scalar_first) {
+    if (!number.is_scalar() || tensor.is_scalar() || tensor.tensor().empty()) return;
+    if (!is_floating(number.scalar().dtype) || !is_integer(tensor.tensor().dtype())) return;
+    const double value = number.scalar().real;
+    const std::string whole = fmt::format("{:.0f}", std::trunc(value));
+    const std::string real = value == std::trunc(value) ? whole + ".0" : fmt::format("{}", value);
+    const auto written = [&](const std::string& x, const std::string& scalar) {
+      return scalar_first ? scalar + sign + x : x + sign + scalar;
+    };
+    ir::fail(op,
+             fmt::format("the C++ scalar {} beside {}, whose elements are integers, can mean two "
+                         "things\n  For real numbers write {}, for integers {}.",
+                         real, tensor.tensor().type().str(),
+                         written("rondo::convert(x, DType::kF32)", real), written("x", whole)),
+             a.at());
+  };
+  refuse(a, b, true);
+  refuse(b, a, false);
+}
+
+}  // namespace
+
+Tensor operator/(const Operand& a, const Operand& b) {
+  check_quotient("divide", " / ", a, b);
+  return ops::binary_op(ops::kDivide, a, b);
+}
 Tensor operator%(const Operand& a, const Operand& b) {
+  check_quotient("rem", " % ", a, b);
   return ops::binary_op(ops::kRemainder, a, b);
 }
-Tensor rem(const Operand& a, const Operand& b) { return ops::binary_op(ops::kRemainder, a, b); }
+Tensor rem(const Operand& a, const Operand& b) { return a % b; }
 Tensor maximum(const Operand& a, const Operand& b) { return ops::binary_op(ops::kMaximum, a, b); }
 Tensor minimum(const Operand& a, const Operand& b) { return ops::binary_op(ops::kMinimum, a, b); }
 

@@ -93,7 +93,8 @@ std::vector<Tensor> concatenate_transpose(const TransposeCall& c) {
 /// one with the widest range.
 std::vector<Tensor> of_one_dtype(const char* op, const std::vector<Tensor>& parts,
                                  SourceLocation at) {
-  if (parts.empty()) fail(op, "there is nothing to join: the vector is empty", at);
+  if (parts.empty())
+    fail(op, "there is nothing to join: the vector is empty\n  Give one tensor at least.", at);
   std::optional<DType> dtype;
   for (const Tensor& part : parts) {
     if (!ir::checked(part, op, at).is_scalar_literal()) {
@@ -135,7 +136,10 @@ const ir::OpDef kConcatenate{.name = "concatenate",
 Tensor concatenate(const std::vector<Tensor>& parts, std::int64_t axis, SourceLocation at) {
   const std::vector<Tensor> joined = ops::of_one_dtype("concatenate", parts, at);
   if (joined[0].rank() == 0)
-    ops::fail("concatenate", "part 0 is a scalar, which has no axes; use stack", at);
+    ops::fail("concatenate",
+              "part 0 is a scalar, which has no axes\n  For a vector of scalars use stack: "
+              "rondo::stack(parts, 0).",
+              at);
   return ops::join_along(joined, ops::normal_axis("concatenate", axis, joined[0].rank(), at), at);
 }
 

@@ -87,8 +87,9 @@ namespace detail {
 void check_row(std::size_t row, std::size_t columns, std::size_t first, SourceLocation at) {
   if (columns == first) return;
   ops::fail("constant",
-            fmt::format("row {} has {} elements, row 0 has {}; the rows must be equally long", row,
-                        columns, first),
+            fmt::format("row {} has {} elements, row 0 has {}; the rows must be equally long\n  "
+                        "Fill the shorter ones, or make an array of each.",
+                        row, columns, first),
             at);
 }
 

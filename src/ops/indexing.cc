@@ -16,7 +16,9 @@ std::int64_t row_number(std::string_view op, const Tensor& x, const Operand& i) 
   const Scalar& index = i.scalar();
   if (!is_integer(index.dtype))
     ops::fail(op,
-              fmt::format("the index is a C++ {}; it must be an integer", dtype_name(index.dtype)),
+              fmt::format("the index is a C++ {}; it must be an integer\n  Write an int, or "
+                          "rondo::convert(i, DType::kS32) of a tensor.",
+                          dtype_name(index.dtype)),
               i.at());
   const std::int64_t rows = x.shape()[0];
   const bool past =
@@ -24,11 +26,16 @@ std::int64_t row_number(std::string_view op, const Tensor& x, const Operand& i) 
   if (past || index.integer < -rows || index.integer >= rows) {
     const std::string number = past ? fmt::format("{}", static_cast<std::uint64_t>(index.integer))
                                     : fmt::format("{}", index.integer);
-    ops::fail(op,
-              rows == 0 ? fmt::format("index {} of {}, which has no rows", number, x.type().str())
-                        : fmt::format("index {} of {}, whose rows are {} to {}", number,
-                                      x.type().str(), -rows, rows - 1),
-              i.at());
+    ops::fail(
+        op,
+        rows == 0
+            ? fmt::format(
+                  "index {} of {}, which has no rows\n  Take rows of an array that has some.",
+                  number, x.type().str())
+            : fmt::format("index {} of {}, whose rows are {} to {}\n  Rows count from 0, or from "
+                          "the end: -1 is the last. An index that is a tensor is clamped.",
+                          number, x.type().str(), -rows, rows - 1),
+        i.at());
   }
   return index.integer < 0 ? index.integer + rows : index.integer;
 }
@@ -37,14 +44,16 @@ std::int64_t row_number(std::string_view op, const Tensor& x, const Operand& i) 
 std::vector<Tensor> row_starts(std::string_view op, const Tensor& x, const Tensor& i,
                                SourceLocation at) {
   if (!is_integer(i.dtype()) || i.rank() != 0) {
-    ops::fail(
-        op,
-        fmt::format(
-            "the index is {}; it must be an integer scalar (rondo::take takes arrays of indices)",
-            i.type().str()),
-        at);
+    ops::fail(op,
+              fmt::format("the index is {}; it must be an integer scalar\n  rondo::take takes "
+                          "arrays of indices, rondo::convert makes integers of floats.",
+                          i.type().str()),
+              at);
   }
-  if (x.shape()[0] == 0) ops::fail(op, fmt::format("{} has no rows", x.type().str()), at);
+  if (x.shape()[0] == 0)
+    ops::fail(op,
+              fmt::format("{} has no rows\n  Take rows of an array that has some.", x.type().str()),
+              at);
   std::vector<Tensor> starts(x.shape().size(), Tensor(0, at));
   starts[0] = i;
   return starts;
@@ -55,7 +64,12 @@ std::vector<Tensor> row_starts(std::string_view op, const Tensor& x, const Tenso
 Tensor Tensor::operator[](const Operand& index) const {
   const SourceLocation at = index.at();
   ir::checked(*this, "[]", at);
-  if (rank() == 0) ops::fail("[]", fmt::format("{} is a scalar and has no rows", type().str()), at);
+  if (rank() == 0)
+    ops::fail("[]",
+              fmt::format("{} is a scalar and has no rows\n  Use it as it is, or give it axes: "
+                          "rondo::reshape(x, {{1}}).",
+                          type().str()),
+              at);
   if (index.is_scalar()) return ops::row_of(*this, row_number("[]", *this, index), at);
   const Tensor i = ops::any_tensor("[]", index);
   std::vector<std::int64_t> sizes = shape().vector();
@@ -67,8 +81,11 @@ Tensor Tensor::operator[](const Operand& index) const {
 Tensor update(const Operand& x, const Operand& i, const Operand& row) {
   const Tensor operand = ops::any_tensor("update", x);
   if (operand.rank() == 0)
-    ops::fail("update", fmt::format("{} is a scalar and has no rows", operand.type().str()),
-              x.at());
+    ops::fail(
+        "update",
+        fmt::format("{} is a scalar and has no rows\n  Put the new value in its place: x = value.",
+                    operand.type().str()),
+        x.at());
   const Tensor value = row.is_scalar() ? row.as(operand.dtype()) : ops::any_tensor("update", row);
   if (value.dtype() != operand.dtype()) {
     ops::fail(
@@ -85,11 +102,12 @@ Tensor update(const Operand& x, const Operand& i, const Operand& row) {
     fits = size == 1 || size == row_shape[row_shape.rank() - axis];
   }
   if (!fits) {
-    ops::fail(
-        "update",
-        fmt::format("the row is {}; it does not broadcast to {}, a row of {}", value.type().str(),
-                    TensorType{operand.dtype(), row_shape}.str(), operand.type().str()),
-        x.at());
+    ops::fail("update",
+              fmt::format("the row is {}; it does not broadcast to {}, a row of {}\n  Give a row "
+                          "of that shape; rondo::reshape and rondo::sum change shapes.",
+                          value.type().str(), TensorType{operand.dtype(), row_shape}.str(),
+                          operand.type().str()),
+              x.at());
   }
   std::vector<std::int64_t> part = operand.shape().vector();
   part[0] = 1;
@@ -107,7 +125,10 @@ Tensor take(const Operand& x, const Operand& indices, std::int64_t axis) {
   const Tensor places = ops::any_tensor("take", indices);
   const std::int64_t along = ops::normal_axis("take", axis, operand.rank(), x.at());
   if (!is_integer(places.dtype())) {
-    ops::fail("take", fmt::format("the indices are {}; they must be integers", places.type().str()),
+    ops::fail("take",
+              fmt::format("the indices are {}; they must be integers\n  Convert them: "
+                          "rondo::convert(i, DType::kS32).",
+                          places.type().str()),
               indices.at());
   }
   std::vector<std::int64_t> sizes = operand.shape().vector(), dims = sizes;

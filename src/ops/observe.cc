@@ -94,23 +94,36 @@ constexpr OpDef observer(std::string_view name, ir::PrepareRule prepare) {
           .transpose = observer_transpose};
 }
 
-/// Throws TraceError unless the format has one {} and no other braces but {{ and }}.
+/// The length of the field that `text` begins with, `{}` or `{:.3f}` with f, e or g; 0 if none.
+std::size_t field_length(std::string_view text) {
+  if (text.starts_with("{}")) return 2;
+  if (!text.starts_with("{:.")) return 0;
+  std::size_t end = 3;
+  while (end < text.size() && end < 5 && text[end] >= '0' && text[end] <= '9') end++;
+  const bool is_field = end > 3 && end + 1 < text.size() &&
+                        std::string_view("feg").find(text[end]) != std::string_view::npos &&
+                        text[end + 1] == '}';
+  return is_field ? end + 2 : 0;
+}
+
+/// Throws TraceError unless the format has one field for the value and no other braces but {{ and
+/// }}.
 void check_format(std::string_view format, SourceLocation at) {
   const auto refuse = [&](const std::string& why) {
     fail("print",
-         fmt::format(
-             "the format \"{}\" {}\n  Write one {{}} for the value, and {{{{ or }}}} for a brace: "
-             "print(x, \"x = {{}}\").",
-             format, why),
+         fmt::format("the format \"{}\" {}\n  Write one {{}} for the value, or {{:.3f}} with f, e "
+                     "or g for its digits, and {{{{ or }}}} for a brace: print(x, \"x = {{}}\").",
+                     format, why),
          at);
   };
   bool shows = false;
   for (std::size_t i = 0; i < format.size(); i++) {
     if (format[i] != '{' && format[i] != '}') continue;
     const char next = i + 1 < format.size() ? format[i + 1] : '\0';
-    if (format[i] == '{' && next == '}') {
+    if (const std::size_t field = field_length(format.substr(i)); field > 0) {
       if (std::exchange(shows, true))
         refuse(fmt::format("has a second {{}} at column {}; there is one value", i + 1));
+      i += field - 2;  // and one for the other brace, below
     } else if (format[i] == '{' && next != '{') {
       refuse(fmt::format("has a {{ at column {} that is not followed by }}", i + 1));
     } else if (format[i] == '}' && next != '}') {

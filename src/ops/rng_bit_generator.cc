@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/memory.h"
 #include "ops/threefry.h"
 #include "rondo/ops/elementwise.h"
 

@@ -114,7 +114,7 @@ Tensor interp(const Operand& operand, const Operand& xs, const Operand& fs) {
   const ops::Helper helper("interp", operand.at());
   const Tensor xp = checked_vector(helper, xs, "xp"), fp = checked_vector(helper, fs, "fp");
   const Tensor x = operand.as(xp.dtype());
-  helper.floating(xp);
+  (void)helper.floating(xp);
   check_dtypes(helper, x, "x", xp, "xp");
   check_dtypes(helper, fp, "fp", xp, "xp");
   const std::int64_t n = xp.dim(0);

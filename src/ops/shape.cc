@@ -15,8 +15,9 @@ Tensor reshape(const Operand& x, const std::vector<std::int64_t>& dims) {
   const std::int64_t elements = operand.type().elements();
   auto fail = [&](const std::string& why) {
     ops::fail("reshape",
-              fmt::format("{} has {} elements, the shape asked for is [{}]: {}",
-                          operand.type().str(), elements, fmt::join(dims, ","), why),
+              fmt::format("{} has {} elements, the shape asked for is [{}]: {}\n  Give sizes whose "
+                          "product is {}; one of them may be -1.",
+                          operand.type().str(), elements, fmt::join(dims, ","), why, elements),
               x.at());
   };
   std::vector<std::int64_t> sizes = dims;
@@ -109,10 +110,12 @@ Tensor squeeze(const Operand& x, const std::vector<std::int64_t>& axes) {
   if (!axes.empty()) {
     for (std::int64_t axis : ops::normal_axes("squeeze", axes, operand.rank(), x.at())) {
       if (operand.shape()[axis] != 1) {
-        ops::fail("squeeze",
-                  fmt::format("axis {} of {} has {} elements; only axes of size 1 can be dropped",
-                              axis, operand.type().str(), operand.shape()[axis]),
-                  x.at());
+        ops::fail(
+            "squeeze",
+            fmt::format("axis {} of {} has {} elements; only axes of size 1 can be dropped\n  Take "
+                        "one element of it (x[i], rondo::take) or reduce it (rondo::sum).",
+                        axis, operand.type().str(), operand.shape()[axis]),
+            x.at());
       }
       dropped[static_cast<std::size_t>(axis)] = true;
     }

@@ -1,7 +1,9 @@
 #include "ops/support.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "ir/origins.h"
 #include "ops/broadcast.h"
 
 namespace rondo::ops {
@@ -33,10 +35,17 @@ std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Op
   if (b.is_scalar()) return {a.tensor(), b.as(tensor_of(op, a).dtype())};
   const DType left = tensor_of(op, a).dtype(), right = tensor_of(op, b).dtype();
   if (left != right) {
+    const std::string first = ir::scalar_origin(a.tensor(), right);
+    const std::string second = first.empty() ? ir::scalar_origin(b.tensor(), left) : "";
+    const bool by_carry = !a.tensor().is_scalar_literal() && !b.tensor().is_scalar_literal();
+    std::string remedy = conversion_remedy(left, right);
+    if (by_carry && !(first + second).empty())  // the carry is what is to be converted
+      remedy = fmt::format("Or convert: rondo::convert(x, DType::k{}).",
+                           dtype_constant(first.empty() ? left : right));
+    if (!(first + second).empty()) remedy = first + second + ". " + remedy;
     fail(op,
          fmt::format("the operands are {} and {}; their dtypes must be equal\n  {}",
-                     a.tensor().type().str(), b.tensor().type().str(),
-                     conversion_remedy(left, right)),
+                     a.tensor().type().str(), b.tensor().type().str(), remedy),
          a.at());
   }
   return {a.tensor(), b.tensor()};
@@ -78,6 +87,35 @@ std::string dtype_constant(DType dtype) {
   return name;
 }
 
+namespace {
+
+/// The axis without which the longer shape is the shorter one, as that of what was reduced over it.
+std::optional<std::int64_t> reduced_axis(const Shape& longer, const Shape& shorter) {
+  if (longer.rank() != shorter.rank() + 1) return std::nullopt;
+  for (std::int64_t axis = 0; axis < longer.rank(); axis++) {
+    std::vector<std::int64_t> dims = longer.vector();
+    dims.erase(dims.begin() + axis);
+    if (Shape(dims) == shorter) return axis;
+  }
+  return std::nullopt;
+}
+
+/// What makes two shapes broadcast.
+std::string alignment_remedy(const TensorType& a, const TensorType& b) {
+  const bool first_longer = a.rank() > b.rank();
+  const TensorType &longer = first_longer ? a : b, &shorter = first_longer ? b : a;
+  if (const std::optional<std::int64_t> axis = reduced_axis(longer.shape, shorter.shape)) {
+    return fmt::format(
+        "If the {} was reduced over axis {} (a sum, a mean), keep the axis: rondo::mean(x, {{{}}}, "
+        "/*keepdims=*/true); else use reshape or expand_dims.",
+        first_longer ? "second" : "first", *axis, *axis);
+  }
+  return "Sizes must be equal or 1, counted from the last axis; use reshape or expand_dims to line "
+         "them up.";
+}
+
+}  // namespace
+
 Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType& b,
                       SourceLocation at) {
   const std::int64_t rank = std::max(a.rank(), b.rank());
@@ -89,10 +127,9 @@ Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType
     const std::int64_t m = size(a), n = size(b);
     if (m != n && m != 1 && n != 1) {
       fail(op,
-           fmt::format("the shapes of {} and {} do not broadcast: axis {} has {} and {} elements\n "
-                       " Sizes must be equal or 1, "
-                       "counted from the last axis; use reshape or expand_dims to line them up.",
-                       a.str(), b.str(), i - rank, m, n),
+           fmt::format("the shapes of {} and {} do not broadcast: axis {} has {} and {} elements\n"
+                       "  {}",
+                       a.str(), b.str(), i - rank, m, n, alignment_remedy(a, b)),
            at);
     }
     dims[static_cast<std::size_t>(i)] = m == 1 ? n : m;
@@ -119,9 +156,13 @@ std::int64_t normal_axis(std::string_view op, std::int64_t axis, std::int64_t ra
                          SourceLocation at) {
   if (axis < -rank || axis >= rank) {
     fail(op,
-         rank == 0
-             ? fmt::format("axis {} of a scalar, which has no axes", axis)
-             : fmt::format("axis {} is out of range: the axes are {} to {}", axis, -rank, rank - 1),
+         rank == 0 ? fmt::format("axis {} of a scalar, which has no axes\n  Give it axes first: "
+                                 "rondo::reshape(x, {{1}}) or rondo::expand_dims(x, 0).",
+                                 axis)
+                   : fmt::format(
+                         "axis {} is out of range: the axes are {} to {}\n  Axes count from 0, or "
+                         "from the end: -1 is the last.",
+                         axis, -rank, rank - 1),
          at);
   }
   return axis < 0 ? axis + rank : axis;
@@ -137,7 +178,9 @@ std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std
   std::sort(normal.begin(), normal.end());
   if (std::adjacent_find(normal.begin(), normal.end()) != normal.end()) {
     fail(op,
-         fmt::format("axis {} is named twice", *std::adjacent_find(normal.begin(), normal.end())),
+         fmt::format("axis {} is named twice\n  Name each axis once; a negative one is the same as "
+                     "one counted from 0.",
+                     *std::adjacent_find(normal.begin(), normal.end())),
          at);
   }
   return normal;

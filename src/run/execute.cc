@@ -16,6 +16,7 @@
 #include "ir/region.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
+#include "rondo/run_scope.h"
 
 namespace rondo {
 
@@ -142,7 +143,11 @@ void check_arguments(const Function& function, std::span<const TensorType> types
 }  // namespace
 
 std::vector<Literal> Executable::run(std::span<const Literal> arguments,
-                                     const RunOptions& options) const {
+                                     const RunOptions& given) const {
+  std::optional<RunOptions> both;
+  if (const RunOptions* scoped = detail::scoped_run_options())
+    both = detail::merged(*scoped, given);
+  const RunOptions& options = both ? *both : given;
   if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
   check_arguments(impl_->function, impl_->param_types, arguments);
   if (options.threads && *options.threads < 1) {

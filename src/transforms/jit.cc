@@ -1,13 +1,65 @@
+#include <algorithm>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+#include "absl/types/span.h"
+#include "base/bounded_cache.h"
+#include "fmt/format.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
+#include "ops/support.h"
 #include "rondo/execute.h"
+#include "rondo/run_scope.h"
 #include "rondo/transforms.h"
 
 namespace rondo::detail {
+
+namespace {
+
+/// What tells one program of a jitted function from another: the structure of its arguments, and
+/// the types of their leaves.
+struct ProgramKey {
+  TreeStructure structure;
+  std::vector<TensorType> types;
+  bool operator==(const ProgramKey&) const = default;
+
+  std::size_t hash() const {
+    std::size_t state = structure.hash();
+    for (const TensorType& type : types)
+      state = absl::HashOf(state, type.dtype,
+                           absl::MakeConstSpan(type.shape.begin(), type.shape.size()));
+    return state;
+  }
+  std::int64_t bytes() const {
+    std::size_t size = sizeof(ProgramKey) + types.capacity() * sizeof(TensorType);
+    for (const TensorType& type : types) size += type.shape.size() * sizeof(std::int64_t);
+    return static_cast<std::int64_t>(size);
+  }
+};
+
+ProgramKey key_of(const JitCache::Call& call) {
+  ProgramKey key{call.structure, {}};
+  key.types.reserve(call.arguments.size());
+  for (const Tensor& argument : call.arguments)
+    key.types.push_back(ir::checked(argument, "jit", call.at).type());
+  return key;
+}
+
+std::vector<Literal> values_of(std::span<const Tensor> arguments, SourceLocation at) {
+  std::vector<Literal> values;
+  values.reserve(arguments.size());
+  for (const Tensor& argument : arguments) {
+    const Literal* known = ir::known_value(argument);
+    if (!known) return ir::evaluate(arguments, at, "jit");
+    values.push_back(*known);
+  }
+  return values;
+}
+
+}  // namespace
 
 struct JitCache::Impl {
   struct Entry {
@@ -15,58 +67,105 @@ struct JitCache::Impl {
     bool ready = false;
     Executable executable;
     std::shared_ptr<const void> prototype;
+    std::vector<Tensor> captures;  // if they are checked
   };
-  std::mutex mutex;
-  absl::flat_hash_map<std::string, std::shared_ptr<Entry>> entries;
+  explicit Impl(JitOptions given) : options(std::move(given)) {}
+
+  const JitOptions options;
+  BoundedCache<ProgramKey, Entry> entries;
 };
 
-JitCache::JitCache() : impl_(std::make_unique<Impl>()) {}
+JitCache::JitCache(JitOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 JitCache::~JitCache() = default;
 
 namespace {
 
-std::string key_of_types(std::span<const Tensor> arguments, const std::string& structure) {
-  std::string key;
-  for (const Tensor& argument : arguments) {
-    const TensorType& type = ir::checked(argument, "jit", {}).type();
-    key += static_cast<char>(type.dtype);
-    key += static_cast<char>(type.rank());
-    key.append(reinterpret_cast<const char*>(type.shape.begin()),
-               type.shape.size() * sizeof(std::int64_t));
-  }
-  return key += structure;
+Function traced(const JitCache::Call& call, const ProgramKey& key, std::vector<Tensor>* captures) {
+  return trace_and_tell("main", call.function, key.types, call.names(), call.at, captures);
+}
+
+/// Throws TraceError where the function now takes other tensors from outside than those that its
+/// program holds.
+void check_same_captures(std::span<const Tensor> held, std::span<const Tensor> now,
+                         SourceLocation at) {
+  const auto same = [](const Tensor& a, const Tensor& b) { return a.same_as(b); };
+  if (std::equal(held.begin(), held.end(), now.begin(), now.end(), same)) return;
+  std::size_t i = 0;
+  while (i < held.size() && i < now.size() && same(held[i], now[i])) i++;
+  const Tensor& other = i < now.size() ? now[i] : held[i];
+  throw TraceError(
+      fmt::format("jit: the function uses a tensor from outside that is another one than when its "
+                  "program was made: {} (made at {})\n  at {}\n  Pass it as an argument: a "
+                  "program keeps the tensors that it took from outside.",
+                  other.type().str(), other.node()->location().str(), at.str()),
+      at);
 }
 
 }  // namespace
 
-JitCache::Run JitCache::run(std::span<const Tensor> arguments, const std::string& structure,
-                            const std::function<Traced()>& trace) {
-  const std::string key = key_of_types(arguments, structure);
-  std::shared_ptr<Impl::Entry> entry;
+JitCache::Run JitCache::run(const Call& call) {
+  ProgramKey wanted = key_of(call);
+  const std::int64_t key_bytes = wanted.bytes();
+  const auto slot = impl_->entries.slot(std::move(wanted), key_bytes);
+  const ProgramKey& key = slot->key;
+  Impl::Entry& entry = slot->value;
   {
-    std::lock_guard lock(impl_->mutex);
-    std::shared_ptr<Impl::Entry>& slot = impl_->entries[key];
-    if (!slot) slot = std::make_shared<Impl::Entry>();
-    entry = slot;
-  }
-  {
-    std::lock_guard lock(entry->mutex);
-    if (!entry->ready) {  // stays so if tracing throws: the next call tries again
-      Traced traced = trace();
-      entry->executable = compile(traced.function);
-      entry->prototype = std::move(traced.prototype);
-      entry->ready = true;
+    std::lock_guard lock(entry.mutex);
+    std::vector<Tensor>* captures = impl_->options.check_captures ? &entry.captures : nullptr;
+    if (!entry.ready) {  // stays so if tracing throws: the next call tries again
+      const Function function = traced(call, key, captures);
+      entry.executable = compile(function, impl_->options.compile);
+      entry.prototype = call.prototype();
+      entry.ready = true;
+      impl_->entries.set_bytes(slot, key_bytes + entry.executable.bytes());
+    } else if (captures) {
+      std::vector<Tensor> now;
+      traced(call, key, &now);
+      check_same_captures(*captures, now, call.at);
     }
   }
-  const std::vector<Literal> values = ir::evaluate(arguments, {});
-  Run run{{}, entry->prototype};
-  for (Literal& result : entry->executable.run(values))
+  Run run{{}, entry.prototype};
+  std::optional<RunOptions> both;
+  if (call.run) both = merged(impl_->options.run, *call.run);
+  const RunOptions& options = both ? *both : impl_->options.run;
+  for (Literal& result : entry.executable.run(values_of(call.arguments, call.at), options))
     run.results.push_back(ir::make_constant(std::move(result)));
   return run;
 }
 
 bool runs_inline(std::span<const Tensor> arguments) {
   return ir::tracing() || ir::eager_active() || ir::depends_on_trace(arguments);
+}
+
+void refuse_moved_from(SourceLocation at) {
+  throw TraceError(fmt::format("jit: this jitted function was moved from, and has no function to "
+                               "call\n  at {}\n  Copy it in place of moving it: copies share "
+                               "their programs.",
+                               at.str()),
+                   at);
+}
+
+Compiled::Compiled(const Function& function, TreeStructure structure,
+                   std::vector<std::string> names)
+    : executable_(compile(function)), structure_(std::move(structure)), names_(std::move(names)) {}
+
+std::vector<Literal> Compiled::run(const TreeStructure& structure,
+                                   std::span<const Tensor> arguments, const RunOptions& options,
+                                   SourceLocation at) const {
+  if (structure != structure_) {
+    throw ExecutionError(
+        fmt::format("the arguments have another structure than the specs of compile_as: {}\n  at "
+                    "{}\n  Give trees of the same types and sizes, or compile for these.",
+                    structure_difference(structure_, structure, "arg"), at.str()),
+        at);
+  }
+  const std::vector<TensorType> types = executable_.function().params();
+  std::vector<Tensor> taken;
+  for (std::size_t i = 0; i < arguments.size(); i++) {
+    ir::checked(arguments[i], names_[i].c_str(), at);
+    taken.push_back(ops::adopt_dtype(arguments[i], types[i].dtype, at));
+  }
+  return executable_.run(values_of(taken, at), options);
 }
 
 }  // namespace rondo::detail

@@ -215,10 +215,33 @@ TEST(ParseNpyError, TrailingBytes) {
   expect_error(file + file, {std::to_string(file.size()) + " bytes follow the data of f32[]"});
 }
 
-TEST(ParseNpyError, FortranOrder) {
-  expect_error(
-      npy(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }", "1234"),
-      {"the array is in Fortran order", "numpy.save(file, numpy.ascontiguousarray(array))"});
+TEST(ParseNpy, FortranOrderIsTransposed) {
+  // numpy.asfortranarray([[1, 2, 3], [4, 5, 6]], dtype='u1'): columns one after the other.
+  const Literal two =
+      parse(npy(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }", "\1\4\2\5\3\6"));
+  EXPECT_THAT(two.data<std::uint8_t>(), ElementsAre(1, 2, 3, 4, 5, 6));
+  // numpy.arange(24).reshape(2, 3, 4).ravel('F'): element (i, j, k) stands at i + 2 (j + 3 k).
+  std::string data(24 * 2, '\0');
+  for (int i = 0; i < 2; i++) {
+    for (int j = 0; j < 3; j++) {
+      for (int k = 0; k < 4; k++)
+        data[static_cast<std::size_t>(2 * (i + 2 * (j + 3 * k)))] =
+            static_cast<char>(12 * i + 4 * j + k);
+    }
+  }
+  const Literal three =
+      parse(npy(1, "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3, 4), }", data));
+  for (int i = 0; i < 24; i++)
+    EXPECT_EQ(three.data<std::int16_t>()[static_cast<std::size_t>(i)], i);
+  // What is written is in C order again.
+  EXPECT_THAT(npy_bytes(three), HasSubstr("'fortran_order': False, 'shape': (2, 3, 4)"));
+  EXPECT_TRUE(parse(npy_bytes(three)).identical(three));
+  const Literal flags =
+      parse(npy(1, "{'descr': '|b1', 'fortran_order': True, 'shape': (2, 2), }", "\1\0\2\0"s));
+  EXPECT_THAT(flags.data<bool>(), ElementsAre(true, true, false, false));
+  EXPECT_EQ(
+      parse(npy(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (0, 3), }", "")).elements(),
+      0);
 }
 
 TEST(ParseNpyError, BigEndian) {

@@ -37,13 +37,15 @@ TEST(Fori, BoundsAsTensors) {
 template <class T>
 void expect_indices(T lower, T upper, ForiOptions options, const std::vector<T>& want) {
   const int n = static_cast<int>(want.size());
+  ForiOptions indexed = options;
+  indexed.index = dtype_of<T>;
   auto visit = [&](T from, T to) {
     return fori_loop(
         from, to,
         [&](Tensor i, Tensor count, Tensor seen) {
           return std::tuple{count + 1, update(seen, count, i)};
         },
-        std::tuple{Tensor(0), zeros({dtype_of<T>, {n + 1}})}, options);
+        std::tuple{Tensor(0), zeros({dtype_of<T>, {n + 1}})}, indexed);
   };
   std::vector<T> padded = want;
   padded.push_back(T(0));
@@ -128,16 +130,54 @@ TEST(Fori, SpreadAndWholeState) {
   expect_scalar(d, 16);
 }
 
-TEST(Fori, IndexDtypeIsTheBounds) {
-  expect_scalar(fori_loop(
-                    std::int64_t{0}, std::int64_t{3}, [](Tensor i, Tensor x) { return x + i; },
-                    std::int64_t{0}),
-                std::int64_t{3});
+/// The dtype of the index of a loop between these bounds.
+DType index_dtype(const Operand& lower, const Operand& upper, const ForiOptions& options = {}) {
+  DType dtype = DType::kPred;
+  (void)fori_loop(
+      lower, upper,
+      [&](Tensor i, Tensor x) {
+        dtype = i.dtype();
+        return x;
+      },
+      0, options);
+  return dtype;
+}
+
+TEST(Fori, IndexDtypeIsTheBoundsWhereTheyAreTensors) {
   auto f = jit([](Tensor n) {
     return fori_loop(
         0, n, [](Tensor i, Tensor x) { return x + i; }, convert(0, DType::kU8));
   });
   expect_scalar(f(static_cast<std::uint8_t>(20)), static_cast<std::uint8_t>(190));
+  EXPECT_EQ(index_dtype(Tensor(std::int64_t{0}), std::int64_t{3}), DType::kS64);
+  EXPECT_EQ(index_dtype(0, convert(9, DType::kS16)), DType::kS16);
+}
+
+TEST(Fori, IndexOfIntegersIsS32WhereBothFit) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+  EXPECT_EQ(index_dtype(0, arange(5).dim(0)), DType::kS32);
+  EXPECT_EQ(index_dtype(std::size_t{0}, std::size_t{4}), DType::kS32);
+  EXPECT_EQ(index_dtype(std::uint8_t{0}, std::int16_t{4}), DType::kS32);
+  EXPECT_EQ(index_dtype(kMost - 1, kMost), DType::kS32);
+  EXPECT_EQ(index_dtype(kLeast, kLeast + 1), DType::kS32);
+  EXPECT_EQ(index_dtype(kMost, kMost + 1), DType::kS64);
+  EXPECT_EQ(index_dtype(kLeast - 1, kLeast), DType::kS64);
+  EXPECT_EQ(index_dtype(-1, kMost + 1), DType::kS64);
+  // An index meets what arange and argmax give.
+  const Tensor x = constant({3, 1, 2});
+  expect_scalar(fori_loop(
+                    0, x.dim(0), [&](Tensor i, Tensor sum) { return sum + i * x[i]; }, 0),
+                5);
+}
+
+TEST(Fori, IndexDtypeAsTheOptionsSay) {
+  EXPECT_EQ(index_dtype(0, 3, {.index = DType::kS64}), DType::kS64);
+  EXPECT_EQ(index_dtype(Tensor(std::int64_t{0}), Tensor(std::int64_t{3}), {.index = DType::kU8}),
+            DType::kU8);
+  expect_error([] { index_dtype(0, 300, {.index = DType::kS8}); }, {"300", "s8"});
+  expect_error([] { index_dtype(0, 3, {.index = DType::kF32}); },
+               {".index is f32", "integer dtype"});
 }
 
 /// The indices in the order of the trips, written as digits in base 100.

@@ -52,6 +52,18 @@ TEST(Print, WritesALineThroughItsFormat) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "x = 2.5 {m}\n");
 }
 
+TEST(Print, RoundsToThePrecisionAskedFor) {
+  const auto printed = [](Tensor value, const char* format) {
+    ::testing::internal::CaptureStdout();
+    (void)print(value, format).eval();
+    return ::testing::internal::GetCapturedStdout();
+  };
+  EXPECT_EQ(printed(2.0f / 3, "x = {:.3f}, {{}}"), "x = 0.667, {}\n");
+  EXPECT_EQ(printed(12345.678, "{:.2e}"), "1.23e+04\n");
+  EXPECT_EQ(printed(constant({1.25, -0.5}), "v = {:.1f}."), "v = f64[2] {1.2, -0.5}.\n");
+  EXPECT_EQ(printed(7, "{:.3f}"), "7\n");  // integers have no digits to cut
+}
+
 TEST(Print, RefusesFormatsWhenTheyAreWritten) {
   const Tensor x = vec<float>({1});
   const std::string remedy = "print(x, \"x = {}\")";
@@ -62,8 +74,11 @@ TEST(Print, RefusesFormatsWhenTheyAreWritten) {
   expect_error(
       [&] { print(x, "{} and {}"); },
       {"the format \"{} and {}\" has a second {} at column 8; there is one value", remedy});
-  expect_error([&] { print(x, "{:.3f}"); },
-               {"has a { at column 1 that is not followed by }", remedy});
+  for (const char* wrong : {"{:.3}", "{:3f}", "{:.f}", "{:.3d}", "{:.123f}", "{:.3f"}) {
+    expect_error([&] { print(x, wrong); },
+                 {"has a { at column 1 that is not followed by }", remedy, "{:.3f}"});
+  }
+  expect_error([&] { print(x, "{:.3f}{}"); }, {"a second {} at column 7"});
   expect_error([&] { print(x, "x{"); }, {"has a { at column 2 that is not followed by }"});
   expect_error([&] { print(x, "{} }"); }, {"has a } at column 4 that closes nothing"});
   expect_error([&] { print(Tensor(), "{}"); }, {"print: an operand is an empty Tensor"});

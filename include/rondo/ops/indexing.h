@@ -36,7 +36,8 @@ RONDO_API Tensor dynamic_update_slice(const Operand& x, const Operand& update,
 /// x with row `i` of axis 0 replaced. `i` is a C++ integer (negative counts from the end; out of
 /// range throws) or an integer scalar tensor (clamped). `row` broadcasts to the shape of a row; a
 /// C++ scalar takes the dtype of x.
-RONDO_API Tensor update(const Operand& x, const Operand& i, const Operand& row);
+[[nodiscard("rondo: update leaves x as it is: x = rondo::update(x, i, row)")]] RONDO_API Tensor
+update(const Operand& x, const Operand& i, const Operand& row);
 
 /// The elements, rows, ... of x along `axis` at the indices, an integer array of any shape, which
 /// stands in place of that axis in the result: shape x.shape[:axis] + indices.shape + x.shape[axis

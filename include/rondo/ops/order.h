@@ -42,8 +42,9 @@ RONDO_API std::vector<Tensor> sort_leaves(
 /// Throws TraceError if the operands differ in shape, or if `less` returns anything but a scalar
 /// pred.
 template <TensorTree T, class Less>
-traced_t<T> sort_by(const T& operands, std::int64_t axis, Less&& less, bool stable = true,
-                    SourceLocation at = SourceLocation::current()) {
+[[nodiscard("rondo: sort_by sorts nothing in place: it returns what is sorted")]] traced_t<T>
+sort_by(const T& operands, std::int64_t axis, Less&& less, bool stable = true,
+        SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<T>;
   static_assert(std::is_invocable_v<Less&, const Traced&, const Traced&>,
                 "rondo: the comparator of sort_by takes two values of the operands' structure.");

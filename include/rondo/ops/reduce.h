@@ -101,19 +101,21 @@ traced_t<T> tree_of_tensors(const T& prototype, std::span<const Tensor> leaves) 
 /// multiplies, takes the maximum or minimum, or the bitwise or logical `and` or `or` is as fast as
 /// sum and its like (and as accurate).
 template <TensorTree T, TensorTree Inits, class Combine>
-traced_t<T> reduce(const T& operands, const Inits& inits, const std::vector<std::int64_t>& axes,
-                   Combine&& combine, SourceLocation at = SourceLocation::current()) {
+[[nodiscard("rondo: reduce returns the combined elements; use them")]] traced_t<T> reduce(
+    const T& operands, const Inits& inits, const std::vector<std::int64_t>& axes, Combine&& combine,
+    SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<T>;
   static_assert(std::is_invocable_v<Combine&, const Traced&, const Traced&>,
                 "rondo: the combiner of reduce takes two values of the operands' structure: "
                 "(accumulator, element).");
   std::vector<Tensor> operand_leaves = detail::leaf_tensors(operands, at);
   const std::size_t n = operand_leaves.size();
-  const std::vector<std::string> paths = leaf_paths(operands, "");
+  const TreeStructure structure = TreeStructure::of(operands);
   if constexpr (TreeConvertible<Inits, Traced>) {
-    const std::vector<std::string> of_inits = leaf_paths(tree_cast<Traced>(inits, at), "");
-    if (of_inits.size() == n)  // other numbers are refused below
-      detail::check_same_leaves("reduce: the tree of initial values", paths, of_inits, at);
+    const TreeStructure of_inits = TreeStructure::of(inits);
+    if (leaf_count(inits) == n)  // other numbers are refused below
+      detail::check_same_structure("reduce: the tree of initial values", structure, of_inits, "",
+                                   at);
   }
   const std::vector<Tensor> results = detail::reduce_leaves(
       std::move(operand_leaves), detail::leaf_tensors(inits, at), axes,
@@ -122,8 +124,8 @@ traced_t<T> reduce(const T& operands, const Inits& inits, const std::vector<std:
             tree_cast<Traced>(combine(detail::tree_of_tensors(operands, p.first(n)),
                                       detail::tree_of_tensors(operands, p.subspan(n))),
                               at);
-        detail::check_same_leaves("reduce: the result of the combiner", paths,
-                                  leaf_paths(combined, ""), at);
+        detail::check_same_structure("reduce: the result of the combiner", structure,
+                                     TreeStructure::of(combined), "", at);
         return detail::leaf_tensors(combined, at);
       },
       at);
@@ -132,8 +134,9 @@ traced_t<T> reduce(const T& operands, const Inits& inits, const std::vector<std:
 /// The same for inits of the operands' own type: without this overload, unqualified calls would be
 /// as good a match for std::reduce.
 template <TensorTree T, class Combine>
-traced_t<T> reduce(const T& operands, const T& inits, const std::vector<std::int64_t>& axes,
-                   Combine&& combine, SourceLocation at = SourceLocation::current()) {
+[[nodiscard("rondo: reduce returns the combined elements; use them")]] traced_t<T> reduce(
+    const T& operands, const T& inits, const std::vector<std::int64_t>& axes, Combine&& combine,
+    SourceLocation at = SourceLocation::current()) {
   return rondo::reduce<T, T, Combine>(operands, inits, axes, std::forward<Combine>(combine), at);
 }
 

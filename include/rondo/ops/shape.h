@@ -55,10 +55,61 @@ Tensor constant(const std::vector<T>& values, const Shape& shape,
                 SourceLocation at = SourceLocation::current()) {
   return constant(Literal::from(values, shape), at);
 }
-/// A vector as an array of rank 1.
-template <HostScalar T>
-Tensor constant(const std::vector<T>& values) {
-  return constant(Literal::from(values));
+namespace detail {
+
+template <class T>
+struct NestedNumbers {
+  using Number = T;
+  static void append(std::vector<T>& values, std::vector<std::int64_t>&, std::size_t, std::size_t,
+                     const T& value, SourceLocation) {
+    values.push_back(value);
+  }
+};
+template <class T>
+struct NestedNumbers<std::vector<T>> {
+  using Number = typename NestedNumbers<T>::Number;
+  /// `dims` are the sizes found so far, those of this depth and below are compared; `row` is the
+  /// place of `rows` in what is around it.
+  static void append(std::vector<Number>& values, std::vector<std::int64_t>& dims,
+                     std::size_t depth, std::size_t row, const std::vector<T>& rows,
+                     SourceLocation at) {
+    if (depth == dims.size()) dims.push_back(static_cast<std::int64_t>(rows.size()));
+    check_row(row, rows.size(), static_cast<std::size_t>(dims[depth]), at);
+    for (std::size_t i = 0; i < rows.size(); i++)
+      NestedNumbers<T>::append(values, dims, depth + 1, i, rows[i], at);
+    if (rows.empty()) pad_empty(dims, depth + 1);
+  }
+  static void pad_empty(std::vector<std::int64_t>& dims, std::size_t depth) {
+    if constexpr (!HostScalar<T>) {
+      if (depth == dims.size()) dims.push_back(0);
+      NestedNumbers<T>::pad_empty(dims, depth + 1);
+    }
+  }
+};
+
+}  // namespace detail
+
+/// A vector as an array of rank 1, a vector of vectors of rank 2, and so on: `constant(rows)` of a
+/// std::vector<std::vector<float>>. Throws TraceError if rows differ in length.
+template <class T>
+requires(HostScalar<typename detail::NestedNumbers<std::vector<T>>::Number>) Tensor
+    constant(const std::vector<T>& values, SourceLocation at = SourceLocation::current()) {
+  if constexpr (HostScalar<T>) {
+    return constant(Literal::from(values), at);
+  } else {
+    using Numbers = detail::NestedNumbers<std::vector<T>>;
+    std::vector<typename Numbers::Number> numbers;
+    std::vector<std::int64_t> dims;
+    Numbers::append(numbers, dims, 0, 0, values, at);
+    return constant(Literal::from(numbers, Shape(dims)), at);
+  }
+}
+/// A C array, as an array of rank 1.
+template <HostScalar T, std::size_t kSize>
+requires(kSize > 0) Tensor
+    constant(const T (&values)[kSize], SourceLocation at = SourceLocation::current()) {
+  return constant(Literal::from(std::span<const T>(values), {static_cast<std::int64_t>(kSize)}),
+                  at);
 }
 
 /// An array of one value: a C++ scalar (exactly representable in the dtype), or a tensor of that

@@ -1,0 +1,85 @@
+// Lesson 22: a long loop is stopped by Ctrl-C, saved, and goes on another day with the same bits.
+//
+// A run that a stop token ends throws Stopped, with the state of its outermost loop between two
+// trips. The state is saved as an .npz, which NumPy reads as well, and the loop begins again from
+// it: what matters is that all that a trip depends on is in the carry, the number of the step too.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "rondo/rondo.h"
+
+using rondo::Literal;
+using rondo::Tensor;
+
+struct Orbit {
+  Tensor step, x, v;
+};
+
+/// A swing in a potential without a formula for its orbit, by the leapfrog method.
+Orbit swing(Orbit start, Tensor steps) {
+  return rondo::while_loop([&](Orbit o) { return o.step < steps; },
+                           [](Orbit o) {
+                             const Tensor half = o.v - 0.005 * rondo::sinh(o.x);
+                             const Tensor x = o.x + 0.01 * half;
+                             const Tensor step = rondo::tap(o.step + 1, "step");
+                             return Orbit{step, x, half - 0.005 * rondo::sinh(x)};
+                           },
+                           start, {.name = "swing"});
+}
+
+int main() {
+  // SIGINT goes to a thread of its own, where a stop may be requested: in a handler it may not.
+  sigset_t interrupts;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);
+  std::stop_source stop;
+  std::jthread listener([&] {
+    int signal = 0;
+    sigwait(&interrupts, &signal);
+    stop.request_stop();
+  });
+
+  const auto run = rondo::jit(swing);
+  const Orbit start{0, 1.0, 0.0};
+  const int steps = 20'000;
+  const std::string path = (std::filesystem::temp_directory_path() / "rondo_swing.npz").string();
+
+  // So that this lesson ends by itself, step 1,000 presses Ctrl-C.
+  rondo::RunOptions options{.stop_token = stop.get_token()};
+  options.on_tap = [&](std::string_view, const Literal& step) {
+    if (step.item<int>() != 1000) return;
+    kill(getpid(), SIGINT);
+    while (!stop.stop_requested()) std::this_thread::yield();
+  };
+  try {
+    const Orbit end = run.with(options)(start, steps);
+    std::printf("not stopped, at step %d\n", end.step.item<int>());
+    return 1;
+  } catch (const rondo::Stopped& stopped) {
+    std::map<std::string, Literal> state;
+    for (const auto& [name, value] : stopped.carry()) state[name] = value;
+    std::printf("stopped in '%s' after %s1000 steps\n", stopped.loop().c_str(),
+                stopped.trip() == 1000 ? "" : "about ");
+    rondo::save_npz(path, Orbit{state.at("step"), state.at("x"), state.at("v")});
+  }
+
+  // Another day.
+  const Orbit saved = rondo::load_npz(path, start);
+  const Orbit resumed = run(saved, steps);
+  const Orbit straight = run(start, steps);
+  const bool same = resumed.x.eval().identical(straight.x.eval()) &&
+                    resumed.v.eval().identical(straight.v.eval());
+  std::printf("step %d, x = %.12f, v = %.12f\n", resumed.step.item<int>(), resumed.x.item<double>(),
+              resumed.v.item<double>());
+  std::printf("the same bits as without the stop: %s\n", same ? "yes" : "no");
+  std::filesystem::remove(path);
+  return same ? 0 : 1;
+}

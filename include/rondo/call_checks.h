@@ -1,0 +1,305 @@
+// What a call of a transformed function needs: f's arguments as it takes them, readable errors
+// where it does not, and the line of the caller.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "rondo/call_with.h"
+#include "rondo/error.h"
+#include "rondo/reflect.h"
+#include "rondo/tensor.h"
+#include "rondo/tree.h"
+
+namespace rondo::detail {
+
+// Whether a tree of type From, whose leaves convert to Tensors, has the structure of To, whose
+// leaves are Tensors: structs by the names of their fields.
+template <class From, class To>
+constexpr bool corresponds();
+
+template <class... From, class... To>
+constexpr bool all_correspond(TypeList<From...>, TypeList<To...>) {
+  if constexpr (sizeof...(From) != sizeof...(To)) {
+    return false;
+  } else {
+    return (corresponds<std::remove_cvref_t<From>, std::remove_cvref_t<To>>() && ...);
+  }
+}
+
+template <class From, class To>
+constexpr bool corresponds() {
+  if constexpr (kTreeKind<From> != kTreeKind<To> || kTreeKind<To> == TreeKind::kNone) {
+    return false;
+  } else if constexpr (kTreeKind<To> == TreeKind::kLeaf) {
+    return std::is_same_v<To, Tensor> && std::is_convertible_v<const From&, Tensor>;
+  } else if constexpr (kTreeKind<To> == TreeKind::kStruct) {
+    if constexpr (field_count<From>() != field_count<To>()) {
+      return false;
+    } else {
+      return kFieldNames<From> == kFieldNames<To> &&
+             all_correspond(children_t<From>{}, children_t<To>{});
+    }
+  } else if constexpr (kTreeKind<To> == TreeKind::kArray) {
+    return std::tuple_size_v<From> == std::tuple_size_v<To> &&
+           all_correspond(children_t<From>{}, children_t<To>{});
+  } else if constexpr (kTreeKind<To> == TreeKind::kOwnFields) {
+    return std::is_default_constructible_v<To> &&
+           all_correspond(children_t<From>{}, children_t<To>{});
+  } else {
+    return all_correspond(children_t<From>{}, children_t<To>{});
+  }
+}
+
+// The corresponding tree.
+template <class To, class From>
+To correspondent(const From& from, SourceLocation at) {
+  constexpr TreeKind kind = kTreeKind<To>;
+  [[maybe_unused]] const auto each = [&at]<class... Children>(TypeList<Children...>) {
+    return [&at](const auto&... children) {
+      return To{correspondent<std::remove_cvref_t<Children>>(children, at)...};
+    };
+  };
+  if constexpr (kind == TreeKind::kLeaf) {
+    if constexpr (std::is_constructible_v<Tensor, const From&, SourceLocation>) {
+      return Tensor(from, at);
+    } else {
+      return from;
+    }
+  } else if constexpr (kind == TreeKind::kTuple) {
+    return std::apply(each(children_t<To>{}), from);
+  } else if constexpr (kind == TreeKind::kStruct) {
+    return apply_fields(each(children_t<To>{}), from);
+  } else if constexpr (kind == TreeKind::kOwnFields) {
+    To result;
+    [&]<std::size_t... I>(auto&& to, const auto& given, std::index_sequence<I...>) {
+      ((std::get<I>(to) =
+            correspondent<std::remove_cvref_t<decltype(std::get<I>(to))>>(std::get<I>(given), at)),
+       ...);
+    }
+    (tree_fields(result), own_fields_of(from),
+     std::make_index_sequence<std::tuple_size_v<decltype(tree_fields(result))>>{});
+    return result;
+  } else if constexpr (kind == TreeKind::kMap) {
+    To result;
+    for (const auto& [key, element] : from)
+      result.emplace(key, correspondent<typename To::mapped_type>(element, at));
+    return result;
+  } else {
+    To result{};
+    std::size_t i = 0;
+    if constexpr (kind == TreeKind::kVector) result.resize(from.size());
+    for (const auto& element : from)
+      result[i++] = correspondent<typename To::value_type>(element, at);
+    return result;
+  }
+}
+
+// The type in which argument I, of type Arg, is passed on: itself if each leaf of it can become a
+// Tensor. A struct of Literals or of numbers cannot, but f's own parameter tells the struct of
+// Tensors that is meant; void where it does not.
+template <class Parameters, std::size_t I, class Arg>
+struct PassedAs {
+  using type = std::conditional_t<is_replaceable<Arg, Tensor>() || !kIsTree<Arg>, Arg, void>;
+};
+template <class... Ps, std::size_t I, class Arg>
+requires(I < sizeof...(Ps) && kIsTree<Arg> &&
+         !is_replaceable<Arg, Tensor>()) struct PassedAs<Arguments<Ps...>, I, Arg> {
+  using Parameter = std::remove_cvref_t<std::tuple_element_t<I, std::tuple<Ps...>>>;
+  using type = std::conditional_t<corresponds<Arg, Parameter>(), Parameter, void>;
+};
+template <class F, std::size_t I, class Arg>
+using passed_t = typename PassedAs<parameters_t<F>, I, Arg>::type;
+
+template <class F, std::size_t I, class Arg>
+decltype(auto) pass(const Arg& arg, [[maybe_unused]] SourceLocation at) {
+  using Passed = passed_t<F, I, Arg>;
+  if constexpr (std::is_same_v<Passed, Arg>) {
+    return (arg);
+  } else {
+    return correspondent<Passed>(arg, at);
+  }
+}
+
+// What is wrong with f, or with a call of it.
+enum class CallFault {
+  kNone,
+  kNoTree,     // an argument is no tree
+  kOfNumbers,  // an argument is a struct of Literals or numbers, and f does not say what it means
+  kCount,      // another number of arguments
+  kNumber,     // a parameter is a C++ number
+  kMutable,
+  kMismatch,
+  kBody,  // the compiler has said what is wrong in f's body
+  kVoid,
+  kNoTreeReturned,
+};
+
+// Why f does not take so many arguments of these types.
+template <class F, std::size_t kCount>
+constexpr CallFault mismatch() {
+  using Parameters = parameters_t<F>;
+  if constexpr (!std::is_void_v<Parameters>) {
+    if constexpr (count_of(Parameters{}) != kCount)
+      return CallFault::kCount;
+    else if constexpr (any_number(Parameters{}))
+      return CallFault::kNumber;
+    else
+      return CallFault::kMismatch;
+  } else {
+    return CallFault::kMismatch;
+  }
+}
+
+template <class F, class... Traced>
+constexpr CallFault fault_of_result() {
+  if constexpr (!std::is_invocable_v<F&, Traced...>) {
+    return CallFault::kBody;
+  } else {
+    using Result = std::invoke_result_t<F&, Traced...>;
+    return std::is_void_v<Result>                  ? CallFault::kVoid
+           : !kIsTree<std::remove_cvref_t<Result>> ? CallFault::kNoTreeReturned
+                                                   : CallFault::kNone;
+  }
+}
+
+// Of a call with the trees of Tensors `Traced`. If `kConst`, f is called through a const reference.
+template <class F, bool kConst, class... Traced>
+constexpr CallFault fault_of_traced() {
+  if constexpr (kTakesConst<F, Traced...>) {
+    return fault_of_result<const F, Traced...>();
+  } else if constexpr (!kTakes<F, Traced...>) {
+    return mismatch<F, sizeof...(Traced)>();
+  } else if constexpr (kConst) {
+    return CallFault::kMutable;
+  } else {
+    return fault_of_result<F, Traced...>();
+  }
+}
+
+template <class F, bool kConst, std::size_t... I, class... Args>
+constexpr CallFault call_fault(std::index_sequence<I...>, TypeList<Args...>) {
+  if constexpr (!(kIsTree<Args> && ...)) {
+    return CallFault::kNoTree;
+  } else if constexpr ((std::is_void_v<passed_t<F, I, Args>> || ...)) {
+    using Parameters = parameters_t<F>;
+    if constexpr (!std::is_void_v<Parameters>) {
+      if constexpr (count_of(Parameters{}) != sizeof...(Args))
+        return CallFault::kCount;
+      else
+        return CallFault::kOfNumbers;
+    } else {
+      return CallFault::kOfNumbers;
+    }
+  } else {
+    return fault_of_traced<F, kConst, traced_t<passed_t<F, I, Args>>...>();
+  }
+}
+template <class F, class... Args>
+inline constexpr CallFault kCallFault = call_fault<F, true>(std::index_sequence_for<Args...>{},
+                                                            TypeList<Args...>{});
+template <class F, class... Args>
+inline constexpr CallFault kOneCallFault = call_fault<F, false>(std::index_sequence_for<Args...>{},
+                                                                TypeList<Args...>{});
+
+/// Does not compile, with the reason. It is the first thing that a public function asks for, so
+/// that the reason comes before what follows from it; a class, since compilers put off functions.
+template <CallFault kFault>
+struct AssertCall {
+  static_assert(kFault != CallFault::kNoTree,
+                "rondo: an argument is no tree of tensors: give Tensors, Literals, C++ numbers, or "
+                "std::tuple, pair, array, vector, map<std::string, _> and plain structs of them");
+  static_assert(kFault != CallFault::kOfNumbers,
+                "rondo: an argument is a struct of Literals or numbers, and the function does not "
+                "say which struct of Tensors it means: give its parameter that type (with the same "
+                "fields as Tensors), or make the struct a template on the type of its leaves");
+  static_assert(kFault != CallFault::kCount,
+                "rondo: the function is called with another number of arguments than it has "
+                "parameters: it needs one parameter per argument, a Tensor or a tree of them");
+  static_assert(kFault != CallFault::kNumber,
+                "rondo: a parameter of the function is a C++ number, and it is called with "
+                "Tensors, which have no value while it is traced: write rondo::Tensor in its "
+                "place");
+  static_assert(kFault != CallFault::kMutable,
+                "rondo: the function must be callable through a const reference: it may not be a "
+                "mutable lambda; return what changes as a result");
+  static_assert(kFault != CallFault::kMismatch,
+                "rondo: the function does not take these arguments: it is called with one tree of "
+                "Tensors per argument");
+  static_assert(kFault != CallFault::kVoid,
+                "rondo: a traced function must return a tree of tensors: this one returns nothing: "
+                "add a return statement (or mend the error in its body that was named before)");
+  static_assert(kFault != CallFault::kNoTreeReturned,
+                "rondo: a traced function must return a tree of tensors: what this one returns is "
+                "none, or holds something else");
+  static constexpr bool ok = kFault == CallFault::kNone;
+};
+
+// Lists of up to six arguments, to be spelled out: a default argument cannot follow a pack, and the
+// line of the caller is one.
+#define RONDO_UNPACK(...) __VA_ARGS__
+#define RONDO_FOR_UP_TO_SIX(X)                                                          \
+  X((), (), (), ())                                                                     \
+  X((, class A), (, A), (const A& a, ), (, a))                                          \
+  X((, class A, class B), (, A, B), (const A& a, const B& b, ), (, a, b))               \
+  X((, class A, class B, class C), (, A, B, C), (const A& a, const B& b, const C& c, ), \
+    (, a, b, c))                                                                        \
+  X((, class A, class B, class C, class D), (, A, B, C, D),                             \
+    (const A& a, const B& b, const C& c, const D& d, ), (, a, b, c, d))                 \
+  X((, class A, class B, class C, class D, class E), (, A, B, C, D, E),                 \
+    (const A& a, const B& b, const C& c, const D& d, const E& e, ), (, a, b, c, d, e))  \
+  X((, class A, class B, class C, class D, class E, class G), (, A, B, C, D, E, G),     \
+    (const A& a, const B& b, const C& c, const D& d, const E& e, const G& g, ),         \
+    (, a, b, c, d, e, g))
+
+/// The arguments as f takes them: then(arguments...). A fault was reported already: the result is
+/// then an empty Tensor, so that nothing else is wrong.
+template <class F, CallFault kFault, class Then, class... Args>
+auto with_passed(SourceLocation at, Then&& then, const Args&... args) {
+  if constexpr (kFault == CallFault::kNone) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return then(pass<F, I>(args, at)...);
+    }
+    (std::index_sequence_for<Args...>{});
+  } else {
+    return Tensor();
+  }
+}
+
+/// The call operator of what transforms return: checks f and the arguments, and calls
+/// `Derived::call(at, arguments...)` with the line of the caller; with more than six arguments,
+/// with that of the transform, `Derived::made_at()`.
+template <class Derived, class F>
+class LocatedCall {
+ public:
+#define RONDO_CALL(types, names, params, args)                                             \
+  template <class Unused = void RONDO_UNPACK types>                                        \
+  [[nodiscard("rondo: a transformed function changes nothing: use what it returns")]] auto \
+  operator()(RONDO_UNPACK params SourceLocation at = SourceLocation::current()) const {    \
+    constexpr CallFault fault = kCallFault<F RONDO_UNPACK names>;                          \
+    (void)AssertCall<fault>::ok;                                                           \
+    return checked<fault>(at RONDO_UNPACK args);                                           \
+  }
+  RONDO_FOR_UP_TO_SIX(RONDO_CALL)
+#undef RONDO_CALL
+  template <class A, class B, class C, class D, class E, class G, class H, class... More>
+  [[nodiscard("rondo: a transformed function changes nothing: use what it returns")]] auto
+  operator()(const A& a, const B& b, const C& c, const D& d, const E& e, const G& g, const H& h,
+             const More&... more) const {
+    constexpr CallFault fault = kCallFault<F, A, B, C, D, E, G, H, More...>;
+    (void)AssertCall<fault>::ok;
+    return checked<fault>(self().made_at(), a, b, c, d, e, g, h, more...);
+  }
+
+ private:
+  const Derived& self() const { return static_cast<const Derived&>(*this); }
+  template <CallFault kFault, class... Args>
+  auto checked(SourceLocation at, const Args&... args) const {
+    return with_passed<F, kFault>(
+        at, [&](const auto&... passed) { return self().call(at, passed...); }, args...);
+  }
+};
+
+}  // namespace rondo::detail

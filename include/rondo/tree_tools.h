@@ -1,0 +1,203 @@
+// What programs do with whole trees: a function of each leaf, one vector of all elements, files.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rondo/literal.h"
+#include "rondo/loops.h"
+#include "rondo/tensor.h"
+#include "rondo/tree.h"
+
+namespace rondo {
+
+namespace detail {
+
+template <class F, class First, class... Rest>
+traced_t<First> map_leaves_at(SourceLocation at, F& f, const First& first, const Rest&... rest) {
+  static_assert(
+      std::is_invocable_v<F&, const Tensor&, std::enable_if_t<kIsTree<Rest>, const Tensor&>...>,
+      "rondo: the function of map_leaves takes one Tensor per tree, the leaves at the "
+      "same place");
+  static_assert(
+      std::is_convertible_v<std::invoke_result_t<F&, const Tensor&,
+                                                 std::enable_if_t<kIsTree<Rest>, const Tensor&>...>,
+                            Tensor>,
+      "rondo: the function of map_leaves returns one Tensor, the leaf of the result");
+  const TreeStructure structure = TreeStructure::of(first);
+  (check_same_structure("map_leaves: a tree beside the first", structure, TreeStructure::of(rest),
+                        "tree", at),
+   ...);
+  const Leaves leaves = leaves_of(first, "tree", at);
+  const std::vector<Leaves> others{leaves_of(rest, "tree", at)...};
+  std::size_t next = 0;
+  return rebuild_tree<Tensor>(first, [&]() -> Tensor {
+    const std::size_t leaf = next++;
+    return [&]<std::size_t... I>(std::index_sequence<I...>)->Tensor {
+      return f(leaves.values[leaf], others[I].values[leaf]...);
+    }
+    (std::index_sequence_for<Rest...>{});
+  });
+}
+
+/// All elements of the leaves, one leaf after the other. Throws TraceError where their dtypes
+/// differ.
+RONDO_API Tensor ravel(const Leaves& leaves, SourceLocation at);
+/// The parts of a vector as leaves of these types.
+RONDO_API std::vector<Tensor> unravel(const Tensor& vector, std::span<const TensorType> types,
+                                      SourceLocation at);
+
+}  // namespace detail
+
+/// A tree of the structure of the first one, with f(leaf, ...) of the leaves at the same place of
+/// all trees: an optimizer's step is
+///
+///     model = map_leaves([](Tensor p, Tensor g) { return p - 0.01 * g; }, model, gradient);
+///
+/// f takes and returns Tensors. Throws TraceError where the trees differ in structure.
+template <class F, class First>
+[[nodiscard("rondo: map_leaves returns a new tree; use it")]] traced_t<First> map_leaves(
+    F&& f, const First& first, SourceLocation at = SourceLocation::current()) {
+  return detail::map_leaves_at(at, f, first);
+}
+template <class F, class First, class Second>
+requires(TensorTree<Second>)
+    [[nodiscard("rondo: map_leaves returns a new tree; use it")]] traced_t<First> map_leaves(
+        F&& f, const First& first, const Second& second,
+        SourceLocation at = SourceLocation::current()) {
+  return detail::map_leaves_at(at, f, first, second);
+}
+template <class F, class First, class Second, class Third>
+requires(TensorTree<Third>)
+    [[nodiscard("rondo: map_leaves returns a new tree; use it")]] traced_t<First> map_leaves(
+        F&& f, const First& first, const Second& second, const Third& third,
+        SourceLocation at = SourceLocation::current()) {
+  return detail::map_leaves_at(at, f, first, second, third);
+}
+/// Of more than three trees; errors name no line.
+template <class F, class First, class Second, class Third, class Fourth, class... More>
+requires(TensorTree<Fourth>)
+    [[nodiscard("rondo: map_leaves returns a new tree; use it")]] traced_t<First> map_leaves(
+        F&& f, const First& first, const Second& second, const Third& third, const Fourth& fourth,
+        const More&... more) {
+  return detail::map_leaves_at(SourceLocation{}, f, first, second, third, fourth, more...);
+}
+
+/// The inverse of a ravel: a vector of as many elements becomes a tree again.
+template <class Tree>
+class Unravel {
+ public:
+  Unravel(Tree prototype, std::vector<TensorType> types)
+      : prototype_(std::move(prototype)), types_(std::move(types)) {}
+
+  /// Throws TraceError unless it is a vector of as many elements as the tree has. Its dtype is that
+  /// of the leaves.
+  [[nodiscard("rondo: unravel returns the tree; use it")]] Tree operator()(
+      const Tensor& vector, SourceLocation at = SourceLocation::current()) const {
+    return detail::whole_tree_from(prototype_, detail::unravel(vector, types_, at));
+  }
+
+ private:
+  Tree prototype_;  // without its tensors
+  std::vector<TensorType> types_;
+};
+
+/// All elements of a tree's leaves as one vector, in the order of the leaves, row by row, and the
+/// function that makes a tree of such a vector: pair{vector, unravel}. For solvers and optimizers
+/// of vectors. Throws TraceError where the leaves have different dtypes.
+template <class Tree>
+[[nodiscard("rondo: ravel returns the vector and its inverse; use them")]] auto ravel(
+    const Tree& tree, SourceLocation at = SourceLocation::current()) {
+  const detail::Leaves leaves = detail::leaves_of(tree, "tree", at);
+  Tensor vector = detail::ravel(leaves, at);
+  std::vector<TensorType> types;
+  for (const Tensor& leaf : leaves.values) types.push_back(leaf.type());
+  traced_t<Tree> prototype = rebuild_tree<Tensor>(tree, [] { return Tensor(); });
+  return std::pair(std::move(vector),
+                   Unravel<traced_t<Tree>>(std::move(prototype), std::move(types)));
+}
+
+namespace detail {
+
+/// The names of the arrays in an .npz: the leaves' paths, `slab`, `layers[0].w`; `arr_0` of a leaf
+/// that is the whole tree.
+template <class Tree>
+std::vector<std::string> npz_names(const Tree& tree) {
+  std::vector<std::string> names = leaf_paths(tree, "");
+  for (std::string& name : names) {
+    if (name.empty()) name = "arr_0";
+    if (name.front() == '.') name.erase(0, 1);
+  }
+  return names;
+}
+
+RONDO_API void save_npz(const std::string& path, const std::vector<std::string>& names,
+                        const std::vector<Literal>& values);
+RONDO_API std::vector<Literal> load_npz(const std::string& path,
+                                        const std::vector<std::string>& names,
+                                        const std::vector<TensorType>& types);
+
+struct NoSpecs {
+  template <class Leaf>
+  static constexpr bool holds = !std::is_same_v<Leaf, TensorType>;
+};
+
+}  // namespace detail
+
+/// Writes the leaves of a tree as the arrays of an .npz, by the names of its fields, as
+/// numpy.savez(path, slab=…, tank=…) does. Lazy tensors are evaluated. Throws TraceError inside a
+/// traced function, ExecutionError if the file cannot be written, or if the library was built
+/// without libzip.
+template <TensorTree Tree>
+void save_npz(const std::string& path, const Tree& tree) {
+  std::vector<Literal> values;
+  for_each_leaf(tree, [&]<class Leaf>(const Leaf& leaf) {
+    if constexpr (std::is_same_v<Leaf, Literal>)
+      values.push_back(leaf);
+    else if constexpr (std::is_same_v<Leaf, Tensor>)
+      values.push_back(leaf.eval());
+    else
+      values.push_back(Literal::scalar(leaf));
+  });
+  detail::save_npz(path, detail::npz_names(tree), values);
+}
+
+/// Reads an .npz that save_npz wrote, or NumPy with the same names (numpy.savez or
+/// savez_compressed), into a tree of the structure of `prototype`, whose leaves tell the types:
+/// they are Tensors, Literals, C++ numbers, or TensorTypes (which become Tensors). Throws
+/// ParseError, naming the file, for one whose names, dtypes or shapes are not the prototype's.
+template <TensorTree Tree>
+[[nodiscard("rondo: load_npz returns the tree; use it")]] auto load_npz(const std::string& path,
+                                                                        const Tree& prototype) {
+  std::vector<TensorType> types;
+  for_each_leaf(prototype, [&]<class Leaf>(const Leaf& leaf) {
+    if constexpr (std::is_same_v<Leaf, TensorType>)
+      types.push_back(leaf);
+    else if constexpr (HostScalar<Leaf>)
+      types.push_back({dtype_of<Leaf>, {}});
+    else
+      types.push_back(leaf.type());
+  });
+  const std::vector<Literal> values = detail::load_npz(path, detail::npz_names(prototype), types);
+  std::size_t next = 0;
+  if constexpr (detail::all_leaves<Tree, detail::NoSpecs>()) {
+    Tree tree = prototype;
+    for_each_leaf(tree, [&]<class Leaf>(Leaf& leaf) {
+      const Literal& value = values[next++];
+      if constexpr (HostScalar<Leaf>)
+        leaf = value.item<Leaf>();
+      else
+        leaf = Leaf(value);
+    });
+    return tree;
+  } else {
+    return rebuild_tree<Tensor>(prototype, [&] { return Tensor(values[next++]); });
+  }
+}
+
+}  // namespace rondo

@@ -1,0 +1,59 @@
+#include "rondo/run_scope.h"
+
+#include <atomic>
+#include <utility>
+
+namespace rondo {
+
+struct RunScope::Entry {
+  RunOptions options;  // with those of the scopes around it
+  std::shared_ptr<Entry> outer;
+  std::atomic<bool> ended{false};
+};
+
+namespace {
+
+/// The innermost scope of this thread. One that has ended, maybe on another thread, is passed over.
+std::shared_ptr<RunScope::Entry>& innermost_run_scope() {
+  thread_local std::shared_ptr<RunScope::Entry> innermost;
+  while (innermost && innermost->ended.load(std::memory_order_acquire))
+    innermost = std::shared_ptr<RunScope::Entry>(innermost->outer);
+  return innermost;
+}
+
+}  // namespace
+
+namespace detail {
+
+RunOptions merged(const RunOptions& outer, const RunOptions& inner) {
+  RunOptions both = inner;
+  if (!both.max_iterations) both.max_iterations = outer.max_iterations;
+  if (!both.deadline) both.deadline = outer.deadline;
+  if (!both.stop_token.stop_possible()) both.stop_token = outer.stop_token;
+  if (!both.on_progress) both.on_progress = outer.on_progress;
+  if (!both.on_tap) both.on_tap = outer.on_tap;
+  if (!both.threads) both.threads = outer.threads;
+  if (!both.stats) both.stats = outer.stats;
+  return both;
+}
+
+const RunOptions* scoped_run_options() noexcept {
+  const auto& innermost = innermost_run_scope();
+  return innermost ? &innermost->options : nullptr;
+}
+
+}  // namespace detail
+
+RunScope::RunScope(RunOptions options) : entry_(std::make_shared<Entry>()) {
+  std::shared_ptr<Entry>& innermost = innermost_run_scope();
+  entry_->options = innermost ? detail::merged(innermost->options, options) : std::move(options);
+  entry_->outer = innermost;
+  innermost = entry_;
+}
+
+RunScope::~RunScope() {
+  entry_->ended.store(true, std::memory_order_release);
+  innermost_run_scope();
+}
+
+}  // namespace rondo

@@ -1,0 +1,16 @@
+// A print that nothing uses does not run.
+// EXPECT: a print that nothing uses does not run|no op changes a tensor
+#include <rondo/rondo.h>
+
+#ifdef CONTROL
+rondo::Tensor f(rondo::Tensor x) {
+  x = rondo::print(x, "{}");
+  return x;
+}
+#else
+#pragma GCC diagnostic error "-Wunused-result"
+rondo::Tensor f(rondo::Tensor x) {
+  rondo::print(x, "{}");
+  return x;
+}
+#endif

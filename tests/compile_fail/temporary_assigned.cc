@@ -1,0 +1,9 @@
+// What an op returns is no place to assign to.
+// EXPECT: changes nothing
+#include <rondo/rondo.h>
+
+#ifdef CONTROL
+void set(rondo::Tensor& x) { x = 2; }
+#else
+void set(const rondo::Tensor& x) { x + 1 = 2; }
+#endif
