@@ -6,6 +6,7 @@
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
+#include "ops/families.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -154,6 +155,11 @@ Tensor compare(const Operand& a, const Operand& b, Direction direction, bool tot
   operands.push_back(std::move(both[0]));
   operands.push_back(std::move(both[1]));
   return make(kCompare, std::move(operands), CompareAttributes{direction, total_order}, a.at());
+}
+
+std::span<const OpDef* const> comparison_records() {
+  static constexpr const OpDef* kAll[] = {&kCompare, &kIsFinite};
+  return kAll;
 }
 
 }  // namespace rondo::ops
