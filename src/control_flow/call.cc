@@ -10,9 +10,9 @@
 #include "fmt/format.h"
 #include "ir/derivative.h"
 #include "ir/function_data.h"
-#include "ir/kernel.h"
 #include "ir/layout.h"
 #include "ir/lazy.h"
+#include "ops/optimization_barrier.h"
 #include "ops/support.h"
 #include "rondo/gradients.h"
 #include "rondo/ops/shape.h"
@@ -129,7 +129,7 @@ struct CheckpointBack {
     for (std::size_t i = 0; i < arguments.size(); i++) {
       if (is_behind(i)) behind.push_back(arguments[i]);
     }
-    behind = optimization_barrier(std::move(behind));
+    behind = ops::optimization_barrier(std::move(behind));
     for (std::size_t i = 0, next = 0; i < arguments.size(); i++) {
       if (is_behind(i)) arguments[i] = behind[next++];
     }
@@ -213,36 +213,6 @@ ir::Reverse custom_vjp_reverse(const ir::ReverseCall& call) {
   return {{out.begin(), out.begin() + static_cast<std::ptrdiff_t>(results)}, std::move(pullback)};
 }
 
-ir::InferredTypes infer_barrier(const ir::InferContext& context) {
-  ir::InferredTypes types;
-  for (const Tensor& operand : context.operands) types.push_back(operand.type());
-  return types;
-}
-
-std::vector<Tensor> barrier_jvp(const ir::JvpCall& call) {
-  std::vector<Tensor> given;
-  for (const Tensor& tangent : call.tangents) {
-    if (!tangent.empty()) given.push_back(tangent);
-  }
-  given = optimization_barrier(std::move(given));
-  std::vector<Tensor> tangents(call.tangents.size());
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < tangents.size(); i++) {
-    if (call.has(i)) tangents[i] = given[next++];
-  }
-  return tangents;
-}
-
-std::vector<Tensor> barrier_transpose(const ir::TransposeCall& call) {
-  return {call.cotangents.begin(), call.cotangents.end()};
-}
-
-std::vector<Tensor> expand_to_operands(const ir::Node&, std::span<const Tensor> operands) {
-  return {operands.begin(), operands.end()};
-}
-
-ir::InferredTypes infer_identity(const ir::InferContext& context) { return {context.type(0)}; }
-
 }  // namespace
 
 const ir::OpDef kCheckpointCall{.name = "checkpoint",
@@ -265,28 +235,9 @@ const ir::OpDef kCustomVjp{.name = "custom_vjp",
                            .relayout = call_relayout,
                            .region_jvp = custom_vjp_forward,
                            .reverse = custom_vjp_reverse};
-const ir::OpDef kOptimizationBarrier{.name = "optimization_barrier",
-                                     .hlo = "opt-barrier",
-                                     .stablehlo = "stablehlo.optimization_barrier",
-                                     .infer = infer_barrier,
-                                     .prepare = ir::prepare_forwarding,
-                                     .hlo_tuple = true,
-                                     .linear = ir::Linear::kJointly,
-                                     .jvp = barrier_jvp,
-                                     .transpose = barrier_transpose};
-const ir::OpDef kStopGradient{.name = "stop_gradient",
-                              .arity = 1,
-                              .infer = infer_identity,
-                              .expand = expand_to_operands,
-                              .zero_derivative = true};
 
 bool uses_custom_vjp(const Function& function) {
   return function.stats().ops.contains(std::string(kCustomVjp.name));
-}
-
-std::vector<Tensor> optimization_barrier(std::vector<Tensor> values) {
-  if (values.empty()) return values;
-  return ir::make_many(kOptimizationBarrier, ir::Operands(values.begin(), values.end()), {}, {});
 }
 
 }  // namespace rondo::control_flow
@@ -295,11 +246,6 @@ namespace rondo::detail {
 
 using control_flow::ClosedCall;
 using control_flow::CustomCallAttributes;
-
-Tensor stop_gradient(const Tensor& x, SourceLocation at) {
-  ir::checked(x, "stop_gradient", at);
-  return ir::has_tangent(x.type()) ? ir::make(control_flow::kStopGradient, {x}, {}, at) : x;
-}
 
 std::vector<Tensor> checkpoint(const RegionCallable& f, const Leaves& arguments,
                                SourceLocation at) {

@@ -38,12 +38,4 @@ struct CustomCallAttributes {
   bool operator==(const CustomCallAttributes&) const = default;
 };
 
-/// Identities that no rewrite looks through: what stands behind one is computed again rather than
-/// kept. Any number of operands, as many results.
-extern const ir::OpDef kOptimizationBarrier;
-std::vector<Tensor> optimization_barrier(std::vector<Tensor> values);
-
-/// The identity without a derivative.
-extern const ir::OpDef kStopGradient;
-
 }  // namespace rondo::control_flow

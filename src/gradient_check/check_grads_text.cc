@@ -6,6 +6,7 @@
 #include "control_flow/call.h"
 #include "fmt/format.h"
 #include "ir/nested_walk.h"
+#include "ops/stop_gradient.h"
 
 namespace rondo::gradient_check {
 
@@ -20,7 +21,7 @@ struct RuleCollector {
   void after(const ir::Node&) {}
   void node(const ir::Node& node) {
     if (node.op != &control_flow::kCustomJvp && node.op != &control_flow::kCustomVjp &&
-        node.op != &control_flow::kStopGradient)
+        node.op != &ops::kStopGradient)
       return;
     std::string rule = fmt::format("{} at {}", node.op->name, node.location().str());
     if (std::find(rules.begin(), rules.end(), rule) == rules.end())

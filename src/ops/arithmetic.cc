@@ -6,6 +6,7 @@
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
+#include "ops/families.h"
 #include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
 
@@ -198,6 +199,13 @@ const OpDef kRound =
                                           .hlo = "round-nearest-even",
                                           .stablehlo = "stablehlo.round_nearest_even",
                                           .zero_derivative = true});
+
+std::span<const OpDef* const> arithmetic_records() {
+  static constexpr const OpDef* kAll[] = {&kAdd,     &kSubtract, &kMultiply, &kDivide, &kRemainder,
+                                          &kMaximum, &kMinimum,  &kClamp,    &kNegate, &kAbs,
+                                          &kSign,    &kFloor,    &kCeil,     &kRound};
+  return kAll;
+}
 
 }  // namespace rondo::ops
 

@@ -5,6 +5,7 @@
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
+#include "ops/families.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -101,6 +102,19 @@ Tensor logical(const OpDef& op, std::string_view name, const Operand& a, const O
 }
 
 }  // namespace
+
+std::span<const OpDef* const> bit_records() {
+  static constexpr const OpDef* kAll[] = {&kAnd,
+                                          &kOr,
+                                          &kXor,
+                                          &kNot,
+                                          &kShiftLeft,
+                                          &kShiftRightLogical,
+                                          &kShiftRightArithmetic,
+                                          &kPopcount,
+                                          &kCountLeadingZeros};
+  return kAll;
+}
 
 }  // namespace rondo::ops
 

@@ -1,11 +1,14 @@
 // Comparisons, and the questions about numbers that are answered by them.
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "ops/element_math.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
+#include "ops/expansions.h"
+#include "ops/families.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -97,6 +100,21 @@ struct IsFinite {
   }
 };
 
+struct IsInf {
+  template <class T>
+  bool operator()(T x) const {
+    if constexpr (is_complex(dtype_of<T>))
+      return std::isinf(x.real()) || std::isinf(x.imag());
+    else
+      return std::isinf(x);
+  }
+};
+
+Tensor is_inf_formula(std::span<const Tensor> x) {
+  if (is_complex(x[0].dtype())) return is_inf(real(x[0])) | is_inf(imag(x[0]));
+  return abs(x[0]) == std::numeric_limits<double>::infinity();
+}
+
 /// Complex numbers by their real parts, and by their imaginary parts where those are equal, as
 /// NumPy orders them.
 Tensor compare_complex(const Tensor& a, const Tensor& b, Direction direction, SourceLocation at) {
@@ -141,6 +159,9 @@ const OpDef kIsFinite = elementwise<1, IsFinite, kFloats>({.name = "is_finite",
                                                            .stablehlo = "stablehlo.is_finite",
                                                            .zero_derivative = true});
 
+const OpDef kIsInf = elementwise<1, IsInf, kInexact>(
+    {.name = "is_inf", .expand = expand_by<is_inf_formula>, .zero_derivative = true});
+
 std::string_view direction_name(Direction direction) {
   static constexpr std::string_view kNames[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
   return kNames[static_cast<int>(direction)];
@@ -154,6 +175,11 @@ Tensor compare(const Operand& a, const Operand& b, Direction direction, bool tot
   operands.push_back(std::move(both[0]));
   operands.push_back(std::move(both[1]));
   return make(kCompare, std::move(operands), CompareAttributes{direction, total_order}, a.at());
+}
+
+std::span<const OpDef* const> comparison_records() {
+  static constexpr const OpDef* kAll[] = {&kCompare, &kIsFinite, &kIsInf};
+  return kAll;
 }
 
 }  // namespace rondo::ops
@@ -191,6 +217,8 @@ Tensor is_nan(const Operand& x) {
   }
   return ops::compare({tensor, x.at()}, {tensor, x.at()}, ops::Direction::kNe);
 }
+
+Tensor is_inf(const Operand& x) { return ops::unary_op(ops::kIsInf, x); }
 
 Tensor is_finite(const Operand& x) {
   const Tensor tensor = ir::checked(x.any(), "is_finite", x.at());

@@ -5,6 +5,7 @@
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
+#include "ops/families.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -68,6 +69,11 @@ const OpDef kComplex =
                                                     .stablehlo = "stablehlo.complex",
                                                     .linear = Linear::kJointly,
                                                     .transpose = complex_transpose});
+
+std::span<const OpDef* const> complex_records() {
+  static constexpr const OpDef* kAll[] = {&kReal, &kImag, &kComplex};
+  return kAll;
+}
 
 }  // namespace rondo::ops
 

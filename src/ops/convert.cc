@@ -5,6 +5,7 @@
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
+#include "ops/families.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -143,6 +144,11 @@ const OpDef kBitcastConvert{.name = "bitcast_convert",
                             .prepare = ir::prepare_forwarding,
                             .cost = ir::Cost::kElementwise,
                             .zero_derivative = true};
+
+std::span<const OpDef* const> conversion_records() {
+  static constexpr const OpDef* kAll[] = {&kConvert, &kBitcastConvert};
+  return kAll;
+}
 
 }  // namespace rondo::ops
 

@@ -10,6 +10,7 @@
 #include "ops/derivative_rules.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
+#include "ops/families.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -109,6 +110,11 @@ constexpr OpDef described() {
 }  // namespace erf_inv_parts
 
 const OpDef kErfInv = erf_inv_parts::described();
+
+std::span<const OpDef* const> erf_inv_records() {
+  static constexpr const OpDef* kAll[] = {&kErfInv};
+  return kAll;
+}
 
 }  // namespace rondo::ops
 

@@ -9,6 +9,7 @@
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
+#include "ops/families.h"
 #include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
 
@@ -192,6 +193,12 @@ const OpDef kErfc = elementwise<1, math::Erfc, kFloats>(
      .stablehlo = "chlo.erfc",
      .expand = expand_by<erfc_formula>,
      .jvp = partials<erf_partial<-1>>});
+
+std::span<const OpDef* const> exponential_records() {
+  static constexpr const OpDef* kAll[] = {&kExp,  &kExpm1,    &kLog,   &kLog1p, &kSqrt, &kRsqrt,
+                                          &kCbrt, &kLogistic, &kPower, &kErf,   &kErfc};
+  return kAll;
+}
 
 }  // namespace rondo::ops
 

@@ -3,6 +3,7 @@
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
+#include "ops/families.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -62,6 +63,11 @@ const OpDef kSelect{.name = "select",
                     .elementwise = true,
                     .linear = Linear::kJointly,
                     .transpose = select_transpose};
+
+std::span<const OpDef* const> select_records() {
+  static constexpr const OpDef* kAll[] = {&kSelect};
+  return kAll;
+}
 
 }  // namespace rondo::ops
 

@@ -8,6 +8,7 @@
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
+#include "ops/families.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 
@@ -150,6 +151,13 @@ Tensor power_exponent_slope(const Tensor& x, const Tensor& power) {
 Tensor atan2_slope(const Tensor& x, const Tensor& y) { return binary_op(kAtan2Slope, x, y); }
 Tensor hypot_slope(const Tensor& x, const Tensor& length) {
   return binary_op(kHypotSlope, x, length);
+}
+
+std::span<const OpDef* const> slope_records() {
+  static constexpr const OpDef* kAll[] = {&kMaximumSlope,   &kRemainderQuotient,
+                                          &kPowerBaseSlope, &kPowerExponentSlope,
+                                          &kAtan2Slope,     &kHypotSlope};
+  return kAll;
 }
 
 }  // namespace rondo::ops

@@ -8,6 +8,7 @@
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
+#include "ops/families.h"
 #include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
 
@@ -240,6 +241,13 @@ const OpDef kHypot = elementwise<2, math::Hypot, kFloats>(
      .expand = expand_by<hypot_formula>,
      .commutative = true,
      .jvp = partials<hypot_partial<0>, hypot_partial<1>>});
+
+std::span<const OpDef* const> trigonometric_records() {
+  static constexpr const OpDef* kAll[] = {&kSin,   &kCos,   &kTan,   &kTanh, &kAtan2,
+                                          &kSinh,  &kCosh,  &kAsin,  &kAcos, &kAtan,
+                                          &kAsinh, &kAcosh, &kAtanh, &kHypot};
+  return kAll;
+}
 
 }  // namespace rondo::ops
 

@@ -1,4 +1,4 @@
-// == != < <= > >=, eq, ne, the total order, is_nan, is_finite.
+// == != < <= > >=, eq, ne, the total order, is_nan, is_inf, is_finite.
 #include <cstdint>
 
 #include "ops/elementwise.h"
@@ -150,6 +150,20 @@ TEST(IsNan, OfFloatsAndComplexNumbers) {
                    {false, true, true, false});
   expect_error([] { is_nan(vec<int>({1})); },
                {"is_nan: takes floats and complex numbers", "s32[1]"});
+}
+
+TEST(IsInf, OfFloatsAndComplexNumbers) {
+  expect_vec<bool>(is_inf(vec<float>({0, kInf, -kInf, kNan, -3e38f})),
+                   {false, true, true, false, false});
+  expect_vec<bool>(is_inf(vec<double>({1e308, -kInf})), {false, true});
+  expect_vec<bool>(is_inf(vec_of<float16, float>({65504.0f, 65520.0f, kNan})),
+                   {false, true, false});
+  expect_vec<bool>(is_inf(vec_of<bfloat16, float>({-kInf, 1.0f})), {true, false});
+  expect_vec<bool>(
+      is_inf(vec<std::complex<float>>({{0, 0}, {kInf, kNan}, {kNan, -kInf}, {kNan, 1}})),
+      {false, true, true, false});
+  expect_vec<bool>(is_inf(vec<double>({})), {});
+  expect_error([] { is_inf(vec<int>({1})); }, {"is_inf", "s32[1]"});
 }
 
 TEST(IsFinite, OfFloatsAndComplexNumbers) {

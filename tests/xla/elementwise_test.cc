@@ -1,26 +1,29 @@
 // Every op that works element by element, in every dtype, on edge values, through real XLA.
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "ops/slopes.h"
+#include "support/elementwise_records.h"
 #include "xla/edge_values.h"
 
 namespace rondo::testing {
 namespace {
 
-using Unary = Tensor (*)(const Tensor&);
-using Binary = Tensor (*)(const Tensor&, const Tensor&);
+using Unary = std::function<Tensor(const Tensor&)>;
+using Binary = std::function<Tensor(const Tensor&, const Tensor&)>;
 
 struct UnaryCase {
-  const char* name;
+  std::string name;
   Unary op;
   std::vector<DType> dtypes;
   double ulps = 16;  // how far results may lie apart, in units in the last place
 };
 struct BinaryCase {
-  const char* name;
+  std::string name;
   Binary op;
   std::vector<DType> dtypes;
   double ulps = 16;
@@ -34,7 +37,7 @@ struct BinaryCase {
 const std::vector<DType> kNumbers = kIntegers + kFloats + kComplexes;
 const std::vector<DType> kOrdered = kPredOnly + kIntegers + kFloats;
 
-std::vector<UnaryCase> unary_cases() {
+std::vector<UnaryCase> named_unary_cases() {
   return {
       {RONDO_UNARY(-), kNumbers},
       {RONDO_UNARY(abs), kNumbers},
@@ -79,7 +82,7 @@ std::vector<UnaryCase> unary_cases() {
   };
 }
 
-std::vector<BinaryCase> binary_cases() {
+std::vector<BinaryCase> named_binary_cases() {
   return {
       {RONDO_OPERATOR(add, +), kNumbers},
       {RONDO_OPERATOR(subtract, -), kNumbers},
@@ -119,6 +122,42 @@ std::vector<BinaryCase> binary_cases() {
   };
 }
 
+std::vector<DType> dtypes_of(const ir::OpDef& op) {
+  std::vector<DType> dtypes(std::begin(kAllDTypes), std::end(kAllDTypes));
+  std::erase_if(dtypes, [&](DType dtype) { return !takes(op, dtype); });
+  return dtypes;
+}
+
+/// The cases above, and one for each op that is in none of them.
+std::vector<UnaryCase> unary_cases() {
+  std::vector<UnaryCase> cases = named_unary_cases();
+  std::map<std::string, std::int64_t> seen;
+  for (const UnaryCase& each : cases)
+    seen.merge(trace(each.op, TensorType{each.dtypes[0], {1}}).stats().ops);
+  for (const ir::OpDef* op : elementwise_ops_but(seen, 1)) {
+    cases.push_back(
+        {std::string(op->name), [op](const Tensor& x) { return apply_op(*op, {x}); }, dtypes_of(*op)});
+  }
+  return cases;
+}
+
+std::vector<BinaryCase> binary_cases() {
+  std::vector<BinaryCase> cases = named_binary_cases();
+  std::map<std::string, std::int64_t> seen;
+  for (const BinaryCase& each : cases) {
+    const TensorType type{each.dtypes[0], {1}};
+    seen.merge(trace(each.op, type, type).stats().ops);
+  }
+  for (const ir::OpDef* op : elementwise_ops_but(seen, 2)) {
+    cases.push_back({std::string(op->name),
+                     [op](const Tensor& x, const Tensor& y) {
+                       return apply_op(*op, {x, y});
+                     },
+                     dtypes_of(*op)});
+  }
+  return cases;
+}
+
 /// One program for all dtypes: each its own operands and result.
 template <class Apply>
 void check_dtypes(const std::vector<Literal>& arguments, std::size_t operands, double ulps,
@@ -155,7 +194,7 @@ TEST_P(XlaBinary, IsTheSameInEveryDtype) {
     auto [x, y] = edge_pairs(dtype);
     // XLA's CPU compiler reads six bits of an integer exponent, and takes large unsigned ones for
     // negative. Below 64 it computes what pow() promises for all.
-    const bool is_power = std::string_view(GetParam().name) == "pow";
+    const bool is_power = GetParam().name == "pow";
     if (is_power && is_integer(dtype)) y = (Tensor(y) % 64).eval();
     arguments.push_back(x);
     arguments.push_back(y);
@@ -166,7 +205,7 @@ TEST_P(XlaBinary, IsTheSameInEveryDtype) {
 
 template <class Case>
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
-  const std::string name = info.param.name;
+  const std::string& name = info.param.name;
   return name == "-" ? "negate" : name == "~" ? "bit_not" : name;
 }
 

@@ -88,6 +88,8 @@ RONDO_API Tensor erf_inv(const Operand& x);
 
 /// Neither infinite nor NaN; of a complex number both its parts.
 RONDO_API Tensor is_finite(const Operand& x);
+/// Of either sign; of a complex number any of its parts.
+RONDO_API Tensor is_inf(const Operand& x);
 /// Of a complex number any of its parts.
 RONDO_API Tensor is_nan(const Operand& x);
 

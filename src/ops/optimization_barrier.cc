@@ -1,0 +1,54 @@
+#include "ops/optimization_barrier.h"
+
+#include <utility>
+
+#include "ir/derivative.h"
+#include "ir/kernel.h"
+#include "ops/support.h"
+
+namespace rondo::ops {
+
+namespace {
+
+InferredTypes infer_barrier(const InferContext& context) {
+  InferredTypes types;
+  for (const Tensor& operand : context.operands) types.push_back(operand.type());
+  return types;
+}
+
+std::vector<Tensor> barrier_jvp(const ir::JvpCall& call) {
+  std::vector<Tensor> given;
+  for (const Tensor& tangent : call.tangents) {
+    if (!tangent.empty()) given.push_back(tangent);
+  }
+  given = optimization_barrier(std::move(given));
+  std::vector<Tensor> tangents(call.tangents.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < tangents.size(); i++) {
+    if (call.has(i)) tangents[i] = given[next++];
+  }
+  return tangents;
+}
+
+std::vector<Tensor> barrier_transpose(const ir::TransposeCall& call) {
+  return {call.cotangents.begin(), call.cotangents.end()};
+}
+
+}  // namespace
+
+const OpDef kOptimizationBarrier{.name = "optimization_barrier",
+                                 .hlo = "opt-barrier",
+                                 .stablehlo = "stablehlo.optimization_barrier",
+                                 .infer = infer_barrier,
+                                 .prepare = ir::prepare_forwarding,
+                                 .hlo_tuple = true,
+                                 .linear = ir::Linear::kJointly,
+                                 .jvp = barrier_jvp,
+                                 .transpose = barrier_transpose};
+
+std::vector<Tensor> optimization_barrier(std::vector<Tensor> values) {
+  if (values.empty()) return values;
+  return ir::make_many(kOptimizationBarrier, ir::Operands(values.begin(), values.end()), {}, {});
+}
+
+}  // namespace rondo::ops

@@ -1,0 +1,34 @@
+#include "ops/stop_gradient.h"
+
+#include "ir/derivative.h"
+#include "ops/support.h"
+#include "rondo/gradients.h"
+
+namespace rondo::ops {
+
+namespace {
+
+InferredTypes infer_identity(const InferContext& context) { return {context.type(0)}; }
+
+std::vector<Tensor> expand_to_operands(const Node&, std::span<const Tensor> operands) {
+  return {operands.begin(), operands.end()};
+}
+
+}  // namespace
+
+const OpDef kStopGradient{.name = "stop_gradient",
+                          .arity = 1,
+                          .infer = infer_identity,
+                          .expand = expand_to_operands,
+                          .zero_derivative = true};
+
+}  // namespace rondo::ops
+
+namespace rondo::detail {
+
+Tensor stop_gradient(const Tensor& x, SourceLocation at) {
+  ir::checked(x, "stop_gradient", at);
+  return ir::has_tangent(x.type()) ? ir::make(ops::kStopGradient, {x}, {}, at) : x;
+}
+
+}  // namespace rondo::detail
