@@ -81,7 +81,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     lower::Program program = lower_function(unit->function, make);
     if (options.contract) lower::contract(program);
     unit->program = std::make_shared<const lower::Program>(std::move(program));
-    if (wants_native) unit->native = native::compile(*unit->program);
+    if (wants_native) unit->native = native_code::compile(*unit->program);
     if (!unit->native) unit->code = std::make_unique<bytecode::Code>(unit->program);
     for (const Literal& constant : unit->program->constants)
       unit->constants.push_back(constant.bytes());
@@ -282,7 +282,7 @@ const ir::Backend& bytecode_backend() {
 
 const ir::Backend& compiled_backend() {
   static const NativeBackend backend;
-  return native::available_isa() == native::Isa::kNone ? bytecode_backend() : backend;
+  return native_code::available_isa() == native_code::Isa::kNone ? bytecode_backend() : backend;
 }
 
 }  // namespace rondo::executor

@@ -44,7 +44,7 @@ class WorkspacePool {
 struct Unit {
   Function function;
   std::shared_ptr<const lower::Program> program;
-  std::unique_ptr<const native::NativeCode> native;  // or else
+  std::unique_ptr<const native_code::NativeCode> native;  // or else
   std::unique_ptr<const bytecode::Code> code;
   std::vector<const std::byte*> constants;
   mutable WorkspacePool pool;
