@@ -13,7 +13,7 @@
 #include "lower/builder.h"
 #include "native/compile.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 namespace {
 
 using lower::Builder;
@@ -335,4 +335,4 @@ void CompileThermal(benchmark::State& state) {
 BENCHMARK(CompileThermal)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -49,7 +49,8 @@ void WorkspacePool::give(std::unique_ptr<Workspace> workspace) {
 }
 
 std::size_t Unit::workspace_bytes() const {
-  return static_cast<std::size_t>((program->arena_bytes + 63) / 64 * 64 + code->workspace_bytes());
+  const std::int64_t registers = code ? code->workspace_bytes() : 0;
+  return static_cast<std::size_t>((program->arena_bytes + 63) / 64 * 64 + registers);
 }
 
 lower::Status Unit::run(lower::RunFrame& frame) const {
@@ -58,12 +59,13 @@ lower::Status Unit::run(lower::RunFrame& frame) const {
       const_cast<std::byte* const*>(reinterpret_cast<const std::byte* const*>(constants.data()));
   frame.arena = workspace->bytes();
   const lower::Status status =
-      code->run(frame, workspace->bytes() + (program->arena_bytes + 63) / 64 * 64);
+      native ? native->run(frame)
+             : code->run(frame, workspace->bytes() + (program->arena_bytes + 63) / 64 * 64);
   pool.give(std::move(workspace));
   return status;
 }
 
-Compiled::Compiled(const Function& function, const CompileOptions& options)
+Compiled::Compiled(const Function& function, const CompileOptions& options, bool wants_native)
     : result_types_(function.results()) {
   std::vector<Function> pending{function};
   regions_.emplace(function.identity(), 0);
@@ -79,7 +81,8 @@ Compiled::Compiled(const Function& function, const CompileOptions& options)
     lower::Program program = lower_function(unit->function, make);
     if (options.contract) lower::contract(program);
     unit->program = std::make_shared<const lower::Program>(std::move(program));
-    unit->code = std::make_unique<bytecode::Code>(unit->program);
+    if (wants_native) unit->native = native_code::compile(*unit->program);
+    if (!unit->native) unit->code = std::make_unique<bytecode::Code>(unit->program);
     for (const Literal& constant : unit->program->constants)
       unit->constants.push_back(constant.bytes());
     units_.push_back(std::move(unit));
@@ -242,8 +245,10 @@ std::int64_t Compiled::bytes() const {
     const lower::Program& program = *unit->program;
     if (unit != units_.front()) bytes += ir::footprint(unit->function);
     bytes += static_cast<std::int64_t>(program.code.size() * sizeof(lower::Op) +
-                                       program.addresses.size() * sizeof(lower::Address) +
-                                       unit->code->instructions() * sizeof(bytecode::Instruction));
+                                       program.addresses.size() * sizeof(lower::Address));
+    bytes += static_cast<std::int64_t>(unit->native ? unit->native->size()
+                                                    : unit->code->instructions() *
+                                                          sizeof(bytecode::Instruction));
   }
   return bytes;
 }
@@ -255,7 +260,16 @@ class BytecodeBackend final : public ir::Backend {
   std::string_view name() const override { return "bytecode"; }
   std::shared_ptr<const ir::Prepared> prepare(const Function& function,
                                               const CompileOptions& options) const override {
-    return std::make_shared<Compiled>(function, options);
+    return std::make_shared<Compiled>(function, options, false);
+  }
+};
+
+class NativeBackend final : public ir::Backend {
+ public:
+  std::string_view name() const override { return "native"; }
+  std::shared_ptr<const ir::Prepared> prepare(const Function& function,
+                                              const CompileOptions& options) const override {
+    return std::make_shared<Compiled>(function, options, true);
   }
 };
 
@@ -264,6 +278,11 @@ class BytecodeBackend final : public ir::Backend {
 const ir::Backend& bytecode_backend() {
   static const BytecodeBackend backend;
   return backend;
+}
+
+const ir::Backend& compiled_backend() {
+  static const NativeBackend backend;
+  return native_code::available_isa() == native_code::Isa::kNone ? bytecode_backend() : backend;
 }
 
 }  // namespace rondo::executor

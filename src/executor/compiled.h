@@ -11,6 +11,7 @@
 #include "bytecode/code.h"
 #include "ir/backend.h"
 #include "lower/program.h"
+#include "native/compile.h"
 
 namespace rondo::executor {
 
@@ -43,6 +44,7 @@ class WorkspacePool {
 struct Unit {
   Function function;
   std::shared_ptr<const lower::Program> program;
+  std::unique_ptr<const native_code::NativeCode> native;  // or else
   std::unique_ptr<const bytecode::Code> code;
   std::vector<const std::byte*> constants;
   mutable WorkspacePool pool;
@@ -54,7 +56,8 @@ struct Unit {
 
 class Compiled final : public ir::Prepared {
  public:
-  Compiled(const Function& function, const CompileOptions& options);
+  /// `wants_native`: where this machine has native code for a unit, that; else bytecode.
+  Compiled(const Function& function, const CompileOptions& options, bool wants_native);
 
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                            RunStats& stats) const override;

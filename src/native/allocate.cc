@@ -5,7 +5,7 @@
 #include <numeric>
 #include <queue>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 namespace {
 
@@ -177,4 +177,4 @@ int vector_registers(Isa isa) { return isa == Isa::kAvx512 ? 32 : 16; }
 
 Allocation allocate(const LiveRanges& ranges, Isa isa) { return LinearScan(ranges, isa).run(); }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

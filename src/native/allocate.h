@@ -6,7 +6,7 @@
 
 #include "native/live_ranges.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 struct Place {
   enum class Kind : std::uint8_t { kNone, kRegister, kStack };
@@ -33,4 +33,4 @@ int vector_registers(Isa isa);
 
 Allocation allocate(const LiveRanges& ranges, Isa isa);
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #endif
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 namespace {
 
@@ -181,4 +181,4 @@ std::size_t code_bytes_in_use() { return 0; }
 
 #endif
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

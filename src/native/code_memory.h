@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 /// A piece of executable memory; its place is reused when it is destroyed.
 class CodeBlock {
@@ -36,4 +36,4 @@ std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code);
 /// Bytes that live code blocks take.
 std::size_t code_bytes_in_use();
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -11,7 +11,7 @@
 #include "native/expand.h"
 #include "native/fold_masks.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 namespace {
 
@@ -173,4 +173,4 @@ std::string disassembly(const lower::Program&, Isa) { return {}; }
 
 #endif
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

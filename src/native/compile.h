@@ -11,7 +11,7 @@
 #include "native/code_memory.h"
 #include "native/isa.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 /// A compiled program. Immutable: any number of threads may run it at once.
 class NativeCode {
@@ -44,4 +44,4 @@ std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa
 /// Empty where there is no native code.
 std::string disassembly(const lower::Program& program, Isa isa = available_isa());
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

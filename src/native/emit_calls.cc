@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Kernel;
 using lower::RunFrame;
@@ -153,6 +153,6 @@ void Emitter::emit_kernel_call(const Instruction& i) {
   });
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 using lower::RunFrame;
@@ -329,6 +329,6 @@ void Emitter::emit_trips_end(const Instruction& i) {
   L(uncounted);
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

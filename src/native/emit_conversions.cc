@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 using lower::Type;
@@ -245,6 +245,6 @@ void Emitter::emit_bitcast(const Instruction& i) {
   finish(i.result, build);
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 using lower::Type;
@@ -329,6 +329,6 @@ void Emitter::emit_float_select(const Instruction& i, std::size_t position) {
   finish(i.result, to);
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

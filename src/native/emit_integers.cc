@@ -3,7 +3,7 @@
 
 #if defined(RONDO_HAVE_XBYAK)
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 using lower::Type;
@@ -405,6 +405,6 @@ void Emitter::emit_general_select(const Instruction& i, std::size_t) {
   finish(i.result, rax);
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

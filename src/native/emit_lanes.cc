@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 
@@ -500,6 +500,6 @@ void Emitter::emit_lanes_math_call(const Instruction& i) {
   });
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

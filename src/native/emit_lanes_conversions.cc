@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 
@@ -246,6 +246,6 @@ void Emitter::emit_lanes_bitcast(const Instruction& i) {
   finish(i.result, to);
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

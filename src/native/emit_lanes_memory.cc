@@ -3,7 +3,7 @@
 
 #if defined(RONDO_HAVE_XBYAK)
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 // Lanes that do not stand side by side: AVX-512's gathers and scatters, whose mask is used up.
 void Emitter::gather_or_scatter(const Instruction& i) {
@@ -162,6 +162,6 @@ void Emitter::emit_lanes_store(const Instruction& i) {
   }
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::RunFrame;
 using lower::Type;
@@ -225,6 +225,6 @@ void Emitter::emit_copy(const Instruction& i) {
   }
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

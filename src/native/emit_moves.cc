@@ -3,7 +3,7 @@
 
 #if defined(RONDO_HAVE_XBYAK)
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Type;
 
@@ -118,6 +118,6 @@ void Emitter::move_from_scratch(Unit to, Unit like) {
   }
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

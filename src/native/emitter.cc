@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 using lower::Type;
@@ -314,6 +314,6 @@ void Emitter::emit_compute(const Instruction& i, std::size_t position) {
   }
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

@@ -18,7 +18,7 @@
 #include "lower/run_frame.h"
 #include "native/allocate.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 class Emitter : private Xbyak::CodeGenerator {
  public:
@@ -223,6 +223,6 @@ class Emitter : private Xbyak::CodeGenerator {
   Label* new_label() { return labels_.emplace_back(std::make_unique<Label>()).get(); }
 };
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
 
 #endif

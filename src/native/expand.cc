@@ -2,7 +2,7 @@
 
 #include "native/lane_blocks.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 using lower::Type;
@@ -288,4 +288,4 @@ void Expander::begin_counted(Unit index, Unit lower, Unit upper, std::int64_t st
   open_loop(Opcode::kFor, std::move(loop), lower::kNoLoop);
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -8,7 +8,7 @@
 #include "native/lane_plan.h"
 #include "native/machine_code.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 class LaneBlocks;
 
@@ -60,4 +60,4 @@ inline MachineCode expand(const lower::Program& program, Isa isa) {
   return Expander(program, isa).run();
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

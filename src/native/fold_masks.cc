@@ -4,7 +4,7 @@
 
 #include "native/live_ranges.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 namespace {
 
@@ -93,4 +93,4 @@ void fold_masks(MachineCode& code) {
   std::erase_if(code.code, [](const Instruction& i) { return i.kind == Kind::kNothing; });
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

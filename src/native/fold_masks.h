@@ -3,10 +3,10 @@
 
 #include "native/machine_code.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 /// AVX-512: `m and (a < b)` is one comparison under the mask m, and `m ? a + b : c` one addition
 /// that keeps c elsewhere. Both hold in lanes only.
 void fold_masks(MachineCode& code);
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

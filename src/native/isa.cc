@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 namespace {
 
@@ -53,4 +53,4 @@ Isa available_isa() noexcept {
   return isa;
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 enum class Isa : std::uint8_t {
   kNone,    // no native code: another machine, or an x86-64 without AVX2, FMA, BMI2 and F16C
@@ -22,4 +22,4 @@ Isa limited_isa(Isa isa, std::string_view text) noexcept;
 /// machine can test the code for others; it cannot raise it.
 Isa available_isa() noexcept;
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

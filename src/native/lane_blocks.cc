@@ -5,7 +5,7 @@
 
 #include "lower/opcodes.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 using lower::Type;
@@ -261,4 +261,4 @@ void LaneBlocks::run_blocks(Unit lower, Unit upper, int unroll, bool masked) {
   }
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

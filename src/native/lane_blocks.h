@@ -8,7 +8,7 @@
 #include "native/expand.h"
 #include "native/lane_plan.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 /// Expands the ops from kLanes at `begin` to kEndLanes at `end`.
 ///
@@ -83,4 +83,4 @@ class LaneBlocks {
   std::vector<Partials> partials_;  // of each reduction
 };
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -3,7 +3,7 @@
 
 #include "native/lane_blocks.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 using lower::Type;
@@ -313,4 +313,4 @@ void LaneBlocks::end_branch(const lower::Op& op) {
   }
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -6,7 +6,7 @@
 #include "lower/opcodes.h"
 #include "native/machine_code.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 using lower::Opcode;
 using lower::Type;
@@ -405,4 +405,4 @@ void LanePlan::forget() {
   for (Value v : marked_) facts_.broadcast[v] = 0, facts_.units[v] = 0;
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

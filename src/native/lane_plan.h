@@ -8,7 +8,7 @@
 #include "lower/program.h"
 #include "native/isa.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 /// Is there vector code for the op on values of these types?
 bool has_vector_code(const lower::Op& op, lower::Type operand_type, Isa isa);
@@ -56,4 +56,4 @@ class LanePlan {
   std::vector<lower::Value> inside_, outside_, marked_;
 };
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 namespace {
 
@@ -298,4 +298,4 @@ LiveRanges live_ranges(const MachineCode& code, Isa isa) {
   return out;
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -8,7 +8,7 @@
 #include "native/isa.h"
 #include "native/machine_code.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 /// Instruction i reads its operands at time 2i and writes its results at 2i + 1.
 using Time = std::uint32_t;
@@ -43,4 +43,4 @@ RegisterClass register_class_of(const UnitInfo& unit, Isa isa);
 
 LiveRanges live_ranges(const MachineCode& code, Isa isa);
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

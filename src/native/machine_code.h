@@ -10,7 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "lower/program.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 /// Index in MachineCode::units; 0 is none.
 using Unit = std::uint32_t;
@@ -138,4 +138,4 @@ constexpr int width_of(lower::Type t) {
 /// Does it take 8 bytes of a register for each lane, in place of 4?
 constexpr bool wide(lower::Type t) { return width_of(t) == 8; }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code

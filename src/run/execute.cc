@@ -71,7 +71,8 @@ void prepare(Executable::Impl& impl, const Function& expanded, const CompileOpti
   if (asked != Executor::kReference) {
     const std::string why_not = executor::why_not_lowered(expanded);
     if (why_not.empty())
-      backend = &executor::bytecode_backend();
+      backend = asked == Executor::kCompiled ? &executor::compiled_backend()
+                                             : &executor::bytecode_backend();
     else
       impl.executor = " (cannot be compiled: " + why_not + ")";
   }

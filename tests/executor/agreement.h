@@ -40,17 +40,21 @@ inline void expect_equal(const Literal& got, const Literal& want) {
   FAIL() << got.str() << "\nthe reference has\n" << want.str();
 }
 
-/// The bytecode's results on `arguments`, compared bit by bit with the reference's.
+/// The results of bytecode and native code on `arguments`, compared bit by bit with the
+/// reference's.
 inline std::vector<Literal> expect_agreement(const Function& function,
                                              const std::vector<Literal>& arguments) {
-  const Executable reference = compile(function, {.executor = Executor::kReference});
-  const Executable compiled =
-      compile(function, {.contract = false, .executor = Executor::kBytecode});
-  const std::vector<Literal> want = reference.run(arguments), got = compiled.run(arguments);
-  EXPECT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < std::min(got.size(), want.size()); i++) {
-    SCOPED_TRACE(::testing::Message() << "result " << i << " of\n" << compiled.program());
-    expect_equal(got[i], want[i]);
+  const std::vector<Literal> want =
+      compile(function, {.executor = Executor::kReference}).run(arguments);
+  std::vector<Literal> got;
+  for (Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    const Executable compiled = compile(function, {.contract = false, .executor = executor});
+    got = compiled.run(arguments);
+    EXPECT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < std::min(got.size(), want.size()); i++) {
+      SCOPED_TRACE(::testing::Message() << "result " << i << " of\n" << compiled.program());
+      expect_equal(got[i], want[i]);
+    }
   }
   return got;
 }

@@ -91,12 +91,16 @@ TEST(Elementwise, EveryOpOnEveryDTypeAgreesWithTheReference) {
       std::vector<Literal> arguments;
       for (std::size_t i = 0; i < params.size(); i++) arguments.push_back(awkward(dice, type));
       const Literal want = compile(f, {.executor = Executor::kReference}).run(arguments)[0];
-      const Literal got =
-          compile(f, {.contract = false, .executor = Executor::kBytecode}).run(arguments)[0];
       const bool arithmetic = (!op->jvp && !op->expand) || op->linear != ir::Linear::kNone;
-      EXPECT_TRUE(close(got, want, arithmetic ? 0 : 3)) << op->name << " of " << type.str() << "\n"
-                                                        << got.str() << "\n"
-                                                        << want.str();
+      for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+        const Executable compiled = compile(f, {.contract = false, .executor = executor});
+        const Literal got = compiled.run(arguments)[0];
+        EXPECT_TRUE(close(got, want, arithmetic ? 0 : 3))
+            << op->name << " of " << type.str() << ", "
+            << (executor == Executor::kCompiled ? "native" : "bytecode") << "\n"
+            << got.str() << "\n"
+            << want.str();
+      }
       cases++;
     }
   }

@@ -35,15 +35,18 @@ TEST_P(RandomPrograms, AgreeWithTheReference) {
       const std::vector<Literal> arguments = program.arguments(seed + 1);
       const auto want =
           compile(f, {.optimize = optimize, .executor = Executor::kReference}).run(arguments);
-      const Executable compiled =
-          compile(f, {.optimize = optimize, .contract = false, .executor = Executor::kBytecode});
-      const auto got = compiled.run(arguments);
-      ASSERT_EQ(got.size(), want.size());
-      for (std::size_t k = 0; k < got.size(); k++) {
-        SCOPED_TRACE(::testing::Message()
-                     << "seed " << seed << ", result " << k << ", optimize " << optimize << "\n"
-                     << f.str());
-        ASSERT_NO_FATAL_FAILURE(expect_close(got[k], want[k]));
+      for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+        const Executable compiled =
+            compile(f, {.optimize = optimize, .contract = false, .executor = executor});
+        const auto got = compiled.run(arguments);
+        ASSERT_EQ(got.size(), want.size());
+        for (std::size_t k = 0; k < got.size(); k++) {
+          SCOPED_TRACE(::testing::Message()
+                       << "seed " << seed << ", result " << k << ", optimize " << optimize << ", "
+                       << (executor == Executor::kCompiled ? "native" : "bytecode") << "\n"
+                       << f.str());
+          ASSERT_NO_FATAL_FAILURE(expect_close(got[k], want[k]));
+        }
       }
     }
   }

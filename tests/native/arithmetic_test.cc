@@ -6,7 +6,7 @@
 #include "lower/opcodes.h"
 #include "native/run_native.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 namespace {
 
 using lower::Opcode;
@@ -281,4 +281,4 @@ TEST(NativeArithmetic, Fma) {
 }
 
 }  // namespace
-}  // namespace rondo::native
+}  // namespace rondo::native_code

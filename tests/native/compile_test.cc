@@ -5,7 +5,7 @@
 #include "native/lane_plan.h"
 #include "native/run_native.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 namespace {
 
 using lower::Opcode;
@@ -128,4 +128,4 @@ TEST(NativeLanePlan, ChoosesVectorsByTheWidestType) {
 }
 
 }  // namespace
-}  // namespace rondo::native
+}  // namespace rondo::native_code

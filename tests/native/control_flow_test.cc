@@ -5,7 +5,7 @@
 
 #include "native/run_native.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 namespace {
 
 using lower::kNoLoop;
@@ -348,4 +348,4 @@ TEST(NativeCodeMemory, NoPageIsWritableAndExecutable) {
 #endif
 
 }  // namespace
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #endif
 
-namespace rondo::native {
+namespace rondo::native_code {
 namespace {
 
 using lower::Opcode;
@@ -416,4 +416,4 @@ TEST(NativeLanes, NothingIsTouchedBehindTheLastLane) {
 #endif
 
 }  // namespace
-}  // namespace rondo::native
+}  // namespace rondo::native_code

@@ -12,7 +12,7 @@
 #include "lower/builder.h"
 #include "native/compile.h"
 
-namespace rondo::native {
+namespace rondo::native_code {
 
 /// The instruction sets that this machine has.
 inline std::vector<Isa> isas() {
@@ -146,4 +146,4 @@ std::vector<T> edge_values() {
   return out;
 }
 
-}  // namespace rondo::native
+}  // namespace rondo::native_code
