@@ -9,9 +9,7 @@ namespace rondo::ir {
 namespace {
 
 /// The outside sees when it runs, if not what it computes.
-bool order_is_seen(const Node* node) {
-  return node->op->observer || node->op->layout;
-}
+bool order_is_seen(const Node* node) { return node->op->observer || node->op->layout; }
 
 /// A function in an order that depends on its wiring only: operands first, in the order in which
 /// the results need them; then what only the outside sees.
