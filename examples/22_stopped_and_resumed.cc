@@ -77,7 +77,7 @@ int main() {
   const Orbit straight = run(start, steps);
   const bool same = resumed.x.eval().identical(straight.x.eval()) &&
                     resumed.v.eval().identical(straight.v.eval());
-  std::printf("step %d, x = %.12f, v = %.12f\n", resumed.step.item<int>(), resumed.x.item<double>(),
+  std::printf("step %d, x = %.6f, v = %.6f\n", resumed.step.item<int>(), resumed.x.item<double>(),
               resumed.v.item<double>());
   std::printf("the same bits as without the stop: %s\n", same ? "yes" : "no");
   std::filesystem::remove(path);

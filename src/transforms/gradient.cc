@@ -107,12 +107,6 @@ JvpLeaves jvp(const RegionCallable& f, const ArgumentLeaves& primals, std::vecto
   {
     const ir::EagerPause pause;
     const DerivedCall call("jvp", f, primals, at);
-    if (tangents.size() != primals.leaves.values.size()) {
-      throw TraceError(fmt::format("jvp: {} leaves of primals, {} of tangents\n  at {}\n  Give a "
-                                   "tangent for each, zeros if need be.",
-                                   primals.leaves.values.size(), tangents.size(), at.str()),
-                       at);
-    }
     for (std::size_t i = 0; i < tangents.size(); i++) {
       tangents[i] = given_tangent("jvp", "tangent", tangents[i], primals.leaves.values[i].type(),
                                   primals.leaves.paths[i], at);
@@ -143,12 +137,6 @@ VjpLeaves vjp(const RegionCallable& f, const ArgumentLeaves& primals, SourceLoca
                     paths = call.result_paths, operands = call.arguments.size(),
                     arguments = control_flow::types_of(primals.leaves.values)](
                        std::span<const Tensor> cotangents, SourceLocation place) {
-      if (cotangents.size() != results.size()) {
-        throw TraceError(fmt::format("vjp: {} leaves of results, {} of cotangents\n  at {}\n  Give "
-                                     "a cotangent for each, zeros if need be.",
-                                     results.size(), cotangents.size(), place.str()),
-                         place);
-      }
       std::vector<Tensor> pulled;
       {
         const ir::EagerPause eager_pause;
