@@ -71,7 +71,7 @@ def revolve_forward(trips, slots):
 
 
 def advances(kept, trips, slots):
-    """Body evaluations of the way back that lead from a kept state to the one that is wanted."""
+    """Body evaluations of the backward pass that lead from a kept state to the one that is wanted."""
     kept, count = list(kept), 0
     for trip in range(trips, 0, -1):
         state = kept[-1]
@@ -88,7 +88,7 @@ def advances(kept, trips, slots):
 
 
 def evaluations(forward, trips, slots):
-    """Of the body, a trip: forward, again on the way back, and with its derivative."""
+    """Of the body, a trip: forward, again in the backward pass, and with its derivative."""
     return (2 * trips + advances(forward(trips, slots), trips, slots)) / trips
 
 

@@ -3,10 +3,10 @@
 // The forward loop keeps the carries of some trips in N slots, so that wherever it stops the slots
 // are placed well (P. Stumm, A. Walther, "New algorithms for optimal online checkpointing", 2010,
 // up to N(N+3)/2 trips; Q. Wang, P. Moin, G. Iaccarino, "Minimal repetition dynamic checkpointing
-// algorithm for unsteady adjoint calculation", 2009, beyond). The way back takes the trips from the
-// last to the first: it advances from the nearest kept carry, keeping further ones on the way where
-// A. Griewank and A. Walther's binomial schedule ("Algorithm 799: revolve", 2000) puts them, and
-// pulls the cotangent through one body. All of it is ordinary loops of the IR.
+// algorithm for unsteady adjoint calculation", 2009, beyond). The backward pass takes the trips
+// from the last to the first: it advances from the nearest kept carry, keeping further ones on the
+// way where A. Griewank and A. Walther's binomial schedule ("Algorithm 799: revolve", 2000) puts
+// them, and pulls the cotangent through one body. All of it is ordinary loops of the IR.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -125,7 +125,7 @@ struct OnlineLoop {
 
   /// The loop itself, with the carries that are kept on the way.
   std::vector<Tensor> run_forward();
-  /// The same for a number of trips that is known before: kept where the way back would keep them.
+  /// The same for a number of trips that is known before: kept where the backward pass would.
   std::vector<Tensor> run_forward_planned(std::int64_t known_trips);
   void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const;
   /// Of the forward loop.

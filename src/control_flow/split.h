@@ -50,8 +50,8 @@ struct SplitBody {
   /// (residuals, results of `next`, parameters that are not kUnavailable, cotangents) -> cotangents
   Function backward;
   std::vector<TensorType> residuals;
-  /// Results that the way back has seen as the parameter of the trip before: what carry `carry`
-  /// was there is the residual `residual`.
+  /// Results that the backward pass has seen as the parameter of the trip before: what carry
+  /// `carry` was there is the residual `residual`.
   struct Next {
     std::size_t carry, residual;
   };
@@ -62,10 +62,10 @@ struct SplitBody {
   std::int64_t residual_bytes() const;
 };
 
-/// Residuals are chosen so that few bytes are kept: what is invariant or at hand is not, what is
-/// cheap to compute from others is computed again, and a value that gives several others is kept in
-/// their place. Of a loop with `carries` the result of a carry is not kept beside its parameter.
-/// Results from `first_stacked` on are kept anyway.
+/// Residuals are chosen (control_flow/residuals.h) so that few bytes are kept: what is invariant or
+/// available is not, what is cheap to compute from others is computed again, and a value that gives
+/// several others is kept in their place. Of a loop with `carries` the result of a carry is not
+/// kept beside its parameter. Results from `first_stacked` on are kept anyway.
 SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
                      std::size_t carries = 0, std::size_t first_stacked = SIZE_MAX);
 

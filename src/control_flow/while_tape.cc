@@ -1,6 +1,6 @@
-// Reverse mode through a while with its residuals stacked, one row per trip; the way back reads the
-// rows that were written. The rows are an array where the number of trips is promised, else a tape
-// that grows.
+// Reverse mode through a while with its residuals stacked, one row per trip; the backward pass
+// reads the rows that were written. The rows are an array where the number of trips is promised,
+// else a tape that grows.
 #include <functional>
 #include <limits>
 #include <memory>

@@ -1,4 +1,4 @@
-// What a scan stacks for its way back, counted in the program that runs, and what the program says
+// What a scan stacks for its backward pass, counted in the program that runs, and what the program says
 // about that beforehand.
 #include <cmath>
 #include <utility>
@@ -45,8 +45,8 @@ TEST(Residuals, SumsKeepNothing) {
       0);
 }
 
-TEST(Residuals, ProductsWithWhatIsAtHandKeepNothing) {
-  // The weight and the row of xs are there on the way back as well.
+TEST(Residuals, ProductsWithWhatIsAvailableKeepNothing) {
+  // The weight and the row of xs are available to the backward pass as well.
   EXPECT_EQ(stacked(gradient_of<0>([](Tensor c, Tensor x, Tensor w) { return c * x * w[1] + x; })),
             0);
 }
@@ -96,7 +96,7 @@ TEST(Residuals, AWeightsGradientNeedsTheCarry) {
   const Step recurrent = [](Tensor c, Tensor x, Tensor w) { return tanh(dot(w, c) + x); };
   EXPECT_EQ(stacked(gradient_of<0>(recurrent)), 1);  // tanh
   EXPECT_EQ(stacked(gradient_of<0, 1>(recurrent)), 1);
-  // The carry before it, of which the way back has seen the one after it: that tanh.
+  // The carry before it, of which the backward pass has seen the one after it: that tanh.
   EXPECT_EQ(stacked(gradient_of<2>(recurrent)), 1);
   EXPECT_EQ(stacked(gradient_of<0, 1, 2>(recurrent)), 1);
 }

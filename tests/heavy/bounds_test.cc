@@ -1,5 +1,5 @@
 // Body evaluations of reverse mode through a hundred thousand trips with few slots, against the
-// bounds of the binomial split beyond the reach of the slots (the way back of A. Griewank and A.
+// bounds of the binomial split beyond the reach of the slots (the backward pass of A. Griewank and A.
 // Walther's "revolve", 2000, after Q. Wang, P. Moin and G. Iaccarino's forward schedule, 2009).
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(OnlineBounds, OfAHundredThousandTrips) {
     const Executable program = compile(trace(grad(f), f64(), s32()));
     const Literal gradient = program.run({Literal::scalar(0.5), Literal::scalar(kTrips)})[0];
     EXPECT_NEAR(gradient.item<double>(), slope, 1e-10);
-    // A trip of the forward loop, of the advances and of the way back evaluates one body each.
+    // A trip of the forward loop, of the advances and of the backward pass evaluates one body each.
     std::int64_t bodies = 0;
     for (const LoopStats& loop : program.stats().loops) {
       if (!loop.name.ends_with("_schedule")) bodies += loop.trips;
