@@ -288,9 +288,9 @@ class Lowering {
       case Form::kAlias:
         alias(scope, step);
         break;
-      case Form::kWhile:
+      case Form::kLoop:
         return open_while(step, at);
-      case Form::kConditional:
+      case Form::kBranch:
         return open_conditional(step);
       case Form::kKernel:
         call(scope, step);

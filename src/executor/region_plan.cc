@@ -7,13 +7,12 @@
 namespace rondo::executor {
 
 using ir::Node;
-using ir::OpKind;
 
 Form form_of(const Node& node) {
   const ir::OpDef& op = *node.op;
-  if (op.kind == OpKind::kConstant) return Form::kConstant;
-  if (op.flow == ir::Flow::kRepeat) return Form::kWhile;
-  if (op.flow == ir::Flow::kSelect) return Form::kConditional;
+  if (ir::is_constant(&node)) return Form::kConstant;
+  if (op.flow == ir::Flow::kRepeat) return Form::kLoop;
+  if (op.flow == ir::Flow::kSelect) return Form::kBranch;
   if (op.same_bytes && node.type().bytes() == node.operand_type(0).bytes()) return Form::kAlias;
   if (op.element && node.types.size() == 1) {
     const DType dtype = node.operands.empty() ? node.type().dtype : node.operand_type(0).dtype;

@@ -22,8 +22,8 @@ enum class Form : std::uint8_t {
   kWrite,      // put together from its operands
   kReduction,  // loops that combine
   kAlias,      // the bytes of its operand
-  kWhile,
-  kConditional,
+  kLoop,       // a construct whose flow repeats
+  kBranch,     // one whose flow selects
   kKernel,
 };
 
