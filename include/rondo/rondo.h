@@ -26,6 +26,7 @@
 #include "rondo/run_scope.h"
 #include "rondo/transforms.h"
 #include "rondo/gradients.h"
+#include "rondo/vmap.h"
 #include "rondo/tree_tools.h"
 #include "rondo/text.h"
 // clang-format on

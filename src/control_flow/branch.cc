@@ -5,6 +5,7 @@
 
 #include "control_flow/carry.h"
 #include "control_flow/eager.h"
+#include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
@@ -55,7 +56,9 @@ const ir::OpDef kConditional{.name = "conditional",
                              .layout = conditional_layout,
                              .relayout = conditional_relayout,
                              .region_jvp = conditional_jvp,
-                             .reverse = conditional_reverse};
+                             .reverse = conditional_reverse,
+                             .batch = conditional_batch,
+                             .batched = conditional_batched};
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/split.h"
 #include "fmt/format.h"
@@ -221,20 +222,26 @@ const ir::OpDef kCheckpointCall{.name = "checkpoint",
                                 .layout = call_layout,
                                 .relayout = call_relayout,
                                 .region_jvp = checkpoint_jvp,
-                                .reverse = checkpoint_reverse};
+                                .reverse = checkpoint_reverse,
+                                .batch = checkpoint_batch,
+                                .batched = checkpoint_batched};
 const ir::OpDef kCustomJvp{.name = "custom_jvp",
                            .infer = infer_call,
                            .expand = expand_call,
                            .layout = call_layout,
                            .relayout = call_relayout,
-                           .region_jvp = custom_jvp_rule};
+                           .region_jvp = custom_jvp_rule,
+                           .batch = custom_jvp_batch,
+                           .batched = custom_jvp_batched};
 const ir::OpDef kCustomVjp{.name = "custom_vjp",
                            .infer = infer_call,
                            .expand = expand_call,
                            .layout = call_layout,
                            .relayout = call_relayout,
                            .region_jvp = custom_vjp_forward,
-                           .reverse = custom_vjp_reverse};
+                           .reverse = custom_vjp_reverse,
+                           .batch = custom_vjp_batch,
+                           .batched = custom_vjp_batched};
 
 bool uses_custom_vjp(const Function& function) {
   return function.stats().ops.contains(std::string(kCustomVjp.name));

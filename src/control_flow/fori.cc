@@ -6,6 +6,7 @@
 #include "control_flow/carry.h"
 #include "control_flow/counted.h"
 #include "control_flow/eager.h"
+#include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
@@ -192,7 +193,9 @@ const ir::OpDef kForiLoop{.name = "fori_loop",
                           .relayout = fori_relayout,
                           .count_trips = count_fori_trips,
                           .region_jvp = fori_jvp,
-                          .reverse = fori_reverse};
+                          .reverse = fori_reverse,
+                          .batch = fori_batch,
+                          .batched = fori_batched};
 
 }  // namespace rondo::control_flow
 

@@ -15,6 +15,7 @@
 
 #include "control_flow/call.h"
 #include "control_flow/carry.h"
+#include "control_flow/longest_lane.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/scan.h"
 #include "fmt/format.h"
@@ -92,7 +93,7 @@ struct OnlineLoop {
   // After the forward loop.
   std::vector<Tensor> kept;  // a stack of slots for each carry that is needed, and a row to spare
   Tensor step_of;            // the trip of each slot
-  Tensor trips;
+  TripsBack trips;
 
   std::vector<Tensor> with_invariants(std::span<const Tensor> carry) const {
     std::vector<Tensor> all(carry.begin(), carry.end());
@@ -250,9 +251,9 @@ std::vector<Tensor> OnlineLoop::run_forward() {
   const std::vector<Tensor> last =
       traced_while(go_on, trip, state.leaves(), keeping(Checkpoint::online(slots)), at);
   LeafReader read(last);
-  trips = read.next();
+  trips = TripsBack(read.next());
   read.next(6);
-  step_of = read.next();
+  step_of = trips.last(read.next());
   kept = read.next(kinds);
   return read.next(carries);
 }
@@ -294,7 +295,8 @@ Tensor OnlineLoop::split_of(const Tensor& trips_left, const Tensor& slots_left) 
 
 std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
   const std::size_t kinds = needed_of(init).size();
-  trips = s32_scalar(known_trips);
+  const Tensor known = s32_scalar(known_trips);
+  trips = TripsBack(known);
   LoopState state;
   state.add("k", s32_scalar(0));
   state.add("top", s32_scalar(0));
@@ -305,7 +307,7 @@ std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
   const std::vector<std::string> names = body.param_names();
   for (std::size_t i = 0; i < carries; i++) state.add(names[i], init[i]);
   const RegionCallable go_on = [&](std::span<const Tensor> leaves) {
-    return Leaves{{leaves[0] < trips}, {"condition"}};
+    return Leaves{{leaves[0] < known}, {"condition"}};
   };
   const RegionCallable trip = [&](std::span<const Tensor> leaves) {
     LeafReader read(leaves);
@@ -315,7 +317,7 @@ std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
     const Tensor place = where(keep, top, s32_scalar(slots));
     const Tensor higher = top + convert(keep, DType::kS32);
     const RegionCallable plan[] = {[&](std::span<const Tensor>) {
-                                     return Leaves{{next_to_keep(trips, k, higher)}, {}};
+                                     return Leaves{{next_to_keep(known, k, higher)}, {}};
                                    },
                                    [&](std::span<const Tensor>) {
                                      return Leaves{{next}, {}};
@@ -362,15 +364,15 @@ void OnlineLoop::pull_back(std::span<const Tensor> cotangents,
   std::vector<Tensor> backward = joint.of_results(cotangents, 0, carries);
   append_tensors(backward, joint.take_sums(of_operands));
 
-  Position start = load(trips, filled, step_of, kept);
+  Position start = load(trips.count(), filled, step_of, kept);
   // The last trip's carry may stand in the row to spare.
   const Tensor spare_step = entry(step_of, s32_scalar(slots));
-  const Tensor spared = spare_step + 1 == trips;
+  const Tensor spared = spare_step + 1 == trips.count();
   start.s = where(spared, spare_step, start.s);
   for (std::size_t i = 0; i < kinds; i++)
     start.x[i] = where(spared, read_slice(kept[i], s32_scalar(slots), 0, at), start.x[i]);
   LoopState state;
-  state.add("g", trips);
+  state.add("g", trips.count());
   state.add("s", start.s);
   state.add("top", start.top);
   state.add("step_of", step_of);
@@ -433,10 +435,16 @@ void OnlineLoop::pull_back(std::span<const Tensor> cotangents,
     const Tensor steps = reached.next();
     const std::vector<Tensor> rows = reached.next(kinds);
     // One body back.
-    std::vector<Tensor> arguments = with_invariants(whole_carry(reached.next(kinds)));
-    append_tensors(arguments, ct);
-    const std::vector<Tensor> both = ir::Replay::inline_call(joint.function, arguments);
     const Tensor fewer = g - 1;
+    const std::vector<Tensor> x = reached.next(kinds);
+    const std::vector<Tensor> pulled =
+        trips.from_own_last(fewer, ct, [&](std::span<const Tensor> cotangents_now) {
+          std::vector<Tensor> arguments = with_invariants(whole_carry(x));
+          append_tensors(arguments, cotangents_now);
+          const std::vector<Tensor> both = ir::Replay::inline_call(joint.function, arguments);
+          return std::vector<Tensor>(both.begin() + static_cast<std::ptrdiff_t>(joint.results),
+                                     both.end());
+        });
     const Position then = load(fewer, height, steps, rows);
     LoopState out;
     out.add("g", fewer);
@@ -445,7 +453,7 @@ void OnlineLoop::pull_back(std::span<const Tensor> cotangents,
     out.add("step_of", steps);
     out.add("slots", rows);
     out.add("x", then.x);
-    out.add("ct", std::span(both).subspan(joint.results));
+    out.add("ct", pulled);
     return out.leaves();
   };
   WhileAttributes outer;

@@ -5,6 +5,7 @@
 #include "control_flow/carry.h"
 #include "control_flow/counted.h"
 #include "control_flow/eager.h"
+#include "control_flow/loop_batch.h"
 #include "control_flow/scan_derivative.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
@@ -258,7 +259,9 @@ const ir::OpDef kScan{.name = "scan",
                       .layout = scan_layout,
                       .relayout = scan_relayout,
                       .region_jvp = scan_jvp,
-                      .reverse = scan_reverse};
+                      .reverse = scan_reverse,
+                      .batch = scan_batch,
+                      .batched = scan_batched};
 
 }  // namespace rondo::control_flow
 

@@ -5,6 +5,7 @@
 
 #include "control_flow/scan.h"
 #include "fmt/format.h"
+#include "ir/batch.h"
 #include "ir/derivative.h"
 #include "ir/kernel.h"
 #include "ir/layout.h"
@@ -17,12 +18,14 @@ namespace rondo::control_flow {
 namespace {
 
 ir::InferredTypes infer_tape_write(const ir::InferContext& context) {
-  if (context.type(0) != stacked_type(context.type(1), 0, 1)) context.fail("the row does not fit");
+  const std::int64_t axis = context.attrs<TapeAttributes>().row_axis;
+  if (context.type(0) != stacked_type(context.type(1), axis, 1))
+    context.fail("the row does not fit");
   return {context.type(0)};
 }
 
 ir::InferredTypes infer_tape_read(const ir::InferContext& context) {
-  return {slice_type(context.type(0), 0)};
+  return {slice_type(context.type(0), context.attrs<TapeAttributes>().row_axis)};
 }
 
 std::int64_t row_bytes(const TensorType& declared) { return declared.bytes(); }
@@ -30,12 +33,13 @@ std::int64_t row_bytes(const TensorType& declared) { return declared.bytes(); }
 void tape_write_kernel(ir::KernelCall& call) {
   const TensorType declared = call.node.type();
   const std::int64_t number = ops::index_at(call.input(2), 0);
-  const std::int64_t rows = call.input(0).shape()[0], bytes = row_bytes(declared);
+  const std::int64_t axis = call.attrs<TapeAttributes>().row_axis;
+  const std::int64_t rows = call.input(0).shape()[axis], bytes = row_bytes(declared);
   if (number < 0) throw InternalError("a row of a tape below 0", call.node.location());
   Literal tape = call.take(0);
   if (number >= rows) {  // twice as many, so that n rows cost O(n)
     const std::int64_t longest = std::max(2 * rows, number + 1);
-    Literal longer = Literal::zeros(stacked_type(slice_type(declared, 0), 0, longest));
+    Literal longer = Literal::zeros(stacked_type(slice_type(declared, axis), axis, longest));
     if (bytes > 0)
       std::memcpy(longer.mutable_bytes(), tape.bytes(), static_cast<std::size_t>(rows * bytes));
     tape = std::move(longer);
@@ -51,7 +55,7 @@ void tape_read_kernel(ir::KernelCall& call) {
   const TensorType& type = call.output_type();
   const std::int64_t number = ops::index_at(call.input(1), 0);
   if (number < 0) throw InternalError("a row of a tape below 0", call.node.location());
-  if (number >= call.input(0).shape()[0]) {
+  if (number >= call.input(0).shape()[call.attrs<TapeAttributes>().row_axis]) {
     call.output() = Literal::zeros(type);
     return;
   }
@@ -61,6 +65,36 @@ void tape_read_kernel(ir::KernelCall& call) {
                 static_cast<std::size_t>(type.bytes()));
   }
   call.output() = std::move(row);
+}
+
+[[noreturn]] void own_rows(const ir::BatchCall& call) {
+  call.fail(
+      "the lanes of a vmap are at rows of their own\n  Promise the loop's number of trips with "
+      "{.max_trip_count = n}.");
+}
+
+ir::Attributes with_lanes_in_front(const ir::BatchCall& call) {
+  TapeAttributes attributes = call.node.attrs<TapeAttributes>();
+  attributes.row_axis++;
+  return attributes;
+}
+
+ir::BatchValues tape_write_batch(const ir::BatchCall& call) {
+  if (call.batched(2)) own_rows(call);
+  return ir::all_batched({ir::make(kTapeWrite, {call.full(0), call.full(1), call.x(2)},
+                                   with_lanes_in_front(call), call.at())});
+}
+
+ir::BatchValues tape_read_batch(const ir::BatchCall& call) {
+  if (call.batched(1)) own_rows(call);
+  return ir::all_batched(
+      {ir::make(kTapeRead, {call.x(0), call.x(1)}, with_lanes_in_front(call), call.at())});
+}
+
+/// The rows of lanes that are done are never read.
+Tensor tape_write_blend(const ir::Node& node, std::span<const Tensor> operands, const Tensor&) {
+  return ir::make(kTapeWrite, ir::Operands(operands.begin(), operands.end()), node.attributes,
+                  node.location());
 }
 
 [[noreturn]] void tape_failure(const ir::Node& node, const char* what) {
@@ -77,25 +111,32 @@ std::vector<Tensor> tape_in_text(const ir::Node& node, std::span<const Tensor>) 
   tape_failure(node, "the text of a program");
 }
 
-const std::string& loop_of(const ir::Node& node) { return node.attrs<TapeAttributes>().loop; }
+/// Reads and writes of the tape that a node is about.
+Tensor read_like(const ir::Node& node, const Tensor& tape, const Tensor& number) {
+  return ir::make(kTapeRead, {tape, number}, node.attributes, node.location());
+}
+Tensor write_like(const ir::Node& node, const Tensor& tape, const Tensor& row,
+                  const Tensor& number) {
+  return ir::make(kTapeWrite, {tape, row, number}, node.attributes, node.location());
+}
 
 /// As of an update: the row's cotangent is read, and then zeroed in place.
 std::vector<Tensor> tape_write_transpose(const ir::TransposeCall& call) {
   std::vector<Tensor> all(3);
-  if (call.linear[1]) all[1] = tape_read(call.ct(), call.x(2), loop_of(call.node));
-  if (call.linear[0])
-    all[0] = tape_write(call.ct(), zeros(call.type(1)), call.x(2), loop_of(call.node));
+  if (call.linear[1]) all[1] = read_like(call.node, call.ct(), call.x(2));
+  if (call.linear[0]) all[0] = write_like(call.node, call.ct(), zeros(call.type(1)), call.x(2));
   return all;
 }
 
 /// As of a slice: the row is added to in place.
 std::vector<Tensor> tape_read_transpose(const ir::TransposeCall& call) {
-  const auto add_to = [row = call.ct(), number = call.x(1),
-                       loop = loop_of(call.node)](const Tensor& tape) {
-    return tape_write(tape, tape_read(tape, number, loop) + row, number, loop);
+  const auto add_to = [handle = Tensor::of(&call.node), row = call.ct(),
+                       number = call.x(1)](const Tensor& tape) {
+    const ir::Node& node = *handle.node();
+    return write_like(node, tape, read_like(node, tape, number) + row, number);
   };
   call.of_operands.add(
-      0, {add_to, [add_to, row = call.ct().type()] { return add_to(empty_tape(row)); }, call.at()});
+      0, {add_to, [add_to, type = call.type(0)] { return add_to(zeros(type)); }, call.at()});
   return {};
 }
 
@@ -108,7 +149,9 @@ const ir::OpDef kTapeWrite{.name = "tape_write",
                            .kernel = tape_write_kernel,
                            .expand = tape_in_text,
                            .linear = ir::Linear::kJointly,
-                           .transpose = tape_write_transpose};
+                           .transpose = tape_write_transpose,
+                           .batch = tape_write_batch,
+                           .blend = tape_write_blend};
 const ir::OpDef kTapeRead{.name = "tape_read",
                           .grows = true,
                           .arity = 2,
@@ -116,7 +159,8 @@ const ir::OpDef kTapeRead{.name = "tape_read",
                           .kernel = tape_read_kernel,
                           .expand = tape_in_text,
                           .linear = ir::Linear::kFirst,
-                          .transpose = tape_read_transpose};
+                          .transpose = tape_read_transpose,
+                          .batch = tape_read_batch};
 
 void refuse_to_keep_tapes(const Tensor& residual) {
   std::vector<Tensor> open{residual};
@@ -136,11 +180,11 @@ Tensor empty_tape(const TensorType& row) { return zeros(stacked_type(row, 0, 1))
 
 Tensor tape_write(const Tensor& tape, const Tensor& row, const Tensor& number,
                   const std::string& loop) {
-  return ir::make(kTapeWrite, {tape, row, number}, TapeAttributes{loop}, {});
+  return ir::make(kTapeWrite, {tape, row, number}, TapeAttributes{loop, 0}, {});
 }
 
 Tensor tape_read(const Tensor& tape, const Tensor& number, const std::string& loop) {
-  return ir::make(kTapeRead, {tape, number}, TapeAttributes{loop}, {});
+  return ir::make(kTapeRead, {tape, number}, TapeAttributes{loop, 0}, {});
 }
 
 }  // namespace rondo::control_flow

@@ -10,9 +10,11 @@
 
 namespace rondo::control_flow {
 
-/// Of both ops: the loop whose tape it is, for errors.
+/// Of both ops: the loop whose tape it is, for errors. Of a batched tape the rows have all lanes,
+/// whose axes stand in front of that of the rows; the rows lie together all the same.
 struct TapeAttributes {
   std::string loop;
+  std::int64_t row_axis = 0;
   bool operator==(const TapeAttributes&) const = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include "control_flow/carry.h"
 #include "control_flow/eager.h"
+#include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/promise.h"
 #include "control_flow/signature.h"
@@ -81,7 +82,9 @@ const ir::OpDef kWhile{.name = "while",
                        .relayout = while_relayout,
                        .count_trips = count_while_trips,
                        .region_jvp = while_jvp,
-                       .reverse = while_reverse};
+                       .reverse = while_reverse,
+                       .batch = while_batch,
+                       .batched = while_batched};
 
 std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallable& body,
                                  const Leaves& init, WhileAttributes attributes, SourceLocation at,

@@ -97,7 +97,7 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
   const std::vector<Tensor> captures = open.captures;
   const Function traced = ir::close_region(std::move(open), captures);
 
-  Leaves state = init;
+  Leaves state{init.values, init.paths};
   const std::vector<TensorType> results = traced.results();
   for (std::size_t i = carries; i < results.size(); i++) {
     state.values.push_back(zeros(stacked_type(results[i], 0, limit), at));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "control_flow/carry.h"
+#include "control_flow/longest_lane.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/scan.h"
 #include "control_flow/tape.h"
@@ -26,7 +27,7 @@ struct WhileTape {
   std::size_t carries;
   std::vector<Tensor> init, invariants, stacks;
   std::optional<std::int64_t> limit;  // rows
-  Tensor trips;
+  TripsBack trips;
   std::vector<Tensor> last;  // the carries after the last trip, for `split.next`
   SourceLocation at;
 
@@ -42,7 +43,7 @@ struct WhileTape {
   }
 
   void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const {
-    Leaves init_leaves{{trips}, {"g"}};
+    Leaves init_leaves{{trips.count()}, {"g"}};
     append_tensors(init_leaves.values, joint.of_results(cotangents, 0, carries));
     append_tensors(init_leaves.values, joint.take_sums(of_operands));
     while (init_leaves.paths.size() < init_leaves.values.size())
@@ -57,16 +58,19 @@ struct WhileTape {
     };
     const RegionCallable one_back = [&](std::span<const Tensor> leaves) {
       const Tensor trip = leaves[0] - 1;
-      std::vector<Tensor> arguments;
-      for (const Tensor& stack : stacks) arguments.push_back(read(stack, trip));
-      const std::vector<Tensor> rows = arguments;
-      append_tensors(arguments, leaves.subspan(first_next));
-      append_tensors(arguments, invariants);
-      append_tensors(arguments, leaves.subspan(1, first_next - 1));
-      const std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, arguments);
+      std::vector<Tensor> rows;
+      for (const Tensor& stack : stacks) rows.push_back(read(stack, trip));
+      const auto step = [&](std::span<const Tensor> now) {
+        std::vector<Tensor> all = rows;
+        append_tensors(all, now.subspan(first_next - 1));
+        append_tensors(all, invariants);
+        append_tensors(all, now.first(first_next - 1));
+        std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, all);
+        for (const SplitBody::Next& next : split.next) pulled.push_back(rows[next.residual]);
+        return pulled;
+      };
       Leaves out{{trip}, init_leaves.paths};
-      append_tensors(out.values, pulled);
-      for (const SplitBody::Next& next : split.next) out.values.push_back(rows[next.residual]);
+      append_tensors(out.values, trips.from_own_last(trip, leaves.subspan(1), step));
       return out;
     };
     WhileAttributes back;
@@ -126,7 +130,7 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   forward.residuals = Residuals{Checkpoint::tape(), static_cast<std::int64_t>(stacks),
                                 tape->split.residual_bytes() * limit.value_or(1)};
   std::vector<Tensor> last = traced_while(go_on, trip, init, forward, problem.at);
-  tape->trips = last[carries];
+  tape->trips = TripsBack(last[carries]);
   tape->stacks.assign(last.begin() + static_cast<std::ptrdiff_t>(carries + 1), last.end());
   last.resize(carries);
   tape->last = last;

@@ -34,19 +34,19 @@ std::int64_t Arena::allocate(std::int64_t bytes) {
 
 void Arena::release(std::int64_t offset, std::int64_t bytes) {
   bytes = std::max(rounded(bytes), kAlignment);
-  auto [place, is_new] = free_.emplace(offset, bytes);
-  if (const auto next = std::next(place);
-      next != free_.end() && place->first + place->second == next->first) {
-    place->second += next->second;
-    free_.erase(next);
+  auto next = free_.lower_bound(offset);
+  if (next != free_.end() && offset + bytes == next->first) {
+    bytes += next->second;
+    next = free_.erase(next);
   }
-  if (place != free_.begin()) {
-    const auto before = std::prev(place);
-    if (before->first + before->second == place->first) {
-      before->second += place->second;
-      free_.erase(place);
+  if (next != free_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == offset) {
+      before->second += bytes;
+      return;
     }
   }
+  free_.emplace(offset, bytes);
 }
 
 }  // namespace rondo::executor

@@ -31,7 +31,7 @@ struct Storage {
   };
   absl::InlinedVector<Piece, 1> pieces;  // in the arena; none: a result's memory
   std::uint32_t values = 0;
-  bool pinned = false;  // carried by a loop that is open
+  std::uint32_t pins = 0;  // loops that are open and carry it
 };
 
 /// The memory of a carried array: where the value is, and where its next one may be written.
@@ -39,6 +39,7 @@ struct CarriedArray {
   std::int32_t storage = -1;
   Value now = lower::kNone;
   Value spare = lower::kNone;  // none where the next value is made in place
+  std::uint32_t values = 0;    // that share the memory when the loop begins
 };
 
 struct Scope {
@@ -118,7 +119,7 @@ class Lowering {
   void let_go(const Place& place) {
     if (place.kind != Place::Kind::kArray || place.storage < 0) return;
     Storage& storage = storages_[static_cast<std::size_t>(place.storage)];
-    if (--storage.values > 0 || storage.pinned) return;
+    if (--storage.values > 0 || storage.pins > 0) return;
     for (const Storage::Piece& piece : storage.pieces) arena_.release(piece.offset, piece.bytes);
     storage.pieces.clear();
   }
@@ -661,6 +662,15 @@ class Lowering {
     return false;
   }
 
+  /// The first value of a carried array, where the loop carries it.
+  void begin_with(Scope& scope, const Tensor& value, const Place& now) {
+    const Place& from = place(scope, value);
+    if (from.kind == Place::Kind::kInLine)
+      write_array(scope, value, false, now);
+    else
+      copy(from.pointer, now.pointer, value.type().bytes());
+  }
+
   void open_while(const Step& step, std::uint32_t at) {
     const Node* node = step.node;
     const std::size_t carries = ir::region_layout(node)->carries;
@@ -687,19 +697,21 @@ class Lowering {
         const auto to = scope.destinations.find(result);
         if (in_place && to != scope.destinations.end()) {
           now = destination(scope, node, static_cast<std::uint32_t>(i));
-          copy(from.pointer, now.pointer, operand.type().bytes());
+          begin_with(scope, operand, now);
         } else if (once && dies(scope, operand, at)) {
           // The loop takes it over.
           now = from;
           place(scope, operand).storage = -1;
         } else {
           now = new_array(operand.type());
-          copy(from.pointer, now.pointer, operand.type().bytes());
+          begin_with(scope, operand, now);
         }
         scope.destinations.erase(result);
         array.storage = now.storage;
         array.now = now.pointer;
-        storages_[static_cast<std::size_t>(now.storage)].pinned = true;
+        Storage& storage = storages_[static_cast<std::size_t>(now.storage)];
+        array.values = storage.values;
+        storage.pins++;
         if (!in_place) {
           array.spare = arena_place(now.storage, operand.type().bytes());
           init.push_back(array.now);
@@ -827,8 +839,8 @@ class Lowering {
       result = construct.arguments[i];
       result.writable = true;
       Storage& storage = storages_[static_cast<std::size_t>(result.storage)];
-      storage.values = 1;
-      storage.pinned = false;
+      storage.values = construct.carried[i].values;
+      storage.pins--;
       if (construct.carried[i].spare != lower::kNone) {
         result.pointer = carried[at].result;
         at += 2;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/element.h"
+#include "ir/layout.h"
 
 namespace rondo::executor {
 
@@ -68,6 +69,10 @@ void RegionPlan::choose_in_line(const Function& region) {
           break;
         case Form::kReduction:
           if (i != 0) fits[operand] = false;
+          break;
+        case Form::kWhile:
+          // A carry's first value is written where the loop carries it.
+          if (i >= ir::region_layout(&node)->carries) fits[operand] = false;
           break;
         default:
           fits[operand] = false;

@@ -412,6 +412,11 @@ void Machine::progress(std::int64_t i, std::int64_t n) {
   if (options_.on_progress) options_.on_progress({{"progress", i, n}});
 }
 
+void Machine::progress_of_lane(std::string_view lane, std::int64_t i, std::int64_t n) {
+  const std::string name = fmt::format("progress{}", lane);
+  if (options_.on_progress) options_.on_progress({{name, i, n}});
+}
+
 void Machine::rethrow_located(const Program& program, const Frame& frame, std::size_t at) const {
   // Which loops of this program is the instruction in, and at which trips?
   std::string where;

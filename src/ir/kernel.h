@@ -44,6 +44,10 @@ class Host {
   virtual void tap(std::string_view name, const TensorType& type, const std::byte* value) = 0;
   virtual void print(std::string_view format, const TensorType& type, const std::byte* value) = 0;
   virtual void progress(std::int64_t i, std::int64_t n) = 0;
+  /// Of one lane of a vmap: `[3]`.
+  virtual void progress_of_lane(std::string_view /*lane*/, std::int64_t i, std::int64_t n) {
+    progress(i, n);
+  }
 };
 
 /// Counts the work of a long kernel and polls its host between blocks.

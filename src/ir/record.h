@@ -41,6 +41,10 @@ struct Jvp;
 struct Reverse;
 // ir/layout.h
 struct RegionLayout;
+// ir/batch.h
+class Batching;
+struct BatchCall;
+struct BatchValue;
 
 /// What a type rule sees.
 struct InferContext {
@@ -102,6 +106,15 @@ using TransposeRule = std::vector<Tensor> (*)(const TransposeCall&);
 /// The same for constructs, which compute their results anew.
 using RegionJvpRule = Jvp (*)(const JvpCall&);
 using ReverseRule = Reverse (*)(const ReverseCall&);
+
+/// The op for many lanes at once; a value for each result.
+using BatchRule = std::vector<BatchValue> (*)(const BatchCall&);
+/// Which results differ by lane where the flagged operands do. Of ops whose results do not all.
+using BatchedRule = std::vector<bool> (*)(const Node&, const std::vector<bool>& operands,
+                                          Batching&);
+/// Of an op that gives operand 0 with a part replaced: the same on these operands, but that lanes
+/// without `active`, a pred[lanes], keep operand 0 as it is. All of them have the lanes in front.
+using BlendRule = Tensor (*)(const Node&, std::span<const Tensor> operands, const Tensor& active);
 
 /// In which operands (of those whose dtype has tangents) an op is linear. The jvp of an op that is
 /// linear where its tangents are is the op itself on them.
@@ -190,6 +203,14 @@ struct OpDef {
   RegionJvpRule region_jvp = nullptr;
   ReverseRule reverse = nullptr;
   bool zero_derivative = false;  // piecewise constant, or no tangent can pass: floor, compare
+  // Batching. Elementwise ops have one rule for all; an op without a rule is batched as what it
+  // expands to.
+  BatchRule batch = nullptr;
+  BatchedRule batched = nullptr;  // without it every result differs by lane if an operand does
+  BlendRule blend = nullptr;
+  /// Of a collective: the name of the axis of lanes that the node is about.
+  std::string_view (*axis_name)(const Node&) = nullptr;
+  std::string_view not_batched = {};  // why it cannot be, for the error
 
   /// Whether an executor can run it as it stands.
   constexpr bool runs() const { return prepare != nullptr || kernel != nullptr; }

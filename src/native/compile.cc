@@ -31,7 +31,7 @@ lower::Status NativeCode::run(lower::RunFrame& frame) const {
 
 namespace {
 
-/// More than this on a thread's stack might step over its guard page.
+/// More than this is a large part of a thread's stack.
 constexpr std::size_t kMostFrameBytes = 512 << 10;
 
 struct AlignedBytes {

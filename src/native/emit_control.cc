@@ -41,7 +41,18 @@ void Emitter::emit_prologue() {
   if (used == 0 && ranges_.calls.empty()) return;
   frame_bytes_ = (used + 8 + 63) / 64 * 64;
   mov(rax, rsp);
-  sub(rsp, static_cast<std::uint32_t>(frame_bytes_));
+  // Each page is touched in turn, so that a stack without room ends at its guard page.
+  constexpr std::uint32_t kPage = 4096;
+  if (frame_bytes_ >= kPage) {
+    Label next;
+    mov(ecx, static_cast<std::uint32_t>(frame_bytes_ / kPage));
+    L(next);
+    sub(rsp, kPage);
+    test(qword[rsp], rsp);
+    dec(ecx);
+    jnz(next);
+  }
+  sub(rsp, static_cast<std::uint32_t>(frame_bytes_ % kPage));
   and_(rsp, ~63u);
   mov(ptr[rsp + (frame_bytes_ - 8)], rax);
 }

@@ -4,6 +4,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "ir/region.h"
+#include "ops/batch_rules.h"
 #include "ops/reduce.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/reduce.h"
@@ -159,7 +160,8 @@ const ir::OpDef kArgExtreme{.name = "arg_extreme",
                             .prepare = ir::prepare_function<arg_extreme_kernel>,
                             .cost = ir::Cost::kReduction,
                             .expand = expand_arg_extreme,
-                            .zero_derivative = true};
+                            .zero_derivative = true,
+                            .batch = arg_extreme_batch};
 
 }  // namespace rondo::ops
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/batch_rules.h"
 #include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
 #include "ops/index_rules.h"
@@ -94,7 +95,8 @@ const ir::OpDef kBroadcastInDim{.name = "broadcast_in_dim",
                                 .hlo_attributes = broadcast_hlo,
                                 .stablehlo_attributes = broadcast_stablehlo,
                                 .linear = Linear::kJointly,
-                                .transpose = broadcast_transpose};
+                                .transpose = broadcast_transpose,
+                                .batch = broadcast_batch};
 
 const ir::OpDef kReshape{.name = "reshape",
                          .same_bytes = true,
@@ -105,7 +107,8 @@ const ir::OpDef kReshape{.name = "reshape",
                          .prepare = ir::prepare_forwarding,
                          .cost = ir::Cost::kMovement,
                          .linear = Linear::kJointly,
-                         .transpose = reshape_transpose};
+                         .transpose = reshape_transpose,
+                         .batch = reshape_batch};
 
 Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map,
                       SourceLocation at) {

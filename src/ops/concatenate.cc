@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "ops/batch_rules.h"
 #include "ops/box.h"
 #include "ops/broadcast.h"
 #include "ops/create.h"
@@ -129,7 +130,8 @@ const ir::OpDef kConcatenate{.name = "concatenate",
                              .hlo_attributes = concatenate_hlo,
                              .stablehlo_attributes = concatenate_stablehlo,
                              .linear = Linear::kJointly,
-                             .transpose = concatenate_transpose};
+                             .transpose = concatenate_transpose,
+                             .batch = concatenate_batch};
 
 }  // namespace ops
 

@@ -1,6 +1,7 @@
 // The same number, or the same bytes, in another dtype.
 #include <limits>
 
+#include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
@@ -143,7 +144,8 @@ const OpDef kBitcastConvert{.name = "bitcast_convert",
                             .infer = infer_bitcast,
                             .prepare = ir::prepare_forwarding,
                             .cost = ir::Cost::kElementwise,
-                            .zero_derivative = true};
+                            .zero_derivative = true,
+                            .batch = ir::batch_alike};
 
 std::span<const OpDef* const> conversion_records() {
   static constexpr const OpDef* kAll[] = {&kConvert, &kBitcastConvert};

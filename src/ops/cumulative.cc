@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
+#include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
@@ -162,7 +163,8 @@ const ir::OpDef kCumulative{.name = "cumulative",
                             .linear = Linear::kJointly,
                             .is_linear = is_running_sum,
                             .jvp = cumulative_jvp,
-                            .transpose = running_sum_transpose};
+                            .transpose = running_sum_transpose,
+                            .batch = cumulative_batch};
 
 }  // namespace rondo::ops
 

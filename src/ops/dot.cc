@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/batch_rules.h"
 #include "ops/broadcast.h"
 #include "ops/derivative_rules.h"
 #include "ops/permute.h"
@@ -210,7 +211,8 @@ const ir::OpDef kDotGeneral{.name = "dot_general",
                             .hlo_attributes = dot_hlo,
                             .stablehlo_attributes = dot_stablehlo,
                             .linear = Linear::kSeparately,
-                            .transpose = dot_transpose};
+                            .transpose = dot_transpose,
+                            .batch = dot_batch};
 
 std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch,
                                     std::span<const std::int64_t> contracting) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "ops/batch_rules.h"
 #include "ops/box.h"
 #include "ops/create.h"
 #include "ops/derivative_rules.h"
@@ -221,7 +222,8 @@ Tensor index_constant(std::int64_t value, DType dtype, SourceLocation at) {
   return ir::make_constant(ir::scalar_literal(Scalar::of(value), dtype, at), at);
 }
 
-/// As s64, whose largest value stands for unsigned ones past it: they are clamped all the same.
+}  // namespace
+
 Tensor wide_index(const Tensor& index, SourceLocation at) {
   const bool past = index.dtype() == DType::kU64;
   const Tensor bounded =
@@ -229,8 +231,6 @@ Tensor wide_index(const Tensor& index, SourceLocation at) {
            : index;
   return bounded.dtype() == DType::kS64 ? bounded : convert(Operand(bounded, at), DType::kS64);
 }
-
-}  // namespace
 
 ir::CotangentPart part_of_zeros(const TensorType& type, const Tensor& part,
                                 std::span<const Tensor> starts, SourceLocation at) {
@@ -252,7 +252,8 @@ const ir::OpDef kDynamicSlice{.name = "dynamic_slice",
                               .hlo_attributes = dynamic_slice_hlo,
                               .stablehlo_attributes = dynamic_slice_stablehlo,
                               .linear = Linear::kJointly,
-                              .transpose = dynamic_slice_transpose};
+                              .transpose = dynamic_slice_transpose,
+                              .batch = dynamic_slice_batch};
 
 const ir::OpDef kDynamicUpdateSlice{.name = "dynamic_update_slice",
                                     .write = dynamic_update_slice_writes,
@@ -263,7 +264,9 @@ const ir::OpDef kDynamicUpdateSlice{.name = "dynamic_update_slice",
                                     .cost = ir::Cost::kMovement,
                                     .updates = true,
                                     .linear = Linear::kJointly,
-                                    .transpose = dynamic_update_slice_transpose};
+                                    .transpose = dynamic_update_slice_transpose,
+                                    .batch = dynamic_update_slice_batch,
+                                    .blend = dynamic_update_slice_blend};
 
 std::int64_t index_at(DType dtype, const std::byte* indices, std::int64_t i) {
   const std::byte* at = indices + i * byte_width(dtype);

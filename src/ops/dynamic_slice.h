@@ -29,6 +29,9 @@ ir::CotangentPart part_of_zeros(const TensorType& type, const Tensor& part,
 std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> starts,
                                    std::span<const std::int64_t> room, SourceLocation at);
 
+/// As s64, whose largest value stands for unsigned ones past it: they are clamped all the same.
+Tensor wide_index(const Tensor& index, SourceLocation at);
+
 /// Element `i` of an integer array as an index; unsigned values past the range of s64 become its
 /// largest one.
 std::int64_t index_at(DType dtype, const std::byte* indices, std::int64_t i);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/batch_rules.h"
 #include "ops/windows.h"
 
 namespace rondo {
@@ -157,7 +158,8 @@ const ir::OpDef kGather{.name = "gather",
                         .hlo_attributes = gather_hlo,
                         .stablehlo_attributes = gather_stablehlo,
                         .linear = ir::Linear::kJointly,
-                        .transpose = gather_transpose};
+                        .transpose = gather_transpose,
+                        .batch = gather_batch};
 
 }  // namespace ops
 

@@ -3,9 +3,11 @@
 #include "ops/observe.h"
 
 #include "base/memory.h"
+#include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "ops/support.h"
 #include "rondo/ops/observe.h"
+#include "rondo/ops/shape.h"
 
 namespace rondo::ops {
 
@@ -64,22 +66,25 @@ InferredTypes infer_progress(const InferContext& context) {
   return {context.type(0)};
 }
 
-std::int64_t integer_value(const ir::KernelRun& run, std::size_t operand) {
+std::int64_t integer_at(const ir::KernelRun& run, std::size_t operand, std::int64_t i) {
   return for_dtype(run.node.operand_type(operand).dtype, [&]<class T>() -> std::int64_t {
     if constexpr (std::is_integral_v<T>)
-      return static_cast<std::int64_t>(*run.operand<T>(operand));
+      return static_cast<std::int64_t>(run.operand<T>(operand)[i]);
     else
       throw InternalError("progress of a number that is no integer");
   });
 }
 
 void tell_progress(const ir::KernelRun& run) {
-  run.host.progress(integer_value(run, 0), integer_value(run, 1));
+  run.host.progress(integer_at(run, 0, 0), integer_at(run, 1, 0));
 }
 
 // What is watched are the values; tangents and cotangents pass unobserved.
 std::vector<Tensor> observer_jvp(const JvpCall& c) { return {c.dx(0)}; }
 std::vector<Tensor> observer_transpose(const TransposeCall& c) { return {c.ct()}; }
+
+/// What is the same in all lanes is told once; else each lane that is active tells its own.
+BatchValues observer_batch(const ir::BatchCall& c);
 
 constexpr OpDef observer(std::string_view name, ir::PrepareRule prepare) {
   return {.name = name,
@@ -91,8 +96,67 @@ constexpr OpDef observer(std::string_view name, ir::PrepareRule prepare) {
           .observer = true,
           .linear = Linear::kJointly,
           .jvp = observer_jvp,
-          .transpose = observer_transpose};
+          .transpose = observer_transpose,
+          .batch = observer_batch};
 }
+
+enum class Tells : std::uint8_t { kProgress, kTap, kPrint };
+
+/// An observer of lanes. Operands: the value, with the lanes in front (the axes of several vmaps,
+/// the outermost first); pred[lanes], those that tell; for progress the number of steps.
+struct TellLanesAttributes {
+  Tells tells = Tells::kProgress;
+  std::string text;  // the name of a tap, the format of a print
+  std::int64_t lane_axes = 1;
+  bool operator==(const TellLanesAttributes&) const = default;
+};
+
+Tensor active_lanes(const ir::BatchCall& c) {
+  const Tensor& active = c.batching.active();
+  return active.empty() ? full({DType::kPred, {c.lanes()}}, true) : active;
+}
+
+/// `[3]`, `[3, 1]`: the number of a lane along each axis.
+std::string lane_text(std::int64_t lane, const Shape& lanes) {
+  std::string text = "]";
+  for (std::int64_t axis = lanes.rank() - 1; axis >= 0; axis--) {
+    text = (axis == 0 ? "[" : ", ") + std::to_string(lane % lanes[axis]) + text;
+    lane /= lanes[axis];
+  }
+  return text;
+}
+
+void tell_lanes(const ir::KernelRun& run) {
+  const auto& a = run.attrs<TellLanesAttributes>();
+  const Shape& lanes = run.node.operand_type(1).shape;
+  const TensorType& type = run.node.type();
+  const TensorType row{type.dtype, Shape(type.shape.dims().subspan(lanes.size()))};
+  const bool* tells = run.operand<bool>(1);
+  for (std::int64_t lane = 0; lane < lanes.elements(); lane++) {
+    if (!tells[lane]) continue;
+    const std::string number = lane_text(lane, lanes);
+    const std::byte* value = run.operands[0] + lane * row.bytes();
+    switch (a.tells) {
+      case Tells::kTap:
+        run.host.tap(a.text + number, row, value);
+        break;
+      case Tells::kPrint:
+        run.host.print(number + " " + a.text, row, value);
+        break;
+      case Tells::kProgress:
+        run.host.progress_of_lane(number, integer_at(run, 0, lane), integer_at(run, 2, lane));
+        break;
+    }
+  }
+}
+
+std::vector<Tensor> tell_lanes_transpose(const TransposeCall& c) {
+  std::vector<Tensor> all(c.operands.size());
+  all[0] = c.ct();
+  return all;
+}
+
+BatchValues tell_lanes_batch(const ir::BatchCall& c);
 
 /// The length of the field that `text` begins with, `{}` or `{:.3f}` with f, e or g; 0 if none.
 std::size_t field_length(std::string_view text) {
@@ -145,7 +209,45 @@ const OpDef kProgress{.name = "progress",
                       .cost = ir::Cost::kMovement,
                       .expand = expand_to_operand,
                       .observer = true,
-                      .zero_derivative = true};
+                      .zero_derivative = true,
+                      .batch = observer_batch};
+const OpDef kTellLanes{.name = "tell_lanes",
+                       .infer = infer_observer,
+                       .prepare = prepare_observer<tell_lanes>,
+                       .cost = ir::Cost::kMovement,
+                       .expand = expand_to_operand,
+                       .observer = true,
+                       .linear = Linear::kFirst,
+                       .jvp = observer_jvp,
+                       .transpose = tell_lanes_transpose,
+                       .batch = tell_lanes_batch};
+
+namespace {
+
+BatchValues observer_batch(const ir::BatchCall& c) {
+  TellLanesAttributes a;
+  if (const auto* tap = c.node.attributes.try_as<TapAttributes>()) {
+    a.tells = Tells::kTap;
+    a.text = tap->name;
+  } else if (const auto* print = c.node.attributes.try_as<PrintAttributes>()) {
+    a.tells = Tells::kPrint;
+    a.text = print->format;
+  }
+  ir::Operands operands{c.full(0), active_lanes(c)};
+  if (a.tells == Tells::kProgress) operands.push_back(c.full(1));
+  return ir::all_batched({make(kTellLanes, std::move(operands), a, c.at())});
+}
+
+BatchValues tell_lanes_batch(const ir::BatchCall& c) {
+  TellLanesAttributes a = c.node.attrs<TellLanesAttributes>();
+  a.lane_axes++;
+  ir::Operands operands = c.all_full();
+  operands[1] = Operand(operands[1], c.at()) &
+                Operand(ir::broadcast_lanes(active_lanes(c), operands[1].shape(), c.at()), c.at());
+  return ir::all_batched({make(kTellLanes, std::move(operands), a, c.at())});
+}
+
+}  // namespace
 
 }  // namespace rondo::ops
 

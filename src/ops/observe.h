@@ -5,6 +5,6 @@
 
 namespace rondo::ops {
 
-extern const ir::OpDef kTap, kPrint, kProgress;
+extern const ir::OpDef kTap, kPrint, kProgress, kTellLanes;
 
 }  // namespace rondo::ops

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ir/batch.h"
 #include "ir/derivative.h"
 #include "ir/kernel.h"
 #include "ops/support.h"
@@ -34,6 +35,20 @@ std::vector<Tensor> barrier_transpose(const ir::TransposeCall& call) {
   return {call.cotangents.begin(), call.cotangents.end()};
 }
 
+/// Its values have nothing to do with one another.
+ir::BatchValues barrier_batch(const ir::BatchCall& call) {
+  ir::Operands operands;
+  for (const ir::BatchValue& operand : call.operands) operands.push_back(operand.value);
+  const std::vector<Tensor> results =
+      ir::make_many(kOptimizationBarrier, std::move(operands), {}, call.at());
+  ir::BatchValues values;
+  for (std::size_t i = 0; i < results.size(); i++) values.push_back({results[i], call.batched(i)});
+  return values;
+}
+ir::Flags barrier_batched(const Node&, const ir::Flags& operands, ir::Batching&) {
+  return operands;
+}
+
 }  // namespace
 
 const OpDef kOptimizationBarrier{.name = "optimization_barrier",
@@ -44,7 +59,9 @@ const OpDef kOptimizationBarrier{.name = "optimization_barrier",
                                  .hlo_tuple = true,
                                  .linear = ir::Linear::kJointly,
                                  .jvp = barrier_jvp,
-                                 .transpose = barrier_transpose};
+                                 .transpose = barrier_transpose,
+                                 .batch = barrier_batch,
+                                 .batched = barrier_batched};
 
 std::vector<Tensor> optimization_barrier(std::vector<Tensor> values) {
   if (values.empty()) return values;

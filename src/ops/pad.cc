@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/batch_rules.h"
 #include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
 #include "ops/index_rules.h"
@@ -151,7 +152,8 @@ const ir::OpDef kPad{.name = "pad",
                      .hlo_attributes = pad_hlo,
                      .stablehlo_attributes = pad_stablehlo,
                      .linear = Linear::kJointly,
-                     .transpose = pad_transpose};
+                     .transpose = pad_transpose,
+                     .batch = pad_batch};
 
 }  // namespace ops
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "ops/batch_rules.h"
 #include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
 #include "ops/index_rules.h"
@@ -115,7 +116,8 @@ const ir::OpDef kTranspose{.name = "transpose",
                            .hlo_attributes = transpose_hlo,
                            .stablehlo_attributes = transpose_stablehlo,
                            .linear = Linear::kJointly,
-                           .transpose = transpose_transpose};
+                           .transpose = transpose_transpose,
+                           .batch = transpose_batch};
 
 const ir::OpDef kReverse{.name = "reverse",
                          .read = reverse_reads,
@@ -128,7 +130,8 @@ const ir::OpDef kReverse{.name = "reverse",
                          .hlo_attributes = reverse_hlo,
                          .stablehlo_attributes = reverse_stablehlo,
                          .linear = Linear::kJointly,
-                         .transpose = reverse_transpose};
+                         .transpose = reverse_transpose,
+                         .batch = reverse_batch};
 
 Tensor transposed(const Tensor& x, std::vector<std::int64_t> permutation, SourceLocation at) {
   bool changes = permutation.size() != x.shape().size();

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ir/region.h"
+#include "ops/batch_rules.h"
 #include "ops/broadcast.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/reduce.h"
@@ -168,7 +169,8 @@ const ir::OpDef kReduce{.name = "reduce",
                         .linear = ir::Linear::kJointly,
                         .is_linear = is_sum,
                         .jvp = reduce_jvp,
-                        .transpose = sum_transpose};
+                        .transpose = sum_transpose,
+                        .batch = reduce_batch};
 
 Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes,
                  SourceLocation at) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
+#include "ops/batch_rules.h"
 #include "ops/threefry.h"
 #include "rondo/ops/elementwise.h"
 
@@ -146,7 +147,8 @@ const ir::OpDef kRngBitGenerator{.name = "rng_bit_generator",
                                  .prepare = ir::prepare_function<rng_bit_generator_kernel, 1>,
                                  .hlo_attributes = rng_bit_generator_hlo,
                                  .stablehlo_attributes = rng_bit_generator_stablehlo,
-                                 .zero_derivative = true};
+                                 .zero_derivative = true,
+                                 .batch = rng_bit_generator_batch};
 
 }  // namespace rondo::ops
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ir/region.h"
+#include "ops/batch_rules.h"
 #include "ops/combiners.h"
 #include "ops/create.h"
 #include "ops/windows.h"
@@ -265,7 +266,9 @@ const ir::OpDef kScatter{.name = "scatter",
                          .linear = ir::Linear::kJointly,
                          .is_linear = is_linear_scatter,
                          .jvp = scatter_jvp,
-                         .transpose = scatter_transpose};
+                         .transpose = scatter_transpose,
+                         .batch = scatter_batch,
+                         .blend = scatter_blend};
 
 std::vector<std::int64_t> window_sizes(const ScatterDims& dims, const Shape& operand,
                                        const Shape& updates) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/batch_rules.h"
 #include "ops/box_kernel.h"
 #include "ops/broadcast.h"
 #include "ops/derivative_rules.h"
@@ -114,7 +115,8 @@ const ir::OpDef kSlice{.name = "slice",
                        .hlo_attributes = slice_hlo,
                        .stablehlo_attributes = slice_stablehlo,
                        .linear = Linear::kJointly,
-                       .transpose = slice_transpose};
+                       .transpose = slice_transpose,
+                       .batch = slice_batch};
 
 Tensor row_of(const Tensor& x, std::int64_t i, SourceLocation at) {
   std::vector<std::int64_t> starts(x.shape().size(), 0), limits = x.shape().vector();

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "ir/region.h"
+#include "ops/batch_rules.h"
 #include "ops/elementwise.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/order.h"
@@ -160,7 +161,8 @@ const ir::OpDef kSort{.name = "sort",
                       .stablehlo_attributes = sort_stablehlo,
                       .hlo_regions = "to_apply",
                       .region_jvp = sort_jvp,
-                      .reverse = sort_reverse};
+                      .reverse = sort_reverse,
+                      .batch = sort_batch};
 
 const Function& ascending_comparator(std::span<const DType> dtypes) {
   thread_local std::map<std::vector<DType>, Function> made;

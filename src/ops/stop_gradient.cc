@@ -1,5 +1,6 @@
 #include "ops/stop_gradient.h"
 
+#include "ir/batch.h"
 #include "ir/derivative.h"
 #include "ops/support.h"
 #include "rondo/gradients.h"
@@ -20,7 +21,8 @@ const OpDef kStopGradient{.name = "stop_gradient",
                           .arity = 1,
                           .infer = infer_identity,
                           .expand = expand_to_operands,
-                          .zero_derivative = true};
+                          .zero_derivative = true,
+                          .batch = ir::batch_alike};
 
 }  // namespace rondo::ops
 

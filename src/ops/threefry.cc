@@ -1,5 +1,6 @@
 #include "ops/threefry.h"
 
+#include "ops/batch_rules.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 
@@ -94,6 +95,7 @@ const ir::OpDef kThreefry2x32{.name = "threefry2x32",
                               .prepare = ir::prepare_function<threefry_kernel>,
                               .cost = ir::Cost::kElementwise,
                               .expand = expand_threefry,
-                              .zero_derivative = true};
+                              .zero_derivative = true,
+                              .batch = threefry_batch};
 
 }  // namespace rondo::ops

@@ -13,12 +13,14 @@
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 #include "transforms/derivatives.h"
+#include "transforms/eager.h"
 
 namespace rondo::detail {
 
 namespace {
 
 using ir::Flags;
+using transforms::compute_if_eager;
 
 /// A user's function, traced and tidied, with the arguments and what it captured.
 struct DerivedCall {
@@ -46,14 +48,6 @@ struct DerivedCall {
 
   Flags all_results() const { return Flags(function.outputs().size(), true); }
 };
-
-/// Under an EagerScope what a transform gives is computed at once, like all else.
-void compute_if_eager(std::vector<Tensor>& values, SourceLocation at) {
-  if (!ir::eager_active() || ir::depends_on_trace(values)) return;
-  control_flow::Leaves leaves{std::move(values), {}};
-  control_flow::evaluate_all(leaves, at);
-  values = std::move(leaves.values);
-}
 
 Tensor or_zeros(Tensor tangent, const TensorType& type, SourceLocation at) {
   return tangent.empty() ? zeros(type, at) : std::move(tangent);

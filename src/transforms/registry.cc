@@ -4,13 +4,17 @@
 #include <vector>
 
 #include "control_flow/branch.h"
+#include "control_flow/branch_lanes.h"
 #include "control_flow/call.h"
 #include "control_flow/fori.h"
+#include "control_flow/longest_lane.h"
 #include "control_flow/scan.h"
 #include "control_flow/tape.h"
 #include "control_flow/while.h"
+#include "control_flow/while_lanes.h"
 #include "ops/arg_extreme.h"
 #include "ops/broadcast.h"
+#include "ops/collectives.h"
 #include "ops/concatenate.h"
 #include "ops/create.h"
 #include "ops/cumulative.h"
@@ -49,9 +53,12 @@ constexpr const ir::OpDef* kOtherOps[] = {
     // identities
     &ops::kOptimizationBarrier, &ops::kStopGradient,
     // observers
-    &ops::kTap, &ops::kPrint, &ops::kProgress,
+    &ops::kTap, &ops::kPrint, &ops::kProgress, &ops::kTellLanes,
+    // over the lanes of a vmap
+    &ops::kAxisReduce, &ops::kAxisIndex,
     // control flow
     &control_flow::kWhile, &control_flow::kConditional, &control_flow::kForiLoop,
+    &control_flow::kWhileLanes, &control_flow::kBranchLanes, &control_flow::kLongestLane,
     &control_flow::kTapeWrite, &control_flow::kTapeRead,
     &control_flow::kScan, &control_flow::kCheckpointCall, &control_flow::kCustomJvp,
     &control_flow::kCustomVjp,

@@ -124,6 +124,46 @@ TEST(Loops, AnArgumentIsNotWrittenOver) {
   EXPECT_EQ(x.data<float>()[0], 1.f);
 }
 
+TEST(Loops, ALoopThatCarriesOnWhatTheLoopAroundItCarries) {
+  // The inner loop takes the outer one's array over; what comes after it needs memory of its own.
+  const Function f = trace(
+      [](Tensor x, Tensor w) {
+        return fori_loop(
+            0, 4,
+            [&](Tensor, Tensor y) {
+              const Tensor inner = fori_loop(
+                  0, 3, [&](Tensor, Tensor z) { return z * w + 1; }, y);
+              const Tensor row = cumsum(inner, 0), a = sort(row * -1), b = sort(row * 2);
+              return reverse(a, {0}) + reverse(b, {0}) * row * 0.01;
+            },
+            x);
+      },
+      f64({200}), f64({200}));
+  std::vector<double> x, w;
+  for (int i = 0; i < 200; i++) {
+    x.push_back((i * 37 % 101) * 0.25 - 1);
+    w.push_back(0.5 - (i * 29 % 61) * 0.0078125);
+  }
+  expect_agreement(f, {Literal::from(x), Literal::from(w)});
+}
+
+TEST(Loops, ALoopInABranchThatWritesItsResult) {
+  const Function f = trace(
+      [](Tensor p, Tensor x) {
+        const auto filled = [](Tensor x) {
+          return fori_loop(
+              0, 5, [](Tensor i, Tensor t) { return update(t, i, t[i] * 2); }, x);
+        };
+        const Tensor y = cond(
+            p, filled, [](Tensor x) { return x - 1; }, x);
+        const Tensor a = sort(x * -1), b = sort(x * 2);
+        return y + a * b;
+      },
+      pred(), f64({5}));
+  for (const bool p : {true, false})
+    expect_agreement(f, {Literal::scalar(p), Literal::from<double>({1, 2, 3, 4, 5}, {5})});
+}
+
 TEST(Loops, BranchesInLoops) {
   const Function f = trace(
       [](Tensor n, Tensor x) {

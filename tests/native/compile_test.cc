@@ -80,6 +80,37 @@ TEST(NativeCompile, LongStraightLinesComputeTheSame) {
   }
 }
 
+/// Many values at once: a frame of many pages. Too many: no native code.
+TEST(NativeCompile, LargeFrames) {
+  for (const std::int64_t count : {20'000, 200'000}) {
+    TestProgram p;
+    const Value in = p.argument(0, 8 * count);
+    std::vector<Value> values;
+    for (std::int64_t i = 0; i < count; i++) values.push_back(p.load_at(Type::kF64, in, 8 * i));
+    Value sum = p.number(Type::kF64, 0);
+    for (std::size_t i = values.size(); i-- > 0;) sum = p.add(sum, values[i]);
+    p.store_at(sum, p.result(0));
+    const lower::Program program = p.finish();
+    std::vector<double> numbers(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < numbers.size(); i++) numbers[i] = 1.0 / static_cast<double>(i + 1);
+    double want = 0;
+    for (std::size_t i = numbers.size(); i-- > 0;) want += numbers[i];
+    for (Isa isa : isas()) {
+      const auto code = compile(program, isa);
+      if (count > 100'000) {
+        EXPECT_EQ(code, nullptr);
+        continue;
+      }
+      ASSERT_NE(code, nullptr);
+      Buffers buffers;
+      buffers.add_argument(numbers);
+      buffers.add_result(8);
+      ASSERT_EQ(buffers.run(*code, program), lower::Status::kDone);
+      EXPECT_EQ(buffers.result<double>(0)[0], want);
+    }
+  }
+}
+
 TEST(NativeCompile, DisassemblyNamesOpsRegistersAndBytes) {
   TestProgram p;
   const Value in = p.argument(0);

@@ -96,6 +96,18 @@ TEST(Registry, RecordsThatAreLinearAtTimesHaveARuleForTheOthers) {
   }
 }
 
+TEST(Registry, EveryRecordSaysHowItIsBatched) {
+  for (const OpDef* op : transforms::all_ops()) {
+    if (op->kind == ir::OpKind::kParameter || op->kind == ir::OpKind::kConstant) continue;
+    // Without operands there is nothing that differs by lane.
+    const bool says = op->batch || op->elementwise || op->expand || op->arity == 0;
+    EXPECT_NE(says, !op->not_batched.empty())
+        << op->name << " cannot be batched: give its record a rule, or not_batched";
+    EXPECT_TRUE(!op->batched || op->batch) << op->name;
+    EXPECT_TRUE(!op->axis_name || op->batch) << op->name;
+  }
+}
+
 TEST(Registry, ConstructsThatGoBackCanGoForward) {
   for (const OpDef* op : transforms::all_ops()) {
     EXPECT_TRUE(op->region_jvp || !op->reverse) << op->name;

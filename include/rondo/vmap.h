@@ -1,0 +1,135 @@
+// Batching: functions of one item as functions of many.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rondo/gradients.h"
+#include "rondo/transforms.h"
+#include "rondo/tree.h"
+
+namespace rondo {
+
+/// Where the lanes of vmap's results go: one axis for all leaves, or an entry for each leaf, in
+/// order; nullopt: the leaf must be the same in all lanes and gets no axis. Axes may count from the
+/// end of the batched leaf.
+class OutAxes {
+ public:
+  template <std::integral T>
+  OutAxes(T axis)  // NOLINT: it is written as a number
+      : axes_{static_cast<std::int64_t>(axis)} {}
+  OutAxes(std::optional<std::int64_t> axis) : axes_{axis} {}  // NOLINT
+  OutAxes(std::nullopt_t) : axes_{std::nullopt} {}            // NOLINT
+  OutAxes(std::vector<std::optional<std::int64_t>> axes)      // NOLINT
+      : axes_(std::move(axes)), by_leaf_(true) {}
+  OutAxes(std::initializer_list<std::optional<std::int64_t>> axes) : axes_(axes), by_leaf_(true) {}
+
+  bool by_leaf() const { return by_leaf_; }
+  const std::vector<std::optional<std::int64_t>>& axes() const { return axes_; }
+
+ private:
+  std::vector<std::optional<std::int64_t>> axes_;
+  bool by_leaf_ = false;
+};
+
+struct VmapOptions {
+  /// An entry an argument, for all leaves of its tree: the axis that counts lanes, from the end if
+  /// negative; nullopt: the argument is the same for all lanes. Empty: axis 0 of each argument.
+  std::vector<std::optional<std::int64_t>> in_axes = {};
+  OutAxes out_axes = 0;
+  /// The number of lanes; needed where no argument tells it.
+  std::optional<std::int64_t> axis_size = std::nullopt;
+  /// For collectives in the function: axis_sum(x, "name").
+  std::string axis_name = {};
+};
+
+namespace detail {
+
+/// One entry of `arguments.owner` a leaf; in_axes by argument.
+RONDO_API std::vector<Tensor> vmap(const RegionCallable& f, const ArgumentLeaves& arguments,
+                                   std::size_t argument_count, const VmapOptions& options,
+                                   SourceLocation at);
+RONDO_API std::string explain_batching(const RegionCallable& f, const ArgumentLeaves& arguments,
+                                       std::size_t argument_count, const VmapOptions& options,
+                                       SourceLocation at);
+
+template <class F>
+class Vmapped : public LocatedCall<Vmapped<F>, F> {
+ public:
+  Vmapped(F f, VmapOptions options, SourceLocation at)
+      : f_(std::move(f)), options_(std::move(options)), at_(at) {}
+
+  SourceLocation made_at() const { return at_; }
+  template <class... Args>
+  auto call(SourceLocation at, const Args&... args) const {
+    using Out = result_of_t<const F, Args...>;
+    std::optional<Out> prototype;
+    const std::vector<Tensor> results =
+        vmap(function_on_leaves(f_, prototype, at, args...), argument_leaves(at, args...),
+             sizeof...(Args), options_, at_);
+    return whole_tree_from(*prototype, results);
+  }
+
+  template <class... Args>
+  std::string explain(const Args&... args) const {
+    using Out = result_of_t<const F, Args...>;
+    std::optional<Out> prototype;
+    return explain_batching(function_on_leaves(f_, prototype, at_, args...),
+                            argument_leaves(at_, args...), sizeof...(Args), options_, at_);
+  }
+
+ private:
+  F f_;
+  VmapOptions options_;
+  SourceLocation at_;
+};
+
+}  // namespace detail
+
+/// f, which takes and returns trees of tensors of one item, for many items at once: the lanes. Each
+/// argument has them along its in_axis, each result along its out_axis. What does not differ by
+/// lane is computed once; loops stay loops, and a while_loop that makes another number of trips in
+/// each lane runs until the last one is done, with the others as they were when they ended.
+///
+/// Throws TraceError for axes that the arguments do not have, for sizes that disagree, for results
+/// that differ by lane where out_axes has nullopt, and for an op that cannot be batched.
+///
+///     auto norms = vmap([](Tensor v) { return sqrt(sum(v * v)); })(rows);
+template <class F>
+auto vmap(F&& f, VmapOptions options = {}, SourceLocation at = SourceLocation::current()) {
+  return detail::Vmapped<std::decay_t<F>>(std::forward<F>(f), std::move(options), at);
+}
+
+/// What vmap(f)(args...) makes of each line: which ops were batched, which loops run over lanes and
+/// the carry that makes them, which cond became a select. f may itself be what vmap returned, for
+/// other axes.
+template <class F, class... Args>
+std::string explain_batching(const F& f, const Args&... args) {
+  if constexpr (requires { f.explain(args...); })
+    return f.explain(args...);
+  else
+    return detail::Vmapped<F>(f, {}, SourceLocation::current()).explain(args...);
+}
+
+/// Sums, means and extremes over the lanes of the vmap that was given this axis_name; the result is
+/// the same in all of them. Throw TraceError where no vmap around has it.
+RONDO_API Tensor axis_sum(const Operand& x, std::string_view name);
+RONDO_API Tensor axis_mean(const Operand& x, std::string_view name);
+RONDO_API Tensor axis_max(const Operand& x, std::string_view name);
+RONDO_API Tensor axis_min(const Operand& x, std::string_view name);
+/// The number of this lane, s32[], from 0.
+RONDO_API Tensor axis_index(std::string_view name, SourceLocation at = SourceLocation::current());
+/// The number of lanes.
+RONDO_API std::int64_t axis_size(std::string_view name,
+                                 SourceLocation at = SourceLocation::current());
+
+}  // namespace rondo

@@ -1,0 +1,44 @@
+// The batching rules of loops, branches and calls. What must differ by lane is found by a fixpoint
+// over the carries; all else stays one value.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "control_flow/carry.h"
+#include "ir/batch.h"
+
+namespace rondo::control_flow {
+
+ir::BatchValues while_batch(const ir::BatchCall& call);
+ir::Flags while_batched(const ir::Node& node, const ir::Flags& operands, ir::Batching& batching);
+ir::BatchValues fori_batch(const ir::BatchCall& call);
+ir::Flags fori_batched(const ir::Node& node, const ir::Flags& operands, ir::Batching& batching);
+ir::BatchValues scan_batch(const ir::BatchCall& call);
+ir::Flags scan_batched(const ir::Node& node, const ir::Flags& operands, ir::Batching& batching);
+ir::BatchValues conditional_batch(const ir::BatchCall& call);
+ir::Flags conditional_batched(const ir::Node& node, const ir::Flags& operands,
+                              ir::Batching& batching);
+ir::BatchValues checkpoint_batch(const ir::BatchCall& call);
+ir::BatchValues custom_jvp_batch(const ir::BatchCall& call);
+ir::BatchValues custom_vjp_batch(const ir::BatchCall& call);
+ir::Flags checkpoint_batched(const ir::Node& node, const ir::Flags& operands,
+                             ir::Batching& batching);
+ir::Flags custom_jvp_batched(const ir::Node& node, const ir::Flags& operands,
+                             ir::Batching& batching);
+ir::Flags custom_vjp_batched(const ir::Node& node, const ir::Flags& operands,
+                             ir::Batching& batching);
+
+/// Which parameters of a body differ by lane: those that do at first, and the carries, from
+/// `first` on, that become so on the way.
+ir::Flags batched_parameters(const Function& body, std::size_t first, std::size_t carries,
+                             ir::Flags parameters, ir::Batching& batching);
+/// Values of a region's parameters.
+ir::BatchValues flagged(std::span<const Tensor> values, const ir::Flags& flags);
+/// `value` as a region's result that differs by lane or does not.
+Tensor as_flagged(const ir::BatchValue& value, bool batched, const ir::Batching& batching,
+                  SourceLocation at);
+
+}  // namespace rondo::control_flow

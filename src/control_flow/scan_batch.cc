@@ -1,0 +1,255 @@
+// scan and fori_loop for many lanes: they stay what they are, counted.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "control_flow/branch_lanes.h"
+#include "control_flow/fori.h"
+#include "control_flow/loop_batch.h"
+#include "control_flow/scan.h"
+#include "fmt/format.h"
+#include "ops/permute.h"
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/reduce.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::control_flow {
+
+using ir::BatchCall;
+using ir::BatchValue;
+using ir::BatchValues;
+using ir::Flags;
+
+namespace {
+
+Flags scan_parameters(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
+  const auto carries = static_cast<std::size_t>(node.attrs<ScanAttributes>().carries);
+  return batched_parameters(node.regions[0], 0, carries, operands, batching);
+}
+
+/// The axis of trips, which stands behind the one of lanes, moved back to where the loop has it:
+/// then a slice has the lanes in front, and along axis 0 the slices of a trip lie together. Its own
+/// inverse.
+Tensor with_trips_moved(const Tensor& x, std::int64_t axis, SourceLocation at) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(x.rank()));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::swap(order[static_cast<std::size_t>(axis)], order[static_cast<std::size_t>(axis + 1)]);
+  return ops::transposed(x, std::move(order), at);
+}
+
+TensorType region_type(const Function& region, const Flags& flags, std::size_t i,
+                       std::int64_t lanes) {
+  const TensorType& type = region.parameters()[i].type();
+  return flags[i] ? ir::with_lanes(type, lanes) : type;
+}
+
+}  // namespace
+
+Flags scan_batched(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
+  const Flags parameters = scan_parameters(node, operands, batching);
+  Flags results = batching.batched_results(node.regions[0], parameters);
+  const auto carries = node.attrs<ScanAttributes>().carries;
+  std::copy_n(parameters.begin(), carries, results.begin());
+  return results;
+}
+
+BatchValues scan_batch(const BatchCall& call) {
+  const auto& a = call.node.attrs<ScanAttributes>();
+  const Function& body = call.node.regions[0];
+  const std::size_t carries = static_cast<std::size_t>(a.carries);
+  const std::size_t sliced = carries + static_cast<std::size_t>(a.xs);
+  const Flags flags = scan_parameters(call.node, call.batched(), call.batching);
+  const Flags results = scan_batched(call.node, call.batched(), call.batching);
+  ir::Operands operands;
+  std::vector<TensorType> types;
+  for (std::size_t i = 0; i < call.operands.size(); i++) {
+    if (i < carries)
+      operands.push_back(flags[i] ? call.full(i) : call.x(i));
+    else
+      operands.push_back(i < sliced && flags[i] ? with_trips_moved(call.x(i), a.axis, call.at())
+                                                : call.x(i));
+    types.push_back(region_type(body, flags, i, call.lanes()));
+  }
+  const RegionCallable step = [&](std::span<const Tensor> leaves) {
+    const BatchValues next =
+        call.batching.batch(body, flagged(leaves, flags), call.batching.active());
+    Leaves out;
+    for (std::size_t i = 0; i < next.size(); i++) {
+      out.values.push_back(as_flagged(next[i], results[i], call.batching, call.at()));
+      out.paths.push_back(i < body.result_names().size() ? body.result_names()[i]
+                                                         : fmt::format("result{}", i));
+    }
+    return out;
+  };
+  RegionTrace traced(body.name(), "the body of " + construct_name("scan", a.name), types,
+                     body.param_names(), step, call.at());
+  ir::OpenRegion region = traced.finish();
+  const std::vector<Tensor> captures = region.captures;
+  operands.insert(operands.end(), captures.begin(), captures.end());
+  BatchValues all =
+      flagged(ir::make_many(kScan, std::move(operands), call.node.attributes, call.at(),
+                            {ir::close_region(std::move(region), captures)}),
+              results);
+  for (std::size_t i = carries; i < all.size(); i++) {
+    if (all[i].batched) all[i].value = with_trips_moved(all[i].value, a.axis, call.at());
+  }
+  call.batching.note(call.node, fmt::format("a scan of {} trips, as for one lane", a.length));
+  return all;
+}
+
+namespace {
+
+/// Operand i is parameter i - 1, but for the bounds.
+Flags fori_parameters(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
+  const auto carries = static_cast<std::size_t>(node.attrs<ForiAttributes>().carries);
+  Flags flags(operands.begin() + 1, operands.end());
+  flags[0] = operands[0];  // the index
+  if (operands[0] || operands[1]) std::fill_n(flags.begin() + 1, carries, true);
+  return batched_parameters(node.regions[0], 1, carries, std::move(flags), batching);
+}
+
+/// How a loop goes whose bounds differ by lane: `index` and whether a lane is in the loop at it.
+struct LaneTrips {
+  Tensor lower, upper;  // of the loop for all
+  ForiAttributes attributes;
+  std::function<BatchValue(const Tensor&)> index;
+  std::function<Tensor(const Tensor&)> in_loop;
+};
+
+/// The largest entry; of no lanes the least number there is.
+Tensor largest(const Tensor& lanes, SourceLocation at) {
+  return lanes.dim(0) == 0 ? ir::make_constant(Literal::zeros({lanes.dtype(), {}}), at)
+                           : max(Operand(lanes, at));
+}
+
+/// From a lower bound that is the same for all: lanes are in the loop while the index is below
+/// their own upper bound, so that the index is one number.
+LaneTrips with_common_index(const BatchCall& call, ForiAttributes attributes) {
+  const SourceLocation at = call.at();
+  Tensor uppers = call.x(1);
+  if (const Tensor& active = call.batching.active(); !active.empty())
+    uppers = where(Operand(active, at), Operand(uppers, at), Operand(call.x(0), at));
+  LaneTrips trips{call.x(0), largest(uppers, at), std::move(attributes), {}, {}};
+  trips.index = [](const Tensor& i) { return BatchValue{i}; };
+  trips.in_loop = [uppers, at](const Tensor& i) { return Operand(i, at) < Operand(uppers, at); };
+  return trips;
+}
+
+/// Else trips are counted, unsigned, so that no distance between bounds overflows.
+LaneTrips with_own_index(const BatchCall& call, ForiAttributes attributes) {
+  const SourceLocation at = call.at();
+  const Tensor lower = call.full(0), upper = call.full(1);
+  const DType dtype = lower.dtype();
+  const DType wide = DType::kU64;
+  const Tensor zero = Operand(0, at).as(wide), one = Operand(1, at).as(wide);
+  const auto widened = [&](const Tensor& x) -> Tensor { return convert(Operand(x, at), wide); };
+  const Tensor distance = Operand(widened(upper), at) - Operand(widened(lower), at);
+  const Tensor several = Operand(Operand(Operand(distance, at) - Operand(one, at), at) /
+                                     Operand(Operand(attributes.step, at).as(wide), at),
+                                 at) +
+                         Operand(one, at);
+  Tensor any = Operand(lower, at) < Operand(upper, at);
+  if (const Tensor& active = call.batching.active(); !active.empty())
+    any = Operand(any, at) & Operand(active, at);
+  const Tensor counts = where(Operand(any, at), Operand(several, at), Operand(zero, at));
+  const std::int64_t step = std::exchange(attributes.step, 1);
+  const bool reverse = std::exchange(attributes.reverse, false);
+  LaneTrips trips{zero, largest(counts, at), std::move(attributes), {}, {}};
+  trips.index = [=](const Tensor& trip) {
+    Tensor k = broadcast_to(Operand(trip, at), counts.shape().vector());
+    if (reverse) k = Operand(Operand(counts, at) - Operand(one, at), at) - Operand(k, at);
+    const Tensor offset =
+        Operand(convert(Operand(k, at), dtype), at) * Operand(Operand(step, at).as(dtype), at);
+    return BatchValue{Operand(lower, at) + Operand(offset, at), true};
+  };
+  trips.in_loop = [=](const Tensor& trip) { return Operand(trip, at) < Operand(counts, at); };
+  return trips;
+}
+
+BatchValues fori_of_own_length(const BatchCall& call) {
+  const auto& a = call.node.attrs<ForiAttributes>();
+  const Function& body = call.node.regions[0];
+  const std::size_t carries = static_cast<std::size_t>(a.carries);
+  ForiAttributes attributes = a;
+  attributes.trip_count.reset();
+  attributes.unroll = std::max<std::int64_t>(attributes.unroll, 1);
+  const LaneTrips trips = call.batched(0) ? with_own_index(call, std::move(attributes))
+                                          : with_common_index(call, std::move(attributes));
+  Leaves init;
+  const std::vector<std::string> names = body.param_names();
+  for (std::size_t i = 0; i < carries; i++) {
+    init.values.push_back(call.full(i + 2));
+    init.paths.push_back(names[i + 1]);
+  }
+  const RegionCallable trip = [&](std::span<const Tensor> leaves) {
+    BatchValues arguments{trips.index(leaves[0])};
+    for (const Tensor& carry : leaves.subspan(1)) arguments.push_back({carry, true});
+    arguments.insert(arguments.end(),
+                     call.operands.begin() + static_cast<std::ptrdiff_t>(carries + 2),
+                     call.operands.end());
+    const Tensor in_loop = trips.in_loop(leaves[0]);
+    const LaneBranch step = [&](const BatchValues& values, const Tensor& active) {
+      return call.batching.batch(body, values, active);
+    };
+    const LaneBranch stay = [&](const BatchValues& values, const Tensor&) {
+      return BatchValues(values.begin() + 1,
+                         values.begin() + 1 + static_cast<std::ptrdiff_t>(carries));
+    };
+    return Leaves{branch_by_lane(call, in_loop, {step, stay}, arguments), init.paths};
+  };
+  ForiOptions options;
+  options.step = trips.attributes.step;
+  options.unroll = trips.attributes.unroll;
+  options.reverse = trips.attributes.reverse;
+  options.checkpoint = trips.attributes.checkpoint;
+  options.name = trips.attributes.name;
+  call.batching.note(call.node,
+                     "its bounds differ by lane: it makes the most trips of a lane, "
+                     "and lanes that are done stay as they are");
+  return ir::all_batched(detail::fori_loop(Operand(trips.lower, call.at()),
+                                           Operand(trips.upper, call.at()), trip, init, options,
+                                           call.at()));
+}
+
+}  // namespace
+
+Flags fori_batched(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
+  const Flags parameters = fori_parameters(node, operands, batching);
+  const auto carries = static_cast<std::ptrdiff_t>(node.attrs<ForiAttributes>().carries);
+  return {parameters.begin() + 1, parameters.begin() + 1 + carries};
+}
+
+BatchValues fori_batch(const BatchCall& call) {
+  if (call.batched(0) || call.batched(1)) return fori_of_own_length(call);
+  const auto& a = call.node.attrs<ForiAttributes>();
+  const Function& body = call.node.regions[0];
+  const std::size_t carries = static_cast<std::size_t>(a.carries);
+  const Flags flags = fori_parameters(call.node, call.batched(), call.batching);
+  ir::Operands operands{call.x(0), call.x(1)};
+  for (std::size_t i = 2; i < call.operands.size(); i++)
+    operands.push_back(flags[i - 1] && i < carries + 2 ? call.full(i) : call.x(i));
+  std::vector<TensorType> types;
+  for (std::size_t i = 0; i < flags.size(); i++)
+    types.push_back(region_type(body, flags, i, call.lanes()));
+  const RegionCallable step = [&](std::span<const Tensor> leaves) {
+    const BatchValues next =
+        call.batching.batch(body, flagged(leaves, flags), call.batching.active());
+    Leaves out;
+    for (std::size_t i = 0; i < next.size(); i++) {
+      out.values.push_back(as_flagged(next[i], flags[i + 1], call.batching, call.at()));
+      out.paths.push_back(fmt::format("carry{}", i));
+    }
+    return out;
+  };
+  RegionTrace traced(body.name(), "the body of " + construct_name("fori_loop", a.name), types,
+                     body.param_names(), step, call.at());
+  ir::OpenRegion region = traced.finish();
+  const std::vector<Tensor> captures = region.captures;
+  operands.insert(operands.end(), captures.begin(), captures.end());
+  call.batching.note(call.node, "counted as for one lane");
+  return flagged(ir::make_many(kForiLoop, std::move(operands), call.node.attributes, call.at(),
+                               {ir::close_region(std::move(region), captures)}),
+                 fori_batched(call.node, call.batched(), call.batching));
+}
+
+}  // namespace rondo::control_flow

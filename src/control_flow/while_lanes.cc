@@ -1,0 +1,148 @@
+#include "control_flow/while_lanes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "control_flow/branch_lanes.h"
+#include "control_flow/carry.h"
+#include "control_flow/while.h"
+#include "fmt/format.h"
+#include "ir/batch.h"
+#include "ir/derivative.h"
+#include "ir/function_data.h"
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/reduce.h"
+
+namespace rondo::control_flow {
+
+namespace {
+
+ir::InferredTypes infer_while_lanes(const ir::InferContext& context) {
+  const auto& a = context.attrs<WhileLanesAttributes>();
+  const std::size_t carries = static_cast<std::size_t>(a.carries());
+  const std::size_t operands = context.operands.size();
+  if (context.regions.size() != 2) context.fail("needs a condition and a body");
+  if (carries > operands) context.fail("has fewer operands than carries");
+  const TensorType lanes{DType::kPred, {a.lanes}};
+  const auto& asked = context.regions[0].parameters();
+  const auto& given = context.regions[1].parameters();
+  if (asked.size() != operands || given.size() != operands + 1 || given[0].type() != lanes)
+    context.fail("the regions do not take the operands");
+  for (std::size_t i = 0; i < operands; i++) {
+    if (asked[i].type() != context.type(i) || given[i + 1].type() != context.type(i))
+      context.fail(fmt::format("a region does not take operand {}, {}", i, context.type(i).str()));
+  }
+  if (context.regions[0].results() != std::vector<TensorType>{lanes})
+    context.fail("the condition must return a pred for each lane");
+  const std::vector<TensorType> next = context.regions[1].results();
+  if (next.size() != carries) context.fail("the body returns another number of carries");
+  ir::InferredTypes types;
+  for (std::size_t i = 0; i < carries; i++) {
+    const TensorType& type = context.type(i);
+    const bool in_lanes = i < static_cast<std::size_t>(a.kept + a.free);
+    if (in_lanes && (type.rank() == 0 || type.shape[0] != a.lanes))
+      context.fail(
+          fmt::format("carry {} is {}, without {} lanes in front", i, type.str(), a.lanes));
+    if (next[i] != type) context.fail(fmt::format("carry {} changes its type", i));
+    types.push_back(type);
+  }
+  return types;
+}
+
+/// Does the condition look at carries alone that lanes keep when they are done? Then it stays
+/// false.
+bool stays_false(const ir::Node& node) {
+  const auto& a = node.attrs<WhileLanesAttributes>();
+  const Function& condition = node.regions[0];
+  absl::flat_hash_set<const ir::Node*> moving;
+  for (std::int64_t i = a.kept; i < a.carries(); i++)
+    moving.insert(condition.parameters()[static_cast<std::size_t>(i)].node());
+  const auto moves = [&](const Tensor& x) { return moving.contains(x.node()); };
+  return !moves(condition.outputs()[0]) &&
+         std::none_of(condition.body().begin(), condition.body().end(), [&](const ir::Node* n) {
+           return std::any_of(n->operands.begin(), n->operands.end(), moves);
+         });
+}
+
+/// The body, in whichever way its lanes that are done are kept from harm.
+using RunBody = std::function<std::vector<Tensor>(std::span<const Tensor> arguments)>;
+
+/// An ordinary while, that also carries which lanes run.
+std::vector<Tensor> as_while(const ir::Node& node, std::span<const Tensor> operands,
+                             const RunBody& run_body) {
+  const auto& a = node.attrs<WhileLanesAttributes>();
+  const SourceLocation at = node.location();
+  const std::size_t carries = static_cast<std::size_t>(a.carries());
+  const std::span<const Tensor> invariants = operands.subspan(carries);
+  const auto wants_more = [&](std::span<const Tensor> carry) {
+    std::vector<Tensor> all(carry.begin(), carry.end());
+    all.insert(all.end(), invariants.begin(), invariants.end());
+    return ir::Replay::inline_call(node.regions[0], all)[0];
+  };
+  Leaves init{{wants_more(operands.first(carries))}, {"active"}};
+  init.values.insert(init.values.end(), operands.begin(), operands.begin() + a.carries());
+  const std::vector<std::string> names = node.regions[0].param_names();
+  init.paths.insert(init.paths.end(), names.begin(), names.begin() + a.carries());
+  const bool done_is_done = stays_false(node);
+  const RegionCallable any_runs = [&](std::span<const Tensor> leaves) {
+    return Leaves{{any(Operand(leaves[0], at))}, {"condition"}};
+  };
+  const RegionCallable trip = [&](std::span<const Tensor> leaves) {
+    const Tensor& active = leaves[0];
+    std::vector<Tensor> arguments(leaves.begin(), leaves.end());
+    arguments.insert(arguments.end(), invariants.begin(), invariants.end());
+    std::vector<Tensor> next = run_body(arguments);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(a.kept); i++)
+      next[i] = ir::blend(active, next[i], leaves[i + 1], at);
+    const Tensor more = wants_more(next);
+    next.insert(next.begin(), done_is_done ? more : Operand(active, at) & Operand(more, at));
+    return Leaves{std::move(next), init.paths};
+  };
+  WhileAttributes attributes;
+  attributes.name = a.name;
+  attributes.max_trip_count = a.max_trip_count;
+  attributes.checkpoint = a.checkpoint;
+  attributes.promised = a.promised;
+  attributes.ends_by_itself = a.ends_by_itself;
+  attributes.source.first = 1;
+  std::vector<Tensor> last = traced_while(any_runs, trip, init, std::move(attributes), at);
+  last.erase(last.begin());
+  return last;
+}
+
+std::vector<Tensor> expand_while_lanes(const ir::Node& node, std::span<const Tensor> operands) {
+  return as_while(node, operands, [&](std::span<const Tensor> arguments) {
+    return ir::Replay::inline_call(node.regions[1], arguments);
+  });
+}
+
+/// As what reverse mode can go through: see replay_in_safe_lanes.
+std::vector<Tensor> while_in_safe_lanes(const ir::Node& node, std::span<const Tensor> operands) {
+  const auto& a = node.attrs<WhileLanesAttributes>();
+  if (a.collective) return expand_while_lanes(node, operands);
+  ir::Flags batched(operands.size() + 1);
+  std::fill_n(batched.begin() + 1, a.kept + a.free, true);
+  for (const std::int64_t i : a.batched_invariants)
+    batched[static_cast<std::size_t>(1 + a.carries() + i)] = true;
+  return as_while(node, operands, [&](std::span<const Tensor> arguments) {
+    return replay_in_safe_lanes(node.regions[1], arguments, batched, arguments[0], node.location());
+  });
+}
+
+ir::Jvp while_lanes_jvp(const ir::JvpCall& call) {
+  return call.derivatives.jvp_expanded(call, expand_while_lanes);
+}
+ir::Reverse while_lanes_reverse(const ir::ReverseCall& call) {
+  return call.derivatives.reverse_expanded(call, while_in_safe_lanes);
+}
+
+}  // namespace
+
+const ir::OpDef kWhileLanes{.name = "while_lanes",
+                            .infer = infer_while_lanes,
+                            .expand = expand_while_lanes,
+                            .region_jvp = while_lanes_jvp,
+                            .reverse = while_lanes_reverse};
+
+}  // namespace rondo::control_flow

@@ -1,0 +1,42 @@
+// A while over lanes: what while_loop becomes where its predicate differs by lane.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control_flow/checkpoint.h"
+#include "ir/node.h"
+
+namespace rondo::control_flow {
+
+/// Runs while any lane wants to. A lane whose condition was false is done for good: from then on
+/// its kept carries stay as they are, bit for bit, whatever the body computes for it.
+///
+/// Operands: the kept carries and the free ones, which have the lanes in front; the shared ones,
+/// which are the same in all lanes and have no such axis; then the invariants. Free carries are
+/// those whose last value nobody asks for: what they hold in lanes that are done does not matter.
+/// Shared carries go on with the lanes that run. Regions: the condition, on all operands, gives
+/// pred[lanes]; the body takes the lanes that run, pred[lanes], and all operands, and gives the
+/// next carries. Results: the last carries.
+struct WhileLanesAttributes {
+  std::int64_t lanes = 0;
+  std::int64_t kept = 0;
+  std::int64_t free = 0;
+  std::int64_t shared = 0;
+  std::vector<std::int64_t> batched_invariants;  // those that have the lanes in front
+  bool collective = false;                       // the body combines the values of lanes
+  std::string name;
+  std::optional<std::int64_t> max_trip_count;  // promised by the user
+  Checkpoint checkpoint;
+  std::optional<std::int64_t> promised = std::nullopt;
+  bool ends_by_itself = false;
+  bool operator==(const WhileLanesAttributes&) const = default;
+
+  std::int64_t carries() const { return kept + free + shared; }
+};
+
+extern const ir::OpDef kWhileLanes;
+
+}  // namespace rondo::control_flow

@@ -1,0 +1,91 @@
+// What the batching rules of the records see and give. A batched program runs for many lanes at
+// once: a value that differs by lane has them along a leading axis, one that does not stays as it
+// is. Rules are ordinary Tensor code; the driver in src/transforms calls them and knows no op by
+// name. What a rule makes counts as made at the line of the node it is about.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/derivative.h"
+#include "ir/node.h"
+
+namespace rondo::ir {
+
+/// A value of a batched program.
+struct BatchValue {
+  Tensor value;
+  bool batched = false;  // axis 0 counts lanes; else the value is that of every lane
+};
+using BatchValues = std::vector<BatchValue>;
+
+/// The driver, as rules call it on regions.
+class Batching {
+ public:
+  virtual ~Batching() = default;
+  virtual std::int64_t lanes() const = 0;
+  /// Of the axis of lanes, for collectives; may be empty.
+  virtual const std::string& axis_name() const = 0;
+  /// The function on `arguments`, as new nodes. `active`, a pred[lanes] or an empty Tensor, are the
+  /// lanes whose values matter: in the branch that they take, or the loop that they are still in.
+  virtual BatchValues batch(const Function& function, std::span<const BatchValue> arguments,
+                            const Tensor& active) = 0;
+  /// The lanes whose values matter here; empty: all of them.
+  virtual const Tensor& active() const = 0;
+  /// Which results differ by lane where these parameters do.
+  virtual Flags batched_results(const Function& function, const Flags& parameters) = 0;
+  /// Does it combine values of lanes, at any depth?
+  virtual bool has_collectives(const Function& function) = 0;
+  /// The node as what `rule` makes of it.
+  virtual BatchValues batch_expanded(const BatchCall& call, ExpandRule rule) = 0;
+  /// Keeps a line for explain_batching.
+  virtual void note(const Node& node, std::string text) = 0;
+};
+
+/// For the batching rule of an op.
+struct BatchCall {
+  const Node& node;  // of the program of one lane
+  std::span<const BatchValue> operands;
+  const Flags& used;  // results that something depends on
+  Batching& batching;
+
+  SourceLocation at() const { return node.location(); }
+  std::int64_t lanes() const { return batching.lanes(); }
+  const Tensor& x(std::size_t i) const { return operands[i].value; }
+  bool batched(std::size_t i) const { return operands[i].batched; }
+  Flags batched() const;
+  /// Of the operand in one lane.
+  const TensorType& type(std::size_t i) const { return node.operand_type(i); }
+  /// The operand with an axis of lanes in front: repeated where it is the same for all.
+  Tensor full(std::size_t i) const;
+  Operands all_full() const;
+  /// TraceError: `<op>: <message>`, with the user's line.
+  [[noreturn]] void fail(const std::string& message) const;
+};
+
+/// `lanes` times the type.
+TensorType with_lanes(const TensorType& type, std::int64_t lanes);
+/// The value with an axis of lanes in front.
+Tensor full_value(const BatchValue& value, std::int64_t lanes, SourceLocation at);
+/// pred[lanes] for values of a shape that has the lanes in front.
+Tensor broadcast_lanes(const Tensor& lanes, const Shape& shape, SourceLocation at);
+/// Results that all have an axis of lanes.
+BatchValues all_batched(std::vector<Tensor> values);
+/// Axes of one lane as axes of the batched value, which has one more in front.
+std::vector<std::int64_t> behind_lanes(std::span<const std::int64_t> axes);
+/// A list with an entry for the axis of lanes.
+std::vector<std::int64_t> with_first(std::int64_t first, std::span<const std::int64_t> rest);
+
+/// The rule of ops whose attributes say nothing about axes, elementwise ones above all: the op on
+/// operands that all have the lanes in front.
+BatchValues batch_alike(const BatchCall& call);
+/// The same with other attributes.
+BatchValues batch_with(const BatchCall& call, Attributes attributes);
+
+/// `next` in lanes that are active, `previous` in the others. Where `next` is `previous` with parts
+/// replaced only the parts are chosen, so that an array is updated in place.
+Tensor blend(const Tensor& active, const Tensor& next, const Tensor& previous, SourceLocation at);
+
+}  // namespace rondo::ir

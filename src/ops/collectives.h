@@ -1,0 +1,48 @@
+// Ops over the lanes of a vmap around: the batching of that vmap replaces them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/batch.h"
+#include "ops/combiners.h"
+
+namespace rondo::ops {
+
+/// The combined values of all lanes (kAdd, kMaximum, kMinimum).
+struct AxisReduceAttributes {
+  std::string axis;
+  Combiner combiner;
+  bool operator==(const AxisReduceAttributes&) const = default;
+};
+extern const ir::OpDef kAxisReduce;
+
+struct AxisIndexAttributes {
+  std::string axis;
+  bool operator==(const AxisIndexAttributes&) const = default;
+};
+extern const ir::OpDef kAxisIndex;
+
+/// The axes of lanes that have names while this thread traces, the outermost first.
+struct NamedAxis {
+  std::string name;
+  std::int64_t size;
+};
+const std::vector<NamedAxis>& named_axes() noexcept;
+
+/// While one lives, the axis can be named by collectives. Throws TraceError for a name that is
+/// taken.
+class NamedAxisScope {
+ public:
+  NamedAxisScope(const std::string& name, std::int64_t size, SourceLocation at);
+  ~NamedAxisScope();
+  NamedAxisScope(const NamedAxisScope&) = delete;
+  NamedAxisScope& operator=(const NamedAxisScope&) = delete;
+
+ private:
+  bool named_;
+};
+
+}  // namespace rondo::ops

@@ -1,0 +1,203 @@
+// The batching rules of slices and updates at places that are computed. Where all lanes use one
+// place, a slice stays a slice; where each has its own, it becomes a gather or scatter whose
+// batching dimension is the axis of lanes.
+#include <algorithm>
+#include <array>
+
+#include "ops/batch_rules.h"
+#include "ops/dynamic_slice.h"
+#include "ops/gather.h"
+#include "ops/scatter.h"
+#include "ops/support.h"
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/indexing.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::ops {
+
+using ir::behind_lanes;
+using ir::with_first;
+
+namespace {
+
+bool any_batched(const BatchCall& c, std::size_t first) {
+  for (std::size_t i = first; i < c.operands.size(); i++) {
+    if (c.batched(i)) return true;
+  }
+  return false;
+}
+
+/// The starts of a slice that is taken from every lane.
+ir::Operands with_lane_start(std::span<const Tensor> before, std::span<const Tensor> starts) {
+  ir::Operands operands(before.begin(), before.end());
+  if (!starts.empty())
+    operands.push_back(ir::make_constant(Literal::zeros({starts[0].dtype(), {}})));
+  else
+    operands.push_back(ir::make_constant(Literal::scalar(std::int32_t{0})));
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  return operands;
+}
+
+std::vector<Tensor> values_from(const BatchCall& c, std::size_t first) {
+  std::vector<Tensor> values;
+  for (std::size_t i = first; i < c.operands.size(); i++) values.push_back(c.x(i));
+  return values;
+}
+
+/// The starts as rows of an array s64[lanes, axes], clamped so that a part of `sizes` lies in
+/// `shape`.
+Tensor start_vectors(const BatchCall& c, std::size_t first, const Shape& shape,
+                     std::span<const std::int64_t> sizes) {
+  std::vector<Tensor> columns;
+  for (std::size_t i = first; i < c.operands.size(); i++) {
+    const std::size_t axis = i - first;
+    const Tensor start = wide_index(c.full(i), c.at());
+    const Tensor clamped = clamp(Operand(0, c.at()), Operand(start, c.at()),
+                                 Operand(shape[axis] - sizes[axis], c.at()));
+    columns.push_back(reshape(Operand(clamped, c.at()), {c.lanes(), 1}));
+  }
+  return concatenate(columns, 1, c.at());
+}
+
+std::vector<std::int64_t> numbers(std::int64_t first, std::int64_t count) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t i = 0; i < count; i++) all.push_back(first + i);
+  return all;
+}
+
+}  // namespace
+
+BatchValues dynamic_slice_batch(const BatchCall& c) {
+  const auto& sizes = c.node.attrs<DynamicSliceAttributes>().sizes;
+  const std::int64_t rank = c.type(0).rank();
+  if (!any_batched(c, 1)) {
+    const Tensor x = c.x(0);
+    return ir::all_batched({make(kDynamicSlice, with_lane_start({&x, 1}, values_from(c, 1)),
+                                 DynamicSliceAttributes{with_first(c.lanes(), sizes)}, c.at())});
+  }
+  const Tensor starts = start_vectors(c, 1, c.type(0).shape, sizes);
+  GatherDims dims{.offset_dims = numbers(1, rank), .index_vector_dim = 1};
+  if (!c.batched(0)) {
+    dims.start_index_map = numbers(0, rank);
+    return ir::all_batched(
+        {make(kGather, {c.x(0), starts}, GatherAttributes{dims, sizes}, c.at())});
+  }
+  dims.start_index_map = numbers(1, rank);
+  dims.operand_batching_dims = {0};
+  dims.start_indices_batching_dims = {0};
+  const std::int64_t one = std::min<std::int64_t>(c.lanes(), 1);
+  return ir::all_batched(
+      {make(kGather, {c.x(0), starts}, GatherAttributes{dims, with_first(one, sizes)}, c.at())});
+}
+
+BatchValues dynamic_update_slice_batch(const BatchCall& c) {
+  const std::int64_t rank = c.type(0).rank();
+  if (!any_batched(c, 2)) {
+    const std::array<Tensor, 2> both{c.full(0), c.full(1)};
+    return ir::all_batched(
+        {make(kDynamicUpdateSlice, with_lane_start(both, values_from(c, 2)), {}, c.at())});
+  }
+  const Tensor starts = start_vectors(c, 2, c.type(0).shape, c.type(1).shape.dims());
+  const ScatterDims dims{.update_window_dims = numbers(1, rank),
+                         .scatter_dims_to_operand_dims = numbers(1, rank),
+                         .index_vector_dim = 1,
+                         .input_batching_dims = {0},
+                         .scatter_indices_batching_dims = {0}};
+  return ir::all_batched(
+      {scatter(Operand(c.full(0), c.at()), Operand(starts, c.at()), Operand(c.full(1), c.at()),
+               dims, [](const Tensor&, const Tensor& update) { return update; })});
+}
+
+Tensor dynamic_update_slice_blend(const Node& node, std::span<const Tensor> operands,
+                                  const Tensor& active) {
+  const SourceLocation at = node.location();
+  const Tensor& update = operands[1];
+  // An update of all lanes; one at a lane's own place is a scatter.
+  if (update.shape()[0] != operands[0].shape()[0]) {
+    const Tensor updated =
+        make(kDynamicUpdateSlice, ir::Operands(operands.begin(), operands.end()), {}, at);
+    return where(Operand(ir::broadcast_lanes(active, updated.shape(), at), at),
+                 Operand(updated, at), Operand(operands[0], at));
+  }
+  ir::Operands place(operands.begin() + 1, operands.end());
+  place[0] = operands[0];
+  const Tensor before =
+      make(kDynamicSlice, std::move(place), DynamicSliceAttributes{update.shape().vector()}, at);
+  ir::Operands all(operands.begin(), operands.end());
+  all[1] = where(Operand(ir::broadcast_lanes(active, update.shape(), at), at), Operand(update, at),
+                 Operand(before, at));
+  return make(kDynamicUpdateSlice, std::move(all), {}, at);
+}
+
+BatchValues gather_batch(const BatchCall& c) {
+  const auto& [dims, sizes] = c.node.attrs<GatherAttributes>();
+  GatherDims batched = dims;
+  batched.offset_dims = behind_lanes(dims.offset_dims);
+  if (!c.batched(0)) {
+    batched.index_vector_dim++;
+    batched.start_indices_batching_dims = behind_lanes(dims.start_indices_batching_dims);
+    return ir::all_batched(
+        {make(kGather, {c.x(0), c.x(1)}, GatherAttributes{batched, sizes}, c.at())});
+  }
+  batched.collapsed_slice_dims = behind_lanes(dims.collapsed_slice_dims);
+  batched.start_index_map = behind_lanes(dims.start_index_map);
+  batched.operand_batching_dims = behind_lanes(dims.operand_batching_dims);
+  if (!c.batched(1)) {
+    batched.offset_dims = with_first(0, batched.offset_dims);
+    return ir::all_batched({make(kGather, {c.x(0), c.x(1)},
+                                 GatherAttributes{batched, with_first(c.lanes(), sizes)}, c.at())});
+  }
+  batched.index_vector_dim++;
+  batched.operand_batching_dims = with_first(0, batched.operand_batching_dims);
+  batched.start_indices_batching_dims =
+      with_first(0, behind_lanes(dims.start_indices_batching_dims));
+  const std::int64_t one = std::min<std::int64_t>(c.lanes(), 1);
+  return ir::all_batched(
+      {make(kGather, {c.x(0), c.x(1)}, GatherAttributes{batched, with_first(one, sizes)}, c.at())});
+}
+
+BatchValues scatter_batch(const BatchCall& c) {
+  const ScatterDims& dims = c.node.attrs<ScatterAttributes>().dims;
+  const std::size_t arrays = c.operands.size() / 2;
+  ScatterDims batched = dims;
+  batched.update_window_dims = behind_lanes(dims.update_window_dims);
+  batched.inserted_window_dims = behind_lanes(dims.inserted_window_dims);
+  batched.scatter_dims_to_operand_dims = behind_lanes(dims.scatter_dims_to_operand_dims);
+  batched.input_batching_dims = behind_lanes(dims.input_batching_dims);
+  if (c.batched(arrays)) {
+    batched.index_vector_dim++;
+    batched.input_batching_dims = with_first(0, batched.input_batching_dims);
+    batched.scatter_indices_batching_dims =
+        with_first(0, behind_lanes(dims.scatter_indices_batching_dims));
+  } else {
+    batched.update_window_dims = with_first(0, batched.update_window_dims);
+  }
+  ir::Operands operands = c.all_full();
+  operands[arrays] = c.x(arrays);
+  return ir::all_batched(ir::make_many(kScatter, std::move(operands), ScatterAttributes{batched},
+                                       c.at(), c.node.regions));
+}
+
+Tensor scatter_blend(const Node& node, std::span<const Tensor> operands, const Tensor& active) {
+  const SourceLocation at = node.location();
+  const ScatterDims& dims = node.attrs<ScatterAttributes>().dims;
+  const Tensor& indices = operands[1];
+  const auto leads = [](const std::vector<std::int64_t>& axes) {
+    return !axes.empty() && axes[0] == 0;
+  };
+  ir::Operands all(operands.begin(), operands.end());
+  const bool by_index =
+      leads(dims.input_batching_dims) && leads(dims.scatter_indices_batching_dims) &&
+      is_signed_integer(indices.dtype()) && !dims.scatter_dims_to_operand_dims.empty();
+  // Updates at negative places are dropped.
+  if (by_index) {
+    all[1] = where(Operand(ir::broadcast_lanes(active, indices.shape(), at), at),
+                   Operand(indices, at), Operand(-1, at));
+  }
+  const Tensor updated = make(kScatter, std::move(all), node.attributes, at, node.regions);
+  if (by_index) return updated;
+  return where(Operand(ir::broadcast_lanes(active, updated.shape(), at), at), Operand(updated, at),
+               Operand(operands[0], at));
+}
+
+}  // namespace rondo::ops

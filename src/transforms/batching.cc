@@ -1,0 +1,175 @@
+#include "transforms/batching.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "fmt/format.h"
+#include "ir/function_data.h"
+#include "ir/region.h"
+#include "transforms/tangents.h"
+
+namespace rondo::transforms {
+
+namespace {
+
+using ir::BatchCall;
+using ir::BatchValue;
+using ir::BatchValues;
+
+[[noreturn]] void cannot_batch(const Node& node) {
+  throw TraceError(
+      fmt::format("{}: vmap cannot batch this op{}{}\n  at {}\n  Keep what it computes with the "
+                  "same in all lanes, or map over them with rondo::map.",
+                  node.op->name, node.op->not_batched.empty() ? "" : ": ", node.op->not_batched,
+                  node.location().str()),
+      node.location());
+}
+
+/// The results of a function's nodes that something depends on.
+absl::flat_hash_set<ValueKey> used_values(const Function& function) {
+  absl::flat_hash_set<ValueKey> used;
+  for (const Tensor& output : function.outputs()) used.insert(ValueKey(output));
+  for (const Node* node : function.body()) {
+    for (const Tensor& operand : node->operands) used.insert(ValueKey(operand));
+  }
+  return used;
+}
+
+}  // namespace
+
+BatchValues Batcher::batch(const Function& function, std::span<const BatchValue> arguments,
+                           const Tensor& active) {
+  struct Restore {
+    Tensor& place;
+    Tensor value;
+    ~Restore() { place = value; }
+  } const restore{active_, std::exchange(active_, active)};
+  absl::flat_hash_map<ValueKey, BatchValue> known;
+  for (std::size_t i = 0; i < arguments.size(); i++)
+    known.insert_or_assign(ValueKey(function.parameters()[i]), arguments[i]);
+  const auto value_of = [&](const Tensor& tensor) {
+    const auto found = known.find(ValueKey(tensor));
+    return found == known.end() ? BatchValue{tensor} : found->second;  // a constant
+  };
+  const absl::flat_hash_set<ValueKey> used = used_values(function);
+  for (const Node* node : function.body()) {
+    if (ir::is_constant(node)) continue;
+    BatchValues operands;
+    for (const Tensor& operand : node->operands) operands.push_back(value_of(operand));
+    Flags used_results;
+    for (std::uint32_t r = 0; r < node->types.size(); r++)
+      used_results.push_back(used.contains(ValueKey(node, r)));
+    BatchValues results = batch_node(*node, operands, used_results);
+    for (std::uint32_t r = 0; r < results.size(); r++)
+      known.insert_or_assign(ValueKey(node, r), std::move(results[r]));
+  }
+  BatchValues outputs;
+  for (const Tensor& output : function.outputs()) outputs.push_back(value_of(output));
+  return outputs;
+}
+
+BatchValues Batcher::batch_node(const Node& node, const BatchValues& operands, const Flags& used) {
+  const ir::LocationScope scope(node.location());
+  const bool any = std::any_of(operands.begin(), operands.end(),
+                               [](const BatchValue& value) { return value.batched; });
+  if (!any && !asks_for_lanes(node)) {
+    ir::Operands same;
+    for (const BatchValue& operand : operands) same.push_back(operand.value);
+    const Tensor copy = ir::make_typed(*node.op, std::move(same), node.attributes, node.types,
+                                       node.location(), node.regions);
+    BatchValues results;
+    for (std::uint32_t r = 0; r < node.types.size(); r++)
+      results.push_back({Tensor::of(copy.node(), r)});
+    return results;
+  }
+  const BatchCall call{node, operands, used, *this};
+  BatchValues results;
+  if (!node.op->not_batched.empty())
+    cannot_batch(node);
+  else if (node.op->batch)
+    results = node.op->batch(call);
+  else if (node.op->elementwise)
+    results = ir::batch_alike(call);
+  else if (node.op->expand)
+    results = batch_expanded(call, node.op->expand);
+  else
+    cannot_batch(node);
+  for (std::size_t r = 0; r < results.size(); r++) {
+    const TensorType meant =
+        results[r].batched ? ir::with_lanes(node.types[r], lanes_) : node.types[r];
+    if (results[r].value.type() == meant) continue;
+    throw InternalError(fmt::format("{}: its batching rule gives {} for {}", node.op->name,
+                                    results[r].value.type().str(), meant.str()),
+                        node.location());
+  }
+  return results;
+}
+
+BatchValues Batcher::batch_expanded(const BatchCall& call, ir::ExpandRule rule) {
+  const std::string name(call.node.op->name);
+  ir::RegionTracer tracer(name, "the expansion of " + name, call.at());
+  std::vector<Tensor> params, arguments;
+  for (std::size_t i = 0; i < call.operands.size(); i++) {
+    params.push_back(tracer.param(call.type(i), "operand"));
+    arguments.push_back(ir::is_constant(call.x(i).node()) ? call.x(i) : params.back());
+  }
+  std::vector<Tensor> results = rule(call.node, arguments);
+  const Function function = Function::make(name, std::move(params), std::move(results));
+  return batch(function, call.operands, active_);
+}
+
+Flags Batcher::batched_of_node(const Node& node, const Flags& operands) {
+  if (node.op->batched) return node.op->batched(node, operands, *this);
+  return Flags(node.types.size(), any_of(operands) || asks_for_lanes(node));
+}
+
+Flags Batcher::batched_results(const Function& function, const Flags& parameters) {
+  const auto key = std::pair(function.identity(), parameters);
+  if (const auto found = known_flags_.find(key); found != known_flags_.end()) return found->second;
+  absl::flat_hash_set<ValueKey> batched;
+  for (std::size_t i = 0; i < parameters.size(); i++) {
+    if (parameters[i]) batched.insert(ValueKey(function.parameters()[i]));
+  }
+  for (const Node* node : function.body()) {
+    Flags operands;
+    for (const Tensor& operand : node->operands)
+      operands.push_back(batched.contains(ValueKey(operand)));
+    if (!any_of(operands) && !asks_for_lanes(*node)) continue;
+    const Flags results = batched_of_node(*node, operands);
+    for (std::uint32_t r = 0; r < results.size(); r++) {
+      if (results[r]) batched.insert(ValueKey(node, r));
+    }
+  }
+  Flags flags;
+  for (const Tensor& output : function.outputs())
+    flags.push_back(batched.contains(ValueKey(output)));
+  kept_.push_back(function);
+  known_flags_.insert_or_assign(key, flags);
+  return flags;
+}
+
+bool Batcher::asks_for_lanes(const Node& node) {
+  if (node.op->axis_name) return !axis_name_.empty() && node.op->axis_name(node) == axis_name_;
+  if (axis_name_.empty()) return false;
+  return std::any_of(node.regions.begin(), node.regions.end(),
+                     [&](const Function& region) { return asks_for_lanes(region); });
+}
+
+bool Batcher::asks_for_lanes(const Function& function) {
+  if (const auto found = asks_.find(function.identity()); found != asks_.end())
+    return found->second;
+  bool asks = false;
+  for (const Node* node : function.body()) asks = asks || asks_for_lanes(*node);
+  kept_.push_back(function);
+  asks_.insert_or_assign(function.identity(), asks);
+  return asks;
+}
+
+void Batcher::note(const Node& node, std::string text) {
+  BatchNote note{node.location(), std::string(node.op->name), std::move(text)};
+  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end())
+    notes_.push_back(std::move(note));
+}
+
+}  // namespace rondo::transforms

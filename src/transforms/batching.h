@@ -1,0 +1,58 @@
+// The driver of batching: walks a program once and calls the batching rules of its records.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "ir/batch.h"
+
+namespace rondo::transforms {
+
+/// What explain_batching tells of a node.
+struct BatchNote {
+  SourceLocation at;
+  std::string op;
+  std::string text;
+  bool operator==(const BatchNote& other) const {
+    return at.str() == other.at.str() && op == other.op && text == other.text;
+  }
+};
+
+/// Batches programs for one axis of lanes.
+class Batcher final : public ir::Batching {
+ public:
+  Batcher(std::int64_t lanes, std::string axis_name)
+      : lanes_(lanes), axis_name_(std::move(axis_name)) {}
+
+  std::int64_t lanes() const override { return lanes_; }
+  const std::string& axis_name() const override { return axis_name_; }
+  const Tensor& active() const override { return active_; }
+  ir::BatchValues batch(const Function& function, std::span<const ir::BatchValue> arguments,
+                        const Tensor& active) override;
+  ir::Flags batched_results(const Function& function, const ir::Flags& parameters) override;
+  ir::BatchValues batch_expanded(const ir::BatchCall& call, ir::ExpandRule rule) override;
+  bool has_collectives(const Function& function) override { return asks_for_lanes(function); }
+  void note(const ir::Node& node, std::string text) override;
+
+  const std::vector<BatchNote>& notes() const { return notes_; }
+
+ private:
+  ir::BatchValues batch_node(const ir::Node& node, const ir::BatchValues& operands,
+                             const ir::Flags& used);
+  ir::Flags batched_of_node(const ir::Node& node, const ir::Flags& operands);
+  /// Does it hold collectives over this axis, at any depth?
+  bool asks_for_lanes(const ir::Node& node);
+  bool asks_for_lanes(const Function& function);
+
+  std::int64_t lanes_;
+  std::string axis_name_;
+  Tensor active_;
+  std::vector<BatchNote> notes_;
+  // By the identity of functions, which are kept so that it stays taken.
+  std::vector<Function> kept_;
+  absl::flat_hash_map<const void*, bool> asks_;
+  absl::flat_hash_map<std::pair<const void*, ir::Flags>, ir::Flags> known_flags_;
+};
+
+}  // namespace rondo::transforms

@@ -1,0 +1,155 @@
+// Loops and branches under vmap, against the plain loop over lanes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "batching/lanes.h"
+#include "support/expect.h"
+
+namespace rondo {
+namespace {
+
+using testing::expect_like_loop;
+using testing::expect_values;
+
+TEST(BatchedWhile, StopsEachLaneAtItsOwnTime) {
+  const auto f = vmap([](Tensor x) {
+    return while_loop([](Tensor v) { return v < 3; }, [](Tensor v) { return v + 2; }, x);
+  });
+  expect_values<int>(f(constant({0, 1, 2, 3})), {4}, {4, 3, 4, 3});
+}
+
+TEST(BatchedWhile, TakesALimitOfEachLaneFromOutside) {
+  const auto f = vmap([](Tensor limit) {
+    return while_loop([&](Tensor v) { return v < limit; }, [](Tensor v) { return v + 2; },
+                      Tensor(0));
+  });
+  expect_values<int>(f(constant({1, 3})), {2}, {2, 4});
+}
+
+TEST(BatchedWhile, CountsCollatzTripsOfEachLane) {
+  const auto f = jit(vmap([](Tensor n) {
+    return std::get<1>(while_loop([](Tensor v, Tensor) { return v != 1; },
+                                  [](Tensor v, Tensor count) {
+                                    return std::tuple(where(v % 2 == 0, v / 2, 3 * v + 1),
+                                                      count + 1);
+                                  },
+                                  std::tuple(n, Tensor(0))));
+  }));
+  std::vector<std::int64_t> starts;
+  std::vector<int> trips;
+  for (std::int64_t start = 1; start <= 1000; start++) {
+    starts.push_back(start);
+    int count = 0;
+    for (std::int64_t n = start; n != 1; n = n % 2 == 0 ? n / 2 : 3 * n + 1) count++;
+    trips.push_back(count);
+  }
+  expect_values<int>(f(constant(starts, {1000})), {1000}, trips);
+}
+
+// What the body makes of a lane after its end is infinite, then NaN; the lane keeps its bits.
+TEST(BatchedWhile, FreezesLanesThatAreDone) {
+  const auto f = [](std::span<const Tensor> x) -> std::vector<Tensor> {
+    return {
+        std::get<0>(while_loop([](Tensor v, Tensor) { return v > 0.5f; },
+                               [](Tensor v, Tensor w) { return std::tuple(v - 1, log(v - 1) * w); },
+                               std::tuple(x[0], x[0])))};
+  };
+  expect_like_loop(f, {Literal::from<float>(std::vector<float>{0.25f, 1.f, 3.f, 7.5f}, {4})}, {0});
+}
+
+TEST(BatchedWhile, KeepsACounterThatNoLaneOwns) {
+  const auto f = [](Tensor x, Tensor rows) {
+    return vmap(
+        [](Tensor start, Tensor table) {
+          return std::get<1>(
+              while_loop([](Tensor i, Tensor v) { return (i < 8) & (v < 10); },
+                         [&](Tensor i, Tensor v) { return std::tuple(i + 1, v + table[i]); },
+                         std::tuple(Tensor(0), start)));
+        },
+        {.in_axes = {0, std::nullopt}})(x, rows);
+  };
+  const Function function = trace(f, f32({3}), f32({8}));
+  // The counter stays a scalar: what is read is a slice, not a gather.
+  const std::string text = to_hlo_text(function);
+  EXPECT_EQ(text.find("gather("), std::string::npos) << text;
+  expect_values<float>(
+      compile(function).run(
+          {Literal::from<float>(std::vector<float>{0, 9, 20}, {3}),
+           Literal::from<float>(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}, {8})})[0],
+      {3}, {10, 10, 20});
+}
+
+TEST(BatchedScan, StaysAScan) {
+  const auto f = [](std::span<const Tensor> x) -> std::vector<Tensor> {
+    const auto [carry, ys] =
+        scan([&](Tensor c, Tensor v) { return std::pair(c + v * x[2], c * v); }, x[0], x[1]);
+    return {carry, ys};
+  };
+  const Literal init = Literal::from<float>(std::vector<float>{1, 2, 3}, {3});
+  const Literal xs =
+      Literal::from<float>(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {3, 4});
+  const Literal one = Literal::scalar(2.0f),
+                four = Literal::from<float>(std::vector<float>{1, 2, 3, 4}, {4});
+  expect_like_loop(f, {init, xs, one}, {0, 0, std::nullopt});
+  expect_like_loop(f, {init, four, one}, {0, std::nullopt, std::nullopt});
+  expect_like_loop(f, {one, xs, one}, {std::nullopt, 0, std::nullopt});
+  expect_like_loop(f, {one, four, init}, {std::nullopt, std::nullopt, 0});
+}
+
+TEST(BatchedFori, TakesBoundsOfEachLane) {
+  for (const bool reverse : {false, true}) {
+    for (const std::int64_t step : {1, 3}) {
+      const auto f = [=](std::span<const Tensor> x) -> std::vector<Tensor> {
+        return {fori_loop(x[0], x[1], [](Tensor i, Tensor v) { return v * 3 + i; }, x[2],
+                          {.step = step, .reverse = reverse})};
+      };
+      const Literal low = Literal::from<int>(std::vector<int>{0, 2, -3, 5}, {4});
+      const Literal high = Literal::from<int>(std::vector<int>{7, 2, 4, 1}, {4});
+      const Literal start = Literal::from<int>(std::vector<int>{1, 2, 3, 4}, {4});
+      const Literal zero = Literal::scalar(0), six = Literal::scalar(6);
+      expect_like_loop(f, {zero, six, start}, {std::nullopt, std::nullopt, 0});
+      expect_like_loop(f, {zero, high, start}, {std::nullopt, 0, 0});
+      expect_like_loop(f, {low, six, start}, {0, std::nullopt, 0});
+      expect_like_loop(f, {low, high, zero}, {0, 0, std::nullopt});
+    }
+  }
+}
+
+TEST(BatchedBranch, TakesTheBranchOfEachLane) {
+  const auto f = [](std::span<const Tensor> x) -> std::vector<Tensor> {
+    return {cond(
+                x[0] > 0, [](Tensor v, Tensor w) { return log(v) * w; },
+                [](Tensor v, Tensor w) { return exp(v) + w; }, x[0], x[1]),
+            switch_case(convert(x[0], DType::kS32),
+                        std::tuple([](Tensor v) { return v; }, [](Tensor v) { return v * 2; },
+                                   [](Tensor v) { return v * v; }),
+                        x[1])};
+  };
+  const Literal x = Literal::from<float>(std::vector<float>{-1, 0.5f, 1, 2, 7}, {5});
+  const Literal w = Literal::from<float>(std::vector<float>{1, 2, 3, 4, 5}, {5});
+  const Literal one = Literal::scalar(1.5f);
+  expect_like_loop(f, {x, w}, {0, 0});
+  expect_like_loop(f, {x, one}, {0, std::nullopt});
+  expect_like_loop(f, {one, w}, {std::nullopt, 0});
+}
+
+// The loop in a branch ends for the lanes that take it only.
+TEST(BatchedBranch, LoopsInABranchRunForLanesThatTakeIt) {
+  const auto f = [](std::span<const Tensor> x) -> std::vector<Tensor> {
+    return {cond(
+        x[0] > 0,
+        [](Tensor v) {
+          return while_loop([](Tensor u) { return u != 0; }, [](Tensor u) { return u - 1; }, v);
+        },
+        [](Tensor v) { return v; }, x[0])};
+  };
+  expect_like_loop(f, {Literal::from<float>(std::vector<float>{-0.5f, 3, 1, -2.25f}, {4})}, {0});
+}
+
+}  // namespace
+}  // namespace rondo

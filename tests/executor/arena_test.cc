@@ -1,0 +1,47 @@
+#include "executor/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/program_generator.h"
+
+namespace rondo::executor {
+namespace {
+
+TEST(Arena, GivesNoPlaceTwiceAndAllOfItBack) {
+  rondo::testing::Dice dice(3);
+  struct Block {
+    std::int64_t offset, bytes;
+  };
+  Arena arena;
+  std::vector<Block> blocks;
+  std::int64_t most = 0, used = 0;
+  for (int i = 0; i < 3000; i++) {
+    if (blocks.size() < 60 && dice.chance(55)) {
+      const std::int64_t bytes = dice.number(0, 900);
+      const std::int64_t offset = arena.allocate(bytes);
+      EXPECT_EQ(offset % Arena::kAlignment, 0);
+      for (const Block& other : blocks)
+        ASSERT_TRUE(offset + bytes <= other.offset || other.offset + other.bytes <= offset);
+      blocks.push_back({offset, bytes});
+      used += bytes;
+      most = std::max(most, used);
+    } else if (!blocks.empty()) {
+      const auto chosen =
+          static_cast<std::size_t>(dice.number(0, static_cast<std::int64_t>(blocks.size()) - 1));
+      arena.release(blocks[chosen].offset, blocks[chosen].bytes);
+      used -= blocks[chosen].bytes;
+      blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(chosen));
+    }
+  }
+  EXPECT_LT(arena.size(), 3 * most);
+  for (const Block& block : blocks) arena.release(block.offset, block.bytes);
+  // What is free is one piece again.
+  const std::int64_t size = arena.size();
+  EXPECT_EQ(arena.allocate(size), 0);
+  EXPECT_EQ(arena.size(), size);
+}
+
+}  // namespace
+}  // namespace rondo::executor
