@@ -459,7 +459,9 @@ TEST(TraceCost, OfAGradientIsLinearInTheDepthOfLoops) {
   const auto nodes = [](int depth) {
     return trace(grad([&](Tensor x) { return nested(depth, x, false); }), f64()).stats().nodes;
   };
-  EXPECT_LT(nodes(40), 9 * nodes(5));
+  // Twenty levels more cost the same wherever they are added, but for a few nodes at the ends.
+  const std::int64_t first = nodes(20);
+  EXPECT_LT(nodes(60) - nodes(40), 1.05 * static_cast<double>(nodes(40) - first));
 }
 
 TEST(Cost, OfACheckpointedRowUpdateIsItsRow) {
