@@ -135,8 +135,8 @@ class RONDO_API Literal {
   Literal reinterpreted(const TensorType& type) &&;
 
   /// NumPy's .npy format, versions 1 to 3 (numpy.lib.format). Reads little-endian arrays of the
-  /// dtypes here, those in Fortran order too (into C order); bf16 is type V2. Throws ParseError naming the file and what is wrong with
-  /// it, ExecutionError where memory is short.
+  /// dtypes here, those in Fortran order too (into C order); bf16 is type V2. Throws ParseError
+  /// naming the file and what is wrong with it, ExecutionError where memory is short.
   static Literal load_npy(const std::string& path);
   /// Throws ExecutionError if the file cannot be written.
   void save_npy(const std::string& path) const;

@@ -8,7 +8,6 @@
 namespace rondo {
 namespace {
 
-
 /// The host type of a dtype, as it stands in C++.
 const char* host_type_name(DType dtype) {
   switch (dtype) {

@@ -1,5 +1,5 @@
-// What a scan stacks for its backward pass, counted in the program that runs, and what the program says
-// about that beforehand.
+// What a scan stacks for its backward pass, counted in the program that runs, and what the program
+// says about that beforehand.
 #include <cmath>
 #include <utility>
 #include <vector>

@@ -1,6 +1,6 @@
 // Body evaluations of reverse mode through a hundred thousand trips with few slots, against the
-// bounds of the binomial split beyond the reach of the slots (the backward pass of A. Griewank and A.
-// Walther's "revolve", 2000, after Q. Wang, P. Moin and G. Iaccarino's forward schedule, 2009).
+// bounds of the binomial split beyond the reach of the slots (the backward pass of A. Griewank and
+// A. Walther's "revolve", 2000, after Q. Wang, P. Moin and G. Iaccarino's forward schedule, 2009).
 #include <gtest/gtest.h>
 
 #include <cmath>

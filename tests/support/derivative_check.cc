@@ -26,8 +26,8 @@ std::string derivative_error(const TensorsFunction& f, const std::vector<Literal
   comparison.rtol = check.rtol;
   comparison.atol = check.atol;
   comparison.seed = check.seed;
-  return gradient_check::derivative_failure(callable, named({at.begin(), at.end()}, "x"), comparison,
-                                        {});
+  return gradient_check::derivative_failure(callable, named({at.begin(), at.end()}, "x"),
+                                            comparison, {});
 }
 
 }  // namespace rondo::testing

@@ -23,8 +23,8 @@ class XlaError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A process with XLA in it: a child of the server that listens at RONDO_XLA_SOCKET, if there is one,
-/// else one of its own. The environment variable RONDO_XLA_PYTHON names a Python that has the
+/// A process with XLA in it: a child of the server that listens at RONDO_XLA_SOCKET, if there is
+/// one, else one of its own. The environment variable RONDO_XLA_PYTHON names a Python that has the
 /// packages of tests/xla/requirements.txt; without it `python3` is tried.
 class XlaOracle {
  public:

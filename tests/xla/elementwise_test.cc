@@ -135,8 +135,8 @@ std::vector<UnaryCase> unary_cases() {
   for (const UnaryCase& each : cases)
     seen.merge(trace(each.op, TensorType{each.dtypes[0], {1}}).stats().ops);
   for (const ir::OpDef* op : elementwise_ops_but(seen, 1)) {
-    cases.push_back(
-        {std::string(op->name), [op](const Tensor& x) { return apply_op(*op, {x}); }, dtypes_of(*op)});
+    cases.push_back({std::string(op->name), [op](const Tensor& x) { return apply_op(*op, {x}); },
+                     dtypes_of(*op)});
   }
   return cases;
 }

@@ -205,7 +205,8 @@ TEST_F(XlaGradient, OfCheckpointsAndRulesOfTheUsers) {
 }
 
 TEST_F(XlaGradient, OfSecondOrder) {
-  // The backward pass of a backward pass by slots is a large program: XLA takes seconds to compile one.
+  // The backward pass of a backward pass by slots is a large program: XLA takes seconds to compile
+  // one.
   const Literal x = row<double>({0.4, -0.9});
   for (const LoopKind kind : {LoopKind::kWhile, LoopKind::kScan}) {
     for (const Checkpoint policy : {Checkpoint::automatic(), Checkpoint::online(2)}) {

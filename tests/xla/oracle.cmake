@@ -68,7 +68,7 @@ endforeach()
 
 # Other programs, with everything that they run compared with XLA as well (watch/watch.cc).
 set_source_files_properties(
-  "${PROJECT_SOURCE_DIR}/src/interpreter/execute.cc" TARGET_DIRECTORY rondo
+  "${PROJECT_SOURCE_DIR}/src/run/execute.cc" TARGET_DIRECTORY rondo
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON) # --wrap sees no calls within one unit
 #   rondo_watch_with_xla(TARGET [ENVIRONMENT_VARIABLE=VALUE]...)
 function(rondo_watch_with_xla target)
