@@ -70,7 +70,7 @@ void RegionPlan::choose_in_line(const Function& region) {
         case Form::kReduction:
           if (i != 0) fits[operand] = false;
           break;
-        case Form::kWhile:
+        case Form::kLoop:
           // A carry's first value is written where the loop carries it.
           if (i >= ir::region_layout(&node)->carries) fits[operand] = false;
           break;
