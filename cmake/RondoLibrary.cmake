@@ -71,7 +71,8 @@ endif()
 # 105593 is of this kind). clang++ and the sanitizers look for what the warning is about.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set_property(SOURCE "${PROJECT_SOURCE_DIR}/src/executor/lowering.cc"
-               APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized)
+                      "${PROJECT_SOURCE_DIR}/src/native/lane_blocks.cc"
+               APPEND PROPERTY COMPILE_OPTIONS -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
 
 if(RONDO_UNITY_BUILD)

@@ -84,7 +84,7 @@ template <auto single, auto wide>
 Element libm_element(const ElementCall& c) {
   return computed(c, [](lower::Builder& b, std::span<const Value> x) {
     const bool narrow = b.type(x[0]) == lower::Type::kF32;
-    if constexpr (std::is_invocable_v<decltype(single), float>)
+    if constexpr (requires { single(1.0f); })
       return narrow ? b.math_call(lower::Function1F32(single), x[0])
                     : b.math_call(lower::Function1F64(wide), x[0]);
     else
