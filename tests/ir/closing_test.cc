@@ -25,13 +25,14 @@ thread_local std::size_t largest_request = 0;
 
 // Without a sanitizer, which has an allocator of its own, this program sees what is asked for.
 #if !defined(RONDO_TEST_SANITIZED)
-void* operator new(std::size_t size) {
+// Not inlined, or g++ sees `free` meet what it takes for the usual `new`.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   largest_request = std::max(largest_request, size);
   if (void* block = std::malloc(size)) return block;
   throw std::bad_alloc();
 }
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 #endif
 
 namespace rondo::testing {

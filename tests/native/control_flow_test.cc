@@ -96,6 +96,7 @@ TEST(NativeLoops, PollingCallsAttendAndKeepsEveryValue) {
       // Whatever a C++ function may change, it does.
       volatile double junk[16];
       for (int i = 0; i < 16; i++) junk[i] = std::sin(static_cast<double>(i));
+      if (junk[3] > 1) return false;  // no sine is
       calls++;
       return loop == 0 && f->trips[0] < 50;
     };
