@@ -35,7 +35,7 @@ int main() {
 
   // Mistakes are found while the program is recorded, and say what to do.
   try {
-    x + rondo::full(rondo::f32({5}), 0.5);
+    (void)(x + rondo::full(rondo::f32({5}), 0.5));
   } catch (const rondo::TraceError& error) {
     std::cout << "error:    " << error.what() << "\n";
   }

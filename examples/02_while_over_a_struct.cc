@@ -34,11 +34,11 @@ int main() {
 
   // A carry must keep its types. The error names the field.
   try {
-    rondo::while_loop([](Ball b) { return b.height > 0; },
-                      [](Ball b) {
-                        return Ball{b.time, b.height, convert(b.speed, rondo::DType::kF64)};
-                      },
-                      Ball{0.0f, 1.0f, 0.0f});
+    (void)rondo::while_loop([](Ball b) { return b.height > 0; },
+                            [](Ball b) {
+                              return Ball{b.time, b.height, convert(b.speed, rondo::DType::kF64)};
+                            },
+                            Ball{0.0f, 1.0f, 0.0f});
   } catch (const rondo::TraceError& error) {
     std::cout << error.what() << "\n";
   }

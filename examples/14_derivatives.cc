@@ -67,7 +67,7 @@ int main() {
 
   // What has no derivative says so: an integer. (With the place, which is left out here.)
   try {
-    rondo::grad(f)(2);
+    (void)rondo::grad(f)(2);
   } catch (const rondo::TraceError& error) {
     const std::string message = error.what();
     std::cout << message.substr(0, message.find('\n')) << "\n";

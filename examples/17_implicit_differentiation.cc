@@ -87,7 +87,7 @@ int main() {
 
   // The rule goes backwards only. (custom_jvp gives one that serves both ways.)
   try {
-    rondo::jvp(equilibrium, std::tuple(w, b), std::tuple(w, b));
+    (void)rondo::jvp(equilibrium, std::tuple(w, b), std::tuple(w, b));
   } catch (const rondo::TraceError& error) {
     std::cout << error.what() << "\n";
   }

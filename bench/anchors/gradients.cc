@@ -49,7 +49,7 @@ void thermal_gradients() {
         });
   }
   time_it("first_call_grad", "ms", [] {
-    rondo::jit(rondo::value_and_grad<0, 1, 2>(thermal_loss(20)))(33.3f, 33.3f, 70.0f);
+    (void)rondo::jit(rondo::value_and_grad<0, 1, 2>(thermal_loss(20)))(33.3f, 33.3f, 70.0f);
   });
 }
 
