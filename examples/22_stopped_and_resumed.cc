@@ -3,7 +3,7 @@
 // A run that a stop token ends throws Stopped, with the state of its outermost loop between two
 // trips. The state is saved as an .npz, which NumPy reads as well, and the loop begins again from
 // it: what matters is that all that a trip depends on is in the carry, the number of the step too.
-#include <unistd.h>
+#include <semaphore.h>
 
 #include <csignal>
 #include <cstdio>
@@ -34,16 +34,16 @@ Orbit swing(Orbit start, Tensor steps) {
                            start, {.name = "swing"});
 }
 
+sem_t interrupted;
+
 int main() {
-  // SIGINT goes to a thread of its own, where a stop may be requested: in a handler it may not.
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);
+  // A handler may not request a stop, but it may post a semaphore, for which a thread waits.
+  sem_init(&interrupted, 0, 0);
+  std::signal(SIGINT, [](int) { sem_post(&interrupted); });
   std::stop_source stop;
   std::jthread listener([&] {
-    int signal = 0;
-    sigwait(&interrupts, &signal);
+    while (sem_wait(&interrupted) != 0) {
+    }
     stop.request_stop();
   });
 
@@ -56,7 +56,7 @@ int main() {
   rondo::RunOptions options{.stop_token = stop.get_token()};
   options.on_tap = [&](std::string_view, const Literal& step) {
     if (step.item<int>() != 1000) return;
-    kill(getpid(), SIGINT);
+    std::raise(SIGINT);
     while (!stop.stop_requested()) std::this_thread::yield();
   };
   try {

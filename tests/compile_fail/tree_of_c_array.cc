@@ -1,4 +1,4 @@
-// EXPECT: a C array is none; use std::array
+// SOMEWHERE: a C array is none; use std::array
 #include <array>
 
 #include "rondo/tensor.h"

@@ -1,4 +1,4 @@
-// EXPECT: more than 64 fields
+// SOMEWHERE: more than 64 fields
 #include "rondo/tensor.h"
 #include "rondo/tree.h"
 

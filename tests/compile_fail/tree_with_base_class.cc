@@ -1,4 +1,4 @@
-// EXPECT: this struct has a base class.*tree_fields
+// SOMEWHERE: this struct has a base class.*tree_fields
 #include <tuple>
 
 #include "rondo/tensor.h"
