@@ -132,8 +132,10 @@ std::vector<DType> dtypes_of(const ir::OpDef& op) {
 std::vector<UnaryCase> unary_cases() {
   std::vector<UnaryCase> cases = named_unary_cases();
   std::map<std::string, std::int64_t> seen;
-  for (const UnaryCase& each : cases)
-    seen.merge(trace(each.op, TensorType{each.dtypes[0], {1}}).stats().ops);
+  for (const UnaryCase& each : cases) {
+    for (const DType dtype : each.dtypes)
+      seen.merge(trace(each.op, TensorType{dtype, {1}}).stats().ops);
+  }
   for (const ir::OpDef* op : elementwise_ops_but(seen, 1)) {
     cases.push_back({std::string(op->name), [op](const Tensor& x) { return apply_op(*op, {x}); },
                      dtypes_of(*op)});
@@ -145,8 +147,10 @@ std::vector<BinaryCase> binary_cases() {
   std::vector<BinaryCase> cases = named_binary_cases();
   std::map<std::string, std::int64_t> seen;
   for (const BinaryCase& each : cases) {
-    const TensorType type{each.dtypes[0], {1}};
-    seen.merge(trace(each.op, type, type).stats().ops);
+    for (const DType dtype : each.dtypes) {
+      const TensorType type{dtype, {1}};
+      seen.merge(trace(each.op, type, type).stats().ops);
+    }
   }
   for (const ir::OpDef* op : elementwise_ops_but(seen, 2)) {
     cases.push_back({std::string(op->name),
