@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <string>
@@ -74,7 +75,7 @@ class Buffers {
   };
   static Bytes copy(std::span<const std::byte> from) {
     Bytes out(from.size());
-    std::memcpy(out.data(), from.data(), from.size());
+    std::copy(from.begin(), from.end(), out.data());
     return out;
   }
 
