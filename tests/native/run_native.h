@@ -36,7 +36,8 @@ class Buffers {
   template <class T>
   std::vector<T> result(std::size_t index) {
     std::vector<T> out(results_[index].size / sizeof(T));
-    std::memcpy(static_cast<void*>(out.data()), results_[index].data(), out.size() * sizeof(T));
+    if (!out.empty())
+      std::memcpy(static_cast<void*>(out.data()), results_[index].data(), out.size() * sizeof(T));
     return out;
   }
 
