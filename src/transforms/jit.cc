@@ -17,8 +17,6 @@
 
 namespace rondo::detail {
 
-namespace {
-
 /// What tells one program of a jitted function from another: the structure of its arguments, and
 /// the types of their leaves.
 struct ProgramKey {
@@ -39,6 +37,8 @@ struct ProgramKey {
     return static_cast<std::int64_t>(size);
   }
 };
+
+namespace {
 
 ProgramKey key_of(const JitCache::Call& call) {
   ProgramKey key{call.structure, {}};
