@@ -7,6 +7,9 @@
 
 #if defined(RONDO_SHARED)
 #define RONDO_API __attribute__((visibility("default")))
+// The same in a list of standard attributes, which a class cannot have beside the other form.
+#define RONDO_VISIBLE gnu::visibility("default"),
 #else
 #define RONDO_API
+#define RONDO_VISIBLE
 #endif

@@ -80,9 +80,8 @@ struct Scalar {
 /// Outside a traced function a tensor is lazy: ops on it record a graph, and eval() runs it.
 /// Inside, it stands for a value that is known only when the traced program runs. A
 /// default-constructed tensor is empty; using it throws TraceError.
-class [[nodiscard(
-    "rondo: no op changes a tensor, and what nothing uses does not run: use the result")]] RONDO_API
-    Tensor {
+class[[RONDO_VISIBLE nodiscard(
+    "rondo: no op changes a tensor, and what nothing uses does not run: use the result")]] Tensor {
  public:
   Tensor() noexcept = default;
   /// A scalar of the C++ type's dtype: `Tensor(1)` is s32[], `Tensor(2.5f)` f32[].
