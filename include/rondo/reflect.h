@@ -200,15 +200,10 @@ constexpr Reflection reflection_of() {
 template <class T>
 inline constexpr Reflection kReflection = reflection_of<T>();
 
-// Says why T cannot be taken apart, and what to do about it.
+// Says why an aggregate T cannot be taken apart, and what to do about it.
 template <class T>
 constexpr void assert_reflectable() {
   constexpr Reflection reflection = kReflection<T>;
-  static_assert(reflection != Reflection::kNotAnAggregate,
-                "rondo: this type is not an aggregate (it has a constructor, a private member or a "
-                "virtual function, or is no struct), so its fields cannot be listed: make it a "
-                "plain struct, or give it a function tree_fields(T&) that returns std::tie of its "
-                "fields.");
   static_assert(
       reflection != Reflection::kFieldWithoutDefault && reflection != Reflection::kReferenceField,
       "rondo: a field of this struct is a reference, or cannot be initialised from {} "
@@ -316,8 +311,14 @@ inline constexpr auto kFieldNames =
 template <class T>
 constexpr std::size_t field_count() {
   using Struct = std::remove_cvref_t<T>;
+  using detail::Reflection;
+  static_assert(detail::kReflection<Struct> != Reflection::kNotAnAggregate,
+                "rondo: this type is not an aggregate (it has a constructor, a private member or a "
+                "virtual function, or is no struct), so its fields cannot be listed: make it a "
+                "plain struct, or give it a function tree_fields(T&) that returns std::tie of its "
+                "fields.");
   detail::assert_reflectable<Struct>();
-  if constexpr (detail::kReflection<Struct> == detail::Reflection::kYes) {
+  if constexpr (detail::kReflection<Struct> == Reflection::kYes) {
     return detail::count_fields<Struct>();
   } else {
     return 0;

@@ -204,34 +204,110 @@ constexpr bool is_replaceable() {
   }
 }
 
+template <class... Faults>
+struct FirstFault {
+  using type = void;
+};
+template <class First, class... Rest>
+struct FirstFault<First, Rest...> {
+  using type = First;
+};
+template <class... Rest>
+struct FirstFault<void, Rest...> : FirstFault<Rest...> {};
+
+// The first type that keeps T from being a tree or, where L is given, the first struct that cannot
+// have an L in place of each leaf; void where there is none. The assertions below are on that type
+// itself, so that no compiler puts the way down to it before their message.
+template <class T, class L = void, class... Outer>
+constexpr auto type_at_fault() {
+  if constexpr (kTreeKind<T> == TreeKind::kNone) {
+    return std::type_identity<T>{};
+  } else if constexpr (kTreeKind<T> == TreeKind::kLeaf || (std::is_same_v<T, Outer> || ...)) {
+    return std::type_identity<void>{};
+  } else if constexpr (!std::is_void_v<L> && kIsStruct<T> && kIsTree<T>) {
+    return std::type_identity<std::conditional_t<is_replaceable<T, L>(), void, T>>{};
+  } else {
+    return []<class... Children>(TypeList<Children...>) {
+      return std::type_identity<
+          typename FirstFault<typename decltype(type_at_fault<std::remove_cvref_t<Children>, L,
+                                                              Outer..., T>())::type...>::type>{};
+    }(children_t<T>{});
+  }
+}
+template <class T, class L = void>
+using type_at_fault_t = typename decltype(type_at_fault<T, L>())::type;
+
+// Does not compile, with the reason, where Fault is a type at fault that reflection does not know
+// more about: assert_reflectable tells of the others.
+template <class Fault>
+constexpr void assert_tree() {
+  static_assert(!std::is_array_v<Fault>,
+                "rondo: this type is not a tree of tensors: a C array is none; use std::array.");
+  static_assert(
+      std::is_void_v<Fault> || std::is_array_v<Fault> ||
+          kReflection<Fault> != Reflection::kNotAnAggregate,
+      "rondo: this type is not a tree of tensors: it is no Tensor, Literal, TensorType or C++ "
+      "scalar, no std::tuple, pair, array, vector or map<std::string, _> of trees, and no "
+      "plain struct of trees (one without constructors, private members and virtual "
+      "functions). A class of your own may offer a function tree_fields(T&) that returns "
+      "std::tie of its fields.");
+}
+
 template <class T, class L>
 struct ReplaceLeaves {
-  static_assert(
-      kTreeKind<T> != TreeKind::kNone,
-      "rondo: this type is not a tree of tensors: it is no Tensor, Literal, TensorType or "
-      "C++ scalar, no std::tuple, pair, array, vector or map<std::string, _> of trees, "
-      "and no plain struct of trees.");
-  static_assert(kTreeKind<T> == TreeKind::kNone || kIsTree<T>,
-                "rondo: this type is not a tree of tensors: the struct has a field that is neither "
-                "a Tensor nor a tree of them.");
-  static_assert(!kIsTree<T> || is_replaceable<T, L>(),
-                "rondo: a struct carried by a loop or passed through a transform must have Tensor "
-                "fields (or trees of Tensors): this one has a field of another type, or the result "
-                "asked for is not made of Tensors. Give it Tensor fields, or make it a template on "
-                "the type of its leaves: template <class T> struct State { T x, v; };");
   static constexpr auto replaced() {
     if constexpr (kTreeKind<T> == TreeKind::kLeaf) {
       return std::type_identity<L>{};
-    } else if constexpr (kIsStruct<T>) {
-      if constexpr (is_replaceable<T, L>())
-        return std::type_identity<struct_of_t<T, L>>{};
-      else
-        return std::type_identity<T>{};
+    } else if constexpr (kIsStruct<T> && is_replaceable<T, L>()) {
+      return std::type_identity<struct_of_t<T, L>>{};
     } else {
       return std::type_identity<T>{};
     }
   }
   using type = typename decltype(replaced())::type;
+};
+template <class T, class L>
+using leaves_replaced_t = typename ReplaceLeaves<std::remove_cvref_t<T>, L>::type;
+
+template <class... Ts, class L>
+struct ReplaceLeaves<std::tuple<Ts...>, L> {
+  using type = std::tuple<leaves_replaced_t<Ts, L>...>;
+};
+template <class First, class Second, class L>
+struct ReplaceLeaves<std::pair<First, Second>, L> {
+  using type = std::pair<leaves_replaced_t<First, L>, leaves_replaced_t<Second, L>>;
+};
+template <class T, std::size_t N, class L>
+struct ReplaceLeaves<std::array<T, N>, L> {
+  using type = std::array<leaves_replaced_t<T, L>, N>;
+};
+template <class T, class Allocator, class L>
+struct ReplaceLeaves<std::vector<T, Allocator>, L> {
+  using Element = leaves_replaced_t<T, L>;
+  using type =
+      std::vector<Element,
+                  typename std::allocator_traits<Allocator>::template rebind_alloc<Element>>;
+};
+template <class T, class Compare, class Allocator, class L>
+struct ReplaceLeaves<std::map<std::string, T, Compare, Allocator>, L> {
+  using Element = std::pair<const std::string, leaves_replaced_t<T, L>>;
+  using type = std::map<std::string, leaves_replaced_t<T, L>, Compare,
+                        typename std::allocator_traits<Allocator>::template rebind_alloc<Element>>;
+};
+
+// As ReplaceLeaves. Does not compile, with the reason, where it cannot be done.
+template <class T, class L, class Fault = type_at_fault_t<T, L>>
+struct Replacement {
+  static_assert(std::is_void_v<Fault> || kIsTree<Fault>,
+                "rondo: this type is not a tree of tensors: it is no Tensor, Literal, TensorType "
+                "or C++ scalar, no std::tuple, pair, array, vector or map<std::string, _> of "
+                "trees, and no plain struct of trees.");
+  static_assert(std::is_void_v<Fault> || !kIsTree<Fault>,
+                "rondo: a struct carried by a loop or passed through a transform must have Tensor "
+                "fields (or trees of Tensors): this one has a field of another type, or the result "
+                "asked for is not made of Tensors. Give it Tensor fields, or make it a template on "
+                "the type of its leaves: template <class T> struct State { T x, v; };");
+  using type = leaves_replaced_t<T, L>;
 };
 
 }  // namespace detail
@@ -248,63 +324,13 @@ concept TensorTree = detail::kIsTree<std::remove_cvref_t<T>>;
 /// std::tuple<L, L>. A struct whose leaves are all L stays itself; one that is a template on the
 /// types of its leaves becomes another instance; any other cannot be replaced and does not compile.
 template <class T, class L>
-using replace_leaves_t = typename detail::ReplaceLeaves<std::remove_cvref_t<T>, L>::type;
+using replace_leaves_t = typename detail::Replacement<std::remove_cvref_t<T>, L>::type;
 
 /// What a value of type T becomes inside a traced program.
 template <class T>
-using traced_t = replace_leaves_t<std::decay_t<T>, Tensor>;
+using traced_t = typename detail::Replacement<std::decay_t<T>, Tensor>::type;
 
 namespace detail {
-
-template <class... Ts, class L>
-struct ReplaceLeaves<std::tuple<Ts...>, L> {
-  using type = std::tuple<replace_leaves_t<Ts, L>...>;
-};
-template <class First, class Second, class L>
-struct ReplaceLeaves<std::pair<First, Second>, L> {
-  using type = std::pair<replace_leaves_t<First, L>, replace_leaves_t<Second, L>>;
-};
-template <class T, std::size_t N, class L>
-struct ReplaceLeaves<std::array<T, N>, L> {
-  using type = std::array<replace_leaves_t<T, L>, N>;
-};
-template <class T, class Allocator, class L>
-struct ReplaceLeaves<std::vector<T, Allocator>, L> {
-  using Element = replace_leaves_t<T, L>;
-  using type =
-      std::vector<Element,
-                  typename std::allocator_traits<Allocator>::template rebind_alloc<Element>>;
-};
-template <class T, class Compare, class Allocator, class L>
-struct ReplaceLeaves<std::map<std::string, T, Compare, Allocator>, L> {
-  using Element = std::pair<const std::string, replace_leaves_t<T, L>>;
-  using type = std::map<std::string, replace_leaves_t<T, L>, Compare,
-                        typename std::allocator_traits<Allocator>::template rebind_alloc<Element>>;
-};
-
-// Does not compile, with the reason, unless T is a tree. It descends to the type that is at fault.
-template <class T>
-constexpr void assert_tree() {
-  if constexpr (kTreeKind<T> != TreeKind::kNone && !kIsTree<T>) {
-    []<class... Children>(TypeList<Children...>) {
-      (assert_tree<std::remove_cvref_t<Children>>(), ...);
-    }(children_t<T>{});
-  } else if constexpr (!kIsTree<T>) {
-    static_assert(!std::is_array_v<T>,
-                  "rondo: this type is not a tree of tensors: a C array is none; use std::array.");
-    if constexpr (kReflection<T> == Reflection::kNotAnAggregate && !std::is_array_v<T>) {
-      static_assert(
-          kIsTree<T>,
-          "rondo: this type is not a tree of tensors: it is no Tensor, Literal, TensorType or C++ "
-          "scalar, no std::tuple, pair, array, vector or map<std::string, _> of trees, and no "
-          "plain struct of trees (one without constructors, private members and virtual "
-          "functions). A class of your own may offer a function tree_fields(T&) that returns "
-          "std::tie of its fields.");
-    } else if constexpr (std::is_class_v<T>) {
-      assert_reflectable<T>();
-    }
-  }
-}
 
 template <class T, class Visit>
 constexpr void visit_leaves(T& tree, Visit& visit) {
@@ -399,7 +425,9 @@ constexpr bool is_leafwise_convertible() {
 /// Calls visit(leaf&) for each leaf in order; the leaves are const if the tree is.
 template <class T, class Visit>
 constexpr void for_each_leaf(T& tree, Visit&& visit) {
-  detail::assert_tree<std::remove_cv_t<T>>();
+  using Fault = detail::type_at_fault_t<std::remove_cv_t<T>>;
+  detail::assert_tree<Fault>();
+  detail::assert_reflectable<Fault>();
   if constexpr (TensorTree<T>) detail::visit_leaves(tree, visit);
 }
 
@@ -418,6 +446,9 @@ constexpr replace_leaves_t<T, L> rebuild_tree(const T& prototype, Make&& make) {
 
 template <class T>
 constexpr std::size_t leaf_count(const T& tree) {
+  using Fault = detail::type_at_fault_t<T>;  // here too, for a message with less before it
+  detail::assert_tree<Fault>();
+  detail::assert_reflectable<Fault>();
   std::size_t count = 0;
   for_each_leaf(tree, [&count](const auto&) { ++count; });
   return count;

@@ -187,7 +187,9 @@ class TreeStructure {
 
   template <class T>
   static TreeStructure of(const T& tree) {
-    detail::assert_tree<T>();
+    using Fault = detail::type_at_fault_t<T>;
+    detail::assert_tree<Fault>();
+    detail::assert_reflectable<Fault>();
     TreeStructure structure;
     if constexpr (TensorTree<T>) {
       structure.type_ = detail::tree_type<T>();

@@ -1,4 +1,4 @@
-// SOMEWHERE: a C array is none; use std::array
+// EXPECT: a C array is none; use std::array
 #include <array>
 
 #include "rondo/tensor.h"

@@ -1,5 +1,5 @@
 // A struct keeps the types of its fields, so it cannot carry tensors in place of numbers.
-// SOMEWHERE: a struct carried by a loop or passed through a transform must have Tensor fields
+// EXPECT: a struct carried by a loop or passed through a transform must have Tensor fields
 #include <utility>
 
 #include "rondo/tensor.h"

@@ -1,6 +1,6 @@
 // What is no tree is named as such, at the type that is at fault.
-// SOMEWHERE: this type is not a tree of tensors: it is no Tensor
-// SOMEWHERE: basic_string
+// EXPECT: this type is not a tree of tensors: it is no Tensor
+// EXPECT: basic_string
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// SOMEWHERE: more than 64 fields
+// EXPECT: more than 64 fields
 #include "rondo/tensor.h"
 #include "rondo/tree.h"
 

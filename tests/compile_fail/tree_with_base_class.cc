@@ -1,4 +1,4 @@
-// SOMEWHERE: this struct has a base class.*tree_fields
+// EXPECT: this struct has a base class.*tree_fields
 #include <tuple>
 
 #include "rondo/tensor.h"

@@ -1,4 +1,4 @@
-// SOMEWHERE: a field of this struct is a reference.*tree_fields
+// EXPECT: a field of this struct is a reference.*tree_fields
 #include "rondo/tensor.h"
 #include "rondo/tree.h"
 
