@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "control_flow/carry.h"
+#include "control_flow/construct_jvp.h"
 #include "control_flow/eager.h"
 #include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
@@ -55,7 +56,7 @@ const ir::OpDef kConditional{.name = "conditional",
                              .flow = ir::Flow::kSelect,
                              .layout = conditional_layout,
                              .relayout = conditional_relayout,
-                             .region_jvp = conditional_jvp,
+                             .region_jvp = construct_jvp,
                              .reverse = conditional_reverse,
                              .batch = conditional_batch,
                              .batched = conditional_batched};

@@ -1,12 +1,12 @@
-// cond and switch_case: both modes choose again by the same selector. What one branch keeps for the
-// backward pass goes in slots that the others leave zero.
+// Reverse mode of cond and switch_case: it chooses again by the same selector. What one branch
+// keeps for the backward pass goes in slots that the others leave zero.
 #include <algorithm>
 #include <functional>
 #include <memory>
 #include <utility>
 
 #include "control_flow/branch.h"
-#include "control_flow/carry.h"
+#include "control_flow/extend.h"
 #include "control_flow/loop_derivatives.h"
 #include "ir/function_data.h"
 #include "ir/region.h"
@@ -30,14 +30,8 @@ std::vector<Tensor> choose(const Tensor& selector, std::size_t branches, const s
                       callable, at);
     regions.push_back(trace.finish());
   }
-  const std::vector<Tensor> captures = ir::union_captures(regions);
-  ir::Operands operands{selector};
-  operands.insert(operands.end(), captures.begin(), captures.end());
-  std::vector<Function> closed;
-  for (ir::OpenRegion& region : regions)
-    closed.push_back(ir::close_region(std::move(region), captures));
-  return ir::make_many(kConditional, std::move(operands), ConditionalAttributes{name}, at,
-                       std::move(closed));
+  return make_construct(kConditional, {selector}, ConditionalAttributes{name}, std::move(regions),
+                        at);
 }
 
 struct BranchesBack {
@@ -96,37 +90,6 @@ struct BranchesBack {
 
 }  // namespace
 
-ir::Jvp conditional_jvp(const ir::JvpCall& call) {
-  const ir::Node& node = call.node;
-  const std::size_t branches = node.regions.size(), results = node.types.size();
-  const std::span<const Tensor> arguments = call.operands.subspan(1);
-  const std::span<const Tensor> tangents = call.tangents.subspan(1);
-  Flags given;
-  for (const Tensor& tangent : tangents) given.push_back(!tangent.empty());
-  Flags perturbed(results);
-  for (const Function& region : node.regions) {
-    const Flags of = call.derivatives.perturbed_results(region, given);
-    for (std::size_t i = 0; i < results; i++) perturbed[i] = perturbed[i] || of[i];
-  }
-  const std::vector<Tensor> both = choose(
-      call.operands[0], branches, node.attrs<ConditionalAttributes>().name,
-      [&](std::size_t b) {
-        const ir::Jvp of = call.derivatives.jvp(node.regions[b], arguments, tangents);
-        std::vector<Tensor> out = of.results;
-        for (std::size_t i = 0; i < results; i++) {
-          if (!perturbed[i]) continue;
-          out.push_back(of.tangents[i].empty() ? zeros(node.types[i]) : of.tangents[i]);
-        }
-        return out;
-      },
-      call.at());
-  ir::Jvp out{{both.begin(), both.begin() + static_cast<std::ptrdiff_t>(results)}, {}};
-  std::size_t next = results;
-  for (std::size_t i = 0; i < results; i++)
-    out.tangents.push_back(perturbed[i] ? both[next++] : Tensor());
-  return out;
-}
-
 ir::Reverse conditional_reverse(const ir::ReverseCall& call) {
   const ir::Node& node = call.node;
   const std::size_t results = node.types.size();
@@ -159,24 +122,21 @@ ir::Reverse conditional_reverse(const ir::ReverseCall& call) {
     }
     back->slot_of.push_back(std::move(slots));
   }
-  std::vector<Tensor> all = choose(
-      back->selector, node.regions.size(), back->name,
-      [&](std::size_t b) {
-        const std::vector<Tensor> out =
-            ir::Replay::inline_call(back->splits[b].forward, back->arguments);
-        std::vector<Tensor> kept(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(results));
-        kept.resize(results + back->slot_types.size());
-        for (std::size_t r = 0; r < back->slot_of[b].size(); r++)
-          kept[results + back->slot_of[b][r]] = out[results + r];
-        for (std::size_t s = 0; s < back->slot_types.size(); s++) {
-          if (kept[results + s].empty()) kept[results + s] = zeros(back->slot_types[s]);
-        }
-        return kept;
-      },
-      call.at());
-  back->slots.assign(all.begin() + static_cast<std::ptrdiff_t>(results), all.end());
-  all.resize(results);
-  return {std::move(all), std::bind_front(&BranchesBack::pull_back, back)};
+  const ExtendedBody with_residuals = [&](const ExtendedParameters& given) {
+    const std::vector<std::size_t>& slot_of = back->slot_of[given.region];
+    const std::vector<Tensor> out =
+        ir::Replay::inline_call(back->splits[given.region].forward, given.own);
+    ExtendedResults kept{{out.begin(), out.begin() + static_cast<std::ptrdiff_t>(results)},
+                         {},
+                         std::vector<Tensor>(back->slot_types.size())};
+    for (std::size_t r = 0; r < slot_of.size(); r++) kept.ys[slot_of[r]] = out[results + r];
+    for (std::size_t s = 0; s < kept.ys.size(); s++)
+      kept.ys[s] = ir::full_tangent(kept.ys[s], back->slot_types[s]);
+    return kept;
+  };
+  ExtendedResults all = extend(*ir::region_layout(&node), call.operands, {}, with_residuals);
+  back->slots = std::move(all.ys);
+  return {std::move(all.own), std::bind_front(&BranchesBack::pull_back, back)};
 }
 
 }  // namespace rondo::control_flow

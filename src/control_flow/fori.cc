@@ -4,6 +4,7 @@
 
 #include "base/for_dtype.h"
 #include "control_flow/carry.h"
+#include "control_flow/construct_jvp.h"
 #include "control_flow/counted.h"
 #include "control_flow/eager.h"
 #include "control_flow/loop_batch.h"
@@ -192,7 +193,7 @@ const ir::OpDef kForiLoop{.name = "fori_loop",
                           .layout = fori_layout,
                           .relayout = fori_relayout,
                           .count_trips = count_fori_trips,
-                          .region_jvp = fori_jvp,
+                          .region_jvp = construct_jvp,
                           .reverse = fori_reverse,
                           .batch = fori_batch,
                           .batched = fori_batched};

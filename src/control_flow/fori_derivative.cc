@@ -1,5 +1,5 @@
-// fori_loop: forward mode is a fori_loop of values and tangents. In reverse mode a loop of known
-// length is a scan over its indices, any other one the while that it lowers to.
+// Reverse mode of fori_loop: a loop of known length is a scan over its indices, any other one the
+// while that it lowers to.
 #include <utility>
 
 #include "control_flow/carry.h"
@@ -14,8 +14,6 @@
 namespace rondo::control_flow {
 
 namespace {
-
-using ir::Flags;
 
 std::vector<Tensor> fori_as_scan(const ir::Node& node, std::span<const Tensor> operands) {
   const auto& a = node.attrs<ForiAttributes>();
@@ -51,58 +49,6 @@ std::vector<Tensor> fori_as_while(const ir::Node& node, std::span<const Tensor> 
 }
 
 }  // namespace
-
-ir::Jvp fori_jvp(const ir::JvpCall& call) {
-  const auto& a = call.node.attrs<ForiAttributes>();
-  const Function& body = call.node.regions[0];
-  const std::size_t carries = static_cast<std::size_t>(a.carries);
-  // Parameters of the body: the index, the carry, the invariants.
-  Flags given{false};
-  for (std::size_t i = 2; i < call.operands.size(); i++) given.push_back(call.has(i));
-  const Flags perturbed = perturbed_carries(body, 1, carries, given, call.derivatives);
-  Leaves init;
-  append_tensors(init.values, call.operands.subspan(2, carries));
-  for (std::size_t i = 0; i < carries; i++) {
-    if (perturbed[1 + i]) init.values.push_back(call.full(2 + i));
-  }
-  init.paths = leaf_names("carry", init.values.size());
-  const RegionCallable both = [&](std::span<const Tensor> leaves) {
-    std::vector<Tensor> arguments(leaves.begin(),
-                                  leaves.begin() + static_cast<std::ptrdiff_t>(1 + carries));
-    append_tensors(arguments, call.operands.subspan(2 + carries));
-    std::vector<Tensor> tangents(arguments.size());
-    std::size_t next = 1 + carries;
-    for (std::size_t i = 1; i < arguments.size(); i++) {
-      if (i > carries)
-        tangents[i] = call.tangents[i + 1];
-      else if (perturbed[i])
-        tangents[i] = leaves[next++];
-    }
-    const ir::Jvp now = call.derivatives.jvp(body, arguments, tangents);
-    Leaves out{now.results, init.paths};
-    for (std::size_t i = 0; i < carries; i++) {
-      if (!perturbed[1 + i]) continue;
-      out.values.push_back(now.tangents[i].empty() ? zeros(now.results[i].type())
-                                                   : now.tangents[i]);
-    }
-    return out;
-  };
-  ForiOptions options;
-  options.step = a.step;
-  options.unroll = a.unroll;
-  options.reverse = a.reverse;
-  options.checkpoint = a.checkpoint;
-  options.name = a.name;
-  const std::vector<Tensor> last =
-      detail::fori_loop(call.operands[0], call.operands[1], both, init, options, call.at());
-  ir::Jvp out;
-  std::size_t next = carries;
-  for (std::size_t i = 0; i < carries; i++) {
-    out.results.push_back(last[i]);
-    out.tangents.push_back(perturbed[1 + i] ? last[next++] : Tensor());
-  }
-  return out;
-}
 
 ir::Reverse fori_reverse(const ir::ReverseCall& call) {
   const auto& a = call.node.attrs<ForiAttributes>();

@@ -1,4 +1,5 @@
-// The derivative rules of while, fori and conditional; those of scan are in scan_derivative.h.
+// Reverse mode of while, fori and conditional; that of scan is in scan_derivative.h, forward mode
+// of all in construct_jvp.h.
 #pragma once
 
 #include <memory>
@@ -12,11 +13,8 @@
 
 namespace rondo::control_flow {
 
-ir::Jvp while_jvp(const ir::JvpCall& call);
 ir::Reverse while_reverse(const ir::ReverseCall& call);
-ir::Jvp fori_jvp(const ir::JvpCall& call);
 ir::Reverse fori_reverse(const ir::ReverseCall& call);
-ir::Jvp conditional_jvp(const ir::JvpCall& call);
 ir::Reverse conditional_reverse(const ir::ReverseCall& call);
 
 /// A while whose derivative is wanted, taken apart.

@@ -15,6 +15,7 @@
 
 #include "control_flow/call.h"
 #include "control_flow/carry.h"
+#include "control_flow/extend.h"
 #include "control_flow/longest_lane.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/scan.h"
@@ -81,7 +82,7 @@ Tensor entry(const Tensor& vector, const Tensor& index) {
 
 /// The loop and the number of its slots, for both directions.
 struct OnlineLoop {
-  Function condition, body;
+  Function body;
   JointBody joint;
   WhileAttributes attributes;
   std::size_t carries;
@@ -125,20 +126,22 @@ struct OnlineLoop {
   }
 
   /// The loop itself, with the carries that are kept on the way.
-  std::vector<Tensor> run_forward();
-  /// The same for a number of trips that is known before: kept where the backward pass would.
-  std::vector<Tensor> run_forward_planned(std::int64_t known_trips);
+  std::vector<Tensor> run_forward(const WhileProblem& problem);
+  /// The same for a number of trips that is known before: kept where the backward pass would keep
+  /// them.
+  std::vector<Tensor> run_forward_planned(const WhileProblem& problem, std::int64_t known_trips);
   void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const;
-  /// Of the forward loop.
-  WhileAttributes keeping(Checkpoint policy) const {
+  /// The forward loop: that of the problem with more state beside its carry.
+  ExtendedResults extended(const WhileProblem& problem, Checkpoint policy, const Leaves& state,
+                           const ExtendedBody& trip, const ExtendedCondition& go_on) const {
     Residuals residuals{policy};
     for (const Tensor& carry : needed_of(init)) {
       residuals.arrays++;
       residuals.bytes += carry.type().bytes() * (slots + 1);
     }
-    WhileAttributes forward = attributes;
-    forward.residuals = residuals;
-    return forward;
+    ir::RegionLayout layout = *ir::region_layout(&problem.node);
+    layout.residuals = &residuals;
+    return extend(layout, problem.operands, {state, {}}, trip, go_on);
   }
 
  private:
@@ -190,7 +193,7 @@ std::pair<OnlineLoop::Controller, std::pair<Tensor, Tensor>> OnlineLoop::late(
   return {next, {Tensor(true), index}};
 }
 
-std::vector<Tensor> OnlineLoop::run_forward() {
+std::vector<Tensor> OnlineLoop::run_forward(const WhileProblem& problem) {
   const std::int64_t few = slots * (slots + 3) / 2;
   const std::size_t kinds = needed_of(init).size();
   std::vector<std::int32_t> levels(static_cast<std::size_t>(slots), 0);
@@ -206,16 +209,9 @@ std::vector<Tensor> OnlineLoop::run_forward() {
   state.add("step_of", full({DType::kS32, {slots + 1}}, kNever));
   for (const Tensor& carry : needed_of(init))
     state.add("slots", zeros(stacked_type(carry.type(), 0, slots + 1)));
-  const std::vector<std::string> names = body.param_names();
-  for (std::size_t i = 0; i < carries; i++) state.add(names[i], init[i]);
 
-  const auto carry_of = [&](std::span<const Tensor> leaves) { return leaves.last(carries); };
-  const RegionCallable go_on = [&](std::span<const Tensor> leaves) {
-    return Leaves{ir::Replay::inline_call(condition, with_invariants(carry_of(leaves))),
-                  {"condition"}};
-  };
-  const RegionCallable trip = [&](std::span<const Tensor> leaves) {
-    LeafReader read(leaves);
+  const ExtendedBody trip = [&](const ExtendedParameters& given) {
+    LeafReader read(given.carries);
     const Tensor k = read.next();
     Controller c;
     c.first = read.next();
@@ -238,24 +234,22 @@ std::vector<Tensor> OnlineLoop::run_forward() {
         [&](std::span<const Tensor>) { return as_leaves(now.late(c)); }};
     const std::vector<Tensor> decision = detail::branch(k < few, false, phases, {});
     const Tensor place = where(decision[6], decision[7], s32_scalar(slots));
-    const std::span<const Tensor> carry = carry_of(leaves);
-    Leaves next{{k + 1}, state.leaves().paths};
-    append_tensors(next.values, std::span(decision).first(6));
-    next.values.push_back(with_entry(now.step_of, place, k));
-    const std::vector<Tensor> to_keep = needed_of(carry);
+    ExtendedResults next{ir::Replay::inline_call(body, given.own), {k + 1}, {}};
+    append_tensors(next.carries, std::span(decision).first(6));
+    next.carries.push_back(with_entry(now.step_of, place, k));
+    const std::vector<Tensor> to_keep = needed_of(given.own);
     for (std::size_t i = 0; i < kinds; i++)
-      next.values.push_back(write_slice(rows[i], to_keep[i], place, 0, at));
-    append_tensors(next.values, ir::Replay::inline_call(body, with_invariants(carry)));
+      next.carries.push_back(write_slice(rows[i], to_keep[i], place, 0, at));
     return next;
   };
-  const std::vector<Tensor> last =
-      traced_while(go_on, trip, state.leaves(), keeping(Checkpoint::online(slots)), at);
-  LeafReader read(last);
+  ExtendedResults last =
+      extended(problem, Checkpoint::online(slots), state.leaves(), trip, nullptr);
+  LeafReader read(last.carries);
   trips = TripsBack(read.next());
   read.next(6);
   step_of = trips.last(read.next());
   kept = read.next(kinds);
-  return read.next(carries);
+  return std::move(last.own);
 }
 
 Tensor OnlineLoop::next_to_keep(const Tensor& g, const Tensor& s, const Tensor& top) const {
@@ -293,7 +287,8 @@ Tensor OnlineLoop::split_of(const Tensor& trips_left, const Tensor& slots_left) 
   return convert(clamp(one, minimum(before, length - smaller), length - 1), DType::kS32);
 }
 
-std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
+std::vector<Tensor> OnlineLoop::run_forward_planned(const WhileProblem& problem,
+                                                    std::int64_t known_trips) {
   const std::size_t kinds = needed_of(init).size();
   const Tensor known = s32_scalar(known_trips);
   trips = TripsBack(known);
@@ -304,15 +299,13 @@ std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
   state.add("step_of", full({DType::kS32, {slots + 1}}, kNever));
   for (const Tensor& carry : needed_of(init))
     state.add("slots", zeros(stacked_type(carry.type(), 0, slots + 1)));
-  const std::vector<std::string> names = body.param_names();
-  for (std::size_t i = 0; i < carries; i++) state.add(names[i], init[i]);
-  const RegionCallable go_on = [&](std::span<const Tensor> leaves) {
-    return Leaves{{leaves[0] < known}, {"condition"}};
+  const ExtendedCondition go_on = [&](const ExtendedParameters& given) {
+    return given.carries[0] < known;
   };
-  const RegionCallable trip = [&](std::span<const Tensor> leaves) {
-    LeafReader read(leaves);
+  const ExtendedBody trip = [&](const ExtendedParameters& given) {
+    LeafReader read(given.carries);
     const Tensor k = read.next(), top = read.next(), next = read.next(), steps = read.next();
-    const std::vector<Tensor> rows = read.next(kinds), carry = read.next(carries);
+    const std::vector<Tensor> rows = read.next(kinds);
     const Tensor keep = k == next;
     const Tensor place = where(keep, top, s32_scalar(slots));
     const Tensor higher = top + convert(keep, DType::kS32);
@@ -322,21 +315,21 @@ std::vector<Tensor> OnlineLoop::run_forward_planned(std::int64_t known_trips) {
                                    [&](std::span<const Tensor>) {
                                      return Leaves{{next}, {}};
                                    }};
-    Leaves out{{k + 1, higher, detail::branch(keep, false, plan, {})[0]}, state.leaves().paths};
-    out.values.push_back(with_entry(steps, place, k));
-    const std::vector<Tensor> to_keep = needed_of(carry);
+    ExtendedResults out{ir::Replay::inline_call(body, given.own),
+                        {k + 1, higher, detail::branch(keep, false, plan, {})[0]},
+                        {}};
+    out.carries.push_back(with_entry(steps, place, k));
+    const std::vector<Tensor> to_keep = needed_of(given.own);
     for (std::size_t i = 0; i < kinds; i++)
-      out.values.push_back(write_slice(rows[i], to_keep[i], place, 0, at));
-    append_tensors(out.values, ir::Replay::inline_call(body, with_invariants(carry)));
+      out.carries.push_back(write_slice(rows[i], to_keep[i], place, 0, at));
     return out;
   };
-  const std::vector<Tensor> last =
-      traced_while(go_on, trip, state.leaves(), keeping(Checkpoint::revolve(slots)), at);
-  LeafReader read(last);
+  ExtendedResults last = extended(problem, Checkpoint::revolve(slots), state.leaves(), trip, go_on);
+  LeafReader read(last.carries);
   read.next(3);
   step_of = read.next();
   kept = read.next(kinds);
-  return read.next(carries);
+  return std::move(last.own);
 }
 
 void OnlineLoop::pull_back(std::span<const Tensor> cotangents,
@@ -467,7 +460,6 @@ void OnlineLoop::pull_back(std::span<const Tensor> cotangents,
 ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
                            ir::Derivatives& derivatives) {
   auto loop = std::make_shared<OnlineLoop>();
-  loop->condition = problem.node.regions[0];
   loop->joint = problem.joint;
   // The body as the joint program runs it: a custom rule has put its forward function in place.
   const std::vector<Tensor>&params = loop->joint.function.parameters(),
@@ -499,7 +491,8 @@ ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
   const std::optional<std::int64_t> trips = problem.attributes.trip_count;
   const bool planned =
       trips && problem.attributes.checkpoint.policy == Checkpoint::Policy::kRevolve;
-  std::vector<Tensor> results = planned ? loop->run_forward_planned(*trips) : loop->run_forward();
+  std::vector<Tensor> results =
+      planned ? loop->run_forward_planned(problem, *trips) : loop->run_forward(problem);
   return {std::move(results), std::bind_front(&OnlineLoop::pull_back, loop)};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "control_flow/carry.h"
+#include "control_flow/construct_jvp.h"
 #include "control_flow/counted.h"
 #include "control_flow/eager.h"
 #include "control_flow/loop_batch.h"
@@ -258,7 +259,7 @@ const ir::OpDef kScan{.name = "scan",
                       .expand = expand_scan,
                       .layout = scan_layout,
                       .relayout = scan_relayout,
-                      .region_jvp = scan_jvp,
+                      .region_jvp = construct_jvp,
                       .reverse = scan_reverse,
                       .batch = scan_batch,
                       .batched = scan_batched};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "control_flow/carry.h"
+#include "control_flow/construct_jvp.h"
 #include "control_flow/eager.h"
 #include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
@@ -62,6 +63,7 @@ ir::Attributes while_relayout(const ir::Node& node, const ir::RegionLayout& layo
   changed.max_trip_count = layout.max_trip_count;
   changed.promised = layout.promised;
   changed.ends_by_itself = layout.ends_by_itself;
+  changed.residuals = layout.residuals ? std::optional(*layout.residuals) : std::nullopt;
   // The source names carries and invariants by number.
   const bool same = changed.carries == node.attrs<WhileAttributes>().carries &&
                     layout.carries + layout.invariants == node.operands.size();
@@ -81,7 +83,7 @@ const ir::OpDef kWhile{.name = "while",
                        .layout = while_layout,
                        .relayout = while_relayout,
                        .count_trips = count_while_trips,
-                       .region_jvp = while_jvp,
+                       .region_jvp = construct_jvp,
                        .reverse = while_reverse,
                        .batch = while_batch,
                        .batched = while_batched};

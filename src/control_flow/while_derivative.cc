@@ -1,5 +1,4 @@
-// while: forward mode is a while of values and tangents, with the same condition. Reverse mode goes
-// by what is known of the number of trips.
+// Reverse mode of while, which goes by what is known of the number of trips.
 #include <algorithm>
 #include <utility>
 
@@ -101,55 +100,6 @@ std::vector<Tensor> while_by_periods(const ir::Node& node, std::span<const Tenso
 }
 
 }  // namespace
-
-ir::Jvp while_jvp(const ir::JvpCall& call) {
-  const auto& a = call.node.attrs<WhileAttributes>();
-  const Function &condition = call.node.regions[0], &body = call.node.regions[1];
-  const std::size_t carries = static_cast<std::size_t>(a.carries);
-  Flags given;
-  for (const Tensor& tangent : call.tangents) given.push_back(!tangent.empty());
-  const Flags perturbed = perturbed_carries(body, 0, carries, given, call.derivatives);
-  const std::vector<std::string> names = body.param_names();
-  Leaves init;
-  append_tensors(init.values, call.operands.first(carries));
-  init.paths.assign(names.begin(), names.begin() + a.carries);
-  for (std::size_t i = 0; i < carries; i++) {
-    if (!perturbed[i]) continue;
-    init.values.push_back(call.full(i));
-    init.paths.push_back("d_" + names[i]);
-  }
-  const auto with_invariants = [&](std::span<const Tensor> leaves) {
-    std::vector<Tensor> arguments(leaves.begin(),
-                                  leaves.begin() + static_cast<std::ptrdiff_t>(carries));
-    append_tensors(arguments, call.operands.subspan(carries));
-    return arguments;
-  };
-  const RegionCallable go_on = [&](std::span<const Tensor> leaves) {
-    return Leaves{ir::Replay::inline_call(condition, with_invariants(leaves)), {"condition"}};
-  };
-  const RegionCallable both = [&](std::span<const Tensor> leaves) {
-    std::vector<Tensor> tangents(call.tangents.begin(), call.tangents.end());
-    std::size_t next = carries;
-    for (std::size_t i = 0; i < carries; i++)
-      tangents[i] = perturbed[i] ? leaves[next++] : Tensor();
-    const ir::Jvp now = call.derivatives.jvp(body, with_invariants(leaves), tangents);
-    Leaves out{now.results, init.paths};
-    for (std::size_t i = 0; i < carries; i++) {
-      if (!perturbed[i]) continue;
-      out.values.push_back(now.tangents[i].empty() ? zeros(now.results[i].type())
-                                                   : now.tangents[i]);
-    }
-    return out;
-  };
-  const std::vector<Tensor> last = traced_while(go_on, both, init, a, call.at());
-  ir::Jvp out;
-  std::size_t next = carries;
-  for (std::size_t i = 0; i < carries; i++) {
-    out.results.push_back(last[i]);
-    out.tangents.push_back(perturbed[i] ? last[next++] : Tensor());
-  }
-  return out;
-}
 
 ir::Reverse while_reverse(const ir::ReverseCall& call) {
   const auto& a = call.node.attrs<WhileAttributes>();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "control_flow/carry.h"
+#include "control_flow/extend.h"
 #include "control_flow/longest_lane.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/scan.h"
@@ -95,46 +96,34 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   std::fill_n(availability.begin(), problem.carries, Availability::kUnavailable);
   tape->split = split_body(tape->joint, availability, problem.carries);
 
-  const Function condition = problem.node.regions[0];
+  // Beside the carry: the number of the trip, and the residuals of the trips so far.
   const std::size_t carries = problem.carries, stacks = tape->split.residuals.size();
   const bool long_loop = !limit || *limit > std::numeric_limits<std::int32_t>::max();
-  const DType counter = long_loop ? DType::kS64 : DType::kS32;
-  Leaves init{tape->init, {}};
-  const std::vector<std::string> names = problem.node.regions[1].param_names();
-  init.paths.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(carries));
-  init.values.push_back(zeros({counter, {}}));
-  init.paths.emplace_back("trip");
+  Extension more;
+  more.carries = {{zeros({long_loop ? DType::kS64 : DType::kS32, {}})}, {"trip"}};
   for (std::size_t i = 0; i < stacks; i++) {
     const TensorType& row = tape->split.residuals[i];
-    init.values.push_back(limit ? zeros(stacked_type(row, 0, *limit)) : empty_tape(row));
-    init.paths.push_back("residual" + std::to_string(i));
+    more.carries.values.push_back(limit ? zeros(stacked_type(row, 0, *limit)) : empty_tape(row));
+    more.carries.paths.push_back("residual" + std::to_string(i));
   }
-  const auto arguments = [&](std::span<const Tensor> leaves) {
-    std::vector<Tensor> all(leaves.begin(), leaves.begin() + static_cast<std::ptrdiff_t>(carries));
-    append_tensors(all, tape->invariants);
-    return all;
-  };
-  const RegionCallable go_on = [&](std::span<const Tensor> leaves) {
-    return Leaves{ir::Replay::inline_call(condition, arguments(leaves)), {"condition"}};
-  };
-  const RegionCallable trip = [&](std::span<const Tensor> leaves) {
-    const std::vector<Tensor> now = ir::Replay::inline_call(tape->split.forward, arguments(leaves));
-    Leaves out{{now.begin(), now.begin() + static_cast<std::ptrdiff_t>(carries)}, init.paths};
-    const Tensor& k = leaves[carries];
-    out.values.push_back(k + 1);
+  const ExtendedBody trip = [&](const ExtendedParameters& given) {
+    const std::vector<Tensor> now = ir::Replay::inline_call(tape->split.forward, given.own);
+    const Tensor& k = given.carries[0];
+    ExtendedResults out{
+        {now.begin(), now.begin() + static_cast<std::ptrdiff_t>(carries)}, {k + 1}, {}};
     for (std::size_t i = 0; i < stacks; i++)
-      out.values.push_back(tape->written(leaves[carries + 1 + i], now[carries + i], k));
+      out.carries.push_back(tape->written(given.carries[1 + i], now[carries + i], k));
     return out;
   };
-  WhileAttributes forward = problem.attributes;
-  forward.residuals = Residuals{Checkpoint::tape(), static_cast<std::int64_t>(stacks),
-                                tape->split.residual_bytes() * limit.value_or(1)};
-  std::vector<Tensor> last = traced_while(go_on, trip, init, forward, problem.at);
-  tape->trips = TripsBack(last[carries]);
-  tape->stacks.assign(last.begin() + static_cast<std::ptrdiff_t>(carries + 1), last.end());
-  last.resize(carries);
-  tape->last = last;
-  return {std::move(last), std::bind_front(&WhileTape::pull_back, tape)};
+  const Residuals residuals{Checkpoint::tape(), static_cast<std::int64_t>(stacks),
+                            tape->split.residual_bytes() * limit.value_or(1)};
+  ir::RegionLayout layout = *ir::region_layout(&problem.node);
+  layout.residuals = &residuals;
+  ExtendedResults last = extend(layout, problem.operands, more, trip);
+  tape->trips = TripsBack(last.carries[0]);
+  tape->stacks.assign(last.carries.begin() + 1, last.carries.end());
+  tape->last = last.own;
+  return {std::move(last.own), std::bind_front(&WhileTape::pull_back, tape)};
 }
 
 }  // namespace rondo::control_flow
