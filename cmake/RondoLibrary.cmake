@@ -70,7 +70,11 @@ endif()
 # g++ 12 sees absl::InlinedVector move its inline storage and takes it for uninitialised (GCC PR
 # 105593 is of this kind). clang++ and the sanitizers look for what the warning is about.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set_property(SOURCE "${PROJECT_SOURCE_DIR}/src/executor/lowering.cc"
+  set_property(SOURCE "${PROJECT_SOURCE_DIR}/src/executor/lower_arrays.cc"
+                      "${PROJECT_SOURCE_DIR}/src/executor/lower_branches.cc"
+                      "${PROJECT_SOURCE_DIR}/src/executor/lower_loops.cc"
+                      "${PROJECT_SOURCE_DIR}/src/executor/lower_places.cc"
+                      "${PROJECT_SOURCE_DIR}/src/executor/lowering.cc"
                       "${PROJECT_SOURCE_DIR}/src/native/lane_blocks.cc"
                APPEND PROPERTY COMPILE_OPTIONS -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()

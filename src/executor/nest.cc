@@ -165,7 +165,7 @@ bool Nest::reads_elsewhere(std::int32_t storage, const Linear& place) const {
 /// The axes of the nest without those of size 1, neighbours that can be one loop as one.
 Nest::Axes Nest::merged(const std::vector<bool>& reduced, const Linear* sink) const {
   Axes axes;
-  // Where there is no element any order is right, and strides may be any numbers.
+  // Where there is no element nothing is read, and strides of operands may be any numbers.
   const bool empty = std::find(sizes_.begin(), sizes_.end(), 0) != sizes_.end();
   for (std::size_t i = sizes_.size(); i-- > 0;) {
     if (sizes_[i] == 1) continue;
@@ -177,7 +177,7 @@ Nest::Axes Nest::merged(const std::vector<bool>& reduced, const Linear* sink) co
       };
       bool fit = !sink || fits(*sink);
       for (const Item& item : items_) {
-        if (!fit) break;
+        if (!fit || empty) break;
         if (item.kind == Item::Kind::kLoad) {
           fit = fits(item.place);
         } else if (item.kind == Item::Kind::kCode && item.operands == 0) {
@@ -185,8 +185,8 @@ Nest::Axes Nest::merged(const std::vector<bool>& reduced, const Linear* sink) co
                              [&](const AxisIndex& at) { return at.axis >= 0 && at.step != 0; });
         }
       }
-      if (fit || empty) {
-        axes.back().size = empty ? 0 : axes.back().size * sizes_[i];
+      if (fit || (empty && vanishes)) {
+        axes.back().size *= sizes_[i];
         continue;
       }
     }

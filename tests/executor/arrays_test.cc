@@ -85,6 +85,10 @@ TEST(Arrays, Reductions) {
   check([](const Tensors& x) { return sum(broadcast_to(x[0], {50, 30})); }, {{30}});
   check([](const Tensors& x) { return sum(x[0]); }, {{0, 5}});
   check([](const Tensors& x) { return max(x[0], {0}); }, {{1, 5}});
+  for (const std::vector<std::int64_t>& axes : {std::vector<std::int64_t>{1}, {0, 1}, {1, 2}})
+    check([&](const Tensors& x) { return sum(x[0] + 1, axes) + 3; }, {{3, 0, 2}});
+  for (const std::vector<std::int64_t>& axes : {std::vector<std::int64_t>{2}, {0, 2}, {1, 2}})
+    check([&](const Tensors& x) { return prod(x[0], axes) + 3; }, {{3, 2, 0}});
 }
 
 TEST(Arrays, KernelsAmongLoops) {

@@ -1,0 +1,225 @@
+// Steps whose result is an array that loops write: of elements, of parts, of a reduction.
+#include <algorithm>
+#include <utility>
+
+#include "executor/lowerer.h"
+#include "lower/opcodes.h"
+
+namespace rondo::executor {
+
+void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
+  const Node* node = step.node;
+  const TensorType& type = node->type();
+  Nest nest(builder_, *scope.plan, scope.places, type.shape.dims());
+  const Linear to = nest.dense(type.shape, byte_width(type.dtype));
+  if (type.elements() == 0) {
+    scope.places[step.first_value] = destination(scope, node, 0);
+    return;
+  }
+  const std::uint32_t item = nest.add(Tensor::of(node), nest.index(), true);
+  Place result;
+  if (!scope.destinations.contains(step.first_value))
+    result = overwritten(scope, nest, to, type, at);
+  if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
+  nest.store(item, result.pointer, to);
+  scope.places[step.first_value] = result;
+}
+
+Place Lowerer::overwritten(Scope& scope, const Nest& nest, const Linear& to, const TensorType& type,
+                           std::uint32_t at) {
+  for (const std::uint32_t* value = scope.plan->ending_begin(at);
+       value != scope.plan->ending_end(at); value++) {
+    const Place& from = scope.places[*value];
+    if (from.kind != Place::Kind::kArray || !from.writable || from.storage < 0) continue;
+    if (storages_[static_cast<std::size_t>(from.storage)].values != 1) continue;
+    if (!nest.reads(from.storage) || nest.reads_elsewhere(from.storage, to)) continue;
+    if (array_bytes(scope, *value) != type.bytes()) continue;
+    Place made = from;
+    hold(made);
+    return made;
+  }
+  return {};
+}
+
+std::int64_t Lowerer::array_bytes(Scope& scope, std::uint32_t value) const {
+  const auto& parameters = scope.function.parameters();
+  if (value < parameters.size()) return parameters[value].type().bytes();
+  const auto& steps = scope.plan->steps();
+  auto step =
+      std::upper_bound(steps.begin(), steps.end(), value,
+                       [](std::uint32_t number, const Step& s) { return number < s.first_value; });
+  --step;
+  return step->node->types[value - step->first_value].bytes();
+}
+
+void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
+  const Node* node = step.node;
+  const TensorType& type = node->type();
+  const ir::WriteMap map = node->op->write(*node);
+  std::vector<Place> made;
+  Place result;
+  const bool one = is_single(type);
+  std::vector<Value> part_memory(map.parts.size(), lower::kNone);
+  if (map.kept >= 0) {
+    const Tensor& kept = node->operands[static_cast<std::size_t>(map.kept)];
+    const bool in_place = !one && dies(scope, kept, at);
+    if (in_place) {
+      result = place(scope, kept);
+      hold(result);
+      if (const auto to = scope.destinations.find(step.first_value);
+          to != scope.destinations.end() && to->second.pointer != result.pointer)
+        scope.destinations.erase(to);
+      // A part that is computed from the array at other places must be computed first.
+      for (std::size_t i = 0; i < map.parts.size(); i++) {
+        const Tensor& part = node->operands[static_cast<std::size_t>(map.parts[i].operand)];
+        if (place(scope, part).kind == Place::Kind::kSingle) continue;
+        if (part_reads_elsewhere(scope, node, map.parts[i], type, result))
+          part_memory[i] = array_of_part(scope, part, made);
+      }
+    } else {
+      result = destination(scope, node, 0);
+      const Value from = in_memory(scope, kept, made);
+      copy(from, result.pointer, type.bytes());
+    }
+  } else {
+    result = destination(scope, node, 0);
+  }
+  if (map.fill >= 0) fill(scope, node, map, type, result);
+  for (std::size_t i = 0; i < map.parts.size(); i++)
+    write_part(scope, node, map.parts[i], type, result, part_memory[i]);
+  for (const Place& temporary : made) let_go(temporary);
+  if (one) {
+    scope.places[step.first_value] = single(load_single(result.pointer, type.dtype));
+    let_go(result);
+  } else {
+    scope.places[step.first_value] = result;
+  }
+}
+
+Value Lowerer::array_of_part(Scope& scope, const Tensor& part, std::vector<Place>& made) {
+  Place copy_of = new_array(part.type());
+  const Place& from = place(scope, part);
+  if (from.kind == Place::Kind::kArray)
+    copy(from.pointer, copy_of.pointer, part.type().bytes());
+  else
+    write_array(scope, part, false, copy_of);
+  made.push_back(copy_of);
+  return copy_of.pointer;
+}
+
+absl::InlinedVector<std::int64_t, 4> Lowerer::counts(const ir::Part& part) {
+  absl::InlinedVector<std::int64_t, 4> sizes;
+  for (const ir::AxisWrite& axis : part.axes) sizes.push_back(axis.count);
+  return sizes;
+}
+
+Linear Lowerer::part_place(Scope& scope, const Node* node, const ir::Part& part,
+                           const TensorType& type) {
+  Linear to;
+  const auto strides = row_major(type.shape);
+  for (std::size_t i = 0; i < part.axes.size(); i++) {
+    const ir::AxisWrite& axis = part.axes[i];
+    const std::int64_t stride = strides[i] * byte_width(type.dtype);
+    to.offset += axis.start * stride;
+    to.coefficients.push_back(axis.count <= 1 ? 0 : axis.step * stride);
+    if (axis.dynamic >= 0) {
+      const Place& start = place(scope, node->operands[static_cast<std::size_t>(axis.dynamic)]);
+      to.dynamic.push_back({clamped_start(builder_, start.element[0], axis.room), stride});
+    }
+  }
+  return to;
+}
+
+std::uint32_t Lowerer::part_item(Nest& nest, const Node* node, const ir::Part& part) {
+  absl::InlinedVector<std::int64_t, 4> first;
+  for (const ir::AxisWrite& axis : part.axes) first.push_back(axis.first);
+  return nest.add(node->operands[static_cast<std::size_t>(part.operand)], nest.index(first));
+}
+
+bool Lowerer::part_reads_elsewhere(Scope& scope, const Node* node, const ir::Part& part,
+                                   const TensorType& type, const Place& result) {
+  const auto sizes = counts(part);
+  Nest nest(builder_, *scope.plan, scope.places, sizes);
+  part_item(nest, node, part);
+  return nest.reads_elsewhere(result.storage, part_place(scope, node, part, type));
+}
+
+void Lowerer::write_part(Scope& scope, const Node* node, const ir::Part& part,
+                         const TensorType& type, const Place& result, Value memory) {
+  const auto sizes = counts(part);
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
+  const Linear to = part_place(scope, node, part, type);
+  const Tensor& operand = node->operands[static_cast<std::size_t>(part.operand)];
+  Nest nest(builder_, *scope.plan, scope.places, sizes);
+  if (memory != lower::kNone) {
+    // It is whole, and lies row by row.
+    const std::uint32_t value = scope.plan->value(operand);
+    Place whole;
+    whole.kind = Place::Kind::kArray;
+    whole.pointer = memory;
+    std::swap(scope.places[value], whole);
+    nest.store(part_item(nest, node, part), result.pointer, to);
+    std::swap(scope.places[value], whole);
+    return;
+  }
+  nest.store(part_item(nest, node, part), result.pointer, to);
+}
+
+void Lowerer::fill(Scope& scope, const Node* node, const ir::WriteMap& map, const TensorType& type,
+                   const Place& result) {
+  const Element& value = place(scope, node->operands[static_cast<std::size_t>(map.fill)]).element;
+  if (type.elements() == 0) return;
+  const std::uint32_t lanes = builder_.begin_lanes(builder_.index(type.elements()));
+  const Value index = builder_.program().lanes[lanes].index;
+  std::int64_t offset = 0;
+  for (const Value part : value) {
+    builder_.store(part, {result.pointer, offset, {{index, byte_width(type.dtype)}}});
+    offset += lower::width(builder_.type(part));
+  }
+  builder_.end_lanes();
+}
+
+void Lowerer::reduction(Scope& scope, const Step& step) {
+  const Node* node = step.node;
+  const TensorType &type = node->type(), &from = node->operand_type(0);
+  const ir::ElementReduction reduction = *node->op->reduction(*node);
+  const Element init = place(scope, node->operands[1]).element;
+  const Type result_type = lower::type_of(type.dtype);
+  std::vector<bool> reduced(from.shape.size(), false);
+  for (const std::int64_t axis : reduction.axes) reduced[static_cast<std::size_t>(axis)] = true;
+  // A result's axes are the operand's without those that vanish.
+  Linear to;
+  to.coefficients.assign(from.shape.size(), 0);
+  const auto strides = row_major(type.shape);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < from.shape.size(); i++) {
+    if (reduced[i]) continue;
+    const std::int64_t stride = strides[kept++] * byte_width(type.dtype);
+    to.coefficients[i] = from.shape[static_cast<std::int64_t>(i)] <= 1 ? 0 : stride;
+  }
+  Place result;
+  Value one = lower::kNone;
+  const bool is_one = is_single(type);
+  if (!is_one) result = destination(scope, node, 0);
+  const auto write = [&](const Tensor& operand) {
+    Nest nest(builder_, *scope.plan, scope.places, from.shape.dims());
+    const std::uint32_t item = nest.add(operand, nest.index());
+    return nest.reduce(item, reduction, reduced, init[0], result_type, result.pointer, to,
+                       is_one ? &one : nullptr);
+  };
+  if (type.elements() != 0 && !write(node->operands[0])) {
+    std::vector<Place> made;
+    const std::uint32_t value = scope.plan->value(node->operands[0]);
+    Place array;
+    array.kind = Place::Kind::kArray;
+    array.pointer = array_of_part(scope, node->operands[0], made);
+    std::swap(scope.places[value], array);
+    if (!write(node->operands[0]))
+      throw InternalError("an array has no order of its own", node->location());
+    std::swap(scope.places[value], array);
+    for (const Place& temporary : made) let_go(temporary);
+  }
+  scope.places[step.first_value] = is_one ? single({one}) : result;
+}
+
+}  // namespace rondo::executor

@@ -1,0 +1,105 @@
+// Conditionals: one branch after the other, each writing its results to the same places.
+#include <algorithm>
+#include <utility>
+
+#include "executor/lowerer.h"
+#include "lower/opcodes.h"
+
+namespace rondo::executor {
+
+void Lowerer::open_conditional(const Step& step) {
+  const Node* node = step.node;
+  Scope& scope = scopes_.back();
+  Construct construct;
+  construct.node = node;
+  construct.first_value = step.first_value;
+  construct.selector = place(scope, node->operands[0]).element[0];
+  for (std::size_t i = 1; i < node->operands.size(); i++) {
+    Place argument = place(scope, node->operands[i]);
+    argument.writable = false;
+    construct.arguments.push_back(std::move(argument));
+  }
+  for (std::uint32_t i = 0; i < node->types.size(); i++) {
+    Place result;
+    if (!is_single(node->types[i])) result = destination(scope, node, i);
+    construct.results.push_back(result);
+  }
+  construct.branch_values.resize(node->regions.size());
+  constructs_.push_back(std::move(construct));
+  open_branch();
+}
+
+void Lowerer::open_branch() {
+  Construct& construct = constructs_.back();
+  const std::size_t branch = construct.branch, count = construct.node->regions.size();
+  if (branch + 1 < count) {
+    const Value selector = construct.selector;
+    const Value chosen =
+        builder_.type(selector) == Type::kPred
+            ? selector
+            : builder_.equal(selector,
+                             builder_.number(builder_.type(selector), static_cast<double>(branch)));
+    construct.ifs.push_back(builder_.begin_if(chosen));
+  }
+  const std::vector<Place> arguments = construct.arguments;
+  const std::vector<Place> results = construct.results;
+  enter(Scope::Role::kBranch, construct.node->regions[branch]);
+  Scope& scope = scopes_.back();
+  bind(scope, arguments);
+  const auto& outputs = scope.function.outputs();
+  for (std::size_t i = 0; i < results.size(); i++) {
+    if (results[i].kind != Place::Kind::kArray) continue;
+    Place to = results[i];
+    to.writable = false;
+    scope.destinations.try_emplace(scope.plan->value(outputs[i]), to);
+  }
+}
+
+void Lowerer::close_branch() {
+  Scope& scope = scopes_.back();
+  Construct& construct = constructs_.back();
+  const auto& outputs = scope.function.outputs();
+  std::vector<Value>& values = construct.branch_values[construct.branch];
+  for (std::size_t i = 0; i < outputs.size(); i++) {
+    const Place& from = place(scope, outputs[i]);
+    if (from.kind == Place::Kind::kSingle)
+      values.insert(values.end(), from.element.begin(), from.element.end());
+    else
+      copy(from.pointer, construct.results[i].pointer, outputs[i].type().bytes());
+  }
+  absl::InlinedVector<std::uint32_t, 4> seen;
+  for (const Tensor& output : outputs) {
+    const std::uint32_t value = scope.plan->value(output);
+    if (ir::is_parameter(output.node()) || std::find(seen.begin(), seen.end(), value) != seen.end())
+      continue;
+    seen.push_back(value);
+    let_go(scope.places[value]);
+  }
+  release_parameters(scope);
+  scopes_.pop_back();
+  construct.branch++;
+  if (construct.branch < construct.node->regions.size()) {
+    builder_.begin_else();
+    return open_branch();
+  }
+  std::vector<Value> chosen = construct.branch_values.back();
+  for (std::size_t branch = construct.ifs.size(); branch-- > 0;)
+    chosen = builder_.end_if(construct.branch_values[branch], chosen);
+  Scope& outer = scopes_.back();
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < construct.results.size(); i++) {
+    Place& result = outer.places[construct.first_value + i];
+    const TensorType& type = construct.node->types[i];
+    if (is_single(type)) {
+      Element element{chosen[at++]};
+      if (is_complex(type.dtype)) element.push_back(chosen[at++]);
+      result = single(std::move(element));
+    } else {
+      result = construct.results[i];
+    }
+  }
+  constructs_.pop_back();
+  end_step(outer, outer.next - 1);
+}
+
+}  // namespace rondo::executor

@@ -1,0 +1,223 @@
+// Loops: where their carries are from trip to trip.
+#include <algorithm>
+#include <utility>
+
+#include "executor/lowerer.h"
+#include "ir/function_data.h"
+#include "lower/opcodes.h"
+
+namespace rondo::executor {
+
+std::uint32_t Lowerer::loop_info(const Node* node) {
+  const ir::RegionLayout layout = *ir::region_layout(node);
+  lower::LoopInfo info;
+  info.name = layout.name;
+  info.at = node->location();
+  info.trip_count = layout.trip_count;
+  if (!layout.ends_by_itself) info.max_trip_count = layout.max_trip_count;
+  info.promised = layout.promised;
+  info.outer = loops_.empty() ? lower::kNoLoop : loops_.back();
+  builder_.program().loops.push_back(std::move(info));
+  return static_cast<std::uint32_t>(builder_.program().loops.size() - 1);
+}
+
+bool Lowerer::stays_in_place(const Function& body, std::size_t carry) {
+  const Tensor& parameter = body.parameters()[carry];
+  Tensor value = body.outputs()[carry];
+  const auto outputs = [&](const Tensor& t) {
+    return std::count_if(body.outputs().begin(), body.outputs().end(),
+                         [&](const Tensor& output) { return output.same_as(t); });
+  };
+  if (outputs(value) != 1) return false;
+  for (int length = 0; length < 64; length++) {
+    if (value.same_as(parameter)) return true;
+    const Node* node = value.node();
+    if (ir::is_parameter(node) || ir::is_constant(node) || outputs(parameter) != 0) return false;
+    if (node->op->kind == ir::OpKind::kOrdinary && form_of(*node) == Form::kWrite) {
+      const ir::WriteMap map = node->op->write(*node);
+      if (map.kept < 0) return false;
+      value = node->operands[static_cast<std::size_t>(map.kept)];
+    } else {
+      return false;
+    }
+  }
+  return false;
+}
+
+void Lowerer::begin_with(Scope& scope, const Tensor& value, const Place& now) {
+  const Place& from = place(scope, value);
+  if (from.kind == Place::Kind::kInLine)
+    write_array(scope, value, false, now);
+  else
+    copy(from.pointer, now.pointer, value.type().bytes());
+}
+
+void Lowerer::open_while(const Step& step, std::uint32_t at) {
+  const Node* node = step.node;
+  const std::size_t carries = ir::region_layout(node)->carries;
+  Scope& scope = scopes_.back();
+  Construct construct;
+  construct.node = node;
+  construct.first_value = step.first_value;
+  construct.carried.resize(carries);
+  std::vector<Value> init;
+  for (std::size_t i = 0; i < node->operands.size(); i++) {
+    const Tensor& operand = node->operands[i];
+    const Place from = place(scope, operand);
+    Place argument = from;
+    argument.writable = false;
+    if (i < carries && from.kind == Place::Kind::kSingle) {
+      init.insert(init.end(), from.element.begin(), from.element.end());
+    } else if (i < carries) {
+      CarriedArray& array = construct.carried[i];
+      const bool in_place = stays_in_place(node->regions[1], i);
+      const std::uint32_t result = step.first_value + static_cast<std::uint32_t>(i);
+      const bool once = std::count_if(node->operands.begin(), node->operands.end(),
+                                      [&](const Tensor& t) { return t.same_as(operand); }) == 1;
+      Place now;
+      const auto to = scope.destinations.find(result);
+      if (in_place && to != scope.destinations.end()) {
+        now = destination(scope, node, static_cast<std::uint32_t>(i));
+        begin_with(scope, operand, now);
+      } else if (once && dies(scope, operand, at)) {
+        // The loop takes it over.
+        now = from;
+        place(scope, operand).storage = -1;
+      } else {
+        now = new_array(operand.type());
+        begin_with(scope, operand, now);
+      }
+      scope.destinations.erase(result);
+      array.storage = now.storage;
+      array.now = now.pointer;
+      Storage& storage = storages_[static_cast<std::size_t>(now.storage)];
+      array.values = storage.values;
+      storage.pins++;
+      if (!in_place) {
+        array.spare = arena_place(now.storage, operand.type().bytes());
+        init.push_back(array.now);
+        init.push_back(array.spare);
+      }
+      argument = now;
+    }
+    construct.arguments.push_back(std::move(argument));
+  }
+  const std::uint32_t info = loop_info(node);
+  loops_.push_back(info);
+  construct.loop = builder_.begin_while(init, info);
+  // In the loop the carries are its parameters.
+  std::size_t next = 0;
+  const auto param = [&] {
+    return builder_.program().whiles[construct.loop].carries[next++].param;
+  };
+  for (std::size_t i = 0; i < carries; i++) {
+    if (construct.arguments[i].kind == Place::Kind::kSingle) {
+      for (Value& part : construct.arguments[i].element) part = param();
+    } else if (construct.carried[i].spare != lower::kNone) {
+      construct.arguments[i].pointer = construct.carried[i].now = param();
+      construct.carried[i].spare = param();
+    }
+  }
+  const Function condition = node->regions[0];
+  std::vector<Place> arguments = construct.arguments;
+  for (Place& argument : arguments) argument.writable = false;
+  constructs_.push_back(std::move(construct));
+  enter(Scope::Role::kCondition, condition);
+  bind(scopes_.back(), arguments);
+}
+
+void Lowerer::close_condition() {
+  Scope& scope = scopes_.back();
+  const Value predicate = place(scope, scope.function.outputs()[0]).element[0];
+  release_parameters(scope);
+  scopes_.pop_back();
+  Construct& construct = constructs_.back();
+  builder_.test(predicate);
+  const Function body = construct.node->regions[1];
+  enter(Scope::Role::kBody, body);
+  Scope& inner = scopes_.back();
+  bind(inner, construct.arguments);
+  // Next values are written where they are needed.
+  for (std::size_t i = 0; i < construct.carried.size(); i++) {
+    const CarriedArray& array = construct.carried[i];
+    if (array.spare == lower::kNone) continue;
+    const Tensor& output = body.outputs()[i];
+    if (ir::is_parameter(output.node()) || ir::is_constant(output.node())) continue;
+    Place to;
+    to.kind = Place::Kind::kArray;
+    to.storage = new_storage();
+    to.pointer = array.spare;
+    inner.destinations.try_emplace(inner.plan->value(output), to);
+  }
+}
+
+void Lowerer::close_body() {
+  Scope& scope = scopes_.back();
+  Construct construct = std::move(constructs_.back());
+  constructs_.pop_back();
+  const Function body = scope.function;
+  std::vector<Value> next;
+  // First to the spares, which nothing is read from; then to places that stay.
+  for (std::size_t i = 0; i < construct.carried.size(); i++) {
+    const Tensor& output = body.outputs()[i];
+    const Place& from = place(scope, output);
+    const CarriedArray& array = construct.carried[i];
+    if (from.kind == Place::Kind::kSingle) {
+      next.insert(next.end(), from.element.begin(), from.element.end());
+    } else if (array.spare != lower::kNone) {
+      const bool stays = from.pointer == array.now;
+      if (!stays) copy(from.pointer, array.spare, output.type().bytes());
+      next.push_back(stays ? array.now : array.spare);
+      next.push_back(stays ? array.spare : array.now);
+    }
+  }
+  for (std::size_t i = 0; i < construct.carried.size(); i++) {
+    const CarriedArray& array = construct.carried[i];
+    if (array.storage >= 0 && array.spare == lower::kNone)
+      copy(place(scope, body.outputs()[i]).pointer, array.now, body.outputs()[i].type().bytes());
+  }
+  for (std::size_t i = 0; i < body.outputs().size(); i++) {
+    // What the body made and returns is dead now; carried memory stays.
+    const Tensor& output = body.outputs()[i];
+    const std::uint32_t value = scope.plan->value(output);
+    const bool first = std::find_if(body.outputs().begin(),
+                                    body.outputs().begin() + static_cast<std::ptrdiff_t>(i),
+                                    [&](const Tensor& t) { return t.same_as(output); }) ==
+                       body.outputs().begin() + static_cast<std::ptrdiff_t>(i);
+    if (first && !ir::is_parameter(output.node())) let_go_of_output(scope.places[value], construct);
+  }
+  release_parameters(scope);
+  scopes_.pop_back();
+  builder_.end_while(next);
+  loops_.pop_back();
+  Scope& outer = scopes_.back();
+  const auto& carried = builder_.program().whiles[construct.loop].carries;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < construct.carried.size(); i++) {
+    Place& result = outer.places[construct.first_value + i];
+    if (construct.arguments[i].kind == Place::Kind::kSingle) {
+      result = construct.arguments[i];
+      for (Value& part : result.element) part = carried[at++].result;
+      continue;
+    }
+    result = construct.arguments[i];
+    result.writable = true;
+    Storage& storage = storages_[static_cast<std::size_t>(result.storage)];
+    storage.values = construct.carried[i].values;
+    storage.pins--;
+    if (construct.carried[i].spare != lower::kNone) {
+      result.pointer = carried[at].result;
+      at += 2;
+    }
+  }
+  end_step(outer, outer.next - 1);
+}
+
+void Lowerer::let_go_of_output(const Place& place, const Construct& construct) {
+  for (const CarriedArray& array : construct.carried) {
+    if (array.storage == place.storage && place.storage >= 0) return;
+  }
+  let_go(place);
+}
+
+}  // namespace rondo::executor

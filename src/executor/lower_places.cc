@@ -1,0 +1,93 @@
+// Memory: which value shares it, when it is free, and where results go.
+#include "executor/lowerer.h"
+#include "lower/opcodes.h"
+
+namespace rondo::executor {
+
+Value Lowerer::arena_place(std::int32_t storage, std::int64_t bytes) {
+  const std::int64_t offset = arena_.allocate(bytes);
+  storages_[static_cast<std::size_t>(storage)].pieces.push_back({offset, bytes});
+  return builder_.buffer({lower::Storage::kArena, 0, offset, bytes});
+}
+
+Place Lowerer::new_array(const TensorType& type) {
+  Place made;
+  made.kind = Place::Kind::kArray;
+  made.writable = true;
+  made.storage = new_storage();
+  made.pointer = arena_place(made.storage, type.bytes());
+  hold(made);
+  return made;
+}
+
+void Lowerer::hold(const Place& place) {
+  if (place.storage >= 0) storages_[static_cast<std::size_t>(place.storage)].values++;
+}
+
+void Lowerer::let_go(const Place& place) {
+  if (place.kind != Place::Kind::kArray || place.storage < 0) return;
+  Storage& storage = storages_[static_cast<std::size_t>(place.storage)];
+  if (--storage.values > 0 || storage.pins > 0) return;
+  for (const Storage::Piece& piece : storage.pieces) arena_.release(piece.offset, piece.bytes);
+  storage.pieces.clear();
+}
+
+bool Lowerer::dies(Scope& scope, const Tensor& value, std::uint32_t at) {
+  const Place& from = place(scope, value);
+  return from.kind == Place::Kind::kArray && from.writable && from.storage >= 0 &&
+         scope.plan->last_use(scope.plan->value(value)) == at &&
+         storages_[static_cast<std::size_t>(from.storage)].values == 1;
+}
+
+Place Lowerer::destination(Scope& scope, const Node* node, std::uint32_t i) {
+  const auto found = scope.destinations.find(scope.plan->value(Tensor::of(node, i)));
+  if (found != scope.destinations.end()) {
+    Place made = found->second;
+    scope.destinations.erase(found);
+    made.writable = true;
+    hold(made);
+    return made;
+  }
+  return new_array(node->types[i]);
+}
+
+void Lowerer::copy(Value from, Value to, std::int64_t bytes) {
+  if (from != to && bytes > 0) builder_.copy({from, 0, {}}, {to, 0, {}}, bytes);
+}
+
+Element Lowerer::load_single(Value pointer, DType dtype) {
+  const Type type = lower::type_of(dtype);
+  Element element{builder_.load(type, {pointer, 0, {}})};
+  if (is_complex(dtype)) element.push_back(builder_.load(type, {pointer, lower::width(type), {}}));
+  return element;
+}
+
+void Lowerer::store_single(const Element& element, Value pointer) {
+  std::int64_t offset = 0;
+  for (const Value part : element) {
+    builder_.store(part, {pointer, offset, {}});
+    offset += lower::width(builder_.type(part));
+  }
+}
+
+Value Lowerer::in_memory(Scope& scope, const Tensor& value, std::vector<Place>& made) {
+  const Place& from = place(scope, value);
+  if (from.kind == Place::Kind::kArray) return from.pointer;
+  Place copy = new_array(value.type());
+  if (from.kind == Place::Kind::kSingle)
+    store_single(from.element, copy.pointer);
+  else
+    write_array(scope, value, false, copy);
+  made.push_back(copy);
+  return copy.pointer;
+}
+
+void Lowerer::write_array(Scope& scope, const Tensor& value, bool root, const Place& to) {
+  const Shape& shape = value.shape();
+  if (shape.elements() == 0) return;
+  Nest nest(builder_, *scope.plan, scope.places, shape.dims());
+  const std::uint32_t item = nest.add(value, nest.index(), root);
+  nest.store(item, to.pointer, nest.dense(shape, byte_width(value.dtype())));
+}
+
+}  // namespace rondo::executor

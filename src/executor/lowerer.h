@@ -1,0 +1,172 @@
+// Writes the lower program of one function: walks over its regions and their steps, and knows where
+// the value of each step is.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "executor/arena.h"
+#include "executor/lowering.h"
+#include "executor/nest.h"
+#include "executor/place.h"
+#include "executor/region_plan.h"
+#include "ir/layout.h"
+#include "lower/builder.h"
+
+namespace rondo::executor {
+
+using ir::Node;
+using lower::Element;
+using lower::Type;
+using lower::Value;
+
+/// Memory that values share: it is free when none of them is alive.
+struct Storage {
+  struct Piece {
+    std::int64_t offset, bytes;
+  };
+  absl::InlinedVector<Piece, 1> pieces;  // in the arena; none: a result's memory
+  std::uint32_t values = 0;
+  std::uint32_t pins = 0;  // loops that are open and carry it
+};
+
+/// The memory of a carried array: where the value is, and where its next one may be written.
+struct CarriedArray {
+  std::int32_t storage = -1;
+  Value now = lower::kNone;
+  Value spare = lower::kNone;  // none where the next value is made in place
+  std::uint32_t values = 0;    // that share the memory when the loop begins
+};
+
+struct Scope {
+  enum class Role : std::uint8_t { kEntry, kCondition, kBody, kBranch } role = Role::kEntry;
+  Function function;
+  std::unique_ptr<RegionPlan> plan;
+  std::vector<Place> places;
+  std::uint32_t next = 0;
+  /// Where an array is to be written, if it is free then: a result's memory, the spare of a carry.
+  absl::flat_hash_map<std::uint32_t, Place> destinations;
+};
+
+/// A loop or conditional that is being written, as a statement of the scope below.
+struct Construct {
+  const Node* node = nullptr;
+  std::uint32_t first_value = 0;
+  std::uint32_t loop = 0;             // in the builder's table of whiles, or ifs
+  std::vector<Place> arguments;       // of the regions
+  std::vector<CarriedArray> carried;  // of each carry that is an array
+  std::size_t branch = 0;
+  std::vector<std::uint32_t> ifs;  // open, of a conditional
+  std::vector<Place> results;      // of a conditional: arrays that the branches write
+  std::vector<std::vector<Value>> branch_values;
+  Value selector = lower::kNone;
+};
+
+class Lowerer {
+ public:
+  explicit Lowerer(const MakeKernel& make_kernel) : make_kernel_(make_kernel) {}
+  lower::Program run(const Function& function);
+
+ private:
+  // Places and memory.
+  Place& place(Scope& scope, const Tensor& value) { return scope.places[scope.plan->value(value)]; }
+  std::int32_t new_storage() {
+    storages_.emplace_back();
+    return static_cast<std::int32_t>(storages_.size() - 1);
+  }
+  Value arena_place(std::int32_t storage, std::int64_t bytes);
+  /// Memory of its own for an array.
+  Place new_array(const TensorType& type);
+  void hold(const Place& place);
+  void let_go(const Place& place);
+  /// The array may be overwritten by step `at`, which reads it for the last time.
+  bool dies(Scope& scope, const Tensor& value, std::uint32_t at);
+  /// Where result `i` of the node is to be written.
+  Place destination(Scope& scope, const Node* node, std::uint32_t i);
+  void copy(Value from, Value to, std::int64_t bytes);
+  Element load_single(Value pointer, DType dtype);
+  void store_single(const Element& element, Value pointer);
+  static Place single(Element element) {
+    Place made;
+    made.kind = Place::Kind::kSingle;
+    made.element = std::move(element);
+    return made;
+  }
+  /// An array in memory, at step `at` of its scope, of what may be in line or a single value. A
+  /// place that was made for it is in `made`, to be let go of after the step.
+  Value in_memory(Scope& scope, const Tensor& value, std::vector<Place>& made);
+  /// The loops of one array.
+  void write_array(Scope& scope, const Tensor& value, bool root, const Place& to);
+
+  // Scopes.
+  Scope& enter(Scope::Role role, const Function& function);
+  void open_entry();
+  void close();
+  void close_entry();
+
+  // Nodes.
+  void step(Scope& scope, std::uint32_t at);
+  /// Lets go of what step `at` read last.
+  void end_step(Scope& scope, std::uint32_t at);
+  Place constant(const Node* node);
+  Element single_element(Scope& scope, const Node* node);
+  void elements(Scope& scope, const Step& step, std::uint32_t at);
+  /// The memory of an array that dies here, and of which each element is read where the result's
+  /// is written.
+  Place overwritten(Scope& scope, const Nest& nest, const Linear& to, const TensorType& type,
+                    std::uint32_t at);
+  std::int64_t array_bytes(Scope& scope, std::uint32_t value) const;
+  void put_together(Scope& scope, const Step& step, std::uint32_t at);
+  Value array_of_part(Scope& scope, const Tensor& part, std::vector<Place>& made);
+  /// Sizes of the loops of a part.
+  static absl::InlinedVector<std::int64_t, 4> counts(const ir::Part& part);
+  /// Where the elements of a part go, in bytes.
+  Linear part_place(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type);
+  std::uint32_t part_item(Nest& nest, const Node* node, const ir::Part& part);
+  bool part_reads_elsewhere(Scope& scope, const Node* node, const ir::Part& part,
+                            const TensorType& type, const Place& result);
+  void write_part(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type,
+                  const Place& result, Value memory);
+  void fill(Scope& scope, const Node* node, const ir::WriteMap& map, const TensorType& type,
+            const Place& result);
+  void reduction(Scope& scope, const Step& step);
+  void alias(Scope& scope, const Step& step);
+  void call(Scope& scope, const Step& step);
+
+  // While.
+  std::uint32_t loop_info(const Node* node);
+  /// Whether the body makes a carried array out of itself, by writing parts of it only: then it
+  /// needs no second place.
+  static bool stays_in_place(const Function& body, std::size_t carry);
+  /// The first value of a carried array, where the loop carries it.
+  void begin_with(Scope& scope, const Tensor& value, const Place& now);
+  void open_while(const Step& step, std::uint32_t at);
+  /// Gives the parameters of a region their places. They are held once more, so that a region does
+  /// not let go of what is around it.
+  void bind(Scope& scope, const std::vector<Place>& arguments);
+  void close_condition();
+  /// Lets go of the parameters that live until the end of their region, or that nobody reads.
+  void release_parameters(Scope& scope);
+  void close_body();
+  void let_go_of_output(const Place& place, const Construct& construct);
+
+  // Conditionals.
+  void open_conditional(const Step& step);
+  /// One after the other: `if (selector is k) branch k else …`; the last one is for all the rest.
+  void open_branch();
+  void close_branch();
+  const MakeKernel& make_kernel_;
+  lower::Builder builder_;
+  Arena arena_;
+  std::vector<Storage> storages_;
+  std::vector<Literal> constants_;
+  absl::flat_hash_map<const Node*, Value> constant_pointers_;
+  std::vector<Place> result_places_;
+  std::deque<Scope> scopes_;
+  std::vector<Construct> constructs_;
+  std::vector<std::uint32_t> loops_;  // that are open
+};
+
+}  // namespace rondo::executor
