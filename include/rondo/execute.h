@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -141,6 +142,13 @@ class RONDO_API Executable {
                            const RunOptions& options = {}) const {
     return run(std::span<const Literal>(arguments.begin(), arguments.size()), options);
   }
+  /// The same on memory of the caller's: a pointer to the elements of each argument and each
+  /// result, dense and in row-major order, aligned as their host types. No result may overlap
+  /// another or an argument. Only the limits in the options are checked; stats() does not tell of
+  /// such a run. The compiled executor copies no element and, for a program that needs little
+  /// memory of its own, allocates nothing.
+  void run_on_memory(const std::byte* const* arguments, std::byte* const* results,
+                     const RunOptions& options = {}) const;
   /// Of the last run that ended, on any thread; empty before the first.
   RunStats stats() const;
   /// The loops that keep something for the reverse pass, in program order.

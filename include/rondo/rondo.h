@@ -25,6 +25,7 @@
 #include "rondo/execute.h"
 #include "rondo/run_scope.h"
 #include "rondo/transforms.h"
+#include "rondo/native.h"
 #include "rondo/gradients.h"
 #include "rondo/vmap.h"
 #include "rondo/tree_tools.h"

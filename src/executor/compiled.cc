@@ -48,19 +48,34 @@ void WorkspacePool::give(std::unique_ptr<Workspace> workspace) {
   }
 }
 
-std::size_t Unit::workspace_bytes() const {
-  const std::int64_t registers = code ? code->workspace_bytes() : 0;
-  return static_cast<std::size_t>((program->arena_bytes + 63) / 64 * 64 + registers);
+namespace {
+
+// What a run needs up to here stands on its thread's stack.
+constexpr std::size_t kStackBytes = 4096;
+
+std::int64_t rounded_to_lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// Programs read their arguments and constants only.
+std::byte* const* only_read(const std::byte* const* places) {
+  return const_cast<std::byte* const*>(reinterpret_cast<const std::byte* const*>(places));
+}
+
+}  // namespace
+
+lower::Status Unit::run_in(std::byte* workspace, lower::RunFrame& frame) const {
+  frame.constants = only_read(constants.data());
+  frame.arena = workspace;
+  return native ? native->run(frame)
+                : code->run(frame, workspace + rounded_to_lines(program->arena_bytes));
 }
 
 lower::Status Unit::run(lower::RunFrame& frame) const {
-  std::unique_ptr<Workspace> workspace = pool.take(workspace_bytes());
-  frame.constants =
-      const_cast<std::byte* const*>(reinterpret_cast<const std::byte* const*>(constants.data()));
-  frame.arena = workspace->bytes();
-  const lower::Status status =
-      native ? native->run(frame)
-             : code->run(frame, workspace->bytes() + (program->arena_bytes + 63) / 64 * 64);
+  if (workspace_bytes <= kStackBytes) {
+    alignas(64) std::byte here[kStackBytes];
+    return run_in(here, frame);
+  }
+  std::unique_ptr<Workspace> workspace = pool.take(workspace_bytes);
+  const lower::Status status = run_in(workspace->bytes(), frame);
   pool.give(std::move(workspace));
   return status;
 }
@@ -85,6 +100,9 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     if (!unit->native) unit->code = std::make_unique<bytecode::Code>(unit->program);
     for (const Literal& constant : unit->program->constants)
       unit->constants.push_back(constant.bytes());
+    unit->workspace_bytes =
+        static_cast<std::size_t>(rounded_to_lines(unit->program->arena_bytes) +
+                                 (unit->code ? unit->code->workspace_bytes() : 0));
     units_.push_back(std::move(unit));
   }
 }
@@ -152,10 +170,9 @@ class Run final : public RunHost {
             kMaxCallDepth));
       }
       run_.depth_++;
-      // Programs read their arguments only. Single elements are all read before results are
-      // written; arrays may be read later, and results may lie where operands do.
-      auto* arguments =
-          const_cast<std::byte* const*>(reinterpret_cast<const std::byte* const*>(operands.data()));
+      // Single elements are all read before results are written; arrays may be read later, and
+      // results may lie where operands do.
+      std::byte* const* arguments = only_read(operands.data());
       try {
         if (apart_.empty())
           run_.run_unit(unit_, arguments, results.data(), nullptr);
@@ -202,10 +219,9 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
   const auto& loops = unit.program->loops;
   absl::InlinedVector<std::int64_t, 8> total_trips(loops.size(), 0);
   std::vector<Literal> results;
-  absl::InlinedVector<std::byte*, 8> from, to;
-  // Programs read their arguments only.
-  for (const Literal& argument : arguments)
-    from.push_back(const_cast<std::byte*>(argument.bytes()));
+  absl::InlinedVector<const std::byte*, 8> from;
+  absl::InlinedVector<std::byte*, 8> to;
+  for (const Literal& argument : arguments) from.push_back(argument.bytes());
   results.reserve(result_types_.size());
   for (const TensorType& type : result_types_) {
     results.push_back(Literal::uninitialized(type));
@@ -220,13 +236,19 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
     for (const Literal& result : results) stats.peak_bytes += result.type().bytes();
   };
   try {
-    Run(*this, options).run_unit(unit, from.data(), to.data(), total_trips.data());
+    Run(*this, options).run_unit(unit, only_read(from.data()), to.data(), total_trips.data());
   } catch (...) {
     count();
     throw;
   }
   count();
   return results;
+}
+
+bool Compiled::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
+                             const RunOptions& options) const {
+  Run(*this, options).run_unit(entry(), only_read(arguments), results, nullptr);
+  return true;
 }
 
 std::string Compiled::text() const {

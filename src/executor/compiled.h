@@ -49,9 +49,13 @@ struct Unit {
   std::vector<const std::byte*> constants;
   mutable WorkspacePool pool;
 
-  std::size_t workspace_bytes() const;
+  std::size_t workspace_bytes = 0;  // the arena, then the registers of bytecode
+
   /// Runs it; `frame` has the arguments, results and limits.
   lower::Status run(lower::RunFrame& frame) const;
+
+ private:
+  lower::Status run_in(std::byte* workspace, lower::RunFrame& frame) const;
 };
 
 class Compiled final : public ir::Prepared {
@@ -61,6 +65,8 @@ class Compiled final : public ir::Prepared {
 
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                            RunStats& stats) const override;
+  bool run_on_memory(const std::byte* const* arguments, std::byte* const* results,
+                     const RunOptions& options) const override;
   std::string text() const override;
   std::int64_t bytes() const override;
   std::int64_t arena_bytes() const override { return entry().program->arena_bytes; }

@@ -1,6 +1,7 @@
 // What runs programs: the reference interpreter, the compiled executor.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,6 +26,12 @@ class Prepared {
   /// ends. Throws what ends it: ExecutionError where a limit of the options is exceeded.
   virtual std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                                    RunStats& stats) const = 0;
+  /// The same on the elements of arguments and results where they lie, without statistics. False,
+  /// and nothing is run, where that needs literals.
+  virtual bool run_on_memory(const std::byte* const* /*arguments*/, std::byte* const* /*results*/,
+                             const RunOptions& /*options*/) const {
+    return false;
+  }
   /// What is run, as text to read.
   virtual std::string text() const = 0;
   /// Memory that it holds beside the function that it was prepared from, in bytes; an estimate.

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/memory.h"
 #include "executor/backend.h"
 #include "executor/lowering.h"
 #include "fmt/format.h"
@@ -143,6 +144,26 @@ void check_arguments(const Function& function, std::span<const TensorType> types
 
 }  // namespace
 
+namespace {
+
+void check_threads(const Function& function, const RunOptions& options) {
+  if (!options.threads || *options.threads >= 1) return;
+  throw ExecutionError(
+      fmt::format("run of '{}': RunOptions::threads is {}\n  Give 1 or more, or "
+                  "leave it out.",
+                  function.name(), *options.threads));
+}
+
+bool finite_is_checked(const RunOptions& options) {
+  static const bool always_check = [] {
+    const char* text = std::getenv("RONDO_CHECK_FINITE");
+    return text && std::string_view(text) == "1";
+  }();
+  return options.check_finite || always_check;
+}
+
+}  // namespace
+
 std::vector<Literal> Executable::run(std::span<const Literal> arguments,
                                      const RunOptions& given) const {
   std::optional<RunOptions> both;
@@ -151,17 +172,8 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
   const RunOptions& options = both ? *both : given;
   if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
   check_arguments(impl_->function, impl_->param_types, arguments);
-  if (options.threads && *options.threads < 1) {
-    throw ExecutionError(
-        fmt::format("run of '{}': RunOptions::threads is {}\n  Give 1 or more, or "
-                    "leave it out.",
-                    impl_->function.name(), *options.threads));
-  }
-  static const bool always_check = [] {
-    const char* text = std::getenv("RONDO_CHECK_FINITE");
-    return text && std::string_view(text) == "1";
-  }();
-  const bool check_finite = options.check_finite || always_check;
+  check_threads(impl_->function, options);
+  const bool check_finite = finite_is_checked(options);
   RunOptions checked;
   if (check_finite) {
     std::call_once(impl_->reference_made, [&] {
@@ -185,6 +197,28 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
     keep_stats();
     throw;
   }
+}
+
+void Executable::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
+                               const RunOptions& given) const {
+  if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
+  std::optional<RunOptions> both;
+  if (const RunOptions* scoped = detail::scoped_run_options())
+    both = detail::merged(*scoped, given);
+  const RunOptions& options = both ? *both : given;
+  check_threads(impl_->function, options);
+  if (!options.stats && !finite_is_checked(options) &&
+      impl_->prepared->run_on_memory(arguments, results, options)) {
+    return;
+  }
+  std::vector<Literal> copies;
+  copies.reserve(impl_->param_types.size());
+  for (const TensorType& type : impl_->param_types) {
+    copies.push_back(Literal::uninitialized(type));
+    copy_bytes(copies.back().mutable_bytes(), *arguments++, type.bytes());
+  }
+  for (const Literal& result : run(copies, given))
+    copy_bytes(*results++, result.bytes(), result.type().bytes());
 }
 
 RunStats Executable::stats() const {
