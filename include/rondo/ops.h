@@ -12,4 +12,5 @@
 #include "rondo/ops/reduce.h"
 #include "rondo/ops/search.h"
 #include "rondo/ops/shape.h"
+#include "rondo/ops/shard.h"
 #include "rondo/ops/statistics.h"

@@ -15,6 +15,7 @@
 #include "rondo/error.h"
 #include "rondo/literal.h"
 #include "rondo/tensor.h"
+#include "rondo/mesh.h"
 #include "rondo/function.h"
 #include "rondo/reflect.h"
 #include "rondo/call_with.h"

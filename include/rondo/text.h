@@ -1,6 +1,7 @@
 // A program as text.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,9 +15,16 @@ struct HloOptions {
   bool optimize = false;  // run the passes first; loops stay loops
 };
 
+/// In whose words StableHLO text says where arrays lie on a mesh of devices (rondo::shard).
+enum class Partitioner : std::uint8_t {
+  kShardy,  // sdy.mesh, sdy.sharding
+  kGspmd,   // mhlo.sharding
+};
+
 struct StablehloOptions {
   bool locations = false;  // source lines as loc(...)
   bool optimize = false;   // run the passes first; loops stay loops
+  Partitioner partitioner = Partitioner::kShardy;
 };
 
 /// The program as XLA HLO text, which XLA's parser accepts; one `while` for each loop. Entry

@@ -41,6 +41,8 @@ struct Jvp;
 struct Reverse;
 // ir/layout.h
 struct RegionLayout;
+// ir/sharding.h
+struct Sharding;
 // ir/batch.h
 class Batching;
 struct BatchCall;
@@ -97,6 +99,9 @@ using LayoutRule = RegionLayout (*)(const Node&);
 using RelayoutRule = Attributes (*)(const Node&, const RegionLayout&);
 /// The number of trips, where it can be told from constants among the operands and regions.
 using CountTripsRule = std::optional<std::int64_t> (*)(const Node&);
+
+/// How the result lies on a mesh of devices (ir/sharding.h).
+using ShardingRule = const Sharding& (*)(const Node&);
 
 /// The tangents of the results; an empty Tensor where it is zero.
 using JvpRule = std::vector<Tensor> (*)(const JvpCall&);
@@ -193,6 +198,9 @@ struct OpDef {
                          // in place where it may
   bool observer = false;  // tap, print, progress: tells the outside what passes; never folded,
                           // merged or hoisted
+  /// Of an identity that says where its value lies; it is never folded, so that what is known of
+  /// the value does not take its place.
+  ShardingRule sharding = nullptr;
   // Derivatives. Every record has a jvp rule, or is linear, or says that its derivative is zero;
   // an op without any of them is differentiated as what it expands to.
   Linear linear = Linear::kNone;

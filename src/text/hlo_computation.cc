@@ -54,13 +54,15 @@ Literal parts_of(const Literal& value, std::size_t part) {
 class HloComputation {
  public:
   HloComputation(std::string& out, const Function& function, HloRole role, std::string_view name,
-                 const ComputationNames& callees, bool metadata)
+                 const ComputationNames& callees, bool metadata,
+                 const ir::ProgramSharding* sharding)
       : out_(out),
         function_(function),
         role_(role),
         name_(name),
         callees_(callees),
         metadata_(metadata),
+        sharding_(sharding),
         values_(function) {}
 
   void print() {
@@ -137,7 +139,9 @@ class HloComputation {
       ir::append_type(out_, node->type());
       out_ += " parameter(";
       append_number(out_, i);
-      out_ += ")\n";
+      out_ += ')';
+      if (sharding_) append_shardings(std::span(&sharding_->arguments[i], 1));
+      out_ += '\n';
       values_.set(node, name);
       root_written_ |= is_root(node);
     }
@@ -343,8 +347,21 @@ class HloComputation {
     append_hlo_types(out_, elements);
     out_ += ") tuple(";
     append(operands);
-    out_ += ")\n";
+    out_ += ')';
+    if (root && sharding_ && !elements.empty()) append_shardings(sharding_->results);
+    out_ += '\n';
     return name;
+  }
+
+  /// `, sharding={replicated}`; of several results `, sharding={{replicated}, {replicated}}`.
+  void append_shardings(std::span<const ir::Sharding> shardings) {
+    out_ += ", sharding=";
+    if (shardings.size() != 1) out_ += '{';
+    for (std::size_t i = 0; i < shardings.size(); i++) {
+      if (i > 0) out_ += ", ";
+      ir::append_gspmd(out_, shardings[i]);
+    }
+    if (shardings.size() != 1) out_ += '}';
   }
 
   void append_types_of(const ir::ResultTypes& types, bool is_tuple) {
@@ -404,6 +421,7 @@ class HloComputation {
   const std::string_view name_;
   const ComputationNames& callees_;
   const bool metadata_;
+  const ir::ProgramSharding* sharding_;  // of the entry, where it has one
 
   NameTable names_;
   std::uint32_t last_number_ = 0;
@@ -445,8 +463,9 @@ void append_hlo_shape(std::string& out, std::span<const Tensor> tensors) {
 }
 
 void append_hlo_computation(std::string& out, const Function& function, HloRole role,
-                            std::string_view name, const ComputationNames& callees, bool metadata) {
-  HloComputation(out, function, role, name, callees, metadata).print();
+                            std::string_view name, const ComputationNames& callees, bool metadata,
+                            const ir::ProgramSharding* sharding) {
+  HloComputation(out, function, role, name, callees, metadata, sharding).print();
 }
 
 }  // namespace rondo::text

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "ir/sharding.h"
 #include "rondo/function.h"
 
 namespace rondo::text {
@@ -27,9 +28,11 @@ HloRole hlo_role(const ir::Node& holder, std::size_t index);
 /// The names of the computations, by the identity of the function and its role.
 using ComputationNames = absl::flat_hash_map<std::pair<const void*, HloRole>, std::string>;
 
-/// Appends the computation and an empty line. `callees` has all regions inside of `function`.
+/// Appends the computation and an empty line. `callees` has all regions inside of `function`;
+/// `sharding` is that of the entry, null for none.
 void append_hlo_computation(std::string& out, const Function& function, HloRole role,
-                            std::string_view name, const ComputationNames& callees, bool metadata);
+                            std::string_view name, const ComputationNames& callees, bool metadata,
+                            const ir::ProgramSharding* sharding);
 
 /// The types of tensors: `f32[2], s32[]`.
 void append_hlo_types(std::string& out, std::span<const Tensor> tensors);

@@ -1,11 +1,14 @@
 // A program as a module of HLO text.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/number_text.h"
 #include "ir/function_data.h"
 #include "ir/node.h"
+#include "ir/sharding.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
 #include "rondo/text.h"
@@ -35,12 +38,18 @@ absl::flat_hash_map<const void*, unsigned> roles_of_regions(
   return roles;
 }
 
-void append_module_header(std::string& out, const Function& entry, std::string_view name) {
+void append_module_header(std::string& out, const Function& entry, std::string_view name,
+                          const std::optional<ir::ProgramSharding>& sharding) {
   ((out += "HloModule ") += name) += ", entry_computation_layout={(";
   append_hlo_types(out, entry.parameters());
   out += ")->";
   append_hlo_shape(out, entry.outputs());
-  out += "}\n\n";
+  out += '}';
+  if (sharding) {
+    out += ", num_partitions=";
+    append_number(out, sharding->devices());
+  }
+  out += "\n\n";
 }
 
 }  // namespace
@@ -61,7 +70,8 @@ std::string to_hlo_text(const Function& function, const HloOptions& options) {
   std::size_t nodes = 1;
   for (const Function& each : functions) nodes += each.body().size();
   out.reserve(nodes * text::kHloLineBytes);
-  text::append_module_header(out, entry, name);
+  const std::optional<ir::ProgramSharding> sharding = ir::program_sharding(entry);
+  text::append_module_header(out, entry, name, sharding);
   for (const Function& each : functions) {
     if (each.same_as(entry)) break;
     for (const HloRole role :
@@ -69,10 +79,12 @@ std::string to_hlo_text(const Function& function, const HloOptions& options) {
       if (!(roles.at(each.identity()) >> static_cast<unsigned>(role) & 1)) continue;
       const std::string_view called = names.add_whole(each.name().empty() ? "region" : each.name());
       computations[{each.identity(), role}] = std::string(called);
-      text::append_hlo_computation(out, each, role, called, computations, options.metadata);
+      text::append_hlo_computation(out, each, role, called, computations, options.metadata,
+                                   nullptr);
     }
   }
-  text::append_hlo_computation(out, entry, HloRole::kEntry, name, computations, options.metadata);
+  text::append_hlo_computation(out, entry, HloRole::kEntry, name, computations, options.metadata,
+                               sharding ? &*sharding : nullptr);
   out.pop_back();  // the empty line after the last one
   return out;
 }

@@ -1,6 +1,7 @@
 // A program as a StableHLO module.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "ir/function_data.h"
 #include "ir/nested_walk.h"
 #include "ir/node_table.h"
+#include "ir/sharding.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
 #include "rondo/text.h"
@@ -111,9 +113,27 @@ void append_dense(std::string& out, const Literal& value) {
   out += '>';
 }
 
+/// What the module says of the number of devices.
+void append_partitions(std::string& out, const ir::ProgramSharding& sharding) {
+  out += " attributes {mhlo.num_partitions = ";
+  append_number(out, sharding.devices());
+  out += " : i32, mhlo.num_replicas = 1 : i32}";
+}
+
+void append_mesh(std::string& out, const ir::ProgramSharding& sharding) {
+  out += "  sdy.mesh @mesh = <";
+  ir::append_shardy_mesh(out, sharding.mesh);
+  out += ">\n";
+}
+
 class StablehloPrinter {
  public:
-  StablehloPrinter(std::string& out, bool locations) : out_(out), locations_(locations) {}
+  StablehloPrinter(std::string& out, const StablehloOptions& options,
+                   const std::optional<ir::ProgramSharding>& sharding)
+      : out_(out),
+        locations_(options.locations),
+        partitioner_(options.partitioner),
+        sharding_(sharding) {}
 
   void open(const Function& function, const Node* holder, std::size_t index) {
     Scope scope(function);
@@ -257,24 +277,42 @@ class StablehloPrinter {
     return {names_.add(parameter.node()->attrs<ir::ParameterAttributes>().name)};
   }
   /// `%slab: tensor<f32>, ...`, and binds the parameters to these names.
-  void append_parameters(const std::vector<Tensor>& parameters, Scope& scope) {
-    for (std::size_t i = 0; i < parameters.size(); i++) {
-      if (i > 0) out_ += ", ";
-      const Value value = named(parameters[i]);
-      append(value);
-      out_ += ": ";
-      append_mlir_type(out_, parameters[i].type());
-      scope.set(parameters[i].node(), value);
-    }
+  void append_parameter(const Tensor& parameter, Scope& scope) {
+    const Value value = named(parameter);
+    append(value);
+    out_ += ": ";
+    append_mlir_type(out_, parameter.type());
+    scope.set(parameter.node(), value);
   }
 
   void open_entry(const Function& function, Scope& scope) {
     start_line();
     out_ += "func.func public @main(";
-    append_parameters(function.parameters(), scope);
+    for (std::size_t i = 0; i < function.parameters().size(); i++) {
+      if (i > 0) out_ += ", ";
+      append_parameter(function.parameters()[i], scope);
+      if (sharding_) append_sharding_attribute(sharding_->arguments[i]);
+    }
     out_ += ") -> (";
-    append_mlir_types(out_, function.outputs());
+    for (std::size_t i = 0; i < function.outputs().size(); i++) {
+      if (i > 0) out_ += ", ";
+      append_mlir_type(out_, function.outputs()[i].type());
+      if (sharding_) append_sharding_attribute(sharding_->results[i]);
+    }
     out_ += ") {\n";
+  }
+
+  /// ` {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}` of an argument or a result.
+  void append_sharding_attribute(const ir::Sharding& sharding) {
+    if (partitioner_ == Partitioner::kShardy) {
+      out_ += " {sdy.sharding = #sdy.sharding<@mesh, ";
+      ir::append_shardy(out_, sharding);
+      out_ += ">}";
+    } else {
+      out_ += " {mhlo.sharding = \"";
+      ir::append_gspmd(out_, sharding);
+      out_ += "\"}";
+    }
   }
 
   /// A region with arguments of its own: a reducer, a comparator.
@@ -283,7 +321,10 @@ class StablehloPrinter {
     if (function.parameters().empty()) return;
     start_line();
     out_ += "^bb0(";
-    append_parameters(function.parameters(), scope);
+    for (std::size_t i = 0; i < function.parameters().size(); i++) {
+      if (i > 0) out_ += ", ";
+      append_parameter(function.parameters()[i], scope);
+    }
     out_ += "):\n";
   }
 
@@ -317,8 +358,34 @@ class StablehloPrinter {
     arguments_.emplace_back(operands.begin() + 1, operands.end());
   }
 
+  /// `sdy.sharding_constraint %x <@mesh, [{"data"}, {}]> : tensor<8x4xf32>`, which GSPMD has as a
+  /// custom call.
+  void print_constraint(const Node& node, const Values& operands) {
+    const ir::Sharding& sharding = node.op->sharding(node);
+    const bool shardy = partitioner_ == Partitioner::kShardy;
+    out_ += shardy ? node.op->stablehlo : "stablehlo.custom_call";
+    out_ += shardy ? " " : " @Sharding(";
+    append(operands);
+    if (shardy) {
+      out_ += " <@mesh, ";
+      ir::append_shardy(out_, sharding);
+      out_ += "> : ";
+    } else {
+      out_ += ") {backend_config = \"";
+      ir::append_gspmd_unconstrained(out_, sharding);
+      out_ += "\", mhlo.sharding = \"";
+      ir::append_gspmd(out_, sharding);
+      out_ += "\"} : (";
+      append_mlir_type(out_, node.operand_type(0));
+      out_ += ") -> ";
+    }
+    append_mlir_type(out_, node.type());
+    end_line(node);
+  }
+
   void print_op(const Node& node, const Values& operands) {
     const ir::OpDef& op = *node.op;
+    if (op.sharding) return print_constraint(node, operands);
     const bool plain = op.elementwise && !op.stablehlo_attributes && node.regions.empty() &&
                        node.types.size() == 1 && op.stablehlo.starts_with("stablehlo.");
     if (plain) {
@@ -359,6 +426,8 @@ class StablehloPrinter {
 
   std::string& out_;
   const bool locations_;
+  const Partitioner partitioner_;
+  const std::optional<ir::ProgramSharding>& sharding_;
   NameTable names_;  // of the whole function: a region may not name a value as one outside is named
   std::vector<Scope> scopes_;
   std::vector<std::vector<Value>> arguments_;  // of the while and conditional nodes that are open
@@ -375,9 +444,12 @@ std::string to_stablehlo_text(const Function& function, const StablehloOptions& 
                                         passes::Target::kStablehlo);
   std::string out = "module @";
   out += text::whole_identifier(entry.name().empty() ? "main" : entry.name());
+  const std::optional<ir::ProgramSharding> sharding = ir::program_sharding(entry);
+  if (sharding) text::append_partitions(out, *sharding);
   out += " {\n";
+  if (sharding && options.partitioner == Partitioner::kShardy) text::append_mesh(out, *sharding);
   out.reserve((entry.body().size() + 2) * text::kMlirLineBytes);
-  text::StablehloPrinter printer(out, options.locations);
+  text::StablehloPrinter printer(out, options, sharding);
   ir::walk_nested(entry, printer);
   out += "}\n";
   return out;

@@ -29,6 +29,7 @@
 #include "ops/reduce.h"
 #include "ops/rng_bit_generator.h"
 #include "ops/scatter.h"
+#include "ops/shard.h"
 #include "ops/slice.h"
 #include "ops/sort.h"
 #include "ops/stop_gradient.h"
@@ -51,7 +52,7 @@ constexpr const ir::OpDef* kOtherOps[] = {
     // random numbers
     &ops::kRngBitGenerator, &ops::kThreefry2x32,
     // identities
-    &ops::kOptimizationBarrier, &ops::kStopGradient,
+    &ops::kOptimizationBarrier, &ops::kStopGradient, &ops::kShard,
     // observers
     &ops::kTap, &ops::kPrint, &ops::kProgress, &ops::kTellLanes,
     // over the lanes of a vmap

@@ -1,0 +1,61 @@
+#include "rondo/mesh.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "fmt/format.h"
+#include "rondo/error.h"
+
+namespace rondo {
+
+namespace {
+
+bool is_axis_name(std::string_view name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && std::all_of(name.begin(), name.end(), fits);
+}
+
+}  // namespace
+
+Mesh::Mesh(std::vector<MeshAxis> axes) : axes_(std::move(axes)) {
+  if (axes_.empty())
+    throw TraceError("Mesh: it has no axis\n  Give it one with its size: Mesh({{\"data\", 8}}).");
+  for (std::size_t i = 0; i < axes_.size(); i++) {
+    const MeshAxis& axis = axes_[i];
+    if (!is_axis_name(axis.name)) {
+      throw TraceError(
+          fmt::format("Mesh: \"{}\" is no name of an axis\n  Name it by letters, digits and "
+                      "underscores: \"data\".",
+                      axis.name));
+    }
+    if (axis.size < 1) {
+      throw TraceError(fmt::format(
+          "Mesh: the axis \"{}\" has the size {}\n  Give it the number of devices along it, from 1 "
+          "on.",
+          axis.name, axis.size));
+    }
+    for (std::size_t k = 0; k < i; k++) {
+      if (axes_[k].name != axis.name) continue;
+      throw TraceError(fmt::format(
+          "Mesh: two axes are named \"{}\"\n  Give each a name of its own.", axis.name));
+    }
+    // Devices are numbered by 32 bits.
+    if (axis.size > std::numeric_limits<std::int32_t>::max() / size_) {
+      throw TraceError(fmt::format(
+          "Mesh: {} is more than 2^31 - 1 devices\n  Give it the sizes of a machine.", str()));
+    }
+    size_ *= axis.size;
+  }
+}
+
+std::string Mesh::str() const {
+  std::string text;
+  for (const MeshAxis& axis : axes_)
+    fmt::format_to(std::back_inserter(text), "{}{}={}", text.empty() ? "" : ", ", axis.name,
+                   axis.size);
+  return text;
+}
+
+}  // namespace rondo

@@ -1,0 +1,67 @@
+// How arrays are spread over a mesh of devices, as a program has it: names and sizes, no devices.
+// The record of an op that says so gives it (OpDef::sharding); texts and executors ask here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rondo/function.h"
+#include "rondo/mesh.h"
+#include "rondo/shape.h"
+
+namespace rondo::ir {
+
+using MeshAxes = std::vector<std::pair<std::string, std::int64_t>>;  // name and size
+
+struct DimSharding {
+  std::vector<std::string> axes;  // of the mesh, the slowest first; none: whole on each device
+  bool unconstrained = false;     // as the compiler likes
+  friend bool operator==(const DimSharding&, const DimSharding&) = default;
+};
+/// `{"data"}`, `{}`, `{?}`
+void print_field(std::string& out, const DimSharding& dim);
+
+/// An attribute: one entry a dimension.
+struct Sharding {
+  MeshAxes mesh;  // the last axis varies fastest
+  std::vector<DimSharding> dims;
+  friend bool operator==(const Sharding&, const Sharding&) = default;
+
+  std::int64_t devices() const;
+  /// 0 for a name that the mesh does not have.
+  std::int64_t axis_size(std::string_view name) const;
+  /// Into how many parts a dimension is split.
+  std::int64_t parts(std::size_t dim) const;
+  bool uses(std::string_view axis) const;
+};
+
+/// What is wrong with it for an array of this shape, with the remedy in further lines; empty:
+/// nothing.
+std::string sharding_fault(const Sharding& sharding, const Shape& shape);
+
+/// The mesh of a program, and how its arguments and results lie on it: those that go straight into
+/// a node with a sharding, or come from one; the others are whole on each device.
+struct ProgramSharding {
+  MeshAxes mesh;
+  std::vector<Sharding> arguments;
+  std::vector<Sharding> results;
+  std::int64_t devices() const;
+};
+/// Of a program that has any sharding, at any depth. Throws TraceError where two of its nodes have
+/// different meshes.
+std::optional<ProgramSharding> program_sharding(const Function& entry);
+
+/// Shardy: `["data"=4, "model"=2]` of a mesh, `[{"data"}, {}]` of an array.
+void append_shardy_mesh(std::string& out, const MeshAxes& mesh);
+void append_shardy(std::string& out, const Sharding& sharding);
+/// GSPMD: `{devices=[4,1,2]<=[8] last_tile_dim_replicate}`. Dimensions that are unconstrained stand
+/// there as whole.
+void append_gspmd(std::string& out, const Sharding& sharding);
+/// `unspecified_dims=[0,1]`: those that are unconstrained; nothing for none of them.
+void append_gspmd_unconstrained(std::string& out, const Sharding& sharding);
+
+}  // namespace rondo::ir

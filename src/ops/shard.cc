@@ -1,0 +1,93 @@
+#include "ops/shard.h"
+
+#include <utility>
+
+#include "ir/batch.h"
+#include "ir/sharding.h"
+#include "ops/derivative_rules.h"
+#include "ops/support.h"
+#include "rondo/ops/shard.h"
+
+namespace rondo::ops {
+
+namespace {
+
+InferredTypes infer_shard(const InferContext& context) {
+  const std::string fault =
+      ir::sharding_fault(context.attrs<ir::Sharding>(), context.type(0).shape);
+  if (!fault.empty()) context.fail(fault);
+  return {context.type(0)};
+}
+
+const ir::Sharding& sharding_of_shard(const Node& node) { return node.attrs<ir::Sharding>(); }
+
+std::vector<Tensor> shard_transpose(const TransposeCall& c) {
+  return {make(kShard, {c.ct()}, c.node.attributes, c.at())};
+}
+
+/// The lanes lie as the compiler likes, or along the mesh axis whose name the vmap has.
+ir::BatchValues shard_batch(const ir::BatchCall& c) {
+  ir::Sharding sharding = sharding_of_shard(c.node);
+  ir::DimSharding lanes{{}, true};
+  const std::string& name = c.batching.axis_name();
+  const std::int64_t devices = name.empty() ? 0 : sharding.axis_size(name);
+  if (devices > 0) {
+    if (sharding.uses(name)) {
+      c.fail(
+          fmt::format("the lanes of vmap lie along the mesh axis \"{}\", which splits a "
+                      "dimension here already\n  Use another axis inside of the vmap, or "
+                      "another axis_name.",
+                      name));
+    }
+    if (c.lanes() % devices != 0) {
+      c.fail(
+          fmt::format("{} lanes of the vmap \"{}\" cannot be shared evenly by the {} devices "
+                      "along that axis of the mesh\n  Give it a multiple of {} lanes, or "
+                      "another axis_name.",
+                      c.lanes(), name, devices, devices));
+    }
+    lanes = {{name}, false};
+  }
+  sharding.dims.insert(sharding.dims.begin(), std::move(lanes));
+  return ir::batch_with(c, std::move(sharding));
+}
+
+/// `, custom_call_target="Sharding", sharding={devices=[4,1]<=[4]}`
+void shard_hlo_attributes(const Node& node, std::string& out) {
+  const ir::Sharding& sharding = sharding_of_shard(node);
+  out += ", custom_call_target=\"Sharding\", sharding=";
+  ir::append_gspmd(out, sharding);
+  std::string unconstrained;
+  ir::append_gspmd_unconstrained(unconstrained, sharding);
+  if (!unconstrained.empty()) out += fmt::format(", backend_config=\"{}\"", unconstrained);
+}
+
+}  // namespace
+
+const OpDef kShard{.name = "shard",
+                   .same_bytes = true,
+                   .hlo = "custom-call",
+                   .stablehlo = "sdy.sharding_constraint",
+                   .arity = 1,
+                   .infer = infer_shard,
+                   .prepare = ir::prepare_forwarding,
+                   .cost = ir::Cost::kMovement,
+                   .hlo_attributes = shard_hlo_attributes,
+                   .sharding = sharding_of_shard,
+                   .linear = Linear::kJointly,
+                   .transpose = shard_transpose,
+                   .batch = shard_batch};
+
+}  // namespace rondo::ops
+
+namespace rondo {
+
+Tensor shard(const Operand& x, const Mesh& mesh, const PartitionSpec& spec) {
+  ir::Sharding sharding;
+  for (const MeshAxis& axis : mesh.axes()) sharding.mesh.emplace_back(axis.name, axis.size);
+  for (const DimPartition& dim : spec.dims())
+    sharding.dims.push_back({dim.axes(), dim.unconstrained()});
+  return ops::make(ops::kShard, {x.any()}, std::move(sharding), x.at());
+}
+
+}  // namespace rondo

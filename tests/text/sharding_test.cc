@@ -1,0 +1,110 @@
+// Meshes and shardings in texts, in the words of Shardy and of GSPMD.
+#include "ir/sharding.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/expect.h"
+#include "text/programs.h"
+
+namespace rondo {
+namespace {
+
+using namespace testing;
+
+Function stepped() {
+  const Mesh mesh({{"data", 4}, {"model", 2}});
+  return trace(
+      [&](Tensor x, Tensor n) {
+        return while_loop([&](Tensor i, Tensor) { return i == n; },
+                          [&](Tensor i, Tensor c) {
+                            return std::tuple(i, shard(-c, mesh, {"model", kUnconstrained}));
+                          },
+                          std::tuple(n, shard(x, mesh, {"data", std::nullopt})));
+      },
+      f32({8, 6}), s32());
+}
+
+std::string without_compare(const std::string& text) {
+  std::string lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at) + 1;
+    const std::string line = text.substr(at, end - at);
+    if (line.find("compare") == std::string::npos) lines += line;
+    at = end;
+  }
+  return lines;
+}
+
+TEST(ShardingText, OfShardy) {
+  EXPECT_EQ(
+      without_compare(to_stablehlo_text(stepped())),
+      R"(module @main attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["data"=4, "model"=2]>
+  func.func public @main(%arg0: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, %arg1: tensor<i32> {sdy.sharding = #sdy.sharding<@mesh, []>}) -> (tensor<i32> {sdy.sharding = #sdy.sharding<@mesh, []>}, tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+    %0 = sdy.sharding_constraint %arg0 <@mesh, [{"data"}, {}]> : tensor<8x6xf32>
+    %1:2 = stablehlo.while(%arg0_2 = %arg1, %arg1_2 = %0) : tensor<i32>, tensor<8x6xf32>
+    cond {
+      stablehlo.return %2 : tensor<i1>
+    } do {
+      %3 = stablehlo.negate %arg1_2 : tensor<8x6xf32>
+      %4 = sdy.sharding_constraint %3 <@mesh, [{"model"}, {?}]> : tensor<8x6xf32>
+      stablehlo.return %arg0_2, %4 : tensor<i32>, tensor<8x6xf32>
+    }
+    return %1#0, %1#1 : tensor<i32>, tensor<8x6xf32>
+  }
+}
+)");
+}
+
+TEST(ShardingText, OfGspmd) {
+  EXPECT_EQ(
+      without_compare(to_stablehlo_text(stepped(), {.partitioner = Partitioner::kGspmd})),
+      R"(module @main attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<8x6xf32> {mhlo.sharding = "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"}, %arg1: tensor<i32> {mhlo.sharding = "{replicated}"}) -> (tensor<i32> {mhlo.sharding = "{replicated}"}, tensor<8x6xf32> {mhlo.sharding = "{replicated}"}) {
+    %0 = stablehlo.custom_call @Sharding(%arg0) {backend_config = "", mhlo.sharding = "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+    %1:2 = stablehlo.while(%arg0_2 = %arg1, %arg1_2 = %0) : tensor<i32>, tensor<8x6xf32>
+    cond {
+      stablehlo.return %2 : tensor<i1>
+    } do {
+      %3 = stablehlo.negate %arg1_2 : tensor<8x6xf32>
+      %4 = stablehlo.custom_call @Sharding(%3) {backend_config = "unspecified_dims=[1]", mhlo.sharding = "{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+      stablehlo.return %arg0_2, %4 : tensor<i32>, tensor<8x6xf32>
+    }
+    return %1#0, %1#1 : tensor<i32>, tensor<8x6xf32>
+  }
+}
+)");
+}
+
+TEST(ShardingText, OfHlo) { EXPECT_EQ(without_compare(to_hlo_text(stepped())), R"(?)"); }
+
+TEST(ShardingText, OfTileAssignments) {
+  const auto gspmd = [](ir::MeshAxes mesh, std::vector<ir::DimSharding> dims) {
+    std::string text;
+    ir::append_gspmd(text, {std::move(mesh), std::move(dims)});
+    return text;
+  };
+  const ir::MeshAxes mesh{{"a", 2}, {"b", 3}, {"c", 5}};
+  EXPECT_EQ(gspmd(mesh, {}), "{replicated}");
+  EXPECT_EQ(gspmd(mesh, {{}, {{}, true}}), "{replicated}");
+  EXPECT_EQ(gspmd(mesh, {{{"a"}}, {{"b"}}, {{"c"}}}), "{devices=[2,3,5]<=[30]}");
+  EXPECT_EQ(gspmd(mesh, {{{"c", "a"}}, {}}),
+            "{devices=[10,1,3]<=[2,3,5]T(2,0,1) last_tile_dim_replicate}");
+  EXPECT_EQ(gspmd(mesh, {{}, {{"b"}}}),
+            "{devices=[1,3,10]<=[2,3,5]T(1,0,2) last_tile_dim_replicate}");
+  EXPECT_EQ(gspmd({{"a", 1}, {"b", 4}}, {{{"a"}}, {{"b"}}}), "{devices=[1,4]<=[4]}");
+  EXPECT_EQ(gspmd({{"a", 1}}, {{{"a"}}}), "{replicated}");
+}
+
+TEST(ShardingText, ProgramsWithoutAMeshSayNothingOfIt) {
+  const Function f = trace([](Tensor x) { return x + 1; }, f32());
+  for (const std::string& text : {to_stablehlo_text(f), to_hlo_text(f)}) {
+    EXPECT_EQ(text.find("partition"), std::string::npos);
+    EXPECT_EQ(text.find("shard"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace rondo
