@@ -1,7 +1,7 @@
 // shard: the identity, and where its value lies on a mesh of devices.
 #pragma once
 
-#include "ir/record.h"
+#include "ir/node.h"
 
 namespace rondo::ops {
 
