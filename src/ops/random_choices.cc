@@ -7,6 +7,7 @@
 #include "ops/helpers.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
+#include "rondo/ops/linear.h"
 #include "rondo/ops/order.h"
 #include "rondo/ops/random.h"
 #include "rondo/ops/reduce.h"
@@ -34,6 +35,25 @@ Tensor bernoulli(const Operand& key, const Operand& p, const std::vector<std::in
 Tensor exponential(const Operand& key, const TensorType& type) {
   const ops::Helper helper("random::exponential", key.at());
   return -log1p(-uniform(key, type));
+}
+
+Tensor multivariate_normal(const Operand& key, const Operand& mean_operand,
+                           const Operand& covariance_operand,
+                           const std::vector<std::int64_t>& dims) {
+  const ops::Helper helper("random::multivariate_normal", key.at());
+  const Tensor mean = helper.floating(mean_operand),
+               covariance = helper.floating(covariance_operand);
+  helper.check_rank(mean, "the mean", 1);
+  const std::int64_t n = mean.dim(0);
+  if (covariance.type() != TensorType{mean.dtype(), {n, n}}) {
+    helper.fail(fmt::format("the mean is {}, the covariance {}\n  Give the covariance as {}.",
+                            mean.type().str(), covariance.type().str(),
+                            TensorType{mean.dtype(), {n, n}}.str()));
+  }
+  std::vector<std::int64_t> shape = dims;
+  shape.push_back(n);
+  const Tensor unit = normal(key, {mean.dtype(), Shape(shape)});
+  return mean + matmul(unit, transpose(cholesky(covariance)));
 }
 
 Tensor categorical(const Operand& key, const Operand& operand, std::int64_t axis) {

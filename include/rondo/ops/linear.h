@@ -36,4 +36,11 @@ RONDO_API Tensor matmul(const Operand& a, const Operand& b);
 /// differ in size, or an axis is out of range or named twice.
 RONDO_API Tensor dot_general(const Operand& a, const Operand& b, const DotDims& dims);
 
+/// The lower triangular matrix l with a positive diagonal for which matmul(l, transpose(l)) is the
+/// symmetric x, a floating f[n,n] of which only the lower triangle is read (the gradient is that of
+/// its elements). A fori_loop over columns; use vmap for several matrices. From the first column on
+/// where x is not positive definite, elements are NaN or infinite. Throws TraceError for what is no
+/// square matrix of real floats.
+RONDO_API Tensor cholesky(const Operand& x);
+
 }  // namespace rondo

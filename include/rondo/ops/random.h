@@ -60,6 +60,18 @@ RONDO_API Tensor bernoulli(const Operand& key, const Operand& p,
                            const std::vector<std::int64_t>& dims);
 /// Exponentially distributed with rate 1, in a floating type.
 RONDO_API Tensor exponential(const Operand& key, const TensorType& type);
+/// Gamma-distributed with shape `a` and scale 1, in the dtype of `a`: a floating scalar or an array
+/// that broadcasts to `dims`, positive. Rejection by G. Marsaglia and W. W. Tsang, "A simple method
+/// for generating gamma variables", ACM Trans. Math. Software 26, 2000. The derivative
+/// by `a` is how a draw moves while its place in the distribution is held (that of jax.random),
+/// right up to the second one; it sums a series of about as many terms as the draw is large.
+RONDO_API Tensor gamma(const Operand& key, const Operand& a, const std::vector<std::int64_t>& dims);
+/// Normally distributed vectors, of shape `dims` and then [n], for a mean f[n] and a covariance
+/// f[n,n], whose lower triangle counts; differentiable in both. NaN where the covariance is not
+/// positive definite.
+RONDO_API Tensor multivariate_normal(const Operand& key, const Operand& mean,
+                                     const Operand& covariance,
+                                     const std::vector<std::int64_t>& dims = {});
 /// s32: a place along the axis, which vanishes, drawn with probabilities proportional to
 /// exp(logits).
 RONDO_API Tensor categorical(const Operand& key, const Operand& logits, std::int64_t axis = -1);
