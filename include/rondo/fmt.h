@@ -1,14 +1,18 @@
-// Formatters for users of fmt: `fmt::print("{}", tensor)`, and with a width, `{:>20}`.
+// Formatters for users of fmt: `fmt::print("{}", tensor)`, and with a width, `{:>20}`. Of tensors and
+// literals also the digits of floats, as rondo::print takes them: `{:.3f}`, with f, e or g.
 // <rondo/rondo.h> includes this header if an fmt header stands before it.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
 #include <sstream>
 #include <string>
 #include <string_view>
 
 #include "rondo/dtype.h"
+#include "rondo/export.h"
 #include "rondo/function.h"
 #include "rondo/literal.h"
 #include "rondo/shape.h"
@@ -37,6 +41,47 @@ struct Formatter : fmt::formatter<std::string_view> {
   }
 };
 
+/// The elements with `field`, as "{:.3f}", for each float; an array's after its type.
+RONDO_API std::string formatted_digits(const Literal& value, std::string_view field);
+/// The same; of a tensor that has no value yet what `<<` shows.
+RONDO_API std::string formatted_digits(const Tensor& value, std::string_view field);
+
+template <class T>
+struct DigitsFormatter : Formatter<T> {
+  constexpr auto parse(fmt::format_parse_context& context) {
+    auto end = context.begin();
+    while (end != context.end() && *end != '}') ++end;
+    const std::string_view spec(context.begin(), static_cast<std::size_t>(end - context.begin()));
+    if (!names_digits(spec)) return Formatter<T>::parse(context);
+    field_[size_++] = '{';
+    field_[size_++] = ':';
+    for (const char c : spec) field_[size_++] = c;
+    field_[size_++] = '}';
+    return end;
+  }
+
+  template <class Context>
+  auto format(const T& value, Context& context) const {
+    if (size_ == 0) return Formatter<T>::format(value, context);
+    return fmt::formatter<std::string_view>::format(
+        formatted_digits(value, std::string_view(field_.data(), size_)), context);
+  }
+
+ private:
+  /// `.3f`, `.10e`
+  static constexpr bool names_digits(std::string_view spec) {
+    if (spec.size() < 3 || spec.size() > 4 || spec[0] != '.') return false;
+    if (std::string_view("feg").find(spec.back()) == std::string_view::npos) return false;
+    for (const char c : spec.substr(1, spec.size() - 2)) {
+      if (c < '0' || c > '9') return false;
+    }
+    return true;
+  }
+
+  std::array<char, 8> field_{};
+  std::size_t size_ = 0;
+};
+
 }  // namespace rondo::detail
 
 template <>
@@ -46,8 +91,8 @@ struct fmt::formatter<rondo::Shape> : rondo::detail::Formatter<rondo::Shape> {};
 template <>
 struct fmt::formatter<rondo::TensorType> : rondo::detail::Formatter<rondo::TensorType> {};
 template <>
-struct fmt::formatter<rondo::Literal> : rondo::detail::Formatter<rondo::Literal> {};
+struct fmt::formatter<rondo::Literal> : rondo::detail::DigitsFormatter<rondo::Literal> {};
 template <>
-struct fmt::formatter<rondo::Tensor> : rondo::detail::Formatter<rondo::Tensor> {};
+struct fmt::formatter<rondo::Tensor> : rondo::detail::DigitsFormatter<rondo::Tensor> {};
 template <>
 struct fmt::formatter<rondo::Function> : rondo::detail::Formatter<rondo::Function> {};

@@ -53,7 +53,7 @@ struct ScanOptions {
 };
 
 struct MapOptions {
-  std::optional<std::int64_t> batch_size = std::nullopt;  // elements per trip; one without
+  std::optional<std::int64_t> batch_size = std::nullopt;  // elements per trip, as vmap's lanes
   std::string name = {};
 };
 
@@ -112,6 +112,9 @@ RONDO_API std::vector<Tensor> while_scan(const RegionCallable& cond, const Regio
                                          SourceLocation at);
 /// Throws TraceError unless the batch size of a map is positive and its xs have one length.
 RONDO_API void check_map(const Leaves& xs, const MapOptions& options, SourceLocation at);
+/// f, which takes the leaves of one element, for batches of them.
+RONDO_API std::vector<Tensor> map_in_batches(const RegionCallable& f, const Leaves& xs,
+                                             const MapOptions& options, SourceLocation at);
 /// The branches of a cond are {true, false}.
 RONDO_API std::vector<Tensor> branch(const Operand& selector, bool is_switch,
                                      std::span<const RegionCallable> branches, Leaves operands);
@@ -407,8 +410,10 @@ while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& option
   }
 }
 
-/// f(x) for each x of xs along axis 0, stacked: a scan without a carry. Throws TraceError where the
-/// lengths of xs differ and for a batch size below 1.
+/// f(x) for each x of xs along axis 0, stacked: a scan without a carry. With a batch size, each trip
+/// computes so many of them as vmap does, and what is left over comes after the last trip: faster,
+/// for the memory of a batch. Throws TraceError where the lengths of xs differ and for a batch size
+/// below 1.
 template <class Xs, class F>
 [[nodiscard("rondo: map returns the stacked results; use them")]] auto map(
     F&& f, const Xs& xs, const MapOptions& options = {},
@@ -418,11 +423,22 @@ template <class Xs, class F>
     auto step = [&f](const std::tuple<>&, const traced_t<Xs>& x) {
       return std::pair(std::tuple<>(), call_with(f, x));
     };
-    detail::check_map(detail::leaves_of(xs, "xs", at), options, at);
-    ScanOptions scan_options;
-    scan_options.unroll = options.batch_size.value_or(1);
-    scan_options.name = options.name;
-    return scan(step, std::tuple<>(), xs, scan_options, at).second;
+    using Ys = traced_t<std::decay_t<call_result_t<F, traced_t<Xs>>>>;
+    const detail::Leaves all = detail::leaves_of(xs, "xs", at);
+    detail::check_map(all, options, at);
+    if (options.batch_size.value_or(1) == 1) {
+      ScanOptions scan_options;
+      scan_options.name = options.name;
+      return Ys(scan(step, std::tuple<>(), xs, scan_options, at).second);
+    }
+    std::optional<Ys> prototype;
+    const auto of_one = [&](std::span<const Tensor> leaves) {
+      prototype = tree_cast<Ys>(call_with(f, detail::tree_from(xs, leaves)), at);
+      return detail::leaves_of(*prototype, "y", at);
+    };
+    const std::vector<Tensor> results = detail::map_in_batches(of_one, all, options, at);
+    std::span<const Tensor> leaves(results);
+    return Ys(detail::tree_from(*prototype, leaves));
   } else {
     return Tensor();
   }

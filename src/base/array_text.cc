@@ -7,6 +7,7 @@
 
 #include "base/for_dtype.h"
 #include "fmt/format.h"
+#include "rondo/fmt.h"
 
 namespace rondo {
 namespace {
@@ -141,6 +142,10 @@ std::string formatted_literal(std::string_view format, const Literal& literal) {
     }
   }
   return out;
+}
+
+std::string detail::formatted_digits(const Literal& value, std::string_view field) {
+  return formatted_literal(field, value);
 }
 
 void append_elements(std::string& out, const Literal& literal, const ArrayStyle& style) {

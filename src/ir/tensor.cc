@@ -9,6 +9,7 @@
 #include "ir/lazy.h"
 #include "ir/node.h"
 #include "ir/region.h"
+#include "rondo/fmt.h"
 
 namespace rondo {
 
@@ -51,6 +52,11 @@ Tensor Operand::any() const {
 
 Tensor Operand::as(DType dtype) const {
   return tensor_ ? *tensor_ : ir::make_constant(ir::scalar_literal(scalar_, dtype, at_), at_);
+}
+
+std::string detail::formatted_digits(const Tensor& value, std::string_view field) {
+  if (value.empty() || ir::depends_on_trace({&value, 1})) return formatted(value);
+  return formatted_digits(value.eval(), field);
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {

@@ -61,6 +61,12 @@ BatchValues Batcher::batch(const Function& function, std::span<const BatchValue>
     for (std::uint32_t r = 0; r < node->types.size(); r++)
       used_results.push_back(used.contains(ValueKey(node, r)));
     BatchValues results = batch_node(*node, operands, used_results);
+    if (notes_all_ops_ && expansions_ == 0 && !noted_.contains(node)) {
+      const bool differs = std::any_of(results.begin(), results.end(),
+                                       [](const BatchValue& value) { return value.batched; });
+      keep_note({node->location(), std::string(node->op->name),
+                 differs ? "batched" : "the same in all lanes", true});
+    }
     for (std::uint32_t r = 0; r < results.size(); r++)
       known.insert_or_assign(ValueKey(node, r), std::move(results[r]));
   }
@@ -116,7 +122,10 @@ BatchValues Batcher::batch_expanded(const BatchCall& call, ir::ExpandRule rule) 
   }
   std::vector<Tensor> results = rule(call.node, arguments);
   const Function function = Function::make(name, std::move(params), std::move(results));
-  return batch(function, call.operands, active_);
+  expansions_++;
+  BatchValues batched = batch(function, call.operands, active_);
+  expansions_--;
+  return batched;
 }
 
 Flags Batcher::batched_of_node(const Node& node, const Flags& operands) {
@@ -167,9 +176,13 @@ bool Batcher::asks_for_lanes(const Function& function) {
 }
 
 void Batcher::note(const Node& node, std::string text) {
-  BatchNote note{node.location(), std::string(node.op->name), std::move(text)};
-  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end())
-    notes_.push_back(std::move(note));
+  noted_.insert(&node);
+  keep_note({node.location(), std::string(node.op->name), std::move(text)});
+}
+
+void Batcher::keep_note(BatchNote note) {
+  const std::string told = fmt::format("{} {} {}", note.at.str(), note.op, note.text);
+  if (told_.insert(told).second) notes_.push_back(std::move(note));
 }
 
 }  // namespace rondo::transforms

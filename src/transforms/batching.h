@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "ir/batch.h"
 
 namespace rondo::transforms {
@@ -14,9 +15,7 @@ struct BatchNote {
   SourceLocation at;
   std::string op;
   std::string text;
-  bool operator==(const BatchNote& other) const {
-    return at.str() == other.at.str() && op == other.op && text == other.text;
-  }
+  bool of_plain_op = false;  // that has no rule with more to tell
 };
 
 /// Batches programs for one axis of lanes.
@@ -35,11 +34,14 @@ class Batcher final : public ir::Batching {
   bool has_collectives(const Function& function) override { return asks_for_lanes(function); }
   void note(const ir::Node& node, std::string text) override;
 
+  /// Notes of all ops of the program are kept from now on.
+  void note_all_ops() { notes_all_ops_ = true; }
   const std::vector<BatchNote>& notes() const { return notes_; }
 
  private:
   ir::BatchValues batch_node(const ir::Node& node, const ir::BatchValues& operands,
                              const ir::Flags& used);
+  void keep_note(BatchNote note);
   ir::Flags batched_of_node(const ir::Node& node, const ir::Flags& operands);
   /// Does it hold collectives over this axis, at any depth?
   bool asks_for_lanes(const ir::Node& node);
@@ -49,6 +51,10 @@ class Batcher final : public ir::Batching {
   std::string axis_name_;
   Tensor active_;
   std::vector<BatchNote> notes_;
+  absl::flat_hash_set<std::string> told_;
+  absl::flat_hash_set<const ir::Node*> noted_;  // what had more to tell than that it is batched
+  bool notes_all_ops_ = false;
+  int expansions_ = 0;  // that are being batched: what they consist of is not the user's
   // By the identity of functions, which are kept so that it stays taken.
   std::vector<Function> kept_;
   absl::flat_hash_map<const void*, bool> asks_;

@@ -2,7 +2,7 @@
 #include "rondo/vmap.h"
 
 #include <algorithm>
-#include <map>
+#include <tuple>
 #include <utility>
 
 #include "control_flow/carry.h"
@@ -11,6 +11,9 @@
 #include "ir/lazy.h"
 #include "ops/collectives.h"
 #include "ops/permute.h"
+#include "rondo/loops.h"
+#include "rondo/ops/indexing.h"
+#include "rondo/ops/shape.h"
 #include "transforms/batching.h"
 #include "transforms/derivatives.h"
 #include "transforms/eager.h"
@@ -193,22 +196,80 @@ std::vector<Tensor> vmap(const RegionCallable& f, const ArgumentLeaves& argument
   return results;
 }
 
+std::vector<Tensor> map_in_batches(const RegionCallable& f, const Leaves& xs,
+                                   const MapOptions& options, SourceLocation at) {
+  const std::int64_t length = xs.values[0].dim(0), batch = *options.batch_size;
+  const std::int64_t trips = length / batch;
+  std::vector<std::string> paths;
+  const RegionCallable with_paths = [&](std::span<const Tensor> leaves) {
+    Leaves out = f(leaves);
+    paths = out.paths;
+    return out;
+  };
+  const auto on_lanes = [&](std::span<const Tensor> rows) {
+    ArgumentLeaves given{{{rows.begin(), rows.end()}, xs.paths}, {}};
+    given.owner.assign(rows.size(), 0);
+    return vmap(with_paths, given, 1, {}, at);
+  };
+  if (trips == 0 || length == batch) return on_lanes(xs.values);
+  const auto shaped = [&](const Tensor& x, std::initializer_list<std::int64_t> in_front,
+                          std::size_t without) {
+    std::vector<std::int64_t> dims(in_front);
+    const auto rest = x.shape().dims().subspan(without);
+    dims.insert(dims.end(), rest.begin(), rest.end());
+    return reshape(Operand(x, at), dims);
+  };
+  const auto rows_of = [&](const Tensor& x, std::int64_t begin, std::int64_t end) {
+    std::vector<std::int64_t> starts(x.shape().size(), 0), limits = x.shape().vector();
+    starts[0] = begin;
+    limits[0] = end;
+    return slice(Operand(x, at), starts, limits);
+  };
+  Leaves batches{{}, xs.paths};
+  std::vector<Tensor> left_over;
+  for (const Tensor& x : xs.values) {
+    batches.values.push_back(shaped(rows_of(x, 0, trips * batch), {trips, batch}, 1));
+    left_over.push_back(rows_of(x, trips * batch, length));
+  }
+  ScanOptions scan_options;
+  scan_options.name = options.name;
+  const RegionCallable a_batch = [&](std::span<const Tensor> rows) {
+    std::vector<Tensor> results = on_lanes(rows);
+    return Leaves{std::move(results), paths};
+  };
+  std::vector<Tensor> ys = detail::scan(a_batch, Leaves(), std::move(batches), scan_options, at);
+  for (Tensor& y : ys) y = shaped(y, {trips * batch}, 2);
+  if (trips * batch == length) return ys;
+  const std::vector<Tensor> last = on_lanes(left_over);
+  for (std::size_t i = 0; i < ys.size(); i++) ys[i] = concatenate({ys[i], last[i]}, 0);
+  return ys;
+}
+
 std::string explain_batching(const RegionCallable& f, const ArgumentLeaves& arguments,
                              std::size_t argument_count, const VmapOptions& options,
                              SourceLocation at) {
   const ir::EagerPause pause;
   const VmapCall call(f, arguments, argument_count, options, at);
   transforms::Batcher batcher(call.lanes, options.axis_name);
+  batcher.note_all_ops();
   const BatchValues batched = batcher.batch(call.function, call.arguments, Tensor());
   std::string text = fmt::format("vmap over {} lanes\n", call.lanes);
   // By source line, in the order of the file.
   std::vector<transforms::BatchNote> notes = batcher.notes();
   std::stable_sort(notes.begin(), notes.end(), [](const auto& a, const auto& b) {
-    return std::pair(std::string_view(a.at.file), a.at.line) <
-           std::pair(std::string_view(b.at.file), b.at.line);
+    return std::tuple(std::string_view(a.at.file), a.at.line, a.of_plain_op ? a.text : "") <
+           std::tuple(std::string_view(b.at.file), b.at.line, b.of_plain_op ? b.text : "");
   });
-  for (const transforms::BatchNote& note : notes)
-    text += fmt::format("{}: {}: {}\n", note.at.str(), note.op, note.text);
+  for (std::size_t i = 0; i < notes.size(); i++) {
+    // The ops of a line that have the same to tell share one.
+    std::string ops = notes[i].op;
+    const transforms::BatchNote& note = notes[i];
+    for (; i + 1 < notes.size() && notes[i + 1].of_plain_op && note.of_plain_op &&
+           notes[i + 1].text == note.text && notes[i + 1].at.str() == note.at.str();
+         i++)
+      ops += ", " + notes[i + 1].op;
+    text += fmt::format("{}: {}: {}\n", note.at.str(), ops, note.text);
+  }
   for (std::size_t i = 0; i < batched.size(); i++) {
     text += fmt::format("{}: {}\n", call.result_paths[i],
                         batched[i].batched ? "differs by lane" : "is the same in all lanes");

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace rondo {
 namespace {
 
@@ -17,6 +19,18 @@ TEST(Fmt, FormatsTypesAndLiterals) {
 TEST(Fmt, TakesWidthAndAlignment) {
   EXPECT_EQ(fmt::format("[{:>6}]", DType::kF32), "[   f32]");
   EXPECT_EQ(fmt::format("[{:_<8}]", Shape{1}), "[[1]_____]");
+}
+
+TEST(Fmt, TakesTheDigitsOfFloats) {
+  const Literal third = Literal::scalar(1.0f / 3);
+  EXPECT_EQ(fmt::format("{:.3f}", third), "0.333");
+  EXPECT_EQ(fmt::format("{:.2e} {:.10g}", third, Literal::scalar(0.5)), "3.33e-01 0.5");
+  const Literal row = Literal::from(std::vector<double>{1, 2.25}, {2});
+  EXPECT_EQ(fmt::format("{:.1f}", row), "f64[2] {1.0, 2.2}");
+  EXPECT_EQ(fmt::format("{:.3f}", Literal::scalar(7)), "7");
+  // Other fields are those of text.
+  EXPECT_EQ(fmt::format("[{:.3}]", Literal::scalar(2.5)), "[f64]");
+  EXPECT_THROW((void)fmt::format(fmt::runtime("{:.3x}"), third), fmt::format_error);
 }
 
 static_assert(fmt::is_formattable<Tensor>::value);

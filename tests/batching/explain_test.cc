@@ -1,6 +1,7 @@
 // What vmap tells of itself, what its lanes report, and what it costs.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
@@ -95,6 +96,19 @@ TEST(Observers, ReportTheNumbersOfNestedLanes) {
   EXPECT_EQ(told, (std::vector<std::string>{"t[0, 0]=1", "t[1, 0]=3", "t[1, 1]=4"}));
 }
 
+TEST(Observers, PrintALinePerLaneWithItsNumber) {
+  const auto f = vmap([](Tensor n) {
+    return while_loop([](Tensor v) { return v > 0; },
+                      [](Tensor v) { return print(v, "{{v}} = {:.1f}") - 1; }, n);
+  });
+  const Executable run = compile(trace(f, f32({3})));
+  ::testing::internal::CaptureStdout();
+  run.run({Literal::from<float>(std::vector<float>{1.5f, 0, 1}, {3})});
+  std::fflush(stdout);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
+            "[0] {v} = 1.5\n[2] {v} = 1.0\n[0] {v} = 0.5\n");
+}
+
 TEST(Observers, ReportProgressOfLanes) {
   std::vector<std::string> told;
   RunOptions options;
@@ -120,6 +134,26 @@ TEST(ExplainBatching, TellsWhichLoopsRunOverLanesAndWhy) {
   EXPECT_NE(text.find("explain_test.cc"), std::string::npos) << text;
   EXPECT_NE(text.find("runs over lanes"), std::string::npos) << text;
   EXPECT_NE(text.find("its predicate differs by lane"), std::string::npos) << text;
+}
+
+TEST(ExplainBatching, TellsByLineWhichOpsAreBatched) {
+  const int line = __LINE__ + 2;
+  const auto f = [](Tensor x, Tensor w) {
+    const Tensor same = exp(w) * 2;
+    const Tensor other = sin(x) * same + x;
+    return fori_loop(
+        0, 3, [&](Tensor, Tensor s) { return s * same - 1; }, other);
+  };
+  const std::string text =
+      explain_batching(vmap(f, {.in_axes = {0, std::nullopt}}), constant({1.f, 2.f}), 3.f);
+  const auto told = [&](int at, const std::string& what) {
+    const std::string want = "explain_test.cc:" + std::to_string(at) + ": " + what + "\n";
+    EXPECT_NE(text.find(want), std::string::npos) << want << " is not in\n" << text;
+  };
+  told(line, "exp, multiply: the same in all lanes");
+  told(line + 1, "sin, multiply, add: batched");
+  told(line + 3, "multiply, subtract: batched");
+  EXPECT_NE(text.find("fori_loop: counted as for one lane"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -111,6 +111,51 @@ TEST(Vmap, GivesComputedValuesUnderAnEagerScope) {
   expect_values<int>(f(constant({0, 1, 2, 3})), {4}, {4, 3, 4, 3});
 }
 
+TEST(MapInBatches, IsTheMapAndComputesABatchATrip) {
+  const auto steps = [](std::pair<Tensor, Tensor> x) {
+    const Tensor n = while_loop([](Tensor v) { return v < 10; },
+                                [&](Tensor v) { return v + x.first; }, x.first);
+    return std::tuple(n, Point{x.second * 2, 1});
+  };
+  const std::pair xs(constant({1, 3, 4, 5, 6, 7, 20}),
+                     reshape(arange(14, DType::kF32), {7, 2}));
+  const auto [want_n, want_p] = map(steps, xs);
+  for (const std::int64_t batch : {2, 3, 7, 100}) {
+    SCOPED_TRACE(batch);
+    const auto batched = [&](std::pair<Tensor, Tensor> v) {
+      return map(steps, v, {.batch_size = batch, .name = "batches"});
+    };
+    const auto [n, p] = jit(batched)(xs);
+    EXPECT_TRUE(n.eval().identical(want_n.eval())) << n;
+    EXPECT_TRUE(p.x.eval().identical(want_p.x.eval())) << p.x;
+    EXPECT_TRUE(p.y.eval().identical(want_p.y.eval())) << p.y;
+    RunStats stats;
+    (void)jit(batched, JitOptions{.run = {.stats = &stats}})(xs);
+    std::int64_t trips = 0;
+    for (const LoopStats& loop : stats.loops) trips += loop.name == "batches" ? loop.trips : 0;
+    EXPECT_EQ(trips, batch < 7 ? 7 / batch : 0);
+  }
+  const EagerScope eager;
+  expect_values<int>(map([](Tensor x) { return x * x; }, arange(5), {.batch_size = 2}), {5},
+                     {0, 1, 4, 9, 16});
+  EXPECT_EQ(map([](Tensor x) { return x * 2; }, zeros(f32({0, 3})), {.batch_size = 2}).type(),
+            f32({0, 3}));
+}
+
+TEST(MapInBatches, HasTheGradientOfTheMap) {
+  const Tensor xs = constant({0.5, -1.0, 2.0, 0.25, 3.0}), w = 1.5;
+  const auto loss = [&](std::optional<std::int64_t> batch) {
+    return [batch](Tensor x, Tensor w) {
+      return sum(map([&](Tensor v) { return sin(v * w) * v; }, x, {.batch_size = batch}));
+    };
+  };
+  const auto [dx, dw] = grad<0, 1>(loss(std::nullopt))(xs, w);
+  const auto [bx, bw] = grad<0, 1>(loss(2))(xs, w);
+  const Literal want = dx.eval();
+  expect_close<double>(bx, {5}, {want.data<double>().begin(), want.data<double>().end()}, 1e-14);
+  EXPECT_NEAR(bw.item<double>(), dw.item<double>(), 1e-13);
+}
+
 TEST(Collectives, CombineTheLanesOfANamedAxis) {
   const auto f = vmap(
       [](Tensor x) {

@@ -109,6 +109,28 @@ TEST(RandomGamma, HasItsDistribution) {
   }
 }
 
+// Drawn by JAX 0.10.2.
+TEST(RandomGamma, IsThatOfJax) {
+  const Tensor key = random::key(42), shapes = constant({0.3, 1.0, 2.5, 40.0});
+  expect_close<float>(
+      random::gamma(key, convert(shapes, DType::kF32), {4}), {4},
+      {0.43624743819236755f, 0.33158406615257263f, 4.194111347198486f, 36.873268127441406f}, 1e-5);
+  expect_close<double>(random::gamma(key, shapes, {2, 4}), {2, 4},
+                       {0.04064462722988022, 0.5161877343182824, 5.75709708230657,
+                        42.06543051518669, 0.02697239794727436, 0.03941439189594221,
+                        0.6049587266626295, 36.507549506816865},
+                       1e-12);
+  const auto draw = [&](Tensor a) { return random::gamma(key, a, {}); };
+  EXPECT_NEAR(grad(draw)(2.5).item<double>(), 1.1456414862339959, 1e-12);
+  EXPECT_NEAR(grad(draw)(0.3).item<double>(), 0.427441827004906, 1e-12);
+  expect_close<double>(random::multivariate_normal(key, constant({1.0, -2.0}),
+                                                   constant({{4.0, 2.0}, {2.0, 10.0}}), {2}),
+                       {2, 2},
+                       {0.6305765094361768, -8.694185426475174, 1.3738711035876516,
+                        0.023731622947113173},
+                       1e-12);
+}
+
 TEST(RandomGamma, BroadcastsItsShapeAndTakesAnyFloat) {
   const Tensor key = random::key(2);
   const Literal two = random::gamma(key, constant({1.0f, 100.0f}), {50, 2}).eval();
