@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "control_flow/call.h"
+#include "control_flow/extend.h"
 #include "fmt/format.h"
 #include "rondo/ops/reduce.h"
 
@@ -27,6 +28,40 @@ Flags batched_parameters(const Function& body, std::size_t first, std::size_t ca
     }
     if (!grows) return parameters;
   }
+}
+
+Flags batched_results(const ir::Node& node, const Flags& parameters, ir::Batching& batching) {
+  const ir::RegionLayout layout = *ir::region_layout(&node);
+  Flags results(layout.results());
+  for (std::size_t k = 0; k < node.regions.size(); k++) {
+    if (!layout.is_body(k)) continue;
+    const Flags of = batching.batched_results(node.regions[k], parameters);
+    for (std::size_t r = 0; r < results.size(); r++) results[r] = results[r] || of[r];
+  }
+  for (std::size_t c = 0; c < layout.carries; c++) results[c] = parameters[layout.index + c];
+  return results;
+}
+
+BatchValues batch_as_it_is(const BatchCall& call, std::span<const Tensor> operands,
+                           const Flags& parameters, const Tensor& wanted) {
+  const Flags results = batched_results(call.node, parameters, call.batching);
+  const auto region = [&](const ExtendedParameters& given) {
+    return call.batching.batch(call.node.regions[given.region], flagged(given.own, parameters),
+                               call.batching.active());
+  };
+  const ExtendedCondition condition = [&](const ExtendedParameters& given) {
+    const Tensor more = region(given)[0].value;
+    return wanted.empty() ? more : Operand(more, call.at()) & Operand(wanted, call.at());
+  };
+  const ExtendedBody body = [&](const ExtendedParameters& given) {
+    const BatchValues values = region(given);
+    ExtendedResults out;
+    for (std::size_t i = 0; i < values.size(); i++)
+      out.own.push_back(as_flagged(values[i], results[i], call.batching, call.at()));
+    return out;
+  };
+  const ir::RegionLayout layout = *ir::region_layout(&call.node);
+  return flagged(extend(layout, operands, {}, body, condition).own, results);
 }
 
 BatchValues flagged(std::span<const Tensor> values, const Flags& flags) {

@@ -35,6 +35,14 @@ ir::Flags custom_vjp_batched(const ir::Node& node, const ir::Flags& operands,
 /// `first` on, that become so on the way.
 ir::Flags batched_parameters(const Function& body, std::size_t first, std::size_t carries,
                              ir::Flags parameters, ir::Batching& batching);
+/// Which results of a loop or branch differ by lane where these parameters of its bodies do.
+ir::Flags batched_results(const ir::Node& node, const ir::Flags& parameters,
+                          ir::Batching& batching);
+/// The construct as it is, with regions for all lanes: on operands of the types that `parameters`
+/// says. Its predicate or selector is the same in all lanes. A loop goes on only where `wanted`, a
+/// pred that may be empty, holds as well.
+ir::BatchValues batch_as_it_is(const ir::BatchCall& call, std::span<const Tensor> operands,
+                               const ir::Flags& parameters, const Tensor& wanted = Tensor());
 /// Values of a region's parameters.
 ir::BatchValues flagged(std::span<const Tensor> values, const ir::Flags& flags);
 /// `value` as a region's result that differs by lane or does not.

@@ -37,63 +37,32 @@ Tensor with_trips_moved(const Tensor& x, std::int64_t axis, SourceLocation at) {
   return ops::transposed(x, std::move(order), at);
 }
 
-TensorType region_type(const Function& region, const Flags& flags, std::size_t i,
-                       std::int64_t lanes) {
-  const TensorType& type = region.parameters()[i].type();
-  return flags[i] ? ir::with_lanes(type, lanes) : type;
-}
-
 }  // namespace
 
 Flags scan_batched(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
-  const Flags parameters = scan_parameters(node, operands, batching);
-  Flags results = batching.batched_results(node.regions[0], parameters);
-  const auto carries = node.attrs<ScanAttributes>().carries;
-  std::copy_n(parameters.begin(), carries, results.begin());
-  return results;
+  return batched_results(node, scan_parameters(node, operands, batching), batching);
 }
 
 BatchValues scan_batch(const BatchCall& call) {
-  const auto& a = call.node.attrs<ScanAttributes>();
-  const Function& body = call.node.regions[0];
-  const std::size_t carries = static_cast<std::size_t>(a.carries);
-  const std::size_t sliced = carries + static_cast<std::size_t>(a.xs);
+  const ir::RegionLayout layout = *ir::region_layout(&call.node);
   const Flags flags = scan_parameters(call.node, call.batched(), call.batching);
-  const Flags results = scan_batched(call.node, call.batched(), call.batching);
-  ir::Operands operands;
-  std::vector<TensorType> types;
+  std::vector<Tensor> operands;
   for (std::size_t i = 0; i < call.operands.size(); i++) {
-    if (i < carries)
-      operands.push_back(flags[i] ? call.full(i) : call.x(i));
+    using Role = ir::RegionLayout::Role;
+    const Role role = layout.role_of_operand(i);
+    if (!flags[i] || role == Role::kInvariant)
+      operands.push_back(call.x(i));
+    else if (role == Role::kCarry)
+      operands.push_back(call.full(i));
     else
-      operands.push_back(i < sliced && flags[i] ? with_trips_moved(call.x(i), a.axis, call.at())
-                                                : call.x(i));
-    types.push_back(region_type(body, flags, i, call.lanes()));
+      operands.push_back(with_trips_moved(call.x(i), layout.axis, call.at()));
   }
-  const RegionCallable step = [&](std::span<const Tensor> leaves) {
-    const BatchValues next =
-        call.batching.batch(body, flagged(leaves, flags), call.batching.active());
-    Leaves out;
-    for (std::size_t i = 0; i < next.size(); i++) {
-      out.values.push_back(as_flagged(next[i], results[i], call.batching, call.at()));
-      out.paths.push_back(i < body.result_names().size() ? body.result_names()[i]
-                                                         : fmt::format("result{}", i));
-    }
-    return out;
-  };
-  RegionTrace traced(body.name(), "the body of " + construct_name("scan", a.name), types,
-                     body.param_names(), step, call.at());
-  ir::OpenRegion region = traced.finish();
-  const std::vector<Tensor> captures = region.captures;
-  operands.insert(operands.end(), captures.begin(), captures.end());
-  BatchValues all =
-      flagged(ir::make_many(kScan, std::move(operands), call.node.attributes, call.at(),
-                            {ir::close_region(std::move(region), captures)}),
-              results);
-  for (std::size_t i = carries; i < all.size(); i++) {
-    if (all[i].batched) all[i].value = with_trips_moved(all[i].value, a.axis, call.at());
+  BatchValues all = batch_as_it_is(call, operands, flags);
+  for (std::size_t i = layout.carries; i < all.size(); i++) {
+    if (all[i].batched) all[i].value = with_trips_moved(all[i].value, layout.axis, call.at());
   }
-  call.batching.note(call.node, fmt::format("a scan of {} trips, as for one lane", a.length));
+  call.batching.note(call.node,
+                     fmt::format("a scan of {} trips, as for one lane", *layout.trip_count));
   return all;
 }
 
@@ -221,35 +190,13 @@ Flags fori_batched(const ir::Node& node, const Flags& operands, ir::Batching& ba
 
 BatchValues fori_batch(const BatchCall& call) {
   if (call.batched(0) || call.batched(1)) return fori_of_own_length(call);
-  const auto& a = call.node.attrs<ForiAttributes>();
-  const Function& body = call.node.regions[0];
-  const std::size_t carries = static_cast<std::size_t>(a.carries);
+  const auto carries = static_cast<std::size_t>(call.node.attrs<ForiAttributes>().carries);
   const Flags flags = fori_parameters(call.node, call.batched(), call.batching);
-  ir::Operands operands{call.x(0), call.x(1)};
+  std::vector<Tensor> operands{call.x(0), call.x(1)};
   for (std::size_t i = 2; i < call.operands.size(); i++)
     operands.push_back(flags[i - 1] && i < carries + 2 ? call.full(i) : call.x(i));
-  std::vector<TensorType> types;
-  for (std::size_t i = 0; i < flags.size(); i++)
-    types.push_back(region_type(body, flags, i, call.lanes()));
-  const RegionCallable step = [&](std::span<const Tensor> leaves) {
-    const BatchValues next =
-        call.batching.batch(body, flagged(leaves, flags), call.batching.active());
-    Leaves out;
-    for (std::size_t i = 0; i < next.size(); i++) {
-      out.values.push_back(as_flagged(next[i], flags[i + 1], call.batching, call.at()));
-      out.paths.push_back(fmt::format("carry{}", i));
-    }
-    return out;
-  };
-  RegionTrace traced(body.name(), "the body of " + construct_name("fori_loop", a.name), types,
-                     body.param_names(), step, call.at());
-  ir::OpenRegion region = traced.finish();
-  const std::vector<Tensor> captures = region.captures;
-  operands.insert(operands.end(), captures.begin(), captures.end());
   call.batching.note(call.node, "counted as for one lane");
-  return flagged(ir::make_many(kForiLoop, std::move(operands), call.node.attributes, call.at(),
-                               {ir::close_region(std::move(region), captures)}),
-                 fori_batched(call.node, call.batched(), call.batching));
+  return batch_as_it_is(call, operands, flags);
 }
 
 }  // namespace rondo::control_flow

@@ -67,7 +67,7 @@ ir::Attributes while_relayout(const ir::Node& node, const ir::RegionLayout& layo
   // The source names carries and invariants by number.
   const bool same = changed.carries == node.attrs<WhileAttributes>().carries &&
                     layout.carries + layout.invariants == node.operands.size();
-  if (!same) changed.source = {.bodies = changed.source.bodies};
+  changed.source = same ? layout.source : ir::LoopSource{.bodies = layout.source.bodies};
   return changed;
 }
 

@@ -42,27 +42,10 @@ BatchValues while_of_one_length(const BatchCall& call, const Flags& flags) {
   // Where no lane is active here nobody needs the loop, which might never end.
   Tensor wanted;
   if (!active.empty() && !a.trip_count && !a.max_trip_count) wanted = any(Operand(active, at));
-  const auto values = [&](std::span<const Tensor> leaves) {
-    BatchValues all = flagged(leaves, flags);
-    all.insert(all.end(), call.operands.begin() + a.carries, call.operands.end());
-    return all;
-  };
-  Leaves init{{}, carry_names(call.node)};
-  for (std::size_t i = 0; i < carries; i++)
-    init.values.push_back(flags[i] ? call.full(i) : call.x(i));
-  const RegionCallable condition = [&](std::span<const Tensor> leaves) {
-    Tensor more = call.batching.batch(call.node.regions[0], values(leaves), active)[0].value;
-    if (!wanted.empty()) more = Operand(more, at) & Operand(wanted, at);
-    return Leaves{{more}, {"condition"}};
-  };
-  const RegionCallable body = [&](std::span<const Tensor> leaves) {
-    const BatchValues next = call.batching.batch(call.node.regions[1], values(leaves), active);
-    Leaves out{{}, init.paths};
-    for (std::size_t i = 0; i < carries; i++)
-      out.values.push_back(as_flagged(next[i], flags[i], call.batching, at));
-    return out;
-  };
-  return flagged(traced_while(condition, body, init, a, at), flags);
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i < call.operands.size(); i++)
+    operands.push_back(flags[i] && i < carries ? call.full(i) : call.x(i));
+  return batch_as_it_is(call, operands, flags, wanted);
 }
 
 /// Do only elementwise ops compute with a scalar parameter? Then it is as well batched; else it
@@ -244,17 +227,10 @@ BatchValues while_batch(const BatchCall& call) {
 
 Flags conditional_batched(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
   if (operands[0]) return Flags(node.types.size(), true);
-  const Flags arguments(operands.begin() + 1, operands.end());
-  Flags flags(node.types.size());
-  for (const Function& branch : node.regions) {
-    const Flags results = batching.batched_results(branch, arguments);
-    for (std::size_t i = 0; i < flags.size(); i++) flags[i] = flags[i] || results[i];
-  }
-  return flags;
+  return batched_results(node, Flags(operands.begin() + 1, operands.end()), batching);
 }
 
 BatchValues conditional_batch(const BatchCall& call) {
-  const SourceLocation at = call.at();
   if (call.batched(0)) {
     std::vector<LaneBranch> branches;
     for (const Function& branch : call.node.regions) {
@@ -266,38 +242,12 @@ BatchValues conditional_batch(const BatchCall& call) {
     return ir::all_batched(branch_by_lane(call, call.x(0), branches,
                                           {call.operands.begin() + 1, call.operands.end()}));
   }
-  const Flags results = conditional_batched(call.node, call.batched(), call.batching);
-  Flags given = call.batched();
-  given.erase(given.begin());
-  ir::Operands operands;
+  std::vector<Tensor> operands;
   for (const BatchValue& operand : call.operands) operands.push_back(operand.value);
-  std::vector<TensorType> types;
-  for (std::size_t i = 1; i < operands.size(); i++) types.push_back(operands[i].type());
-  std::vector<ir::OpenRegion> open;
-  for (const Function& branch : call.node.regions) {
-    const RegionCallable on_lanes = [&](std::span<const Tensor> leaves) {
-      const BatchValues values =
-          call.batching.batch(branch, flagged(leaves, given), call.batching.active());
-      Leaves out;
-      for (std::size_t i = 0; i < values.size(); i++) {
-        out.values.push_back(as_flagged(values[i], results[i], call.batching, at));
-        out.paths.push_back(fmt::format("result{}", i));
-      }
-      return out;
-    };
-    RegionTrace traced(branch.name(), "a batched branch", types, branch.param_names(), on_lanes,
-                       at);
-    open.push_back(traced.finish());
-  }
-  const std::vector<Tensor> captures = ir::union_captures(open);
-  operands.insert(operands.end(), captures.begin(), captures.end());
-  std::vector<Function> regions;
-  for (ir::OpenRegion& region : open)
-    regions.push_back(ir::close_region(std::move(region), captures));
+  Flags arguments = call.batched();
+  arguments.erase(arguments.begin());
   call.batching.note(call.node, "its predicate is the same in all lanes: one branch runs");
-  return flagged(ir::make_many(kConditional, std::move(operands), call.node.attributes, at,
-                               std::move(regions)),
-                 results);
+  return batch_as_it_is(call, operands, arguments);
 }
 
 }  // namespace rondo::control_flow
