@@ -52,14 +52,14 @@ bool traced_for_lanes() noexcept { return lane_traces > 0; }
 LanesTraceScope::LanesTraceScope() noexcept { lane_traces++; }
 LanesTraceScope::~LanesTraceScope() { lane_traces--; }
 
-TripsBack::TripsBack(const Tensor& own)
+BackwardTrips::BackwardTrips(const Tensor& own)
     : lanes_(traced_for_lanes() && !ir::known_value(own)), own_(own), count_(last(own)) {}
 
-Tensor TripsBack::last(const Tensor& value) const {
+Tensor BackwardTrips::last(const Tensor& value) const {
   return lanes_ ? of_longest_lane(own_, value) : value;
 }
 
-std::vector<Tensor> TripsBack::from_own_last(
+std::vector<Tensor> BackwardTrips::from_own_last(
     const Tensor& trip, std::span<const Tensor> values,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& step) const {
   if (!lanes_) return step(values);

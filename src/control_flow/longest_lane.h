@@ -1,4 +1,4 @@
-// Reverse mode of loops whose lanes make different numbers of trips. The way back goes through the
+// Reverse mode of loops whose lanes make different numbers of trips. The backward pass takes the
 // trips of the longest lane, with one trip number and one schedule of checkpoints for all, and a
 // lane takes part from its own last trip on; so a tape of lanes is read and written by slices.
 #pragma once
@@ -27,12 +27,12 @@ class LanesTraceScope {
   LanesTraceScope& operator=(const LanesTraceScope&) = delete;
 };
 
-/// The trips that a way back goes through.
-class TripsBack {
+/// The trips that a backward pass takes.
+class BackwardTrips {
  public:
-  TripsBack() = default;
+  BackwardTrips() = default;
   /// `own` is the number that this lane made.
-  explicit TripsBack(const Tensor& own);
+  explicit BackwardTrips(const Tensor& own);
   /// Of the longest lane.
   const Tensor& count() const { return count_; }
   /// A value that all lanes agree on while they run, after the last trip of the longest one.

@@ -28,7 +28,7 @@ struct WhileTape {
   std::size_t carries;
   std::vector<Tensor> init, invariants, stacks;
   std::optional<std::int64_t> limit;  // rows
-  TripsBack trips;
+  BackwardTrips trips;
   std::vector<Tensor> last;  // the carries after the last trip, for `split.next`
   SourceLocation at;
 
@@ -120,7 +120,7 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   ir::RegionLayout layout = *ir::region_layout(&problem.node);
   layout.residuals = &residuals;
   ExtendedResults last = extend(layout, problem.operands, more, trip);
-  tape->trips = TripsBack(last.carries[0]);
+  tape->trips = BackwardTrips(last.carries[0]);
   tape->stacks.assign(last.carries.begin() + 1, last.carries.end());
   tape->last = last.own;
   return {std::move(last.own), std::bind_front(&WhileTape::pull_back, tape)};

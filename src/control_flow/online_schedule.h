@@ -1,0 +1,35 @@
+// Which trips of a loop a forward run keeps, so that the backward pass repeats few.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "control_flow/slots.h"
+
+namespace rondo::control_flow {
+
+/// What a trip decides about its carry, and the state of the schedule for the next one.
+struct KeepDecision {
+  Tensor keep;  // pred[]
+  Tensor slot;  // s32[], if it is kept
+  std::vector<Tensor> next;
+};
+
+/// A schedule for a forward loop: a state of its own and a decision for each trip.
+struct ForwardSchedule {
+  Leaves start;
+  std::function<KeepDecision(const Tensor& trip, std::span<const Tensor> state, const Slots& slots)>
+      decide;
+};
+
+/// For a number of trips that is not known: wherever the loop stops the slots are placed well
+/// (P. Stumm, A. Walther, "New algorithms for optimal online checkpointing", 2010, up to N(N+3)/2
+/// trips; Q. Wang, P. Moin, G. Iaccarino, "Minimal repetition dynamic checkpointing algorithm for
+/// unsteady adjoint calculation", 2009, beyond).
+ForwardSchedule online_schedule(std::int64_t slots);
+
+/// For a number that is known: those that the backward pass would keep.
+ForwardSchedule planned_schedule(RevolveSchedule revolve, const Tensor& trips);
+
+}  // namespace rondo::control_flow
