@@ -1,4 +1,4 @@
-// Compiling and running a Function on the CPU.
+// Compiling and running a Function.
 #pragma once
 
 #include <atomic>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "rondo/checkpoint.h"
+#include "rondo/device.h"
 #include "rondo/function.h"
 #include "rondo/interrupted.h"
 #include "rondo/literal.h"
@@ -123,6 +124,13 @@ struct CompileOptions {
   /// Bytes that a run may take beside its arguments and results. A program that is known to take
   /// more is refused: compile throws ExecutionError. The reference executor does not know.
   std::optional<std::int64_t> memory_limit = std::nullopt;
+  /// The device of a PJRT plugin that runs the program (rondo/pjrt.h), in place of an executor. A
+  /// program for a device that holds a tap, a print, progress or a tape that grows is refused:
+  /// compile throws TraceError naming it.
+  pjrt::Device device = {};
+  /// The parameters, by number from 0 (leaves of the arguments), whose memory a program on a device
+  /// may write its results over. An array that was given for one cannot be used again.
+  std::vector<std::int64_t> donate = {};
 };
 
 /// A program that is ready to run. Copies share it; run() may be called from many threads at once.
@@ -149,7 +157,19 @@ class RONDO_API Executable {
   /// memory of its own, allocates nothing.
   void run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                      const RunOptions& options = {}) const;
-  /// Of the last run that ended, on any thread; empty before the first.
+  /// Runs a program that was compiled for a device on arrays that are there already; the results
+  /// stay there. Returns before the program has ended, DeviceArray::await() waits for it. Throws
+  /// ExecutionError if the program has no device, and for an array of another device, dtype or
+  /// shape than the program takes.
+  std::vector<pjrt::DeviceArray> run_on_device(std::span<const pjrt::DeviceArray> arguments,
+                                               const RunOptions& options = {}) const;
+  std::vector<pjrt::DeviceArray> run_on_device(const std::vector<pjrt::DeviceArray>& arguments,
+                                               const RunOptions& options = {}) const {
+    return run_on_device(std::span<const pjrt::DeviceArray>(arguments), options);
+  }
+  /// CompileOptions::device.
+  const pjrt::Device& device() const;
+  /// Of the last run that ended, on any thread; empty before the first, and on a device.
   RunStats stats() const;
   /// The loops that keep something for the reverse pass, in program order.
   std::vector<LoopResiduals> memory_plan() const;

@@ -23,6 +23,7 @@
 #include "rondo/call_checks.h"
 #include "rondo/loops.h"
 #include "rondo/ops.h"
+#include "rondo/device.h"
 #include "rondo/execute.h"
 #include "rondo/run_scope.h"
 #include "rondo/transforms.h"
@@ -31,6 +32,7 @@
 #include "rondo/vmap.h"
 #include "rondo/tree_tools.h"
 #include "rondo/text.h"
+#include "rondo/pjrt.h"
 // clang-format on
 
 #if defined(FMT_VERSION)

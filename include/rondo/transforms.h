@@ -28,6 +28,8 @@ struct JitOptions {
   /// True: each call traces the function again, and throws TraceError if it uses other tensors from
   /// outside than those that its program was made with. For debugging: it costs a trace a call.
   bool check_captures = false;
+  /// compile.device, in short: the device of a PJRT plugin (rondo/pjrt.h) that runs the programs.
+  pjrt::Device device = {};
 };
 
 namespace detail {

@@ -1,4 +1,4 @@
-// What runs programs: the reference interpreter, the compiled executor.
+// What runs programs: the reference interpreter, the compiled executor, a PJRT plugin.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rondo/device.h"
 #include "rondo/execute.h"
 #include "rondo/function.h"
 
@@ -38,13 +39,24 @@ class Prepared {
   virtual std::int64_t bytes() const = 0;
   /// Memory that a run takes beside arguments and results, where that is known before it runs.
   virtual std::int64_t arena_bytes() const { return 0; }
+  /// Where arguments and results may stay between runs; none: they are literals.
+  virtual const pjrt::Device& device() const {
+    static const pjrt::Device none;
+    return none;
+  }
+  /// Runs the program where it has a device; may return before it has ended.
+  virtual std::vector<pjrt::DeviceArray> run_on_device(std::span<const pjrt::DeviceArray>,
+                                                       const RunOptions&) const {
+    throw InternalError("a backend without a device was given arrays on one");
+  }
 };
 
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  /// Of a function in ops that executors have (passes::Target::kInterpreter).
+  /// Of a function in ops that executors have (passes::Target::kInterpreter); a backend of devices
+  /// takes any.
   virtual std::shared_ptr<const Prepared> prepare(const Function& function,
                                                   const CompileOptions& options) const = 0;
 };

@@ -17,6 +17,7 @@
 #include "ir/region.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
+#include "pjrt/backend.h"
 #include "rondo/run_scope.h"
 
 namespace rondo {
@@ -79,6 +80,20 @@ void prepare(Executable::Impl& impl, const Function& expanded, const CompileOpti
   }
   impl.prepared = backend->prepare(expanded, options);
   impl.executor = std::string(backend->name()) + impl.executor;
+}
+
+void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
+  if (options.executor != Executor::kDefault) {
+    throw ExecutionError(fmt::format(
+        "compile of '{}': CompileOptions has an executor and a device\n  Choose one: the device's "
+        "plugin runs the program by itself.",
+        impl.function.name()));
+  }
+  impl.prepared = pjrt::backend().prepare(impl.function, options);
+  impl.executor = options.device.str();
+}
+
+void check_memory(const Executable::Impl& impl, const CompileOptions& options) {
   const std::int64_t bytes = impl.prepared->arena_bytes();
   if (!options.memory_limit || bytes <= *options.memory_limit) return;
   throw ExecutionError(fmt::format(
@@ -93,15 +108,26 @@ void prepare(Executable::Impl& impl, const Function& expanded, const CompileOpti
 Executable compile(const Function& function, const CompileOptions& options) {
   auto impl = std::make_shared<Executable::Impl>();
   impl->function = options.optimize ? passes::optimize(function) : function;
-  const Function expanded = passes::expand(impl->function, passes::Target::kInterpreter);
   impl->param_types = function.params();
-  impl->expanded = expanded;
   impl->options = options;
-  prepare(*impl, expanded, options);
+  if (options.device) {
+    impl->expanded = impl->function;
+    prepare_for_device(*impl, options);
+  } else {
+    if (!options.donate.empty()) {
+      throw ExecutionError(fmt::format(
+          "compile of '{}': CompileOptions::donate is for programs on a device\n  Leave it out: "
+          "literals that nobody else holds are written over anyway.",
+          function.name()));
+    }
+    impl->expanded = passes::expand(impl->function, passes::Target::kInterpreter);
+    prepare(*impl, impl->expanded, options);
+  }
+  check_memory(*impl, options);
   impl->bytes = ir::footprint(impl->function);
-  if (!expanded.same_as(impl->function)) impl->bytes += ir::footprint(expanded);
+  if (!impl->expanded.same_as(impl->function)) impl->bytes += ir::footprint(impl->expanded);
   ResidualLoops loops;
-  ir::walk_nested(expanded, loops);
+  ir::walk_nested(impl->expanded, loops);
   impl->memory_plan = std::move(loops.found);
   Executable executable;
   executable.impl_ = std::move(impl);
@@ -177,7 +203,8 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
   RunOptions checked;
   if (check_finite) {
     std::call_once(impl_->reference_made, [&] {
-      impl_->reference = interpreter::reference_backend().prepare(impl_->expanded, impl_->options);
+      impl_->reference = interpreter::reference_backend().prepare(
+          passes::expand(impl_->expanded, passes::Target::kInterpreter), impl_->options);
     });
     checked = options;
     checked.check_finite = true;
@@ -219,6 +246,32 @@ void Executable::run_on_memory(const std::byte* const* arguments, std::byte* con
   }
   for (const Literal& result : run(copies, given))
     copy_bytes(*results++, result.bytes(), result.type().bytes());
+}
+
+std::vector<pjrt::DeviceArray> Executable::run_on_device(
+    std::span<const pjrt::DeviceArray> arguments, const RunOptions& given) const {
+  std::optional<RunOptions> both;
+  if (const RunOptions* scoped = detail::scoped_run_options())
+    both = detail::merged(*scoped, given);
+  const RunOptions& options = both ? *both : given;
+  if (!device()) {
+    throw ExecutionError(fmt::format(
+        "run_on_device of '{}', which was compiled for no device\n  Compile it with {{.device = "
+        "d}}, or use run().",
+        impl_->function.name()));
+  }
+  if (finite_is_checked(options)) {
+    throw ExecutionError(fmt::format(
+        "run_on_device of '{}': RunOptions::check_finite runs on the reference executor\n  Use "
+        "run(), which takes literals.",
+        impl_->function.name()));
+  }
+  return impl_->prepared->run_on_device(arguments, options);
+}
+
+const pjrt::Device& Executable::device() const {
+  if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
+  return impl_->prepared->device();
 }
 
 RunStats Executable::stats() const {

@@ -69,7 +69,11 @@ struct JitCache::Impl {
     std::shared_ptr<const void> prototype;
     std::vector<Tensor> captures;  // if they are checked
   };
-  explicit Impl(JitOptions given) : options(std::move(given)) {}
+  explicit Impl(JitOptions given) : options(with_device(std::move(given))) {}
+  static JitOptions with_device(JitOptions given) {
+    if (given.device) given.compile.device = given.device;
+    return given;
+  }
 
   const JitOptions options;
   BoundedCache<ProgramKey, Entry> entries;

@@ -1,0 +1,95 @@
+// Real XLA, by a PJRT plugin: a shared library that is loaded while the program runs. With a device
+// of a plugin as CompileOptions::device the same programs run there.
+//
+//     rondo::pjrt::Client client(rondo::pjrt::load_plugin());
+//     auto on_xla = rondo::jit(f, {.device = client.devices()[0]});
+//
+// `pip install --no-deps lammps-jax-pjrt-cpu` is enough for the CPU. docs/pjrt.md has the rest.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "rondo/device.h"
+#include "rondo/error.h"
+#include "rondo/export.h"
+
+namespace rondo::pjrt {
+
+struct PluginState;
+
+/// What a plugin refused or failed at, in its own words.
+class RONDO_API PluginError : public ExecutionError {
+ public:
+  PluginError(const std::string& message, int code, SourceLocation at = {})
+      : ExecutionError(message, at), code_(code) {}
+  ~PluginError() override;
+  /// The status code (absl::StatusCode): 3 is an invalid argument, 8 no memory, 12 not implemented.
+  int code() const noexcept { return code_; }
+
+ private:
+  int code_;
+};
+
+/// A plugin that was loaded; it stays loaded to the end of the process.
+class RONDO_API Plugin {
+ public:
+  /// Loads a plugin, once however often it is asked for. Throws ExecutionError saying what is
+  /// wrong: there is no such file, it is no plugin, it is older than API 0.60, it lacks a function.
+  static Plugin load(const std::string& path);
+
+  const std::string& path() const;
+  /// The version of the C API that it speaks: 0 and 115 of 0.115.
+  int api_major() const;
+  int api_minor() const;
+
+ private:
+  friend class Client;
+  explicit Plugin(const PluginState* state) : state_(state) {}
+  const PluginState* state_;
+};
+
+/// Plugins on this machine, as paths, most wanted first: those that the environment variable
+/// RONDO_PJRT_PLUGIN names (several with `:` between), whether they are there or not; then those of
+/// pip packages, in the Python environments VIRTUAL_ENV, CONDA_PREFIX and ./build/xla-venv and
+/// beside each python3 in PATH; CPU plugins before others. Loads nothing and starts no Python.
+RONDO_API std::vector<std::string> find_plugins();
+/// Loads the first of these. Throws ExecutionError with the pip command where there is none.
+RONDO_API Plugin load_plugin();
+
+/// The value of a client's option.
+using OptionValue =
+    std::variant<std::string, std::int64_t, std::vector<std::int64_t>, double, bool>;
+/// Options of a client by name. Of the CPU: `cpu_device_count`, how many devices it makes of the
+/// machine (from 1; its default is 4). Of GPUs: `allocator` (default, platform, bfc, cuda_async or
+/// vmm), `preallocate`, `memory_fraction` (above 0, at most 1), `visible_devices`.
+using ClientOptions = std::map<std::string, OptionValue>;
+
+/// A plugin at work. Copies are the same client. Devices, arrays and programs keep it alive; what
+/// belongs to one client cannot be used with another. A child process cannot use the client of its
+/// parent: there everything throws.
+class RONDO_API Client {
+ public:
+  /// Throws ExecutionError for an option that is unknown, of another type or out of range, and
+  /// PluginError where the plugin finds no device.
+  explicit Client(const Plugin& plugin, const ClientOptions& options = {});
+
+  /// Those that this process may use, at least one.
+  std::vector<Device> devices() const;
+  /// `cpu`, `cuda`, `tpu`.
+  const std::string& platform() const;
+  const std::string& platform_version() const;
+  Plugin plugin() const;
+  bool operator==(const Client&) const = default;
+
+ private:
+  friend struct DeviceAccess;
+  explicit Client(std::shared_ptr<const ClientState> state) : state_(std::move(state)) {}
+  std::shared_ptr<const ClientState> state_;
+};
+
+}  // namespace rondo::pjrt

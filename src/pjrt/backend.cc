@@ -1,0 +1,124 @@
+#include "pjrt/backend.h"
+
+#include <memory>
+#include <utility>
+
+#include "fmt/format.h"
+#include "ir/layout.h"
+#include "ir/nested_walk.h"
+#include "pjrt/message.h"
+#include "pjrt/program.h"
+#include "pjrt/program_text.h"
+#include "rondo/text.h"
+
+namespace rondo::pjrt {
+
+namespace {
+
+/// Finds what tells the outside about values while a program runs.
+struct Observers {
+  const Device& device;
+  std::vector<std::string_view> loops;
+
+  void open(const Function&, const ir::Node* holder, std::size_t) {
+    const auto layout = holder ? ir::region_layout(holder) : std::nullopt;
+    loops.push_back(layout && layout->is_loop() ? layout->name : std::string_view());
+  }
+  void close(const Function&, const ir::Node*, std::size_t) { loops.pop_back(); }
+  void after(const ir::Node&) {}
+  void node(const ir::Node& node) {
+    if (!node.op->observer) return;
+    std::string inside;
+    for (auto loop = loops.rbegin(); loop != loops.rend() && inside.empty(); ++loop) {
+      if (!loop->empty()) inside = fmt::format(" in loop '{}'", *loop);
+    }
+    throw TraceError(
+        fmt::format("{}{}: {} runs a program as a whole and tells nothing of it on the way\n  at "
+                    "{}\n  Leave it out of the program for the device, return the values (as ys of "
+                    "a scan), or run on a built-in executor.",
+                    node.op->name, inside, device.str(), node.location().str()),
+        node.location());
+  }
+};
+
+/// Throws ExecutionError for what only an executor that runs trip by trip can do.
+void refuse_limits(const RunOptions& options, const std::string& name, const Device& device) {
+  const char* asked = options.max_iterations               ? "max_iterations"
+                      : options.deadline                   ? "deadline"
+                      : options.stop_token.stop_possible() ? "stop_token"
+                      : options.on_progress                ? "on_progress"
+                      : options.threads                    ? "threads"
+                                                           : nullptr;
+  if (!asked) return;
+  throw ExecutionError(fmt::format(
+      "run of '{}': RunOptions::{} is set, but {} runs a program as a whole\n  Leave it out, run "
+      "on "
+      "a built-in executor, or call a program that makes some of the trips, and look between the "
+      "calls.",
+      name, asked, device.str()));
+}
+
+class OnDevice final : public ir::Prepared {
+ public:
+  OnDevice(const Function& function, const CompileOptions& options) : text_(text_of(function)) {
+    ProgramOptions program;
+    program.name = function.name();
+    program.devices = {options.device};
+    program.parameters = function.params();
+    program.results = function.results();
+    program.donated = donated_parameters(function, options.donate);
+    try {
+      program_ = std::make_unique<Program>(with_donors(text_, program.donated), std::move(program));
+    } catch (const PluginError& error) {
+      throw located(error, function);
+    }
+  }
+
+  std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
+                           RunStats&) const override {
+    refuse_limits(options, program_->options().name, device());
+    std::vector<DeviceArray> taken;
+    taken.reserve(arguments.size());
+    for (const Literal& argument : arguments) taken.emplace_back(argument, device());
+    std::vector<Literal> results;
+    for (const DeviceArray& result : program_->run(taken)) results.push_back(result.to_literal());
+    return results;
+  }
+  std::vector<DeviceArray> run_on_device(std::span<const DeviceArray> arguments,
+                                         const RunOptions& options) const override {
+    refuse_limits(options, program_->options().name, device());
+    return program_->run(arguments);
+  }
+  const Device& device() const override { return program_->options().devices.front(); }
+  std::string text() const override { return text_; }
+  std::int64_t bytes() const override {
+    return static_cast<std::int64_t>(text_.size()) + program_->code_bytes();
+  }
+  std::int64_t arena_bytes() const override { return program_->temporary_bytes(); }
+
+ private:
+  static std::string text_of(const Function& function) { return to_stablehlo_text(function); }
+
+  std::string text_;
+  std::unique_ptr<const Program> program_;
+};
+
+class PluginBackend final : public ir::Backend {
+ public:
+  std::string_view name() const override { return "a PJRT plugin"; }
+  std::shared_ptr<const ir::Prepared> prepare(const Function& function,
+                                              const CompileOptions& options) const override {
+    Observers observers{options.device, {}};
+    ir::walk_nested(function, observers);
+    return std::make_shared<OnDevice>(function, options);
+  }
+};
+
+}  // namespace
+
+const ir::Backend& backend() {
+  static const PluginBackend plugins;
+  return plugins;
+}
+
+}  // namespace rondo::pjrt

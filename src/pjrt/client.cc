@@ -1,0 +1,220 @@
+#include "pjrt/client.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace rondo::pjrt {
+
+namespace {
+
+std::atomic<std::int64_t> forks{0};
+
+std::int64_t count_forks() {
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+  return forks.load(std::memory_order_relaxed);
+}
+
+/// A plugin ends the process at an option of another type than it expects: all are known here.
+struct KnownOption {
+  std::string_view name;
+  api::OptionType type;
+  std::string_view range;  // in words
+};
+constexpr std::array<KnownOption, 5> kOptions = {{
+    {"cpu_device_count", api::OptionType::kInt64, "an integer from 1 to 4096"},
+    {"allocator", api::OptionType::kString, "default, platform, bfc, cuda_async or vmm"},
+    {"preallocate", api::OptionType::kBool, "true or false"},
+    {"memory_fraction", api::OptionType::kFloat, "a number above 0, at most 1"},
+    {"visible_devices", api::OptionType::kInt64List, "a list of integers from 0"},
+}};
+
+bool in_range(const KnownOption& option, const OptionValue& value) {
+  switch (option.type) {
+    case api::OptionType::kString: {
+      const auto* text = std::get_if<std::string>(&value);
+      return text && (*text == "default" || *text == "platform" || *text == "bfc" ||
+                      *text == "cuda_async" || *text == "vmm");
+    }
+    case api::OptionType::kInt64: {
+      const auto* number = std::get_if<std::int64_t>(&value);
+      return number && *number >= 1 && *number <= 4096;
+    }
+    case api::OptionType::kInt64List: {
+      const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value);
+      return numbers && !numbers->empty() &&
+             std::all_of(numbers->begin(), numbers->end(), [](std::int64_t n) { return n >= 0; });
+    }
+    case api::OptionType::kFloat: {
+      const auto* number = std::get_if<double>(&value);
+      return number && *number > 0 && *number <= 1;
+    }
+    case api::OptionType::kBool:
+      return std::holds_alternative<bool>(value);
+  }
+  return false;
+}
+
+api::NamedValue named_value(const std::string& name, const OptionValue& value) {
+  const auto known = std::find_if(kOptions.begin(), kOptions.end(),
+                                  [&](const KnownOption& option) { return option.name == name; });
+  if (known == kOptions.end()) {
+    std::string names;
+    for (const KnownOption& option : kOptions) (names += names.empty() ? "" : ", ") += option.name;
+    throw ExecutionError(
+        fmt::format("pjrt::Client: there is no option '{}'\n  The options are {}.", name, names));
+  }
+  if (!in_range(*known, value)) {
+    throw ExecutionError(fmt::format(
+        "pjrt::Client: the value of the option '{}' does not fit\n  Give {}.", name, known->range));
+  }
+  api::NamedValue option;
+  option.name = name.data();
+  option.name_size = name.size();
+  option.type = known->type;
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    option.value.text = text->data();
+    option.count = text->size();
+  } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    option.value.integer = *integer;
+  } else if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
+    option.value.integers = integers->data();
+    option.count = integers->size();
+  } else if (const auto* number = std::get_if<double>(&value)) {
+    option.value.number = static_cast<float>(*number);
+  } else {
+    option.value.flag = std::get<bool>(value);
+  }
+  return option;
+}
+
+template <class Args>
+std::string text_of(const ClientState& state) {
+  Args args;
+  args.client = state.client;
+  state.plugin->call(args, "pjrt::Client");
+  return args.text ? std::string(args.text, args.text_size) : std::string();
+}
+
+void find_devices(ClientState& state) {
+  const std::string_view what = "pjrt::Client: its devices";
+  api::ClientAddressableDevices list;
+  list.client = state.client;
+  state.plugin->call(list, what);
+  for (std::size_t i = 0; list.devices && i < list.count; i++) {
+    api::DeviceGetDescription description;
+    description.device = list.devices[i];
+    api::DeviceDescriptionId id;
+    api::DeviceDescriptionKind kind;
+    if (description.device) {
+      state.plugin->call(description, what);
+      id.description = kind.description = description.description;
+    }
+    if (!id.description) throw PluginError(fmt::format("{}: one is missing", what), 13);
+    state.plugin->call(id, what);
+    state.plugin->call(kind, what);
+    state.devices.push_back({list.devices[i], id.id,
+                             kind.text ? std::string(kind.text, kind.text_size) : std::string()});
+  }
+  if (state.devices.empty())
+    throw PluginError("pjrt::Client: the plugin has no device in this process", 5);
+}
+
+const ClientState& some(const std::shared_ptr<const ClientState>& client, const char* what) {
+  if (client) return *client;
+  throw ExecutionError(
+      fmt::format("{}: this pjrt::Device is none\n  Take one of pjrt::Client::devices().", what));
+}
+
+}  // namespace
+
+ClientState::~ClientState() {
+  if (!client) return;
+  api::ClientDestroy destroy;
+  destroy.client = client;
+  release(destroy);
+}
+
+bool ClientState::in_own_process() const noexcept {
+  return forks.load(std::memory_order_relaxed) == process;
+}
+
+void ClientState::check_process() const {
+  if (in_own_process()) return;
+  throw ExecutionError(
+      "a pjrt::Client was made before this process was forked, and its threads are the parent's\n"
+      "  Fork first and make the client in the child, or start the child with exec.");
+}
+
+std::size_t ClientState::index_of(const api::Device* device) const {
+  for (std::size_t i = 0; i < devices.size(); i++) {
+    if (devices[i].device == device) return i;
+  }
+  throw PluginError("the plugin names a device that it has not listed", 13);
+}
+
+void await_event(const ClientState& client, api::Event* event, std::string_view what) {
+  if (!event) return;
+  struct Released {
+    const ClientState& client;
+    api::EventDestroy args;
+    ~Released() { client.release(args); }
+  } released{client, {}};
+  released.args.event = event;
+  api::EventAwait wait;
+  wait.event = event;
+  client.plugin->call(wait, what);
+}
+
+Client::Client(const Plugin& plugin, const ClientOptions& options) {
+  std::vector<api::NamedValue> values;
+  for (const auto& [name, value] : options) values.push_back(named_value(name, value));
+  auto state = std::make_shared<ClientState>();
+  state->plugin = plugin.state_;
+  state->process = count_forks();
+  api::ClientCreate create;
+  create.options = values.data();
+  create.option_count = values.size();
+  state->plugin->call(create, "pjrt::Client");
+  if (!create.client) throw PluginError("pjrt::Client: the plugin made none", 13);
+  state->client = create.client;
+  state->platform = text_of<api::ClientPlatformName>(*state);
+  state->version = text_of<api::ClientPlatformVersion>(*state);
+  find_devices(*state);
+  state_ = std::move(state);
+}
+
+std::vector<Device> Client::devices() const {
+  std::vector<Device> devices;
+  for (std::size_t i = 0; i < state_->devices.size(); i++)
+    devices.push_back(DeviceAccess::make(state_, i));
+  return devices;
+}
+const std::string& Client::platform() const { return state_->platform; }
+const std::string& Client::platform_version() const { return state_->version; }
+Plugin Client::plugin() const { return Plugin(state_->plugin); }
+
+int Device::id() const { return some(client_, "pjrt::Device::id").devices[index_].id; }
+const std::string& Device::kind() const {
+  return some(client_, "pjrt::Device::kind").devices[index_].kind;
+}
+const std::string& Device::platform() const {
+  return some(client_, "pjrt::Device::platform").platform;
+}
+Client Device::client() const {
+  some(client_, "pjrt::Device::client");
+  return DeviceAccess::client(client_);
+}
+std::string Device::str() const {
+  return client_ ? fmt::format("{}:{}", client_->platform, client_->devices[index_].id)
+                 : "no device";
+}
+
+}  // namespace rondo::pjrt

@@ -1,0 +1,18 @@
+// XLA's options of a compilation, as the bytes of its CompileOptionsProto.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rondo::pjrt {
+
+struct XlaOptions {
+  std::vector<int> devices;  // the plugin's numbers of the partitions' devices, at least one
+  bool shardy = true;        // partitioned as sdy says; GSPMD's annotations are understood as well
+  std::vector<std::pair<std::string, bool>> flags;  // debug options by name
+};
+
+std::string compile_options(const XlaOptions& options);
+
+}  // namespace rondo::pjrt

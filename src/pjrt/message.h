@@ -1,0 +1,14 @@
+// XLA's messages about a program, in terms of the user's source.
+#pragma once
+
+#include "rondo/function.h"
+#include "rondo/pjrt.h"
+
+namespace rondo::pjrt {
+
+/// What a plugin said of the text of a function, which names lines and columns of that text
+/// (`-:12:5: error: ...`): with the op that stands there, the loop around it and the line of the
+/// user's source added. The same error where it names no line.
+PluginError located(const PluginError& error, const Function& function);
+
+}  // namespace rondo::pjrt

@@ -1,0 +1,41 @@
+// A loaded plugin: its functions, called so that errors and C++ exceptions come out as PluginError.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "pjrt/api.h"
+#include "rondo/pjrt.h"
+
+namespace rondo::pjrt {
+
+/// Lives to the end of the process, as the plugin does.
+struct PluginState {
+  std::string path;  // without symbolic links
+  const api::Api* api = nullptr;
+
+  bool has(int function) const noexcept;
+  template <class Args>
+  bool has() const noexcept {
+    return has(Args::kIndex);
+  }
+  /// Throws PluginError beginning with `what`, who failed, where the plugin returns an error or
+  /// throws.
+  template <class Args>
+  void call(Args& args, std::string_view what) const {
+    invoke(Args::kIndex, &args, what);
+  }
+  /// Ignores errors: nobody could do anything about what cannot be released.
+  template <class Args>
+  void release(Args args) const noexcept {
+    release(Args::kIndex, &args);
+  }
+  /// Throws what an error of the plugin says, and releases it.
+  [[noreturn]] void fail(api::Error* error, std::string_view what) const;
+
+ private:
+  void invoke(int function, void* args, std::string_view what) const;
+  void release(int function, void* args) const noexcept;
+};
+
+}  // namespace rondo::pjrt

@@ -1,0 +1,360 @@
+// The fake plugin: programs give back their arguments, as results of the same number and types.
+#include "pjrt/fake_plugin/fake_plugin.h"
+
+#include <atomic>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "pjrt/api.h"
+
+namespace {
+
+using rondo::testing::FakePlugin;
+namespace api = rondo::pjrt::api;
+
+FakePlugin state;
+
+struct FakeError {
+  int code;
+  std::string message;
+};
+struct FakeEvent {
+  bool fails;
+};
+struct FakeDevice {
+  int id;
+};
+struct FakeBuffer {
+  std::vector<char> bytes;
+  std::int32_t type;
+  std::vector<std::int64_t> dimensions;
+  FakeDevice* device;
+  bool late;
+};
+/// A program's text says what it gives: its arguments.
+struct FakeProgram {
+  std::vector<std::int32_t> types;
+  std::vector<std::int64_t> dimensions;
+  std::vector<std::size_t> ranks;
+};
+
+FakeDevice devices[3] = {{0}, {1}, {2}};
+FakeDevice* device_list[2] = {&devices[0], &devices[1]};
+FakeDevice* other_devices[1] = {&devices[2]};
+
+std::int64_t& counted(std::int64_t& count, int step) {
+  __atomic_add_fetch(&count, step, __ATOMIC_RELAXED);
+  return count;
+}
+
+api::Error* error(int code, const std::string& message) {
+  counted(state.errors, 1);
+  return reinterpret_cast<api::Error*>(new FakeError{code, message});
+}
+
+api::Event* event(bool fails = false) {
+  counted(state.events, 1);
+  return reinterpret_cast<api::Event*>(new FakeEvent{fails});
+}
+
+/// Fails where the tests want it.
+template <class Args, class Body>
+api::Error* guarded(Args* args, Body body) {
+  if (args->size < sizeof(Args)) return error(3, "the struct of arguments is too small");
+  if (state.failing == Args::kIndex && state.passes-- <= 0) {
+    if (state.throws) throw std::runtime_error(state.message);
+    if (state.throws_int) throw 42;
+    return error(state.code, state.message);
+  }
+  body();
+  return nullptr;
+}
+
+template <class T>
+void destroy(void* object, std::int64_t& count) {
+  delete static_cast<T*>(object);
+  counted(count, -1);
+}
+
+/// `tensor<2x3xf32>` and the like among the parameters of main.
+FakeProgram parse(const std::string& text) {
+  FakeProgram program;
+  const std::size_t end = text.find("->", text.find("@main("));
+  for (std::size_t at = text.find("tensor<"); at < end; at = text.find("tensor<", at + 1)) {
+    std::string inside = text.substr(at + 7, text.find('>', at) - at - 7);
+    std::size_t rank = 0;
+    for (std::size_t x = inside.find('x'); x != std::string::npos; x = inside.find('x')) {
+      program.dimensions.push_back(std::stoll(inside.substr(0, x)));
+      inside = inside.substr(x + 1);
+      rank++;
+    }
+    program.ranks.push_back(rank);
+    program.types.push_back(state.other_result_type ? 5
+                            : inside == "f32"       ? 11
+                            : inside == "f64"       ? 12
+                                                    : 4);
+  }
+  return program;
+}
+
+std::int64_t elements(const std::vector<std::int64_t>& dimensions) {
+  std::int64_t product = 1;
+  for (const std::int64_t n : dimensions) product *= n;
+  return product;
+}
+
+void error_destroy(api::ErrorDestroy* args) { destroy<FakeError>(args->error, state.errors); }
+void error_message(api::ErrorMessage* args) {
+  const auto* fake = reinterpret_cast<const FakeError*>(args->error);
+  args->message = fake->message.data();
+  args->message_size = fake->message.size();
+}
+api::Error* error_code(api::ErrorGetCode* args) {
+  args->code = reinterpret_cast<const FakeError*>(args->error)->code;
+  return nullptr;
+}
+api::Error* initialize(api::PluginInitialize* args) {
+  return guarded(args, [] {});
+}
+api::Error* event_destroy(api::EventDestroy* args) {
+  return guarded(args, [&] { destroy<FakeEvent>(args->event, state.events); });
+}
+api::Error* event_is_ready(api::EventIsReady* args) {
+  return guarded(args, [&] { args->ready = true; });
+}
+api::Error* event_await(api::EventAwait* args) {
+  if (reinterpret_cast<FakeEvent*>(args->event)->fails) return error(8, "late: out of memory");
+  return guarded(args, [] {});
+}
+api::Error* event_error(api::EventError*) { return nullptr; }
+api::Error* client_create(api::ClientCreate* args) {
+  return guarded(args, [&] {
+    counted(state.clients, 1);
+    args->client = reinterpret_cast<api::Client*>(&state);
+  });
+}
+api::Error* client_destroy(api::ClientDestroy* args) {
+  return guarded(args, [&] { counted(state.clients, -1); });
+}
+template <class Args>
+api::Error* client_text(Args* args) {
+  return guarded(args, [&] {
+    args->text = "fake";
+    args->text_size = 4;
+  });
+}
+api::Error* client_devices(api::ClientAddressableDevices* args) {
+  return guarded(args, [&] {
+    args->devices = reinterpret_cast<api::Device* const*>(device_list);
+    args->count = state.no_devices ? 0 : 2;
+  });
+}
+api::Error* device_description(api::DeviceGetDescription* args) {
+  return guarded(
+      args, [&] { args->description = reinterpret_cast<api::DeviceDescription*>(args->device); });
+}
+api::Error* device_id(api::DeviceDescriptionId* args) {
+  return guarded(args, [&] { args->id = reinterpret_cast<FakeDevice*>(args->description)->id; });
+}
+api::Error* device_kind(api::DeviceDescriptionKind* args) {
+  return guarded(args, [&] {
+    args->text = "pretender";
+    args->text_size = 9;
+  });
+}
+api::Error* compile(api::ClientCompile* args) {
+  return guarded(args, [&] {
+    counted(state.compiled, 1);
+    counted(state.loaded, 1);
+    args->executable = reinterpret_cast<api::LoadedExecutable*>(
+        new FakeProgram(parse(std::string(args->program->code, args->program->code_size))));
+  });
+}
+api::Error* from_host(api::BufferFromHostBuffer* args) {
+  return guarded(args, [&] {
+    auto* buffer = new FakeBuffer{{},
+                                  args->type,
+                                  {args->dimensions, args->dimensions + args->rank},
+                                  reinterpret_cast<FakeDevice*>(args->device),
+                                  false};
+    const std::int64_t width = args->type == 12 ? 8 : 4;
+    buffer->bytes.resize(static_cast<std::size_t>(elements(buffer->dimensions) * width));
+    std::memcpy(buffer->bytes.data(), args->data, buffer->bytes.size());
+    counted(state.buffers, 1);
+    args->buffer = reinterpret_cast<api::Buffer*>(buffer);
+    args->done_with_host_buffer = event();
+  });
+}
+api::Error* get_executable(api::LoadedExecutableGetExecutable* args) {
+  return guarded(args, [&] {
+    counted(state.executables, 1);
+    args->executable = reinterpret_cast<api::Executable*>(
+        new FakeProgram(*reinterpret_cast<FakeProgram*>(args->loaded)));
+  });
+}
+api::Error* executable_destroy(api::ExecutableDestroy* args) {
+  return guarded(args, [&] { destroy<FakeProgram>(args->executable, state.executables); });
+}
+api::Error* loaded_destroy(api::LoadedExecutableDestroy* args) {
+  return guarded(args, [&] { destroy<FakeProgram>(args->executable, state.loaded); });
+}
+api::Error* output_count(api::ExecutableNumOutputs* args) {
+  return guarded(
+      args, [&] { args->count = reinterpret_cast<FakeProgram*>(args->executable)->types.size(); });
+}
+api::Error* output_types(api::ExecutableOutputElementTypes* args) {
+  return guarded(args, [&] {
+    const auto* program = reinterpret_cast<FakeProgram*>(args->executable);
+    args->types = program->types.data();
+    args->count = program->types.size();
+  });
+}
+api::Error* output_dimensions(api::ExecutableOutputDimensions* args) {
+  return guarded(args, [&] {
+    const auto* program = reinterpret_cast<FakeProgram*>(args->executable);
+    args->dimensions = program->dimensions.data();
+    args->ranks = program->ranks.data();
+    args->count = program->ranks.size();
+  });
+}
+api::Error* loaded_devices(api::LoadedExecutableAddressableDevices* args) {
+  return guarded(args, [&] {
+    args->devices =
+        reinterpret_cast<api::Device* const*>(state.other_device ? other_devices : device_list);
+    args->count = 1;
+  });
+}
+api::Error* execute(api::LoadedExecutableExecute* args) {
+  return guarded(args, [&] {
+    if (state.no_result) return;
+    for (std::size_t i = 0; i < args->argument_count; i++) {
+      auto* copy = new FakeBuffer(*reinterpret_cast<FakeBuffer*>(args->arguments[0][i]));
+      copy->late = state.late;
+      counted(state.buffers, 1);
+      args->results[0][i] = reinterpret_cast<api::Buffer*>(copy);
+    }
+  });
+}
+api::Error* buffer_destroy(api::BufferDestroy* args) {
+  return guarded(args, [&] { destroy<FakeBuffer>(args->buffer, state.buffers); });
+}
+api::Error* buffer_copy(api::BufferCopyToDevice* args) {
+  return guarded(args, [&] {
+    auto* copy = new FakeBuffer(*reinterpret_cast<FakeBuffer*>(args->buffer));
+    copy->device = reinterpret_cast<FakeDevice*>(args->device);
+    counted(state.buffers, 1);
+    args->copy = reinterpret_cast<api::Buffer*>(copy);
+  });
+}
+api::Error* to_host(api::BufferToHostBuffer* args) {
+  return guarded(args, [&] {
+    const auto* buffer = reinterpret_cast<FakeBuffer*>(args->buffer);
+    if (!args->destination) {
+      args->byte_count = buffer->bytes.size() + static_cast<std::size_t>(state.extra_bytes);
+      return;
+    }
+    std::memcpy(args->destination, buffer->bytes.data(), buffer->bytes.size());
+    args->event = event();
+  });
+}
+api::Error* on_cpu(api::BufferIsOnCpu* args) {
+  return guarded(args, [&] { args->on_cpu = !state.not_on_cpu; });
+}
+api::Error* ready_event(api::BufferReadyEvent* args) {
+  return guarded(args,
+                 [&] { args->event = event(reinterpret_cast<FakeBuffer*>(args->buffer)->late); });
+}
+api::Error* unsafe_pointer(api::BufferUnsafePointer* args) {
+  return guarded(args, [&] {
+    args->pointer =
+        reinterpret_cast<std::uintptr_t>(reinterpret_cast<FakeBuffer*>(args->buffer)->bytes.data());
+  });
+}
+void delete_string(void* text) {
+  delete static_cast<std::string*>(text);
+  counted(state.serialized, -1);
+}
+api::Error* serialize(api::ExecutableSerialize* args) {
+  return guarded(args, [&] {
+    const auto* program = reinterpret_cast<FakeProgram*>(args->executable);
+    auto* text = new std::string("fake:@main(");
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < program->types.size(); i++) {
+      *text += "tensor<";
+      for (std::size_t k = 0; k < program->ranks[i]; k++)
+        *text += std::to_string(program->dimensions[next++]) + "x";
+      *text += program->types[i] == 11 ? "f32>" : program->types[i] == 12 ? "f64>" : "i32>";
+    }
+    *text += ") ->";
+    counted(state.serialized, 1);
+    args->handle = text;
+    args->bytes = text->data();
+    args->byte_count = text->size();
+    args->deleter = delete_string;
+  });
+}
+api::Error* deserialize(api::ExecutableDeserializeAndLoad* args) {
+  const std::string bytes(args->bytes, args->byte_count);
+  if (!bytes.starts_with("fake:")) return error(13, "these bytes are no program");
+  return guarded(args, [&] {
+    counted(state.deserialized, 1);
+    counted(state.loaded, 1);
+    args->executable = reinterpret_cast<api::LoadedExecutable*>(new FakeProgram(parse(bytes)));
+  });
+}
+
+template <class Args>
+void put(api::Api& table, api::Error* (*function)(Args*)) {
+  table.functions[Args::kIndex] = reinterpret_cast<void (*)()>(function);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) FakePlugin* rondo_fake_plugin_state() {
+  return &state;
+}
+
+extern "C" __attribute__((visibility("default"))) const api::Api* GetPjrtApi() {
+  static api::Api table;
+  table = {};
+  table.size = state.table_size ? state.table_size : sizeof(table);
+  table.version = {sizeof(table.version), nullptr, state.major, state.minor};
+  table.functions[api::ErrorDestroy::kIndex] = reinterpret_cast<void (*)()>(error_destroy);
+  table.functions[api::ErrorMessage::kIndex] = reinterpret_cast<void (*)()>(error_message);
+  put(table, error_code);
+  put(table, initialize);
+  put(table, event_destroy);
+  put(table, event_is_ready);
+  put(table, event_await);
+  put(table, event_error);
+  put(table, client_create);
+  put(table, client_destroy);
+  put(table, client_text<api::ClientPlatformName>);
+  put(table, client_text<api::ClientPlatformVersion>);
+  put(table, client_devices);
+  put(table, device_description);
+  put(table, device_id);
+  put(table, device_kind);
+  put(table, compile);
+  put(table, from_host);
+  put(table, get_executable);
+  put(table, executable_destroy);
+  put(table, loaded_destroy);
+  put(table, output_count);
+  put(table, output_types);
+  put(table, output_dimensions);
+  put(table, loaded_devices);
+  put(table, execute);
+  put(table, buffer_destroy);
+  put(table, buffer_copy);
+  put(table, to_host);
+  put(table, on_cpu);
+  put(table, ready_event);
+  put(table, unsafe_pointer);
+  put(table, serialize);
+  put(table, deserialize);
+  if (state.missing >= 0) table.functions[state.missing] = nullptr;
+  return state.no_table ? nullptr : &table;
+}

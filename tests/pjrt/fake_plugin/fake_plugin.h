@@ -1,0 +1,39 @@
+// A plugin of our own that fails as the tests want it to: what the shared library and the tests
+// both know of it.
+#pragma once
+
+#include <cstdint>
+
+namespace rondo::testing {
+
+/// What it does next, and what it counts. The tests find it by the symbol rondo_fake_plugin_state.
+struct FakePlugin {
+  // The function that fails, by its number in the table; -1: none.
+  int failing = -1;
+  int passes = 0;       // calls of it that still go well
+  bool throws = false;  // a C++ exception in place of an error
+  bool throws_int = false;
+  int code = 13;
+  const char* message = "the fake plugin was told to fail";
+  bool late = false;             // the events of results end in an error
+  bool not_on_cpu = false;       // the elements are given by copies only
+  std::int64_t extra_bytes = 0;  // of what it says that an array has
+  bool other_result_type = false;
+  bool no_result = false;  // Execute goes well and gives nothing
+  bool other_device = false;
+  bool no_devices = false;
+  // Of the table.
+  int major = 0;
+  int minor = 115;
+  std::uint64_t table_size = 0;  // 0: as it is
+  int missing = -1;              // a function that is null
+  bool no_table = false;
+
+  // Objects that were made and not yet released.
+  std::int64_t errors = 0, events = 0, clients = 0, executables = 0, loaded = 0, buffers = 0,
+               serialized = 0;
+  std::int64_t compiled = 0;      // calls of Client_Compile
+  std::int64_t deserialized = 0;  // programs that were loaded from bytes
+};
+
+}  // namespace rondo::testing
