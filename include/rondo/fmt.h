@@ -1,5 +1,5 @@
-// Formatters for users of fmt: `fmt::print("{}", tensor)`, and with a width, `{:>20}`. Of tensors and
-// literals also the digits of floats, as rondo::print takes them: `{:.3f}`, with f, e or g.
+// Formatters for users of fmt: `fmt::print("{}", tensor)`, and with a width, `{:>20}`. Of tensors
+// and literals also the digits of floats, as rondo::print takes them: `{:.3f}`, with f, e or g.
 // <rondo/rondo.h> includes this header if an fmt header stands before it.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The Cholesky factor, column by column from the left: column j of x less what the columns before it
-// explain, divided by the root of its first element.
+// The Cholesky factor, column by column from the left: column j of x less what the columns before
+// it explain, divided by the root of its first element.
 #include "ops/helpers.h"
 #include "rondo/loops.h"
 #include "rondo/ops/arrays.h"
@@ -22,13 +22,13 @@ Tensor cholesky(const Operand& operand) {
   if (n == 0) return x;
   const Tensor rows = arange(n), columns = transpose(x);
   // Row j of the carry is column j of the factor, so that a trip writes one row.
-  const Tensor factor = fori_loop(
-      0, n,
-      [&](Tensor j, Tensor done) {
-        const Tensor rest = columns[j] - matmul(column(done, j), done);
-        return update(done, j, where(rows >= j, rest / sqrt(rest[j]), 0));
-      },
-      zeros(x.type()), {.name = "cholesky"});
+  const Tensor factor =
+      fori_loop(0, n,
+                [&](Tensor j, Tensor done) {
+                  const Tensor rest = columns[j] - matmul(column(done, j), done);
+                  return update(done, j, where(rows >= j, rest / sqrt(rest[j]), 0));
+                },
+                zeros(x.type()), {.name = "cholesky"});
   return transpose(factor);
 }
 

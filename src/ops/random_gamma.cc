@@ -31,14 +31,14 @@ Tensor draw_gamma(const Tensor& key, const Tensor& a) {
   const auto draw_again = [&](Rejection r) {
     const Tensor keys = split(r.key, 3);
     // Until 1 + c x, whose cube is v, is positive.
-    const Normal drawn = while_loop([](Normal n) { return n.v <= 0; },
-                                    [&](Normal n) {
-                                      const Tensor pair = split(n.key);
-                                      const Tensor x = normal(pair[1], scalar);
-                                      return Normal{pair[0], x, 1 + x * c};
-                                    },
-                                    Normal{keys[1], zeros(scalar), full(scalar, -1)},
-                                    {.name = "gamma's normal"});
+    const Normal drawn =
+        while_loop([](Normal n) { return n.v <= 0; },
+                   [&](Normal n) {
+                     const Tensor pair = split(n.key);
+                     const Tensor x = normal(pair[1], scalar);
+                     return Normal{pair[0], x, 1 + x * c};
+                   },
+                   Normal{keys[1], zeros(scalar), full(scalar, -1)}, {.name = "gamma's normal"});
     return Rejection{keys[0], drawn.x * drawn.x, drawn.v * drawn.v * drawn.v,
                      uniform(keys[2], scalar)};
   };
@@ -57,8 +57,9 @@ Tensor digamma(const Tensor& x) {
   for (int i = 1; i < 10; i++) below += 1 / (x + i);
   const Tensor y = x + 10, z = 1 / square(y);
   const Tensor series =
-      z * (1.0 / 12 -
-           z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * 691.0 / 32760)))));
+      z *
+      (1.0 / 12 -
+       z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * 691.0 / 32760)))));
   return log(y) - 0.5 / y - series - below;
 }
 
@@ -106,8 +107,7 @@ Tensor gamma(const Operand& key_operand, const Operand& shape,
         const Tensor wide = convert(a, DType::kF64), held = stop_gradient(wide);
         const Tensor drawn = stop_gradient(convert(draw(keys, a), DType::kF64));
         // With its first derivative, so that the slope has the right one too.
-        const Tensor moving =
-            drawn + stop_gradient(slope_of_draw(held, drawn)) * (wide - held);
+        const Tensor moving = drawn + stop_gradient(slope_of_draw(held, drawn)) * (wide - held);
         const Tensor slope = slope_of_draw(wide, moving);
         return std::pair(convert(moving, a.dtype()),
                          convert(slope * convert(std::get<1>(dx), DType::kF64), a.dtype()));

@@ -19,35 +19,89 @@ Literal stacked(const std::vector<Literal>& parts) {
   return all;
 }
 
+struct Batch {
+  std::vector<Literal> arguments;
+  LaneAxes axes;
+};
+
+/// Arguments of a program for several lanes; one in three is the same for all of them.
+Batch random_batch(const Program& program, std::uint64_t seed) {
+  constexpr std::size_t kLanes = 3;
+  std::vector<std::vector<Literal>> of_lanes;
+  for (std::size_t lane = 0; lane < kLanes; lane++)
+    of_lanes.push_back(program.arguments(seed + 1000 * lane));
+  Batch batch;
+  for (std::size_t i = 0; i < of_lanes[0].size(); i++) {
+    if ((seed + i) % 3 == 2) {
+      batch.arguments.push_back(of_lanes[0][i]);
+      batch.axes.push_back(std::nullopt);
+      continue;
+    }
+    std::vector<Literal> parts;
+    for (const auto& lane : of_lanes) parts.push_back(lane[i]);
+    batch.arguments.push_back(stacked(parts));
+    batch.axes.push_back(0);
+  }
+  return batch;
+}
+
+/// The gradient of a weighted sum of the floating results, by the floating arguments.
+LaneFunction gradient_of(const Program& program) {
+  return [&program](std::span<const Tensor> x) {
+    detail::ArgumentLeaves arguments;
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < x.size(); i++) {
+      arguments.leaves.values.push_back(x[i]);
+      arguments.leaves.paths.push_back("arg" + std::to_string(i));
+      arguments.owner.push_back(i);
+      if (is_floating(x[i].dtype())) all.push_back(i);
+    }
+    if (all.empty()) return std::vector<Tensor>();
+    const detail::RegionCallable loss = [&](std::span<const Tensor> given) {
+      Tensor total = 0.0;
+      double weight = 1;
+      for (const Tensor& result : program(given)) {
+        if (!is_floating(result.dtype())) continue;
+        total += weight * sum(sin(convert(result, DType::kF64)));
+        weight = -0.75 * weight;
+      }
+      return detail::Leaves{{total}, {"result"}};
+    };
+    return detail::gradient(loss, arguments, all, SourceLocation::current()).gradients;
+  };
+}
+
 class RandomBatches : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RandomBatches, AgreeWithTheLoopOverLanes) {
   constexpr std::uint64_t kSeeds = 10;
-  constexpr std::size_t kLanes = 3;
   for (std::uint64_t seed = GetParam() * kSeeds; seed < (GetParam() + 1) * kSeeds; seed++) {
     SCOPED_TRACE("random program of seed " + std::to_string(seed));
     const Program program = Program::random(seed);
-    std::vector<std::vector<Literal>> of_lanes;
-    for (std::size_t lane = 0; lane < kLanes; lane++)
-      of_lanes.push_back(program.arguments(seed + 1000 * lane));
-    std::vector<Literal> arguments;
-    LaneAxes axes;
-    for (std::size_t i = 0; i < of_lanes[0].size(); i++) {
-      if ((seed + i) % 3 == 2) {  // one in three is the same for all lanes
-        arguments.push_back(of_lanes[0][i]);
-        axes.push_back(std::nullopt);
-        continue;
-      }
-      std::vector<Literal> parts;
-      for (const auto& lane : of_lanes) parts.push_back(lane[i]);
-      arguments.push_back(stacked(parts));
-      axes.push_back(0);
-    }
-    if (std::find(axes.begin(), axes.end(), 0) == axes.end()) continue;
+    const Batch batch = random_batch(program, seed);
+    if (std::find(batch.axes.begin(), batch.axes.end(), 0) == batch.axes.end()) continue;
     try {
       const Tolerance tolerance{.rtol = 0.0, .atol = 2e-4};
-      expect_like_loop([&](std::span<const Tensor> x) { return program(x); }, arguments, axes,
-                       tolerance);
+      expect_like_loop([&](std::span<const Tensor> x) { return program(x); }, batch.arguments,
+                       batch.axes, tolerance);
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what() << "\n" << program.traced().str();
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(RandomBatches, HaveTheGradientsOfTheLoopOverLanes) {
+  constexpr std::uint64_t kSeeds = 8;
+  for (std::uint64_t seed = GetParam() * kSeeds; seed < (GetParam() + 1) * kSeeds; seed++) {
+    SCOPED_TRACE("random program of seed " + std::to_string(seed));
+    const Program program =
+        Program::random(seed + 5000, {.statements = 6, .region_statements = 3, .depth = 2});
+    const Batch batch = random_batch(program, seed + 5000);
+    if (std::find(batch.axes.begin(), batch.axes.end(), 0) == batch.axes.end()) continue;
+    try {
+      expect_like_loop(gradient_of(program), batch.arguments, batch.axes,
+                       {.rtol = 1e-3, .atol = 2e-4});
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what() << "\n" << program.traced().str();
     }
@@ -56,6 +110,23 @@ TEST_P(RandomBatches, AgreeWithTheLoopOverLanes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomBatches, ::testing::Range<std::uint64_t>(0, 10));
+
+// Gradients that were all zero would make the comparison above easy.
+TEST(RandomBatchesTest, HaveGradientsThatAreNotZero) {
+  int moved = 0;
+  for (std::uint64_t seed = 5000; seed < 5040; seed++) {
+    const Program program =
+        Program::random(seed, {.statements = 6, .region_statements = 3, .depth = 2});
+    std::vector<Tensor> arguments;
+    for (const Literal& argument : program.arguments(seed)) arguments.emplace_back(argument);
+    bool is_zero = true;
+    for (const Tensor& slope : gradient_of(program)(arguments)) {
+      if (is_floating(slope.dtype())) is_zero = is_zero && !any(slope != 0).item<bool>();
+    }
+    moved += !is_zero;
+  }
+  EXPECT_GE(moved, 15);
+}
 
 }  // namespace
 }  // namespace rondo::testing

@@ -113,12 +113,11 @@ TEST(Vmap, GivesComputedValuesUnderAnEagerScope) {
 
 TEST(MapInBatches, IsTheMapAndComputesABatchATrip) {
   const auto steps = [](std::pair<Tensor, Tensor> x) {
-    const Tensor n = while_loop([](Tensor v) { return v < 10; },
-                                [&](Tensor v) { return v + x.first; }, x.first);
+    const Tensor n =
+        while_loop([](Tensor v) { return v < 10; }, [&](Tensor v) { return v + x.first; }, x.first);
     return std::tuple(n, Point{x.second * 2, 1});
   };
-  const std::pair xs(constant({1, 3, 4, 5, 6, 7, 20}),
-                     reshape(arange(14, DType::kF32), {7, 2}));
+  const std::pair xs(constant({1, 3, 4, 5, 6, 7, 20}), reshape(arange(14, DType::kF32), {7, 2}));
   const auto [want_n, want_p] = map(steps, xs);
   for (const std::int64_t batch : {2, 3, 7, 100}) {
     SCOPED_TRACE(batch);

@@ -41,13 +41,12 @@ TEST(Cholesky, TimesItsTransposeIsTheMatrix) {
     }
   }
   // A lane for each matrix.
-  expect_close<double>(vmap([](Tensor x) { return cholesky(x); })(stack({x, x * 4}, 0))[1], {9, 9},
-                       [&] {
-                         std::vector<double> twice(factor.data<double>().begin(),
-                                                   factor.data<double>().end());
-                         for (double& v : twice) v *= 2;
-                         return twice;
-                       }());
+  expect_close<double>(
+      vmap([](Tensor x) { return cholesky(x); })(stack({x, x * 4}, 0))[1], {9, 9}, [&] {
+        std::vector<double> twice(factor.data<double>().begin(), factor.data<double>().end());
+        for (double& v : twice) v *= 2;
+        return twice;
+      }());
 }
 
 TEST(Cholesky, HasDerivatives) {
@@ -64,7 +63,8 @@ TEST(Cholesky, HasDerivatives) {
 
 TEST(Cholesky, SaysWhatItTakes) {
   const auto of = [](const Tensor& x) { return [x] { (void)cholesky(x); }; };
-  expect_error(of(zeros(f64({2, 3}))), {"cholesky: the operand is f64[2,3]", "square", "symmetric"});
+  expect_error(of(zeros(f64({2, 3}))),
+               {"cholesky: the operand is f64[2,3]", "square", "symmetric"});
   expect_error(of(zeros(f64({2}))), {"cholesky: the operand is f64[2]", "2 axes"});
   expect_error(of(zeros(s32({2, 2}))), {"cholesky: takes floats", "rondo::convert"});
   const Literal bad = cholesky(constant({{1.0, 0.0}, {2.0, 1.0}})).eval();
@@ -115,20 +115,19 @@ TEST(RandomGamma, IsThatOfJax) {
   expect_close<float>(
       random::gamma(key, convert(shapes, DType::kF32), {4}), {4},
       {0.43624743819236755f, 0.33158406615257263f, 4.194111347198486f, 36.873268127441406f}, 1e-5);
-  expect_close<double>(random::gamma(key, shapes, {2, 4}), {2, 4},
-                       {0.04064462722988022, 0.5161877343182824, 5.75709708230657,
-                        42.06543051518669, 0.02697239794727436, 0.03941439189594221,
-                        0.6049587266626295, 36.507549506816865},
-                       1e-12);
+  expect_close<double>(
+      random::gamma(key, shapes, {2, 4}), {2, 4},
+      {0.04064462722988022, 0.5161877343182824, 5.75709708230657, 42.06543051518669,
+       0.02697239794727436, 0.03941439189594221, 0.6049587266626295, 36.507549506816865},
+      1e-12);
   const auto draw = [&](Tensor a) { return random::gamma(key, a, {}); };
   EXPECT_NEAR(grad(draw)(2.5).item<double>(), 1.1456414862339959, 1e-12);
   EXPECT_NEAR(grad(draw)(0.3).item<double>(), 0.427441827004906, 1e-12);
-  expect_close<double>(random::multivariate_normal(key, constant({1.0, -2.0}),
-                                                   constant({{4.0, 2.0}, {2.0, 10.0}}), {2}),
-                       {2, 2},
-                       {0.6305765094361768, -8.694185426475174, 1.3738711035876516,
-                        0.023731622947113173},
-                       1e-12);
+  expect_close<double>(
+      random::multivariate_normal(key, constant({1.0, -2.0}), constant({{4.0, 2.0}, {2.0, 10.0}}),
+                                  {2}),
+      {2, 2}, {0.6305765094361768, -8.694185426475174, 1.3738711035876516, 0.023731622947113173},
+      1e-12);
 }
 
 TEST(RandomGamma, BroadcastsItsShapeAndTakesAnyFloat) {
@@ -180,13 +179,15 @@ TEST(RandomMultivariateNormal, IsTheMeanAndTheFactorTimesNormalNumbers) {
   EXPECT_EQ(random::multivariate_normal(key, mean, covariance).type(), f64({2}));
   const Tensor many = random::multivariate_normal(key, mean, covariance, {4000});
   expect_close<double>(cov(transpose(many)), {2, 2}, {4, 2, 2, 10}, 0.05, 0.2);
-  check_grads([&](Tensor m, Tensor half) {
-    return random::multivariate_normal(
-        key, m, matmul(half, transpose(half)) + eye(2, DType::kF64), {2});
-  }, std::tuple(mean, constant({{1.0, 0.5}, {-0.3, 0.8}})));
-  expect_error([&] { (void)random::multivariate_normal(key, mean, eye(3, DType::kF64)); },
-               {"random::multivariate_normal: the mean is f64[2], the covariance f64[3,3]",
-                "f64[2,2]"});
+  check_grads(
+      [&](Tensor m, Tensor half) {
+        return random::multivariate_normal(
+            key, m, matmul(half, transpose(half)) + eye(2, DType::kF64), {2});
+      },
+      std::tuple(mean, constant({{1.0, 0.5}, {-0.3, 0.8}})));
+  expect_error(
+      [&] { (void)random::multivariate_normal(key, mean, eye(3, DType::kF64)); },
+      {"random::multivariate_normal: the mean is f64[2], the covariance f64[3,3]", "f64[2,2]"});
 }
 
 }  // namespace
