@@ -5,7 +5,7 @@
 
 #include "control_flow/call.h"
 #include "fmt/format.h"
-#include "ir/nested_walk.h"
+#include "ir/region_walk.h"
 #include "ops/stop_gradient.h"
 
 namespace rondo::gradient_check {

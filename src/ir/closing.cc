@@ -42,6 +42,19 @@ Function close(Function::Data data, Replay replay) {
   return FunctionAccess::make(std::move(data));  // the replay holds the copies
 }
 
+Function close_live(Function::Data data) {
+  absl::flat_hash_set<const Node*> live;
+  for (const Tensor& result : data.results) live.insert(result.node());
+  std::vector<const Node*> body;
+  for (auto at = data.body.rbegin(); at != data.body.rend(); ++at) {
+    if (!live.contains(*at)) continue;
+    body.push_back(*at);
+    for (const Tensor& operand : (*at)->operands) live.insert(operand.node());
+  }
+  data.body.assign(body.rbegin(), body.rend());
+  return FunctionAccess::make(std::move(data));
+}
+
 LazyProgram LazyProgram::from(std::span<const Tensor> results, bool constants_are_values,
                               const std::function<void(const Tensor&)>& parameter) {
   LazyProgram program;

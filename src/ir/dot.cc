@@ -11,7 +11,7 @@
 #include "base/number_text.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
-#include "ir/nested_walk.h"
+#include "ir/region_walk.h"
 #include "ir/print.h"
 #include "rondo/text.h"
 

@@ -8,6 +8,7 @@
 #include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
+#include "ir/region_walk.h"
 
 namespace rondo {
 
@@ -100,32 +101,28 @@ std::vector<std::string> Function::param_names() const {
 
 namespace ir {
 
-std::vector<Function> regions_inside_out(const Function& function) {
-  // Depth first with a stack of its own. A region that stands in many places is visited once.
-  struct Place {
-    Function function;
-    std::size_t node = 0, region = 0;  // the next one
-  };
-  std::vector<Function> order;
-  absl::flat_hash_set<const void*> seen{function.identity()};
-  std::vector<Place> stack;
-  stack.push_back({function});
-  while (!stack.empty()) {
-    Place& place = stack.back();
-    const std::vector<const Node*>& body = place.function.body();
-    while (place.node < body.size() && place.region == body[place.node]->regions.size()) {
-      place.node++;
-      place.region = 0;
-    }
-    if (place.node == body.size()) {
-      order.push_back(std::move(place.function));
-      stack.pop_back();
-    } else if (const Function& region = body[place.node]->regions[place.region++];
-               !region.empty() && seen.insert(region.identity()).second) {
-      stack.push_back({region});
-    }
+namespace {
+
+struct InsideOut : FunctionVisitor {
+  explicit InsideOut(bool (*skipped)(const Function&)) : skip(skipped) {}
+  std::optional<BodyPlace> enter(const Function& function, const Node* holder, std::size_t) {
+    const bool skipped = function.empty() ? holder != nullptr : skip && skip(function);
+    if (skipped || !seen.insert(function.identity()).second) return std::nullopt;
+    return BodyPlace(function);
   }
-  return order;
+  void leave(BodyPlace& place) { order.push_back(place.function()); }
+
+  bool (*skip)(const Function&);
+  absl::flat_hash_set<const void*> seen;
+  std::vector<Function> order;
+};
+
+}  // namespace
+
+std::vector<Function> regions_inside_out(const Function& function, bool (*skip)(const Function&)) {
+  InsideOut visitor(skip);
+  walk_regions(function, visitor);
+  return std::move(visitor.order);
 }
 
 void Replay::bind(const Tensor& from, Tensor to) { map_.insert_or_assign(from, std::move(to)); }

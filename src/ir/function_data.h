@@ -58,8 +58,9 @@ class FunctionAccess {
 namespace ir {
 
 /// All distinct regions inside a function, each after the regions inside it; the function itself is
-/// last.
-std::vector<Function> regions_inside_out(const Function& function);
+/// last. Without those that `skip` holds of, and what stands in these alone.
+std::vector<Function> regions_inside_out(const Function& function,
+                                         bool (*skip)(const Function&) = nullptr);
 
 /// About how many bytes a function holds, with its regions and constants.
 std::int64_t footprint(const Function& function);
@@ -87,6 +88,10 @@ class Replay {
 /// The function that `data` is with other values in the place of those that `replay` has bound: its
 /// body and results are copied where they depend on one. Parameters stay as they are.
 Function close(Function::Data data, Replay replay);
+
+/// The function that `data` is without nodes that its results do not need. In its body operands
+/// stand before what uses them, and somebody keeps them alive meanwhile.
+Function close_live(Function::Data data);
 
 /// Nodes, each once, that come out in the order of their ids.
 class NodesById {

@@ -13,7 +13,7 @@
 #include "base/array_text.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
-#include "ir/nested_walk.h"
+#include "ir/region_walk.h"
 #include "ir/node_table.h"
 #include "rondo/text.h"
 

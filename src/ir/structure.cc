@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "ir/region_walk.h"
 
 namespace rondo::ir {
 
@@ -115,44 +116,41 @@ class StructureWriter {
   Structure structure_;
 };
 
-namespace {
+/// Numbers the regions of a function first, in canonical order.
+class StructureTable::Numbering : public FunctionVisitor {
+ public:
+  struct Place {
+    Function function;
+    CanonicalOrder order;
+    std::size_t next_node = 0;
+    const Node* next() {
+      return next_node < order.nodes.size() ? order.nodes[next_node++] : nullptr;
+    }
+  };
 
-/// A function whose regions are being numbered.
-struct OpenStructure {
-  Function function;
-  CanonicalOrder order;
-  std::size_t next_node = 0;
-  std::size_t next_region = 0;
+  explicit Numbering(StructureTable& table) : table_(table) {}
+  std::optional<Place> enter(const Function& function, const Node*, std::size_t) {
+    if (table_.by_identity_.contains(function.identity())) return std::nullopt;
+    return Place{function, CanonicalOrder(function)};
+  }
+  void leave(Place& place) {
+    StructureWriter writer;
+    writer.function(place.function, place.order, table_);
+    const std::uint32_t number =
+        table_.numbers_.try_emplace(writer.finish(), table_.size()).first->second;
+    table_.by_identity_.emplace(place.function.identity(), number);
+    table_.kept_.push_back(std::move(place.function));
+  }
+
+ private:
+  StructureTable& table_;
 };
 
-}  // namespace
-
 std::uint32_t StructureTable::number(const Function& function) {
-  std::vector<OpenStructure> stack;
-  auto enter = [&](const Function& entered) {
-    if (!by_identity_.contains(entered.identity()))
-      stack.push_back({entered, CanonicalOrder(entered)});
-  };
-  enter(function);
-  while (!stack.empty()) {
-    OpenStructure& top = stack.back();
-    if (top.next_node < top.order.nodes.size()) {
-      const Node* node = top.order.nodes[top.next_node];
-      if (top.next_region < node->regions.size()) {
-        enter(node->regions[top.next_region++]);
-      } else {
-        top.next_node++;
-        top.next_region = 0;
-      }
-      continue;
-    }
-    StructureWriter writer;
-    writer.function(top.function, top.order, *this);
-    const std::uint32_t number = numbers_.try_emplace(writer.finish(), size()).first->second;
-    by_identity_.emplace(top.function.identity(), number);
-    kept_.push_back(std::move(top.function));
-    stack.pop_back();
-  }
+  if (const auto known = by_identity_.find(function.identity()); known != by_identity_.end())
+    return known->second;
+  Numbering numbering(*this);
+  walk_regions(function, numbering);
   return by_identity_.at(function.identity());
 }
 

@@ -48,6 +48,7 @@ class StructureTable {
 
  private:
   friend class StructureWriter;
+  class Numbering;
 
   absl::flat_hash_map<Structure, std::uint32_t> numbers_;
   absl::flat_hash_map<const void*, std::uint32_t> by_identity_;

@@ -64,8 +64,7 @@ std::vector<Tensor> inits_of(const ir::RegionLayout& layout) {
 
 }  // namespace
 
-std::optional<std::vector<Tensor>> decide(const Node* node, const WatchedNodes& watched,
-                                          RegionFacts& facts) {
+std::optional<std::vector<Tensor>> decide(const Node* node, const WatchedNodes& watched) {
   const auto layout = ir::region_layout(node);
   if (!layout || layout->is_call()) return std::nullopt;
   for (const Tensor& operand : node->operands) {
@@ -77,11 +76,11 @@ std::optional<std::vector<Tensor>> decide(const Node* node, const WatchedNodes& 
     const Literal* selector = constant_value(node->operands[0]);
     if (!selector) return std::nullopt;
     const Function& branch = node->regions[ir::selected_region(*selector, node->regions.size())];
-    if (facts.observes(branch))
+    if (observes(branch))
       return std::nullopt;  // in line, what only an unused result needs would be gone
     return ir::Replay::inline_call(branch, layout->invariants_of(node->operands));
   }
-  if (layout->condition && facts.observes(node->regions[*layout->condition]))
+  if (layout->condition && observes(node->regions[*layout->condition]))
     return std::nullopt;  // it is evaluated once
   if (!makes_no_trip(*layout)) return std::nullopt;
   return inits_of(*layout);

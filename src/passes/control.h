@@ -11,8 +11,7 @@ namespace rondo::passes {
 /// What a construct gives when it is decided already: a conditional with a constant selector is its
 /// branch, a loop that makes no trip its inits (and ys without elements). Nothing for other nodes,
 /// and where something that is seen from outside would be lost.
-std::optional<std::vector<Tensor>> decide(const ir::Node* node, const WatchedNodes& watched,
-                                          RegionFacts& facts);
+std::optional<std::vector<Tensor>> decide(const ir::Node* node, const WatchedNodes& watched);
 
 /// Loops whose number of trips can be told (OpDef::count_trips) get it as their attribute.
 Function count_trips(const Function& function);

@@ -48,7 +48,7 @@ bool CommonExpressions::equal(const Node* a, const Node* b) const {
 }
 
 const Node* CommonExpressions::first_equal(const Node* node) {
-  if (facts_.observes(node)) return node;
+  if (observes(node)) return node;
   auto& candidates = by_hash_[hash_of(node)];
   for (const Node* candidate : candidates) {
     if (candidate == node || equal(candidate, node)) return candidate;

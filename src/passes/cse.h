@@ -13,8 +13,7 @@ namespace rondo::passes {
 /// and regions (by structure).
 class CommonExpressions {
  public:
-  CommonExpressions(ir::StructureTable& structures, RegionFacts& facts)
-      : structures_(structures), facts_(facts) {}
+  explicit CommonExpressions(ir::StructureTable& structures) : structures_(structures) {}
 
   /// A node met before that computes the same; else the node itself, which is remembered. What is
   /// seen from outside is never the same. The nodes must outlive the table.
@@ -24,7 +23,6 @@ class CommonExpressions {
   bool equal(const ir::Node* a, const ir::Node* b) const;
 
   ir::StructureTable& structures_;
-  RegionFacts& facts_;
   absl::flat_hash_map<std::size_t, absl::InlinedVector<const ir::Node*, 1>> by_hash_;
 };
 

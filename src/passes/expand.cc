@@ -1,18 +1,19 @@
 #include "passes/expand.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/node.h"
 #include "ir/region.h"
+#include "ir/region_walk.h"
 
 namespace rondo::passes {
 
@@ -43,17 +44,8 @@ bool target_has(const Node& node, Target target) {
       node->location());
 }
 
-class Expander {
+class Expander : public ir::FunctionVisitor {
  public:
-  explicit Expander(Target target) : target_(target) {}
-
-  Function run(const Function& function) {
-    enter(function);
-    while (!frames_.empty()) step();
-    return done_.at(function.identity()).result;
-  }
-
- private:
   /// A node that is to be rewritten; or, behind the nodes that it was expanded to, the end of that:
   /// from there on `expansion` stands for it.
   struct Work {
@@ -65,64 +57,61 @@ class Expander {
   /// A function being rewritten.
   struct Frame {
     Function source;
-    std::size_t next = 0;         // in the body of the source
+    std::size_t done = 0;         // nodes of the body of the source
     std::vector<Work> work = {};  // goes before that; the next one is last
     bool changed = false;         // until then, `body` is empty and means that of the source
     std::vector<Tensor> body = {};
     ir::Replay replay = {};
     std::vector<Tensor> kept = {};  // what the replay knows by its address
+
+    const Node* next() {
+      while (!work.empty() && work.back().is_end) {
+        const Work& end = work.back();
+        for (std::uint32_t i = 0; i < end.expansion.size(); i++)
+          replay.bind(Tensor::of(end.handle.node(), i), replay(end.expansion[i]));
+        work.pop_back();
+      }
+      if (!work.empty()) return work.back().handle.node();
+      return done < source.body().size() ? source.body()[done] : nullptr;
+    }
   };
+
+  explicit Expander(Target target) : target_(target) {}
+
+  const Function& result_of(const Function& source) const {
+    return done_.at(source.identity()).result;
+  }
+
+  std::optional<Frame> enter(const Function& function, const Node*, std::size_t) {
+    if (done_.contains(function.identity())) return std::nullopt;
+    const auto plain = [this](const Node* node) {
+      return node->regions.empty() && target_has(*node, target_);
+    };
+    if (!std::all_of(function.body().begin(), function.body().end(), plain)) return Frame{function};
+    done_.try_emplace(function.identity(), Done{function, function});
+    return std::nullopt;
+  }
+  void after(Frame& frame, const Node& node) {
+    if (frame.work.empty()) {
+      rewrite(frame, &node, 0);
+      frame.done++;
+    } else {
+      const Work work = std::move(frame.work.back());
+      frame.work.pop_back();
+      rewrite(frame, work.handle.node(), work.depth);
+    }
+  }
+  void leave(Frame& frame) {
+    Function result = frame.changed ? rewritten(frame) : frame.source;
+    done_.try_emplace(frame.source.identity(), Done{frame.source, std::move(result)});
+  }
+
+ private:
   /// Holds the source too, so that its identity stays taken.
   struct Done {
     Function source;
     Function result;
   };
-
-  void enter(const Function& function) {
-    const auto plain = [this](const Node* node) {
-      return node->regions.empty() && target_has(*node, target_);
-    };
-    if (std::all_of(function.body().begin(), function.body().end(), plain)) {
-      done_.try_emplace(function.identity(), Done{function, function});
-    } else {
-      frames_.push_back({function});
-    }
-  }
-
-  void step() {
-    Frame& frame = frames_.back();
-    if (!frame.work.empty()) {
-      Work& work = frame.work.back();
-      if (work.is_end) {
-        for (std::uint32_t i = 0; i < work.expansion.size(); i++) {
-          frame.replay.bind(Tensor::of(work.handle.node(), i), frame.replay(work.expansion[i]));
-        }
-        frame.work.pop_back();
-      } else if (!enter_regions(work.handle.node())) {
-        const Tensor handle = std::move(work.handle);
-        const int depth = work.depth;
-        frame.work.pop_back();
-        rewrite(frame, handle.node(), depth);
-      }
-    } else if (frame.next < frame.source.body().size()) {
-      const Node* node = frame.source.body()[frame.next];
-      if (enter_regions(node)) return;
-      rewrite(frame, node, 0);
-      frame.next++;
-    } else {
-      finish(frame);
-    }
-  }
-
-  /// Starts on the first region of a node that is not done; false if all are.
-  bool enter_regions(const Node* node) {
-    for (const Function& region : node->regions) {
-      if (done_.contains(region.identity())) continue;
-      enter(region);
-      return true;
-    }
-    return false;
-  }
 
   void rewrite(Frame& frame, const Node* node, int depth) {
     const bool has = target_has(*node, target_);
@@ -136,7 +125,7 @@ class Expander {
     if (!frame.changed) {
       frame.changed = true;
       frame.body.reserve(frame.source.body().size());
-      for (std::size_t i = 0; i < frame.next; i++) {
+      for (std::size_t i = 0; i < frame.done; i++) {
         frame.body.push_back(Tensor::of(frame.source.body()[i]));
       }
     }
@@ -223,33 +212,17 @@ class Expander {
     frame.replay.bind(constant, frame.body.back());
   }
 
-  void finish(Frame& frame) {
-    Function result = frame.changed ? rewritten(frame) : frame.source;
-    done_.try_emplace(frame.source.identity(), Done{frame.source, std::move(result)});
-    frames_.pop_back();
-  }
-
-  /// The new function, without nodes that only a rule's unused operands needed.
+  /// Without nodes that only a rule's unused operands needed.
   static Function rewritten(const Frame& frame) {
     Function::Data data{
         frame.source.name(), frame.source.parameters(), {}, {}, frame.source.result_names()};
-    absl::flat_hash_set<const Node*> live;
-    for (const Tensor& result : frame.source.outputs()) {
+    for (const Tensor& result : frame.source.outputs())
       data.results.push_back(frame.replay(result));
-      live.insert(data.results.back().node());
-    }
-    for (auto tensor = frame.body.rbegin(); tensor != frame.body.rend(); ++tensor) {
-      const Node* node = tensor->node();
-      if (!live.contains(node)) continue;
-      data.body.push_back(node);
-      for (const Tensor& operand : node->operands) live.insert(operand.node());
-    }
-    std::reverse(data.body.begin(), data.body.end());
-    return FunctionAccess::make(std::move(data));
+    for (const Tensor& tensor : frame.body) data.body.push_back(tensor.node());
+    return ir::close_live(std::move(data));
   }
 
   Target target_;
-  std::vector<Frame> frames_;
   absl::flat_hash_map<const void*, Done> done_;
 };
 
@@ -258,7 +231,9 @@ class Expander {
 Function expand(const Function& function, Target target) {
   const ir::EagerPause pause;
   const ir::BuildScope building;
-  return Expander(target).run(function);
+  Expander expander(target);
+  ir::walk_regions(function, expander);
+  return expander.result_of(function);
 }
 
 }  // namespace rondo::passes

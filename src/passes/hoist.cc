@@ -15,7 +15,7 @@ using ir::Node;
 /// Finds what can leave one region of a loop.
 class HoistedNodes {
  public:
-  HoistedNodes(const ir::RegionLayout& layout, std::size_t region, RegionFacts& facts)
+  HoistedNodes(const ir::RegionLayout& layout, std::size_t region)
       : layout_(layout), function_(layout.node->regions[region]) {
     const bool always_runs =
         layout.condition == region || layout.runs_first || layout.trip_count.value_or(0) > 0;
@@ -26,8 +26,7 @@ class HoistedNodes {
     for (const Node* node : function_.body()) {
       if (ir::is_constant(node)) {
         still_.insert(node);
-      } else if (can_leave(node) && !facts.observes(node) &&
-                 (always_runs || !facts.may_not_end(node))) {
+      } else if (can_leave(node) && !observes(node) && (always_runs || !may_not_end(node))) {
         still_.insert(node);
         nodes_.push_back(node);
       }
@@ -110,14 +109,14 @@ Function without_hoisted(const HoistedNodes& hoisted, const std::vector<Tensor>&
 
 }  // namespace
 
-Function hoist_function(const Function& function, RegionFacts& facts) {
+Function hoist_function(const Function& function) {
   FunctionRewrite rewrite(function);
   for (const Node* node : function.body()) {
     const auto layout = ir::region_layout(node);
     std::vector<HoistedNodes> hoisted;
     bool any = false;
     for (std::size_t k = 0; layout && layout->is_loop() && k < node->regions.size(); k++) {
-      hoisted.emplace_back(*layout, k, facts);
+      hoisted.emplace_back(*layout, k);
       any = any || !hoisted.back().empty();
     }
     if (!any) {

@@ -15,6 +15,6 @@ inline constexpr std::int64_t kHoistedBytes = std::int64_t{1} << 20;
 /// invariants. What is seen from outside stays, and so does what contains a loop of an unknown
 /// number of trips, which might never end, unless it stands where it runs once at least (a
 /// condition, a loop of a known number of trips). Constants stay where they are used.
-Function hoist_function(const Function& function, RegionFacts& facts);
+Function hoist_function(const Function& function);
 
 }  // namespace rondo::passes

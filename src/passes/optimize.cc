@@ -1,6 +1,7 @@
 #include "passes/optimize.h"
 
 #include "ir/lazy.h"
+#include "ir/region_walk.h"
 #include "passes/control.h"
 #include "passes/hoist.h"
 #include "passes/prune.h"
@@ -19,19 +20,6 @@ bool is_simplified(const Function& function) {
   return !function.empty() && FunctionAccess::notes(function).has(FunctionNotes::kSimplified);
 }
 
-/// Marks a function and the regions in it as done.
-void mark_simplified(const Function& function) {
-  std::vector<Function> open{function};
-  while (!open.empty()) {
-    const Function region = std::move(open.back());
-    open.pop_back();
-    if (is_simplified(region)) continue;
-    FunctionAccess::notes(region).add(FunctionNotes::kSimplified);
-    for (const ir::Node* node : region.body())
-      open.insert(open.end(), node->regions.begin(), node->regions.end());
-  }
-}
-
 }  // namespace
 
 Function optimize(const Function& function) {
@@ -39,12 +27,8 @@ Function optimize(const Function& function) {
   const ir::EagerPause pause;
   const ir::BuildScope building;
   ir::StructureTable structures;
-  RegionFacts facts;
-  const FunctionPass simplify = [&](const Function& f) {
-    return simplify_function(f, structures, facts);
-  };
-  const FunctionPass prune = [&](const Function& f) { return prune_function(f, facts); };
-  const FunctionPass hoist = [&](const Function& f) { return hoist_function(f, facts); };
+  const FunctionPass simplify = [&](const Function& f) { return simplify_function(f, structures); };
+  const FunctionPass hoist = [](const Function& f) { return hoist_function(count_trips(f)); };
   if (is_simplified(function)) return function;
   // Derivatives of nested loops are simplified level by level: what was done for an inner one is
   // not done again for each loop around it.
@@ -54,11 +38,11 @@ Function optimize(const Function& function) {
     current = rewrite_regions(current, nullptr, simplify, is_simplified);
     // From the outside in, so that what an outer loop does not need is gone from the inner ones,
     // and back.
-    current = rewrite_regions(current, prune, prune, is_simplified);
-    current = rewrite_regions(
-        current, nullptr, [&](const Function& f) { return hoist(count_trips(f)); }, is_simplified);
+    current = rewrite_regions(current, prune_function, prune_function, is_simplified);
+    current = rewrite_regions(current, nullptr, hoist, is_simplified);
     if (!current.same_as(before)) continue;
-    mark_simplified(current);
+    for (const Function& done : ir::regions_inside_out(current, is_simplified))
+      FunctionAccess::notes(done).add(FunctionNotes::kSimplified);
     break;
   }
   return current;

@@ -30,8 +30,7 @@ const Literal* small_constant(const Tensor& tensor) {
 class Pruning {
  public:
   /// `live`: which results of the node are used; `watched`: of the function that it stands in.
-  Pruning(const RegionLayout& layout, const std::vector<bool>& live, const WatchedNodes& watched,
-          RegionFacts& facts)
+  Pruning(const RegionLayout& layout, const std::vector<bool>& live, const WatchedNodes& watched)
       : layout_(layout), node_(layout.node), fates_(layout.params()), wanted_(live) {
     for (std::size_t p = 0; p < fates_.size(); p++) fates_[p].same = p;
     for (const Function& region : node_->regions) {
@@ -41,7 +40,7 @@ class Pruning {
     }
     find_fates();
     find_forwarded();
-    find_needed(watched, facts);
+    find_needed(watched);
   }
 
   bool changes_nothing() const {
@@ -241,7 +240,7 @@ class Pruning {
     }
   }
 
-  void find_needed(const WatchedNodes& watched, RegionFacts& facts) {
+  void find_needed(const WatchedNodes& watched) {
     needed_params_.assign(layout_.params(), false);
     std::fill_n(needed_params_.begin(), layout_.index, true);
     needed_results_.assign(layout_.results(), false);
@@ -253,8 +252,8 @@ class Pruning {
       need_value(*layout_.condition, node_->regions[*layout_.condition].outputs()[0]);
     // What an observer watches stays: inside, and on the way in.
     for (std::size_t k = 0; k < node_->regions.size(); k++) {
-      if (!layout_.is_body(k) || !facts.observes(node_->regions[k])) continue;
-      const WatchedNodes inside(node_->regions[k], facts);
+      if (!layout_.is_body(k) || !observes(node_->regions[k])) continue;
+      const WatchedNodes inside(node_->regions[k]);
       for (std::size_t r = 0; r < layout_.results(); r++) {
         if (inside.contains(node_->regions[k].outputs()[r])) need_result(r);
       }
@@ -267,7 +266,7 @@ class Pruning {
     // the way in or inside, and the error of a promise that is broken.
     const bool wanted = std::find(wanted_.begin(), wanted_.end(), true) != wanted_.end();
     must_stay_ =
-        !needs_node() && (facts.observes(node_) || (wanted && layout_.has_open_promise()) ||
+        !needs_node() && (observes(node_) || (wanted && layout_.has_open_promise()) ||
                           std::any_of(node_->operands.begin(), node_->operands.end(),
                                       [&](const Tensor& t) { return watched.contains(t); }));
   }
@@ -428,12 +427,12 @@ std::optional<RegionLayout> prunable(const Node* node) {
 
 }  // namespace
 
-Function prune_function(const Function& function, RegionFacts& facts) {
+Function prune_function(const Function& function) {
   const auto& body = function.body();
   if (std::none_of(body.begin(), body.end(),
                    [](const Node* node) { return prunable(node).has_value(); }))
     return function;
-  const WatchedNodes watched(function, facts);
+  const WatchedNodes watched(function);
   // From the results back, so that what only a dropped value needs is not needed either.
   absl::flat_hash_set<const Node*> live;
   absl::flat_hash_set<Value> live_results;  // of constructs
@@ -449,7 +448,7 @@ Function prune_function(const Function& function, RegionFacts& facts) {
     if (const auto layout = prunable(node)) {
       std::vector<bool> used(node->types.size());
       for (std::uint32_t r = 0; r < used.size(); r++) used[r] = live_results.contains({node, r});
-      auto pruning = std::make_unique<Pruning>(*layout, used, watched, facts);
+      auto pruning = std::make_unique<Pruning>(*layout, used, watched);
       if (!pruning->changes_nothing()) {
         const std::vector<bool> needed = pruning->needed_operands();
         for (std::size_t i = 0; i < needed.size(); i++) {

@@ -16,6 +16,6 @@ namespace rondo::passes {
 ///   value.
 ///
 /// Nothing goes that a tap, print or progress depends on.
-Function prune_function(const Function& function, RegionFacts& facts);
+Function prune_function(const Function& function);
 
 }  // namespace rondo::passes

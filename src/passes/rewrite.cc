@@ -1,10 +1,12 @@
 #include "passes/rewrite.h"
 
-#include <memory>
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "ir/layout.h"
+#include "ir/region_walk.h"
 
 namespace rondo::passes {
 
@@ -51,25 +53,15 @@ Function FunctionRewrite::finish() const {
 
 Function FunctionRewrite::finish(std::vector<Tensor> params, std::vector<Tensor> results,
                                  std::vector<std::string> result_names) const {
-  absl::flat_hash_set<const Node*> live;  // and not yet in the new body
-  live.reserve(source_.body().size());
-  std::vector<const Node*> stack;
-  auto mark = [&](const Tensor& tensor) {
-    if (!ir::is_parameter(tensor.node()) && live.insert(tensor.node()).second)
-      stack.push_back(tensor.node());
-  };
-  for (const Tensor& result : results) mark(result);
-  while (!stack.empty()) {
-    const Node* node = stack.back();
-    stack.pop_back();
-    for (const Tensor& operand : node->operands) mark(operand);
-  }
-
+  absl::flat_hash_set<const Node*> seen;
   std::vector<const Node*> body;
-  body.reserve(live.size());
+  body.reserve(source_.body().size());
   std::vector<std::pair<const Node*, std::size_t>> path;  // with the next operand to look at
+  auto enter = [&](const Node* node) {
+    if (!ir::is_parameter(node) && seen.insert(node).second) path.emplace_back(node, 0);
+  };
   auto append = [&](const Node* first) {
-    if (live.erase(first)) path.emplace_back(first, 0);
+    enter(first);
     while (!path.empty()) {
       auto& [node, next] = path.back();
       if (next == node->operands.size()) {
@@ -77,8 +69,7 @@ Function FunctionRewrite::finish(std::vector<Tensor> params, std::vector<Tensor>
         path.pop_back();
         continue;
       }
-      const Node* operand = node->operands[next++].node();
-      if (live.erase(operand)) path.emplace_back(operand, 0);
+      enter(node->operands[next++].node());
     }
   };
   for (const Node* node : source_.body()) {
@@ -86,78 +77,74 @@ Function FunctionRewrite::finish(std::vector<Tensor> params, std::vector<Tensor>
     append(placed != placed_.end() ? placed->second.node() : replay_(Tensor::of(node)).node());
   }
   for (const Tensor& result : results) append(result.node());
-  return FunctionAccess::make({source_.name(), std::move(params), std::move(body),
-                               std::move(results), std::move(result_names)});
+  return ir::close_live({source_.name(), std::move(params), std::move(body), std::move(results),
+                         std::move(result_names)});
 }
 
 namespace {
 
-/// A function on its way through rewrite_regions.
-struct RegionVisit {
-  Function source;
-  Function current;
-  std::size_t next_node = 0;
-  std::size_t next_region = 0;
+/// Rewrites a function with all regions in it, each once.
+class RegionRewrite : public ir::FunctionVisitor {
+ public:
+  struct Place {
+    Function source;
+    ir::BodyPlace current;
+    const Node* next() { return current.next(); }
+  };
+
+  RegionRewrite(const FunctionPass& before, const FunctionPass& after,
+                bool (*stays)(const Function&))
+      : before_(before), after_(after), stays_(stays) {}
+
+  std::optional<Place> enter(const Function& source, const Node*, std::size_t) {
+    if (done_.contains(source.identity())) return std::nullopt;
+    if (stays_ && stays_(source)) {
+      done_.emplace(source.identity(), Done{source, source});
+      return std::nullopt;
+    }
+    return Place{source, ir::BodyPlace(before_ ? before_(source) : source)};
+  }
+  void leave(Place& place) {
+    Function result = with_new_regions(place.current.function());
+    if (after_) result = after_(result);
+    done_.emplace(place.source.identity(), Done{place.source, std::move(result)});
+  }
+  const Function& result_of(const Function& source) const {
+    return done_.at(source.identity()).result;
+  }
+
+ private:
+  struct Done {
+    Function source;  // so that its identity stays taken
+    Function result;
+  };
+
+  Function with_new_regions(const Function& source) const {
+    FunctionRewrite rewrite(source);
+    for (const Node* node : source.body()) {
+      if (node->regions.empty() && !rewrite.changed()) continue;
+      std::vector<Function> regions;
+      regions.reserve(node->regions.size());
+      for (const Function& region : node->regions) regions.push_back(result_of(region));
+      const Tensor rebuilt = rewrite.rebuilt(node, std::move(regions));
+      rewrite.replace(node, rebuilt);
+    }
+    return rewrite.finish();
+  }
+
+  const FunctionPass& before_;
+  const FunctionPass& after_;
+  bool (*stays_)(const Function&);
+  absl::flat_hash_map<const void*, Done> done_;
 };
 
 }  // namespace
 
 Function rewrite_regions(const Function& function, const FunctionPass& before,
                          const FunctionPass& after, bool (*stays)(const Function&)) {
-  struct Done {
-    Function source;  // so that its identity stays taken
-    Function result;
-  };
-  absl::flat_hash_map<const void*, Done> done;
-  std::vector<RegionVisit> stack;
-  auto enter = [&](const Function& source) {
-    if (done.contains(source.identity())) return;
-    if (stays && stays(source))
-      done.emplace(source.identity(), Done{source, source});
-    else
-      stack.push_back({source, before ? before(source) : source});
-  };
-  auto with_new_regions = [&](const Function& source) {
-    FunctionRewrite rewrite(source);
-    for (const Node* node : source.body()) {
-      if (node->regions.empty() && !rewrite.changed()) continue;
-      std::vector<Function> regions;
-      regions.reserve(node->regions.size());
-      for (const Function& region : node->regions)
-        regions.push_back(done.at(region.identity()).result);
-      const Tensor rebuilt = rewrite.rebuilt(node, std::move(regions));
-      rewrite.replace(node, rebuilt);
-    }
-    return rewrite.finish();
-  };
-  enter(function);
-  while (!stack.empty()) {
-    RegionVisit& visit = stack.back();
-    if (visit.next_node < visit.current.body().size()) {
-      const Node* node = visit.current.body()[visit.next_node];
-      if (visit.next_region < node->regions.size()) {
-        const Function region = node->regions[visit.next_region++];
-        enter(region);
-      } else {
-        visit.next_node++;
-        visit.next_region = 0;
-      }
-      continue;
-    }
-    Function result = with_new_regions(visit.current);
-    if (after) result = after(result);
-    done.emplace(visit.source.identity(), Done{visit.source, std::move(result)});
-    stack.pop_back();
-  }
-  return done.at(function.identity()).result;
-}
-
-bool RegionFacts::observes(const Node* node) {
-  if (node->op->observer) return true;
-  for (const Function& region : node->regions) {
-    if (observes(region)) return true;
-  }
-  return false;
+  RegionRewrite rewrite(before, after, stays);
+  ir::walk_regions(function, rewrite);
+  return rewrite.result_of(function);
 }
 
 namespace {
@@ -167,52 +154,46 @@ bool is_uncounted_loop(const Node* node) {
   return layout && layout->is_loop() && !layout->trip_count;
 }
 
+bool is_noted(const Function& function) {
+  return FunctionAccess::notes(function).has(FunctionNotes::kLookedAt);
+}
+
+/// Notes what stands in it, at any depth.
+bool has(const Function& function, FunctionNotes::Note note) {
+  for (const Function& region : ir::regions_inside_out(function, is_noted)) {
+    int found = FunctionNotes::kLookedAt;
+    for (const Node* node : region.body()) {
+      if (node->op->observer) found |= FunctionNotes::kObserves;
+      if (is_uncounted_loop(node)) found |= FunctionNotes::kMayNotEnd;
+      for (const Function& inside : node->regions) {
+        for (const auto of : {FunctionNotes::kObserves, FunctionNotes::kMayNotEnd})
+          if (FunctionAccess::notes(inside).has(of)) found |= of;
+      }
+    }
+    FunctionAccess::notes(region).add(found);
+  }
+  return FunctionAccess::notes(function).has(note);
+}
+
 }  // namespace
 
-bool RegionFacts::may_not_end(const Node* node) {
-  if (is_uncounted_loop(node)) return true;
-  for (const Function& region : node->regions) {
-    if (may_not_end(region)) return true;
-  }
-  return false;
+bool observes(const Function& function) { return has(function, FunctionNotes::kObserves); }
+bool observes(const Node* node) {
+  const auto in_region = [](const Function& region) { return observes(region); };
+  return node->op->observer || std::any_of(node->regions.begin(), node->regions.end(), in_region);
 }
 
-bool RegionFacts::has(const Function& function, FunctionNotes::Note note) {
-  const auto notes = [](const Function& of) -> FunctionNotes& { return FunctionAccess::notes(of); };
-  std::vector<RegionVisit> stack;
-  if (!notes(function).has(FunctionNotes::kLookedAt)) stack.push_back({function, {}});
-  while (!stack.empty()) {
-    RegionVisit& visit = stack.back();
-    if (visit.next_node == visit.source.body().size()) {
-      int found = FunctionNotes::kLookedAt;
-      for (const Node* node : visit.source.body()) {
-        if (node->op->observer) found |= FunctionNotes::kObserves;
-        if (is_uncounted_loop(node)) found |= FunctionNotes::kMayNotEnd;
-        for (const Function& region : node->regions) {
-          for (const auto inner : {FunctionNotes::kObserves, FunctionNotes::kMayNotEnd})
-            if (notes(region).has(inner)) found |= inner;
-        }
-      }
-      notes(visit.source).add(found);
-      stack.pop_back();
-      continue;
-    }
-    const Node* node = visit.source.body()[visit.next_node];
-    if (visit.next_region == node->regions.size()) {
-      visit.next_node++;
-      visit.next_region = 0;
-      continue;
-    }
-    const Function region = node->regions[visit.next_region++];
-    if (!notes(region).has(FunctionNotes::kLookedAt)) stack.push_back({region, {}});
-  }
-  return notes(function).has(note);
+bool may_not_end(const Function& function) { return has(function, FunctionNotes::kMayNotEnd); }
+bool may_not_end(const Node* node) {
+  const auto in_region = [](const Function& region) { return may_not_end(region); };
+  return is_uncounted_loop(node) ||
+         std::any_of(node->regions.begin(), node->regions.end(), in_region);
 }
 
-WatchedNodes::WatchedNodes(const Function& function, RegionFacts& facts) {
-  if (!facts.observes(function)) return;
+WatchedNodes::WatchedNodes(const Function& function) {
+  if (!observes(function)) return;
   for (const Node* node : function.body()) {
-    bool watched = facts.observes(node);
+    bool watched = observes(node);
     for (const Tensor& operand : node->operands) watched = watched || contains(operand);
     if (watched) nodes_.insert(node);
   }

@@ -60,27 +60,21 @@ using FunctionPass = std::function<Function(const Function&)>;
 Function rewrite_regions(const Function& function, const FunctionPass& before,
                          const FunctionPass& after, bool (*stays)(const Function&) = nullptr);
 
-/// What passes ask about regions again and again.
-class RegionFacts {
- public:
-  /// Does it tell the outside anything, at any depth?
-  bool observes(const ir::Node* node);
-  bool observes(const Function& function) { return has(function, FunctionNotes::kObserves); }
-  /// Does it contain, at any depth, a loop whose number of trips is not known: one that may not
-  /// end, or not soon?
-  bool may_not_end(const ir::Node* node);
-  bool may_not_end(const Function& function) { return has(function, FunctionNotes::kMayNotEnd); }
-
- private:
-  static bool has(const Function& function, FunctionNotes::Note note);
-};
+/// Does it tell the outside anything, at any depth? Functions note it, so that it may be asked
+/// again and again.
+bool observes(const ir::Node* node);
+bool observes(const Function& function);
+/// Does it contain, at any depth, a loop whose number of trips is not known: one that may not end,
+/// or not soon?
+bool may_not_end(const ir::Node* node);
+bool may_not_end(const Function& function);
 
 /// The nodes of a function that depend on an observer in it, and observers themselves: what the
 /// outside sees would be lost with the last use of these. Empty, at no cost, for a function that
 /// observes nothing.
 class WatchedNodes {
  public:
-  WatchedNodes(const Function& function, RegionFacts& facts);
+  explicit WatchedNodes(const Function& function);
   bool contains(const Tensor& tensor) const {
     return !nodes_.empty() && nodes_.contains(tensor.node());
   }

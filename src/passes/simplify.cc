@@ -19,11 +19,8 @@ constexpr int kMostRewrites = 32;
 
 class Simplifier {
  public:
-  Simplifier(const Function& function, ir::StructureTable& structures, RegionFacts& facts)
-      : rewrite_(function),
-        watched_(function, facts),
-        facts_(facts),
-        expressions_(structures, facts) {}
+  Simplifier(const Function& function, ir::StructureTable& structures)
+      : rewrite_(function), watched_(function), expressions_(structures) {}
 
   Function run() {
     for (const Node* node : rewrite_.source().body()) visit(node);
@@ -55,7 +52,7 @@ class Simplifier {
   /// The values of all results, where they are known without the node.
   std::optional<std::vector<Tensor>> several_values(const Node* node) {
     if (ir::is_constant(node)) return std::nullopt;
-    return node->op->layout ? decide(node, watched_, facts_) : fold_to_known(node);
+    return node->op->layout ? decide(node, watched_) : fold_to_known(node);
   }
 
   std::optional<std::vector<Tensor>> fold_to_known(const Node* node) {
@@ -68,7 +65,7 @@ class Simplifier {
 
   void watch(const Node* node) {
     if (watched_.empty() || watched_.contains(node)) return;
-    bool watched = facts_.observes(node);
+    bool watched = observes(node);
     for (const Tensor& operand : node->operands) watched = watched || watched_.contains(operand);
     if (watched) watched_.add(node);
   }
@@ -89,15 +86,13 @@ class Simplifier {
 
   FunctionRewrite rewrite_;
   WatchedNodes watched_;
-  RegionFacts& facts_;
   CommonExpressions expressions_;  // its nodes live in the source or are bound in rewrite_
 };
 
 }  // namespace
 
-Function simplify_function(const Function& function, ir::StructureTable& structures,
-                           RegionFacts& facts) {
-  return Simplifier(function, structures, facts).run();
+Function simplify_function(const Function& function, ir::StructureTable& structures) {
+  return Simplifier(function, structures).run();
 }
 
 }  // namespace rondo::passes

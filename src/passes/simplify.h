@@ -8,7 +8,6 @@
 namespace rondo::passes {
 
 /// One function, not its regions.
-Function simplify_function(const Function& function, ir::StructureTable& structures,
-                           RegionFacts& facts);
+Function simplify_function(const Function& function, ir::StructureTable& structures);
 
 }  // namespace rondo::passes

@@ -12,7 +12,7 @@
 #include "base/escape.h"
 #include "base/number_text.h"
 #include "ir/function_data.h"
-#include "ir/nested_walk.h"
+#include "ir/region_walk.h"
 #include "ir/node_table.h"
 #include "ir/sharding.h"
 #include "passes/expand.h"

@@ -290,8 +290,7 @@ TEST(Prune, TheSameObjectWhereNothingChanges) {
         return while_loop([&](Tensor s) { return s < k; }, [&](Tensor s) { return s * k + x; }, x);
       },
       f32(), f32());
-  passes::RegionFacts facts;
-  EXPECT_TRUE(passes::prune_function(f, facts).same_as(f));
+  EXPECT_TRUE(passes::prune_function(f).same_as(f));
 }
 
 }  // namespace

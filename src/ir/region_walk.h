@@ -1,0 +1,107 @@
+// The walk over a program and the regions in it, for all that goes through them: passes, printers,
+// what collects or numbers regions. It does not recurse.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ir/node.h"
+
+namespace rondo::ir {
+
+/// Walks depth first.
+/// - `visitor.enter(function, holder, index)` gives the place of the walk in a function, or nothing
+///   if it is not to be walked (a region may stand in many nodes). `holder` is null for the
+///   outermost function, which else is region `index` of the holder.
+/// - `place.next()` gives the nodes one by one, then null. It keeps each alive until the next one.
+/// - `visitor.before(place, node)`, then the regions of the node, `visitor.after(place, node)`.
+/// - `visitor.leave(place)` when there is no next node.
+template <class Visitor>
+void walk_regions(const Function& function, Visitor& visitor) {
+  using Place = typename decltype(visitor.enter(function, nullptr, 0))::value_type;
+  struct Open {
+    Place place;
+    const Node* node = nullptr;
+    std::size_t region = 0;
+  };
+  std::vector<Open> stack;
+  const auto enter = [&](const Function& entered, const Node* holder, std::size_t index) {
+    if (auto place = visitor.enter(entered, holder, index)) stack.push_back({std::move(*place)});
+  };
+  enter(function, nullptr, 0);
+  while (!stack.empty()) {
+    Open& open = stack.back();
+    if (!open.node) {
+      open.node = open.place.next();
+      open.region = 0;
+      if (open.node) {
+        visitor.before(open.place, *open.node);
+      } else {
+        Place left = std::move(open.place);
+        stack.pop_back();
+        visitor.leave(left);
+      }
+    } else if (open.region < open.node->regions.size()) {
+      const std::size_t index = open.region++;
+      enter(open.node->regions[index], open.node, index);
+    } else {
+      visitor.after(open.place, *open.node);
+      open.node = nullptr;
+    }
+  }
+}
+
+/// A place that goes through the body of a function as it stands.
+class BodyPlace {
+ public:
+  explicit BodyPlace(Function function) : function_(std::move(function)) {}
+  const Function& function() const { return function_; }
+  const Node* next() {
+    return next_ < function_.body().size() ? function_.body()[next_++] : nullptr;
+  }
+
+ private:
+  Function function_;
+  std::size_t next_ = 0;
+};
+
+/// Walks each occurrence of a region where it stands, for printers that write it inside its node:
+/// - visitor.open(function, holder, index);
+/// - visitor.node(node) for each node of the body, then its regions, and visitor.after(node) if it
+///   has any;
+/// - visitor.close(function, holder, index).
+template <class Visitor>
+void walk_nested(const Function& function, Visitor& visitor) {
+  struct Place : BodyPlace {
+    Place(const Function& of, const Node* region_of, std::size_t number)
+        : BodyPlace(of), holder(region_of), index(number) {}
+    const Node* holder;
+    std::size_t index;
+  };
+  struct Nested {
+    Visitor& visitor;
+    std::optional<Place> enter(const Function& entered, const Node* holder, std::size_t index) {
+      visitor.open(entered, holder, index);
+      return Place(entered, holder, index);
+    }
+    void before(Place&, const Node& node) { visitor.node(node); }
+    void after(Place&, const Node& node) {
+      if (!node.regions.empty()) visitor.after(node);
+    }
+    void leave(Place& place) { visitor.close(place.function(), place.holder, place.index); }
+  };
+  Nested nested{visitor};
+  walk_regions(function, nested);
+}
+
+/// For visitors that look at functions alone.
+struct FunctionVisitor {
+  template <class Place>
+  void before(Place&, const Node&) {}
+  template <class Place>
+  void after(Place&, const Node&) {}
+};
+
+}  // namespace rondo::ir
