@@ -5,7 +5,7 @@
 
 #include "fmt/format.h"
 #include "ir/layout.h"
-#include "ir/nested_walk.h"
+#include "ir/region_walk.h"
 #include "pjrt/message.h"
 #include "pjrt/program.h"
 #include "pjrt/program_text.h"

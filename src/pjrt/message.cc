@@ -8,7 +8,7 @@
 
 #include "fmt/format.h"
 #include "ir/layout.h"
-#include "ir/nested_walk.h"
+#include "ir/region_walk.h"
 #include "rondo/text.h"
 
 namespace rondo::pjrt {
