@@ -20,6 +20,8 @@
 #include "rondo/function.h"
 #include "rondo/interrupted.h"
 #include "rondo/literal.h"
+#include "rondo/mesh.h"
+#include "rondo/sharded_array.h"
 
 namespace rondo {
 
@@ -128,6 +130,10 @@ struct CompileOptions {
   /// program for a device that holds a tap, a print, progress or a tape that grows is refused:
   /// compile throws TraceError naming it.
   pjrt::Device device = {};
+  /// The devices of PJRT plugins that run the program together, each on its part of the arrays that
+  /// rondo::shard spreads over them. It has devices, and the axes of the mesh that the program
+  /// names: else compile throws. In place of `device`.
+  std::optional<Mesh> mesh = std::nullopt;
   /// The parameters, by number from 0 (leaves of the arguments), whose memory a program on a device
   /// may write its results over. An array that was given for one cannot be used again.
   std::vector<std::int64_t> donate = {};
@@ -169,6 +175,12 @@ class RONDO_API Executable {
   }
   /// CompileOptions::device.
   const pjrt::Device& device() const;
+  /// Runs a program that was compiled for a mesh on arrays that lie there already; the results stay
+  /// there. An argument that lies otherwise than the program wants it (rondo::shard) is brought
+  /// there through the host. Returns before the program has ended. Throws ExecutionError if the
+  /// program has no mesh, and for an array of another dtype or shape than the program takes.
+  std::vector<pjrt::ShardedArray> run_on_mesh(const std::vector<pjrt::ShardedArray>& arguments,
+                                              const RunOptions& options = {}) const;
   /// Of the last run that ended, on any thread; empty before the first, and on a device.
   RunStats stats() const;
   /// The loops that keep something for the reverse pass, in program order.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/device.h"
 #include "rondo/export.h"
 
 namespace rondo {
@@ -28,17 +29,25 @@ class RONDO_API Mesh {
   /// at all, a size below 1, a name that stands twice, and names that are not letters, digits and
   /// underscores.
   explicit Mesh(std::vector<MeshAxis> axes);
+  /// The same with the devices that stand there, in the order of the grid: a program that is
+  /// compiled for it runs on them. Throws TraceError where there are more or fewer of them than
+  /// places, for one that is none and for one that stands twice.
+  Mesh(std::vector<MeshAxis> axes, std::vector<pjrt::Device> devices);
 
   const std::vector<MeshAxis>& axes() const noexcept { return axes_; }
-  /// The number of devices: the product of the sizes.
+  /// Empty for a mesh of names alone.
+  const std::vector<pjrt::Device>& devices() const noexcept { return devices_; }
+  /// The number of places for devices: the product of the sizes.
   std::int64_t size() const noexcept { return size_; }
   /// `data=4, model=2`
   std::string str() const;
 
-  friend bool operator==(const Mesh& a, const Mesh& b) { return a.axes_ == b.axes_; }
+  /// Of the same axes and devices.
+  bool operator==(const Mesh&) const = default;
 
  private:
   std::vector<MeshAxis> axes_;
+  std::vector<pjrt::Device> devices_;
   std::int64_t size_ = 1;
 };
 
@@ -57,6 +66,13 @@ class DimPartition {
   DimPartition(std::string_view axis) : axes_{std::string(axis)} {}  // NOLINT
   DimPartition(Unconstrained) : unconstrained_(true) {}              // NOLINT
   DimPartition(std::initializer_list<std::string_view> axes) : axes_(axes.begin(), axes.end()) {}
+
+  /// The same from a list that is known only when the program runs; of none: as std::nullopt.
+  static DimPartition over(std::vector<std::string> axes) {
+    DimPartition dim(std::nullopt);
+    dim.axes_ = std::move(axes);
+    return dim;
+  }
 
   const std::vector<std::string>& axes() const noexcept { return axes_; }
   bool unconstrained() const noexcept { return unconstrained_; }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "rondo/function.h"
+#include "rondo/mesh.h"
 #include "rondo/tensor.h"
 
 namespace rondo {
@@ -25,6 +27,9 @@ struct StablehloOptions {
   bool locations = false;  // source lines as loc(...)
   bool optimize = false;   // run the passes first; loops stay loops
   Partitioner partitioner = Partitioner::kShardy;
+  /// The mesh that the program is for, if it may be one that does not name a mesh itself: its
+  /// arguments and results are then whole on each device.
+  std::optional<Mesh> mesh = std::nullopt;
 };
 
 /// The program as XLA HLO text, which XLA's parser accepts; one `while` for each loop. Entry

@@ -30,6 +30,8 @@ struct JitOptions {
   bool check_captures = false;
   /// compile.device, in short: the device of a PJRT plugin (rondo/pjrt.h) that runs the programs.
   pjrt::Device device = {};
+  /// compile.mesh, in short: the devices that run the programs together.
+  std::optional<Mesh> mesh = std::nullopt;
 };
 
 namespace detail {

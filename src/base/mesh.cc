@@ -50,6 +50,26 @@ Mesh::Mesh(std::vector<MeshAxis> axes) : axes_(std::move(axes)) {
   }
 }
 
+Mesh::Mesh(std::vector<MeshAxis> axes, std::vector<pjrt::Device> devices) : Mesh(std::move(axes)) {
+  devices_ = std::move(devices);
+  if (static_cast<std::int64_t>(devices_.size()) != size_) {
+    throw TraceError(
+        fmt::format("Mesh: {} has {} places, and there are {} devices\n  Give one a place, or the "
+                    "axes other sizes.",
+                    str(), size_, devices_.size()));
+  }
+  for (std::size_t i = 0; i < devices_.size(); i++) {
+    if (!devices_[i]) {
+      throw TraceError(
+          fmt::format("Mesh: device {} is none\n  Take those of pjrt::Client::devices().", i));
+    }
+    const auto first = std::find(devices_.begin(), devices_.end(), devices_[i]) - devices_.begin();
+    if (first == static_cast<std::ptrdiff_t>(i)) continue;
+    throw TraceError(fmt::format(
+        "Mesh: devices {} and {} are the same\n  Give each place a device of its own.", first, i));
+  }
+}
+
 std::string Mesh::str() const {
   std::string text;
   for (const MeshAxis& axis : axes_)

@@ -49,6 +49,12 @@ class Prepared {
                                                        const RunOptions&) const {
     throw InternalError("a backend without a device was given arrays on one");
   }
+  /// The same of a program for a mesh.
+  virtual const Mesh* mesh() const { return nullptr; }
+  virtual std::vector<pjrt::ShardedArray> run_on_mesh(std::span<const pjrt::ShardedArray>,
+                                                      const RunOptions&) const {
+    throw InternalError("a backend without a mesh was given arrays on one");
+  }
 };
 
 class Backend {

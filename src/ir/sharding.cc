@@ -22,13 +22,6 @@ std::int64_t device_count(const MeshAxes& mesh) {
   return count;
 }
 
-std::string axes_text(const MeshAxes& mesh) {
-  std::string text;
-  for (const auto& [name, size] : mesh)
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, size);
-  return text;
-}
-
 std::string dims_text(const Sharding& sharding) {
   std::string text;
   print_field(text, sharding.dims);
@@ -47,11 +40,42 @@ Sharding at_boundary(Sharding sharding) {
   return sharding;
 }
 
-const Sharding* sharding_of(const Node* node) {
+const Sharding* sharding_of_node(const Node* node) {
   return node->op->sharding ? &node->op->sharding(*node) : nullptr;
 }
 
 }  // namespace
+
+std::string axes_text(const MeshAxes& mesh) {
+  std::string text;
+  for (const auto& [name, size] : mesh)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, size);
+  return text;
+}
+
+MeshAxes mesh_axes(const Mesh& mesh) {
+  MeshAxes axes;
+  for (const MeshAxis& axis : mesh.axes()) axes.emplace_back(axis.name, axis.size);
+  return axes;
+}
+
+Sharding sharding_of(const Mesh& mesh, const PartitionSpec& spec) {
+  Sharding sharding{mesh_axes(mesh), {}};
+  for (const DimPartition& dim : spec.dims())
+    sharding.dims.push_back({dim.axes(), dim.unconstrained()});
+  return sharding;
+}
+
+PartitionSpec spec_of(const Sharding& sharding) {
+  std::vector<DimPartition> dims;
+  for (const DimSharding& dim : sharding.dims) {
+    if (dim.unconstrained)
+      dims.emplace_back(kUnconstrained);
+    else
+      dims.push_back(DimPartition::over(dim.axes));
+  }
+  return dims;
+}
 
 void print_field(std::string& out, const DimSharding& dim) {
   out += '{';
@@ -115,24 +139,29 @@ std::string sharding_fault(const Sharding& sharding, const Shape& shape) {
   return {};
 }
 
-std::optional<ProgramSharding> program_sharding(const Function& entry) {
-  const Node* first = nullptr;
+std::optional<ProgramSharding> program_sharding(const Function& entry,
+                                                const std::optional<Mesh>& meant) {
+  std::optional<MeshAxes> mesh;
+  std::string whose = "that which the program is compiled for";
+  if (meant) mesh = mesh_axes(*meant);
   for (const Function& function : regions_inside_out(entry)) {
     for (const Node* node : function.body()) {
-      const Sharding* sharding = sharding_of(node);
-      if (!sharding) continue;
-      if (!first) first = node;
-      const Sharding& known = *sharding_of(first);
-      if (sharding->mesh == known.mesh) continue;
+      const Sharding* sharding = sharding_of_node(node);
+      if (!sharding || mesh == sharding->mesh) continue;
+      if (!mesh) {
+        mesh = sharding->mesh;
+        whose = "that of " + node->location().str();
+        continue;
+      }
       fail(node->op->name,
-           fmt::format("its mesh is {}, and that of {} is {}\n  A program runs on one mesh: give "
-                       "all of them the same.",
-                       axes_text(sharding->mesh), first->location().str(), axes_text(known.mesh)),
+           fmt::format("its mesh is {}, and {} is {}\n  A program runs on one mesh: give all of "
+                       "them the same.",
+                       axes_text(sharding->mesh), whose, axes_text(*mesh)),
            node->location());
     }
   }
-  if (!first) return std::nullopt;
-  ProgramSharding found{sharding_of(first)->mesh, {}, {}};
+  if (!mesh) return std::nullopt;
+  ProgramSharding found{std::move(*mesh), {}, {}};
   absl::flat_hash_map<const Node*, std::size_t> index;
   for (const Tensor& parameter : entry.parameters()) {
     index.emplace(parameter.node(), found.arguments.size());
@@ -140,14 +169,14 @@ std::optional<ProgramSharding> program_sharding(const Function& entry) {
   }
   absl::flat_hash_set<const Node*> seen;  // the first one that an argument goes into counts
   for (const Node* node : entry.body()) {
-    const Sharding* sharding = sharding_of(node);
+    const Sharding* sharding = sharding_of_node(node);
     if (!sharding) continue;
     const auto argument = index.find(node->operand(0).node());
     if (argument == index.end() || !seen.insert(argument->first).second) continue;
     found.arguments[argument->second] = at_boundary(*sharding);
   }
   for (const Tensor& result : entry.outputs()) {
-    const Sharding* sharding = sharding_of(result.node());
+    const Sharding* sharding = sharding_of_node(result.node());
     found.results.push_back(
         sharding ? at_boundary(*sharding)
                  : Sharding{found.mesh, std::vector<DimSharding>(result.shape().size())});

@@ -39,6 +39,12 @@ struct Sharding {
   bool uses(std::string_view axis) const;
 };
 
+MeshAxes mesh_axes(const Mesh& mesh);
+Sharding sharding_of(const Mesh& mesh, const PartitionSpec& spec);
+PartitionSpec spec_of(const Sharding& sharding);
+/// `data=4, model=2`
+std::string axes_text(const MeshAxes& mesh);
+
 /// What is wrong with it for an array of this shape, with the remedy in further lines; empty:
 /// nothing.
 std::string sharding_fault(const Sharding& sharding, const Shape& shape);
@@ -51,9 +57,10 @@ struct ProgramSharding {
   std::vector<Sharding> results;
   std::int64_t devices() const;
 };
-/// Of a program that has any sharding, at any depth. Throws TraceError where two of its nodes have
-/// different meshes.
-std::optional<ProgramSharding> program_sharding(const Function& entry);
+/// Of a program that has any sharding, at any depth, or that is compiled for a mesh. Throws
+/// TraceError where two of its nodes have different meshes, or another one than `meant`.
+std::optional<ProgramSharding> program_sharding(const Function& entry,
+                                                const std::optional<Mesh>& meant = std::nullopt);
 
 /// Shardy: `["data"=4, "model"=2]` of a mesh, `[{"data"}, {}]` of an array.
 void append_shardy_mesh(std::string& out, const MeshAxes& mesh);

@@ -83,11 +83,7 @@ const OpDef kShard{.name = "shard",
 namespace rondo {
 
 Tensor shard(const Operand& x, const Mesh& mesh, const PartitionSpec& spec) {
-  ir::Sharding sharding;
-  for (const MeshAxis& axis : mesh.axes()) sharding.mesh.emplace_back(axis.name, axis.size);
-  for (const DimPartition& dim : spec.dims())
-    sharding.dims.push_back({dim.axes(), dim.unconstrained()});
-  return ops::make(ops::kShard, {x.any()}, std::move(sharding), x.at());
+  return ops::make(ops::kShard, {x.any()}, ir::sharding_of(mesh, spec), x.at());
 }
 
 }  // namespace rondo

@@ -17,7 +17,7 @@ namespace {
 
 /// Finds what tells the outside about values while a program runs.
 struct Observers {
-  const Device& device;
+  const std::string& where;
   std::vector<std::string_view> loops;
 
   void open(const Function&, const ir::Node* holder, std::size_t) {
@@ -36,27 +36,10 @@ struct Observers {
         fmt::format("{}{}: {} runs a program as a whole and tells nothing of it on the way\n  at "
                     "{}\n  Leave it out of the program for the device, return the values (as ys of "
                     "a scan), or run on a built-in executor.",
-                    node.op->name, inside, device.str(), node.location().str()),
+                    node.op->name, inside, where, node.location().str()),
         node.location());
   }
 };
-
-/// Throws ExecutionError for what only an executor that runs trip by trip can do.
-void refuse_limits(const RunOptions& options, const std::string& name, const Device& device) {
-  const char* asked = options.max_iterations               ? "max_iterations"
-                      : options.deadline                   ? "deadline"
-                      : options.stop_token.stop_possible() ? "stop_token"
-                      : options.on_progress                ? "on_progress"
-                      : options.threads                    ? "threads"
-                                                           : nullptr;
-  if (!asked) return;
-  throw ExecutionError(fmt::format(
-      "run of '{}': RunOptions::{} is set, but {} runs a program as a whole\n  Leave it out, run "
-      "on "
-      "a built-in executor, or call a program that makes some of the trips, and look between the "
-      "calls.",
-      name, asked, device.str()));
-}
 
 class OnDevice final : public ir::Prepared {
  public:
@@ -76,7 +59,7 @@ class OnDevice final : public ir::Prepared {
 
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                            RunStats&) const override {
-    refuse_limits(options, program_->options().name, device());
+    refuse_limits(options, program_->options().name, device().str());
     std::vector<DeviceArray> taken;
     taken.reserve(arguments.size());
     for (const Literal& argument : arguments) taken.emplace_back(argument, device());
@@ -86,7 +69,7 @@ class OnDevice final : public ir::Prepared {
   }
   std::vector<DeviceArray> run_on_device(std::span<const DeviceArray> arguments,
                                          const RunOptions& options) const override {
-    refuse_limits(options, program_->options().name, device());
+    refuse_limits(options, program_->options().name, device().str());
     return program_->run(arguments);
   }
   const Device& device() const override { return program_->options().devices.front(); }
@@ -108,13 +91,31 @@ class PluginBackend final : public ir::Backend {
   std::string_view name() const override { return "a PJRT plugin"; }
   std::shared_ptr<const ir::Prepared> prepare(const Function& function,
                                               const CompileOptions& options) const override {
-    Observers observers{options.device, {}};
+    const std::string where = options.mesh ? "a mesh" : options.device.str();
+    Observers observers{where, {}};
     ir::walk_nested(function, observers);
+    if (options.mesh) return prepare_for_mesh(function, options);
     return std::make_shared<OnDevice>(function, options);
   }
 };
 
 }  // namespace
+
+void refuse_limits(const RunOptions& options, const std::string& name, const std::string& where) {
+  const char* asked = options.max_iterations               ? "max_iterations"
+                      : options.deadline                   ? "deadline"
+                      : options.stop_token.stop_possible() ? "stop_token"
+                      : options.on_progress                ? "on_progress"
+                      : options.threads                    ? "threads"
+                                                           : nullptr;
+  if (!asked) return;
+  throw ExecutionError(fmt::format(
+      "run of '{}': RunOptions::{} is set, but {} runs a program as a whole\n  Leave it out, run "
+      "on "
+      "a built-in executor, or call a program that makes some of the trips, and look between the "
+      "calls.",
+      name, asked, where));
+}
 
 const ir::Backend& backend() {
   static const PluginBackend plugins;

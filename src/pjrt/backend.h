@@ -1,6 +1,9 @@
 // Programs on the device of a PJRT plugin.
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "ir/backend.h"
 
 namespace rondo::pjrt {
@@ -8,5 +11,12 @@ namespace rondo::pjrt {
 /// Prepares a function for CompileOptions::device. The function is any that passes::expand can
 /// bring into StableHLO. Throws TraceError for what a plugin cannot do, naming it and its line.
 const ir::Backend& backend();
+
+/// The same for CompileOptions::mesh.
+std::shared_ptr<const ir::Prepared> prepare_for_mesh(const Function& function,
+                                                     const CompileOptions& options);
+/// Throws ExecutionError for what only an executor that runs trip by trip can do. `where` is the
+/// device or mesh, for the message.
+void refuse_limits(const RunOptions& options, const std::string& name, const std::string& where);
 
 }  // namespace rondo::pjrt

@@ -111,11 +111,12 @@ std::string base_name(const std::string& file) { return file.substr(file.rfind('
 
 }  // namespace
 
-PluginError located(const PluginError& error, const Function& function) {
+PluginError located(const PluginError& error, const Function& function,
+                    const std::optional<Mesh>& mesh) {
   const std::size_t line = line_in(error.what());
   if (line == 0) return error;
   // The same lines as without locations, and a place at the end of each op.
-  const std::string text = to_stablehlo_text(function, {.locations = true});
+  const std::string text = to_stablehlo_text(function, {.locations = true, .mesh = mesh});
   const std::vector<std::string_view> lines = lines_of(text);
   if (line > lines.size()) return error;
   const std::string_view refused = lines[line - 1];

@@ -1,7 +1,10 @@
 // XLA's messages about a program, in terms of the user's source.
 #pragma once
 
+#include <optional>
+
 #include "rondo/function.h"
+#include "rondo/mesh.h"
 #include "rondo/pjrt.h"
 
 namespace rondo::pjrt {
@@ -9,6 +12,7 @@ namespace rondo::pjrt {
 /// What a plugin said of the text of a function, which names lines and columns of that text
 /// (`-:12:5: error: ...`): with the op that stands there, the loop around it and the line of the
 /// user's source added. The same error where it names no line.
-PluginError located(const PluginError& error, const Function& function);
+PluginError located(const PluginError& error, const Function& function,
+                    const std::optional<Mesh>& mesh = std::nullopt);
 
 }  // namespace rondo::pjrt

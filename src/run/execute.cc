@@ -83,14 +83,16 @@ void prepare(Executable::Impl& impl, const Function& expanded, const CompileOpti
 }
 
 void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
-  if (options.executor != Executor::kDefault) {
+  const bool has_executor = options.executor != Executor::kDefault;
+  if (has_executor || (options.device && options.mesh)) {
     throw ExecutionError(fmt::format(
-        "compile of '{}': CompileOptions has an executor and a device\n  Choose one: the device's "
-        "plugin runs the program by itself.",
-        impl.function.name()));
+        "compile of '{}': CompileOptions has {} and {}\n  Choose one: the device's plugin runs "
+        "the program by itself.",
+        impl.function.name(), has_executor ? "an executor" : "a mesh",
+        options.device ? "a device" : "a mesh"));
   }
   impl.prepared = pjrt::backend().prepare(impl.function, options);
-  impl.executor = options.device.str();
+  impl.executor = options.device ? options.device.str() : "mesh " + options.mesh->str();
 }
 
 void check_memory(const Executable::Impl& impl, const CompileOptions& options) {
@@ -110,7 +112,7 @@ Executable compile(const Function& function, const CompileOptions& options) {
   impl->function = options.optimize ? passes::optimize(function) : function;
   impl->param_types = function.params();
   impl->options = options;
-  if (options.device) {
+  if (options.device || options.mesh) {
     impl->expanded = impl->function;
     prepare_for_device(*impl, options);
   } else {
@@ -248,25 +250,47 @@ void Executable::run_on_memory(const std::byte* const* arguments, std::byte* con
     copy_bytes(*results++, result.bytes(), result.type().bytes());
 }
 
+namespace {
+
+/// Throws what a run cannot do on arrays of a device.
+void check_on_device(const Function& function, const char* call, bool has_device,
+                     std::string_view option, const RunOptions& options) {
+  if (!has_device) {
+    throw ExecutionError(fmt::format(
+        "{} of '{}', which was compiled for no {}\n  Compile it with {{.{} = ...}}, or use run().",
+        call, function.name(), option, option));
+  }
+  if (finite_is_checked(options)) {
+    throw ExecutionError(fmt::format(
+        "{} of '{}': RunOptions::check_finite runs on the reference executor\n  Use run(), which "
+        "takes literals.",
+        call, function.name()));
+  }
+}
+
+}  // namespace
+
 std::vector<pjrt::DeviceArray> Executable::run_on_device(
     std::span<const pjrt::DeviceArray> arguments, const RunOptions& given) const {
   std::optional<RunOptions> both;
   if (const RunOptions* scoped = detail::scoped_run_options())
     both = detail::merged(*scoped, given);
   const RunOptions& options = both ? *both : given;
-  if (!device()) {
-    throw ExecutionError(fmt::format(
-        "run_on_device of '{}', which was compiled for no device\n  Compile it with {{.device = "
-        "d}}, or use run().",
-        impl_->function.name()));
-  }
-  if (finite_is_checked(options)) {
-    throw ExecutionError(fmt::format(
-        "run_on_device of '{}': RunOptions::check_finite runs on the reference executor\n  Use "
-        "run(), which takes literals.",
-        impl_->function.name()));
-  }
+  const bool has_device = static_cast<bool>(device());
+  check_on_device(impl_->function, "run_on_device", has_device, "device", options);
   return impl_->prepared->run_on_device(arguments, options);
+}
+
+std::vector<pjrt::ShardedArray> Executable::run_on_mesh(
+    const std::vector<pjrt::ShardedArray>& arguments, const RunOptions& given) const {
+  if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
+  std::optional<RunOptions> both;
+  if (const RunOptions* scoped = detail::scoped_run_options())
+    both = detail::merged(*scoped, given);
+  const RunOptions& options = both ? *both : given;
+  check_on_device(impl_->function, "run_on_mesh", impl_->prepared->mesh() != nullptr, "mesh",
+                  options);
+  return impl_->prepared->run_on_mesh(arguments, options);
 }
 
 const pjrt::Device& Executable::device() const {

@@ -444,7 +444,7 @@ std::string to_stablehlo_text(const Function& function, const StablehloOptions& 
                                         passes::Target::kStablehlo);
   std::string out = "module @";
   out += text::whole_identifier(entry.name().empty() ? "main" : entry.name());
-  const std::optional<ir::ProgramSharding> sharding = ir::program_sharding(entry);
+  const std::optional<ir::ProgramSharding> sharding = ir::program_sharding(entry, options.mesh);
   if (sharding) text::append_partitions(out, *sharding);
   out += " {\n";
   if (sharding && options.partitioner == Partitioner::kShardy) text::append_mesh(out, *sharding);

@@ -72,6 +72,7 @@ struct JitCache::Impl {
   explicit Impl(JitOptions given) : options(with_device(std::move(given))) {}
   static JitOptions with_device(JitOptions given) {
     if (given.device) given.compile.device = given.device;
+    if (given.mesh) given.compile.mesh = given.mesh;
     return given;
   }
 

@@ -1,0 +1,144 @@
+// Programs that run on all devices of a mesh at once.
+#include <memory>
+#include <utility>
+
+#include "fmt/format.h"
+#include "passes/expand.h"
+#include "pjrt/backend.h"
+#include "pjrt/message.h"
+#include "pjrt/program.h"
+#include "pjrt/program_text.h"
+#include "pjrt/sharded_array.h"
+#include "rondo/text.h"
+
+namespace rondo::pjrt {
+
+namespace {
+
+using Placements = std::vector<std::shared_ptr<const Placement>>;
+
+Placements placements_of(const std::vector<TensorType>& types,
+                         std::vector<ir::Sharding> shardings) {
+  Placements placements;
+  for (std::size_t i = 0; i < types.size(); i++)
+    placements.push_back(std::make_shared<const Placement>(types[i], std::move(shardings[i])));
+  return placements;
+}
+
+std::vector<TensorType> part_types(const Placements& placements) {
+  std::vector<TensorType> types;
+  for (const auto& placement : placements) types.push_back(placement->part());
+  return types;
+}
+
+class OnMesh final : public ir::Prepared {
+ public:
+  /// `function` is what the text is of: arguments may meet a sharding in what ops expand to.
+  OnMesh(const Function& function, const CompileOptions& options)
+      : mesh_(*options.mesh), text_(to_stablehlo_text(function, {.mesh = mesh_})) {
+    ir::ProgramSharding sharding = *ir::program_sharding(function, mesh_);
+    arguments_ = placements_of(function.params(), std::move(sharding.arguments));
+    results_ = placements_of(function.results(), std::move(sharding.results));
+    for (const auto& result : results_) result_specs_.push_back(ir::spec_of(result->sharding()));
+    ProgramOptions program;
+    program.name = function.name();
+    program.devices = mesh_.devices();
+    program.parameters = part_types(arguments_);
+    program.results = part_types(results_);
+    program.donated = donated_parameters(function, options.donate);
+    try {
+      program_ = std::make_unique<Program>(with_donors(text_, program.donated), std::move(program));
+    } catch (const PluginError& error) {
+      throw located(error, function, mesh_);
+    }
+  }
+
+  std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
+                           RunStats&) const override {
+    refuse_limits(options, name(), "mesh " + mesh_.str());
+    std::vector<ShardedArray> taken;
+    for (std::size_t i = 0; i < arguments.size(); i++)
+      taken.push_back(split(arguments[i], mesh_, arguments_[i]));
+    std::vector<Literal> results;
+    for (const ShardedArray& result : run_split(taken)) results.push_back(result.to_literal());
+    return results;
+  }
+
+  std::vector<ShardedArray> run_on_mesh(std::span<const ShardedArray> arguments,
+                                        const RunOptions& options) const override {
+    refuse_limits(options, name(), "mesh " + mesh_.str());
+    if (arguments.size() != arguments_.size()) {
+      throw ExecutionError(fmt::format(
+          "run of '{}': the number of arguments is {}, the program takes {}\n  Give one array for "
+          "each parameter, in order.",
+          name(), arguments.size(), arguments_.size()));
+    }
+    std::vector<ShardedArray> taken;
+    for (std::size_t i = 0; i < arguments.size(); i++) taken.push_back(placed(arguments[i], i));
+    return run_split(taken);
+  }
+
+  const Mesh* mesh() const override { return &mesh_; }
+  std::string text() const override { return text_; }
+  std::int64_t bytes() const override {
+    return static_cast<std::int64_t>(text_.size()) + program_->code_bytes();
+  }
+  std::int64_t arena_bytes() const override { return program_->temporary_bytes(); }
+
+ private:
+  const std::string& name() const { return program_->options().name; }
+
+  /// The argument as the program wants it: itself, or through the host.
+  ShardedArray placed(const ShardedArray& argument, std::size_t i) const {
+    const ShardedState* state = ShardedAccess::state(argument).get();
+    const Placement& wanted = *arguments_[i];
+    if (!state || state->placement->whole() != wanted.whole()) {
+      throw ExecutionError(fmt::format(
+          "run of '{}': argument {} is {}, the program takes {}\n  Convert it, or trace the "
+          "program "
+          "for this type.",
+          name(), i, state ? argument.str() : "an empty pjrt::ShardedArray", wanted.whole().str()));
+    }
+    if (state->mesh == mesh_ && state->placement->sharding() == wanted.sharding()) return argument;
+    return split(argument.to_literal(), mesh_, arguments_[i]);
+  }
+
+  std::vector<ShardedArray> run_split(const std::vector<ShardedArray>& arguments) const {
+    std::vector<std::vector<DeviceArray>> by_device(mesh_.devices().size());
+    for (const ShardedArray& argument : arguments) {
+      for (std::size_t d = 0; d < by_device.size(); d++)
+        by_device[d].push_back(argument.shards()[d]);
+    }
+    std::vector<std::vector<DeviceArray>> outputs = program_->run(by_device);
+    std::vector<ShardedArray> results;
+    for (std::size_t i = 0; i < results_.size(); i++) {
+      auto state =
+          std::make_shared<ShardedState>(ShardedState{mesh_, result_specs_[i], results_[i], {}});
+      for (std::vector<DeviceArray>& of_device : outputs)
+        state->shards.push_back(std::move(of_device[i]));
+      results.push_back(ShardedAccess::make(std::move(state)));
+    }
+    return results;
+  }
+
+  Mesh mesh_;
+  std::string text_;
+  Placements arguments_, results_;
+  std::vector<PartitionSpec> result_specs_;
+  std::unique_ptr<const Program> program_;
+};
+
+}  // namespace
+
+std::shared_ptr<const ir::Prepared> prepare_for_mesh(const Function& function,
+                                                     const CompileOptions& options) {
+  if (options.mesh->devices().empty()) {
+    throw ExecutionError(
+        fmt::format("compile of '{}': the mesh {} has no devices\n  Give it some: Mesh(axes, "
+                    "client.devices()).",
+                    function.name(), options.mesh->str()));
+  }
+  return std::make_shared<OnMesh>(passes::expand(function, passes::Target::kStablehlo), options);
+}
+
+}  // namespace rondo::pjrt

@@ -1,0 +1,33 @@
+// Arrays on meshes, as the rest of this folder sees them.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "pjrt/placement.h"
+#include "rondo/sharded_array.h"
+
+namespace rondo::pjrt {
+
+struct ShardedState {
+  Mesh mesh;
+  PartitionSpec spec;
+  std::shared_ptr<const Placement> placement;
+  std::vector<DeviceArray> shards;
+};
+
+struct ShardedAccess {
+  static ShardedArray make(std::shared_ptr<const ShardedState> state) {
+    return ShardedArray(std::move(state));
+  }
+  static const std::shared_ptr<const ShardedState>& state(const ShardedArray& array) {
+    return array.state_;
+  }
+};
+
+/// The literal, of the placement's type, on the devices of a mesh that has them.
+ShardedArray split(const Literal& literal, const Mesh& mesh,
+                   std::shared_ptr<const Placement> placement);
+
+}  // namespace rondo::pjrt
