@@ -104,11 +104,12 @@ std::vector<Tensor> associative_scan(
   for (std::size_t i = 0; i < elems.values.size(); i++) {
     const Shape& shape = elems.values[i].shape();
     if (axis < shape.rank() && shape[axis] == elems.values[0].shape()[axis]) continue;
-    throw TraceError(fmt::format("associative_scan: along axis {} {} is {} and {} is {}; they must "
-                                 "have one length\n  at {}",
-                                 axis, elems.paths[0], elems.values[0].type().str(), elems.paths[i],
-                                 elems.values[i].type().str(), at.str()),
-                     at);
+    throw TraceError(
+        fmt::format("associative_scan: along axis {} {} is {} and {} is {}; they must "
+                    "have one length\n  at {}\n  Slice or pad the arrays to one length.",
+                    axis, elems.paths[0], elems.values[0].type().str(), elems.paths[i],
+                    elems.values[i].type().str(), at.str()),
+        at);
   }
   auto reversed = [&](std::vector<Tensor> values) {
     for (Tensor& value : values) value = reverse(Operand(value, at), {axis});

@@ -72,8 +72,10 @@ InferredTypes infer_reshape(const InferContext& context) {
   const TensorType& x = context.type(0);
   const Shape& shape = context.attrs<ReshapeAttributes>().shape;
   if (shape.elements() != x.elements()) {
-    context.fail(fmt::format("{} has {} elements, the shape {} has {}", x.str(), x.elements(),
-                             shape.str(), shape.elements()));
+    context.fail(
+        fmt::format("{} has {} elements, the shape {} has {}\n  Reshape keeps the elements; "
+                    "broadcast_to repeats them.",
+                    x.str(), x.elements(), shape.str(), shape.elements()));
   }
   return {{x.dtype, shape}};
 }

@@ -211,7 +211,8 @@ Tensor is_nan(const Operand& x) {
   const Tensor tensor = ir::checked(x.any(), "is_nan", x.at());
   if (!is_floating(tensor.dtype()) && !is_complex(tensor.dtype())) {
     ops::fail("is_nan",
-              fmt::format("takes floats and complex numbers; the operand is {}, which is never NaN",
+              fmt::format("takes floats and complex numbers; the operand is {}, which is never "
+                          "NaN\n  Leave it out, or convert first: rondo::convert(x, DType::kF32).",
                           tensor.type().str()),
               x.at());
   }

@@ -20,10 +20,12 @@ namespace {
 
 InferredTypes infer_concatenate(const InferContext& context) {
   const std::int64_t axis = context.attrs<ConcatenateAttributes>().axis;
-  if (context.operands.empty()) context.fail("there is nothing to join");
+  if (context.operands.empty()) context.fail("there is nothing to join\n  Give one array or more.");
   const TensorType& first = context.type(0);
   if (axis < 0 || axis >= first.rank())
-    context.fail(fmt::format("{} has no axis {}", first.str(), axis));
+    context.fail(
+        fmt::format("{} has no axis {}\n  Axes count from 0; a scalar has none: stack makes one.",
+                    first.str(), axis));
   std::vector<std::int64_t> dims = first.shape.vector();
   std::int64_t& total = dims[static_cast<std::size_t>(axis)];
   for (std::size_t i = 1; i < context.operands.size(); i++) {
@@ -44,7 +46,7 @@ InferredTypes infer_concatenate(const InferContext& context) {
                       i, part.str(), first.str(), axis));
     }
     if (__builtin_add_overflow(total, part.shape[axis], &total))
-      context.fail("the result has too many elements");
+      context.fail("the result has too many elements\n  Join fewer or smaller arrays.");
   }
   return {{first.dtype, dims}};
 }

@@ -21,7 +21,9 @@ InferredTypes infer_iota(const InferContext& context) {
         fmt::format("{} has no numbers to count with\n  Make an s32 and compare it.", type.str()));
   }
   if (axis < 0 || axis >= type.rank())
-    context.fail(fmt::format("{} has no axis {}", type.str(), axis));
+    context.fail(fmt::format(
+        "{} has no axis {}\n  Name the axis along which to count: 0 to the rank less 1.",
+        type.str(), axis));
   return {type};
 }
 
@@ -122,12 +124,18 @@ Tensor iota(const TensorType& type, std::int64_t axis, SourceLocation at) {
 
 Tensor arange(std::int64_t n, DType dtype, SourceLocation at) {
   if (n < 0)
-    ops::fail("arange", fmt::format("{} elements; the number must not be negative", n), at);
+    ops::fail("arange",
+              fmt::format("{} elements; the number must not be negative\n  Give 0 or more; for a "
+                          "falling range, n - 1 - arange(n).",
+                          n),
+              at);
   return iota({dtype, Shape{n}}, 0, at);
 }
 
 Tensor eye(std::int64_t n, DType dtype, SourceLocation at) {
-  if (n < 0) ops::fail("eye", fmt::format("{} rows; the number must not be negative", n), at);
+  if (n < 0)
+    ops::fail("eye", fmt::format("{} rows; the number must not be negative\n  Give 0 or more.", n),
+              at);
   const TensorType indices{DType::kS64, Shape{n, n}};
   return convert(
       Operand(eq(Operand(iota(indices, 0, at), at), Operand(iota(indices, 1, at), at)), at), dtype);

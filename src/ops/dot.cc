@@ -22,13 +22,15 @@ void check_dot_axes(const InferContext& context, const TensorType& type, const c
     for (std::int64_t axis : axes) {
       if (axis < 0 || axis >= type.rank()) {
         context.fail(
-            fmt::format("axis {} of the {} operand {} is out of range: its axes are 0 to {}", axis,
-                        side, type.str(), type.rank() - 1));
+            fmt::format("axis {} of the {} operand {} is out of range: its axes are 0 to {}\n  "
+                        "Axes in DotDims may count from the end: -1 is the last.",
+                        axis, side, type.str(), type.rank() - 1));
       }
       if (seen[static_cast<std::size_t>(axis)]) {
-        context.fail(fmt::format(
-            "axis {} of the {} operand {} is named twice; an axis is batch, contracting or neither",
-            axis, side, type.str()));
+        context.fail(
+            fmt::format("axis {} of the {} operand {} is named twice; an axis is batch, "
+                        "contracting or neither\n  Name it in one list.",
+                        axis, side, type.str()));
       }
       seen[static_cast<std::size_t>(axis)] = true;
     }
@@ -40,7 +42,8 @@ void check_dot_pairs(const InferContext& context, const char* what,
   const TensorType &a = context.type(0), &b = context.type(1);
   if (left.size() != right.size()) {
     context.fail(
-        fmt::format("{} {} axes on the left and {} on the right; they belong together in pairs",
+        fmt::format("{} {} axes on the left and {} on the right; they belong together in pairs\n  "
+                    "Name as many on the right as on the left, in the same order.",
                     left.size(), what, right.size()));
   }
   for (std::size_t i = 0; i < left.size(); i++) {

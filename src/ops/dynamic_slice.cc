@@ -23,11 +23,16 @@ void check_starts(const InferContext& context, std::size_t first,
                   std::span<const std::int64_t> sizes) {
   const TensorType& x = context.type(0);
   if (context.operands.size() != first + x.shape.size()) {
-    context.fail(fmt::format("{} has {} axes and needs a start for each; {} are given", x.str(),
-                             x.rank(), context.operands.size() - first));
+    context.fail(
+        fmt::format("{} has {} axes and needs a start for each; {} are given\n  Give a start per "
+                    "axis, 0 where the part begins at the front.",
+                    x.str(), x.rank(), context.operands.size() - first));
   }
   if (sizes.size() != x.shape.size()) {
-    context.fail(fmt::format("{} has {} axes, the part has {}", x.str(), x.rank(), sizes.size()));
+    context.fail(
+        fmt::format("{} has {} axes, the part has {}\n  Give the part a size for each axis, 1 for "
+                    "a single index; reshape drops it afterwards.",
+                    x.str(), x.rank(), sizes.size()));
   }
   for (std::size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] < 0 || sizes[i] > x.shape[i]) {
@@ -308,7 +313,11 @@ std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> 
   for (std::size_t i = 0; i < starts.size(); i++) {
     const TensorType& type = ir::checked(starts[i], op.data(), at).type();
     if (!is_integer(type.dtype) || type.rank() != 0) {
-      fail(op, fmt::format("start {} is {}; starts must be integer scalars", i, type.str()), at);
+      fail(op,
+           fmt::format("start {} is {}; starts must be integer scalars\n  Convert it: "
+                       "rondo::convert(i, DType::kS32); take its element, if it is an array: i[0].",
+                       i, type.str()),
+           at);
     }
     if (starts[i].is_scalar_literal()) continue;
     wide = wide || (common && *common != type.dtype);

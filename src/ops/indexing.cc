@@ -137,7 +137,8 @@ Tensor take(const Operand& x, const Operand& indices, std::int64_t axis) {
   if (operand.shape()[along] == 0) {
     if (places.type().elements() != 0) {
       ops::fail("take",
-                fmt::format("axis {} of {} has no elements to take", along, operand.type().str()),
+                fmt::format("axis {} of {} has no elements to take\n  Give an array that has some.",
+                            along, operand.type().str()),
                 x.at());
     }
     return zeros({operand.dtype(), Shape(dims)}, x.at());

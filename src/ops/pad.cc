@@ -21,19 +21,25 @@ InferredTypes infer_pad(const InferContext& context) {
   const auto& [low, high, interior] = context.attrs<PadAttributes>();
   const TensorType &x = context.type(0), &value = context.type(1);
   if (value != TensorType{x.dtype, {}}) {
-    context.fail(fmt::format("{} is padded with {}; the value must be a scalar of the same dtype",
-                             x.str(), value.str()));
+    context.fail(
+        fmt::format("{} is padded with {}; the value must be a scalar of the same dtype\n  Write a "
+                    "C++ scalar, or rondo::convert(value, dtype).",
+                    x.str(), value.str()));
   }
   const std::size_t rank = x.shape.size();
   if (low.size() != rank || high.size() != rank || interior.size() != rank) {
-    context.fail(fmt::format("{} has {} axes; {} low, {} high and {} interior paddings are given",
-                             x.str(), rank, low.size(), high.size(), interior.size()));
+    context.fail(
+        fmt::format("{} has {} axes; {} low, {} high and {} interior paddings are given\n  Give "
+                    "one per axis, 0 where there is none: pad(x, 0, {{1, 0}}, {{1, 0}}).",
+                    x.str(), rank, low.size(), high.size(), interior.size()));
   }
   std::vector<std::int64_t> dims;
   for (std::size_t i = 0; i < rank; i++) {
     if (interior[i] < 0)
-      context.fail(fmt::format("the interior padding of axis {} is {}; it must not be negative", i,
-                               interior[i]));
+      context.fail(
+          fmt::format("the interior padding of axis {} is {}; it must not be negative\n  A slice "
+                      "with strides leaves elements out.",
+                      i, interior[i]));
     constexpr std::int64_t most = std::int64_t{1} << 62;  // keeps the sums of the kernel in range
     std::int64_t size = x.shape[i];
     bool overflow =
@@ -43,10 +49,12 @@ InferredTypes infer_pad(const InferContext& context) {
     overflow = __builtin_add_overflow(size, low[i], &size) || overflow;
     overflow = __builtin_add_overflow(size, high[i], &size) || overflow;
     if (overflow)
-      context.fail(fmt::format("the padding of axis {} of {} is too large", i, x.str()));
+      context.fail(
+          fmt::format("the padding of axis {} of {} is too large\n  Pad less.", i, x.str()));
     if (size < 0) {
       context.fail(
-          fmt::format("axis {} of {} with low {}, high {} and interior {} would have {} elements",
+          fmt::format("axis {} of {} with low {}, high {} and interior {} would have {} elements\n "
+                      " Cut less: negative paddings take elements away.",
                       i, x.str(), low[i], high[i], interior[i], size));
     }
     dims.push_back(size);

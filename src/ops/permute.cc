@@ -68,7 +68,9 @@ InferredTypes infer_reverse(const InferContext& context) {
   for (std::int64_t axis : context.attrs<ReverseAttributes>().axes) {
     if (axis <= last || axis >= context.type(0).rank()) {
       context.fail(
-          fmt::format("{} has no axis {}, or it is named twice", context.type(0).str(), axis));
+          fmt::format("{} has no axis {}, or it is named twice\n  Name each axis once, in their "
+                      "new order: transpose(x, {{1, 0}}).",
+                      context.type(0).str(), axis));
     }
     last = axis;
   }

@@ -113,8 +113,9 @@ void check_bound_shape(const char* op, const char* which, const Tensor& bound, c
                        SourceLocation at) {
   if (broadcast_shape(op, {bound.dtype(), shape}, bound.type(), at) == shape) return;
   fail(op,
-       fmt::format("{} is {}, which does not broadcast to the shape {} that is drawn", which,
-                   bound.type().str(), shape.str()),
+       fmt::format("{} is {}, which does not broadcast to the shape {} that is drawn\n  Draw with "
+                   "the type of the shape that is meant, or reshape the bound.",
+                   which, bound.type().str(), shape.str()),
        at);
 }
 
@@ -180,7 +181,10 @@ IntegerBound integer_bound(const char* which, const Operand& bound, DType dtype,
                           : ir::checked(bound.tensor(), "random::randint", at).dtype();
   if (!is_integer(given)) {
     fail("random::randint",
-         fmt::format("{} is {}; the bounds are integers", which, dtype_name(given)), at);
+         fmt::format("{} is {}; the bounds are integers\n  Draw floats with random::uniform(key, "
+                     "type, low, high).",
+                     which, dtype_name(given)),
+         at);
   }
   if (!bound.is_scalar()) check_bound_shape("random::randint", which, bound.tensor(), shape, at);
   return for_dtype(dtype, [&]<class T>() -> IntegerBound {
@@ -255,7 +259,10 @@ Tensor seed_word(const Tensor& seed, std::int64_t shift, SourceLocation at) {
 Tensor integer_scalar(const char* op, const char* what, const Operand& operand) {
   Tensor tensor = ir::checked(operand.any(), op, operand.at());
   if (is_integer(tensor.dtype()) && tensor.rank() == 0) return tensor;
-  fail(op, fmt::format("the {} is {}; it must be an integer scalar", what, tensor.type().str()),
+  fail(op,
+       fmt::format("the {} is {}; it must be an integer scalar\n  Give a C++ integer, or an "
+                   "element: seeds[i].",
+                   what, tensor.type().str()),
        operand.at());
 }
 
@@ -275,7 +282,11 @@ Tensor split(const Operand& key, std::int64_t n) {
   const SourceLocation at = key.at();
   const ops::KeyWords from = ops::words_of("random::split", key);
   if (n < 0)
-    ops::fail("random::split", fmt::format("{} keys; the number must not be negative", n), at);
+    ops::fail(
+        "random::split",
+        fmt::format(
+            "{} keys; the number must not be negative\n  Give how many keys there are to be.", n),
+        at);
   const ops::KeyWords words = ops::random_blocks("random::split", from, {n}, at);
   return stack({words.first, words.second}, 1, at);
 }

@@ -186,11 +186,15 @@ std::vector<Tensor> detail::reduce_leaves(
     std::vector<Tensor> operands, std::vector<Tensor> inits, const std::vector<std::int64_t>& axes,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine, SourceLocation at) {
   if (operands.empty())
-    ops::fail("reduce", "there is nothing to reduce: the operands hold no array", at);
+    ops::fail("reduce",
+              "there is nothing to reduce: the operands hold no array\n  Give an array, or a tree "
+              "of them.",
+              at);
   if (inits.size() != operands.size()) {
     ops::fail("reduce",
-              fmt::format("{} arrays and {} initial values; each array needs one", operands.size(),
-                          inits.size()),
+              fmt::format("{} arrays and {} initial values; each array needs one\n  Give initial "
+                          "values as a tree like that of the arrays.",
+                          operands.size(), inits.size()),
               at);
   }
   std::vector<TensorType> scalars;

@@ -22,9 +22,10 @@ InferredTypes infer_slice(const InferContext& context) {
   const TensorType& x = context.type(0);
   const std::size_t rank = x.shape.size();
   if (slice.starts.size() != rank || slice.limits.size() != rank || slice.strides.size() != rank) {
-    context.fail(fmt::format("{} has {} axes; {} starts, {} limits and {} strides are given",
-                             x.str(), rank, slice.starts.size(), slice.limits.size(),
-                             slice.strides.size()));
+    context.fail(
+        fmt::format("{} has {} axes; {} starts, {} limits and {} strides are given\n  Give one per "
+                    "axis: slice(x, {{0, 1}}, {{2, 3}}) is x[0:2, 1:3].",
+                    x.str(), rank, slice.starts.size(), slice.limits.size(), slice.strides.size()));
   }
   std::vector<std::int64_t> dims;
   for (std::size_t i = 0; i < rank; i++) {
@@ -38,7 +39,8 @@ InferredTypes infer_slice(const InferContext& context) {
     }
     if (stride < 1) {
       context.fail(fmt::format(
-          "the stride {} of axis {} is not positive; use reverse to go backwards", stride, i));
+          "the stride {} of axis {} is not positive\n  To go backwards use reverse.", stride,
+          i));
     }
     dims.push_back(start == limit ? 0 : (limit - start - 1) / stride + 1);
   }

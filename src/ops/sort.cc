@@ -223,7 +223,10 @@ std::vector<Tensor> detail::sort_leaves(std::vector<Tensor> operands, std::int64
                                         const std::function<Tensor(std::span<const Tensor>)>& less,
                                         bool stable, SourceLocation at) {
   if (operands.empty())
-    ops::fail("sort", "there is nothing to sort: the operands hold no array", at);
+    ops::fail(
+        "sort",
+        "there is nothing to sort: the operands hold no array\n  Give an array, or a tree of them.",
+        at);
   std::vector<TensorType> scalars;
   for (const Tensor& operand : operands)
     scalars.insert(scalars.end(), 2, TensorType{ir::checked(operand, "sort", at).dtype(), {}});

@@ -165,6 +165,20 @@ TEST(BatchedGradients, OfScansAndForis) {
   }
 }
 
+// A tape of lanes is one array with a row for each trip, written and read by slices.
+TEST(BatchedGradients, ATapeOfLanesIsWrittenBySlices) {
+  for (const Checkpoint& policy : policies()) {
+    const auto one = [&](Tensor v) { return grown(v, 1.5f, policy, 16); };
+    for (const Function& program :
+         {trace(vmap(grad(one)), f32({5})),
+          trace(grad([&](Tensor v) { return sum(vmap(one)(v)); }), f32({5}))}) {
+      const std::string text = to_hlo_text(program);
+      EXPECT_EQ(text.find(" scatter("), std::string::npos) << text;
+      EXPECT_EQ(text.find(" gather("), std::string::npos) << text;
+    }
+  }
+}
+
 TEST(BatchedGradients, ForwardMode) {
   const testing::LaneFunction f = [](std::span<const Tensor> x) -> std::vector<Tensor> {
     const auto [value, tangent] =

@@ -84,6 +84,56 @@ TEST(BatchedWhile, KeepsACounterThatNoLaneOwns) {
       {3}, {10, 10, 20});
 }
 
+// A lane that is done would go on to read past the table, to overflow, and to write past its end.
+TEST(BatchedWhile, FreezesIndicesAndIntegersToo) {
+  const auto f = [](std::span<const Tensor> x) -> std::vector<Tensor> {
+    const auto [i, n, row] =
+        while_loop([&](Tensor i, Tensor, Tensor) { return i < x[0]; },
+                   [&](Tensor i, Tensor n, Tensor row) {
+                     return std::tuple(i + 1, n * 1'000'003 + x[1][i], update(row, i * 2, n));
+                   },
+                   std::tuple(Tensor(0), Tensor(1), zeros(s32({6}))));
+    return {i, n, row};
+  };
+  const Literal trips = Literal::from<int>(std::vector<int>{3, 0, 9, 1}, {4});
+  const Literal table = Literal::from<int>(std::vector<int>{5, 7, 11}, {3});
+  expect_like_loop(f, {trips, table}, {0, std::nullopt});
+}
+
+TEST(BatchedWhile, NestsInBothOrders) {
+  const auto steps = [](Tensor start, Tensor factor) {
+    return std::get<1>(while_loop([](Tensor v, Tensor) { return v < 100; },
+                                  [&](Tensor v, Tensor n) {
+                                    const Tensor next =
+                                        while_loop([](Tensor u) { return u % 4 != 0; },
+                                                   [](Tensor u) { return u + 1; }, v * factor + 1);
+                                    return std::tuple(next, n + 1);
+                                  },
+                                  std::tuple(start, Tensor(0))));
+  };
+  const std::vector<int> starts{1, 40, 200}, factors{1, 2, 5, 50};
+  std::vector<int> want, turned;
+  const auto plain = [](int v, int factor) {
+    int n = 0;
+    for (; v < 100; n++) {
+      v = v * factor + 1;
+      while (v % 4 != 0) v++;
+    }
+    return n;
+  };
+  for (const int start : starts) {
+    for (const int factor : factors) want.push_back(plain(start, factor));
+  }
+  for (const int factor : factors) {
+    for (const int start : starts) turned.push_back(plain(start, factor));
+  }
+  const auto by_factor = vmap(steps, {.in_axes = {std::nullopt, 0}});
+  const auto by_start = vmap(steps, {.in_axes = {0, std::nullopt}});
+  const Tensor a = constant(starts, {3}), b = constant(factors, {4});
+  expect_values<int>(jit(vmap(by_factor, {.in_axes = {0, std::nullopt}}))(a, b), {3, 4}, want);
+  expect_values<int>(jit(vmap(by_start, {.in_axes = {std::nullopt, 0}}))(a, b), {4, 3}, turned);
+}
+
 TEST(BatchedScan, StaysAScan) {
   const auto f = [](std::span<const Tensor> x) -> std::vector<Tensor> {
     const auto [carry, ys] =

@@ -275,5 +275,31 @@ TEST_F(OpErrors, RandomNumbersAndReports) {
   EXPECT_REFUSED(progress(1.5, 3), "progress: i is f64[]", "progress(i, n)");
 }
 
+TEST_F(OpErrors, RareOnesHaveARemedyToo) {
+  EXPECT_REFUSED(is_nan(i), "never NaN", "rondo::convert(x, DType::kF32)");
+  EXPECT_REFUSED(arange(-1), "-1 elements", "Give 0 or more");
+  EXPECT_REFUSED(eye(-2), "-2 rows", "Give 0 or more");
+  EXPECT_REFUSED(dynamic_slice(x, {0}, {1, 1}), "needs a start for each", "a start per axis");
+  EXPECT_REFUSED(dynamic_slice(x, {0, 0}, {1}), "the part has 1", "a size for each axis");
+  EXPECT_REFUSED(dynamic_slice(x, {i, i}, {1, 1}), "start 0 is s32[3]", "i[0]");
+  EXPECT_REFUSED(take(zeros(f32({0})), i), "no elements to take", "Give an array that has some");
+  EXPECT_REFUSED(pad(x, 0, {1}, {1}), "1 low, 1 high", "one per axis", "pad(x, 0, {1, 0}, {1, 0})");
+  EXPECT_REFUSED(pad(v, 0, {1}, {1}, {-1}), "interior padding", "slice with strides");
+  EXPECT_REFUSED(pad(v, 0, {-2}, {-2}), "would have -1 elements", "Cut less");
+  EXPECT_REFUSED(transpose(x, {0, 0}), "no order of the 2 axes", "named once");
+  EXPECT_REFUSED(slice(x, {0}, {1}), "1 starts", "x[0:2, 1:3]");
+  EXPECT_REFUSED(slice(v, {0}, {2}, {-1}), "stride -1", "use reverse");
+  EXPECT_REFUSED(dot_general(x, x, {.lhs_contracting = {5}, .rhs_contracting = {0}}), "axis 5",
+                 "-1 is the last");
+  EXPECT_REFUSED(dot_general(x, x, {.lhs_contracting = {0}}), "belong together in pairs",
+                 "as many on the right");
+  EXPECT_REFUSED(random::uniform(random::key(0), f32({1}), v, 1), "does not broadcast",
+                 "reshape the bound");
+  EXPECT_REFUSED(random::randint(random::key(0), s32({2}), s, 4), "the bounds are integers",
+                 "random::uniform");
+  EXPECT_REFUSED(random::split(random::key(0), -1), "-1 keys", "how many keys");
+  EXPECT_REFUSED(random::key(i), "integer scalar", "seeds[i]");
+}
+
 }  // namespace
 }  // namespace rondo

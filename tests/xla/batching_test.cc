@@ -81,8 +81,8 @@ TEST_F(XlaBatching, OfScansAndOfLoopsInThem) {
         c, xs);
   };
   check_close(vmap(filter), wave({3}), wave({3, 5}));
-  check_close(vmap(filter, {.in_axes = {std::nullopt, 1}, .out_axes = 1}), Literal::scalar(0.25),
-              wave({5, 3}));
+  check_close(vmap(filter, {.in_axes = {std::nullopt, 1}, .out_axes = {0, 1}}),
+              Literal::scalar(0.25), wave({5, 3}));
   check_close(vmap([](Tensor xs) {
                 return associative_scan([](Tensor a, Tensor b) { return a * b + b; }, xs);
               }),
