@@ -1,7 +1,9 @@
 // A device of a PJRT plugin, and arrays that live on one. <rondo/pjrt.h> says how to get devices.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -39,10 +41,34 @@ class RONDO_API Device {
 
  private:
   friend struct DeviceAccess;
+  friend struct DeviceHash;
   Device(std::shared_ptr<const ClientState> client, std::size_t index)
       : client_(std::move(client)), index_(index) {}
   std::shared_ptr<const ClientState> client_;
   std::size_t index_ = 0;  // among the client's devices
+};
+
+/// Of devices that stand among what a program is found by.
+struct DeviceHash {
+  std::size_t operator()(const Device& device) const noexcept {
+    return std::hash<const void*>()(device.client_.get()) + device.index_;
+  }
+};
+
+/// While it lives, lazy tensors whose values are asked for on its thread are computed on the
+/// device: eval(), item(), printing. Scopes nest; a device that is none means the built-in
+/// executors. Ends on the thread that made it.
+class RONDO_API DeviceScope {
+ public:
+  explicit DeviceScope(Device device);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+  /// The device of the innermost scope of this thread.
+  static const Device& current() noexcept;
+
+ private:
+  Device outer_;
 };
 
 /// A dense array that stays on its device; copies of the handle share it, and the last one releases
@@ -74,6 +100,9 @@ class RONDO_API DeviceArray {
   /// True once the array was given away to a program that may write over it
   /// (CompileOptions::donate); its elements can then no more be read.
   bool donated() const;
+  /// A tensor with this value, which comes to the host only where something there needs it: an op
+  /// that runs on a built-in executor, eval(), item().
+  Tensor tensor() const;
   /// `f32[2,3] on cpu:0`
   std::string str() const;
 

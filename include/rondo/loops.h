@@ -410,10 +410,10 @@ while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& option
   }
 }
 
-/// f(x) for each x of xs along axis 0, stacked: a scan without a carry. With a batch size, each trip
-/// computes so many of them as vmap does, and what is left over comes after the last trip: faster,
-/// for the memory of a batch. Throws TraceError where the lengths of xs differ and for a batch size
-/// below 1.
+/// f(x) for each x of xs along axis 0, stacked: a scan without a carry. With a batch size, each
+/// trip computes so many of them as vmap does, and what is left over comes after the last trip:
+/// faster, for the memory of a batch. Throws TraceError where the lengths of xs differ and for a
+/// batch size below 1.
 template <class Xs, class F>
 [[nodiscard("rondo: map returns the stacked results; use them")]] auto map(
     F&& f, const Xs& xs, const MapOptions& options = {},

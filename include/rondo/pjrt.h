@@ -69,6 +69,17 @@ using OptionValue =
 /// vmm), `preallocate`, `memory_fraction` (above 0, at most 1), `visible_devices`.
 using ClientOptions = std::map<std::string, OptionValue>;
 
+/// What the compiled programs on disk were good for, since this process began. Where the
+/// environment variable RONDO_CACHE_DIR names a folder, programs for devices are kept there for
+/// other processes, by plugin, processor, options and text, up to RONDO_CACHE_BYTES (1 GiB).
+struct DiskCacheStats {
+  std::int64_t hits = 0;
+  std::int64_t misses = 0;
+  /// Files that could not be written, and those that the plugin did not take.
+  std::int64_t failures = 0;
+};
+RONDO_API DiskCacheStats disk_cache();
+
 /// A plugin at work. Copies are the same client. Devices, arrays and programs keep it alive; what
 /// belongs to one client cannot be used with another. A child process cannot use the client of its
 /// parent: there everything throws.

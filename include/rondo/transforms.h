@@ -29,6 +29,7 @@ struct JitOptions {
   /// outside than those that its program was made with. For debugging: it costs a trace a call.
   bool check_captures = false;
   /// compile.device, in short: the device of a PJRT plugin (rondo/pjrt.h) that runs the programs.
+  /// Their results stay there, and come to the host where something there needs them.
   pjrt::Device device = {};
   /// compile.mesh, in short: the devices that run the programs together.
   std::optional<Mesh> mesh = std::nullopt;

@@ -26,10 +26,15 @@ namespace {
 constexpr std::int64_t kKeptBytes = std::int64_t{64} << 20;
 constexpr std::int64_t kKeptShare = 4;
 
-bool is_known(const Tensor& tensor) { return known_value(tensor) != nullptr; }
+bool is_known(const Tensor& tensor) {
+  const Node* node = tensor.node();
+  return is_lazy(node) ? node->cell->evaluated() : is_constant(node);
+}
 
 /// Of the value that is there: a tape has more rows than its node declares.
-const TensorType& leaf_type(const Tensor& leaf) { return known_value(leaf)->type(); }
+const TensorType& leaf_type(const Tensor& leaf) {
+  return device_value(leaf) ? leaf.type() : known_value(leaf)->type();
+}
 
 std::int64_t bytes_of(const Node* node) {
   std::int64_t bytes = 0;
@@ -127,7 +132,13 @@ struct LazyExecutable {
   bool ready = false;
   Executable executable;
 };
-using LazyCache = BoundedCache<Structure, LazyExecutable>;
+struct LazyKey {
+  Structure structure;
+  pjrt::Device device;
+  bool operator==(const LazyKey&) const = default;
+  std::size_t hash() const { return structure.hash() + pjrt::DeviceHash()(device); }
+};
+using LazyCache = BoundedCache<LazyKey, LazyExecutable>;
 
 LazyCache& lazy_cache() {
   // Never destroyed: tensors of static storage may be evaluated late.
@@ -136,17 +147,31 @@ LazyCache& lazy_cache() {
 }
 
 Executable executable_of(const LazyGraph& graph) {
-  Structure key = structure_of(graph.program, graph.types, graph.outputs);
-  const std::int64_t key_bytes = key.bytes();
+  LazyKey key{structure_of(graph.program, graph.types, graph.outputs),
+              pjrt::DeviceScope::current()};
+  const std::int64_t key_bytes = key.structure.bytes();
   const auto slot = lazy_cache().slot(std::move(key), key_bytes);
   LazyExecutable& found = slot->value;
   std::lock_guard lock(found.mutex);
   if (!found.ready) {  // stays so if it cannot be compiled: the next evaluation says why again
-    found.executable = compile(graph.function());
+    found.executable = compile(graph.function(), {.device = pjrt::DeviceScope::current()});
     found.ready = true;
     lazy_cache().set_bytes(slot, key_bytes + found.executable.bytes());
   }
   return found.executable;
+}
+
+std::vector<Literal> run_on(const Executable& executable, std::span<const Tensor> values) {
+  std::vector<Literal> results;
+  if (executable.device()) {
+    const auto arrays = arrays_on(executable.device(), values);
+    for (const pjrt::DeviceArray& result : executable.run_on_device(arrays))
+      results.push_back(result.to_literal());
+    return results;
+  }
+  std::vector<Literal> leaves;
+  for (const Tensor& value : values) leaves.push_back(*known_value(value));
+  return executable.run(leaves);
 }
 
 [[noreturn]] void refuse_parameter(const Node* parameter, const std::string& user,
@@ -187,9 +212,7 @@ std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at
   if (!std::all_of(tensors.begin(), tensors.end(), is_known)) {
     const LazyGraph graph(tensors);
     const Executable executable = executable_of(graph);
-    std::vector<Literal> leaves;
-    for (const Tensor& value : graph.program.values) leaves.push_back(*known_value(value));
-    std::vector<Literal> results = executable.run(leaves);
+    std::vector<Literal> results = run_on(executable, graph.program.values);
     auto next = std::make_move_iterator(results.begin());
     for (const Tensor& tensor : graph.kept) {
       const auto end = next + static_cast<std::ptrdiff_t>(tensor.node()->types.size());

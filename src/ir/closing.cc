@@ -64,7 +64,7 @@ LazyProgram LazyProgram::from(std::span<const Tensor> results, bool constants_ar
   const auto visit = [&](const Tensor& tensor) {
     const Node* node = tensor.node();
     const bool is_value =
-        is_lazy(node) ? node->cell->values() != nullptr : constants_are_values && is_constant(node);
+        is_lazy(node) ? node->cell->evaluated() : constants_are_values && is_constant(node);
     if (is_value) {
       if (values.insert(tensor).second) program.values.push_back(tensor);
       return;

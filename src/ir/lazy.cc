@@ -23,6 +23,7 @@ const OpDef LazyCell::kOp{.name = "lazy", .arity = 0, .kind = OpKind::kLazy};
 
 LazyCell::LazyCell(Tensor definition)
     : op_(*definition.node()->op), definition_(std::move(definition)) {}
+LazyCell::LazyCell(pjrt::DeviceArray array) : op_(kOp), array_(std::move(array)) {}
 LazyCell::~LazyCell() { delete values_.load(std::memory_order_acquire); }
 
 Tensor LazyCell::definition() const {
@@ -30,13 +31,42 @@ Tensor LazyCell::definition() const {
   return definition_;
 }
 
-void LazyCell::set_values(std::vector<Literal> values) {
+const std::vector<Literal>* LazyCell::fetched() const {
+  set_values({array_.to_literal()});
+  return values_.load(std::memory_order_acquire);
+}
+
+void LazyCell::set_values(std::vector<Literal> values) const {
   auto owned = std::make_unique<const std::vector<Literal>>(std::move(values));
   Tensor dropped;  // after the lock: that may destroy much
   std::lock_guard lock(mutex_);
   if (values_.load(std::memory_order_relaxed)) return;
   values_.store(owned.release(), std::memory_order_release);
   std::swap(dropped, definition_);
+}
+
+Tensor make_device_value(pjrt::DeviceArray array, SourceLocation at) {
+  ResultTypes types{array.type()};
+  return Tensor::of(new Node(LazyCell::kOp, {}, {}, std::move(types), {}, at,
+                             std::make_unique<LazyCell>(std::move(array))));
+}
+
+const pjrt::DeviceArray* device_value(const Tensor& tensor) noexcept {
+  const Node* node = tensor.node();
+  return node && node->cell && node->cell->array() ? &node->cell->array() : nullptr;
+}
+
+std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device,
+                                         std::span<const Tensor> tensors) {
+  std::vector<pjrt::DeviceArray> arrays;
+  arrays.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) {
+    if (const pjrt::DeviceArray* array = device_value(tensor))
+      arrays.push_back(array->copy_to(device));
+    else
+      arrays.emplace_back(*known_value(tensor), device);
+  }
+  return arrays;
 }
 
 bool eager_active() noexcept {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/node.h"
+#include "rondo/device.h"
 
 namespace rondo::ir {
 
@@ -22,26 +23,48 @@ class LazyCell {
   static const OpDef kOp;
 
   explicit LazyCell(Tensor definition);
+  /// Of a value that is there already, on a device.
+  explicit LazyCell(pjrt::DeviceArray array);
   LazyCell(const LazyCell&) = delete;
   LazyCell& operator=(const LazyCell&) = delete;
   ~LazyCell();
 
   const OpDef& op() const noexcept { return op_; }
-  /// One for each result of the definition; null before evaluation. They stay as long as the cell.
-  const std::vector<Literal>* values() const noexcept {
-    return values_.load(std::memory_order_acquire);
+  /// Whether it has its values, on the host or on a device.
+  bool evaluated() const noexcept {
+    return array_ || values_.load(std::memory_order_acquire) != nullptr;
   }
+  /// One for each result of the definition; null before evaluation. They stay as long as the cell.
+  /// Brings a value that is on a device to the host; throws ExecutionError where the program that
+  /// computes it there has failed.
+  const std::vector<Literal>* values() const {
+    const auto* values = values_.load(std::memory_order_acquire);
+    return values || !array_ ? values : fetched();
+  }
+  /// Where the value is on a device; else an array that holds nothing.
+  const pjrt::DeviceArray& array() const noexcept { return array_; }
   /// The node that computes the values; empty once they are there.
   Tensor definition() const;
   /// Lets go of the definition. Does nothing if another thread was faster.
-  void set_values(std::vector<Literal> values);
+  void set_values(std::vector<Literal> values) const;
 
  private:
+  const std::vector<Literal>* fetched() const;
+
   const OpDef& op_;
+  const pjrt::DeviceArray array_;
   mutable std::mutex mutex_;
-  Tensor definition_;
-  std::atomic<const std::vector<Literal>*> values_{nullptr};
+  mutable Tensor definition_;
+  mutable std::atomic<const std::vector<Literal>*> values_{nullptr};
 };
+
+/// A tensor whose value is on a device.
+Tensor make_device_value(pjrt::DeviceArray array, SourceLocation at = {});
+/// The array of such a tensor; null for any other.
+const pjrt::DeviceArray* device_value(const Tensor& tensor) noexcept;
+/// The values of tensors that have them, on a device: those that are not there are copied to it.
+std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device,
+                                         std::span<const Tensor> tensors);
 
 /// True while an EagerScope of this thread is in force (none is inside a transform's own trace).
 bool eager_active() noexcept;

@@ -191,7 +191,7 @@ const Literal* constant_value(const Tensor& tensor) noexcept {
   return node && is_constant(node) ? &node->attrs<ConstantAttributes>().value : nullptr;
 }
 
-const Literal* known_value(const Tensor& tensor) noexcept {
+const Literal* known_value(const Tensor& tensor) {
   const Node* node = tensor.node();
   if (!node || !node->cell) return constant_value(tensor);
   const auto* values = node->cell->values();

@@ -133,8 +133,9 @@ Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at);
 /// The value of a constant; else null. What a program is may depend on it.
 const Literal* constant_value(const Tensor& tensor) noexcept;
 /// The value if it is there already: of a constant or an evaluated lazy tensor; else null. For
-/// evaluation: what a program is does not depend on what was evaluated.
-const Literal* known_value(const Tensor& tensor) noexcept;
+/// evaluation: what a program is does not depend on what was evaluated. Brings a value that is on a
+/// device to the host, and throws ExecutionError where that fails.
+const Literal* known_value(const Tensor& tensor);
 
 // Parameters. The token tells whether the trace that a parameter belongs to is still going on.
 struct RegionToken {

@@ -130,8 +130,17 @@ DeviceArray::DeviceArray(const Literal& literal, const Device& device) {
   *this = upload(literal, client, DeviceAccess::index(device));
 }
 
-DeviceArray::DeviceArray(const Tensor& tensor, const Device& device)
-    : DeviceArray(value_of(tensor), device) {}
+DeviceArray::DeviceArray(const Tensor& tensor, const Device& device) {
+  if (const DeviceArray* array = ir::device_value(tensor))
+    *this = array->copy_to(device);
+  else
+    *this = DeviceArray(value_of(tensor), device);
+}
+
+Tensor DeviceArray::tensor() const {
+  held(state_, "pjrt::DeviceArray::tensor");
+  return ir::make_device_value(*this);
+}
 
 const TensorType& DeviceArray::type() const { return held(state_, "pjrt::DeviceArray::type").type; }
 

@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "ir/layout.h"
 #include "ir/region_walk.h"
+#include "pjrt/disk_cache.h"
 #include "pjrt/message.h"
 #include "pjrt/program.h"
 #include "pjrt/program_text.h"
@@ -51,7 +52,7 @@ class OnDevice final : public ir::Prepared {
     program.results = function.results();
     program.donated = donated_parameters(function, options.donate);
     try {
-      program_ = std::make_unique<Program>(with_donors(text_, program.donated), std::move(program));
+      program_ = cached_program(with_donors(text_, program.donated), program);
     } catch (const PluginError& error) {
       throw located(error, function);
     }

@@ -217,4 +217,18 @@ std::string Device::str() const {
                  : "no device";
 }
 
+namespace {
+
+Device& innermost_device() noexcept {
+  thread_local Device device;
+  return device;
+}
+
+}  // namespace
+
+DeviceScope::DeviceScope(Device device)
+    : outer_(std::exchange(innermost_device(), std::move(device))) {}
+DeviceScope::~DeviceScope() { innermost_device() = std::move(outer_); }
+const Device& DeviceScope::current() noexcept { return innermost_device(); }
+
 }  // namespace rondo::pjrt

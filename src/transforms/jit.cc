@@ -59,6 +59,23 @@ std::vector<Literal> values_of(std::span<const Tensor> arguments, SourceLocation
   return values;
 }
 
+/// The tensors, with values: those without are evaluated together.
+std::vector<Tensor> evaluated(std::span<const Tensor> arguments, SourceLocation at) {
+  std::vector<Tensor> tensors(arguments.begin(), arguments.end());
+  std::vector<Tensor> missing;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < tensors.size(); i++) {
+    if (ir::device_value(tensors[i]) || ir::known_value(tensors[i])) continue;
+    missing.push_back(tensors[i]);
+    places.push_back(i);
+  }
+  if (missing.empty()) return tensors;
+  std::vector<Literal> values = ir::evaluate(missing, at, "jit");
+  for (std::size_t i = 0; i < values.size(); i++)
+    tensors[places[i]] = ir::make_constant(std::move(values[i]));
+  return tensors;
+}
+
 }  // namespace
 
 struct JitCache::Impl {
@@ -133,6 +150,12 @@ JitCache::Run JitCache::run(const Call& call) {
   std::optional<RunOptions> both;
   if (call.run) both = merged(impl_->options.run, *call.run);
   const RunOptions& options = both ? *both : impl_->options.run;
+  if (const pjrt::Device& device = entry.executable.device()) {
+    const auto arguments = ir::arrays_on(device, evaluated(call.arguments, call.at));
+    for (pjrt::DeviceArray& result : entry.executable.run_on_device(arguments, options))
+      run.results.push_back(ir::make_device_value(std::move(result), call.at));
+    return run;
+  }
   for (Literal& result : entry.executable.run(values_of(call.arguments, call.at), options))
     run.results.push_back(ir::make_constant(std::move(result)));
   return run;

@@ -1,8 +1,8 @@
 // A vector has no size that the type tells.
 // EXPECT: what has no fixed size \(std::vector
-#include <vector>
-
 #include <rondo/rondo.h>
+
+#include <vector>
 
 auto f = [](rondo::Tensor x) { return rondo::sum(x); };
 #ifdef CONTROL

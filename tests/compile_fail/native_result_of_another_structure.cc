@@ -1,8 +1,8 @@
 // What is returned has the structure of the signature's result.
 // EXPECT: what the function returns has another structure than the result of the signature
-#include <tuple>
-
 #include <rondo/rondo.h>
+
+#include <tuple>
 
 #ifdef CONTROL
 auto f = [](rondo::Tensor x) { return std::tuple(x, x); };

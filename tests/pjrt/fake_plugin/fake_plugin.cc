@@ -35,14 +35,14 @@ struct FakeBuffer {
 };
 /// A program's text says what it gives: its arguments.
 struct FakeProgram {
+  int device = 0;
   std::vector<std::int32_t> types;
   std::vector<std::int64_t> dimensions;
   std::vector<std::size_t> ranks;
 };
 
 FakeDevice devices[3] = {{0}, {1}, {2}};
-FakeDevice* device_list[2] = {&devices[0], &devices[1]};
-FakeDevice* other_devices[1] = {&devices[2]};
+FakeDevice* device_list[3] = {&devices[0], &devices[1], &devices[2]};
 
 std::int64_t& counted(std::int64_t& count, int step) {
   __atomic_add_fetch(&count, step, __ATOMIC_RELAXED);
@@ -79,8 +79,9 @@ void destroy(void* object, std::int64_t& count) {
 }
 
 /// `tensor<2x3xf32>` and the like among the parameters of main.
-FakeProgram parse(const std::string& text) {
+FakeProgram parse(const std::string& text, int device) {
   FakeProgram program;
+  program.device = device;
   const std::size_t end = text.find("->", text.find("@main("));
   for (std::size_t at = text.find("tensor<"); at < end; at = text.find("tensor<", at + 1)) {
     std::string inside = text.substr(at + 7, text.find('>', at) - at - 7);
@@ -168,8 +169,11 @@ api::Error* compile(api::ClientCompile* args) {
   return guarded(args, [&] {
     counted(state.compiled, 1);
     counted(state.loaded, 1);
+    // The device assignment: field 3, two bytes long, of field 1.
+    const std::string options(args->options, args->options_size);
+    const int device = options.at(options.find("\x1a\x02\x08") + 3);
     args->executable = reinterpret_cast<api::LoadedExecutable*>(
-        new FakeProgram(parse(std::string(args->program->code, args->program->code_size))));
+        new FakeProgram(parse(std::string(args->program->code, args->program->code_size), device)));
   });
 }
 api::Error* from_host(api::BufferFromHostBuffer* args) {
@@ -221,8 +225,9 @@ api::Error* output_dimensions(api::ExecutableOutputDimensions* args) {
 }
 api::Error* loaded_devices(api::LoadedExecutableAddressableDevices* args) {
   return guarded(args, [&] {
+    const int device = reinterpret_cast<FakeProgram*>(args->executable)->device;
     args->devices =
-        reinterpret_cast<api::Device* const*>(state.other_device ? other_devices : device_list);
+        reinterpret_cast<api::Device* const*>(device_list + (state.other_device ? 2 : device));
     args->count = 1;
   });
 }
@@ -279,7 +284,7 @@ void delete_string(void* text) {
 api::Error* serialize(api::ExecutableSerialize* args) {
   return guarded(args, [&] {
     const auto* program = reinterpret_cast<FakeProgram*>(args->executable);
-    auto* text = new std::string("fake:@main(");
+    auto* text = new std::string("fake:" + std::to_string(program->device) + "@main(");
     std::size_t next = 0;
     for (std::size_t i = 0; i < program->types.size(); i++) {
       *text += "tensor<";
@@ -301,7 +306,8 @@ api::Error* deserialize(api::ExecutableDeserializeAndLoad* args) {
   return guarded(args, [&] {
     counted(state.deserialized, 1);
     counted(state.loaded, 1);
-    args->executable = reinterpret_cast<api::LoadedExecutable*>(new FakeProgram(parse(bytes)));
+    args->executable = reinterpret_cast<api::LoadedExecutable*>(
+        new FakeProgram(parse(bytes, std::stoi(bytes.substr(5)))));
   });
 }
 
