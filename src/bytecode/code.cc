@@ -238,32 +238,38 @@ class Decoder {
         close_loop();
         break;
       case Opcode::kIf:
-        open_.push_back({here(), here()});
-        emit({Control::jump_unless, 0, place(program_.ifs[op.bits].predicate), 0, 0, 0});
+      case Opcode::kElse:
+      case Opcode::kEndIf:
+        branch(
+            op, [this](Value value) { return place(value); },
+            [this](std::vector<Move> moves) { emit_moves(std::move(moves)); });
         break;
-      case Opcode::kElse: {
-        std::vector<Move> moves;
-        for (const auto& result : program_.ifs[op.bits].results)
-          moves.push_back({place(result.result), place(result.then)});
-        emit_moves(std::move(moves));
-        Open& branch = open_.back();
-        code_.code_[branch.exit].bits = here() + 1;
-        branch.exit = here();
-        emit({Control::jump});
-        break;
-      }
-      case Opcode::kEndIf: {
-        std::vector<Move> moves;
-        for (const auto& result : program_.ifs[op.bits].results)
-          moves.push_back({place(result.result), place(result.otherwise)});
-        emit_moves(std::move(moves));
-        code_.code_[open_.back().exit].bits = here();
-        open_.pop_back();
-        break;
-      }
       default:
         throw InternalError("an op of lanes outside lanes");
     }
+  }
+
+  /// An if of scalars or of lanes that all go the same way: `place_of` says where a value stands.
+  template <class PlaceOf, class EmitMoves>
+  void branch(const Op& op, PlaceOf place_of, EmitMoves emit_all) {
+    const lower::If& choice = program_.ifs[op.bits];
+    if (op.code == Opcode::kIf) {
+      open_.push_back({here(), here()});
+      emit({Control::jump_unless, 0, place(choice.predicate), 0, 0, 0});
+      return;
+    }
+    const bool is_else = op.code == Opcode::kElse;
+    std::vector<Move> moves;
+    for (const auto& result : choice.results)
+      moves.push_back(
+          {place_of(result.result), place_of(is_else ? result.then : result.otherwise)});
+    emit_all(std::move(moves));
+    code_.code_[open_.back().exit].bits = here() + (is_else ? 1 : 0);
+    open_.back().exit = here();
+    if (is_else)
+      emit({Control::jump});
+    else
+      open_.pop_back();
   }
 
   void begin_counting(std::uint32_t loop) {
@@ -520,29 +526,12 @@ class Decoder {
         break;
       }
       case Opcode::kIf:
-        open_.push_back({here(), here()});
-        emit({Control::jump_unless, 0, place(program_.ifs[op.bits].predicate), 0, 0, 0});
+      case Opcode::kElse:
+      case Opcode::kEndIf:
+        branch(
+            op, [this](Value value) { return block(value); },
+            [this](std::vector<Move> moves) { block_moves(std::move(moves)); });
         break;
-      case Opcode::kElse: {
-        std::vector<Move> moves;
-        for (const auto& result : program_.ifs[op.bits].results)
-          moves.push_back({block(result.result), block(result.then)});
-        block_moves(std::move(moves));
-        Open& branch = open_.back();
-        code_.code_[branch.exit].bits = here() + 1;
-        branch.exit = here();
-        emit({Control::jump});
-        break;
-      }
-      case Opcode::kEndIf: {
-        std::vector<Move> moves;
-        for (const auto& result : program_.ifs[op.bits].results)
-          moves.push_back({block(result.result), block(result.otherwise)});
-        block_moves(std::move(moves));
-        code_.code_[open_.back().exit].bits = here();
-        open_.pop_back();
-        break;
-      }
       default:
         throw InternalError("lanes in lanes");
     }
