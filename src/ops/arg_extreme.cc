@@ -60,12 +60,17 @@ bool beats(T x, T best) {
 
 template <bool greatest, class T>
 void arg_extremes(const T* x, std::int32_t* out, std::int64_t outer, std::int64_t count,
-                  std::int64_t inner) {
+                  std::int64_t inner, ir::Poller& poller) {
+  constexpr std::int64_t kBlock = ir::Poller::kBlock;
   if (inner == 1) {
     for (std::int64_t o = 0; o < outer; o++, x += count) {
       std::int64_t best = 0;
-      for (std::int64_t i = 1; i < count; i++) {
-        if (beats<greatest>(x[i], x[best])) best = i;
+      for (std::int64_t i = 1; i < count;) {
+        const std::int64_t end = std::min(count, i + kBlock);
+        poller.did(end - i);
+        for (; i < end; i++) {
+          if (beats<greatest>(x[i], x[best])) best = i;
+        }
       }
       out[o] = static_cast<std::int32_t>(best);
     }
@@ -83,6 +88,7 @@ void arg_extremes(const T* x, std::int32_t* out, std::int64_t outer, std::int64_
         champion = row[j];
         out[j] = static_cast<std::int32_t>(i);
       }
+      poller.did(inner);
     }
   }
 }
@@ -97,13 +103,16 @@ void arg_extreme_kernel(const ir::KernelRun& run) {
   }
   const std::int64_t count = x.shape[attributes.axis];
   if (outer * inner == 0) return;
+  ir::Poller poller(run.host);
   for_dtype(x.dtype, [&]<class T>() {
     if constexpr (kIsComplex<T>) {
       throw InternalError("argmax of complex numbers");
     } else if (attributes.greatest) {
-      arg_extremes<true>(run.operand<T>(0), run.result<std::int32_t>(), outer, count, inner);
+      arg_extremes<true>(run.operand<T>(0), run.result<std::int32_t>(), outer, count, inner,
+                         poller);
     } else {
-      arg_extremes<false>(run.operand<T>(0), run.result<std::int32_t>(), outer, count, inner);
+      arg_extremes<false>(run.operand<T>(0), run.result<std::int32_t>(), outer, count, inner,
+                          poller);
     }
   });
 }

@@ -35,24 +35,53 @@ Box::Box(std::span<const std::int64_t> sizes, std::span<const std::int64_t> to_s
   if (axes_.empty()) axes_.push_back({1, width, width});
 }
 
-void Box::copy(std::byte* to, const std::byte* from) const {
+void copy_in_blocks(std::byte* to, const std::byte* from, std::int64_t bytes, ir::Poller& poller) {
+  constexpr std::int64_t kBlock = 8 * ir::Poller::kBlock;
+  while (bytes > kBlock) {
+    copy_bytes(to, from, kBlock);
+    poller.did(kBlock / 8);
+    to += kBlock;
+    from += kBlock;
+    bytes -= kBlock;
+  }
+  copy_bytes(to, from, bytes);
+  poller.did(bytes / 8 + 1);
+}
+
+namespace {
+
+/// A run of elements of type U, with strides in elements.
+template <class U>
+void copy_run(U* to, const U* from, std::int64_t count, std::int64_t to_stride,
+              std::int64_t from_stride) {
+  if (from_stride == 0 && to_stride == 1) {
+    std::fill(to, to + count, *from);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; i++) to[i * to_stride] = from[i * from_stride];
+}
+
+}  // namespace
+
+void Box::copy(std::byte* to, const std::byte* from, ir::Poller& poller) const {
   if (axes_.back().to == width_ && axes_.back().from == width_) {
     for_each_run([&](std::int64_t t, std::int64_t f, std::int64_t count, std::int64_t,
-                     std::int64_t) { copy_bytes(to + t, from + f, count * width_); });
+                     std::int64_t) { copy_in_blocks(to + t, from + f, count * width_, poller); });
     return;
   }
   for_width(width_, [&]<class U>() {
     for_each_run([&](std::int64_t t, std::int64_t f, std::int64_t count, std::int64_t to_stride,
                      std::int64_t from_stride) {
-      U* first = reinterpret_cast<U*>(to + t);
+      U* target = reinterpret_cast<U*>(to + t);
       const U* source = reinterpret_cast<const U*>(from + f);
-      if (from_stride == 0 && to_stride == static_cast<std::int64_t>(sizeof(U))) {
-        std::fill(first, first + count, *source);
-        return;
-      }
       to_stride /= static_cast<std::int64_t>(sizeof(U));
       from_stride /= static_cast<std::int64_t>(sizeof(U));
-      for (std::int64_t i = 0; i < count; i++) first[i * to_stride] = source[i * from_stride];
+      constexpr std::int64_t kBlock = ir::Poller::kBlock;
+      for (std::int64_t at = 0; at < count; at += kBlock) {
+        const std::int64_t some = std::min(count - at, kBlock);
+        copy_run(target + at * to_stride, source + at * from_stride, some, to_stride, from_stride);
+        poller.did(some);
+      }
     });
   });
 }

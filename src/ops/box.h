@@ -8,6 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/memory.h"
+#include "ir/kernel.h"
 #include "rondo/shape.h"
 
 namespace rondo::ops {
@@ -27,7 +28,7 @@ class Box {
       std::span<const std::int64_t> from_strides, std::int64_t width);
 
   /// Copies the box; the pointers are those of its first element. The arrays do not overlap.
-  void copy(std::byte* to, const std::byte* from) const;
+  void copy(std::byte* to, const std::byte* from, ir::Poller& poller) const;
 
   /// Calls run(to, from, count, to_stride, from_stride) for each run along the innermost axis, in
   /// row-major order. `to` and `from` are the offsets of its first element from that of the box,
@@ -69,5 +70,8 @@ class Box {
   std::int64_t width_;
   bool empty_ = false;
 };
+
+/// copy_bytes for arrays of any size.
+void copy_in_blocks(std::byte* to, const std::byte* from, std::int64_t bytes, ir::Poller& poller);
 
 }  // namespace rondo::ops

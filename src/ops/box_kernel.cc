@@ -12,8 +12,9 @@ namespace {
 class BoxKernel final : public ir::Kernel {
  public:
   BoxKernel(Box box, std::int64_t from) : box_(std::move(box)), from_(from) {}
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host&) const override {
-    box_.copy(results[0], operands[0] + from_);
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    ir::Poller poller(host);
+    box_.copy(results[0], operands[0] + from_, poller);
   }
 
  private:
@@ -27,8 +28,9 @@ class FillKernel final : public ir::Kernel {
       : operand_(operand),
         width_(byte_width(node.type().dtype)),
         elements_(node.type().elements()) {}
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host&) const override {
-    fill(results[0], operands[operand_], width_, elements_);
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    ir::Poller poller(host);
+    fill(results[0], operands[operand_], width_, elements_, poller);
   }
 
  private:
@@ -46,9 +48,16 @@ std::unique_ptr<ir::Kernel> prepare_fill(const ir::Node& node, std::size_t opera
   return std::make_unique<FillKernel>(node, operand);
 }
 
-void fill(std::byte* to, const std::byte* value, std::int64_t width, std::int64_t count) {
+void fill(std::byte* to, const std::byte* value, std::int64_t width, std::int64_t count,
+          ir::Poller& poller) {
   for_width(width, [&]<class U>() {
-    std::fill_n(reinterpret_cast<U*>(to), count, *reinterpret_cast<const U*>(value));
+    U* next = reinterpret_cast<U*>(to);
+    for (std::int64_t left = count; left > 0;) {
+      const std::int64_t some = std::min(left, ir::Poller::kBlock);
+      next = std::fill_n(next, some, *reinterpret_cast<const U*>(value));
+      left -= some;
+      poller.did(some);
+    }
   });
 }
 

@@ -15,6 +15,7 @@ std::unique_ptr<ir::Kernel> prepare_box(Box box, std::int64_t from);
 /// Writes one value, operand `operand`, to all elements of the result.
 std::unique_ptr<ir::Kernel> prepare_fill(const ir::Node& node, std::size_t operand);
 /// `count` times the value of `width` bytes.
-void fill(std::byte* to, const std::byte* value, std::int64_t width, std::int64_t count);
+void fill(std::byte* to, const std::byte* value, std::int64_t width, std::int64_t count,
+          ir::Poller& poller);
 
 }  // namespace rondo::ops

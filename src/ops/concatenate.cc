@@ -60,11 +60,12 @@ void concatenate_kernel(const ir::KernelRun& run) {
   for (std::int64_t i = axis + 1; i < type.rank(); i++) inner *= type.shape[i];
   const std::int64_t stride = inner * type.shape[axis];
   std::byte* to = run.results[0];
+  ir::Poller poller(run.host);
   for (std::size_t part = 0; part < run.operands.size(); part++) {
     const std::int64_t block = inner * run.node.operand_type(part).shape[axis];
     if (block == 0) continue;
     for (std::int64_t i = 0; i < outer; i++)
-      copy_bytes(to + i * stride, run.operands[part] + i * block, block);
+      copy_in_blocks(to + i * stride, run.operands[part] + i * block, block, poller);
     to += block;
   }
 }

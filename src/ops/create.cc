@@ -47,12 +47,14 @@ void iota_kernel(const ir::KernelRun& run) {
     inner *= type.shape[i];
   }
   const std::int64_t size = type.shape[axis];
+  ir::Poller poller(run.host);
   for_dtype(type.dtype, [&]<class T>() {
     T* to = run.result<T>();
     const T* end = to + type.elements();
     while (to != end) {
       for (std::int64_t i = 0; i < size; i++, to += inner) {
         std::fill(to, to + inner, iota_value<T>(i));
+        poller.did(inner);
       }
     }
   });

@@ -304,11 +304,12 @@ class DotKernel final : public ir::Kernel {
     if (empty_) return;
     Literal copies[2];
     const std::byte* places[2];
+    ir::Poller poller(host);
     for (std::size_t i = 0; i < 2; i++) {
       places[i] = operands[i];
       if (!packings_[i].copy) continue;
       copies[i] = Literal::uninitialized(types_[i]);
-      packings_[i].copy->copy(copies[i].mutable_bytes(), operands[i]);
+      packings_[i].copy->copy(copies[i].mutable_bytes(), operands[i], poller);
       places[i] = copies[i].bytes();
     }
     loop_(places[0], packings_[0].swapped, places[1], packings_[1].swapped, sizes_, results[0],

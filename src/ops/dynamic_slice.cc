@@ -128,13 +128,14 @@ class DynamicSliceKernel final : public ir::Kernel {
       : part_(node, node.operand_type(0), node.attrs<DynamicSliceAttributes>().sizes, 1),
         box_(node.type().shape.dims(), dense_strides(node.type().shape),
              dense_strides(node.operand_type(0).shape), byte_width(node.type().dtype)) {}
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host&) const override {
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
     if (part_.empty()) return;
     const std::byte* from = operands[0] + part_.offset(operands);
+    ir::Poller poller(host);
     if (part_.contiguous())
-      copy_bytes(results[0], from, part_.bytes());
+      copy_in_blocks(results[0], from, part_.bytes(), poller);
     else
-      box_.copy(results[0], from);
+      box_.copy(results[0], from, poller);
   }
 
  private:
@@ -152,19 +153,20 @@ class DynamicUpdateSliceKernel final : public ir::Kernel {
              dense_strides(node.operand_type(1).shape), byte_width(node.type().dtype)),
         bytes_(node.type().bytes()),
         whole_(node.operand_type(1) == node.type()) {}
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host&) const override {
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    ir::Poller poller(host);
     if (whole_) {
-      if (results[0] != operands[1]) copy_bytes(results[0], operands[1], bytes_);
+      if (results[0] != operands[1]) copy_in_blocks(results[0], operands[1], bytes_, poller);
       return;
     }
     const std::int64_t offset = part_.offset(operands);
-    if (results[0] != operands[0]) copy_bytes(results[0], operands[0], bytes_);
+    if (results[0] != operands[0]) copy_in_blocks(results[0], operands[0], bytes_, poller);
     if (part_.empty()) return;
     std::byte* to = results[0] + offset;
     if (part_.contiguous())
-      copy_bytes(to, operands[1], part_.bytes());
+      copy_in_blocks(to, operands[1], part_.bytes(), poller);
     else
-      box_.copy(to, operands[1]);
+      box_.copy(to, operands[1], poller);
   }
   std::uint64_t overwrites(std::size_t) const override { return whole_ ? 2 : 1; }
 

@@ -101,7 +101,7 @@ class GatherKernel final : public ir::Kernel {
     }
     ir::Poller poller(host);
     walk_.for_each(operands[1], true, [&](std::int64_t from, std::int64_t at) {
-      window_.copy(results[0] + at * width_, operands[0] + from * width_);
+      window_.copy(results[0] + at * width_, operands[0] + from * width_, poller);
       poller.did(8);
     });
   }

@@ -71,9 +71,10 @@ class PadKernel final : public ir::Kernel {
         to_(to * width_),
         from_(from * width_),
         box_(std::move(box)) {}
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host&) const override {
-    fill(results[0], operands[1], width_, elements_);
-    box_.copy(results[0] + to_, operands[0] + from_);
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    ir::Poller poller(host);
+    fill(results[0], operands[1], width_, elements_, poller);
+    box_.copy(results[0] + to_, operands[0] + from_, poller);
   }
 
  private:

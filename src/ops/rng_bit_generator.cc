@@ -41,11 +41,16 @@ std::size_t halved_axis(const std::vector<std::int64_t>& dims) {
   return static_cast<std::size_t>(std::max_element(dims.begin(), dims.end()) - dims.begin());
 }
 
+/// A block of random bits, in additions.
+constexpr std::int64_t kBlockWork = 16;
+
 /// Returns the new counter.
 template <class T>
-std::uint64_t threefry_bits(std::uint64_t key, std::uint64_t counter, const Shape& shape, T* out) {
+std::uint64_t threefry_bits(std::uint64_t key, std::uint64_t counter, const Shape& shape, T* out,
+                            ir::Poller& poller) {
   const std::int64_t n = shape.elements();
   auto block = [&](std::int64_t i) {
+    poller.did(kBlockWork);
     const std::uint64_t number = counter + static_cast<std::uint64_t>(i);
     std::array<std::uint32_t, 2> words{low_word(number), high_word(number)};
     threefry2x32(low_word(key), high_word(key), words[0], words[1]);
@@ -84,9 +89,11 @@ std::uint64_t threefry_bits(std::uint64_t key, std::uint64_t counter, const Shap
 
 /// Draws n elements; the counter (low, high) grows by the number of blocks.
 template <class T>
-void philox_bits(std::uint64_t key, std::array<std::uint64_t, 2>& counter, std::int64_t n, T* out) {
+void philox_bits(std::uint64_t key, std::array<std::uint64_t, 2>& counter, std::int64_t n, T* out,
+                 ir::Poller& poller) {
   constexpr std::int64_t kPerBlock = sizeof(T) == 8 ? 2 : 4;
   for (std::int64_t at = 0; at < n; at += kPerBlock) {
+    poller.did(kBlockWork);
     const auto words = philox4x32(
         {low_word(key), high_word(key)},
         {low_word(counter[0]), high_word(counter[0]), low_word(counter[1]), high_word(counter[1])});
@@ -108,15 +115,16 @@ void rng_bit_generator_kernel(const ir::KernelRun& run) {
   if (run.results[0] != run.operands[0])
     copy_bytes(run.results[0], run.operands[0], run.node.types[0].bytes());
   auto* state = run.result<std::uint64_t>();
+  ir::Poller poller(run.host);
   for_dtype(type.dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       T* to = run.result<T>(1);
       if (algorithm == RngAlgorithm::kThreeFry) {
-        state[1] = threefry_bits(state[0], state[1], type.shape, to);
+        state[1] = threefry_bits(state[0], state[1], type.shape, to, poller);
       } else {
         // A state of two words has the key in the upper half of the counter.
         std::array<std::uint64_t, 2> counter{state[1], state[words == 3 ? 2 : 0]};
-        philox_bits(state[0], counter, type.elements(), to);
+        philox_bits(state[0], counter, type.elements(), to, poller);
         state[1] = counter[0];
         if (words == 3) state[2] = counter[1];
       }

@@ -137,18 +137,19 @@ class ScatterKernel final : public ir::Kernel {
   }
 
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    ir::Poller poller(host);
     for (std::size_t i = 0; i < count_; i++) {
-      if (results[i] != operands[i]) copy_bytes(results[i], operands[i], node_.types[i].bytes());
+      if (results[i] != operands[i])
+        copy_in_blocks(results[i], operands[i], node_.types[i].bytes(), poller);
     }
     if (empty_) return;
     const std::byte* indices = operands[count_];
     const ir::OperandPlaces updates = operands.subspan(count_ + 1);
-    ir::Poller poller(host);
     if (overwrites_) {
       for (std::size_t i = 0; i < count_; i++) {
         const std::int64_t width = byte_width(node_.types[i].dtype);
         walk_.for_each(indices, false, [&](std::int64_t at, std::int64_t from) {
-          windows_[i].copy(results[i] + at * width, updates[i] + from * width);
+          windows_[i].copy(results[i] + at * width, updates[i] + from * width, poller);
           poller.did(8);
         });
       }

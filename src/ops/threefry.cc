@@ -35,16 +35,22 @@ void threefry_kernel(const ir::KernelRun& run) {
     steps[i] = run.node.operand_type(i).rank() == 0 ? 0 : 1;
   }
   std::uint32_t *to0 = run.result<std::uint32_t>(0), *to1 = run.result<std::uint32_t>(1);
+  constexpr std::int64_t kWork = 8;  // of a block, in additions
+  ir::Poller poller(run.host);
   if (steps[0] == 0 && steps[1] == 0 && steps[2] == 0 && n > 0) {
     // One key for many counters, the lower words of which vary: a loop that vectorises.
     const std::uint32_t k0 = *operands[0], k1 = *operands[1], high = *operands[2];
     const std::uint32_t* low = operands[3];
     if (steps[3] == 1) {
-      for (std::int64_t i = 0; i < n; i++) {
-        std::uint32_t x0 = high, x1 = low[i];
-        threefry2x32(k0, k1, x0, x1);
-        to0[i] = x0;
-        to1[i] = x1;
+      for (std::int64_t i = 0; i < n;) {
+        const std::int64_t end = std::min(n, i + ir::Poller::kBlock / kWork);
+        poller.did(kWork * (end - i));
+        for (; i < end; i++) {
+          std::uint32_t x0 = high, x1 = low[i];
+          threefry2x32(k0, k1, x0, x1);
+          to0[i] = x0;
+          to1[i] = x1;
+        }
       }
     } else {
       to0[0] = high;
@@ -55,6 +61,7 @@ void threefry_kernel(const ir::KernelRun& run) {
     for (std::int64_t i = 0; i < n; i++) {
       std::uint32_t x0 = operands[2][i * steps[2]], x1 = operands[3][i * steps[3]];
       threefry2x32(operands[0][i * steps[0]], operands[1][i * steps[1]], x0, x1);
+      poller.did(kWork);
       to0[i] = x0;
       to1[i] = x1;
     }

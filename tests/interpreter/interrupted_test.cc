@@ -146,6 +146,11 @@ TEST(Interrupted, InsideALongOp) {
   };
   EXPECT_EQ(
       caught<DeadlineExceeded>(compile(trace(sorted, values.type())), {values}, options).trip(), 0);
+  const auto squared = [](Tensor x) { return matmul(x, x); };
+  const Literal matrix = Literal::zeros(f32({1200, 1200}));
+  EXPECT_EQ(
+      caught<DeadlineExceeded>(compile(trace(squared, matrix.type())), {matrix}, options).trip(),
+      0);
 }
 
 TEST(Deadline, LongerThanTheClockCounts) {

@@ -34,6 +34,92 @@ TEST(Kernels, RunOftenOnOtherPlaces) {
   }
 }
 
+/// Counts how often it is asked whether to go on.
+class PolledHost : public NoHost {
+ public:
+  void poll() override { polls++; }
+  int polls = 0;
+};
+
+/// The most polls of one kernel of a program, each run on zeros.
+int most_polls(const Function& function) {
+  int most = 0;
+  for (const ir::Node* node : function.body()) {
+    const std::unique_ptr<ir::Kernel> kernel = ir::prepare(*node);
+    if (!kernel) continue;
+    std::vector<Literal> inputs, outputs;
+    std::vector<const std::byte*> operands;
+    std::vector<std::byte*> results;
+    for (const Tensor& operand : node->operands) inputs.push_back(Literal::zeros(operand.type()));
+    for (const TensorType& type : node->types) outputs.push_back(Literal::uninitialized(type));
+    for (const Literal& input : inputs) operands.push_back(input.bytes());
+    for (Literal& output : outputs) results.push_back(output.mutable_bytes());
+    PolledHost host;
+    kernel->run(operands, results, host);
+    most = std::max(most, host.polls);
+  }
+  return most;
+}
+
+TEST(Kernels, PollBetweenBlocks) {
+  using Op = Tensor (*)(Tensor);
+  const std::pair<const char*, Op> moves[] = {
+      {"transpose",
+       [](Tensor x) {
+         return transpose(x, {1, 0});
+       }},
+      {"slice",
+       [](Tensor x) {
+         return slice(x, {1, 0}, {1024, 1024}, {1, 1});
+       }},
+      {"strided slice",
+       [](Tensor x) {
+         return slice(x, {0, 0}, {1024, 1024}, {1, 2});
+       }},
+      {"broadcast",
+       [](Tensor x) {
+         return broadcast_to(x, {2, 1024, 1024});
+       }},
+      {"fill",
+       [](Tensor x) {
+         return broadcast_to(sum(x), {1024, 1024});
+       }},
+      {"pad",
+       [](Tensor x) {
+         return pad(x, 0.0, {1, 1}, {1, 1});
+       }},
+      {"concatenate",
+       [](Tensor x) {
+         return concatenate({x, x}, 0);
+       }},
+      {"dynamic_slice",
+       [](Tensor x) {
+         return dynamic_slice(x, {Tensor(0), Tensor(1)}, {1024, 1000});
+       }},
+      {"dynamic_update_slice",
+       [](Tensor x) {
+         return dynamic_update_slice(x, zeros(f64({1024, 1000})), {Tensor(0), Tensor(1)});
+       }},
+      {"iota",
+       [](Tensor) {
+         return iota(f64({1024, 1024}), 1);
+       }},
+      {"argmax", [](Tensor x) { return argmax(reshape(x, {1024 * 1024}), 0); }},
+      {"argmax by column", [](Tensor x) { return argmax(x, 0); }},
+      {"random bits",
+       [](Tensor) {
+         return random::bits(constant({0u, 1u}), {DType::kU32, {1024, 1024}});
+       }},
+      {"rng_bit_generator", [](Tensor) {
+         return rng_bit_generator(zeros({DType::kU64, {3}}), {DType::kU64, {1024, 256}},
+                                  RngAlgorithm::kPhilox)
+             .second;
+       }}};
+  for (const auto& [name, op] : moves)
+    EXPECT_GE(most_polls(trace([op = op](Tensor x) { return op(x); }, f64({1024, 1024}))), 2)
+        << name;
+}
+
 TEST(Kernels, AnUpdateInPlaceTouchesItsPartAlone) {
   const Tensor made =
       definition_of(dynamic_update_slice(zeros(f32({6})), zeros(f32({2})), {Tensor(0)}));
