@@ -13,6 +13,7 @@
 #include "ir/function_data.h"
 #include "ir/layout.h"
 #include "ir/lazy.h"
+#include "ir/region_facts.h"
 #include "ops/optimization_barrier.h"
 #include "ops/support.h"
 #include "rondo/gradients.h"
@@ -143,7 +144,7 @@ ir::Reverse checkpoint_reverse(const ir::ReverseCall& call) {
   const Function function = call.node.regions[0];
   const std::vector<Tensor> operands(call.operands.begin(), call.operands.end());
   std::vector<Tensor> results =
-      uses_custom_vjp(function)
+      ir::has_own_forward(function)
           ? call.derivatives.reverse(function, operands, call.perturbed, call.active).results
           : ir::Replay::inline_call(function, operands);
   const auto back = std::make_shared<CheckpointBack>(
@@ -240,12 +241,9 @@ const ir::OpDef kCustomVjp{.name = "custom_vjp",
                            .relayout = call_relayout,
                            .region_jvp = custom_vjp_forward,
                            .reverse = custom_vjp_reverse,
+                           .own_forward = true,
                            .batch = custom_vjp_batch,
                            .batched = custom_vjp_batched};
-
-bool uses_custom_vjp(const Function& function) {
-  return function.stats().ops.contains(std::string(kCustomVjp.name));
-}
 
 }  // namespace rondo::control_flow
 

@@ -28,10 +28,6 @@ extern const ir::OpDef kCustomJvp;
 /// the results that have one, captures), which returns one cotangent per argument.
 extern const ir::OpDef kCustomVjp;
 
-/// Does it use rules that forward mode refuses (custom_vjp), at any depth? What reverse mode leaves
-/// of such a function must be what fwd computes, so that it can be differentiated forward again.
-bool uses_custom_vjp(const Function& function);
-
 struct CustomCallAttributes {
   std::int64_t arguments = 0;  // operands before the captures
   std::string name;

@@ -9,13 +9,13 @@
 #include <memory>
 #include <utility>
 
-#include "control_flow/call.h"
 #include "control_flow/carry.h"
 #include "control_flow/extend.h"
 #include "control_flow/longest_lane.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/online_schedule.h"
 #include "ir/function_data.h"
+#include "ir/region_facts.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/order.h"
@@ -333,7 +333,7 @@ ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
       problem.node.regions[1].name(),
       {params.begin(), params.begin() + static_cast<std::ptrdiff_t>(loop->joint.parameters)},
       {outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(loop->joint.results)});
-  if (uses_custom_vjp(loop->body)) loop->body = derivatives.simplified(loop->body);
+  if (ir::has_own_forward(loop->body)) loop->body = derivatives.simplified(loop->body);
   loop->attributes = problem.attributes;
   loop->carries = problem.carries;
   loop->slots = slots;

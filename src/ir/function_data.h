@@ -21,10 +21,11 @@ namespace rondo {
 class FunctionNotes {
  public:
   enum Note : std::uint8_t {
-    kSimplified = 1,  // passes::optimize finds nothing more to do in it
-    kLookedAt = 2,    // the next two are known
-    kObserves = 4,    // a tap, print or progress stands in it, at any depth
-    kMayNotEnd = 8,   // a loop of unknown length stands in it, at any depth
+    kSimplified = 1,   // passes::optimize finds nothing more to do in it
+    kLookedAt = 2,     // the next ones are known (ir/region_facts.h)
+    kObserves = 4,     // a tap, print or progress stands in it, at any depth
+    kMayNotEnd = 8,    // a loop of unknown length stands in it, at any depth
+    kOwnForward = 16,  // what reverse mode runs in another way stands in it, at any depth
   };
   FunctionNotes() = default;
   FunctionNotes(const FunctionNotes&) noexcept {}

@@ -210,6 +210,7 @@ struct OpDef {
   TransposeRule transpose = nullptr;  // of what is linear
   RegionJvpRule region_jvp = nullptr;
   ReverseRule reverse = nullptr;
+  bool own_forward = false;  // `reverse` computes the results in another way than the regions do
   bool zero_derivative = false;  // piecewise constant, or no tangent can pass: floor, compare
   // Batching. Elementwise ops have one rule for all; an op without a rule is batched as what it
   // expands to.

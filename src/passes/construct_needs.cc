@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/region_facts.h"
+
 namespace rondo::passes {
 
 using ir::Node;
@@ -20,7 +22,7 @@ ConstructNeeds::ConstructNeeds(const ir::RegionLayout& layout, const ConstructVa
   }
   if (layout.condition) need_value(*layout.condition, regions[*layout.condition].outputs()[0]);
   for (std::size_t k = 0; k < regions.size(); k++) {
-    if (!layout.is_body(k) || !observes(regions[k])) continue;
+    if (!layout.is_body(k) || !ir::observes(regions[k])) continue;
     const WatchedNodes inside(regions[k]);
     for (std::size_t r = 0; r < results_.size(); r++) {
       if (inside.contains(regions[k].outputs()[r])) need_result(r);

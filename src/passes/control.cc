@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/layout.h"
+#include "ir/region_facts.h"
 #include "passes/fold.h"
 
 namespace rondo::passes {
@@ -76,11 +77,11 @@ std::optional<std::vector<Tensor>> decide(const Node* node, const WatchedNodes& 
     const Literal* selector = constant_value(node->operands[0]);
     if (!selector) return std::nullopt;
     const Function& branch = node->regions[ir::selected_region(*selector, node->regions.size())];
-    if (observes(branch))
+    if (ir::observes(branch))
       return std::nullopt;  // in line, what only an unused result needs would be gone
     return ir::Replay::inline_call(branch, layout->invariants_of(node->operands));
   }
-  if (layout->condition && observes(node->regions[*layout->condition]))
+  if (layout->condition && ir::observes(node->regions[*layout->condition]))
     return std::nullopt;  // it is evaluated once
   if (!makes_no_trip(*layout)) return std::nullopt;
   return inits_of(*layout);

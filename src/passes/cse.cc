@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "ir/region_facts.h"
 
 namespace rondo::passes {
 
@@ -48,7 +49,7 @@ bool CommonExpressions::equal(const Node* a, const Node* b) const {
 }
 
 const Node* CommonExpressions::first_equal(const Node* node) {
-  if (observes(node)) return node;
+  if (ir::observes(node)) return node;
   auto& candidates = by_hash_[hash_of(node)];
   for (const Node* candidate : candidates) {
     if (candidate == node || equal(candidate, node)) return candidate;

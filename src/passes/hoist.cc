@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/layout.h"
+#include "ir/region_facts.h"
 
 namespace rondo::passes {
 
@@ -26,7 +27,8 @@ class HoistedNodes {
     for (const Node* node : function_.body()) {
       if (ir::is_constant(node)) {
         still_.insert(node);
-      } else if (can_leave(node) && !observes(node) && (always_runs || !may_not_end(node))) {
+      } else if (can_leave(node) && !ir::observes(node) &&
+                 (always_runs || !ir::may_not_end(node))) {
         still_.insert(node);
         nodes_.push_back(node);
       }

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "ir/region_facts.h"
 #include "passes/construct_needs.h"
 
 namespace rondo::passes {
@@ -31,7 +32,7 @@ class Pruning {
     const bool any_used = std::find(used.begin(), used.end(), true) != used.end();
     const auto is_watched = [&](const Tensor& operand) { return watched.contains(operand); };
     must_stay_ =
-        !needs_node() && (observes(node_) || (any_used && layout_.has_open_promise()) ||
+        !needs_node() && (ir::observes(node_) || (any_used && layout_.has_open_promise()) ||
                           std::any_of(node_->operands.begin(), node_->operands.end(), is_watched));
   }
   Pruning(const Pruning&) = delete;  // its parts refer to one another

@@ -1,11 +1,10 @@
 #include "passes/rewrite.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "ir/layout.h"
+#include "ir/region_facts.h"
 #include "ir/region_walk.h"
 
 namespace rondo::passes {
@@ -147,53 +146,10 @@ Function rewrite_regions(const Function& function, const FunctionPass& before,
   return rewrite.result_of(function);
 }
 
-namespace {
-
-bool is_uncounted_loop(const Node* node) {
-  const auto layout = ir::region_layout(node);
-  return layout && layout->is_loop() && !layout->trip_count;
-}
-
-bool is_noted(const Function& function) {
-  return FunctionAccess::notes(function).has(FunctionNotes::kLookedAt);
-}
-
-/// Notes what stands in it, at any depth.
-bool has(const Function& function, FunctionNotes::Note note) {
-  for (const Function& region : ir::regions_inside_out(function, is_noted)) {
-    int found = FunctionNotes::kLookedAt;
-    for (const Node* node : region.body()) {
-      if (node->op->observer) found |= FunctionNotes::kObserves;
-      if (is_uncounted_loop(node)) found |= FunctionNotes::kMayNotEnd;
-      for (const Function& inside : node->regions) {
-        for (const auto of : {FunctionNotes::kObserves, FunctionNotes::kMayNotEnd})
-          if (FunctionAccess::notes(inside).has(of)) found |= of;
-      }
-    }
-    FunctionAccess::notes(region).add(found);
-  }
-  return FunctionAccess::notes(function).has(note);
-}
-
-}  // namespace
-
-bool observes(const Function& function) { return has(function, FunctionNotes::kObserves); }
-bool observes(const Node* node) {
-  const auto in_region = [](const Function& region) { return observes(region); };
-  return node->op->observer || std::any_of(node->regions.begin(), node->regions.end(), in_region);
-}
-
-bool may_not_end(const Function& function) { return has(function, FunctionNotes::kMayNotEnd); }
-bool may_not_end(const Node* node) {
-  const auto in_region = [](const Function& region) { return may_not_end(region); };
-  return is_uncounted_loop(node) ||
-         std::any_of(node->regions.begin(), node->regions.end(), in_region);
-}
-
 WatchedNodes::WatchedNodes(const Function& function) {
-  if (!observes(function)) return;
+  if (!ir::observes(function)) return;
   for (const Node* node : function.body()) {
-    bool watched = observes(node);
+    bool watched = ir::observes(node);
     for (const Tensor& operand : node->operands) watched = watched || contains(operand);
     if (watched) nodes_.insert(node);
   }

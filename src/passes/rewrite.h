@@ -60,15 +60,6 @@ using FunctionPass = std::function<Function(const Function&)>;
 Function rewrite_regions(const Function& function, const FunctionPass& before,
                          const FunctionPass& after, bool (*stays)(const Function&) = nullptr);
 
-/// Does it tell the outside anything, at any depth? Functions note it, so that it may be asked
-/// again and again.
-bool observes(const ir::Node* node);
-bool observes(const Function& function);
-/// Does it contain, at any depth, a loop whose number of trips is not known: one that may not end,
-/// or not soon?
-bool may_not_end(const ir::Node* node);
-bool may_not_end(const Function& function);
-
 /// The nodes of a function that depend on an observer in it, and observers themselves: what the
 /// outside sees would be lost with the last use of these. Empty, at no cost, for a function that
 /// observes nothing.

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "ir/region_facts.h"
 #include "passes/control.h"
 #include "passes/cse.h"
 #include "passes/fold.h"
@@ -65,7 +66,7 @@ class Simplifier {
 
   void watch(const Node* node) {
     if (watched_.empty() || watched_.contains(node)) return;
-    bool watched = observes(node);
+    bool watched = ir::observes(node);
     for (const Tensor& operand : node->operands) watched = watched || watched_.contains(operand);
     if (watched) watched_.add(node);
   }
