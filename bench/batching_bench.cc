@@ -2,6 +2,7 @@
 // this program: the counter `ratio`. RONDO_EXECUTOR=compiled measures the compiled executor.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/random.h"
+#include "rondo/ops/reduce.h"
 #include "rondo/ops/shape.h"
 
 namespace rondo::random {

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "batching/lanes.h"
 #include "support/expect.h"
+#include "transforms/registry.h"
 
 namespace rondo::testing {
 namespace {
@@ -112,6 +114,7 @@ std::vector<Case> elementwise_cases() {
       unary("erfc", rondo::erfc),
       unary("erf_inv", rondo::erf_inv),
       unary("is_finite", rondo::is_finite),
+      unary("is_inf", rondo::is_inf),
       binary("maximum", rondo::maximum),
       binary("minimum", rondo::minimum),
       binary("atan2", rondo::atan2),
@@ -121,6 +124,14 @@ std::vector<Case> elementwise_cases() {
       binary("shift_left", rondo::shift_left, s32({4})),
       binary("shift_right_logical", rondo::shift_right_logical, s32({4})),
       binary("shift_right_arithmetic", rondo::shift_right_arithmetic, s32({4})),
+      {"slopes",
+       [](In x) -> Out {
+         const auto [a, b] = grad<0, 1>([](Tensor a, Tensor b) {
+           return sum(pow(a, b) * atan2(a, b) + hypot(a, b) * maximum(a, b) + rem(a, b));
+         })(x[0], x[1]);
+         return {a, b, stop_gradient(a)};
+       },
+       {f32({3}), f32({3})}},
       {"negate", [](In x) -> Out { return {-x[0]}; }, {f32({4})}},
       {"scalar", [](In x) -> Out { return {2 * x[0] - 1}; }, {f32()}},
       {"arithmetic",
@@ -396,6 +407,27 @@ INSTANTIATE_TEST_SUITE_P(Moving, EveryOp, ::testing::ValuesIn(moving_cases()),
                          [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Reducing, EveryOp, ::testing::ValuesIn(reducing_cases()),
                          [](const auto& info) { return info.param.name; });
+
+TEST(EveryOpTest, HasACase) {
+  // These have tests of their own in this folder, or are made by rules of those that have.
+  std::set<std::string> seen{"checkpoint", "conditional",  "custom_jvp", "custom_vjp",
+                             "fori_loop",  "longest_lane", "tape_read",  "tape_write",
+                             "tap",        "print",        "progress",   "tell_lanes",
+                             "axis_index", "axis_reduce",  "shard",      "optimization_barrier"};
+  for (const auto& cases : {elementwise_cases(), moving_cases(), reducing_cases()}) {
+    for (const Case& of : cases) {
+      const Function one = trace([&](std::vector<Tensor> x) { return of.f(x); },
+                                 std::vector<TensorType>(of.operands));
+      for (const auto& [name, count] : one.stats().ops) seen.insert(name);
+    }
+  }
+  std::string missing;
+  for (const ir::OpDef* op : transforms::all_ops()) {
+    if ((op->batch || op->elementwise) && !seen.contains(std::string(op->name)))
+      missing += std::string(op->name) + " ";
+  }
+  EXPECT_EQ(missing, "");
+}
 
 }  // namespace
 }  // namespace rondo::testing

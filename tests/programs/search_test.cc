@@ -31,14 +31,14 @@ Tensor queens(int n, Tensor first) {
     const Tensor queen = open & -open;  // the lowest free column
     const Tensor columns = s.columns[d] | queen, left = (s.left[d] | queen) << 1,
                  right = shift_right_logical(s.right[d] | queen, 1);
-    const Tensor is_last = d == n - 1, backs = open == 0, enters = !backs & !is_last;
+    const Tensor is_last = d == n - 1, backs = open == 0, enters = (open != 0) & (d < n - 1);
     const Tensor next = minimum(d + 1, n - 1);
     const auto pushed = [&](Tensor stack, Tensor value) {
       return update(stack, next, where(enters, value, stack[next]));
     };
     const Tensor tried = update(s.free, d, open ^ queen);
     return Search{where(enters, d + 1, where(backs, d - 1, d)),
-                  s.solutions + convert(!backs & is_last, DType::kS32),
+                  s.solutions + convert((open != 0) & is_last, DType::kS32),
                   pushed(tried, all & ~(columns | left | right)),
                   pushed(s.columns, columns),
                   pushed(s.left, left),

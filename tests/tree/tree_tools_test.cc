@@ -92,6 +92,28 @@ TEST(Ravel, ListsTheLeavesRowByRow) {
   EXPECT_EQ(ravel(std::tuple<>()).first.shape(), Shape({0}));
 }
 
+struct Point {
+  Tensor x, y;
+};
+struct Polar {
+  Tensor radius, angle;
+};
+
+TEST(Ravel, MakesAMatrixOfTheJacobianOfAStructByAStruct) {
+  const auto polar = [](Point p) { return Polar{hypot(p.x, p.y), atan2(p.y, p.x)}; };
+  const auto [at, unravel] = ravel(Point{3.0f, 4.0f});
+  const auto of_vectors = [&, &unravel = unravel](Tensor v) {
+    return ravel(polar(unravel(v))).first;
+  };
+  for (const Literal& jacobian :
+       {jit(jacfwd(of_vectors))(at).eval(), jit(jacrev(of_vectors))(at).eval()}) {
+    ASSERT_EQ(jacobian.type(), f32({2, 2}));
+    const std::vector<float> want{0.6f, 0.8f, -4 / 25.0f, 3 / 25.0f};
+    for (std::size_t i = 0; i < want.size(); i++)
+      EXPECT_NEAR(jacobian.data<float>()[i], want[i], 1e-6);
+  }
+}
+
 TEST(Ravel, RefusesDtypesThatDifferAndOtherLengths) {
   EXPECT_REFUSED((void)ravel(std::tuple(1.0f, 2)), "tree[0] is f32[], tree[1] is s32[]",
                  "rondo::convert(x, DType::kF32)");
