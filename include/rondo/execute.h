@@ -48,6 +48,14 @@ struct LoopResiduals {
   std::int64_t bytes = 0;
 };
 
+/// What a run takes beside its arguments and results, as far as it is known before.
+struct MemoryPlan : std::vector<LoopResiduals> {
+  using std::vector<LoopResiduals>::vector;
+  /// Of temporaries and carries, those of residuals among them; 0 where the reference runs, which
+  /// does not know.
+  std::int64_t arena_bytes = 0;
+};
+
 /// Where a loop stands: in which trip, from 1, and of how many, where that is known before it ends.
 struct LoopPosition {
   std::string_view loop;
@@ -163,6 +171,8 @@ class RONDO_API Executable {
   /// memory of its own, allocates nothing.
   void run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                      const RunOptions& options = {}) const;
+  /// Whether run_on_memory copies no element: the compiled executor, and bytecode.
+  bool runs_on_memory() const noexcept;
   /// Runs a program that was compiled for a device on arrays that are there already; the results
   /// stay there. Returns before the program has ended, DeviceArray::await() waits for it. Throws
   /// ExecutionError if the program has no device, and for an array of another device, dtype or
@@ -183,8 +193,9 @@ class RONDO_API Executable {
                                               const RunOptions& options = {}) const;
   /// Of the last run that ended, on any thread; empty before the first, and on a device.
   RunStats stats() const;
-  /// The loops that keep something for the reverse pass, in program order.
-  std::vector<LoopResiduals> memory_plan() const;
+  /// The loops that keep something for the reverse pass, in program order; and the bytes of the
+  /// arena.
+  MemoryPlan memory_plan() const;
   /// An estimate of the bytes that it holds: nodes, constants, instructions. Nothing of a run.
   std::int64_t bytes() const;
   /// The program that is run: after the passes, if there were any.
@@ -192,6 +203,9 @@ class RONDO_API Executable {
   /// What runs, as text to read: the executor, then loops and buffers, or the program node by node
   /// where it is the reference that runs it (and why, if another one was asked for).
   std::string program() const;
+  /// The machine code that runs, step by step with registers and bytes: of the loops of this name,
+  /// or of everything. Empty where no machine code runs, or no loop has the name.
+  std::string disassembly(std::string_view loop = {}) const;
 
   struct Impl;
 

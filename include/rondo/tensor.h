@@ -167,6 +167,12 @@ class[[RONDO_VISIBLE nodiscard(
     ir::retain(node);
     return t;
   }
+  /// The same for a new node, whose first count it takes over.
+  static Tensor adopt(const ir::Node* node) noexcept {
+    Tensor t;
+    t.node_ = node;
+    return t;
+  }
   bool same_as(const Tensor& other) const noexcept {
     return node_ == other.node_ && result_ == other.result_;
   }

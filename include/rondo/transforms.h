@@ -64,6 +64,7 @@ class RONDO_API JitCache {
   /// without its tensors, in `prototype`.
   struct Call {
     const TreeStructure& structure;
+    const TreeType* trees;  // where that is all of the structure; else null
     std::span<const Tensor> arguments;
     std::function<std::vector<std::string>()> names;  // of the arguments
     RegionCallable function;
@@ -75,10 +76,56 @@ class RONDO_API JitCache {
   /// evaluated first if they are lazy.
   Run run(const Call& call);
 
+  /// Elements that lie somewhere.
+  struct View {
+    const std::byte* bytes = nullptr;
+    DType dtype = DType::kF32;
+    const Shape* shape = nullptr;  // null: a scalar
+  };
+  /// Runs the program that this thread ran last, without a look-up or a lock. False, and nothing is
+  /// run, where it is not for trees of this type and arguments of these types, or cannot run so.
+  bool run_again(const TreeType* trees, std::span<const View> arguments,
+                 std::span<Tensor> results) const;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// The elements of a tensor, if they are known; else null bytes.
+RONDO_API JitCache::View view_of(const Tensor& tensor) noexcept;
+inline JitCache::View view_of(const Literal& literal) noexcept {
+  return {literal.bytes(), literal.dtype(), &literal.shape()};
+}
+template <ScalarValue T>
+JitCache::View view_of(const T& scalar) noexcept {
+  if constexpr (std::is_same_v<T, long double>)
+    return {};
+  else
+    return {reinterpret_cast<const std::byte*>(&scalar), dtype_of<T>, nullptr};
+}
+
+// How many leaves a type of trees has; -1 where the type does not tell, or a tree is more than its
+// leaves.
+template <class T>
+constexpr std::int64_t fixed_leaf_count() {
+  constexpr TreeKind kind = kTreeKind<T>;
+  if constexpr (kind == TreeKind::kLeaf) {
+    return 1;
+  } else if constexpr (kind == TreeKind::kArray) {
+    constexpr std::int64_t element = fixed_leaf_count<typename T::value_type>();
+    return element < 0 ? -1 : element * static_cast<std::int64_t>(std::tuple_size_v<T>);
+  } else if constexpr (kind == TreeKind::kTuple || kind == TreeKind::kStruct) {
+    return []<class... Children>(TypeList<Children...>) {
+      constexpr bool known =
+          (true && ... && (fixed_leaf_count<std::remove_cvref_t<Children>>() >= 0));
+      return known ? (std::int64_t{0} + ... + fixed_leaf_count<std::remove_cvref_t<Children>>())
+                   : -1;
+    }(children_t<T>{});
+  } else {
+    return -1;
+  }
+}
 
 /// True if one of the tensors depends on a parameter of a trace that is going on, or an EagerScope
 /// is in force, so that a jitted function is called as it is.
@@ -244,6 +291,24 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
   auto call(SourceLocation at, const Args&... args) const {
     using Out = detail::result_of_t<const F, Args...>;
     if (!f_) detail::refuse_moved_from(at);
+    constexpr std::int64_t leaf_count = detail::fixed_leaf_count<std::tuple<Args...>>();
+    constexpr std::int64_t result_count = detail::fixed_leaf_count<Out>();
+    const detail::TreeType* trees = nullptr;
+    if constexpr (leaf_count >= 0 && result_count > 0) {
+      trees = detail::tree_type<std::tuple<Args...>>();
+      // One more: no array is empty.
+      detail::JitCache::View views[leaf_count + 1];
+      std::size_t next = 0;
+      auto view = [&](const auto& leaf) { views[next++] = detail::view_of(leaf); };
+      (detail::visit_leaves(args, view), ...);
+      Tensor results[result_count];
+      if (!run_ && cache_->run_again(trees, {views, next}, results)) {
+        Out out{};
+        std::size_t taken = 0;
+        for_each_leaf(out, [&](Tensor& leaf) { leaf = std::move(results[taken++]); });
+        return out;
+      }
+    }
     const std::vector<Tensor> leaves = detail::tensors_of_arguments(at, args...);
     if (detail::runs_inline(leaves)) {
       std::optional<RunScope> scope;  // what it evaluates under an EagerScope
@@ -255,7 +320,7 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
     std::optional<Out> prototype;
     const TreeStructure structure = TreeStructure::of_all(args...);
     const auto run = cache_->run(
-        {structure, leaves, [&] { return detail::names_of_arguments(args...); },
+        {structure, trees, leaves, [&] { return detail::names_of_arguments(args...); },
          detail::function_on_leaves(*f_, prototype, at, args...),
          // Of the tree only the structure is kept: its tensors belong to a trace that is over.
          [&]() -> std::shared_ptr<const void> {

@@ -24,7 +24,15 @@ struct CacheContents {
     return *contents;
   }
 
+  /// True if the slot was used since this was last asked.
+  bool count_uses(CacheSlot& slot) {
+    const std::int64_t uses = slot.uses_.exchange(0, std::memory_order_relaxed);
+    stats.hits += uses;
+    return uses > 0;
+  }
+
   void take(CacheSlot& slot, List& left) {
+    count_uses(slot);
     const auto owned = by_owner.find(slot.owner_);
     const auto found = owned->second.find(slot.hash_);
     std::erase(found->second, &slot);
@@ -37,7 +45,15 @@ struct CacheContents {
   }
 
   void keep_bound(List& left) {
-    while (stats.bytes > stats.limit && by_use.size() > 1) take(*by_use.back(), left);
+    // What was used without a look-up goes to the front, once: other threads may go on using it.
+    std::size_t passed_over = by_use.size();
+    while (stats.bytes > stats.limit && by_use.size() > 1) {
+      CacheSlot& last = *by_use.back();
+      if (count_uses(last) && passed_over-- > 0)
+        by_use.splice(by_use.begin(), by_use, last.place_);
+      else
+        take(last, left);
+    }
   }
 };
 
@@ -112,7 +128,9 @@ void CacheStore::remove_all() {
 CacheStats executable_cache() {
   CacheContents& all = CacheContents::instance();
   std::lock_guard lock(all.mutex);
-  return all.stats;
+  CacheStats stats = all.stats;
+  for (const std::shared_ptr<CacheSlot>& slot : all.by_use) stats.hits += slot->uses();
+  return stats;
 }
 
 void clear_executable_cache() { CacheStore::remove_all(); }

@@ -1,6 +1,7 @@
 // Caches that share one bound in bytes (rondo/cache.h).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -14,6 +15,11 @@ namespace rondo {
 class CacheSlot {
  public:
   virtual ~CacheSlot() = default;
+  /// It was used by somebody who holds it and did not look it up. Takes no lock.
+  void note_use() noexcept { uses_.fetch_add(1, std::memory_order_relaxed); }
+
+  /// Noted and not yet counted among the hits.
+  std::int64_t uses() const noexcept { return uses_.load(std::memory_order_relaxed); }
 
  private:
   friend class CacheStore;
@@ -21,6 +27,7 @@ class CacheSlot {
   const void* owner_ = nullptr;  // null once it has left the store
   std::size_t hash_ = 0;
   std::int64_t bytes_ = 0;
+  std::atomic<std::int64_t> uses_{0};                      // noted since the store last looked
   std::list<std::shared_ptr<CacheSlot>>::iterator place_;  // in the order of use
 };
 

@@ -48,9 +48,12 @@ struct FreeBlock {
 /// thread's memory goes: also by literals that are released after every thread_local with a
 /// destructor is gone.
 struct BlockCache {
+  static constexpr std::size_t kSmallStep = 16;
   enum class State : std::uint8_t { kUnused, kOpen, kClosed };
   std::array<FreeBlock*, kCachedBlockSizes.size()> heads;
   std::array<std::uint32_t, kCachedBlockSizes.size()> counts;
+  std::array<FreeBlock*, kLargestSmallBlock / kSmallStep + 1> small_heads;
+  std::size_t small_bytes;
   MemoryMeter* meter;
   State state;
 };
@@ -68,6 +71,13 @@ void empty_block_cache() noexcept {
     }
     block_cache.counts[i] = 0;
   }
+  for (FreeBlock*& head : block_cache.small_heads) {
+    while (FreeBlock* block = head) {
+      head = block->next;
+      ::operator delete(block);
+    }
+  }
+  block_cache.small_bytes = 0;
 }
 
 /// Empties the cache of its thread at the end.
@@ -164,6 +174,28 @@ void* new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
 }
 
 }  // namespace
+
+void* take_small_block(std::size_t bytes) {
+  const std::size_t step = (bytes + BlockCache::kSmallStep - 1) / BlockCache::kSmallStep;
+  if (!kRecycleBlocks || bytes > kLargestSmallBlock) return ::operator new(bytes);
+  if (FreeBlock* block = block_cache.small_heads[step]) {
+    block_cache.small_heads[step] = block->next;
+    block_cache.small_bytes -= step * BlockCache::kSmallStep;
+    return block;
+  }
+  return ::operator new(step* BlockCache::kSmallStep);
+}
+
+void give_small_block(void* block, std::size_t bytes) noexcept {
+  const std::size_t step = (bytes + BlockCache::kSmallStep - 1) / BlockCache::kSmallStep;
+  if (!kRecycleBlocks || bytes > kLargestSmallBlock ||
+      block_cache.small_bytes >= kKeptSmallBlocks || !open_block_cache()) {
+    ::operator delete(block);
+    return;
+  }
+  block_cache.small_heads[step] = new (block) FreeBlock{block_cache.small_heads[step]};
+  block_cache.small_bytes += step * BlockCache::kSmallStep;
+}
 
 MemoryMeterScope::MemoryMeterScope(MemoryMeter& meter) noexcept : previous_(block_cache.meter) {
   block_cache.meter = &meter;

@@ -47,6 +47,15 @@ class MemoryMeterScope {
   MemoryMeter* previous_;
 };
 
+/// A block of at least `bytes` bytes, aligned as by new. Small ones come from what the thread has
+/// released, without malloc: for objects that are made and destroyed by the million. Throws
+/// std::bad_alloc.
+void* take_small_block(std::size_t bytes);
+void give_small_block(void* block, std::size_t bytes) noexcept;
+/// The largest that is kept, and how many bytes a thread keeps of them all.
+inline constexpr std::size_t kLargestSmallBlock = 256;
+inline constexpr std::size_t kKeptSmallBlocks = std::size_t{4} << 20;
+
 /// Released blocks whose data fits one of these sizes are kept by the thread for its next literals,
 /// up to kCachedBytesPerSize bytes of data of each size. Those of kSmallestLargeBytes and more,
 /// which malloc would give back to the system, are kept by the process, up to kMostLargeBytes.

@@ -4,7 +4,27 @@
 
 namespace rondo::executor {
 
+namespace {
+
+std::int64_t pages_of(std::int64_t bytes) { return (bytes + page_bytes() - 1) / page_bytes(); }
+
+}  // namespace
+
+std::int64_t Arena::allocate_guarded(std::int64_t bytes) {
+  const std::int64_t pages = pages_of(bytes);
+  std::int64_t first = end_;
+  if (const auto free = free_pages_.find(pages); free != free_pages_.end()) {
+    first = free->second;
+    free_pages_.erase(free);
+  } else {
+    end_ += (pages + 1) * page_bytes();
+    size_ = end_;
+  }
+  return first + pages * page_bytes() - bytes;
+}
+
 std::int64_t Arena::allocate(std::int64_t bytes) {
+  if (guarded_) return allocate_guarded(bytes);
   bytes = std::max(rounded(bytes), kAlignment);
   // The smallest that fits, so that large places stay whole.
   auto best = free_.end();
@@ -33,6 +53,11 @@ std::int64_t Arena::allocate(std::int64_t bytes) {
 }
 
 void Arena::release(std::int64_t offset, std::int64_t bytes) {
+  if (guarded_) {
+    const std::int64_t pages = pages_of(bytes);
+    free_pages_.emplace(pages, offset + bytes - pages * page_bytes());
+    return;
+  }
   bytes = std::max(rounded(bytes), kAlignment);
   auto next = free_.lower_bound(offset);
   if (next != free_.end() && offset + bytes == next->first) {

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "executor/backend.h"
+#include "executor/guarded_run.h"
 #include "executor/kernels.h"
 #include "executor/lowering.h"
 #include "executor/watch.h"
@@ -70,6 +71,7 @@ lower::Status Unit::run_in(std::byte* workspace, lower::RunFrame& frame) const {
 }
 
 lower::Status Unit::run(lower::RunFrame& frame) const {
+  if (guarded) return run_guarded(*this, frame);
   if (workspace_bytes <= kStackBytes) {
     alignas(64) std::byte here[kStackBytes];
     return run_in(here, frame);
@@ -245,10 +247,9 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
   return results;
 }
 
-bool Compiled::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
+void Compiled::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                              const RunOptions& options) const {
   Run(*this, options).run_unit(entry(), only_read(arguments), results, nullptr);
-  return true;
 }
 
 std::string Compiled::text() const {
@@ -257,6 +258,24 @@ std::string Compiled::text() const {
     if (!text.empty()) text += '\n';
     text += fmt::format("{} '{}'\n", text.empty() ? "program" : "region", unit->function.name());
     text += lower::to_text(*unit->program);
+  }
+  return text;
+}
+
+std::string Compiled::disassembly(std::string_view loop) const {
+  std::string text;
+  for (const auto& unit : units_) {
+    if (!unit->native) continue;
+    const lower::Program& program = *unit->program;
+    if (loop.empty()) {
+      text += native_code::disassembly(program, unit->native->isa());
+      continue;
+    }
+    for (std::size_t i = 0; i < program.loops.size(); i++) {
+      if (program.loops[i].name == loop)
+        text +=
+            native_code::disassembly(program, unit->native->isa(), static_cast<std::uint32_t>(i));
+    }
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/guard_pages.h"
 #include "bytecode/code.h"
 #include "ir/backend.h"
 #include "lower/program.h"
@@ -49,7 +50,8 @@ struct Unit {
   std::vector<const std::byte*> constants;
   mutable WorkspacePool pool;
 
-  std::size_t workspace_bytes = 0;  // the arena, then the registers of bytecode
+  bool guarded = guard_pages_wanted();  // each run: executor/guarded_run.h
+  std::size_t workspace_bytes = 0;      // the arena, then the registers of bytecode
 
   /// Runs it; `frame` has the arguments, results and limits.
   lower::Status run(lower::RunFrame& frame) const;
@@ -65,9 +67,11 @@ class Compiled final : public ir::Prepared {
 
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                            RunStats& stats) const override;
-  bool run_on_memory(const std::byte* const* arguments, std::byte* const* results,
+  bool runs_on_memory() const override { return true; }
+  void run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                      const RunOptions& options) const override;
   std::string text() const override;
+  std::string disassembly(std::string_view loop) const override;
   std::int64_t bytes() const override;
   std::int64_t arena_bytes() const override { return entry().program->arena_bytes; }
 

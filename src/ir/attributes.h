@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
+#include "base/memory.h"
 #include "rondo/literal.h"
 #include "rondo/reflect.h"
 
@@ -114,6 +115,10 @@ std::size_t hash_field(const std::vector<T>& values) {
 class AttributesBase {
  public:
   virtual ~AttributesBase() = default;
+  static void* operator new(std::size_t bytes) { return take_small_block(bytes); }
+  static void operator delete(void* block, std::size_t bytes) noexcept {
+    give_small_block(block, bytes);
+  }
   virtual bool equals(const AttributesBase& other) const = 0;
   /// Equal for those that are equal. Computed once: a constant may be large.
   std::size_t hash() const {
@@ -137,6 +142,8 @@ inline constexpr char kAttributesTag = 0;
 
 template <class T>
 class AttributesOf final : public AttributesBase {
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+
  public:
   explicit AttributesOf(T initial) : value(std::move(initial)) {}
   bool equals(const AttributesBase& other) const override {
@@ -177,7 +184,11 @@ class Attributes {
     return *this;
   }
   ~Attributes() {
-    if (base_ && base_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete base_;
+    // The only owner need not pay for a locked decrement.
+    if (base_ && (base_->references.load(std::memory_order_acquire) == 1 ||
+                  base_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)) {
+      delete base_;
+    }
   }
 
   /// The aggregate. Asking for another type than was stored is a mistake of ours.

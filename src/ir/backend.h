@@ -27,14 +27,16 @@ class Prepared {
   /// ends. Throws what ends it: ExecutionError where a limit of the options is exceeded.
   virtual std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                                    RunStats& stats) const = 0;
-  /// The same on the elements of arguments and results where they lie, without statistics. False,
-  /// and nothing is run, where that needs literals.
-  virtual bool run_on_memory(const std::byte* const* /*arguments*/, std::byte* const* /*results*/,
-                             const RunOptions& /*options*/) const {
-    return false;
-  }
+  /// Whether it can run on the elements of arguments and results where they lie.
+  virtual bool runs_on_memory() const { return false; }
+  /// Such a run, without statistics; only called where it can.
+  virtual void run_on_memory(const std::byte* const* /*arguments*/, std::byte* const* /*results*/,
+                             const RunOptions& /*options*/) const {}
   /// What is run, as text to read.
   virtual std::string text() const = 0;
+  /// The machine code of the loops of this name, of everything where it is empty, as text to read.
+  /// Empty where it is no machine code that runs.
+  virtual std::string disassembly(std::string_view /*loop*/) const { return {}; }
   /// Memory that it holds beside the function that it was prepared from, in bytes; an estimate.
   virtual std::int64_t bytes() const = 0;
   /// Memory that a run takes beside arguments and results, where that is known before it runs.

@@ -34,11 +34,13 @@ std::vector<const Node*> NodesById::take() {
 }
 
 Function close(Function::Data data, Replay replay) {
-  for (const Node*& node : data.body) {
-    replay.copy(node);
-    node = replay(Tensor::of(node)).node();
+  if (!replay.empty()) {
+    for (const Node*& node : data.body) {
+      replay.copy(node);
+      node = replay(Tensor::of(node)).node();
+    }
+    for (Tensor& result : data.results) result = replay(result);
   }
-  for (Tensor& result : data.results) result = replay(result);
   return FunctionAccess::make(std::move(data));  // the replay holds the copies
 }
 

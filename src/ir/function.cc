@@ -43,8 +43,10 @@ Function Function::make(std::string name, std::vector<Tensor> params, std::vecto
 
 Function FunctionAccess::make(Function::Data data) {
   for (const ir::Node* node : data.body) ir::retain(node);
-  const auto let_go = [](const Function::Data* held) {
-    for (const ir::Node* node : held->body) ir::release(node);
+  // From the end: each node is then destroyed by its only owner, once what uses it is gone.
+  const auto let_go = [](Function::Data* held) {
+    held->results.clear();
+    for (auto node = held->body.rbegin(); node != held->body.rend(); ++node) ir::release(*node);
     delete held;
   };
   Function function;
@@ -140,7 +142,11 @@ Operands Replay::operands_of(const Node* node) const {
 }
 
 void Replay::copy(const Node* node) {
-  if (map_.contains({node, 0})) return;
+  const auto is_bound = [this](const Tensor& operand) { return map_.contains(operand); };
+  if (std::none_of(node->operands.begin(), node->operands.end(), is_bound) ||
+      map_.contains({node, 0})) {
+    return;
+  }
   Tensor copied = rebuild(node, operands_of(node));
   if (copied.node() != node) bind_results(node, copied);
 }

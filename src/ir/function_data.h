@@ -70,6 +70,7 @@ std::int64_t footprint(const Function& function);
 /// then node by node.
 class Replay {
  public:
+  bool empty() const { return map_.empty(); }
   void bind(const Tensor& from, Tensor to);
   /// All results of a node to those of another.
   void bind_results(const Node* from, const Tensor& to);

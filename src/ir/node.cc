@@ -29,7 +29,7 @@ void destroy(const Node* first) {
   }
   DestructionQueue queue;
   destruction_queue = &queue;
-  queue.pending.push_back(first);
+  delete first;
   while (!queue.pending.empty()) {
     const Node* node = queue.pending.back();
     queue.pending.pop_back();
@@ -54,8 +54,8 @@ bool any_traced(const Operands& operands) {
 
 Tensor plain_node(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
                   SourceLocation at, std::vector<Function> regions) {
-  return Tensor::of(new Node(op, std::move(operands), std::move(attributes), std::move(types),
-                             std::move(regions), at));
+  return Tensor::adopt(new Node(op, std::move(operands), std::move(attributes), std::move(types),
+                                std::move(regions), at));
 }
 
 InferredTypes infer_constant(const InferContext& context) {
@@ -100,7 +100,11 @@ Node::~Node() = default;
 void retain(const Node* node) noexcept { node->references.fetch_add(1, std::memory_order_relaxed); }
 
 void release(const Node* node) noexcept {
-  if (node->references.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(node);
+  // The only owner need not pay for a locked decrement.
+  if (node->references.load(std::memory_order_acquire) == 1 ||
+      node->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    destroy(node);
+  }
 }
 
 std::uint64_t nodes_made() noexcept { return made_by_thread; }
@@ -146,8 +150,8 @@ Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, Res
   const Node* node = made.node();
   if (node->traced || build_depth > 0 || node->types.empty()) return made;
   ResultTypes same = node->types;
-  return Tensor::of(new Node(LazyCell::kOp, {}, {}, std::move(same), {}, at,
-                             std::make_unique<LazyCell>(std::move(made))));
+  return Tensor::adopt(new Node(LazyCell::kOp, {}, {}, std::move(same), {}, at,
+                                std::make_unique<LazyCell>(std::move(made))));
 }
 
 std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "base/memory.h"
 #include "ir/attributes.h"
 #include "ir/record.h"
 #include "rondo/function.h"
@@ -32,9 +33,13 @@ struct Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   ~Node();
+  static void* operator new(std::size_t bytes) { return take_small_block(bytes); }
+  static void operator delete(void* block, std::size_t bytes) noexcept {
+    give_small_block(block, bytes);
+  }
 
-  mutable std::atomic<std::uint32_t> references{0};
-  const std::uint32_t line;  // of the user's call, with file and function
+  mutable std::atomic<std::uint32_t> references{1};  // the maker's: see Tensor::adopt
+  const std::uint32_t line;                          // of the user's call, with file and function
   const OpDef* const op;
   const std::uint64_t id;  // grows with creation, over all threads
   const char* const file;

@@ -138,7 +138,7 @@ std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa
   return out;
 }
 
-std::string disassembly(const lower::Program& program, Isa isa) {
+std::string disassembly(const lower::Program& program, Isa isa, std::uint32_t loop) {
   std::string out;
   if (isa == Isa::kNone) return out;
   assemble(program, isa,
@@ -150,12 +150,27 @@ std::string disassembly(const lower::Program& program, Isa isa) {
                out += hexadecimal(buffer + begin, buffer + end, begin - emitter.entry());
              };
              const auto& positions = emitter.positions();
-             bytes(emitter.entry(), positions.front());
-             for (std::size_t i = 0; i < code.code.size(); i++) {
-               if (positions[i] == positions[i + 1]) continue;
-               out += text_of(code.code[i], code, ranges, allocation);
-               bytes(positions[i], positions[i + 1]);
+             auto steps = [&](std::size_t first, std::size_t end) {
+               for (std::size_t i = first; i < end; i++) {
+                 if (positions[i] == positions[i + 1]) continue;
+                 out += text_of(code.code[i], code, ranges, allocation);
+                 bytes(positions[i], positions[i + 1]);
+               }
+             };
+             if (loop != lower::kNoLoop) {
+               out.clear();
+               const auto stands = [&](Kind kind) {
+                 return std::find_if(code.code.begin(), code.code.end(), [&](const Instruction& i) {
+                   return i.kind == kind && i.bits == loop;
+                 });
+               };
+               const auto begin = stands(Kind::kTripsBegin), end = stands(Kind::kTripsEnd);
+               if (end == code.code.end()) return;
+               return steps(static_cast<std::size_t>(begin - code.code.begin()),
+                            static_cast<std::size_t>(end - code.code.begin()) + 1);
              }
+             bytes(emitter.entry(), positions.front());
+             steps(0, code.code.size());
              out += "end, then rare paths\n";
              bytes(positions.back(), emitter.end());
              out += fmt::format("constants, {} bytes before the entry\n",
@@ -169,7 +184,7 @@ std::string disassembly(const lower::Program& program, Isa isa) {
 
 std::unique_ptr<const NativeCode> compile(const lower::Program&, Isa) { return nullptr; }
 
-std::string disassembly(const lower::Program&, Isa) { return {}; }
+std::string disassembly(const lower::Program&, Isa, std::uint32_t) { return {}; }
 
 #endif
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,7 +42,9 @@ std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa
 
 /// What compile() writes, as text: for each step of machine code what it does, on which registers
 /// (or places on the stack), and its bytes in hexadecimal; then the rare paths and the constants.
+/// Of a loop, an index in Program::loops, only the steps from its first to its last; else of all.
 /// Empty where there is no native code.
-std::string disassembly(const lower::Program& program, Isa isa = available_isa());
+std::string disassembly(const lower::Program& program, Isa isa = available_isa(),
+                        std::uint32_t loop = lower::kNoLoop);
 
 }  // namespace rondo::native_code

@@ -27,7 +27,7 @@ struct Executable::Impl {
   std::shared_ptr<const ir::Prepared> prepared;
   std::string executor;  // its name, and why it is another one than was asked for
   std::vector<TensorType> param_types;
-  std::vector<LoopResiduals> memory_plan;
+  MemoryPlan memory_plan;
   std::int64_t bytes = 0;
   Function expanded;
   CompileOptions options;
@@ -54,7 +54,7 @@ Executor executor_of_environment() {
 
 /// The loops that keep something for the reverse pass, in program order.
 struct ResidualLoops {
-  std::vector<LoopResiduals> found;
+  MemoryPlan found;
   void open(const Function&, const ir::Node*, std::size_t) {}
   void close(const Function&, const ir::Node*, std::size_t) {}
   void after(const ir::Node&) {}
@@ -131,6 +131,7 @@ Executable compile(const Function& function, const CompileOptions& options) {
   ResidualLoops loops;
   ir::walk_nested(impl->expanded, loops);
   impl->memory_plan = std::move(loops.found);
+  impl->memory_plan.arena_bytes = impl->prepared->arena_bytes();
   Executable executable;
   executable.impl_ = std::move(impl);
   return executable;
@@ -236,10 +237,8 @@ void Executable::run_on_memory(const std::byte* const* arguments, std::byte* con
     both = detail::merged(*scoped, given);
   const RunOptions& options = both ? *both : given;
   check_threads(impl_->function, options);
-  if (!options.stats && !finite_is_checked(options) &&
-      impl_->prepared->run_on_memory(arguments, results, options)) {
-    return;
-  }
+  if (impl_->prepared->runs_on_memory() && !options.stats && !finite_is_checked(options))
+    return impl_->prepared->run_on_memory(arguments, results, options);
   std::vector<Literal> copies;
   copies.reserve(impl_->param_types.size());
   for (const TensorType& type : impl_->param_types) {
@@ -248,6 +247,10 @@ void Executable::run_on_memory(const std::byte* const* arguments, std::byte* con
   }
   for (const Literal& result : run(copies, given))
     copy_bytes(*results++, result.bytes(), result.type().bytes());
+}
+
+bool Executable::runs_on_memory() const noexcept {
+  return impl_ && impl_->prepared->runs_on_memory();
 }
 
 namespace {
@@ -311,8 +314,10 @@ RunStats Executable::stats() const {
   return impl_->last_stats;
 }
 
-std::vector<LoopResiduals> Executable::memory_plan() const {
-  return impl_ ? impl_->memory_plan : std::vector<LoopResiduals>();
+MemoryPlan Executable::memory_plan() const { return impl_ ? impl_->memory_plan : MemoryPlan(); }
+
+std::string Executable::disassembly(std::string_view loop) const {
+  return impl_ ? impl_->prepared->disassembly(loop) : std::string();
 }
 
 std::int64_t Executable::bytes() const {

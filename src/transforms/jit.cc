@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/hash/hash.h"
 #include "absl/types/span.h"
 #include "base/bounded_cache.h"
@@ -78,11 +82,17 @@ std::vector<Tensor> evaluated(std::span<const Tensor> arguments, SourceLocation 
 
 }  // namespace
 
+JitCache::View view_of(const Tensor& tensor) noexcept {
+  const Literal* known = ir::known_value(tensor);
+  return known ? view_of(*known) : JitCache::View{};
+}
+
 struct JitCache::Impl {
   struct Entry {
     std::mutex mutex;  // held while the first caller traces
     bool ready = false;
     Executable executable;
+    std::vector<TensorType> result_types;
     std::shared_ptr<const void> prototype;
     std::vector<Tensor> captures;  // if they are checked
   };
@@ -94,8 +104,63 @@ struct JitCache::Impl {
   }
 
   const JitOptions options;
-  BoundedCache<ProgramKey, Entry> entries;
+  using Cache = BoundedCache<ProgramKey, Entry>;
+  Cache entries;
+  const std::uint64_t number = next_number.fetch_add(1, std::memory_order_relaxed);
+  static inline std::atomic<std::uint64_t> next_number{1};
+
+  /// The program that this thread ran last, of some jitted functions. It keeps none alive.
+  struct LastRun {
+    std::uint64_t jitted = 0;  // the number of the function
+    const TreeType* trees = nullptr;
+    std::weak_ptr<Cache::Slot> program;
+  };
+  LastRun& last_run() const {
+    constexpr std::size_t kKept = 16;
+    thread_local LastRun last[kKept];
+    return last[number % kKept];
+  }
 };
+
+namespace {
+
+bool is_of_type(const JitCache::View& view, const TensorType& type) noexcept {
+  if (view.dtype != type.dtype) return false;
+  return view.shape ? *view.shape == type.shape : type.shape.empty();
+}
+
+}  // namespace
+
+bool JitCache::run_again(const TreeType* trees, std::span<const View> arguments,
+                         std::span<Tensor> results) const {
+  const Impl::LastRun& last = impl_->last_run();
+  if (last.jitted != impl_->number || last.trees != trees) return false;
+  const auto program = last.program.lock();
+  if (!program || impl_->options.check_captures || ir::tracing() || ir::eager_active())
+    return false;
+  const std::vector<TensorType>& types = program->key.types;
+  const Impl::Entry& entry = program->value;
+  if (arguments.size() != types.size() || results.size() != entry.result_types.size() ||
+      !entry.executable.runs_on_memory()) {
+    return false;
+  }
+  absl::InlinedVector<const std::byte*, 8> from;
+  for (std::size_t i = 0; i < arguments.size(); i++) {
+    if (!arguments[i].bytes || !is_of_type(arguments[i], types[i])) return false;
+    from.push_back(arguments[i].bytes);
+  }
+  absl::InlinedVector<Literal, 4> values;
+  absl::InlinedVector<std::byte*, 4> to;
+  for (const TensorType& type : entry.result_types) {
+    values.push_back(Literal::uninitialized(type));
+    to.push_back(values.back().mutable_bytes());
+  }
+  entry.executable.run_on_memory(from.data(), to.data(), impl_->options.run);
+  for (std::size_t i = 0; i < results.size(); i++)
+    results[i] = ir::make_constant(std::move(values[i]));
+  program->note_use();
+  return true;
+}
 
 JitCache::JitCache(JitOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 JitCache::~JitCache() = default;
@@ -137,6 +202,7 @@ JitCache::Run JitCache::run(const Call& call) {
     if (!entry.ready) {  // stays so if tracing throws: the next call tries again
       const Function function = traced(call, key, captures);
       entry.executable = compile(function, impl_->options.compile);
+      entry.result_types = function.results();
       entry.prototype = call.prototype();
       entry.ready = true;
       impl_->entries.set_bytes(slot, key_bytes + entry.executable.bytes());
@@ -158,6 +224,7 @@ JitCache::Run JitCache::run(const Call& call) {
   }
   for (Literal& result : entry.executable.run(values_of(call.arguments, call.at), options))
     run.results.push_back(ir::make_constant(std::move(result)));
+  if (call.trees && !call.run) impl_->last_run() = {impl_->number, call.trees, slot};
   return run;
 }
 

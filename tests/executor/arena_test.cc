@@ -14,7 +14,7 @@ TEST(Arena, GivesNoPlaceTwiceAndAllOfItBack) {
   struct Block {
     std::int64_t offset, bytes;
   };
-  Arena arena;
+  Arena arena(/*guarded=*/false);
   std::vector<Block> blocks;
   std::int64_t most = 0, used = 0;
   for (int i = 0; i < 3000; i++) {
@@ -40,6 +40,31 @@ TEST(Arena, GivesNoPlaceTwiceAndAllOfItBack) {
   // What is free is one piece again.
   const std::int64_t size = arena.size();
   EXPECT_EQ(arena.allocate(size), 0);
+  EXPECT_EQ(arena.size(), size);
+}
+
+TEST(Arena, GuardedPlacesEndBeforePagesOfNobody) {
+  rondo::testing::Dice dice(4);
+  Arena arena(/*guarded=*/true);
+  const std::int64_t page = page_bytes();
+  std::vector<GuardedMemory::Piece> pieces;
+  for (int i = 0; i < 200; i++) {
+    const std::int64_t bytes = dice.number(0, 3 * page);
+    const std::int64_t offset = arena.allocate(bytes);
+    EXPECT_EQ((offset + bytes) % page, 0);
+    for (const auto& other : pieces) {  // a page is between any two
+      ASSERT_TRUE(offset + bytes + page <= other.offset + other.bytes ||
+                  other.offset + other.bytes + page <= offset + bytes);
+      ASSERT_TRUE(offset + bytes < other.offset || other.offset + other.bytes < offset);
+    }
+    if (dice.chance(30))
+      arena.release(offset, bytes);
+    else
+      pieces.push_back({offset, bytes});
+  }
+  const std::int64_t size = arena.size();
+  for (const auto& piece : pieces) arena.release(piece.offset, piece.bytes);
+  for (const auto& piece : pieces) arena.allocate(piece.bytes);
   EXPECT_EQ(arena.size(), size);
 }
 

@@ -22,6 +22,54 @@ TEST(Compile, ProgramIsTheLoopsThatRun) {
   EXPECT_NE(reference.find("reference"), std::string::npos) << reference;
 }
 
+TEST(Compile, DisassemblyIsThatOfALoop) {
+  const Function f = trace(
+      [](Tensor x) {
+        const Tensor y = while_loop([](Tensor y) { return y < 10; }, [](Tensor y) { return y + 1; },
+                                    x, {.name = "up"});
+        return while_loop([](Tensor y) { return y > 0; }, [](Tensor y) { return y * 0.5f - 1; },
+                          sqrt(y), {.name = "down"});
+      },
+      f32());
+  const Executable compiled = compile(f, {.executor = Executor::kCompiled});
+  const std::string all = compiled.disassembly(), down = compiled.disassembly("down");
+  if (compiled.program().find("native") == std::string::npos) {
+    EXPECT_EQ(all, "");
+    return;
+  }
+  EXPECT_NE(all.find("sqrt f32"), std::string::npos) << all;
+  EXPECT_EQ(down.find("sqrt f32"), std::string::npos) << down;
+  EXPECT_NE(all.find(down), std::string::npos);
+  EXPECT_NE(down.find("multiply f32"), std::string::npos) << down;
+  EXPECT_EQ(compiled.disassembly("up").find("multiply f32"), std::string::npos);
+  EXPECT_EQ(compiled.disassembly("sideways"), "");
+  EXPECT_EQ(compile(f, {.executor = Executor::kBytecode}).disassembly(), "");
+}
+
+TEST(Compile, TheMemoryPlanHasTheArena) {
+  const Function f = trace(
+      [](Tensor x) {
+        const Tensor y = sort(x);
+        return sum(y * reverse(y, {0}));
+      },
+      f32({10'000}));
+  const MemoryPlan plan = compile(f, {.executor = Executor::kBytecode}).memory_plan();
+  EXPECT_TRUE(plan.empty());
+  EXPECT_GE(plan.arena_bytes, 40'000);  // the sorted array
+  EXPECT_LT(plan.arena_bytes, 3 * 40'000);
+  // What a loop keeps for the reverse pass is a part of it.
+  const Function slope =
+      trace(grad([](Tensor x) {
+              return fori_loop(0, 1000, [](Tensor, Tensor y) { return sin(y); }, x,
+                               {.checkpoint = Checkpoint::tape(), .name = "sines"});
+            }),
+            f32());
+  const MemoryPlan kept = compile(slope, {.executor = Executor::kBytecode}).memory_plan();
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_GE(kept[0].bytes, 4000);
+  EXPECT_GE(kept.arena_bytes, kept[0].bytes);
+}
+
 TEST(Compile, WhatCannotBeCompiledRunsOnTheReferenceAndSaysWhy) {
   // A tape of a loop whose trips nobody knows grows.
   const Function f =

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/guard_pages.h"
 #include "lower/arithmetic.h"
 #include "lower/builder.h"
 #include "native/compile.h"
@@ -24,7 +26,8 @@ inline std::vector<Isa> isas() {
   return out;
 }
 
-/// Arguments, results and an arena as 64-byte aligned bytes, with the frame that points to them.
+/// Arguments, results and an arena, each right before an inaccessible page, with the frame that
+/// points to them.
 class Buffers {
  public:
   template <class T>
@@ -66,13 +69,11 @@ class Buffers {
 
  private:
   struct Bytes {
-    explicit Bytes(std::size_t bytes) : size(bytes), storage(bytes + 64) {}
-    std::byte* data() {
-      const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
-      return storage.data() + (64 - address % 64) % 64;
-    }
+    explicit Bytes(std::size_t bytes)
+        : size(bytes), memory(std::make_unique<GuardedMemory>(static_cast<std::int64_t>(bytes))) {}
+    std::byte* data() { return memory->data(); }
     std::size_t size;
-    std::vector<std::byte> storage;
+    std::unique_ptr<GuardedMemory> memory;
   };
   static Bytes copy(std::span<const std::byte> from) {
     Bytes out(from.size());

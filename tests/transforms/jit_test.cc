@@ -289,5 +289,130 @@ TEST(Structure, OfBranchesCarriesTangentsAndCotangents) {
   EXPECT_REFUSED(pullback(Rows{{1.0f}}), "cotangent", "lost: cotangent[1] (empty)");
 }
 
+// ---- calls after the first ----
+
+JitOptions compiled() { return {.compile = {.contract = false, .executor = Executor::kCompiled}}; }
+
+TEST(JitAgain, TakesEachKindOfArgument) {
+  const auto f =
+      jit([](std::pair<Tensor, Tensor> p, Tensor c) { return p.first * p.second + c; }, compiled());
+  const Tensor lazy = Tensor(2.f) + 1.f;
+  for (int i = 0; i < 3; i++) {
+    const float x = static_cast<float>(i);
+    EXPECT_EQ(f(std::pair(x, 3.f), 1.f).item<float>(), x * 3 + 1);
+    EXPECT_EQ(f(std::pair(Literal::scalar(x), 3.f), Tensor(1.f)).item<float>(), x * 3 + 1);
+    EXPECT_EQ(f(std::pair(lazy, lazy), x).item<float>(), 9 + x);
+    // Another program of the same function between them.
+    const Tensor v = f(std::pair(constant({1.f, 2.f}), x), 1.f);
+    EXPECT_EQ(v.eval().data<float>()[1], 2 * x + 1);
+    EXPECT_EQ(f(std::pair(static_cast<double>(i), 3.), 1.).item<double>(), x * 3 + 1);
+  }
+}
+
+TEST(JitAgain, GivesTreesAndArrays) {
+  struct Moments {
+    Tensor mean;
+    std::array<Tensor, 2> others;
+  };
+  const auto f = jit(
+      [](Tensor x) {
+        const Tensor m = sum(x) / 1000.f;
+        return Moments{m, {x - m, sum(x * x)}};
+      },
+      compiled());
+  std::vector<float> x(1000);
+  for (int again = 0; again < 3; again++) {
+    double total = 0;
+    for (std::size_t i = 0; i < x.size(); i++)
+      total += x[i] = static_cast<float>(i % 7) + static_cast<float>(again);
+    const Moments got = f(constant(x, {1000}));
+    const float mean = static_cast<float>(total) / 1000.f;
+    EXPECT_EQ(got.mean.item<float>(), mean);
+    EXPECT_EQ(got.others[0].eval().data<float>()[999], x[999] - mean);
+  }
+}
+
+TEST(JitAgain, CountsAsAUseAndForgetsWhatIsCleared) {
+  int traces = 0;
+  const auto f = jit(
+      [&traces](Tensor x) {
+        traces++;
+        return x * 2;
+      },
+      compiled());
+  EXPECT_EQ(f(1.f).item<float>(), 2.f);
+  const CacheStats before = executable_cache();
+  for (int i = 0; i < 10; i++) EXPECT_EQ(f(3.f).item<float>(), 6.f);
+  EXPECT_EQ(executable_cache().hits, before.hits + 10);
+  EXPECT_EQ(executable_cache().misses, before.misses);
+  clear_executable_cache();
+  EXPECT_EQ(traces, 1);
+  EXPECT_EQ(f(4.f).item<float>(), 8.f);
+  EXPECT_EQ(traces, 2);
+}
+
+TEST(JitAgain, StaysInTheCacheWhileItIsUsed) {
+  const CacheStats start = executable_cache();
+  clear_executable_cache();
+  int traces = 0;
+  const auto used = jit(
+      [&traces](Tensor x) {
+        traces++;
+        return x * 2;
+      },
+      compiled());
+  EXPECT_EQ(used(1.f).item<float>(), 2.f);
+  limit_executable_cache(4 * executable_cache().bytes);
+  const auto other = jit([](Tensor x) { return x + 1; }, compiled());
+  for (std::int64_t n = 1; n < 40; n++) {
+    EXPECT_EQ(used(1.f).item<float>(), 2.f);
+    EXPECT_EQ(other(zeros(f32({n}))).eval().data<float>()[0], 1.f);
+  }
+  EXPECT_EQ(traces, 1);
+  EXPECT_LT(executable_cache().executables, 20);
+  limit_executable_cache(start.limit);
+}
+
+TEST(JitAgain, RunsUnderTheOptionsInForce) {
+  const auto f = jit(
+      [](Tensor x) {
+        return while_loop([](Tensor y) { return y < 100; }, [](Tensor y) { return y + 1; },
+                          tap(x, "x"));
+      },
+      compiled());
+  EXPECT_EQ(f(0.f).item<float>(), 100.f);
+  std::vector<float> seen;
+  {
+    RunScope scope({.max_iterations = 10, .on_tap = [&](std::string_view, const Literal& value) {
+                      seen.push_back(value.item<float>());
+                    }});
+    EXPECT_EQ(f(95.f).item<float>(), 100.f);
+    EXPECT_THROW(static_cast<void>(f(1.f)), TooManyIterations);
+  }
+  EXPECT_EQ(seen, (std::vector<float>{95.f, 1.f}));
+  EXPECT_THROW(static_cast<void>(f.with({.max_iterations = 10})(1.f)), TooManyIterations);
+  EXPECT_EQ(f(1.f).item<float>(), 100.f);
+  // In a trace it is as if the function were called.
+  const Function outer = trace([&](Tensor x) { return x + f(2.f); }, f32());
+  EXPECT_EQ(compile(outer).run({Literal::scalar(1.f)})[0].item<float>(), 101.f);
+}
+
+TEST(JitAgain, RunsOnManyThreadsAtOnce) {
+  const auto f = jit([](Tensor a, Tensor b) { return a * b + 1; }, compiled());
+  std::vector<std::thread> threads;
+  std::vector<int> right(16, 0);
+  for (std::size_t t = 0; t < right.size(); t++) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; i++) {
+        const float x = static_cast<float>(t * 1000) + static_cast<float>(i);
+        right[t] += f(x, 2.f).item<float>() == x * 2 + 1;
+        if (i % 50 == 49 && t == 0) clear_executable_cache();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const int count : right) EXPECT_EQ(count, 200);
+}
+
 }  // namespace
 }  // namespace rondo
