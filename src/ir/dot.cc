@@ -11,8 +11,8 @@
 #include "base/number_text.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
-#include "ir/region_walk.h"
 #include "ir/print.h"
+#include "ir/region_walk.h"
 #include "rondo/text.h"
 
 namespace rondo {

@@ -13,8 +13,8 @@
 #include "base/array_text.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
-#include "ir/region_walk.h"
 #include "ir/node_table.h"
+#include "ir/region_walk.h"
 #include "rondo/text.h"
 
 namespace rondo {

@@ -39,8 +39,7 @@ InferredTypes infer_slice(const InferContext& context) {
     }
     if (stride < 1) {
       context.fail(fmt::format(
-          "the stride {} of axis {} is not positive\n  To go backwards use reverse.", stride,
-          i));
+          "the stride {} of axis {} is not positive\n  To go backwards use reverse.", stride, i));
     }
     dims.push_back(start == limit ? 0 : (limit - start - 1) / stride + 1);
   }

@@ -22,6 +22,9 @@ else()
   set(pjrt_environment "GTEST_FILTER=-Real*")
 endif()
 
+# The lesson about plugins runs on it as well.
+set(RONDO_TEST_PLUGIN "${pjrt_plugin}" CACHE INTERNAL "")
+
 add_library(rondo_fake_plugin MODULE "${CMAKE_CURRENT_LIST_DIR}/fake_plugin/fake_plugin.cc")
 rondo_configure_target(rondo_fake_plugin)
 target_include_directories(rondo_fake_plugin PRIVATE "${PROJECT_SOURCE_DIR}/src"

@@ -78,6 +78,14 @@ function(rondo_watch_with_xla target)
     "LINKER:--wrap=_ZN5rondo7compileERKNS_8FunctionERKNS_14CompileOptionsE"
     "LINKER:--wrap=_ZNK5rondo10Executable3runESt4spanIKNS_7LiteralELm18446744073709551615EERKNS_10RunOptionsE"
   )
+  # All programs as StableHLO, in one process.
+  if(pjrt_plugin)
+    add_test(NAME plugin.watched.${target} COMMAND ${target})
+    set_tests_properties(
+      plugin.watched.${target}
+      PROPERTIES LABELS xla TIMEOUT 1200
+                 ENVIRONMENT "${pjrt_environment};RONDO_XLA_ENGINE=plugin;TF_CPP_MIN_LOG_LEVEL=3;${ARGN}")
+  endif()
   if(xla_python)
     add_test(NAME xla.watched.${target} COMMAND ${target})
     set_tests_properties(

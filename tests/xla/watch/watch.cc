@@ -4,6 +4,8 @@
 // Differences are failures of the test that is running or, in a program without tests, of the
 // program.
 //
+// RONDO_XLA_ENGINE=plugin: from the StableHLO text alone, by a PJRT plugin in this process.
+//
 // The environment says how much of it:
 // - RONDO_XLA_EVERY: the first program of each test and one in so many of its others (default 1:
 //   all of them), as HLO and another one in so many as StableHLO;
@@ -16,6 +18,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -25,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "pjrt/program.h"
 #include "rondo/error.h"
 #include "rondo/execute.h"
 #include "rondo/text.h"
@@ -43,6 +47,66 @@ std::optional<double> setting(const char* name) {
   return value ? std::optional(std::stod(value)) : std::nullopt;
 }
 
+/// Who runs the texts.
+class Engine {
+ public:
+  using Form = XlaOracle::Form;
+  virtual ~Engine() = default;
+  virtual std::vector<Form> forms() const = 0;
+  virtual std::vector<Literal> run(Form form, const Function& function, const std::string& text,
+                                   std::span<const Literal> arguments) = 0;
+};
+
+/// XLA in a process of its own, which also takes HLO text.
+class OracleEngine final : public Engine {
+ public:
+  OracleEngine() {
+    if (XlaOracle::shared().unavailable().empty()) return;
+    std::cerr << XlaOracle::shared().unavailable() << "\n";
+    std::_Exit(1);
+  }
+  std::vector<Form> forms() const override { return {Form::kHlo, Form::kStablehlo}; }
+  std::vector<Literal> run(Form form, const Function&, const std::string& text,
+                           std::span<const Literal> arguments) override {
+    return XlaOracle::shared().run(form, text, arguments);
+  }
+};
+
+/// XLA in this process.
+class PluginEngine final : public Engine {
+ public:
+  std::vector<Form> forms() const override { return {Form::kStablehlo}; }
+  std::vector<Literal> run(Form, const Function& function, const std::string& text,
+                           std::span<const Literal> arguments) override {
+    if (text != text_) {
+      program_.reset();
+      program_.emplace(text, pjrt::ProgramOptions{.name = function.name(),
+                                                  .devices = {device_},
+                                                  .parameters = function.params(),
+                                                  .results = function.results()});
+      text_ = text;
+    }
+    std::vector<pjrt::DeviceArray> arrays;
+    for (const Literal& argument : arguments) arrays.emplace_back(argument, device_);
+    std::vector<Literal> results;
+    for (const pjrt::DeviceArray& result : program_->run(arrays))
+      results.push_back(result.to_literal());
+    return results;
+  }
+
+ private:
+  const pjrt::Device device_ =
+      pjrt::Client(pjrt::load_plugin(), {{"cpu_device_count", 1}}).devices()[0];
+  std::string text_;  // of the last program: most run with several arguments
+  std::optional<pjrt::Program> program_;
+};
+
+std::unique_ptr<Engine> engine_of_environment() {
+  const char* name = std::getenv("RONDO_XLA_ENGINE");
+  if (name && std::string_view(name) == "plugin") return std::make_unique<PluginEngine>();
+  return std::make_unique<OracleEngine>();
+}
+
 class Watch {
  public:
   static Watch& get() {
@@ -52,6 +116,7 @@ class Watch {
 
   void compiled(const Function& function, const Executable& executable) {
     const std::lock_guard lock(mutex_);
+    if (executable.device()) return;
     originals_.insert_or_assign(&executable.function(), std::pair(function, executable));
   }
 
@@ -62,12 +127,12 @@ class Watch {
     if (original == originals_.end() || results.empty()) return;
     std::string text;
     try {
-      for (const auto form : {XlaOracle::Form::kHlo, XlaOracle::Form::kStablehlo}) {
+      for (const auto form : engine_->forms()) {
         const Function& function = original->second.first;
         text = form == XlaOracle::Form::kHlo ? to_hlo_text(function) : to_stablehlo_text(function);
         if (!chosen(form, text)) continue;
         const std::string what =
-            difference(XlaOracle::shared().run(form, text, arguments), results, tolerance_);
+            difference(engine_->run(form, function, text, arguments), results, tolerance_);
         if (!what.empty()) fail("XLA gives another result:\n" + what, text);
         compared_++;
       }
@@ -80,12 +145,7 @@ class Watch {
   }
 
  private:
-  Watch() {
-    if (XlaOracle::shared().unavailable().empty()) return;
-    std::cerr << XlaOracle::shared().unavailable() << "\n";
-    std::_Exit(1);
-  }
-
+  Watch() = default;
   ~Watch() {
     std::cerr << compared_ << " runs of " << runs_.size() << " texts were compared with XLA; "
               << without_text_ << " are of tapes that grow, which have no text\n";
@@ -119,6 +179,7 @@ class Watch {
   }
 
   std::mutex mutex_;
+  const std::unique_ptr<Engine> engine_ = engine_of_environment();
   std::map<const void*, std::pair<Function, Executable>> originals_;
   // The tests compare with exact values; this only has to tell right from wrong.
   const Tolerance tolerance_{
