@@ -35,20 +35,21 @@ Box::Box(std::span<const std::int64_t> sizes, std::span<const std::int64_t> to_s
   if (axes_.empty()) axes_.push_back({1, width, width});
 }
 
-void copy_in_blocks(std::byte* to, const std::byte* from, std::int64_t bytes, ir::Poller& poller) {
+namespace {
+
+template <class Did>
+void copy_blocks(std::byte* to, const std::byte* from, std::int64_t bytes, Did did) {
   constexpr std::int64_t kBlock = 8 * ir::Poller::kBlock;
   while (bytes > kBlock) {
     copy_bytes(to, from, kBlock);
-    poller.did(kBlock / 8);
+    did(kBlock / 8);
     to += kBlock;
     from += kBlock;
     bytes -= kBlock;
   }
   copy_bytes(to, from, bytes);
-  poller.did(bytes / 8 + 1);
+  did(bytes / 8 + 1);
 }
-
-namespace {
 
 /// A run of elements of type U, with strides in elements.
 template <class U>
@@ -63,10 +64,15 @@ void copy_run(U* to, const U* from, std::int64_t count, std::int64_t to_stride,
 
 }  // namespace
 
-void Box::copy(std::byte* to, const std::byte* from, ir::Poller& poller) const {
+void copy_in_blocks(std::byte* to, const std::byte* from, std::int64_t bytes, ir::Poller& poller) {
+  copy_blocks(to, from, bytes, [&](std::int64_t elements) { poller.did(elements); });
+}
+
+template <class Did>
+void Box::copy_in_runs(std::byte* to, const std::byte* from, Did did) const {
   if (axes_.back().to == width_ && axes_.back().from == width_) {
     for_each_run([&](std::int64_t t, std::int64_t f, std::int64_t count, std::int64_t,
-                     std::int64_t) { copy_in_blocks(to + t, from + f, count * width_, poller); });
+                     std::int64_t) { copy_blocks(to + t, from + f, count * width_, did); });
     return;
   }
   for_width(width_, [&]<class U>() {
@@ -80,10 +86,18 @@ void Box::copy(std::byte* to, const std::byte* from, ir::Poller& poller) const {
       for (std::int64_t at = 0; at < count; at += kBlock) {
         const std::int64_t some = std::min(count - at, kBlock);
         copy_run(target + at * to_stride, source + at * from_stride, some, to_stride, from_stride);
-        poller.did(some);
+        did(some);
       }
     });
   });
+}
+
+void Box::copy(std::byte* to, const std::byte* from, ir::Poller& poller) const {
+  copy_in_runs(to, from, [&](std::int64_t elements) { poller.did(elements); });
+}
+
+void Box::copy(std::byte* to, const std::byte* from) const {
+  copy_in_runs(to, from, [](std::int64_t) {});
 }
 
 }  // namespace rondo::ops

@@ -29,6 +29,8 @@ class Box {
 
   /// Copies the box; the pointers are those of its first element. The arrays do not overlap.
   void copy(std::byte* to, const std::byte* from, ir::Poller& poller) const;
+  /// The same outside kernels.
+  void copy(std::byte* to, const std::byte* from) const;
 
   /// Calls run(to, from, count, to_stride, from_stride) for each run along the innermost axis, in
   /// row-major order. `to` and `from` are the offsets of its first element from that of the box,
@@ -60,6 +62,10 @@ class Box {
   }
 
  private:
+  /// Calls did(elements) after each block.
+  template <class Did>
+  void copy_in_runs(std::byte* to, const std::byte* from, Did did) const;
+
   struct Axis {
     std::int64_t size;
     std::int64_t to;  // strides
