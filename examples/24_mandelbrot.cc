@@ -26,15 +26,15 @@ Tensor escape_time(Tensor x, Tensor y) {
   const auto next = [&](State s) {
     return State{s.step + 1, s.re * s.re - s.im * s.im + x, 2 * s.re * s.im + y};
   };
-  return rondo::while_loop(wants_more, next, State{0, 0.0f, 0.0f}).step;
+  return rondo::while_loop(wants_more, next, State{0, 0.0, 0.0}).step;
 }
 
 /// The same in plain C++, to compare with.
-int plain_escape_time(float x, float y) {
-  float re = 0, im = 0;
+int plain_escape_time(double x, double y) {
+  double re = 0, im = 0;
   int step = 0;
   while (step < kMostSteps && re * re + im * im <= 4) {
-    const float real = re * re - im * im + x;
+    const double real = re * re - im * im + x;
     im = 2 * re * im + y;
     re = real;
     step++;
@@ -60,11 +60,9 @@ int main(int argc, char** argv) {
   const auto picture = rondo::jit(rondo::vmap(
       rondo::vmap(escape_time, {.in_axes = {0, std::nullopt}}), {.in_axes = {std::nullopt, 0}}));
   const int width = argc > 1 ? 600 : 60, height = argc > 1 ? 400 : 24;
-  std::vector<float> xs, ys;
-  for (int i = 0; i < width; i++)
-    xs.push_back(-2.2f + 3.2f * static_cast<float>(i) / static_cast<float>(width - 1));
-  for (int i = 0; i < height; i++)
-    ys.push_back(-1.2f + 2.4f * static_cast<float>(i) / static_cast<float>(height - 1));
+  std::vector<double> xs, ys;
+  for (int i = 0; i < width; i++) xs.push_back(-2.2 + 3.2 * i / (width - 1));
+  for (int i = 0; i < height; i++) ys.push_back(-1.2 + 2.4 * i / (height - 1));
   const rondo::Literal steps =
       picture(rondo::constant(xs, {width}), rondo::constant(ys, {height})).eval();
   const std::span<const int> data = steps.data<int>();
