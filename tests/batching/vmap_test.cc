@@ -262,5 +262,19 @@ TEST(VmapErrors, NameCollectivesWithoutTheirAxis) {
       {"vmap", "\"i\" already"});
 }
 
+TEST(VmapErrors, NameTheOpThatCannotBeBatchedAndItsLine) {
+  const auto least = [](Tensor a, Tensor b) { return sort(stack({a, b}, 0), 0)[0]; };
+  const int line = __LINE__ + 1;
+  const auto f = [&](Tensor x, Tensor init) { return reduce(x, init, {0}, least); };
+  const Tensor x = constant({{3.f, 4.f}, {1.f, 5.f}});
+  expect_values<float>(vmap(f, {.in_axes = {0, std::nullopt}})(x, 2.f), {2}, {2, 1});
+  expect_error(
+      [&] {
+        (void)vmap(f)(x, constant({2.f, 0.f}));
+      },
+      {"reduce: its initial values differ by lane", "element by element",
+       "vmap_test.cc:" + std::to_string(line), "Give all lanes one initial value"});
+}
+
 }  // namespace
 }  // namespace rondo
