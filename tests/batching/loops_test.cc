@@ -100,6 +100,54 @@ TEST(BatchedWhile, FreezesIndicesAndIntegersToo) {
   expect_like_loop(f, {trips, table}, {0, std::nullopt});
 }
 
+// Lane 1 is done after a trip, with a state from which the inner loop would make a million trips.
+TEST(BatchedWhile, RunsNoInnerLoopForLanesThatAreDone) {
+  const auto f = [](Tensor until) {
+    return while_loop([&](Tensor v) { return v < until; },
+                      [&](Tensor v) {
+                        const Tensor steps = where(v == 5, 1'000'000, 2);
+                        const Tensor added =
+                            while_loop([&](Tensor i) { return i < steps; },
+                                       [](Tensor i) { return i + 1; }, 0 * v, {.name = "inner"});
+                        return v + where(until == 5, 5, added);
+                      },
+                      Tensor(0));
+  };
+  const Executable run = compile(trace(vmap(f), s32({2})));
+  RunStats stats;
+  const Literal ends =
+      run.run({Literal::from<int>(std::vector<int>{8, 5}, {2})}, {.stats = &stats})[0];
+  expect_values<int>(ends, {2}, {8, 5});
+  for (const LoopStats& loop : stats.loops) {
+    if (loop.name == "inner") {
+      EXPECT_EQ(loop.trips, 4 * 2);
+    }
+  }
+  EXPECT_EQ(stats.loops.size(), 2u);
+}
+
+TEST(BatchedWhile, SelectsInTextOnlyForCarriesThatNeedIt) {
+  // The counter is the same in all lanes, the total differs, what was last is not used.
+  const auto f = [](Tensor limit) {
+    const auto [i, total, last] =
+        while_loop([&](Tensor, Tensor t, Tensor) { return t < limit; },
+                   [](Tensor i, Tensor t, Tensor) { return std::tuple(i + 1, t + i, t); },
+                   std::tuple(Tensor(1), Tensor(0), Tensor(0)));
+    return total;
+  };
+  const auto count = [](const std::string& text, const std::string& what) {
+    int times = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+      times++;
+    return times;
+  };
+  const std::string text = to_hlo_text(trace(vmap(f), s32({4})));
+  EXPECT_EQ(count(text, " while("), 1) << text;
+  EXPECT_EQ(count(text, " select("), 1) << text;
+  const std::string one = to_hlo_text(trace(f, s32()));
+  EXPECT_EQ(count(one, " select("), 0) << one;
+}
+
 TEST(BatchedWhile, NestsInBothOrders) {
   const auto steps = [](Tensor start, Tensor factor) {
     return std::get<1>(while_loop([](Tensor v, Tensor) { return v < 100; },
