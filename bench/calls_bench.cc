@@ -4,7 +4,9 @@
 
 #include <array>
 
-#include "ir/backend.h"
+#include "executor/backend.h"
+#include "passes/expand.h"
+#include "passes/optimize.h"
 #include "rondo/rondo.h"
 
 namespace rondo {
@@ -51,6 +53,30 @@ void JittedAddOfTensors(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(add(a, b));
 }
 BENCHMARK(JittedAddOfTensors)->Unit(benchmark::kNanosecond);
+
+/// From the optimized function to machine code: straight-line scalar code, nothing of it to fold.
+void CompileScalars(benchmark::State& state) {
+  const std::int64_t ops = state.range(0);
+  const Function f = trace(
+      [ops](Tensor x, Tensor y) {
+        for (std::int64_t i = 0; i < ops; i += 3) {
+          const Tensor z = x * y;
+          y = x - y;
+          x = z + y;
+        }
+        return std::pair(x, y);
+      },
+      f32(), f32());
+  const Function ready = passes::expand(passes::optimize(f), passes::Target::kInterpreter);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(executor::compiled_backend().prepare(ready, CompileOptions()));
+  state.counters["ns_per_op"] = benchmark::Counter(
+      static_cast<double>(ops) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["code_bytes"] =
+      static_cast<double>(executor::compiled_backend().prepare(ready, CompileOptions())->bytes());
+}
+BENCHMARK(CompileScalars)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace rondo

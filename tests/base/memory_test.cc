@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <numeric>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "rondo/literal.h"
@@ -148,6 +150,32 @@ TEST(LiteralMemory, ReleasedAfterTheCacheIsGone) {
 #if !defined(RONDO_TEST_SANITIZED)
   EXPECT_EQ(live_blocks, before);
 #endif
+}
+
+TEST(SmallBlocks, PassBetweenThreadsAndHoldWhatIsAskedFor) {
+  std::vector<std::pair<void*, std::size_t>> blocks;
+  std::thread([&] {
+    for (std::size_t bytes = 1; bytes <= kLargestSmallBlock + 32; bytes++) {
+      blocks.emplace_back(take_small_block(bytes), bytes);
+      std::memset(blocks.back().first, static_cast<int>(bytes % 128), bytes);
+    }
+  }).join();
+  for (const auto& [block, bytes] : blocks) {
+    const auto* values = static_cast<const unsigned char*>(block);
+    EXPECT_EQ(values[0], bytes % 128);
+    EXPECT_EQ(values[bytes - 1], bytes % 128);
+    give_small_block(block, bytes);
+  }
+  // Another size of the same step finds one; it is not given twice.
+  void* const first = take_small_block(33);
+  void* const second = take_small_block(48);
+  EXPECT_NE(first, second);
+  std::memset(first, 1, 33);
+  std::memset(second, 2, 48);
+  EXPECT_EQ(*static_cast<unsigned char*>(first), 1);
+  give_small_block(first, 33);
+  give_small_block(second, 48);
+  release_cached_memory();
 }
 
 #if !defined(RONDO_TEST_SANITIZED)
