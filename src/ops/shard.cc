@@ -52,6 +52,11 @@ ir::BatchValues shard_batch(const ir::BatchCall& c) {
   return ir::batch_with(c, std::move(sharding));
 }
 
+/// It replaces no part of its operand, so that an update behind it is still made in place.
+Tensor shard_blend(const Node& node, std::span<const Tensor> operands, const Tensor&) {
+  return make(kShard, {operands[0]}, node.attributes, node.location());
+}
+
 /// `, custom_call_target="Sharding", sharding={devices=[4,1]<=[4]}`
 void shard_hlo_attributes(const Node& node, std::string& out) {
   const ir::Sharding& sharding = sharding_of_shard(node);
@@ -76,7 +81,8 @@ const OpDef kShard{.name = "shard",
                    .sharding = sharding_of_shard,
                    .linear = Linear::kJointly,
                    .transpose = shard_transpose,
-                   .batch = shard_batch};
+                   .batch = shard_batch,
+                   .blend = shard_blend};
 
 }  // namespace rondo::ops
 

@@ -10,6 +10,7 @@
 #include "ir/function_data.h"
 #include "ir/sharding.h"
 #include "ops/vectors.h"
+#include "passes/expand.h"
 
 namespace rondo {
 namespace {
@@ -181,6 +182,35 @@ TEST(Shard, GivesALaneAxisToTheCompilerOrToTheMeshAxisOfItsName) {
     const Specs kept = specs(each);
     EXPECT_GE(kept.size(), 2u);
     EXPECT_EQ(kept, Specs(kept.size(), "[{\"data\"}, {\"model\"}]"));
+  }
+}
+
+TEST(Shard, LeavesUpdatesOfLanesInPlace) {
+  // Lanes end in different trips: what an update of theirs replaces is chosen, not the array.
+  constexpr std::int64_t kSize = 1024;
+  const auto f = [](Tensor n, Tensor x) {
+    return std::get<1>(while_loop([&](Tensor i, Tensor) { return i < n; },
+                                  [&](Tensor i, Tensor c) {
+                                    return std::tuple(i + 1, shard(update(c, i, c[i] + 1), mesh(),
+                                                                   {kUnconstrained}));
+                                  },
+                                  std::tuple(Tensor(0), x)));
+  };
+  const Function lanes = trace(vmap(f), s32({3}), f32({3, kSize}));
+  const Function expanded = passes::expand(lanes, passes::Target::kInterpreter);
+  std::size_t whole = 0;
+  for (const Function& each : ir::regions_inside_out(expanded)) {
+    for (const ir::Node* node : each.body())
+      whole += node->op->name == "select" && node->type().elements() >= kSize;
+  }
+  EXPECT_EQ(whole, 0u);
+  const Literal got = compile(lanes).run(
+      {Literal::from<std::int32_t>({2, 0, 5}, {3}), Literal::zeros(f32({3, kSize}))})[0];
+  for (std::size_t lane = 0; lane < 3; lane++) {
+    for (std::size_t i = 0; i < 8; i++) {
+      const std::size_t trips[] = {2, 0, 5};
+      EXPECT_EQ(got.data<float>()[lane * kSize + i], i < trips[lane] ? 1 : 0);
+    }
   }
 }
 
