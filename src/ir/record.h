@@ -198,8 +198,7 @@ struct OpDef {
                          // in place where it may
   bool observer = false;  // tap, print, progress: tells the outside what passes; never folded,
                           // merged or hoisted
-  /// Of an identity that says where its value lies; it is never folded, so that what is known of
-  /// the value does not take its place.
+  /// Of an identity that says where its value lies on a mesh. Without a kernel it is never folded.
   ShardingRule sharding = nullptr;
   // Derivatives. Every record has a jvp rule, or is linear, or says that its derivative is zero;
   // an op without any of them is differentiated as what it expands to.

@@ -19,6 +19,11 @@ InferredTypes infer_shard(const InferContext& context) {
   return {context.type(0)};
 }
 
+/// On one device it says nothing: the executors never see it.
+std::vector<Tensor> expand_to_value(const Node&, std::span<const Tensor> operands) {
+  return {operands[0]};
+}
+
 const ir::Sharding& sharding_of_shard(const Node& node) { return node.attrs<ir::Sharding>(); }
 
 std::vector<Tensor> shard_transpose(const TransposeCall& c) {
@@ -70,13 +75,12 @@ void shard_hlo_attributes(const Node& node, std::string& out) {
 }  // namespace
 
 const OpDef kShard{.name = "shard",
-                   .same_bytes = true,
                    .hlo = "custom-call",
                    .stablehlo = "sdy.sharding_constraint",
                    .arity = 1,
                    .infer = infer_shard,
-                   .prepare = ir::prepare_forwarding,
                    .cost = ir::Cost::kMovement,
+                   .expand = expand_to_value,
                    .hlo_attributes = shard_hlo_attributes,
                    .sharding = sharding_of_shard,
                    .linear = Linear::kJointly,

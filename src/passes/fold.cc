@@ -27,8 +27,7 @@ class NoHost final : public ir::Host {
 };
 
 bool can_be_folded(const ir::Node* node) {
-  if (!node->op->prepare || node->op->observer || node->op->sharding ||
-      node->op->kind != ir::OpKind::kOrdinary)
+  if (!node->op->prepare || node->op->observer || node->op->kind != ir::OpKind::kOrdinary)
     return false;
   for (const Function& region : node->regions) {
     // Kernels know these by themselves; other regions they have called by the host.
