@@ -185,6 +185,10 @@ class RONDO_API Executable {
   }
   /// CompileOptions::device.
   const pjrt::Device& device() const;
+  /// CompileOptions::mesh; null for a program that has none.
+  const Mesh* mesh() const;
+  /// How the arguments of a program for a mesh lie on it; empty for another program.
+  std::span<const PartitionSpec> argument_specs() const;
   /// Runs a program that was compiled for a mesh on arrays that lie there already; the results stay
   /// there. An argument that lies otherwise than the program wants it (rondo::shard) is brought
   /// there through the host. Returns before the program has ended. Throws ExecutionError if the

@@ -33,7 +33,7 @@ bool is_known(const Tensor& tensor) {
 
 /// Of the value that is there: a tape has more rows than its node declares.
 const TensorType& leaf_type(const Tensor& leaf) {
-  return device_value(leaf) ? leaf.type() : known_value(leaf)->type();
+  return is_elsewhere(leaf) ? leaf.type() : known_value(leaf)->type();
 }
 
 std::int64_t bytes_of(const Node* node) {

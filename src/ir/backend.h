@@ -53,6 +53,8 @@ class Prepared {
   }
   /// The same of a program for a mesh.
   virtual const Mesh* mesh() const { return nullptr; }
+  virtual std::span<const PartitionSpec> argument_specs() const { return {}; }
+  virtual std::span<const PartitionSpec> result_specs() const { return {}; }
   virtual std::vector<pjrt::ShardedArray> run_on_mesh(std::span<const pjrt::ShardedArray>,
                                                       const RunOptions&) const {
     throw InternalError("a backend without a mesh was given arrays on one");

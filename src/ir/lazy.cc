@@ -24,6 +24,7 @@ const OpDef LazyCell::kOp{.name = "lazy", .arity = 0, .kind = OpKind::kLazy};
 LazyCell::LazyCell(Tensor definition)
     : op_(*definition.node()->op), definition_(std::move(definition)) {}
 LazyCell::LazyCell(pjrt::DeviceArray array) : op_(kOp), array_(std::move(array)) {}
+LazyCell::LazyCell(pjrt::ShardedArray parts) : op_(kOp), parts_(std::move(parts)) {}
 LazyCell::~LazyCell() { delete values_.load(std::memory_order_acquire); }
 
 Tensor LazyCell::definition() const {
@@ -32,7 +33,7 @@ Tensor LazyCell::definition() const {
 }
 
 const std::vector<Literal>* LazyCell::fetched() const {
-  set_values({array_.to_literal()});
+  set_values({array_ ? array_.to_literal() : parts_.to_literal()});
   return values_.load(std::memory_order_acquire);
 }
 
@@ -54,6 +55,30 @@ Tensor make_device_value(pjrt::DeviceArray array, SourceLocation at) {
 const pjrt::DeviceArray* device_value(const Tensor& tensor) noexcept {
   const Node* node = tensor.node();
   return node && node->cell && node->cell->array() ? &node->cell->array() : nullptr;
+}
+
+Tensor make_mesh_value(pjrt::ShardedArray array, SourceLocation at) {
+  ResultTypes types{array.type()};
+  return Tensor::of(new Node(LazyCell::kOp, {}, {}, std::move(types), {}, at,
+                             std::make_unique<LazyCell>(std::move(array))));
+}
+
+const pjrt::ShardedArray* mesh_value(const Tensor& tensor) noexcept {
+  const Node* node = tensor.node();
+  return node && node->cell && node->cell->parts() ? &node->cell->parts() : nullptr;
+}
+
+std::vector<pjrt::ShardedArray> arrays_on(const Mesh& mesh, std::span<const PartitionSpec> specs,
+                                          std::span<const Tensor> tensors) {
+  std::vector<pjrt::ShardedArray> arrays;
+  arrays.reserve(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); i++) {
+    if (const pjrt::ShardedArray* array = mesh_value(tensors[i]))
+      arrays.push_back(*array);
+    else
+      arrays.emplace_back(*known_value(tensors[i]), mesh, specs[i]);
+  }
+  return arrays;
 }
 
 std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device,

@@ -11,6 +11,7 @@
 
 #include "ir/node.h"
 #include "rondo/device.h"
+#include "rondo/sharded_array.h"
 
 namespace rondo::ir {
 
@@ -25,6 +26,8 @@ class LazyCell {
   explicit LazyCell(Tensor definition);
   /// Of a value that is there already, on a device.
   explicit LazyCell(pjrt::DeviceArray array);
+  /// The same in parts on the devices of a mesh.
+  explicit LazyCell(pjrt::ShardedArray parts);
   LazyCell(const LazyCell&) = delete;
   LazyCell& operator=(const LazyCell&) = delete;
   ~LazyCell();
@@ -32,17 +35,19 @@ class LazyCell {
   const OpDef& op() const noexcept { return op_; }
   /// Whether it has its values, on the host or on a device.
   bool evaluated() const noexcept {
-    return array_ || values_.load(std::memory_order_acquire) != nullptr;
+    return array_ || parts_ || values_.load(std::memory_order_acquire) != nullptr;
   }
   /// One for each result of the definition; null before evaluation. They stay as long as the cell.
   /// Brings a value that is on a device to the host; throws ExecutionError where the program that
   /// computes it there has failed.
   const std::vector<Literal>* values() const {
     const auto* values = values_.load(std::memory_order_acquire);
-    return values || !array_ ? values : fetched();
+    return values || !(array_ || parts_) ? values : fetched();
   }
   /// Where the value is on a device; else an array that holds nothing.
   const pjrt::DeviceArray& array() const noexcept { return array_; }
+  /// The same for a mesh.
+  const pjrt::ShardedArray& parts() const noexcept { return parts_; }
   /// The node that computes the values; empty once they are there.
   Tensor definition() const;
   /// Lets go of the definition. Does nothing if another thread was faster.
@@ -53,6 +58,7 @@ class LazyCell {
 
   const OpDef& op_;
   const pjrt::DeviceArray array_;
+  const pjrt::ShardedArray parts_;
   mutable std::mutex mutex_;
   mutable Tensor definition_;
   mutable std::atomic<const std::vector<Literal>*> values_{nullptr};
@@ -62,9 +68,19 @@ class LazyCell {
 Tensor make_device_value(pjrt::DeviceArray array, SourceLocation at = {});
 /// The array of such a tensor; null for any other.
 const pjrt::DeviceArray* device_value(const Tensor& tensor) noexcept;
+/// The same for a value in parts on a mesh.
+Tensor make_mesh_value(pjrt::ShardedArray array, SourceLocation at = {});
+const pjrt::ShardedArray* mesh_value(const Tensor& tensor) noexcept;
+/// Whether the value is elsewhere than on the host: known_value would have to bring it.
+inline bool is_elsewhere(const Tensor& tensor) noexcept {
+  return device_value(tensor) || mesh_value(tensor);
+}
 /// The values of tensors that have them, on a device: those that are not there are copied to it.
 std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device,
                                          std::span<const Tensor> tensors);
+/// The same on a mesh, one spec a tensor for those that are not on a mesh yet.
+std::vector<pjrt::ShardedArray> arrays_on(const Mesh& mesh, std::span<const PartitionSpec> specs,
+                                          std::span<const Tensor> tensors);
 
 /// True while an EagerScope of this thread is in force (none is inside a transform's own trace).
 bool eager_active() noexcept;

@@ -5,6 +5,7 @@
 #include "fmt/format.h"
 #include "passes/expand.h"
 #include "pjrt/backend.h"
+#include "pjrt/disk_cache.h"
 #include "pjrt/message.h"
 #include "pjrt/program.h"
 #include "pjrt/program_text.h"
@@ -31,6 +32,12 @@ std::vector<TensorType> part_types(const Placements& placements) {
   return types;
 }
 
+std::vector<PartitionSpec> specs_of(const Placements& placements) {
+  std::vector<PartitionSpec> specs;
+  for (const auto& placement : placements) specs.push_back(ir::spec_of(placement->sharding()));
+  return specs;
+}
+
 class OnMesh final : public ir::Prepared {
  public:
   /// `function` is what the text is of: arguments may meet a sharding in what ops expand to.
@@ -39,7 +46,8 @@ class OnMesh final : public ir::Prepared {
     ir::ProgramSharding sharding = *ir::program_sharding(function, mesh_);
     arguments_ = placements_of(function.params(), std::move(sharding.arguments));
     results_ = placements_of(function.results(), std::move(sharding.results));
-    for (const auto& result : results_) result_specs_.push_back(ir::spec_of(result->sharding()));
+    argument_specs_ = specs_of(arguments_);
+    result_specs_ = specs_of(results_);
     ProgramOptions program;
     program.name = function.name();
     program.devices = mesh_.devices();
@@ -47,7 +55,7 @@ class OnMesh final : public ir::Prepared {
     program.results = part_types(results_);
     program.donated = donated_parameters(function, options.donate);
     try {
-      program_ = std::make_unique<Program>(with_donors(text_, program.donated), std::move(program));
+      program_ = cached_program(with_donors(text_, program.donated), program);
     } catch (const PluginError& error) {
       throw located(error, function, mesh_);
     }
@@ -79,6 +87,8 @@ class OnMesh final : public ir::Prepared {
   }
 
   const Mesh* mesh() const override { return &mesh_; }
+  std::span<const PartitionSpec> argument_specs() const override { return argument_specs_; }
+  std::span<const PartitionSpec> result_specs() const override { return result_specs_; }
   std::string text() const override { return text_; }
   std::int64_t bytes() const override {
     return static_cast<std::int64_t>(text_.size()) + program_->code_bytes();
@@ -124,7 +134,7 @@ class OnMesh final : public ir::Prepared {
   Mesh mesh_;
   std::string text_;
   Placements arguments_, results_;
-  std::vector<PartitionSpec> result_specs_;
+  std::vector<PartitionSpec> argument_specs_, result_specs_;
   std::unique_ptr<const Program> program_;
 };
 

@@ -255,20 +255,11 @@ bool Executable::runs_on_memory() const noexcept {
 
 namespace {
 
-/// Throws what a run cannot do on arrays of a device.
-void check_on_device(const Function& function, const char* call, bool has_device,
-                     std::string_view option, const RunOptions& options) {
-  if (!has_device) {
-    throw ExecutionError(fmt::format(
-        "{} of '{}', which was compiled for no {}\n  Compile it with {{.{} = ...}}, or use run().",
-        call, function.name(), option, option));
-  }
-  if (finite_is_checked(options)) {
-    throw ExecutionError(fmt::format(
-        "{} of '{}': RunOptions::check_finite runs on the reference executor\n  Use run(), which "
-        "takes literals.",
-        call, function.name()));
-  }
+void check_place(const Function& function, const char* call, bool has_it, std::string_view option) {
+  if (has_it) return;
+  throw ExecutionError(fmt::format(
+      "{} of '{}', which was compiled for no {}\n  Compile it with {{.{} = ...}}, or use run().",
+      call, function.name(), option, option));
 }
 
 }  // namespace
@@ -279,28 +270,45 @@ std::vector<pjrt::DeviceArray> Executable::run_on_device(
   if (const RunOptions* scoped = detail::scoped_run_options())
     both = detail::merged(*scoped, given);
   const RunOptions& options = both ? *both : given;
-  if (device() && finite_is_checked(options)) {  // which only the reference can do
+  const bool has_device = static_cast<bool>(device());
+  check_place(impl_->function, "run_on_device", has_device, "device");
+  if (finite_is_checked(options)) {  // which only the reference can do
     std::vector<Literal> literals;
     for (const pjrt::DeviceArray& argument : arguments) literals.push_back(argument.to_literal());
     std::vector<pjrt::DeviceArray> results;
     for (const Literal& result : run(literals, given)) results.emplace_back(result, device());
     return results;
   }
-  const bool has_device = static_cast<bool>(device());
-  check_on_device(impl_->function, "run_on_device", has_device, "device", options);
   return impl_->prepared->run_on_device(arguments, options);
 }
 
 std::vector<pjrt::ShardedArray> Executable::run_on_mesh(
     const std::vector<pjrt::ShardedArray>& arguments, const RunOptions& given) const {
-  if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
   std::optional<RunOptions> both;
   if (const RunOptions* scoped = detail::scoped_run_options())
     both = detail::merged(*scoped, given);
   const RunOptions& options = both ? *both : given;
-  check_on_device(impl_->function, "run_on_mesh", impl_->prepared->mesh() != nullptr, "mesh",
-                  options);
+  const Mesh* devices = mesh();
+  check_place(impl_->function, "run_on_mesh", devices != nullptr, "mesh");
+  if (finite_is_checked(options)) {  // which only the reference can do
+    std::vector<Literal> literals;
+    for (const pjrt::ShardedArray& argument : arguments) literals.push_back(argument.to_literal());
+    std::vector<pjrt::ShardedArray> results;
+    for (const Literal& result : run(literals, given))
+      results.emplace_back(result, *devices, impl_->prepared->result_specs()[results.size()]);
+    return results;
+  }
   return impl_->prepared->run_on_mesh(arguments, options);
+}
+
+const Mesh* Executable::mesh() const {
+  if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
+  return impl_->prepared->mesh();
+}
+
+std::span<const PartitionSpec> Executable::argument_specs() const {
+  if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
+  return impl_->prepared->argument_specs();
 }
 
 const pjrt::Device& Executable::device() const {

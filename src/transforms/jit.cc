@@ -69,7 +69,7 @@ std::vector<Tensor> evaluated(std::span<const Tensor> arguments, SourceLocation 
   std::vector<Tensor> missing;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < tensors.size(); i++) {
-    if (ir::device_value(tensors[i]) || ir::known_value(tensors[i])) continue;
+    if (ir::is_elsewhere(tensors[i]) || ir::known_value(tensors[i])) continue;
     missing.push_back(tensors[i]);
     places.push_back(i);
   }
@@ -220,6 +220,13 @@ JitCache::Run JitCache::run(const Call& call) {
     const auto arguments = ir::arrays_on(device, evaluated(call.arguments, call.at));
     for (pjrt::DeviceArray& result : entry.executable.run_on_device(arguments, options))
       run.results.push_back(ir::make_device_value(std::move(result), call.at));
+    return run;
+  }
+  if (const Mesh* mesh = entry.executable.mesh()) {
+    const auto arguments =
+        ir::arrays_on(*mesh, entry.executable.argument_specs(), evaluated(call.arguments, call.at));
+    for (pjrt::ShardedArray& result : entry.executable.run_on_mesh(arguments, options))
+      run.results.push_back(ir::make_mesh_value(std::move(result), call.at));
     return run;
   }
   for (Literal& result : entry.executable.run(values_of(call.arguments, call.at), options))

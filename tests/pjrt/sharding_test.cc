@@ -2,10 +2,12 @@
 #include "ir/sharding.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "errors/message.h"
+#include "ir/lazy.h"
 #include "pjrt/placement.h"
 #include "pjrt/program.h"
 #include "pjrt/real_plugin.h"
@@ -203,6 +205,79 @@ TEST_F(RealMesh, JitTakesTheMeshAsAnOption) {
   const auto f = [&](Tensor x) { return shard(x, mesh, {"data"}) * 2; };
   const Tensor x = Tensor(uniform(0, f32({16})));
   expect_values<float>(jit(f, {.mesh = mesh})(x) - jit(f)(x), {16}, std::vector<float>(16));
+}
+
+TEST_F(RealMesh, JitKeepsValuesInPartsBetweenCalls) {
+  const Mesh mesh = grid();
+  const PartitionSpec columns{std::nullopt, "model"};
+  const auto step = jit(
+      [&](Tensor w, Tensor x) {
+        w = shard(w, mesh, columns);
+        x = shard(x, mesh, {"data", std::nullopt});
+        const auto loss = [&](Tensor v) { return mean(square(tanh(matmul(x, v)) - 0.5)); };
+        return shard(w - 0.5 * grad(loss)(w), mesh, columns);
+      },
+      {.mesh = mesh});
+  const Literal w0 = uniform(0, f32({4, 6})), x = uniform(1, f32({8, 4}));
+  Tensor w = w0;
+  for (int i = 0; i < 5; i++) {
+    w = step(w, x);
+    const pjrt::ShardedArray* parts = ir::mesh_value(w);
+    ASSERT_NE(parts, nullptr);
+    EXPECT_EQ(parts->shards()[1].type(), f32({4, 3}));
+  }
+  // Plain C++: d/dw mean((tanh(x w) - 1/2)^2).
+  std::vector<double> want(w0.data<float>().begin(), w0.data<float>().end());
+  for (int i = 0; i < 5; i++) {
+    std::vector<double> gradient(24);
+    for (std::size_t row = 0; row < 8; row++) {
+      for (std::size_t column = 0; column < 6; column++) {
+        double sum = 0;
+        for (std::size_t k = 0; k < 4; k++)
+          sum += static_cast<double>(x.data<float>()[row * 4 + k]) * want[k * 6 + column];
+        const double y = std::tanh(sum);
+        for (std::size_t k = 0; k < 4; k++) {
+          gradient[k * 6 + column] += 2.0 / 48 * (y - 0.5) * (1 - y * y) *
+                                      static_cast<double>(x.data<float>()[row * 4 + k]);
+        }
+      }
+    }
+    for (std::size_t k = 0; k < 24; k++) want[k] -= 0.5 * gradient[k];
+  }
+  const Literal got = w.eval();
+  for (std::size_t k = 0; k < 24; k++)
+    EXPECT_NEAR(static_cast<double>(got.data<float>()[k]), want[k], 1e-5);
+  // Ops on it outside of jit, and a jitted function that knows no mesh, take it as any tensor.
+  expect_same((w + 1).eval(), Tensor(got) + 1);
+  expect_same(jit([](Tensor v) { return v * 2; })(w).eval(), Tensor(got) * 2);
+  expect_same(jit([](Tensor v) { return v * 2; }, {.device = device(3)})(w).eval(),
+              Tensor(got) * 2);
+}
+
+TEST_F(RealMesh, TellsHowItsArgumentsLie) {
+  const Mesh mesh = line();
+  const Executable f = compile(
+      trace([&](Tensor x, Tensor y) { return shard(x, mesh, {"data"}) + y; }, f32({8}), f32()),
+      {.mesh = mesh});
+  ASSERT_EQ(f.argument_specs().size(), 2u);
+  const pjrt::ShardedArray x(uniform(0, f32({8})), *f.mesh(), f.argument_specs()[0]);
+  EXPECT_EQ(x.shards()[0].type(), f32({1}));
+  EXPECT_TRUE(f.argument_specs()[1].dims().empty());
+  EXPECT_EQ(compile(trace([](Tensor t) { return t; }, f32())).mesh(), nullptr);
+}
+
+TEST_F(RealMesh, WhatIsCheckedToBeFiniteRunsOnTheReference) {
+  const Mesh mesh = line();
+  const Executable f =
+      compile(trace([&](Tensor x) { return shard(1 / shard(x, mesh, {"data"}), mesh, {"data"}); },
+                    f32({8})),
+              {.mesh = mesh});
+  RunOptions options;
+  options.check_finite = true;
+  const pjrt::ShardedArray ones_on_mesh(ones(f32({8})).eval(), mesh, {"data"});
+  EXPECT_EQ(f.run_on_mesh({ones_on_mesh}, options)[0].shards()[0].type(), f32({1}));
+  const pjrt::ShardedArray zeros_on_mesh(Literal::zeros(f32({8})), mesh, {"data"});
+  EXPECT_THROW((void)f.run_on_mesh({zeros_on_mesh}, options), ExecutionError);
 }
 
 TEST_F(RealMesh, DevicesInAnotherOrder) {
