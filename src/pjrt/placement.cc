@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "ir/kernel.h"
 
 namespace rondo::pjrt {
 
@@ -63,35 +62,15 @@ std::size_t Placement::first_alike(std::size_t device) const {
   return static_cast<std::size_t>(first - offsets_.begin());
 }
 
-namespace {
-
-/// Arrays are split and put together outside of runs, where nobody ends a copy.
-class NoRun final : public ir::Host {
- public:
-  ir::RegionCall& region(const Function&) override { throw InternalError("a copy has no region"); }
-  void poll() override {}
-  void tap(std::string_view, const TensorType&, const std::byte*) override {}
-  void print(std::string_view, const TensorType&, const std::byte*) override {}
-  void progress(std::int64_t, std::int64_t) override {}
-};
-
-void copy_box(const ops::Box& box, std::byte* to, const std::byte* from) {
-  NoRun host;
-  ir::Poller poller(host);
-  box.copy(to, from, poller);
-}
-
-}  // namespace
-
 Literal Placement::part_of(const Literal& whole, std::size_t device) const {
   if (is_whole()) return whole;
   Literal part = Literal::uninitialized(part_);
-  if (part_.elements() > 0) copy_box(take_, part.mutable_bytes(), whole.bytes() + offsets_[device]);
+  if (part_.elements() > 0) take_.copy(part.mutable_bytes(), whole.bytes() + offsets_[device]);
   return part;
 }
 
 void Placement::put(const Literal& part, std::size_t device, Literal& whole) const {
-  if (part_.elements() > 0) copy_box(put_, whole.mutable_bytes() + offsets_[device], part.bytes());
+  if (part_.elements() > 0) put_.copy(whole.mutable_bytes() + offsets_[device], part.bytes());
 }
 
 }  // namespace rondo::pjrt

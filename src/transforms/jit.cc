@@ -83,6 +83,7 @@ std::vector<Tensor> evaluated(std::span<const Tensor> arguments, SourceLocation 
 }  // namespace
 
 JitCache::View view_of(const Tensor& tensor) noexcept {
+  if (ir::is_elsewhere(tensor)) return {};  // what is on a device stays there
   const Literal* known = ir::known_value(tensor);
   return known ? view_of(*known) : JitCache::View{};
 }
