@@ -48,8 +48,8 @@ void LazyCell::set_values(std::vector<Literal> values) const {
 
 Tensor make_device_value(pjrt::DeviceArray array, SourceLocation at) {
   ResultTypes types{array.type()};
-  return Tensor::of(new Node(LazyCell::kOp, {}, {}, std::move(types), {}, at,
-                             std::make_unique<LazyCell>(std::move(array))));
+  return Tensor::adopt(new Node(LazyCell::kOp, {}, {}, std::move(types), {}, at,
+                                std::make_unique<LazyCell>(std::move(array))));
 }
 
 const pjrt::DeviceArray* device_value(const Tensor& tensor) noexcept {
@@ -59,8 +59,8 @@ const pjrt::DeviceArray* device_value(const Tensor& tensor) noexcept {
 
 Tensor make_mesh_value(pjrt::ShardedArray array, SourceLocation at) {
   ResultTypes types{array.type()};
-  return Tensor::of(new Node(LazyCell::kOp, {}, {}, std::move(types), {}, at,
-                             std::make_unique<LazyCell>(std::move(array))));
+  return Tensor::adopt(new Node(LazyCell::kOp, {}, {}, std::move(types), {}, at,
+                                std::make_unique<LazyCell>(std::move(array))));
 }
 
 const pjrt::ShardedArray* mesh_value(const Tensor& tensor) noexcept {
