@@ -285,5 +285,23 @@ TEST_F(XlaParts, RandomGathersAndScatters) {
   }
 }
 
+TEST_F(XlaShape, ShardsMeanNothingOnOneDevice) {
+  const Mesh mesh({{"data", 4}, {"model", 2}});
+  const auto f = [&](Tensor x, Tensor w) {
+    x = shard(x, mesh, {"data", std::nullopt});
+    const Tensor y = fori_loop(
+        0, 3,
+        [&](Tensor, Tensor c) {
+          return shard(c * 2, mesh, {kUnconstrained, "model"});
+        },
+        x);
+    return std::tuple(shard(y + w, mesh, {{"model", "data"}, std::nullopt}), w);
+  };
+  const Literal x = counting({DType::kF32, {8, 4}});
+  expect_same_as_xla(trace(f, x.type(), x.type()), {x, x}, kExactly);
+  expect_same_as_xla(trace([&](Tensor y) { return shard(y, mesh, {}); }, f32()),
+                     {Literal::scalar(2.5f)}, kExactly);
+}
+
 }  // namespace
 }  // namespace rondo::testing
