@@ -143,17 +143,15 @@ bool PluginState::has(int function) const noexcept {
          api->functions[index] != nullptr;
 }
 
-void PluginState::invoke(int function, void* args, std::string_view what) const {
-  if (!has(function)) {
+void PluginState::invoke(int index, Called called, std::string_view what) const {
+  if (!has(index)) {
     throw PluginError(
         fmt::format("{}: the plugin {} has no function for it\n  Install a newer one.", what, path),
         12);
   }
-  // Each function takes a pointer to its own struct; all pointers are passed alike.
-  const auto called = reinterpret_cast<api::Error* (*)(void*)>(api->functions[function]);
   api::Error* error = nullptr;
   try {
-    error = called(args);
+    error = called();
   } catch (const std::exception& thrown) {
     throw PluginError(
         fmt::format("{}: the plugin {} threw an exception: {}", what, path, thrown.what()), 13);
@@ -163,16 +161,17 @@ void PluginState::invoke(int function, void* args, std::string_view what) const 
   if (error) fail(error, what);
 }
 
-void PluginState::release(int function, void* args) const noexcept {
-  const auto called = reinterpret_cast<api::Error* (*)(void*)>(api->functions[function]);
+void PluginState::ignore_failure(Called called) const noexcept {
   try {
-    api::Error* error = called(args);
-    if (!error) return;
-    api::ErrorDestroy destroy;
-    destroy.error = error;
-    reinterpret_cast<void (*)(void*)>(api->functions[api::ErrorDestroy::kIndex])(&destroy);
+    if (api::Error* error = called()) destroy(error);
   } catch (...) {  // what the plugin throws here says that something is not released
   }
+}
+
+void PluginState::destroy(api::Error* error) const {
+  api::ErrorDestroy args;
+  args.error = error;
+  function<api::ErrorDestroy, void>()(&args);
 }
 
 void PluginState::fail(api::Error* error, std::string_view what) const {
@@ -181,22 +180,15 @@ void PluginState::fail(api::Error* error, std::string_view what) const {
   try {
     api::ErrorMessage said;
     said.error = error;
-    reinterpret_cast<void (*)(void*)>(api->functions[api::ErrorMessage::kIndex])(&said);
+    function<api::ErrorMessage, void>()(&said);
     if (said.message) message.assign(said.message, said.message_size);
     api::ErrorGetCode got;
     got.error = error;
-    const auto get_code =
-        reinterpret_cast<api::Error* (*)(void*)>(api->functions[api::ErrorGetCode::kIndex]);
-    if (api::Error* other = get_code(&got)) {
-      api::ErrorDestroy destroy;
-      destroy.error = other;
-      reinterpret_cast<void (*)(void*)>(api->functions[api::ErrorDestroy::kIndex])(&destroy);
-    } else {
+    if (api::Error* other = function<api::ErrorGetCode>()(&got))
+      destroy(other);
+    else
       code = got.code;
-    }
-    api::ErrorDestroy destroy;
-    destroy.error = error;
-    reinterpret_cast<void (*)(void*)>(api->functions[api::ErrorDestroy::kIndex])(&destroy);
+    destroy(error);
   } catch (...) {
     message += " (and the plugin threw an exception when it was asked about this)";
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "pjrt/api.h"
 #include "rondo/pjrt.h"
 
@@ -23,19 +24,27 @@ struct PluginState {
   /// throws.
   template <class Args>
   void call(Args& args, std::string_view what) const {
-    invoke(Args::kIndex, &args, what);
+    invoke(
+        Args::kIndex, [&] { return function<Args>()(&args); }, what);
   }
   /// Ignores errors: nobody could do anything about what cannot be released.
   template <class Args>
   void release(Args args) const noexcept {
-    release(Args::kIndex, &args);
+    ignore_failure([&] { return function<Args>()(&args); });
   }
   /// Throws what an error of the plugin says, and releases it.
   [[noreturn]] void fail(api::Error* error, std::string_view what) const;
 
  private:
-  void invoke(int function, void* args, std::string_view what) const;
-  void release(int function, void* args) const noexcept;
+  using Called = absl::FunctionRef<api::Error*()>;
+
+  template <class Args, class Result = api::Error*>
+  auto function() const {
+    return reinterpret_cast<Result (*)(Args*)>(api->functions[Args::kIndex]);
+  }
+  void invoke(int index, Called called, std::string_view what) const;
+  void ignore_failure(Called called) const noexcept;
+  void destroy(api::Error* error) const;
 };
 
 }  // namespace rondo::pjrt

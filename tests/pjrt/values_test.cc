@@ -43,6 +43,25 @@ TEST_F(Values, AThousandCallsLeaveNothingBehind) {
   EXPECT_EQ(state.loaded, 1);
 }
 
+TEST_F(Values, AThousandExecutablesAreReleased) {
+  const pjrt::Device device = client().devices()[0];
+  std::vector<Executable> executables;
+  for (std::int64_t i = 1; i <= 1000; i++)
+    executables.push_back(compile(trace([](Tensor x) { return x; }, f32({i})), {.device = device}));
+  EXPECT_EQ(state.loaded, 1000);
+  EXPECT_EQ(executables[6].run({Literal::zeros(f32({7}))})[0].elements(), 7);
+  executables.clear();
+  EXPECT_EQ(state.loaded, 0);
+  EXPECT_EQ(state.executables, 0);
+}
+
+TEST_F(RealValues, WhatIsNotFiniteIsFoundByTheReference) {
+  const auto f =
+      jit([](Tensor x) { return log(x) * 2; }, {.run = {.check_finite = true}, .device = device()});
+  expect_scalar<double>(f(Tensor(1.0)), 0);
+  expect_error<ExecutionError>([&] { f(Tensor(-1.0)); }, {"log", "values_test.cc:"});
+}
+
 TEST_F(RealValues, ADeviceArrayIsATensorAndBack) {
   const Literal literal = Literal::from<float>({1, 2, 3}, {3});
   const pjrt::DeviceArray array(literal, device(2));

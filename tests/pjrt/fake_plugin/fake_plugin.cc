@@ -72,6 +72,13 @@ api::Error* guarded(Args* args, Body body) {
   return nullptr;
 }
 
+/// The same for what releases an object, which is gone either way.
+template <class Args, class Body>
+api::Error* after(Args* args, Body body) {
+  body();
+  return guarded(args, [] {});
+}
+
 template <class T>
 void destroy(void* object, std::int64_t& count) {
   delete static_cast<T*>(object);
@@ -120,7 +127,7 @@ api::Error* initialize(api::PluginInitialize* args) {
   return guarded(args, [] {});
 }
 api::Error* event_destroy(api::EventDestroy* args) {
-  return guarded(args, [&] { destroy<FakeEvent>(args->event, state.events); });
+  return after(args, [&] { destroy<FakeEvent>(args->event, state.events); });
 }
 api::Error* event_is_ready(api::EventIsReady* args) {
   return guarded(args, [&] { args->ready = true; });
@@ -137,7 +144,7 @@ api::Error* client_create(api::ClientCreate* args) {
   });
 }
 api::Error* client_destroy(api::ClientDestroy* args) {
-  return guarded(args, [&] { counted(state.clients, -1); });
+  return after(args, [&] { counted(state.clients, -1); });
 }
 template <class Args>
 api::Error* client_text(Args* args) {
@@ -199,10 +206,10 @@ api::Error* get_executable(api::LoadedExecutableGetExecutable* args) {
   });
 }
 api::Error* executable_destroy(api::ExecutableDestroy* args) {
-  return guarded(args, [&] { destroy<FakeProgram>(args->executable, state.executables); });
+  return after(args, [&] { destroy<FakeProgram>(args->executable, state.executables); });
 }
 api::Error* loaded_destroy(api::LoadedExecutableDestroy* args) {
-  return guarded(args, [&] { destroy<FakeProgram>(args->executable, state.loaded); });
+  return after(args, [&] { destroy<FakeProgram>(args->executable, state.loaded); });
 }
 api::Error* output_count(api::ExecutableNumOutputs* args) {
   return guarded(
@@ -243,7 +250,7 @@ api::Error* execute(api::LoadedExecutableExecute* args) {
   });
 }
 api::Error* buffer_destroy(api::BufferDestroy* args) {
-  return guarded(args, [&] { destroy<FakeBuffer>(args->buffer, state.buffers); });
+  return after(args, [&] { destroy<FakeBuffer>(args->buffer, state.buffers); });
 }
 api::Error* buffer_copy(api::BufferCopyToDevice* args) {
   return guarded(args, [&] {

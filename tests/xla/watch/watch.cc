@@ -1,14 +1,13 @@
 // Linked into a program beside the library, this puts itself between the program and compile() and
-// Executable::run() (by the linker's --wrap): what the program runs is run by real XLA too, from
-// the HLO text and the StableHLO text of what was compiled, and the results are compared.
-// Differences are failures of the test that is running or, in a program without tests, of the
-// program.
-//
-// RONDO_XLA_ENGINE=plugin: from the StableHLO text alone, by a PJRT plugin in this process.
+// Executable::run() (by the linker's --wrap): what the program runs is run by real XLA too, and the
+// results are compared: from the HLO text of what was compiled, by XLA in another process
+// (support/xla.h), or with RONDO_XLA_ENGINE=plugin from its StableHLO text, by a PJRT plugin in
+// this one. Differences are failures of the test that is running or, in a program without tests, of
+// the program.
 //
 // The environment says how much of it:
 // - RONDO_XLA_EVERY: the first program of each test and one in so many of its others (default 1:
-//   all of them), as HLO and another one in so many as StableHLO;
+//   all of them), other ones of each form;
 // - RONDO_XLA_RTOL: how far results may differ, relative to them, where a program amplifies what is
 //   rounded otherwise (default: 512 units in the last place).
 #include <gtest/gtest.h>
@@ -57,7 +56,7 @@ class Engine {
                                    std::span<const Literal> arguments) = 0;
 };
 
-/// XLA in a process of its own, which also takes HLO text.
+/// XLA in a process of its own, which takes HLO text as well: what plugins do not.
 class OracleEngine final : public Engine {
  public:
   OracleEngine() {
@@ -65,7 +64,7 @@ class OracleEngine final : public Engine {
     std::cerr << XlaOracle::shared().unavailable() << "\n";
     std::_Exit(1);
   }
-  std::vector<Form> forms() const override { return {Form::kHlo, Form::kStablehlo}; }
+  std::vector<Form> forms() const override { return {Form::kHlo}; }
   std::vector<Literal> run(Form form, const Function&, const std::string& text,
                            std::span<const Literal> arguments) override {
     return XlaOracle::shared().run(form, text, arguments);
