@@ -137,5 +137,15 @@ TEST_F(XlaBatching, OfCollectivesAndRandomNumbers) {
         row<std::int32_t>({1, 2, 7}));
 }
 
+TEST_F(XlaBatching, OfDrawsByRejectionAndOfFactors) {
+  check_close(vmap([](Tensor seed, Tensor a) { return random::gamma(random::key(seed), a, {2}); }),
+              row<std::int32_t>({1, 2, 7}), row<double>({0.4, 2.5, 30}));
+  check_close(vmap(grad([](Tensor half) {
+                const Tensor x = matmul(half, transpose(half)) + eye(3, DType::kF64);
+                return sum(log(diag(cholesky(x))));
+              })),
+              wave({2, 3, 3}));
+}
+
 }  // namespace
 }  // namespace rondo::testing
