@@ -33,8 +33,10 @@ std::int64_t Tensor::dim(std::int64_t axis, SourceLocation at) const {
   if (axis < -n || axis >= n) {
     const std::string axes =
         n == 0 ? "which has no axes" : fmt::format("whose axes are {} to {}", -n, n - 1);
-    throw TraceError(
-        fmt::format("dim: axis {} of {}, {}\n  at {}", axis, type().str(), axes, at.str()), at);
+    throw TraceError(fmt::format("dim: axis {} of {}, {}\n  at {}\n  Axes count from 0, or from "
+                                 "the end: -1 is the last.",
+                                 axis, type().str(), axes, at.str()),
+                     at);
   }
   return shape()[axis < 0 ? axis + n : axis];
 }

@@ -42,8 +42,10 @@ InferredTypes infer_gather(const InferContext& context) {
                      "operand_batching_dims", "start_indices_batching_dims"},
                     x, indices, static_cast<std::int64_t>(rank));
   if (sizes.size() != x.shape.size()) {
-    context.fail(fmt::format("slice_sizes has {} sizes; the operand {} has {} axes", sizes.size(),
-                             x.str(), x.rank()));
+    context.fail(
+        fmt::format("slice_sizes has {} sizes; the operand {} has {} axes\n  Give a size for each "
+                    "axis of the operand, 1 for those that are collapsed.",
+                    sizes.size(), x.str(), x.rank()));
   }
   std::vector<std::int64_t> slice;  // the axes of a slice that are left
   for (std::size_t i = 0; i < sizes.size(); i++) {
@@ -60,9 +62,10 @@ InferredTypes infer_gather(const InferContext& context) {
     if (!vanishes)
       slice.push_back(sizes[i]);
     else if (sizes[i] > 1)
-      context.fail(fmt::format(
-          "slices have {} elements along axis {}; only an axis of one element can vanish", sizes[i],
-          i));
+      context.fail(
+          fmt::format("slices have {} elements along axis {}; only an axis of one element can "
+                      "vanish\n  Make its slice size 1, or leave it out of collapsed_slice_dims.",
+                      sizes[i], i));
   }
   std::vector<std::int64_t> result;
   auto next_slice = slice.begin();

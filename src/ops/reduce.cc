@@ -42,8 +42,9 @@ InferredTypes infer_reduce(const InferContext& context) {
   const auto& axes = context.attrs<ReduceAttributes>().dimensions;
   for (std::size_t i = 0; i < axes.size(); i++) {
     if (axes[i] < 0 || axes[i] >= first.rank() || (i > 0 && axes[i] <= axes[i - 1])) {
-      context.fail(
-          fmt::format("axis {} of {}: axes must lie in the shape and grow", axes[i], first.str()));
+      context.fail(fmt::format(
+          "axis {} of {}: axes must lie in the shape and grow\n  Name each axis once, in order.",
+          axes[i], first.str()));
     }
   }
   const Shape kept = dims_kept(first.shape, axes);
@@ -57,9 +58,10 @@ InferredTypes infer_reduce(const InferContext& context) {
                       i, x.str(), first.str()));
     }
     if (init != TensorType{x.dtype, {}}) {
-      context.fail(fmt::format(
-          "the initial value of operand {} is {}; it must be a scalar of the operand's dtype, {}[]",
-          i, init.str(), dtype_name(x.dtype)));
+      context.fail(
+          fmt::format("the initial value of operand {} is {}; it must be a scalar of the operand's "
+                      "dtype, {}[]\n  Write a C++ scalar, or rondo::convert(init, dtype).",
+                      i, init.str(), dtype_name(x.dtype)));
     }
     results.push_back({x.dtype, kept});
   }

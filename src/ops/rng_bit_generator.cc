@@ -23,8 +23,10 @@ InferredTypes infer_rng_bit_generator(const InferContext& context) {
   }
   const bool threefry = algorithm == RngAlgorithm::kThreeFry;
   if (state != u64({2}) && (threefry || state != u64({3}))) {
-    context.fail(fmt::format("the state is {}; that of {}", state.str(),
-                             threefry ? "ThreeFry is u64[2]" : "Philox is u64[2] or u64[3]"));
+    context.fail(
+        fmt::format("the state is {}; that of {}\n  Begin with "
+                    "constant(std::vector<std::uint64_t>{{seed, 0}}).",
+                    state.str(), threefry ? "ThreeFry is u64[2]" : "Philox is u64[2] or u64[3]"));
   }
   return {state, type};
 }

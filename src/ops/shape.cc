@@ -68,8 +68,9 @@ Tensor broadcast_in_dim(const Operand& x, const std::vector<std::int64_t>& dims,
   const Shape shape(dims);
   auto fail = [&](const std::string& why) {
     ops::fail("broadcast_in_dim",
-              fmt::format("{} to {} with the map [{}]: {}", operand.type().str(), shape.str(),
-                          fmt::join(map, ","), why),
+              fmt::format("{} to {} with the map [{}]: {}\n  Give each axis of the operand a place "
+                          "in the result, of its size unless it has one element.",
+                          operand.type().str(), shape.str(), fmt::join(map, ","), why),
               x.at());
   };
   if (map.size() != operand.shape().size()) {

@@ -41,7 +41,7 @@ InferredTypes infer_sort(const InferContext& context) {
   if (!fits)
     context.fail(
         "the comparator must take two scalars of the dtype of each operand in turn: (l0, r0, l1, "
-        "r1, ...)");
+        "r1, ...)\n  Compare what sort_by gives the comparator.");
   if (region.outputs().size() != 1 || region.outputs()[0].type() != pred()) {
     context.fail(fmt::format(
         "the comparator must return one scalar pred, whether its first argument goes before the "

@@ -299,6 +299,9 @@ TEST_F(OpErrors, RareOnesHaveARemedyToo) {
                  "random::uniform");
   EXPECT_REFUSED(random::split(random::key(0), -1), "-1 keys", "how many keys");
   EXPECT_REFUSED(random::key(i), "integer scalar", "seeds[i]");
+  EXPECT_REFUSED((void)x.dim(2), "dim: axis 2 of f32[2,3]", "-1 is the last");
+  EXPECT_REFUSED(broadcast_in_dim(v, {3, 4}, {1}), "with the map [1]", "a place in the result");
+  EXPECT_REFUSED((void)rng_bit_generator(i, u32({2})), "ThreeFry is u64[2]", "{seed, 0}");
 }
 
 }  // namespace
