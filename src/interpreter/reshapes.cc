@@ -1,9 +1,6 @@
 #include "interpreter/reshapes.h"
 
 #include "ir/function_data.h"
-#include "ops/broadcast.h"
-#include "ops/dynamic_slice.h"
-#include "ops/slice.h"
 
 namespace rondo::interpreter {
 
@@ -11,21 +8,26 @@ namespace {
 
 using ir::Node;
 
-bool is_slice(const Node* node) {
-  return node->op == &ops::kDynamicSlice || node->op == &ops::kSlice;
+/// Elements of operand 0 in other places: a slice.
+bool is_read(const Node* node) { return node->op->read != nullptr; }
+/// Operand 0 with operand 1 in the place of a part.
+bool is_update(const Node* node) { return node->op->updates && node->op->write; }
+/// Operand 0 in another shape.
+bool is_reshape(const Node* node) {
+  return node->op->same_bytes && node->type().dtype == node->operand_type(0).dtype;
 }
 
 }  // namespace
 
 Reshapes::Reshapes(const Function& function) {
-  absl::flat_hash_map<const Node*, int> uses;  // of slices and reshapes
+  absl::flat_hash_map<const Node*, int> uses;  // of reads and reshapes
   const auto count = [&](const Tensor& tensor) {
     const auto found = uses.find(tensor.node());
     if (found != uses.end()) found->second++;
   };
   for (const Node* node : function.body()) {
     for (const Tensor& operand : node->operands) count(operand);
-    if (is_slice(node) || node->op == &ops::kReshape) uses.emplace(node, 0);
+    if (is_read(node) || is_reshape(node)) uses.emplace(node, 0);
   }
   if (uses.empty()) return;
   for (const Tensor& result : function.outputs()) count(result);
@@ -34,14 +36,14 @@ Reshapes::Reshapes(const Function& function) {
     return found != uses.end() && found->second == 1;
   };
   for (const Node* node : function.body()) {
-    if (node->op == &ops::kReshape) {
-      const Node* slice = node->operands[0].node();
-      if (!used_once(slice) || !is_slice(slice)) continue;
-      behind_.emplace(slice, node);
+    if (is_reshape(node)) {
+      const Node* read = node->operands[0].node();
+      if (!used_once(read) || !is_read(read)) continue;
+      behind_.emplace(read, node);
       left_out_.insert(node);
-    } else if (node->op == &ops::kDynamicUpdateSlice) {
+    } else if (is_update(node)) {
       const Node* reshape = node->operands[1].node();
-      if (!used_once(reshape) || reshape->op != &ops::kReshape || is_left_out(reshape)) continue;
+      if (!used_once(reshape) || !is_reshape(reshape) || is_left_out(reshape)) continue;
       before_.insert(reshape);
       left_out_.insert(reshape);
     }

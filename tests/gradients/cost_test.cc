@@ -437,10 +437,13 @@ TEST(TraceCost, OfAGradientIsLinearInTheOpsOfTheBody) {
   EXPECT_LT(with_ops(4000), 24 * with_ops(500));  // 64 times where it is quadratic
 }
 
-/// x through loops inside one another.
-Tensor nested(int depth, const Tensor& x, bool is_counted) {
+/// x through loops inside one another; each body has `ops` further ones.
+Tensor nested(int depth, const Tensor& x, bool is_counted, int ops = 0) {
   if (depth == 0) return x * 0.5 + 0.25;
-  const auto body = [&](Tensor c) { return nested(depth - 1, c, is_counted); };
+  const auto body = [&](Tensor c) {
+    for (int i = 0; i < ops; i++) c = c * 0.99;
+    return nested(depth - 1, c, is_counted, ops);
+  };
   return is_counted ? fori_loop(
                           0, 2, [&](Tensor, Tensor c) { return body(c); }, x)
                     : while_loop([](Tensor c) { return c < 0.4; }, body, x,
@@ -456,12 +459,24 @@ TEST(TraceCost, OfAGradientIsLinearInTheDepthOfLoops) {
     };
     EXPECT_LT(to_depth(64), 24 * to_depth(8)) << is_counted;  // 64 times where it is quadratic
   }
-  const auto nodes = [](int depth) {
-    return trace(grad([&](Tensor x) { return nested(depth, x, false); }), f64()).stats().nodes;
+}
+
+/// How much longer a program gets with the third part of the depth than with the second one: 1
+/// where its length is linear in the depth, 5/3 where it is quadratic.
+double growth(int part, const std::function<int(int depth)>& ops) {
+  const auto nodes = [&](int depth) {
+    const auto f = [&](Tensor x) { return nested(depth, x, false, ops(depth)); };
+    return static_cast<double>(trace(grad(f), f64()).stats().nodes);
   };
-  // Twenty levels more cost the same wherever they are added, but for a few nodes at the ends.
-  const std::int64_t first = nodes(20);
-  EXPECT_LT(nodes(60) - nodes(40), 1.05 * static_cast<double>(nodes(40) - first));
+  const double second = nodes(2 * part);
+  return (nodes(3 * part) - second) / (second - nodes(part));
+}
+
+TEST(TraceCost, TheLengthOfAGradientIsLinearInTheDepthOfLoops) {
+  EXPECT_LT(growth(20, [](int) { return 0; }), 1.05);
+  EXPECT_LT(growth(8, [](int) { return 3; }), 1.05);
+  // The measure itself: with as many ops in each body as there are loops it is quadratic.
+  EXPECT_GT(growth(8, [](int depth) { return depth; }), 1.2);
 }
 
 TEST(Cost, OfACheckpointedRowUpdateIsItsRow) {
