@@ -30,6 +30,18 @@ Flags batched_parameters(const Function& body, std::size_t first, std::size_t ca
   }
 }
 
+Flags batched_parameters(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
+  const ir::RegionLayout layout = *ir::region_layout(&node);
+  const auto bounds = operands.begin() + static_cast<std::ptrdiff_t>(layout.fixed);
+  Flags parameters(layout.index, layout.fixed > 0 && operands[0]);  // an index begins as a bound
+  parameters.insert(parameters.end(), bounds, operands.end());
+  if (std::find(operands.begin(), bounds, true) != bounds)
+    std::fill_n(parameters.begin() + static_cast<std::ptrdiff_t>(layout.index), layout.carries,
+                true);
+  return batched_parameters(node.regions[layout.body()], layout.index, layout.carries,
+                            std::move(parameters), batching);
+}
+
 Flags batched_results(const ir::Node& node, const Flags& parameters, ir::Batching& batching) {
   const ir::RegionLayout layout = *ir::region_layout(&node);
   Flags results(layout.results());

@@ -35,6 +35,10 @@ ir::Flags custom_vjp_batched(const ir::Node& node, const ir::Flags& operands,
 /// `first` on, that become so on the way.
 ir::Flags batched_parameters(const Function& body, std::size_t first, std::size_t carries,
                              ir::Flags parameters, ir::Batching& batching);
+/// The same of the bodies of a loop, where these operands do: all carries where a bound does, since
+/// lanes then end at different trips.
+ir::Flags batched_parameters(const ir::Node& node, const ir::Flags& operands,
+                             ir::Batching& batching);
 /// Which results of a loop or branch differ by lane where these parameters of its bodies do.
 ir::Flags batched_results(const ir::Node& node, const ir::Flags& parameters,
                           ir::Batching& batching);

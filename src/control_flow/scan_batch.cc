@@ -22,11 +22,6 @@ using ir::Flags;
 
 namespace {
 
-Flags scan_parameters(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
-  const auto carries = static_cast<std::size_t>(node.attrs<ScanAttributes>().carries);
-  return batched_parameters(node.regions[0], 0, carries, operands, batching);
-}
-
 /// The axis of trips, which stands behind the one of lanes, moved back to where the loop has it:
 /// then a slice has the lanes in front, and along axis 0 the slices of a trip lie together. Its own
 /// inverse.
@@ -40,12 +35,12 @@ Tensor with_trips_moved(const Tensor& x, std::int64_t axis, SourceLocation at) {
 }  // namespace
 
 Flags scan_batched(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
-  return batched_results(node, scan_parameters(node, operands, batching), batching);
+  return batched_results(node, batched_parameters(node, operands, batching), batching);
 }
 
 BatchValues scan_batch(const BatchCall& call) {
   const ir::RegionLayout layout = *ir::region_layout(&call.node);
-  const Flags flags = scan_parameters(call.node, call.batched(), call.batching);
+  const Flags flags = batched_parameters(call.node, call.batched(), call.batching);
   std::vector<Tensor> operands;
   for (std::size_t i = 0; i < call.operands.size(); i++) {
     using Role = ir::RegionLayout::Role;
@@ -67,15 +62,6 @@ BatchValues scan_batch(const BatchCall& call) {
 }
 
 namespace {
-
-/// Operand i is parameter i - 1, but for the bounds.
-Flags fori_parameters(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
-  const auto carries = static_cast<std::size_t>(node.attrs<ForiAttributes>().carries);
-  Flags flags(operands.begin() + 1, operands.end());
-  flags[0] = operands[0];  // the index
-  if (operands[0] || operands[1]) std::fill_n(flags.begin() + 1, carries, true);
-  return batched_parameters(node.regions[0], 1, carries, std::move(flags), batching);
-}
 
 /// How a loop goes whose bounds differ by lane: `index` and whether a lane is in the loop at it.
 struct LaneTrips {
@@ -183,15 +169,13 @@ BatchValues fori_of_own_length(const BatchCall& call) {
 }  // namespace
 
 Flags fori_batched(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
-  const Flags parameters = fori_parameters(node, operands, batching);
-  const auto carries = static_cast<std::ptrdiff_t>(node.attrs<ForiAttributes>().carries);
-  return {parameters.begin() + 1, parameters.begin() + 1 + carries};
+  return batched_results(node, batched_parameters(node, operands, batching), batching);
 }
 
 BatchValues fori_batch(const BatchCall& call) {
   if (call.batched(0) || call.batched(1)) return fori_of_own_length(call);
   const auto carries = static_cast<std::size_t>(call.node.attrs<ForiAttributes>().carries);
-  const Flags flags = fori_parameters(call.node, call.batched(), call.batching);
+  const Flags flags = batched_parameters(call.node, call.batched(), call.batching);
   std::vector<Tensor> operands{call.x(0), call.x(1)};
   for (std::size_t i = 2; i < call.operands.size(); i++)
     operands.push_back(flags[i - 1] && i < carries + 2 ? call.full(i) : call.x(i));

@@ -21,11 +21,6 @@ using ir::Flags;
 
 namespace {
 
-Flags while_parameters(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
-  const auto carries = static_cast<std::size_t>(node.attrs<WhileAttributes>().carries);
-  return batched_parameters(node.regions[1], 0, carries, operands, batching);
-}
-
 /// The carries' names in the body.
 std::vector<std::string> carry_names(const ir::Node& node) {
   std::vector<std::string> names = node.regions[1].param_names();
@@ -210,7 +205,7 @@ BatchValues while_over_lanes(const BatchCall& call, const Flags& must) {
 }  // namespace
 
 Flags while_batched(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
-  Flags flags = while_parameters(node, operands, batching);
+  Flags flags = batched_parameters(node, operands, batching);
   const bool by_lane = batching.batched_results(node.regions[0], flags)[0];
   flags.resize(node.types.size());
   if (by_lane) flags.assign(flags.size(), true);
@@ -218,7 +213,7 @@ Flags while_batched(const ir::Node& node, const Flags& operands, ir::Batching& b
 }
 
 BatchValues while_batch(const BatchCall& call) {
-  const Flags flags = while_parameters(call.node, call.batched(), call.batching);
+  const Flags flags = batched_parameters(call.node, call.batched(), call.batching);
   if (call.batching.batched_results(call.node.regions[0], flags)[0])
     return while_over_lanes(call, flags);
   call.batching.note(call.node, "its condition is the same in all lanes: an ordinary while");

@@ -508,6 +508,18 @@ TEST(Cost, OfACheckpointedRowUpdateIsItsRow) {
   EXPECT_LT(run(32000), 32 * run(2000));  // 256 times where a trip costs the table
 }
 
+TEST(Cost, OfACheckpointedFunctionOfARowOfACarryIsTheRow) {
+  const auto f = [](Tensor table) {
+    const auto trip = [](Tensor i, Tensor t) {
+      const auto wave = checkpoint([](Tensor x) { return sin(x) * cos(x); });
+      return update(t, i, wave(t[i - 1]));
+    };
+    return sum(fori_loop(1, 1000, trip, table));
+  };
+  const Executable program = compile(trace(grad(f), f64({1000})));
+  for (const LoopResiduals& loop : program.memory_plan()) EXPECT_LE(loop.bytes, 16 * 1000);
+}
+
 TEST(OnlineCost, IsAtMostThreeBodiesATripWhileTheSlotsReach) {
   for (const int slots : {1, 2, 4, 8}) {
     const Executable program = compile(online_gradient(Checkpoint::online(slots)));
