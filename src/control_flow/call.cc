@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/split.h"
@@ -102,8 +104,96 @@ ir::Jvp checkpoint_jvp(const ir::JvpCall& call) {
   return out;
 }
 
+/// Parts of arrays that a function reads and needs nothing else of: the row of a table.
+struct PartsRead {
+  std::vector<const ir::Node*> parts;
+  std::vector<const ir::Node*> places;  // scalars from which it is computed where the parts are
+
+  /// Of the first `count` parameters, where the parts are smaller than the whole.
+  PartsRead(const Function& function, std::size_t count);
+  /// The function with the parts as further parameters, after the others.
+  Function taken_out_of(const Function& function) const;
+  /// The parts of these values of the parameters.
+  std::vector<Tensor> of(const Function& function, std::span<const Tensor> values) const;
+};
+
+PartsRead::PartsRead(const Function& function, std::size_t count) {
+  struct Use {
+    std::int64_t bytes = 0;  // of parts
+    bool is_whole = false;
+  };
+  absl::flat_hash_map<const ir::Node*, Use> uses;
+  for (std::size_t i = 0; i < count; i++) uses.emplace(function.parameters()[i].node(), Use());
+  absl::flat_hash_set<const ir::Node*> scalars;
+  std::vector<const ir::Node*> reads;
+  const auto is_place = [&](const Tensor& tensor) {
+    return tensor.rank() == 0 && (ir::is_constant(tensor.node()) || uses.contains(tensor.node()) ||
+                                  scalars.contains(tensor.node()));
+  };
+  for (const ir::Node* node : function.body()) {
+    const ir::Operands& operands = node->operands;
+    const bool reads_at = node->op->read && uses.contains(operands[0].node()) &&
+                          std::all_of(operands.begin() + 1, operands.end(), is_place);
+    if (reads_at) {
+      reads.push_back(node);
+      uses.at(operands[0].node()).bytes += node->type().bytes();
+    } else if (node->op->elementwise && std::all_of(operands.begin(), operands.end(), is_place)) {
+      scalars.insert(node);
+      places.push_back(node);
+    }
+    for (std::size_t i = reads_at ? 1 : 0; i < operands.size(); i++) {
+      if (const auto used = uses.find(operands[i].node()); used != uses.end())
+        used->second.is_whole = true;
+    }
+  }
+  for (const Tensor& result : function.outputs()) {
+    if (const auto used = uses.find(result.node()); used != uses.end())
+      used->second.is_whole = true;
+  }
+  for (const ir::Node* read : reads) {
+    const Tensor& array = read->operands[0];
+    const Use& use = uses.at(array.node());
+    if (!use.is_whole && use.bytes < array.type().bytes()) parts.push_back(read);
+  }
+}
+
+Function PartsRead::taken_out_of(const Function& function) const {
+  if (parts.empty()) return function;
+  Function::Data data{
+      function.name(), function.parameters(), {}, function.outputs(), function.result_names()};
+  const auto token = std::make_shared<ir::RegionToken>();
+  token->what = function.name();
+  token->open = false;
+  ir::Replay replay;
+  absl::flat_hash_set<const ir::Node*> taken;
+  for (const ir::Node* part : parts) {
+    data.params.push_back(ir::make_parameter(part->type(), std::string(part->op->name),
+                                             static_cast<std::int64_t>(data.params.size()), token,
+                                             part->location()));
+    replay.bind(Tensor::of(part), data.params.back());
+    taken.insert(part);
+  }
+  for (const ir::Node* node : function.body()) {
+    if (!taken.contains(node)) data.body.push_back(node);
+  }
+  return ir::close(std::move(data), std::move(replay));
+}
+
+std::vector<Tensor> PartsRead::of(const Function& function, std::span<const Tensor> values) const {
+  ir::Replay replay;
+  if (parts.empty()) return {};
+  for (std::size_t i = 0; i < values.size(); i++) replay.bind(function.parameters()[i], values[i]);
+  for (const ir::Node* place : places) replay.copy(place);
+  std::vector<Tensor> all;
+  for (const ir::Node* part : parts) {
+    replay.copy(part);
+    all.push_back(replay(Tensor::of(part)));
+  }
+  return all;
+}
+
 /// The backward pass of a checkpointed function, which computes again what it needs from the
-/// operands.
+/// operands; from parts of them, where it reads no more.
 struct CheckpointBack {
   Function function;
   std::vector<Tensor> operands;
@@ -118,9 +208,11 @@ struct CheckpointBack {
     const JointBody joint =
         joint_body(function, perturbed, active, Flags(operands.size()), summed, derivatives, at);
     const std::vector<Tensor>& outputs = joint.function.outputs();
-    const Function backward = Function::make(
+    const Function whole = Function::make(
         function.name() + "_gradient", joint.function.parameters(),
         {outputs.begin() + static_cast<std::ptrdiff_t>(joint.results), outputs.end()});
+    const PartsRead read(whole, operands.size());
+    const Function backward = read.taken_out_of(whole);
     // The operands come through the barrier together with the cotangents, so that what is computed
     // from them belongs to the backward pass; those that it does not need are not kept for it.
     const Flags used = used_parameters(backward, Flags(backward.outputs().size(), true));
@@ -131,11 +223,14 @@ struct CheckpointBack {
     for (std::size_t i = 0; i < arguments.size(); i++) {
       if (is_behind(i)) behind.push_back(arguments[i]);
     }
+    append_tensors(behind, read.of(whole, operands));
     behind = ops::optimization_barrier(std::move(behind));
-    for (std::size_t i = 0, next = 0; i < arguments.size(); i++) {
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < arguments.size(); i++) {
       if (is_behind(i)) arguments[i] = behind[next++];
     }
     append_tensors(arguments, joint.take_sums(of_operands));
+    append_tensors(arguments, std::span<const Tensor>(behind).subspan(next));
     joint.add(ir::Replay::inline_call(backward, arguments), of_operands);
   }
 };

@@ -17,7 +17,7 @@ using ir::Node;
 
 /// Worth less to keep than to compute again: one pass over its elements. A part whose place is an
 /// operand is not: to have it again takes the array, of which a loop reads a row in each trip.
-bool is_cheap(const Node* node) {
+bool is_one_pass(const Node* node) {
   return !node->op->observer &&
          (node->op->cost == ir::Cost::kElementwise ||
           (node->op->cost == ir::Cost::kMovement && node->operands.size() == 1));
@@ -135,10 +135,17 @@ class ResidualChoice {
       }
       if (invariant)
         computed.emplace(node, Known::kInvariant);
-      else if (available && is_cheap(node))
+      else if (available && is_cheap(node, computed))
         computed.emplace(node, Known::kAvailable);
     }
     return computed;
+  }
+
+  /// A row of an array that never changes costs no more to read again than to read where it was
+  /// kept.
+  bool is_cheap(const Node* node, const Recomputed& computed) const {
+    return is_one_pass(node) ||
+           (node->op->read && known(node->operands[0], computed) == Known::kInvariant);
   }
 
   Known known(const Tensor& value, const Recomputed& computed) const {
@@ -254,7 +261,7 @@ class ResidualChoice {
   /// or several. A carry's parameter and its result count as one.
   Tensor only_missing(const Tensor& value, const Recomputed& computed) const {
     const Node* node = value.node();
-    if (forward_.is_parameter(node) || !is_cheap(node)) return {};
+    if (forward_.is_parameter(node) || !is_cheap(node, computed)) return {};
     Tensor missing;
     for (const Tensor& operand : node->operands) {
       if (known(operand, computed) != Known::kNot) continue;
