@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rondo/error.h"
+#include "rondo/reference_count.h"
 #include "rondo/type.h"
 
 namespace rondo {
@@ -30,7 +31,7 @@ class RONDO_API Literal {
     if (storage_->exposed)
       storage_ = copied(*storage_, type_);
     else
-      storage_->references.fetch_add(1, std::memory_order_relaxed);
+      detail::add_reference(storage_->references);
   }
   Literal(Literal&& other) noexcept
       : type_(std::move(other.type_)), storage_(std::exchange(other.storage_, nullptr)) {}

@@ -10,6 +10,7 @@
 #include "rondo/version.h"
 #include "rondo/cache.h"
 #include "rondo/dtype.h"
+#include "rondo/reference_count.h"
 #include "rondo/shape.h"
 #include "rondo/type.h"
 #include "rondo/error.h"

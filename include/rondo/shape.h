@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rondo/export.h"
+#include "rondo/reference_count.h"
 
 namespace rondo {
 
@@ -24,7 +25,7 @@ class Shape {
   Shape(const std::vector<std::int64_t>& dims) : Shape(std::span(dims)) {}
   RONDO_API Shape(std::span<const std::int64_t> dims);
   Shape(const Shape& other) noexcept : block_(other.block_) {
-    if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
+    if (block_) detail::add_reference(block_->references);
   }
   Shape(Shape&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
   Shape& operator=(Shape other) noexcept {

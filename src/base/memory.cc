@@ -228,11 +228,7 @@ Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
 }
 
 void Literal::release(Storage* storage) noexcept {
-  // The only owner need not pay for a locked decrement.
-  if (storage->references.load(std::memory_order_acquire) != 1 &&
-      storage->references.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-    return;
-  }
+  if (!detail::drop_reference(storage->references)) return;
   if (MemoryMeter* meter = block_cache.meter)
     meter->current -= static_cast<std::int64_t>(storage->bytes);
   const std::uint32_t size_class = storage->size_class;

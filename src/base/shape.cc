@@ -56,11 +56,7 @@ Shape::Shape(std::span<const std::int64_t> dims) {
 }
 
 void Shape::release() noexcept {
-  // The only owner need not pay for a locked decrement.
-  if (block_->references.load(std::memory_order_acquire) != 1 &&
-      block_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-    return;
-  }
+  if (!detail::drop_reference(block_->references)) return;
   block_->~Block();
   ::operator delete(block_);
 }

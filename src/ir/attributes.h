@@ -17,6 +17,7 @@
 #include "absl/hash/hash.h"
 #include "base/memory.h"
 #include "rondo/literal.h"
+#include "rondo/reference_count.h"
 #include "rondo/reflect.h"
 
 namespace rondo::ir {
@@ -176,7 +177,7 @@ class Attributes {
   }
   Attributes(NoAttributes) noexcept {}
   Attributes(const Attributes& other) noexcept : base_(other.base_) {
-    if (base_) base_->references.fetch_add(1, std::memory_order_relaxed);
+    if (base_) detail::add_reference(base_->references);
   }
   Attributes(Attributes&& other) noexcept : base_(std::exchange(other.base_, nullptr)) {}
   Attributes& operator=(Attributes other) noexcept {
@@ -184,11 +185,7 @@ class Attributes {
     return *this;
   }
   ~Attributes() {
-    // The only owner need not pay for a locked decrement.
-    if (base_ && (base_->references.load(std::memory_order_acquire) == 1 ||
-                  base_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)) {
-      delete base_;
-    }
+    if (base_ && detail::drop_reference(base_->references)) delete base_;
   }
 
   /// The aggregate. Asking for another type than was stored is a mistake of ours.

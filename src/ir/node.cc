@@ -5,6 +5,7 @@
 
 #include "fmt/format.h"
 #include "ir/lazy.h"
+#include "rondo/reference_count.h"
 
 namespace rondo::ir {
 
@@ -44,7 +45,10 @@ thread_local int build_depth = 0;
 /// The number of a new node.
 std::uint64_t count_node() noexcept {
   made_by_thread++;
-  return next_node_id.fetch_add(1, std::memory_order_relaxed);
+  if (!detail::is_single_threaded()) return next_node_id.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t id = next_node_id.load(std::memory_order_relaxed);
+  next_node_id.store(id + 1, std::memory_order_relaxed);
+  return id;
 }
 
 bool any_traced(const Operands& operands) {
@@ -52,8 +56,8 @@ bool any_traced(const Operands& operands) {
                      [](const Tensor& operand) { return operand.node()->traced; });
 }
 
-Tensor plain_node(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
-                  SourceLocation at, std::vector<Function> regions) {
+Tensor plain_node(const OpDef& op, Operands&& operands, Attributes&& attributes,
+                  ResultTypes&& types, SourceLocation at, std::vector<Function>&& regions) {
   return Tensor::adopt(new Node(op, std::move(operands), std::move(attributes), std::move(types),
                                 std::move(regions), at));
 }
@@ -81,8 +85,8 @@ LocationScope::~LocationScope() { location_in_force = outer_; }
 BuildScope::BuildScope() noexcept { build_depth++; }
 BuildScope::~BuildScope() { build_depth--; }
 
-Node::Node(const OpDef& record, Operands inputs, Attributes node_attributes, ResultTypes node_types,
-           std::vector<Function> node_regions, SourceLocation at,
+Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
+           ResultTypes&& node_types, std::vector<Function>&& node_regions, SourceLocation at,
            std::unique_ptr<LazyCell> node_cell)
     : line(at.line),
       op(&record),
@@ -97,14 +101,10 @@ Node::Node(const OpDef& record, Operands inputs, Attributes node_attributes, Res
       traced(op == &kParameter || any_traced(operands)) {}
 Node::~Node() = default;
 
-void retain(const Node* node) noexcept { node->references.fetch_add(1, std::memory_order_relaxed); }
+void retain(const Node* node) noexcept { detail::add_reference(node->references); }
 
 void release(const Node* node) noexcept {
-  // The only owner need not pay for a locked decrement.
-  if (node->references.load(std::memory_order_acquire) == 1 ||
-      node->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    destroy(node);
-  }
+  if (detail::drop_reference(node->references)) destroy(node);
 }
 
 std::uint64_t nodes_made() noexcept { return made_by_thread; }
@@ -174,8 +174,8 @@ Tensor rebuild(const Node* node, Operands operands, std::vector<Function> region
   for (std::size_t i = 0; same && i < regions.size(); i++)
     same = regions[i].same_as(node->regions[i]);
   if (same) return Tensor::of(node);
-  return plain_node(*node->op, std::move(operands), node->attributes, node->types, node->location(),
-                    std::move(regions));
+  return plain_node(*node->op, std::move(operands), Attributes(node->attributes),
+                    ResultTypes(node->types), node->location(), std::move(regions));
 }
 
 Tensor rebuild(const Node* node, Operands operands) {

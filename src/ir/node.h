@@ -28,8 +28,9 @@ class LazyCell;
 /// An op applied to operands. Nodes never change after they are made. A lazy tensor is a node
 /// without operands whose cell has what computes it and, later, its value (ir/lazy.h).
 struct Node {
-  Node(const OpDef& record, Operands inputs, Attributes attributes, ResultTypes types,
-       std::vector<Function> regions, SourceLocation at, std::unique_ptr<LazyCell> cell = nullptr);
+  Node(const OpDef& record, Operands&& inputs, Attributes&& attributes, ResultTypes&& types,
+       std::vector<Function>&& regions, SourceLocation at,
+       std::unique_ptr<LazyCell> cell = nullptr);
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   ~Node();

@@ -93,7 +93,9 @@ InferredTypes infer_elementwise(const InferContext& context) {
   const TensorType& x = context.type(0);
   DType dtype{};
   for_kinds<kinds>(x.dtype, [&]<class T>() { dtype = dtype_of<ResultElement<F, T, arity>>; });
-  return {{dtype, x.shape}};
+  InferredTypes types;
+  types.push_back({dtype, x.shape});
+  return types;
 }
 
 template <int arity, class F, class T>
