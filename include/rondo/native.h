@@ -427,15 +427,15 @@ class NativeFunction<R(As...)> {
 template <class Signature, class F>
 [[nodiscard("rondo: native returns a function; call that")]] NativeFunction<Signature> native(
     F&& f, JitOptions options = {}, SourceLocation at = SourceLocation::current()) {
-  using Function = std::remove_reference_t<F>;
-  constexpr detail::NativeFault fault = detail::native_fault<Function, Signature>();
-  constexpr detail::CallFault call = detail::native_call_fault<Function, Signature, fault>();
+  using Callable = std::remove_reference_t<F>;
+  constexpr detail::NativeFault fault = detail::native_fault<Callable, Signature>();
+  constexpr detail::CallFault call = detail::native_call_fault<Callable, Signature, fault>();
   (void)detail::AssertNative<fault>::ok;
   (void)detail::AssertCall<call>::ok;
   if constexpr (fault == detail::NativeFault::kNone) {
-    using Passed = typename detail::NativeCall<Function, Signature>::Passed;
+    using Passed = typename detail::NativeCall<Callable, Signature>::Passed;
     return NativeFunction<Signature>(
-        detail::NativeMaker<Function, Signature>::make(Passed{}, f, std::move(options), at));
+        detail::NativeMaker<Callable, Signature>::make(Passed{}, f, std::move(options), at));
   } else {
     return NativeFunction<Signature>(nullptr);
   }
