@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "errors/message.h"
@@ -127,6 +128,20 @@ TEST(Shard, RefusesASpecThatDoesNotFit) {
       {"shard: dimension 1 of [8,6] has 6 elements, which 4 devices cannot share evenly",
        "Pad it to a multiple of 4"});
   EXPECT_NO_THROW(refused({{"data", "model"}, kUnconstrained})());
+}
+
+TEST(Shard, TakesEveryFormOfASpec) {
+  const std::string name = "model";
+  const auto spec_of = [](const PartitionSpec& spec, const TensorType& type) {
+    return specs(trace([&](Tensor x) { return shard(x, mesh(), spec); }, type)).at(0);
+  };
+  EXPECT_EQ(spec_of({}, f32()), "[]");
+  EXPECT_EQ(spec_of({"data"}, f32({8})), "[{\"data\"}]");
+  EXPECT_EQ(spec_of({{"data", "model"}}, f32({8})), "[{\"data\", \"model\"}]");
+  EXPECT_EQ(spec_of({"data", name}, f32({8, 2})), "[{\"data\"}, {\"model\"}]");
+  EXPECT_EQ(spec_of({std::nullopt, std::string_view("data")}, f32({3, 4})), "[{}, {\"data\"}]");
+  EXPECT_EQ(spec_of({kUnconstrained}, f32({3})), "[{?}]");
+  EXPECT_EQ(spec_of(std::vector<DimPartition>(2, std::nullopt), f32({3, 3})), "[{}, {}]");
 }
 
 TEST(Shard, StaysInDerivatives) {

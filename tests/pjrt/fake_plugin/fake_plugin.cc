@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pjrt/api.h"
@@ -36,6 +37,7 @@ struct FakeBuffer {
 /// A program's text says what it gives: its arguments.
 struct FakeProgram {
   int device = 0;
+  std::size_t devices = 1;  // from that one on
   std::vector<std::int32_t> types;
   std::vector<std::int64_t> dimensions;
   std::vector<std::size_t> ranks;
@@ -178,9 +180,14 @@ api::Error* compile(api::ClientCompile* args) {
     counted(state.loaded, 1);
     // The device assignment: field 3, two bytes long, of field 1.
     const std::string options(args->options, args->options_size);
-    const int device = options.at(options.find("\x1a\x02\x08") + 3);
-    args->executable = reinterpret_cast<api::LoadedExecutable*>(
-        new FakeProgram(parse(std::string(args->program->code, args->program->code_size), device)));
+    const std::string_view assigned = "\x1a\x02\x08";
+    const std::size_t first = options.find(assigned);
+    FakeProgram program =
+        parse(std::string(args->program->code, args->program->code_size), options.at(first + 3));
+    for (std::size_t at = options.find(assigned, first + 1); at != std::string::npos;
+         at = options.find(assigned, at + 1))
+      program.devices++;
+    args->executable = reinterpret_cast<api::LoadedExecutable*>(new FakeProgram(program));
   });
 }
 api::Error* from_host(api::BufferFromHostBuffer* args) {
@@ -232,20 +239,23 @@ api::Error* output_dimensions(api::ExecutableOutputDimensions* args) {
 }
 api::Error* loaded_devices(api::LoadedExecutableAddressableDevices* args) {
   return guarded(args, [&] {
-    const int device = reinterpret_cast<FakeProgram*>(args->executable)->device;
+    const auto* program = reinterpret_cast<FakeProgram*>(args->executable);
+    const int device = program->device;
     args->devices =
         reinterpret_cast<api::Device* const*>(device_list + (state.other_device ? 2 : device));
-    args->count = 1;
+    args->count = state.other_device ? 1 : program->devices;
   });
 }
 api::Error* execute(api::LoadedExecutableExecute* args) {
   return guarded(args, [&] {
     if (state.no_result) return;
-    for (std::size_t i = 0; i < args->argument_count; i++) {
-      auto* copy = new FakeBuffer(*reinterpret_cast<FakeBuffer*>(args->arguments[0][i]));
-      copy->late = state.late;
-      counted(state.buffers, 1);
-      args->results[0][i] = reinterpret_cast<api::Buffer*>(copy);
+    for (std::size_t d = 0; d < args->device_count; d++) {
+      for (std::size_t i = 0; i < args->argument_count; i++) {
+        auto* copy = new FakeBuffer(*reinterpret_cast<FakeBuffer*>(args->arguments[d][i]));
+        copy->late = state.late;
+        counted(state.buffers, 1);
+        args->results[d][i] = reinterpret_cast<api::Buffer*>(copy);
+      }
     }
   });
 }
