@@ -2,7 +2,7 @@
 //
 // F. Longstaff and E. Schwartz, "Valuing American options by simulation: a simple least-squares
 // approach" (2001): from the last date back, a regression over all paths tells what waiting is
-// worth at a price. The walk back is a reverse scan; in each of its trips a quadratic is fitted by
+// worth at a price. The dates are a reverse scan; in each of its trips a quadratic is fitted by
 // Cholesky's factorisation. The paper's example of eight paths comes first, then a row of its
 // table, with the sensitivities that grad gives.
 #include <cmath>
