@@ -17,7 +17,8 @@
 #endif
 #endif
 
-// Sanitizers have their own, and the library recycles nothing under them.
+// Not inline, or g++ sees free() called on what new gave. Sanitizers have their own, and the
+// library recycles nothing under them.
 #if !defined(RONDO_TEST_SANITIZED)
 
 namespace {
@@ -35,18 +36,23 @@ void* checked(void* block) {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return checked(counted(bytes, 16)); }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+[[gnu::noinline]] void* operator new(std::size_t bytes) { return checked(counted(bytes, 16)); }
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(bytes, 16);
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return checked(counted(bytes, static_cast<std::size_t>(alignment)));
 }
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment,
+                                     const std::nothrow_t&) noexcept {
   return counted(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
+  std::free(block);
+}
 
 namespace rondo::testing {
 namespace {
