@@ -394,6 +394,7 @@ TEST_F(RealMesh, GspmdTakesTheSameProgram) {
                                      .devices = mesh.devices(),
                                      .parameters = {f32({2, 2})},
                                      .results = {f32({8, 1})},
+                                     .donated = {},
                                      .shardy = false});
   const Literal x = uniform(0, f32({8, 4}));
   const pjrt::ShardedArray split(x, mesh, {"data", "model"});
