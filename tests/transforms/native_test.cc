@@ -80,7 +80,7 @@ TEST(Native, AnArrayIsOneTensor) {
     const std::array<float, 67> y = doubled(x);
     for (std::size_t i = 0; i < x.size(); i++) EXPECT_EQ(y[i], 2 * x[i]);
     const auto none = native<std::array<float, 0>(std::array<float, 0>)>(
-        [](Tensor y) { return y * 2; }, on(executor));
+        [](Tensor each) { return each * 2; }, on(executor));
     EXPECT_EQ(none({}).size(), 0u);
   }
 }
