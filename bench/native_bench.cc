@@ -69,7 +69,7 @@ std::byte* bytes(T* data) {
 }
 
 std::uint32_t add_loop(Builder& p) {
-  p.program().loops.push_back({"loop", {}, std::nullopt, std::nullopt, lower::kNoLoop});
+  p.program().loops.emplace_back().name = "loop";
   return static_cast<std::uint32_t>(p.program().loops.size() - 1);
 }
 

@@ -45,6 +45,15 @@ class Decoder {
       }
     }
     emit({Control::halt});
+    for (const lower::LoopInfo& loop : program_.loops) {
+      Reported& reported = code_.reported_.emplace_back();
+      if (loop.limit != lower::kNone)
+        reported.first = place(loop.first), reported.limit = place(loop.limit);
+      for (const lower::CarriedLeaf& leaf : loop.state) {
+        for (const Value part : leaf.parts)
+          reported.state.push_back({place(part), program_.types[part]});
+      }
+    }
     // The scalars come first, then the blocks.
     const std::uint32_t first = (scalars_ + 63) / 64 * 64;
     code_.workspace_bytes_ = first + static_cast<std::int64_t>(blocks_) * kBlockBytes;
@@ -581,8 +590,8 @@ Code::Code(std::shared_ptr<const lower::Program> program) : program_(std::move(p
 }
 
 lower::Status Code::run(lower::RunFrame& frame, std::byte* workspace) const noexcept {
-  State state{&frame,           workspace,     code_.data(),  program_.get(),
-              accesses_.data(), terms_.data(), moves_.data(), reductions_.data()};
+  State state{&frame,        workspace,     code_.data(),       program_.get(),  accesses_.data(),
+              terms_.data(), moves_.data(), reductions_.data(), reported_.data()};
   for (const Instruction* at = code_.data(); at;) at = at->run(at, state);
   return state.status;
 }

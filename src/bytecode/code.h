@@ -31,6 +31,7 @@ class Code {
   std::vector<Term> terms_;
   std::vector<Move> moves_;
   std::vector<Reduction> reductions_;
+  std::vector<Reported> reported_;
   std::int64_t workspace_bytes_ = 0;
 };
 

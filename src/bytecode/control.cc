@@ -1,4 +1,7 @@
 // Loops, branches, lanes and calls.
+#include <atomic>
+#include <bit>
+#include <cstring>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -133,10 +136,38 @@ const Instruction* Control::jump_unless(const Instruction* at, State& state) {
 
 namespace {
 
+/// The bits of a register as RunFrame::state has them.
+std::uint64_t bits_of(const State& state, const Reported::Part& part) {
+  const std::byte* from = state.registers + part.place;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, from, static_cast<std::size_t>(lower::width(part.type)));
+  if (part.type == lower::Type::kF16 || part.type == lower::Type::kBF16) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    return std::bit_cast<std::uint32_t>(part.type == lower::Type::kF16
+                                            ? static_cast<float>(std::bit_cast<float16>(half))
+                                            : static_cast<float>(std::bit_cast<bfloat16>(half)));
+  }
+  return bits;
+}
+
+void store_state(State& state, std::uint32_t loop) {
+  if (!state.frame->state) return;
+  std::uint64_t* to = state.frame->state;
+  for (const Reported::Part& part : state.reported[loop].state) *to++ = bits_of(state, part);
+}
+
+bool is_due(const State& state, std::uint32_t loop) {
+  lower::RunFrame& frame = *state.frame;
+  if (loop != lower::kNoLoop && state.program->loops[loop].ends_inside)
+    return std::atomic_ref(frame.outer_poll).load(std::memory_order_relaxed) != 0;
+  return frame.poll && frame.poll->load(std::memory_order_relaxed) != 0;
+}
+
 /// False where the run has to end.
 bool poll(State& state, std::uint32_t loop) {
+  if (!is_due(state, loop)) return true;
   lower::RunFrame& frame = *state.frame;
-  if (!frame.poll || frame.poll->load(std::memory_order_relaxed) == 0) return true;
+  if (loop != lower::kNoLoop) store_state(state, loop);
   if (frame.attend && frame.attend(&frame, loop)) return true;
   state.status = Status::kPolled;
   frame.failed_loop = loop;
@@ -146,7 +177,15 @@ bool poll(State& state, std::uint32_t loop) {
 }  // namespace
 
 const Instruction* Control::begin_loop(const Instruction* at, State& state) {
-  if (state.frame->trips) state.frame->trips[at->c] = 0;
+  lower::RunFrame& frame = *state.frame;
+  if (frame.trips) frame.trips[at->c] = 0;
+  if (state.program->loops[at->c].ends_inside)
+    std::atomic_ref(frame.outer_poll).store(frame.keeps_state, std::memory_order_relaxed);
+  const Reported& reported = state.reported[at->c];
+  if (frame.bounds && reported.limit != 0) {
+    frame.bounds[2 * at->c] = *state.at<std::int64_t>(reported.first);
+    frame.bounds[2 * at->c + 1] = *state.at<std::int64_t>(reported.limit);
+  }
   return at + 1;
 }
 
@@ -159,6 +198,7 @@ const Instruction* Control::count_trip(const Instruction* at, State& state) {
     if (broken || trip > frame.max_iterations) {
       state.status = broken ? Status::kBrokenPromise : Status::kTooManyTrips;
       frame.failed_loop = at->c;
+      store_state(state, at->c);
       return nullptr;
     }
     frame.total_trips[at->c]++;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "lower/program.h"
 #include "lower/run_frame.h"
@@ -50,6 +51,16 @@ struct Reduction {
   lower::Type type;
 };
 
+/// Registers that a loop reports.
+struct Reported {
+  struct Part {
+    std::uint32_t place;
+    lower::Type type;
+  };
+  std::uint32_t first = 0, limit = 0;  // 0: the count is not known when the loop begins
+  std::vector<Part> state;             // the parts of its leaves
+};
+
 /// What a run has in hand.
 struct State {
   lower::RunFrame* frame;
@@ -60,6 +71,7 @@ struct State {
   const Term* terms;
   const Move* moves;
   const Reduction* reductions;
+  const Reported* reported;  // as Program::loops
   std::int64_t lane = 0;  // the first of the block
   int lanes = 0;          // of the block
   int width = 0;          // lanes rounded up to kStep

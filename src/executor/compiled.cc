@@ -95,7 +95,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
       }
       return node_kernel(node, loop);
     };
-    lower::Program program = lower_function(unit->function, make);
+    lower::Program program = lower_function(unit->function, make, units_.empty());
     if (options.contract) lower::contract(program);
     unit->program = std::make_shared<const lower::Program>(std::move(program));
     if (wants_native) unit->native = native_code::compile(*unit->program);
@@ -129,8 +129,12 @@ class Run final : public RunHost {
     frame.trips = trips.data();
     frame.total_trips = total_trips ? total_trips : totals.data();
     frame.host = static_cast<RunHost*>(this);
-    watch_.attach(frame, *unit.program);
+    if (total_trips)
+      watch_.attach_entry(frame, *unit.program);
+    else
+      watch_.attach(frame, *unit.program);
     const lower::Status status = unit.run(frame);
+    if (total_trips) watch_.detach_entry();
     if (status == lower::Status::kDone) return;
     watch_.fail(status, frame, *unit.program, std::exchange(failure, nullptr));
   }
@@ -149,6 +153,10 @@ class Run final : public RunHost {
   }
   void progress(std::int64_t i, std::int64_t n) override {
     if (options_.on_progress) options_.on_progress({{"progress", i, n}});
+  }
+  void progress_of_lane(std::string_view lane, std::int64_t i, std::int64_t n) override {
+    const std::string name = fmt::format("progress{}", lane);
+    if (options_.on_progress) options_.on_progress({{name, i, n}});
   }
 
  private:
@@ -171,6 +179,9 @@ class Run final : public RunHost {
             "combiners are nested more than {} deep (a reduce in the combiner of a reduce ...)",
             kMaxCallDepth));
       }
+      // A kernel may call its combiner once for each element.
+      constexpr std::uint32_t kCallsBetweenLooks = 4096;
+      if (++calls_ % kCallsBetweenLooks == 0) run_.poll();
       run_.depth_++;
       // Single elements are all read before results are written; arrays may be read later, and
       // results may lie where operands do.
@@ -204,6 +215,7 @@ class Run final : public RunHost {
     Run& run_;
     const Unit& unit_;
     std::vector<Literal> apart_;  // results that are arrays
+    std::uint32_t calls_ = 0;
   };
 
   const Compiled& compiled_;
@@ -239,6 +251,9 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
   };
   try {
     Run(*this, options).run_unit(unit, only_read(from.data()), to.data(), total_trips.data());
+  } catch (ir::Interrupt& interrupt) {
+    count();
+    std::move(interrupt).rethrow();
   } catch (...) {
     count();
     throw;

@@ -7,13 +7,30 @@
 
 namespace rondo::executor {
 
-void Lowerer::open_conditional(const Step& step) {
+std::optional<std::size_t> Lowerer::operand_to_write(Scope& scope, const Node* node,
+                                                     std::uint32_t i, std::uint32_t at) {
+  const std::int32_t parameter = in_place_->parameter_of(node->regions[0], i);
+  if (parameter == InPlace::kNoParameter) return std::nullopt;
+  for (const Function& branch : node->regions) {
+    if (in_place_->parameter_of(branch, i) != parameter) return std::nullopt;
+  }
+  const std::size_t operand =
+      ir::region_layout(node)->operand_of_param(static_cast<std::size_t>(parameter));
+  const Tensor& value = node->operands[operand];
+  const bool once = std::count_if(node->operands.begin(), node->operands.end(),
+                                  [&](const Tensor& t) { return t.same_as(value); }) == 1;
+  if (!once || !dies(scope, value, at)) return std::nullopt;
+  return operand;
+}
+
+void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   Scope& scope = scopes_.back();
   Construct construct;
   construct.node = node;
   construct.first_value = step.first_value;
   construct.selector = place(scope, node->operands[0]).element[0];
+  construct.carried.resize(node->types.size());
   for (std::size_t i = 1; i < node->operands.size(); i++) {
     Place argument = place(scope, node->operands[i]);
     argument.writable = false;
@@ -21,7 +38,19 @@ void Lowerer::open_conditional(const Step& step) {
   }
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     Place result;
-    if (!is_single(node->types[i])) result = destination(scope, node, i);
+    if (is_single(node->types[i])) {
+    } else if (const auto operand = operand_to_write(scope, node, i, at)) {
+      // The branches take it over, one after the other.
+      Place& from = place(scope, node->operands[*operand]);
+      result = from;
+      construct.arguments[*operand - 1] = from;
+      construct.carried[i].storage = from.storage;
+      storages_[static_cast<std::size_t>(from.storage)].pins++;
+      from.storage = -1;
+      scope.destinations.erase(step.first_value + i);
+    } else {
+      result = destination(scope, node, i);
+    }
     construct.results.push_back(result);
   }
   construct.branch_values.resize(node->regions.size());
@@ -48,7 +77,9 @@ void Lowerer::open_branch() {
   bind(scope, arguments);
   const auto& outputs = scope.function.outputs();
   for (std::size_t i = 0; i < results.size(); i++) {
-    if (results[i].kind != Place::Kind::kArray) continue;
+    const std::int32_t taken = constructs_.back().carried[i].storage;
+    if (taken >= 0) storages_[static_cast<std::size_t>(taken)].values = 1;
+    if (results[i].kind != Place::Kind::kArray || taken >= 0) continue;
     Place to = results[i];
     to.writable = false;
     scope.destinations.try_emplace(scope.plan->value(outputs[i]), to);
@@ -96,6 +127,11 @@ void Lowerer::close_branch() {
       result = single(std::move(element));
     } else {
       result = construct.results[i];
+      if (const std::int32_t taken = construct.carried[i].storage; taken >= 0) {
+        Storage& storage = storages_[static_cast<std::size_t>(taken)];
+        storage.values = 1;
+        storage.pins--;
+      }
     }
   }
   constructs_.pop_back();

@@ -17,31 +17,42 @@ std::uint32_t Lowerer::loop_info(const Node* node) {
   if (!layout.ends_by_itself) info.max_trip_count = layout.max_trip_count;
   info.promised = layout.promised;
   info.outer = loops_.empty() ? lower::kNoLoop : loops_.back();
+  info.bodies = layout.source.bodies;
+  if (layout.source.limit) {
+    Scope& scope = scopes_.back();
+    info.first = place(scope, node->operands[0]).element[0];
+    info.limit =
+        place(scope, node->operands[static_cast<std::size_t>(*layout.source.limit)]).element[0];
+    info.advance = layout.source.advance;
+  }
+  may_end_inside();
   builder_.program().loops.push_back(std::move(info));
   return static_cast<std::uint32_t>(builder_.program().loops.size() - 1);
 }
 
-bool Lowerer::stays_in_place(const Function& body, std::size_t carry) {
-  const Tensor& parameter = body.parameters()[carry];
-  Tensor value = body.outputs()[carry];
-  const auto outputs = [&](const Tensor& t) {
-    return std::count_if(body.outputs().begin(), body.outputs().end(),
-                         [&](const Tensor& output) { return output.same_as(t); });
-  };
-  if (outputs(value) != 1) return false;
-  for (int length = 0; length < 64; length++) {
-    if (value.same_as(parameter)) return true;
-    const Node* node = value.node();
-    if (ir::is_parameter(node) || ir::is_constant(node) || outputs(parameter) != 0) return false;
-    if (node->op->kind == ir::OpKind::kOrdinary && form_of(*node) == Form::kWrite) {
-      const ir::WriteMap map = node->op->write(*node);
-      if (map.kept < 0) return false;
-      value = node->operands[static_cast<std::size_t>(map.kept)];
-    } else {
-      return false;
-    }
+void Lowerer::may_end_inside() {
+  if (keeps_states_ && !loops_.empty()) builder_.program().loops[loops_.front()].ends_inside = true;
+}
+
+void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) {
+  if (!keeps_states_ || info.outer != lower::kNoLoop) return;
+  const Node* node = construct.node;
+  const ir::LoopSource source = ir::region_layout(node)->source;
+  const std::vector<std::string> names = node->regions[1].param_names();
+  const std::size_t carries = construct.carried.size();
+  const std::size_t begin = std::min(static_cast<std::size_t>(source.first), carries);
+  const std::size_t end =
+      source.count ? std::min(begin + static_cast<std::size_t>(*source.count), carries) : carries;
+  for (std::size_t i = begin; i < end; i++) {
+    const Place& now = construct.arguments[i];
+    lower::CarriedLeaf& leaf = info.state.emplace_back();
+    leaf.name = names[i];
+    leaf.type = node->types[i];
+    if (now.kind == Place::Kind::kSingle)
+      leaf.parts.assign(now.element.begin(), now.element.end());
+    else
+      leaf.parts.push_back(now.pointer);
   }
-  return false;
 }
 
 void Lowerer::begin_with(Scope& scope, const Tensor& value, const Place& now) {
@@ -70,7 +81,8 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       init.insert(init.end(), from.element.begin(), from.element.end());
     } else if (i < carries) {
       CarriedArray& array = construct.carried[i];
-      const bool in_place = stays_in_place(node->regions[1], i);
+      const bool in_place =
+          in_place_->parameter_of(node->regions[1], i) == static_cast<std::int32_t>(i);
       const std::uint32_t result = step.first_value + static_cast<std::uint32_t>(i);
       const bool once = std::count_if(node->operands.begin(), node->operands.end(),
                                       [&](const Tensor& t) { return t.same_as(operand); }) == 1;
@@ -118,6 +130,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       construct.carried[i].spare = param();
     }
   }
+  describe_state(builder_.program().loops[info], construct);
   const Function condition = node->regions[0];
   std::vector<Place> arguments = construct.arguments;
   for (Place& argument : arguments) argument.writable = false;

@@ -4,10 +4,12 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "executor/arena.h"
+#include "executor/in_place.h"
 #include "executor/lowering.h"
 #include "executor/nest.h"
 #include "executor/place.h"
@@ -56,7 +58,8 @@ struct Construct {
   std::uint32_t first_value = 0;
   std::uint32_t loop = 0;             // in the builder's table of whiles, or ifs
   std::vector<Place> arguments;       // of the regions
-  std::vector<CarriedArray> carried;  // of each carry that is an array
+  std::vector<CarriedArray> carried;  // of each carry that is an array; of each branch result
+                                      // that is written where an operand is
   std::size_t branch = 0;
   std::vector<std::uint32_t> ifs;  // open, of a conditional
   std::vector<Place> results;      // of a conditional: arrays that the branches write
@@ -66,7 +69,8 @@ struct Construct {
 
 class Lowerer {
  public:
-  explicit Lowerer(const MakeKernel& make_kernel) : make_kernel_(make_kernel) {}
+  Lowerer(const MakeKernel& make_kernel, bool keeps_states)
+      : make_kernel_(make_kernel), keeps_states_(keeps_states) {}
   lower::Program run(const Function& function);
 
  private:
@@ -137,9 +141,10 @@ class Lowerer {
 
   // While.
   std::uint32_t loop_info(const Node* node);
-  /// Whether the body makes a carried array out of itself, by writing parts of it only: then it
-  /// needs no second place.
-  static bool stays_in_place(const Function& body, std::size_t carry);
+  /// Something that may end the run inside a trip of the loops that are open.
+  void may_end_inside();
+  /// What is told of a loop, the carries of which are its parameters now.
+  void describe_state(lower::LoopInfo& info, const Construct& construct);
   /// The first value of a carried array, where the loop carries it.
   void begin_with(Scope& scope, const Tensor& value, const Place& now);
   void open_while(const Step& step, std::uint32_t at);
@@ -153,11 +158,17 @@ class Lowerer {
   void let_go_of_output(const Place& place, const Construct& construct);
 
   // Conditionals.
-  void open_conditional(const Step& step);
+  void open_conditional(const Step& step, std::uint32_t at);
+  /// The operand where result `i` may be written in every branch, if step `at` reads it last.
+  std::optional<std::size_t> operand_to_write(Scope& scope, const Node* node, std::uint32_t i,
+                                              std::uint32_t at);
   /// One after the other: `if (selector is k) branch k else …`; the last one is for all the rest.
   void open_branch();
   void close_branch();
+
   const MakeKernel& make_kernel_;
+  bool keeps_states_;
+  std::unique_ptr<const InPlace> in_place_;
   lower::Builder builder_;
   Arena arena_;
   std::vector<Storage> storages_;

@@ -12,6 +12,7 @@
 namespace rondo::executor {
 
 lower::Program Lowerer::run(const Function& function) {
+  in_place_ = std::make_unique<const InPlace>(function);
   enter(Scope::Role::kEntry, function);
   open_entry();
   while (!scopes_.empty()) {
@@ -121,7 +122,7 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
     case Form::kLoop:
       return open_while(step, at);
     case Form::kBranch:
-      return open_conditional(step);
+      return open_conditional(step, at);
     case Form::kKernel:
       call(scope, step);
       break;
@@ -207,6 +208,7 @@ void Lowerer::alias(Scope& scope, const Step& step) {
 
 void Lowerer::call(Scope& scope, const Step& step) {
   const Node* node = step.node;
+  may_end_inside();
   lower::Call call;
   call.name = node->op->name;
   call.kernel = make_kernel_(*node, loops_.empty() ? lower::kNoLoop : loops_.back());
@@ -255,8 +257,9 @@ std::string why_not_lowered(const Function& function) {
   return {};
 }
 
-lower::Program lower_function(const Function& function, const MakeKernel& make_kernel) {
-  return Lowerer(make_kernel).run(function);
+lower::Program lower_function(const Function& function, const MakeKernel& make_kernel,
+                              bool keeps_states) {
+  return Lowerer(make_kernel, keeps_states).run(function);
 }
 
 }  // namespace rondo::executor

@@ -18,7 +18,9 @@ std::string why_not_lowered(const Function& function);
 using MakeKernel =
     std::function<std::shared_ptr<const lower::Kernel>(const ir::Node& node, std::uint32_t loop)>;
 
-/// The program: its arguments are the parameters, its results the outputs.
-lower::Program lower_function(const Function& function, const MakeKernel& make_kernel);
+/// The program: its arguments are the parameters, its results the outputs. `keeps_states`: what is
+/// left of a run that is ended in a loop is to be known.
+lower::Program lower_function(const Function& function, const MakeKernel& make_kernel,
+                              bool keeps_states);
 
 }  // namespace rondo::executor

@@ -4,6 +4,7 @@
 
 #include "ir/element.h"
 #include "ir/layout.h"
+#include "ir/order.h"
 
 namespace rondo::executor {
 
@@ -26,16 +27,18 @@ Form form_of(const Node& node) {
 }
 
 RegionPlan::RegionPlan(const Function& region) {
+  // What reads the old state of an array runs before what writes its next one in place.
+  const std::vector<const Node*> order = ir::reads_before_writes(region);
   for (const Tensor& parameter : region.parameters()) first_value_[parameter.node()] = values_++;
-  steps_.reserve(region.body().size());
-  for (const Node* node : region.body()) {
+  steps_.reserve(order.size());
+  for (const Node* node : order) {
     step_[node] = static_cast<std::uint32_t>(steps_.size());
     first_value_[node] = values_;
     steps_.push_back({node, form_of(*node), false, values_});
     values_ += static_cast<std::uint32_t>(node->types.size());
   }
   uses_.resize(values_);
-  for (const Node* node : region.body()) {
+  for (const Node* node : order) {
     for (const Tensor& operand : node->operands) uses_[value(operand)]++;
   }
   for (const Tensor& result : region.outputs()) uses_[value(result)]++;

@@ -2,130 +2,244 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstdio>
+#include <cstring>
 #include <new>
-#include <string>
+#include <utility>
 
 #include "base/array_text.h"
-#include "executor/kernels.h"
+#include "base/memory.h"
+#include "control_flow/counted.h"
+#include "lower/opcodes.h"
 
 namespace rondo::executor {
 
 namespace {
 
-constexpr auto kReportInterval = std::chrono::milliseconds(200);
+std::string loop_text(const lower::LoopInfo& loop) { return ir::loop_text(loop.name, loop.at); }
 
-std::string loop_text(const lower::LoopInfo& loop) {
-  return fmt::format("the loop{} ({})", loop.name.empty() ? "" : fmt::format(" '{}'", loop.name),
-                     loop.at.str());
+/// Of loop `at` and those around it, the outermost first.
+std::string loops_text(const lower::RunFrame& frame, const lower::Program& program,
+                       std::uint32_t at) {
+  std::string where;
+  for (; at != lower::kNoLoop; at = program.loops[at].outer)
+    where =
+        fmt::format("\n  in {}, trip {}", loop_text(program.loops[at]), frame.trips[at]) + where;
+  return where;
+}
+
+std::uint32_t outermost(const lower::Program& program, std::uint32_t loop) {
+  while (loop != lower::kNoLoop && program.loops[loop].outer != lower::kNoLoop)
+    loop = program.loops[loop].outer;
+  return loop;
+}
+
+std::int64_t bytes_of(const std::vector<lower::CarriedLeaf>& state) {
+  std::int64_t bytes = 0;
+  for (const lower::CarriedLeaf& leaf : state) bytes += leaf.type.bytes();
+  return bytes;
+}
+
+/// A part of a single element, as memory has it.
+void write_part(std::byte* to, lower::Type type, std::uint64_t bits) {
+  if (type == lower::Type::kF16 || type == lower::Type::kBF16) {
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    bits = type == lower::Type::kF16 ? std::bit_cast<std::uint16_t>(float16(value))
+                                     : std::bit_cast<std::uint16_t>(bfloat16(value));
+  }
+  std::memcpy(to, &bits, static_cast<std::size_t>(lower::width(type)));
+}
+
+Interrupted::Carry carry_of(const lower::Program& program, const lower::LoopInfo& loop,
+                            const std::uint64_t* bits) {
+  Interrupted::Carry carry;
+  for (const lower::CarriedLeaf& leaf : loop.state) {
+    Literal value = Literal::uninitialized(leaf.type);
+    if (program.types[leaf.parts[0]] == lower::Type::kPointer) {
+      copy_bytes(value.mutable_bytes(), std::bit_cast<const std::byte*>(*bits++),
+                 leaf.type.bytes());
+    } else {
+      std::byte* to = value.mutable_bytes();
+      for (const lower::Value part : leaf.parts) {
+        const lower::Type type = program.types[part];
+        write_part(to, type, *bits++);
+        to += lower::width(type);
+      }
+    }
+    carry.emplace_back(leaf.name, std::move(value));
+  }
+  return carry;
+}
+
+/// The trips of a loop whose bounds were known when it began.
+std::optional<std::int64_t> trips_of(const lower::Program& program, const lower::LoopInfo& loop,
+                                     const std::int64_t* bounds) {
+  if (loop.trip_count || loop.limit == lower::kNone) return loop.trip_count;
+  const lower::Type type = program.types[loop.limit];
+  const bool is_signed = type >= lower::Type::kS8 && type <= lower::Type::kS64;
+  const auto extended = [&](std::int64_t bits) {
+    const int unused = 64 - static_cast<int>(8 * lower::width(type));
+    const std::uint64_t shifted = static_cast<std::uint64_t>(bits) << unused;
+    return is_signed ? static_cast<std::int64_t>(shifted) >> unused
+                     : static_cast<std::int64_t>(shifted >> unused);
+  };
+  const std::uint64_t trips =
+      control_flow::trip_count(extended(bounds[0]), extended(bounds[1]), loop.advance, is_signed);
+  if (!std::in_range<std::int64_t>(trips)) return std::nullopt;
+  return static_cast<std::int64_t>(trips);
 }
 
 }  // namespace
 
-Watch::Watch(const RunOptions& options)
-    : options_(options), limited_(options.deadline || options.stop_token.stop_possible()) {
-  // Whatever can end a run from outside is looked at on each trip.
-  if (!limited_ && !options.on_progress) return;
-  poll_ = 1;
-  started_ = Clock::now();
-  next_report_ = started_ + kReportInterval;
+Watch::Watch(const RunOptions& options) : options_(options), limits_(options) {}
+
+void Watch::detach_entry() {
+  on_stop_.reset();
+  if (std::exchange(registered_, false)) Ticker::instance().remove(alarm_);
 }
 
 void Watch::attach(lower::RunFrame& frame, const lower::Program& program) {
-  frame.poll = &poll_;
+  frame.poll = &alarm_.word;
   frame.attend = attend;
   if (options_.max_iterations) frame.max_iterations = *options_.max_iterations;
   frame.watch = this;
   frame.program = &program;
 }
 
-bool Watch::must_end() {
-  if (options_.stop_token.stop_requested()) return true;
-  past_deadline_ = options_.deadline && Clock::now() - started_ > *options_.deadline;
-  return past_deadline_;
-}
-
-bool Watch::attend(lower::RunFrame* frame, std::uint32_t loop) {
-  Watch& watch = *static_cast<Watch*>(frame->watch);
-  if (watch.limited_ && watch.must_end()) return false;
-  if (!watch.options_.on_progress || loop == lower::kNoLoop) return true;
-  const Clock::time_point now = Clock::now();
-  if (now < watch.next_report_) return true;
-  watch.next_report_ = now + kReportInterval;
-  Progress progress;
-  const auto& loops = frame->program->loops;
-  for (std::uint32_t at = loop; at != lower::kNoLoop; at = loops[at].outer)
-    progress.path.insert(progress.path.begin(),
-                         {loops[at].name, frame->trips[at], loops[at].trip_count});
-  static_cast<LoopPosition&>(progress) = progress.path.back();
-  watch.options_.on_progress(progress);
-  return true;
-}
-
-void Watch::throw_ended(const std::string& loop, const std::string& where, SourceLocation at,
-                        std::int64_t trip) const {
-  const std::string in = where.empty() ? "the program" : where;
-  if (!past_deadline_) {
-    throw Stopped(where.empty() ? "stopped by the stop token"
-                                : fmt::format("stopped by the stop token in {}", where),
-                  at, loop, trip, {});
+void Watch::attach_entry(lower::RunFrame& frame, const lower::Program& program) {
+  attach(frame, program);
+  if (!limits_.active()) return;
+  std::size_t parts = 0;
+  bool nested = false;
+  for (const lower::LoopInfo& loop : program.loops) {
+    std::size_t of_loop = 0;
+    for (const lower::CarriedLeaf& leaf : loop.state) of_loop += leaf.parts.size();
+    parts = std::max(parts, of_loop);
+    nested = nested || loop.ends_inside;
   }
-  throw DeadlineExceeded(
-      fmt::format("{} ran past the deadline of {} s\n  Raise RunOptions::deadline, or look at the "
-                  "condition: does it ever become false?",
-                  in, std::chrono::duration<double>(*options_.deadline).count()),
-      at, loop, trip, {});
+  state_.resize(parts + 1);
+  bounds_.resize(2 * program.loops.size());
+  reported_.resize(program.loops.size());
+  frame.state = state_.data();
+  frame.bounds = bounds_.data();
+  frame.keeps_state = limits_.limited();
+  on_each_trip_ = options_.max_iterations.has_value();
+  alarm_.outer = &frame.outer_poll;
+  // A deadline may have passed already.
+  if (limits_.limited()) alarm_.ring();
+  if (options_.deadline || options_.on_progress || (nested && limits_.limited())) {
+    Ticker::instance().add(alarm_, limits_.first_due());
+    registered_ = true;
+  }
+  if (options_.stop_token.stop_possible()) on_stop_.emplace(options_.stop_token, Ring{&alarm_});
 }
 
-void Watch::poll() {
-  if (limited_ && must_end()) throw_ended("", "", {}, 0);
+bool Watch::attend(lower::RunFrame* frame, std::uint32_t loop) noexcept {
+  Watch& watch = *static_cast<Watch*>(frame->watch);
+  watch.alarm_.word.store(0, std::memory_order_relaxed);
+  try {
+    watch.look(*frame, loop);
+    return true;
+  } catch (...) {
+    watch.failure_ = std::current_exception();
+    return false;
+  }
+}
+
+void Watch::look(lower::RunFrame& frame, std::uint32_t loop) {
+  if (loop == lower::kNoLoop) return limits_.poll();
+  const lower::LoopInfo& info = frame.program->loops[loop];
+  limits_.check_trip(info.name, info.at, frame.trips[loop]);
+  if (!frame.state) return;
+  if (info.ends_inside) {
+    std::atomic_ref(frame.outer_poll).store(on_each_trip_, std::memory_order_relaxed);
+    if (limits_.limited()) keep_state(frame, loop);
+  }
+  if (limits_.report_is_due()) report(frame, loop);
+}
+
+void Watch::keep_state(const lower::RunFrame& frame, std::uint32_t loop) {
+  constexpr std::int64_t kSmallBytes = 64 * 1024;
+  const lower::LoopInfo& info = frame.program->loops[loop];
+  if (const std::int64_t bytes = bytes_of(info.state); kept_loop_ == loop && bytes > kSmallBytes) {
+    // A copy takes about a nanosecond a byte at worst.
+    const auto now = Clock::now();
+    if (now - kept_at_ < std::chrono::nanoseconds(20 * bytes)) return;
+    kept_at_ = now;
+  }
+  kept_loop_ = loop;
+  kept_trips_ = frame.trips[loop] - 1;
+  kept_ = carry_of(*frame.program, info, frame.state);
+}
+
+void Watch::report(const lower::RunFrame& frame, std::uint32_t innermost) {
+  const auto& loops = frame.program->loops;
+  std::vector<std::uint32_t> around;
+  for (std::uint32_t i = innermost; i != lower::kNoLoop; i = loops[i].outer) around.push_back(i);
+  std::reverse(around.begin(), around.end());
+  Progress progress;
+  bool found = false;
+  for (const std::uint32_t i : around) {
+    const std::pair<std::int64_t, std::int64_t> began{frame.total_trips[i], frame.trips[i]};
+    const bool moved = std::exchange(reported_[i], began) != began;
+    if (found) continue;
+    std::optional<std::int64_t> of = trips_of(*frame.program, loops[i], &bounds_[2 * i]);
+    if (of) *of *= loops[i].bodies;
+    progress.path.push_back({loops[i].name, (frame.trips[i] - 1) * loops[i].bodies + 1, of});
+    found = moved;
+  }
+  static_cast<LoopPosition&>(progress) = progress.path.back();
+  limits_.report(progress);
+}
+
+void Watch::add_state(ir::Interrupt& interrupt, lower::Status status, const lower::RunFrame& frame,
+                      const lower::Program& program) const {
+  const std::uint32_t loop = outermost(program, frame.failed_loop);
+  if (!frame.state || loop == lower::kNoLoop) return;
+  const lower::LoopInfo& info = program.loops[loop];
+  interrupt.loop = info.name;
+  if (loop == frame.failed_loop && status != lower::Status::kKernelFailed) {
+    interrupt.trip = frame.trips[loop] - 1;  // the one that does not begin is counted already
+    interrupt.carry = carry_of(program, info, frame.state);
+  } else if (kept_loop_ == loop) {
+    interrupt.trip = kept_trips_;
+    interrupt.carry = kept_;
+  }
+  interrupt.trip *= info.bodies;
 }
 
 void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower::Program& program,
-                 std::exception_ptr failure) const {
+                 std::exception_ptr failure) {
   const std::uint32_t loop = frame.failed_loop;
-  if (failure) {
-    // In which loops, from the outermost, and at which trips?
-    std::string where;
-    for (std::uint32_t at = loop; at != lower::kNoLoop; at = program.loops[at].outer)
-      where =
-          fmt::format("\n  in {}, trip {}", loop_text(program.loops[at]), frame.trips[at]) + where;
-    try {
-      std::rethrow_exception(failure);
-    } catch (const Interrupted&) {
-      throw;
-    } catch (const ExecutionError& error) {
-      if (where.empty()) throw;
-      throw ExecutionError(error.what() + where, error.location());
-    } catch (const std::bad_alloc&) {
-      throw ExecutionError(fmt::format("out of memory{}", where));
-    }
-  }
-  const lower::LoopInfo none;
-  const lower::LoopInfo& info = loop == lower::kNoLoop ? none : program.loops[loop];
-  const std::int64_t trip = loop == lower::kNoLoop ? 0 : frame.trips[loop];
-  const std::string text = loop == lower::kNoLoop ? "" : loop_text(info);
-  switch (status) {
-    case lower::Status::kTooManyTrips:
-      throw TooManyIterations(
-          fmt::format("{} exceeded max_iterations = {}: it would begin trip {}\n  "
-                      "Raise RunOptions::max_iterations, or "
-                      "look at the condition: does it ever become false?",
-                      text, frame.max_iterations, trip),
-          info.at, info.name, trip - 1, {});
-    case lower::Status::kBrokenPromise:
+  const lower::LoopInfo* info = loop == lower::kNoLoop ? nullptr : &program.loops[loop];
+  if (status == lower::Status::kPolled) failure = std::exchange(failure_, nullptr);
+  const std::string where = loops_text(
+      frame, program, info && status != lower::Status::kKernelFailed ? info->outer : loop);
+  try {
+    if (status == lower::Status::kTooManyTrips)
+      limits_.check_trip(info->name, info->at, frame.trips[loop]);
+    if (status == lower::Status::kBrokenPromise) {
       throw ExecutionError(
           fmt::format("{} goes on after {} trips, its promised max_trip_count\n  "
                       "Raise max_trip_count, or leave it out.",
-                      text, info.promised.value_or(info.max_trip_count.value_or(0))),
-          info.at);
-    case lower::Status::kPolled:
-      throw_ended(info.name, text.empty() ? text : fmt::format("{} at trip {}", text, trip),
-                  info.at, trip);
-    default:
-      break;
+                      loop_text(*info), info->promised.value_or(info->max_trip_count.value_or(0))),
+          info->at);
+    }
+    if (failure) std::rethrow_exception(failure);
+    throw InternalError("a program left without a reason");
+  } catch (ir::Interrupt& interrupt) {
+    interrupt.message += where;
+    add_state(interrupt, status, frame, program);
+    throw;
+  } catch (const ExecutionError& error) {
+    if (where.empty()) throw;
+    throw ExecutionError(error.what() + where, error.location());
+  } catch (const std::bad_alloc&) {
+    throw ExecutionError(fmt::format("out of memory{}", where));
   }
-  throw InternalError("a program left without a reason");
 }
 
 void print_value(std::string_view format, const Literal& value) {

@@ -1,11 +1,17 @@
-// The limits of a run, and the errors that end it.
+// The limits of a run, what it reports while it runs, and the errors that end it.
 #pragma once
 
 #include <chrono>
 #include <exception>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "executor/ticker.h"
+#include "ir/run_limits.h"
 #include "lower/program.h"
 #include "lower/run_frame.h"
 #include "rondo/execute.h"
@@ -15,27 +21,50 @@ namespace rondo::executor {
 class Watch {
  public:
   explicit Watch(const RunOptions& options);
+  ~Watch() { detach_entry(); }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
 
   /// Sets what a program looks at.
   void attach(lower::RunFrame& frame, const lower::Program& program);
-  /// Throws where a kernel that goes on for long is to end.
-  void poll();
+  /// The same for the program that was called by the user, the state of whose loops is kept.
+  void attach_entry(lower::RunFrame& frame, const lower::Program& program);
+  /// Ends that; nothing is written to the frame any more.
+  void detach_entry();
+  /// Throws ir::Interrupt where a kernel that goes on for long is to end.
+  void poll() const { limits_.poll(); }
   /// Throws why a program left before its end; `failure` is that of a kernel.
   [[noreturn]] void fail(lower::Status status, const lower::RunFrame& frame,
-                         const lower::Program& program, std::exception_ptr failure) const;
+                         const lower::Program& program, std::exception_ptr failure);
 
  private:
-  using Clock = std::chrono::steady_clock;
-  bool must_end();
-  [[noreturn]] void throw_ended(const std::string& loop, const std::string& where,
-                                SourceLocation at, std::int64_t trip) const;
-  static bool attend(lower::RunFrame* frame, std::uint32_t loop);
+  using Clock = ir::RunLimits::Clock;
+  static bool attend(lower::RunFrame* frame, std::uint32_t loop) noexcept;
+  void look(lower::RunFrame& frame, std::uint32_t loop);
+  void keep_state(const lower::RunFrame& frame, std::uint32_t loop);
+  void report(const lower::RunFrame& frame, std::uint32_t innermost);
+  void add_state(ir::Interrupt& interrupt, lower::Status status, const lower::RunFrame& frame,
+                 const lower::Program& program) const;
 
   const RunOptions& options_;
-  std::atomic<std::uint32_t> poll_{0};
-  Clock::time_point started_;
-  Clock::time_point next_report_;
-  bool limited_, past_deadline_ = false;
+  ir::RunLimits limits_;
+  Alarm alarm_;
+  bool registered_ = false;
+  bool on_each_trip_ = false;  // the states that max_iterations leaves are exact
+  std::exception_ptr failure_;
+  // Of the entry.
+  std::vector<std::uint64_t> state_;
+  std::vector<std::int64_t> bounds_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> reported_;  // trips, at the last report
+  std::uint32_t kept_loop_ = lower::kNoLoop;
+  std::int64_t kept_trips_ = 0;
+  Interrupted::Carry kept_;
+  Clock::time_point kept_at_;
+  struct Ring {
+    Alarm* alarm;
+    void operator()() const { alarm->ring(); }
+  };
+  std::optional<std::stop_callback<Ring>> on_stop_;
 };
 
 void print_value(std::string_view format, const Literal& value);

@@ -3,7 +3,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
-#include "interpreter/order.h"
+#include "ir/order.h"
 #include "interpreter/program.h"
 #include "interpreter/reshapes.h"
 #include "ir/layout.h"
@@ -26,7 +26,7 @@ inline constexpr std::size_t kNeverUsed = static_cast<std::size_t>(-1);
 
 /// A function being laid out.
 struct Scope {
-  explicit Scope(const Function& f) : function(f), order(reads_before_writes(f)), reshapes(f) {}
+  explicit Scope(const Function& f) : function(f), order(ir::reads_before_writes(f)), reshapes(f) {}
   Function function;
   std::vector<const Node*> order;  // the body as it runs
   Reshapes reshapes;

@@ -19,7 +19,7 @@ namespace {
 constexpr int kMaxCallDepth = 200;
 
 std::string loop_text(const LoopInfo& loop) {
-  return interpreter::loop_text(loop.name, loop.node->location());
+  return ir::loop_text(loop.name, loop.node->location());
 }
 
 std::int64_t integer_bits(const Literal& scalar) {
@@ -86,7 +86,7 @@ std::vector<Literal> Machine::run(std::span<const Literal> arguments) {
   for (std::size_t i = 0; i < arguments.size(); i++) slots[program.parameters[i]] = arguments[i];
   try {
     execute(program, lease.frame());
-  } catch (Interrupt& interrupt) {
+  } catch (ir::Interrupt& interrupt) {
     std::move(interrupt).rethrow();
   }
   std::vector<Literal> results(program.results.size());
@@ -331,7 +331,7 @@ void Machine::keep_state(std::uint32_t index, std::int64_t trips, const Frame& f
   if (kept_loop_ == index && loop.leaf_bytes > kSmallBytes) {
     // Each state that is kept makes the trip after it copy what it would write in place: at about a
     // nanosecond a byte.
-    const auto now = Watch::Clock::now();
+    const auto now = ir::RunLimits::Clock::now();
     if (now - kept_at_ < std::chrono::nanoseconds(20 * loop.leaf_bytes)) return;
     kept_at_ = now;
   }
@@ -346,7 +346,7 @@ void Machine::let_go_of_state() {
   kept_.clear();
 }
 
-void Machine::add_state(Interrupt& interrupt, const Program& program, const Frame& frame,
+void Machine::add_state(ir::Interrupt& interrupt, const Program& program, const Frame& frame,
                         std::size_t at) const {
   std::uint32_t index = program.code[at].loop;
   if (index == kNoLoop) return;
@@ -429,7 +429,7 @@ void Machine::rethrow_located(const Program& program, const Frame& frame, std::s
   }
   try {
     throw;
-  } catch (Interrupt& interrupt) {
+  } catch (ir::Interrupt& interrupt) {
     interrupt.message += where;
     add_state(interrupt, program, frame, at);
     throw;

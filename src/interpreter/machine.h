@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "interpreter/program.h"
-#include "interpreter/watch.h"
+#include "ir/run_limits.h"
 #include "rondo/execute.h"
 
 namespace rondo::interpreter {
@@ -70,7 +70,7 @@ class Machine final : public ir::Host {
   /// Keeps the state of an outermost loop whose trips can be ended from outside.
   void keep_state(std::uint32_t index, std::int64_t trips, const Frame& frame);
   void let_go_of_state();
-  void add_state(Interrupt& interrupt, const Program& program, const Frame& frame,
+  void add_state(ir::Interrupt& interrupt, const Program& program, const Frame& frame,
                  std::size_t at) const;
   void report_progress(std::uint32_t innermost, const Frame& frame);
   [[noreturn]] void rethrow_located(const Program& program, const Frame& frame,
@@ -78,7 +78,7 @@ class Machine final : public ir::Host {
 
   const Bundle& bundle_;
   const RunOptions& options_;
-  Watch watch_;
+  ir::RunLimits watch_;
   std::int64_t op_evaluations_ = 0;
   std::int64_t work_ = 0;  // since the clock was looked at, in elements
   std::vector<std::int64_t> total_trips_;
@@ -90,7 +90,7 @@ class Machine final : public ir::Host {
   std::uint32_t kept_loop_ = kNoLoop;
   std::int64_t kept_trips_ = 0;
   std::vector<Literal> kept_;
-  Watch::Clock::time_point kept_at_;
+  ir::RunLimits::Clock::time_point kept_at_;
   MemoryMeter meter_;
   int depth_ = 0;
 };

@@ -155,7 +155,6 @@ struct Carry {
   Value init, param, next, result;
 };
 
-/// What the run's statistics, limits and errors know of a loop of the user's.
 inline constexpr std::uint32_t kNoLoop = 0xffffffffu;
 
 /// Trips with index lower, lower + step, … while below upper.
@@ -237,10 +236,25 @@ struct Copy {
   std::int64_t bytes;
 };
 
+/// A leaf of the user's carry between two trips: single elements as values, the memory of arrays.
+struct CarriedLeaf {
+  std::string name;
+  TensorType type;
+  absl::InlinedVector<Value, 2> parts;  // a pointer, or the value; of a complex number, both parts
+};
+
+/// What the statistics, limits and errors of a run know of a loop of the user's.
 struct LoopInfo {
   std::string name;
   SourceLocation at;
+  std::int64_t bodies = 1;  // of the user's trips in one of these
   std::optional<std::int64_t> trip_count;
+  /// Where the count is known when the loop begins: first, first + advance, … below limit.
+  Value first = kNone, limit = kNone;
+  std::int64_t advance = 1;
+  /// Of a loop that no other is around: what is left of a run that is ended in it.
+  std::vector<CarriedLeaf> state;
+  bool ends_inside = false;  // a trip may be ended before its end: by a loop or a kernel in it
   std::optional<std::int64_t> max_trip_count;  // a promise: more trips are an error
   std::optional<std::int64_t> promised;        // the promise as the user made it, where it differs
   std::uint32_t outer = kNoLoop;

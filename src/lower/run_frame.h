@@ -26,8 +26,17 @@ struct RunFrame {
   std::byte* arena = nullptr;
   /// Nonzero: the program calls `attend`, and leaves if that returns false. Read once a trip.
   const std::atomic<std::uint32_t>* poll = nullptr;
+  /// The same for trips of loops whose state is to be kept (LoopInfo::ends_inside), which set it to
+  /// `keeps_state` when they begin.
+  std::uint32_t outer_poll = 0;  // atomically, by who sets it meanwhile
+  std::uint32_t keeps_state = 0;
   std::int64_t* trips = nullptr;        // of the present execution of each loop
   std::int64_t* total_trips = nullptr;  // of each loop over the run
+  /// For each loop the values of LoopInfo::first and limit when it began; or null.
+  std::int64_t* bounds = nullptr;
+  /// Where `attend` is called for, or a limit ends, a loop with state: the bits of the parts of its
+  /// leaves in order, f16 and bf16 as f32.
+  std::uint64_t* state = nullptr;
   std::int64_t max_iterations = INT64_MAX;
   bool (*attend)(RunFrame*, std::uint32_t loop) = nullptr;
   std::uint32_t failed_loop = 0xffffffffu;  // where a status other than kDone arose

@@ -243,6 +243,7 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
       return open_ifs_.pop_back();
     }
     case Kind::kTripsBegin: {
+      begin_trips(i);
       const Reg64 to = general_result(i.result);
       xor_(to.cvt32(), to.cvt32());
       finish(i.result, to);
@@ -262,6 +263,45 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
     default:
       throw Xbyak::Error(Xbyak::ERR_BAD_PARAMETER);
   }
+}
+
+/// What a loop tells of itself when it begins.
+void Emitter::begin_trips(const Instruction& i) {
+  if (code_.loop_reports[i.bits].ends_inside) {
+    mov(eax, ptr[kFrame + offsetof(RunFrame, keeps_state)]);
+    mov(ptr[kFrame + offsetof(RunFrame, outer_poll)], eax);
+  }
+  if (i.a == 0) return;
+  Label untold;
+  mov(rdx, ptr[kFrame + offsetof(RunFrame, bounds)]);
+  test(rdx, rdx);
+  jz(untold);
+  store_bits(rdx, i.bits * 16, i.a);
+  store_bits(rdx, i.bits * 16 + 8, i.b);
+  L(untold);
+}
+
+/// The bits of a scalar as its register has them.
+void Emitter::store_bits(const Reg64& base, std::uint64_t offset, Unit value) {
+  const Type type = info(value).type;
+  if (!floating(type) || is_constant(value))
+    mov(ptr[base + offset], general(value, 1));
+  else if (type == Type::kF64)
+    vmovsd(ptr[base + offset], vector_of(value, 0));
+  else
+    vmovss(ptr[base + offset], vector_of(value, 0));
+}
+
+/// For who asks where the loop stands.
+void Emitter::store_state(std::uint64_t loop) {
+  const std::vector<Unit>& state = code_.loop_reports[loop].state;
+  if (state.empty()) return;
+  Label unasked;
+  mov(rdx, ptr[kFrame + offsetof(RunFrame, state)]);
+  test(rdx, rdx);
+  jz(unasked, T_NEAR);
+  for (std::size_t k = 0; k < state.size(); k++) store_bits(rdx, k * 8, state[k]);
+  L(unasked);
 }
 
 void Emitter::store_trips(Unit counter, std::uint64_t loop) {
@@ -293,6 +333,7 @@ void Emitter::emit_trip(const Instruction& i) {
     rare_.push_back([this, failure, counter, loop, status] {
       L(*failure);
       store_trips(counter, loop);
+      store_state(loop);
       leave_with(status, loop);
     });
   };
@@ -311,13 +352,20 @@ void Emitter::emit_trip(const Instruction& i) {
 void Emitter::emit_poll(const Instruction& i) {
   Label* raised = new_label();
   Label* resume = new_label();
-  mov(rax, ptr[kFrame + offsetof(RunFrame, poll)]);
-  cmp(dword[rax], 0);
+  if (i.bits != lower::kNoLoop && code_.loop_reports[i.bits].ends_inside) {
+    cmp(dword[kFrame + offsetof(RunFrame, outer_poll)], 0);
+  } else {
+    mov(rax, ptr[kFrame + offsetof(RunFrame, poll)]);
+    cmp(dword[rax], 0);
+  }
   jne(*raised);
   L(*resume);
   rare_.push_back([this, raised, resume, call = next_call_, counter = i.a, loop = i.bits] {
     L(*raised);
-    if (counter != 0) store_trips(counter, loop);
+    if (counter != 0) {
+      store_trips(counter, loop);
+      store_state(loop);
+    }
     save_registers(call);
     mov(rdi, kFrame);
     mov(esi, static_cast<std::uint32_t>(loop));

@@ -113,6 +113,9 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_trips_end(const Instruction& i);
   void emit_poll(const Instruction& i);
   void compare_index(const MachineLoop& loop);
+  void begin_trips(const Instruction& i);
+  void store_bits(const Reg64& base, std::uint64_t offset, Unit value);
+  void store_state(std::uint64_t loop);
   void store_trips(Unit counter, std::uint64_t loop);
   void leave_with(lower::Status status, std::uint64_t loop);
   void jump_unless(Unit predicate, std::size_t position, Label& target);

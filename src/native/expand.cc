@@ -12,7 +12,8 @@ Expander::Expander(const lower::Program& program, Isa isa)
     : program_(program), isa_(isa), units_(program.types.size()) {
   out_.buffers = program.buffers;
   for (const lower::LoopInfo& loop : program.loops)
-    out_.loop_reports.push_back({loop.max_trip_count.value_or(INT64_MAX)});
+    out_.loop_reports.push_back(
+        {loop.max_trip_count.value_or(INT64_MAX), loop.ends_inside, {}});
   out_.code.reserve(program.code.size() + 16);
   out_.units.reserve(program.types.size() + 16);
 }
@@ -229,6 +230,8 @@ std::uint32_t Expander::open_loop(Opcode opened, MachineLoop loop, std::uint32_t
     begin.type = Type::kS64;
     begin.bits = report;
     begin.result = open.counter = new_unit(Type::kS64);
+    const lower::LoopInfo& info = program_.loops[report];
+    begin.a = unit_of(info.first), begin.b = unit_of(info.limit);
     add(begin);
   }
   Instruction i;
@@ -253,6 +256,10 @@ void Expander::add_trip() {
   i.kind = Kind::kTrip;
   i.bits = open_.back().report;
   i.a = open_.back().counter;
+  std::vector<Unit>& state = out_.loop_reports[i.bits].state;
+  for (const lower::CarriedLeaf& leaf : program_.loops[i.bits].state) {
+    for (const lower::Value part : leaf.parts) state.push_back(unit_of(part));
+  }
   open_.back().trip = out_.code.size();
   add(i);
 }

@@ -201,6 +201,9 @@ void for_each_read(const MachineCode& code, const Instruction& i,
       if (address.lane_index != 0) read(address.lane_index, false);
       break;
     }
+    case Kind::kTrip:
+      for (Unit part : code.loop_reports[i.bits].state) read(part, false);
+      break;
     case Kind::kCall:
       for (Unit pointer : code.calls[i.bits].pointers) read(pointer, false);
       break;

@@ -50,7 +50,7 @@ enum class Kind : std::uint8_t {
   kEndIf,
   // What the user's loops report; `bits` is the index in Program::loops or kNoLoop. `a` counts the
   // trips that have begun.
-  kTripsBegin,  // result = 0
+  kTripsBegin,  // result = 0; a, b: where it counts from, and to
   kTrip,        // a += 1, in place; checks limits and polls
   kTripsEnd,
   kPoll,
@@ -109,6 +109,8 @@ struct MachineCall {
 
 struct LoopReport {
   std::int64_t most_trips = INT64_MAX;  // promised
+  bool ends_inside = false;
+  std::vector<Unit> state;  // read by each kTrip
 };
 
 struct MachineCode {

@@ -13,7 +13,7 @@ namespace {
 
 std::int64_t evaluations(const Function& function, const std::vector<Literal>& arguments) {
   RunStats stats;
-  compile(function).run(arguments, {.stats = &stats});
+  compile(function, {.executor = Executor::kReference}).run(arguments, {.stats = &stats});
   return stats.op_evaluations;
 }
 

@@ -184,7 +184,7 @@ TEST(While, ReportsTripsPerLoop) {
                       },
                       0, {.name = "outer"});
   };
-  const Executable run = compile(trace(f, s32()));
+  const Executable run = compile(trace(f, s32()), {.executor = Executor::kReference});
   expect_values<int>(run.run({Literal::scalar(9)})[0], {}, {9});
   const RunStats stats = run.stats();
   ASSERT_EQ(stats.loops.size(), 2u);

@@ -19,12 +19,18 @@
 namespace rondo::testing {
 namespace {
 
-RunStats run_with_stats(const Function& program, const std::vector<Literal>& arguments) {
+RunStats run_with_stats(const Function& program, const std::vector<Literal>& arguments,
+                        Executor executor = Executor::kDefault) {
   RunStats stats;
   RunOptions options;
   options.stats = &stats;
-  compile(program).run(arguments, options);
+  compile(program, {.executor = executor}).run(arguments, options);
   return stats;
+}
+
+/// Op evaluations, which the reference counts.
+std::int64_t evaluations(const Function& program, const std::vector<Literal>& arguments) {
+  return run_with_stats(program, arguments, Executor::kReference).op_evaluations;
 }
 
 /// Trips of all loops whose name begins so.
@@ -51,7 +57,7 @@ double gradient_over_forward(F f, const Arguments&... arguments) {
   }
   (std::index_sequence_for<Arguments...>());
   const auto cost = [&](const Function& program) {
-    return static_cast<double>(run_with_stats(program, {arguments...}).op_evaluations);
+    return static_cast<double>(evaluations(program, {arguments...}));
   };
   return cost(slopes) / cost(trace(f, arguments...));
 }
@@ -656,8 +662,7 @@ TEST(Memory, PeriodsCostAboutOneMoreForward) {
       return sum(run_loop(
           LoopKind::kScan, {400}, [](Tensor, Tensor x) { return sin(x) * 1.1; }, x, policy));
     };
-    return static_cast<double>(
-        run_with_stats(trace(grad(f), f64({10})), {Literal::zeros(f64({10}))}).op_evaluations);
+    return static_cast<double>(evaluations(trace(grad(f), f64({10})), {Literal::zeros(f64({10}))}));
   };
   const double forward = 2 * 400;
   EXPECT_LE(cost(Checkpoint::periodic(20)), cost(Checkpoint::tape()) + 3 * forward);

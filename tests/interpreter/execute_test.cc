@@ -60,8 +60,9 @@ TEST(Run, ResultsDoNotChangeWithASpanOfAnArgument) {
 }
 
 TEST(Run, PeakBytesAreCounted) {
-  const Executable run = compile(
-      trace([](Tensor x) { return sum((x + 1) * (x + 2)); }, f32({1 << 16})), {.optimize = false});
+  const Executable run =
+      compile(trace([](Tensor x) { return sum((x + 1) * (x + 2)); }, f32({1 << 16})),
+              {.optimize = false, .executor = Executor::kReference});
   RunStats stats;
   RunOptions options;
   options.stats = &stats;

@@ -15,7 +15,7 @@ using lower::Type;
 using lower::Value;
 
 std::uint32_t add_loop(TestProgram& p, const char* name) {
-  p.program().loops.push_back({name, {}, std::nullopt, std::nullopt, kNoLoop});
+  p.program().loops.emplace_back().name = name;
   return static_cast<std::uint32_t>(p.program().loops.size() - 1);
 }
 

@@ -1,5 +1,5 @@
 // Nodes that read an array run before those that write its next state, so that it is not copied.
-#include "interpreter/order.h"
+#include "ir/order.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using namespace testing;
 
 std::vector<std::string> names_of(const Function& function) {
   std::vector<std::string> names;
-  for (const ir::Node* node : interpreter::reads_before_writes(function))
+  for (const ir::Node* node : ir::reads_before_writes(function))
     names.emplace_back(node->op->name);
   return names;
 }
@@ -47,14 +47,14 @@ TEST(Order, WhatDependsOnTheNewArrayOrReportsStays) {
         return std::tuple(next, x * next[0]);
       },
       f32({100}), s32());
-  EXPECT_EQ(interpreter::reads_before_writes(depends), depends.body());
+  EXPECT_EQ(ir::reads_before_writes(depends), depends.body());
   const Function reports = trace(
       [](Tensor x, Tensor i) {
         const Tensor next = dynamic_update_slice(x, ones(f32({1})), {i});
         return std::tuple(next, tap(x, "old"));
       },
       f32({100}), s32());
-  EXPECT_EQ(interpreter::reads_before_writes(reports), reports.body());
+  EXPECT_EQ(ir::reads_before_writes(reports), reports.body());
 }
 
 /// Peak bytes of a loop that updates an array of `n` floats.

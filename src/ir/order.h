@@ -5,7 +5,7 @@
 
 #include "ir/node.h"
 
-namespace rondo::interpreter {
+namespace rondo::ir {
 
 /// The body in program order, but for nodes that read an array of which another one makes the next
 /// state (an update of a part, a loop whose carry it is, a branch that writes it): they run before
@@ -13,4 +13,4 @@ namespace rondo::interpreter {
 /// conditionals stay where they are.
 std::vector<const ir::Node*> reads_before_writes(const Function& function);
 
-}  // namespace rondo::interpreter
+}  // namespace rondo::ir

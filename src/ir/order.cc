@@ -1,4 +1,4 @@
-#include "interpreter/order.h"
+#include "ir/order.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,12 +9,11 @@
 #include "ir/function_data.h"
 #include "ir/layout.h"
 
-namespace rondo::interpreter {
+namespace rondo::ir {
 
 namespace {
 
-using ir::Node;
-using Value = ir::ValueKey;
+using Value = ValueKey;
 
 // What one reader may bring along. Longer chains are left: they cost more than they save.
 constexpr std::size_t kLongestChain = 32;
@@ -22,13 +21,13 @@ constexpr std::size_t kLongestChain = 32;
 /// The operands in whose place a node that is not a branch may write: of a loop its carry.
 std::pair<std::size_t, std::size_t> overwritten(const Node* node) {
   if (node->op->updates) return {0, node->types.size()};
-  const auto layout = ir::region_layout(node);
+  const auto layout = region_layout(node);
   if (!layout || !layout->is_loop()) return {0, 0};
   return {layout->fixed, layout->fixed + layout->carries};
 }
 
 bool is_branch(const Node* node) {
-  const auto layout = ir::region_layout(node);
+  const auto layout = region_layout(node);
   return layout && layout->is_branch();
 }
 
@@ -55,7 +54,7 @@ std::vector<std::size_t> written_operands(const Node* node) {
       for (std::size_t i = first; i < last; i++) in_regions.insert(inner->operands[i].node());
     }
   }
-  const ir::RegionLayout layout = *ir::region_layout(node);
+  const RegionLayout layout = *region_layout(node);
   for (std::size_t i = layout.fixed; i < node->operands.size(); i++) {
     const bool found =
         std::any_of(node->regions.begin(), node->regions.end(), [&](const Function& region) {
@@ -126,7 +125,7 @@ class Order {
       if (std::find(chain.begin(), chain.end(), i) != chain.end()) continue;
       const Node* node = body_[i];
       const bool moves =
-          (ir::is_constant(node) || node->op->runs()) && !node->op->observer && !node->op->updates;
+          (is_constant(node) || node->op->runs()) && !node->op->observer && !node->op->updates;
       if (!moves) return false;
       chain.push_back(i);
       for (const Tensor& operand : node->operands) {
@@ -151,4 +150,4 @@ std::vector<const Node*> reads_before_writes(const Function& function) {
   return Order(function).run();
 }
 
-}  // namespace rondo::interpreter
+}  // namespace rondo::ir

@@ -1,4 +1,4 @@
-// The limits of a run, and what it reports while it runs.
+// The limits of a run, when it reports, and what a run that is ended throws.
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,9 @@
 
 #include "rondo/execute.h"
 
-namespace rondo::interpreter {
+namespace rondo::ir {
 
-/// Thrown through the machine and through kernels. The frames that it passes add where they are;
+/// Thrown through executors and kernels. The frames that it passes add where they are;
 /// the outermost makes a public exception of it.
 struct Interrupt {
   enum class Kind : std::uint8_t { kStopped, kDeadline, kTooManyIterations } kind;
@@ -30,11 +30,11 @@ std::string quoted_loop_name(const std::string& name);
 /// `the loop 'solve' (house.cc:12)`
 std::string loop_text(const std::string& name, SourceLocation at);
 
-class Watch {
+class RunLimits {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Watch(const RunOptions& options);
+  explicit RunLimits(const RunOptions& options);
 
   /// Whether there is anything to look at.
   bool active() const { return active_; }
@@ -45,6 +45,8 @@ class Watch {
   /// The same before trip number `trip` (from 1) of a loop.
   void check_trip(const std::string& loop, SourceLocation at, std::int64_t trip) const;
 
+  /// When there is something to look at for the first time.
+  Clock::time_point first_due() const;
   /// Whether progress is to be told now; true a few times per second.
   bool report_is_due();
   void report(const Progress& progress) const { options_.on_progress(progress); }
@@ -58,4 +60,4 @@ class Watch {
   Clock::time_point started_, next_report_;
 };
 
-}  // namespace rondo::interpreter
+}  // namespace rondo::ir

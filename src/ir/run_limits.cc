@@ -1,10 +1,11 @@
-#include "interpreter/watch.h"
+#include "ir/run_limits.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "fmt/format.h"
 
-namespace rondo::interpreter {
+namespace rondo::ir {
 
 namespace {
 
@@ -31,7 +32,7 @@ std::string loop_text(const std::string& name, SourceLocation at) {
   return fmt::format("the loop{} ({})", quoted_loop_name(name), at.str());
 }
 
-Watch::Watch(const RunOptions& options)
+RunLimits::RunLimits(const RunOptions& options)
     : options_(options),
       active_(options.max_iterations || options.deadline || options.stop_token.stop_possible() ||
               options.on_progress),
@@ -41,11 +42,11 @@ Watch::Watch(const RunOptions& options)
   next_report_ = started_ + kReportInterval;
 }
 
-void Watch::poll() const {
+void RunLimits::poll() const {
   if (limited_) check_clock("", {}, 0);
 }
 
-void Watch::check_trip(const std::string& loop, SourceLocation at, std::int64_t trip) const {
+void RunLimits::check_trip(const std::string& loop, SourceLocation at, std::int64_t trip) const {
   if (!limited_) return;
   if (options_.max_iterations && trip > *options_.max_iterations) {
     throw Interrupt{Interrupt::Kind::kTooManyIterations,
@@ -58,7 +59,7 @@ void Watch::check_trip(const std::string& loop, SourceLocation at, std::int64_t 
   check_clock(loop, at, trip);
 }
 
-void Watch::check_clock(const std::string& loop, SourceLocation at, std::int64_t trip) const {
+void RunLimits::check_clock(const std::string& loop, SourceLocation at, std::int64_t trip) const {
   if (options_.stop_token.stop_requested()) {
     throw Interrupt{Interrupt::Kind::kStopped,
                     trip == 0 ? "stopped by the stop token"
@@ -80,7 +81,14 @@ void Watch::check_clock(const std::string& loop, SourceLocation at, std::int64_t
                   at};
 }
 
-bool Watch::report_is_due() {
+RunLimits::Clock::time_point RunLimits::first_due() const {
+  // A deadline may be longer than the clock counts.
+  const std::chrono::nanoseconds soon = kReportInterval;
+  return started_ +
+         (options_.deadline ? std::min<std::chrono::nanoseconds>(*options_.deadline, soon) : soon);
+}
+
+bool RunLimits::report_is_due() {
   if (!options_.on_progress) return false;
   const auto now = Clock::now();
   if (now < next_report_) return false;
@@ -88,4 +96,4 @@ bool Watch::report_is_due() {
   return true;
 }
 
-}  // namespace rondo::interpreter
+}  // namespace rondo::ir

@@ -1,0 +1,78 @@
+#include "executor/in_place.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "executor/region_plan.h"
+#include "ir/element.h"
+#include "ir/function_data.h"
+#include "ir/layout.h"
+
+namespace rondo::executor {
+
+namespace {
+
+using ir::Node;
+
+// Longer chains of updates are left: the walk is made for each output.
+constexpr int kLongestChain = 64;
+
+std::ptrdiff_t times_returned(const Function& region, const Tensor& value) {
+  return std::count_if(region.outputs().begin(), region.outputs().end(),
+                       [&](const Tensor& output) { return output.same_as(value); });
+}
+
+}  // namespace
+
+InPlace::InPlace(const Function& function) {
+  for (const Function& region : ir::regions_inside_out(function)) {
+    std::vector<std::int32_t> found(region.outputs().size());
+    for (std::size_t i = 0; i < found.size(); i++) found[i] = find(region, i);
+    parameters_.emplace(region.identity(), std::move(found));
+  }
+}
+
+std::int32_t InPlace::find(const Function& region, std::size_t output) const {
+  Tensor value = region.outputs()[output];
+  if (times_returned(region, value) != 1) return kNoParameter;
+  for (int length = 0; length < kLongestChain; length++) {
+    const auto& parameters = region.parameters();
+    const Node* node = value.node();
+    if (ir::is_parameter(node)) {
+      if (length > 0 && times_returned(region, value) != 0) return kNoParameter;
+      const auto at = std::find_if(parameters.begin(), parameters.end(),
+                                   [&](const Tensor& t) { return t.same_as(value); });
+      return static_cast<std::int32_t>(at - parameters.begin());
+    }
+    std::int64_t operand = -1;
+    const std::uint32_t result = value.result();
+    switch (form_of(*node)) {
+      case Form::kWrite:
+        operand = node->op->write(*node).kept;
+        break;
+      case Form::kLoop: {
+        const ir::RegionLayout layout = *ir::region_layout(node);
+        const auto carry = static_cast<std::int32_t>(result);
+        if (parameter_of(node->regions[layout.body()], result) == carry) operand = carry;
+        break;
+      }
+      case Form::kBranch: {
+        const std::int32_t parameter = parameter_of(node->regions[0], result);
+        const bool all = std::all_of(
+            node->regions.begin(), node->regions.end(),
+            [&](const Function& branch) { return parameter_of(branch, result) == parameter; });
+        if (all && parameter != kNoParameter)
+          operand = static_cast<std::int64_t>(
+              ir::region_layout(node)->operand_of_param(static_cast<std::size_t>(parameter)));
+        break;
+      }
+      default:
+        break;
+    }
+    if (operand < 0) return kNoParameter;
+    value = node->operands[static_cast<std::size_t>(operand)];
+  }
+  return kNoParameter;
+}
+
+}  // namespace rondo::executor

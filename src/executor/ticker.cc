@@ -1,0 +1,93 @@
+#include "executor/ticker.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rondo::executor {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kTick = std::chrono::milliseconds(1);
+
+}  // namespace
+
+void Alarm::ring() {
+  word.store(1, std::memory_order_relaxed);
+  if (outer) std::atomic_ref(*outer).store(1, std::memory_order_relaxed);
+}
+
+struct Ticker::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Alarm*> alarms;
+  bool running = false;
+
+  void loop() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      if (alarms.empty()) {
+        changed.wait(lock);
+        continue;
+      }
+      const Clock::time_point now = Clock::now();
+      Clock::time_point next = now + kTick;
+      for (Alarm* alarm : alarms) {
+        if (alarm->next <= now) {
+          alarm->ring();
+          alarm->next = now + kTick;
+        }
+        next = std::min(next, alarm->next);
+      }
+      changed.wait_until(lock, next);
+    }
+  }
+
+  void start() {
+    // Signals are for the threads of the program.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      std::thread([this] { loop(); }).detach();
+      running = true;
+    } catch (...) {
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      throw;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+};
+
+Ticker::Ticker() : state_(new State) {
+  // A child has one thread. What it inherits is left alone: others may have held the lock.
+  pthread_atfork(nullptr, nullptr, [] { instance().state_ = new State; });
+}
+
+Ticker& Ticker::instance() {
+  static Ticker* const ticker = new Ticker;
+  return *ticker;
+}
+
+void Ticker::add(Alarm& alarm, Clock::time_point first) {
+  alarm.next = std::min(first, Clock::now() + kTick);
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->alarms.push_back(&alarm);
+    if (!state_->running) state_->start();
+  }
+  state_->changed.notify_one();
+}
+
+void Ticker::remove(Alarm& alarm) {
+  const std::lock_guard lock(state_->mutex);
+  std::erase(state_->alarms, &alarm);
+}
+
+}  // namespace rondo::executor

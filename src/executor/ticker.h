@@ -1,0 +1,36 @@
+// A clock for runs that have to look at something from time to time.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace rondo::executor {
+
+/// The words of one run. Loops read them on each trip, which costs a load and a branch; the clock
+/// is read where they are set.
+struct Alarm {
+  std::atomic<std::uint32_t> word{0};
+  std::uint32_t* outer = nullptr;  // of the run's frame; set atomically
+  std::chrono::steady_clock::time_point next = {};
+
+  void ring();
+};
+
+/// Rings alarms about every millisecond. One thread for all runs, which sleeps where there are
+/// none; a process that forks gets another one when it needs it.
+class Ticker {
+ public:
+  static Ticker& instance();
+
+  /// The first time at `first`, or after a millisecond if that is sooner.
+  void add(Alarm& alarm, std::chrono::steady_clock::time_point first);
+  void remove(Alarm& alarm);
+
+ private:
+  struct State;
+  Ticker();
+  State* state_;  // never destroyed: its thread lives as long as the process
+};
+
+}  // namespace rondo::executor
