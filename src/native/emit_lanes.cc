@@ -418,19 +418,10 @@ void Emitter::emit_lanes_compare(const Instruction& i) {
 void Emitter::emit_lanes_select(const Instruction& i) {
   if (i.type == Type::kPred) {
     if (avx512()) {
-      const Opmask a = mask_of(i.a, 6), c = mask_of(i.c, 7);
-      kandnw(k7, a, c);
-      const Opmask again = mask_of(i.a, 6);
-      if (is_constant(i.b) || place_of(i.b).kind == Place::Kind::kStack) {
-        kmovw(eax, again);
-        const Opmask b = mask_of(i.b, 6);
-        kmovw(ecx, b);
-        and_(eax, ecx);
-        kmovw(k6, eax);
-      } else {
-        kandw(k6, again, mask_of(i.b, 6));
-      }
-      korw(k7, k7, k6);
+      // c ^ (a & (b ^ c)): each operand is read before the next one needs its scratch register.
+      kxorw(k6, mask_of(i.b, 6), mask_of(i.c, 7));
+      kandw(k6, k6, mask_of(i.a, 7));
+      kxorw(k7, k6, mask_of(i.c, 7));
       return finish(i.result, k7);
     }
   } else if (avx512()) {

@@ -134,6 +134,34 @@ TEST(Elementwise, ComparisonsChoicesAndConversions) {
   }
 }
 
+TEST(Elementwise, ChoicesAmongPreds) {
+  Dice dice(3);
+  const TensorType type{DType::kPred, {67}};
+  const Literal p = awkward(dice, type), q = awkward(dice, type);
+  const auto all = [](bool value) { return broadcast_to(Tensor(value), {67}); };
+  for (const bool b : {false, true}) {
+    for (const bool c : {false, true}) {
+      const Function constants = trace([&](Tensor x) { return where(x, all(b), all(c)); }, type);
+      const Function mixed = trace(
+          [&](Tensor x, Tensor y) {
+            return std::tuple(where(x, all(b), y), where(x, y, all(c)), where(ne(y, y), all(b), x));
+          },
+          type, type);
+      for (const Function& f : {constants, mixed}) {
+        for (const bool optimize : {false, true}) {
+          const std::vector<Literal> arguments =
+              f.params().size() == 1 ? std::vector{p} : std::vector{p, q};
+          const auto want =
+              compile(f, {.optimize = optimize, .executor = Executor::kReference}).run(arguments);
+          const auto got =
+              compile(f, {.optimize = optimize, .executor = Executor::kCompiled}).run(arguments);
+          for (std::size_t i = 0; i < want.size(); i++) expect_equal(got[i], want[i]);
+        }
+      }
+    }
+  }
+}
+
 TEST(Elementwise, TailsOfEveryLength) {
   const std::int64_t most = 67;
   for (std::int64_t n = 0; n <= most; n++) {
