@@ -113,7 +113,7 @@ struct RunOptions {
 /// What runs a program.
 enum class Executor : std::uint8_t {
   /// What the environment variable RONDO_EXECUTOR names (`reference`, `bytecode`, `compiled`), else
-  /// kReference.
+  /// kCompiled; kReference for a program that is not to be optimized.
   kDefault,
   /// Node by node, as the IR says it: what the others are compared with.
   kReference,

@@ -119,24 +119,15 @@ class Run final : public RunHost {
   Run(const Compiled& compiled, const RunOptions& options)
       : compiled_(compiled), options_(options), watch_(options) {}
 
-  void run_unit(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
-                std::int64_t* total_trips) {
-    const std::size_t loops = unit.program->loops.size();
-    absl::InlinedVector<std::int64_t, 8> trips(loops, 0), totals(total_trips ? 0 : loops, 0);
-    lower::RunFrame frame;
-    frame.arguments = arguments;
-    frame.results = results;
-    frame.trips = trips.data();
-    frame.total_trips = total_trips ? total_trips : totals.data();
-    frame.host = static_cast<RunHost*>(this);
-    if (total_trips)
-      watch_.attach_entry(frame, *unit.program);
-    else
-      watch_.attach(frame, *unit.program);
-    const lower::Status status = unit.run(frame);
-    if (total_trips) watch_.detach_entry();
-    if (status == lower::Status::kDone) return;
-    watch_.fail(status, frame, *unit.program, std::exchange(failure, nullptr));
+  /// The program that was called by the user. Adds to `total_trips` of its loops, if that is not
+  /// null. Throws what ends the run.
+  void run_entry(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
+                 std::int64_t* total_trips) {
+    try {
+      run_unit(unit, arguments, results, total_trips, true);
+    } catch (ir::Interrupt& interrupt) {
+      std::move(interrupt).rethrow();
+    }
   }
 
   ir::RegionCall& region(const Function& function) override {
@@ -160,6 +151,26 @@ class Run final : public RunHost {
   }
 
  private:
+  void run_unit(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
+                std::int64_t* total_trips, bool is_entry) {
+    const std::size_t loops = unit.program->loops.size();
+    absl::InlinedVector<std::int64_t, 8> trips(loops, 0), totals(total_trips ? 0 : loops, 0);
+    lower::RunFrame frame;
+    frame.arguments = arguments;
+    frame.results = results;
+    frame.trips = trips.data();
+    frame.total_trips = total_trips ? total_trips : totals.data();
+    frame.host = static_cast<RunHost*>(this);
+    if (is_entry)
+      watch_.attach_entry(frame, *unit.program);
+    else
+      watch_.attach(frame, *unit.program);
+    const lower::Status status = unit.run(frame);
+    if (is_entry) watch_.detach_entry();
+    if (status == lower::Status::kDone) return;
+    watch_.fail(status, frame, *unit.program, std::exchange(failure, nullptr));
+  }
+
   static Literal copy_of(const TensorType& type, const std::byte* value) {
     Literal copy = Literal::uninitialized(type);
     copy_bytes(copy.mutable_bytes(), value, type.bytes());
@@ -188,7 +199,7 @@ class Run final : public RunHost {
       std::byte* const* arguments = only_read(operands.data());
       try {
         if (apart_.empty())
-          run_.run_unit(unit_, arguments, results.data(), nullptr);
+          run_.run_unit(unit_, arguments, results.data(), nullptr, false);
         else
           run_apart(arguments, results);
       } catch (...) {
@@ -206,7 +217,7 @@ class Run final : public RunHost {
       for (std::size_t i = 0; i < outputs.size(); i++) {
         if (outputs[i].type().elements() != 1) places[i] = apart_[next++].mutable_bytes();
       }
-      run_.run_unit(unit_, arguments, places.data(), nullptr);
+      run_.run_unit(unit_, arguments, places.data(), nullptr, false);
       for (std::size_t i = 0; i < outputs.size(); i++) {
         if (places[i] != results[i]) copy_bytes(results[i], places[i], outputs[i].type().bytes());
       }
@@ -250,10 +261,7 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
     for (const Literal& result : results) stats.peak_bytes += result.type().bytes();
   };
   try {
-    Run(*this, options).run_unit(unit, only_read(from.data()), to.data(), total_trips.data());
-  } catch (ir::Interrupt& interrupt) {
-    count();
-    std::move(interrupt).rethrow();
+    Run(*this, options).run_entry(unit, only_read(from.data()), to.data(), total_trips.data());
   } catch (...) {
     count();
     throw;
@@ -264,7 +272,7 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
 
 void Compiled::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                              const RunOptions& options) const {
-  Run(*this, options).run_unit(entry(), only_read(arguments), results, nullptr);
+  Run(*this, options).run_entry(entry(), only_read(arguments), results, nullptr);
 }
 
 std::string Compiled::text() const {

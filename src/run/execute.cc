@@ -40,9 +40,10 @@ struct Executable::Impl {
 
 namespace {
 
+/// kDefault where it names none.
 Executor executor_of_environment() {
   const char* text = std::getenv("RONDO_EXECUTOR");
-  if (!text || std::string_view(text).empty()) return Executor::kReference;
+  if (!text || std::string_view(text).empty()) return Executor::kDefault;
   const std::string_view name = text;
   if (name == "reference") return Executor::kReference;
   if (name == "bytecode") return Executor::kBytecode;
@@ -66,9 +67,15 @@ struct ResidualLoops {
   }
 };
 
-void prepare(Executable::Impl& impl, const Function& expanded, const CompileOptions& options) {
+Executor chosen(const CompileOptions& options) {
   static const Executor of_environment = executor_of_environment();
-  const Executor asked = options.executor == Executor::kDefault ? of_environment : options.executor;
+  if (options.executor != Executor::kDefault) return options.executor;
+  if (of_environment != Executor::kDefault) return of_environment;
+  return options.optimize ? Executor::kCompiled : Executor::kReference;
+}
+
+void prepare(Executable::Impl& impl, const Function& expanded, const CompileOptions& options) {
+  const Executor asked = chosen(options);
   const ir::Backend* backend = &interpreter::reference_backend();
   if (asked != Executor::kReference) {
     const std::string why_not = executor::why_not_lowered(expanded);
