@@ -47,6 +47,9 @@ std::int32_t InPlace::find(const Function& region, std::size_t output) const {
     std::int64_t operand = -1;
     const std::uint32_t result = value.result();
     switch (form_of(*node)) {
+      case Form::kForward:
+        operand = result;
+        break;
       case Form::kWrite:
         operand = node->op->write(*node).kept;
         break;

@@ -119,6 +119,13 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
     case Form::kAlias:
       alias(scope, step);
       break;
+    case Form::kForward:
+      for (std::uint32_t i = 0; i < node->types.size(); i++) {
+        Place& forwarded = scope.places[step.first_value + i];
+        forwarded = place(scope, node->operands[i]);
+        if (forwarded.kind == Place::Kind::kArray) hold(forwarded);
+      }
+      break;
     case Form::kLoop:
       return open_while(step, at);
     case Form::kBranch:

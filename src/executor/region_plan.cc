@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/element.h"
+#include "ir/kernel.h"
 #include "ir/layout.h"
 #include "ir/order.h"
 
@@ -10,11 +11,24 @@ namespace rondo::executor {
 
 using ir::Node;
 
+namespace {
+
+bool forwards_all(const Node& node) {
+  if (node.types.size() != node.operands.size()) return false;
+  for (std::size_t i = 0; i < node.types.size(); i++) {
+    if (node.types[i] != node.operand_type(i)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Form form_of(const Node& node) {
   const ir::OpDef& op = *node.op;
   if (ir::is_constant(&node)) return Form::kConstant;
   if (op.flow == ir::Flow::kRepeat) return Form::kLoop;
   if (op.flow == ir::Flow::kSelect) return Form::kBranch;
+  if (op.prepare == ir::prepare_forwarding && forwards_all(node)) return Form::kForward;
   if (op.same_bytes && node.type().bytes() == node.operand_type(0).bytes()) return Form::kAlias;
   if (op.element && node.types.size() == 1) {
     const DType dtype = node.operands.empty() ? node.type().dtype : node.operand_type(0).dtype;

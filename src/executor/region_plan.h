@@ -22,6 +22,7 @@ enum class Form : std::uint8_t {
   kWrite,      // put together from its operands
   kReduction,  // loops that combine
   kAlias,      // the bytes of its operand
+  kForward,    // its results are its operands
   kLoop,       // a construct whose flow repeats
   kBranch,     // one whose flow selects
   kKernel,

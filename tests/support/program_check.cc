@@ -56,11 +56,18 @@ void expect_consistent(std::uint64_t seed, const ProgramSize& size) {
     const std::vector<Literal> arguments = program.arguments(seed);
     const std::vector<Literal> want = compile(function, {.optimize = false}).run(arguments);
     ASSERT_EQ(want.size(), function.results().size());
-    const Executable optimized = compile(function);
+    const Executable optimized = compile(function, {.executor = Executor::kReference});
     optimized.function().verify();
     compare(program, "the optimised program", optimized.run(arguments), want, kExactly);
-    compare(program, "EagerScope", run_eagerly(program, arguments), want, kExactly);
-    compare(program, "lazy evaluation", run_on_tensors(program, arguments), want, kExactly);
+    // Compiled programs have functions of mathematics of their own, and contract.
+    const std::vector<Literal> bytecode =
+        compile(function, {.executor = Executor::kBytecode}).run(arguments);
+    compare(program, "bytecode", bytecode, want, kUnitTolerance);
+    compare(program, "native code",
+            compile(function, {.executor = Executor::kCompiled}).run(arguments), bytecode,
+            kExactly);
+    compare(program, "EagerScope", run_eagerly(program, arguments), want, kUnitTolerance);
+    compare(program, "lazy evaluation", run_on_tensors(program, arguments), want, kUnitTolerance);
   } catch (const std::exception& error) {
     ADD_FAILURE() << error.what() << "\n" << (function.empty() ? "" : function.str());
   }
