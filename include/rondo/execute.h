@@ -100,7 +100,8 @@ struct RunOptions {
   std::function<void(const Progress&)> on_progress = nullptr;
   /// Called by tap(); without it taps are silent.
   std::function<void(std::string_view, const Literal&)> on_tap = nullptr;
-  /// The most threads that a run may use, from 1. The interpreter takes one, however many it may.
+  /// The most threads that a run may use, from 1; 1 where nothing is said. Large products of
+  /// matrices are split over them where OpenBLAS is there. Results do not depend on the number.
   std::optional<int> threads = std::nullopt;
   /// The run ends with an ExecutionError where the first NaN or infinity arises: it names the op,
   /// the loops around it and their trips, the operands' values and the user's line. An infinity

@@ -136,6 +136,7 @@ class Run final : public RunHost {
     return *call;
   }
   void poll() override { watch_.poll(); }
+  int threads() const override { return options_.threads.value_or(1); }
   void tap(std::string_view name, const TensorType& type, const std::byte* value) override {
     if (options_.on_tap) options_.on_tap(name, copy_of(type, value));
   }

@@ -27,6 +27,7 @@ class Machine final : public ir::Host {
   void tap(std::string_view name, const TensorType& type, const std::byte* value) override;
   void print(std::string_view format, const TensorType& type, const std::byte* value) override;
   void progress(std::int64_t i, std::int64_t n) override;
+  int threads() const override { return options_.threads.value_or(1); }
   void progress_of_lane(std::string_view lane, std::int64_t i, std::int64_t n) override;
 
  private:

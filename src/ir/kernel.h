@@ -41,6 +41,8 @@ class Host {
   /// Throws what ends the run, where its deadline has passed or it was asked to stop. Kernels that
   /// can run longer than a millisecond call it between blocks.
   virtual void poll() = 0;
+  /// How many threads a kernel may use. Only the one that called it may poll.
+  virtual int threads() const { return 1; }
   virtual void tap(std::string_view name, const TensorType& type, const std::byte* value) = 0;
   virtual void print(std::string_view format, const TensorType& type, const std::byte* value) = 0;
   virtual void progress(std::int64_t i, std::int64_t n) = 0;

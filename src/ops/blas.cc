@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
+
+#include "base/parallel.h"
 
 #ifdef RONDO_WITH_OPENBLAS
 #include <cblas.h>
@@ -13,11 +16,12 @@ namespace rondo::ops {
 
 namespace {
 
-/// Rows in panels, between which the host is polled: some ten milliseconds each.
-constexpr std::int64_t kPanelProducts = std::int64_t{1} << 28;
+/// Rows in panels, between which the host is polled and which threads share: about a millisecond
+/// each. The panels do not depend on the number of threads, so that results do not.
+constexpr std::int64_t kPanelProducts = std::int64_t{1} << 25;
+constexpr std::int64_t kLeastRows = 192;  // so that the packing of b costs little
 
-/// OpenBLAS would start a thread for each core. A run takes one, however many there are; results do
-/// not depend on it.
+/// OpenBLAS would start a thread for each core, and its results depend on their number.
 void use_one_thread() {
   static const bool done = [] {
     openblas_set_num_threads(1);
@@ -30,16 +34,18 @@ template <class T, class Gemm>
 void multiply_panels(Gemm gemm, const T* a, bool a_swapped, const T* b, bool b_swapped,
                      std::int64_t m, std::int64_t count, std::int64_t n, T* out, ir::Host& host) {
   use_one_thread();
-  const std::int64_t rows = std::max<std::int64_t>(kPanelProducts / (count * n), 64);
-  for (std::int64_t first = 0; first < m; first += rows) {
-    if (first > 0) host.poll();
+  const std::int64_t rows = std::max<std::int64_t>(kPanelProducts / (count * n), kLeastRows);
+  const std::thread::id caller = std::this_thread::get_id();
+  parallel_for((m + rows - 1) / rows, host.threads(), [&](std::int64_t number) {
+    if (number > 0 && std::this_thread::get_id() == caller) host.poll();
+    const std::int64_t first = number * rows;
     const std::int64_t panel = std::min(rows, m - first);
     const auto narrow = [](std::int64_t size) { return static_cast<blasint>(size); };
     gemm(CblasRowMajor, a_swapped ? CblasTrans : CblasNoTrans,
          b_swapped ? CblasTrans : CblasNoTrans, narrow(panel), narrow(n), narrow(count), T(1),
          a + first * (a_swapped ? 1 : count), narrow(a_swapped ? m : count), b,
          narrow(b_swapped ? count : n), T(0), out + first * n, narrow(n));
-  }
+  });
   host.poll();
 }
 

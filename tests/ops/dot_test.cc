@@ -224,6 +224,28 @@ TEST(Matmul, FollowsNumPy) {
   expect_product({3}, {5, 3, 4}, {5, 4});
 }
 
+TEST(DotThreads, GiveTheSameBitsWhateverTheirNumber) {
+  const Function product =
+      trace([](Tensor a, Tensor b) { return dot(a, b); }, f32({1500, 200}), f32({200, 300}));
+  const auto filled = [](std::int64_t rows, std::int64_t columns) {
+    std::vector<float> values(static_cast<std::size_t>(rows * columns));
+    for (std::size_t i = 0; i < values.size(); i++)
+      values[i] = std::sin(0.37f * static_cast<float>(i));
+    return Literal::from(values, {rows, columns});
+  };
+  const Literal a = filled(1500, 200), b = filled(200, 300);
+  for (const Executor executor : {Executor::kReference, Executor::kCompiled}) {
+    const Executable run = compile(product, {.executor = executor});
+    const Literal one = run.run({a, b})[0];
+    double expected = 0;
+    for (std::int64_t k = 0; k < 200; k++)
+      expected += double{a.data<float>()[1499 * 200 + k]} * double{b.data<float>()[k * 300 + 299]};
+    EXPECT_NEAR(one.data<float>()[1500 * 300 - 1], expected, 1e-3);
+    for (const int threads : {2, 3, 7})
+      EXPECT_TRUE(run.run({a, b}, {.threads = threads})[0].identical(one)) << threads;
+  }
+}
+
 TEST(Dot, MistakesAreNamed) {
   const Tensor a = zeros(f32({2, 3})), b = zeros(f32({2, 3}));
   expect_error([&] { matmul(a, b); },

@@ -15,8 +15,10 @@ namespace rondo {
 /// Which axes of a product belong together: the i-th of each list of the left operand with the i-th
 /// of the right one's. Axes may be negative.
 struct DotDims {
-  std::vector<std::int64_t> lhs_batch, rhs_batch;  // go side by side: one product for each index
-  std::vector<std::int64_t> lhs_contracting, rhs_contracting;  // are multiplied and summed over
+  // Go side by side: one product for each index.
+  std::vector<std::int64_t> lhs_batch = {}, rhs_batch = {};
+  // Are multiplied and summed over.
+  std::vector<std::int64_t> lhs_contracting = {}, rhs_contracting = {};
   bool operator==(const DotDims&) const = default;
 };
 

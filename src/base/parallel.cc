@@ -1,0 +1,129 @@
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace rondo {
+
+namespace {
+
+struct Job {
+  std::int64_t pieces;
+  absl::FunctionRef<void(std::int64_t)> f;
+  std::atomic<std::int64_t> next{0};
+  std::mutex mutex;
+  std::condition_variable done;
+  int helpers = 0;  // that have it in hand
+  std::exception_ptr failure;
+
+  void work() {
+    for (;;) {
+      const std::int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
+      if (piece >= pieces) return;
+      try {
+        f(piece);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next.store(pieces, std::memory_order_relaxed);
+      }
+    }
+  }
+};
+
+/// Threads that wait for jobs. Never destroyed: they live as long as the process.
+class Workers {
+ public:
+  static Workers& instance() {
+    static Workers* const workers = new Workers;
+    return *workers;
+  }
+
+  /// Asks for `count` helpers of a job.
+  void offer(Job& job, int count) {
+    const std::lock_guard lock(state_->mutex);
+    for (int i = 0; i < count; i++) state_->offers.push_back(&job);
+    // More threads than cores would only wait for one another.
+    const int most = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+    while (state_->started < std::min(count, most)) state_->start();
+    state_->changed.notify_all();
+  }
+
+  /// Nobody takes the job up any more.
+  void withdraw(Job& job) {
+    const std::lock_guard lock(state_->mutex);
+    std::erase(state_->offers, &job);
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<Job*> offers;
+    int started = 0;
+
+    void start() {
+      // Signals are for the threads of the program.
+      sigset_t all, before;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+      try {
+        std::thread([this] { serve(); }).detach();
+        started++;
+      } catch (...) {
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        throw;
+      }
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+
+    [[noreturn]] void serve() {
+      for (;;) {
+        Job* job = nullptr;
+        {
+          std::unique_lock lock(mutex);
+          changed.wait(lock, [&] { return !offers.empty(); });
+          job = offers.front();
+          offers.pop_front();
+          const std::lock_guard in_hand(job->mutex);
+          job->helpers++;
+        }
+        job->work();
+        const std::lock_guard lock(job->mutex);
+        if (--job->helpers == 0) job->done.notify_all();
+      }
+    }
+  };
+
+  Workers() : state_(new State) {
+    // A child has one thread. What it inherits is left alone: others may have held the lock.
+    pthread_atfork(nullptr, nullptr, [] { instance().state_ = new State; });
+  }
+
+  State* state_;
+};
+
+}  // namespace
+
+void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f) {
+  Job job{pieces, f};
+  const int helpers = static_cast<int>(std::min<std::int64_t>(threads, pieces)) - 1;
+  if (helpers > 0) Workers::instance().offer(job, helpers);
+  job.work();
+  if (helpers > 0) {
+    Workers::instance().withdraw(job);
+    std::unique_lock lock(job.mutex);
+    job.done.wait(lock, [&] { return job.helpers == 0; });
+  }
+  if (job.failure) std::rethrow_exception(job.failure);
+}
+
+}  // namespace rondo

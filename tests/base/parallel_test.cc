@@ -1,0 +1,52 @@
+// Work that is split over threads.
+#include "base/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace rondo {
+namespace {
+
+TEST(ParallelThreads, DoEachPieceOnce) {
+  for (const int threads : {1, 2, 5}) {
+    for (const std::int64_t pieces : {0, 1, 2, 100}) {
+      std::vector<std::atomic<int>> done(static_cast<std::size_t>(pieces));
+      parallel_for(pieces, threads, [&](std::int64_t i) { done[static_cast<std::size_t>(i)]++; });
+      for (const auto& times : done) EXPECT_EQ(times, 1);
+    }
+  }
+}
+
+TEST(ParallelThreads, EndWithTheFirstFailure) {
+  for (const int threads : {1, 4}) {
+    std::atomic<int> begun = 0;
+    EXPECT_THROW(parallel_for(1000, threads,
+                              [&](std::int64_t i) {
+                                begun++;
+                                if (i == 3) throw std::runtime_error("piece 3");
+                                std::this_thread::sleep_for(std::chrono::microseconds(100));
+                              }),
+                 std::runtime_error);
+    EXPECT_LT(begun, 1000);
+  }
+}
+
+TEST(ParallelThreads, ServeSeveralCallersAtOnce) {
+  std::vector<std::thread> callers;
+  std::atomic<std::int64_t> sum = 0;
+  for (int caller = 0; caller < 8; caller++) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 20; round++)
+        parallel_for(10, 3, [&](std::int64_t i) { sum += i; });
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, 8 * 20 * 45);
+}
+
+}  // namespace
+}  // namespace rondo
