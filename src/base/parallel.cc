@@ -16,6 +16,9 @@ namespace rondo {
 namespace {
 
 struct Job {
+  Job(std::int64_t count, absl::FunctionRef<void(std::int64_t)> work_on)
+      : pieces(count), f(work_on) {}
+
   std::int64_t pieces;
   absl::FunctionRef<void(std::int64_t)> f;
   std::atomic<std::int64_t> next{0};
@@ -114,7 +117,7 @@ class Workers {
 }  // namespace
 
 void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f) {
-  Job job{pieces, f};
+  Job job(pieces, f);
   const int helpers = static_cast<int>(std::min<std::int64_t>(threads, pieces)) - 1;
   if (helpers > 0) Workers::instance().offer(job, helpers);
   job.work();
