@@ -1,4 +1,5 @@
 // Loops, branches, lanes and calls.
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -201,7 +202,8 @@ const Instruction* Control::count_trip(const Instruction* at, State& state) {
       store_state(state, at->c);
       return nullptr;
     }
-    frame.total_trips[at->c]++;
+    std::int64_t& total = frame.total_trips[at->c];
+    total = loop.in_lanes ? std::max(total, trip) : total + 1;
   }
   return poll(state, at->c) ? at + 1 : nullptr;
 }

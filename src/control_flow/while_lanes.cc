@@ -11,6 +11,7 @@
 #include "ir/batch.h"
 #include "ir/derivative.h"
 #include "ir/function_data.h"
+#include "ir/layout.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/reduce.h"
 
@@ -137,11 +138,22 @@ ir::Reverse while_lanes_reverse(const ir::ReverseCall& call) {
   return call.derivatives.reverse_expanded(call, while_in_safe_lanes);
 }
 
+ir::LaneLoop lanes_of_while(const ir::Node& node) {
+  const auto& a = node.attrs<WhileLanesAttributes>();
+  ir::LaneLoop loop;
+  loop.lanes = a.lanes;
+  loop.name = a.name;
+  if (!a.ends_by_itself) loop.max_trip_count = a.max_trip_count;
+  loop.promised = a.promised;
+  return loop;
+}
+
 }  // namespace
 
 const ir::OpDef kWhileLanes{.name = "while_lanes",
                             .infer = infer_while_lanes,
                             .expand = expand_while_lanes,
+                            .lane_loop = lanes_of_while,
                             .region_jvp = while_lanes_jvp,
                             .reverse = while_lanes_reverse};
 

@@ -63,21 +63,24 @@ std::byte* const* only_read(const std::byte* const* places) {
 
 }  // namespace
 
-lower::Status Unit::run_in(std::byte* workspace, lower::RunFrame& frame) const {
+lower::Status Unit::run_in(std::byte* workspace, lower::RunFrame& frame, Stopped stopped) const {
   frame.constants = only_read(constants.data());
   frame.arena = workspace;
-  return native ? native->run(frame)
-                : code->run(frame, workspace + rounded_to_lines(program->arena_bytes));
+  const lower::Status status =
+      native ? native->run(frame)
+             : code->run(frame, workspace + rounded_to_lines(program->arena_bytes));
+  if (status != lower::Status::kDone) stopped(status);
+  return status;
 }
 
-lower::Status Unit::run(lower::RunFrame& frame) const {
-  if (guarded) return run_guarded(*this, frame);
+lower::Status Unit::run(lower::RunFrame& frame, Stopped stopped) const {
+  if (guarded) return run_guarded(*this, frame, stopped);
   if (workspace_bytes <= kStackBytes) {
     alignas(64) std::byte here[kStackBytes];
-    return run_in(here, frame);
+    return run_in(here, frame, stopped);
   }
   std::unique_ptr<Workspace> workspace = pool.take(workspace_bytes);
-  const lower::Status status = run_in(workspace->bytes(), frame);
+  const lower::Status status = run_in(workspace->bytes(), frame, stopped);
   pool.give(std::move(workspace));
   return status;
 }
@@ -166,7 +169,8 @@ class Run final : public RunHost {
       watch_.attach_entry(frame, *unit.program);
     else
       watch_.attach(frame, *unit.program);
-    const lower::Status status = unit.run(frame);
+    const lower::Status status = unit.run(
+        frame, [&](lower::Status why) { watch_.keep_last_state(why, frame, *unit.program); });
     if (is_entry) watch_.detach_entry();
     if (status == lower::Status::kDone) return;
     watch_.fail(status, frame, *unit.program, std::exchange(failure, nullptr));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "base/guard_pages.h"
 #include "bytecode/code.h"
 #include "ir/backend.h"
@@ -53,11 +54,13 @@ struct Unit {
   bool guarded = guard_pages_wanted();  // each run: executor/guarded_run.h
   std::size_t workspace_bytes = 0;      // the arena, then the registers of bytecode
 
+  /// Called where a run ends before its end, while its memory stands.
+  using Stopped = absl::FunctionRef<void(lower::Status)>;
   /// Runs it; `frame` has the arguments, results and limits.
-  lower::Status run(lower::RunFrame& frame) const;
+  lower::Status run(lower::RunFrame& frame, Stopped stopped) const;
 
  private:
-  lower::Status run_in(std::byte* workspace, lower::RunFrame& frame) const;
+  lower::Status run_in(std::byte* workspace, lower::RunFrame& frame, Stopped stopped) const;
 };
 
 class Compiled final : public ir::Prepared {

@@ -28,7 +28,7 @@ class Copies {
 
 }  // namespace
 
-lower::Status run_guarded(const Unit& unit, lower::RunFrame& frame) {
+lower::Status run_guarded(const Unit& unit, lower::RunFrame& frame, Unit::Stopped stopped) {
   const lower::Program& program = *unit.program;
   Copies arguments, results, constants;
   std::size_t next = 0;
@@ -50,6 +50,7 @@ lower::Status run_guarded(const Unit& unit, lower::RunFrame& frame) {
   frame.arena = arena.data();
   const lower::Status status =
       unit.native ? unit.native->run(frame) : unit.code->run(frame, registers.data());
+  if (status != lower::Status::kDone) stopped(status);
   next = 0;
   for (const Tensor& output : unit.function.outputs()) {
     copy_bytes(wanted[next], results.places()[next], output.type().bytes());

@@ -6,6 +6,6 @@
 namespace rondo::executor {
 
 /// The same as unit.run(frame), on copies of the arguments, constants and results.
-lower::Status run_guarded(const Unit& unit, lower::RunFrame& frame);
+lower::Status run_guarded(const Unit& unit, lower::RunFrame& frame, Unit::Stopped stopped);
 
 }  // namespace rondo::executor

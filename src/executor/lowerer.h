@@ -139,7 +139,7 @@ class Lowerer {
   void alias(Scope& scope, const Step& step);
   void call(Scope& scope, const Step& step);
 
-  // While.
+  // Loops.
   std::uint32_t loop_info(const Node* node);
   /// Something that may end the run inside a trip of the loops that are open.
   void may_end_inside();
@@ -156,6 +156,8 @@ class Lowerer {
   void release_parameters(Scope& scope);
   void close_body();
   void let_go_of_output(const Place& place, const Construct& construct);
+
+  void lane_loop(Scope& scope, const Step& step);
 
   // Conditionals.
   void open_conditional(const Step& step, std::uint32_t at);

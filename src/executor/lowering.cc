@@ -126,6 +126,9 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
         if (forwarded.kind == Place::Kind::kArray) hold(forwarded);
       }
       break;
+    case Form::kLaneLoop:
+      lane_loop(scope, step);
+      break;
     case Form::kLoop:
       return open_while(step, at);
     case Form::kBranch:

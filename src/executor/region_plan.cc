@@ -28,6 +28,7 @@ Form form_of(const Node& node) {
   if (ir::is_constant(&node)) return Form::kConstant;
   if (op.flow == ir::Flow::kRepeat) return Form::kLoop;
   if (op.flow == ir::Flow::kSelect) return Form::kBranch;
+  if (op.lane_loop) return Form::kLaneLoop;
   if (op.prepare == ir::prepare_forwarding && forwards_all(node)) return Form::kForward;
   if (op.same_bytes && node.type().bytes() == node.operand_type(0).bytes()) return Form::kAlias;
   if (op.element && node.types.size() == 1) {

@@ -25,6 +25,7 @@ enum class Form : std::uint8_t {
   kForward,    // its results are its operands
   kLoop,       // a construct whose flow repeats
   kBranch,     // one whose flow selects
+  kLaneLoop,   // a loop that each lane runs by itself
   kKernel,
 };
 

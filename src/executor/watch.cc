@@ -195,20 +195,24 @@ void Watch::report(const lower::RunFrame& frame, std::uint32_t innermost) {
   limits_.report(progress);
 }
 
-void Watch::add_state(ir::Interrupt& interrupt, lower::Status status, const lower::RunFrame& frame,
+void Watch::keep_last_state(lower::Status status, const lower::RunFrame& frame,
+                            const lower::Program& program) {
+  const std::uint32_t loop = frame.failed_loop;
+  if (!frame.state || loop == lower::kNoLoop || status == lower::Status::kKernelFailed) return;
+  if (program.loops[loop].outer != lower::kNoLoop) return;
+  kept_loop_ = loop;
+  kept_trips_ = frame.trips[loop] - 1;  // the one that does not begin is counted already
+  kept_ = carry_of(program, program.loops[loop], frame.state);
+}
+
+void Watch::add_state(ir::Interrupt& interrupt, const lower::RunFrame& frame,
                       const lower::Program& program) const {
   const std::uint32_t loop = outermost(program, frame.failed_loop);
   if (!frame.state || loop == lower::kNoLoop) return;
-  const lower::LoopInfo& info = program.loops[loop];
-  interrupt.loop = info.name;
-  if (loop == frame.failed_loop && status != lower::Status::kKernelFailed) {
-    interrupt.trip = frame.trips[loop] - 1;  // the one that does not begin is counted already
-    interrupt.carry = carry_of(program, info, frame.state);
-  } else if (kept_loop_ == loop) {
-    interrupt.trip = kept_trips_;
-    interrupt.carry = kept_;
-  }
-  interrupt.trip *= info.bodies;
+  interrupt.loop = program.loops[loop].name;
+  if (kept_loop_ != loop) return;
+  interrupt.trip = kept_trips_ * program.loops[loop].bodies;
+  interrupt.carry = kept_;
 }
 
 void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower::Program& program,
@@ -232,7 +236,7 @@ void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower
     throw InternalError("a program left without a reason");
   } catch (ir::Interrupt& interrupt) {
     interrupt.message += where;
-    add_state(interrupt, status, frame, program);
+    add_state(interrupt, frame, program);
     throw;
   } catch (const ExecutionError& error) {
     if (where.empty()) throw;

@@ -33,6 +33,10 @@ class Watch {
   void detach_entry();
   /// Throws ir::Interrupt where a kernel that goes on for long is to end.
   void poll() const { limits_.poll(); }
+  /// Keeps the state of the outermost loop where a limit ended it between two trips. While the
+  /// memory of the run stands.
+  void keep_last_state(lower::Status status, const lower::RunFrame& frame,
+                       const lower::Program& program);
   /// Throws why a program left before its end; `failure` is that of a kernel.
   [[noreturn]] void fail(lower::Status status, const lower::RunFrame& frame,
                          const lower::Program& program, std::exception_ptr failure);
@@ -43,7 +47,7 @@ class Watch {
   void look(lower::RunFrame& frame, std::uint32_t loop);
   void keep_state(const lower::RunFrame& frame, std::uint32_t loop);
   void report(const lower::RunFrame& frame, std::uint32_t innermost);
-  void add_state(ir::Interrupt& interrupt, lower::Status status, const lower::RunFrame& frame,
+  void add_state(ir::Interrupt& interrupt, const lower::RunFrame& frame,
                  const lower::Program& program) const;
 
   const RunOptions& options_;

@@ -41,6 +41,7 @@ struct Jvp;
 struct Reverse;
 // ir/layout.h
 struct RegionLayout;
+struct LaneLoop;
 // ir/sharding.h
 struct Sharding;
 // ir/batch.h
@@ -94,6 +95,8 @@ inline constexpr DTypes kRealDTypes = kAllDTypes & ~dtypes(DType::kC64, DType::k
 inline constexpr DTypes kFloatDTypes = dtypes(DType::kF16, DType::kBF16, DType::kF32, DType::kF64);
 /// What the operands, region parameters and results of a construct mean (ir/layout.h).
 using LayoutRule = RegionLayout (*)(const Node&);
+/// What an executor needs to run a loop over lanes lane by lane (ir/layout.h).
+using LaneLoopRule = LaneLoop (*)(const Node&);
 /// The attributes of the node with what the layout says: counts of carries and xs, axis, name, trip
 /// count, promise, as far as the construct keeps them.
 using RelayoutRule = Attributes (*)(const Node&, const RegionLayout&);
@@ -189,6 +192,7 @@ struct OpDef {
   // Constructs.
   Flow flow = Flow::kNone;
   LayoutRule layout = nullptr;           // of every construct
+  LaneLoopRule lane_loop = nullptr;      // of a loop whose lanes stop one by one
   RelayoutRule relayout = nullptr;       // of every construct
   CountTripsRule count_trips = nullptr;  // of loops whose trip count need not be known
   bool elementwise =

@@ -384,7 +384,16 @@ void Emitter::emit_trips_end(const Instruction& i) {
   mov(rdx, ptr[kFrame + offsetof(RunFrame, total_trips)]);
   test(rdx, rdx);
   jz(uncounted);
-  add(ptr[rdx + i.bits * 8], general(i.a, 0));
+  const Reg64 count = general(i.a, 0);
+  if (code_.loop_reports[i.bits].in_lanes) {
+    Label fewer;
+    cmp(count, ptr[rdx + i.bits * 8]);
+    jle(fewer);
+    mov(ptr[rdx + i.bits * 8], count);
+    L(fewer);
+  } else {
+    add(ptr[rdx + i.bits * 8], count);
+  }
   L(uncounted);
 }
 

@@ -13,7 +13,7 @@ Expander::Expander(const lower::Program& program, Isa isa)
   out_.buffers = program.buffers;
   for (const lower::LoopInfo& loop : program.loops)
     out_.loop_reports.push_back(
-        {loop.max_trip_count.value_or(INT64_MAX), loop.ends_inside, {}});
+        {loop.max_trip_count.value_or(INT64_MAX), loop.ends_inside, loop.in_lanes, {}});
   out_.code.reserve(program.code.size() + 16);
   out_.units.reserve(program.types.size() + 16);
 }

@@ -110,6 +110,7 @@ struct MachineCall {
 struct LoopReport {
   std::int64_t most_trips = INT64_MAX;  // promised
   bool ends_inside = false;
+  bool in_lanes = false;
   std::vector<Unit> state;  // read by each kTrip
 };
 

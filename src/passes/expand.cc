@@ -77,6 +77,8 @@ class Expander : public ir::FunctionVisitor {
   };
 
   explicit Expander(Target target) : target_(target) {}
+  Expander(const Function& entry, Keeps keeps)
+      : target_(Target::kInterpreter), entry_(entry.identity()), keeps_(keeps) {}
 
   const Function& result_of(const Function& source) const {
     return done_.at(source.identity()).result;
@@ -130,13 +132,18 @@ class Expander : public ir::FunctionVisitor {
       }
     }
     Tensor rebuilt = ir::rebuild(node, frame.replay.operands_of(node), std::move(regions));
-    if (!has) return expand_node(frame, Tensor::of(node), rebuilt.node(), depth);
+    if (!has && !stays(frame, *node, *rebuilt.node()))
+      return expand_node(frame, Tensor::of(node), rebuilt.node(), depth);
     if (rebuilt.node() != node) {
       for (std::uint32_t i = 0; i < node->types.size(); i++) {
         frame.replay.bind(Tensor::of(node, i), Tensor::of(rebuilt.node(), i));
       }
     }
     frame.body.push_back(std::move(rebuilt));
+  }
+
+  bool stays(const Frame& frame, const Node& node, const Node& expanded) const {
+    return keeps_ && frame.source.identity() == entry_ && (*keeps_)(node, expanded);
   }
 
   /// Queues what the rule makes of `mapped`, which is `original` on the operands of the new
@@ -223,17 +230,26 @@ class Expander : public ir::FunctionVisitor {
   }
 
   Target target_;
+  const void* entry_ = nullptr;
+  std::optional<Keeps> keeps_;
   absl::flat_hash_map<const void*, Done> done_;
 };
+
+Function run_expander(const Function& function, Expander expander) {
+  const ir::EagerPause pause;
+  const ir::BuildScope building;
+  ir::walk_regions(function, expander);
+  return expander.result_of(function);
+}
 
 }  // namespace
 
 Function expand(const Function& function, Target target) {
-  const ir::EagerPause pause;
-  const ir::BuildScope building;
-  Expander expander(target);
-  ir::walk_regions(function, expander);
-  return expander.result_of(function);
+  return run_expander(function, Expander(target));
+}
+
+Function expand(const Function& function, Keeps keeps) {
+  return run_expander(function, Expander(function, keeps));
 }
 
 }  // namespace rondo::passes

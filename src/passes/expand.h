@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
+#include "ir/node.h"
 #include "rondo/function.h"
 
 namespace rondo::passes {
@@ -16,5 +18,10 @@ enum class Target : std::uint8_t { kHlo, kStablehlo, kInterpreter };
 /// by what the expand rule of their record makes, which is expanded in its turn. The same object
 /// where nothing changed. Throws TraceError for an op without such a rule.
 Function expand(const Function& function, Target target);
+
+/// For executors, which have other nodes of the function itself as well: those that `keeps` takes,
+/// given the node as it stands and with its regions expanded.
+using Keeps = absl::FunctionRef<bool(const ir::Node& node, const ir::Node& expanded)>;
+Function expand(const Function& function, Keeps keeps);
 
 }  // namespace rondo::passes

@@ -1,0 +1,128 @@
+// Loops whose lanes stop one by one.
+#include "executor/agreement.h"
+
+namespace rondo {
+namespace {
+
+using testing::expect_agreement;
+using testing::expect_equal;
+
+Literal ramp(std::int64_t lanes, float step, float first) {
+  std::vector<float> values(static_cast<std::size_t>(lanes));
+  for (std::size_t i = 0; i < values.size(); i++) values[i] = first + step * static_cast<float>(i);
+  return Literal::from(values, {lanes});
+}
+
+struct Orbit {
+  Tensor re, im, trips;
+};
+
+/// Trips until z leaves the circle; its last place.
+Orbit escape(Tensor re, Tensor im) {
+  return while_loop(
+      [](Orbit z) { return (z.re * z.re + z.im * z.im <= 4.0f) & (z.trips < 100); },
+      [&](Orbit z) {
+        return Orbit{z.re * z.re - z.im * z.im + re, 2.0f * z.re * z.im + im, z.trips + 1};
+      },
+      Orbit{re * 0.0f, im * 0.0f, Tensor(0)}, {.name = "escape"});
+}
+
+bool runs_lane_by_lane(const Executable& run) {
+  // The loop stands within the lanes.
+  const std::string text = run.program();
+  const std::size_t lanes = text.find("lanes "), loop = text.find("while");
+  return lanes != std::string::npos && loop != std::string::npos &&
+         text.find("any") == std::string::npos && text.find("    while") != std::string::npos;
+}
+
+TEST(LaneLoop, RunsEachLaneByItself) {
+  for (const std::int64_t lanes : {2, 3, 16, 64, 67, 200}) {
+    const Literal re = ramp(lanes, 3.0f / static_cast<float>(lanes), -2.1f);
+    const Literal im = ramp(lanes, 1.7f / static_cast<float>(lanes), -0.8f);
+    const Function f = trace(vmap(escape), f32({lanes}), f32({lanes}));
+    EXPECT_TRUE(runs_lane_by_lane(compile(f, {.executor = Executor::kBytecode})));
+    const auto got = expect_agreement(f, {re, im});
+    for (std::int64_t lane = 0; lane < lanes; lane++) {
+      const auto at = static_cast<std::size_t>(lane);
+      float x = 0, y = 0;
+      int trips = 0;
+      for (; x * x + y * y <= 4.0f && trips < 100; trips++) {
+        const float next = x * x - y * y + re.data<float>()[at];
+        y = 2.0f * x * y + im.data<float>()[at];
+        x = next;
+      }
+      EXPECT_EQ(got[2].data<int>()[at], trips) << lane << " of " << lanes;
+    }
+  }
+}
+
+TEST(LaneLoop, CountsTheTripsOfTheLaneThatMakesMost) {
+  const auto f = [](Tensor n) {
+    return while_loop([&](Tensor i) { return i < n; }, [](Tensor i) { return i + 1; }, Tensor(0),
+                      {.name = "count"});
+  };
+  std::vector<int> limits(130, 3);
+  limits[5] = 40;
+  limits[129] = 17;
+  for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+    const Executable run = compile(trace(vmap(f), s32({130})), {.executor = executor});
+    RunStats stats;
+    const Literal last = run.run({Literal::from(limits)}, {.stats = &stats})[0];
+    EXPECT_TRUE(last.identical(Literal::from(limits)));
+    ASSERT_EQ(stats.loops.size(), 1u);
+    EXPECT_EQ(stats.loops[0].trips, 40);
+  }
+}
+
+TEST(LaneLoop, WhatIsTheSameForAllLanesGoesOnWithThoseThatRun) {
+  // The trip number is the same for all lanes; here somebody asks for it, there nobody does.
+  const auto f = [](Tensor limit) {
+    return while_loop(
+        [&](Tensor, Tensor x) { return x < limit; },
+        [](Tensor i, Tensor x) { return std::pair(i + 1, x + convert(i, DType::kF32)); },
+        std::pair(Tensor(0), Tensor(0.0f)));
+  };
+  const auto only_x = [&](Tensor limit) { return f(limit).second; };
+  const Literal limits = ramp(70, 1.5f, -3.0f);
+  (void)expect_agreement(trace(vmap(f), f32({70})), {limits});
+  const Function second = trace(vmap(only_x), f32({70}));
+  EXPECT_TRUE(runs_lane_by_lane(compile(second, {.executor = Executor::kBytecode})));
+  (void)expect_agreement(second, {limits});
+}
+
+TEST(LaneLoop, OfDoublesAndIntegersAndOfLanesThatNeverBegin) {
+  const auto collatz = [](Tensor n) {
+    return while_loop([](Tensor x, Tensor) { return x > 1; },
+                      [](Tensor x, Tensor steps) {
+                        return std::pair(where(eq(x % 2, 0), x / 2, 3 * x + 1), steps + 1.0);
+                      },
+                      std::pair(n, Tensor(0.0)));
+  };
+  std::vector<std::int64_t> starts(100);
+  for (std::size_t i = 0; i < starts.size(); i++) starts[i] = static_cast<std::int64_t>(i) - 3;
+  const Function f = trace(vmap(collatz), s64({100}));
+  EXPECT_TRUE(runs_lane_by_lane(compile(f, {.executor = Executor::kBytecode})));
+  const auto got = expect_agreement(f, {Literal::from(starts)});
+  EXPECT_EQ(got[1].data<double>()[27 + 3], 111);  // of 27, the well-known one
+  EXPECT_EQ(got[1].data<double>()[0], 0);
+}
+
+TEST(LaneLoop, ALimitedRunKeepsTheStateBetweenTripsOfAllLanes) {
+  const auto f = [](Tensor n) {
+    return while_loop([&](Tensor i) { return i < n; }, [](Tensor i) { return i + 1; }, Tensor(0),
+                      {.name = "count"});
+  };
+  const Executable run = compile(trace(vmap(f), s32({3})), {.executor = Executor::kCompiled});
+  try {
+    run.run({Literal::from<int>({2, 50, 7}, {3})}, {.max_iterations = 5});
+    FAIL() << "the limit did not hold";
+  } catch (const TooManyIterations& error) {
+    EXPECT_EQ(error.trip(), 5);
+    EXPECT_EQ(error.loop(), "count");
+    ASSERT_FALSE(error.carry().empty());
+    EXPECT_EQ(error.carry().back().second.str(), "s32[3] {2, 5, 5}");
+  }
+}
+
+}  // namespace
+}  // namespace rondo
