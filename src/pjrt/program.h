@@ -14,13 +14,13 @@
 namespace rondo::pjrt {
 
 struct ProgramOptions {
-  std::string name;             // for messages
-  std::vector<Device> devices;  // of one client, one for each partition; at least one
+  std::string name = {};             // for messages
+  std::vector<Device> devices = {};  // of one client, one for each partition; at least one
   /// What each device takes and gives: of a partitioned program its shards. The plugin runs on
   /// anything of the same size, so these are what is checked.
-  std::vector<TensorType> parameters;
-  std::vector<TensorType> results;
-  std::vector<bool> donated;  // the parameters that may be written over; empty: none
+  std::vector<TensorType> parameters = {};
+  std::vector<TensorType> results = {};
+  std::vector<bool> donated = {};  // the parameters that may be written over; empty: none
   bool shardy = true;
 };
 
