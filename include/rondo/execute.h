@@ -158,13 +158,9 @@ class RONDO_API Executable {
   std::vector<Literal> run(std::span<const Literal> arguments,
                            const RunOptions& options = {}) const;
   std::vector<Literal> run(const std::vector<Literal>& arguments,
-                           const RunOptions& options = {}) const {
-    return run(std::span<const Literal>(arguments), options);
-  }
+                           const RunOptions& options = {}) const;
   std::vector<Literal> run(std::initializer_list<Literal> arguments,
-                           const RunOptions& options = {}) const {
-    return run(std::span<const Literal>(arguments.begin(), arguments.size()), options);
-  }
+                           const RunOptions& options = {}) const;
   /// The same on memory of the caller's: a pointer to the elements of each argument and each
   /// result, dense and in row-major order, aligned as their host types. No result may overlap
   /// another or an argument. Only the limits in the options are checked; stats() does not tell of
@@ -181,9 +177,7 @@ class RONDO_API Executable {
   std::vector<pjrt::DeviceArray> run_on_device(std::span<const pjrt::DeviceArray> arguments,
                                                const RunOptions& options = {}) const;
   std::vector<pjrt::DeviceArray> run_on_device(const std::vector<pjrt::DeviceArray>& arguments,
-                                               const RunOptions& options = {}) const {
-    return run_on_device(std::span<const pjrt::DeviceArray>(arguments), options);
-  }
+                                               const RunOptions& options = {}) const;
   /// CompileOptions::device.
   const pjrt::Device& device() const;
   /// CompileOptions::mesh; null for a program that has none.

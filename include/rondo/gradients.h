@@ -101,10 +101,8 @@ ArgumentLeaves argument_leaves(SourceLocation at, const Args&... args) {
   ArgumentLeaves all;
   std::size_t index = 0;
   [[maybe_unused]] auto add = [&](const auto& arg) {
-    Leaves one = leaves_of(arg, "arg" + std::to_string(index), at);
-    all.owner.insert(all.owner.end(), one.values.size(), index++);
-    all.leaves.values.insert(all.leaves.values.end(), one.values.begin(), one.values.end());
-    all.leaves.paths.insert(all.leaves.paths.end(), one.paths.begin(), one.paths.end());
+    append(all.leaves, leaves_of(arg, "arg" + std::to_string(index), at));
+    all.owner.resize(all.leaves.values.size(), index++);
   };
   (add(args), ...);
   return all;
@@ -372,9 +370,7 @@ namespace detail {
 /// Appends the leaves of a tree.
 template <class Tree>
 void append_leaves(Leaves& all, const Tree& tree, std::string_view root, SourceLocation at) {
-  Leaves more = leaves_of(tree, root, at);
-  all.values.insert(all.values.end(), more.values.begin(), more.values.end());
-  all.paths.insert(all.paths.end(), more.paths.begin(), more.paths.end());
+  append(all, leaves_of(tree, root, at));
 }
 
 template <class F>

@@ -84,6 +84,8 @@ struct Leaves {
   std::vector<std::string> paths;
   TreeStructure structure = {};  // of the tree that a user gave or returned; none for others
 };
+/// Adds the values and paths of `more` at the end.
+RONDO_API void append(Leaves& all, Leaves more);
 /// While it lives, an error about the dtype of one of these parameters can say which init it began
 /// with.
 class RONDO_API CarryOrigins {
@@ -306,8 +308,7 @@ RegionCallable step_on_leaves(Call call, std::optional<Ys>& y_prototype, const c
                            TreeStructure::of(*y_prototype), ys.structure, "y", at);
     }
     y_prototype = std::move(next_y);
-    out.values.insert(out.values.end(), ys.values.begin(), ys.values.end());
-    out.paths.insert(out.paths.end(), ys.paths.begin(), ys.paths.end());
+    append(out, std::move(ys));
     return out;
   };
 }
@@ -523,9 +524,7 @@ Leaves operand_leaves(SourceLocation at, const Operands&... operands) {
   Leaves all;
   std::size_t index = 0;
   [[maybe_unused]] auto add = [&](const auto& operand) {
-    Leaves leaves = leaves_of(operand, "operand[" + std::to_string(index++) + "]", at);
-    all.values.insert(all.values.end(), leaves.values.begin(), leaves.values.end());
-    all.paths.insert(all.paths.end(), leaves.paths.begin(), leaves.paths.end());
+    append(all, leaves_of(operand, "operand[" + std::to_string(index++) + "]", at));
   };
   (add(operands), ...);
   return all;

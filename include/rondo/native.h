@@ -1,7 +1,6 @@
 // A traced function as an ordinary C++ function of numbers, arrays and structs.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -114,12 +113,18 @@ void append_host_types(std::vector<TensorType>& types) {
 // The same names in another order: almost surely not what is meant.
 template <class From, class To>
 constexpr bool fields_are_permuted() {
-  auto from = kFieldNames<From>;
-  auto to = kFieldNames<To>;
-  if (from == to) return false;
-  std::sort(from.begin(), from.end());
-  std::sort(to.begin(), to.end());
-  return from == to;
+  const auto from = kFieldNames<From>;
+  const auto to = kFieldNames<To>;
+  if (from == to || from.size() != to.size()) return false;
+  const auto times = [](std::string_view name, const auto& names) {
+    std::size_t found = 0;
+    for (const std::string_view other : names) found += other == name ? 1 : 0;
+    return found;
+  };
+  for (const std::string_view name : from) {
+    if (times(name, from) != times(name, to)) return false;
+  }
+  return true;
 }
 
 // Whether the tree To, whose leaves become Tensors, has the structure of the host type From.

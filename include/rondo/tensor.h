@@ -1,7 +1,6 @@
 // The value handle of traced and lazy programs, and its operators.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +35,9 @@ template <std::size_t kSize>
 struct Why {
   char text[kSize] = {};
   // NOLINTNEXTLINE(google-explicit-constructor): a string literal becomes one
-  consteval Why(const char (&reason)[kSize]) { std::copy_n(reason, kSize, text); }
+  consteval Why(const char (&reason)[kSize]) {
+    for (std::size_t i = 0; i < kSize; i++) text[i] = reason[i];
+  }
 };
 
 /// Ranges of numbers, nested or not: what rondo::constant takes.

@@ -171,8 +171,8 @@ std::vector<std::string> names_of_arguments(const Args&... args) {
   std::vector<std::string> names;
   std::size_t index = 0;
   [[maybe_unused]] auto add = [&](const auto& arg) {
-    const std::vector<std::string> paths = leaf_paths(arg, "arg" + std::to_string(index++));
-    names.insert(names.end(), paths.begin(), paths.end());
+    for (std::string& path : leaf_paths(arg, "arg" + std::to_string(index++)))
+      names.push_back(std::move(path));
   };
   (add(args), ...);
   return names;

@@ -1,7 +1,6 @@
 // The structure of a tree as a value: what is left of it without its leaves.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -76,7 +75,9 @@ void append_sizes(const T& tree, TreeSizes& sizes) {
 class TreePaths {
  public:
   TreePaths(std::string_view root, const TreeSizes& sizes)
-      : path_(root), counts_(sizes.counts), keys_(sizes.keys) {}
+      : path_(root),
+        counts_(sizes.counts.data(), sizes.counts.size()),
+        keys_(sizes.keys.data(), sizes.keys.size()) {}
 
   std::vector<std::string> leaves;
   std::vector<std::string> empty;  // of nodes without entries

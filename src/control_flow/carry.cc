@@ -1,6 +1,7 @@
 #include "control_flow/carry.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "fmt/format.h"
 #include "ir/origins.h"
@@ -74,3 +75,14 @@ void check_predicate(const std::string& what, const Tensor& predicate, SourceLoc
 }
 
 }  // namespace rondo::control_flow
+
+namespace rondo::detail {
+
+void append(Leaves& all, Leaves more) {
+  all.values.insert(all.values.end(), std::make_move_iterator(more.values.begin()),
+                    std::make_move_iterator(more.values.end()));
+  all.paths.insert(all.paths.end(), std::make_move_iterator(more.paths.begin()),
+                   std::make_move_iterator(more.paths.end()));
+}
+
+}  // namespace rondo::detail

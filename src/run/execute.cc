@@ -258,6 +258,15 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
   }
 }
 
+std::vector<Literal> Executable::run(const std::vector<Literal>& arguments,
+                                     const RunOptions& options) const {
+  return run(std::span<const Literal>(arguments), options);
+}
+std::vector<Literal> Executable::run(std::initializer_list<Literal> arguments,
+                                     const RunOptions& options) const {
+  return run(std::span<const Literal>(arguments.begin(), arguments.size()), options);
+}
+
 void Executable::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                                const RunOptions& given) const {
   if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
@@ -292,6 +301,11 @@ void check_place(const Function& function, const char* call, bool has_it, std::s
 }
 
 }  // namespace
+
+std::vector<pjrt::DeviceArray> Executable::run_on_device(
+    const std::vector<pjrt::DeviceArray>& arguments, const RunOptions& options) const {
+  return run_on_device(std::span<const pjrt::DeviceArray>(arguments), options);
+}
 
 std::vector<pjrt::DeviceArray> Executable::run_on_device(
     std::span<const pjrt::DeviceArray> arguments, const RunOptions& given) const {

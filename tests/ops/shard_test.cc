@@ -319,7 +319,8 @@ TEST(Shard, TellsWhereArgumentsAndResultsOfAProgramLie) {
 TEST(Shard, RefusesTwoMeshesInOneProgram) {
   const Function f = trace(
       [](Tensor x) {
-        return shard(x, mesh(), {"data"}) + shard(x, Mesh({{"data", 2}}), {"data"});
+        const Tensor first = shard(x, mesh(), {"data"});
+        return first + shard(x, Mesh({{"data", 2}}), {"data"});
       },
       f32({4}));
   expect_message<TraceError>([&] { (void)to_stablehlo_text(f); },
