@@ -12,6 +12,8 @@ namespace {
 /// The outside sees when it runs, if not what it computes.
 bool order_is_seen(const Node* node) { return node->op->observer || node->op->layout; }
 
+}  // namespace
+
 /// A function in an order that depends on its wiring only: operands first, in the order in which
 /// the results need them; then what only the outside sees.
 struct CanonicalOrder {
@@ -48,8 +50,6 @@ struct CanonicalOrder {
     }
   }
 };
-
-}  // namespace
 
 class StructureWriter {
  public:
