@@ -72,9 +72,9 @@ struct State {
   const Move* moves;
   const Reduction* reductions;
   const Reported* reported;  // as Program::loops
-  std::int64_t lane = 0;  // the first of the block
-  int lanes = 0;          // of the block
-  int width = 0;          // lanes rounded up to kStep
+  std::int64_t lane = 0;     // the first of the block
+  int lanes = 0;             // of the block
+  int width = 0;             // lanes rounded up to kStep
   lower::Status status = lower::Status::kDone;
 
   template <class T>

@@ -3,10 +3,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
-#include "ir/order.h"
 #include "interpreter/program.h"
 #include "interpreter/reshapes.h"
 #include "ir/layout.h"
+#include "ir/order.h"
 
 namespace rondo::interpreter {
 

@@ -124,10 +124,10 @@ struct RegionLayout {
 /// Nothing for ops that are no constructs.
 std::optional<RegionLayout> region_layout(const Node* node);
 
-/// A loop whose lanes stop one by one. Region 0 gives a pred for each lane from all operands, region
-/// 1 the next carry from the preds of the lanes that run and all operands, of which the carry comes
-/// first. A lane whose pred is false is done for good, and keeps the carry that it had. Values of
-/// rank 0 are the same for all lanes, and go on with those that run.
+/// A loop whose lanes stop one by one. Region 0 gives a pred for each lane from all operands,
+/// region 1 the next carry from the preds of the lanes that run and all operands, of which the
+/// carry comes first. A lane whose pred is false is done for good, and keeps the carry that it had.
+/// Values of rank 0 are the same for all lanes, and go on with those that run.
 struct LaneLoop {
   std::int64_t lanes = 0;
   std::string_view name;

@@ -19,8 +19,7 @@ using namespace testing;
 
 std::vector<std::string> names_of(const Function& function) {
   std::vector<std::string> names;
-  for (const ir::Node* node : ir::reads_before_writes(function))
-    names.emplace_back(node->op->name);
+  for (const ir::Node* node : ir::reads_before_writes(function)) names.emplace_back(node->op->name);
   return names;
 }
 

@@ -71,8 +71,10 @@ inline Function expect_same_results(const Function& function,
   EXPECT_NO_THROW(optimized.verify()) << function.str() << "\nbecame\n" << optimized.str();
   EXPECT_EQ(optimized.params(), function.params());
   EXPECT_EQ(optimized.results(), function.results());
-  const std::vector<Literal> plain = compile(function, {.optimize = false, .contract = false}).run(arguments);
-  const std::vector<Literal> fast = compile(optimized, {.optimize = false, .contract = false}).run(arguments);
+  const std::vector<Literal> plain =
+      compile(function, {.optimize = false, .contract = false}).run(arguments);
+  const std::vector<Literal> fast =
+      compile(optimized, {.optimize = false, .contract = false}).run(arguments);
   EXPECT_EQ(plain.size(), fast.size());
   for (std::size_t i = 0; i < std::min(plain.size(), fast.size()); i++) {
     EXPECT_TRUE(same_values(plain[i], fast[i])) << "result " << i << " is " << plain[i].str()
