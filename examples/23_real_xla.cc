@@ -19,7 +19,7 @@ struct Houses {
 
 constexpr int kHouses = 16;
 
-Tensor tanks() { return rondo::convert(rondo::linspace(50, 80, kHouses), rondo::DType::kF64); }
+Tensor tanks() { return rondo::convert(50 + 2 * rondo::arange(kHouses), rondo::DType::kF64); }
 
 // Eight devices in a row would share the houses, two for each. Elsewhere this means nothing.
 const rondo::Mesh kRow({{"row", 8}});
