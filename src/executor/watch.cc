@@ -25,9 +25,10 @@ std::string loop_text(const lower::LoopInfo& loop) { return ir::loop_text(loop.n
 std::string loops_text(const lower::RunFrame& frame, const lower::Program& program,
                        std::uint32_t at) {
   std::string where;
-  for (; at != lower::kNoLoop; at = program.loops[at].outer)
-    where =
-        fmt::format("\n  in {}, trip {}", loop_text(program.loops[at]), frame.trips[at]) + where;
+  for (; at != lower::kNoLoop; at = program.loops[at].outer) {
+    where.insert(0,
+                 fmt::format("\n  in {}, trip {}", loop_text(program.loops[at]), frame.trips[at]));
+  }
   return where;
 }
 
@@ -162,7 +163,7 @@ void Watch::look(lower::RunFrame& frame, std::uint32_t loop) {
 }
 
 void Watch::keep_state(const lower::RunFrame& frame, std::uint32_t loop) {
-  constexpr std::int64_t kSmallBytes = 64 * 1024;
+  constexpr std::int64_t kSmallBytes = std::int64_t{64} * 1024;
   const lower::LoopInfo& info = frame.program->loops[loop];
   if (const std::int64_t bytes = bytes_of(info.state); kept_loop_ == loop && bytes > kSmallBytes) {
     // A copy takes about a nanosecond a byte at worst.
@@ -186,7 +187,8 @@ void Watch::report(const lower::RunFrame& frame, std::uint32_t innermost) {
     const std::pair<std::int64_t, std::int64_t> began{frame.total_trips[i], frame.trips[i]};
     const bool moved = std::exchange(reported_[i], began) != began;
     if (found) continue;
-    std::optional<std::int64_t> of = trips_of(*frame.program, loops[i], &bounds_[2 * i]);
+    std::optional<std::int64_t> of =
+        trips_of(*frame.program, loops[i], &bounds_[std::size_t{2} * i]);
     if (of) *of *= loops[i].bodies;
     progress.path.push_back({loops[i].name, (frame.trips[i] - 1) * loops[i].bodies + 1, of});
     found = moved;
