@@ -238,7 +238,7 @@ TEST(DotThreads, GiveTheSameBitsWhateverTheirNumber) {
     const Executable run = compile(product, {.executor = executor});
     const Literal one = run.run({a, b})[0];
     double expected = 0;
-    for (std::int64_t k = 0; k < 200; k++)
+    for (std::size_t k = 0; k < 200; k++)
       expected += double{a.data<float>()[1499 * 200 + k]} * double{b.data<float>()[k * 300 + 299]};
     EXPECT_NEAR(one.data<float>()[1500 * 300 - 1], expected, 1e-5 * expected);
     for (const int threads : {2, 3, 7})
