@@ -45,7 +45,8 @@ std::uint32_t Nest::read_index(const ir::Node& node, std::uint32_t index) {
     if (read.axis >= 0) {
       const AxisIndex& from = indices_[index][static_cast<std::size_t>(read.axis)];
       at.axis = from.axis;
-      at.step = from.step * read.step;
+      const bool moves = at.axis >= 0 && sizes_[static_cast<std::size_t>(at.axis)] > 1;
+      at.step = moves ? from.step * read.step : 0;
       at.start += from.start * read.step;
       if (from.dynamic != lower::kNone)
         at.dynamic = builder_.multiply(from.dynamic, builder_.index(read.step));
@@ -65,17 +66,16 @@ std::uint32_t Nest::read_index(const ir::Node& node, std::uint32_t index) {
 Linear Nest::linear(const Index& index, const Shape& shape, std::int64_t width) const {
   Linear place;
   place.coefficients.assign(sizes_.size(), 0);
+  // Starts and steps of what has no elements, and steps of axes of one, may be any numbers.
+  if (shape.elements() == 0) return place;
   const auto strides = row_major(shape);
   for (std::size_t i = 0; i < index.size(); i++) {
     const AxisIndex& axis = index[i];
     const std::int64_t stride = strides[i] * width;
     place.offset += axis.start * stride;
-    if (axis.axis >= 0)
+    if (axis.axis >= 0 && sizes_[static_cast<std::size_t>(axis.axis)] > 1)
       place.coefficients[static_cast<std::size_t>(axis.axis)] += axis.step * stride;
     if (axis.dynamic != lower::kNone) place.dynamic.push_back({axis.dynamic, stride});
-  }
-  for (std::size_t i = 0; i < sizes_.size(); i++) {
-    if (sizes_[i] <= 1) place.coefficients[i] = 0;
   }
   return place;
 }
