@@ -28,7 +28,8 @@ class RONDO_API PluginError : public ExecutionError {
   PluginError(const std::string& message, int code, SourceLocation at = {})
       : ExecutionError(message, at), code_(code) {}
   ~PluginError() override;
-  /// The status code (absl::StatusCode): 3 is an invalid argument, 8 no memory, 12 not implemented.
+  /// The status code (absl::StatusCode): 3 for an invalid argument, 8 where memory ran
+  /// out, 12 for what the plugin does not have.
   int code() const noexcept { return code_; }
 
  private:

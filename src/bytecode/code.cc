@@ -230,7 +230,7 @@ class Decoder {
         close_loop();
         break;
       }
-      case Opcode::kWhile: {
+      case Opcode::kRepeat: {
         const lower::While& loop = program_.whiles[op.bits];
         emit_init(loop.carries);
         begin_counting(loop.loop);
@@ -242,7 +242,7 @@ class Decoder {
         emit({Control::jump_unless, 0, place(op.a), 0, 0, 0});
         count_trip(program_.whiles[op.bits].loop);
         break;
-      case Opcode::kEndWhile:
+      case Opcode::kEndRepeat:
         emit_next(program_.whiles[op.bits].carries);
         close_loop();
         break;
@@ -510,7 +510,7 @@ class Decoder {
         hand_over(loop.carries, at);
         break;
       }
-      case Opcode::kWhile: {
+      case Opcode::kRepeat: {
         const lower::While& loop = program_.whiles[op.bits];
         block_init(loop.carries);
         const std::uint32_t outer = active_.empty() ? 0 : active_.back();
@@ -525,7 +525,7 @@ class Decoder {
         emit({Control::test_active, active_.back(), block(op.a), 0, 0, 0});
         count_trip(program_.whiles[op.bits].loop);
         break;
-      case Opcode::kEndWhile: {
+      case Opcode::kEndRepeat: {
         const lower::While& loop = program_.whiles[op.bits];
         block_next(loop.carries, active_.back());
         close_loop();

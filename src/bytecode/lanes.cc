@@ -17,13 +17,13 @@ std::vector<std::size_t> lower_ends(const lower::Program& program) {
     switch (program.code[at].code) {
       case Opcode::kFor:
       case Opcode::kLanes:
-      case Opcode::kWhile:
+      case Opcode::kRepeat:
       case Opcode::kIf:
         open.push_back(at);
         break;
       case Opcode::kEndFor:
       case Opcode::kEndLanes:
-      case Opcode::kEndWhile:
+      case Opcode::kEndRepeat:
       case Opcode::kEndIf:
         if (open.empty()) throw InternalError("a lower program closes what it did not open");
         ends[open.back()] = at;
@@ -95,13 +95,13 @@ LaneValues::LaneValues(const lower::Program& program, std::size_t begin, std::si
       case Opcode::kEndFor:
         carries_out(program.fors[op.bits].carries, at);
         break;
-      case Opcode::kWhile:
+      case Opcode::kRepeat:
         carries_in(program.whiles[op.bits].carries, at);
         break;
       case Opcode::kTest:
         read(op.a, at);
         break;
-      case Opcode::kEndWhile:
+      case Opcode::kEndRepeat:
         carries_out(program.whiles[op.bits].carries, at);
         break;
       case Opcode::kIf:

@@ -336,12 +336,12 @@ std::uint32_t Builder::begin_while(std::span<const Value> init, std::uint32_t lo
     made.carries.push_back({type(value), value, define(type(value)), kNone, kNone});
   program_.whiles.push_back(std::move(made));
   const auto index = static_cast<std::uint32_t>(program_.whiles.size() - 1);
-  open(Opcode::kWhile, index);
+  open(Opcode::kRepeat, index);
   return index;
 }
 
 void Builder::test(Value predicate) {
-  if (scopes_.empty() || scopes_.back().opened != Opcode::kWhile)
+  if (scopes_.empty() || scopes_.back().opened != Opcode::kRepeat)
     throw InternalError("a test outside a while");
   const std::uint32_t index = scopes_.back().index;
   program_.whiles[index].predicate = predicate;
@@ -350,10 +350,10 @@ void Builder::test(Value predicate) {
 }
 
 void Builder::end_while(std::span<const Value> next) {
-  const Scope scope = close(Opcode::kWhile);
+  const Scope scope = close(Opcode::kRepeat);
   close_carries(program_.whiles[scope.index].carries, next);
   program_.code.push_back(
-      {Opcode::kEndWhile, Type::kPred, Type::kPred, kNone, kNone, kNone, kNone, scope.index});
+      {Opcode::kEndRepeat, Type::kPred, Type::kPred, kNone, kNone, kNone, kNone, scope.index});
   for (Carry& carry : program_.whiles[scope.index].carries) carry.result = define(carry.type);
 }
 

@@ -131,7 +131,7 @@ class Printer {
           line("%{} = reduce {} {} of %{} from %{}", reduction.result, info(reduction.combine).name,
                type_name(reduction.type), reduction.value, reduction.init);
         return;
-      case Opcode::kWhile: {
+      case Opcode::kRepeat: {
         const While& loop = program_.whiles[op.bits];
         line("while{}{}", carries(loop.carries), loop_name(loop.loop));
         depth_++;
@@ -139,7 +139,7 @@ class Printer {
       }
       case Opcode::kTest:
         return line("test %{}", op.a);
-      case Opcode::kEndWhile:
+      case Opcode::kEndRepeat:
         return end(program_.whiles[op.bits].carries);
       case Opcode::kIf:
         line("if %{}", program_.ifs[op.bits].predicate);

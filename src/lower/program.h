@@ -3,7 +3,7 @@
 // exists; what is known about machines comes after it.
 //
 // - A program is one flat list of ops. Control flow is structured: `kFor … kEndFor`, `kLanes …
-//   kEndLanes`, `kWhile … kTest … kEndWhile`, `kIf … kElse … kEndIf`, properly nested. A position
+//   kEndLanes`, `kRepeat … kTest … kEndRepeat`, `kIf … kElse … kEndIf`, properly nested. A position
 //   in the list is a point of time for live ranges; a loop is the range between its two ends.
 // - Values are typed scalars in virtual registers, each defined once: by an op, as the parameter of
 //   a loop, or as the result of a loop or an if. A value may be used after its definition, inside
@@ -115,9 +115,9 @@ enum class Opcode : std::uint8_t {
   kEndFor,
   kLanes,
   kEndLanes,
-  kWhile,
+  kRepeat,
   kTest,
-  kEndWhile,
+  kEndRepeat,
   kIf,
   kElse,
   kEndIf,

@@ -203,7 +203,7 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
       return emit_for_begin(i);
     case Kind::kForEnd:
       return emit_for_end(i);
-    case Kind::kWhileBegin: {
+    case Kind::kRepeatBegin: {
       std::vector<Move> moves;
       for (const MachineCarry& carry : code_.loops[i.bits].carries)
         moves.push_back({carry.param, carry.init});
@@ -214,7 +214,7 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
     }
     case Kind::kTest:
       return jump_unless(i.a, position, open_loops_.back().exit);
-    case Kind::kWhileEnd: {
+    case Kind::kRepeatEnd: {
       std::vector<Move> moves;
       for (const MachineCarry& carry : code_.loops[i.bits].carries)
         moves.push_back({carry.param, carry.next});

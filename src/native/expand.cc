@@ -134,7 +134,7 @@ void Expander::expand(const lower::Op& op) {
     }
     case Opcode::kFor:
       return begin_for(op);
-    case Opcode::kWhile:
+    case Opcode::kRepeat:
       return begin_while(op);
     case Opcode::kTest:
       i.kind = Kind::kTest;
@@ -152,7 +152,7 @@ void Expander::expand(const lower::Op& op) {
       }
       return end_loop();
     }
-    case Opcode::kEndWhile: {
+    case Opcode::kEndRepeat: {
       MachineLoop& loop = out_.loops[open_.back().number];
       const auto& carries = program_.whiles[op.bits].carries;
       for (std::size_t c = 0; c < carries.size(); c++) {
@@ -216,7 +216,7 @@ void Expander::begin_while(const lower::Op& op) {
   MachineLoop loop;
   for (const lower::Carry& carry : from.carries)
     loop.carries.push_back({unit_of(carry.init), define(carry.param), 0, 0});
-  open_loop(Opcode::kWhile, std::move(loop), from.loop);
+  open_loop(Opcode::kRepeat, std::move(loop), from.loop);
 }
 
 /// Gives its number among the machine's loops.
@@ -235,7 +235,7 @@ std::uint32_t Expander::open_loop(Opcode opened, MachineLoop loop, std::uint32_t
     add(begin);
   }
   Instruction i;
-  i.kind = opened == Opcode::kFor ? Kind::kForBegin : Kind::kWhileBegin;
+  i.kind = opened == Opcode::kFor ? Kind::kForBegin : Kind::kRepeatBegin;
   i.bits = open.number;
   add(i);
   open_.push_back(open);
@@ -278,7 +278,7 @@ void Expander::end_loop() {
   const Open open = open_.back();
   open_.pop_back();
   Instruction i;
-  i.kind = open.opened == Opcode::kFor ? Kind::kForEnd : Kind::kWhileEnd;
+  i.kind = open.opened == Opcode::kFor ? Kind::kForEnd : Kind::kRepeatEnd;
   i.bits = open.number;
   add(i);
   if (open.report != lower::kNoLoop) {

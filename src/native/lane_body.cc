@@ -69,14 +69,14 @@ void LaneBlocks::expand_body() {
     run = at + 1;
     switch (op.code) {
       case Opcode::kFor:
-      case Opcode::kWhile:
+      case Opcode::kRepeat:
         begin_loop(op);
         break;
       case Opcode::kTest:
         test(op);
         break;
       case Opcode::kEndFor:
-      case Opcode::kEndWhile:
+      case Opcode::kEndRepeat:
         end_loop(op);
         break;
       case Opcode::kIf:

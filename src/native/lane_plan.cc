@@ -190,7 +190,7 @@ void LanePlan::find_varying() {
       inside(program_.fors[op.bits].index);
       for (const lower::Carry& c : program_.fors[op.bits].carries)
         inside(c.param), inside(c.result);
-    } else if (op.code == Opcode::kWhile) {
+    } else if (op.code == Opcode::kRepeat) {
       for (const lower::Carry& c : program_.whiles[op.bits].carries)
         inside(c.param), inside(c.result);
     } else if (op.code == Opcode::kIf) {
@@ -229,7 +229,7 @@ bool LanePlan::pass() {
           mark(c.param, carry), mark(c.result, carry);
         }
         continue;
-      case Opcode::kWhile: {
+      case Opcode::kRepeat: {
         const lower::While& loop = program_.whiles[op.bits];
         for (const lower::Carry& c : loop.carries) {
           const bool carry = varying[c.init] || varying[c.next] || varying[loop.predicate];
@@ -287,7 +287,7 @@ bool LanePlan::supported() {
         }
         continue;
       }
-      case Opcode::kWhile: {
+      case Opcode::kRepeat: {
         const lower::While& loop = program_.whiles[op.bits];
         for (const lower::Carry& c : loop.carries) {
           if (c.init == loop_.index || c.next == loop_.index) return false;
@@ -361,8 +361,8 @@ bool LanePlan::stores_in_while(std::size_t at) const {
   int depth = 0;
   for (std::size_t i = at; i-- > begin_;) {
     const Opcode code = program_.code[i].code;
-    if (code == Opcode::kEndWhile) depth--;
-    if (code == Opcode::kWhile && ++depth > 0) return true;
+    if (code == Opcode::kEndRepeat) depth--;
+    if (code == Opcode::kRepeat && ++depth > 0) return true;
   }
   return false;
 }
@@ -372,7 +372,7 @@ int LanePlan::carried_values() const {
   std::size_t loops_inside = 0;
   for (std::size_t at = begin_ + 1; at < end_; at++) {
     const Opcode code = program_.code[at].code;
-    if (code == Opcode::kFor || code == Opcode::kWhile) loops_inside++;
+    if (code == Opcode::kFor || code == Opcode::kRepeat) loops_inside++;
   }
   if (loops_inside == 0) return 0;
   // Carries, and what the loops read that was made before them: an estimate from above.
@@ -385,12 +385,12 @@ int LanePlan::carried_values() const {
       for (const lower::Carry& c : list) count += facts_.varying[c.param];
       return count;
     };
-    if (op.code == Opcode::kFor || op.code == Opcode::kWhile) {
+    if (op.code == Opcode::kFor || op.code == Opcode::kRepeat) {
       before.push_back(now);
       now += carries(op.code == Opcode::kFor ? program_.fors[op.bits].carries
                                              : program_.whiles[op.bits].carries);
       most = std::max(most, now);
-    } else if (op.code == Opcode::kEndFor || op.code == Opcode::kEndWhile) {
+    } else if (op.code == Opcode::kEndFor || op.code == Opcode::kEndRepeat) {
       now = before.back();
       before.pop_back();
     } else if (op.code == Opcode::kLoad && facts_.varying[op.result] && before.empty()) {

@@ -6,8 +6,8 @@ namespace rondo::native_code {
 
 namespace {
 
-bool begins_loop(Kind kind) { return kind == Kind::kForBegin || kind == Kind::kWhileBegin; }
-bool ends_loop(Kind kind) { return kind == Kind::kForEnd || kind == Kind::kWhileEnd; }
+bool begins_loop(Kind kind) { return kind == Kind::kForBegin || kind == Kind::kRepeatBegin; }
+bool ends_loop(Kind kind) { return kind == Kind::kForEnd || kind == Kind::kRepeatEnd; }
 
 struct Range {
   Time begin = UINT32_MAX, end = 0;
@@ -208,7 +208,7 @@ void for_each_read(const MachineCode& code, const Instruction& i,
       for (Unit pointer : code.calls[i.bits].pointers) read(pointer, false);
       break;
     case Kind::kForBegin:
-    case Kind::kWhileBegin:
+    case Kind::kRepeatBegin:
       if (i.kind == Kind::kForBegin) {
         read(code.loops[i.bits].lower, false);
         read(code.loops[i.bits].upper, true);
@@ -222,7 +222,7 @@ void for_each_read(const MachineCode& code, const Instruction& i,
       }
       break;
     case Kind::kForEnd:
-    case Kind::kWhileEnd:
+    case Kind::kRepeatEnd:
       for (const MachineCarry& carry : code.loops[i.bits].carries) read(carry.next, false);
       break;
     case Kind::kElse:
@@ -241,12 +241,12 @@ void for_each_write(const MachineCode& code, const Instruction& i,
   if (i.result != 0) write(i.result);
   switch (i.kind) {
     case Kind::kForBegin:
-    case Kind::kWhileBegin:
+    case Kind::kRepeatBegin:
       if (i.kind == Kind::kForBegin) write(code.loops[i.bits].index);
       for (const MachineCarry& carry : code.loops[i.bits].carries) write(carry.param);
       break;
     case Kind::kForEnd:
-    case Kind::kWhileEnd:
+    case Kind::kRepeatEnd:
       for (const MachineCarry& carry : code.loops[i.bits].carries) {
         if (carry.result != 0) write(carry.result);
       }

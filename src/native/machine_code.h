@@ -42,9 +42,9 @@ enum class Kind : std::uint8_t {
   // Control flow; `bits` is the index of a loop or branch.
   kForBegin,
   kForEnd,
-  kWhileBegin,
+  kRepeatBegin,
   kTest,  // leaves the loop where a does not hold: of a unit of lanes, where it holds in none
-  kWhileEnd,
+  kRepeatEnd,
   kIf,
   kElse,
   kEndIf,
@@ -88,7 +88,7 @@ struct MachineCarry {
   Unit init, param, next, result;
 };
 
-/// A kForBegin … kForEnd or kWhileBegin … kTest … kWhileEnd.
+/// A kForBegin … kForEnd or kRepeatBegin … kTest … kRepeatEnd.
 struct MachineLoop {
   Unit index = 0, lower = 0, upper = 0;
   std::int64_t step = 1;
