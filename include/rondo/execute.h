@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +12,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "rondo/checkpoint.h"
@@ -70,21 +70,34 @@ struct Progress : LoopPosition {
   std::vector<LoopPosition> path = {};
 };
 
-/// A duration in any unit: 500ms, std::chrono::duration<double>(0.5). One that is longer than
-/// nanoseconds can count (292 years), such as std::chrono::hours::max(), is no limit.
-struct TimeLimit : std::chrono::nanoseconds {
-  template <class Rep, class Period>
-  constexpr TimeLimit(std::chrono::duration<Rep, Period> limit)
-      : std::chrono::nanoseconds(saturated(limit)) {}
+/// A duration of <chrono> in any unit: 500ms, std::chrono::duration<double>(0.5). One that is longer
+/// than nanoseconds can count (292 years), such as std::chrono::hours::max(), is no limit.
+struct TimeLimit {
+  std::int64_t nanoseconds = 0;
+
+  template <class Duration>
+    requires requires(Duration limit) {
+      limit.count();
+      Duration::period::num;
+      Duration::period::den;
+    }
+  constexpr TimeLimit(Duration limit) : nanoseconds(of(limit)) {}
 
  private:
-  template <class Rep, class Period>
-  static constexpr std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> limit) {
+  template <class Duration>
+  static constexpr std::int64_t of(Duration limit) {
+    constexpr std::int64_t kNano = 1'000'000'000;
     constexpr double kLongest = 9.2e9;
-    const double seconds = std::chrono::duration<double>(limit).count();
-    if (!(seconds < kLongest)) return std::chrono::nanoseconds::max();
-    if (seconds < -kLongest) return std::chrono::nanoseconds::min();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
+    using Unit = typename Duration::period;
+    const double seconds = static_cast<double>(limit.count()) * Unit::num / Unit::den;
+    if (!(seconds < kLongest)) return INT64_MAX;
+    if (seconds < -kLongest) return INT64_MIN;
+    if constexpr (std::is_integral_v<typename Duration::rep> && Unit::num <= kNano &&
+                  kNano % Unit::den == 0) {
+      return static_cast<std::int64_t>(limit.count()) * Unit::num * (kNano / Unit::den);
+    } else {
+      return static_cast<std::int64_t>(seconds * kNano);
+    }
   }
 };
 

@@ -67,8 +67,10 @@ void RunLimits::check_clock(const std::string& loop, SourceLocation at, std::int
                                             loop_text(loop, at), trip),
                     at};
   }
-  if (!options_.deadline || Clock::now() - started_ <= *options_.deadline) return;
-  const double seconds = std::chrono::duration<double>(*options_.deadline).count();
+  if (!options_.deadline) return;
+  const std::chrono::nanoseconds limit(options_.deadline->nanoseconds);
+  if (Clock::now() - started_ <= limit) return;
+  const double seconds = std::chrono::duration<double>(limit).count();
   throw Interrupt{Interrupt::Kind::kDeadline,
                   trip == 0
                       ? fmt::format("the program ran past the deadline of {} s\n  Raise "
@@ -84,8 +86,8 @@ void RunLimits::check_clock(const std::string& loop, SourceLocation at, std::int
 RunLimits::Clock::time_point RunLimits::first_due() const {
   // A deadline may be longer than the clock counts.
   const std::chrono::nanoseconds soon = kReportInterval;
-  return started_ +
-         (options_.deadline ? std::min<std::chrono::nanoseconds>(*options_.deadline, soon) : soon);
+  if (!options_.deadline) return started_ + soon;
+  return started_ + std::min(std::chrono::nanoseconds(options_.deadline->nanoseconds), soon);
 }
 
 bool RunLimits::report_is_due() {

@@ -1,4 +1,5 @@
 // while_loop against the plain C++ loops that it means.
+#include <chrono>
 #include <numeric>
 
 #include "support/expect.h"

@@ -1,4 +1,5 @@
 // Programs on a real plugin, beside plain C++ and the built-in executors.
+#include <chrono>
 #include <cmath>
 
 #include "pjrt/real_plugin.h"
