@@ -146,7 +146,9 @@ struct CompileOptions {
   bool contract = true;
   Executor executor = Executor::kDefault;
   /// Bytes that a run may take beside its arguments and results. A program that is known to take
-  /// more is refused: compile throws ExecutionError. The reference executor does not know.
+  /// more is refused: compile throws ExecutionError. A run whose tapes grow beyond it
+  /// (Checkpoint::tape() of a loop of unknown length) ends with one. The reference executor does
+  /// not know.
   std::optional<std::int64_t> memory_limit = std::nullopt;
   /// The device of a PJRT plugin that runs the program (rondo/pjrt.h), in place of an executor. A
   /// program for a device that holds a tap, a print, progress or a tape that grows is refused:

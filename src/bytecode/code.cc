@@ -195,6 +195,14 @@ class Decoder {
         uniform_access(program_.copies[op.bits].to);
         emit({Control::copy, 0, 0, 0, 0, op.bits});
         return;
+      case Opcode::kTapeRead:
+      case Opcode::kTapeWrite:
+        emit({Control::tape_row, place(op.result), place(op.a), op.code == Opcode::kTapeWrite, 0,
+              op.bits});
+        return;
+      case Opcode::kTapeSet:
+        emit({Control::tape_set, 0, 0, 0, 0, op.bits});
+        return;
       case Opcode::kCall: {
         const lower::Call& call = program_.calls[op.bits];
         Instruction instruction{Control::call, 0, 0, 0, 0, op.bits};

@@ -104,6 +104,8 @@ struct Control {
   static const Instruction* base(const Instruction*, State&);
   static const Instruction* copy(const Instruction*, State&);
   static const Instruction* call(const Instruction*, State&);
+  static const Instruction* tape_row(const Instruction*, State&);  // a: the row; b: writes
+  static const Instruction* tape_set(const Instruction*, State&);
   /// moves[bits] … a of them, one after the other.
   static const Instruction* move_scalars(const Instruction*, State&);
   static const Instruction* move_blocks(const Instruction*, State&);

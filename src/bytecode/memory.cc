@@ -1,6 +1,7 @@
 // Loads and stores.
 #include "bytecode/instruction.h"
 #include "lower/opcodes.h"
+#include "lower/run_tapes.h"
 
 namespace rondo::bytecode {
 
@@ -87,6 +88,30 @@ const Instruction* Control::copy(const Instruction* at, State& state) {
   const std::byte* from = place(state.accesses[copy.from], state);
   std::memcpy(place(state.accesses[copy.to], state), from, static_cast<std::size_t>(copy.bytes));
   return at + 1;
+}
+
+const Instruction* Control::tape_row(const Instruction* at, State& state) {
+  const auto tape = static_cast<std::uint32_t>(at->bits);
+  const std::int64_t row = *state.at<std::int64_t>(at->a);
+  const lower::TapeRows& rows = state.frame->rows[tape];
+  std::byte* place = nullptr;
+  if (row >= 0 && row < rows.count) {
+    place = rows.first + row * state.program->tapes[tape].row_bytes;
+  } else {
+    place = lower::RunTapes::missing_row(state.frame, at->bits, row, at->b != 0);
+    if (!place) {
+      state.status = lower::Status::kTapeFailed;
+      return nullptr;
+    }
+  }
+  *state.at<std::byte*>(at->result) = place;
+  return at + 1;
+}
+
+const Instruction* Control::tape_set(const Instruction* at, State& state) {
+  if (lower::RunTapes::set(state.frame, &state.program->tape_sets[at->bits])) return at + 1;
+  state.status = lower::Status::kTapeFailed;
+  return nullptr;
 }
 
 }  // namespace rondo::bytecode

@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "ir/batch.h"
 #include "ir/derivative.h"
+#include "ir/element.h"
 #include "ir/kernel.h"
 #include "ir/layout.h"
 #include "ops/dynamic_slice.h"
@@ -65,6 +66,11 @@ void tape_read_kernel(ir::KernelCall& call) {
                 static_cast<std::size_t>(type.bytes()));
   }
   call.output() = std::move(row);
+}
+
+template <bool writes>
+ir::TapeAccess tape_access(const ir::Node& node) {
+  return {writes, node.attrs<TapeAttributes>().loop};
 }
 
 [[noreturn]] void own_rows(const ir::BatchCall& call) {
@@ -143,7 +149,7 @@ std::vector<Tensor> tape_read_transpose(const ir::TransposeCall& call) {
 }  // namespace
 
 const ir::OpDef kTapeWrite{.name = "tape_write",
-                           .grows = true,
+                           .tape = tape_access<true>,
                            .arity = 3,
                            .infer = infer_tape_write,
                            .kernel = tape_write_kernel,
@@ -153,7 +159,7 @@ const ir::OpDef kTapeWrite{.name = "tape_write",
                            .batch = tape_write_batch,
                            .blend = tape_write_blend};
 const ir::OpDef kTapeRead{.name = "tape_read",
-                          .grows = true,
+                          .tape = tape_access<false>,
                           .arity = 2,
                           .infer = infer_tape_read,
                           .kernel = tape_read_kernel,

@@ -1,4 +1,4 @@
-// Arrays that grow by rows while the interpreter runs: the tape of a loop whose number of trips
+// Arrays that grow by rows while a program runs: the tape of a loop whose number of trips
 // nobody knows. Their declared type is that of a single row; they hold as many as were written, and
 // zeros behind these, so that the cotangent of a tape is a tape. Nothing else may be done with one:
 // ops see the declared type only.

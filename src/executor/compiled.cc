@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "ir/function_data.h"
 #include "lower/contract.h"
 #include "lower/print.h"
+#include "lower/run_tapes.h"
 
 namespace rondo::executor {
 
@@ -74,6 +76,12 @@ lower::Status Unit::run_in(std::byte* workspace, lower::RunFrame& frame, Stopped
 }
 
 lower::Status Unit::run(lower::RunFrame& frame, Stopped stopped) const {
+  if (program->tapes.empty()) return run_in_place(frame, stopped);
+  const lower::RunTapes tapes(*program, frame, guarded);
+  return run_in_place(frame, stopped);
+}
+
+lower::Status Unit::run_in_place(lower::RunFrame& frame, Stopped stopped) const {
   if (guarded) return run_guarded(*this, frame, stopped);
   if (workspace_bytes <= kStackBytes) {
     alignas(64) std::byte here[kStackBytes];
@@ -110,6 +118,9 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
                                  (unit->code ? unit->code->workspace_bytes() : 0));
     units_.push_back(std::move(unit));
   }
+  // A program that takes more than the limit without its tapes is refused before it runs.
+  if (options.memory_limit)
+    tape_limit_ = std::max<std::int64_t>(0, *options.memory_limit - arena_bytes());
 }
 
 namespace {
@@ -120,7 +131,9 @@ constexpr int kMaxCallDepth = 200;
 class Run final : public RunHost {
  public:
   Run(const Compiled& compiled, const RunOptions& options)
-      : compiled_(compiled), options_(options), watch_(options) {}
+      : compiled_(compiled), options_(options), watch_(options) {
+    tapes_.limit = compiled.tape_limit();
+  }
 
   /// The program that was called by the user. Adds to `total_trips` of its loops, if that is not
   /// null. Throws what ends the run.
@@ -132,6 +145,8 @@ class Run final : public RunHost {
       std::move(interrupt).rethrow();
     }
   }
+
+  std::int64_t tape_bytes() const { return tapes_.peak; }
 
   ir::RegionCall& region(const Function& function) override {
     auto& call = regions_[function.identity()];
@@ -165,6 +180,7 @@ class Run final : public RunHost {
     frame.trips = trips.data();
     frame.total_trips = total_trips ? total_trips : totals.data();
     frame.host = static_cast<RunHost*>(this);
+    frame.tape_use = &tapes_;
     if (is_entry)
       watch_.attach_entry(frame, *unit.program);
     else
@@ -239,6 +255,7 @@ class Run final : public RunHost {
   Watch watch_;
   absl::flat_hash_map<const void*, std::unique_ptr<Region>> regions_;
   int depth_ = 0;
+  lower::TapeUse tapes_;
 };
 
 }  // namespace
@@ -257,16 +274,17 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
     results.push_back(Literal::uninitialized(type));
     to.push_back(results.back().mutable_bytes());
   }
+  Run run(*this, options);
   const auto count = [&] {
     stats = {};
     for (std::size_t i = 0; i < loops.size(); i++)
       stats.loops.push_back({loops[i].name, total_trips[i]});
-    stats.peak_bytes = unit.program->arena_bytes;
+    stats.peak_bytes = unit.program->arena_bytes + run.tape_bytes();
     for (const Literal& argument : arguments) stats.peak_bytes += argument.type().bytes();
     for (const Literal& result : results) stats.peak_bytes += result.type().bytes();
   };
   try {
-    Run(*this, options).run_entry(unit, only_read(from.data()), to.data(), total_trips.data());
+    run.run_entry(unit, only_read(from.data()), to.data(), total_trips.data());
   } catch (...) {
     count();
     throw;

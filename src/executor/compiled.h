@@ -60,6 +60,7 @@ struct Unit {
   lower::Status run(lower::RunFrame& frame, Stopped stopped) const;
 
  private:
+  lower::Status run_in_place(lower::RunFrame& frame, Stopped stopped) const;
   lower::Status run_in(std::byte* workspace, lower::RunFrame& frame, Stopped stopped) const;
 };
 
@@ -77,6 +78,8 @@ class Compiled final : public ir::Prepared {
   std::string disassembly(std::string_view loop) const override;
   std::int64_t bytes() const override;
   std::int64_t arena_bytes() const override { return entry().program->arena_bytes; }
+  /// What tapes may take beside the arena.
+  std::int64_t tape_limit() const { return tape_limit_; }
 
   const Unit& entry() const { return *units_.front(); }
   const Unit& unit(const Function& region) const { return *units_[regions_.at(region.identity())]; }
@@ -85,6 +88,7 @@ class Compiled final : public ir::Prepared {
   std::vector<std::unique_ptr<Unit>> units_;
   absl::flat_hash_map<const void*, std::size_t> regions_;
   std::vector<TensorType> result_types_;
+  std::int64_t tape_limit_ = INT64_MAX;
 };
 
 }  // namespace rondo::executor

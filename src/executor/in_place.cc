@@ -53,6 +53,9 @@ std::int32_t InPlace::find(const Function& region, std::size_t output) const {
       case Form::kWrite:
         operand = node->op->write(*node).kept;
         break;
+      case Form::kTapeWrite:
+        operand = 0;
+        break;
       case Form::kLoop: {
         const ir::RegionLayout layout = *ir::region_layout(node);
         const auto carry = static_cast<std::int32_t>(result);

@@ -17,6 +17,8 @@ std::optional<std::size_t> Lowerer::operand_to_write(Scope& scope, const Node* n
   const std::size_t operand =
       ir::region_layout(node)->operand_of_param(static_cast<std::size_t>(parameter));
   const Tensor& value = node->operands[operand];
+  if (is_tape(Tensor::of(node, i)) && place(scope, value).kind != Place::Kind::kTape)
+    return std::nullopt;
   const bool once = std::count_if(node->operands.begin(), node->operands.end(),
                                   [&](const Tensor& t) { return t.same_as(value); }) == 1;
   if (!once || !dies(scope, value, at)) return std::nullopt;
@@ -38,7 +40,8 @@ void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
   }
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     Place result;
-    if (is_single(node->types[i])) {
+    const Tensor value = Tensor::of(node, i);
+    if (!is_tape(value) && is_single(node->types[i])) {
     } else if (const auto operand = operand_to_write(scope, node, i, at)) {
       // The branches take it over, one after the other.
       Place& from = place(scope, node->operands[*operand]);
@@ -48,6 +51,8 @@ void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
       storages_[static_cast<std::size_t>(from.storage)].pins++;
       from.storage = -1;
       scope.destinations.erase(step.first_value + i);
+    } else if (is_tape(value)) {
+      result = new_tape(node->types[i], tapes_.at(value));
     } else {
       result = destination(scope, node, i);
     }
@@ -93,7 +98,9 @@ void Lowerer::close_branch() {
   std::vector<Value>& values = construct.branch_values[construct.branch];
   for (std::size_t i = 0; i < outputs.size(); i++) {
     const Place& from = place(scope, outputs[i]);
-    if (from.kind == Place::Kind::kSingle)
+    if (construct.results[i].kind == Place::Kind::kTape)
+      assign_tape(construct.results[i], scope, outputs[i]);
+    else if (from.kind == Place::Kind::kSingle)
       values.insert(values.end(), from.element.begin(), from.element.end());
     else
       copy(from.pointer, construct.results[i].pointer, outputs[i].type().bytes());
@@ -121,7 +128,7 @@ void Lowerer::close_branch() {
   for (std::size_t i = 0; i < construct.results.size(); i++) {
     Place& result = outer.places[construct.first_value + i];
     const TensorType& type = construct.node->types[i];
-    if (is_single(type)) {
+    if (construct.results[i].kind != Place::Kind::kTape && is_single(type)) {
       Element element{chosen[at++]};
       if (is_complex(type.dtype)) element.push_back(chosen[at++]);
       result = single(std::move(element));

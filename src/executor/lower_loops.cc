@@ -45,6 +45,7 @@ void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) 
       source.count ? std::min(begin + static_cast<std::size_t>(*source.count), carries) : carries;
   for (std::size_t i = begin; i < end; i++) {
     const Place& now = construct.arguments[i];
+    if (now.kind == Place::Kind::kTape) continue;
     lower::CarriedLeaf& leaf = info.state.emplace_back();
     leaf.name = names[i];
     leaf.type = node->types[i];
@@ -77,7 +78,13 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
     const Place from = place(scope, operand);
     Place argument = from;
     argument.writable = false;
-    if (i < carries && from.kind == Place::Kind::kSingle) {
+    if (i < carries && is_tape(Tensor::of(node, static_cast<std::uint32_t>(i)))) {
+      argument = carried_tape(scope, node, i, at);
+      CarriedArray& tape = construct.carried[i];
+      tape.storage = argument.storage;
+      tape.values = storages_[static_cast<std::size_t>(tape.storage)].values;
+      storages_[static_cast<std::size_t>(tape.storage)].pins++;
+    } else if (i < carries && from.kind == Place::Kind::kSingle) {
       init.insert(init.end(), from.element.begin(), from.element.end());
     } else if (i < carries) {
       CarriedArray& array = construct.carried[i];
@@ -153,7 +160,7 @@ void Lowerer::close_condition() {
   // Next values are written where they are needed.
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     const CarriedArray& array = construct.carried[i];
-    if (array.spare == lower::kNone) continue;
+    if (array.spare == lower::kNone) continue;  // in place, or a tape
     const Tensor& output = body.outputs()[i];
     if (ir::is_parameter(output.node()) || ir::is_constant(output.node())) continue;
     Place to;
@@ -175,6 +182,7 @@ void Lowerer::close_body() {
     const Tensor& output = body.outputs()[i];
     const Place& from = place(scope, output);
     const CarriedArray& array = construct.carried[i];
+    if (construct.arguments[i].kind == Place::Kind::kTape) continue;
     if (from.kind == Place::Kind::kSingle) {
       next.insert(next.end(), from.element.begin(), from.element.end());
     } else if (array.spare != lower::kNone) {
@@ -186,9 +194,11 @@ void Lowerer::close_body() {
   }
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     const CarriedArray& array = construct.carried[i];
-    if (array.storage >= 0 && array.spare == lower::kNone)
+    if (array.storage >= 0 && array.spare == lower::kNone &&
+        construct.arguments[i].kind != Place::Kind::kTape)
       copy(place(scope, body.outputs()[i]).pointer, array.now, body.outputs()[i].type().bytes());
   }
+  close_tapes(scope, construct);
   for (std::size_t i = 0; i < body.outputs().size(); i++) {
     // What the body made and returns is dead now; carried memory stays.
     const Tensor& output = body.outputs()[i];

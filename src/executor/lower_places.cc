@@ -25,17 +25,20 @@ void Lowerer::hold(const Place& place) {
 }
 
 void Lowerer::let_go(const Place& place) {
-  if (place.kind != Place::Kind::kArray || place.storage < 0) return;
+  if (place.storage < 0) return;
   Storage& storage = storages_[static_cast<std::size_t>(place.storage)];
   if (--storage.values > 0 || storage.pins > 0) return;
+  // In a loop the next trip uses its memory again.
+  if (storage.tape != lower::kNoTape && loops_.empty())
+    builder_.set_tape({storage.tape, lower::kNoTape, true, lower::kNoLoop});
   for (const Storage::Piece& piece : storage.pieces) arena_.release(piece.offset, piece.bytes);
   storage.pieces.clear();
 }
 
 bool Lowerer::dies(Scope& scope, const Tensor& value, std::uint32_t at) {
   const Place& from = place(scope, value);
-  return from.kind == Place::Kind::kArray && from.writable && from.storage >= 0 &&
-         scope.plan->last_use(scope.plan->value(value)) == at &&
+  return (from.kind == Place::Kind::kArray || from.kind == Place::Kind::kTape) && from.writable &&
+         from.storage >= 0 && scope.plan->last_use(scope.plan->value(value)) == at &&
          storages_[static_cast<std::size_t>(from.storage)].values == 1;
 }
 

@@ -14,6 +14,7 @@
 #include "executor/nest.h"
 #include "executor/place.h"
 #include "executor/region_plan.h"
+#include "executor/tapes.h"
 #include "ir/layout.h"
 #include "lower/builder.h"
 
@@ -32,6 +33,7 @@ struct Storage {
   absl::InlinedVector<Piece, 1> pieces;  // in the arena; none: a result's memory
   std::uint32_t values = 0;
   std::uint32_t pins = 0;  // loops that are open and carry it
+  std::uint32_t tape = lower::kNoTape;
 };
 
 /// The memory of a carried array: where the value is, and where its next one may be written.
@@ -139,6 +141,26 @@ class Lowerer {
   void alias(Scope& scope, const Step& step);
   void call(Scope& scope, const Step& step);
 
+  // Tapes (lower_tapes.cc).
+  bool is_tape(const Tensor& value) const { return tapes_.contains(value); }
+  std::uint32_t innermost_loop() const { return loops_.empty() ? lower::kNoLoop : loops_.back(); }
+  std::uint32_t tape_of(const Place& place) const {
+    return storages_[static_cast<std::size_t>(place.storage)].tape;
+  }
+  Place new_tape(const TensorType& row, std::string_view loop);
+  /// What the value at `from` is: a tape, or an array that is its only row.
+  void assign_tape(const Place& tape, Scope& scope, const Tensor& value);
+  Value tape_row(const Place& tape, Value number, bool writes);
+  /// The tape that a value is; one that was made for an array is in `made`.
+  Place tape_place(Scope& scope, const Tensor& value, std::string_view loop,
+                   std::vector<Place>& made);
+  void write_row(Scope& scope, const Tensor& row, Value pointer);
+  void tape_read(Scope& scope, const Step& step);
+  void tape_write(Scope& scope, const Step& step, std::uint32_t at);
+  /// Where a loop carries a tape; `at` is its step.
+  Place carried_tape(Scope& scope, const Node* node, std::size_t carry, std::uint32_t at);
+  void close_tapes(Scope& scope, Construct& construct);
+
   // Loops.
   std::uint32_t loop_info(const Node* node);
   /// Something that may end the run inside a trip of the loops that are open.
@@ -171,6 +193,7 @@ class Lowerer {
   const MakeKernel& make_kernel_;
   bool keeps_states_;
   std::unique_ptr<const InPlace> in_place_;
+  absl::flat_hash_map<ir::ValueKey, std::string_view> tapes_;
   lower::Builder builder_;
   Arena arena_;
   std::vector<Storage> storages_;

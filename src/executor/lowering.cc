@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "executor/lowerer.h"
-#include "fmt/format.h"
 #include "ir/function_data.h"
 #include "lower/opcodes.h"
 
@@ -13,6 +12,7 @@ namespace rondo::executor {
 
 lower::Program Lowerer::run(const Function& function) {
   in_place_ = std::make_unique<const InPlace>(function);
+  tapes_ = tapes_of(function).values;
   enter(Scope::Role::kEntry, function);
   open_entry();
   while (!scopes_.empty()) {
@@ -123,7 +123,7 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
       for (std::uint32_t i = 0; i < node->types.size(); i++) {
         Place& forwarded = scope.places[step.first_value + i];
         forwarded = place(scope, node->operands[i]);
-        if (forwarded.kind == Place::Kind::kArray) hold(forwarded);
+        hold(forwarded);
       }
       break;
     case Form::kLaneLoop:
@@ -133,6 +133,12 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
       return open_while(step, at);
     case Form::kBranch:
       return open_conditional(step, at);
+    case Form::kTapeRead:
+      tape_read(scope, step);
+      break;
+    case Form::kTapeWrite:
+      tape_write(scope, step, at);
+      break;
     case Form::kKernel:
       call(scope, step);
       break;
@@ -221,7 +227,7 @@ void Lowerer::call(Scope& scope, const Step& step) {
   may_end_inside();
   lower::Call call;
   call.name = node->op->name;
-  call.kernel = make_kernel_(*node, loops_.empty() ? lower::kNoLoop : loops_.back());
+  call.kernel = make_kernel_(*node, innermost_loop());
   std::vector<Place> made;
   for (const Tensor& operand : node->operands)
     call.pointers.push_back(in_memory(scope, operand, made));
@@ -256,16 +262,7 @@ void Lowerer::release_parameters(Scope& scope) {
   }
 }
 
-std::string why_not_lowered(const Function& function) {
-  for (const Function& region : ir::regions_inside_out(function)) {
-    for (const Node* node : region.body()) {
-      if (node->op->grows)
-        return fmt::format("{} at {}: its result grows while the program runs", node->op->name,
-                           node->location().str());
-    }
-  }
-  return {};
-}
+std::string why_not_lowered(const Function& function) { return tapes_of(function).why_not; }
 
 lower::Program lower_function(const Function& function, const MakeKernel& make_kernel,
                               bool keeps_states) {

@@ -12,6 +12,7 @@ struct Place {
     kNone,
     kSingle,  // one element, in registers
     kArray,   // in memory, dense
+    kTape,    // a tape of the run's
     kInLine,  // not yet computed: written where it is used
   };
   Kind kind = Kind::kNone;

@@ -28,6 +28,7 @@ Form form_of(const Node& node) {
   if (ir::is_constant(&node)) return Form::kConstant;
   if (op.flow == ir::Flow::kRepeat) return Form::kLoop;
   if (op.flow == ir::Flow::kSelect) return Form::kBranch;
+  if (op.tape) return op.tape(node).writes ? Form::kTapeWrite : Form::kTapeRead;
   if (op.lane_loop) return Form::kLaneLoop;
   if (op.prepare == ir::prepare_forwarding && forwards_all(node)) return Form::kForward;
   if (op.same_bytes && node.type().bytes() == node.operand_type(0).bytes()) return Form::kAlias;
@@ -57,6 +58,13 @@ RegionPlan::RegionPlan(const Function& region) {
     for (const Tensor& operand : node->operands) uses_[value(operand)]++;
   }
   for (const Tensor& result : region.outputs()) uses_[value(result)]++;
+  only_read_.assign(values_, true);
+  for (const Tensor& result : region.outputs()) only_read_[value(result)] = false;
+  for (const Step& step : steps_) {
+    for (std::size_t i = 0; i < step.node->operands.size(); i++) {
+      if (step.form != Form::kTapeRead || i != 0) only_read_[value(step.node->operands[i])] = false;
+    }
+  }
   choose_in_line(region);
   find_last_uses(region);
 }
@@ -84,6 +92,9 @@ void RegionPlan::choose_in_line(const Function& region) {
         case Form::kRead:
           if (i == 0 && node.type().elements() > node.operand_type(0).elements())
             repeated[operand] = true;
+          break;
+        case Form::kTapeWrite:
+          if (i != 1) fits[operand] = false;
           break;
         case Form::kReduction:
           if (i != 0) fits[operand] = false;

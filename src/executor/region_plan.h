@@ -26,6 +26,8 @@ enum class Form : std::uint8_t {
   kLoop,       // a construct whose flow repeats
   kBranch,     // one whose flow selects
   kLaneLoop,   // a loop that each lane runs by itself
+  kTapeRead,   // a row of a tape
+  kTapeWrite,  // a tape with another row
   kKernel,
 };
 
@@ -59,6 +61,8 @@ class RegionPlan {
   }
   /// How many operands and results are the value.
   std::uint32_t uses(std::uint32_t value) const { return uses_[value]; }
+  /// Nothing is done with a tape but reading its rows.
+  bool is_only_read(std::uint32_t value) const { return only_read_[value]; }
   /// The step of a value's node; null for parameters.
   const Step* step_of(const Tensor& tensor) const {
     const auto found = step_.find(tensor.node());
@@ -74,6 +78,7 @@ class RegionPlan {
   absl::flat_hash_map<const ir::Node*, std::uint32_t> step_;
   std::uint32_t values_ = 0;
   std::vector<std::uint32_t> uses_;
+  std::vector<bool> only_read_;
   std::vector<std::uint32_t> last_use_;
   std::vector<std::uint32_t> ending_, ending_first_;
 };

@@ -93,6 +93,25 @@ std::optional<std::int64_t> trips_of(const lower::Program& program, const lower:
   return static_cast<std::int64_t>(trips);
 }
 
+/// Whether a run left before the trip that the counter of its loop names.
+bool is_between_trips(lower::Status status) {
+  return status != lower::Status::kKernelFailed && status != lower::Status::kTapeFailed;
+}
+
+[[noreturn]] void fail_for_tape(const lower::RunFrame& frame, const lower::Program& program) {
+  const lower::Tape& tape = program.tapes[frame.failed_tape];
+  if (frame.failed_rows < 0) throw InternalError("a row of a tape below 0");
+  const lower::TapeUse& use = *frame.tape_use;
+  std::string limit;
+  if (use.limit != INT64_MAX)
+    limit = fmt::format("; CompileOptions::memory_limit leaves {} for them", use.limit);
+  throw ExecutionError(
+      fmt::format("{}: out of memory for its tape, for {} rows of {} bytes\n  Tapes have taken {} "
+                  "bytes{}.\n  Keep less for the reverse pass: {{.checkpoint = "
+                  "Checkpoint::online(n)}} keeps n states and runs trips again.",
+                  tape.loop, frame.failed_rows, tape.row_bytes, use.peak, limit));
+}
+
 }  // namespace
 
 Watch::Watch(const RunOptions& options) : options_(options), limits_(options) {}
@@ -200,7 +219,7 @@ void Watch::report(const lower::RunFrame& frame, std::uint32_t innermost) {
 void Watch::keep_last_state(lower::Status status, const lower::RunFrame& frame,
                             const lower::Program& program) {
   const std::uint32_t loop = frame.failed_loop;
-  if (!frame.state || loop == lower::kNoLoop || status == lower::Status::kKernelFailed) return;
+  if (!frame.state || loop == lower::kNoLoop || !is_between_trips(status)) return;
   if (program.loops[loop].outer != lower::kNoLoop) return;
   kept_loop_ = loop;
   kept_trips_ = frame.trips[loop] - 1;  // the one that does not begin is counted already
@@ -222,8 +241,8 @@ void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower
   const std::uint32_t loop = frame.failed_loop;
   const lower::LoopInfo* info = loop == lower::kNoLoop ? nullptr : &program.loops[loop];
   if (status == lower::Status::kPolled) failure = std::exchange(failure_, nullptr);
-  const std::string where = loops_text(
-      frame, program, info && status != lower::Status::kKernelFailed ? info->outer : loop);
+  const std::string where =
+      loops_text(frame, program, info && is_between_trips(status) ? info->outer : loop);
   try {
     if (status == lower::Status::kTooManyTrips)
       limits_.check_trip(info->name, info->at, frame.trips[loop]);
@@ -234,6 +253,7 @@ void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower
                       loop_text(*info), info->promised.value_or(info->max_trip_count.value_or(0))),
           info->at);
     }
+    if (status == lower::Status::kTapeFailed) fail_for_tape(frame, program);
     if (failure) std::rethrow_exception(failure);
     throw InternalError("a program left without a reason");
   } catch (ir::Interrupt& interrupt) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -37,6 +38,16 @@ struct AxisRead {
 };
 /// For each axis of operand 0.
 using ReadMap = absl::InlinedVector<AxisRead, 4>;
+
+/// An op on a tape, an array that grows by rows while the program runs. Its declared type is that
+/// of one row; a row lies dense behind the one before it, and rows that were never written are
+/// zeros. Operand 0 is the tape. A read has the number of the row, an integer scalar, as operand 1;
+/// a write has the row as operand 1 and its number as operand 2, and its result is the tape with
+/// that row.
+struct TapeAccess {
+  bool writes = false;
+  std::string_view loop;  // whose tape it is, for errors
+};
 
 /// A part of a result that an operand gives: its elements first … first + count - 1 along each axis
 /// go to start, start + step, … of the result (+ the clamped operand `dynamic`).

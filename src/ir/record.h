@@ -33,6 +33,7 @@ struct ElementCall;
 struct AxisRead;
 struct WriteMap;
 struct ElementReduction;
+struct TapeAccess;
 // ir/derivative.h
 struct JvpCall;
 struct TransposeCall;
@@ -84,6 +85,8 @@ using ElementRule = absl::InlinedVector<std::uint32_t, 2> (*)(const ElementCall&
 using ReadRule = absl::InlinedVector<AxisRead, 4> (*)(const Node&);
 /// Which parts of the result the operands give.
 using WriteRule = WriteMap (*)(const Node&);
+/// Of an op on an array whose number of rows is known to the run only.
+using TapeRule = TapeAccess (*)(const Node&);
 /// How loops reduce operand 0; none where only the kernel can.
 using ReductionRule = std::optional<ElementReduction> (*)(const Node&);
 
@@ -171,7 +174,7 @@ struct OpDef {
   WriteRule write = nullptr;
   ReductionRule reduction = nullptr;
   bool same_bytes = false;    // the result is operand 0 byte by byte, of another type
-  bool grows = false;         // a result may have more elements than its type says
+  TapeRule tape = nullptr;    // operand 0 may have more elements than its type says
   std::string_view hlo = {};  // HLO opcode; empty: expanded before it is printed
   std::string_view stablehlo =
       {};          // with the dialect, `stablehlo.add`; empty: expanded before it is printed

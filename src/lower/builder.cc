@@ -256,6 +256,25 @@ void Builder::call(Call call) {
   program_.calls.push_back(std::move(call));
 }
 
+std::uint32_t Builder::tape(const Tape& tape) {
+  program_.tapes.push_back(tape);
+  return static_cast<std::uint32_t>(program_.tapes.size() - 1);
+}
+
+Value Builder::tape_row(std::uint32_t tape, Value row, bool writes, std::uint32_t loop) {
+  const Value result = define(Type::kPointer);
+  program_.code.push_back({writes ? Opcode::kTapeWrite : Opcode::kTapeRead, Type::kPointer,
+                           Type::kPred, result, row, kNone, kNone,
+                           std::uint64_t{loop} << 32 | tape});
+  return result;
+}
+
+void Builder::set_tape(const TapeSet& set) {
+  program_.code.push_back({Opcode::kTapeSet, Type::kPred, Type::kPred, kNone, kNone, kNone, kNone,
+                           program_.tape_sets.size()});
+  program_.tape_sets.push_back(set);
+}
+
 void Builder::open(Opcode code, std::uint32_t index) {
   program_.code.push_back({code, Type::kPred, Type::kPred, kNone, kNone, kNone, kNone, index});
   scopes_.push_back({code, index, made_.size()});

@@ -78,6 +78,10 @@ class Builder {
   void store(Value value, Address address);
   void copy(Address from, Address to, std::int64_t bytes);
   void call(Call call);
+  std::uint32_t tape(const Tape& tape);
+  /// A pointer to a row, an s64, to be read or, with `writes`, to be written. `loop`: around it.
+  Value tape_row(std::uint32_t tape, Value row, bool writes, std::uint32_t loop);
+  void set_tape(const TapeSet& set);
 
   // Control flow. What `begin…` gives is the index in the table of its kind, where index,
   // parameters and results stand; the reference to a table entry lasts until the next one is added.

@@ -16,6 +16,8 @@ class Printer {
 
   std::string run() {
     for (std::size_t i = 0; i < program_.buffers.size(); i++) buffer(i);
+    for (std::size_t i = 0; i < program_.tapes.size(); i++)
+      line("tape {}: rows of {} bytes", i, program_.tapes[i].row_bytes);
     for (const Op& op : program_.code) print(op);
     line("arena {} bytes", program_.arena_bytes);
     return std::move(out_);
@@ -108,6 +110,15 @@ class Printer {
         for (const Value pointer : program_.calls[op.bits].pointers)
           text += fmt::format("{}%{}", text.empty() ? "" : ", ", pointer);
         return line("call {}({})", program_.calls[op.bits].name, text);
+      }
+      case Opcode::kTapeRead:
+      case Opcode::kTapeWrite:
+        return line("%{} = {} {}, row %{}", op.result, what.name, op.bits & 0xffffffffu, op.a);
+      case Opcode::kTapeSet: {
+        const TapeSet& set = program_.tape_sets[op.bits];
+        if (set.from == kNoTape)
+          return line("tape {} {}", set.to, set.releases ? "ends" : "begins");
+        return line("tape {} = tape {}", set.to, set.from);
       }
       case Opcode::kFor: {
         const For& loop = program_.fors[op.bits];

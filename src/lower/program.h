@@ -110,6 +110,13 @@ enum class Opcode : std::uint8_t {
   kStore,  // a
   kCopy,   // copies[bits]
   kCall,   // of calls[bits]: a library kernel on buffers
+  // Tapes. kTapeRead and kTapeWrite give a pointer to row `a`, an s64, of tape `bits` & 0xffffffff,
+  // which holds until the next kTapeWrite or kTapeSet of that tape; the loop around is `bits`
+  // >> 32.
+  // Rows that were never written are zeros. Not inside lanes.
+  kTapeRead,   // only to read from
+  kTapeWrite,  // of a tape that is made longer where the row is behind its end
+  kTapeSet,    // tape_sets[bits]
   // Control flow: `bits` is the index in the table of its kind.
   kFor,
   kEndFor,
@@ -236,6 +243,24 @@ struct Copy {
   std::int64_t bytes;
 };
 
+/// Rows of `row_bytes` bytes, as many as a run writes: memory of the run's (lower/run_tapes.h). It
+/// has none before it is set.
+struct Tape {
+  std::int64_t row_bytes = 0;
+  std::string_view loop = {};  // whose backward pass reads it, for errors; stands in a node
+};
+
+inline constexpr std::uint32_t kNoTape = 0xffffffffu;
+
+/// Tape `to` becomes a copy of `from`, or has no rows where that is kNoTape; then its memory is
+/// kept for the rows that follow, unless it is released.
+struct TapeSet {
+  std::uint32_t to;
+  std::uint32_t from = kNoTape;
+  bool releases = false;
+  std::uint32_t loop = kNoLoop;  // around it
+};
+
 /// A leaf of the user's carry between two trips: single elements as values, the memory of arrays.
 struct CarriedLeaf {
   std::string name;
@@ -271,6 +296,8 @@ struct Program {
   std::vector<If> ifs;
   std::vector<Call> calls;
   std::vector<Copy> copies;
+  std::vector<Tape> tapes;
+  std::vector<TapeSet> tape_sets;
   std::vector<Buffer> buffers;
   std::vector<Literal> constants;
   std::vector<LoopInfo> loops;

@@ -8,6 +8,14 @@
 namespace rondo::lower {
 
 struct Program;
+class RunTapes;
+
+/// What the tapes of a run hold and may hold, in bytes.
+struct TapeUse {
+  std::int64_t limit = INT64_MAX;
+  std::int64_t now = 0;
+  std::int64_t peak = 0;
+};
 
 /// Why a program left before its end.
 enum class Status : std::int32_t {
@@ -16,6 +24,13 @@ enum class Status : std::int32_t {
   kTooManyTrips,   // more than `max_iterations`
   kBrokenPromise,  // more trips than max_trip_count
   kKernelFailed,
+  kTapeFailed,  // a tape has no memory for its next row: failed_tape, failed_rows
+};
+
+/// The rows of a tape that stand.
+struct TapeRows {
+  std::byte* first = nullptr;
+  std::int64_t count = 0;
 };
 
 /// Plain data at fixed offsets.
@@ -24,6 +39,9 @@ struct RunFrame {
   std::byte* const* results = nullptr;
   std::byte* const* constants = nullptr;
   std::byte* arena = nullptr;
+  TapeRows* rows = nullptr;  // of each tape
+  RunTapes* tapes = nullptr;
+  TapeUse* tape_use = nullptr;  // of a program that has tapes
   /// Nonzero: the program calls `attend`, and leaves if that returns false. Read once a trip.
   const std::atomic<std::uint32_t>* poll = nullptr;
   /// The same for trips of loops whose state is to be kept (LoopInfo::ends_inside), which set it to
@@ -40,8 +58,10 @@ struct RunFrame {
   std::int64_t max_iterations = INT64_MAX;
   bool (*attend)(RunFrame*, std::uint32_t loop) = nullptr;
   std::uint32_t failed_loop = 0xffffffffu;  // where a status other than kDone arose
-  void* host = nullptr;   // of those who run the program: observers, the reason of a failure
-  void* watch = nullptr;  // of `attend`
+  std::uint32_t failed_tape = 0;
+  std::int64_t failed_rows = 0;  // that it had no memory for
+  void* host = nullptr;          // of those who run the program: observers, the reason of a failure
+  void* watch = nullptr;         // of `attend`
   const Program* program = nullptr;  // of `attend`
 };
 

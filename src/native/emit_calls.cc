@@ -3,13 +3,18 @@
 
 #if defined(RONDO_HAVE_XBYAK)
 
+#include <bit>
+#include <cstddef>
 #include <cstring>
+
+#include "lower/run_tapes.h"
 
 namespace rondo::native_code {
 
 using lower::Kernel;
 using lower::RunFrame;
 using lower::Status;
+using lower::TapeRows;
 
 namespace {
 
@@ -149,6 +154,64 @@ void Emitter::emit_kernel_call(const Instruction& i) {
   rare_.push_back([this, failure] {
     L(*failure);
     mov(eax, static_cast<std::uint32_t>(Status::kKernelFailed));
+    jmp(leave_);
+  });
+}
+
+void Emitter::emit_tape_row(const Instruction& i) {
+  constexpr std::uint64_t kMostScale = 8;
+  const auto tape = static_cast<std::uint32_t>(i.bits);
+  const auto row_bytes = static_cast<std::uint64_t>(code_.tapes[tape].row_bytes);
+  Label* missing = new_label();
+  Label* found = new_label();
+  mov(rax, ptr[kRunFrame + offsetof(RunFrame, rows)]);
+  const Reg64 row = general(i.a, 1);
+  cmp(row, ptr[rax + (tape * sizeof(TapeRows) + offsetof(TapeRows, count))]);
+  jae(*missing);  // a negative one too
+  mov(rax, ptr[rax + (tape * sizeof(TapeRows) + offsetof(TapeRows, first))]);
+  if (row_bytes <= kMostScale && std::has_single_bit(row_bytes)) {
+    lea(rax, ptr[rax + row * static_cast<int>(row_bytes)]);
+  } else if (row_bytes == static_cast<std::uint64_t>(static_cast<std::int32_t>(row_bytes))) {
+    imul(rdx, row, static_cast<int>(row_bytes));
+    add(rax, rdx);
+  } else {
+    mov(rdx, row_bytes);
+    imul(rdx, row);
+    add(rax, rdx);
+  }
+  L(*found);
+  finish(i.result, rax);
+  rare_.push_back([this, missing, found, call = next_call_, i] {
+    L(*missing);
+    const std::uint64_t loop = i.bits >> 32;
+    if (i.b != 0) store_trips(i.b, loop);
+    save_registers(call);
+    const Reg64 number = general(i.a, 2);
+    if (number.getIdx() != rdx.getIdx()) mov(rdx, number);
+    mov(rdi, kRunFrame);
+    mov(rsi, i.bits);
+    mov(ecx, i.op == lower::Opcode::kTapeWrite);
+    call_function(reinterpret_cast<const void*>(&lower::RunTapes::missing_row));
+    restore_registers(call);
+    test(rax, rax);
+    jnz(*found);
+    mov(eax, static_cast<std::uint32_t>(Status::kTapeFailed));
+    jmp(leave_);
+  });
+}
+
+void Emitter::emit_tape_set(const Instruction& i) {
+  save_registers(next_call_);
+  mov(rdi, kRunFrame);
+  mov(rsi, reinterpret_cast<std::uint64_t>(&code_.tape_sets[i.bits]));
+  call_function(reinterpret_cast<const void*>(&lower::RunTapes::set));
+  restore_registers(next_call_);
+  Label* failure = new_label();
+  test(al, al);
+  jz(*failure);
+  rare_.push_back([this, failure] {
+    L(*failure);
+    mov(eax, static_cast<std::uint32_t>(Status::kTapeFailed));
     jmp(leave_);
   });
 }

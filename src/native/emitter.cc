@@ -280,6 +280,14 @@ void Emitter::emit_one(const Instruction& i, std::size_t position) {
       emit_kernel_call(i);
       next_call_++;
       break;
+    case Kind::kTapeRow:
+      emit_tape_row(i);
+      next_call_++;
+      break;
+    case Kind::kTapeSet:
+      emit_tape_set(i);
+      next_call_++;
+      break;
     case Kind::kMathCall:
       emit_math_call(i);
       next_call_++;

@@ -125,6 +125,8 @@ class Emitter : private Xbyak::CodeGenerator {
   void save_registers(std::size_t call);
   void restore_registers(std::size_t call);
   void emit_kernel_call(const Instruction& i);
+  void emit_tape_row(const Instruction& i);
+  void emit_tape_set(const Instruction& i);
   void emit_math_call(const Instruction& i);
   void call_indirect(const Operand& function);
   void call_function(const void* function);

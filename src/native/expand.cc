@@ -1,5 +1,7 @@
 #include "native/expand.h"
 
+#include <utility>
+
 #include "native/lane_blocks.h"
 
 namespace rondo::native_code {
@@ -11,6 +13,8 @@ using lower::Value;
 Expander::Expander(const lower::Program& program, Isa isa)
     : program_(program), isa_(isa), units_(program.types.size()) {
   out_.buffers = program.buffers;
+  out_.tapes = program.tapes;
+  out_.tape_sets = program.tape_sets;
   for (const lower::LoopInfo& loop : program.loops)
     out_.loop_reports.push_back(
         {loop.max_trip_count.value_or(INT64_MAX), loop.ends_inside, loop.in_lanes, {}});
@@ -132,6 +136,21 @@ void Expander::expand(const lower::Op& op) {
       mark_visible();
       return;
     }
+    case Opcode::kTapeRead:
+    case Opcode::kTapeWrite:
+      i.kind = Kind::kTapeRow;
+      i.a = unit_of(op.a);
+      // The rare path stores the trips of the innermost loop itself.
+      i.b = innermost_counter();
+      i.result = define(op.result);
+      add(i);
+      mark_visible(i.b != 0);
+      return;
+    case Opcode::kTapeSet:
+      i.kind = Kind::kTapeSet;
+      add(i);
+      mark_visible();
+      return;
     case Opcode::kFor:
       return begin_for(op);
     case Opcode::kRepeat:
@@ -265,13 +284,22 @@ void Expander::add_trip() {
 }
 
 /// Something that may report where it is: the loops around it keep their trips up to date.
-void Expander::mark_visible() {
+void Expander::mark_visible(bool but_innermost) {
   for (std::size_t o = open_.size(); o-- > 0;) {
     if (open_[o].report == lower::kNoLoop || open_[o].trip == 0) continue;
+    if (std::exchange(but_innermost, false)) continue;
     Instruction& trip = out_.code[open_[o].trip];
     if (trip.visible) return;
     trip.visible = true;
   }
+}
+
+/// Of the trips of the innermost loop that reports them; 0 where there is none, or before its test.
+Unit Expander::innermost_counter() const {
+  for (std::size_t o = open_.size(); o-- > 0;) {
+    if (open_[o].report != lower::kNoLoop) return open_[o].trip == 0 ? 0 : open_[o].counter;
+  }
+  return 0;
 }
 
 void Expander::end_loop() {

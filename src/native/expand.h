@@ -43,7 +43,9 @@ class Expander {
   void begin_while(const lower::Op& op);
   void end_loop();
   void add_trip();
-  void mark_visible();
+  /// `but_innermost`: the innermost loop sees to that itself.
+  void mark_visible(bool but_innermost = false);
+  Unit innermost_counter() const;
   std::uint32_t open_loop(lower::Opcode opened, MachineLoop loop, std::uint32_t report);
   void begin_counted(Unit index, Unit lower, Unit upper, std::int64_t step);
   LaneFacts& lane_facts();

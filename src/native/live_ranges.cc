@@ -169,6 +169,8 @@ bool may_call(const Instruction& instruction) {
   using lower::Type;
   switch (instruction.kind) {
     case Kind::kCall:
+    case Kind::kTapeRow:
+    case Kind::kTapeSet:
     case Kind::kMathCall:
     case Kind::kTrip:
     case Kind::kPoll:

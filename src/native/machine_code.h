@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -38,6 +39,9 @@ enum class Kind : std::uint8_t {
   kBase,       // result = a pointer to buffer `bits`
   kCopy,       // `bits` bytes from pointer a to pointer b
   kCall,       // calls[bits]
+  kTapeRow,    // result = a pointer to row a of tape `bits`; op: kTapeRead or kTapeWrite; b: trips
+               // of the innermost loop, whose number is with the tape's
+  kTapeSet,    // tape_sets[bits]
   kMathCall,   // function `bits` on a (and b), where c holds if there is a c
   // Control flow; `bits` is the index of a loop or branch.
   kForBegin,
@@ -122,7 +126,9 @@ struct MachineCode {
   std::vector<MachineBranch> branches;
   std::vector<MachineCall> calls;
   std::vector<lower::Buffer> buffers;
-  std::vector<LoopReport> loop_reports;  // as Program::loops
+  std::vector<lower::Tape> tapes;
+  std::span<const lower::TapeSet> tape_sets;  // of the program, which outlives the code
+  std::vector<LoopReport> loop_reports;       // as Program::loops
   std::size_t area_bytes = 0;
 };
 

@@ -70,20 +70,6 @@ TEST(Compile, TheMemoryPlanHasTheArena) {
   EXPECT_GE(kept.arena_bytes, kept[0].bytes);
 }
 
-TEST(Compile, WhatCannotBeCompiledRunsOnTheReferenceAndSaysWhy) {
-  // A tape of a loop whose trips nobody knows grows.
-  const Function f =
-      trace(grad([](Tensor x) {
-              return while_loop([](Tensor y) { return y < 100; }, [](Tensor y) { return y * y; }, x,
-                                {.checkpoint = Checkpoint::tape()});
-            }),
-            f32());
-  const Executable compiled = compile(f, {.executor = Executor::kBytecode});
-  EXPECT_NE(compiled.program().find("cannot be compiled"), std::string::npos) << compiled.program();
-  // 2, 4, 16, 256: the derivative of x^8 at 2.
-  EXPECT_EQ(compiled.run({Literal::scalar(2.f)})[0].item<float>(), 8 * 128.f);
-}
-
 TEST(Compile, AProgramThatTakesMoreMemoryThanItMayIsRefused) {
   const Function f = trace(
       [](Tensor x) {

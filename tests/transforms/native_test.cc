@@ -230,7 +230,7 @@ TEST(Native, ANaNIsFoundWhereItArises) {
   expect_throw<ExecutionError>([&] { static_cast<void>(f(-1)); }, {"log"});
 }
 
-TEST(Native, ATapeThatGrowsRunsOnTheReference) {
+TEST(Native, ATapeThatGrowsIsTheRuns) {
   const auto slope = native<float(float)>(grad([](Tensor x) {
                                             return while_loop([](Tensor y) { return y < 100; },
                                                               [](Tensor y) { return y * y; }, x,

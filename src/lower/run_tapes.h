@@ -1,0 +1,57 @@
+// The tapes of a run: arrays that grow by rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/guard_pages.h"
+#include "lower/program.h"
+#include "lower/run_frame.h"
+
+namespace rondo::lower {
+
+/// The memory of a program's tapes, while it runs. The rows of a tape stand one behind the other; a
+/// row behind the end doubles their number, so that n rows cost as much as n rows. With guard pages
+/// (base/guard_pages.h) each new row moves them all, to end before an inaccessible page.
+class RunTapes {
+ public:
+  /// Gives the frame its tapes, which count in its tape_use. Program and frame outlive it.
+  RunTapes(const Program& program, RunFrame& frame, bool guarded = guard_pages_wanted());
+  RunTapes(const RunTapes&) = delete;
+  RunTapes& operator=(const RunTapes&) = delete;
+  ~RunTapes();
+
+  /// Where row `row` is that is not there: made, or zeros to read. Null where there is no memory for
+  /// it: the frame says which tape, how many rows and the loop around.
+  static std::byte* missing_row(RunFrame* frame, std::uint64_t tape_and_loop, std::int64_t row,
+                                bool writes) noexcept;
+  /// False where there is no memory.
+  static bool set(RunFrame* frame, const TapeSet* set) noexcept;
+
+ private:
+  struct Memory {
+    std::byte* block = nullptr;  // as the system gave it
+    std::unique_ptr<GuardedMemory> pages;
+    std::int64_t capacity = 0;  // rows
+    std::int64_t used = 0;      // rows that may not be zeros, behind those that stand
+    std::byte* zeros = nullptr;  // one row
+    std::unique_ptr<GuardedMemory> zero_pages;
+  };
+  /// Room for `rows` rows or more; what stands in them stays. Rows that are new are zeros.
+  bool reserve(std::uint32_t tape, std::int64_t rows);
+  bool move_to(std::uint32_t tape, std::int64_t capacity);
+  void release(std::uint32_t tape);
+  void count(std::int64_t bytes);
+  std::byte* zero_row(std::uint32_t tape);
+
+  const Program& program_;
+  RunFrame& frame_;
+  TapeUse& use_;
+  bool guarded_;
+  std::vector<TapeRows> rows_;
+  std::vector<Memory> memory_;
+};
+
+}  // namespace rondo::lower
