@@ -8,6 +8,7 @@
 #include "ops/combiners.h"
 #include "ops/create.h"
 #include "ops/windows.h"
+#include "rondo/ops/shape.h"
 
 namespace rondo {
 
@@ -253,6 +254,39 @@ void scatter_stablehlo(const Node& node, std::string& out) {
   fmt::format_to(std::back_inserter(out), "index_vector_dim = {}>", dims.index_vector_dim);
 }
 
+bool has_components(const Node& node) {
+  return !node.attrs<ScatterAttributes>().dims.scatter_dims_to_operand_dims.empty();
+}
+
+/// By the specification of StableHLO, updates whose index vectors have no components all go to
+/// place 0. XLA leaves them out, or makes one of several. So in texts the vectors have one
+/// component, 0, along an axis of size 1 that the arrays get in front.
+std::vector<Tensor> with_a_component(const Node& node, std::span<const Tensor> operands) {
+  const SourceLocation at = node.location();
+  const std::size_t arrays = node.types.size();
+  ScatterDims dims = node.attrs<ScatterAttributes>().dims;
+  for (std::int64_t& axis : dims.inserted_window_dims) axis++;
+  for (std::int64_t& axis : dims.input_batching_dims) axis++;
+  dims.inserted_window_dims.insert(dims.inserted_window_dims.begin(), 0);
+  dims.scatter_dims_to_operand_dims = {0};
+  ir::Operands given(operands.begin(), operands.end());
+  for (std::size_t i = 0; i < arrays; i++) {
+    std::vector<std::int64_t> sizes = given[i].shape().vector();
+    sizes.insert(sizes.begin(), 1);
+    given[i] = reshape(Operand(given[i], at), sizes);
+  }
+  TensorType zero = given[arrays].type();
+  std::vector<std::int64_t> sizes = zero.shape.vector();
+  sizes[static_cast<std::size_t>(dims.index_vector_dim)] = 1;
+  zero.shape = Shape(sizes);
+  given[arrays] = zeros(zero, at);
+  auto results =
+      ir::make_many(kScatter, std::move(given), ScatterAttributes{dims}, at, node.regions);
+  for (std::size_t i = 0; i < arrays; i++)
+    results[i] = reshape(Operand(results[i], at), node.types[i].shape.vector());
+  return results;
+}
+
 }  // namespace
 
 const ir::OpDef kScatter{.name = "scatter",
@@ -260,9 +294,11 @@ const ir::OpDef kScatter{.name = "scatter",
                          .stablehlo = "stablehlo.scatter",
                          .infer = infer_scatter,
                          .prepare = prepare_scatter,
+                         .expand = with_a_component,
                          .hlo_attributes = scatter_hlo,
                          .stablehlo_attributes = scatter_stablehlo,
                          .hlo_regions = "to_apply",
+                         .in_text = has_components,
                          .updates = true,
                          .linear = ir::Linear::kJointly,
                          .is_linear = is_linear_scatter,
