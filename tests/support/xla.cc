@@ -20,6 +20,7 @@
 
 #include "rondo/execute.h"
 #include "rondo/text.h"
+#include "support/xla_plugin.h"
 
 extern char** environ;
 
@@ -217,34 +218,32 @@ std::vector<Literal> XlaOracle::run(Form form, const std::string& text,
 }
 
 void XlaTest::SetUp() {
-  const std::string& why = XlaOracle::shared().unavailable();
+  const std::string& why = XlaPlugin::shared().unavailable();
   if (!why.empty()) FAIL() << "There is no real XLA to compare with. " << why;
 }
 
 void expect_same_as_xla(const Function& function, const std::vector<Literal>& arguments,
-                        const Tolerance& tolerance) {
+                        const Tolerance& tolerance, XlaTexts texts) {
+  std::string text;
   const auto compare = [&](const std::string& who, const std::vector<Literal>& got,
-                           const std::string& other, const std::vector<Literal>& want,
-                           const std::string& text) {
+                           const std::vector<Literal>& want) {
     const std::string what = difference(got, want, tolerance);
-    if (!what.empty()) ADD_FAILURE() << who << " differs from " << other << ":\n" << what << text;
+    if (!what.empty()) ADD_FAILURE() << who << " differs from XLA:\n" << what << text;
   };
-  const std::string hlo = to_hlo_text(function);
-  std::string text = hlo;
   try {
-    XlaOracle& xla = XlaOracle::shared();
-    const std::vector<Literal> want = xla.run(XlaOracle::Form::kHlo, hlo, arguments);
-    compare("the interpreter", compile(function, {.optimize = false}).run(arguments), "XLA", want,
-            hlo);
-    const Executable optimized = compile(function);
-    compare("the optimised program", optimized.run(arguments), "XLA", want,
-            optimized.function().str());
-    text = to_stablehlo_text(function);
-    compare("XLA on StableHLO text", xla.run(XlaOracle::Form::kStablehlo, text, arguments),
-            "XLA on HLO text", want, text);
-    text = to_hlo_text(function, {.optimize = true});
-    compare("XLA on optimised HLO text", xla.run(XlaOracle::Form::kHlo, text, arguments),
-            "XLA on HLO text", want, text);
+    std::vector<Literal> want;
+    if (texts == XlaTexts::kBoth) {
+      text = to_hlo_text(function);
+      want = XlaOracle::shared().run(XlaOracle::Form::kHlo, text, arguments);
+      const std::string stablehlo = to_stablehlo_text(function, {.optimize = true});
+      compare("XLA on optimised StableHLO text",
+              XlaPlugin::shared().run(function, stablehlo, arguments), want);
+    } else {
+      text = to_stablehlo_text(function);
+      want = XlaPlugin::shared().run(function, text, arguments);
+    }
+    compare("the interpreter", compile(function, {.optimize = false}).run(arguments), want);
+    compare("the optimised program", compile(function).run(arguments), want);
   } catch (const std::exception& error) {
     ADD_FAILURE() << error.what() << "\n" << text;
   }

@@ -64,16 +64,26 @@ class XlaOracle {
   std::string unavailable_;
 };
 
-/// The fixture of all tests that need XLA, which fail where there is none. Without a Python that
-/// has it CMake says so and leaves them out; run by hand their programs say what is missing.
+/// The fixture of all tests that need XLA, which fail where there is none. Without a plugin and a
+/// Python that has it CMake says so and leaves them out; run by hand their programs say what is
+/// missing.
 class XlaTest : public ::testing::Test {
  protected:
   void SetUp() override;
 };
 
+/// In which texts a function is given to XLA.
+enum class XlaTexts : std::uint8_t {
+  /// As HLO text, to the process, and as StableHLO text, to the plugin.
+  kBoth,
+  /// As StableHLO text only. That runs in this process, in a third of the time: for programs whose
+  /// ops and constructs are all in HLO text in some other test.
+  kStablehlo,
+};
+
 /// The function gives the same results by compile().run(), by the plain reference interpreter, and
-/// by XLA from its HLO text, its StableHLO text and the HLO text after the passes.
+/// by XLA from its texts: as it is, and from its StableHLO text after the passes.
 void expect_same_as_xla(const Function& function, const std::vector<Literal>& arguments,
-                        const Tolerance& tolerance = {});
+                        const Tolerance& tolerance = {}, XlaTexts texts = XlaTexts::kBoth);
 
 }  // namespace rondo::testing

@@ -14,7 +14,7 @@ constexpr Tolerance kDoubles{.rtol = 1e-11, .atol = 1e-13};
 
 template <class F, class... Literals>
 void check_close(F&& f, const Literals&... arguments) {
-  expect_same_as_xla(trace(f, arguments...), {arguments...}, kDoubles);
+  expect_same_as_xla(trace(f, arguments...), {arguments...}, kDoubles, XlaTexts::kStablehlo);
 }
 
 Literal wave(const Shape& shape) {

@@ -20,7 +20,7 @@ constexpr Tolerance kSingles{.rtol = 2e-5f, .atol = 1e-6};
 
 template <class F, class... Literals>
 void check_close(const Tolerance& tolerance, F&& f, const Literals&... arguments) {
-  expect_same_as_xla(trace(f, arguments...), {arguments...}, tolerance);
+  expect_same_as_xla(trace(f, arguments...), {arguments...}, tolerance, XlaTexts::kStablehlo);
 }
 
 Literal matrix(std::int64_t rows, std::int64_t columns) {
@@ -66,7 +66,7 @@ TEST_F(XlaGradient, OfEveryLoopAndByEveryPolicy) {
     for (const int n : {0, 20}) {
       if (has_known_length(kind) && n != 20) continue;
       SCOPED_TRACE(n);
-      expect_same_as_xla(program, {x, w, Literal::scalar(n)}, kDoubles);
+      expect_same_as_xla(program, {x, w, Literal::scalar(n)}, kDoubles, XlaTexts::kStablehlo);
     }
   }
 }

@@ -43,7 +43,7 @@ class DerivativeProgram {
           return results;
         },
         types);
-    expect_same_as_xla(f, arguments_, {.rtol = 1e-10, .atol = 1e-10});
+    expect_same_as_xla(f, arguments_, {.rtol = 1e-10, .atol = 1e-10}, XlaTexts::kStablehlo);
   }
 
  private:

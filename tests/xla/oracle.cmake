@@ -1,6 +1,8 @@
-# The tests against real XLA. They need a Python with the packages of requirements.txt: RONDO_XLA_PYTHON
-# (a variable of CMake or of the environment), or the virtual environment that scripts/test makes.
-# Without one the programs are built and their tests are left out, except where CI requires them.
+# The tests against real XLA. StableHLO text goes to a PJRT plugin in the process of the test
+# (pjrt/pjrt.cmake finds it). HLO text, which plugins do not take, needs a Python with the packages of
+# requirements.txt: RONDO_XLA_PYTHON (a variable of CMake or of the environment), or the virtual
+# environment that scripts/test makes. Without these the programs are built and their tests are left
+# out, except where CI requires them.
 
 set(RONDO_XLA_PYTHON "$ENV{RONDO_XLA_PYTHON}" CACHE FILEPATH "A Python with jax, for tests against real XLA")
 set(xla_python "${RONDO_XLA_PYTHON}")
@@ -41,15 +43,22 @@ else()
                  "scripts/test installs it, or set RONDO_XLA_PYTHON.")
 endif()
 
+# What is tested here are our texts: XLA optimises little, which takes less time. The tests of
+# the client (tests/pjrt) have programs as users do.
+set(xla_flags "XLA_FLAGS=--xla_backend_optimization_level=0")
+set(xla_plugin_environment "${pjrt_environment};${xla_flags};TF_CPP_MIN_LOG_LEVEL=3")
+
 # One server has JAX loaded for all programs.
-if(xla_python)
+if(xla_python AND pjrt_plugin)
   set(xla_socket "${CMAKE_CURRENT_BINARY_DIR}/xla.socket")
   set(xla_oracle "${CMAKE_CURRENT_LIST_DIR}/oracle.py")
   add_test(NAME xla.start COMMAND "${xla_python}" "${xla_oracle}" --listen "${xla_socket}")
   add_test(NAME xla.stop COMMAND "${xla_python}" "${xla_oracle}" --stop "${xla_socket}")
-  set_tests_properties(xla.start PROPERTIES LABELS xla FIXTURES_SETUP xla_server)
+  set_tests_properties(xla.start PROPERTIES LABELS xla FIXTURES_SETUP xla_server ENVIRONMENT
+                                            "${xla_flags}")
   set_tests_properties(xla.stop PROPERTIES LABELS xla FIXTURES_CLEANUP xla_server)
-  set(xla_environment "RONDO_XLA_PYTHON=${xla_python};RONDO_XLA_SOCKET=${xla_socket}")
+  set(xla_environment
+      "${xla_plugin_environment};RONDO_XLA_PYTHON=${xla_python};RONDO_XLA_SOCKET=${xla_socket}")
 endif()
 
 foreach(source IN LISTS xla_tests)
@@ -58,7 +67,7 @@ foreach(source IN LISTS xla_tests)
   if(xla_support)
     target_link_libraries(xla_${name} PRIVATE rondo_xla_support)
   endif()
-  if(xla_python)
+  if(xla_python AND pjrt_plugin)
     add_test(NAME xla.${name} COMMAND xla_${name})
     set_tests_properties(
       xla.${name} PROPERTIES LABELS xla TIMEOUT 1200 FIXTURES_REQUIRED xla_server
@@ -66,51 +75,43 @@ foreach(source IN LISTS xla_tests)
   endif()
 endforeach()
 
-# Other programs, with everything that they run compared with XLA as well (watch/watch.cc).
+# Other programs, with everything that they run compared with XLA as well (watch/watch.cc), by the
+# plugin in their own process.
 set_source_files_properties(
   "${PROJECT_SOURCE_DIR}/src/run/execute.cc" TARGET_DIRECTORY rondo
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON) # --wrap sees no calls within one unit
-#   rondo_watch_with_xla(TARGET [PLUGIN_ONLY] [ENVIRONMENT_VARIABLE=VALUE]...)
+add_library(rondo_xla_watch OBJECT "${PROJECT_SOURCE_DIR}/tests/xla/watch/watch.cc")
+rondo_configure_target(rondo_xla_watch)
+target_link_libraries(rondo_xla_watch PRIVATE rondo_test_support)
+#   rondo_watch_with_xla(TARGET [ENVIRONMENT_VARIABLE=VALUE]...)
 function(rondo_watch_with_xla target)
-  set(settings ${ARGN})
-  list(REMOVE_ITEM settings PLUGIN_ONLY)
-  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests/xla/watch/watch.cc")
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:rondo_xla_watch>)
   target_link_options(
     ${target} PRIVATE
     "LINKER:--wrap=_ZN5rondo7compileERKNS_8FunctionERKNS_14CompileOptionsE"
     "LINKER:--wrap=_ZNK5rondo10Executable3runESt4spanIKNS_7LiteralELm18446744073709551615EERKNS_10RunOptionsE"
   )
-  # As StableHLO, in one process.
   if(pjrt_plugin)
-    add_test(NAME plugin.watched.${target} COMMAND ${target})
-    set_tests_properties(
-      plugin.watched.${target}
-      PROPERTIES LABELS xla TIMEOUT 1200
-                 ENVIRONMENT "${pjrt_environment};RONDO_XLA_ENGINE=plugin;TF_CPP_MIN_LOG_LEVEL=3;${settings}")
-  endif()
-  if(xla_python AND NOT PLUGIN_ONLY IN_LIST ARGN)
-    add_test(NAME xla.watched.${target} COMMAND ${target})
-    set_tests_properties(
-      xla.watched.${target} PROPERTIES LABELS xla TIMEOUT 1200 FIXTURES_REQUIRED xla_server
-                                       ENVIRONMENT "${xla_environment};${settings}")
+    add_test(NAME plugin.${target} COMMAND ${target})
+    set_tests_properties(plugin.${target} PROPERTIES LABELS xla TIMEOUT 1200
+                                                     ENVIRONMENT "${xla_plugin_environment};${ARGN}")
   endif()
 endfunction()
 
-# The tests of ops are by the plugin only, without those that go where XLA's CPU compiler is known to
-# differ: it flushes denormals, reads six bits of an integer's exponent, refuses sizes whose product
-# overflows where an array is empty, and passes over scatters whose indices have no components. Each
-# op has more cases in the *_test.cc here. Of the thousands of programs of gradients and transforms a sample
-# is compared, one in 20 and one in 12; RONDO_XLA_EVERY=1 compares all of them. XLA dies of a
-# reducer that sorts; random bodies are there to be counted and amplify what is rounded otherwise.
+# Not among them are tests of ops where XLA's CPU compiler is known to differ: it flushes denormals,
+# reads six bits of an integer's exponent and refuses sizes whose product overflows where an array is
+# empty. Each op has more cases in the *_test.cc here. Of the thousands of programs of a folder the first of each test is compared and a sample of
+# the others; RONDO_XLA_EVERY=1 compares all of them. XLA dies of a reducer that sorts; random bodies
+# are there to be counted and amplify what is rounded otherwise.
 set(watched_control_flow "")
+set(watched_batching RONDO_XLA_EVERY=25 "GTEST_FILTER=-VmapErrors.NameTheOpThatCannotBeBatchedAndItsLine")
 set(watched_gradients RONDO_XLA_EVERY=40 "GTEST_FILTER=-GradientErrors.AnOpWithoutADerivative:Cost.OfRandomBodies")
 set(watched_transforms RONDO_XLA_EVERY=25)
 set(watched_ops
-    PLUGIN_ONLY
     RONDO_XLA_EVERY=20
-    "GTEST_FILTER=-*.PowersWrap:Compare.FloatsWithNanAndZeros:Convert.ToPredAsksForNonzero:LongEmpty.*:Scatter.AgreesWithItsDefinition"
+    "GTEST_FILTER=-*.PowersWrap:Compare.FloatsWithNanAndZeros:Convert.ToPredAsksForNonzero:LongEmpty.*"
 )
-foreach(folder control_flow gradients transforms ops)
+foreach(folder batching control_flow gradients transforms ops)
   if(TARGET ${folder}_tests)
     add_executable(xla_${folder} $<TARGET_OBJECTS:${folder}_tests>)
     rondo_configure_target(xla_${folder})

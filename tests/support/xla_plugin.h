@@ -1,0 +1,40 @@
+// Real XLA in this process: StableHLO text by a PJRT plugin. HLO text, which plugins do not take,
+// goes to XLA in another process (support/xla.h).
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pjrt/program.h"
+#include "rondo/function.h"
+#include "rondo/literal.h"
+
+namespace rondo::testing {
+
+class XlaPlugin {
+ public:
+  /// Loaded at the first call, for the whole test program.
+  static XlaPlugin& shared();
+
+  /// Why there is none, and how to get it; empty if it is there.
+  const std::string& unavailable() const { return unavailable_; }
+
+  /// Compiles the StableHLO text of a function and runs it. Throws what the plugin refuses. Calls
+  /// from several threads take turns.
+  std::vector<Literal> run(const Function& function, const std::string& text,
+                           std::span<const Literal> arguments);
+
+ private:
+  XlaPlugin();
+
+  std::mutex mutex_;
+  std::string unavailable_;
+  pjrt::Device device_;
+  std::string text_;  // of the last program: most run with several arguments
+  std::optional<pjrt::Program> program_;
+};
+
+}  // namespace rondo::testing
