@@ -56,8 +56,9 @@ struct DeviceHash {
 };
 
 /// While it lives, lazy tensors whose values are asked for on its thread are computed on the
-/// device: eval(), item(), printing. Scopes nest; a device that is none means the built-in
-/// executors. Ends on the thread that made it.
+/// device: eval(), item(), printing. Values that are kept stay there; the host gets what is read.
+/// Scopes nest; a device that is none means the built-in executors. Ends on the thread that made
+/// it.
 class RONDO_API DeviceScope {
  public:
   explicit DeviceScope(Device device);

@@ -3,8 +3,10 @@
 // loop that builds the same graph each time compiles once.
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <string>
+#include <type_traits>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -161,17 +163,35 @@ Executable executable_of(const LazyGraph& graph) {
   return found.executable;
 }
 
-std::vector<Literal> run_on(const Executable& executable, std::span<const Tensor> values) {
-  std::vector<Literal> results;
-  if (executable.device()) {
-    const auto arrays = arrays_on(executable.device(), values);
-    for (const pjrt::DeviceArray& result : executable.run_on_device(arrays))
-      results.push_back(result.to_literal());
-    return results;
+/// Gives the lazy tensors their values, the first results in order, and returns the others.
+template <class Value>
+std::vector<Value> keep(std::span<const Tensor> kept, std::vector<Value> results) {
+  auto next = std::make_move_iterator(results.begin());
+  for (const Tensor& tensor : kept) {
+    const auto end = next + static_cast<std::ptrdiff_t>(tensor.node()->types.size());
+    if constexpr (std::is_same_v<Value, Literal>)
+      tensor.node()->cell->set_values({next, end});
+    else
+      tensor.node()->cell->set_arrays({next, end});
+    next = end;
   }
-  std::vector<Literal> leaves;
-  for (const Tensor& value : values) leaves.push_back(*known_value(value));
-  return executable.run(leaves);
+  return {next, std::make_move_iterator(results.end())};
+}
+
+/// Computes tensors that are not known yet. Returns the values of those that keep none, in order.
+std::vector<Literal> compute(std::span<const Tensor> tensors) {
+  const LazyGraph graph(tensors);
+  const Executable executable = executable_of(graph);
+  if (const pjrt::Device& device = executable.device()) {
+    const auto arguments = arrays_on(device, graph.program.values);
+    std::vector<Literal> literals;
+    for (const pjrt::DeviceArray& result : keep(graph.kept, executable.run_on_device(arguments)))
+      literals.push_back(result.to_literal());
+    return literals;
+  }
+  std::vector<Literal> arguments;
+  for (const Tensor& value : graph.program.values) arguments.push_back(*known_value(value));
+  return keep(graph.kept, executable.run(arguments));
 }
 
 [[noreturn]] void refuse_parameter(const Node* parameter, const std::string& user,
@@ -202,25 +222,23 @@ std::vector<Literal> run_on(const Executable& executable, std::span<const Tensor
 
 }  // namespace
 
-std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at,
-                              const std::string& user) {
+namespace {
+
+std::vector<Literal> compute_unknown(std::span<const Tensor> tensors, SourceLocation at,
+                                     const std::string& user) {
   for (const Tensor& tensor : tensors) {
     if (checked(tensor, "eval", at).node()->traced)
       refuse_parameter(parameter_behind(tensor.node()), user, at);
   }
-  std::vector<Literal> computed;  // of what keeps no value, in order
-  if (!std::all_of(tensors.begin(), tensors.end(), is_known)) {
-    const LazyGraph graph(tensors);
-    const Executable executable = executable_of(graph);
-    std::vector<Literal> results = run_on(executable, graph.program.values);
-    auto next = std::make_move_iterator(results.begin());
-    for (const Tensor& tensor : graph.kept) {
-      const auto end = next + static_cast<std::ptrdiff_t>(tensor.node()->types.size());
-      tensor.node()->cell->set_values({next, end});
-      next = end;
-    }
-    computed.assign(next, std::make_move_iterator(results.end()));
-  }
+  if (std::all_of(tensors.begin(), tensors.end(), is_known)) return {};
+  return compute(tensors);
+}
+
+}  // namespace
+
+std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at,
+                              const std::string& user) {
+  std::vector<Literal> computed = compute_unknown(tensors, at, user);
   std::vector<Literal> values;
   auto next = computed.begin();
   for (const Tensor& tensor : tensors) {
@@ -230,9 +248,13 @@ std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at
   return values;
 }
 
+void keep_values(std::span<const Tensor> tensors, SourceLocation at, const std::string& user) {
+  compute_unknown(tensors, at, user);
+}
+
 void evaluate_eagerly(const Node* node) {
   const Tensor root = Tensor::of(node);
-  evaluate({&root, 1}, node->location());
+  keep_values({&root, 1}, node->location(), "eval");
 }
 
 }  // namespace rondo::ir

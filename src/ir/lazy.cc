@@ -23,9 +23,13 @@ const OpDef LazyCell::kOp{.name = "lazy", .arity = 0, .kind = OpKind::kLazy};
 
 LazyCell::LazyCell(Tensor definition)
     : op_(*definition.node()->op), definition_(std::move(definition)) {}
-LazyCell::LazyCell(pjrt::DeviceArray array) : op_(kOp), array_(std::move(array)) {}
+LazyCell::LazyCell(pjrt::DeviceArray array)
+    : op_(kOp), arrays_(new std::vector<pjrt::DeviceArray>{std::move(array)}) {}
 LazyCell::LazyCell(pjrt::ShardedArray parts) : op_(kOp), parts_(std::move(parts)) {}
-LazyCell::~LazyCell() { delete values_.load(std::memory_order_acquire); }
+LazyCell::~LazyCell() {
+  delete values_.load(std::memory_order_acquire);
+  delete arrays_.load(std::memory_order_acquire);
+}
 
 Tensor LazyCell::definition() const {
   std::lock_guard lock(mutex_);
@@ -33,7 +37,13 @@ Tensor LazyCell::definition() const {
 }
 
 const std::vector<Literal>* LazyCell::fetched() const {
-  set_values({array_ ? array_.to_literal() : parts_.to_literal()});
+  std::vector<Literal> values;
+  if (const auto* arrays = arrays_.load(std::memory_order_acquire)) {
+    for (const pjrt::DeviceArray& array : *arrays) values.push_back(array.to_literal());
+  } else {
+    values.push_back(parts_.to_literal());
+  }
+  set_values(std::move(values));
   return values_.load(std::memory_order_acquire);
 }
 
@@ -46,6 +56,15 @@ void LazyCell::set_values(std::vector<Literal> values) const {
   std::swap(dropped, definition_);
 }
 
+void LazyCell::set_arrays(std::vector<pjrt::DeviceArray> arrays) const {
+  auto owned = std::make_unique<const std::vector<pjrt::DeviceArray>>(std::move(arrays));
+  Tensor dropped;
+  std::lock_guard lock(mutex_);
+  if (evaluated()) return;
+  arrays_.store(owned.release(), std::memory_order_release);
+  std::swap(dropped, definition_);
+}
+
 Tensor make_device_value(pjrt::DeviceArray array, SourceLocation at) {
   ResultTypes types{array.type()};
   return Tensor::adopt(new Node(LazyCell::kOp, {}, {}, std::move(types), {}, at,
@@ -54,7 +73,7 @@ Tensor make_device_value(pjrt::DeviceArray array, SourceLocation at) {
 
 const pjrt::DeviceArray* device_value(const Tensor& tensor) noexcept {
   const Node* node = tensor.node();
-  return node && node->cell && node->cell->array() ? &node->cell->array() : nullptr;
+  return node && node->cell ? node->cell->array(tensor.result()) : nullptr;
 }
 
 Tensor make_mesh_value(pjrt::ShardedArray array, SourceLocation at) {

@@ -35,32 +35,39 @@ class LazyCell {
   const OpDef& op() const noexcept { return op_; }
   /// Whether it has its values, on the host or on a device.
   bool evaluated() const noexcept {
-    return array_ || parts_ || values_.load(std::memory_order_acquire) != nullptr;
+    return parts_ || arrays_.load(std::memory_order_acquire) != nullptr ||
+           values_.load(std::memory_order_acquire) != nullptr;
   }
   /// One for each result of the definition; null before evaluation. They stay as long as the cell.
   /// Brings a value that is on a device to the host; throws ExecutionError where the program that
   /// computes it there has failed.
   const std::vector<Literal>* values() const {
     const auto* values = values_.load(std::memory_order_acquire);
-    return values || !(array_ || parts_) ? values : fetched();
+    return values || !evaluated() ? values : fetched();
   }
-  /// Where the value is on a device; else an array that holds nothing.
-  const pjrt::DeviceArray& array() const noexcept { return array_; }
-  /// The same for a mesh.
+  /// A result of the definition, where the values are on a device; else null. Stays as long as the
+  /// cell.
+  const pjrt::DeviceArray* array(std::size_t result) const noexcept {
+    const auto* arrays = arrays_.load(std::memory_order_acquire);
+    return arrays ? &(*arrays)[result] : nullptr;
+  }
+  /// A value in parts on a mesh; else an array that holds nothing.
   const pjrt::ShardedArray& parts() const noexcept { return parts_; }
   /// The node that computes the values; empty once they are there.
   Tensor definition() const;
   /// Lets go of the definition. Does nothing if another thread was faster.
   void set_values(std::vector<Literal> values) const;
+  /// The same of values that were computed on a device and stay there.
+  void set_arrays(std::vector<pjrt::DeviceArray> arrays) const;
 
  private:
   const std::vector<Literal>* fetched() const;
 
   const OpDef& op_;
-  const pjrt::DeviceArray array_;
   const pjrt::ShardedArray parts_;
   mutable std::mutex mutex_;
   mutable Tensor definition_;
+  mutable std::atomic<const std::vector<pjrt::DeviceArray>*> arrays_{nullptr};
   mutable std::atomic<const std::vector<Literal>*> values_{nullptr};
 };
 
@@ -100,6 +107,9 @@ std::shared_ptr<std::atomic<int>> eager_scopes();
 
 /// Computes a lazy tensor and keeps its value. Does nothing for what depends on a parameter.
 void evaluate_eagerly(const Node* node);
+/// Computes lazy tensors together and keeps their values, on the device of the DeviceScope that is
+/// in force. Throws as evaluate().
+void keep_values(std::span<const Tensor> tensors, SourceLocation at, const std::string& user);
 
 /// The values of lazy tensors, computed together. Throws TraceError where one depends on a
 /// parameter, naming `user`, who asks.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "fmt/format.h"
@@ -57,6 +58,27 @@ const void* host_pointer(const ArrayState& array, const char* what) {
   return reinterpret_cast<const void*>(pointer.pointer);
 }
 
+/// Arrays of so many bytes and more are not copied: the plugin reads the literal's memory, which is
+/// there until it says that it is done with it. A literal that is written to meanwhile takes other
+/// memory.
+constexpr std::int64_t kLentBytes = 1 << 16;
+struct Lent {
+  const Literal literal;
+  const PluginState* plugin;
+  api::Event* done = nullptr;
+
+  static void returned(api::Error* error, void* argument) {
+    const std::unique_ptr<const Lent> lent(static_cast<const Lent*>(argument));
+    if (error) lent->plugin->destroy(error);
+    lent->release();
+  }
+  void release() const {
+    api::EventDestroy destroy;
+    destroy.event = done;
+    plugin->release(destroy);
+  }
+};
+
 Literal value_of(const Tensor& tensor) {
   if (const Literal* known = ir::known_value(tensor)) return *known;
   return ir::evaluate({&tensor, 1}, {}, "pjrt::DeviceArray").front();
@@ -107,17 +129,38 @@ DeviceArray upload(const Literal& literal, const std::shared_ptr<const ClientSta
     throw ExecutionError(
         "pjrt::DeviceArray: the literal was moved from\n  Copy the literal, or make it again.");
   }
+  std::unique_ptr<Lent> lent;
+  if (literal.type().bytes() >= kLentBytes && client->plugin->has<api::EventOnReady>())
+    lent.reset(new Lent{literal, client->plugin});
+  const std::byte* elements = lent ? lent->literal.bytes() : literal.bytes();
   static constexpr std::byte kNoElements{};  // plugins do not survive a null pointer
   api::BufferFromHostBuffer args;
   args.client = client->client;
-  args.data = literal.bytes() ? static_cast<const void*>(literal.bytes()) : &kNoElements;
+  args.data = elements ? elements : &kNoElements;
+  if (lent) args.semantics = api::HostBufferSemantics::kZeroCopy;
   args.type = element_type(literal.dtype());
   args.dimensions = literal.shape().begin();
   args.rank = literal.shape().size();
   args.device = client->devices[device].device;
   client->plugin->call(args, what);
   DeviceArray array = own(client, device, literal.type(), args.buffer, what);
-  await_event(*client, args.done_with_host_buffer, what);
+  if (!lent) {
+    await_event(*client, args.done_with_host_buffer, what);
+    return array;
+  }
+  if (!args.done_with_host_buffer) return array;  // it has a copy
+  lent->done = args.done_with_host_buffer;
+  api::EventOnReady on_ready;
+  on_ready.event = lent->done;
+  on_ready.callback = Lent::returned;
+  on_ready.argument = lent.get();
+  try {
+    client->plugin->call(on_ready, what);
+  } catch (...) {
+    lent->release();
+    throw;
+  }
+  lent.release();  // to the callback
   return array;
 }
 
@@ -131,6 +174,8 @@ DeviceArray::DeviceArray(const Literal& literal, const Device& device) {
 }
 
 DeviceArray::DeviceArray(const Tensor& tensor, const Device& device) {
+  if (DeviceScope::current() && !tensor.empty() && !tensor.node()->traced)
+    ir::keep_values({&tensor, 1}, {}, "pjrt::DeviceArray");
   if (const DeviceArray* array = ir::device_value(tensor))
     *this = array->copy_to(device);
   else

@@ -34,6 +34,7 @@ struct PluginState {
   }
   /// Throws what an error of the plugin says, and releases it.
   [[noreturn]] void fail(api::Error* error, std::string_view what) const;
+  void destroy(api::Error* error) const;
 
  private:
   using Called = absl::FunctionRef<api::Error*()>;
@@ -44,7 +45,6 @@ struct PluginState {
   }
   void invoke(int index, Called called, std::string_view what) const;
   void ignore_failure(Called called) const noexcept;
-  void destroy(api::Error* error) const;
 };
 
 }  // namespace rondo::pjrt

@@ -74,6 +74,11 @@ std::vector<Tensor> evaluated(std::span<const Tensor> arguments, SourceLocation 
     places.push_back(i);
   }
   if (missing.empty()) return tensors;
+  if (pjrt::DeviceScope::current()) {
+    ir::keep_values(missing, at, "jit");
+    const auto stays = [](const Tensor& tensor) { return ir::is_elsewhere(tensor); };
+    if (std::all_of(missing.begin(), missing.end(), stays)) return tensors;
+  }
   std::vector<Literal> values = ir::evaluate(missing, at, "jit");
   for (std::size_t i = 0; i < values.size(); i++)
     tensors[places[i]] = ir::make_constant(std::move(values[i]));

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "pjrt/api.h"
+#include "pjrt/array.h"
 #include "pjrt/fake.h"
 #include "pjrt/real_plugin.h"
 #include "support/expect.h"
@@ -53,6 +54,83 @@ TEST_F(Values, AThousandExecutablesAreReleased) {
   executables.clear();
   EXPECT_EQ(state.loaded, 0);
   EXPECT_EQ(state.executables, 0);
+}
+
+TEST_F(Values, LazyTensorsStayOnTheDeviceOfTheirScope) {
+  const pjrt::Device device = client().devices()[0];
+  const pjrt::DeviceScope scope(device);
+  // The fake plugin's programs give their arguments.
+  Tensor x = sin(Tensor(Literal::from<float>({1, 2}, {2})));
+  pjrt::DeviceArray(x, device).await();
+  // Neither copies to a device nor from it from here on.
+  state.failing = pjrt::api::BufferFromHostBuffer::kIndex;
+  for (int i = 0; i < 5; i++) {
+    x = sin(x);
+    pjrt::DeviceArray(x, device).await();
+  }
+  state.failing = pjrt::api::BufferUnsafePointer::kIndex;
+  const auto jitted = jit([](Tensor y) { return y; }, {.device = device});
+  {
+    const EagerScope eager;
+    for (int i = 0; i < 5; i++) x = cos(x);
+    for (int i = 0; i < 5; i++) x = jitted(x);
+  }
+  const Tensor last = jitted(sin(x));
+  EXPECT_LE(state.buffers, 3);  // x, what it is computed from, and last
+  state.failing = -1;
+  expect_values<float>(last, {2}, {1, 2});
+  expect_values<float>(x, {2}, {1, 2});
+  clear_executable_cache();  // which has the programs of lazy tensors
+}
+
+TEST_F(Values, LargeArraysAreLentToThePlugin) {
+  const pjrt::Device device = client().devices()[0];
+  Literal literal = Literal::from(std::vector<float>(1 << 15, 2.0f));
+  {
+    const pjrt::DeviceArray array(literal, device);
+    EXPECT_EQ(state.lent, 1);
+    literal.mutable_data<float>()[0] = 5;
+    EXPECT_EQ(array.to_literal().data<float>()[0], 2);
+  }
+  EXPECT_EQ(state.lent, 0);
+  // Who has asked for the elements before may write to them still.
+  const std::span<float> elements = literal.mutable_data<float>();
+  {
+    const pjrt::DeviceArray array(literal, device);
+    elements[1] = 7;
+    EXPECT_EQ(array.to_literal().data<float>()[1], 2);
+  }
+  // A literal may go before the array, and the array before the literal.
+  {
+    const pjrt::DeviceArray array(Literal::from(std::vector<float>(1 << 15, 3.0f)), device);
+    EXPECT_EQ(array.to_literal().data<float>()[9], 3);
+  }
+  EXPECT_EQ(state.changed, 0);
+  for (const int function :
+       {pjrt::api::BufferFromHostBuffer::kIndex, pjrt::api::EventOnReady::kIndex}) {
+    state.failing = function;
+    expect_error<pjrt::PluginError>([&] { pjrt::DeviceArray(literal, device); }, {"told to fail"});
+    EXPECT_EQ(state.lent, 0);
+    EXPECT_EQ(state.buffers, 0);
+    state.passes = 0;
+  }
+  state.failing = -1;
+}
+
+TEST_F(RealValues, LargeArraysAreReadWhereTheyAreAndDonationLeavesThem) {
+  const Literal literal = Literal::from(std::vector<float>(1 << 16, 2.0f));
+  const pjrt::DeviceArray x(literal, device());
+  pjrt::api::BufferUnsafePointer place;
+  place.buffer = pjrt::ArrayAccess::state(x)->buffer;
+  pjrt::ArrayAccess::state(x)->client->plugin->call(place, "test");
+  EXPECT_EQ(place.pointer, reinterpret_cast<std::uintptr_t>(literal.bytes()));
+  const Executable executable =
+      compile(trace([](Tensor x, Tensor y) { return x + y; }, literal.type(), literal.type()),
+              {.device = device(), .donate = {0}});
+  const pjrt::DeviceArray y(literal, device());
+  const pjrt::DeviceArray sum = executable.run_on_device(std::vector{x, y}).at(0);
+  EXPECT_TRUE(sum.to_literal().identical(Literal::from(std::vector<float>(1 << 16, 4.0f))));
+  EXPECT_TRUE(literal.identical(Literal::from(std::vector<float>(1 << 16, 2.0f))));
 }
 
 TEST_F(RealValues, WhatIsNotFiniteIsFoundByTheReference) {

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,8 +23,19 @@ struct FakeError {
   int code;
   std::string message;
 };
+/// What waits for an event that has not come yet.
+struct Waiting {
+  void (*callback)(api::Error*, void*) = nullptr;
+  void* argument = nullptr;
+};
 struct FakeEvent {
   bool fails;
+  std::shared_ptr<Waiting> waiting;  // null: it has come
+};
+/// Memory of the host that a buffer reads, until it is destroyed.
+struct Borrowed {
+  const void* data;
+  std::shared_ptr<Waiting> waiting;
 };
 struct FakeDevice {
   int id;
@@ -33,6 +46,7 @@ struct FakeBuffer {
   std::vector<std::int64_t> dimensions;
   FakeDevice* device;
   bool late;
+  std::optional<Borrowed> borrowed;
 };
 /// A program's text says what it gives: its arguments.
 struct FakeProgram {
@@ -58,7 +72,7 @@ api::Error* error(int code, const std::string& message) {
 
 api::Event* event(bool fails = false) {
   counted(state.events, 1);
-  return reinterpret_cast<api::Event*>(new FakeEvent{fails});
+  return reinterpret_cast<api::Event*>(new FakeEvent{fails, nullptr});
 }
 
 /// Fails where the tests want it.
@@ -138,6 +152,15 @@ api::Error* event_await(api::EventAwait* args) {
   if (reinterpret_cast<FakeEvent*>(args->event)->fails) return error(8, "late: out of memory");
   return guarded(args, [] {});
 }
+api::Error* event_on_ready(api::EventOnReady* args) {
+  return guarded(args, [&] {
+    const auto& waiting = reinterpret_cast<FakeEvent*>(args->event)->waiting;
+    if (waiting)
+      *waiting = {args->callback, args->argument};
+    else
+      args->callback(nullptr, args->argument);
+  });
+}
 api::Error* event_error(api::EventError*) { return nullptr; }
 api::Error* client_create(api::ClientCreate* args) {
   return guarded(args, [&] {
@@ -196,13 +219,18 @@ api::Error* from_host(api::BufferFromHostBuffer* args) {
                                   args->type,
                                   {args->dimensions, args->dimensions + args->rank},
                                   reinterpret_cast<FakeDevice*>(args->device),
-                                  false};
+                                  false,
+                                  std::nullopt};
     const std::int64_t width = args->type == 12 ? 8 : 4;
     buffer->bytes.resize(static_cast<std::size_t>(elements(buffer->dimensions) * width));
     std::memcpy(buffer->bytes.data(), args->data, buffer->bytes.size());
     counted(state.buffers, 1);
     args->buffer = reinterpret_cast<api::Buffer*>(buffer);
     args->done_with_host_buffer = event();
+    if (args->semantics != api::HostBufferSemantics::kZeroCopy) return;
+    counted(state.lent, 1);
+    buffer->borrowed = Borrowed{args->data, std::make_shared<Waiting>()};
+    reinterpret_cast<FakeEvent*>(args->done_with_host_buffer)->waiting = buffer->borrowed->waiting;
   });
 }
 api::Error* get_executable(api::LoadedExecutableGetExecutable* args) {
@@ -252,6 +280,7 @@ api::Error* execute(api::LoadedExecutableExecute* args) {
     for (std::size_t d = 0; d < args->device_count; d++) {
       for (std::size_t i = 0; i < args->argument_count; i++) {
         auto* copy = new FakeBuffer(*reinterpret_cast<FakeBuffer*>(args->arguments[d][i]));
+        copy->borrowed.reset();
         copy->late = state.late;
         counted(state.buffers, 1);
         args->results[d][i] = reinterpret_cast<api::Buffer*>(copy);
@@ -260,11 +289,22 @@ api::Error* execute(api::LoadedExecutableExecute* args) {
   });
 }
 api::Error* buffer_destroy(api::BufferDestroy* args) {
-  return after(args, [&] { destroy<FakeBuffer>(args->buffer, state.buffers); });
+  return after(args, [&] {
+    const auto* buffer = reinterpret_cast<FakeBuffer*>(args->buffer);
+    if (const auto borrowed = buffer->borrowed) {
+      counted(state.lent, -1);
+      if (std::memcmp(borrowed->data, buffer->bytes.data(), buffer->bytes.size()) != 0)
+        counted(state.changed, 1);
+      if (borrowed->waiting->callback)
+        borrowed->waiting->callback(nullptr, borrowed->waiting->argument);
+    }
+    destroy<FakeBuffer>(args->buffer, state.buffers);
+  });
 }
 api::Error* buffer_copy(api::BufferCopyToDevice* args) {
   return guarded(args, [&] {
     auto* copy = new FakeBuffer(*reinterpret_cast<FakeBuffer*>(args->buffer));
+    copy->borrowed.reset();
     copy->device = reinterpret_cast<FakeDevice*>(args->device);
     counted(state.buffers, 1);
     args->copy = reinterpret_cast<api::Buffer*>(copy);
@@ -352,6 +392,7 @@ extern "C" __attribute__((visibility("default"))) const api::Api* GetPjrtApi() {
   put(table, event_is_ready);
   put(table, event_await);
   put(table, event_error);
+  put(table, event_on_ready);
   put(table, client_create);
   put(table, client_destroy);
   put(table, client_text<api::ClientPlatformName>);

@@ -32,6 +32,8 @@ struct FakePlugin {
   // Objects that were made and not yet released.
   std::int64_t errors = 0, events = 0, clients = 0, executables = 0, loaded = 0, buffers = 0,
                serialized = 0;
+  std::int64_t lent = 0;          // arrays of the host that are read where they are
+  std::int64_t changed = 0;       // those that were another array when they were given back
   std::int64_t compiled = 0;      // calls of Client_Compile
   std::int64_t deserialized = 0;  // programs that were loaded from bytes
 };
