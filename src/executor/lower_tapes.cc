@@ -67,7 +67,11 @@ void Lowerer::tape_read(Scope& scope, const Step& step) {
   } else if (made.empty() && !is_wanted_elsewhere &&
              scope.plan->is_only_read(scope.plan->value(tape))) {
     // The row where it stands: nothing writes the tape while the region runs.
-    result = {Place::Kind::kArray, false, from.storage, row, {}};
+    result.kind = Place::Kind::kArray;
+    result.writable = false;
+    result.storage = from.storage;
+    result.pointer = row;
+    result.element.clear();
     hold(result);
   } else {
     const Place to = destination(scope, node, 0);
