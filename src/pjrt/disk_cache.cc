@@ -18,6 +18,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "fmt/format.h"
@@ -71,9 +72,12 @@ std::optional<std::string_view> take_part(std::string_view& in) {
   return part;
 }
 
+/// Empty where it cannot be read to its end.
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream out;
+  out << in.rdbuf();  // fails by its state, where an iterator of the buffer throws
+  return out ? out.str() : std::string();
 }
 
 /// What code is compiled for on this machine.
@@ -169,7 +173,10 @@ class Folder {
       return false;
     }
     fs::rename(unfinished, file_, error);
-    if (error) return false;
+    if (error) {
+      fs::remove(unfinished, error);
+      return false;
+    }
     shrink(most);
     return true;
   }

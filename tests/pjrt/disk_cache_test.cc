@@ -1,8 +1,10 @@
 // Compiled programs on disk, on the fake plugin (counted) and on a real one.
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <fstream>
 
 #include "pjrt/api.h"
@@ -101,6 +103,34 @@ TEST_F(DiskCache, AFolderThatCannotBeWrittenIsNoError) {
   compiled(client().devices()[0]);
   EXPECT_EQ(state.compiled, 1);
   EXPECT_EQ(pjrt::disk_cache().failures, before + 1);
+}
+
+TEST_F(DiskCache, AFileThatCannotBeFinishedLeavesNothingBehind) {
+  const pjrt::Client one = client();
+  const auto before = pjrt::disk_cache().failures;
+  {
+    // As where no space is left: files may have no more bytes than these.
+    rlimit usual{};
+    getrlimit(RLIMIT_FSIZE, &usual);
+    const rlimit few{16, usual.rlim_max};
+    const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &few);
+    const Executable executable = compiled(one.devices()[0]);
+    setrlimit(RLIMIT_FSIZE, &usual);
+    std::signal(SIGXFSZ, old_handler);
+    expect_values<float>(executable.run({Literal::from<float>({1, 2}, {2})})[0], {2}, {1, 2});
+  }
+  EXPECT_EQ(pjrt::disk_cache().failures, before + 1);
+  EXPECT_TRUE(folder.files().empty());
+  // Something else stands where the file would.
+  compiled(one.devices()[0]);
+  const fs::path file = folder.files().at(0);
+  fs::remove(file);
+  fs::create_directories(file / "inside");
+  compiled(one.devices()[0]);
+  EXPECT_EQ(pjrt::disk_cache().failures, before + 2);
+  EXPECT_EQ(folder.files(), std::vector<fs::path>{file});
+  EXPECT_EQ(state.compiled, 3);
 }
 
 TEST_F(DiskCache, WhatWasNotUsedForTheLongestTimeGoes) {
