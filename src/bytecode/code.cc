@@ -331,8 +331,10 @@ class Decoder {
     for (std::uint32_t i = 0; i < reductions; i++)
       code_.reductions_[first + i].value = block(lanes.reductions[i].value);
     if (reductions) emit({Control::reduce, 0, reductions, 0, 0, first});
+    for (const std::uint32_t loop : lanes.loops) emit({Control::block_trips, 0, 0, 0, loop, 0});
     emit({Control::next_block, 0, place(lanes.count), index, lanes.polls, entry + 1});
     code_.code_[entry].bits = here();
+    for (const std::uint32_t loop : lanes.loops) emit({Control::lane_trips, 0, 0, 0, loop, 0});
     if (reductions) emit({Control::end_reductions, 0, reductions, 0, 0, first});
     index_ = nullptr;
     return end;

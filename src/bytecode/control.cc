@@ -202,8 +202,10 @@ const Instruction* Control::count_trip(const Instruction* at, State& state) {
       store_state(state, at->c);
       return nullptr;
     }
-    std::int64_t& total = frame.total_trips[at->c];
-    total = loop.in_lanes ? std::max(total, trip) : total + 1;
+    if (!loop.in_lanes)
+      frame.total_trips[at->c]++;
+    else if (frame.lane_trips)
+      frame.lane_trips[2 * at->c]++;
   }
   return poll(state, at->c) ? at + 1 : nullptr;
 }
@@ -247,6 +249,19 @@ const Instruction* Control::next_block(const Instruction* at, State& state) {
     return state.code + at->bits;
   }
   state.lane = 0;
+  return at + 1;
+}
+
+const Instruction* Control::block_trips(const Instruction* at, State& state) {
+  if (!state.frame->lane_trips) return at + 1;
+  std::int64_t* trips = state.frame->lane_trips + 2 * at->c;
+  trips[1] = std::max(trips[1], std::exchange(trips[0], 0));
+  return at + 1;
+}
+
+const Instruction* Control::lane_trips(const Instruction* at, State& state) {
+  if (!state.frame->lane_trips) return at + 1;
+  state.frame->total_trips[at->c] += std::exchange(state.frame->lane_trips[2 * at->c + 1], 0);
   return at + 1;
 }
 

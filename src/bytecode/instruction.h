@@ -120,6 +120,8 @@ struct Control {
   static const Instruction* for_next(const Instruction*, State&);          // a += bits
   static const Instruction* begin_lanes(const Instruction*, State&);       // a: their number
   static const Instruction* next_block(const Instruction*, State&);        // a; back to bits
+  static const Instruction* block_trips(const Instruction*, State&);       // c: a loop in the lanes
+  static const Instruction* lane_trips(const Instruction*, State&);        // c, after the lanes
   static const Instruction* begin_active(const Instruction*, State&);      // result, from a
   static const Instruction* test_active(const Instruction*, State&);       // result &= a
   static const Instruction* begin_reductions(const Instruction*, State&);  // bits … a of them

@@ -10,12 +10,15 @@
 #include "executor/backend.h"
 #include "executor/guarded_run.h"
 #include "executor/kernels.h"
+#include "executor/lane_form.h"
 #include "executor/lowering.h"
+#include "executor/pieces.h"
 #include "executor/watch.h"
 #include "ir/function_data.h"
 #include "lower/contract.h"
 #include "lower/print.h"
 #include "lower/run_tapes.h"
+#include "passes/expand.h"
 
 namespace rondo::executor {
 
@@ -93,8 +96,28 @@ lower::Status Unit::run_in_place(lower::RunFrame& frame, Stopped stopped) const 
   return status;
 }
 
-Compiled::Compiled(const Function& function, const CompileOptions& options, bool wants_native)
-    : result_types_(function.results()) {
+void Unit::prepare(lower::Program lowered, bool wants_native) {
+  program = std::make_shared<const lower::Program>(std::move(lowered));
+  if (wants_native) native = native_code::compile(*program);
+  if (!native) code = std::make_unique<bytecode::Code>(program);
+  constants.clear();
+  for (const Literal& constant : program->constants) constants.push_back(constant.bytes());
+  workspace_bytes = static_cast<std::size_t>(rounded_to_lines(program->arena_bytes) +
+                                             (code ? code->workspace_bytes() : 0));
+}
+
+std::int64_t Unit::bytes() const {
+  const std::size_t of_code =
+      native ? native->size() : code->instructions() * sizeof(bytecode::Instruction);
+  return static_cast<std::int64_t>(program->code.size() * sizeof(lower::Op) +
+                                   program->addresses.size() * sizeof(lower::Address) + of_code);
+}
+
+Compiled::~Compiled() = default;
+
+Compiled::Compiled(const Function& function, const CompileOptions& options, bool wants_native,
+                   bool wants_lanes)
+    : result_types_(function.results()), options_(options), wants_native_(wants_native) {
   std::vector<Function> pending{function};
   regions_.emplace(function.identity(), 0);
   while (units_.size() < pending.size()) {
@@ -106,16 +129,12 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
       }
       return node_kernel(node, loop);
     };
-    lower::Program program = lower_function(unit->function, make, units_.empty());
+    const LaneForms lanes = wants_lanes ? LaneForms(unit->function) : LaneForms();
+    in_lanes_ = in_lanes_ || !lanes.empty();
+    const bool keeps_states = units_.empty() && lanes.empty();
+    lower::Program program = lower_function(unit->function, make, keeps_states, lanes);
     if (options.contract) lower::contract(program);
-    unit->program = std::make_shared<const lower::Program>(std::move(program));
-    if (wants_native) unit->native = native_code::compile(*unit->program);
-    if (!unit->native) unit->code = std::make_unique<bytecode::Code>(unit->program);
-    for (const Literal& constant : unit->program->constants)
-      unit->constants.push_back(constant.bytes());
-    unit->workspace_bytes =
-        static_cast<std::size_t>(rounded_to_lines(unit->program->arena_bytes) +
-                                 (unit->code ? unit->code->workspace_bytes() : 0));
+    unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));
   }
   // A program that takes more than the limit without its tapes is refused before it runs.
@@ -139,6 +158,10 @@ class Run final : public RunHost {
   /// null. Throws what ends the run.
   void run_entry(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
                  std::int64_t* total_trips) {
+    if (threads() > 1 && !watch_.active()) {
+      const Pieces* pieces = compiled_.pieces();
+      if (pieces && pieces->run(threads(), arguments, results, total_trips)) return;
+    }
     try {
       run_unit(unit, arguments, results, total_trips, true);
     } catch (ir::Interrupt& interrupt) {
@@ -173,12 +196,14 @@ class Run final : public RunHost {
   void run_unit(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
                 std::int64_t* total_trips, bool is_entry) {
     const std::size_t loops = unit.program->loops.size();
-    absl::InlinedVector<std::int64_t, 8> trips(loops, 0), totals(total_trips ? 0 : loops, 0);
+    absl::InlinedVector<std::int64_t, 8> trips(loops, 0), totals(total_trips ? 0 : loops, 0),
+        lane_trips(2 * loops, 0);
     lower::RunFrame frame;
     frame.arguments = arguments;
     frame.results = results;
     frame.trips = trips.data();
     frame.total_trips = total_trips ? total_trips : totals.data();
+    frame.lane_trips = lane_trips.data();
     frame.host = static_cast<RunHost*>(this);
     frame.tape_use = &tapes_;
     if (is_entry)
@@ -260,8 +285,26 @@ class Run final : public RunHost {
 
 }  // namespace
 
+const Pieces* Compiled::pieces() const {
+  std::call_once(pieces_made_, [&] { pieces_ = Pieces::of(entry()); });
+  return pieces_.get();
+}
+
+const Compiled& Compiled::form_for(const RunOptions& options) const {
+  const bool stepwise = options.deadline || options.max_iterations || options.on_progress ||
+                        options.stop_token.stop_possible();
+  if (!in_lanes_ || !stepwise) return *this;
+  std::call_once(stepwise_made_, [&] {
+    const Function expanded = passes::expand(entry().function, passes::Target::kInterpreter);
+    stepwise_ = std::make_unique<const Compiled>(expanded, options_, wants_native_, false);
+  });
+  return *stepwise_;
+}
+
 std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const RunOptions& options,
                                    RunStats& stats) const {
+  if (const Compiled& form = form_for(options); &form != this)
+    return form.run(arguments, options, stats);
   const Unit& unit = entry();
   const auto& loops = unit.program->loops;
   absl::InlinedVector<std::int64_t, 8> total_trips(loops.size(), 0);
@@ -295,6 +338,8 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
 
 void Compiled::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                              const RunOptions& options) const {
+  if (const Compiled& form = form_for(options); &form != this)
+    return form.run_on_memory(arguments, results, options);
   Run(*this, options).run_entry(entry(), only_read(arguments), results, nullptr);
 }
 
@@ -329,13 +374,8 @@ std::string Compiled::disassembly(std::string_view loop) const {
 std::int64_t Compiled::bytes() const {
   std::int64_t bytes = 0;
   for (const auto& unit : units_) {
-    const lower::Program& program = *unit->program;
     if (unit != units_.front()) bytes += ir::footprint(unit->function);
-    bytes += static_cast<std::int64_t>(program.code.size() * sizeof(lower::Op) +
-                                       program.addresses.size() * sizeof(lower::Address));
-    bytes += static_cast<std::int64_t>(unit->native ? unit->native->size()
-                                                    : unit->code->instructions() *
-                                                          sizeof(bytecode::Instruction));
+    bytes += unit->bytes();
   }
   return bytes;
 }

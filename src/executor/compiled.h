@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -54,6 +55,11 @@ struct Unit {
   bool guarded = guard_pages_wanted();  // each run: executor/guarded_run.h
   std::size_t workspace_bytes = 0;      // the arena, then the registers of bytecode
 
+  /// Takes the program, as native code if that is wanted and there is any.
+  void prepare(lower::Program lowered, bool wants_native);
+  /// Of the program and its code.
+  std::int64_t bytes() const;
+
   /// Called where a run ends before its end, while its memory stands.
   using Stopped = absl::FunctionRef<void(lower::Status)>;
   /// Runs it; `frame` has the arguments, results and limits.
@@ -64,10 +70,15 @@ struct Unit {
   lower::Status run_in(std::byte* workspace, lower::RunFrame& frame, Stopped stopped) const;
 };
 
+class Pieces;
+
 class Compiled final : public ir::Prepared {
  public:
   /// `wants_native`: where this machine has native code for a unit, that; else bytecode.
-  Compiled(const Function& function, const CompileOptions& options, bool wants_native);
+  /// `wants_lanes`: loops run lane by lane where they can (executor/lane_form.h).
+  Compiled(const Function& function, const CompileOptions& options, bool wants_native,
+           bool wants_lanes = true);
+  ~Compiled() override;
 
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                            RunStats& stats) const override;
@@ -82,13 +93,26 @@ class Compiled final : public ir::Prepared {
   std::int64_t tape_limit() const { return tape_limit_; }
 
   const Unit& entry() const { return *units_.front(); }
+  /// The entry for several threads; null where it runs on one.
+  const Pieces* pieces() const;
   const Unit& unit(const Function& region) const { return *units_[regions_.at(region.identity())]; }
 
  private:
+  /// What runs with these options. A run that may end or report between two trips of all lanes
+  /// needs the state that there is then.
+  const Compiled& form_for(const RunOptions& options) const;
+
   std::vector<std::unique_ptr<Unit>> units_;
   absl::flat_hash_map<const void*, std::size_t> regions_;
   std::vector<TensorType> result_types_;
   std::int64_t tape_limit_ = INT64_MAX;
+  CompileOptions options_;
+  bool wants_native_;
+  bool in_lanes_ = false;  // some loop runs lane by lane
+  mutable std::once_flag stepwise_made_;
+  mutable std::unique_ptr<const Compiled> stepwise_;  // where none does
+  mutable std::once_flag pieces_made_;
+  mutable std::unique_ptr<const Pieces> pieces_;
 };
 
 }  // namespace rondo::executor

@@ -1,12 +1,9 @@
 #include "executor/lane_loop.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "executor/lowerer.h"
 #include "executor/region_plan.h"
 #include "ir/element.h"
@@ -17,209 +14,263 @@
 
 namespace rondo::executor {
 
+std::optional<Function> with_lane_loops(const Function& function) {
+  const auto has_one = [](const Function& region) {
+    return std::any_of(region.body().begin(), region.body().end(),
+                       [](const Node* node) { return node->op->lane_loop != nullptr; });
+  };
+  const std::vector<Function> regions = ir::regions_inside_out(function);
+  if (std::none_of(regions.begin(), regions.end(), has_one)) return std::nullopt;
+  return passes::expand(function,
+                        [](const Node& node) { return node.op->lane_loop && lane_form(node); });
+}
+
 namespace {
 
-bool has_lanes(const TensorType& type, std::int64_t lanes) {
-  return type.rank() > 0 && type.shape[0] == lanes && type.elements() == lanes;
-}
-
-/// Whether element i of the result is made of element i of each operand, or of single ones.
-bool is_by_lane(const Node& node, std::int64_t lanes) {
-  const auto fits = [&](const TensorType& type) {
-    return is_single(type) || has_lanes(type, lanes);
-  };
-  if (!std::all_of(node.types.begin(), node.types.end(), fits)) return false;
-  for (std::size_t i = 0; i < node.operands.size(); i++) {
-    if (!fits(node.operand_type(i))) return false;
-  }
-  const auto same_elements = [&](std::size_t operand) {
-    return node.operand_type(operand).elements() == node.type().elements();
-  };
-  switch (form_of(node)) {
-    case Form::kConstant:
-    case Form::kForward:
-      return true;
-    case Form::kElement: {
-      for (std::size_t i = 0; i < node.operands.size(); i++) {
-        if (!same_elements(i) && !is_single(node.operand_type(i))) return false;
-      }
-      return true;
-    }
-    case Form::kRead:
-      return is_single(node.operand_type(0));
-    case Form::kAlias:
-      return same_elements(0) &&
-             byte_width(node.type().dtype) == byte_width(node.operand_type(0).dtype) &&
-             is_complex(node.type().dtype) == is_complex(node.operand_type(0).dtype);
-    default:
-      return false;
-  }
-}
-
-bool runs_in_lanes(const Node& node) {
-  if (!node.op->lane_loop) return false;
-  const std::int64_t lanes = node.op->lane_loop(node).lanes;
-  if (lanes < 2) return false;
-  const auto fits = [&](const TensorType& type) {
-    return is_single(type) || has_lanes(type, lanes);
-  };
-  for (std::size_t i = 0; i < node.operands.size(); i++) {
-    if (!fits(node.operand_type(i))) return false;
-  }
-  for (const Function& region : node.regions) {
-    for (const Node* inner : region.body()) {
-      if (!is_by_lane(*inner, lanes)) return false;
-    }
-  }
-  return true;
+/// Whether a region reads elements of a parameter at other places than the lane's.
+bool is_read_elsewhere(const Function& region, const Tensor& parameter) {
+  return std::any_of(region.body().begin(), region.body().end(), [&](const Node* node) {
+    return form_of(*node) == Form::kRead && node->operands[0].same_as(parameter);
+  });
 }
 
 }  // namespace
 
-std::optional<Function> with_lane_loops(const Function& function) {
-  absl::flat_hash_set<ir::ValueKey> used;
-  const auto use = [&](const Tensor& value) {
-    if (value.node()->op->lane_loop) used.insert(value);
+Element Lowerer::load_lane(Value pointer, DType dtype) {
+  const Type part = lower::type_of(dtype);
+  const auto at = [&](std::int64_t offset) {
+    return lower::Address{pointer, offset, {{lanes_->index, byte_width(dtype)}}};
   };
-  for (const Node* node : function.body()) {
-    for (const Tensor& operand : node->operands) use(operand);
-  }
-  for (const Tensor& output : function.outputs()) use(output);
-  if (used.empty()) return std::nullopt;
-  bool found = false;
-  Function expanded = passes::expand(function, [&](const Node& node, const Node& inside) {
-    for (std::uint32_t i = 0; i < node.types.size(); i++) {
-      if (is_single(node.types[i]) && used.contains({&node, i})) return false;
-    }
-    const bool runs = runs_in_lanes(inside);
-    found = found || runs;
-    return runs;
-  });
-  if (!found) return std::nullopt;
-  return expanded;
+  Element element{builder_.load(part, at(0))};
+  if (is_complex(dtype)) element.push_back(builder_.load(part, at(lower::width(part))));
+  return element;
 }
 
-/// The elements of one lane.
-class LaneValues {
- public:
-  LaneValues(lower::Builder& builder, Value lane) : builder_(builder), lane_(lane) {}
+Element Lowerer::lane_element(Scope& scope, const Tensor& value) {
+  const Place& from = place(scope, value);
+  return from.in_registers() ? from.element : load_lane(from.pointer, value.dtype());
+}
 
-  /// An array has an element for each lane.
-  Element load(Value pointer, const TensorType& type) {
-    const Type part = lower::type_of(type.dtype);
-    Element element{builder_.load(part, at(pointer, type, 0))};
-    if (is_complex(type.dtype))
-      element.push_back(builder_.load(part, at(pointer, type, lower::width(part))));
-    return element;
-  }
-  void store(const Element& element, Value pointer, const TensorType& type) {
-    std::int64_t offset = 0;
-    for (const Value part : element) {
-      builder_.store(part, at(pointer, type, offset));
-      offset += lower::width(builder_.type(part));
-    }
-  }
-
-  /// The outputs of a region. `constant` gives the place of a constant.
-  template <class Constant>
-  std::vector<Element> run(const Function& region, const std::vector<Element>& arguments,
-                           Constant&& constant) {
-    absl::flat_hash_map<ir::ValueKey, Element> values;
-    for (std::size_t i = 0; i < arguments.size(); i++)
-      values.emplace(region.parameters()[i], arguments[i]);
-    absl::InlinedVector<Element, 3> operands;
-    for (const Node* node : region.body()) {
-      operands.clear();
-      for (const Tensor& operand : node->operands) operands.push_back(values.at(operand));
-      switch (form_of(*node)) {
-        case Form::kConstant: {
-          const Place place = constant(node);
-          values.emplace(Tensor::of(node), place.kind == Place::Kind::kSingle
-                                               ? place.element
-                                               : load(place.pointer, node->type()));
-          break;
-        }
-        case Form::kElement: {
-          const auto index = [&](std::int64_t axis) {
-            return axis == 0 && !is_single(node->type()) ? lane_ : builder_.index(0);
-          };
-          values.emplace(Tensor::of(node), node->op->element({*node, builder_, operands, index}));
-          break;
-        }
-        case Form::kAlias:
-          values.emplace(Tensor::of(node), alias(*node, operands[0]));
-          break;
-        default:  // is_by_lane leaves those whose results are their operands
-          for (std::uint32_t i = 0; i < node->types.size(); i++)
-            values.emplace(Tensor::of(node, i), operands[i]);
-      }
-    }
-    std::vector<Element> outputs;
-    for (const Tensor& output : region.outputs()) outputs.push_back(values.at(output));
-    return outputs;
-  }
-
- private:
-  lower::Address at(Value pointer, const TensorType& type, std::int64_t offset) const {
-    return {pointer, offset, {{lane_, byte_width(type.dtype)}}};
-  }
-  Element alias(const Node& node, const Element& from) {
-    if (from.size() != 1) return from;
-    return {builder_.bitcast(from[0], lower::type_of(node.type().dtype))};
-  }
-
-  lower::Builder& builder_;
-  Value lane_;
-};
-
-void Lowerer::lane_loop(Scope& scope, const Step& step) {
+void Lowerer::open_lanes(const Step& step, const LaneForm& form) {
   const Node* node = step.node;
-  const ir::LaneLoop loop = node->op->lane_loop(*node);
+  Scope& scope = scopes_.back();
   const std::size_t carries = node->types.size();
-  lower::LoopInfo info;
-  info.name = loop.name;
-  info.at = node->location();
-  info.max_trip_count = loop.max_trip_count;
-  info.promised = loop.promised;
-  info.in_lanes = true;
-  builder_.program().loops.push_back(std::move(info));
-  const auto number = static_cast<std::uint32_t>(builder_.program().loops.size() - 1);
-  std::vector<Place> results(carries);
+  const std::size_t before = node->op->lane_loop ? 1 : 0;  // the preds of the lanes that run
+  Construct construct;
+  construct.node = node;
+  construct.first_value = step.first_value;
+  construct.carried.resize(carries);
+  construct.results.resize(carries);
+  bool asks_for_singles = false;
   for (std::uint32_t i = 0; i < carries; i++) {
-    if (!is_single(node->types[i])) results[i] = destination(scope, node, i);
+    if (scope.plan->uses(step.first_value + i) == 0) continue;
+    if (is_single(node->types[i]))
+      asks_for_singles = true;
+    else
+      construct.results[i] = destination(scope, node, i);
   }
-  const Value lane =
-      builder_.program().lanes[builder_.begin_lanes(builder_.index(loop.lanes))].index;
-  LaneValues values(builder_, lane);
-  std::vector<Element> now;
-  for (const Tensor& operand : node->operands) {
-    const Place& from = place(scope, operand);
-    now.push_back(from.kind == Place::Kind::kSingle ? from.element
-                                                    : values.load(from.pointer, operand.type()));
+  const auto first_array = std::find_if(node->types.begin(), node->types.end(),
+                                        [](const TensorType& type) { return !is_single(type); });
+  const auto is_by_lane = [&](std::size_t i) {
+    return node->operand_type(i).elements() == form.lanes &&
+           (i < carries ||
+            (!is_read_elsewhere(node->regions[0], node->regions[0].parameters()[i]) &&
+             !is_read_elsewhere(node->regions[1], node->regions[1].parameters()[i + before])));
+  };
+  // What is in line is computed in the lanes, where it goes along with them.
+  Nest nest(builder_, *scope.plan, scope.places, first_array->shape.dims());
+  absl::flat_hash_map<std::uint32_t, std::uint32_t> items;
+  for (std::size_t i = 0; i < node->operands.size(); i++) {
+    const Tensor& operand = node->operands[i];
+    if (place(scope, operand).kind != Place::Kind::kInLine) continue;
+    if (is_by_lane(i) && operand.shape() == first_array->shape)
+      items[scope.plan->value(operand)] = nest.add(operand, nest.index());
   }
+  std::vector<Place> arguments(node->operands.size());
+  const auto put_in_memory = [&](bool all) {
+    for (std::size_t i = 0; i < node->operands.size(); i++) {
+      const Tensor& operand = node->operands[i];
+      arguments[i] = place(scope, operand);
+      arguments[i].writable = false;
+      if (arguments[i].kind != Place::Kind::kInLine) continue;
+      if (!all && items.contains(scope.plan->value(operand))) continue;
+      arguments[i].kind = Place::Kind::kArray;
+      arguments[i].storage = -1;
+      arguments[i].pointer = in_memory(scope, operand, construct.made);
+    }
+  };
+  put_in_memory(false);
+  std::optional<Value> lane = nest.begin_lanes();
+  if (!lane) {
+    put_in_memory(true);
+    items.clear();
+    lane = builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
+  }
+  lanes_ = OpenLanes{*lane, constructs_.size()};
   std::vector<Value> init;
-  for (std::size_t i = 0; i < carries; i++) init.insert(init.end(), now[i].begin(), now[i].end());
-  const std::uint32_t whiles = builder_.begin_while(init, number);
+  for (std::size_t i = 0; i < arguments.size(); i++) {
+    const Tensor& operand = node->operands[i];
+    const auto item = items.find(scope.plan->value(operand));
+    if (arguments[i].kind == Place::Kind::kInLine)
+      arguments[i] = of_lane(nest.element(item->second));
+    else if (arguments[i].kind == Place::Kind::kArray && is_by_lane(i))
+      arguments[i] = of_lane(load_lane(arguments[i].pointer, operand.dtype()));
+    if (i < carries)
+      init.insert(init.end(), arguments[i].element.begin(), arguments[i].element.end());
+  }
+  if (asks_for_singles) init.push_back(builder_.index(0));
+  const std::uint32_t info = loop_info(node);
+  loops_.push_back(info);
+  construct.loop = builder_.begin_while(init, info);
   std::size_t next = 0;
+  const auto param = [&] {
+    return builder_.program().whiles[construct.loop].carries[next++].param;
+  };
   for (std::size_t i = 0; i < carries; i++) {
-    for (Value& part : now[i]) part = builder_.program().whiles[whiles].carries[next++].param;
+    for (Value& part : arguments[i].element) part = param();
   }
-  const auto constant_of = [this](const Node* of) { return constant(of); };
-  builder_.test(values.run(node->regions[0], now, constant_of)[0][0]);
-  now.insert(now.begin(), Element{builder_.constant(Type::kPred, 1)});  // this lane runs
-  std::vector<Value> after;
-  for (const Element& element : values.run(node->regions[1], now, constant_of))
-    after.insert(after.end(), element.begin(), element.end());
-  builder_.end_while(after);
-  next = 0;
-  for (std::uint32_t i = 0; i < carries; i++) {
-    Element last(now[i + 1].size());
-    for (Value& part : last) part = builder_.program().whiles[whiles].carries[next++].result;
-    if (results[i].kind == Place::Kind::kArray)
-      values.store(last, results[i].pointer, node->types[i]);
-    scope.places[step.first_value + i] = results[i];
+  if (asks_for_singles) construct.trips = param();
+  construct.arguments = std::move(arguments);
+  constructs_.push_back(std::move(construct));
+  enter(Scope::Role::kCondition, node->regions[0]);
+  bind(scopes_.back(), constructs_.back().arguments);
+}
+
+void Lowerer::enter_lane_body(Construct& construct, Value predicate) {
+  const Node* node = construct.node;
+  std::vector<Place> arguments = construct.arguments;
+  for (const auto& [value, truth] : builder_.assume(predicate, true)) {
+    for (Place& argument : arguments) {
+      if (argument.in_registers() && argument.element[0] == value)
+        argument.element[0] = builder_.pred(truth);
+    }
   }
+  if (node->op->lane_loop) arguments.insert(arguments.begin(), of_lane({builder_.pred(true)}));
+  enter(Scope::Role::kBody, node->regions[1]);
+  bind(scopes_.back(), arguments);
+}
+
+void Lowerer::close_lanes(Construct& construct) {
+  const Node* node = construct.node;
+  const auto& carried = builder_.program().whiles[construct.loop].carries;
+  Scope& outer = scopes_.back();
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < node->types.size(); i++) {
+    std::int64_t offset = 0;
+    for (std::size_t part = 0; part < construct.arguments[i].element.size(); part++) {
+      const Value last = carried[at++].result;
+      if (construct.results[i].kind != Place::Kind::kArray) continue;
+      builder_.store(last, {construct.results[i].pointer,
+                            offset,
+                            {{lanes_->index, byte_width(node->types[i].dtype)}}});
+      offset += lower::width(builder_.type(last));
+    }
+    outer.places[construct.first_value + i] = construct.results[i];
+  }
+  Value trips = lower::kNone;
+  if (construct.trips != lower::kNone)
+    trips = builder_.reduce(lower::Opcode::kMax, builder_.index(0), carried[at].result);
   builder_.end_lanes();
+  lanes_.reset();
+  if (trips != lower::kNone) last_singles(construct, trips);
+  for (const Place& place : construct.made) let_go(place);
+  end_step(outer, outer.next - 1);
+}
+
+void Lowerer::last_singles(const Construct& construct, Value trips) {
+  const Node* node = construct.node;
+  const std::size_t before = node->op->lane_loop ? 1 : 0;
+  Scope& outer = scopes_.back();
+  std::vector<std::size_t> singles;
+  std::vector<Value> init;
+  for (std::size_t i = 0; i < node->types.size(); i++) {
+    if (!is_single(node->types[i])) continue;
+    singles.push_back(i);
+    const Element& first = place(outer, node->operands[i]).element;
+    init.insert(init.end(), first.begin(), first.end());
+  }
+  const std::uint32_t loop = builder_.begin_for(builder_.index(0), trips, 1, init);
+  // Nothing of them is made of what differs by lane.
+  std::vector<Element> arguments(before + node->operands.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < node->operands.size(); i++) {
+    if (!is_single(node->operand_type(i))) continue;
+    Element& element = arguments[before + i] = place(outer, node->operands[i]).element;
+    if (i >= node->types.size()) continue;
+    for (Value& part : element) part = builder_.program().fors[loop].carries[next++].param;
+  }
+  const auto other = [&](const Node& inner, std::span<const Element>) -> std::vector<Element> {
+    throw InternalError("a single element of a loop over lanes has no code", inner.location());
+  };
+  std::vector<Value> after;
+  for (const Element& element :
+       region_elements(builder_, node->regions[1], arguments, singles, other))
+    after.insert(after.end(), element.begin(), element.end());
+  builder_.end_for(after);
+  next = 0;
+  for (const std::size_t i : singles) {
+    Element element = place(outer, node->operands[i]).element;
+    for (Value& part : element) part = builder_.program().fors[loop].carries[next++].result;
+    outer.places[construct.first_value + i] = single(std::move(element));
+  }
+}
+
+void Lowerer::lane_step(Scope& scope, const Step& step) {
+  const Node* node = step.node;
+  Place& result = scope.places[step.first_value];
+  const auto place_of = [&](Element element) {
+    return is_single(node->type()) ? single(std::move(element)) : of_lane(std::move(element));
+  };
+  switch (step.form) {
+    case Form::kConstant:
+      result = !is_single(node->type()) && equal_elements(*node)
+                   ? of_lane(first_element(builder_, *node))
+                   : constant(node);
+      break;
+    case Form::kElement: {
+      absl::InlinedVector<Element, 3> operands;
+      for (const Tensor& operand : node->operands) operands.push_back(lane_element(scope, operand));
+      const auto index = [&](std::int64_t axis) {
+        return node->type().shape[axis] == 1 ? builder_.index(0) : lanes_->index;
+      };
+      result = place_of(node->op->element({*node, builder_, operands, index}));
+      break;
+    }
+    case Form::kRead: {
+      if (place(scope, node->operands[0]).in_registers()) {
+        result = place_of(place(scope, node->operands[0]).element);
+        break;
+      }
+      Nest nest(builder_, *scope.plan, scope.places, node->type().shape.dims());
+      const std::uint32_t item = nest.add(Tensor::of(node), nest.index(), true);
+      result = place_of(nest.in_lane(item, lanes_->index));
+      break;
+    }
+    case Form::kAlias: {
+      const Element from = lane_element(scope, node->operands[0]);
+      result = from.size() != 1
+                   ? place_of(from)
+                   : place_of({builder_.bitcast(from[0], lower::type_of(node->type().dtype))});
+      break;
+    }
+    case Form::kForward:
+      for (std::uint32_t i = 0; i < node->types.size(); i++) {
+        scope.places[step.first_value + i] = place(scope, node->operands[i]);
+        if (place(scope, node->operands[i]).kind == Place::Kind::kArray)
+          hold(place(scope, node->operands[i]));
+      }
+      break;
+    case Form::kReduction: {
+      // Whether any lane, or all, say so: of this lane it is what itself says (lane_form).
+      const ir::ElementReduction reduction = *node->op->reduction(*node);
+      result =
+          single({builder_.binary(reduction.combine, place(scope, node->operands[1]).element[0],
+                                  lane_element(scope, node->operands[0])[0])});
+      break;
+    }
+    default:
+      throw InternalError("a loop over lanes has a step that has none", node->location());
+  }
 }
 
 }  // namespace rondo::executor

@@ -1,4 +1,4 @@
-// Loops whose lanes stop one by one, as a loop for each lane.
+// Functions for executors whose loops run lane by lane.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,9 @@
 
 namespace rondo::executor {
 
-/// The function in ops that executors have, and with the loops of its body whose lanes can run by
-/// themselves: all that their regions compute is of one element, or of one element for each lane
-/// and made of elements of the same lane; and of what is the same for all lanes nobody asks for the
-/// last value. Nothing where there is no such loop.
+/// The function in ops that executors have, and with those of its loops whose lanes stop one by one
+/// that can run lane by lane (executor/lane_form.h), at any depth. Nothing where it has no loop
+/// whose lanes stop one by one.
 std::optional<Function> with_lane_loops(const Function& function);
 
 }  // namespace rondo::executor

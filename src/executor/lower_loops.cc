@@ -9,8 +9,19 @@
 namespace rondo::executor {
 
 std::uint32_t Lowerer::loop_info(const Node* node) {
-  const ir::RegionLayout layout = *ir::region_layout(node);
   lower::LoopInfo info;
+  if (node->op->lane_loop) {
+    const ir::LaneLoop loop = node->op->lane_loop(*node);
+    info.name = loop.name;
+    info.at = node->location();
+    info.max_trip_count = loop.max_trip_count;
+    info.promised = loop.promised;
+    info.in_lanes = true;
+    info.outer = loops_.empty() ? lower::kNoLoop : loops_.back();
+    builder_.program().loops.push_back(std::move(info));
+    return static_cast<std::uint32_t>(builder_.program().loops.size() - 1);
+  }
+  const ir::RegionLayout layout = *ir::region_layout(node);
   info.name = layout.name;
   info.at = node->location();
   info.trip_count = layout.trip_count;
@@ -18,7 +29,8 @@ std::uint32_t Lowerer::loop_info(const Node* node) {
   info.promised = layout.promised;
   info.outer = loops_.empty() ? lower::kNoLoop : loops_.back();
   info.bodies = layout.source.bodies;
-  if (layout.source.limit) {
+  info.in_lanes = lanes_.has_value();
+  if (layout.source.limit && !lanes_) {
     Scope& scope = scopes_.back();
     info.first = place(scope, node->operands[0]).element[0];
     info.limit =
@@ -66,7 +78,7 @@ void Lowerer::begin_with(Scope& scope, const Tensor& value, const Place& now) {
 
 void Lowerer::open_while(const Step& step, std::uint32_t at) {
   const Node* node = step.node;
-  const std::size_t carries = ir::region_layout(node)->carries;
+  const std::size_t carries = node->types.size();
   Scope& scope = scopes_.back();
   Construct construct;
   construct.node = node;
@@ -84,8 +96,9 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       tape.storage = argument.storage;
       tape.values = storages_[static_cast<std::size_t>(tape.storage)].values;
       storages_[static_cast<std::size_t>(tape.storage)].pins++;
-    } else if (i < carries && from.kind == Place::Kind::kSingle) {
-      init.insert(init.end(), from.element.begin(), from.element.end());
+    } else if (i < carries && (lanes_ || from.in_registers())) {
+      if (!from.in_registers()) argument = of_lane(lane_element(scope, operand));
+      init.insert(init.end(), argument.element.begin(), argument.element.end());
     } else if (i < carries) {
       CarriedArray& array = construct.carried[i];
       const bool in_place =
@@ -130,7 +143,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
     return builder_.program().whiles[construct.loop].carries[next++].param;
   };
   for (std::size_t i = 0; i < carries; i++) {
-    if (construct.arguments[i].kind == Place::Kind::kSingle) {
+    if (construct.arguments[i].in_registers()) {
       for (Value& part : construct.arguments[i].element) part = param();
     } else if (construct.carried[i].spare != lower::kNone) {
       construct.arguments[i].pointer = construct.carried[i].now = param();
@@ -153,6 +166,7 @@ void Lowerer::close_condition() {
   scopes_.pop_back();
   Construct& construct = constructs_.back();
   builder_.test(predicate);
+  if (lanes_) return enter_lane_body(construct, predicate);
   const Function body = construct.node->regions[1];
   enter(Scope::Role::kBody, body);
   Scope& inner = scopes_.back();
@@ -183,8 +197,9 @@ void Lowerer::close_body() {
     const Place& from = place(scope, output);
     const CarriedArray& array = construct.carried[i];
     if (construct.arguments[i].kind == Place::Kind::kTape) continue;
-    if (from.kind == Place::Kind::kSingle) {
-      next.insert(next.end(), from.element.begin(), from.element.end());
+    if (lanes_ || from.kind == Place::Kind::kSingle) {
+      const Element element = lane_element(scope, output);
+      next.insert(next.end(), element.begin(), element.end());
     } else if (array.spare != lower::kNone) {
       const bool stays = from.pointer == array.now;
       if (!stays) copy(from.pointer, array.spare, output.type().bytes());
@@ -211,14 +226,17 @@ void Lowerer::close_body() {
   }
   release_parameters(scope);
   scopes_.pop_back();
+  if (construct.trips != lower::kNone)
+    next.push_back(builder_.add(construct.trips, builder_.index(1)));
   builder_.end_while(next);
   loops_.pop_back();
+  if (lanes_ && lanes_->construct == constructs_.size()) return close_lanes(construct);
   Scope& outer = scopes_.back();
   const auto& carried = builder_.program().whiles[construct.loop].carries;
   std::size_t at = 0;
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     Place& result = outer.places[construct.first_value + i];
-    if (construct.arguments[i].kind == Place::Kind::kSingle) {
+    if (construct.arguments[i].in_registers()) {
       result = construct.arguments[i];
       for (Value& part : result.element) part = carried[at++].result;
       continue;

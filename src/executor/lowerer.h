@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "executor/arena.h"
 #include "executor/in_place.h"
+#include "executor/lane_form.h"
 #include "executor/lowering.h"
 #include "executor/nest.h"
 #include "executor/place.h"
@@ -64,15 +65,26 @@ struct Construct {
                                       // that is written where an operand is
   std::size_t branch = 0;
   std::vector<std::uint32_t> ifs;  // open, of a conditional
-  std::vector<Place> results;      // of a conditional: arrays that the branches write
+  std::vector<Place> results;      // of a conditional: arrays that the branches write; of a loop
+                                   // that runs by lane those that it writes
   std::vector<std::vector<Value>> branch_values;
   Value selector = lower::kNone;
+  // Of the outermost loop that runs by lane.
+  std::vector<Place> made;     // arrays for its time
+  Value trips = lower::kNone;  // of this lane so far, if anybody asks for single carries
+};
+
+/// The lanes that are open.
+struct OpenLanes {
+  Value index;
+  std::size_t construct;  // that opened them
 };
 
 class Lowerer {
  public:
-  Lowerer(const MakeKernel& make_kernel, bool keeps_states)
-      : make_kernel_(make_kernel), keeps_states_(keeps_states) {}
+  /// Loops of `lane_forms` run by lane.
+  Lowerer(const MakeKernel& make_kernel, bool keeps_states, const LaneForms& lane_forms)
+      : make_kernel_(make_kernel), keeps_states_(keeps_states), lane_forms_(lane_forms) {}
   lower::Program run(const Function& function);
 
  private:
@@ -179,7 +191,23 @@ class Lowerer {
   void close_body();
   void let_go_of_output(const Place& place, const Construct& construct);
 
-  void lane_loop(Scope& scope, const Step& step);
+  // Loops that run by lane: lanes around a loop, whose carries are in registers. All that its
+  // regions compute is a single element or the element of a lane.
+  void open_lanes(const Step& step, const LaneForm& form);
+  /// After `test`: the body, which may take it that the predicate holds.
+  void enter_lane_body(Construct& construct, Value predicate);
+  void close_lanes(Construct& construct);
+  /// What is the same for all lanes, after the trips of the longest one.
+  void last_singles(const Construct& construct, Value trips);
+  void lane_step(Scope& scope, const Step& step);
+  /// The element of an operand in this lane.
+  Element lane_element(Scope& scope, const Tensor& value);
+  Element load_lane(Value pointer, DType dtype);
+  static Place of_lane(Element element) {
+    Place made = single(std::move(element));
+    made.kind = Place::Kind::kLane;
+    return made;
+  }
 
   // Conditionals.
   void open_conditional(const Step& step, std::uint32_t at);
@@ -192,6 +220,8 @@ class Lowerer {
 
   const MakeKernel& make_kernel_;
   bool keeps_states_;
+  const LaneForms& lane_forms_;
+  std::optional<OpenLanes> lanes_;
   std::unique_ptr<const InPlace> in_place_;
   absl::flat_hash_map<ir::ValueKey, std::string_view> tapes_;
   lower::Builder builder_;

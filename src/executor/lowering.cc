@@ -1,7 +1,6 @@
 #include "executor/lowering.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "executor/lowerer.h"
@@ -32,7 +31,7 @@ Scope& Lowerer::enter(Scope::Role role, const Function& function) {
   Scope& scope = scopes_.emplace_back();
   scope.role = role;
   scope.function = function;
-  scope.plan = std::make_unique<RegionPlan>(function);
+  scope.plan = std::make_unique<RegionPlan>(function, lane_forms_);
   scope.places.resize(scope.plan->values());
   return scope;
 }
@@ -97,6 +96,12 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
   const Step& step = scope.plan->steps()[at];
   const Node* node = step.node;
   Place& result = scope.places[step.first_value];
+  if (lanes_) {
+    if (step.form == Form::kLoop || step.form == Form::kLaneLoop) return open_while(step, at);
+    lane_step(scope, step);
+    return end_step(scope, at);
+  }
+  if (const LaneForm* form = lane_forms_.of(node)) return open_lanes(step, *form);
   switch (step.form) {
     case Form::kConstant:
       result = constant(node);
@@ -126,11 +131,10 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
         hold(forwarded);
       }
       break;
-    case Form::kLaneLoop:
-      lane_loop(scope, step);
-      break;
     case Form::kLoop:
       return open_while(step, at);
+    case Form::kLaneLoop:
+      throw InternalError("a loop over lanes that was not expanded", node->location());
     case Form::kBranch:
       return open_conditional(step, at);
     case Form::kTapeRead:
@@ -155,16 +159,7 @@ void Lowerer::end_step(Scope& scope, std::uint32_t at) {
 Place Lowerer::constant(const Node* node) {
   const Literal& value = node->attrs<ir::ConstantAttributes>().value;
   const TensorType& type = value.type();
-  if (is_single(type)) {
-    Element element;
-    const Type part = lower::type_of(type.dtype);
-    for (std::int64_t at = 0; at < type.bytes(); at += lower::width(part)) {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, value.bytes() + at, static_cast<std::size_t>(lower::width(part)));
-      element.push_back(builder_.constant(part, bits));
-    }
-    return single(std::move(element));
-  }
+  if (is_single(type)) return single(first_element(builder_, *node));
   Place made;
   made.kind = Place::Kind::kArray;
   auto [found, is_new] = constant_pointers_.try_emplace(node, lower::kNone);
@@ -265,8 +260,8 @@ void Lowerer::release_parameters(Scope& scope) {
 std::string why_not_lowered(const Function& function) { return tapes_of(function).why_not; }
 
 lower::Program lower_function(const Function& function, const MakeKernel& make_kernel,
-                              bool keeps_states) {
-  return Lowerer(make_kernel, keeps_states).run(function);
+                              bool keeps_states, const LaneForms& lane_forms) {
+  return Lowerer(make_kernel, keeps_states, lane_forms).run(function);
 }
 
 }  // namespace rondo::executor

@@ -93,7 +93,7 @@ std::uint32_t Nest::new_item(const Tensor& value, std::uint32_t index, bool root
   item.node = value.node();
   item.index = index;
   item.dtype = value.dtype();
-  if (!root && place.kind == Place::Kind::kSingle) {
+  if (!root && place.in_registers()) {
     item.element = place.element;
   } else if (!root && place.kind == Place::Kind::kArray) {
     item.kind = Item::Kind::kLoad;
@@ -281,6 +281,24 @@ void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
 Element Nest::single(std::uint32_t item) {
   write_items({});
   return items_[item].element;
+}
+
+Element Nest::in_lane(std::uint32_t item, Value lane) {
+  Axes axes;
+  for (std::size_t i = 0; i < sizes_.size(); i++) {
+    if (sizes_[i] != 1) axes.push_back({sizes_[i], i, false, lane});
+  }
+  write_items(axes);
+  return items_[item].element;
+}
+
+std::optional<Value> Nest::begin_lanes() {
+  Axes axes = merged({}, nullptr);
+  if (axes.size() != 1) return std::nullopt;
+  const std::uint32_t lanes = builder_.begin_lanes(builder_.index(axes[0].size));
+  axes[0].index = builder_.program().lanes[lanes].index;
+  write_items(axes);
+  return axes[0].index;
 }
 
 bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,

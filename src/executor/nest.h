@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -48,6 +49,13 @@ class Nest {
   void store(std::uint32_t item, lower::Value pointer, const Linear& place);
   /// No loops: the value itself, where all sizes are 1.
   lower::Element single(std::uint32_t item);
+  /// No loops: the value at index `lane` of the only axis that is not of size 1.
+  lower::Element in_lane(std::uint32_t item, lower::Value lane);
+  /// Opens lanes over all elements in row-major order, whose index it gives; the values of all
+  /// items can be had there. Nothing, and nothing is written, where the items take more than one
+  /// loop.
+  std::optional<lower::Value> begin_lanes();
+  const lower::Element& element(std::uint32_t item) const { return items_[item].element; }
 
   /// Writes loops that combine an item over the axes that are `reduced`. `place` has coefficients
   /// for the others. False, and nothing is written, where the order of partial results would be

@@ -14,6 +14,7 @@ struct Place {
     kArray,   // in memory, dense
     kTape,    // a tape of the run's
     kInLine,  // not yet computed: written where it is used
+    kLane,    // an array of one element for each lane, in registers, in a loop that runs by lane
   };
   Kind kind = Kind::kNone;
   bool writable = false;  // its memory may be written once the value is dead
@@ -21,6 +22,8 @@ struct Place {
       -1;  // of an array: the memory that holds it; none for arguments, constants
   lower::Value pointer = lower::kNone;
   lower::Element element;
+
+  bool in_registers() const { return kind == Kind::kSingle || kind == Kind::kLane; }
 };
 
 }  // namespace rondo::executor

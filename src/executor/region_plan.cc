@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/lane_form.h"
 #include "ir/element.h"
 #include "ir/kernel.h"
 #include "ir/layout.h"
@@ -12,6 +13,9 @@ namespace rondo::executor {
 using ir::Node;
 
 namespace {
+
+// The step that reads a value, told by its first value: none yet, or several.
+constexpr std::uint32_t kNoReader = 0xffffffffu, kManyReaders = 0xfffffffeu;
 
 bool forwards_all(const Node& node) {
   if (node.types.size() != node.operands.size()) return false;
@@ -42,7 +46,7 @@ Form form_of(const Node& node) {
   return Form::kKernel;
 }
 
-RegionPlan::RegionPlan(const Function& region) {
+RegionPlan::RegionPlan(const Function& region, const LaneForms& lane_forms) {
   // What reads the old state of an array runs before what writes its next one in place.
   const std::vector<const Node*> order = ir::reads_before_writes(region);
   for (const Tensor& parameter : region.parameters()) first_value_[parameter.node()] = values_++;
@@ -65,24 +69,33 @@ RegionPlan::RegionPlan(const Function& region) {
       if (step.form != Form::kTapeRead || i != 0) only_read_[value(step.node->operands[i])] = false;
     }
   }
-  choose_in_line(region);
+  choose_in_line(region, lane_forms);
   find_last_uses(region);
 }
 
-/// A node is written inside its consumer's loops where these read each of its elements once and
-/// nobody else needs it; index maps cost nothing, and go into the loops of all their consumers.
-void RegionPlan::choose_in_line(const Function& region) {
+/// A node is written inside the loops of its consumers where these read each of its elements once
+/// and nobody else needs it: one consumer, or several that are written in the same loops. Index
+/// maps cost nothing, and go into the loops of all their consumers.
+void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_forms) {
   std::vector<bool> fits(values_, true);       // all consumers can have it in their loops
   std::vector<bool> repeated(values_, false);  // and compute its elements more than once there
+  // The step in whose loops all consumers read the element of the same index.
+  std::vector<std::uint32_t> reader(values_, kNoReader);
   for (const Tensor& result : region.outputs()) fits[value(result)] = false;
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     const Node& node = *step->node;
     const std::uint32_t result = step->first_value;
     const bool reads = step->form == Form::kRead;
     if ((step->form == Form::kElement || reads) && node.type().elements() > 1 && fits[result]) {
-      step->in_line = reads || node.operands.empty() || (uses_[result] == 1 && !repeated[result]);
+      const bool once = uses_[result] == 1 || reader[result] < kManyReaders;
+      step->in_line = reads || node.operands.empty() || (once && !repeated[result]);
     }
-    const bool again = step->in_line && (repeated[result] || uses_[result] > 1);
+    const bool again = step->in_line &&
+                       (repeated[result] || (uses_[result] > 1 && reader[result] >= kManyReaders));
+    const LaneForm* lanes = lane_forms.of(&node);
+    std::uint32_t reads_it = kManyReaders;
+    if (step->form == Form::kElement || lanes)
+      reads_it = step->in_line ? reader[result] : step->first_value;
     for (std::size_t i = 0; i < node.operands.size(); i++) {
       const std::uint32_t operand = value(node.operands[i]);
       switch (step->form) {
@@ -100,13 +113,17 @@ void RegionPlan::choose_in_line(const Function& region) {
           if (i != 0) fits[operand] = false;
           break;
         case Form::kLoop:
-          // A carry's first value is written where the loop carries it.
-          if (i >= ir::region_layout(&node)->carries) fits[operand] = false;
+        case Form::kLaneLoop:
+          // A carry's first value is written where the loop carries it; lanes read their elements.
+          if (i >= node.types.size() && !(lanes && node.operand_type(i).elements() == lanes->lanes))
+            fits[operand] = false;
           break;
         default:
           fits[operand] = false;
       }
       if (again) repeated[operand] = true;
+      reader[operand] =
+          reader[operand] == kNoReader || reader[operand] == reads_it ? reads_it : kManyReaders;
     }
     // What stays where it is updated has a place of its own.
     if (step->form == Form::kWrite) {

@@ -10,6 +10,8 @@
 
 namespace rondo::executor {
 
+class LaneForms;
+
 inline constexpr std::uint32_t kNoPlace = 0xffffffffu;
 /// The last use of what the region returns; of what nobody uses the place where it is made.
 inline constexpr std::uint32_t kAtEnd = 0xfffffffeu;
@@ -25,7 +27,7 @@ enum class Form : std::uint8_t {
   kForward,    // its results are its operands
   kLoop,       // a construct whose flow repeats
   kBranch,     // one whose flow selects
-  kLaneLoop,   // a loop that each lane runs by itself
+  kLaneLoop,   // a loop whose lanes stop one by one
   kTapeRead,   // a row of a tape
   kTapeWrite,  // a tape with another row
   kKernel,
@@ -43,7 +45,7 @@ inline bool is_single(const TensorType& type) { return type.elements() == 1; }
 
 class RegionPlan {
  public:
-  explicit RegionPlan(const Function& region);
+  RegionPlan(const Function& region, const LaneForms& lane_forms);
 
   const std::vector<Step>& steps() const { return steps_; }
   std::uint32_t values() const { return values_; }
@@ -70,7 +72,7 @@ class RegionPlan {
   }
 
  private:
-  void choose_in_line(const Function& region);
+  void choose_in_line(const Function& region, const LaneForms& lane_forms);
   void find_last_uses(const Function& region);
 
   std::vector<Step> steps_;

@@ -25,6 +25,8 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
+  /// Whether a limit or a report is asked for.
+  bool active() const { return limits_.active(); }
   /// Sets what a program looks at.
   void attach(lower::RunFrame& frame, const lower::Program& program);
   /// The same for the program that was called by the user, the state of whose loops is kept.

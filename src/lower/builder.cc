@@ -275,7 +275,12 @@ void Builder::set_tape(const TapeSet& set) {
   program_.tape_sets.push_back(set);
 }
 
-void Builder::open(Opcode code, std::uint32_t index) {
+void Builder::open(Opcode code, std::uint32_t index, std::uint32_t loop) {
+  if (loop != kNoLoop) {
+    for (const Scope& scope : scopes_) {
+      if (scope.opened == Opcode::kLanes) program_.lanes[scope.index].loops.push_back(loop);
+    }
+  }
   program_.code.push_back({code, Type::kPred, Type::kPred, kNone, kNone, kNone, kNone, index});
   scopes_.push_back({code, index, made_.size()});
 }
@@ -304,7 +309,7 @@ std::uint32_t Builder::begin_for(Value lower, Value upper, std::int64_t step,
     made.carries.push_back({type(value), value, define(type(value)), kNone, kNone});
   program_.fors.push_back(std::move(made));
   const auto index = static_cast<std::uint32_t>(program_.fors.size() - 1);
-  open(Opcode::kFor, index);
+  open(Opcode::kFor, index, loop);
   return index;
 }
 
@@ -326,7 +331,7 @@ void Builder::end_for(std::span<const Value> next) {
 }
 
 std::uint32_t Builder::begin_lanes(Value count, bool polls) {
-  Lanes made{define(Type::kS64), count, std::nullopt, {}, polls};
+  Lanes made{define(Type::kS64), count, std::nullopt, {}, polls, {}};
   if (const auto bits = known(count)) made.known_count = from_bits<std::int64_t>(*bits);
   program_.lanes.push_back(std::move(made));
   const auto index = static_cast<std::uint32_t>(program_.lanes.size() - 1);
@@ -355,7 +360,7 @@ std::uint32_t Builder::begin_while(std::span<const Value> init, std::uint32_t lo
     made.carries.push_back({type(value), value, define(type(value)), kNone, kNone});
   program_.whiles.push_back(std::move(made));
   const auto index = static_cast<std::uint32_t>(program_.whiles.size() - 1);
-  open(Opcode::kRepeat, index);
+  open(Opcode::kRepeat, index, loop);
   return index;
 }
 
@@ -374,6 +379,36 @@ void Builder::end_while(std::span<const Value> next) {
   program_.code.push_back(
       {Opcode::kEndRepeat, Type::kPred, Type::kPred, kNone, kNone, kNone, kNone, scope.index});
   for (Carry& carry : program_.whiles[scope.index].carries) carry.result = define(carry.type);
+}
+
+std::vector<std::pair<Value, bool>> Builder::assume(Value predicate, bool truth) {
+  if (scopes_.empty() || scopes_.back().opened != Opcode::kRepeat)
+    throw InternalError("an assumption outside a while");
+  // Operands stand before what is made of them.
+  absl::flat_hash_map<Value, bool> wanted{{predicate, truth}};
+  const auto know = [&](const Op& op, Opcode code, bool is) {
+    const Key key{code, op.type, op.from, op.a, op.b, op.c, op.bits};
+    const Value constant = pred(is);
+    if (values_.insert_or_assign(key, constant).second) made_.push_back(key);
+  };
+  const std::uint32_t loop = scopes_.back().index;
+  for (std::size_t at = program_.code.size(); at-- > 0;) {
+    const Op op = program_.code[at];
+    if (op.code == Opcode::kRepeat && op.bits == loop) break;
+    const auto found = op.result == kNone ? wanted.end() : wanted.find(op.result);
+    if (found == wanted.end()) continue;
+    const bool is = found->second;
+    wanted.erase(found);
+    know(op, op.code, is);
+    if (op.code == Opcode::kEqual || op.code == Opcode::kNotEqual)
+      know(op, op.code == Opcode::kEqual ? Opcode::kNotEqual : Opcode::kEqual, !is);
+    if (op.code == Opcode::kNot) wanted.emplace(op.a, !is);
+    if ((op.code == Opcode::kAnd && is) || (op.code == Opcode::kOr && !is)) {
+      wanted.emplace(op.a, is);
+      wanted.emplace(op.b, is);
+    }
+  }
+  return {wanted.begin(), wanted.end()};
 }
 
 std::uint32_t Builder::begin_if(Value predicate) {

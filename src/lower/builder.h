@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -96,6 +97,10 @@ class Builder {
   std::uint32_t begin_while(std::span<const Value> init, std::uint32_t loop = kNoLoop);
   void test(Value predicate);
   void end_while(std::span<const Value> next);
+  /// From here to the end of the while that is open, a predicate of its condition has this value,
+  /// and so have those that follow from it: where their ops are written again, they are constants.
+  /// Gives those that no op of the condition made, for the caller to replace.
+  std::vector<std::pair<Value, bool>> assume(Value predicate, bool truth);
   std::uint32_t begin_if(Value predicate);
   void begin_else();
   /// Gives the results, as many as there are in each branch.
@@ -124,7 +129,7 @@ class Builder {
   Value emit(Opcode code, Type type, Type from, Value a, Value b, Value c, std::uint64_t bits);
   std::optional<std::uint64_t> fold(Opcode code, Type type, Type from, Value a, Value b, Value c);
   std::optional<Value> simplified(Opcode code, Type type, Value a, Value b);
-  void open(Opcode code, std::uint32_t index);
+  void open(Opcode code, std::uint32_t index, std::uint32_t loop = kNoLoop);
   Scope close(Opcode opened);
   void forget(std::size_t known);
 

@@ -191,6 +191,7 @@ struct Lanes {
   std::optional<std::int64_t> known_count;
   std::vector<Reduction> reductions;
   bool polls = true;
+  std::vector<std::uint32_t> loops;  // in Program::loops, that stand in them
 };
 
 /// Ops before kTest compute `predicate` from the parameters, those after it one trip. Inside lanes
@@ -279,7 +280,7 @@ struct LoopInfo {
   std::int64_t advance = 1;
   /// Of a loop that no other is around: what is left of a run that is ended in it.
   std::vector<CarriedLeaf> state;
-  bool in_lanes = false;     // its trips are those of the lane that makes most
+  bool in_lanes = false;     // its trips are those of the block of lanes that makes most
   bool ends_inside = false;  // a trip may be ended before its end: by a loop or a kernel in it
   std::optional<std::int64_t> max_trip_count;  // a promise: more trips are an error
   std::optional<std::int64_t> promised;        // the promise as the user made it, where it differs

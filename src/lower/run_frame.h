@@ -50,6 +50,9 @@ struct RunFrame {
   std::uint32_t keeps_state = 0;
   std::int64_t* trips = nullptr;        // of the present execution of each loop
   std::int64_t* total_trips = nullptr;  // of each loop over the run
+  /// For each loop that stands in lanes its trips in this block, and in the block that made most,
+  /// of the lanes that are open. Zero between lanes.
+  std::int64_t* lane_trips = nullptr;
   /// For each loop the values of LoopInfo::first and limit when it began; or null.
   std::int64_t* bounds = nullptr;
   /// Where `attend` is called for, or a limit ends, a loop with state: the bits of the parts of its

@@ -258,6 +258,9 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
       return emit_trip(i);
     case Kind::kTripsEnd:
       return emit_trips_end(i);
+    case Kind::kBlockTrips:
+    case Kind::kLaneTrips:
+      return emit_lane_trips(i);
     case Kind::kPoll:
       return emit_poll(i);
     default:
@@ -381,18 +384,33 @@ void Emitter::emit_poll(const Instruction& i) {
 void Emitter::emit_trips_end(const Instruction& i) {
   store_trips(i.a, i.bits);
   Label uncounted;
-  mov(rdx, ptr[kFrame + offsetof(RunFrame, total_trips)]);
+  const bool in_lanes = code_.loop_reports[i.bits].in_lanes;
+  mov(rdx,
+      ptr[kFrame + (in_lanes ? offsetof(RunFrame, lane_trips) : offsetof(RunFrame, total_trips))]);
   test(rdx, rdx);
   jz(uncounted);
-  const Reg64 count = general(i.a, 0);
-  if (code_.loop_reports[i.bits].in_lanes) {
-    Label fewer;
-    cmp(count, ptr[rdx + i.bits * 8]);
-    jle(fewer);
-    mov(ptr[rdx + i.bits * 8], count);
-    L(fewer);
+  add(ptr[rdx + i.bits * (in_lanes ? 16 : 8)], general(i.a, 0));
+  L(uncounted);
+}
+
+/// Of a loop in lanes those of the block that makes most count.
+void Emitter::emit_lane_trips(const Instruction& i) {
+  Label uncounted;
+  mov(rdx, ptr[kFrame + offsetof(RunFrame, lane_trips)]);
+  test(rdx, rdx);
+  jz(uncounted);
+  const std::uint64_t block = i.bits * 16, most = block + 8;
+  if (i.kind == Kind::kBlockTrips) {
+    mov(rax, ptr[rdx + block]);
+    mov(qword[rdx + block], 0);
+    cmp(rax, ptr[rdx + most]);
+    jle(uncounted);
+    mov(ptr[rdx + most], rax);
   } else {
-    add(ptr[rdx + i.bits * 8], count);
+    mov(rax, ptr[rdx + most]);
+    mov(qword[rdx + most], 0);
+    mov(rdx, ptr[kFrame + offsetof(RunFrame, total_trips)]);
+    add(ptr[rdx + i.bits * 8], rax);
   }
   L(uncounted);
 }

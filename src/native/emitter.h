@@ -111,6 +111,7 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_test(const Instruction& i, std::size_t position);
   void emit_trip(const Instruction& i);
   void emit_trips_end(const Instruction& i);
+  void emit_lane_trips(const Instruction& i);
   void emit_poll(const Instruction& i);
   void compare_index(const MachineLoop& loop);
   void begin_trips(const Instruction& i);

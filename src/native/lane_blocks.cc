@@ -25,6 +25,7 @@ void LaneBlocks::run() {
   } else {
     run_scalar(s64(0), e_.unit_of(lanes_.count));
   }
+  report_trips(Kind::kLaneTrips);
   end_partials();
   plan_.forget();
 }
@@ -45,6 +46,15 @@ void LaneBlocks::poll() {
   i.bits = lower::kNoLoop;
   e_.add(i);
   e_.mark_visible();
+}
+
+void LaneBlocks::report_trips(Kind kind) {
+  for (const std::uint32_t loop : lanes_.loops) {
+    Instruction i;
+    i.kind = kind;
+    i.bits = loop;
+    e_.add(i);
+  }
 }
 
 Unit LaneBlocks::load(Type type, Unit area, std::int64_t offset, Unit index, std::int64_t stride,
@@ -189,6 +199,7 @@ void LaneBlocks::run_scalar(Unit lower, Unit upper) {
   e_.begin_counted(index, lower, upper, 1);
   poll();
   for (std::size_t at = begin_ + 1; at < end_; at++) e_.expand(program_.code[at]);
+  report_trips(Kind::kBlockTrips);
   combine_scalar(index);
   e_.end_loop();
 }
@@ -238,6 +249,7 @@ void LaneBlocks::run_blocks(Unit lower, Unit upper, int unroll, bool masked) {
     e_.add(i);
   }
   expand_body();
+  report_trips(Kind::kBlockTrips);
   if (!in_registers) {
     combine_block();
     return e_.end_loop();

@@ -64,6 +64,8 @@ class LaneBlocks {
   }
   Unit s64_op(lower::Opcode op, Unit a, std::int64_t b);
   void poll();
+  /// Tells something of each loop that stands in the lanes.
+  void report_trips(Kind kind);
 
   struct OpenWhile {
     std::vector<Unit> active_before;  // of each vector, where lanes end at different trips

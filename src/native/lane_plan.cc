@@ -232,7 +232,10 @@ bool LanePlan::pass() {
       case Opcode::kRepeat: {
         const lower::While& loop = program_.whiles[op.bits];
         for (const lower::Carry& c : loop.carries) {
-          const bool carry = varying[c.init] || varying[c.next] || varying[loop.predicate];
+          // What is the same for all lanes goes on with those that run, where nobody asks what it
+          // was for one that has ended.
+          const bool carry = varying[c.init] || varying[c.next] ||
+                             (varying[loop.predicate] && facts_.reads[c.result] != 0);
           mark(c.param, carry), mark(c.result, carry);
         }
         continue;

@@ -57,6 +57,8 @@ enum class Kind : std::uint8_t {
   kTripsBegin,  // result = 0; a, b: where it counts from, and to
   kTrip,        // a += 1, in place; checks limits and polls
   kTripsEnd,
+  kBlockTrips,  // of a loop in lanes, after a block of them
+  kLaneTrips,   // and after all
   kPoll,
   kNothing,  // was folded into another
 };

@@ -77,8 +77,7 @@ class Expander : public ir::FunctionVisitor {
   };
 
   explicit Expander(Target target) : target_(target) {}
-  Expander(const Function& entry, Keeps keeps)
-      : target_(Target::kInterpreter), entry_(entry.identity()), keeps_(keeps) {}
+  explicit Expander(Keeps keeps) : target_(Target::kInterpreter), keeps_(keeps) {}
 
   const Function& result_of(const Function& source) const {
     return done_.at(source.identity()).result;
@@ -132,7 +131,7 @@ class Expander : public ir::FunctionVisitor {
       }
     }
     Tensor rebuilt = ir::rebuild(node, frame.replay.operands_of(node), std::move(regions));
-    if (!has && !stays(frame, *node, *rebuilt.node()))
+    if (!has && !(keeps_ && (*keeps_)(*rebuilt.node())))
       return expand_node(frame, Tensor::of(node), rebuilt.node(), depth);
     if (rebuilt.node() != node) {
       for (std::uint32_t i = 0; i < node->types.size(); i++) {
@@ -140,10 +139,6 @@ class Expander : public ir::FunctionVisitor {
       }
     }
     frame.body.push_back(std::move(rebuilt));
-  }
-
-  bool stays(const Frame& frame, const Node& node, const Node& expanded) const {
-    return keeps_ && frame.source.identity() == entry_ && (*keeps_)(node, expanded);
   }
 
   /// Queues what the rule makes of `mapped`, which is `original` on the operands of the new
@@ -230,7 +225,6 @@ class Expander : public ir::FunctionVisitor {
   }
 
   Target target_;
-  const void* entry_ = nullptr;
   std::optional<Keeps> keeps_;
   absl::flat_hash_map<const void*, Done> done_;
 };
@@ -249,7 +243,7 @@ Function expand(const Function& function, Target target) {
 }
 
 Function expand(const Function& function, Keeps keeps) {
-  return run_expander(function, Expander(function, keeps));
+  return run_expander(function, Expander(keeps));
 }
 
 }  // namespace rondo::passes

@@ -19,9 +19,9 @@ enum class Target : std::uint8_t { kHlo, kStablehlo, kInterpreter };
 /// where nothing changed. Throws TraceError for an op without such a rule.
 Function expand(const Function& function, Target target);
 
-/// For executors, which have other nodes of the function itself as well: those that `keeps` takes,
-/// given the node as it stands and with its regions expanded.
-using Keeps = absl::FunctionRef<bool(const ir::Node& node, const ir::Node& expanded)>;
+/// For executors, which have other nodes as well: those that `keeps` takes, with their regions
+/// expanded.
+using Keeps = absl::FunctionRef<bool(const ir::Node& expanded)>;
 Function expand(const Function& function, Keeps keeps);
 
 }  // namespace rondo::passes

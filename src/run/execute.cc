@@ -32,10 +32,6 @@ struct Executable::Impl {
   std::int64_t bytes = 0;
   Function expanded;
   CompileOptions options;
-  /// Where `prepared` runs lanes one by one: for runs that may end between two trips of all.
-  const ir::Backend* stepwise_backend = nullptr;
-  mutable std::once_flag stepwise_made;
-  mutable std::shared_ptr<const ir::Prepared> stepwise;
   /// For runs that only the reference can do.
   mutable std::once_flag reference_made;
   mutable std::shared_ptr<const ir::Prepared> reference;
@@ -93,21 +89,8 @@ void prepare(Executable::Impl& impl, const Function& expanded, const CompileOpti
   const std::optional<Function> in_lanes = backend == &interpreter::reference_backend()
                                                ? std::nullopt
                                                : executor::with_lane_loops(impl.function);
-  if (in_lanes) impl.stepwise_backend = backend;
   impl.prepared = backend->prepare(in_lanes ? *in_lanes : expanded, options);
   impl.executor = std::string(backend->name()) + impl.executor;
-}
-
-/// What runs with these options.
-const ir::Prepared& prepared_for(const Executable::Impl& impl, const RunOptions& options) {
-  const bool stepwise =
-      impl.stepwise_backend && (options.deadline || options.max_iterations || options.on_progress ||
-                                options.stop_token.stop_possible());
-  if (!stepwise) return *impl.prepared;
-  std::call_once(impl.stepwise_made, [&] {
-    impl.stepwise = impl.stepwise_backend->prepare(impl.expanded, impl.options);
-  });
-  return *impl.stepwise;
 }
 
 void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
@@ -247,9 +230,8 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
     impl_->last_stats = std::move(stats);
   };
   try {
-    std::vector<Literal> results =
-        check_finite ? impl_->reference->run(arguments, checked, stats)
-                     : prepared_for(*impl_, options).run(arguments, options, stats);
+    std::vector<Literal> results = check_finite ? impl_->reference->run(arguments, checked, stats)
+                                                : impl_->prepared->run(arguments, options, stats);
     keep_stats();
     return results;
   } catch (...) {
@@ -276,7 +258,7 @@ void Executable::run_on_memory(const std::byte* const* arguments, std::byte* con
   const RunOptions& options = both ? *both : given;
   check_threads(impl_->function, options);
   if (impl_->prepared->runs_on_memory() && !options.stats && !finite_is_checked(options))
-    return prepared_for(*impl_, options).run_on_memory(arguments, results, options);
+    return impl_->prepared->run_on_memory(arguments, results, options);
   std::vector<Literal> copies;
   copies.reserve(impl_->param_types.size());
   for (const TensorType& type : impl_->param_types) {

@@ -80,5 +80,40 @@ TEST(Builder, RefusesOperandsOfTwoTypes) {
   EXPECT_THROW(b.add(b.number(Type::kF32, 1), b.number(Type::kF64, 1)), InternalError);
 }
 
+TEST(Builder, KnowsWhatFollowsFromTheTestOfAWhile) {
+  Builder b;
+  const Value limit = unknown(b, Type::kS32), flag = unknown(b, Type::kPred);
+  const Value init[] = {b.number(Type::kS32, 0), flag};
+  const std::uint32_t loop = b.begin_while(init);
+  const Value i = b.program().whiles[loop].carries[0].param,
+              done = b.program().whiles[loop].carries[1].param;
+  const Value differs = b.not_equal(i, limit), before = b.less(i, limit);
+  const Value predicate = b.bit_and(b.bit_and(differs, b.logical_not(done)), before);
+  b.test(predicate);
+  const auto others = b.assume(predicate, true);
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others[0], std::pair(done, false));
+  EXPECT_EQ(b.known(b.not_equal(i, limit)), 1u);
+  EXPECT_EQ(b.known(b.equal(i, limit)), 0u);
+  EXPECT_EQ(b.select(b.less(i, limit), i, limit), i);
+  EXPECT_EQ(b.known(b.less(limit, i)), std::nullopt);
+  const Value next[] = {b.add(i, b.number(Type::kS32, 1)), done};
+  b.end_while(next);
+  // Nothing of it holds behind the loop.
+  EXPECT_EQ(b.known(b.equal(i, limit)), std::nullopt);
+}
+
+TEST(Builder, KnowsOnlyThatNotAllOfAConjunctionHold) {
+  Builder b;
+  const Value x = unknown(b, Type::kPred), y = unknown(b, Type::kPred);
+  (void)b.begin_while({});
+  const Value both = b.bit_and(b.logical_not(x), b.logical_not(y));
+  b.test(both);
+  EXPECT_TRUE(b.assume(both, false).empty());
+  EXPECT_EQ(b.known(b.bit_and(b.logical_not(x), b.logical_not(y))), 0u);
+  EXPECT_EQ(b.known(b.logical_not(x)), std::nullopt);
+  b.end_while({});
+}
+
 }  // namespace
 }  // namespace rondo::lower
