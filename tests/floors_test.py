@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails where a room of src/ includes a room on a higher floor. Usage: floors_test.py PROJECT_DIR
+"""Fails where a room of src/ includes a room on a higher floor, or asks which op a node is. Usage: floors_test.py PROJECT_DIR
 
 docs/design.md has the plan that this checks. Public headers may be included from anywhere, and include nothing of
 src/. Rooms of one floor may include one another in one direction only; the backends do not know one another at all.
@@ -22,6 +22,10 @@ FLOORS = [  # from the ground up
 BACKENDS = set(FLOORS[-2])
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
+# What is known about an op stands in its record; nothing else asks which op a node is. Rules about ops do.
+NAMED_OP = re.compile(r"[!=]=\s*&\s*(?:\w+::)*k[A-Z]\w*")
+ROOMS_OF_RECORDS = {"ir", "ops", "control_flow"}
+RULES_ABOUT_OPS = re.compile(r"src/passes/(\w+_identities|splat)\.cc")
 PUBLIC_EXCEPTION = "implementation.h"  # the library as text: it includes all of src/
 
 
@@ -55,6 +59,11 @@ def violations(project):
         if room not in FLOOR_OF:
             found.append(f"{name}: the room {room} is on no floor; give it one in tests/floors_test.py")
             continue
+        if room not in ROOMS_OF_RECORDS and not RULES_ABOUT_OPS.fullmatch(name.as_posix()):
+            text = file.read_text(encoding="utf-8")
+            for match in NAMED_OP.finditer(text):
+                line = text.count("\n", 0, match.start()) + 1
+                found.append(f"{name}:{line}: asks which op a node is; a field of its record should say what matters")
         for path, line in includes(file):
             target = room_of_include(path, file, src)
             if target is None or target == room:
@@ -115,6 +124,12 @@ class Floors(unittest.TestCase):
 
     def test_public_header_includes_src(self):
         self.check({"include/rondo/ops.h": '#include "ops/record.h"\n', "src/ops/record.h": ""}, "a public header")
+
+    def test_a_pass_that_names_an_op(self):
+        self.check({"src/passes/a.cc": "bool f() {\n  return node.op == &ops::kAdd;\n}\n",
+                    "src/passes/shape_identities.cc": "bool f() { return node.op == &ops::kSlice; }\n",
+                    "src/ops/add.cc": "bool f() { return node.op != &kAdd; }\n"},
+                   "src/passes/a.cc:2: asks which op a node is")
 
     def test_unknown_room(self):
         self.check({"src/attic/a.h": ""}, "the room attic is on no floor")

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "control_flow/construct_jvp.h"
 #include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/split.h"
@@ -62,46 +63,6 @@ ir::Attributes call_relayout(const ir::Node&, const ir::RegionLayout& layout) {
 
 std::vector<Tensor> expand_call(const ir::Node& node, std::span<const Tensor> operands) {
   return ir::Replay::inline_call(node.regions[0], operands);
-}
-
-ir::Jvp checkpoint_jvp(const ir::JvpCall& call) {
-  // A checkpointed function again, of primals and tangents.
-  const Function& function = call.node.regions[0];
-  Leaves all{{call.operands.begin(), call.operands.end()}, function.param_names()};
-  std::vector<std::size_t> place(call.operands.size());
-  for (std::size_t i = 0; i < call.operands.size(); i++) {
-    if (!call.has(i)) continue;
-    place[i] = all.values.size();
-    all.values.push_back(call.dx(i));
-    all.paths.push_back("d_" + all.paths[i]);
-  }
-  Flags has(function.outputs().size());
-  const RegionCallable both = [&](std::span<const Tensor> values) {
-    std::vector<Tensor> tangents(call.operands.size());
-    for (std::size_t i = 0; i < tangents.size(); i++) {
-      if (place[i]) tangents[i] = values[place[i]];
-    }
-    ir::Jvp pair = call.derivatives.jvp(function, values.first(call.operands.size()), tangents);
-    Leaves out{std::move(pair.results), {}};
-    for (std::size_t i = 0; i < has.size(); i++) {
-      has[i] = !pair.tangents[i].empty();
-      if (has[i]) out.values.push_back(pair.tangents[i]);
-    }
-    return out;
-  };
-  const auto& attributes = call.node.attrs<CustomCallAttributes>();
-  ClosedCall closed =
-      close_call(attributes.name, "the derivative of " + attributes.name, all, both, call.at());
-  const auto arguments = static_cast<std::int64_t>(all.values.size());
-  ir::Operands operands(all.values.begin(), all.values.end());
-  operands.insert(operands.end(), closed.captures.begin(), closed.captures.end());
-  const std::vector<Tensor> results =
-      ir::make_many(kCheckpointCall, std::move(operands),
-                    CustomCallAttributes{arguments, attributes.name}, call.at(), {closed.function});
-  ir::Jvp out{{results.begin(), results.begin() + static_cast<std::ptrdiff_t>(has.size())}, {}};
-  std::size_t next = has.size();
-  for (const bool one : has) out.tangents.push_back(one ? results[next++] : Tensor());
-  return out;
 }
 
 /// Parts of arrays that a function reads and needs nothing else of: the row of a table.
@@ -317,7 +278,7 @@ const ir::OpDef kCheckpointCall{.name = "checkpoint",
                                 .expand = expand_call,
                                 .layout = call_layout,
                                 .relayout = call_relayout,
-                                .region_jvp = checkpoint_jvp,
+                                .region_jvp = construct_jvp,
                                 .reverse = checkpoint_reverse,
                                 .batch = checkpoint_batch,
                                 .batched = checkpoint_batched};
@@ -327,6 +288,7 @@ const ir::OpDef kCustomJvp{.name = "custom_jvp",
                            .layout = call_layout,
                            .relayout = call_relayout,
                            .region_jvp = custom_jvp_rule,
+                           .user_derivative = true,
                            .batch = custom_jvp_batch,
                            .batched = custom_jvp_batched};
 const ir::OpDef kCustomVjp{.name = "custom_vjp",
@@ -337,6 +299,7 @@ const ir::OpDef kCustomVjp{.name = "custom_vjp",
                            .region_jvp = custom_vjp_forward,
                            .reverse = custom_vjp_reverse,
                            .own_forward = true,
+                           .user_derivative = true,
                            .batch = custom_vjp_batch,
                            .batched = custom_vjp_batched};
 

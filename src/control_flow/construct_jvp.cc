@@ -13,7 +13,7 @@ using ir::RegionLayout;
 /// Parameters of a body that have a tangent, by fixpoint over the carries.
 Flags perturbed_parameters(const RegionLayout& layout, const ir::JvpCall& call) {
   Flags perturbed(layout.params());
-  for (std::size_t p = layout.index; p < perturbed.size(); p++)
+  for (std::size_t p = layout.first_given(); p < perturbed.size(); p++)
     perturbed[p] = call.has(layout.operand_of_param(p));
   return perturbed_carries(call.node.regions[layout.body()], layout.index, layout.carries,
                            std::move(perturbed), call.derivatives);
@@ -41,22 +41,26 @@ ir::Jvp construct_jvp(const ir::JvpCall& call) {
   const Flags results = perturbed_results(layout, parameters, call);
   const std::vector<std::string> names = call.node.regions[layout.body()].param_names();
   Extension tangents;
-  for (std::size_t p = layout.index; p < parameters.size(); p++) {
+  for (std::size_t p = layout.first_given(); p < parameters.size(); p++) {
     const Role role = layout.role_of_param(p);
     if (!parameters[p] || role == Role::kInvariant) continue;
-    Leaves& leaves = role == Role::kCarry ? tangents.carries : tangents.xs;
+    Leaves& leaves = role == Role::kCarry      ? tangents.carries
+                     : role == Role::kArgument ? tangents.arguments
+                                               : tangents.xs;
     leaves.values.push_back(call.full(layout.operand_of_param(p)));
     leaves.paths.push_back("d_" + names[p]);
   }
   const ExtendedBody both = [&](const ExtendedParameters& given) {
     std::vector<Tensor> of_parameters(given.own.size());
-    std::size_t next_carry = 0, next_x = 0;
-    for (std::size_t p = layout.index; p < of_parameters.size(); p++) {
+    std::size_t next_carry = 0, next_x = 0, next_argument = 0;
+    for (std::size_t p = layout.first_given(); p < of_parameters.size(); p++) {
       const Role role = layout.role_of_param(p);
       if (role == Role::kInvariant)
         of_parameters[p] = call.tangents[layout.operand_of_param(p)];
       else if (parameters[p])
-        of_parameters[p] = role == Role::kCarry ? given.carries[next_carry++] : given.xs[next_x++];
+        of_parameters[p] = role == Role::kCarry      ? given.carries[next_carry++]
+                           : role == Role::kArgument ? given.arguments[next_argument++]
+                                                     : given.xs[next_x++];
     }
     const ir::Jvp now =
         call.derivatives.jvp(call.node.regions[given.region], given.own, of_parameters);

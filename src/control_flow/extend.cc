@@ -32,7 +32,13 @@ ParameterList parameters_of(const RegionLayout& layout, std::span<const Tensor> 
     all.types.push_back(std::move(type));
     all.names.push_back(name);
   };
-  for (std::size_t p = 0; p < layout.index; p++) add(body.parameters()[p].type(), names[p]);
+  for (std::size_t p = 0; p < layout.index; p++) {
+    const bool is_given = p >= layout.first_given();
+    add(is_given ? operands[layout.operand_of_param(p)].type() : body.parameters()[p].type(),
+        names[p]);
+  }
+  for (std::size_t i = 0; i < more.arguments.values.size(); i++)
+    add(more.arguments.values[i].type(), more.arguments.paths[i]);
   const std::span<const Tensor> carry = layout.carry_of(operands), xs = layout.xs_of(operands);
   for (std::size_t i = 0; i < carry.size(); i++) add(carry[i].type(), names[layout.index + i]);
   for (std::size_t i = 0; i < more.carries.values.size(); i++)
@@ -53,7 +59,9 @@ ExtendedParameters taken_apart(const RegionLayout& layout, std::size_t region,
     return first;
   };
   ExtendedParameters all{region, {}, {}, {}};
-  add_all(all.own, take(layout.index + layout.carries));
+  add_all(all.own, take(layout.index));
+  add_all(all.arguments, take(more.arguments.values.size()));
+  add_all(all.own, take(layout.carries));
   add_all(all.carries, take(more.carries.values.size()));
   add_all(all.own, take(layout.xs));
   add_all(all.xs, take(more.xs.values.size()));
@@ -122,13 +130,15 @@ ExtendedResults extend(const RegionLayout& layout, std::span<const Tensor> opera
     regions.push_back(trace.finish());
   }
   RegionLayout extended = layout;
+  extended.fixed += more.arguments.values.size();
+  extended.index += more.arguments.values.size();
   extended.carries += more.carries.values.size();
   extended.xs += more.xs.values.size();
   ir::Operands all;
   for (const std::span<const Tensor> part :
-       {layout.fixed_of(operands), layout.carry_of(operands),
-        std::span<const Tensor>(more.carries.values), layout.xs_of(operands),
-        std::span<const Tensor>(more.xs.values)}) {
+       {layout.fixed_of(operands), std::span<const Tensor>(more.arguments.values),
+        layout.carry_of(operands), std::span<const Tensor>(more.carries.values),
+        layout.xs_of(operands), std::span<const Tensor>(more.xs.values)}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   // The source of a loop names an invariant by number.

@@ -190,14 +190,7 @@ Leaves with_flags(const BatchCall& call, const BatchValues& values, const Flags&
 }  // namespace
 
 BatchValues checkpoint_batch(const BatchCall& call) {
-  const Flags given = call.batched();
-  const Function& function = call.node.regions[0];
-  const Flags results = call.batching.batched_results(function, given);
-  std::vector<ir::OpenRegion> open;
-  open.push_back(batched_region(call, function, given, [&](const BatchValues& values) {
-    return with_flags(call, values, results);
-  }));
-  return flagged(batched_call(call, std::move(open)), results);
+  return batch_as_it_is(call, values_of(call.operands), call.batched());
 }
 
 BatchValues custom_jvp_batch(const BatchCall& call) {

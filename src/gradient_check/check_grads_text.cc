@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "control_flow/call.h"
 #include "fmt/format.h"
 #include "ir/region_walk.h"
-#include "ops/stop_gradient.h"
 
 namespace rondo::gradient_check {
 
@@ -20,9 +18,7 @@ struct RuleCollector {
   void close(const Function&, const ir::Node*, std::size_t) {}
   void after(const ir::Node&) {}
   void node(const ir::Node& node) {
-    if (node.op != &control_flow::kCustomJvp && node.op != &control_flow::kCustomVjp &&
-        node.op != &ops::kStopGradient)
-      return;
+    if (!node.op->user_derivative) return;
     std::string rule = fmt::format("{} at {}", node.op->name, node.location().str());
     if (std::find(rules.begin(), rules.end(), rule) == rules.end())
       rules.push_back(std::move(rule));

@@ -1,7 +1,6 @@
 #include "ir/kernel.h"
 
 #include "absl/container/inlined_vector.h"
-#include "base/memory.h"
 
 namespace rondo::ir {
 
@@ -13,9 +12,10 @@ class ForwardingKernel final : public Kernel {
   explicit ForwardingKernel(const Node& node) {
     for (const TensorType& type : node.types) bytes_.push_back(type.bytes());
   }
-  void run(OperandPlaces operands, ResultPlaces results, Host&) const override {
+  void run(OperandPlaces operands, ResultPlaces results, Host& host) const override {
+    Poller poller(host);
     for (std::size_t i = 0; i < results.size(); i++) {
-      if (results[i] != operands[i]) copy_bytes(results[i], operands[i], bytes_[i]);
+      if (results[i] != operands[i]) copy_in_blocks(results[i], operands[i], bytes_[i], poller);
     }
   }
   bool forwards() const override { return true; }

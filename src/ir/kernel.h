@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.h"
 #include "ir/node.h"
 
 namespace rondo::ir {
@@ -71,6 +72,25 @@ class Poller {
   Host& host_;
   std::int64_t left_ = kBlock;
 };
+
+/// Copies an array of any size. Calls did(elements) after each block, as Poller counts them.
+template <class Did>
+void copy_in_blocks(std::byte* to, const std::byte* from, std::int64_t bytes, Did did) {
+  constexpr std::int64_t kBlock = 8 * Poller::kBlock;
+  while (bytes > kBlock) {
+    copy_bytes(to, from, kBlock);
+    did(kBlock / 8);
+    to += kBlock;
+    from += kBlock;
+    bytes -= kBlock;
+  }
+  copy_bytes(to, from, bytes);
+  did(bytes / 8 + 1);
+}
+inline void copy_in_blocks(std::byte* to, const std::byte* from, std::int64_t bytes,
+                           Poller& poller) {
+  copy_in_blocks(to, from, bytes, [&](std::int64_t elements) { poller.did(elements); });
+}
 
 /// An op made ready to run: what follows from its attributes and types has been worked out. The
 /// node outlives it.

@@ -43,7 +43,8 @@ bool RegionLayout::has_open_promise() const {
 }
 
 RegionLayout::Role RegionLayout::role_of_param(std::size_t param) const {
-  return param < index ? Role::kIndex : role_of_operand(operand_of_param(param));
+  if (param >= first_given()) return role_of_operand(operand_of_param(param));
+  return Role::kIndex;
 }
 
 bool RegionLayout::is_invariant(std::size_t region, std::size_t param) const {
@@ -57,7 +58,7 @@ RegionLayout::ResultRole RegionLayout::role_of_result(std::size_t region,
 }
 
 RegionLayout::Role RegionLayout::role_of_operand(std::size_t operand) const {
-  if (operand < fixed) return Role::kFixed;
+  if (operand < fixed) return is_call() ? Role::kArgument : Role::kFixed;
   if (operand < fixed + carries) return Role::kCarry;
   return operand < fixed + carries + xs ? Role::kX : Role::kInvariant;
 }

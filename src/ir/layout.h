@@ -7,9 +7,10 @@
 //     fori_loop         f f c v    i c v               c
 //     scan              c x v      c x v               c y
 //     conditional       f v        v                   y
+//     checkpoint        a v        a v                 y
 //
-// f fixed, i index, c carry, x xs (of which a region sees the slice of the trip), v invariants,
-// y ys (of a loop: stacked over the trips).
+// f fixed, i index, a arguments (counted as fixed and as index), c carry, x xs (of which a region
+// sees the slice of the trip), v invariants, y ys (of a loop: stacked over the trips).
 #pragma once
 
 #include <cstddef>
@@ -61,14 +62,14 @@ struct RegionLayout {
     kBranch,  // one of the regions runs, once; its results are the ys
     kCall,    // region 0 runs, once; others are derivative rules, with parameters of their own
   };
-  enum class Role : std::uint8_t { kFixed, kIndex, kCarry, kX, kInvariant };
+  enum class Role : std::uint8_t { kFixed, kIndex, kArgument, kCarry, kX, kInvariant };
   enum class ResultRole : std::uint8_t { kPredicate, kCarry, kY };
 
   const Node* node = nullptr;
   Kind kind = Kind::kLoop;
-  std::size_t fixed = 0;  // operands for the construct alone: bounds, a selector; those of a call
-                          // are its arguments, which region 0 sees in the place of an index
-  std::size_t index = 0;  // parameters that the construct makes
+  std::size_t fixed = 0;  // operands for the construct alone: bounds, a selector; of a call its
+                          // arguments
+  std::size_t index = 0;  // parameters that the construct makes; of a call those of its arguments
   std::size_t carries = 0;
   std::size_t xs = 0;
   std::size_t invariants = 0;
@@ -103,6 +104,8 @@ struct RegionLayout {
   Role role_of_param(std::size_t param) const;
   /// Whether a parameter takes a value of the outside as it is; true in the rules of calls too.
   bool is_invariant(std::size_t region, std::size_t param) const;
+  /// The first parameter that gets an operand, or slices of it.
+  std::size_t first_given() const { return is_call() ? 0 : index; }
   /// The operand that a parameter gets, or the slices of which, at first; not for an index.
   std::size_t operand_of_param(std::size_t param) const { return param - index + fixed; }
   std::size_t param_of_operand(std::size_t operand) const { return operand - fixed + index; }

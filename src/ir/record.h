@@ -217,6 +217,8 @@ struct OpDef {
   RegionJvpRule region_jvp = nullptr;
   ReverseRule reverse = nullptr;
   bool own_forward = false;  // `reverse` computes the results in another way than the regions do
+  bool user_derivative =
+      false;  // what the user puts in place of a derivative: a rule, stop_gradient
   bool zero_derivative = false;  // piecewise constant, or no tangent can pass: floor, compare
   // Batching. Elementwise ops have one rule for all; an op without a rule is batched as what it
   // expands to.

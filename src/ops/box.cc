@@ -37,20 +37,6 @@ Box::Box(std::span<const std::int64_t> sizes, std::span<const std::int64_t> to_s
 
 namespace {
 
-template <class Did>
-void copy_blocks(std::byte* to, const std::byte* from, std::int64_t bytes, Did did) {
-  constexpr std::int64_t kBlock = 8 * ir::Poller::kBlock;
-  while (bytes > kBlock) {
-    copy_bytes(to, from, kBlock);
-    did(kBlock / 8);
-    to += kBlock;
-    from += kBlock;
-    bytes -= kBlock;
-  }
-  copy_bytes(to, from, bytes);
-  did(bytes / 8 + 1);
-}
-
 /// A run of elements of type U, with strides in elements.
 template <class U>
 void copy_run(U* to, const U* from, std::int64_t count, std::int64_t to_stride,
@@ -64,15 +50,11 @@ void copy_run(U* to, const U* from, std::int64_t count, std::int64_t to_stride,
 
 }  // namespace
 
-void copy_in_blocks(std::byte* to, const std::byte* from, std::int64_t bytes, ir::Poller& poller) {
-  copy_blocks(to, from, bytes, [&](std::int64_t elements) { poller.did(elements); });
-}
-
 template <class Did>
 void Box::copy_in_runs(std::byte* to, const std::byte* from, Did did) const {
   if (axes_.back().to == width_ && axes_.back().from == width_) {
     for_each_run([&](std::int64_t t, std::int64_t f, std::int64_t count, std::int64_t,
-                     std::int64_t) { copy_blocks(to + t, from + f, count * width_, did); });
+                     std::int64_t) { ir::copy_in_blocks(to + t, from + f, count * width_, did); });
     return;
   }
   for_width(width_, [&]<class U>() {

@@ -77,7 +77,4 @@ class Box {
   bool empty_ = false;
 };
 
-/// copy_bytes for arrays of any size.
-void copy_in_blocks(std::byte* to, const std::byte* from, std::int64_t bytes, ir::Poller& poller);
-
 }  // namespace rondo::ops

@@ -65,7 +65,7 @@ void concatenate_kernel(const ir::KernelRun& run) {
     const std::int64_t block = inner * run.node.operand_type(part).shape[axis];
     if (block == 0) continue;
     for (std::int64_t i = 0; i < outer; i++)
-      copy_in_blocks(to + i * stride, run.operands[part] + i * block, block, poller);
+      ir::copy_in_blocks(to + i * stride, run.operands[part] + i * block, block, poller);
     to += block;
   }
 }

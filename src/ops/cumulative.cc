@@ -54,15 +54,19 @@ InferredTypes infer_cumulative(const InferContext& context) {
 /// `count` slices of `inner` elements each, every one combined with the one before.
 template <class T, class Combine>
 void accumulate_slices(const T* x, T* out, std::int64_t count, std::int64_t inner, bool reverse,
-                       Combine combine) {
+                       Combine combine, ir::Poller& poller) {
   using Acc = decltype(cumulative_type<T, Combine>());
   const std::int64_t first = reverse ? count - 1 : 0, step = reverse ? -1 : 1;
   if (inner == 1) {
     Acc total = static_cast<Acc>(x[first]);
     out[first] = x[first];
-    for (std::int64_t k = 1, i = first + step; k < count; k++, i += step) {
-      total = combine(total, static_cast<Acc>(x[i]));
-      out[i] = static_cast<T>(total);
+    for (std::int64_t k = 1, i = first + step; k < count;) {
+      const std::int64_t end = std::min(count, k + ir::Poller::kBlock);
+      poller.did(end - k);
+      for (; k < end; k++, i += step) {
+        total = combine(total, static_cast<Acc>(x[i]));
+        out[i] = static_cast<T>(total);
+      }
     }
     return;
   }
@@ -79,6 +83,7 @@ void accumulate_slices(const T* x, T* out, std::int64_t count, std::int64_t inne
       total[j] = combine(total[j], static_cast<Acc>(from[j]));
       to[j] = static_cast<T>(total[j]);
     }
+    poller.did(inner);
   }
 }
 
@@ -100,8 +105,8 @@ void cumulative_kernel(const ir::KernelRun& run) {
     with_combiner<T>(attributes.combiner, [&](auto combine) {
       for (std::int64_t o = 0; o < outer; o++) {
         accumulate_slices(from + o * count * inner, to + o * count * inner, count, inner,
-                          attributes.reverse, combine);
-        poller.did(count * inner);
+                          attributes.reverse, combine, poller);
+        poller.did(1);
       }
     });
   });

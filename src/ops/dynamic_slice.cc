@@ -133,7 +133,7 @@ class DynamicSliceKernel final : public ir::Kernel {
     const std::byte* from = operands[0] + part_.offset(operands);
     ir::Poller poller(host);
     if (part_.contiguous())
-      copy_in_blocks(results[0], from, part_.bytes(), poller);
+      ir::copy_in_blocks(results[0], from, part_.bytes(), poller);
     else
       box_.copy(results[0], from, poller);
   }
@@ -156,15 +156,15 @@ class DynamicUpdateSliceKernel final : public ir::Kernel {
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
     ir::Poller poller(host);
     if (whole_) {
-      if (results[0] != operands[1]) copy_in_blocks(results[0], operands[1], bytes_, poller);
+      if (results[0] != operands[1]) ir::copy_in_blocks(results[0], operands[1], bytes_, poller);
       return;
     }
     const std::int64_t offset = part_.offset(operands);
-    if (results[0] != operands[0]) copy_in_blocks(results[0], operands[0], bytes_, poller);
+    if (results[0] != operands[0]) ir::copy_in_blocks(results[0], operands[0], bytes_, poller);
     if (part_.empty()) return;
     std::byte* to = results[0] + offset;
     if (part_.contiguous())
-      copy_in_blocks(to, operands[1], part_.bytes(), poller);
+      ir::copy_in_blocks(to, operands[1], part_.bytes(), poller);
     else
       box_.copy(to, operands[1], poller);
   }

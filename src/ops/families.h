@@ -1,12 +1,16 @@
-// The elementwise records, by family. Each list stands in the file of its records, so that a new op
-// is named in one file only.
+// The records of this folder. Those of elementwise ops stand in lists at the ends of their files,
+// so that a new one is named in one file only.
 #pragma once
 
 #include <span>
+#include <vector>
 
-#include "ir/record.h"
+#include "ir/node.h"
 
 namespace rondo::ops {
+
+/// All of them, each once: those of arrays, and the families of elementwise ops.
+std::vector<std::span<const ir::OpDef* const>> record_families();
 
 std::span<const ir::OpDef* const> arithmetic_records();
 std::span<const ir::OpDef* const> bit_records();

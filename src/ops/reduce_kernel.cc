@@ -109,7 +109,11 @@ Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller
     }
     return combine(acc, partials[0]);
   }
-  for (; i < n; i++) acc = combine(acc, static_cast<Acc>(x[i]));
+  while (i < n) {
+    const std::int64_t end = std::min(n, i + ir::Poller::kBlock);
+    poller.did(end - i);
+    for (; i < end; i++) acc = combine(acc, static_cast<Acc>(x[i]));
+  }
   return acc;
 }
 
@@ -130,8 +134,11 @@ void combine_into(Acc* acc, const T* x, const ReduceAxes& axes, Combine combine,
     for_each_inner_run(axes, [&](std::int64_t from, std::int64_t to) {
       Acc* row = acc + to;
       const T* values = x + from;
-      for (std::int64_t i = 0; i < n; i++) row[i] = combine(row[i], static_cast<Acc>(values[i]));
-      poller.did(n / 4 + 1);
+      for (std::int64_t i = 0; i < n;) {
+        const std::int64_t end = std::min(n, i + ir::Poller::kBlock);
+        poller.did((end - i) / 4 + 1);
+        for (; i < end; i++) row[i] = combine(row[i], static_cast<Acc>(values[i]));
+      }
     });
   }
 }

@@ -141,7 +141,7 @@ class ScatterKernel final : public ir::Kernel {
     ir::Poller poller(host);
     for (std::size_t i = 0; i < count_; i++) {
       if (results[i] != operands[i])
-        copy_in_blocks(results[i], operands[i], node_.types[i].bytes(), poller);
+        ir::copy_in_blocks(results[i], operands[i], node_.types[i].bytes(), poller);
     }
     if (empty_) return;
     const std::byte* indices = operands[count_];

@@ -21,6 +21,7 @@ const OpDef kStopGradient{.name = "stop_gradient",
                           .arity = 1,
                           .infer = infer_identity,
                           .expand = expand_to_operands,
+                          .user_derivative = true,
                           .zero_derivative = true,
                           .batch = ir::batch_alike};
 

@@ -4,13 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <memory>
-#include <new>
 #include <numeric>
 #include <optional>
 #include <thread>
@@ -18,54 +14,15 @@
 #include <vector>
 
 #include "rondo/literal.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RONDO_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define RONDO_TEST_SANITIZED 1
-#endif
-#endif
-
-// Without a sanitizer, which counts better, this program counts the aligned blocks that are out:
-// those of literals.
-#if !defined(RONDO_TEST_SANITIZED)
-namespace {
-std::atomic<std::int64_t> live_blocks{0};
-std::atomic<std::int64_t> blocks_made{0};
-
-void* counted_block(std::size_t size, std::align_val_t alignment) {
-  const auto align = static_cast<std::size_t>(alignment);
-  if (size > std::numeric_limits<std::size_t>::max() - align) return nullptr;
-  void* block = std::aligned_alloc(align, (size + align - 1) / align * align);
-  if (block != nullptr) {
-    ++live_blocks;
-    ++blocks_made;
-  }
-  return block;
-}
-}  // namespace
-
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  void* block = counted_block(size, alignment);
-  if (block == nullptr) throw std::bad_alloc();
-  return block;
-}
-void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return counted_block(size, alignment);
-}
-void operator delete(void* block, std::align_val_t) noexcept {
-  if (block != nullptr) --live_blocks;
-  std::free(block);
-}
-void operator delete(void* block, std::size_t, std::align_val_t alignment) noexcept {
-  ::operator delete(block, alignment);
-}
-#endif
+#include "support/allocations.h"
 
 namespace rondo {
 namespace {
+
+#if !defined(RONDO_TEST_SANITIZED)
+using testing::aligned_blocks_made;
+using testing::live_aligned_blocks;
+#endif
 
 TEST(MemoryMeter, CountsBytesOfTheThread) {
   MemoryMeter meter;
@@ -139,7 +96,7 @@ TEST(LiteralMemory, BlocksPassBetweenThreads) {
 // has gone.
 TEST(LiteralMemory, ReleasedAfterTheCacheIsGone) {
 #if !defined(RONDO_TEST_SANITIZED)
-  const std::int64_t before = live_blocks;
+  const std::int64_t before = live_aligned_blocks;
 #endif
   std::thread([] {
     thread_local std::vector<Literal> late;
@@ -148,7 +105,7 @@ TEST(LiteralMemory, ReleasedAfterTheCacheIsGone) {
     for (int i = 0; i < 8; ++i) late.push_back(Literal::zeros(f32({i * 100})));
   }).join();
 #if !defined(RONDO_TEST_SANITIZED)
-  EXPECT_EQ(live_blocks, before);
+  EXPECT_EQ(live_aligned_blocks, before);
 #endif
 }
 
@@ -182,18 +139,18 @@ TEST(SmallBlocks, PassBetweenThreadsAndHoldWhatIsAskedFor) {
 TEST(LiteralMemory, SmallBlocksAreRecycled) {
   std::thread([] {
     { const Literal first = Literal::scalar(1.0f); }
-    const std::int64_t made = blocks_made;
+    const std::int64_t made = aligned_blocks_made;
     for (int i = 0; i < 1000; ++i) {
       const Literal a = Literal::scalar(1.0f);
       EXPECT_EQ(a.item<float>(), 1.0f);
     }
-    EXPECT_EQ(blocks_made, made);
+    EXPECT_EQ(aligned_blocks_made, made);
   }).join();
 }
 
 TEST(LiteralMemory, TheCacheIsBoundedAndGoesWithItsThread) {
   release_cached_memory();
-  const std::int64_t before = live_blocks;
+  const std::int64_t before = live_aligned_blocks;
   std::thread([before] {
     const auto many_of = [](std::int64_t size) {
       std::vector<Literal> many;
@@ -204,36 +161,36 @@ TEST(LiteralMemory, TheCacheIsBoundedAndGoesWithItsThread) {
     for (const std::size_t size : kCachedBlockSizes)
       bound += static_cast<std::int64_t>(kCachedBytesPerSize / size);
     // Of the largest size the process keeps some.
-    EXPECT_LE(live_blocks - before, bound + static_cast<std::int64_t>(kMostLargeBytes / 100000));
+    EXPECT_LE(live_aligned_blocks - before, bound + static_cast<std::int64_t>(kMostLargeBytes / 100000));
     release_cached_memory();
-    EXPECT_EQ(live_blocks, before);
+    EXPECT_EQ(live_aligned_blocks, before);
     many_of(64);
-    EXPECT_GT(live_blocks - before, 0);
-    EXPECT_LE(live_blocks - before, bound);
+    EXPECT_GT(live_aligned_blocks - before, 0);
+    EXPECT_LE(live_aligned_blocks - before, bound);
   }).join();
-  EXPECT_EQ(live_blocks, before);
+  EXPECT_EQ(live_aligned_blocks, before);
 }
 
 TEST(LiteralMemory, LargeBlocksAreRecycledWithinABound) {
   release_cached_memory();
-  const std::int64_t before = live_blocks;
+  const std::int64_t before = live_aligned_blocks;
   { const Literal first = Literal::zeros(f32({512, 512})); }
-  const std::int64_t made = blocks_made;
+  const std::int64_t made = aligned_blocks_made;
   for (int i = 0; i < 100; ++i) {
     const Literal a = Literal::uninitialized(f32({512, 512}));
     const Literal slightly_smaller = Literal::uninitialized(f32({510, 512}));
     EXPECT_NE(a.bytes(), slightly_smaller.bytes());
   }
-  EXPECT_LE(blocks_made - made, 1);
+  EXPECT_LE(aligned_blocks_made - made, 1);
   // More than the bound are let go of.
   std::vector<Literal> many;
   for (std::size_t bytes = 0; bytes < 2 * kMostLargeBytes; bytes += std::size_t{1} << 23)
     many.push_back(Literal::uninitialized(u8({std::int64_t{1} << 23})));
   many.clear();
-  EXPECT_GT(live_blocks, before);
-  EXPECT_LE(live_blocks - before, static_cast<std::int64_t>(kMostLargeBytes >> 23) + 2);
+  EXPECT_GT(live_aligned_blocks, before);
+  EXPECT_LE(live_aligned_blocks - before, static_cast<std::int64_t>(kMostLargeBytes >> 23) + 2);
   release_cached_memory();
-  EXPECT_EQ(live_blocks, before);
+  EXPECT_EQ(live_aligned_blocks, before);
 }
 
 TEST(LiteralMemory, AnAllocationThatFailsIsAnExecutionError) {
@@ -252,7 +209,7 @@ TEST(LiteralMemory, AnAllocationThatFailsIsAnExecutionError) {
     message = error.what();
   }
   ASSERT_EQ(setrlimit(RLIMIT_AS, &old), 0);
-  EXPECT_THAT(message, testing::HasSubstr("out of memory: f64[268435456] needs 2147483648 bytes"));
+  EXPECT_THAT(message, ::testing::HasSubstr("out of memory: f64[268435456] needs 2147483648 bytes"));
 }
 #endif
 

@@ -130,6 +130,31 @@ TEST(Extend, BranchesGetMoreResults) {
   expect_values(run(false)[1], {}, std::vector<std::int32_t>{700});
 }
 
+TEST(Extend, ACallGetsMoreArgumentsAndResults) {
+  const Function f = trace(
+      [](Tensor x, Tensor rate, Tensor more) {
+        const Tensor called = checkpoint([&](Tensor y) { return y * rate; })(x);
+        const ir::RegionLayout layout = *ir::region_layout(called.node());
+        EXPECT_EQ(layout.role_of_operand(0), ir::RegionLayout::Role::kArgument);
+        EXPECT_EQ(layout.role_of_operand(1), ir::RegionLayout::Role::kInvariant);
+        const ExtendedResults all = extend(
+            layout, layout.node->operands, {{}, {}, {{more}, {"more"}}},
+            [&](const ExtendedParameters& now) -> ExtendedResults {
+              return {inlined(layout, now.region, now.own), {}, {now.arguments[0] * now.own[1]}};
+            });
+        const ir::RegionLayout extended = *ir::region_layout(all.own[0].node());
+        EXPECT_EQ(extended.fixed, 2u);
+        EXPECT_EQ(extended.name, layout.name);
+        EXPECT_EQ(all.own[0].node()->regions[0].param_names()[1], "more");
+        return std::pair(all.own[0], all.ys[0]);
+      },
+      f32(), f32(), f32());
+  const std::vector<Literal> out =
+      compile(f).run({Literal::scalar(3.0f), Literal::scalar(5.0f), Literal::scalar(7.0f)});
+  expect_values(out[0], {}, std::vector<float>{15});
+  expect_values(out[1], {}, std::vector<float>{35});
+}
+
 TEST(Extend, OperandsMayHaveOtherTypes) {
   // The same loop for four values of x at once.
   const Function f = trace(

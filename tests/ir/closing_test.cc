@@ -1,7 +1,5 @@
 // What closing a function costs and owns.
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 #include <thread>
 #include <vector>
 
@@ -9,31 +7,7 @@
 #include "gtest/gtest.h"
 #include "ir/function_data.h"
 #include "rondo/rondo.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RONDO_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define RONDO_TEST_SANITIZED 1
-#endif
-#endif
-
-namespace {
-thread_local std::size_t largest_request = 0;
-}  // namespace
-
-// Without a sanitizer, which has an allocator of its own, this program sees what is asked for.
-#if !defined(RONDO_TEST_SANITIZED)
-// Not inlined, or g++ sees `free` meet what it takes for the usual `new`.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  largest_request = std::max(largest_request, size);
-  if (void* block = std::malloc(size)) return block;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-#endif
+#include "support/allocations.h"
 
 namespace rondo::testing {
 namespace {
@@ -63,7 +37,7 @@ TEST(Closing, NodesComeOutByIdWhoeverMadeThem) {
 }
 
 TEST(Closing, OtherThreadsNodesCostNothing) {
-  largest_request = 0;
+  largest_allocation = 0;
   trace(
       [&](Tensor x) {
         std::thread([] {
@@ -74,7 +48,7 @@ TEST(Closing, OtherThreadsNodesCostNothing) {
         return x + 1.0f;
       },
       f32());
-  EXPECT_LT(largest_request, std::size_t{100'000}) << "a place for each of their nodes is 3.2 MB";
+  EXPECT_LT(largest_allocation, std::size_t{100'000}) << "a place for each of their nodes is 3.2 MB";
 }
 
 TEST(Closing, AFunctionOwnsItsBody) {

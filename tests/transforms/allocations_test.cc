@@ -1,68 +1,15 @@
-// What calls and traces allocate: this program counts the blocks that each thread asks for.
+// What calls and traces allocate.
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
-#include <vector>
 
 #include "errors/message.h"
 #include "rondo/rondo.h"
+#include "support/allocations.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RONDO_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define RONDO_TEST_SANITIZED 1
-#endif
-#endif
-
-// Not inline, or g++ sees free() called on what new gave. Sanitizers have their own, and the
-// library recycles nothing under them.
 #if !defined(RONDO_TEST_SANITIZED)
-
-namespace {
-
-thread_local std::int64_t allocations = 0;
-
-void* counted(std::size_t bytes, std::size_t alignment) noexcept {
-  allocations++;
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-void* checked(void* block) {
-  if (block == nullptr) throw std::bad_alloc();
-  return block;
-}
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t bytes) { return checked(counted(bytes, 16)); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return counted(bytes, 16);
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return checked(counted(bytes, static_cast<std::size_t>(alignment)));
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment,
-                                     const std::nothrow_t&) noexcept {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
-  std::free(block);
-}
 
 namespace rondo::testing {
 namespace {
-
-template <class F>
-std::int64_t allocations_of(const F& f) {
-  const std::int64_t before = allocations;
-  f();
-  return allocations - before;
-}
 
 const JitOptions kNative{.compile = {.executor = Executor::kCompiled}};
 

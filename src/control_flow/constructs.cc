@@ -1,0 +1,23 @@
+#include "control_flow/constructs.h"
+
+#include "control_flow/branch.h"
+#include "control_flow/branch_lanes.h"
+#include "control_flow/call.h"
+#include "control_flow/fori.h"
+#include "control_flow/longest_lane.h"
+#include "control_flow/scan.h"
+#include "control_flow/tape.h"
+#include "control_flow/while.h"
+#include "control_flow/while_lanes.h"
+
+namespace rondo::control_flow {
+
+std::span<const ir::OpDef* const> construct_records() {
+  static constexpr const ir::OpDef* kAll[] = {
+      &kWhile,       &kConditional, &kForiLoop, &kScan,           &kWhileLanes, &kBranchLanes,
+      &kLongestLane, &kTapeWrite,   &kTapeRead, &kCheckpointCall, &kCustomJvp,  &kCustomVjp,
+  };
+  return kAll;
+}
+
+}  // namespace rondo::control_flow

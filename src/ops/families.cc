@@ -1,0 +1,55 @@
+#include "ops/families.h"
+
+#include "ops/arg_extreme.h"
+#include "ops/broadcast.h"
+#include "ops/collectives.h"
+#include "ops/concatenate.h"
+#include "ops/create.h"
+#include "ops/cumulative.h"
+#include "ops/dot.h"
+#include "ops/dynamic_slice.h"
+#include "ops/gather.h"
+#include "ops/observe.h"
+#include "ops/optimization_barrier.h"
+#include "ops/pad.h"
+#include "ops/permute.h"
+#include "ops/reduce.h"
+#include "ops/rng_bit_generator.h"
+#include "ops/scatter.h"
+#include "ops/shard.h"
+#include "ops/slice.h"
+#include "ops/sort.h"
+#include "ops/stop_gradient.h"
+#include "ops/threefry.h"
+
+namespace rondo::ops {
+
+namespace {
+
+// clang-format off
+constexpr const ir::OpDef* kArrayRecords[] = {
+    // shapes and places
+    &kIota, &kBroadcastInDim, &kReshape, &kTranspose, &kReverse, &kSlice, &kPad, &kConcatenate,
+    &kDynamicSlice, &kDynamicUpdateSlice, &kGather, &kScatter,
+    // reductions and order
+    &kReduce, &kArgExtreme, &kCumulative, &kSort, &kDotGeneral,
+    // random numbers
+    &kRngBitGenerator, &kThreefry2x32,
+    // identities
+    &kOptimizationBarrier, &kStopGradient, &kShard,
+    // observers
+    &kTap, &kPrint, &kProgress, &kTellLanes,
+    // over the lanes of a vmap
+    &kAxisReduce, &kAxisIndex,
+};
+// clang-format on
+
+}  // namespace
+
+std::vector<std::span<const ir::OpDef* const>> record_families() {
+  return {kArrayRecords,           arithmetic_records(), exponential_records(), erf_inv_records(),
+          trigonometric_records(), slope_records(),      bit_records(),         complex_records(),
+          comparison_records(),    select_records(),     conversion_records()};
+}
+
+}  // namespace rondo::ops

@@ -1,0 +1,80 @@
+// Counts what a test program allocates: by its own operators new and delete, which one source of
+// the program gets by including this. Under a sanitizer nothing is counted.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+#include "support/sanitized.h"
+
+namespace rondo::testing {
+
+/// Of this thread: blocks that were asked for, and the largest of them in bytes.
+inline thread_local std::int64_t allocations = 0;
+inline thread_local std::size_t largest_allocation = 0;
+/// Of the process: blocks with an alignment of their own, as literals have them. Those that are
+/// alive, and all that were made.
+inline std::atomic<std::int64_t> live_aligned_blocks{0};
+inline std::atomic<std::int64_t> aligned_blocks_made{0};
+
+template <class F>
+std::int64_t allocations_of(const F& f) {
+  const std::int64_t before = allocations;
+  f();
+  return allocations - before;
+}
+
+inline void* counted_block(std::size_t bytes, std::size_t alignment) noexcept {
+  if (bytes > std::numeric_limits<std::size_t>::max() - alignment) return nullptr;
+  allocations++;
+  largest_allocation = std::max(largest_allocation, bytes);
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+inline void* counted_aligned_block(std::size_t bytes, std::align_val_t alignment) noexcept {
+  void* const block = counted_block(bytes, static_cast<std::size_t>(alignment));
+  if (block) {
+    ++live_aligned_blocks;
+    ++aligned_blocks_made;
+  }
+  return block;
+}
+
+inline void* checked_block(void* block) {
+  if (!block) throw std::bad_alloc();
+  return block;
+}
+
+}  // namespace rondo::testing
+
+// Not inlined, or g++ sees free() called on what new gave.
+#if !defined(RONDO_TEST_SANITIZED)
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  return rondo::testing::checked_block(rondo::testing::counted_block(bytes, 16));
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return rondo::testing::counted_block(bytes, 16);
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return rondo::testing::checked_block(rondo::testing::counted_aligned_block(bytes, alignment));
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment,
+                                     const std::nothrow_t&) noexcept {
+  return rondo::testing::counted_aligned_block(bytes, alignment);
+}
+[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::align_val_t) noexcept {
+  if (block) --rondo::testing::live_aligned_blocks;
+  std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, std::size_t,
+                                       std::align_val_t alignment) noexcept {
+  ::operator delete(block, alignment);
+}
+#endif
