@@ -17,6 +17,14 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+# Some two hundred programs are linked with the library: in a third of the time.
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld=")
+  find_program(RONDO_LLD ld.lld)
+  if(RONDO_LLD AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    add_link_options(-fuse-ld=lld)
+  endif()
+endif()
+
 # ccache only believes a precompiled header when it is told which differences do not matter; without
 # these settings every file that uses one is compiled again.
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

@@ -1,4 +1,5 @@
-# Usage: cmake -DCOMPILERS=g++;clang++ -DSOURCE=case.cc -DINCLUDE_DIRS=a;b -P check.cmake
+# Usage: cmake -DCOMPILERS=g++;clang++ -DSOURCE=case.cc -DINCLUDE_DIRS=a;b -DPRECOMPILED_DIR=dir
+#              -P check.cmake
 #
 # `// EXPECT: regex` lines say what each compiler must say, with at most five lines before it; what
 # follows a finding is not read. `// SOMEWHERE: regex` lines say what it must say wherever it is, in
@@ -7,10 +8,24 @@
 
 cmake_minimum_required(VERSION 3.22)
 
-set(arguments -std=c++20 -fsyntax-only -Wall -Wextra)
-foreach(dir IN LISTS INCLUDE_DIRS)
-  list(APPEND arguments "-I${dir}")
-endforeach()
+include("${CMAKE_CURRENT_LIST_DIR}/arguments.cmake")
+
+# With the precompiled header, where the case includes that.
+file(STRINGS "${SOURCE}" whole_header REGEX "^#include <rondo/rondo[.]h>")
+macro(compile number)
+  list(GET COMPILERS ${number} compiler)
+  set(precompiled "")
+  if(whole_header AND EXISTS "${PRECOMPILED_DIR}/${number}/rondo.pch")
+    set(precompiled -include-pch "${PRECOMPILED_DIR}/${number}/rondo.pch")
+  elseif(whole_header AND EXISTS "${PRECOMPILED_DIR}/${number}/rondo/rondo.h.gch")
+    set(precompiled "-I${PRECOMPILED_DIR}/${number}")
+  endif()
+  execute_process(COMMAND "${compiler}" ${precompiled} ${arguments} -fsyntax-only ${ARGN}
+                  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  # g++ does not say then where the header was included: a line that counts all the same.
+  string(REGEX REPLACE "^(In file included from [^\n]*):\n" "\\1,\n                 from ${SOURCE}:\n"
+                       output "${output}")
+endmacro()
 
 file(STRINGS "${SOURCE}" expectations REGEX "^// EXPECT: ")
 file(STRINGS "${SOURCE}" findings REGEX "^// SOMEWHERE: ")
@@ -24,16 +39,15 @@ endif()
 
 file(STRINGS "${SOURCE}" refusals REGEX "^// REFUSE: ")
 
-list(GET COMPILERS 0 compiler)
-execute_process(COMMAND "${compiler}" ${arguments} -DCONTROL "${SOURCE}" RESULT_VARIABLE status
-                OUTPUT_VARIABLE output ERROR_VARIABLE output)
+compile(0 -DCONTROL "${SOURCE}")
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "The control part of ${SOURCE} must compile. ${compiler} says:\n${output}")
 endif()
 
-foreach(compiler IN LISTS COMPILERS)
-  execute_process(COMMAND "${compiler}" ${arguments} "${SOURCE}" RESULT_VARIABLE status
-                  OUTPUT_VARIABLE output ERROR_VARIABLE output)
+list(LENGTH COMPILERS compiler_count)
+math(EXPR last "${compiler_count} - 1")
+foreach(number RANGE ${last})
+  compile(${number} "${SOURCE}")
   if(status EQUAL 0)
     message(FATAL_ERROR "${SOURCE} compiles with ${compiler}, and it must not.")
   endif()

@@ -14,6 +14,16 @@ foreach(other IN ITEMS g++ clang++)
   endif()
 endforeach()
 
+set(compile_fail_includes "${PROJECT_SOURCE_DIR}/include;${PROJECT_BINARY_DIR}/generated")
+set(compile_fail_precompiled "${CMAKE_CURRENT_BINARY_DIR}/compile_fail_headers")
+add_test(
+  NAME compile_fail.headers
+  COMMAND
+    "${CMAKE_COMMAND}" "-DCOMPILERS=${compile_fail_compilers}" "-DINCLUDE_DIRS=${compile_fail_includes}"
+    "-DOUTPUT_DIR=${compile_fail_precompiled}" -P "${CMAKE_CURRENT_LIST_DIR}/precompile.cmake")
+set_tests_properties(compile_fail.headers PROPERTIES LABELS compile_fail TIMEOUT 120 FIXTURES_SETUP
+                                                     compile_fail_headers)
+
 file(GLOB compile_fail_cases CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/*.cc")
 foreach(source IN LISTS compile_fail_cases)
   get_filename_component(name "${source}" NAME_WE)
@@ -21,7 +31,8 @@ foreach(source IN LISTS compile_fail_cases)
     NAME compile_fail.${name}
     COMMAND
       "${CMAKE_COMMAND}" "-DCOMPILERS=${compile_fail_compilers}" "-DSOURCE=${source}"
-      "-DINCLUDE_DIRS=${PROJECT_SOURCE_DIR}/include;${PROJECT_BINARY_DIR}/generated" -P
+      "-DINCLUDE_DIRS=${compile_fail_includes}" "-DPRECOMPILED_DIR=${compile_fail_precompiled}" -P
       "${CMAKE_CURRENT_LIST_DIR}/check.cmake")
-  set_tests_properties(compile_fail.${name} PROPERTIES LABELS compile_fail TIMEOUT 120)
+  set_tests_properties(compile_fail.${name} PROPERTIES LABELS compile_fail TIMEOUT 120
+                                                       FIXTURES_REQUIRED compile_fail_headers)
 endforeach()
