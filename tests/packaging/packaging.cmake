@@ -23,12 +23,12 @@ function(rondo_add_packaging_test name program)
       "-DFLAGS=${CMAKE_CXX_FLAGS}" "-DLAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}"
       "-DPREFIX=${packaging_prefix}" "-DRONDO_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
       "-DSANITIZE=${RONDO_SANITIZE}" -P "${packaging_script}")
+  # What takes minutes begins first (COST): one core would wait for it at the end.
   set_tests_properties(package.${name} PROPERTIES LABELS package TIMEOUT 1200 COST 1000)
 endfunction()
 
 rondo_add_packaging_test(add_subdirectory counting)
-# What takes minutes begins first, or one core would wait for it at the end. This one compiles the
-# library in several units; the others have one large file each.
+# This one compiles the library in several units; the others have one large file each.
 set_tests_properties(package.add_subdirectory PROPERTIES PROCESSORS 2)
 if(RONDO_INSTALL)
   rondo_add_packaging_test(find_package house)
