@@ -47,7 +47,7 @@ const char* host_type_name(DType dtype) {
 
 [[noreturn]] void fail_moved_from(const char* what) {
   throw TraceError(std::string("Literal::") + what +
-                   ": the literal was moved from; assign to it before it is used again");
+                   ": the literal was moved from\n  Assign to it before it is used again.");
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ Literal Literal::uninitialized(const TensorType& type) {
   if (storage == nullptr) {
     throw ExecutionError("out of memory: " + type.str() + " needs " +
                          (bytes == INT64_MAX ? "more than 2^63 - 1" : std::to_string(bytes)) +
-                         " bytes. Make the array smaller, or release other arrays first.");
+                         " bytes\n  Make the array smaller, or release other arrays first.");
   }
   return Literal(type, storage);
 }
@@ -78,7 +78,7 @@ Literal Literal::copy_of(const void* values, std::size_t count, const TensorType
   if (count != static_cast<std::size_t>(type.elements())) {
     throw TraceError("Literal::from: " + std::to_string(count) + " values do not fill " +
                      type.str() + ", which has " + std::to_string(type.elements()) +
-                     " elements; give as many values, or another shape");
+                     " elements\n  Give as many values, or another shape.");
   }
   Literal literal = uninitialized(type);
   if (count > 0) std::memcpy(literal.storage_->data(), values, literal.storage_->bytes);
@@ -110,11 +110,12 @@ Literal Literal::reinterpreted(const TensorType& type) && {
   if (type.bytes() != type_.bytes()) {
     throw TraceError("Literal::reinterpreted: the literal is " + type_.str() + " of " +
                      std::to_string(type_.bytes()) + " bytes, but " + type.str() + " has " +
-                     std::to_string(type.bytes()) + "; the number of bytes must stay the same");
+                     std::to_string(type.bytes()) + "\n  Give a type of as many bytes.");
   }
   if (is_pred(type.dtype) && !is_pred(type_.dtype)) {
-    throw TraceError("Literal::reinterpreted: " + type_.str() + " cannot become " + type.str() +
-                     ", since the bytes of a pred are 0 or 1; compare the elements with 0 instead");
+    throw TraceError(
+        "Literal::reinterpreted: " + type_.str() + " cannot become " + type.str() +
+        ", since the bytes of a pred are 0 or 1\n  Compare the elements with 0 instead.");
   }
   Literal result(std::move(*this));
   result.type_ = type;
@@ -124,14 +125,14 @@ Literal Literal::reinterpreted(const TensorType& type) && {
 void Literal::check_dtype(DType wanted) const {
   if (wanted == dtype()) return;
   throw TraceError("data<" + std::string(host_type_name(wanted)) + ">(): the literal is " +
-                   type_.str() + "; ask for data<" + host_type_name(dtype()) + ">()");
+                   type_.str() + "\n  Ask for data<" + host_type_name(dtype()) + ">().");
 }
 
 void Literal::check_single() const {
   if (elements() != 1) {
     throw TraceError(
         "item(): the literal is " + type_.str() + ", which has " + std::to_string(elements()) +
-        " elements, not one; read the elements through data<" + host_type_name(dtype()) + ">()");
+        " elements, not one\n  Read the elements through data<" + host_type_name(dtype()) + ">().");
   }
   if (storage_ == nullptr) fail_moved_from("item");
 }

@@ -76,7 +76,9 @@ void read_npy_bytes(std::FILE* file, std::string& bytes, std::size_t count,
   const std::size_t before = bytes.size();
   bytes.resize(before + count);
   bytes.resize(before + std::fread(bytes.data() + before, 1, count, file));
-  if (std::ferror(file) != 0) fail_npy(name, "the file cannot be read: " + npy_system_error(errno));
+  if (std::ferror(file) != 0)
+    fail_npy(name, "the file cannot be read: " + npy_system_error(errno) +
+                       "\n  Check the disk, or copy the file again.");
 }
 
 /// A file whose size is known beforehand: its data is read straight into the literal.
@@ -96,9 +98,10 @@ Literal load_sized_npy(std::FILE* file, std::uint64_t size, const std::string& n
   const std::size_t in_head = std::min(bytes, head.size() - layout.data_begin);
   std::copy_n(head.data() + layout.data_begin, in_head, data);
   if (std::fread(data + in_head, 1, bytes - in_head, file) != bytes - in_head) {
-    fail_npy(name,
-             "the file became shorter while it was read, or cannot be read; load it again when it "
-             "is complete");
+    fail_npy(
+        name,
+        "the file became shorter while it was read, or cannot be read\n  Load it again when it "
+        "is complete.");
   }
   return from_npy_data(std::move(literal), layout);
 }
@@ -118,7 +121,8 @@ Literal load_streamed_npy(std::FILE* file, const std::string& name) try {
   }
   return parse_npy(bytes, name);
 } catch (const std::bad_alloc&) {
-  throw ExecutionError(name + ": out of memory while the array was read");
+  throw ExecutionError(name +
+                       ": out of memory while the array was read\n  Release other arrays first.");
 }
 
 }  // namespace
@@ -143,10 +147,10 @@ Literal Literal::load_npy(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status))
-    fail_npy(path, "this is a directory; give the path of an .npy file in it");
+    fail_npy(path, "this is a directory\n  Give the path of an .npy file in it.");
   const NpyFile file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) {
-    fail_npy(path, "the file cannot be opened: " + npy_system_error(errno) + "; check the path");
+    fail_npy(path, "the file cannot be opened: " + npy_system_error(errno) + "\n  Check the path.");
   }
   if (fs::is_regular_file(status)) {
     const std::uintmax_t size = fs::file_size(path, error);
@@ -158,7 +162,7 @@ Literal Literal::load_npy(const std::string& path) {
 void Literal::save_npy(const std::string& path) const {
   if (storage_ == nullptr && elements() != 0) {
     throw TraceError(
-        "Literal::save_npy: the literal was moved from; assign to it before it is used again");
+        "Literal::save_npy: the literal was moved from\n  Assign to it before it is used again.");
   }
   const std::string header = npy_header(type_);
   const auto bytes = static_cast<std::size_t>(type_.bytes());
@@ -175,7 +179,7 @@ void Literal::save_npy(const std::string& path) const {
   if (!written) {
     throw ExecutionError(path + ": " + type_.str() +
                          " cannot be saved: " + npy_system_error(error) +
-                         "; check the folder, its permissions and the free space");
+                         "\n  Check the folder, its permissions and the free space.");
   }
 }
 

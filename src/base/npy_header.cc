@@ -66,7 +66,7 @@ class NpyHeaderReader {
 
  private:
   [[noreturn]] void fail_malformed(const std::string& what) const {
-    fail_npy(name_, "malformed header: " + what + "; write the file again with numpy.save");
+    fail_npy(name_, "malformed header: " + what + "\n  Write the file again with numpy.save.");
   }
 
   /// The next character that is no space; 0 at the end.
@@ -114,14 +114,15 @@ class NpyHeaderReader {
 
   DType read_dtype() {
     if (next() == '[' || next() == '(') {
-      fail_npy(name_, "the array has a structured dtype; save each field as an array of its own");
+      fail_npy(name_,
+               "the array has a structured dtype\n  Save each field as an array of its own.");
     }
     const std::string_view code = read_string();
     const std::string_view kind = code.substr(std::min<std::size_t>(1, code.size()));
     if (kind.substr(0, 1) == "O") {
-      fail_npy(
-          name_,
-          "the array holds Python objects; convert it with array.astype to a numeric dtype first");
+      fail_npy(name_,
+               "the array holds Python objects\n  Convert it with array.astype to a numeric dtype "
+               "first.");
     }
     for (const NpyDType& known : kNpyDTypes) {
       if (kind != known.code) continue;
@@ -129,13 +130,13 @@ class NpyHeaderReader {
       if (code[0] == '>' && byte_width(known.dtype) == 1) return known.dtype;
       if (code[0] == '>') {
         fail_npy(name_, "the array is big-endian (dtype " + quoted_npy(code) +
-                            "); convert it with array.astype(array.dtype.newbyteorder('<'))");
+                            ")\n  Convert it with array.astype(array.dtype.newbyteorder('<')).");
       }
     }
     fail_npy(name_, "dtype " + quoted_npy(code) +
-                        " is unknown; convert it with array.astype to bool, int8 to int64, uint8 "
+                        " is unknown\n  Convert it with array.astype to bool, int8 to int64, uint8 "
                         "to uint64, float16, float32, "
-                        "float64, complex64 or complex128, or to ml_dtypes.bfloat16 (V2)");
+                        "float64, complex64 or complex128, or to ml_dtypes.bfloat16 (V2).");
   }
 
   Shape read_shape() {
@@ -151,7 +152,8 @@ class NpyHeaderReader {
     try {
       return dims;
     } catch (const TraceError& error) {
-      fail_malformed(error.what());
+      const std::string_view text = error.what();
+      fail_malformed(std::string(text.substr(0, text.find('\n'))));
     }
   }
 
@@ -188,12 +190,12 @@ std::optional<std::size_t> npy_header_end(std::string_view head, const std::stri
       kNpyMagic.substr(0, std::min(head.size(), kNpyMagic.size()))) {
     if (head.substr(0, 4) == "PK\x03\x04") {
       fail_npy(name,
-               "this is a zip archive, as numpy.savez writes; read it with rondo::load_npz, or "
-               "save each "
-               "array to its own file with numpy.save");
+               "this is a zip archive, as numpy.savez writes\n  Read it with rondo::load_npz, or "
+               "save each array to its own file with numpy.save.");
     }
-    fail_npy(name,
-             "this is no .npy file: it does not begin with \\x93NUMPY; write it with numpy.save");
+    fail_npy(
+        name,
+        "this is no .npy file: it does not begin with \\x93NUMPY\n  Write it with numpy.save.");
   }
   if (head.size() < kNpyVersionEnd) return std::nullopt;
   const auto byte = [&](std::size_t i) {
@@ -203,7 +205,7 @@ std::optional<std::size_t> npy_header_end(std::string_view head, const std::stri
   if (version < 1 || version > 3) {
     fail_npy(name,
              "version " + std::to_string(version) + '.' + std::to_string(byte(7)) +
-                 " of the .npy format is unknown (1 to 3 are read); write it with numpy.save");
+                 " of the .npy format is unknown (1 to 3 are read)\n  Write it with numpy.save.");
   }
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   const std::size_t begin = kNpyVersionEnd + length_bytes;
@@ -212,7 +214,7 @@ std::optional<std::size_t> npy_header_end(std::string_view head, const std::stri
   for (std::size_t i = 0; i < length_bytes; ++i) length |= byte(kNpyVersionEnd + i) << (8 * i);
   if (length > kMaxNpyHeader) {
     fail_npy(name, "malformed header: its length is given as " + std::to_string(length) +
-                       " bytes; write the file again with numpy.save");
+                       " bytes\n  Write the file again with numpy.save.");
   }
   return begin + length;
 }
@@ -227,7 +229,7 @@ NpyLayout read_npy_layout(std::string_view head, std::uint64_t size, const std::
   if (!end || *end > head.size()) {
     fail_npy(name, "the header is truncated: the file has " + std::to_string(size) + " bytes" +
                        (end ? ", its header alone " + std::to_string(*end) : "") +
-                       "; copy or save it again");
+                       "\n  Copy or save it again.");
   }
   const NpyType told = read_npy_type(head, *end, name);
   NpyLayout layout{told.type, *end, told.fortran_order};
@@ -236,16 +238,16 @@ NpyLayout read_npy_layout(std::string_view head, std::uint64_t size, const std::
   if (there == static_cast<std::uint64_t>(needed)) return layout;
   if (needed == std::numeric_limits<std::int64_t>::max()) {
     fail_npy(name, "malformed header: the shape overflows, as " + layout.type.str() +
-                       " has more than 2^63 bytes");
+                       " has more than 2^63 bytes\n  Write the file again with numpy.save.");
   }
   if (there < static_cast<std::uint64_t>(needed)) {
     fail_npy(name, "the data is truncated: " + layout.type.str() + " needs " +
                        std::to_string(needed) + " bytes, and " + std::to_string(there) +
-                       " are there; copy or save it again");
+                       " are there\n  Copy or save it again.");
   }
   fail_npy(name, std::to_string(there - static_cast<std::uint64_t>(needed)) +
                      " bytes follow the data of " + layout.type.str() +
-                     "; save only one array to a file, and overwrite instead of appending");
+                     "\n  Save only one array to a file, and overwrite instead of appending.");
 }
 
 std::string npy_header(const TensorType& type) {

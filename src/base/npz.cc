@@ -116,16 +116,19 @@ std::vector<Literal> load_npz(const std::string& path, const std::vector<std::st
     zip_stat_init(&stat);
     if (zip_stat(archive.get(), file_name.c_str(), 0, &stat) != 0 ||
         (stat.valid & ZIP_STAT_SIZE) == 0)
-      fail_npy(called, std::string("cannot be read: ") + zip_strerror(archive.get()));
+      fail_npy(called, std::string("cannot be read: ") + zip_strerror(archive.get()) +
+                           "\n  Copy or save it again.");
     // What is larger than the array that is meant, and the longest header, is another array: an
     // archive may claim any size.
     const auto most = static_cast<std::uint64_t>(types[i].bytes()) + kMaxNpyHeader + 16;
     std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(stat.size, most)), '\0');
     const std::unique_ptr<zip_file_t, ZipFileClose> file(
         zip_fopen(archive.get(), file_name.c_str(), 0));
-    if (!file) fail_npy(called, std::string("cannot be read: ") + zip_strerror(archive.get()));
+    if (!file)
+      fail_npy(called, std::string("cannot be read: ") + zip_strerror(archive.get()) +
+                           "\n  Copy or save it again.");
     if (zip_fread(file.get(), bytes.data(), bytes.size()) != static_cast<zip_int64_t>(bytes.size()))
-      fail_npy(called, "is damaged; copy or save it again");
+      fail_npy(called, "is damaged\n  Copy or save it again.");
     const std::optional<std::size_t> end = npy_header_end(bytes, called);
     if (end && *end <= bytes.size()) {
       const TensorType type = read_npy_type(bytes, *end, called).type;

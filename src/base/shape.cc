@@ -25,13 +25,13 @@ std::string dims_text(std::span<const std::int64_t> dims) {
 std::int64_t checked_elements(std::span<const std::int64_t> dims) {
   if (dims.size() > std::numeric_limits<std::uint32_t>::max()) {
     throw TraceError("a shape of " + std::to_string(dims.size()) +
-                     " dimensions; 2^32 - 1 are possible");
+                     " dimensions; 2^32 - 1 are possible\n  Give fewer.");
   }
   bool empty = false;
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis] < 0) {
       throw TraceError("shape " + dims_text(dims) + ": dimension " + std::to_string(axis) +
-                       " is negative; dimensions are 0 or more");
+                       " is negative\n  Give sizes of 0 or more.");
     }
     empty |= dims[axis] == 0;
   }
@@ -39,7 +39,8 @@ std::int64_t checked_elements(std::span<const std::int64_t> dims) {
   std::int64_t elements = 1;
   for (const std::int64_t dim : dims) {
     if (__builtin_mul_overflow(elements, dim, &elements) || elements > kMaxElements) {
-      throw TraceError("shape " + dims_text(dims) + " has more than 2^62 elements");
+      throw TraceError("shape " + dims_text(dims) +
+                       " has more than 2^62 elements\n  Give smaller sizes.");
     }
   }
   return elements;

@@ -232,9 +232,10 @@ class Run final : public RunHost {
     }
     void run(ir::OperandPlaces operands, ir::ResultPlaces results) override {
       if (run_.depth_ >= kMaxCallDepth) {
-        throw ExecutionError(fmt::format(
-            "combiners are nested more than {} deep (a reduce in the combiner of a reduce ...)",
-            kMaxCallDepth));
+        throw ExecutionError(
+            fmt::format("combiners are nested more than {} deep (a reduce in the combiner of a "
+                        "reduce ...)\n  Reduce over several axes at once.",
+                        kMaxCallDepth));
       }
       // A kernel may call its combiner once for each element.
       constexpr std::uint32_t kCallsBetweenLooks = 4096;

@@ -264,7 +264,8 @@ void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower
     if (where.empty()) throw;
     throw ExecutionError(error.what() + where, error.location());
   } catch (const std::bad_alloc&) {
-    throw ExecutionError(fmt::format("out of memory{}", where));
+    throw ExecutionError(
+        fmt::format("out of memory\n  Make the arrays smaller, or release others first.{}", where));
   }
 }
 

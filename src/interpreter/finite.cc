@@ -61,7 +61,7 @@ void check_arguments_finite(const Function& function, std::span<const Literal> a
     if (!found) continue;
     throw ExecutionError(
         fmt::format("check_finite: argument {} ('{}') of '{}' has {} at element {}"
-                    ": {}",
+                    ": {}\n  Give finite numbers, or leave check_finite out.",
                     i, function.param_names()[i], function.name(), what(*found), found->element,
                     arguments[i].str()));
   }
@@ -81,8 +81,10 @@ void check_results_finite(const ir::Node& node, std::span<const Literal> operand
     for (std::size_t i = 0; i < operands.size(); i++)
       text += fmt::format("\n  operand {}: {}", i, operands[i].str());
     throw ExecutionError(
-        fmt::format("check_finite: {} gives {} at element {} of {}\n  at {}{}", node.op->name,
-                    what(*found), found->element, result.str(), node.location().str(), text),
+        fmt::format("check_finite: {} gives {} at element {} of {}\n  at {}{}\n  Keep its operands "
+                    "where it is finite (rondo::where, clamp), or leave check_finite out.",
+                    node.op->name, what(*found), found->element, result.str(),
+                    node.location().str(), text),
         node.location());
   }
 }

@@ -118,9 +118,10 @@ ir::RegionCall& Machine::region(const Function& region) {
 
 void Machine::Region::run(ir::OperandPlaces operands, ir::ResultPlaces results) {
   if (machine_.depth_ >= kMaxCallDepth) {
-    throw ExecutionError(fmt::format(
-        "combiners are nested more than {} deep (a reduce in the combiner of a reduce ...)",
-        kMaxCallDepth));
+    throw ExecutionError(
+        fmt::format("combiners are nested more than {} deep (a reduce in the combiner of a reduce "
+                    "...)\n  Reduce over several axes at once.",
+                    kMaxCallDepth));
   }
   const Program& program = *machine_.bundle_.programs[program_];
   FrameLease lease(machine_, program_);
@@ -440,7 +441,8 @@ void Machine::rethrow_located(const Program& program, const Frame& frame, std::s
   } catch (const std::bad_alloc&) {
     const ir::Node* node = at < program.code.size() ? program.code[at].node : nullptr;
     throw ExecutionError(
-        fmt::format("out of memory in {}{}", node ? node->op->name : "the interpreter", where),
+        fmt::format("out of memory in {}\n  Make the arrays smaller, or release others first.{}",
+                    node ? node->op->name : "the interpreter", where),
         node ? node->location() : SourceLocation{});
   }
 }

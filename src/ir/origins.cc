@@ -41,7 +41,7 @@ const char* cpp_type_name(DType dtype) {
   }
 }
 
-/// The value as a C++ literal of a dtype.
+/// The value as a C++ literal of a dtype; "" where the dtype is of integers and cannot hold it.
 std::string cpp_literal(const Literal& value, DType wanted) {
   const std::string text = for_dtype(value.dtype(), [&]<class T>() -> std::string {
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
@@ -55,6 +55,8 @@ std::string cpp_literal(const Literal& value, DType wanted) {
   if (wanted == DType::kF64) return real;
   if (wanted == DType::kF16) return "rondo::float16(" + real + ")";
   if (wanted == DType::kBF16) return "rondo::bfloat16(" + real + ")";
+  if (is_integer(wanted) && has_point) return "";
+  if (wanted == DType::kS64) return "std::int64_t{" + text + "}";
   return text;
 }
 
@@ -76,9 +78,10 @@ std::string carry_origin(const Tensor& parameter, DType wanted) {
 
 std::string scalar_advice(const Tensor& scalar, DType wanted) {
   const Literal& value = *known_value(scalar);
-  return fmt::format("the C++ {} {} at {}: write {}", cpp_type_name(value.dtype()),
+  const std::string advised = cpp_literal(value, wanted);
+  return fmt::format("the C++ {} {} at {}{}{}", cpp_type_name(value.dtype()),
                      cpp_literal(value, value.dtype()), scalar.node()->location().str(),
-                     cpp_literal(value, wanted));
+                     advised.empty() ? "" : ": write ", advised);
 }
 
 std::string scalar_origin(const Tensor& tensor, DType wanted) {

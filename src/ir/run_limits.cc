@@ -61,11 +61,14 @@ void RunLimits::check_trip(const std::string& loop, SourceLocation at, std::int6
 
 void RunLimits::check_clock(const std::string& loop, SourceLocation at, std::int64_t trip) const {
   if (options_.stop_token.stop_requested()) {
-    throw Interrupt{Interrupt::Kind::kStopped,
-                    trip == 0 ? "stopped by the stop token"
-                              : fmt::format("stopped by the stop token in {} at trip {}",
-                                            loop_text(loop, at), trip),
-                    at};
+    throw Interrupt{
+        Interrupt::Kind::kStopped,
+        trip == 0
+            ? "stopped by the stop token\n  Run the program again to have its results."
+            : fmt::format("stopped by the stop token in {} at trip {}\n  To go on, begin with "
+                          "the carry that this error has.",
+                          loop_text(loop, at), trip),
+        at};
   }
   if (!options_.deadline) return;
   const std::chrono::nanoseconds limit(options_.deadline->nanoseconds);

@@ -36,7 +36,7 @@ Tensor normal_index(const ops::Helper& helper, const Tensor& x, const Tensor& in
                     std::int64_t axis, bool is_number) {
   if (index.empty() || !is_integer(index.dtype()) || index.rank() != 0) {
     helper.fail(fmt::format(
-        "index {} is {}; it must be an integer scalar\n  rondo::take takes arrays of indices.",
+        "index {} is {}; it must be an integer scalar\n  For arrays of indices use rondo::take.",
         axis, index.empty() ? std::string("an empty tensor") : index.type().str()));
   }
   const std::int64_t size = x.dim(axis);
@@ -169,7 +169,7 @@ Tensor matrix(std::initializer_list<std::initializer_list<Tensor>> rows, SourceL
     for (const Tensor& x : row) {
       const Tensor& element = ir::checked(x, "matrix", at);
       if (element.rank() != 0)
-        helper.fail(fmt::format("an element is {}; all must be scalars\n  rondo::stack takes rows.",
+        helper.fail(fmt::format("an element is {}; all must be scalars\n  For rows use rondo::stack.",
                                 element.type().str()));
       if (!known || known->is_scalar_literal()) known = &x;
     }

@@ -18,19 +18,23 @@ InferredTypes infer_broadcast(const InferContext& context) {
   const TensorType& x = context.type(0);
   const Shape& shape = attributes.shape;
   if (attributes.dimensions.size() != x.shape.size()) {
-    context.fail(fmt::format("{} axes of {} need a place each in {}; {} are given", x.rank(),
-                             x.str(), shape.str(), attributes.dimensions.size()));
+    context.fail(
+        fmt::format("{} axes of {} need a place each in {}; {} are given\n  Give one per axis.",
+                    x.rank(), x.str(), shape.str(), attributes.dimensions.size()));
   }
   std::int64_t last = -1;
   for (std::size_t i = 0; i < attributes.dimensions.size(); i++) {
     const std::int64_t to = attributes.dimensions[i];
     if (to <= last || to >= shape.rank())
       context.fail(
-          fmt::format("axis {} cannot go to axis {} of {}: places must grow and lie in the shape",
+          fmt::format("axis {} cannot go to axis {} of {}: places must grow and lie in the shape\n "
+                      " Name each once, in order.",
                       i, to, shape.str()));
     if (shape[to] != x.shape[i]) {
-      context.fail(fmt::format("axis {} of {} has {} elements, axis {} of {} has {}", i, x.str(),
-                               x.shape[i], to, shape.str(), shape[to]));
+      context.fail(
+          fmt::format("axis {} of {} has {} elements, axis {} of {} has {}\n  Give it the same "
+                      "size; rondo::broadcast_in_dim repeats axes of one element.",
+                      i, x.str(), x.shape[i], to, shape.str(), shape[to]));
     }
     last = to;
   }

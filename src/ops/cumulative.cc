@@ -35,7 +35,9 @@ InferredTypes infer_cumulative(const InferContext& context) {
   const auto& attributes = context.attrs<CumulativeAttributes>();
   const TensorType& x = context.type(0);
   if (attributes.axis < 0 || attributes.axis >= x.rank())
-    context.fail(fmt::format("axis {} of {} is out of range", attributes.axis, x.str()));
+    context.fail(
+        fmt::format("axis {} of {} is out of range\n  Axes count from 0 to the rank less 1.",
+                    attributes.axis, x.str()));
   switch (attributes.combiner) {
     case Combiner::kAdd:
     case Combiner::kMultiply:
@@ -46,7 +48,9 @@ InferredTypes infer_cumulative(const InferContext& context) {
       context.fail(
           fmt::format("{} has no order\n  Take it of abs(x), real(x) or imag(x).", x.str()));
     default:
-      context.fail("it adds, multiplies, or takes the maximum or minimum");
+      context.fail(
+          "it adds, multiplies, or takes the maximum or minimum\n  Use rondo::associative_scan for "
+          "another combiner.");
   }
   return {x};
 }

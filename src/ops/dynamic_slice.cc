@@ -46,21 +46,24 @@ void check_starts(const InferContext& context, std::size_t first,
     const TensorType& start = context.type(i);
     if (!is_integer(start.dtype) || start.rank() != 0 || start != context.type(first)) {
       context.fail(
-          fmt::format("start {} is {}, start 0 {}; starts must be integer scalars of one dtype",
+          fmt::format("start {} is {}, start 0 {}; starts must be integer scalars of one dtype\n  "
+                      "Convert them (rondo::convert), and take one element of an array.",
                       i - first, start.str(), context.type(first).str()));
     }
   }
 }
 
 InferredTypes infer_dynamic_slice(const InferContext& context) {
-  if (context.operands.empty()) context.fail("there is no operand");
+  if (context.operands.empty())
+    context.fail("there is no operand\n  Give the array to take a part of.");
   const auto& sizes = context.attrs<DynamicSliceAttributes>().sizes;
   check_starts(context, 1, sizes);
   return {{context.type(0).dtype, sizes}};
 }
 
 InferredTypes infer_dynamic_update_slice(const InferContext& context) {
-  if (context.operands.size() < 2) context.fail("it takes an operand and an update");
+  if (context.operands.size() < 2)
+    context.fail("it takes an operand and an update\n  Give both, and then the starts.");
   const TensorType &x = context.type(0), &update = context.type(1);
   if (x.dtype != update.dtype) {
     context.fail(

@@ -45,8 +45,8 @@ std::vector<Tensor> row_starts(std::string_view op, const Tensor& x, const Tenso
                                SourceLocation at) {
   if (!is_integer(i.dtype()) || i.rank() != 0) {
     ops::fail(op,
-              fmt::format("the index is {}; it must be an integer scalar\n  rondo::take takes "
-                          "arrays of indices, rondo::convert makes integers of floats.",
+              fmt::format("the index is {}; it must be an integer scalar\n  For arrays of indices "
+                          "use rondo::take; rondo::convert makes integers of floats.",
                           i.type().str()),
               at);
   }

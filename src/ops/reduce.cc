@@ -35,8 +35,10 @@ std::string types_text(std::span<const Tensor> values) {
 InferredTypes infer_reduce(const InferContext& context) {
   const std::size_t count = context.operands.size() / 2;
   if (count == 0 || context.operands.size() % 2 != 0) {
-    context.fail(fmt::format("{} operands: each array needs a scalar to start from",
-                             context.operands.size()));
+    context.fail(
+        fmt::format("{} operands: each array needs a scalar to start from\n  Give the arrays, then "
+                    "as many scalars.",
+                    context.operands.size()));
   }
   const TensorType& first = context.type(0);
   const auto& axes = context.attrs<ReduceAttributes>().dimensions;
@@ -66,7 +68,9 @@ InferredTypes infer_reduce(const InferContext& context) {
     results.push_back({x.dtype, kept});
   }
   if (context.regions.size() != 1)
-    context.fail(fmt::format("{} regions; it takes one, the combiner", context.regions.size()));
+    context.fail(
+        fmt::format("{} regions; it takes one, the combiner\n  Give one function that combines.",
+                    context.regions.size()));
   const Function& region = context.regions[0];
   bool fits = region.parameters().size() == 2 * count && region.outputs().size() == count;
   for (std::size_t i = 0; fits && i < count; i++) {

@@ -38,7 +38,9 @@ WindowDims scatter_window_dims(const ScatterDims& dims) {
 
 void check_combiner(const InferContext& context, std::size_t count) {
   if (context.regions.size() != 1)
-    context.fail(fmt::format("{} regions; it takes one, the combiner", context.regions.size()));
+    context.fail(
+        fmt::format("{} regions; it takes one, the combiner\n  Give one function that combines.",
+                    context.regions.size()));
   const Function& region = context.regions[0];
   bool fits = region.parameters().size() == 2 * count && region.outputs().size() == count;
   for (std::size_t i = 0; fits && i < count; i++) {
@@ -63,7 +65,8 @@ InferredTypes infer_scatter(const InferContext& context) {
   const std::size_t count = context.operands.size() / 2;
   if (context.operands.size() % 2 == 0 || count == 0) {
     context.fail(
-        fmt::format("{} operands; it takes arrays, the indices, and an update for each array",
+        fmt::format("{} operands; it takes arrays, the indices, and an update for each array\n  "
+                    "Give as many updates as arrays.",
                     context.operands.size()));
   }
   const TensorType &x = context.type(0), &indices = context.type(count),
@@ -79,7 +82,7 @@ InferredTypes infer_scatter(const InferContext& context) {
     if (array.shape != x.shape || update.shape != updates.shape) {
       context.fail(
           fmt::format("operand {} with its updates is {} and {}, operand 0 {} and {}; they must "
-                      "have the same shapes",
+                      "have the same shapes\n  Broadcast or reshape them to one.",
                       i, array.str(), update.str(), x.str(), updates.str()));
     }
   }
@@ -94,9 +97,11 @@ InferredTypes infer_scatter(const InferContext& context) {
       counted.push_back(updates.shape[axis]);
   }
   if (!std::equal(counted.begin(), counted.end(), batch.begin(), batch.end())) {
-    context.fail(fmt::format("the updates {} count windows by [{}], the indices {} by [{}]",
-                             updates.str(), fmt::join(counted, ","), indices.str(),
-                             fmt::join(batch, ",")));
+    context.fail(
+        fmt::format("the updates {} count windows by [{}], the indices {} by [{}]\n  The axes of "
+                    "the updates that update_window_dims leaves out have the sizes of the indices "
+                    "without index_vector_dim.",
+                    updates.str(), fmt::join(counted, ","), indices.str(), fmt::join(batch, ",")));
   }
   const std::vector<std::int64_t> sizes = window_sizes(dims, x.shape, updates.shape);
   for (std::size_t i = 0; i < sizes.size(); i++) {

@@ -17,10 +17,13 @@ namespace {
 
 InferredTypes infer_sort(const InferContext& context) {
   const auto& attributes = context.attrs<SortAttributes>();
-  if (context.operands.empty()) context.fail("there is nothing to sort: no operands");
+  if (context.operands.empty())
+    context.fail("there is nothing to sort: no operands\n  Give one array or more.");
   const TensorType& first = context.type(0);
   if (attributes.axis < 0 || attributes.axis >= first.rank()) {
-    context.fail(fmt::format("axis {} of {} is out of range", attributes.axis, first.str()));
+    context.fail(
+        fmt::format("axis {} of {} is out of range\n  Axes count from 0 to the rank less 1.",
+                    attributes.axis, first.str()));
   }
   InferredTypes results;
   for (std::size_t i = 0; i < context.operands.size(); i++) {
@@ -33,7 +36,9 @@ InferredTypes infer_sort(const InferContext& context) {
     results.push_back(context.type(i));
   }
   if (context.regions.size() != 1)
-    context.fail(fmt::format("{} regions; it takes one, the comparator", context.regions.size()));
+    context.fail(
+        fmt::format("{} regions; it takes one, the comparator\n  Give one function that compares.",
+                    context.regions.size()));
   const Function& region = context.regions[0];
   bool fits = region.parameters().size() == 2 * results.size();
   for (std::size_t i = 0; fits && i < 2 * results.size(); i++)
@@ -45,7 +50,7 @@ InferredTypes infer_sort(const InferContext& context) {
   if (region.outputs().size() != 1 || region.outputs()[0].type() != pred()) {
     context.fail(fmt::format(
         "the comparator must return one scalar pred, whether its first argument goes before the "
-        "second; it returns {}",
+        "second; it returns {}\n  Return a comparison of two of them: l < r.",
         region.outputs().size() == 1 ? region.outputs()[0].type().str()
                                      : fmt::format("{} values", region.outputs().size())));
   }

@@ -37,12 +37,13 @@ std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Op
   if (left != right) {
     const std::string first = ir::scalar_origin(a.tensor(), right);
     const std::string second = first.empty() ? ir::scalar_origin(b.tensor(), left) : "";
-    const bool by_carry = !a.tensor().is_scalar_literal() && !b.tensor().is_scalar_literal();
+    const bool known = !(first + second).empty();
+    const Tensor& origin = first.empty() ? b.tensor() : a.tensor();
     std::string remedy = conversion_remedy(left, right);
-    if (by_carry && !(first + second).empty())  // the carry is what is to be converted
+    if (known && !origin.is_scalar_literal())  // the carry is what is to be converted
       remedy = fmt::format("Or convert: rondo::convert(x, DType::k{}).",
                            dtype_constant(first.empty() ? left : right));
-    if (!(first + second).empty()) remedy = first + second + ". " + remedy;
+    if (known) remedy = first + second + ". " + remedy;
     fail(op,
          fmt::format("the operands are {} and {}; their dtypes must be equal\n  {}",
                      a.tensor().type().str(), b.tensor().type().str(), remedy),

@@ -13,12 +13,16 @@ InferredTypes infer_threefry(const InferContext& context) {
   for (std::size_t i = 0; i < 4; i++) {
     const TensorType& type = context.type(i);
     if (type.dtype != DType::kU32)
-      context.fail(fmt::format("operand {} is {}; keys and counters are u32", i, type.str()));
+      context.fail(
+          fmt::format("operand {} is {}; keys and counters are u32\n  Convert it: "
+                      "rondo::convert(x, DType::kU32).",
+                      i, type.str()));
     if (type.rank() == 0) continue;
     if (shape.rank() > 0 && shape != type.shape) {
-      context.fail(fmt::format(
-          "operand {} is {}, another one is u32{}; each is a scalar or has the result's shape", i,
-          type.str(), shape.str()));
+      context.fail(
+          fmt::format("operand {} is {}, another one is u32{}; each is a scalar or has the "
+                      "result's shape\n  Broadcast one: rondo::broadcast_to(x, dims).",
+                      i, type.str(), shape.str()));
     }
     shape = type.shape;
   }

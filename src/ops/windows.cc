@@ -13,14 +13,16 @@ void check_axes(const InferContext& context, std::string_view name,
                 std::span<const std::int64_t> axes, std::int64_t rank, bool sorted) {
   for (std::size_t i = 0; i < axes.size(); i++) {
     if (axes[i] < 0 || axes[i] >= rank) {
-      context.fail(fmt::format("{} names axis {}; there are {} axes", name, axes[i], rank));
+      context.fail(fmt::format("{} names axis {}; there are {} axes\n  Axes count from 0.", name,
+                               axes[i], rank));
     }
     if (std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i), axes[i]) !=
         axes.begin() + static_cast<std::ptrdiff_t>(i)) {
-      context.fail(fmt::format("{} names axis {} twice", name, axes[i]));
+      context.fail(fmt::format("{} names axis {} twice\n  Name it once.", name, axes[i]));
     }
     if (sorted && i > 0 && axes[i] < axes[i - 1])
-      context.fail(fmt::format("{} [{}] must grow", name, fmt::join(axes, ",")));
+      context.fail(fmt::format("{} [{}] must grow\n  Name its axes from the first to the last.",
+                               name, fmt::join(axes, ",")));
   }
 }
 
@@ -29,7 +31,8 @@ void check_disjoint(const InferContext& context, std::string_view a_name,
                     std::span<const std::int64_t> b) {
   for (std::int64_t axis : a) {
     if (std::find(b.begin(), b.end(), axis) != b.end()) {
-      context.fail(fmt::format("axis {} stands in {} and in {}", axis, a_name, b_name));
+      context.fail(fmt::format("axis {} stands in {} and in {}\n  Name it in one of them.", axis,
+                               a_name, b_name));
     }
   }
 }
@@ -61,10 +64,15 @@ void check_window_dims(const InferContext& context, const WindowDims& dims,
                        const WindowNames& names, const TensorType& operand,
                        const TensorType& indices, std::int64_t windowed_rank) {
   if (!is_integer(indices.dtype))
-    context.fail(fmt::format("the indices are {}; they must be integers", indices.str()));
+    context.fail(
+        fmt::format("the indices are {}; they must be integers\n  Convert them: "
+                    "rondo::convert(indices, DType::kS32).",
+                    indices.str()));
   if (dims.index_vector_dim < 0 || dims.index_vector_dim > indices.rank()) {
-    context.fail(fmt::format("index_vector_dim is {}; the indices {} allow 0 to {}",
-                             dims.index_vector_dim, indices.str(), indices.rank()));
+    context.fail(
+        fmt::format("index_vector_dim is {}; the indices {} allow 0 to {}\n  Name the axis along "
+                    "which one index stands; the last of these where each is one number.",
+                    dims.index_vector_dim, indices.str(), indices.rank()));
   }
   check_axes(context, names.window, dims.window, windowed_rank, true);
   check_axes(context, names.absent, dims.absent, operand.rank(), true);
@@ -75,32 +83,37 @@ void check_window_dims(const InferContext& context, const WindowDims& dims,
   check_disjoint(context, names.start_map, dims.start_map, names.batching, dims.batching);
   const std::size_t described = dims.window.size() + dims.absent.size() + dims.batching.size();
   if (described != operand.shape.size()) {
-    context.fail(fmt::format("{}, {} and {} name {} axes together; the operand {} has {}",
-                             names.window, names.absent, names.batching, described, operand.str(),
-                             operand.rank()));
+    context.fail(fmt::format(
+        "{}, {} and {} name {} axes together; the operand {} has {}\n  Each axis of the operand is "
+        "one of the window, or named as one that has none.",
+        names.window, names.absent, names.batching, described, operand.str(), operand.rank()));
   }
   const std::int64_t parts =
       dims.index_vector_dim == indices.rank() ? 1 : indices.shape[dims.index_vector_dim];
   if (static_cast<std::int64_t>(dims.start_map.size()) != parts) {
     context.fail(fmt::format(
-        "{} names {} axes; the indices {} have {} numbers along axis {}, one for each",
+        "{} names {} axes; the indices {} have {} numbers along axis {}, one for each\n  Name the "
+        "axis of the operand that each of these numbers counts along.",
         names.start_map, dims.start_map.size(), indices.str(), parts, dims.index_vector_dim));
   }
   if (dims.batching.size() != dims.indices_batching.size()) {
-    context.fail(fmt::format("{} names {} axes, {} names {}; they go in pairs", names.batching,
-                             dims.batching.size(), names.indices_batching,
-                             dims.indices_batching.size()));
+    context.fail(
+        fmt::format("{} names {} axes, {} names {}; they go in pairs\n  Name as many in one as in "
+                    "the other, in the same order.",
+                    names.batching, dims.batching.size(), names.indices_batching,
+                    dims.indices_batching.size()));
   }
   for (std::size_t i = 0; i < dims.batching.size(); i++) {
     const std::int64_t axis = dims.indices_batching[i];
     if (axis == dims.index_vector_dim) {
-      context.fail(fmt::format("{} names axis {}, which is the index_vector_dim",
-                               names.indices_batching, axis));
+      context.fail(fmt::format(
+          "{} names axis {}, which is the index_vector_dim\n  Name an axis that counts indices.",
+          names.indices_batching, axis));
     }
     if (operand.shape[dims.batching[i]] != indices.shape[axis]) {
       context.fail(
           fmt::format("axis {} of the operand {} and axis {} of the indices {} go along with one "
-                      "another and differ in size",
+                      "another and differ in size\n  Make their sizes equal, or name other axes.",
                       dims.batching[i], operand.str(), axis, indices.str()));
     }
   }

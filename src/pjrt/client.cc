@@ -124,7 +124,10 @@ void find_devices(ClientState& state) {
                              kind.text ? std::string(kind.text, kind.text_size) : std::string()});
   }
   if (state.devices.empty())
-    throw PluginError("pjrt::Client: the plugin has no device in this process", 5);
+    throw PluginError(
+        "pjrt::Client: the plugin has no device in this process\n  Install one for this machine, "
+        "or make its devices visible.",
+        5);
 }
 
 const ClientState& some(const std::shared_ptr<const ClientState>& client, const char* what) {

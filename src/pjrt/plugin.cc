@@ -100,9 +100,10 @@ const api::Api* open_plugin(const std::string& path) {
   try {
     api = get_api();
   } catch (const std::exception& error) {
-    refuse_plugin(path, fmt::format("GetPjrtApi threw an exception: {}", error.what()));
+    refuse_plugin(path, fmt::format("GetPjrtApi threw an exception: {}\n  Install another one.",
+                                    error.what()));
   } catch (...) {
-    refuse_plugin(path, "GetPjrtApi threw an exception");
+    refuse_plugin(path, "GetPjrtApi threw an exception\n  Install another one.");
   }
   if (!api) refuse_plugin(path, "GetPjrtApi returned nothing\n  Install another one.");
   return api;
@@ -154,9 +155,13 @@ void PluginState::invoke(int index, Called called, std::string_view what) const 
     error = called();
   } catch (const std::exception& thrown) {
     throw PluginError(
-        fmt::format("{}: the plugin {} threw an exception: {}", what, path, thrown.what()), 13);
+        fmt::format("{}: the plugin {} threw an exception: {}\n  Install another one.", what, path,
+                    thrown.what()),
+        13);
   } catch (...) {
-    throw PluginError(fmt::format("{}: the plugin {} threw an exception", what, path), 13);
+    throw PluginError(
+        fmt::format("{}: the plugin {} threw an exception\n  Install another one.", what, path),
+        13);
   }
   if (error) fail(error, what);
 }

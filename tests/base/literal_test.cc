@@ -67,8 +67,8 @@ TEST(Literal, FromChecksTheNumberOfValues) {
         Literal::from(five, {2, 3});
       },
       ThrowsMessage<TraceError>(
-          "Literal::from: 5 values do not fill f32[2,3], which has 6 elements; give as many "
-          "values, or another shape"));
+          "Literal::from: 5 values do not fill f32[2,3], which has 6 elements\n  Give as many "
+          "values, or another shape."));
   EXPECT_THROW(Literal::from(five, {}), TraceError);
   EXPECT_THROW(Literal::from(five, {0}), TraceError);
   EXPECT_THROW(Literal::from(std::vector<float>(), {std::int64_t{1} << 62}), TraceError);
@@ -182,7 +182,7 @@ TEST(Literal, MovedFromIsSafe) {
   const Literal copy = source;
   EXPECT_TRUE(copy.identical(source));
   const auto moved_from =
-      ThrowsMessage<TraceError>(HasSubstr("the literal was moved from; assign to it"));
+      ThrowsMessage<TraceError>(HasSubstr("the literal was moved from\n  Assign to it"));
   EXPECT_THAT([&] { source.item<float>(); }, moved_from);
   EXPECT_THAT([&] { source.mutable_bytes(); }, moved_from);
   EXPECT_THAT([&] { source.mutable_data<float>(); }, moved_from);
@@ -197,17 +197,17 @@ TEST(Literal, DataOfAnotherTypeNamesTheRightOne) {
   Literal literal = Literal::zeros(f32({3}));
   EXPECT_THAT(
       [&] { literal.data<double>(); },
-      ThrowsMessage<TraceError>("data<double>(): the literal is f32[3]; ask for data<float>()"));
+      ThrowsMessage<TraceError>("data<double>(): the literal is f32[3]\n  Ask for data<float>()."));
   EXPECT_THAT([&] { literal.mutable_data<int>(); },
-              ThrowsMessage<TraceError>(HasSubstr("ask for data<float>()")));
+              ThrowsMessage<TraceError>(HasSubstr("Ask for data<float>()")));
   EXPECT_THAT([&] { Literal::scalar(1).item<float>(); },
               ThrowsMessage<TraceError>(
-                  "data<float>(): the literal is s32[]; ask for data<std::int32_t>()"));
+                  "data<float>(): the literal is s32[]\n  Ask for data<std::int32_t>()."));
   EXPECT_THAT([&] { Literal::zeros(c128({2})).data<bool>(); },
               ThrowsMessage<TraceError>(
-                  "data<bool>(): the literal is c128[2]; ask for data<std::complex<double>>()"));
+                  "data<bool>(): the literal is c128[2]\n  Ask for data<std::complex<double>>()."));
   EXPECT_THAT([&] { Literal::zeros(bf16()).item<float16>(); },
-              ThrowsMessage<TraceError>(HasSubstr("ask for data<rondo::bfloat16>()")));
+              ThrowsMessage<TraceError>(HasSubstr("Ask for data<rondo::bfloat16>()")));
 }
 
 TEST(Literal, ItemOfSeveralElementsNamesTheType) {
@@ -216,8 +216,8 @@ TEST(Literal, ItemOfSeveralElementsNamesTheType) {
         Literal::zeros(f32({2, 3})).item<float>();
       },
       ThrowsMessage<TraceError>(
-          "item(): the literal is f32[2,3], which has 6 elements, not one; read the elements "
-          "through data<float>()"));
+          "item(): the literal is f32[2,3], which has 6 elements, not one\n  Read the elements "
+          "through data<float>()."));
   EXPECT_THROW(Literal::zeros(f32({0})).item<float>(), TraceError);
   EXPECT_EQ(Literal::from({7}, {1, 1}).item<int>(), 7);
 }
@@ -264,7 +264,7 @@ TEST(Literal, ElementsPastTheAddressSpaceAreAnExecutionError) {
   constexpr std::int64_t kTwoTo62 = std::int64_t{1} << 62;
   EXPECT_THAT([] { Literal::zeros(f32({std::int64_t{1} << 48})); },
               ThrowsMessage<ExecutionError>(
-                  "out of memory: f32[281474976710656] needs 1125899906842624 bytes. Make the "
+                  "out of memory: f32[281474976710656] needs 1125899906842624 bytes\n  Make the "
                   "array smaller, or release other arrays first."));
   EXPECT_THROW(Literal::uninitialized(u8({kTwoTo62})), ExecutionError);
   EXPECT_THROW(Literal::uninitialized(u8({kTwoTo62 - 1})), ExecutionError);

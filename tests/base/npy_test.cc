@@ -191,7 +191,7 @@ TEST(ParseNpyError, TruncatedHeader) {
   for (const std::size_t size : {0u, 1u, 6u, 7u, 8u, 9u}) {
     expect_error(file.substr(0, size),
                  {"the header is truncated: the file has " + std::to_string(size) + " bytes",
-                  "copy or save it again"});
+                  "Copy or save it again"});
   }
   const std::size_t header = file.size() - 8;
   expect_error(file.substr(0, 20),
@@ -202,15 +202,14 @@ TEST(ParseNpyError, TruncatedHeader) {
 
 TEST(ParseNpyError, TruncatedData) {
   const std::string file = npy("<f4", "(2, 3)", std::string(24, 'x'));
-  expect_error(
-      file.substr(0, file.size() - 4),
-      {"the data is truncated: f32[2,3] needs 24 bytes, and 20 are there; copy or save it again"});
+  expect_error(file.substr(0, file.size() - 4), {"the data is truncated: f32[2,3] needs 24 bytes, "
+                                                 "and 20 are there\n  Copy or save it again."});
   expect_error(file.substr(0, file.size() - 24), {"f32[2,3] needs 24 bytes, and 0 are there"});
 }
 
 TEST(ParseNpyError, TrailingBytes) {
   expect_error(npy("|u1", "(2,)", "abc"),
-               {"1 bytes follow the data of u8[2]", "save only one array to a file"});
+               {"1 bytes follow the data of u8[2]", "Save only one array to a file"});
   const std::string file = npy("<f4", "()", "1234");
   expect_error(file + file, {std::to_string(file.size()) + " bytes follow the data of f32[]"});
 }
@@ -261,7 +260,7 @@ TEST(ParseNpyError, StructuredDType) {
   expect_error(
       npy(1, "{'descr': [('x', '<f4'), ('y', '<i4')], 'fortran_order': False, 'shape': (1,), }",
           "12345678"),
-      {"the array has a structured dtype; save each field as an array of its own"});
+      {"the array has a structured dtype\n  Save each field as an array of its own."});
   expect_error(
       npy(1, "{'descr': ('<f4', (2,)), 'fortran_order': False, 'shape': (1,), }", "12345678"),
       {"structured dtype"});
@@ -269,7 +268,7 @@ TEST(ParseNpyError, StructuredDType) {
 
 TEST(ParseNpyError, ObjectArray) {
   expect_error(npy("|O", "(1,)", "x"),
-               {"the array holds Python objects; convert it with array.astype"});
+               {"the array holds Python objects\n  Convert it with array.astype"});
 }
 
 TEST(ParseNpyError, MalformedHeader) {
@@ -305,7 +304,7 @@ TEST(ParseNpyError, MalformedHeader) {
   for (const auto& [dictionary, what] : cases) {
     SCOPED_TRACE(dictionary);
     expect_error(npy(1, dictionary, "a"),
-                 {"malformed header: ", what, "write the file again with numpy.save"});
+                 {"malformed header: ", what, "Write the file again with numpy.save"});
   }
   expect_error("\x93NUMPY\x02\0\0\0\0\x40"s + std::string(100, ' '),
                {"malformed header: its length is given as 1073741824"});
@@ -324,7 +323,7 @@ TEST(ParseNpyError, Shape) {
 }
 
 TEST(ParseNpyError, NotNumPy) {
-  expect_error("hello, world", {"this is no .npy file", "write it with numpy.save"});
+  expect_error("hello, world", {"this is no .npy file", "Write it with numpy.save."});
   expect_error("\x93NUMPX\1\0"s, {"this is no .npy file"});
   expect_error("PK\x03\x04 and so on",
                {"this is a zip archive", "save each array to its own file"});
@@ -380,14 +379,14 @@ TEST_F(NpyFile, LoadErrorsNameTheFile) {
   EXPECT_THAT([&] { Literal::load_npy(path("missing.npy")); },
               ThrowsMessage<ParseError>(
                   path("missing.npy") +
-                  ": the file cannot be opened: No such file or directory; check the path"));
+                  ": the file cannot be opened: No such file or directory\n  Check the path."));
   EXPECT_THAT([&] { Literal::load_npy(path("")); },
               ThrowsMessage<ParseError>(
-                  path("") + ": this is a directory; give the path of an .npy file in it"));
+                  path("") + ": this is a directory\n  Give the path of an .npy file in it."));
   const std::string cut = write("cut.npy", npy("<f8", "(2,)", "12345678"));
   EXPECT_THAT([&] { Literal::load_npy(cut); },
               ThrowsMessage<ParseError>(cut + ": the data is truncated: f64[2] needs 16 bytes, and "
-                                              "8 are there; copy or save it again"));
+                                              "8 are there\n  Copy or save it again."));
   const std::string empty = write("empty.npy", "");
   EXPECT_THAT(
       [&] { Literal::load_npy(empty); },
@@ -417,7 +416,7 @@ TEST_F(NpyFile, SaveErrorsNameFileTypeAndReason) {
   EXPECT_THAT([&] { literal.save_npy(path("no/such/folder.npy")); },
               ThrowsMessage<ExecutionError>(
                   AllOf(StartsWith(path("no/such/folder.npy") + ": f32[2] cannot be saved: "),
-                        HasSubstr("No such file or directory"), HasSubstr("check the folder"))));
+                        HasSubstr("No such file or directory"), HasSubstr("Check the folder"))));
   EXPECT_THROW(literal.save_npy(path("")), ExecutionError);
   EXPECT_THAT([&] { literal.save_npy("/dev/full"); },
               ThrowsMessage<ExecutionError>(HasSubstr("No space left on device")));

@@ -84,8 +84,8 @@ TEST(Shape, ANegativeDimensionIsNamed) {
   EXPECT_THAT(([] {
                 return Shape{2, -3};
               }),
-              ThrowsMessage<TraceError>("shape [2,-3]: dimension 1 is negative; dimensions "
-                                        "are 0 or more"));
+              ThrowsMessage<TraceError>(
+                  "shape [2,-3]: dimension 1 is negative\n  Give sizes of 0 or more."));
   EXPECT_THROW((Shape{0, -1}), TraceError);
   EXPECT_THROW((Shape{INT64_MIN}), TraceError);
 }

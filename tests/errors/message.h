@@ -14,6 +14,7 @@ std::string message_of(const Call& call) {
   try {
     call();
   } catch (const Exception& error) {
+    EXPECT_TRUE(has_remedy(error.what())) << "no remedy: " << error.what();
     return error.what();
   } catch (const std::exception& error) {
     ADD_FAILURE() << "another exception than meant: " << error.what();

@@ -47,7 +47,7 @@ class NpyErrors : public ::testing::Test {
 };
 
 TEST_F(NpyErrors, Truncated) {
-  constexpr char kRemedy[] = "copy or save it again";
+  constexpr char kRemedy[] = "Copy or save it again";
   expect_refused("", {"the header is truncated", "0 bytes", kRemedy});
   expect_refused(good.substr(0, 9), {"the header is truncated", "9 bytes", kRemedy});
   expect_refused(good.substr(0, 60), {"the header is truncated", "60 bytes", "128", kRemedy});
@@ -70,7 +70,7 @@ TEST_F(NpyErrors, NoNpyFile) {
   expect_refused("1,2,3\n4,5,6\n7,8,9\n", {"this is no .npy file", "\\x93NUMPY", "numpy.save"});
   expect_refused("PK\003\004 the rest of an archive", {"zip archive", "numpy.savez", "numpy.save"});
   expect_parts(message_of<ParseError>([] { Literal::load_npy("/no/such/folder/x.npy"); }),
-               {"/no/such/folder/x.npy: ", "cannot be opened", "No such file", "check the path"});
+               {"/no/such/folder/x.npy: ", "cannot be opened", "No such file", "Check the path"});
   const std::string folder = ::testing::TempDir();
   expect_parts(message_of<ParseError>([&] { Literal::load_npy(folder); }), {"this is a directory"});
 }
@@ -98,7 +98,7 @@ TEST_F(NpyErrors, HeaderThatMakesNoSense) {
 TEST_F(NpyErrors, SavingWhereNothingCanBeSaved) {
   expect_parts(
       message_of<ExecutionError>([] { Literal::scalar(1).save_npy("/no/such/folder/x.npy"); }),
-      {"/no/such/folder/x.npy: s32[] cannot be saved", "No such file", "check the folder"});
+      {"/no/such/folder/x.npy: s32[] cannot be saved", "No such file", "Check the folder"});
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST_F(RunErrors, ReadingALiteralAsAnotherType) {
   expect_parts(message_of([&] { one.item<double>(); }), {"f32[]", "double", "float"});
   expect_parts(message_of([&] { two.item<float>(); }),
                {"item()", "f32[2]", "2 elements, not one", "data<float>()"});
-  expect_parts(message_of([&] { two.data<int>(); }), {"f32[2]", "ask for data<float>()"});
+  expect_parts(message_of([&] { two.data<int>(); }), {"f32[2]", "Ask for data<float>()"});
   expect_parts(message_of([] {
                  Literal::from<float>({1, 2}, {3});
                }),

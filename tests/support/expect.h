@@ -63,7 +63,17 @@ void expect_close(const Tensor& got, const Shape& shape, const std::vector<T>& w
   expect_close(got.eval(), shape, want, rtol, atol);
 }
 
-/// `call` throws `Exception`, and its text has all the `parts`.
+/// Whether a message says what to do, in a line of its own: a sentence, or what to write.
+inline bool has_remedy(const std::string& message) {
+  for (std::size_t at = message.find("\n  "); at != std::string::npos;
+       at = message.find("\n  ", at + 1)) {
+    if (message[at + 3] >= 'A' && message[at + 3] <= 'Z') return true;
+  }
+  return message.find(": write ") != std::string::npos;
+}
+
+/// `call` throws `Exception`, and its text has all the `parts`. It says what to do, unless the
+/// mistake is a plugin's or Rondo's own.
 template <class Exception = TraceError, class Call>
 void expect_error(Call&& call, const std::vector<std::string>& parts) {
   try {
@@ -72,6 +82,10 @@ void expect_error(Call&& call, const std::vector<std::string>& parts) {
     for (const std::string& part : parts) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
           << "'" << part << "' is not in: " << error.what();
+    }
+    if (std::is_same_v<Exception, TraceError> || std::is_same_v<Exception, ExecutionError> ||
+        std::is_same_v<Exception, ParseError>) {
+      EXPECT_TRUE(has_remedy(error.what())) << "no remedy: " << error.what();
     }
     return;
   }
