@@ -1,7 +1,8 @@
 // The storage of literals: counted blocks of a 64-byte header and the data.
 //
 // The interpreter makes a literal for every scalar op, so small blocks are recycled by the thread
-// that releases them. Large ones are recycled by the process: the system would give each of them
+// that releases them; those of nodes and attributes, of which a trace takes millions, by the
+// process beyond that. Large ones are recycled by the process: the system would give each of them
 // anew, page by page, filled with zeros.
 #include "base/memory.h"
 
@@ -43,17 +44,33 @@ constexpr std::uint32_t kFirstLargeClass = kUncachedBlock + 1;
 struct FreeBlock {
   FreeBlock* next;
 };
+constexpr std::size_t kSmallStep = 16;
+constexpr std::size_t kSmallSizes = kLargestSmallBlock / kSmallStep + 1;
+
+constexpr std::size_t small_size(std::size_t bytes) noexcept {
+  return (bytes + kSmallStep - 1) / kSmallStep;
+}
+/// How many blocks of a size go from one thread to another at a time.
+constexpr std::uint32_t blocks_of_batch(std::size_t size) noexcept {
+  return static_cast<std::uint32_t>(kSmallBatchBytes / (size * kSmallStep));
+}
+
+/// The free blocks of one size that a thread has: some, and maybe a whole batch more, so that
+/// taking and giving by turns never moves a batch.
+struct SmallBlocks {
+  FreeBlock* open;
+  FreeBlock* spare;
+  std::uint32_t count;  // in `open`
+};
 
 /// The state of a thread. It has neither constructor nor destructor, so it can be used until the
 /// thread's memory goes: also by literals that are released after every thread_local with a
 /// destructor is gone.
 struct BlockCache {
-  static constexpr std::size_t kSmallStep = 16;
   enum class State : std::uint8_t { kUnused, kOpen, kClosed };
   std::array<FreeBlock*, kCachedBlockSizes.size()> heads;
   std::array<std::uint32_t, kCachedBlockSizes.size()> counts;
-  std::array<FreeBlock*, kLargestSmallBlock / kSmallStep + 1> small_heads;
-  std::size_t small_bytes;
+  std::array<SmallBlocks, kSmallSizes> small;
   MemoryMeter* meter;
   State state;
 };
@@ -61,6 +78,10 @@ constinit thread_local BlockCache block_cache = {};
 
 void delete_block(void* block) noexcept {
   ::operator delete (block, std::align_val_t{kBlockAlignment});
+}
+
+void delete_small_blocks(FreeBlock* block) noexcept {
+  while (block != nullptr) ::operator delete(std::exchange(block, block->next));
 }
 
 void empty_block_cache() noexcept {
@@ -71,13 +92,11 @@ void empty_block_cache() noexcept {
     }
     block_cache.counts[i] = 0;
   }
-  for (FreeBlock*& head : block_cache.small_heads) {
-    while (FreeBlock* block = head) {
-      head = block->next;
-      ::operator delete(block);
-    }
+  for (SmallBlocks& blocks : block_cache.small) {
+    delete_small_blocks(blocks.open);
+    delete_small_blocks(blocks.spare);
+    blocks = {};
   }
-  block_cache.small_bytes = 0;
 }
 
 /// Empties the cache of its thread at the end.
@@ -148,6 +167,59 @@ LargeBlocks& large_blocks() noexcept {
   return *blocks;
 }
 
+/// Batches of small blocks that threads have released beyond what they keep themselves, for all of
+/// them. Nobody waits here either.
+class SmallBatches {
+ public:
+  /// Null if there is none.
+  FreeBlock* take(std::size_t size) noexcept {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    Batch*& head = heads_[size];
+    if (!lock || head == nullptr) return nullptr;
+    kept_bytes_ -= kSmallBatchBytes;
+    return std::exchange(head, head->next_batch);
+  }
+  /// False if there are enough already.
+  bool keep(FreeBlock* blocks, std::size_t size) noexcept {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || kept_bytes_ + kSmallBatchBytes > kMostSmallBytes) return false;
+    FreeBlock* const others = blocks->next;
+    heads_[size] = new (blocks) Batch{{others}, heads_[size]};
+    kept_bytes_ += kSmallBatchBytes;
+    return true;
+  }
+  void release() noexcept {
+    for (std::size_t size = 1; size < kSmallSizes; size++) {
+      Batch* batches;
+      {
+        const std::lock_guard lock(mutex_);
+        batches = std::exchange(heads_[size], nullptr);
+        for (Batch* batch = batches; batch != nullptr; batch = batch->next_batch)
+          kept_bytes_ -= kSmallBatchBytes;
+      }
+      while (batches != nullptr) delete_small_blocks(std::exchange(batches, batches->next_batch));
+    }
+  }
+
+ private:
+  /// The first block of a batch.
+  struct Batch : FreeBlock {
+    Batch* next_batch;
+  };
+  static_assert(sizeof(Batch) <= kSmallStep);
+
+  std::mutex mutex_;
+  std::array<Batch*, kSmallSizes> heads_ = {};
+  std::size_t kept_bytes_ = 0;
+};
+
+SmallBatches& small_batches() noexcept {
+  // Never destroyed: nodes of static storage are released late.
+  alignas(SmallBatches) static std::byte storage[sizeof(SmallBatches)];
+  static SmallBatches* const batches = new (storage) SmallBatches;
+  return *batches;
+}
+
 std::uint32_t block_size_class(std::size_t bytes) noexcept {
   for (std::uint32_t i = 0; i < kUncachedBlock; ++i) {
     if (bytes <= kCachedBlockSizes[i]) return i;
@@ -175,26 +247,48 @@ void* new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
 
 }  // namespace
 
+namespace {
+
+/// Gives the thread the blocks of a size that it or others have kept; false if there are none.
+[[gnu::noinline]] bool refill(SmallBlocks& blocks, std::size_t size) noexcept {
+  if (blocks.spare != nullptr)
+    blocks.open = std::exchange(blocks.spare, nullptr);
+  else if (open_block_cache())
+    blocks.open = small_batches().take(size);
+  blocks.count = blocks.open != nullptr ? blocks_of_batch(size) : 0;
+  return blocks.open != nullptr;
+}
+
+/// Makes room for the next batch.
+[[gnu::noinline]] void put_aside(SmallBlocks& blocks, std::size_t size) noexcept {
+  if (blocks.spare != nullptr && !small_batches().keep(blocks.spare, size))
+    delete_small_blocks(blocks.spare);
+  blocks.spare = std::exchange(blocks.open, nullptr);
+  blocks.count = 0;
+}
+
+}  // namespace
+
 void* take_small_block(std::size_t bytes) {
-  const std::size_t step = (bytes + BlockCache::kSmallStep - 1) / BlockCache::kSmallStep;
   if (!kRecycleBlocks || bytes > kLargestSmallBlock) return ::operator new(bytes);
-  if (FreeBlock* block = block_cache.small_heads[step]) {
-    block_cache.small_heads[step] = block->next;
-    block_cache.small_bytes -= step * BlockCache::kSmallStep;
-    return block;
-  }
-  return ::operator new(step* BlockCache::kSmallStep);
+  const std::size_t size = small_size(bytes);
+  SmallBlocks& blocks = block_cache.small[size];
+  if (blocks.open == nullptr && !refill(blocks, size)) return ::operator new(size* kSmallStep);
+  blocks.count--;
+  return std::exchange(blocks.open, blocks.open->next);
 }
 
 void give_small_block(void* block, std::size_t bytes) noexcept {
-  const std::size_t step = (bytes + BlockCache::kSmallStep - 1) / BlockCache::kSmallStep;
   if (!kRecycleBlocks || bytes > kLargestSmallBlock ||
-      block_cache.small_bytes >= kKeptSmallBlocks || !open_block_cache()) {
+      (block_cache.state != BlockCache::State::kOpen && !open_block_cache())) {
     ::operator delete(block);
     return;
   }
-  block_cache.small_heads[step] = new (block) FreeBlock{block_cache.small_heads[step]};
-  block_cache.small_bytes += step * BlockCache::kSmallStep;
+  const std::size_t size = small_size(bytes);
+  SmallBlocks& blocks = block_cache.small[size];
+  if ((blocks.count + 1) * size * kSmallStep > kSmallBatchBytes) put_aside(blocks, size);
+  blocks.open = new (block) FreeBlock{blocks.open};
+  blocks.count++;
 }
 
 MemoryMeterScope::MemoryMeterScope(MemoryMeter& meter) noexcept : previous_(block_cache.meter) {
@@ -245,6 +339,7 @@ void Literal::release(Storage* storage) noexcept {
 
 void release_cached_memory() noexcept {
   if (block_cache.state == BlockCache::State::kOpen) empty_block_cache();
+  small_batches().release();
   large_blocks().release();
 }
 

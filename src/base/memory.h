@@ -52,9 +52,11 @@ class MemoryMeterScope {
 /// std::bad_alloc.
 void* take_small_block(std::size_t bytes);
 void give_small_block(void* block, std::size_t bytes) noexcept;
-/// The largest that is kept, and how many bytes a thread keeps of them all.
+/// The largest that is kept. Of each size a thread keeps up to two batches; what it releases beyond
+/// that is kept by the process, batch by batch, up to kMostSmallBytes of all sizes.
 inline constexpr std::size_t kLargestSmallBlock = 256;
-inline constexpr std::size_t kKeptSmallBlocks = std::size_t{4} << 20;
+inline constexpr std::size_t kSmallBatchBytes = std::size_t{64} << 10;
+inline constexpr std::size_t kMostSmallBytes = std::size_t{64} << 20;
 
 /// Released blocks whose data fits one of these sizes are kept by the thread for its next literals,
 /// up to kCachedBytesPerSize bytes of data of each size. Those of kSmallestLargeBytes and more,

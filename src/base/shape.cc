@@ -63,7 +63,12 @@ void Shape::release() noexcept {
 }
 
 bool Shape::equal(const Shape& a, const Shape& b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  if (!a.block_ || !b.block_) return false;  // only rank 0 has none
+  if (a.block_->rank != b.block_->rank || a.block_->elements != b.block_->elements) return false;
+  for (std::uint32_t axis = 0; axis < a.block_->rank; axis++) {
+    if (a.block_->dims()[axis] != b.block_->dims()[axis]) return false;
+  }
+  return true;
 }
 
 std::string Shape::str() const { return dims_text(dims()); }

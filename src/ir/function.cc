@@ -43,10 +43,9 @@ Function Function::make(std::string name, std::vector<Tensor> params, std::vecto
 
 Function FunctionAccess::make(Function::Data data) {
   for (const ir::Node* node : data.body) ir::retain(node);
-  // From the end: each node is then destroyed by its only owner, once what uses it is gone.
   const auto let_go = [](Function::Data* held) {
     held->results.clear();
-    for (auto node = held->body.rbegin(); node != held->body.rend(); ++node) ir::release(*node);
+    ir::release_backwards(held->body);
     delete held;
   };
   Function function;

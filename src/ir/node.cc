@@ -1,6 +1,7 @@
 #include "ir/node.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "fmt/format.h"
@@ -15,29 +16,37 @@ std::atomic<std::uint64_t> next_node_id{1};
 
 /// Nodes whose last handle went while another node is being destroyed. A chain of a million nodes
 /// would otherwise recurse.
-struct DestructionQueue {
-  std::vector<const Node*> pending;
-  bool running = false;
+class DestructionQueue {
+ public:
+  DestructionQueue() noexcept { in_force = this; }
+  ~DestructionQueue() { in_force = nullptr; }
+  DestructionQueue(const DestructionQueue&) = delete;
+  DestructionQueue& operator=(const DestructionQueue&) = delete;
+
+  void destroy(const Node* first) {
+    delete first;
+    while (!pending_.empty()) {
+      const Node* node = pending_.back();
+      pending_.pop_back();
+      delete node;
+    }
+  }
+  void push(const Node* node) { pending_.push_back(node); }
+  static thread_local DestructionQueue* in_force;
+
+ private:
+  std::vector<const Node*> pending_;
 };
-thread_local DestructionQueue* destruction_queue = nullptr;
+constinit thread_local DestructionQueue* DestructionQueue::in_force = nullptr;
+
+void destroy(const Node* node) {
+  if (DestructionQueue::in_force)
+    DestructionQueue::in_force->push(node);
+  else
+    DestructionQueue().destroy(node);
+}
 
 thread_local const SourceLocation* location_in_force = nullptr;
-
-void destroy(const Node* first) {
-  if (destruction_queue) {
-    destruction_queue->pending.push_back(first);
-    return;
-  }
-  DestructionQueue queue;
-  destruction_queue = &queue;
-  delete first;
-  while (!queue.pending.empty()) {
-    const Node* node = queue.pending.back();
-    queue.pending.pop_back();
-    delete node;
-  }
-  destruction_queue = nullptr;
-}
 
 thread_local std::uint64_t made_by_thread = 0;
 thread_local int build_depth = 0;
@@ -56,10 +65,29 @@ bool any_traced(const Operands& operands) {
                      [](const Tensor& operand) { return operand.node()->traced; });
 }
 
+Operands both(const Tensor& a, const Tensor& b) {
+  Operands operands;
+  operands.push_back(a);
+  operands.push_back(b);
+  return operands;
+}
+
+constexpr std::uint32_t kMostLine = 0x7fffffffu;
+
 Tensor plain_node(const OpDef& op, Operands&& operands, Attributes&& attributes,
                   ResultTypes&& types, SourceLocation at, std::vector<Function>&& regions) {
   return Tensor::adopt(new Node(op, std::move(operands), std::move(attributes), std::move(types),
                                 std::move(regions), at));
+}
+
+/// A lazy tensor for a node that depends on no parameter, and stands in no program; else the node.
+Tensor lazy_outside_programs(Tensor made) {
+  const Node* node = made.node();
+  if (node->traced || build_depth > 0 || node->types.empty()) return made;
+  ResultTypes same = node->types;
+  const SourceLocation at = node->location();
+  return Tensor::adopt(new Node(LazyCell::kOp, {}, {}, std::move(same), {}, at,
+                                std::make_unique<LazyCell>(std::move(made))));
 }
 
 InferredTypes infer_constant(const InferContext& context) {
@@ -88,23 +116,66 @@ BuildScope::~BuildScope() { build_depth--; }
 Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
            ResultTypes&& node_types, std::vector<Function>&& node_regions, SourceLocation at,
            std::unique_ptr<LazyCell> node_cell)
-    : line(at.line),
-      op(&record),
+    : op(&record),
       id(count_node()),
-      file(at.file),
-      function(at.function),
+      cell(std::move(node_cell)),
       attributes(std::move(node_attributes)),
+      regions(std::move(node_regions)),
       operands(std::move(inputs)),
       types(std::move(node_types)),
+      line(at.line & kMostLine),
+      traced(op == &kParameter || any_traced(operands)),
+      file(at.file),
+      function(at.function) {}
+Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
+           std::vector<Function>&& node_regions, SourceLocation at)
+    : op(&record),
+      id(count_node()),
+      attributes(std::move(node_attributes)),
       regions(std::move(node_regions)),
-      cell(std::move(node_cell)),
-      traced(op == &kParameter || any_traced(operands)) {}
+      operands(std::move(inputs)),
+      types(record.infer({record, operands, attributes, regions, at})),
+      line(at.line & kMostLine),
+      traced(any_traced(operands)),
+      file(at.file),
+      function(at.function) {}
+Node::Node(const OpDef& record, const Tensor& a, const Tensor& b, SourceLocation at)
+    : op(&record),
+      id(count_node()),
+      operands(both(a, b)),
+      types(record.infer({record, operands, attributes, {}, at})),
+      line(at.line & kMostLine),
+      traced(a.node()->traced || b.node()->traced),
+      file(at.file),
+      function(at.function) {}
+Node::Node(Literal&& value, SourceLocation at)
+    : op(&kConstant),
+      id(count_node()),
+      attributes(ConstantAttributes{std::move(value)}),
+      types(1, attributes.as<ConstantAttributes>().value.type()),
+      line(at.line & kMostLine),
+      traced(false),
+      file(at.file),
+      function(at.function) {}
 Node::~Node() = default;
 
 void retain(const Node* node) noexcept { detail::add_reference(node->references); }
 
 void release(const Node* node) noexcept {
   if (detail::drop_reference(node->references)) destroy(node);
+}
+
+void release_backwards(std::span<const Node* const> nodes) noexcept {
+  const bool inside_another = DestructionQueue::in_force != nullptr;
+  std::optional<DestructionQueue> own;
+  if (!inside_another) own.emplace();
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    if (!detail::drop_reference((*node)->references)) continue;
+    if (own)
+      own->destroy(*node);
+    else
+      DestructionQueue::in_force->push(*node);
+  }
 }
 
 std::uint64_t nodes_made() noexcept { return made_by_thread; }
@@ -136,22 +207,24 @@ Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLoc
     throw InternalError(
         fmt::format("{}: {} operands, the record says {}", op.name, operands.size(), op.arity), at);
   }
-  InferredTypes types = op.infer({op, operands, attributes, regions, at});
-  Tensor made = make_typed(op, std::move(operands), std::move(attributes), std::move(types), at,
-                           std::move(regions));
+  Tensor made = lazy_outside_programs(plain_node(op, std::move(operands), std::move(attributes),
+                                                 op.infer({op, operands, attributes, regions, at}),
+                                                 at, std::move(regions)));
+  if (is_lazy(made.node()) && eager_active()) evaluate_eagerly(made.node());
+  return made;
+}
+
+Tensor make_binary(const OpDef& op, const Tensor& a, const Tensor& b, SourceLocation at) {
+  if (location_in_force) at = *location_in_force;
+  Tensor made = lazy_outside_programs(Tensor::adopt(new Node(op, a, b, at)));
   if (is_lazy(made.node()) && eager_active()) evaluate_eagerly(made.node());
   return made;
 }
 
 Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
                   SourceLocation at, std::vector<Function> regions) {
-  Tensor made = plain_node(op, std::move(operands), std::move(attributes), std::move(types), at,
-                           std::move(regions));
-  const Node* node = made.node();
-  if (node->traced || build_depth > 0 || node->types.empty()) return made;
-  ResultTypes same = node->types;
-  return Tensor::adopt(new Node(LazyCell::kOp, {}, {}, std::move(same), {}, at,
-                                std::make_unique<LazyCell>(std::move(made))));
+  return lazy_outside_programs(plain_node(op, std::move(operands), std::move(attributes),
+                                          std::move(types), at, std::move(regions)));
 }
 
 std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes,
@@ -186,8 +259,7 @@ Tensor make_constant(Literal value, SourceLocation at) {
   if (value.elements() > 0 && !value.bytes())
     fail("constant", "the literal was moved from\n  Use it before it is moved, or copy it.", at);
   if (location_in_force) at = *location_in_force;
-  ResultTypes types{value.type()};
-  return plain_node(kConstant, {}, ConstantAttributes{std::move(value)}, std::move(types), at, {});
+  return Tensor::adopt(new Node(std::move(value), at));
 }
 
 const Literal* constant_value(const Tensor& tensor) noexcept {

@@ -25,12 +25,45 @@ using ResultTypes = absl::InlinedVector<TensorType, 1>;
 
 class LazyCell;
 
+/// The regions of a node. Few have any, and a node should be small: a trace walks through millions.
+class Regions {
+ public:
+  Regions() = default;
+  explicit Regions(std::vector<Function>&& regions)
+      : list_(regions.empty() ? nullptr
+                              : std::make_unique<const std::vector<Function>>(std::move(regions))) {
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor): it is one
+  operator const std::vector<Function>&() const noexcept { return list(); }
+  std::size_t size() const noexcept { return list_ ? list_->size() : 0; }
+  bool empty() const noexcept { return list_ == nullptr; }
+  const Function& operator[](std::size_t i) const noexcept { return (*list_)[i]; }
+  const Function& front() const noexcept { return list_->front(); }
+  const Function& back() const noexcept { return list_->back(); }
+  const Function* begin() const noexcept { return list().data(); }
+  const Function* end() const noexcept { return begin() + size(); }
+
+ private:
+  const std::vector<Function>& list() const noexcept {
+    static const std::vector<Function> kNone;
+    return list_ ? *list_ : kNone;
+  }
+  const std::unique_ptr<const std::vector<Function>> list_;
+};
+
 /// An op applied to operands. Nodes never change after they are made. A lazy tensor is a node
 /// without operands whose cell has what computes it and, later, its value (ir/lazy.h).
 struct Node {
   Node(const OpDef& record, Operands&& inputs, Attributes&& attributes, ResultTypes&& types,
        std::vector<Function>&& regions, SourceLocation at,
        std::unique_ptr<LazyCell> cell = nullptr);
+  /// The types are what the record infers.
+  Node(const OpDef& record, Operands&& inputs, Attributes&& attributes,
+       std::vector<Function>&& regions, SourceLocation at);
+  /// The same of two operands alone, which are copied where they stay.
+  Node(const OpDef& record, const Tensor& a, const Tensor& b, SourceLocation at);
+  /// A constant.
+  Node(Literal&& value, SourceLocation at);
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   ~Node();
@@ -39,18 +72,18 @@ struct Node {
     give_small_block(block, bytes);
   }
 
-  mutable std::atomic<std::uint32_t> references{1};  // the maker's: see Tensor::adopt
-  const std::uint32_t line;                          // of the user's call, with file and function
   const OpDef* const op;
-  const std::uint64_t id;  // grows with creation, over all threads
-  const char* const file;
-  const char* const function;
+  const std::uint64_t id;                // grows with creation, over all threads
+  const std::unique_ptr<LazyCell> cell;  // of a lazy tensor; else null
   const Attributes attributes;
+  const Regions regions;
   const Operands operands;
   const ResultTypes types;
-  const std::vector<Function> regions;
-  const std::unique_ptr<LazyCell> cell;  // of a lazy tensor; else null
-  const bool traced;                     // depends on a parameter, so that it has no value
+  mutable std::atomic<std::uint32_t> references{1};  // the maker's: see Tensor::adopt
+  const std::uint32_t line : 31;                     // of the user's call, with file and function
+  const bool traced : 1;  // depends on a parameter, so that it has no value
+  const char* const file;
+  const char* const function;
 
   SourceLocation location() const { return {file, function, line}; }
   template <class T>
@@ -61,6 +94,11 @@ struct Node {
   const TensorType& operand_type(std::size_t i) const { return operands[i].type(); }
   const TensorType& type() const { return types[0]; }
 };
+
+/// The type of a tensor that is not empty.
+inline const TensorType& type_of(const Tensor& tensor) {
+  return tensor.node()->types[tensor.result()];
+}
 
 /// What tells the results of all nodes apart: a key for maps. Keeps nothing alive.
 struct ValueKey {
@@ -84,6 +122,8 @@ struct ValueKey {
 /// without results: a handle to the node).
 Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
             std::vector<Function> regions = {});
+/// The same for an op of two operands, which are not empty, without anything else.
+Tensor make_binary(const OpDef& op, const Tensor& a, const Tensor& b, SourceLocation at);
 /// The same for an op of several results.
 std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes,
                               SourceLocation at, std::vector<Function> regions = {});
@@ -121,6 +161,10 @@ Tensor rebuild(const Node* node, Operands operands);
 /// signature.
 Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
                   SourceLocation at, std::vector<Function> regions = {});
+
+/// Lets go of nodes, of each once, the last one first: of those whose operands stand before them,
+/// each is then destroyed by its only owner.
+void release_backwards(std::span<const Node* const> nodes) noexcept;
 
 /// The number that the next node gets, or a later one.
 std::uint64_t next_id() noexcept;

@@ -168,6 +168,7 @@ Function close_region(OpenRegion region, std::span<const Tensor> captures) {
 }
 
 Function close_over_values(OpenRegion region, SourceLocation at, const std::string& user) {
+  if (region.captures.empty()) return close_region(std::move(region), {});
   const std::vector<Literal> values = evaluate(region.captures, at, user);
   Replay replay;
   std::vector<const Node*> body;

@@ -49,9 +49,9 @@ std::string_view kinds_remedy(Kinds given, Kinds taken) {
 }  // namespace
 
 void check_elementwise(const InferContext& context, Kinds kinds) {
-  const TensorType& first = context.type(0);
+  const TensorType& first = ir::type_of(context.operands[0]);
   for (std::size_t i = 1; i < context.operands.size(); i++) {
-    if (context.type(i) == first) continue;
+    if (ir::type_of(context.operands[i]) == first) continue;
     context.fail(fmt::format("operand 0 is {}, operand {} is {}; the types must be equal\n  {}",
                              first.str(), i, context.type(i).str(),
                              first.dtype == context.type(i).dtype
@@ -116,11 +116,13 @@ Tensor unary_op(const OpDef& op, const Operand& x) {
 }
 
 Tensor binary_op(const OpDef& op, const Operand& a, const Operand& b) {
-  std::array<Tensor, 2> both = matched(op.name, a, b);
-  ir::Operands operands;
-  operands.push_back(std::move(both[0]));
-  operands.push_back(std::move(both[1]));
-  return make(op, std::move(operands), {}, a.at());
+  if (!a.is_scalar() && !b.is_scalar()) {
+    const Tensor &left = a.tensor(), &right = b.tensor();
+    if (!left.empty() && !right.empty() && ir::type_of(left) == ir::type_of(right))
+      return ir::make_binary(op, left, right, a.at());
+  }
+  const std::array<Tensor, 2> both = matched(op.name, a, b);
+  return ir::make_binary(op, both[0], both[1], a.at());
 }
 
 }  // namespace rondo::ops

@@ -90,7 +90,7 @@ using ResultElement = std::conditional_t<is_half<T> && std::is_same_v<R, float>,
 template <int arity, class F, Kinds kinds>
 InferredTypes infer_elementwise(const InferContext& context) {
   check_elementwise(context, kinds);
-  const TensorType& x = context.type(0);
+  const TensorType& x = ir::type_of(context.operands[0]);
   DType dtype{};
   for_kinds<kinds>(x.dtype, [&]<class T>() { dtype = dtype_of<ResultElement<F, T, arity>>; });
   InferredTypes types;

@@ -14,8 +14,9 @@
 
 namespace rondo::testing {
 
-/// Of this thread: blocks that were asked for, and the largest of them in bytes.
+/// Of this thread: blocks that were asked for and given back, and the largest of them in bytes.
 inline thread_local std::int64_t allocations = 0;
+inline thread_local std::int64_t frees = 0;
 inline thread_local std::size_t largest_allocation = 0;
 /// Of the process: blocks with an alignment of their own, as literals have them. Those that are
 /// alive, and all that were made.
@@ -50,6 +51,11 @@ inline void* checked_block(void* block) {
   return block;
 }
 
+inline void counted_free(void* block) noexcept {
+  frees += block != nullptr;
+  std::free(block);
+}
+
 }  // namespace rondo::testing
 
 // Not inlined, or g++ sees free() called on what new gave.
@@ -67,11 +73,15 @@ inline void* checked_block(void* block) {
                                      const std::nothrow_t&) noexcept {
   return rondo::testing::counted_aligned_block(bytes, alignment);
 }
-[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block) noexcept {
+  rondo::testing::counted_free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
+  rondo::testing::counted_free(block);
+}
 [[gnu::noinline]] void operator delete(void* block, std::align_val_t) noexcept {
   if (block) --rondo::testing::live_aligned_blocks;
-  std::free(block);
+  rondo::testing::counted_free(block);
 }
 [[gnu::noinline]] void operator delete(void* block, std::size_t,
                                        std::align_val_t alignment) noexcept {

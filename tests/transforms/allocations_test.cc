@@ -1,8 +1,10 @@
 // What calls and traces allocate.
 #include <array>
 #include <cstdint>
+#include <thread>
 
 #include "errors/message.h"
+#include "ir/node.h"
 #include "rondo/rondo.h"
 #include "support/allocations.h"
 
@@ -38,15 +40,16 @@ TEST(Allocations, AJittedCallAsTheLastMakesNone) {
             0);
 }
 
+Function chain(std::int64_t ops) {
+  return trace(
+      [ops](Tensor x) {
+        for (std::int64_t i = 0; i < ops; i++) x = x + x;
+        return x;
+      },
+      f32({128}));
+}
+
 TEST(Allocations, ATracedOpTakesOneBlock) {
-  const auto chain = [](std::int64_t ops) {
-    return trace(
-        [ops](Tensor x) {
-          for (std::int64_t i = 0; i < ops; i++) x = x + x;
-          return x;
-        },
-        f32({128}));
-  };
   release_cached_memory();
   const std::int64_t few = allocations_of([&] { static_cast<void>(chain(10).body()); });
   release_cached_memory();
@@ -55,6 +58,29 @@ TEST(Allocations, ATracedOpTakesOneBlock) {
   // The next one finds them again.
   EXPECT_LE(allocations_of([&] { static_cast<void>(chain(10'010).body()); }), few + 100);
 }
+
+TEST(Allocations, ALargeTraceTakesTheBlocksOfTheOneBeforeIt) {
+  constexpr std::int64_t kOps = 100'000;  // more than a thread keeps
+  release_cached_memory();
+  static_cast<void>(chain(kOps).body());
+  const std::int64_t again = allocations_of([&] { static_cast<void>(chain(kOps).body()); });
+  EXPECT_LE(again, 100);
+  // Those that are kept go back when they are asked for.
+  const std::int64_t before = frees;
+  release_cached_memory();
+  EXPECT_GE(frees - before, kOps);
+}
+
+TEST(Allocations, BlocksOfAnotherThreadsTraceAreTakenToo) {
+  constexpr std::int64_t kOps = 100'000;
+  release_cached_memory();
+  Function made;
+  std::thread([&] { made = chain(kOps); }).join();
+  made = Function();  // released here
+  EXPECT_LE(allocations_of([&] { static_cast<void>(chain(kOps).body()); }), 100);
+}
+
+TEST(Allocations, NodesAreTwoCacheLines) { EXPECT_LE(sizeof(ir::Node), 128); }
 
 }  // namespace
 }  // namespace rondo::testing
