@@ -48,9 +48,23 @@ macro(rondo_find_optional option name debian_package)
   endif()
 endmacro()
 rondo_find_optional(RONDO_WITH_OPENBLAS OpenBLAS libopenblas-dev)
+# A shared OpenBLAS is loaded by its name with the first large product: as it is loaded it starts a
+# thread for each core, and counts of handles cost more from then on.
+set(RONDO_OPENBLAS_SONAME "")
 if(RONDO_WITH_OPENBLAS_FOUND)
-  list(APPEND RONDO_OPTIONAL_LIBRARIES ${OpenBLAS_LIBRARIES})
   list(APPEND RONDO_OPTIONAL_INCLUDES ${OpenBLAS_INCLUDE_DIRS})
+  if(CMAKE_READELF AND "${OpenBLAS_LIBRARIES}" MATCHES "^[^;]*\\.so$")
+    execute_process(
+      COMMAND "${CMAKE_READELF}" -d "${OpenBLAS_LIBRARIES}"
+      OUTPUT_VARIABLE rondo_openblas_dynamic
+      ERROR_QUIET)
+    if(rondo_openblas_dynamic MATCHES "\\(SONAME\\)[^[]*\\[([^]]+)\\]")
+      set(RONDO_OPENBLAS_SONAME "${CMAKE_MATCH_1}")
+    endif()
+  endif()
+  if(NOT RONDO_OPENBLAS_SONAME)
+    list(APPEND RONDO_OPTIONAL_LIBRARIES ${OpenBLAS_LIBRARIES})
+  endif()
 endif()
 rondo_find_optional(RONDO_WITH_HIGHWAY hwy libhwy-dev)
 if(RONDO_WITH_HIGHWAY_FOUND)

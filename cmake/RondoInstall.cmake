@@ -37,7 +37,7 @@ install(FILES "${PROJECT_BINARY_DIR}/rondo-config.cmake"
 set(rondo_pc_requires ${RONDO_ABSL_TARGETS})
 list(TRANSFORM rondo_pc_requires REPLACE "^absl::" "absl_")
 list(APPEND rondo_pc_requires fmt)
-if(RONDO_WITH_OPENBLAS_FOUND)
+if(RONDO_WITH_OPENBLAS_FOUND AND NOT RONDO_OPENBLAS_SONAME)
   list(APPEND rondo_pc_requires openblas)
 endif()
 if(RONDO_WITH_HIGHWAY_FOUND)

@@ -47,6 +47,12 @@ if(RONDO_ZIP_INCLUDE_DIR AND RONDO_ZIP_LIBRARY)
   endif()
 endif()
 
+if(RONDO_OPENBLAS_SONAME)
+  set_source_files_properties(
+    "${PROJECT_SOURCE_DIR}/src/ops/blas.cc"
+    PROPERTIES COMPILE_DEFINITIONS "RONDO_OPENBLAS_SONAME=\"${RONDO_OPENBLAS_SONAME}\"")
+endif()
+
 add_library(rondo ${rondo_source_paths})
 add_library(rondo::rondo ALIAS rondo)
 rondo_configure_target(rondo)

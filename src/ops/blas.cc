@@ -8,6 +8,11 @@
 
 #ifdef RONDO_WITH_OPENBLAS
 #include <cblas.h>
+#ifdef RONDO_OPENBLAS_SONAME
+#include <dlfcn.h>
+
+#include <cstdio>
+#endif
 #endif
 
 namespace rondo::ops {
@@ -21,19 +26,54 @@ namespace {
 constexpr std::int64_t kPanelProducts = std::int64_t{1} << 25;
 constexpr std::int64_t kLeastRows = 192;  // so that the packing of b costs little
 
-/// OpenBLAS would start a thread for each core, and its results depend on their number.
-void use_one_thread() {
-  static const bool done = [] {
-    openblas_set_num_threads(1);
-    return true;
+struct Blas {
+  decltype(&cblas_sgemm) sgemm = nullptr;
+  decltype(&cblas_dgemm) dgemm = nullptr;
+  decltype(&openblas_set_num_threads) set_threads = nullptr;
+};
+
+#ifdef RONDO_OPENBLAS_SONAME
+
+template <class F>
+F symbol(void* library, const char* name) {
+  return reinterpret_cast<F>(dlsym(library, name));
+}
+
+Blas load() {
+  void* const library = dlopen(RONDO_OPENBLAS_SONAME, RTLD_NOW | RTLD_LOCAL);
+  Blas blas;
+  if (library) {
+    blas = {symbol<decltype(blas.sgemm)>(library, "cblas_sgemm"),
+            symbol<decltype(blas.dgemm)>(library, "cblas_dgemm"),
+            symbol<decltype(blas.set_threads)>(library, "openblas_set_num_threads")};
+    if (blas.sgemm && blas.dgemm && blas.set_threads) return blas;
+  }
+  std::fputs("rondo: " RONDO_OPENBLAS_SONAME
+             " is not there or is no OpenBLAS; large products run without it, slower.\n",
+             stderr);
+  return {};
+}
+
+#else
+
+Blas load() { return {cblas_sgemm, cblas_dgemm, openblas_set_num_threads}; }
+
+#endif
+
+/// OpenBLAS; null functions where it is not there. On one thread: it would start one for each core,
+/// and its results depend on their number.
+const Blas& openblas() {
+  static const Blas loaded = [] {
+    const Blas blas = load();
+    if (blas.set_threads) blas.set_threads(1);
+    return blas;
   }();
-  static_cast<void>(done);
+  return loaded;
 }
 
 template <class T, class Gemm>
 void multiply_panels(Gemm gemm, const T* a, bool a_swapped, const T* b, bool b_swapped,
                      std::int64_t m, std::int64_t count, std::int64_t n, T* out, ir::Host& host) {
-  use_one_thread();
   const std::int64_t rows = std::max<std::int64_t>(kPanelProducts / (count * n), kLeastRows);
   const std::thread::id caller = std::this_thread::get_id();
   parallel_for((m + rows - 1) / rows, host.threads(), [&](std::int64_t number) {
@@ -61,14 +101,14 @@ bool pays(std::int64_t m, std::int64_t count, std::int64_t n) {
 
 bool blas_multiply(const float* a, bool a_swapped, const float* b, bool b_swapped, std::int64_t m,
                    std::int64_t count, std::int64_t n, float* out, ir::Host& host) {
-  if (!pays(m, count, n)) return false;
-  multiply_panels(cblas_sgemm, a, a_swapped, b, b_swapped, m, count, n, out, host);
+  if (!pays(m, count, n) || !openblas().sgemm) return false;
+  multiply_panels(openblas().sgemm, a, a_swapped, b, b_swapped, m, count, n, out, host);
   return true;
 }
 bool blas_multiply(const double* a, bool a_swapped, const double* b, bool b_swapped, std::int64_t m,
                    std::int64_t count, std::int64_t n, double* out, ir::Host& host) {
-  if (!pays(m, count, n)) return false;
-  multiply_panels(cblas_dgemm, a, a_swapped, b, b_swapped, m, count, n, out, host);
+  if (!pays(m, count, n) || !openblas().dgemm) return false;
+  multiply_panels(openblas().dgemm, a, a_swapped, b, b_swapped, m, count, n, out, host);
   return true;
 }
 
