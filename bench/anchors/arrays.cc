@@ -10,13 +10,13 @@ namespace {
 void pointwise() {
   if (wanted("pointwise8") || wanted("reduce_sum")) {
     const rondo::Literal x = literal(fill(10'000'000, 50, -1, 1), {10'000'000});
-    auto chain = rondo::jit([](Tensor x) {
+    auto chain = jitted([](Tensor x) {
       Tensor t = x * 1.1f + 0.3f;
       t = t * x - 0.7f;
       t = maximum(t, -0.5f) * 0.5f;
       return abs(t + x);
     });
-    auto total = rondo::jit([](Tensor x) { return sum(x); });
+    auto total = jitted([](Tensor x) { return sum(x); });
     Tensor out;
     time_it(
         "pointwise8", "ms", [&] { out = chain(x); }, [&] { return check_sum(out); });
@@ -24,7 +24,7 @@ void pointwise() {
         "reduce_sum", "ms", [&] { out = total(x); }, [&] { return check_sum(out); });
   }
   const rondo::Literal x = literal(fill(1'000'000, 51), {1'000'000});
-  auto loop = rondo::jit([](Tensor x) {
+  auto loop = jitted([](Tensor x) {
     return rondo::fori_loop(
         0, 100, [](Tensor, Tensor x) { return minimum(x * 0.999f + 0.01f, 4) - 0.001f; }, x);
   });
@@ -35,8 +35,8 @@ void pointwise() {
 
 void order() {
   const rondo::Literal x = literal(fill(1'000'000, 52), {1'000'000});
-  auto sorted = rondo::jit([](Tensor x) { return sort(x, 0); });
-  auto sums = rondo::jit([](Tensor x) { return cumsum(x, 0); });
+  auto sorted = jitted([](Tensor x) { return sort(x, 0); });
+  auto sums = jitted([](Tensor x) { return cumsum(x, 0); });
   Tensor out;
   time_it(
       "sort", "ms", [&] { out = sorted(x); }, [&] { return check_sum(out); });
@@ -47,7 +47,7 @@ void order() {
 void products() {
   const rondo::Literal a = literal(fill(512 * 512, 60, -1, 1), {512, 512}),
                        b = literal(fill(512 * 512, 61, -1, 1), {512, 512});
-  auto product = rondo::jit([](Tensor a, Tensor b) { return matmul(a, b); });
+  auto product = jitted([](Tensor a, Tensor b) { return matmul(a, b); });
   Tensor out;
   time_it(
       "matmul512", "ms", [&] { out = product(a, b); }, [&] { return check_sum(out); });
@@ -61,7 +61,7 @@ void products() {
           static_cast<float>((i == j) - 2.0 * (i + 1) * (j + 1) / length);
   }
   const rondo::Literal matrix = literal(reflection, {64, 64}), x = literal(fill(64, 40), {64});
-  auto loop = rondo::jit([](Tensor a, Tensor x) {
+  auto loop = jitted([](Tensor a, Tensor x) {
     return rondo::fori_loop(
         0, 1000, [&](Tensor, Tensor x) { return matmul(a, x); }, x);
   });
@@ -73,7 +73,7 @@ void products() {
 void scans() {
   Tensor out;
   {
-    auto rnn = rondo::jit([](Tensor w, Tensor u, Tensor b, Tensor x, Tensor h0) {
+    auto rnn = jitted([](Tensor w, Tensor u, Tensor b, Tensor x, Tensor h0) {
       return rondo::scan(
                  [&](Tensor h, Tensor x) {
                    const Tensor next = tanh(matmul(x, w) + matmul(h, u) + b);
@@ -91,7 +91,7 @@ void scans() {
         "scan_rnn", "ms", [&] { out = rnn(w, u, b, x, h0); }, [&] { return check_sum(out); });
   }
   {
-    auto leaves = rondo::jit([](std::vector<Tensor> s0, Tensor xs) {
+    auto leaves = jitted([](std::vector<Tensor> s0, Tensor xs) {
       auto [s, ys] = rondo::scan(
           [](std::vector<Tensor> s, Tensor x) {
             std::vector<Tensor> next;
@@ -113,7 +113,7 @@ void scans() {
         "scan_leaves", "ms", [&] { out = leaves(s0, xs); }, [&] { return check_sum(out); });
   }
   {
-    auto small = rondo::jit([](Tensor a, Tensor h0, Tensor xs) {
+    auto small = jitted([](Tensor a, Tensor h0, Tensor xs) {
       return rondo::scan(
                  [&](Tensor h, Tensor x) {
                    const Tensor next = tanh(matmul(a, h) + x);

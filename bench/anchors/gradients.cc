@@ -37,7 +37,7 @@ auto thermal_loss(int trips) {
 
 void thermal_gradients() {
   for (int trips : {20, 1000, 10000}) {
-    auto run = rondo::jit(rondo::value_and_grad<0, 1, 2>(thermal_loss(trips)));
+    auto run = jitted(rondo::value_and_grad<0, 1, 2>(thermal_loss(trips)));
     Tensor value;
     std::tuple<Tensor, Tensor, Tensor> slopes;
     time_it(
@@ -49,7 +49,7 @@ void thermal_gradients() {
         });
   }
   time_it("first_call_grad", "ms", [] {
-    (void)rondo::jit(rondo::value_and_grad<0, 1, 2>(thermal_loss(20)))(33.3f, 33.3f, 70.0f);
+    (void)jitted(rondo::value_and_grad<0, 1, 2>(thermal_loss(20)))(33.3f, 33.3f, 70.0f);
   });
 }
 
@@ -69,7 +69,7 @@ void rnn_gradient() {
              u = literal(fill(128 * 128, 12, -0.1f, 0.1f), {128, 128}),
              b = literal(fill(128, 13, -0.1f, 0.1f), {128});
   const rondo::Literal h0 = rondo::Literal::zeros(rondo::f32({32, 128}));
-  auto run = rondo::jit(rondo::value_and_grad<0, 1, 2>(loss));
+  auto run = jitted(rondo::value_and_grad<0, 1, 2>(loss));
   Tensor value;
   std::tuple<Tensor, Tensor, Tensor> slopes;
   time_it(
@@ -99,7 +99,7 @@ void leaves_gradient() {
   std::vector<rondo::Literal> s0;
   for (float v : fill(60, 20)) s0.push_back(rondo::Literal::scalar(v));
   const rondo::Literal xs = literal(fill(614, 21), {614});
-  auto run = rondo::jit(rondo::value_and_grad<0, 1>(loss));
+  auto run = jitted(rondo::value_and_grad<0, 1>(loss));
   Tensor value;
   std::tuple<std::vector<Tensor>, Tensor> slopes;
   time_it(
@@ -124,7 +124,7 @@ void vec4_gradient() {
   const auto a = literal(fill(16, 30, -0.5f, 0.5f), {4, 4}),
              xs = literal(fill(614 * 4, 31, -1, 1), {614, 4});
   const rondo::Literal h0 = rondo::Literal::zeros(rondo::f32({4}));
-  auto run = rondo::jit(rondo::value_and_grad<0, 1>(total));
+  auto run = jitted(rondo::value_and_grad<0, 1>(total));
   Tensor value;
   std::tuple<Tensor, Tensor> slopes;
   time_it(
@@ -151,7 +151,7 @@ void memory_of_gradients() {
   for (const Case& c : {Case{"grad_memory_sqrt", Checkpoint::periodic(250)},
                         Case{"grad_memory_tape", Checkpoint::tape()}}) {
     if (!wanted(c.work)) continue;
-    auto run = rondo::jit(rondo::grad([&](Tensor x) {
+    auto run = jitted(rondo::grad([&](Tensor x) {
       const Tensor end = rondo::fori_loop(
           0, 100'000, [](Tensor, Tensor x) { return x * (1 + 0x1p-16f - 0x1p-16f * x); }, x,
           {.checkpoint = c.policy});

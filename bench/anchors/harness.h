@@ -2,7 +2,8 @@
 // beside other systems. A line is
 //   {"work": ..., "peer": "rondo", "figure": median, "unit": ..., "n": samples, "min": ..., "max":
 //   ..., "threads": ..., "check": sum of the results}
-// ANCHOR_ONLY (a regular expression) takes some works, ANCHOR_REPEATS sets the number of samples.
+// ANCHOR_ONLY (a regular expression) takes some works, ANCHOR_REPEATS sets the number of samples,
+// ANCHOR_THREADS the threads of a run.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rondo/rondo.h"
@@ -28,6 +30,11 @@ inline int repeats() { return std::max(1, std::atoi(setting("ANCHOR_REPEATS", "9
 inline bool wanted(const std::string& work) {
   static const std::regex only(setting("ANCHOR_ONLY", ""));
   return std::regex_search(work, only);
+}
+/// jit, with as many threads for a run as ANCHOR_THREADS says.
+template <class F>
+auto jitted(F f) {
+  return rondo::jit(std::move(f), {.run = {.threads = threads()}});
 }
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -109,6 +116,10 @@ inline void time_it(const std::string& work, const std::string& unit,
   const double sum = check ? check() : 0;
   print_line(work, figures, unit, check ? &sum : nullptr);
 }
+
+/// The thermal loop, jitted, called once and printed: what a whole process does for
+/// first_call_process.
+void first_call();
 
 void loops();
 void arrays();
