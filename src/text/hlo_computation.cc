@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "base/for_dtype.h"
 #include "base/number_text.h"
+#include "base/text_buffer.h"
 #include "ir/layout.h"
 #include "ir/node.h"
 #include "ir/node_table.h"
@@ -101,10 +102,10 @@ class HloComputation {
   }
 
   void append(const Name& name) {
-    out_.append(name.base, name.length);
+    out_ += std::string_view(name.base, name.length);
     if (name.number == 0) return;
     out_ += '.';
-    append_number(out_, name.number);
+    out_.append_count(name.number);
   }
   void append(const Names& names) {
     for (std::size_t i = 0; i < names.size(); i++) {
@@ -136,7 +137,7 @@ class HloComputation {
       const Node* node = parameters[i].node();
       const Name name = as_name(names_.add(node->attrs<ir::ParameterAttributes>().name));
       begin(name, is_root(node));
-      ir::append_type(out_, node->type());
+      append_type(node->type());
       out_ += " parameter(";
       append_number(out_, i);
       out_ += ')';
@@ -192,7 +193,7 @@ class HloComputation {
     const bool root = is_root(element.node(), element.result());
     root_written_ |= root;
     begin(name, root);
-    ir::append_type(out_, element.type());
+    append_type(element.type());
     out_ += " get-tuple-element(";
     append(tuple);
     out_ += "), index=";
@@ -241,7 +242,7 @@ class HloComputation {
     }
     const Name name = fresh("constant");
     begin(name, node && is_root(node));
-    ir::append_type(out_, value.type());
+    append_type(value.type());
     out_ += " constant(";
     append_elements(out_, value);
     out_ += ")\n";
@@ -251,7 +252,7 @@ class HloComputation {
                            std::string_view attributes, const TensorType& type, const Node* node) {
     const Name name = fresh(opcode);
     begin(name, node && is_root(node));
-    ir::append_type(out_, type);
+    append_type(type);
     ((out_ += ' ') += opcode) += '(';
     append(operands);
     (out_ += ')') += attributes;
@@ -368,7 +369,7 @@ class HloComputation {
     if (is_tuple) out_ += '(';
     for (std::size_t i = 0; i < types.size(); i++) {
       if (i > 0) out_ += ", ";
-      ir::append_type(out_, types[i]);
+      append_type(types[i]);
     }
     if (is_tuple) out_ += ')';
   }
@@ -415,7 +416,19 @@ class HloComputation {
     }
   }
 
-  std::string& out_;
+  /// Mostly that of the line before.
+  void append_type(const TensorType& type) {
+    if (type_text_.empty() || type != type_) {
+      type_text_.clear();
+      ir::append_type(type_text_, type);
+      type_ = type;
+    }
+    out_ += type_text_;
+  }
+
+  TextBuffer out_;
+  TensorType type_;
+  std::string type_text_;  // of type_; empty at first
   const Function& function_;
   const HloRole role_;
   const std::string_view name_;

@@ -11,6 +11,7 @@
 #include "base/array_text.h"
 #include "base/escape.h"
 #include "base/number_text.h"
+#include "base/text_buffer.h"
 #include "ir/function_data.h"
 #include "ir/node_table.h"
 #include "ir/region_walk.h"
@@ -161,17 +162,17 @@ class StablehloPrinter {
     const std::uint32_t number = next_number_++;
     scopes_.back().set(&node, {{}, number + 1});
     out_ += '%';
-    append_number(out_, number);
+    out_.append_count(number);
     if (node.types.size() > 1) {
       out_ += ':';
-      append_number(out_, node.types.size());
+      out_.append_count(node.types.size());
     }
     out_ += " = ";
     if (ir::is_constant(&node)) {
       out_ += "stablehlo.constant ";
       append_dense(out_, node.attrs<ir::ConstantAttributes>().value);
       out_ += " : ";
-      append_mlir_type(out_, node.type());
+      append_type(node.type());
       return end_line(node);
     }
     switch (node.op->flow) {
@@ -190,7 +191,7 @@ class StablehloPrinter {
       out_ += ") : (";
       // The arguments of a conditional are captured.
       if (node.op->flow == Flow::kSelect)
-        append_mlir_type(out_, node.operand_type(0));
+        append_type(node.operand_type(0));
       else
         append_mlir_types(out_, node.operands);
       out_ += ") -> ";
@@ -229,7 +230,7 @@ class StablehloPrinter {
   // an occurrence.
   using Scope = ir::NodeTable<Value>;
 
-  void start_line() { out_.append(std::min(indent_, kDeepestMlirIndent), ' '); }
+  void start_line() { out_.append_spaces(std::min(indent_, kDeepestMlirIndent)); }
   void end_line(const Node& node) {
     if (locations_ && node.line != 0) {
       out_ += " loc(\"";
@@ -261,10 +262,10 @@ class StablehloPrinter {
     if (!value.name.empty())
       out_ += value.name;
     else
-      append_number(out_, value.number_plus_one - 1);
+      out_.append_count(value.number_plus_one - 1);
     if (value.element_plus_one == 0) return;
     out_ += '#';
-    append_number(out_, value.element_plus_one - 1);
+    out_.append_count(value.element_plus_one - 1);
   }
   void append(const Values& values) {
     for (std::size_t i = 0; i < values.size(); i++) {
@@ -281,7 +282,7 @@ class StablehloPrinter {
     const Value value = named(parameter);
     append(value);
     out_ += ": ";
-    append_mlir_type(out_, parameter.type());
+    append_type(parameter.type());
     scope.set(parameter.node(), value);
   }
 
@@ -296,7 +297,7 @@ class StablehloPrinter {
     out_ += ") -> (";
     for (std::size_t i = 0; i < function.outputs().size(); i++) {
       if (i > 0) out_ += ", ";
-      append_mlir_type(out_, function.outputs()[i].type());
+      append_type(function.outputs()[i].type());
       if (sharding_) append_sharding_attribute(sharding_->results[i]);
     }
     out_ += ") {\n";
@@ -376,10 +377,10 @@ class StablehloPrinter {
       out_ += "\", mhlo.sharding = \"";
       ir::append_gspmd(out_, sharding);
       out_ += "\"} : (";
-      append_mlir_type(out_, node.operand_type(0));
+      append_type(node.operand_type(0));
       out_ += ") -> ";
     }
-    append_mlir_type(out_, node.type());
+    append_type(node.type());
     end_line(node);
   }
 
@@ -402,7 +403,7 @@ class StablehloPrinter {
         append_mlir_types(out_, node.operands);
         out_ += ") -> ";
       }
-      append_mlir_type(out_, node.type());
+      append_type(node.type());
       return end_line(node);
     }
     ((out_ += '"') += op.stablehlo) += "\"(";
@@ -424,7 +425,19 @@ class StablehloPrinter {
     end_line(node);
   }
 
-  std::string& out_;
+  /// Mostly that of the line before.
+  void append_type(const TensorType& type) {
+    if (type_text_.empty() || type != type_) {
+      type_text_.clear();
+      append_mlir_type(type_text_, type);
+      type_ = type;
+    }
+    out_ += type_text_;
+  }
+
+  TextBuffer out_;
+  TensorType type_;
+  std::string type_text_;  // of type_; empty at first
   const bool locations_;
   const Partitioner partitioner_;
   const std::optional<ir::ProgramSharding>& sharding_;
@@ -449,8 +462,10 @@ std::string to_stablehlo_text(const Function& function, const StablehloOptions& 
   out += " {\n";
   if (sharding && options.partitioner == Partitioner::kShardy) text::append_mesh(out, *sharding);
   out.reserve((entry.body().size() + 2) * text::kMlirLineBytes);
-  text::StablehloPrinter printer(out, options, sharding);
-  ir::walk_nested(entry, printer);
+  {
+    text::StablehloPrinter printer(out, options, sharding);
+    ir::walk_nested(entry, printer);
+  }
   out += "}\n";
   return out;
 }
