@@ -34,11 +34,13 @@ std::string kinds_text(Kinds kinds) {
 
 std::string_view kinds_remedy(Kinds given, Kinds taken) {
   if (given & kComplexes)
-    return "Take a real number of it: rondo::real(x), rondo::imag(x) or rondo::abs(x).";
+    return "Take a real number of it: rondo::real(x), rondo::imag(x) or "
+           "rondo::abs(x).";
   if (given & kFloats) {
     if (taken & kFloats) return "Convert it first: rondo::convert(x, DType::kF32).";
     if (taken & kComplexes) return "Make a complex number of it: rondo::convert(x, DType::kC64).";
-    return "Convert it to an integer first: rondo::convert(x, DType::kS32), or take its bits: "
+    return "Convert it to an integer first: rondo::convert(x, DType::kS32), or "
+           "take its bits: "
            "rondo::bitcast_convert(x, DType::kS32).";
   }
   if (taken & (given == kPreds ? kIntegers : kSigned))
@@ -46,12 +48,10 @@ std::string_view kinds_remedy(Kinds given, Kinds taken) {
   return "Convert it to a float first: rondo::convert(x, DType::kF32).";
 }
 
-}  // namespace
-
-void check_elementwise(const InferContext& context, Kinds kinds) {
-  const TensorType& first = ir::type_of(context.operands[0]);
+void refuse(const InferContext &context, Kinds kinds) {
+  const TensorType &first = context.type(0);
   for (std::size_t i = 1; i < context.operands.size(); i++) {
-    if (ir::type_of(context.operands[i]) == first) continue;
+    if (context.type(i) == first) continue;
     context.fail(fmt::format("operand 0 is {}, operand {} is {}; the types must be equal\n  {}",
                              first.str(), i, context.type(i).str(),
                              first.dtype == context.type(i).dtype
@@ -59,17 +59,31 @@ void check_elementwise(const InferContext& context, Kinds kinds) {
                                  : conversion_remedy(first.dtype, context.type(i).dtype,
                                                      "operand 0", fmt::format("operand {}", i))));
   }
-  if (const Kinds given = kind_of(first.dtype); !(kinds & given)) {
-    context.fail(fmt::format("takes {}; the operand is {}\n  {}", kinds_text(kinds), first.str(),
-                             kinds_remedy(given, kinds)));
-  }
+  context.fail(fmt::format("takes {}; the operand is {}\n  {}", kinds_text(kinds), first.str(),
+                           kinds_remedy(kind_of(first.dtype), kinds)));
+}
+
+constexpr std::array<Kinds, kDTypeCount> kKinds = [] {
+  std::array<Kinds, kDTypeCount> kinds{};
+  for (std::size_t i = 0; i < kinds.size(); i++) kinds[i] = kind_of(static_cast<DType>(i));
+  return kinds;
+}();
+
+}  // namespace
+
+void check_elementwise(const InferContext &context, Kinds kinds) {
+  const TensorType &first = ir::type_of(context.operands[0]);
+  bool fits = (kinds & kKinds[static_cast<std::size_t>(first.dtype)]) != 0;
+  for (std::size_t i = 1; i < context.operands.size(); i++)
+    fits = fits && ir::type_of(context.operands[i]) == first;
+  if (!fits) refuse(context, kinds);
 }
 
 namespace {
 
 class ElementwiseKernel final : public ir::Kernel {
  public:
-  ElementwiseKernel(const Node& node, ElementLoop loop)
+  ElementwiseKernel(const Node &node, ElementLoop loop)
       : loop_(loop),
         elements_(node.type().elements()),
         result_width_(byte_width(node.type().dtype)) {
@@ -82,11 +96,11 @@ class ElementwiseKernel final : public ir::Kernel {
     }
   }
 
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host &host) const override {
     constexpr std::int64_t kBlock = ir::Poller::kBlock / 8;  // an element may take a libm call
     if (elements_ <= kBlock) return loop_(operands.data(), results[0], elements_);
-    absl::InlinedVector<const std::byte*, 3> from(operands.begin(), operands.end());
-    std::byte* to = results[0];
+    absl::InlinedVector<const std::byte *, 3> from(operands.begin(), operands.end());
+    std::byte *to = results[0];
     for (std::int64_t left = elements_; left > 0; left -= kBlock) {
       loop_(from.data(), to, std::min(left, kBlock));
       for (std::size_t i = 0; i < from.size(); i++) from[i] += kBlock * widths_[i];
@@ -105,17 +119,17 @@ class ElementwiseKernel final : public ir::Kernel {
 
 }  // namespace
 
-std::unique_ptr<ir::Kernel> elementwise_kernel(const Node& node, ElementLoop loop) {
+std::unique_ptr<ir::Kernel> elementwise_kernel(const Node &node, ElementLoop loop) {
   return std::make_unique<ElementwiseKernel>(node, loop);
 }
 
-Tensor unary_op(const OpDef& op, const Operand& x) {
+Tensor unary_op(const OpDef &op, const Operand &x) {
   ir::Operands operands;
   operands.push_back(x.any());
   return make(op, std::move(operands), {}, x.at());
 }
 
-Tensor binary_op(const OpDef& op, const Operand& a, const Operand& b) {
+Tensor binary_op(const OpDef &op, const Operand &a, const Operand &b) {
   if (!a.is_scalar() && !b.is_scalar()) {
     const Tensor &left = a.tensor(), &right = b.tensor();
     if (!left.empty() && !right.empty() && ir::type_of(left) == ir::type_of(right))
