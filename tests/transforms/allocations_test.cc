@@ -1,4 +1,9 @@
-// What calls and traces allocate.
+// What calls and traces allocate, and which mutexes calls take: this program counts them.
+#include "support/allocations.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
 #include <array>
 #include <cstdint>
 #include <thread>
@@ -6,9 +11,19 @@
 #include "errors/message.h"
 #include "ir/node.h"
 #include "rondo/rondo.h"
-#include "support/allocations.h"
 
 #if !defined(RONDO_TEST_SANITIZED)
+
+namespace {
+thread_local std::int64_t locks = 0;
+}  // namespace
+
+extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  using Lock = int (*)(pthread_mutex_t*);
+  static const Lock lock = reinterpret_cast<Lock>(dlsym(RTLD_NEXT, "pthread_mutex_lock"));
+  locks++;
+  return lock(mutex);
+}
 
 namespace rondo::testing {
 namespace {
@@ -47,6 +62,38 @@ Function chain(std::int64_t ops) {
         return x;
       },
       f32({128}));
+}
+
+TEST(Allocations, CallsOnSixteenThreadsTakeNoLock) {
+  const auto step = [](Tensor x, Tensor a) {
+    return fori_loop(
+        0, 10, [&](Tensor, Tensor y) { return y * a + 1; }, x);
+  };
+  const auto jitted = jit(step, kNative);
+  const auto on_host = native<float(float, float)>(step, kNative);
+  std::array<std::int64_t, 16> first{}, taken{}, wrong{};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < taken.size(); t++) {
+    threads.emplace_back([&, t] {
+      const auto x = static_cast<float>(t);
+      float wanted = x;
+      for (int i = 0; i < 10; i++) wanted = wanted * 0.5f + 1;  // exact
+      const auto call = [&] {
+        wrong[t] += jitted(x, 0.5f).item<float>() != wanted;
+        wrong[t] += on_host(x, 0.5f) != wanted;
+      };
+      call();
+      first[t] = locks;
+      for (int i = 0; i < 1000; i++) call();
+      taken[t] = locks - first[t];
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t t = 0; t < taken.size(); t++) {
+    EXPECT_GT(first[t], 0) << t;  // they are counted: the program is found under one
+    EXPECT_EQ(taken[t], 0) << t;
+    EXPECT_EQ(wrong[t], 0) << t;
+  }
 }
 
 TEST(Allocations, ATracedOpTakesOneBlock) {
