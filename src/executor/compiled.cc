@@ -18,6 +18,7 @@
 #include "lower/contract.h"
 #include "lower/print.h"
 #include "lower/run_tapes.h"
+#include "lower/verify.h"
 #include "passes/expand.h"
 
 namespace rondo::executor {
@@ -96,7 +97,23 @@ lower::Status Unit::run_in_place(lower::RunFrame& frame, Stopped stopped) const 
   return status;
 }
 
+namespace {
+
+/// In debug builds and where guard pages are wanted: what the back ends rely on.
+void check(const lower::Program& program) {
+#ifdef NDEBUG
+  if (!guard_pages_wanted()) return;
+#endif
+  const std::string fault = lower::verify(program);
+  if (!fault.empty())
+    throw InternalError(
+        fmt::format("a lower program is malformed, {}\n{}", fault, lower::to_text(program)));
+}
+
+}  // namespace
+
 void Unit::prepare(lower::Program lowered, bool wants_native) {
+  check(lowered);
   program = std::make_shared<const lower::Program>(std::move(lowered));
   if (wants_native) native = native_code::compile(*program);
   if (!native) code = std::make_unique<bytecode::Code>(program);

@@ -25,12 +25,12 @@ Value Lowerer::tape_row(const Place& tape, Value number, bool writes) {
 
 void Lowerer::write_row(Scope& scope, const Tensor& row, Value pointer) {
   const Place& from = place(scope, row);
-  if (from.kind == Place::Kind::kSingle)
-    store_single(from.element, pointer);
-  else if (from.kind == Place::Kind::kArray)
-    copy(from.pointer, pointer, row.type().bytes());
-  else
-    write_array(scope, row, false, Place{Place::Kind::kArray, false, -1, pointer, {}});
+  if (from.kind == Place::Kind::kSingle) return store_single(from.element, pointer);
+  if (from.kind == Place::Kind::kArray) return copy(from.pointer, pointer, row.type().bytes());
+  Place to;
+  to.kind = Place::Kind::kArray;
+  to.pointer = pointer;
+  write_array(scope, row, false, to);
 }
 
 void Lowerer::assign_tape(const Place& tape, Scope& scope, const Tensor& value) {
