@@ -70,17 +70,17 @@ struct Progress : LoopPosition {
   std::vector<LoopPosition> path = {};
 };
 
-/// A duration of <chrono> in any unit: 500ms, std::chrono::duration<double>(0.5). One that is longer
-/// than nanoseconds can count (292 years), such as std::chrono::hours::max(), is no limit.
+/// A duration of <chrono> in any unit: 500ms, std::chrono::duration<double>(0.5). One that is
+/// longer than nanoseconds can count (292 years), such as std::chrono::hours::max(), is no limit.
 struct TimeLimit {
   std::int64_t nanoseconds = 0;
 
   template <class Duration>
-    requires requires(Duration limit) {
-      limit.count();
-      Duration::period::num;
-      Duration::period::den;
-    }
+  requires requires(Duration limit) {
+    limit.count();
+    Duration::period::num;
+    Duration::period::den;
+  }
   constexpr TimeLimit(Duration limit) : nanoseconds(of(limit)) {}
 
  private:

@@ -116,7 +116,11 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
         now = from;
         place(scope, operand).storage = -1;
       } else {
-        now = new_array(operand.type());
+        now.kind = Place::Kind::kArray;
+        now.writable = true;
+        now.storage = new_storage();
+        now.pointer = carry_place(scope, now.storage, result, at, operand.type().bytes());
+        hold(now);
         begin_with(scope, operand, now);
       }
       scope.destinations.erase(result);
@@ -126,7 +130,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       array.values = storage.values;
       storage.pins++;
       if (!in_place) {
-        array.spare = arena_place(now.storage, operand.type().bytes());
+        array.spare = carry_place(scope, now.storage, result, at, operand.type().bytes());
         init.push_back(array.now);
         init.push_back(array.spare);
       }

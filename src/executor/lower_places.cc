@@ -10,6 +10,25 @@ Value Lowerer::arena_place(std::int32_t storage, std::int64_t bytes) {
   return builder_.buffer({lower::Storage::kArena, 0, offset, bytes});
 }
 
+Value Lowerer::carry_place(const Scope& scope, std::int32_t storage, std::uint32_t value,
+                           std::uint32_t at, std::int64_t bytes) {
+  if (scope.role == Scope::Role::kEntry && scope.plan->uses(value) == 0) {
+    const auto& outputs = scope.function.outputs();
+    for (std::uint32_t i = 0; i < outputs.size(); i++) {
+      const Step* made = scope.plan->step_of(outputs[i]);
+      const bool later = made && made > &scope.plan->steps()[at];
+      // Where a single element goes may be the place of an operand (ir::RegionCall).
+      const TensorType& type = outputs[i].type();
+      if (!later || lent_[i] || is_single(type) || type.bytes() < bytes) continue;
+      lent_[i] = true;
+      storages_[static_cast<std::size_t>(storage)].pieces.push_back(
+          {0, bytes, static_cast<std::int32_t>(i)});
+      return builder_.buffer({lower::Storage::kResult, i, 0, bytes});
+    }
+  }
+  return arena_place(storage, bytes);
+}
+
 Place Lowerer::new_array(const TensorType& type) {
   Place made;
   made.kind = Place::Kind::kArray;
@@ -31,7 +50,12 @@ void Lowerer::let_go(const Place& place) {
   // In a loop the next trip uses its memory again.
   if (storage.tape != lower::kNoTape && loops_.empty())
     builder_.set_tape({storage.tape, lower::kNoTape, true, lower::kNoLoop});
-  for (const Storage::Piece& piece : storage.pieces) arena_.release(piece.offset, piece.bytes);
+  for (const Storage::Piece& piece : storage.pieces) {
+    if (piece.result >= 0)
+      lent_[static_cast<std::size_t>(piece.result)] = false;
+    else
+      arena_.release(piece.offset, piece.bytes);
+  }
   storage.pieces.clear();
 }
 

@@ -30,8 +30,9 @@ using lower::Value;
 struct Storage {
   struct Piece {
     std::int64_t offset, bytes;
+    std::int32_t result = -1;  // lent: the memory of that result
   };
-  absl::InlinedVector<Piece, 1> pieces;  // in the arena; none: a result's memory
+  absl::InlinedVector<Piece, 1> pieces;  // in the arena, or lent; none: a result's own
   std::uint32_t values = 0;
   std::uint32_t pins = 0;  // loops that are open and carry it
   std::uint32_t tape = lower::kNoTape;
@@ -95,6 +96,10 @@ class Lowerer {
     return static_cast<std::int32_t>(storages_.size() - 1);
   }
   Value arena_place(std::int32_t storage, std::int64_t bytes);
+  /// Memory for a carry of loop `at` of the entry that nobody reads after the loop: that of a
+  /// result which is made later, or a place in the arena.
+  Value carry_place(const Scope& scope, std::int32_t storage, std::uint32_t value, std::uint32_t at,
+                    std::int64_t bytes);
   /// Memory of its own for an array.
   Place new_array(const TensorType& type);
   void hold(const Place& place);
@@ -230,6 +235,7 @@ class Lowerer {
   std::vector<Literal> constants_;
   absl::flat_hash_map<const Node*, Value> constant_pointers_;
   std::vector<Place> result_places_;
+  std::vector<bool> lent_;  // of each result: its memory holds something else for now
   std::deque<Scope> scopes_;
   std::vector<Construct> constructs_;
   std::vector<std::uint32_t> loops_;  // that are open

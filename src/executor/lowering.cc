@@ -50,6 +50,7 @@ void Lowerer::open_entry() {
     }
   }
   const auto& outputs = scope.function.outputs();
+  lent_.resize(outputs.size());
   for (std::uint32_t i = 0; i < outputs.size(); i++) {
     const TensorType& type = outputs[i].type();
     Place to;

@@ -10,8 +10,8 @@
 namespace rondo::executor {
 
 struct Tapes {
-  /// Results and parameters, each with the name of the loop whose backward pass reads the tape. What
-  /// a tape begins with, an array of one row, is none of them.
+  /// Results and parameters, each with the name of the loop whose backward pass reads the tape.
+  /// What a tape begins with, an array of one row, is none of them.
   absl::flat_hash_map<ir::ValueKey, std::string_view> values;
   /// What is done with one that only the reference can do; empty where there is nothing.
   std::string why_not;

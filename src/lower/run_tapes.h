@@ -23,8 +23,8 @@ class RunTapes {
   RunTapes& operator=(const RunTapes&) = delete;
   ~RunTapes();
 
-  /// Where row `row` is that is not there: made, or zeros to read. Null where there is no memory for
-  /// it: the frame says which tape, how many rows and the loop around.
+  /// Where row `row` is that is not there: made, or zeros to read. Null where there is no memory
+  /// for it: the frame says which tape, how many rows and the loop around.
   static std::byte* missing_row(RunFrame* frame, std::uint64_t tape_and_loop, std::int64_t row,
                                 bool writes) noexcept;
   /// False where there is no memory.
@@ -34,8 +34,8 @@ class RunTapes {
   struct Memory {
     std::byte* block = nullptr;  // as the system gave it
     std::unique_ptr<GuardedMemory> pages;
-    std::int64_t capacity = 0;  // rows
-    std::int64_t used = 0;      // rows that may not be zeros, behind those that stand
+    std::int64_t capacity = 0;   // rows
+    std::int64_t used = 0;       // rows that may not be zeros, behind those that stand
     std::byte* zeros = nullptr;  // one row
     std::unique_ptr<GuardedMemory> zero_pages;
   };

@@ -70,6 +70,46 @@ TEST(Compile, TheMemoryPlanHasTheArena) {
   EXPECT_GE(kept.arena_bytes, kept[0].bytes);
 }
 
+/// A table that only a loop needs stands where the result will be; results of one element, and
+/// those that are made by the loop or before it, are left alone.
+TEST(Compile, TheMemoryOfAResultServesBeforeItIsMade) {
+  constexpr std::int64_t kRows = 5000;
+  const auto marked = [](Tensor t, bool in_place) {
+    return fori_loop(
+        0, 20,
+        [=](Tensor i, std::pair<Tensor, Tensor> c) {
+          const auto& [table, total] = c;
+          const Tensor next = in_place ? update(table, i * 3, total + 1) : table * total;
+          return std::pair(next, total + table[i * 3 + 3] * 0.25);
+        },
+        std::pair(t, Tensor(0.5)));
+  };
+  const auto later = [&](bool in_place) {
+    return trace(
+        [&](Tensor t) {
+          const auto [table, total] = marked(t, in_place);
+          return reverse(t, {0}) * total;
+        },
+        f64({kRows}));
+  };
+  const auto before = trace(
+      [&](Tensor t) {
+        const Tensor doubled = t * 2;
+        const auto [table, total] = marked(t, true);
+        return std::tuple(doubled, table, total);
+      },
+      f64({kRows}));
+  std::vector<double> values(kRows);
+  for (std::size_t i = 0; i < values.size(); i++) values[i] = std::sin(static_cast<double>(i));
+  const Literal t = Literal::from(values, {kRows});
+  const auto arena = [](const Function& f) {
+    return compile(f, {.executor = Executor::kBytecode}).memory_plan().arena_bytes;
+  };
+  EXPECT_LT(arena(later(true)), 8 * kRows);
+  EXPECT_LT(arena(later(false)), 2 * 8 * kRows);  // two places that change roles, one of them there
+  for (const Function& f : {later(true), later(false), before}) expect_agreement(f, {t});
+}
+
 TEST(Compile, AProgramThatTakesMoreMemoryThanItMayIsRefused) {
   const Function f = trace(
       [](Tensor x) {

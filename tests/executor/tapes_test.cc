@@ -15,10 +15,10 @@ const WhileOptions kTape{.checkpoint = Checkpoint::tape(), .name = "grow"};
 
 /// n trips of y = w y - y³ / 10, where n is an argument.
 Tensor cubes(Tensor y, Tensor n, Tensor w) {
-  const auto [i, last] = while_loop(
-      [&](Tensor i, Tensor) { return i < n; },
-      [&](Tensor i, Tensor y) { return std::pair(i + 1, w * y - 0.1 * (y * y * y)); }, std::pair(Tensor(0), y),
-      kTape);
+  const auto [i, last] =
+      while_loop([&](Tensor i, Tensor) { return i < n; },
+                 [&](Tensor i, Tensor y) { return std::pair(i + 1, w * y - 0.1 * (y * y * y)); },
+                 std::pair(Tensor(0), y), kTape);
   return last;
 }
 
@@ -46,10 +46,10 @@ TEST(Tapes, RowsAreArraysOfAnyDtype) {
   for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF32, DType::kF64, DType::kC64}) {
     for (const std::int64_t size : {0, 1, 3, 67}) {
       const auto f = [&](Tensor x, Tensor n) {
-        const auto [i, last] = while_loop(
-            [&](Tensor i, Tensor) { return i < n; },
-            [&](Tensor i, Tensor y) { return std::pair(i + 1, y * y * (y + 1) * 0.25); },
-            std::pair(Tensor(0), x), kTape);
+        const auto [i, last] =
+            while_loop([&](Tensor i, Tensor) { return i < n; },
+                       [&](Tensor i, Tensor y) { return std::pair(i + 1, y * y * (y + 1) * 0.25); },
+                       std::pair(Tensor(0), x), kTape);
         return is_complex(dtype) ? sum(real(last)) : sum(convert(last, DType::kF32));
       };
       const Function slope = trace(grad(f), TensorType{dtype, {size}}, s32());
@@ -60,8 +60,7 @@ TEST(Tapes, RowsAreArraysOfAnyDtype) {
       for (const int n : {0, 1, 2, 5}) {
         SCOPED_TRACE(::testing::Message() << dtype_name(dtype) << " " << size << " " << n);
         const std::vector<Literal> arguments{x.eval(), trips(n)};
-        const Literal want =
-            compile(slope, {.executor = Executor::kReference}).run(arguments)[0];
+        const Literal want = compile(slope, {.executor = Executor::kReference}).run(arguments)[0];
         for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
           const Literal got =
               compile(slope, {.contract = false, .executor = executor}).run(arguments)[0];
@@ -74,13 +73,13 @@ TEST(Tapes, RowsAreArraysOfAnyDtype) {
 
 TEST(Tapes, InLoopsBranchesAndLanes) {
   const auto nested = [](Tensor x, Tensor n) {
-    return fori_loop(
-        0, 4, [&](Tensor i, Tensor y) { return cubes(y, n + i, y * 0.5); }, x,
-        {.checkpoint = Checkpoint::online(2)});
+    return fori_loop(0, 4, [&](Tensor i, Tensor y) { return cubes(y, n + i, y * 0.5); }, x,
+                     {.checkpoint = Checkpoint::online(2)});
   };
   const auto branched = [](Tensor x, Tensor n) {
     return cond(
-        n > 2, [&] { return cubes(x, n, x + 0.25); }, [&] { return cubes(x, n * 2, x - 0.25) * 2; });
+        n > 2, [&] { return cubes(x, n, x + 0.25); },
+        [&] { return cubes(x, n * 2, x - 0.25) * 2; });
   };
   const auto in_the_body = [](Tensor x, Tensor n) {
     const auto [i, last] = while_loop(
@@ -114,10 +113,10 @@ TEST(Tapes, InLoopsBranchesAndLanes) {
     return Case{name, f, grad(f), grad(grad(f))};
   };
   // A tape of what another tape would have to keep is refused: no second derivative of nests.
-  for (const Case& c : {Case{"nested", nested, grad(nested)},
-                        Case{"branched", branched, slope_of_branched},
-                        twice("in the body", in_the_body), twice("lanes", over_lanes),
-                        twice("two loops", two_loops)}) {
+  for (const Case& c :
+       {Case{"nested", nested, grad(nested)}, Case{"branched", branched, slope_of_branched},
+        twice("in the body", in_the_body), twice("lanes", over_lanes),
+        twice("two loops", two_loops)}) {
     SCOPED_TRACE(c.name);
     const Function slope = trace(c.slope, f64(), s32());
     const Function second = c.second ? trace(c.second, f64(), s32()) : slope;
@@ -147,8 +146,8 @@ TEST(Tapes, InLoopsBranchesAndLanes) {
 /// Twice the trips take about twice the memory: rows are not copied from trip to trip, and the tape
 /// of a run is gone after it.
 TEST(Tapes, MemoryIsCountedAndBounded) {
-  const Function f = trace(grad([](Tensor x, Tensor n) { return sum(cubes(x, n, x)); }),
-                           f64({100}), s32());
+  const Function f =
+      trace(grad([](Tensor x, Tensor n) { return sum(cubes(x, n, x)); }), f64({100}), s32());
   const Literal x = Literal::from(std::vector<double>(100, 0.5), {100});
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const Executable compiled = compile(f, {.executor = executor});
@@ -187,14 +186,14 @@ TEST(Tapes, AreValuesLikeAnyOther) {
   using control_flow::tape_write;
   const auto swapped = [](Tensor x, Tensor n) {
     const TensorType row = f64();
-    const auto [i, a, b] = while_loop(
-        [&](std::tuple<Tensor, Tensor, Tensor> c) { return std::get<0>(c) < n; },
-        [&](std::tuple<Tensor, Tensor, Tensor> c) {
-          const auto& [i, a, b] = c;
-          return std::tuple(i + 1, tape_write(b, x + convert(i, DType::kF64), i, "w"),
-                            tape_write(a, x * convert(i, DType::kF64), i + 1, "w"));
-        },
-        std::tuple(Tensor(0), empty_tape(row), empty_tape(row)));
+    const auto [i, a, b] =
+        while_loop([&](std::tuple<Tensor, Tensor, Tensor> c) { return std::get<0>(c) < n; },
+                   [&](std::tuple<Tensor, Tensor, Tensor> c) {
+                     const auto& [i, a, b] = c;
+                     return std::tuple(i + 1, tape_write(b, x + convert(i, DType::kF64), i, "w"),
+                                       tape_write(a, x * convert(i, DType::kF64), i + 1, "w"));
+                   },
+                   std::tuple(Tensor(0), empty_tape(row), empty_tape(row)));
     Tensor total = x;
     for (int k = 0; k < 6; k++)
       total = total * 2 + tape_read(a, Tensor(k), "w") + tape_read(b, Tensor(k), "w") * 0.5;
