@@ -347,6 +347,8 @@ void Emitter::emit_trip(const Instruction& i) {
     cmp(count, rcx);
     fail_if_greater(Status::kBrokenPromise);
   }
+  // Runs with limits go through all lanes trip by trip, in another program.
+  if (code_.loop_reports[loop].in_lanes) return;
   cmp(count, ptr[kFrame + offsetof(RunFrame, max_iterations)]);
   fail_if_greater(Status::kTooManyTrips);
   emit_poll(i);

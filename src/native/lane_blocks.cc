@@ -205,7 +205,23 @@ void LaneBlocks::run_scalar(Unit lower, Unit upper) {
 }
 
 void LaneBlocks::run_vectors() {
-  for (lower::Value v : plan_.broadcast_from_outside()) broadcast_if_needed(v);
+  int spare = plan_.spare_registers();
+  for (lower::Value v : plan_.broadcast_from_outside()) {
+    broadcast_if_needed(v);
+    Unit& unit = plan_.facts().units[v];
+    if (spare == 0 || !plan_.gains_by_register(v) || !e_.out_.units[unit].constant ||
+        e_.out_.units[unit].type == Type::kPred)
+      continue;
+    // Loops read it from a register.
+    spare--;
+    Instruction i;
+    i.kind = Kind::kMove;
+    i.type = e_.out_.units[unit].type;
+    i.lanes = static_cast<std::uint8_t>(plan_.lanes());
+    i.a = unit;
+    i.result = unit = e_.new_unit(i.type, plan_.lanes());
+    e_.add(i);
+  }
   const Unit count = e_.unit_of(lanes_.count);
   const int lanes = plan_.lanes(), block = lanes * plan_.unroll();
   const bool known = lanes_.known_count.has_value();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "native/expand.h"
@@ -41,6 +42,9 @@ class LaneBlocks {
   void expand_body();
   void expand_run(std::size_t begin, std::size_t end);
   void expand_vector(const lower::Op& op, int u);
+  void multiply_by_shift(Instruction& i, std::uint64_t factor);
+  /// The bits of a constant.
+  std::optional<std::uint64_t> known(lower::Value v) const;
   void begin_loop(const lower::Op& op);
   void test(const lower::Op& op);
   void end_loop(const lower::Op& op);

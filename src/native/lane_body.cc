@@ -1,6 +1,10 @@
 // The body of a lane loop, for the vectors of one block.
 #include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
 
+#include "lower/opcodes.h"
 #include "native/lane_blocks.h"
 
 namespace rondo::native_code {
@@ -98,7 +102,9 @@ void LaneBlocks::expand_run(std::size_t begin, std::size_t end) {
   for (int u = 0; u < unroll_; u++) {
     for (std::size_t at = begin; at < end; at++) {
       const lower::Op& op = program_.code[at];
-      if (op.code == Opcode::kStore || varying(op.result)) {
+      if (op.code == Opcode::kAnd && plan_.split_test(op.result)) {
+        continue;
+      } else if (op.code == Opcode::kStore || varying(op.result)) {
         expand_vector(op, u);
       } else if (u == 0) {
         e_.expand(op);
@@ -164,7 +170,35 @@ void LaneBlocks::expand_vector(const lower::Op& op, int u) {
     return v == lanes_.index ? lane_number(Type::kS64) : vector_unit(v, u);
   };
   i.a = operand(op.a), i.b = operand(op.b), i.c = operand(op.c);
+  // A constant as the second operand is read from where it stands.
+  if (lower::info(op.code).commutative && known(op.a) && !known(op.b)) std::swap(i.a, i.b);
+  if (op.code == Opcode::kMultiply && known(op.a) != known(op.b))
+    multiply_by_shift(i, *(known(op.a) ? known(op.a) : known(op.b)));
   e_.add(i);
+}
+
+std::optional<std::uint64_t> LaneBlocks::known(Value v) const {
+  if (v == lower::kNone || varying(v)) return std::nullopt;
+  const UnitInfo& unit = e_.out_.units[e_.unit_of(v)];
+  return unit.constant ? std::optional(unit.bits) : std::nullopt;
+}
+
+/// Multiplication of integers by 2^k or 2^k + 1, which takes vectors many cycles. The factor is b.
+void LaneBlocks::multiply_by_shift(Instruction& i, std::uint64_t factor) {
+  if (floating(i.type) || width_of(i.type) < 4) return;
+  const bool plus_one = factor > 2 && (factor & 1) != 0;
+  const std::uint64_t power = plus_one ? factor - 1 : factor;
+  if (!std::has_single_bit(power) || power == 1) return;
+  const Unit count =
+      e_.constant(i.type, static_cast<std::uint64_t>(std::countr_zero(power)), plan_.lanes());
+  if (!plus_one) {
+    i.op = Opcode::kShiftLeft;
+    i.b = count;
+    return;
+  }
+  i.b = i.a;
+  i.a = e_.compute(Opcode::kShiftLeft, i.type, plan_.lanes(), i.a, count);
+  i.op = Opcode::kAdd;
 }
 
 void LaneBlocks::begin_loop(const lower::Op& op) {
@@ -213,7 +247,15 @@ void LaneBlocks::begin_loop(const lower::Op& op) {
 void LaneBlocks::test(const lower::Op& op) {
   const OpenWhile& open = open_.back();
   if (!open.by_lane) return e_.expand(op);
-  const Value predicate = program_.whiles[op.bits].predicate;
+  Value predicate = program_.whiles[op.bits].predicate;
+  if (const LanePlan::SplitTest* split = plan_.split_test(predicate)) {
+    predicate = split->by_lane;
+    Instruction first;
+    first.kind = Kind::kTest;
+    first.bits = e_.open_.back().number;
+    first.a = e_.unit_of(split->uniform);
+    e_.add(first);
+  }
   Unit any = 0;
   for (int u = 0; u < unroll_; u++) {
     const auto index = static_cast<std::size_t>(u);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "lower/opcodes.h"
 #include "native/machine_code.h"
 
@@ -163,7 +165,7 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
   // As many vectors as leave registers for what a run of code needs beside them.
   const int registers = isa == Isa::kAvx512 ? 29 : 13;
   const int carried = carried_values();
-  int unroll = 4;
+  int unroll = overlapping_vectors();
   while (unroll > 1 && unroll * carried > registers - 5) unroll /= 2;
   const auto size = end - begin;
   while (unroll > 1 && size * static_cast<std::size_t>(unroll) > 400) unroll /= 2;
@@ -175,6 +177,10 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
     while (unroll > 1 && unroll * lanes > *loop_.known_count) unroll /= 2;
   }
   unroll_ = unroll;
+  has_loops_ = std::any_of(program.code.begin() + static_cast<std::ptrdiff_t>(begin),
+                           program.code.begin() + static_cast<std::ptrdiff_t>(end),
+                           [](const lower::Op& op) { return op.code == Opcode::kRepeat; });
+  spare_registers_ = std::max(0, registers - 5 - unroll * carried);
 }
 
 void LanePlan::find_varying() {
@@ -328,6 +334,13 @@ bool LanePlan::supported() {
         break;
     }
     if (is_control(op.code) || !varying[op.result]) continue;
+    if (op.code == Opcode::kAnd && op.type == Type::kPred && varying[op.a] != varying[op.b] &&
+        program_.code[at + 1].code == Opcode::kTest && program_.code[at + 1].a == op.result &&
+        facts_.reads[op.result] == 2) {
+      const bool a_varies = varying[op.a] != 0;
+      split_tests_.push_back({op.result, a_varies ? op.b : op.a, a_varies ? op.a : op.b});
+      continue;
+    }
     if (op.code == Opcode::kLoad) {
       if (!check_address(op.bits, op.type)) return false;
       wide_ |= wide(op.type);
@@ -341,6 +354,7 @@ bool LanePlan::supported() {
     wide_ |= wide(op.type);
     for_each_operand(op, [&](Value v) {
       need_vector(v);
+      if (op.code == Opcode::kMin || op.code == Opcode::kMax) of_extrema_.push_back(v);
       const bool short_index = v == loop_.index && op.code == Opcode::kConvert &&
                                !floating(op.type) && width_of(op.type) == 4;
       if (!short_index) wide_ |= wide(program_.types[v]);
@@ -378,9 +392,10 @@ int LanePlan::carried_values() const {
     if (code == Opcode::kFor || code == Opcode::kRepeat) loops_inside++;
   }
   if (loops_inside == 0) return 0;
-  // Carries, and what the loops read that was made before them: an estimate from above.
+  // Carries, and what was made before the loops and is read in them.
   int most = 0, now = 0;
   std::vector<int> before;
+  absl::flat_hash_set<Value> made, held;
   for (std::size_t at = begin_ + 1; at < end_; at++) {
     const lower::Op& op = program_.code[at];
     auto carries = [&](const std::vector<lower::Carry>& list) {
@@ -396,11 +411,59 @@ int LanePlan::carried_values() const {
     } else if (op.code == Opcode::kEndFor || op.code == Opcode::kEndRepeat) {
       now = before.back();
       before.pop_back();
-    } else if (op.code == Opcode::kLoad && facts_.varying[op.result] && before.empty()) {
-      now++;
+    } else if (before.empty()) {
+      if (facts_.varying[op.result]) made.insert(op.result);
+    } else {
+      for_each_operand(op, [&](Value v) {
+        if (made.contains(v)) held.insert(v);
+      });
     }
   }
-  return std::max(most, now);
+  return std::max(most, now) + static_cast<int>(held.size());
+}
+
+/// So many vectors that a trip of the longest chain of ops in a loop keeps the processor busy; more
+/// would only make lanes wait for the one that goes on longest.
+int LanePlan::overlapping_vectors() const {
+  constexpr int kUsual = 4, kMost = 8, kUnitsOfVectors = 2;
+  int ops = 0, longest = 0;
+  bool in_loop = false;
+  absl::flat_hash_map<Value, int> ready;
+  for (std::size_t at = begin_ + 1; at < end_; at++) {
+    const lower::Op& op = program_.code[at];
+    if (op.code == Opcode::kFor || op.code == Opcode::kRepeat) {
+      if (in_loop) return kUsual;
+      in_loop = true;
+    }
+    if (op.code == Opcode::kEndFor || op.code == Opcode::kEndRepeat) break;
+    if (op.code == Opcode::kMathCall) return kUsual;
+    if (!in_loop || is_control(op.code) || !facts_.varying[op.result]) continue;
+    int before = 0;
+    for_each_operand(op, [&](Value v) {
+      const auto found = ready.find(v);
+      if (found != ready.end()) before = std::max(before, found->second);
+    });
+    const bool is_float = floating(op.type) && op.code != Opcode::kSelect;
+    const bool compares = op.code >= Opcode::kEqual && op.code <= Opcode::kGreaterEqual;
+    const int latency = is_float ? 4 : compares ? 3 : 1;
+    longest = std::max(longest, ready[op.result] = before + latency);
+    ops++;
+  }
+  if (ops == 0) return kUsual;
+  int unroll = kUsual;
+  while (unroll < kMost && unroll * ops < longest * kUnitsOfVectors) unroll *= 2;
+  return unroll;
+}
+
+const LanePlan::SplitTest* LanePlan::split_test(Value predicate) const {
+  for (const SplitTest& split : split_tests_) {
+    if (split.predicate == predicate) return &split;
+  }
+  return nullptr;
+}
+
+bool LanePlan::gains_by_register(Value v) const {
+  return std::find(of_extrema_.begin(), of_extrema_.end(), v) == of_extrema_.end();
 }
 
 void LanePlan::forget() {

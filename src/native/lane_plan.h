@@ -32,10 +32,21 @@ class LanePlan {
   int lanes() const { return lanes_; }    // of a vector
   int unroll() const { return unroll_; }  // vectors of a block
   bool varying(lower::Value v) const { return facts_.varying[v] != 0; }
+  /// Registers that loops inside leave free for constants; none without such a loop.
+  int spare_registers() const { return has_loops_ ? spare_registers_ : 0; }
+  /// Whether a constant may as well be in a register: what is known of it makes minima shorter.
+  bool gains_by_register(lower::Value v) const;
   LaneFacts& facts() const { return facts_; }
   /// Uniform values that vectors read and that are defined before the loop.
   const std::vector<lower::Value>& broadcast_from_outside() const { return outside_; }
   void forget();
+
+  /// A while whose predicate holds where something that is the same for all lanes does, and
+  /// something else that differs: these can be tested one after the other.
+  struct SplitTest {
+    lower::Value predicate, uniform, by_lane;
+  };
+  const SplitTest* split_test(lower::Value predicate) const;
 
  private:
   void find_varying();
@@ -45,6 +56,7 @@ class LanePlan {
   bool check_address(std::uint64_t number, lower::Type type);
   bool stores_in_while(std::size_t at) const;
   int carried_values() const;
+  int overlapping_vectors() const;
 
   const lower::Program& program_;
   const lower::Lanes& loop_;
@@ -52,8 +64,10 @@ class LanePlan {
   std::size_t begin_, end_;
   Isa isa_;
   int lanes_ = 1, unroll_ = 1;
-  bool wide_ = false;
-  std::vector<lower::Value> inside_, outside_, marked_;
+  bool wide_ = false, has_loops_ = false;
+  int spare_registers_ = 0;
+  std::vector<lower::Value> inside_, outside_, marked_, of_extrema_;
+  std::vector<SplitTest> split_tests_;
 };
 
 }  // namespace rondo::native_code

@@ -367,5 +367,21 @@ TEST(LoopInterchange, APromiseThatIsBrokenIsAnError) {
   }
 }
 
+TEST(LoopInterchange, MultipliesIntegersByConstants) {
+  for (const DType dtype : {DType::kS16, DType::kS32, DType::kU32, DType::kS64, DType::kU64}) {
+    const Literal x = (convert(iota(s64({70}), 0) * 123'456'789 - 77, dtype)).eval();
+    for (const std::int64_t factor :
+         {0, 1, 2, 3, 5, 7, 8, 9, 1 << 14, (1 << 14) + 1, 1 << 30, (1 << 30) + 1, -1, -2, -3}) {
+      const auto f = [&](Tensor v) {
+        const Tensor by = convert(Tensor(factor), dtype);
+        return fori_loop(
+            0, 3, [&](Tensor, Tensor y) { return y * by + 1; }, v);
+      };
+      SCOPED_TRACE(::testing::Message() << dtype_name(dtype) << " by " << factor);
+      (void)expect_agreement(trace(f, x), {x});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rondo
