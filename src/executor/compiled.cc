@@ -164,6 +164,20 @@ namespace {
 // As deep as combiners in combiners may call.
 constexpr int kMaxCallDepth = 200;
 
+/// What a run counts of the loops of its program.
+class TripCounts {
+ public:
+  TripCounts(const lower::Program& program, lower::RunFrame& frame)
+      : counts_(4 * program.loops.size(), 0) {
+    frame.trips = counts_.data();
+    frame.total_trips = frame.trips + program.loops.size();
+    frame.lane_trips = frame.total_trips + program.loops.size();
+  }
+
+ private:
+  absl::InlinedVector<std::int64_t, 16> counts_;
+};
+
 class Run final : public RunHost {
  public:
   Run(const Compiled& compiled, const RunOptions& options)
@@ -212,15 +226,11 @@ class Run final : public RunHost {
  private:
   void run_unit(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
                 std::int64_t* total_trips, bool is_entry) {
-    const std::size_t loops = unit.program->loops.size();
-    absl::InlinedVector<std::int64_t, 8> trips(loops, 0), totals(total_trips ? 0 : loops, 0),
-        lane_trips(2 * loops, 0);
     lower::RunFrame frame;
+    const TripCounts counts(*unit.program, frame);
+    if (total_trips) frame.total_trips = total_trips;
     frame.arguments = arguments;
     frame.results = results;
-    frame.trips = trips.data();
-    frame.total_trips = total_trips ? total_trips : totals.data();
-    frame.lane_trips = lane_trips.data();
     frame.host = static_cast<RunHost*>(this);
     frame.tape_use = &tapes_;
     if (is_entry)
@@ -354,11 +364,36 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
   return results;
 }
 
+namespace {
+
+/// Whether nothing asks for the state of a run: no kernel, tape, limit or other thread.
+bool runs_alone(const lower::Program& program, const RunOptions& options) {
+  return program.calls.empty() && program.tapes.empty() && !options.max_iterations &&
+         !options.deadline && !options.on_progress && !options.stop_token.stop_possible() &&
+         options.threads.value_or(1) == 1;
+}
+
+void run_alone(const Unit& unit, const std::byte* const* arguments, std::byte* const* results,
+               const RunOptions& options) {
+  const lower::Program& program = *unit.program;
+  lower::RunFrame frame;
+  const TripCounts counts(program, frame);
+  frame.arguments = only_read(arguments);
+  frame.results = results;
+  frame.program = &program;
+  const lower::Status status = unit.run(frame, [](lower::Status) {});
+  if (status != lower::Status::kDone) Watch(options).fail(status, frame, program, nullptr);
+}
+
+}  // namespace
+
 void Compiled::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                              const RunOptions& options) const {
   if (const Compiled& form = form_for(options); &form != this)
     return form.run_on_memory(arguments, results, options);
-  Run(*this, options).run_entry(entry(), only_read(arguments), results, nullptr);
+  const Unit& unit = entry();
+  if (runs_alone(*unit.program, options)) return run_alone(unit, arguments, results, options);
+  Run(*this, options).run_entry(unit, only_read(arguments), results, nullptr);
 }
 
 std::string Compiled::text() const {

@@ -46,15 +46,15 @@ Form form_of(const Node& node) {
   return Form::kKernel;
 }
 
-RegionPlan::RegionPlan(const Function& region, const LaneForms& lane_forms) {
+RegionPlan::RegionPlan(const Function& region, const LaneForms& lane_forms) : numbers_(region) {
   // What reads the old state of an array runs before what writes its next one in place.
   const std::vector<const Node*> order = ir::reads_before_writes(region);
-  for (const Tensor& parameter : region.parameters()) first_value_[parameter.node()] = values_++;
+  for (const Tensor& parameter : region.parameters())
+    numbers_.set(parameter.node(), {values_++, 0});
   steps_.reserve(order.size());
   for (const Node* node : order) {
-    step_[node] = static_cast<std::uint32_t>(steps_.size());
-    first_value_[node] = values_;
     steps_.push_back({node, form_of(*node), false, values_});
+    numbers_.set(node, {values_, static_cast<std::uint32_t>(steps_.size())});
     values_ += static_cast<std::uint32_t>(node->types.size());
   }
   uses_.resize(values_);

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "ir/node.h"
+#include "ir/node_table.h"
 
 namespace rondo::executor {
 
@@ -50,7 +50,7 @@ class RegionPlan {
   const std::vector<Step>& steps() const { return steps_; }
   std::uint32_t values() const { return values_; }
   std::uint32_t value(const Tensor& tensor) const {
-    return first_value_.at(tensor.node()) + tensor.result();
+    return numbers_.get(tensor.node()).value + tensor.result();
   }
   /// The step at which a value is read for the last time (by itself, or in the loops of another).
   std::uint32_t last_use(std::uint32_t value) const { return last_use_[value]; }
@@ -67,8 +67,8 @@ class RegionPlan {
   bool is_only_read(std::uint32_t value) const { return only_read_[value]; }
   /// The step of a value's node; null for parameters.
   const Step* step_of(const Tensor& tensor) const {
-    const auto found = step_.find(tensor.node());
-    return found == step_.end() ? nullptr : &steps_[found->second];
+    const std::uint32_t step = numbers_.get(tensor.node()).step_plus_one;
+    return step == 0 ? nullptr : &steps_[step - 1];
   }
 
  private:
@@ -76,8 +76,11 @@ class RegionPlan {
   void find_last_uses(const Function& region);
 
   std::vector<Step> steps_;
-  absl::flat_hash_map<const ir::Node*, std::uint32_t> first_value_;
-  absl::flat_hash_map<const ir::Node*, std::uint32_t> step_;
+  struct Numbers {
+    std::uint32_t value = 0;          // of result 0
+    std::uint32_t step_plus_one = 0;  // 0 for parameters
+  };
+  ir::NodeTable<Numbers> numbers_;
   std::uint32_t values_ = 0;
   std::vector<std::uint32_t> uses_;
   std::vector<bool> only_read_;

@@ -249,24 +249,41 @@ std::vector<Literal> Executable::run(std::initializer_list<Literal> arguments,
   return run(std::span<const Literal>(arguments.begin(), arguments.size()), options);
 }
 
-void Executable::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
-                               const RunOptions& given) const {
-  if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
-  std::optional<RunOptions> both;
-  if (const RunOptions* scoped = detail::scoped_run_options())
-    both = detail::merged(*scoped, given);
-  const RunOptions& options = both ? *both : given;
-  check_threads(impl_->function, options);
-  if (impl_->prepared->runs_on_memory() && !options.stats && !finite_is_checked(options))
-    return impl_->prepared->run_on_memory(arguments, results, options);
+namespace {
+
+/// Of a program that only runs on literals, or is to be looked at as it runs.
+void run_on_copies(const Executable& executable, const Executable::Impl& impl,
+                   const std::byte* const* arguments, std::byte* const* results,
+                   const RunOptions& options) {
   std::vector<Literal> copies;
-  copies.reserve(impl_->param_types.size());
-  for (const TensorType& type : impl_->param_types) {
+  copies.reserve(impl.param_types.size());
+  for (const TensorType& type : impl.param_types) {
     copies.push_back(Literal::uninitialized(type));
     copy_bytes(copies.back().mutable_bytes(), *arguments++, type.bytes());
   }
-  for (const Literal& result : run(copies, given))
+  for (const Literal& result : executable.run(copies, options))
     copy_bytes(*results++, result.bytes(), result.type().bytes());
+}
+
+/// Under options that are merged with those of the scopes already.
+void run_on_memory_of(const Executable& executable, const Executable::Impl& impl,
+                      const std::byte* const* arguments, std::byte* const* results,
+                      const RunOptions& options) {
+  check_threads(impl.function, options);
+  if (impl.prepared->runs_on_memory() && !options.stats && !finite_is_checked(options))
+    impl.prepared->run_on_memory(arguments, results, options);
+  else
+    run_on_copies(executable, impl, arguments, results, options);
+}
+
+}  // namespace
+
+void Executable::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
+                               const RunOptions& given) const {
+  if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
+  if (const RunOptions* scoped = detail::scoped_run_options())
+    return run_on_memory_of(*this, *impl_, arguments, results, detail::merged(*scoped, given));
+  run_on_memory_of(*this, *impl_, arguments, results, given);
 }
 
 bool Executable::runs_on_memory() const noexcept {

@@ -155,15 +155,14 @@ bool JitCache::run_again(const TreeType* trees, std::span<const View> arguments,
     if (!arguments[i].bytes || !is_of_type(arguments[i], types[i])) return false;
     from.push_back(arguments[i].bytes);
   }
-  absl::InlinedVector<Literal, 4> values;
-  absl::InlinedVector<std::byte*, 4> to;
-  for (const TensorType& type : entry.result_types) {
-    values.push_back(Literal::uninitialized(type));
-    to.push_back(values.back().mutable_bytes());
+  // Whoever runs writes into values that nobody has seen yet.
+  absl::InlinedVector<std::byte*, 8> to;
+  for (std::size_t i = 0; i < results.size(); i++) {
+    Literal value = Literal::uninitialized(entry.result_types[i]);
+    to.push_back(value.mutable_bytes());
+    results[i] = ir::make_constant(std::move(value));
   }
   entry.executable.run_on_memory(from.data(), to.data(), impl_->options.run);
-  for (std::size_t i = 0; i < results.size(); i++)
-    results[i] = ir::make_constant(std::move(values[i]));
   program->note_use();
   return true;
 }
