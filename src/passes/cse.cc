@@ -37,25 +37,22 @@ bool same_operands(const Node* a, const Node* b) {
 
 }  // namespace
 
-bool CommonExpressions::equal(const Node* a, const Node* b) const {
+std::size_t CommonExpressions::Hash::operator()(const Node* node) const { return hash_of(node); }
+
+bool CommonExpressions::Equal::operator()(const Node* a, const Node* b) const {
+  if (a == b) return true;
   if (a->op != b->op || a->types != b->types || !same_operands(a, b) ||
       a->attributes != b->attributes)
     return false;
   const auto same_structure = [&](const Function& x, const Function& y) {
-    return x.same_as(y) || structures_.number(x) == structures_.number(y);
+    return x.same_as(y) || structures->number(x) == structures->number(y);
   };
   return std::equal(a->regions.begin(), a->regions.end(), b->regions.begin(), b->regions.end(),
                     same_structure);
 }
 
 const Node* CommonExpressions::first_equal(const Node* node) {
-  if (ir::observes(node)) return node;
-  auto& candidates = by_hash_[hash_of(node)];
-  for (const Node* candidate : candidates) {
-    if (candidate == node || equal(candidate, node)) return candidate;
-  }
-  candidates.push_back(node);
-  return node;
+  return ir::observes(node) ? node : *met_.insert(node).first;
 }
 
 }  // namespace rondo::passes

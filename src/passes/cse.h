@@ -1,8 +1,7 @@
 // Common subexpressions.
 #pragma once
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/inlined_vector.h"
+#include "absl/container/flat_hash_set.h"
 #include "ir/node.h"
 #include "ir/structure.h"
 #include "passes/rewrite.h"
@@ -13,17 +12,22 @@ namespace rondo::passes {
 /// and regions (by structure).
 class CommonExpressions {
  public:
-  explicit CommonExpressions(ir::StructureTable& structures) : structures_(structures) {}
+  CommonExpressions(const Function& function, ir::StructureTable& structures)
+      : met_(function.body().size(), Hash(), Equal{&structures}) {}
 
   /// A node met before that computes the same; else the node itself, which is remembered. What is
   /// seen from outside is never the same. The nodes must outlive the table.
   const ir::Node* first_equal(const ir::Node* node);
 
  private:
-  bool equal(const ir::Node* a, const ir::Node* b) const;
-
-  ir::StructureTable& structures_;
-  absl::flat_hash_map<std::size_t, absl::InlinedVector<const ir::Node*, 1>> by_hash_;
+  struct Hash {
+    std::size_t operator()(const ir::Node* node) const;
+  };
+  struct Equal {
+    ir::StructureTable* structures;
+    bool operator()(const ir::Node* a, const ir::Node* b) const;
+  };
+  absl::flat_hash_set<const ir::Node*, Hash, Equal> met_;
 };
 
 }  // namespace rondo::passes

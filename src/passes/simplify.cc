@@ -21,7 +21,7 @@ constexpr int kMostRewrites = 32;
 class Simplifier {
  public:
   Simplifier(const Function& function, ir::StructureTable& structures)
-      : rewrite_(function), watched_(function), expressions_(structures) {}
+      : rewrite_(function), watched_(function), expressions_(function, structures) {}
 
   Function run() {
     for (const Node* node : rewrite_.source().body()) visit(node);
