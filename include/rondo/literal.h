@@ -178,8 +178,8 @@ RONDO_API std::ostream& operator<<(std::ostream& out, const Literal& literal);
 /// Gives memory of arrays that are gone back to the system. Of these the library keeps some for the
 /// next ones, since fresh pages cost more than what is computed in them: of each thread up to 64 kB
 /// for each of four sizes up to 4 kB, and 2 MB of small blocks, of which nodes are made, which go
-/// when the thread ends and at this call on the same thread; and of the process up to 64 MB of small
-/// blocks, and 128 MB of blocks of 64 kB and more.
+/// when the thread ends and at this call on the same thread; and of the process up to 64 MB of
+/// small blocks, and 128 MB of blocks of 64 kB and more.
 RONDO_API void release_cached_memory() noexcept;
 
 }  // namespace rondo

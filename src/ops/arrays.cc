@@ -169,8 +169,9 @@ Tensor matrix(std::initializer_list<std::initializer_list<Tensor>> rows, SourceL
     for (const Tensor& x : row) {
       const Tensor& element = ir::checked(x, "matrix", at);
       if (element.rank() != 0)
-        helper.fail(fmt::format("an element is {}; all must be scalars\n  For rows use rondo::stack.",
-                                element.type().str()));
+        helper.fail(
+            fmt::format("an element is {}; all must be scalars\n  For rows use rondo::stack.",
+                        element.type().str()));
       if (!known || known->is_scalar_literal()) known = &x;
     }
   }

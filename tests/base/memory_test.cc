@@ -161,7 +161,8 @@ TEST(LiteralMemory, TheCacheIsBoundedAndGoesWithItsThread) {
     for (const std::size_t size : kCachedBlockSizes)
       bound += static_cast<std::int64_t>(kCachedBytesPerSize / size);
     // Of the largest size the process keeps some.
-    EXPECT_LE(live_aligned_blocks - before, bound + static_cast<std::int64_t>(kMostLargeBytes / 100000));
+    EXPECT_LE(live_aligned_blocks - before,
+              bound + static_cast<std::int64_t>(kMostLargeBytes / 100000));
     release_cached_memory();
     EXPECT_EQ(live_aligned_blocks, before);
     many_of(64);
@@ -209,7 +210,8 @@ TEST(LiteralMemory, AnAllocationThatFailsIsAnExecutionError) {
     message = error.what();
   }
   ASSERT_EQ(setrlimit(RLIMIT_AS, &old), 0);
-  EXPECT_THAT(message, ::testing::HasSubstr("out of memory: f64[268435456] needs 2147483648 bytes"));
+  EXPECT_THAT(message,
+              ::testing::HasSubstr("out of memory: f64[268435456] needs 2147483648 bytes"));
 }
 #endif
 

@@ -48,7 +48,8 @@ TEST(Closing, OtherThreadsNodesCostNothing) {
         return x + 1.0f;
       },
       f32());
-  EXPECT_LT(largest_allocation, std::size_t{100'000}) << "a place for each of their nodes is 3.2 MB";
+  EXPECT_LT(largest_allocation, std::size_t{100'000})
+      << "a place for each of their nodes is 3.2 MB";
 }
 
 TEST(Closing, AFunctionOwnsItsBody) {
