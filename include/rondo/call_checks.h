@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -135,6 +137,11 @@ enum class CallFault {
   kBody,  // the compiler has said what is wrong in f's body
   kVoid,
   kNoTreeReturned,
+  kNoArgument,  // of grad and the like: the argument that is asked for
+  kNoScalar,    // returned to grad
+  kRule,        // of custom_jvp
+  kForward,     // of custom_vjp
+  kBackward,
 };
 
 // Why f does not take so many arguments of these types.
@@ -227,13 +234,29 @@ struct AssertCall {
                 "mutable lambda; return what changes as a result");
   static_assert(kFault != CallFault::kMismatch,
                 "rondo: the function does not take these arguments: it is called with one tree of "
-                "Tensors per argument");
+                "Tensors per argument (a std::vector is a tree of its elements: "
+                "rondo::constant(v) makes one Tensor of numbers)");
   static_assert(kFault != CallFault::kVoid,
                 "rondo: a traced function must return a tree of tensors: this one returns nothing: "
                 "add a return statement (or mend the error in its body that was named before)");
   static_assert(kFault != CallFault::kNoTreeReturned,
                 "rondo: a traced function must return a tree of tensors: what this one returns is "
                 "none, or holds something else");
+  static_assert(kFault != CallFault::kNoArgument,
+                "rondo: a derivative is asked for in an argument that the call does not have");
+  static_assert(kFault != CallFault::kNoScalar,
+                "rondo: the function of grad must return one tensor, a scalar; use vjp or jacrev "
+                "for others");
+  static_assert(
+      kFault != CallFault::kRule,
+      "rondo: the rule of custom_jvp takes two tuples, the primals and the tangents, with "
+      "an entry per argument, and returns std::pair{result, tangent}");
+  static_assert(kFault != CallFault::kForward,
+                "rondo: fwd of custom_vjp takes the arguments and returns "
+                "std::pair{result, residuals}");
+  static_assert(kFault != CallFault::kBackward,
+                "rondo: bwd of custom_vjp takes the residuals and the cotangent of the result, and "
+                "returns a std::tuple of cotangents, one per argument, each a tree like it");
   static constexpr bool ok = kFault == CallFault::kNone;
 };
 
@@ -268,9 +291,16 @@ auto with_passed(SourceLocation at, Then&& then, const Args&... args) {
   }
 }
 
+/// The line of a call; that of the transform where another transform makes the call, which would be
+/// a line of a header.
+inline SourceLocation place_of(SourceLocation call, SourceLocation made) {
+  return std::string_view(call.file) == made.file ? call : made;
+}
+
 /// The call operator of what transforms return: checks f and the arguments, and calls
 /// `Derived::call(at, arguments...)` with the line of the caller; with more than six arguments,
-/// with that of the transform, `Derived::made_at()`.
+/// with that of the transform, `Derived::made_at()`. What a transform asks for besides is in its
+/// own `fault_of_call`.
 template <class Derived, class F>
 class LocatedCall {
  public:
@@ -278,7 +308,7 @@ class LocatedCall {
   template <class Unused = void RONDO_UNPACK types>                                        \
   [[nodiscard("rondo: a transformed function changes nothing: use what it returns")]] auto \
   operator()(RONDO_UNPACK params SourceLocation at = SourceLocation::current()) const {    \
-    constexpr CallFault fault = kCallFault<F RONDO_UNPACK names>;                          \
+    constexpr CallFault fault = fault_of<void RONDO_UNPACK names>();                       \
     (void)AssertCall<fault>::ok;                                                           \
     return checked<fault>(at RONDO_UNPACK args);                                           \
   }
@@ -288,12 +318,33 @@ class LocatedCall {
   [[nodiscard("rondo: a transformed function changes nothing: use what it returns")]] auto
   operator()(const A& a, const B& b, const C& c, const D& d, const E& e, const G& g, const H& h,
              const More&... more) const {
-    constexpr CallFault fault = kCallFault<F, A, B, C, D, E, G, H, More...>;
+    constexpr CallFault fault = fault_of<void, A, B, C, D, E, G, H, More...>();
     (void)AssertCall<fault>::ok;
     return checked<fault>(self().made_at(), a, b, c, d, e, g, h, more...);
   }
+  // clang-format off
+  template <Why kWhy = "rondo: braces alone are no argument: for an array write rondo::constant({1.0f, 2.0f}), for a struct its name in front"> void operator()(std::initializer_list<Tensor>) const = delete;
+  // clang-format on
+
+ protected:
+  template <class... Passed>
+  static constexpr CallFault fault_of_call() {
+    return CallFault::kNone;
+  }
 
  private:
+  template <class, class... Args>
+  static constexpr CallFault fault_of() {
+    constexpr CallFault fault = kCallFault<F, Args...>;
+    if constexpr (fault == CallFault::kNone)
+      return fault_of_passed<Args...>(std::index_sequence_for<Args...>{});
+    else
+      return fault;
+  }
+  template <class... Args, std::size_t... I>
+  static constexpr CallFault fault_of_passed(std::index_sequence<I...>) {
+    return Derived::template fault_of_call<passed_t<F, I, Args>...>();
+  }
   const Derived& self() const { return static_cast<const Derived&>(*this); }
   template <CallFault kFault, class... Args>
   auto checked(SourceLocation at, const Args&... args) const {

@@ -76,7 +76,9 @@ struct JacobianLeaves {
 
 RONDO_API JvpLeaves jvp(const RegionCallable& f, const ArgumentLeaves& primals,
                         std::vector<Tensor> tangents, SourceLocation at);
-RONDO_API VjpLeaves vjp(const RegionCallable& f, const ArgumentLeaves& primals, SourceLocation at);
+// Not `vjp`: an unqualified vjp(vmap(f), x, y) would find it, and ask whether vmap(f) takes leaves.
+RONDO_API VjpLeaves vjp_leaves(const RegionCallable& f, const ArgumentLeaves& primals,
+                               SourceLocation at);
 /// `of` are the numbers of the arguments.
 RONDO_API GradientLeaves gradient(const RegionCallable& f, const ArgumentLeaves& arguments,
                                   std::span<const std::size_t> of, SourceLocation at);
@@ -128,17 +130,18 @@ class ValueAndGrad : public LocatedCall<ValueAndGrad<F, I...>, F> {
   /// pair{value, gradient}.
   template <class... Args>
   auto call(SourceLocation at, const Args&... args) const {
-    static_assert(((I < sizeof...(Args)) && ...),
-                  "rondo: grad is asked for an argument that the call does not have");
     using Out = result_of_t<const F, Args...>;
-    static_assert(std::is_same_v<Out, Tensor>,
-                  "rondo: the function of grad must return one tensor, a scalar; use vjp or jacrev "
-                  "for others");
     static constexpr std::size_t kOf[] = {I...};
     std::optional<Out> prototype;
     const GradientLeaves both = gradient(function_on_leaves(f_, prototype, at, args...),
-                                         argument_leaves(at, args...), kOf, at_);
+                                         argument_leaves(at, args...), kOf, place_of(at, at_));
     return std::pair(both.value, trees_of_arguments<I...>(both.gradients, std::tie(args...)));
+  }
+  template <class... Args>
+  static constexpr CallFault fault_of_call() {
+    return ((I >= sizeof...(Args)) || ...)                          ? CallFault::kNoArgument
+           : !std::is_same_v<result_of_t<const F, Args...>, Tensor> ? CallFault::kNoScalar
+                                                                    : CallFault::kNone;
   }
 
  private:
@@ -154,6 +157,10 @@ class Grad : public LocatedCall<Grad<F, I...>, F> {
   template <class... Args>
   auto call(SourceLocation at, const Args&... args) const {
     return both_.call(at, args...).second;
+  }
+  template <class... Args>
+  static constexpr CallFault fault_of_call() {
+    return ValueAndGrad<F, I...>::template fault_of_call<Args...>();
   }
 
  private:
@@ -171,13 +178,12 @@ class Jacobian : public LocatedCall<Jacobian<F, kForward, I...>, F> {
   /// struct of tensors cannot hold them, a std::vector has one for each of its leaves.
   template <class... Args>
   auto call(SourceLocation at, const Args&... args) const {
-    static_assert(((I < sizeof...(Args)) && ...),
-                  "rondo: a Jacobian is asked for an argument that the call does not have");
     using Out = result_of_t<const F, Args...>;
     static constexpr std::size_t kOf[] = {I...};
     std::optional<Out> prototype;
-    const JacobianLeaves all = jacobian(function_on_leaves(f_, prototype, at, args...),
-                                        argument_leaves(at, args...), kOf, kForward, at_);
+    const JacobianLeaves all =
+        jacobian(function_on_leaves(f_, prototype, at, args...), argument_leaves(at, args...), kOf,
+                 kForward, place_of(at, at_));
     const auto tied = std::tie(args...);
     const auto row = [&](std::size_t i) {
       return trees_of_arguments<I...>(all.jacobians[i], tied);
@@ -193,6 +199,10 @@ class Jacobian : public LocatedCall<Jacobian<F, kForward, I...>, F> {
       while (next < all.jacobians.size()) rows.push_back(row(next++));
       return rows;
     }
+  }
+  template <class... Args>
+  static constexpr CallFault fault_of_call() {
+    return ((I >= sizeof...(Args)) || ...) ? CallFault::kNoArgument : CallFault::kNone;
   }
 
  private:
@@ -328,8 +338,8 @@ auto vjp_at(SourceLocation at, const F& f, const Primals&... given) {
       [&](const auto&... primals) {
         using Out = result_of_t<const F, std::remove_cvref_t<decltype(primals)>...>;
         std::optional<Out> prototype;
-        VjpLeaves leaves = detail::vjp(function_on_leaves(f, prototype, at, primals...),
-                                       argument_leaves(at, primals...), at);
+        VjpLeaves leaves = detail::vjp_leaves(function_on_leaves(f, prototype, at, primals...),
+                                              argument_leaves(at, primals...), at);
         Out out = whole_tree_from(*prototype, leaves.results);
         Pullback<Out, std::remove_cvref_t<decltype(primals)>...> pullback(
             std::move(leaves.pullback), out,
@@ -382,7 +392,7 @@ class Checkpointed : public LocatedCall<Checkpointed<F>, F> {
   auto call(SourceLocation at, const Args&... args) const {
     std::optional<result_of_t<const F, Args...>> prototype;
     const std::vector<Tensor> results = detail::checkpoint(
-        function_on_leaves(f_, prototype, at, args...), argument_leaves(at, args...).leaves, at_);
+        function_on_leaves(f_, prototype, at, args...), argument_leaves(at, args...).leaves, at);
     return whole_tree_from(*prototype, results);
   }
 
@@ -405,8 +415,6 @@ class CustomJvp : public LocatedCall<CustomJvp<F, Rule>, F> {
       const std::tuple<traced_t<Args>...> primals{tree_from(args, leaves)...};
       const std::tuple<traced_t<Args>...> tangents{tree_from(args, leaves)...};
       auto both = rule_(primals, tangents);
-      static_assert(kIsPair<decltype(both)>,
-                    "rondo: the rule of custom_jvp must return std::pair{result, tangent}");
       Leaves out = leaves_of(tree_cast<Out>(std::get<0>(both), at_), "result", at_);
       append_leaves(out, tree_cast<Out>(std::get<1>(both), at_), "tangent", at_);
       return out;
@@ -415,6 +423,16 @@ class CustomJvp : public LocatedCall<CustomJvp<F, Rule>, F> {
         detail::custom_jvp(function_on_leaves(f_, prototype, at, args...), rule,
                            argument_leaves(at, args...).leaves, at_);
     return whole_tree_from(*prototype, results);
+  }
+  template <class... Args>
+  static constexpr CallFault fault_of_call() {
+    using Trees = std::tuple<traced_t<Args>...>;
+    if constexpr (!kTakesConst<Rule, const Trees&, const Trees&>) {
+      return CallFault::kRule;
+    } else {
+      using Both = std::decay_t<std::invoke_result_t<const Rule&, const Trees&, const Trees&>>;
+      return kIsPair<Both> ? CallFault::kNone : CallFault::kRule;
+    }
   }
 
  private:
@@ -432,10 +450,7 @@ class CustomVjp : public LocatedCall<CustomVjp<F, Fwd, Bwd>, F> {
   template <class... Args>
   auto call(SourceLocation at, const Args&... args) const {
     using Out = result_of_t<const F, Args...>;
-    using Pair = std::decay_t<std::invoke_result_t<const Fwd&, traced_t<Args>...>>;
-    static_assert(kIsPair<Pair>,
-                  "rondo: fwd of custom_vjp must return std::pair{result, residuals}");
-    using Residuals = traced_t<std::tuple_element_t<1, Pair>>;
+    using Residuals = residuals_t<Args...>;
     std::optional<Out> prototype;
     std::optional<Residuals> residuals;
     const RegionCallable fwd = [&](std::span<const Tensor> leaves) {
@@ -451,9 +466,6 @@ class CustomVjp : public LocatedCall<CustomVjp<F, Fwd, Bwd>, F> {
       const Out cotangent = tree_from(*prototype, leaves);
       auto pulled = bwd_(kept, cotangent);
       using Cotangents = std::tuple<traced_t<Args>...>;
-      static_assert(TreeConvertible<decltype(pulled), Cotangents>,
-                    "rondo: bwd of custom_vjp must return a std::tuple of cotangents, one "
-                    "per argument, each a tree like it");
       return leaves_of(tree_cast<Cotangents>(std::move(pulled), at_), "cotangent", at_);
     };
     const std::vector<Tensor> results =
@@ -461,8 +473,31 @@ class CustomVjp : public LocatedCall<CustomVjp<F, Fwd, Bwd>, F> {
                            argument_leaves(at, args...).leaves, at_);
     return whole_tree_from(*prototype, results);
   }
+  template <class... Args>
+  static constexpr CallFault fault_of_call() {
+    if constexpr (!kTakesConst<Fwd, traced_t<Args>...>) {
+      return CallFault::kForward;
+    } else if constexpr (!kIsPair<result_of_fwd_t<Args...>>) {
+      return CallFault::kForward;
+    } else {
+      using Residuals = residuals_t<Args...>;
+      using Out = result_of_t<const F, Args...>;
+      if constexpr (!kTakesConst<Bwd, const Residuals&, const Out&>) {
+        return CallFault::kBackward;
+      } else {
+        using Pulled = std::invoke_result_t<const Bwd&, const Residuals&, const Out&>;
+        return TreeConvertible<Pulled, std::tuple<traced_t<Args>...>> ? CallFault::kNone
+                                                                      : CallFault::kBackward;
+      }
+    }
+  }
 
  private:
+  template <class... Args>
+  using result_of_fwd_t = std::decay_t<std::invoke_result_t<const Fwd&, traced_t<Args>...>>;
+  template <class... Args>
+  using residuals_t = traced_t<std::tuple_element_t<1, result_of_fwd_t<Args...>>>;
+
   F f_;
   Fwd fwd_;
   Bwd bwd_;
@@ -512,6 +547,8 @@ auto custom_vjp(F&& f, Fwd&& fwd, Bwd&& bwd, SourceLocation at = SourceLocation:
 template <class F, class... Args>
 void check_grads(const F& f, const std::tuple<Args...>& args, const CheckGradsOptions& options = {},
                  SourceLocation at = SourceLocation::current()) {
+  constexpr detail::CallFault fault = detail::kCallFault<F, Args...>;
+  (void)detail::AssertCall<fault>::ok;
   std::optional<detail::result_of_t<const F, Args...>> prototype;
   std::apply(
       [&](const auto&... each) {

@@ -226,7 +226,9 @@ struct AssertLambdas {
   static_assert(kBody != LambdaFault::kNotTaken,
                 "rondo: the body does not take the state: give it (after the index of a "
                 "fori_loop, before the element of a scan) one parameter of the state's type, by "
-                "value or by reference to const, or one for each element of a tuple state");
+                "value or by reference to const, or one for each element of a tuple state; a "
+                "std::vector is a tree of its elements: rondo::constant(v) makes one Tensor of "
+                "numbers");
   static_assert(kBody != LambdaFault::kVoid,
                 "rondo: the body must return the carry's type: this one returns nothing; add a "
                 "return statement");
@@ -613,6 +615,9 @@ template <class T, class Combine>
 associative_scan(Combine&& combine, const T& elems, const AssociativeScanOptions& options = {},
                  SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<T>;
+  static_assert(
+      std::is_invocable_v<Combine&, Traced, Traced>,
+      "rondo: combine of associative_scan takes two trees like elems, and returns a third");
   auto on_leaves = [&](std::span<const Tensor> a, std::span<const Tensor> b) {
     auto result = combine(detail::whole_tree_from(elems, a), detail::whole_tree_from(elems, b));
     static_assert(TreeConvertible<decltype(result), Traced>,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -69,6 +70,17 @@ class Shape {
   RONDO_API void release() noexcept;
 
   Block* block_ = nullptr;
+};
+
+/// Axes of an array by number, from the end if negative: `1`, `{0, -1}`, or none at all.
+class Axes : public std::vector<std::int64_t> {
+ public:
+  Axes() = default;
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) Axes(T axis)  // NOLINT: it is written as a number
+      : Axes({static_cast<std::int64_t>(axis)}) {}
+  Axes(std::initializer_list<std::int64_t> axes) : vector(axes) {}
+  Axes(std::vector<std::int64_t> axes) : vector(std::move(axes)) {}  // NOLINT
 };
 
 }  // namespace rondo

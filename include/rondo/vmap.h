@@ -75,16 +75,16 @@ class Vmapped : public LocatedCall<Vmapped<F>, F> {
     std::optional<Out> prototype;
     const std::vector<Tensor> results =
         vmap(function_on_leaves(f_, prototype, at, args...), argument_leaves(at, args...),
-             sizeof...(Args), options_, at_);
+             sizeof...(Args), options_, place_of(at, at_));
     return whole_tree_from(*prototype, results);
   }
 
   template <class... Args>
-  std::string explain(const Args&... args) const {
+  std::string explain(SourceLocation at, const Args&... args) const {
     using Out = result_of_t<const F, Args...>;
     std::optional<Out> prototype;
-    return explain_batching(function_on_leaves(f_, prototype, at_, args...),
-                            argument_leaves(at_, args...), sizeof...(Args), options_, at_);
+    return explain_batching(function_on_leaves(f_, prototype, at, args...),
+                            argument_leaves(at, args...), sizeof...(Args), options_, at);
   }
 
  private:
@@ -92,6 +92,14 @@ class Vmapped : public LocatedCall<Vmapped<F>, F> {
   VmapOptions options_;
   SourceLocation at_;
 };
+
+template <class F, class... Args>
+std::string explain_at(SourceLocation at, const F& f, const Args&... args) {
+  if constexpr (requires { f.explain(at, args...); })
+    return f.explain(at, args...);
+  else
+    return Vmapped<F>(f, {}, at).explain(at, args...);
+}
 
 }  // namespace detail
 
@@ -101,7 +109,8 @@ class Vmapped : public LocatedCall<Vmapped<F>, F> {
 /// each lane runs until the last one is done, with the others as they were when they ended.
 ///
 /// Throws TraceError for axes that the arguments do not have, for sizes that disagree, for results
-/// that differ by lane where out_axes has nullopt, and for an op that cannot be batched.
+/// that differ by lane where out_axes has nullopt, and for an op that cannot be batched; it names
+/// the line of the call with the items.
 ///
 ///     auto norms = vmap([](Tensor v) { return sqrt(sum(v * v)); })(rows);
 template <class F>
@@ -111,14 +120,15 @@ auto vmap(F&& f, VmapOptions options = {}, SourceLocation at = SourceLocation::c
 
 /// What vmap(f)(args...) makes of each line: which ops were batched, which loops run over lanes and
 /// the carry that makes them, which cond became a select. f may itself be what vmap returned, for
-/// other axes.
-template <class F, class... Args>
-std::string explain_batching(const F& f, const Args&... args) {
-  if constexpr (requires { f.explain(args...); })
-    return f.explain(args...);
-  else
-    return detail::Vmapped<F>(f, {}, SourceLocation::current()).explain(args...);
-}
+/// other axes. It takes up to six arguments.
+#define RONDO_EXPLAIN(types, names, params, args)                                      \
+  template <class F RONDO_UNPACK types>                                                \
+  [[nodiscard]] std::string explain_batching(                                          \
+      const F& f, RONDO_UNPACK params SourceLocation at = SourceLocation::current()) { \
+    return detail::explain_at(at, f RONDO_UNPACK args);                                \
+  }
+RONDO_FOR_UP_TO_SIX(RONDO_EXPLAIN)
+#undef RONDO_EXPLAIN
 
 /// Sums, means and extremes over the lanes of the vmap that was given this axis_name; the result is
 /// the same in all of them. Throw TraceError where no vmap around has it.

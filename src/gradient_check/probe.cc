@@ -102,7 +102,8 @@ RegionCallable Probe::tangent_of(const RegionCallable& f, const LeafNumbers& dir
 RegionCallable Probe::pullback_of(const RegionCallable& f, const Computed& results,
                                   const LeafNumbers& cotangents) const {
   return [this, f, given = tensors_like(results, cotangents)](std::span<const Tensor> x) {
-    return Leaves{detail::vjp(f, arguments(x), place_).pullback(given, place_), point_.paths};
+    return Leaves{detail::vjp_leaves(f, arguments(x), place_).pullback(given, place_),
+                  point_.paths};
   };
 }
 

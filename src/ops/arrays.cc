@@ -194,7 +194,7 @@ Tensor roll(const Operand& operand, std::int64_t shift, std::int64_t axis) {
   return concatenate({part_of_axis(x, axis, split, size), part_of_axis(x, axis, 0, split)}, axis);
 }
 
-Tensor flip(const Operand& x, const std::vector<std::int64_t>& axes) { return reverse(x, axes); }
+Tensor flip(const Operand& x, const Axes& axes) { return reverse(x, axes); }
 
 Tensor tile(const Operand& operand, const std::vector<std::int64_t>& reps) {
   const ops::Helper helper("tile", operand.at());

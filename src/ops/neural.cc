@@ -39,7 +39,7 @@ Tensor log_softmax(const Operand& operand, std::int64_t axis) {
   return y - log(sum(exp(y), {axis}, true));
 }
 
-Tensor logsumexp(const Operand& operand, const std::vector<std::int64_t>& axes, bool keepdims) {
+Tensor logsumexp(const Operand& operand, const Axes& axes, bool keepdims) {
   const ops::Helper helper("logsumexp", operand.at());
   const Tensor x = helper.floating(operand);
   if (helper.count(x, axes) == 0) return log(sum(x, axes, keepdims));

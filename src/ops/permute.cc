@@ -154,7 +154,7 @@ Tensor transpose(const Operand& x, const std::vector<std::int64_t>& perm) {
   return ops::transposed(operand, std::move(permutation), x.at());
 }
 
-Tensor reverse(const Operand& x, const std::vector<std::int64_t>& axes) {
+Tensor reverse(const Operand& x, const Axes& axes) {
   Tensor operand = ops::any_tensor("reverse", x);
   std::vector<std::int64_t> moving = ops::normal_axes("reverse", axes, operand.rank(), x.at());
   std::erase_if(moving, [&](std::int64_t axis) { return operand.shape()[axis] <= 1; });

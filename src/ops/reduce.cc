@@ -226,10 +226,10 @@ std::vector<Tensor> detail::reduce_leaves(
                        {std::move(region)});
 }
 
-Tensor sum(const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
+Tensor sum(const Operand& x, const Axes& axes, bool keepdims) {
   return ops::accumulated_reduction("sum", ops::Combiner::kAdd, x, axes, keepdims);
 }
-Tensor prod(const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
+Tensor prod(const Operand& x, const Axes& axes, bool keepdims) {
   return ops::accumulated_reduction("prod", ops::Combiner::kMultiply, x, axes, keepdims);
 }
 Tensor max(const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
@@ -238,14 +238,14 @@ Tensor max(const Operand& x, const std::vector<std::int64_t>& axes, bool keepdim
 Tensor min(const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
   return ops::extreme_of("min", ops::Combiner::kMinimum, x, axes, keepdims);
 }
-Tensor any(const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
+Tensor any(const Operand& x, const Axes& axes, bool keepdims) {
   return ops::logical_reduction("any", ops::Combiner::kOr, x, axes, keepdims);
 }
-Tensor all(const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
+Tensor all(const Operand& x, const Axes& axes, bool keepdims) {
   return ops::logical_reduction("all", ops::Combiner::kAnd, x, axes, keepdims);
 }
 
-Tensor mean(const Operand& x, const std::vector<std::int64_t>& axes, bool keepdims) {
+Tensor mean(const Operand& x, const Axes& axes, bool keepdims) {
   ops::Reduction r = ops::reduction_of("mean", x, axes);
   const DType dtype = r.x.dtype();
   if (!is_floating(dtype) && !is_complex(dtype)) {

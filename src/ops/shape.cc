@@ -103,7 +103,7 @@ Tensor broadcast_in_dim(const Operand& x, const std::vector<std::int64_t>& dims,
   return ops::broadcast_axes(ops::reshape_to(sorted, kept, x.at()), shape, kept_places, x.at());
 }
 
-Tensor squeeze(const Operand& x, const std::vector<std::int64_t>& axes) {
+Tensor squeeze(const Operand& x, const Axes& axes) {
   const Tensor operand = ops::any_tensor("squeeze", x);
   std::vector<bool> dropped(operand.shape().size(), false);
   for (std::int64_t i = 0; axes.empty() && i < operand.rank(); i++)

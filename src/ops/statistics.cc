@@ -34,20 +34,18 @@ Tensor variance(const ops::Helper& helper, const Tensor& x, const std::vector<st
 
 }  // namespace
 
-Tensor norm(const Operand& operand, const std::vector<std::int64_t>& axes, bool keepdims) {
+Tensor norm(const Operand& operand, const Axes& axes, bool keepdims) {
   const ops::Helper helper("norm", operand.at());
   const Tensor x = helper.inexact(operand);
   return flat_at_zero_sqrt(sum(squared_magnitude(x), axes, keepdims));
 }
 
-Tensor var(const Operand& operand, const std::vector<std::int64_t>& axes, bool keepdims,
-           std::int64_t ddof) {
+Tensor var(const Operand& operand, const Axes& axes, bool keepdims, std::int64_t ddof) {
   const ops::Helper helper("var", operand.at());
   return variance(helper, helper.inexact(operand), axes, keepdims, ddof);
 }
 
-Tensor stddev(const Operand& operand, const std::vector<std::int64_t>& axes, bool keepdims,
-              std::int64_t ddof) {
+Tensor stddev(const Operand& operand, const Axes& axes, bool keepdims, std::int64_t ddof) {
   const ops::Helper helper("stddev", operand.at());
   return flat_at_zero_sqrt(variance(helper, helper.inexact(operand), axes, keepdims, ddof));
 }

@@ -116,7 +116,7 @@ JvpLeaves jvp(const RegionCallable& f, const ArgumentLeaves& primals, std::vecto
   return out;
 }
 
-VjpLeaves vjp(const RegionCallable& f, const ArgumentLeaves& primals, SourceLocation at) {
+VjpLeaves vjp_leaves(const RegionCallable& f, const ArgumentLeaves& primals, SourceLocation at) {
   VjpLeaves out;
   {
     const ir::EagerPause pause;

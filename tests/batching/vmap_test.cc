@@ -217,6 +217,28 @@ TEST(VmapErrors, NameAxesThatAreNotThere) {
   expect_error([&] { (void)scalar(Point{constant({1.f}), Tensor(1.f)}); }, {"arg0.y", "no axis 0"});
 }
 
+TEST(VmapErrors, NameTheLineOfTheCall) {
+  const auto f = vmap([](Tensor x, Tensor) { return x; });
+  const auto g = vmap([](Tensor x) { return x; }, {.out_axes = std::nullopt});
+  const Tensor two = arange(2), three = arange(3);
+  const std::string place = "\n  at vmap_test.cc:";
+  const std::string call = place + std::to_string(__LINE__ + 1) + "\n";
+  expect_error([&] { (void)f(two, three); }, {"the numbers of lanes disagree", call});
+  const std::string next = place + std::to_string(__LINE__ + 1) + "\n";
+  expect_error([&] { (void)g(two); }, {"result differs by lane", next});
+  const std::string explained = place + std::to_string(__LINE__ + 1) + "\n";
+  expect_error([&] { (void)explain_batching(f, two, three); }, {"disagree", explained});
+  const auto plain = [](Tensor x) { return x; };
+  const std::string plainly = place + std::to_string(__LINE__ + 1) + "\n";
+  expect_error([&] { (void)explain_batching(plain, 1.0f); }, {"no axis 0", plainly});
+  // Another transform calls it from a header: the line is that of vmap.
+  const std::string made = place + std::to_string(__LINE__ + 1) + "\n";
+  const auto jitted = jit(vmap([](Tensor x, Tensor) { return x; }));
+  expect_error([&] { (void)jitted(two, three); }, {"disagree", made});
+  // Unqualified, it is rondo::vjp that takes it.
+  expect_values<float>(vjp(f, constant({1.f, 2.f}), constant({3.f, 4.f})).first, {2}, {1, 2});
+}
+
 TEST(VmapErrors, ListSizesThatDisagree) {
   const auto f = vmap([](Point p, Tensor) { return p.x; }, {.in_axes = {0, 1}, .axis_size = 2});
   expect_error(

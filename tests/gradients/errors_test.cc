@@ -22,8 +22,8 @@ struct Pair {
 
 TEST(GradientErrors, AnIntegerArgument) {
   const auto f = [](Tensor n) { return convert(n, DType::kF64) * 2; };
-  const int line = __LINE__ + 1;
   const auto slope = grad(f);
+  const int line = __LINE__ + 1;
   expect_error([&] { (void)slope(3); },
                {"grad", "argument 0", "arg0", "s32[]", here(line), "rondo::convert", "grad<1>"});
   expect_error([&] { (void)slope(true); }, {"grad", "argument 0", "pred[]"});
@@ -40,8 +40,8 @@ TEST(GradientErrors, AnIntegerArgument) {
 }
 
 TEST(GradientErrors, AResultThatIsNoScalar) {
-  const int line = __LINE__ + 1;
   const auto slope = grad([](Tensor x) { return x * 2; });
+  const int line = __LINE__ + 3;
   expect_error(
       [&] {
         (void)slope(row({1, 2}));
@@ -52,8 +52,8 @@ TEST(GradientErrors, AResultThatIsNoScalar) {
 }
 
 TEST(GradientErrors, AResultThatIsNoFloat) {
-  const int line = __LINE__ + 1;
   const auto slope = grad([](Tensor x) { return convert(x, DType::kS32); });
+  const int line = __LINE__ + 1;
   expect_error([&] { (void)slope(1.5); }, {"grad", "s32[]", here(line), "rondo::convert"});
   expect_error([] { (void)grad([](Tensor x) { return x > 0; })(1.5); }, {"grad", "pred[]"});
 }

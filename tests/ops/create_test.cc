@@ -14,6 +14,13 @@ TEST(Constant, OfRankOne) {
   expect_values<std::complex<float>>(constant({std::complex<float>(1, 2)}), {1}, {{1, 2}});
 }
 
+TEST(Constant, OfANumber) {
+  expect_values<float>(constant(2.5f), {}, {2.5f});
+  expect_values<bool>(constant(true), {}, {true});
+  // A tensor like any other, which takes no other dtype.
+  expect_error([] { constant(1) + constant({1.0f}); }, {"add", "s32[]", "f32[1]"});
+}
+
 TEST(Constant, OfRankTwo) {
   expect_values<std::int32_t>(constant({{1, 2, 3}, {4, 5, 6}}), {2, 3}, {1, 2, 3, 4, 5, 6});
   expect_values<double>(constant({{0.5}}), {1, 1}, {0.5});

@@ -118,6 +118,20 @@ TEST(Reduce, AxesCountFromTheEndAndMayStay) {
   expect_values<bool>(any(x > 5, {1}, true), {2, 1}, {false, true});
 }
 
+TEST(Reduce, TakesOneAxisAsANumber) {
+  const Tensor x = constant({{1, 2, 3}, {4, 5, 6}});
+  const std::size_t second = 1;
+  expect_values<std::int32_t>(sum(x, 0), {3}, {5, 7, 9});
+  expect_values<std::int32_t>(sum(x, -1), {2}, {6, 15});
+  expect_values<std::int32_t>(prod(x, second, true), {2, 1}, {6, 120});
+  expect_values<std::int32_t>(sum(x, std::vector<std::int64_t>{0, 1}), {}, {21});
+  expect_values<std::int32_t>(sum(x, {}), {}, {21});
+  expect_values<std::int32_t>(flip(x, 1), {2, 3}, {3, 2, 1, 6, 5, 4});
+  expect_values<std::int32_t>(squeeze(sum(x, 0, true), 0), {3}, {5, 7, 9});
+  expect_values<bool>(any(x > 4, 0) & !all(x > 1, 0), {3}, {false, false, false});
+  expect_error([&] { sum(x, 2); }, {"sum: axis 2 is out of range"});
+}
+
 TEST(Reduce, IntegersWrapInTheirOwnDtype) {
   expect_scalar<std::int8_t>(sum(vec<std::int8_t>({100, 100, 100})), 44);
   expect_scalar<std::uint8_t>(sum(vec<std::uint8_t>({200, 100})), 44);

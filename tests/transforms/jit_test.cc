@@ -252,6 +252,10 @@ TEST(CallErrors, NameTheLineOfTheCall) {
   EXPECT_REFUSED(trace([](Tensor) { return Tensor(); }, f32()), "empty");
   EXPECT_REFUSED(grad([](Tensor x) { return x; })(constant({1.0f, 2.0f})), "scalar");
   EXPECT_REFUSED(vjp([](Tensor x) { return x; }, Tensor()), "empty");
+  const auto gradient = grad(id);
+  EXPECT_REFUSED(gradient(constant({1.0f, 2.0f})), "scalar");
+  const auto jacobian = jacfwd(id);
+  EXPECT_REFUSED(jacobian(arange(3)), "jacfwd");
 }
 
 TEST(Structure, ComparesAndHashes) {

@@ -33,7 +33,7 @@ RONDO_API Tensor matrix(std::initializer_list<std::initializer_list<Tensor>> row
 /// Elements move `shift` places along the axis; what leaves at the end comes in at the beginning.
 RONDO_API Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis);
 /// The order reversed along the axes, all of them if there are none.
-RONDO_API Tensor flip(const Operand& x, const std::vector<std::int64_t>& axes = {});
+RONDO_API Tensor flip(const Operand& x, const Axes& axes = {});
 /// x repeated reps[i] times along axis i. More reps than axes add axes in front; fewer leave the
 /// first axes as they are.
 RONDO_API Tensor tile(const Operand& x, const std::vector<std::int64_t>& reps);

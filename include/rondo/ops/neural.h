@@ -18,8 +18,7 @@ RONDO_API Tensor softmax(const Operand& x, std::int64_t axis = -1);
 RONDO_API Tensor log_softmax(const Operand& x, std::int64_t axis = -1);
 /// log(sum(exp(x))) over the axes, all of them if there are none, for x of any size. -inf of no
 /// elements.
-RONDO_API Tensor logsumexp(const Operand& x, const std::vector<std::int64_t>& axes = {},
-                           bool keepdims = false);
+RONDO_API Tensor logsumexp(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 
 /// x where it is positive, else 0; the derivative at 0 is 0.
 RONDO_API Tensor relu(const Operand& x);

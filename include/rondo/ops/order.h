@@ -46,8 +46,9 @@ template <TensorTree T, class Less>
 sort_by(const T& operands, std::int64_t axis, Less&& less, bool stable = true,
         SourceLocation at = SourceLocation::current()) {
   using Traced = traced_t<T>;
-  static_assert(std::is_invocable_v<Less&, const Traced&, const Traced&>,
-                "rondo: the comparator of sort_by takes two values of the operands' structure.");
+  static_assert(std::is_invocable_r_v<Tensor, Less&, const Traced&, const Traced&>,
+                "rondo: the comparator of sort_by takes two values of the operands' structure, and "
+                "returns a scalar pred: whether the first goes before the second");
   std::vector<Tensor> leaves = detail::leaf_tensors(operands, at);
   const std::size_t n = leaves.size();
   const std::vector<Tensor> results = detail::sort_leaves(

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,10 @@ RONDO_API Tensor uniform(const Operand& key, const TensorType& type, const Opera
                          const Operand& high);
 /// Normally distributed with mean 0 and variance 1, in a floating type.
 RONDO_API Tensor normal(const Operand& key, const TensorType& type);
+// clang-format off
+template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::random::uniform(key, rondo::f32({2, 3}))"> Tensor uniform(const Operand&, std::initializer_list<std::int64_t>) = delete;
+template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::random::normal(key, rondo::f32({2, 3}))"> Tensor normal(const Operand&, std::initializer_list<std::int64_t>) = delete;
+// clang-format on
 /// Evenly distributed in [low, high), in an integer type; `low` where high <= low. The bounds
 /// broadcast to the type's shape; they are C++ integers (high may be one more than the dtype can
 /// hold) or integer tensors.

@@ -10,6 +10,7 @@
 // 256. Convert to f32 first where that is not wanted.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -23,11 +24,9 @@
 namespace rondo {
 
 /// Integers wrap in their own dtype; pred counts in s32. The sum of no elements is 0.
-RONDO_API Tensor sum(const Operand& x, const std::vector<std::int64_t>& axes = {},
-                     bool keepdims = false);
+RONDO_API Tensor sum(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// Integers wrap in their own dtype; pred multiplies in s32. The product of no elements is 1.
-RONDO_API Tensor prod(const Operand& x, const std::vector<std::int64_t>& axes = {},
-                      bool keepdims = false);
+RONDO_API Tensor prod(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// The greatest element; NaN if any is NaN. Throws TraceError for no elements and for complex
 /// numbers.
 RONDO_API Tensor max(const Operand& x, const std::vector<std::int64_t>& axes = {},
@@ -35,16 +34,17 @@ RONDO_API Tensor max(const Operand& x, const std::vector<std::int64_t>& axes = {
 /// The least element; NaN if any is NaN. Throws TraceError for no elements and for complex numbers.
 RONDO_API Tensor min(const Operand& x, const std::vector<std::int64_t>& axes = {},
                      bool keepdims = false);
+// clang-format off
+template <class T, detail::Why kWhy = "rondo: an axis of max stands in braces, max(x, {1}); the greater of two is maximum(x, y)"> requires(ScalarValue<T> || std::same_as<T, Tensor>) Tensor max(const Operand&, const T&, bool = false) = delete;
+template <class T, detail::Why kWhy = "rondo: an axis of min stands in braces, min(x, {1}); the lesser of two is minimum(x, y)"> requires(ScalarValue<T> || std::same_as<T, Tensor>) Tensor min(const Operand&, const T&, bool = false) = delete;
+// clang-format on
 /// The arithmetic mean (f16 and bf16 are summed in f32); NaN of no elements. Throws TraceError for
 /// integers and pred.
-RONDO_API Tensor mean(const Operand& x, const std::vector<std::int64_t>& axes = {},
-                      bool keepdims = false);
+RONDO_API Tensor mean(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// pred: whether any element is true, or not 0 for other dtypes. False of no elements.
-RONDO_API Tensor any(const Operand& x, const std::vector<std::int64_t>& axes = {},
-                     bool keepdims = false);
+RONDO_API Tensor any(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// pred: whether all elements are true, or not 0 for other dtypes. True of no elements.
-RONDO_API Tensor all(const Operand& x, const std::vector<std::int64_t>& axes = {},
-                     bool keepdims = false);
+RONDO_API Tensor all(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 
 /// s32: where along the axis the greatest element stands: the first of equal ones, the first NaN if
 /// there is one. The axis vanishes. Throws TraceError for complex numbers, for no elements and for

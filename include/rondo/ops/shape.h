@@ -18,6 +18,16 @@ namespace rondo {
 /// The literal as a tensor.
 RONDO_API Tensor constant(const Literal& value, SourceLocation at = SourceLocation::current());
 
+/// A scalar of the C++ type's dtype.
+template <HostScalar T>
+Tensor constant(const T& value, SourceLocation at = SourceLocation::current()) {
+  return constant(Literal::scalar(value), at);
+}
+
+// clang-format off
+template <detail::Why kWhy = "rondo: constant takes C++ numbers of one type; for tensors write rondo::stack({a, b}, 0), or rondo::matrix({{a, b}, {c, d}}) for scalars"> Tensor constant(std::initializer_list<Tensor>, SourceLocation = {}) = delete;
+// clang-format on
+
 /// An array of rank 1: `constant({1.0f, 2.0f})` is f32[2].
 template <HostScalar T>
 Tensor constant(std::initializer_list<T> values, SourceLocation at = SourceLocation::current()) {
@@ -118,6 +128,13 @@ requires(kSize > 0) Tensor
 RONDO_API Tensor full(const TensorType& type, const Operand& value);
 RONDO_API Tensor zeros(const TensorType& type, SourceLocation at = SourceLocation::current());
 RONDO_API Tensor ones(const TensorType& type, SourceLocation at = SourceLocation::current());
+// clang-format off
+template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::full(rondo::f32({2, 3}), value)"> Tensor full(std::initializer_list<std::int64_t>, const Operand&) = delete;
+template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::zeros(rondo::f32({2, 3}))"> Tensor zeros(std::initializer_list<std::int64_t>, SourceLocation = {}) = delete;
+template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::ones(rondo::f32({2, 3}))"> Tensor ones(std::initializer_list<std::int64_t>, SourceLocation = {}) = delete;
+template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::zeros(rondo::f32({2, 3}))", std::integral... Sizes> Tensor zeros(Sizes...) = delete;
+template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::ones(rondo::f32({2, 3}))", std::integral... Sizes> Tensor ones(Sizes...) = delete;
+// clang-format on
 
 /// Each element is its index along `axis`, converted to the dtype: integers wrap, floats round.
 /// Throws TraceError for pred and for a scalar type, which has no axis.
@@ -158,7 +175,7 @@ Tensor broadcast_in_dim(const Operand& x, const S& shape, const std::vector<std:
 RONDO_API Tensor transpose(const Operand& x, const std::vector<std::int64_t>& perm = {});
 
 /// x without the given axes, all of size 1; without all of its axes of size 1 if `axes` is empty.
-RONDO_API Tensor squeeze(const Operand& x, const std::vector<std::int64_t>& axes = {});
+RONDO_API Tensor squeeze(const Operand& x, const Axes& axes = {});
 
 /// x with an axis of size 1 inserted, which is number `axis` of the result.
 RONDO_API Tensor expand_dims(const Operand& x, std::int64_t axis);
@@ -181,6 +198,6 @@ RONDO_API Tensor pad(const Operand& x, const Operand& value, const std::vector<s
                      const std::vector<std::int64_t>& interior = {});
 
 /// x with its elements in reverse order along the axes (all if `axes` is empty).
-RONDO_API Tensor reverse(const Operand& x, const std::vector<std::int64_t>& axes = {});
+RONDO_API Tensor reverse(const Operand& x, const Axes& axes = {});
 
 }  // namespace rondo

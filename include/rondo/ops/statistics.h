@@ -12,15 +12,14 @@
 namespace rondo {
 
 /// sqrt(sum(|x|^2)), of floats and complex numbers. Where it is 0 its derivative is 0.
-RONDO_API Tensor norm(const Operand& x, const std::vector<std::int64_t>& axes = {},
-                      bool keepdims = false);
+RONDO_API Tensor norm(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// The mean of |x - mean(x)|^2, where n - ddof stands for the number n of elements. NaN or infinite
 /// where n <= ddof.
-RONDO_API Tensor var(const Operand& x, const std::vector<std::int64_t>& axes = {},
-                     bool keepdims = false, std::int64_t ddof = 0);
+RONDO_API Tensor var(const Operand& x, const Axes& axes = {}, bool keepdims = false,
+                     std::int64_t ddof = 0);
 /// The square root of var. Where it is 0 its derivative is 0.
-RONDO_API Tensor stddev(const Operand& x, const std::vector<std::int64_t>& axes = {},
-                        bool keepdims = false, std::int64_t ddof = 0);
+RONDO_API Tensor stddev(const Operand& x, const Axes& axes = {}, bool keepdims = false,
+                        std::int64_t ddof = 0);
 /// The middle element along the axis, which vanishes: of an even number the mean of two. NaN where
 /// one is NaN.
 RONDO_API Tensor median(const Operand& x, std::int64_t axis);
