@@ -391,8 +391,9 @@ class Checkpointed : public LocatedCall<Checkpointed<F>, F> {
   template <class... Args>
   auto call(SourceLocation at, const Args&... args) const {
     std::optional<result_of_t<const F, Args...>> prototype;
-    const std::vector<Tensor> results = detail::checkpoint(
-        function_on_leaves(f_, prototype, at, args...), argument_leaves(at, args...).leaves, at);
+    const std::vector<Tensor> results =
+        detail::checkpoint(function_on_leaves(f_, prototype, at, args...),
+                           argument_leaves(at, args...).leaves, place_of(at, at_));
     return whole_tree_from(*prototype, results);
   }
 
