@@ -233,8 +233,8 @@ class Decoder {
       case Opcode::kEndFor: {
         const lower::For& loop = program_.fors[op.bits];
         emit_next(loop.carries);
-        emit(
-            {Control::for_next, 0, place(loop.index), 0, 0, static_cast<std::uint64_t>(loop.step)});
+        emit({Control::for_next, 0, place(loop.index), 0, loop.polls,
+              static_cast<std::uint64_t>(loop.step)});
         close_loop();
         break;
       }
@@ -514,8 +514,8 @@ class Decoder {
       case Opcode::kEndFor: {
         const lower::For& loop = program_.fors[op.bits];
         block_next(loop.carries, 0);
-        emit(
-            {Control::for_next, 0, place(loop.index), 0, 0, static_cast<std::uint64_t>(loop.step)});
+        emit({Control::for_next, 0, place(loop.index), 0, loop.polls,
+              static_cast<std::uint64_t>(loop.step)});
         close_loop();
         hand_over(loop.carries, at);
         break;

@@ -217,7 +217,7 @@ const Instruction* Control::for_test(const Instruction* at, State& state) {
 
 const Instruction* Control::for_next(const Instruction* at, State& state) {
   *state.at<std::int64_t>(at->a) += static_cast<std::int64_t>(at->bits);
-  return at + 1;
+  return at->c && !poll(state, lower::kNoLoop) ? nullptr : at + 1;
 }
 
 namespace {

@@ -18,6 +18,27 @@ Value clamped_start(lower::Builder& b, Value start, std::int64_t room) {
   return b.min(b.max(b.convert(start, Type::kS64), b.index(0)), b.index(room));
 }
 
+namespace {
+
+/// As many lanes poll often enough by themselves.
+constexpr std::int64_t kManyLanes = 1024;
+
+/// Loops that stand in one another, the outermost first, poll where it would be long until then;
+/// `work` is what a trip of the innermost does before anything in it polls. Returns what all of
+/// them do.
+std::int64_t let_poll(lower::Builder& b, std::span<const std::uint32_t> loops, std::int64_t work) {
+  constexpr std::int64_t kLongWork = std::int64_t{1} << 16;
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    lower::For& loop = b.program().fors[loops[i]];
+    const std::int64_t trips = loop.trips.value_or(kLongWork);
+    loop.polls = trips > 0 && work > kLongWork / trips;
+    work = loop.polls ? 1 : work * trips;
+  }
+  return work;
+}
+
+}  // namespace
+
 absl::InlinedVector<std::int64_t, 4> row_major(const Shape& shape) {
   absl::InlinedVector<std::int64_t, 4> strides(shape.size());
   std::int64_t stride = 1;
@@ -262,11 +283,13 @@ void Nest::store_element(const Element& element, Value pointer, const Linear& pl
 
 void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
   Axes axes = merged({}, &place);
+  std::vector<std::uint32_t> fors;
   for (std::size_t i = 0; i < axes.size(); i++) {
     const Value size = builder_.index(axes[i].size);
     if (i + 1 < axes.size()) {
       const std::uint32_t loop =
           builder_.begin_for(builder_.index(0), size, 1, {}, lower::kNoLoop, axes[i].size);
+      fors.push_back(loop);
       axes[i].index = builder_.program().fors[loop].index;
     } else {
       axes[i].index = builder_.program().lanes[builder_.begin_lanes(size)].index;
@@ -274,6 +297,7 @@ void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
   }
   write_items(axes);
   store_element(items_[item].element, pointer, place, axes);
+  if (!axes.empty() && axes.back().size < kManyLanes) let_poll(builder_, fors, axes.back().size);
   if (!axes.empty()) builder_.end_lanes();
   for (std::size_t i = 1; i < axes.size(); i++) builder_.end_for({});
 }
@@ -314,6 +338,7 @@ bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,
     if (!axis.reduced) loops.push_back(&axis);
   }
   const std::size_t kept = loops.size();
+  std::vector<std::uint32_t> fors;
   for (Axis& axis : axes) {
     if (axis.reduced) loops.push_back(&axis);
   }
@@ -321,6 +346,7 @@ bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,
   const auto begin = [&](std::size_t i, std::span<const Value> carry) {
     const std::uint32_t loop =
         b.begin_for(b.index(0), b.index(loops[i]->size), 1, carry, lower::kNoLoop, loops[i]->size);
+    fors.push_back(loop);
     loops[i]->index = b.program().fors[loop].index;
     return carry.empty() ? lower::kNone : b.program().fors[loop].carries[0].param;
   };
@@ -355,6 +381,15 @@ bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,
     b.end_for(next);
     sum = b.program().fors[opened.back()].carries[0].result;
     opened.pop_back();
+  }
+  if (kept_lanes) {
+    // The loops over what vanishes stand within the lanes, and take a step of them at a time.
+    constexpr std::int64_t kStep = 16;
+    const std::span all(fors);
+    const std::int64_t work = let_poll(b, all.subspan(kept - 1), kStep);
+    if (loops[kept - 1]->size < kManyLanes) let_poll(b, all.first(kept - 1), work);
+  } else if (!partials || loops.back()->size < kManyLanes) {
+    let_poll(b, fors, partials ? loops.back()->size : 1);
   }
   const Value result = b.convert(sum, result_type);
   if (single)

@@ -304,7 +304,7 @@ Builder::Scope Builder::close(Opcode opened) {
 std::uint32_t Builder::begin_for(Value lower, Value upper, std::int64_t step,
                                  std::span<const Value> init, std::uint32_t loop,
                                  std::optional<std::int64_t> trips) {
-  For made{define(Type::kS64), lower, upper, step, {}, loop, trips};
+  For made{define(Type::kS64), lower, upper, step, {}, loop, trips, false};
   for (const Value value : init)
     made.carries.push_back({type(value), value, define(type(value)), kNone, kNone});
   program_.fors.push_back(std::move(made));

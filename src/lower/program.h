@@ -172,6 +172,7 @@ struct For {
   std::vector<Carry> carries;
   std::uint32_t loop = kNoLoop;       // in Program::loops: counted and polled
   std::optional<std::int64_t> trips;  // where known
+  bool polls = false;  // of a loop that is none of those: looks whether to end the run
 };
 
 /// Lanes with index 0 … count - 1.

@@ -228,6 +228,7 @@ void Expander::begin_for(const lower::Op& op) {
   for (const lower::Carry& carry : from.carries)
     loop.carries.push_back({unit_of(carry.init), define(carry.param), 0, 0});
   open_loop(Opcode::kFor, std::move(loop), from.loop);
+  if (from.polls) poll();
 }
 
 void Expander::begin_while(const lower::Op& op) {
@@ -292,6 +293,14 @@ void Expander::mark_visible(bool but_innermost) {
     if (trip.visible) return;
     trip.visible = true;
   }
+}
+
+void Expander::poll() {
+  Instruction i;
+  i.kind = Kind::kPoll;
+  i.bits = lower::kNoLoop;
+  add(i);
+  mark_visible();
 }
 
 /// Of the trips of the innermost loop that reports them; 0 where there is none, or before its test.

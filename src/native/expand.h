@@ -45,6 +45,8 @@ class Expander {
   void add_trip();
   /// `but_innermost`: the innermost loop sees to that itself.
   void mark_visible(bool but_innermost = false);
+  /// Looks at what ends a run, outside the loops that report.
+  void poll();
   Unit innermost_counter() const;
   std::uint32_t open_loop(lower::Opcode opened, MachineLoop loop, std::uint32_t report);
   void begin_counted(Unit index, Unit lower, Unit upper, std::int64_t step);

@@ -40,12 +40,7 @@ Unit LaneBlocks::s64_op(Opcode op, Unit a, std::int64_t b) {
 }
 
 void LaneBlocks::poll() {
-  if (!lanes_.polls) return;
-  Instruction i;
-  i.kind = Kind::kPoll;
-  i.bits = lower::kNoLoop;
-  e_.add(i);
-  e_.mark_visible();
+  if (lanes_.polls) e_.poll();
 }
 
 void LaneBlocks::report_trips(Kind kind) {

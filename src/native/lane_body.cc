@@ -238,6 +238,7 @@ void LaneBlocks::begin_loop(const lower::Op& op) {
   }
   open_.push_back(std::move(open));
   e_.open_loop(op.code, std::move(loop), is_for ? counted->loop : tested->loop);
+  if (is_for && counted->polls) e_.poll();
   if (is_for) broadcast_if_needed(counted->index);
   for (const lower::Carry& carry : carries) {
     if (!varying(carry.param)) broadcast_if_needed(carry.param);
