@@ -222,4 +222,27 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
   scope.places[step.first_value] = is_one ? single({one}) : result;
 }
 
+void Lowerer::products(Scope& scope, const Step& step) {
+  const Node* node = step.node;
+  const TensorType& type = node->type();
+  const ir::ElementProducts products = *node->op->products(*node);
+  absl::InlinedVector<std::int64_t, 6> sizes(type.shape.dims().begin(), type.shape.dims().end());
+  const std::size_t kept = sizes.size();
+  sizes.insert(sizes.end(), products.sizes.begin(), products.sizes.end());
+  std::vector<bool> reduced(sizes.size(), false);
+  std::fill(reduced.begin() + static_cast<std::ptrdiff_t>(kept), reduced.end(), true);
+  Linear to;
+  to.coefficients.assign(sizes.size(), 0);
+  const auto strides = row_major(type.shape);
+  for (std::size_t i = 0; i < kept; i++)
+    to.coefficients[i] = sizes[i] <= 1 ? 0 : strides[i] * byte_width(type.dtype);
+  const Place result = destination(scope, node, 0);
+  Nest nest(builder_, *scope.plan, scope.places, sizes);
+  const std::uint32_t item = nest.add_products(*node, products);
+  const ir::ElementReduction sum{lower::Opcode::kAdd, {}, products.type, false};
+  nest.reduce(item, sum, reduced, builder_.constant(products.type, 0), lower::type_of(type.dtype),
+              result.pointer, to, nullptr);
+  scope.places[step.first_value] = result;
+}
+
 }  // namespace rondo::executor

@@ -155,6 +155,7 @@ class Lowerer {
   void fill(Scope& scope, const Node* node, const ir::WriteMap& map, const TensorType& type,
             const Place& result);
   void reduction(Scope& scope, const Step& step);
+  void products(Scope& scope, const Step& step);
   void alias(Scope& scope, const Step& step);
   void call(Scope& scope, const Step& step);
 

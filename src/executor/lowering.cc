@@ -109,6 +109,7 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
       break;
     case Form::kElement:
     case Form::kRead:
+    case Form::kTerms:
       if (step.in_line)
         result.kind = Place::Kind::kInLine;
       else if (is_single(node->type()))
@@ -121,6 +122,9 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
       break;
     case Form::kReduction:
       reduction(scope, step);
+      break;
+    case Form::kProducts:
+      products(scope, step);
       break;
     case Form::kAlias:
       alias(scope, step);
@@ -161,7 +165,13 @@ Place Lowerer::constant(const Node* node) {
   const Literal& value = node->attrs<ir::ConstantAttributes>().value;
   const TensorType& type = value.type();
   if (is_single(type)) return single(first_element(builder_, *node));
+  const std::int64_t width = byte_width(type.dtype);
+  const std::byte* bytes = value.bytes();
   Place made;
+  // One value for all elements needs no memory in loops.
+  if (type.bytes() > 0 &&
+      std::memcmp(bytes, bytes + width, static_cast<std::size_t>(type.bytes() - width)) == 0)
+    made.element = first_element(builder_, *node);
   made.kind = Place::Kind::kArray;
   auto [found, is_new] = constant_pointers_.try_emplace(node, lower::kNone);
   if (is_new) {
@@ -198,6 +208,7 @@ void Lowerer::alias(Scope& scope, const Step& step) {
       result = single(load_single(from.pointer, node->type().dtype));
     } else {
       result = from;
+      if (node->type().dtype != node->operand_type(0).dtype) result.element.clear();
       hold(result);
     }
     return;

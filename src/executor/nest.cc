@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/terms.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
@@ -57,13 +58,16 @@ std::uint32_t Nest::index(std::span<const std::int64_t> first) {
   return static_cast<std::uint32_t>(indices_.size() - 1);
 }
 
-/// The index of operand 0 where the result of a read is at `index`.
-std::uint32_t Nest::read_index(const ir::Node& node, std::uint32_t index) {
+std::uint32_t Nest::read_index(const ir::Node& node, const ir::ReadMap& map, std::uint32_t index,
+                               std::span<const std::int64_t> vanished) {
   Index made;
-  for (const ir::AxisRead& read : node.op->read(node)) {
+  const auto rank = static_cast<std::int64_t>(indices_[index].size());
+  for (const ir::AxisRead& read : map) {
     AxisIndex at;
     at.start = read.start;
-    if (read.axis >= 0) {
+    if (read.axis >= rank) {
+      at.start += vanished[static_cast<std::size_t>(read.axis - rank)] * read.step;
+    } else if (read.axis >= 0) {
       const AxisIndex& from = indices_[index][static_cast<std::size_t>(read.axis)];
       at.axis = from.axis;
       const bool moves = at.axis >= 0 && sizes_[static_cast<std::size_t>(at.axis)] > 1;
@@ -114,7 +118,7 @@ std::uint32_t Nest::new_item(const Tensor& value, std::uint32_t index, bool root
   item.node = value.node();
   item.index = index;
   item.dtype = value.dtype();
-  if (!root && place.in_registers()) {
+  if (!root && (place.in_registers() || !place.element.empty())) {
     item.element = place.element;
   } else if (!root && place.kind == Place::Kind::kArray) {
     item.kind = Item::Kind::kLoad;
@@ -122,8 +126,10 @@ std::uint32_t Nest::new_item(const Tensor& value, std::uint32_t index, bool root
     item.pointer = place.pointer;
     item.place = linear(indices_[index], value.shape(), byte_width(value.dtype()));
   } else if (root || place.kind == Place::Kind::kInLine) {
-    item.kind =
-        plan_.step_of(value)->form == Form::kRead ? Item::Kind::kForward : Item::Kind::kCode;
+    const Form form = plan_.step_of(value)->form;
+    item.kind = form == Form::kRead    ? Item::Kind::kForward
+                : form == Form::kTerms ? Item::Kind::kTerms
+                                       : Item::Kind::kCode;
   } else {
     throw InternalError("a value is used before it is computed", value.node()->location());
   }
@@ -131,44 +137,91 @@ std::uint32_t Nest::new_item(const Tensor& value, std::uint32_t index, bool root
   return static_cast<std::uint32_t>(items_.size() - 1);
 }
 
+std::vector<Nest::Read> Nest::reads_of(const Item& item) {
+  const ir::Node& node = *item.node;
+  std::vector<Read> reads;
+  switch (item.kind) {
+    case Item::Kind::kForward:
+      reads.push_back({node.operands[0], read_index(node, read_map(node), item.index)});
+      break;
+    case Item::Kind::kCode:
+      for (const Tensor& operand : node.operands) reads.push_back({operand, item.index});
+      break;
+    case Item::Kind::kTerms: {
+      const Terms terms = *few_terms(node);
+      if (terms.init >= 0)
+        reads.push_back({node.operands[static_cast<std::size_t>(terms.init)], item.index});
+      absl::InlinedVector<std::int64_t, 2> at(terms.sizes.size(), 0);
+      for (std::int64_t i = terms.count(); i-- > 0;) {
+        for (std::size_t factor = 0; factor < terms.factors.size(); factor++)
+          reads.push_back(
+              {node.operands[factor], read_index(node, terms.factors[factor], item.index, at)});
+        for (std::size_t axis = at.size(); axis-- > 0;) {
+          if (++at[axis] < terms.sizes[axis]) break;
+          at[axis] = 0;
+        }
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  return reads;
+}
+
 std::uint32_t Nest::add(const Tensor& value, std::uint32_t index, bool root) {
   struct Open {
     std::uint32_t item;
-    std::uint32_t next = 0;
-    std::uint32_t index = 0;  // of the operands
+    std::size_t next = 0;
+    std::vector<Read> reads;
   };
   std::vector<Open> open;
   const auto enter = [&](const Tensor& tensor, std::uint32_t at, bool is_root) {
     auto [found, is_new] = known_.try_emplace({plan_.value(tensor), at}, 0);
     if (!is_new) return found->second;
     const std::uint32_t item = found->second = new_item(tensor, at, is_root);
+    std::vector<Read> reads = reads_of(items_[item]);
     Item& made = items_[item];
-    if (made.kind == Item::Kind::kCode || made.kind == Item::Kind::kForward) {
-      const bool forwards = made.kind == Item::Kind::kForward;
-      made.operands = forwards ? 1 : static_cast<std::uint32_t>(made.node->operands.size());
-      made.first_operand = static_cast<std::uint32_t>(operands_.size());
-      operands_.resize(operands_.size() + made.operands);
-      open.push_back({item, 0, forwards ? read_index(*made.node, at) : at});
-    } else {
+    made.operands = static_cast<std::uint32_t>(reads.size());
+    made.first_operand = static_cast<std::uint32_t>(operands_.size());
+    operands_.resize(operands_.size() + made.operands);
+    if (reads.empty())
       order_.push_back(item);
-    }
+    else
+      open.push_back({item, 0, std::move(reads)});
     return item;
   };
   const std::uint32_t first = enter(value, index, root);
   while (!open.empty()) {
     Open& top = open.back();
-    const Item& item = items_[top.item];
-    if (top.next == item.operands) {
+    if (top.next == top.reads.size()) {
       order_.push_back(top.item);
       open.pop_back();
       continue;
     }
-    const std::uint32_t slot = item.first_operand + top.next;
-    const Tensor& operand = item.node->operands[top.next++];
-    const std::uint32_t entered = enter(operand, top.index, false);
+    const std::size_t slot = items_[top.item].first_operand + top.next;
+    const Read read = top.reads[top.next++];
+    const std::uint32_t entered = enter(read.operand, read.index, false);
     operands_[slot] = entered;
   }
   return first;
+}
+
+std::uint32_t Nest::add_products(const ir::Node& node, const ir::ElementProducts& products) {
+  const std::uint32_t at = index();
+  std::uint32_t factors[2];
+  for (std::size_t i = 0; i < 2; i++)
+    factors[i] = add(node.operands[i], read_index(node, products.factors[i], at));
+  Item item;
+  item.kind = Item::Kind::kProduct;
+  item.dtype = node.type().dtype;
+  item.computed = products.type;
+  item.first_operand = static_cast<std::uint32_t>(operands_.size());
+  item.operands = 2;
+  operands_.insert(operands_.end(), factors, factors + 2);
+  items_.push_back(std::move(item));
+  order_.push_back(static_cast<std::uint32_t>(items_.size() - 1));
+  return order_.back();
 }
 
 bool Nest::reads(std::int32_t storage) const {
@@ -238,6 +291,32 @@ Value Nest::axis_index(const Item& item, std::int64_t axis, const Axes& axes) {
   return index;
 }
 
+/// The terms of an item, added up.
+Value Nest::combined(const Item& item) {
+  const Terms terms = *few_terms(*item.node);
+  lower::Builder& b = builder_;
+  std::uint32_t next = item.first_operand;
+  const auto operand = [&] { return b.convert(items_[operands_[next++]].element[0], terms.type); };
+  const Value init = terms.init >= 0 ? operand() : b.constant(terms.type, 0);
+  absl::InlinedVector<Value, 8> values;
+  for (std::int64_t i = terms.count(); i-- > 0;) {
+    Value term = operand();
+    for (std::size_t factor = 1; factor < terms.factors.size(); factor++)
+      term = b.multiply(term, operand());
+    values.push_back(term);
+  }
+  Value sum = init;
+  if (terms.by_halves) {
+    for (std::size_t half = lower::Lanes::kPartials / 2; half > 0; half /= 2) {
+      for (std::size_t j = 0; j < half && j + half < values.size(); j++)
+        values[j] = b.binary(terms.combine, values[j], values[j + half]);
+      values.resize(std::min(values.size(), half));
+    }
+  }
+  for (const Value value : values) sum = b.binary(terms.combine, sum, value);
+  return b.convert(sum, lower::type_of(item.dtype));
+}
+
 /// The code of all items, in the innermost loop.
 void Nest::write_items(const Axes& axes) {
   absl::InlinedVector<Element, 3> operands;
@@ -260,6 +339,18 @@ void Nest::write_items(const Axes& axes) {
       case Item::Kind::kForward:
         item.element = items_[operands_[item.first_operand]].element;
         break;
+      case Item::Kind::kTerms:
+        item.element.assign(1, combined(item));
+        break;
+      case Item::Kind::kProduct: {
+        const auto factor = [&](std::uint32_t i) {
+          return builder_.convert(items_[operands_[item.first_operand + i]].element[0],
+                                  item.computed);
+        };
+        const Value left = factor(0);
+        item.element.assign(1, builder_.multiply(left, factor(1)));
+        break;
+      }
       case Item::Kind::kCode: {
         operands.clear();
         for (std::uint32_t i = 0; i < item.operands; i++)
@@ -351,7 +442,7 @@ bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,
     return carry.empty() ? lower::kNone : b.program().fors[loop].carries[0].param;
   };
   // Lanes are the last of the axes that stay, unless rows are combined by partial results.
-  const bool kept_lanes = !in_rows && kept > 0;
+  const bool kept_lanes = !partials && kept > 0;
   for (std::size_t i = 0; i < kept; i++) {
     if (kept_lanes && i + 1 == kept)
       loops[i]->index = b.program().lanes[b.begin_lanes(b.index(loops[i]->size))].index;

@@ -39,6 +39,9 @@ class Nest {
   /// Takes a value into the nest, at an index. `root`: it is computed here although it is not
   /// in line. Gives its number.
   std::uint32_t add(const Tensor& value, std::uint32_t index, bool root = false);
+  /// The products of a node's factors, where the axes of the nest are those of its result, then
+  /// those that vanish.
+  std::uint32_t add_products(const ir::Node& node, const ir::ElementProducts& products);
 
   /// Whether memory is read, but for elements at `place`.
   bool reads_elsewhere(std::int32_t storage, const Linear& place) const;
@@ -77,7 +80,14 @@ class Nest {
   };
   using Index = absl::InlinedVector<AxisIndex, 4>;
   struct Item {
-    enum class Kind : std::uint8_t { kValue, kLoad, kCode, kForward } kind = Kind::kValue;
+    enum class Kind : std::uint8_t {
+      kValue,
+      kLoad,
+      kCode,
+      kForward,
+      kTerms,
+      kProduct,
+    } kind = Kind::kValue;
     const ir::Node* node = nullptr;
     std::uint32_t index = 0;
     std::uint32_t first_operand = 0, operands = 0;  // in operands_
@@ -85,6 +95,7 @@ class Nest {
     lower::Value pointer = lower::kNone;
     Linear place;  // of a load, in bytes
     DType dtype = DType::kF32;
+    lower::Type computed = lower::Type::kF32;  // of a product
     lower::Element element;
   };
   struct Axis {
@@ -97,7 +108,16 @@ class Nest {
 
   std::uint32_t new_item(const Tensor& value, std::uint32_t index, bool root);
   Linear linear(const Index& index, const Shape& shape, std::int64_t width) const;
-  std::uint32_t read_index(const ir::Node& node, std::uint32_t index);
+  /// The index at which an operand is read; `vanished` along axes that the index has not.
+  std::uint32_t read_index(const ir::Node& node, const ir::ReadMap& map, std::uint32_t index,
+                           std::span<const std::int64_t> vanished = {});
+  struct Read {
+    Tensor operand;
+    std::uint32_t index;
+  };
+  /// What an item needs.
+  std::vector<Read> reads_of(const Item& item);
+  lower::Value combined(const Item& item);
   Axes merged(const std::vector<bool>& reduced, const Linear* sink) const;
   void write_items(const Axes& axes);
   lower::Value axis_index(const Item& item, std::int64_t axis, const Axes& axes);

@@ -21,7 +21,7 @@ struct Place {
   std::int32_t storage =
       -1;  // of an array: the memory that holds it; none for arguments, constants
   lower::Value pointer = lower::kNone;
-  lower::Element element;
+  lower::Element element;  // of one element; of an array: the value that all its elements have
 
   bool in_registers() const { return kind == Kind::kSingle || kind == Kind::kLane; }
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "executor/lane_form.h"
-#include "ir/element.h"
+#include "executor/terms.h"
 #include "ir/kernel.h"
 #include "ir/layout.h"
 #include "ir/order.h"
@@ -25,7 +25,41 @@ bool forwards_all(const Node& node) {
   return true;
 }
 
+/// A reshape that only gives or takes axes of one element.
+bool regroups_nothing(const Node& node) {
+  const auto next = [](const Shape& shape, std::int64_t& axis) {
+    while (axis < shape.rank() && shape[axis] == 1) axis++;
+    return axis < shape.rank() ? shape[axis] : -1;
+  };
+  const TensorType &from = node.operand_type(0), &to = node.type();
+  if (from.dtype != to.dtype) return false;
+  for (std::int64_t i = 0, j = 0;; i++, j++) {
+    const std::int64_t size = next(from.shape, i);
+    if (size != next(to.shape, j)) return false;
+    if (size < 0) return true;
+  }
+}
+
+// Lanes of fewer leave most of a vector empty.
+constexpr std::int64_t kLeastLanes = 8;
+
 }  // namespace
+
+ir::ReadMap read_map(const Node& node) {
+  if (node.op->read) return node.op->read(node);
+  ir::ReadMap map;
+  const Shape &from = node.operand_type(0).shape, &to = node.type().shape;
+  std::int64_t axis = 0;
+  for (std::int64_t i = 0; i < from.rank(); i++) {
+    if (from[i] == 1) {
+      map.push_back({});
+      continue;
+    }
+    while (to[axis] == 1) axis++;
+    map.push_back({axis++, 0, 1, -1, 0});
+  }
+  return map;
+}
 
 Form form_of(const Node& node) {
   const ir::OpDef& op = *node.op;
@@ -42,7 +76,11 @@ Form form_of(const Node& node) {
   }
   if (op.read) return Form::kRead;
   if (op.write) return Form::kWrite;
+  if (few_terms(node)) return Form::kTerms;
   if (op.reduction && op.reduction(node)) return Form::kReduction;
+  if (op.products && node.type().rank() > 0 && node.type().shape.dims().back() >= kLeastLanes &&
+      op.products(node))
+    return Form::kProducts;
   return Form::kKernel;
 }
 
@@ -85,8 +123,11 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     const Node& node = *step->node;
     const std::uint32_t result = step->first_value;
+    const bool in_loops = node.type().elements() > 1 && fits[result];
+    // Bytes under another type cost nothing where they stand in memory, nor in loops.
+    if (step->form == Form::kAlias && in_loops && regroups_nothing(node)) step->form = Form::kRead;
     const bool reads = step->form == Form::kRead;
-    if ((step->form == Form::kElement || reads) && node.type().elements() > 1 && fits[result]) {
+    if ((step->form == Form::kElement || step->form == Form::kTerms || reads) && in_loops) {
       const bool once = uses_[result] == 1 || reader[result] < kManyReaders;
       step->in_line = reads || node.operands.empty() || (once && !repeated[result]);
     }
@@ -112,6 +153,13 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
         case Form::kReduction:
           if (i != 0) fits[operand] = false;
           break;
+        case Form::kTerms:
+        case Form::kProducts: {
+          const std::size_t factors = node.op->products ? 2 : 1;
+          if (i >= factors) fits[operand] = false;
+          if (factors > 1) repeated[operand] = true;
+          break;
+        }
         case Form::kLoop:
         case Form::kLaneLoop:
           // A carry's first value is written where the loop carries it; lanes read their elements.

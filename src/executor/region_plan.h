@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ir/element.h"
 #include "ir/node.h"
 #include "ir/node_table.h"
 
@@ -23,6 +24,8 @@ enum class Form : std::uint8_t {
   kRead,       // an index map into operand 0
   kWrite,      // put together from its operands
   kReduction,  // loops that combine
+  kTerms,      // sums of few terms
+  kProducts,   // loops that add up products
   kAlias,      // the bytes of its operand
   kForward,    // its results are its operands
   kLoop,       // a construct whose flow repeats
@@ -89,5 +92,7 @@ class RegionPlan {
 };
 
 Form form_of(const ir::Node& node);
+/// The index map of a step of form kRead.
+ir::ReadMap read_map(const ir::Node& node);
 
 }  // namespace rondo::executor

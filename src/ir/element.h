@@ -80,4 +80,13 @@ struct ElementReduction {
   bool by_partials = true;
 };
 
+/// Elements of a result that are sums of products: of each term an element of operand 0 times one
+/// of operand 1, in row-major order of the axes that vanish.
+struct ElementProducts {
+  lower::Type type;                            // that they are multiplied and added up in
+  absl::InlinedVector<std::int64_t, 2> sizes;  // of the axes that vanish
+  /// Where each factor is read: `axis` counts the axes of the result, then those that vanish.
+  ReadMap factors[2];
+};
+
 }  // namespace rondo::ir

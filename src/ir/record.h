@@ -32,6 +32,7 @@ struct OpDef;
 struct ElementCall;
 struct AxisRead;
 struct WriteMap;
+struct ElementProducts;
 struct ElementReduction;
 struct TapeAccess;
 // ir/derivative.h
@@ -89,6 +90,8 @@ using WriteRule = WriteMap (*)(const Node&);
 using TapeRule = TapeAccess (*)(const Node&);
 /// How loops reduce operand 0; none where only the kernel can.
 using ReductionRule = std::optional<ElementReduction> (*)(const Node&);
+/// None where the sums are added up in another order than that of the terms.
+using ProductsRule = std::optional<ElementProducts> (*)(const Node&);
 
 /// Sets of dtypes, a bit each.
 using DTypes = std::uint32_t;
@@ -173,6 +176,7 @@ struct OpDef {
   ReadRule read = nullptr;
   WriteRule write = nullptr;
   ReductionRule reduction = nullptr;
+  ProductsRule products = nullptr;
   bool same_bytes = false;    // the result is operand 0 byte by byte, of another type
   TapeRule tape = nullptr;    // operand 0 may have more elements than its type says
   std::string_view hlo = {};  // HLO opcode; empty: expanded before it is printed

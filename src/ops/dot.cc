@@ -206,6 +206,7 @@ Tensor batched_product(const Tensor& a, const Tensor& b, SourceLocation at) {
 }  // namespace
 
 const ir::OpDef kDotGeneral{.name = "dot_general",
+                            .products = dot_products,
                             .hlo = "dot",
                             .stablehlo = "stablehlo.dot_general",
                             .arity = 2,

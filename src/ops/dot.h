@@ -1,6 +1,9 @@
 // The record of products.
 #pragma once
 
+#include <optional>
+
+#include "ir/element.h"
 #include "ops/support.h"
 #include "rondo/ops/linear.h"
 
@@ -14,5 +17,7 @@ std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int6
                                     std::span<const std::int64_t> contracting);
 
 std::unique_ptr<ir::Kernel> prepare_dot(const Node& node);
+/// None for large products, and where the kernel adds up in partial sums.
+std::optional<ir::ElementProducts> dot_products(const Node& node);
 
 }  // namespace rondo::ops

@@ -18,6 +18,10 @@ namespace {
 /// keep the rounding error of long sums small.
 constexpr std::int64_t kSummedBlock = 512;
 
+/// Products of matrices with at most so many multiplications may be written as loops; OpenBLAS does
+/// none of these.
+constexpr std::int64_t kMostProducts = 16383;
+
 /// What the partial sums are added up in: there are thousands of them in a long sum.
 template <class T>
 using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;
@@ -34,10 +38,14 @@ Acc multiply_add_to(Acc sum, Acc a, Acc b) {
   return AddElements{}(sum, MultiplyElements{}(a, b));
 }
 
-/// The inner product of two dense vectors, in lanes that fit vector registers.
+/// The lanes of an inner product, which fit vector registers.
+template <class Acc>
+constexpr std::int64_t kInnerLanes = sizeof(Acc) >= 8 ? 8 : 16;
+
+/// The inner product of two dense vectors; of less than kInnerLanes products in their order.
 template <class Acc, class T>
 Acc inner_product(const T* a, const T* b, std::int64_t n) {
-  constexpr std::int64_t kLanes = sizeof(Acc) >= 8 ? 8 : 16;
+  constexpr std::int64_t kLanes = kInnerLanes<Acc>;
   Total<Acc> sum(0);
   std::int64_t k = 0;
   while (n - k >= kLanes) {
@@ -326,6 +334,48 @@ class DotKernel final : public ir::Kernel {
 };
 
 }  // namespace
+
+std::optional<ir::ElementProducts> dot_products(const Node& node) {
+  const auto& dims = node.attrs<DotDims>();
+  const TensorType &a = node.operand_type(0), &b = node.operand_type(1);
+  const DType dtype = node.type().dtype;
+  if (is_complex(dtype)) return std::nullopt;
+  const std::int64_t count = elements_along(a.shape, dims.lhs_contracting);
+  const std::int64_t m =
+      elements_along(a.shape, free_axes(a.rank(), dims.lhs_batch, dims.lhs_contracting));
+  const std::int64_t n =
+      elements_along(b.shape, free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting));
+  if (a.elements() == 0 || b.elements() == 0) return std::nullopt;
+  const bool has_vector = m == 1 || n == 1;
+  const std::int64_t most =
+      has_vector ? (byte_width(dtype) >= 8 ? kInnerLanes<double> : kInnerLanes<float>)-1
+                 : kSummedBlock;
+  // Larger ones may be another library's.
+  if (count > most || m > kMostProducts || n > kMostProducts || m * count * n > kMostProducts)
+    return std::nullopt;
+  ir::ElementProducts products;
+  products.type = lower::type_of(dtype);
+  if (is_floating(dtype) && byte_width(dtype) == 2) products.type = lower::Type::kF32;
+  const auto rank = node.type().rank();
+  for (const std::int64_t axis : dims.lhs_contracting) products.sizes.push_back(a.shape[axis]);
+  // The axes of the result: batch, free ones of the left, free ones of the right.
+  std::int64_t next_free = static_cast<std::int64_t>(dims.lhs_batch.size());
+  const auto fill = [&](ir::ReadMap& map, const TensorType& type,
+                        const std::vector<std::int64_t>& batch,
+                        const std::vector<std::int64_t>& contracting) {
+    map.assign(static_cast<std::size_t>(type.rank()), {-1, 0, 1, -1, 0});
+    for (std::size_t i = 0; i < batch.size(); i++)
+      map[static_cast<std::size_t>(batch[i])].axis = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < contracting.size(); i++)
+      map[static_cast<std::size_t>(contracting[i])].axis = rank + static_cast<std::int64_t>(i);
+    for (ir::AxisRead& read : map) {
+      if (read.axis < 0) read.axis = next_free++;
+    }
+  };
+  fill(products.factors[0], a, dims.lhs_batch, dims.lhs_contracting);
+  fill(products.factors[1], b, dims.rhs_batch, dims.rhs_contracting);
+  return products;
+}
 
 std::unique_ptr<ir::Kernel> prepare_dot(const Node& node) {
   return std::make_unique<DotKernel>(node);

@@ -1,0 +1,62 @@
+#include "executor/terms.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace rondo::executor {
+
+namespace {
+
+// More are written as loops, or are a kernel's: code grows with the terms.
+constexpr std::int64_t kMostTerms = 8;
+
+/// Operand 0 is reduced.
+std::optional<Terms> terms_of(const ir::Node& node, const ir::ElementReduction& reduction) {
+  const Shape& shape = node.operand_type(0).shape;
+  Terms terms{.combine = reduction.combine, .type = reduction.type, .init = 1};
+  ir::ReadMap& map = terms.factors.emplace_back();
+  std::int64_t kept = 0, vanished = node.type().rank();
+  std::size_t next = 0;
+  bool last_vanishes = false, in_one_run = true;  // axes of one element aside
+  for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
+    const bool vanishes = next < reduction.axes.size() && reduction.axes[next] == axis;
+    if (vanishes) {
+      next++;
+      terms.sizes.push_back(shape[axis]);
+    }
+    map.push_back({vanishes ? vanished++ : kept++, 0, 1, -1, 0});
+    if (shape[axis] == 1) continue;
+    if (!vanishes && last_vanishes) in_one_run = false;
+    last_vanishes = vanishes;
+  }
+  terms.by_halves = reduction.by_partials && last_vanishes;
+  if (terms.by_halves && !in_one_run) return std::nullopt;
+  return terms;
+}
+
+}  // namespace
+
+std::int64_t Terms::count() const {
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+std::optional<Terms> few_terms(const ir::Node& node) {
+  std::optional<Terms> terms;
+  if (node.op->reduction) {
+    if (const auto reduction = node.op->reduction(node)) terms = terms_of(node, *reduction);
+  } else if (node.op->products) {
+    if (auto products = node.op->products(node)) {
+      terms = Terms{.combine = lower::Opcode::kAdd,
+                    .type = products->type,
+                    .sizes = std::move(products->sizes),
+                    .factors = {std::move(products->factors[0]), std::move(products->factors[1])}};
+    }
+  }
+  if (!terms || node.type().elements() == 0) return std::nullopt;
+  const std::int64_t count = terms->count();
+  if (count < 1 || count > kMostTerms) return std::nullopt;
+  return terms;
+}
+
+}  // namespace rondo::executor

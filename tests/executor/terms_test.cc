@@ -1,0 +1,148 @@
+// Short rows and products of small matrices on the compiled executor: written without a call, with
+// the reference's bits.
+#include "executor/agreement.h"
+
+namespace rondo::testing {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+Literal numbers(const TensorType& type) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < type.elements(); i++)
+    values.push_back(static_cast<double>((i * 37) % 23) * 0.3125 - 3);
+  const Literal doubles = Literal::from(values, type.shape);
+  return compile(trace([&](const Tensors& x) { return convert(x[0], type.dtype); },
+                       std::vector<TensorType>{doubles.type()}),
+                 {.optimize = false})
+      .run({doubles})[0];
+}
+
+template <class F>
+void check(F f, const std::vector<TensorType>& types) {
+  std::vector<Literal> arguments;
+  for (const TensorType& type : types) arguments.push_back(numbers(type));
+  expect_agreement(trace(f, types), arguments);
+}
+
+std::string program_of(const Function& function) {
+  return compile(function, {.executor = Executor::kBytecode}).program();
+}
+
+TEST(Terms, Products) {
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kS32,
+                            DType::kU8, DType::kC64}) {
+    for (const std::int64_t count : {1, 2, 3, 4, 7, 8, 9, 15, 16, 17}) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(dtype)) + " " + std::to_string(count));
+      const auto product = [](const Tensors& x) { return matmul(x[0], x[1]); };
+      for (const std::int64_t n : {1, 3, 9}) {
+        check(product, {{dtype, {3, count}}, {dtype, {count, n}}});
+        check(product, {{dtype, {1, count}}, {dtype, {count, n}}});
+      }
+      check(product, {{dtype, {5, count}}, {dtype, {count}}});
+      check(product, {{dtype, {count}}, {dtype, {count, 10}}});
+      check(product, {{dtype, {2, 3, count}}, {dtype, {2, count, 8}}});
+    }
+  }
+}
+
+TEST(Terms, AxesOfProducts) {
+  const auto product = [](DotDims dims) {
+    return [dims](const Tensors& x) { return dot_general(x[0] + 1, x[1], dims); };
+  };
+  const DType f = DType::kF32;
+  check(product({{}, {}, {0}, {0}}), {{f, {4, 3}}, {f, {4, 9}}});
+  check(product({{}, {}, {0}, {1}}), {{f, {4, 3}}, {f, {9, 4}}});
+  check(product({{}, {}, {1}, {1}}), {{f, {3, 20}}, {f, {9, 20}}});
+  check(product({{}, {}, {0, 2}, {2, 0}}), {{f, {2, 5, 3}}, {f, {3, 4, 2}}});
+  check(product({{}, {}, {2, 0}, {0, 2}}), {{f, {2, 5, 3}}, {f, {3, 4, 2}}});
+  check(product({{1}, {0}, {0}, {2}}), {{f, {4, 5, 3}}, {f, {5, 9, 4}}});
+  check(product({{}, {}, {}, {}}), {{f, {3}}, {f, {11}}});
+  check(product({{0, 1}, {1, 0}, {}, {}}), {{f, {3, 2}}, {f, {2, 3}}});
+}
+
+TEST(Terms, ShortRows) {
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16, DType::kS16, DType::kC64}) {
+    for (const std::int64_t count : {1, 2, 3, 5, 8, 9}) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(dtype)) + " " + std::to_string(count));
+      for (const std::vector<std::int64_t>& axes :
+           std::vector<std::vector<std::int64_t>>{{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}}) {
+        check([&](const Tensors& x) { return sum(x[0] * x[0], axes); }, {{dtype, {count, 3, 2}}});
+        check([&](const Tensors& x) { return sum(x[0], axes); }, {{dtype, {2, 1, count}}});
+        check([&](const Tensors& x) { return prod(x[0], axes); }, {{dtype, {2, count, 1}}});
+        if (!is_complex(dtype))
+          check([&](const Tensors& x) { return max(x[0], axes); }, {{dtype, {2, 4, count}}});
+      }
+    }
+  }
+  check([](const Tensors& x) { return any(x[0] > 0, {1}); }, {f32({5, 3})});
+}
+
+TEST(Terms, StandInTheLoopsOfTheirConsumers) {
+  const Function step = trace(
+      [](Tensor a, Tensor h, Tensor xs) {
+        return scan(
+                   [&](Tensor h, Tensor x) {
+                     const Tensor next = matmul(a, h) + x * sum(x);
+                     return std::pair(next, next);
+                   },
+                   h, xs)
+            .second;
+      },
+      f32({4, 4}), f32({4}), f32({9, 4}));
+  const std::string program = program_of(step);
+  EXPECT_EQ(program.find("call"), std::string::npos) << program;
+  expect_agreement(step, {numbers(f32({4, 4})), numbers(f32({4})), numbers(f32({9, 4}))});
+}
+
+// A row of an array is read where it lies, and not copied out first.
+TEST(Terms, RowsAreReadInPlace) {
+  const auto lanes = [](const std::string& program) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = program.find("lanes ", at)) != std::string::npos; at++) count++;
+    return count;
+  };
+  const Function rows = trace(
+      [](Tensor x) {
+        return fori_loop(
+            0, 7, [&](Tensor i, Tensor s) { return s + x[i] * 2; }, zeros(f32({5})));
+      },
+      f32({7, 5}));
+  EXPECT_EQ(lanes(program_of(rows)), 1u) << program_of(rows);
+  expect_agreement(rows, {numbers(f32({7, 5}))});
+}
+
+TEST(Terms, ConstantsOfOneValue) {
+  const auto ones = [](DType dtype) { return full({dtype, {5}}, 1.5); };
+  const Function scaled = trace([&](Tensor x) { return x * ones(DType::kF32); }, f32({5}));
+  EXPECT_EQ(program_of(scaled).find("load f32 [%3"), std::string::npos) << program_of(scaled);
+  check([&](const Tensors& x) { return x[0] * ones(DType::kF32) + sum(ones(DType::kF32)); },
+        {f32({5})});
+  check([&](const Tensors& x) { return x[0] + bitcast_convert(ones(DType::kF32), DType::kS32); },
+        {s32({5})});
+  check([&](const Tensors& x) { return x[0] * ones(DType::kC64); }, {c64({5})});
+  check(
+      [&](const Tensors& x) {
+        return fori_loop(
+            0, 3, [&](Tensor i, Tensor s) { return update(s, i, x[0][i]); }, ones(DType::kF32));
+      },
+      {f32({5})});
+}
+
+TEST(Terms, ReshapesOfUnitAxes) {
+  check(
+      [](const Tensors& x) {
+        return reshape(reshape(x[0] * 2, {1, 3, 1, 4}) + 1, {3, 4, 1});
+      },
+      {f32({3, 4})});
+  check(
+      [](const Tensors& x) {
+        return reshape(transpose(x[0], {1, 0}), {4, 1, 3}) * x[1];
+      },
+      {f32({3, 4}), f32({4, 1, 3})});
+  check([](const Tensors& x) { return reshape(x[0], {1, 0, 2}) + 1; }, {f32({0, 2})});
+  check([](const Tensors& x) { return reshape(x[0] + 1, {4, 3}) * 2; }, {f32({3, 4})});
+}
+
+}  // namespace
+}  // namespace rondo::testing
