@@ -148,8 +148,10 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     };
     const LaneForms lanes = wants_lanes ? LaneForms(unit->function) : LaneForms();
     in_lanes_ = in_lanes_ || !lanes.empty();
-    const bool keeps_states = units_.empty() && lanes.empty();
-    lower::Program program = lower_function(unit->function, make, keeps_states, lanes);
+    lower::Program program = lower_function(unit->function, make,
+                                            {.lane_forms = lanes,
+                                             .keeps_states = units_.empty() && lanes.empty(),
+                                             .reorders = options.contract});
     if (options.contract) lower::contract(program);
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));

@@ -245,4 +245,60 @@ void Lowerer::products(Scope& scope, const Step& step) {
   scope.places[step.first_value] = result;
 }
 
+bool Lowerer::adds_packed_products(Scope& scope, const Node* node) {
+  if (!options_.reorders || !node->op->products) return false;
+  return std::any_of(
+             node->operands.begin(), node->operands.end(),
+             [&](const Tensor& factor) { return place(scope, factor).packed != lower::kNone; }) &&
+         products_in_lanes(*node);
+}
+
+void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carries) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 20;
+  const Node* loop = construct.node;
+  const Function& body = loop->regions[1];
+  absl::flat_hash_map<const Node*, std::size_t> parameters;
+  for (std::size_t i = carries; i < body.parameters().size(); i++)
+    parameters.emplace(body.parameters()[i].node(), i);
+  for (const Node* node : body.body()) {
+    if (!node->op->products) continue;
+    const Form form = form_of(*node);
+    const auto products =
+        form == Form::kTerms ? node->op->products(*node) : products_in_lanes(*node);
+    if (!products || (form == Form::kKernel && !options_.reorders)) continue;
+    const Shape& shape = node->type().shape;
+    std::int64_t lanes = shape.rank() - 1;
+    while (lanes >= 0 && shape[lanes] == 1) lanes--;
+    for (std::size_t i = 0; i < 2 && lanes >= 0; i++) {
+      const auto found = parameters.find(node->operands[i].node());
+      if (found == parameters.end()) continue;
+      Place& argument = construct.arguments[found->second];
+      const TensorType& type = node->operand_type(i);
+      if (argument.kind != Place::Kind::kArray || argument.packed != lower::kNone) continue;
+      if (!argument.element.empty() || type.bytes() > kMostBytes) continue;
+      const ir::ReadMap& map = products->factors[i];
+      const auto axis = std::find_if(map.begin(), map.end(),
+                                     [&](const ir::AxisRead& read) { return read.axis == lanes; }) -
+                        map.begin();
+      const auto last = type.shape.dims().size();
+      const auto moved = static_cast<std::size_t>(axis);
+      // Axes of one element behind it change nothing.
+      if (moved == last ||
+          std::all_of(type.shape.dims().begin() + axis + 1, type.shape.dims().end(),
+                      [](std::int64_t size) { return size == 1; }))
+        continue;
+      absl::InlinedVector<std::int64_t, 4> sizes(type.shape.dims().begin(),
+                                                 type.shape.dims().end());
+      std::rotate(sizes.begin() + axis, sizes.begin() + axis + 1, sizes.end());
+      const Place to = new_array(type);
+      construct.packed.push_back(to);
+      Nest nest(builder_, *scope.plan, scope.places, sizes);
+      const std::uint32_t item = nest.add_with_axis_last(loop->operands[found->second], axis);
+      nest.store(item, to.pointer, nest.dense(Shape(sizes), byte_width(type.dtype)));
+      argument.packed = to.pointer;
+      argument.packed_axis = axis;
+    }
+  }
+}
+
 }  // namespace rondo::executor

@@ -43,11 +43,12 @@ std::uint32_t Lowerer::loop_info(const Node* node) {
 }
 
 void Lowerer::may_end_inside() {
-  if (keeps_states_ && !loops_.empty()) builder_.program().loops[loops_.front()].ends_inside = true;
+  if (options_.keeps_states && !loops_.empty())
+    builder_.program().loops[loops_.front()].ends_inside = true;
 }
 
 void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) {
-  if (!keeps_states_ || info.outer != lower::kNoLoop) return;
+  if (!options_.keeps_states || info.outer != lower::kNoLoop) return;
   const Node* node = construct.node;
   const ir::LoopSource source = ir::region_layout(node)->source;
   const std::vector<std::string> names = node->regions[1].param_names();
@@ -138,6 +139,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
     }
     construct.arguments.push_back(std::move(argument));
   }
+  pack_factors(scope, construct, carries);
   const std::uint32_t info = loop_info(node);
   loops_.push_back(info);
   construct.loop = builder_.begin_while(init, info);
@@ -255,6 +257,7 @@ void Lowerer::close_body() {
       at += 2;
     }
   }
+  for (const Place& packed : construct.packed) let_go(packed);
   end_step(outer, outer.next - 1);
 }
 

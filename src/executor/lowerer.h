@@ -62,6 +62,7 @@ struct Construct {
   std::uint32_t first_value = 0;
   std::uint32_t loop = 0;             // in the builder's table of whiles, or ifs
   std::vector<Place> arguments;       // of the regions
+  std::vector<Place> packed;          // memory of factors of a loop's products
   std::vector<CarriedArray> carried;  // of each carry that is an array; of each branch result
                                       // that is written where an operand is
   std::size_t branch = 0;
@@ -83,9 +84,8 @@ struct OpenLanes {
 
 class Lowerer {
  public:
-  /// Loops of `lane_forms` run by lane.
-  Lowerer(const MakeKernel& make_kernel, bool keeps_states, const LaneForms& lane_forms)
-      : make_kernel_(make_kernel), keeps_states_(keeps_states), lane_forms_(lane_forms) {}
+  Lowerer(const MakeKernel& make_kernel, const LoweringOptions& options)
+      : make_kernel_(make_kernel), options_(options), lane_forms_(options.lane_forms) {}
   lower::Program run(const Function& function);
 
  private:
@@ -156,6 +156,8 @@ class Lowerer {
             const Place& result);
   void reduction(Scope& scope, const Step& step);
   void products(Scope& scope, const Step& step);
+  /// Whether loops may add up the products of a node of form kKernel: a factor is packed for them.
+  bool adds_packed_products(Scope& scope, const Node* node);
   void alias(Scope& scope, const Step& step);
   void call(Scope& scope, const Step& step);
 
@@ -188,6 +190,9 @@ class Lowerer {
   /// The first value of a carried array, where the loop carries it.
   void begin_with(Scope& scope, const Tensor& value, const Place& now);
   void open_while(const Step& step, std::uint32_t at);
+  /// Matrices that the loop multiplies by and never changes, once with the axis last along which
+  /// the products' lanes read them.
+  void pack_factors(Scope& scope, Construct& construct, std::size_t carries);
   /// Gives the parameters of a region their places. They are held once more, so that a region does
   /// not let go of what is around it.
   void bind(Scope& scope, const std::vector<Place>& arguments);
@@ -225,7 +230,7 @@ class Lowerer {
   void close_branch();
 
   const MakeKernel& make_kernel_;
-  bool keeps_states_;
+  const LoweringOptions& options_;
   const LaneForms& lane_forms_;
   std::optional<OpenLanes> lanes_;
   std::unique_ptr<const InPlace> in_place_;

@@ -149,7 +149,10 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
       tape_write(scope, step, at);
       break;
     case Form::kKernel:
-      call(scope, step);
+      if (adds_packed_products(scope, node))
+        products(scope, step);
+      else
+        call(scope, step);
       break;
   }
   end_step(scope, at);
@@ -165,13 +168,9 @@ Place Lowerer::constant(const Node* node) {
   const Literal& value = node->attrs<ir::ConstantAttributes>().value;
   const TensorType& type = value.type();
   if (is_single(type)) return single(first_element(builder_, *node));
-  const std::int64_t width = byte_width(type.dtype);
-  const std::byte* bytes = value.bytes();
   Place made;
   // One value for all elements needs no memory in loops.
-  if (type.bytes() > 0 &&
-      std::memcmp(bytes, bytes + width, static_cast<std::size_t>(type.bytes() - width)) == 0)
-    made.element = first_element(builder_, *node);
+  if (type.bytes() > 0 && equal_elements(*node)) made.element = first_element(builder_, *node);
   made.kind = Place::Kind::kArray;
   auto [found, is_new] = constant_pointers_.try_emplace(node, lower::kNone);
   if (is_new) {
@@ -272,8 +271,8 @@ void Lowerer::release_parameters(Scope& scope) {
 std::string why_not_lowered(const Function& function) { return tapes_of(function).why_not; }
 
 lower::Program lower_function(const Function& function, const MakeKernel& make_kernel,
-                              bool keeps_states, const LaneForms& lane_forms) {
-  return Lowerer(make_kernel, keeps_states, lane_forms).run(function);
+                              const LoweringOptions& options) {
+  return Lowerer(make_kernel, options).run(function);
 }
 
 }  // namespace rondo::executor

@@ -20,10 +20,17 @@ std::string why_not_lowered(const Function& function);
 using MakeKernel =
     std::function<std::shared_ptr<const lower::Kernel>(const ir::Node& node, std::uint32_t loop)>;
 
-/// The program: its arguments are the parameters, its results the outputs. `keeps_states`: what is
-/// left of a run that is ended in a loop is to be known. Loops of `lane_forms` run by lane, so that
-/// such a run has no state between two trips of them.
+struct LoweringOptions {
+  /// Loops that run by lane; a run then has no state between two of their trips.
+  const LaneForms& lane_forms;
+  /// What is left of a run that is ended in a loop is to be known.
+  bool keeps_states = false;
+  /// Sums of products may be added up in another order than the kernels'.
+  bool reorders = false;
+};
+
+/// The program: its arguments are the parameters, its results the outputs.
 lower::Program lower_function(const Function& function, const MakeKernel& make_kernel,
-                              bool keeps_states, const LaneForms& lane_forms);
+                              const LoweringOptions& options);
 
 }  // namespace rondo::executor

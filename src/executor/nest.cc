@@ -88,12 +88,18 @@ std::uint32_t Nest::read_index(const ir::Node& node, const ir::ReadMap& map, std
   return static_cast<std::uint32_t>(indices_.size() - 1);
 }
 
-Linear Nest::linear(const Index& index, const Shape& shape, std::int64_t width) const {
+Linear Nest::linear(const Index& index, const Shape& shape, std::int64_t width,
+                    std::int64_t last_axis) const {
   Linear place;
   place.coefficients.assign(sizes_.size(), 0);
   // Starts and steps of what has no elements, and steps of axes of one, may be any numbers.
   if (shape.elements() == 0) return place;
-  const auto strides = row_major(shape);
+  auto strides = row_major(shape);
+  if (last_axis >= 0) {
+    const std::int64_t size = shape[last_axis], old = strides[static_cast<std::size_t>(last_axis)];
+    for (std::int64_t& stride : strides) stride *= stride < old ? size : 1;
+    strides[static_cast<std::size_t>(last_axis)] = 1;
+  }
   for (std::size_t i = 0; i < index.size(); i++) {
     const AxisIndex& axis = index[i];
     const std::int64_t stride = strides[i] * width;
@@ -112,19 +118,22 @@ Linear Nest::dense(const Shape& shape, std::int64_t width) const {
   return linear(same, shape, width);
 }
 
-std::uint32_t Nest::new_item(const Tensor& value, std::uint32_t index, bool root) {
+std::uint32_t Nest::new_item(const Read& read, bool root) {
+  const Tensor& value = read.operand;
   const Place& place = places_[plan_.value(value)];
   Item item;
   item.node = value.node();
-  item.index = index;
+  item.index = read.index;
   item.dtype = value.dtype();
   if (!root && (place.in_registers() || !place.element.empty())) {
     item.element = place.element;
   } else if (!root && place.kind == Place::Kind::kArray) {
     item.kind = Item::Kind::kLoad;
-    item.storage = place.storage;
-    item.pointer = place.pointer;
-    item.place = linear(indices_[index], value.shape(), byte_width(value.dtype()));
+    const bool packed = read.as_factor && place.packed != lower::kNone;
+    item.storage = packed ? -1 : place.storage;
+    item.pointer = packed ? place.packed : place.pointer;
+    item.place = linear(indices_[read.index], value.shape(), byte_width(value.dtype()),
+                        packed ? place.packed_axis : -1);
   } else if (root || place.kind == Place::Kind::kInLine) {
     const Form form = plan_.step_of(value)->form;
     item.kind = form == Form::kRead    ? Item::Kind::kForward
@@ -154,8 +163,8 @@ std::vector<Nest::Read> Nest::reads_of(const Item& item) {
       absl::InlinedVector<std::int64_t, 2> at(terms.sizes.size(), 0);
       for (std::int64_t i = terms.count(); i-- > 0;) {
         for (std::size_t factor = 0; factor < terms.factors.size(); factor++)
-          reads.push_back(
-              {node.operands[factor], read_index(node, terms.factors[factor], item.index, at)});
+          reads.push_back({node.operands[factor],
+                           read_index(node, terms.factors[factor], item.index, at), true});
         for (std::size_t axis = at.size(); axis-- > 0;) {
           if (++at[axis] < terms.sizes[axis]) break;
           at[axis] = 0;
@@ -170,16 +179,27 @@ std::vector<Nest::Read> Nest::reads_of(const Item& item) {
 }
 
 std::uint32_t Nest::add(const Tensor& value, std::uint32_t index, bool root) {
+  return enter_all({value, index}, root);
+}
+
+std::uint32_t Nest::add_with_axis_last(const Tensor& array, std::int64_t axis) {
+  ir::ReadMap map;
+  for (std::int64_t i = 0; i < array.rank(); i++)
+    map.push_back({i == axis ? array.rank() - 1 : i - (i > axis ? 1 : 0), 0, 1, -1, 0});
+  return add(array, read_index(*array.node(), map, index()));
+}
+
+std::uint32_t Nest::enter_all(const Read& first_read, bool root) {
   struct Open {
     std::uint32_t item;
     std::size_t next = 0;
     std::vector<Read> reads;
   };
   std::vector<Open> open;
-  const auto enter = [&](const Tensor& tensor, std::uint32_t at, bool is_root) {
-    auto [found, is_new] = known_.try_emplace({plan_.value(tensor), at}, 0);
+  const auto enter = [&](const Read& read, bool is_root) {
+    auto [found, is_new] = known_.try_emplace({plan_.value(read.operand), read.index}, 0);
     if (!is_new) return found->second;
-    const std::uint32_t item = found->second = new_item(tensor, at, is_root);
+    const std::uint32_t item = found->second = new_item(read, is_root);
     std::vector<Read> reads = reads_of(items_[item]);
     Item& made = items_[item];
     made.operands = static_cast<std::uint32_t>(reads.size());
@@ -191,7 +211,7 @@ std::uint32_t Nest::add(const Tensor& value, std::uint32_t index, bool root) {
       open.push_back({item, 0, std::move(reads)});
     return item;
   };
-  const std::uint32_t first = enter(value, index, root);
+  const std::uint32_t first = enter(first_read, root);
   while (!open.empty()) {
     Open& top = open.back();
     if (top.next == top.reads.size()) {
@@ -201,7 +221,7 @@ std::uint32_t Nest::add(const Tensor& value, std::uint32_t index, bool root) {
     }
     const std::size_t slot = items_[top.item].first_operand + top.next;
     const Read read = top.reads[top.next++];
-    const std::uint32_t entered = enter(read.operand, read.index, false);
+    const std::uint32_t entered = enter(read, false);
     operands_[slot] = entered;
   }
   return first;
@@ -211,7 +231,8 @@ std::uint32_t Nest::add_products(const ir::Node& node, const ir::ElementProducts
   const std::uint32_t at = index();
   std::uint32_t factors[2];
   for (std::size_t i = 0; i < 2; i++)
-    factors[i] = add(node.operands[i], read_index(node, products.factors[i], at));
+    factors[i] =
+        enter_all({node.operands[i], read_index(node, products.factors[i], at), true}, false);
   Item item;
   item.kind = Item::Kind::kProduct;
   item.dtype = node.type().dtype;

@@ -42,6 +42,8 @@ class Nest {
   /// The products of a node's factors, where the axes of the nest are those of its result, then
   /// those that vanish.
   std::uint32_t add_products(const ir::Node& node, const ir::ElementProducts& products);
+  /// Takes an array into the nest whose axes are its own with `axis` as the last one.
+  std::uint32_t add_with_axis_last(const Tensor& array, std::int64_t axis);
 
   /// Whether memory is read, but for elements at `place`.
   bool reads_elsewhere(std::int32_t storage, const Linear& place) const;
@@ -106,14 +108,17 @@ class Nest {
   };
   using Axes = std::vector<Axis>;
 
-  std::uint32_t new_item(const Tensor& value, std::uint32_t index, bool root);
-  Linear linear(const Index& index, const Shape& shape, std::int64_t width) const;
+  std::uint32_t new_item(const Read& read, bool root);
+  std::uint32_t enter_all(const Read& read, bool root);
+  Linear linear(const Index& index, const Shape& shape, std::int64_t width,
+                std::int64_t last_axis = -1) const;
   /// The index at which an operand is read; `vanished` along axes that the index has not.
   std::uint32_t read_index(const ir::Node& node, const ir::ReadMap& map, std::uint32_t index,
                            std::span<const std::int64_t> vanished = {});
   struct Read {
     Tensor operand;
     std::uint32_t index;
+    bool as_factor = false;  // of products: where it is packed, if it is
   };
   /// What an item needs.
   std::vector<Read> reads_of(const Item& item);

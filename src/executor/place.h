@@ -21,6 +21,10 @@ struct Place {
   std::int32_t storage =
       -1;  // of an array: the memory that holds it; none for arguments, constants
   lower::Value pointer = lower::kNone;
+  /// Of an array that a loop reads along another axis than its last: a copy with `packed_axis` as
+  /// the last one.
+  lower::Value packed = lower::kNone;
+  std::int64_t packed_axis = -1;
   lower::Element element;  // of one element; of an array: the value that all its elements have
 
   bool in_registers() const { return kind == Kind::kSingle || kind == Kind::kLane; }

@@ -61,6 +61,12 @@ ir::ReadMap read_map(const Node& node) {
   return map;
 }
 
+std::optional<ir::ElementProducts> products_in_lanes(const Node& node) {
+  if (!node.op->products || node.type().rank() == 0) return std::nullopt;
+  if (node.type().shape.dims().back() < kLeastLanes) return std::nullopt;
+  return node.op->products(node);
+}
+
 Form form_of(const Node& node) {
   const ir::OpDef& op = *node.op;
   if (ir::is_constant(&node)) return Form::kConstant;
@@ -78,8 +84,7 @@ Form form_of(const Node& node) {
   if (op.write) return Form::kWrite;
   if (few_terms(node)) return Form::kTerms;
   if (op.reduction && op.reduction(node)) return Form::kReduction;
-  if (op.products && node.type().rank() > 0 && node.type().shape.dims().back() >= kLeastLanes &&
-      op.products(node))
+  if (const auto products = products_in_lanes(node); products && products->as_kernel)
     return Form::kProducts;
   return Form::kKernel;
 }

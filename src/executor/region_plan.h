@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ir/element.h"
@@ -92,6 +93,8 @@ class RegionPlan {
 };
 
 Form form_of(const ir::Node& node);
+/// The products of a node that loops may add up, with the last axis of the result as their lanes.
+std::optional<ir::ElementProducts> products_in_lanes(const ir::Node& node);
 /// The index map of a step of form kRead.
 ir::ReadMap read_map(const ir::Node& node);
 

@@ -46,7 +46,7 @@ std::optional<Terms> few_terms(const ir::Node& node) {
   if (node.op->reduction) {
     if (const auto reduction = node.op->reduction(node)) terms = terms_of(node, *reduction);
   } else if (node.op->products) {
-    if (auto products = node.op->products(node)) {
+    if (auto products = node.op->products(node); products && products->as_kernel) {
       terms = Terms{.combine = lower::Opcode::kAdd,
                     .type = products->type,
                     .sizes = std::move(products->sizes),

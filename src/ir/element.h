@@ -85,6 +85,8 @@ struct ElementReduction {
 struct ElementProducts {
   lower::Type type;                            // that they are multiplied and added up in
   absl::InlinedVector<std::int64_t, 2> sizes;  // of the axes that vanish
+  /// Whether the kernel adds up in this order, and not in partial sums.
+  bool as_kernel = true;
   /// Where each factor is read: `axis` counts the axes of the result, then those that vanish.
   ReadMap factors[2];
 };

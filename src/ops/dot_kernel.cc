@@ -341,19 +341,24 @@ std::optional<ir::ElementProducts> dot_products(const Node& node) {
   const DType dtype = node.type().dtype;
   if (is_complex(dtype)) return std::nullopt;
   const std::int64_t count = elements_along(a.shape, dims.lhs_contracting);
-  const std::int64_t m =
-      elements_along(a.shape, free_axes(a.rank(), dims.lhs_batch, dims.lhs_contracting));
-  const std::int64_t n =
-      elements_along(b.shape, free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting));
+  const std::vector<std::int64_t> a_free =
+      free_axes(a.rank(), dims.lhs_batch, dims.lhs_contracting);
+  const std::vector<std::int64_t> b_free =
+      free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting);
+  const std::int64_t m = elements_along(a.shape, a_free), n = elements_along(b.shape, b_free);
   if (a.elements() == 0 || b.elements() == 0) return std::nullopt;
-  const bool has_vector = m == 1 || n == 1;
-  const std::int64_t most =
-      has_vector ? (byte_width(dtype) >= 8 ? kInnerLanes<double> : kInnerLanes<float>)-1
-                 : kSummedBlock;
   // Larger ones may be another library's.
-  if (count > most || m > kMostProducts || n > kMostProducts || m * count * n > kMostProducts)
+  if (std::max({m, count, n}) > kMostProducts || m * count * n > kMostProducts ||
+      count > kSummedBlock)
     return std::nullopt;
   ir::ElementProducts products;
+  const auto swapped = [](const TensorType& type, const auto&... axes) {
+    return pack_operand(type, axes...).swapped;
+  };
+  const bool inner = n == 1 ? m == 1 || !swapped(a, dims.lhs_batch, a_free, dims.lhs_contracting)
+                            : m == 1 && swapped(b, dims.rhs_batch, dims.rhs_contracting, b_free);
+  products.as_kernel =
+      !inner || count < (byte_width(dtype) >= 8 ? kInnerLanes<double> : kInnerLanes<float>);
   products.type = lower::type_of(dtype);
   if (is_floating(dtype) && byte_width(dtype) == 2) products.type = lower::Type::kF32;
   const auto rank = node.type().rank();
