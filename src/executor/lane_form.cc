@@ -92,7 +92,8 @@ class LaneRegion {
                byte_width(node.type().dtype) == byte_width(node.operand_type(0).dtype) &&
                is_complex(node.type().dtype) == is_complex(node.operand_type(0).dtype);
       case Form::kReduction:
-        return fits_reduction(node);
+      case Form::kTerms:
+        return node.op->reduction && fits_reduction(node);
       default:
         return false;
     }

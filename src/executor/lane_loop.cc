@@ -260,7 +260,8 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
           hold(place(scope, node->operands[i]));
       }
       break;
-    case Form::kReduction: {
+    case Form::kReduction:
+    case Form::kTerms: {
       // Whether any lane, or all, say so: of this lane it is what itself says (lane_form).
       const ir::ElementReduction reduction = *node->op->reduction(*node);
       result =

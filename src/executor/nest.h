@@ -108,6 +108,11 @@ class Nest {
   };
   using Axes = std::vector<Axis>;
 
+  struct Read {
+    Tensor operand;
+    std::uint32_t index;
+    bool as_factor = false;  // of products: where it is packed, if it is
+  };
   std::uint32_t new_item(const Read& read, bool root);
   std::uint32_t enter_all(const Read& read, bool root);
   Linear linear(const Index& index, const Shape& shape, std::int64_t width,
@@ -115,11 +120,6 @@ class Nest {
   /// The index at which an operand is read; `vanished` along axes that the index has not.
   std::uint32_t read_index(const ir::Node& node, const ir::ReadMap& map, std::uint32_t index,
                            std::span<const std::int64_t> vanished = {});
-  struct Read {
-    Tensor operand;
-    std::uint32_t index;
-    bool as_factor = false;  // of products: where it is packed, if it is
-  };
   /// What an item needs.
   std::vector<Read> reads_of(const Item& item);
   lower::Value combined(const Item& item);

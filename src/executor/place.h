@@ -25,7 +25,7 @@ struct Place {
   /// the last one.
   lower::Value packed = lower::kNone;
   std::int64_t packed_axis = -1;
-  lower::Element element;  // of one element; of an array: the value that all its elements have
+  lower::Element element = {};  // of one element; of an array: the value that all its elements have
 
   bool in_registers() const { return kind == Kind::kSingle || kind == Kind::kLane; }
 };

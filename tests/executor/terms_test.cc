@@ -112,6 +112,51 @@ TEST(Terms, RowsAreReadInPlace) {
   expect_agreement(rows, {numbers(f32({7, 5}))});
 }
 
+// A matrix that a loop multiplies by is read along whole vectors, from a copy made before the loop.
+TEST(Terms, LoopsPackTheirMatrices) {
+  for (const std::int64_t n : {3, 4, 12, 20, 67}) {
+    for (const bool transposed : {false, true}) {
+      const Function powers = trace(
+          [&](Tensor a, Tensor x) {
+            return fori_loop(
+                0, 5,
+                [&](Tensor, Tensor x) {
+                  return matmul(transposed ? transpose(a, {1, 0}) : a, x) * 0.25 + x;
+                },
+                x);
+          },
+          f32({n, n}), f32({n}));
+      const std::vector<Literal> arguments{numbers(f32({n, n})), numbers(f32({n}))};
+      expect_agreement(powers, arguments);
+      const Literal want = compile(powers, {.executor = Executor::kReference}).run(arguments)[0];
+      for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+        const Executable packed = compile(powers, {.executor = executor});
+        EXPECT_EQ(packed.program().find("call"), std::string::npos) << packed.program();
+        const Literal got = packed.run(arguments)[0];
+        double largest = 1;
+        for (const float v : want.data<float>()) largest = std::max(largest, std::abs(double(v)));
+        for (std::size_t i = 0; i < static_cast<std::size_t>(n); i++)
+          EXPECT_NEAR(got.data<float>()[i], want.data<float>()[i], 1e-5 * largest);
+      }
+    }
+  }
+  // Loops in loops, and products in both orders.
+  const Function nested = trace(
+      [](Tensor a, Tensor xs) {
+        return scan(
+                   [&](Tensor h, Tensor x) {
+                     const Tensor next = fori_loop(
+                         0, 3, [&](Tensor, Tensor h) { return matmul(h, a) + matmul(a, h) * 0.5; },
+                         h + x);
+                     return std::pair(next * 0.01, next);
+                   },
+                   zeros(f32({9})), xs)
+            .second;
+      },
+      f32({9, 9}), f32({4, 9}));
+  expect_agreement(nested, {numbers(f32({9, 9})), numbers(f32({4, 9}))});
+}
+
 TEST(Terms, ConstantsOfOneValue) {
   const auto ones = [](DType dtype) { return full({dtype, {5}}, 1.5); };
   const Function scaled = trace([&](Tensor x) { return x * ones(DType::kF32); }, f32({5}));
