@@ -20,19 +20,17 @@ namespace {
 
 ir::InferredTypes infer_conditional(const ir::InferContext& context) {
   if (context.operands.empty() || context.regions.empty())
-    context.fail("needs a selector and a branch");
+    context.fail(
+        "needs a selector and a branch\n  Give the selector as the first operand, and a region for "
+        "each branch.");
   const TensorType& selector = context.type(0);
-  if (selector != pred() && selector != s32())
-    context.fail(fmt::format("the selector must be pred[] or s32[], it is {}", selector.str()));
-  if (selector == pred() && context.regions.size() != 2)
-    context.fail("a pred selects one of two branches");
-  const std::vector<TensorType> results = context.regions[0].results();
-  for (const Function& region : context.regions) {
-    check_region_parameters(context, region, 1);
-    if (region.results() != results)
-      context.fail(fmt::format("branch '{}' returns other types than the first", region.name()));
+  if (selector != pred() && selector != s32()) {
+    context.fail(
+        fmt::format("the selector must be pred[] or s32[], it is {}\n  Compare for a pred, "
+                    "or convert the number of a branch: rondo::convert(x, DType::kS32).",
+                    selector.str()));
   }
-  return {results.begin(), results.end()};
+  return branch_types(context);
 }
 
 ir::RegionLayout conditional_layout(const ir::Node& node) {

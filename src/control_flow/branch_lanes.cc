@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "control_flow/carry.h"
 #include "control_flow/scan.h"
+#include "control_flow/signature.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "rondo/gradients.h"
@@ -25,30 +26,26 @@ namespace {
 ir::InferredTypes infer_branch_lanes(const ir::InferContext& context) {
   const auto& a = context.attrs<BranchLanesAttributes>();
   if (context.operands.empty() || context.regions.empty())
-    context.fail("needs a selector and a branch");
+    context.fail(
+        "needs a selector and a branch\n  Give the selector as the first operand, and a region for "
+        "each branch.");
   const TensorType& selector = context.type(0);
   if (selector != TensorType{DType::kPred, {a.lanes}} &&
       selector != TensorType{DType::kS32, {a.lanes}}) {
-    context.fail(fmt::format("the selector is {}, it must be pred or s32 for {} lanes",
-                             selector.str(), a.lanes));
+    context.fail(
+        fmt::format("the selector is {}, it must be pred or s32 for {} lanes\n  Give it "
+                    "one element for each lane.",
+                    selector.str(), a.lanes));
   }
-  if (is_pred(selector.dtype) && context.regions.size() != 2)
-    context.fail("a pred selects one of two branches");
-  const std::vector<TensorType> results = context.regions[0].results();
-  for (const Function& region : context.regions) {
-    if (region.results() != results)
-      context.fail(fmt::format("branch '{}' returns other types than the first", region.name()));
-    const auto& params = region.parameters();
-    bool fits = params.size() + 1 == context.operands.size();
-    for (std::size_t i = 0; fits && i < params.size(); i++)
-      fits = params[i].type() == context.type(i + 1);
-    if (!fits) context.fail(fmt::format("branch '{}' does not take the arguments", region.name()));
-  }
+  ir::InferredTypes results = branch_types(context);
   for (const TensorType& type : results) {
-    if (type.rank() == 0 || type.shape[0] != a.lanes)
-      context.fail(fmt::format("a result is {}, without {} lanes in front", type.str(), a.lanes));
+    if (type.rank() == 0 || type.shape[0] != a.lanes) {
+      context.fail(
+          fmt::format("a result is {}, without {} lanes in front\n  Return one row for each lane.",
+                      type.str(), a.lanes));
+    }
   }
-  return {results.begin(), results.end()};
+  return results;
 }
 
 /// The lanes that take branch b.

@@ -43,7 +43,10 @@ std::span<const Tensor> captures_of(const ir::Node& node, std::span<const Tensor
 ir::InferredTypes infer_call(const ir::InferContext& context) {
   const std::vector<TensorType> results = context.regions[0].results();
   if (context.operands.size() != context.regions[0].parameters().size())
-    context.fail("the function's parameters do not match the operands");
+    context.fail(fmt::format(
+        "the function has {} parameters for {} operands\n  Give it one for each operand, "
+        "in order.",
+        context.regions[0].parameters().size(), context.operands.size()));
   // Of a custom rule the function comes first, with the captures that it shares with the others.
   return {results.begin(), results.end()};
 }

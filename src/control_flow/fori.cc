@@ -9,6 +9,7 @@
 #include "control_flow/eager.h"
 #include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
+#include "control_flow/signature.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ops/support.h"
@@ -22,28 +23,20 @@ ir::InferredTypes infer_fori(const ir::InferContext& context) {
   const auto& attributes = context.attrs<ForiAttributes>();
   const std::size_t carries = static_cast<std::size_t>(attributes.carries);
   if (context.regions.size() != 1 || context.operands.size() < carries + 2)
-    context.fail("needs a body, two bounds and the carry");
+    context.fail(
+        "needs a body, two bounds and the carry\n  Give one region, and the bounds before the "
+        "inits "
+        "of the carry.");
   const TensorType& index = context.type(0);
   if (index.rank() != 0 || !is_integer(index.dtype) || context.type(1) != index) {
-    context.fail(fmt::format("the bounds must be integer scalars of one dtype, they are {} and {}",
-                             index.str(), context.type(1).str()));
+    context.fail(
+        fmt::format("the bounds must be integer scalars of one dtype, they are {} and {}\n "
+                    " Convert them to one: rondo::convert(x, DType::kS32).",
+                    index.str(), context.type(1).str()));
   }
-  const auto& params = context.regions[0].parameters();
-  if (params.size() + 1 != context.operands.size())
-    context.fail("the body's parameters do not match the operands");
-  for (std::size_t i = 0; i < params.size(); i++) {
-    if (params[i].type() != context.type(i == 0 ? 0 : i + 1))
-      context.fail(fmt::format("parameter {} of the body is {}", i, params[i].type().str()));
-  }
-  const auto& next = context.regions[0].outputs();
-  if (next.size() != carries) context.fail("the body returns another number of carries");
-  ir::InferredTypes types;
-  for (std::size_t i = 0; i < carries; i++) {
-    if (next[i].type() != context.type(i + 2))
-      context.fail(fmt::format("carry {} changes its type", i));
-    types.push_back(context.type(i + 2));
-  }
-  return types;
+  // The index has the dtype of the bounds: its parameter matches the upper one.
+  check_region_parameters(context, context.regions[0], 1);
+  return carried_types(context, context.regions[0].outputs(), 2, carries);
 }
 
 std::vector<Tensor> expand_fori(const ir::Node& node, std::span<const Tensor> operands) {

@@ -8,6 +8,7 @@
 #include "control_flow/eager.h"
 #include "control_flow/loop_batch.h"
 #include "control_flow/scan_derivative.h"
+#include "control_flow/signature.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ops/support.h"
@@ -63,35 +64,41 @@ ir::InferredTypes infer_scan(const ir::InferContext& context) {
   const std::size_t carries = static_cast<std::size_t>(a.carries),
                     xs = static_cast<std::size_t>(a.xs);
   if (context.regions.size() != 1 || context.operands.size() < carries + xs)
-    context.fail("needs a body, the carry and the xs");
+    context.fail(
+        "needs a body, the carry and the xs\n  Give one region, and the inits of the carry before "
+        "the xs.");
   const auto& params = context.regions[0].parameters();
   if (params.size() != context.operands.size())
-    context.fail("the body's parameters do not match the operands");
+    context.fail(fmt::format(
+        "the body has {} parameters for {} operands\n  Give it one for each operand, in "
+        "order.",
+        params.size(), context.operands.size()));
   for (std::size_t i = 0; i < params.size(); i++) {
     const TensorType& operand = context.type(i);
     const bool is_x = i >= carries && i < carries + xs;
     if (is_x && (a.axis >= operand.rank() || operand.shape[a.axis] != a.length)) {
-      context.fail(fmt::format("xs of {} do not have {} slices along axis {}", operand.str(),
-                               a.length, a.axis));
+      context.fail(
+          fmt::format("xs of {} do not have {} slices along axis {}\n  Give xs of the "
+                      "scan's length, or walk along another axis.",
+                      operand.str(), a.length, a.axis));
     }
     if (params[i].type() != (is_x ? slice_type(operand, a.axis) : operand)) {
-      context.fail(fmt::format("parameter {} of the body is {} for an operand {}", i,
-                               params[i].type().str(), operand.str()));
+      context.fail(
+          fmt::format("parameter {} of the body is {} for an operand {}\n  Give one of xs "
+                      "the type of a slice, any other that of its operand.",
+                      i, params[i].type().str(), operand.str()));
     }
   }
-  const auto& results = context.regions[0].outputs();
-  if (results.size() < carries) context.fail("the body returns fewer values than carries");
-  ir::InferredTypes types;
-  for (std::size_t i = 0; i < results.size(); i++) {
-    if (i < carries && results[i].type() != context.type(i))
-      context.fail(fmt::format("carry {} changes its type", i));
-    if (i >= carries && a.axis > results[i].rank())
+  const std::span<const Tensor> results = context.regions[0].outputs();
+  ir::InferredTypes types =
+      carried_types(context, results.first(std::min(carries, results.size())), 0, carries);
+  for (std::size_t i = carries; i < results.size(); i++) {
+    if (a.axis > results[i].rank())
       context.fail(
           fmt::format("a y of {} cannot be stacked along axis {}\n  The axis is one of the "
                       "stacked ys, {{.axis = 0}} to {{.axis = {}}} here.",
                       results[i].type().str(), a.axis, results[i].rank()));
-    types.push_back(i < carries ? context.type(i)
-                                : stacked_type(results[i].type(), a.axis, a.length));
+    types.push_back(stacked_type(results[i].type(), a.axis, a.length));
   }
   return types;
 }

@@ -5,17 +5,62 @@
 namespace rondo::control_flow {
 
 void check_region_parameters(const ir::InferContext& context, const Function& region,
-                             std::size_t first_operand) {
+                             std::size_t first_operand, std::size_t first_parameter) {
   const auto& params = region.parameters();
-  if (params.size() + first_operand != context.operands.size()) {
-    context.fail(fmt::format("region '{}' has {} parameters for {} operands", region.name(),
-                             params.size(), context.operands.size() - first_operand));
+  const std::size_t operands = context.operands.size() - first_operand;
+  if (params.size() != operands + first_parameter) {
+    context.fail(fmt::format(
+        "region '{}' has {} parameters for {} operands\n  Give it one for each operand, in order.",
+        region.name(), params.size(), operands));
   }
-  for (std::size_t i = 0; i < params.size(); i++) {
-    if (params[i].type() == context.type(first_operand + i)) continue;
-    context.fail(fmt::format("parameter {} of region '{}' is {}, its operand {}", i, region.name(),
-                             params[i].type().str(), context.type(first_operand + i).str()));
+  for (std::size_t i = 0; i < operands; i++) {
+    const TensorType& parameter = params[first_parameter + i].type();
+    const TensorType& operand = context.type(first_operand + i);
+    if (parameter == operand) continue;
+    context.fail(fmt::format(
+        "parameter {} of region '{}' is {}, its operand {}\n  Give both the same shape and dtype.",
+        first_parameter + i, region.name(), parameter.str(), operand.str()));
   }
+}
+
+ir::InferredTypes carried_types(const ir::InferContext& context, std::span<const Tensor> next,
+                                std::size_t first_operand, std::size_t carries) {
+  if (next.size() != carries) {
+    context.fail(
+        fmt::format("the body returns {} values for {} carries\n  Return the next value of "
+                    "each carry, in order.",
+                    next.size(), carries));
+  }
+  ir::InferredTypes types;
+  for (std::size_t i = 0; i < carries; i++) {
+    const TensorType& type = context.type(first_operand + i);
+    if (next[i].type() != type) {
+      context.fail(
+          fmt::format("carry {}: {} goes in, {} comes out\n  Return each carry with the "
+                      "shape and dtype that it came in with.",
+                      i, type.str(), next[i].type().str()));
+    }
+    types.push_back(type);
+  }
+  return types;
+}
+
+ir::InferredTypes branch_types(const ir::InferContext& context) {
+  if (is_pred(context.type(0).dtype) && context.regions.size() != 2) {
+    context.fail(fmt::format(
+        "a pred selects one of two branches, there are {}\n  Give two, or select by an s32.",
+        context.regions.size()));
+  }
+  const std::vector<TensorType> results = context.regions[0].results();
+  for (const Function& region : context.regions) {
+    check_region_parameters(context, region, 1);
+    if (region.results() == results) continue;
+    context.fail(
+        fmt::format("branch '{}' returns other types than the first\n  Return values of "
+                    "the same shapes and dtypes from each branch.",
+                    region.name()));
+  }
+  return {results.begin(), results.end()};
 }
 
 }  // namespace rondo::control_flow

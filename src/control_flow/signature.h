@@ -2,13 +2,25 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include "ir/node.h"
 
 namespace rondo::control_flow {
 
-/// Fails unless the region's parameters are the operands from `first_operand` on, with their types.
+/// Fails unless the region's parameters from `first_parameter` on are the operands from
+/// `first_operand` on, with their types.
 void check_region_parameters(const ir::InferContext& context, const Function& region,
-                             std::size_t first_operand);
+                             std::size_t first_operand, std::size_t first_parameter = 0);
+
+/// The types of a loop's carry, whose inits are the operands from `first_operand` on. Fails unless
+/// `next`, the body's results for it, are as many and have the same types.
+ir::InferredTypes carried_types(const ir::InferContext& context, std::span<const Tensor> next,
+                                std::size_t first_operand, std::size_t carries);
+
+/// The types of a conditional's results, whose regions take the operands after the selector. Fails
+/// unless all regions return the same, and a pred selects one of two.
+ir::InferredTypes branch_types(const ir::InferContext& context);
 
 }  // namespace rondo::control_flow

@@ -21,7 +21,10 @@ namespace {
 ir::InferredTypes infer_tape_write(const ir::InferContext& context) {
   const std::int64_t axis = context.attrs<TapeAttributes>().row_axis;
   if (context.type(0) != stacked_type(context.type(1), axis, 1))
-    context.fail("the row does not fit");
+    context.fail(
+        fmt::format("a row of {} does not fit a tape of {}\n  Give one of the tape's dtype, "
+                    "and of its shape without axis {}.",
+                    context.type(1).str(), context.type(0).str(), axis));
   return {context.type(0)};
 }
 

@@ -20,24 +20,17 @@ namespace {
 ir::InferredTypes infer_while(const ir::InferContext& context) {
   const auto& attributes = context.attrs<WhileAttributes>();
   const std::size_t carries = static_cast<std::size_t>(attributes.carries);
-  if (context.regions.size() != 2) context.fail("needs a condition and a body");
-  if (carries > context.operands.size()) context.fail("has fewer operands than carries");
+  if (context.regions.size() != 2)
+    context.fail("needs a condition and a body\n  Give two regions, in this order.");
+  if (carries > context.operands.size())
+    context.fail("has fewer operands than carries\n  Give the init of each carry.");
   for (const Function& region : context.regions) check_region_parameters(context, region, 0);
   const auto& predicate = context.regions[0].outputs();
   if (predicate.size() != 1 || predicate[0].type() != pred())
-    context.fail("the condition must return one pred[]");
-  const auto& next = context.regions[1].outputs();
-  if (next.size() != carries)
-    context.fail(fmt::format("the body returns {} values for {} carries", next.size(), carries));
-  ir::InferredTypes types;
-  for (std::size_t i = 0; i < carries; i++) {
-    if (next[i].type() != context.type(i)) {
-      context.fail(fmt::format("carry {}: {} goes in, {} comes out", i, context.type(i).str(),
-                               next[i].type().str()));
-    }
-    types.push_back(context.type(i));
-  }
-  return types;
+    context.fail(
+        "the condition must return one pred[]\n  Compare, and combine with rondo::all or "
+        "rondo::any.");
+  return carried_types(context, context.regions[1].outputs(), 0, carries);
 }
 
 ir::RegionLayout while_layout(const ir::Node& node) {

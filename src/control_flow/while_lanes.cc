@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "control_flow/branch_lanes.h"
 #include "control_flow/carry.h"
+#include "control_flow/signature.h"
 #include "control_flow/while.h"
 #include "fmt/format.h"
 #include "ir/batch.h"
@@ -22,31 +23,29 @@ namespace {
 ir::InferredTypes infer_while_lanes(const ir::InferContext& context) {
   const auto& a = context.attrs<WhileLanesAttributes>();
   const std::size_t carries = static_cast<std::size_t>(a.carries());
-  const std::size_t operands = context.operands.size();
-  if (context.regions.size() != 2) context.fail("needs a condition and a body");
-  if (carries > operands) context.fail("has fewer operands than carries");
+  if (context.regions.size() != 2)
+    context.fail("needs a condition and a body\n  Give two regions, in this order.");
+  if (carries > context.operands.size())
+    context.fail("has fewer operands than carries\n  Give the init of each carry.");
   const TensorType lanes{DType::kPred, {a.lanes}};
-  const auto& asked = context.regions[0].parameters();
-  const auto& given = context.regions[1].parameters();
-  if (asked.size() != operands || given.size() != operands + 1 || given[0].type() != lanes)
-    context.fail("the regions do not take the operands");
-  for (std::size_t i = 0; i < operands; i++) {
-    if (asked[i].type() != context.type(i) || given[i + 1].type() != context.type(i))
-      context.fail(fmt::format("a region does not take operand {}, {}", i, context.type(i).str()));
+  check_region_parameters(context, context.regions[0], 0);
+  check_region_parameters(context, context.regions[1], 0, 1);
+  if (const TensorType& active = context.regions[1].parameters()[0].type(); active != lanes) {
+    context.fail(fmt::format("the body takes {} first\n  Let it take {}: which lanes go on.",
+                             active.str(), lanes.str()));
   }
-  if (context.regions[0].results() != std::vector<TensorType>{lanes})
-    context.fail("the condition must return a pred for each lane");
-  const std::vector<TensorType> next = context.regions[1].results();
-  if (next.size() != carries) context.fail("the body returns another number of carries");
-  ir::InferredTypes types;
-  for (std::size_t i = 0; i < carries; i++) {
-    const TensorType& type = context.type(i);
-    const bool in_lanes = i < static_cast<std::size_t>(a.kept + a.free);
-    if (in_lanes && (type.rank() == 0 || type.shape[0] != a.lanes))
+  if (context.regions[0].results() != std::vector<TensorType>{lanes}) {
+    context.fail(
+        fmt::format("the condition must return a pred for each lane\n  Return {}.", lanes.str()));
+  }
+  ir::InferredTypes types = carried_types(context, context.regions[1].outputs(), 0, carries);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(a.kept + a.free); i++) {
+    if (types[i].rank() == 0 || types[i].shape[0] != a.lanes) {
       context.fail(
-          fmt::format("carry {} is {}, without {} lanes in front", i, type.str(), a.lanes));
-    if (next[i] != type) context.fail(fmt::format("carry {} changes its type", i));
-    types.push_back(type);
+          fmt::format("carry {} is {}, without {} lanes in front\n  Give it one row for "
+                      "each lane.",
+                      i, types[i].str(), a.lanes));
+    }
   }
   return types;
 }

@@ -89,7 +89,9 @@ Literal value_of(const Tensor& tensor) {
 std::int32_t element_type(DType dtype) {
   const auto index = static_cast<std::size_t>(dtype);
   if (index < kElementTypes.size()) return kElementTypes[index];
-  throw ExecutionError("a literal of no known dtype cannot be copied to a device");
+  throw ExecutionError(
+      "a literal of no known dtype cannot be copied to a device\n  Make it with one of "
+      "rondo::DType.");
 }
 
 DType dtype_of_element(std::int32_t type) {
@@ -112,7 +114,7 @@ ArrayState::~ArrayState() {
 
 DeviceArray own(std::shared_ptr<const ClientState> client, std::size_t device, TensorType type,
                 api::Buffer* buffer, std::string_view what) {
-  if (!buffer) throw PluginError(fmt::format("{}: the plugin gave no array", what), 13);
+  if (!buffer) throw plugin_fault(fmt::format("{}: the plugin gave no array", what));
   auto state = std::make_shared<ArrayState>();
   state->client = std::move(client);
   state->device = device;
@@ -232,9 +234,8 @@ Literal DeviceArray::to_literal() const {
   args.buffer = array.buffer;
   array.client->plugin->call(args, what);
   if (args.byte_count != bytes) {
-    throw PluginError(fmt::format("{}: the plugin gives {} bytes of {}, which has {}", what,
-                                  args.byte_count, array.type.str(), bytes),
-                      13);
+    throw plugin_fault(fmt::format("{}: the plugin gives {} bytes of {}, which has {}", what,
+                                   args.byte_count, array.type.str(), bytes));
   }
   args.destination = literal.mutable_bytes();
   args.event = nullptr;

@@ -117,7 +117,7 @@ void find_devices(ClientState& state) {
       state.plugin->call(description, what);
       id.description = kind.description = description.description;
     }
-    if (!id.description) throw PluginError(fmt::format("{}: one is missing", what), 13);
+    if (!id.description) throw plugin_fault(fmt::format("{}: one is missing", what));
     state.plugin->call(id, what);
     state.plugin->call(kind, what);
     state.devices.push_back({list.devices[i], id.id,
@@ -160,7 +160,7 @@ std::size_t ClientState::index_of(const api::Device* device) const {
   for (std::size_t i = 0; i < devices.size(); i++) {
     if (devices[i].device == device) return i;
   }
-  throw PluginError("the plugin names a device that it has not listed", 13);
+  throw plugin_fault("the plugin names a device that it has not listed");
 }
 
 void await_event(const ClientState& client, api::Event* event, std::string_view what) {
@@ -186,7 +186,7 @@ Client::Client(const Plugin& plugin, const ClientOptions& options) {
   create.options = values.data();
   create.option_count = values.size();
   state->plugin->call(create, "pjrt::Client");
-  if (!create.client) throw PluginError("pjrt::Client: the plugin made none", 13);
+  if (!create.client) throw plugin_fault("pjrt::Client: the plugin made none");
   state->client = create.client;
   state->platform = text_of<api::ClientPlatformName>(*state);
   state->version = text_of<api::ClientPlatformVersion>(*state);

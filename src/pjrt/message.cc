@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "ir/layout.h"
 #include "ir/region_walk.h"
+#include "pjrt/plugin.h"
 #include "rondo/text.h"
 
 namespace rondo::pjrt {
@@ -121,7 +122,10 @@ PluginError located(const PluginError& error, const Function& function,
   if (line > lines.size()) return error;
   const std::string_view refused = lines[line - 1];
   Place place = place_of(refused);
+  // XLA's words, then the place, then what to do.
   std::string message = error.what();
+  std::string_view advice = advice_on(error.code());
+  if (message.ends_with(advice)) message.resize(message.size() - advice.size());
   if (const std::string_view op = op_of(refused); !op.empty())
     message += fmt::format("\n  in {}", op);
   for (const Place& loop : loops_around(lines, line - 1)) {
@@ -135,6 +139,8 @@ PluginError located(const PluginError& error, const Function& function,
   }
   if (place.line != 0) message += fmt::format("\n  at {}:{}", base_name(place.file), place.line);
   message += fmt::format("\n  of the text: {}", refused.substr(indent_of(refused), 200));
+  if (advice.empty()) advice = advice_on(12);  // whatever the status: the plugin refuses the op
+  message += advice;
   return {message, error.code()};
 }
 

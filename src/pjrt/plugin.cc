@@ -138,6 +138,24 @@ void check_plugin(const PluginState& plugin) {
 
 PluginError::~PluginError() = default;
 
+PluginError plugin_fault(const std::string& what) {
+  return {what + "\n  The plugin is at fault: install another version of it.", 13};
+}
+
+std::string_view advice_on(int code) noexcept {
+  switch (code) {
+    case 8:  // resource exhausted
+      return "\n  Make the arrays smaller, or release others first.";
+    case 2:   // unknown
+    case 12:  // unimplemented
+    case 13:  // internal
+      return "\n  Install another version of the plugin, or run the program without a device: on "
+             "the built-in executor.";
+    default:
+      return {};
+  }
+}
+
 bool PluginState::has(int function) const noexcept {
   const auto index = static_cast<std::size_t>(function);
   return index < api::kFunctions && kTableOffset + (index + 1) * sizeof(void*) <= api->size &&
@@ -199,7 +217,8 @@ void PluginState::fail(api::Error* error, std::string_view what) const {
   }
   while (!message.empty() && message.back() == '\n') message.pop_back();
   if (message.empty()) message = "the plugin gives no reason";
-  throw PluginError(fmt::format("{}: {} ({})", what, message, code_name(code)), code);
+  throw PluginError(fmt::format("{}: {} ({}){}", what, message, code_name(code), advice_on(code)),
+                    code);
 }
 
 Plugin Plugin::load(const std::string& path) {

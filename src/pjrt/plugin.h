@@ -10,6 +10,13 @@
 
 namespace rondo::pjrt {
 
+/// The error of a plugin that contradicts itself or gives nothing, which only another one remedies.
+PluginError plugin_fault(const std::string& what);
+
+/// What to do about a status of the C API, as a line to end a message with; empty where that
+/// depends on more than the status.
+std::string_view advice_on(int code) noexcept;
+
 /// Lives to the end of the process, as the plugin does.
 struct PluginState {
   std::string path;  // without symbolic links

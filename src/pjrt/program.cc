@@ -56,7 +56,7 @@ std::vector<TensorType> output_types(const PluginState& plugin, api::Executable*
   sizes.executable = executable;
   plugin.call(sizes, what);
   if (elements.count != outputs.count || sizes.count != outputs.count)
-    throw PluginError(fmt::format("{}: the plugin contradicts itself", what), 13);
+    throw plugin_fault(fmt::format("{}: the plugin contradicts itself", what));
   std::vector<TensorType> types;
   const std::int64_t* next = sizes.dimensions;
   for (std::size_t i = 0; i < outputs.count; i++) {
@@ -145,7 +145,7 @@ Program::Program(ProgramOptions options, api::LoadedExecutable* loaded)
 }
 
 void Program::take(api::LoadedExecutable* loaded) {
-  if (!loaded) throw PluginError("the plugin compiled to nothing", 13);
+  if (!loaded) throw plugin_fault("the plugin compiled to nothing");
   loaded_ = loaded;
   try {
     for (const Device& device : options_.devices) devices_.push_back(DeviceAccess::index(device));
@@ -163,12 +163,11 @@ void Program::check_made() {
   get.loaded = loaded_;
   client_->plugin->call(get, what);
   executable_ = get.executable;
-  if (!executable_) throw PluginError(what + ": the plugin compiled to nothing", 13);
+  if (!executable_) throw plugin_fault(what + ": the plugin compiled to nothing");
   const std::vector<TensorType> made = output_types(*client_->plugin, executable_);
   if (made != options_.results) {
-    throw PluginError(fmt::format("{}: the plugin's program gives {}, the function {}", what,
-                                  list(made), list(options_.results)),
-                      13);
+    throw plugin_fault(fmt::format("{}: the plugin's program gives {}, the function {}", what,
+                                   list(made), list(options_.results)));
   }
   api::LoadedExecutableAddressableDevices places;
   places.executable = loaded_;
@@ -176,7 +175,7 @@ void Program::check_made() {
   bool same = places.count == devices_.size();
   for (std::size_t d = 0; same && d < devices_.size(); d++)
     same = places.devices[d] == client_->devices[devices_[d]].device;
-  if (!same) throw PluginError(fmt::format("{}: the plugin chose other devices", what), 13);
+  if (!same) throw plugin_fault(fmt::format("{}: the plugin chose other devices", what));
 }
 
 void Program::release() noexcept {
@@ -291,9 +290,8 @@ std::vector<std::vector<DeviceArray>> Program::run(
         results[d].push_back(own(client_, devices_[d], options_.results[i], outputs[d][i], what));
     }
     if (results[d].size() != count)
-      throw PluginError(fmt::format("run of '{}': the plugin gave {} of {} results", options_.name,
-                                    results[d].size(), count),
-                        13);
+      throw plugin_fault(fmt::format("run of '{}': the plugin gave {} of {} results", options_.name,
+                                     results[d].size(), count));
   }
   return results;
 }

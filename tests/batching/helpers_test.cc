@@ -17,6 +17,10 @@ struct Helper {
 };
 
 Tensor table(const Tensor& x) { return reshape(x, {2, 3}); }
+/// A key of x's own, which stays the same in the middle of a step.
+Tensor key_of(const Tensor& x) {
+  return random::key(convert(floor(10 * sum(x) + 0.5), DType::kS32));
+}
 Tensor positive(const Tensor& x) { return square(table(x)) + 0.1; }
 
 const std::map<std::string, Helper>& helpers() {
@@ -97,6 +101,32 @@ const std::map<std::string, Helper>& helpers() {
           return random::gamma(random::key(1), positive(x), {2, 3});
         },
         true, false, false}},  // holds the place in the distribution
+      {"random::bernoulli",
+       {[](const Tensor& x) {
+          return convert(random::bernoulli(key_of(x), logistic(table(x)), {2, 3}), DType::kF64);
+        },
+        false, false}},
+      {"random::exponential",
+       {[](const Tensor& x) {
+          return random::exponential(key_of(x), {x.dtype(), {2, 3}}) * table(x);
+        },
+        true, false}},
+      {"random::multivariate_normal",
+       {[](const Tensor& x) {
+          const Tensor root = table(x);
+          return random::multivariate_normal(key_of(x), slice(x, {0}, {2}),
+                                             matmul(root, transpose(root)) + 3 * eye(2, x.dtype()),
+                                             {4});
+        },
+        true, false}},
+      {"random::permutation",
+       {[](const Tensor& x) { return convert(random::permutation(key_of(x), 5), DType::kF64); },
+        false, false}},
+      {"random::choice",
+       {[](const Tensor& x) { return random::choice(key_of(x), x, {8}); }, true, false}},
+      {"random::choice without replacement",
+       {[](const Tensor& x) { return random::choice(key_of(x), table(x), {2}, false); }, true,
+        false}},
       {"random::categorical",
        {[](const Tensor& x) {
           return convert(random::categorical(random::key(1), table(x)), DType::kF64);

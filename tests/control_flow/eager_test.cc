@@ -60,6 +60,40 @@ TEST(Eager, AScopeInsideATracedFunctionDoesNothing) {
   EXPECT_EQ(grad(f)(2.0f).item<float>(), 32);
 }
 
+// Derivatives are taken of programs: what a breakpoint shows in a body inside one is no number.
+TEST(Eager, ABodyInsideADerivativeIsTraced) {
+  const EagerScope eager;
+  int trips = 0;
+  bool looks = false;
+  const auto power = [&](Tensor x) {
+    return fori_loop(
+        0, 4,
+        [&](Tensor, Tensor s) {
+          trips++;
+          if (looks) (void)s.item<float>();
+          return s * x;
+        },
+        x);
+  };
+  const auto calls = [&](const auto& call, float value) {
+    trips = 0;
+    EXPECT_EQ(call().template item<float>(), value);
+    return trips;
+  };
+  EXPECT_EQ(calls([&] { return power(2.0f); }, 32), 4);
+  const auto by_grad = [&] { return grad(power)(2.0f); };
+  const auto by_jvp = [&] { return jvp(power, std::tuple(2.0f), std::tuple(1.0f)).second; };
+  const auto by_vjp = [&] { return std::get<0>(vjp(power, 2.0f).second(1.0f)); };
+  EXPECT_EQ(calls(by_grad, 80), 1);
+  EXPECT_EQ(calls(by_jvp, 80), 1);
+  EXPECT_EQ(calls(by_vjp, 80), 1);
+  looks = true;
+  EXPECT_EQ(calls([&] { return power(2.0f); }, 32), 4);
+  expect_error([&] { by_grad(); }, {"eval inside a trace", "eager_test.cc"});
+  expect_error([&] { by_jvp(); }, {"eval inside a trace", "eager_test.cc"});
+  expect_error([&] { by_vjp(); }, {"eval inside a trace", "eager_test.cc"});
+}
+
 TEST(Eager, ScalarsOfABranchTakeTheDtypeOfTheOther) {
   const Tensor x = constant({1.0f, 2.0f});
   for (const bool is_eager : {false, true}) {

@@ -1,5 +1,6 @@
 // A plugin that fails at each of its functions: errors, exceptions, late events, wrong answers. All
 // of it ends in an error of ours, and what the plugin had made is released.
+#include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@ namespace {
 
 namespace api = pjrt::api;
 using Faults = Fake;
+
+constexpr const char* kAtFault = "\n  The plugin is at fault: install another version of it.";
 
 /// Everything that a client is used for.
 void use_all(const pjrt::Client& client, const Function& program,
@@ -103,21 +106,80 @@ TEST_F(Faults, AnswersThatDoNotFit) {
   const pjrt::Device device = client().devices()[0];
   state.other_result_type = true;
   expect_error<pjrt::PluginError>([&] { compile(program(), {.device = device}); },
-                                  {"s64[2]", "f32[2]"});
+                                  {"s64[2]", "f32[2]", kAtFault});
   state = FakePlugin{.clients = state.clients};
   state.other_device = true;
   expect_error<pjrt::PluginError>([&] { compile(program(), {.device = device}); },
-                                  {"other devices"});
+                                  {"other devices", kAtFault});
   state.other_device = false;
   const Executable executable = compile(program(), {.device = device});
   state.no_result = true;
-  expect_error<pjrt::PluginError>([&] { executable.run(arguments()); }, {"0 of 2 results"});
+  expect_error<pjrt::PluginError>([&] { executable.run(arguments()); },
+                                  {"0 of 2 results", kAtFault});
   state.no_result = false;
   state.not_on_cpu = true;
   state.extra_bytes = 4;
-  expect_error<pjrt::PluginError>([&] { executable.run(arguments()); }, {"12 bytes", "f32[2]"});
+  expect_error<pjrt::PluginError>([&] { executable.run(arguments()); },
+                                  {"12 bytes", "f32[2]", kAtFault});
   state.no_devices = true;
   expect_error<pjrt::PluginError>([&] { client(); }, {"no device"});
+}
+
+TEST_F(Faults, FunctionsThatDoNothing) {
+  const std::vector<std::pair<int, std::string>> all = {
+      {api::ClientCreate::kIndex, "pjrt::Client: the plugin made none"},
+      {api::DeviceGetDescription::kIndex, "pjrt::Client: its devices: one is missing"},
+      {api::ClientAddressableDevices::kIndex, "the plugin has no device in this process"},
+      {api::ClientCompile::kIndex, "the plugin compiled to nothing"},
+      {api::LoadedExecutableGetExecutable::kIndex, "for fake:0: the plugin compiled to nothing"},
+      {api::ExecutableOutputElementTypes::kIndex, "the plugin contradicts itself"},
+      {api::BufferFromHostBuffer::kIndex, "copying an array to a device: the plugin gave no array"},
+      {api::LoadedExecutableExecute::kIndex, "run of 'main': the plugin gave 0 of 2 results"}};
+  for (const auto& [function, part] : all) {
+    SCOPED_TRACE(part);
+    state.idle = function;
+    try {
+      use_all(client(), program(), arguments());
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const pjrt::PluginError& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+      EXPECT_TRUE(has_remedy(error.what())) << error.what();
+    }
+    expect_nothing_left();
+    state = FakePlugin();
+  }
+}
+
+TEST_F(Faults, AStatusThatSaysEnoughComesWithARemedy) {
+  const auto said = [&](int function, int code) -> std::string {
+    state.failing = function;
+    state.code = code;
+    std::string what;
+    try {
+      use_all(client(), program(), arguments());
+    } catch (const pjrt::PluginError& error) {
+      EXPECT_EQ(error.code(), code);
+      what = error.what();
+    }
+    state = FakePlugin();
+    return what;
+  };
+  using ::testing::EndsWith;
+  for (const int function : {api::BufferFromHostBuffer::kIndex, api::ClientCompile::kIndex,
+                             api::LoadedExecutableExecute::kIndex}) {
+    EXPECT_THAT(said(function, 8),
+                EndsWith("told to fail (RESOURCE_EXHAUSTED)\n  Make the arrays smaller, or release "
+                         "others first."));
+    for (const auto& [code, name] :
+         {std::pair(2, "UNKNOWN"), std::pair(12, "UNIMPLEMENTED"), std::pair(13, "INTERNAL")}) {
+      EXPECT_THAT(said(function, code),
+                  EndsWith("told to fail (" + std::string(name) +
+                           ")\n  Install another version of the plugin, or run the program without "
+                           "a device: on the built-in executor."));
+    }
+    // What to do about others is for the plugin to say.
+    EXPECT_THAT(said(function, 3), EndsWith("told to fail (INVALID_ARGUMENT)"));
+  }
 }
 
 TEST_F(Faults, ARefusedProgramNamesTheOpTheLoopAndTheLine) {
@@ -131,21 +193,28 @@ TEST_F(Faults, ARefusedProgramNamesTheOpTheLoopAndTheLine) {
   const std::string text = to_stablehlo_text(program, {.optimize = true});
   std::size_t line = 1;
   for (std::size_t i = 0; i < text.find("stablehlo.tanh"); i++) line += text[i] == '\n';
-  state.failing = api::ClientCompile::kIndex;
-  state.code = 3;
   const std::string message = "-:" + std::to_string(line) + ":9: error: 'stablehlo.tanh' op no";
-  state.message = message.c_str();
-  try {
-    compile(program, {.device = device});
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const pjrt::PluginError& error) {
-    EXPECT_EQ(error.code(), 3);
-    const std::string what = error.what();
-    for (const char* part : {"'stablehlo.tanh' op no", "in stablehlo.tanh", "in loop 'solve'",
-                             "at faults_test.cc:", "compiling 'main' for fake:0"})
-      EXPECT_NE(what.find(part), std::string::npos) << part << " in " << what;
-    EXPECT_NE(what.find("at faults_test.cc:" + std::to_string(refused_line)), std::string::npos)
-        << what;
+  for (const int code : {3, 12}) {
+    state.failing = api::ClientCompile::kIndex;
+    state.code = code;
+    state.message = message.c_str();
+    state.passes = 0;
+    try {
+      compile(program, {.device = device});
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const pjrt::PluginError& error) {
+      EXPECT_EQ(error.code(), code);
+      const std::string what = error.what();
+      for (const char* part : {"'stablehlo.tanh' op no", "in stablehlo.tanh", "in loop 'solve'",
+                               "at faults_test.cc:", "compiling 'main' for fake:0"})
+        EXPECT_NE(what.find(part), std::string::npos) << part << " in " << what;
+      EXPECT_NE(what.find("at faults_test.cc:" + std::to_string(refused_line)), std::string::npos)
+          << what;
+      // What to do stands last, and once, whatever the status says of itself.
+      const std::string advice = "\n  Install another version of the plugin, or run the";
+      EXPECT_GT(what.find(advice), what.find("\n  of the text: ")) << what;
+      EXPECT_EQ(what.find(advice), what.rfind(advice)) << what;
+    }
   }
   // A line that the text does not have is left as it is.
   state.message = "-:99999:1: error: beyond";

@@ -84,6 +84,7 @@ api::Error* guarded(Args* args, Body body) {
     if (state.throws_int) throw 42;
     return error(state.code, state.message);
   }
+  if (state.idle == Args::kIndex) return nullptr;
   body();
   return nullptr;
 }

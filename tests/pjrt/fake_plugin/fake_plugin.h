@@ -14,6 +14,7 @@ struct FakePlugin {
   bool throws = false;  // a C++ exception in place of an error
   bool throws_int = false;
   int code = 13;
+  int idle = -1;  // the function that goes well and does nothing
   const char* message = "the fake plugin was told to fail";
   bool late = false;             // the events of results end in an error
   bool not_on_cpu = false;       // the elements are given by copies only
