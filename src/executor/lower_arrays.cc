@@ -22,6 +22,11 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
     result = overwritten(scope, nest, to, type, at);
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
   nest.store(item, result.pointer, to);
+  // What reads it in loops, other loops among them, takes the value and not the memory.
+  if (step.form == Form::kRead) {
+    const Place& from = place(scope, node->operands[0]);
+    if (from.kind == Place::Kind::kSingle) result.element = from.element;
+  }
   scope.places[step.first_value] = result;
 }
 
@@ -35,6 +40,7 @@ Place Lowerer::overwritten(Scope& scope, const Nest& nest, const Linear& to, con
     if (!nest.reads(from.storage) || nest.reads_elsewhere(from.storage, to)) continue;
     if (array_bytes(scope, *value) != type.bytes()) continue;
     Place made = from;
+    made.element.clear();
     hold(made);
     return made;
   }
@@ -65,6 +71,7 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
     const bool in_place = !one && dies(scope, kept, at);
     if (in_place) {
       result = place(scope, kept);
+      result.element.clear();
       hold(result);
       if (const auto to = scope.destinations.find(step.first_value);
           to != scope.destinations.end() && to->second.pointer != result.pointer)

@@ -45,6 +45,7 @@ void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
     } else if (const auto operand = operand_to_write(scope, node, i, at)) {
       // The branches take it over, one after the other.
       Place& from = place(scope, node->operands[*operand]);
+      from.element.clear();
       result = from;
       construct.arguments[*operand - 1] = from;
       construct.carried[i].storage = from.storage;

@@ -115,6 +115,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       } else if (once && dies(scope, operand, at)) {
         // The loop takes it over.
         now = from;
+        now.element.clear();
         place(scope, operand).storage = -1;
       } else {
         now.kind = Place::Kind::kArray;

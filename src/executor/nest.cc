@@ -121,7 +121,7 @@ Linear Nest::dense(const Shape& shape, std::int64_t width) const {
 std::uint32_t Nest::new_item(const Read& read, bool root) {
   const Tensor& value = read.operand;
   const Place& place = places_[plan_.value(value)];
-  Item item;
+  Item& item = items_.emplace_back();
   item.node = value.node();
   item.index = read.index;
   item.dtype = value.dtype();
@@ -142,7 +142,6 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
   } else {
     throw InternalError("a value is used before it is computed", value.node()->location());
   }
-  items_.push_back(std::move(item));
   return static_cast<std::uint32_t>(items_.size() - 1);
 }
 
@@ -233,14 +232,13 @@ std::uint32_t Nest::add_products(const ir::Node& node, const ir::ElementProducts
   for (std::size_t i = 0; i < 2; i++)
     factors[i] =
         enter_all({node.operands[i], read_index(node, products.factors[i], at), true}, false);
-  Item item;
+  Item& item = items_.emplace_back();
   item.kind = Item::Kind::kProduct;
   item.dtype = node.type().dtype;
   item.computed = products.type;
   item.first_operand = static_cast<std::uint32_t>(operands_.size());
   item.operands = 2;
   operands_.insert(operands_.end(), factors, factors + 2);
-  items_.push_back(std::move(item));
   order_.push_back(static_cast<std::uint32_t>(items_.size() - 1));
   return order_.back();
 }

@@ -140,7 +140,7 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
                        (repeated[result] || (uses_[result] > 1 && reader[result] >= kManyReaders));
     const LaneForm* lanes = lane_forms.of(&node);
     std::uint32_t reads_it = kManyReaders;
-    if (step->form == Form::kElement || lanes)
+    if (step->form == Form::kElement || step->form == Form::kReduction || lanes)
       reads_it = step->in_line ? reader[result] : step->first_value;
     for (std::size_t i = 0; i < node.operands.size(); i++) {
       const std::uint32_t operand = value(node.operands[i]);

@@ -16,8 +16,9 @@ struct Terms {
   lower::Type type;        // that they are computed in
   bool by_halves = false;  // combined by halves (lower::Lanes::Reduction), not one after the other
   int init = -1;           // the operand that they start from; none: zero
-  absl::InlinedVector<std::int64_t, 2> sizes;   // of the axes that vanish
-  absl::InlinedVector<ir::ReadMap, 2> factors;  // of operand 0, 1; as ir::ElementProducts has it
+  absl::InlinedVector<std::int64_t, 2> sizes = {};  // of the axes that vanish
+  absl::InlinedVector<ir::ReadMap, 2> factors =
+      {};  // of operand 0, 1; as ir::ElementProducts has it
 
   std::int64_t count() const;
 };

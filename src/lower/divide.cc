@@ -51,16 +51,18 @@ std::optional<Divided> divided(const Program& program, std::uint32_t arguments) 
     p.types.push_back(type);
     return static_cast<Value>(p.types.size() - 1);
   };
-  const auto address = [&](Address to) {
-    p.addresses.push_back(std::move(to));
+  const auto address = [&](Value pointer, std::int64_t offset) {
+    Address& to = p.addresses.emplace_back();
+    to.base = pointer;
+    to.offset = offset;
     return p.addresses.size() - 1;
   };
   const Value piece = define(Type::kPointer), first = define(Type::kS64),
               count = define(Type::kS64);
   std::vector<Op> code{
       {Opcode::kBase, Type::kPointer, Type::kPred, piece, kNone, kNone, kNone, p.buffers.size()},
-      {Opcode::kLoad, Type::kS64, Type::kS64, first, kNone, kNone, kNone, address({piece, 0, {}})},
-      {Opcode::kLoad, Type::kS64, Type::kS64, count, kNone, kNone, kNone, address({piece, 8, {}})}};
+      {Opcode::kLoad, Type::kS64, Type::kS64, first, kNone, kNone, kNone, address(piece, 0)},
+      {Opcode::kLoad, Type::kS64, Type::kS64, count, kNone, kNone, kNone, address(piece, 8)}};
   p.buffers.push_back({Storage::kArgument, arguments, 0, 16});
   p.lanes[0].count = count;
   p.lanes[0].known_count.reset();
@@ -86,12 +88,13 @@ std::optional<Divided> divided(const Program& program, std::uint32_t arguments) 
       }
     }
     if (op.code == Opcode::kLoad || op.code == Opcode::kStore) {
-      Address to = p.addresses[op.bits];
       std::int64_t stride = 0;
-      for (const Address::Term& term : to.terms) stride += term.index == index ? term.stride : 0;
+      for (const Address::Term& term : p.addresses[op.bits].terms)
+        stride += term.index == index ? term.stride : 0;
       if (stride != 0) {
-        to.terms.push_back({first, stride});
-        op.bits = address(std::move(to));
+        p.addresses.push_back(p.addresses[op.bits]);
+        p.addresses.back().terms.push_back({first, stride});
+        op.bits = p.addresses.size() - 1;
       }
     }
     code.push_back(op);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "lower/opcodes.h"
 #include "ops/blas.h"
 #include "ops/box.h"
 #include "ops/combiners.h"

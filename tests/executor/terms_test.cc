@@ -174,6 +174,49 @@ TEST(Terms, ConstantsOfOneValue) {
       {f32({5})});
 }
 
+// A scalar that is spread over an array is read as a value in loops, also where the array's memory
+// is taken over for something else.
+TEST(Terms, SpreadScalars) {
+  const auto both = [](auto f) {
+    expect_agreement(trace(f, f32({6}), f32()), {numbers(f32({6})), Literal::scalar(1.75f)});
+  };
+  both([](Tensor x, Tensor s) {
+    return fori_loop(
+        0, 4, [&](Tensor, Tensor y) { return y * s + x; }, x);
+  });
+  both([](Tensor x, Tensor s) {
+    const Tensor spread = broadcast_to(s, {6});
+    return fori_loop(
+        0, 3, [&](Tensor i, Tensor y) { return update(y, i, x[i] * y[i + 1]); }, spread);
+  });
+  both([](Tensor x, Tensor s) {
+    const Tensor spread = broadcast_to(s, {6});
+    return update(spread, 2, x[0]) + x;
+  });
+  both([](Tensor x, Tensor s) {
+    const Tensor spread = broadcast_to(s, {6});
+    return cond(
+        x[0] > 0, [&](Tensor y) { return update(y, 1, x[3]) * x; },
+        [](Tensor y) { return update(y, 2, 5.0f); }, spread);
+  });
+  both([](Tensor x, Tensor s) {
+    const Tensor d = expand_dims(x, 1) - expand_dims(x, 0) * s;
+    return sum(exp(-(d * d)), {1});
+  });
+}
+
+// What a sum reads more than once at the same index stands in its loops, and in no memory.
+TEST(Terms, ReductionsOfSharedValues) {
+  const Function pairs = trace(
+      [](Tensor x) {
+        const Tensor d = expand_dims(x, 1) - expand_dims(x, 0);
+        return sum(exp(-(d * d)), {1});
+      },
+      f32({300}));
+  EXPECT_LT(compile(pairs, {.executor = Executor::kBytecode}).memory_plan().arena_bytes, 4096);
+  expect_agreement(pairs, {numbers(f32({300}))});
+}
+
 TEST(Terms, ReshapesOfUnitAxes) {
   check(
       [](const Tensors& x) {
