@@ -79,11 +79,10 @@ TEST(Dangers, SlicesOfCarriesThatAreWrittenInPlace) {
 TEST(Dangers, LanesThatStopAtDifferentTrips) {
   const auto f = [](Tensor x, Tensor n) {
     const auto lane = [](Tensor x, Tensor n) {
-      const auto [i, last] = while_loop([&](Tensor i, Tensor) { return i < n; },
-                                        [](Tensor i, Tensor y) {
-                                          return std::pair(i + 1, y * 1.25 - y * y * 0.125);
-                                        },
-                                        std::pair(Tensor(0), x));
+      const auto [i, last] =
+          while_loop([&](Tensor i, Tensor) { return i < n; },
+                     [](Tensor i, Tensor y) { return std::pair(i + 1, y * 1.25 - y * y * 0.125); },
+                     std::pair(Tensor(0), x));
       const Tensor row = fori_loop(
           0, n - 2, [&](Tensor i, Tensor r) { return r * 0.5 + convert(i, DType::kF64) * x; },
           arange(3, DType::kF64) + last);

@@ -120,7 +120,9 @@ TEST(Polls, EndLongKernels) {
     const std::byte* const end = places.back() + results.back().type().bytes();
     const bool from_first_to_last =
         node.op->cost != ir::Cost::kReduction && node.op->cost != ir::Cost::kHeavy;
-    if (from_first_to_last) EXPECT_EQ(end[-1], std::byte{0x5a});
+    if (from_first_to_last) {
+      EXPECT_EQ(end[-1], std::byte{0x5a});
+    }
   }
 }
 
@@ -128,7 +130,9 @@ TEST(Polls, AreKnownOfEveryKernel) {
   std::set<std::string_view> known{"print", "progress", "tell_lanes"};  // as tap
   for (const LongOp& op : long_ops()) known.insert(op.name);
   for (const ir::OpDef* op : transforms::all_ops()) {
-    if (op->prepare && !op->elementwise) EXPECT_TRUE(known.contains(op->name)) << op->name;
+    if (op->prepare && !op->elementwise) {
+      EXPECT_TRUE(known.contains(op->name)) << op->name;
+    }
   }
 }
 
