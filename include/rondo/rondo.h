@@ -25,6 +25,7 @@
 #include "rondo/tree.h"
 #include "rondo/call_checks.h"
 #include "rondo/loops.h"
+#include "rondo/ops/order.h"
 #include "rondo/ops.h"
 #include "rondo/execute.h"
 #include "rondo/run_scope.h"
