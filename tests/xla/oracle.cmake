@@ -43,9 +43,9 @@ else()
                  "scripts/test installs it, or set RONDO_XLA_PYTHON.")
 endif()
 
-# What is tested here are our texts: XLA optimises little, which takes less time. The tests of
-# the client (tests/pjrt) have programs as users do.
-set(xla_flags "XLA_FLAGS=--xla_backend_optimization_level=0")
+# What is tested here are our texts: XLA optimises little, which takes less time, and rounds to
+# halves where a program says so. The tests of the client (tests/pjrt) have programs as users do.
+set(xla_flags "XLA_FLAGS=--xla_backend_optimization_level=0 --xla_allow_excess_precision=false")
 set(xla_plugin_environment "${pjrt_environment};${xla_flags};TF_CPP_MIN_LOG_LEVEL=3")
 
 # One server has JAX loaded for all programs.
