@@ -71,6 +71,11 @@ class LaneRegion {
                                           [&](const TensorType& t) { return is_element(t); }))
       return false;
     if (form == Form::kRead) return fits_read(node);
+    if (form == Form::kGather) {
+      return is_table(node.operands[0]) && is_element(node.operand_type(1)) &&
+             node.op->gather(node)->components.size() == 1 &&
+             (is_single(node.type()) || is_one_axis(node.type()));
+    }
     if (form == Form::kLoop || form == Form::kLaneLoop) return fits_loop(node);
     for (std::size_t i = 0; i < node.operands.size(); i++) {
       if (!is_element(node.operand_type(i))) return false;

@@ -236,8 +236,9 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
       result = place_of(node->op->element({*node, builder_, operands, index}));
       break;
     }
-    case Form::kRead: {
-      if (place(scope, node->operands[0]).in_registers()) {
+    case Form::kRead:
+    case Form::kGather: {
+      if (step.form == Form::kRead && place(scope, node->operands[0]).in_registers()) {
         result = place_of(place(scope, node->operands[0]).element);
         break;
       }

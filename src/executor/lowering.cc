@@ -110,6 +110,7 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
     case Form::kElement:
     case Form::kRead:
     case Form::kTerms:
+    case Form::kGather:
       if (step.in_line)
         result.kind = Place::Kind::kInLine;
       else if (is_single(node->type()))

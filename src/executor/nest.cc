@@ -136,9 +136,19 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
                         packed ? place.packed_axis : -1);
   } else if (root || place.kind == Place::Kind::kInLine) {
     const Form form = plan_.step_of(value)->form;
-    item.kind = form == Form::kRead    ? Item::Kind::kForward
-                : form == Form::kTerms ? Item::Kind::kTerms
-                                       : Item::Kind::kCode;
+    item.kind = form == Form::kRead     ? Item::Kind::kForward
+                : form == Form::kTerms  ? Item::Kind::kTerms
+                : form == Form::kGather ? Item::Kind::kGather
+                                        : Item::Kind::kCode;
+    if (form == Form::kGather) {
+      const ir::Node& node = *value.node();
+      const Tensor& table = node.operands[0];
+      const Place& from = places_[plan_.value(table)];
+      item.storage = from.storage;
+      item.pointer = from.pointer;
+      const std::uint32_t at = read_index(node, node.op->gather(node)->table, read.index);
+      item.place = linear(indices_[at], table.shape(), byte_width(table.dtype()));
+    }
   } else {
     throw InternalError("a value is used before it is computed", value.node()->location());
   }
@@ -155,6 +165,15 @@ std::vector<Nest::Read> Nest::reads_of(const Item& item) {
     case Item::Kind::kCode:
       for (const Tensor& operand : node.operands) reads.push_back({operand, item.index});
       break;
+    case Item::Kind::kGather: {
+      const ir::ElementGather gather = *node.op->gather(node);
+      for (std::size_t i = 0; i < gather.components.size(); i++) {
+        const std::int64_t component[] = {static_cast<std::int64_t>(i)};
+        reads.push_back(
+            {node.operands[1], read_index(node, gather.indices, item.index, component)});
+      }
+      break;
+    }
     case Item::Kind::kTerms: {
       const Terms terms = *few_terms(node);
       if (terms.init >= 0)
@@ -245,12 +264,14 @@ std::uint32_t Nest::add_products(const ir::Node& node, const ir::ElementProducts
 
 bool Nest::reads(std::int32_t storage) const {
   return std::any_of(items_.begin(), items_.end(), [&](const Item& item) {
-    return item.kind == Item::Kind::kLoad && item.storage == storage;
+    const bool reads = item.kind == Item::Kind::kLoad || item.kind == Item::Kind::kGather;
+    return reads && item.storage == storage;
   });
 }
 
 bool Nest::reads_elsewhere(std::int32_t storage, const Linear& place) const {
   return std::any_of(items_.begin(), items_.end(), [&](const Item& item) {
+    if (item.kind == Item::Kind::kGather) return item.storage == storage;
     return item.kind == Item::Kind::kLoad && item.storage == storage && item.place != place;
   });
 }
@@ -271,7 +292,7 @@ Nest::Axes Nest::merged(const std::vector<bool>& reduced, const Linear* sink) co
       bool fit = !sink || fits(*sink);
       for (const Item& item : items_) {
         if (!fit || empty) break;
-        if (item.kind == Item::Kind::kLoad) {
+        if (item.kind == Item::Kind::kLoad || item.kind == Item::Kind::kGather) {
           fit = fits(item.place);
         } else if (item.kind == Item::Kind::kCode && item.operands == 0) {
           fit = std::none_of(indices_[item.index].begin(), indices_[item.index].end(),
@@ -336,6 +357,31 @@ Value Nest::combined(const Item& item) {
   return b.convert(sum, lower::type_of(item.dtype));
 }
 
+/// Where the element of a gather lies.
+lower::Address Nest::gathered(const Item& item, const Axes& axes) {
+  const ir::Node& node = *item.node;
+  const auto strides = row_major(node.operand_type(0).shape);
+  lower::Address from = address(item.pointer, item.place, axes);
+  std::uint32_t next = item.first_operand;
+  for (const auto& [axis, room] : node.op->gather(node)->components) {
+    const Value start = items_[operands_[next++]].element[0];
+    from.terms.push_back({clamped_start(builder_, start, room),
+                          strides[static_cast<std::size_t>(axis)] * byte_width(item.dtype)});
+  }
+  return from;
+}
+
+Element Nest::loaded(const Item& item, const lower::Address& from) {
+  const Type type = lower::type_of(item.dtype);
+  Element element{builder_.load(type, from)};
+  if (is_complex(item.dtype)) {
+    lower::Address second = from;
+    second.offset += lower::width(type);
+    element.push_back(builder_.load(type, std::move(second)));
+  }
+  return element;
+}
+
 /// The code of all items, in the innermost loop.
 void Nest::write_items(const Axes& axes) {
   absl::InlinedVector<Element, 3> operands;
@@ -344,17 +390,12 @@ void Nest::write_items(const Axes& axes) {
     switch (item.kind) {
       case Item::Kind::kValue:
         break;
-      case Item::Kind::kLoad: {
-        const Type type = lower::type_of(item.dtype);
-        item.element.clear();
-        item.element.push_back(builder_.load(type, address(item.pointer, item.place, axes)));
-        if (is_complex(item.dtype)) {
-          lower::Address second = address(item.pointer, item.place, axes);
-          second.offset += lower::width(type);
-          item.element.push_back(builder_.load(type, std::move(second)));
-        }
+      case Item::Kind::kLoad:
+        item.element = loaded(item, address(item.pointer, item.place, axes));
         break;
-      }
+      case Item::Kind::kGather:
+        item.element = loaded(item, gathered(item, axes));
+        break;
       case Item::Kind::kForward:
         item.element = items_[operands_[item.first_operand]].element;
         break;

@@ -87,6 +87,7 @@ class Nest {
       kLoad,
       kCode,
       kForward,
+      kGather,
       kTerms,
       kProduct,
     } kind = Kind::kValue;
@@ -95,7 +96,7 @@ class Nest {
     std::uint32_t first_operand = 0, operands = 0;  // in operands_
     std::int32_t storage = -1;
     lower::Value pointer = lower::kNone;
-    Linear place;  // of a load, in bytes
+    Linear place;  // of a load or gather, in bytes
     DType dtype = DType::kF32;
     lower::Type computed = lower::Type::kF32;  // of a product
     lower::Element element;
@@ -123,6 +124,8 @@ class Nest {
   /// What an item needs.
   std::vector<Read> reads_of(const Item& item);
   lower::Value combined(const Item& item);
+  lower::Address gathered(const Item& item, const Axes& axes);
+  lower::Element loaded(const Item& item, const lower::Address& from);
   Axes merged(const std::vector<bool>& reduced, const Linear* sink) const;
   void write_items(const Axes& axes);
   lower::Value axis_index(const Item& item, std::int64_t axis, const Axes& axes);

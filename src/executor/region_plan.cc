@@ -81,6 +81,7 @@ Form form_of(const Node& node) {
     if (op.element_dtypes >> static_cast<unsigned>(dtype) & 1) return Form::kElement;
   }
   if (op.read) return Form::kRead;
+  if (op.gather && !is_single(node.operand_type(0)) && op.gather(node)) return Form::kGather;
   if (op.write) return Form::kWrite;
   if (few_terms(node)) return Form::kTerms;
   if (op.reduction && op.reduction(node)) return Form::kReduction;
@@ -132,7 +133,9 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
     // Bytes under another type cost nothing where they stand in memory, nor in loops.
     if (step->form == Form::kAlias && in_loops && regroups_nothing(node)) step->form = Form::kRead;
     const bool reads = step->form == Form::kRead;
-    if ((step->form == Form::kElement || step->form == Form::kTerms || reads) && in_loops) {
+    const bool computed =
+        step->form == Form::kElement || step->form == Form::kTerms || step->form == Form::kGather;
+    if ((computed || reads) && in_loops) {
       const bool once = uses_[result] == 1 || reader[result] < kManyReaders;
       step->in_line = reads || node.operands.empty() || (once && !repeated[result]);
     }
@@ -157,6 +160,11 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
           break;
         case Form::kReduction:
           if (i != 0) fits[operand] = false;
+          break;
+        case Form::kGather:
+          if (i == 0) fits[operand] = false;
+          // The elements of a slice read the same indices.
+          repeated[operand] = true;
           break;
         case Form::kTerms:
         case Form::kProducts: {

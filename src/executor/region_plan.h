@@ -23,6 +23,7 @@ enum class Form : std::uint8_t {
   kConstant,
   kElement,    // its record's code: a value, or a loop nest
   kRead,       // an index map into operand 0
+  kGather,     // read where operand 1 says
   kWrite,      // put together from its operands
   kReduction,  // loops that combine
   kTerms,      // sums of few terms

@@ -80,6 +80,17 @@ struct ElementReduction {
   bool by_partials = true;
 };
 
+/// A result each element of which is read from operand 0 at a place that operand 1 names.
+struct ElementGather {
+  ReadMap table;    // where in operand 0, but for what the indices add
+  ReadMap indices;  // where in operand 1; `axis` is the result's rank along the indices' components
+  /// Component i is added along `axis` of operand 0, clamped to [0, room].
+  struct Component {
+    std::int64_t axis, room;
+  };
+  absl::InlinedVector<Component, 2> components;
+};
+
 /// Elements of a result that are sums of products: of each term an element of operand 0 times one
 /// of operand 1, in row-major order of the axes that vanish.
 struct ElementProducts {

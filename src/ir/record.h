@@ -32,6 +32,7 @@ struct OpDef;
 struct ElementCall;
 struct AxisRead;
 struct WriteMap;
+struct ElementGather;
 struct ElementProducts;
 struct ElementReduction;
 struct TapeAccess;
@@ -90,6 +91,8 @@ using WriteRule = WriteMap (*)(const Node&);
 using TapeRule = TapeAccess (*)(const Node&);
 /// How loops reduce operand 0; none where only the kernel can.
 using ReductionRule = std::optional<ElementReduction> (*)(const Node&);
+/// Where elements are that an array of indices names; none where only the kernel knows.
+using GatherRule = std::optional<ElementGather> (*)(const Node&);
 /// None where the sums are added up in another order than that of the terms.
 using ProductsRule = std::optional<ElementProducts> (*)(const Node&);
 
@@ -174,6 +177,7 @@ struct OpDef {
   ElementRule element = nullptr;
   DTypes element_dtypes = kRealDTypes;  // of operand 0, for which the rule is right
   ReadRule read = nullptr;
+  GatherRule gather = nullptr;
   WriteRule write = nullptr;
   ReductionRule reduction = nullptr;
   ProductsRule products = nullptr;

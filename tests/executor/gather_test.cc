@@ -1,0 +1,126 @@
+// Gathers on the compiled executor: loops that read where an array of indices says.
+#include "executor/agreement.h"
+
+namespace rondo::testing {
+namespace {
+
+Literal table(const TensorType& type) {
+  return compile(trace([&] {
+                   return convert(
+                       reshape(iota({DType::kS32, Shape({type.elements()})}, 0),
+                               std::vector<std::int64_t>(type.shape.begin(), type.shape.end())) *
+                               3 -
+                           7,
+                       type.dtype);
+                 }),
+                 {.optimize = false})
+      .run({})[0];
+}
+
+template <class T>
+Literal indices(std::vector<T> values, std::vector<std::int64_t> dims) {
+  return Literal::from(std::move(values), Shape(dims));
+}
+
+bool calls_kernels(const Function& function) {
+  return compile(function, {.executor = Executor::kBytecode}).program().find("call") !=
+         std::string::npos;
+}
+
+template <class F>
+void check(F f, const Literal& x, const Literal& at) {
+  const Function function = trace(f, x.type(), at.type());
+  EXPECT_FALSE(calls_kernels(function));
+  expect_agreement(function, {x, at});
+}
+
+TEST(Gathers, ElementsAndRows) {
+  const auto elements = [](Tensor x, Tensor i) { return take(x, i, 0); };
+  const std::vector<int> at{3, 0, -2, 100, 6, 6, 1};
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16, DType::kU8, DType::kC64,
+                            DType::kC128, DType::kS64}) {
+    check(elements, table({dtype, {7}}), indices(at, {7}));
+    check(elements, table({dtype, {7, 5}}), indices(at, {7}));
+    check(elements, table({dtype, {7, 1, 40}}), indices(at, {7}));
+  }
+  check(elements, table(f32({7})), indices<std::int64_t>({INT64_MIN, INT64_MAX, 4}, {3}));
+  check(elements, table(f32({7})), indices<std::uint64_t>({UINT64_MAX, 2, 6}, {3}));
+  check(elements, table(f32({300})), indices<std::uint8_t>({255, 0, 7}, {3}));
+  check([](Tensor x, Tensor i) { return take(x, i, 1) + 1; }, table(f32({4, 7})), indices(at, {7}));
+  check([](Tensor x, Tensor i) { return take(x * 2, i + 1, 0) * 3; }, table(f32({7, 3})),
+        indices(at, {7}));
+}
+
+TEST(Gathers, WindowsAndManyComponents) {
+  const Literal x = table(f32({5, 6, 4}));
+  const auto windows = [](GatherDims dims, std::vector<std::int64_t> sizes) {
+    return [=](Tensor x, Tensor i) { return gather(x, i, dims, sizes); };
+  };
+  const Literal pairs = indices<int>({0, 1, 4, 5, -3, 9, 2, 2}, {4, 2});
+  check(windows({{1}, {0, 1}, {0, 1}, 1, {}, {}}, {1, 1, 4}), x, pairs);
+  check(windows({{1, 2}, {0}, {1, 0}, 1, {}, {}}, {1, 3, 2}), x, pairs);
+  check(windows({{0, 2, 3}, {}, {2, 0}, 1, {}, {}}, {2, 3, 1}), x, pairs);
+  check(windows({{1}, {0, 1}, {0, 1}, 0, {}, {}}, {1, 1, 4}), x,
+        indices<int>({0, 4, -3, 1, 5, 9}, {2, 3}));
+  // One slice for each element of an axis that both have.
+  check(windows({{1}, {1}, {1}, 1, {0}, {0}}, {1, 1, 2}), x,
+        indices<int>({5, 0, 7, 3, -1}, {5, 1}));
+}
+
+TEST(Gathers, OfNothing) {
+  const Function none =
+      trace([](Tensor x, Tensor i) { return take(x, i, 0); }, f32({0, 3}), s32({0}));
+  expect_agreement(none, {Literal::zeros(f32({0, 3})), Literal::zeros(s32({0}))});
+}
+
+// An update in place may not overwrite what a gather of the same array still reads.
+TEST(Gathers, OfAnArrayThatIsUpdated) {
+  const Function permuted = trace(
+      [](Tensor x, Tensor i) {
+        return fori_loop(
+            0, 5, [&](Tensor, Tensor x) { return take(x, i, 0) + update(x * 0, 2, x[1]); }, x);
+      },
+      f32({7}), s32({7}));
+  expect_agreement(permuted, {table(f32({7})), indices<int>({6, 5, 4, 3, 2, 1, 0}, {7})});
+  const Function part = trace(
+      [](Tensor x, Tensor i) {
+        return fori_loop(
+            0, 5, [&](Tensor, Tensor x) { return dynamic_update_slice(x, take(x, i, 0), {2}); }, x);
+      },
+      f32({7}), s32({3}));
+  expect_agreement(part, {table(f32({7})), indices<int>({4, 2, 0}, {3})});
+}
+
+// Searches in one table, as one writes them for arrays: each lane reads where it has come to.
+TEST(Gathers, InLoopsThatRunByLane) {
+  for (const std::int64_t lanes : {3, 16, 70}) {
+    std::vector<float> sorted, wanted;
+    for (int i = 0; i < 200; i++) sorted.push_back(static_cast<float>(i) * 1.5f);
+    for (std::int64_t i = 0; i < lanes; i++)
+      wanted.push_back(static_cast<float>((i * 67) % 320) - 9.25f);
+    const auto search = [](Tensor sorted, Tensor wanted) {
+      const Tensor zero = convert(wanted * 0, DType::kS32);
+      auto [low, high] = while_loop([](Tensor low, Tensor high) { return any(low < high); },
+                                    [&](Tensor low, Tensor high) {
+                                      const Tensor middle = (low + high) / 2, on = low < high,
+                                                   less = take(sorted, middle, 0) < wanted;
+                                      return std::tuple(where(on & less, middle + 1, low),
+                                                        where(on & !less, middle, high));
+                                    },
+                                    std::tuple(zero, zero + 200));
+      return low;
+    };
+    const Literal x = Literal::from(sorted, {200}), y = Literal::from(wanted, {lanes});
+    const Function function = trace(search, x.type(), y.type());
+    const auto got = expect_agreement(function, {x, y})[0];
+    for (std::size_t i = 0; i < wanted.size(); i++) {
+      EXPECT_EQ(got.data<std::int32_t>()[i],
+                std::lower_bound(sorted.begin(), sorted.end(), wanted[i]) - sorted.begin());
+    }
+    const std::string program = compile(function, {.executor = Executor::kBytecode}).program();
+    EXPECT_LT(program.find("lanes"), program.find("while")) << program;
+  }
+}
+
+}  // namespace
+}  // namespace rondo::testing
