@@ -363,7 +363,8 @@ lower::Address Nest::gathered(const Item& item, const Axes& axes) {
   const auto strides = row_major(node.operand_type(0).shape);
   lower::Address from = address(item.pointer, item.place, axes);
   std::uint32_t next = item.first_operand;
-  for (const auto& [axis, room] : node.op->gather(node)->components) {
+  const ir::ElementGather gather = *node.op->gather(node);
+  for (const auto& [axis, room] : gather.components) {
     const Value start = items_[operands_[next++]].element[0];
     from.terms.push_back({clamped_start(builder_, start, room),
                           strides[static_cast<std::size_t>(axis)] * byte_width(item.dtype)});
