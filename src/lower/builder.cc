@@ -1,5 +1,7 @@
 #include "lower/builder.h"
 
+#include <bit>
+#include <cmath>
 #include <utility>
 
 #include "fmt/format.h"
@@ -143,6 +145,40 @@ std::optional<Value> Builder::simplified(Opcode code, Type type, Value a, Value 
   return std::nullopt;
 }
 
+/// Quotients and remainders by a constant power of two, with the same bits but without a division,
+/// for which vectors of integers have no instruction.
+std::optional<Value> Builder::quotient_by_power_of_two(Opcode code, Type type, Value a, Value b) {
+  const bool divides = code == Opcode::kDivide;
+  if ((!divides && code != Opcode::kRemainder) || !is_constant_[b]) return std::nullopt;
+  const auto reciprocal = [&]<class T>(T divisor) -> std::optional<Value> {
+    int exponent = 0;
+    if (!divides || std::abs(std::frexp(divisor, &exponent)) != T(0.5)) return std::nullopt;
+    const T inverse = 1 / divisor;
+    if (!std::isnormal(inverse)) return std::nullopt;
+    return multiply(a, constant(type, to_bits(inverse)));
+  };
+  if (type == Type::kF32) return reciprocal(from_bits<float>(bits_[b]));
+  if (type == Type::kF64) return reciprocal(from_bits<double>(bits_[b]));
+  const bool wide = type == Type::kS64 || type == Type::kU64;
+  const bool is_signed = type == Type::kS32 || type == Type::kS64;
+  if (!wide && !is_signed && type != Type::kU32) return std::nullopt;
+  const std::uint64_t divisor = wide ? bits_[b] : static_cast<std::uint32_t>(bits_[b]);
+  const int width = wide ? 64 : 32;
+  const int shift = std::countr_zero(divisor);
+  if (!std::has_single_bit(divisor) || shift == 0 || (is_signed && shift == width - 1))
+    return std::nullopt;
+  const auto by = [&](int bits) { return constant(type, static_cast<std::uint64_t>(bits)); };
+  if (!is_signed) {
+    return divides ? binary(Opcode::kShiftRightLogical, a, by(shift))
+                   : bit_and(a, constant(type, divisor - 1));
+  }
+  // Quotients are rounded towards zero: a negative dividend is raised by the divisor - 1 first.
+  const Value sign = binary(Opcode::kShiftRightArithmetic, a, by(width - 1));
+  const Value raised = add(a, binary(Opcode::kShiftRightLogical, sign, by(width - shift)));
+  const Value quotient = binary(Opcode::kShiftRightArithmetic, raised, by(shift));
+  return divides ? quotient : subtract(a, binary(Opcode::kShiftLeft, quotient, by(shift)));
+}
+
 Value Builder::emit(Opcode code, Type type, Type from, Value a, Value b, Value c,
                     std::uint64_t bits) {
   if (info(code).commutative && a > b) std::swap(a, b);
@@ -166,6 +202,9 @@ Value Builder::binary(Opcode code, Value a, Value b) {
     throw InternalError(fmt::format("lower {}: operands of {} and {}", info(code).name,
                                     type_name(type(a)), type_name(type(b))));
   if (const auto same = simplified(code, type(a), a, b)) return *same;
+  if (!is_constant_[a]) {
+    if (const auto quotient = quotient_by_power_of_two(code, type(a), a, b)) return *quotient;
+  }
   return emit(code, type(a), type(a), a, b, kNone, 0);
 }
 

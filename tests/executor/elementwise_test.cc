@@ -182,5 +182,44 @@ TEST(Elementwise, TailsOfEveryLength) {
   }
 }
 
+// A division by a constant power of two is written without one.
+TEST(Elementwise, QuotientsByPowersOfTwo) {
+  const auto check = [](DType dtype, const std::vector<double>& divisors, const Literal& x) {
+    for (const double divisor : divisors) {
+      SCOPED_TRACE(::testing::Message() << dtype_name(dtype) << " / " << divisor);
+      const Function function = trace(
+          [&](Tensor x) {
+            const Tensor by = convert(constant(divisor), dtype);
+            return std::pair(x / by, rem(x, by));
+          },
+          x.type());
+      expect_agreement(function, {x});
+      const std::string program = compile(function, {.executor = Executor::kBytecode}).program();
+      EXPECT_EQ(program.find(" divide "), std::string::npos) << program;
+    }
+  };
+  constexpr std::int64_t kMost = INT64_MAX;
+  check(
+      DType::kS64, {2, 8, 1024, 0x1p40, 0x1p62},
+      Literal::from<std::int64_t>({0, 1, -1, 7, -7, 8, -8, 1025, kMost, -kMost, -kMost - 1}, {11}));
+  check(DType::kS32, {2, 4, 1024, 0x1p30},
+        Literal::from<std::int32_t>({0, 1, -1, 3, -3, -1024, 1025, INT32_MAX, INT32_MIN}, {9}));
+  check(DType::kU32, {2, 16, 0x1p31},
+        Literal::from<std::uint32_t>({0, 1, 17, 0x80000000u, ~0u}, {5}));
+  check(DType::kU64, {2, 0x1p33, 0x1p63},
+        Literal::from<std::uint64_t>({0, 5, ~0ull, 1ull << 63}, {4}));
+  const Literal doubles =
+      Literal::from<double>({0, -0.0, 1.1, -3e-310, 4e-324, 1.7e308, INFINITY, NAN}, {8});
+  const auto quotient = [&](double divisor) {
+    expect_agreement(trace([&](Tensor x) { return x / divisor; }, doubles.type()), {doubles});
+  };
+  for (const double divisor : {2.0, -4.0, 0.5, 0x1p-1022, 0x1p1023, 3.0}) quotient(divisor);
+  for (const std::int32_t divisor : {1, -1, -2, 3, 0, INT32_MIN}) {
+    const Literal x = Literal::from<std::int32_t>({0, 1, -1, 7, INT32_MIN, INT32_MAX}, {6});
+    expect_agreement(
+        trace([&](Tensor x) { return std::pair(x / divisor, rem(x, divisor)); }, x.type()), {x});
+  }
+}
+
 }  // namespace
 }  // namespace rondo::testing
