@@ -72,7 +72,9 @@ class LaneRegion {
       return false;
     if (form == Form::kRead) return fits_read(node);
     if (form == Form::kGather) {
-      return is_table(node.operands[0]) && is_element(node.operand_type(1)) &&
+      // What has an element for each lane may be in no memory.
+      const bool table = is_table(node.operands[0]) && !is_lane(node.operand_type(0));
+      return table && is_element(node.operand_type(1)) &&
              node.op->gather(node)->components.size() == 1 &&
              (is_single(node.type()) || is_one_axis(node.type()));
     }

@@ -144,6 +144,14 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
       const ir::Node& node = *value.node();
       const Tensor& table = node.operands[0];
       const Place& from = places_[plan_.value(table)];
+      if (!from.element.empty()) {
+        // All elements of the table are this one.
+        item.kind = Item::Kind::kValue;
+        item.element = from.element;
+        return static_cast<std::uint32_t>(items_.size() - 1);
+      }
+      if (from.kind != Place::Kind::kArray)
+        throw InternalError("a gather reads an array that is in no memory", node.location());
       item.storage = from.storage;
       item.pointer = from.pointer;
       const std::uint32_t at = read_index(node, node.op->gather(node)->table, read.index);
