@@ -50,13 +50,13 @@ const Instruction* run_compare(const Instruction* at, State& state) {
   return at + 1;
 }
 
-template <bool lanes, class T>
-const Instruction* run_fma(const Instruction* at, State& state) {
+template <bool lanes, Opcode code, class T>
+const Instruction* run_fused(const Instruction* at, State& state) {
   const T* a = state.at<T>(at->a);
   const T* b = state.at<T>(at->b);
   const T* c = state.at<T>(at->c);
   T* result = state.at<T>(at->result);
-  each<lanes>(state, [&](int i) { result[i] = lower::fused<T>(a[i], b[i], c[i]); });
+  each<lanes>(state, [&](int i) { result[i] = lower::fused<code, T>(a[i], b[i], c[i]); });
   return at + 1;
 }
 
@@ -137,8 +137,10 @@ Run arithmetic_of(const lower::Op& op) {
             return run_select<lanes, std::uint64_t>;
         }
       }
-      lower::for_type(op.type, [&]<class T>() {
-        if constexpr (!lower::is_pred_type<T>) run = run_fma<lanes, T>;
+      lower::for_fused(op.code, [&]<Opcode code>() {
+        lower::for_type(op.type, [&]<class T>() {
+          if constexpr (lower::is_float_type<T>) run = run_fused<lanes, code, T>;
+        });
       });
       return run;
     default:

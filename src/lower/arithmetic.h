@@ -219,14 +219,13 @@ bool compared(T given_a, T given_b) {
   return a >= b;
 }
 
-template <class T>
-T fused(T a, T b, T c) {
-  if constexpr (is_half<T>)
-    return T(std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));
-  else if constexpr (std::is_floating_point_v<T>)
-    return std::fma(a, b, c);
-  else
-    return binary<Opcode::kAdd, T>(binary<Opcode::kMultiply, T>(a, b), c);
+template <Opcode code, class T>
+T fused(T given_a, T given_b, T given_c) {
+  using C = Computed<T>;
+  const C a = static_cast<C>(given_a), b = static_cast<C>(given_b), c = static_cast<C>(given_c);
+  if constexpr (code == Opcode::kFma) return T(std::fma(a, b, c));
+  if constexpr (code == Opcode::kFnma) return T(std::fma(-a, b, c));
+  return T(std::fma(a, b, -c));
 }
 
 /// Calls f.template operator()<code>() for the opcodes of one operand (but conversions).
@@ -284,6 +283,18 @@ bool for_compare(Opcode code, F&& f) {
     RONDO_LOWER_CASE(kLessEqual)
     RONDO_LOWER_CASE(kGreater)
     RONDO_LOWER_CASE(kGreaterEqual)
+    default:
+      return false;
+  }
+}
+
+/// The same for products that are added or subtracted and rounded once.
+template <class F>
+bool for_fused(Opcode code, F&& f) {
+  switch (code) {
+    RONDO_LOWER_CASE(kFma)
+    RONDO_LOWER_CASE(kFnma)
+    RONDO_LOWER_CASE(kFms)
 #undef RONDO_LOWER_CASE
     default:
       return false;

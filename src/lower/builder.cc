@@ -96,8 +96,11 @@ std::optional<std::uint64_t> Builder::fold(Opcode code, Type type, Type from, Va
       break;
     case OpcodeKind::kTernary:
       if (code == Opcode::kSelect) return x & 1 ? y : z;
-      for_type(type, [&]<class T>() {
-        bits = to_bits(fused<T>(from_bits<T>(x), from_bits<T>(y), from_bits<T>(z)));
+      for_fused(code, [&]<Opcode of>() {
+        for_type(type, [&]<class T>() {
+          if constexpr (is_float_type<T>)
+            bits = to_bits(lower::fused<of, T>(from_bits<T>(x), from_bits<T>(y), from_bits<T>(z)));
+        });
       });
       break;
     default:
@@ -215,8 +218,8 @@ Value Builder::compare(Opcode code, Value a, Value b) {
   return emit(code, Type::kPred, type(a), a, b, kNone, 0);
 }
 
-Value Builder::fma(Value a, Value b, Value c) {
-  return emit(Opcode::kFma, type(a), type(a), a, b, c, 0);
+Value Builder::fused(Opcode code, Value a, Value b, Value c) {
+  return emit(code, type(a), type(a), a, b, c, 0);
 }
 
 Value Builder::select(Value predicate, Value a, Value b) {

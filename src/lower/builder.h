@@ -40,7 +40,9 @@ class Builder {
   Value unary(Opcode code, Value a);
   Value binary(Opcode code, Value a, Value b);
   Value compare(Opcode code, Value a, Value b);
-  Value fma(Value a, Value b, Value c);
+  /// kFma, kFnma or kFms, of floats.
+  Value fused(Opcode code, Value a, Value b, Value c);
+  Value fma(Value a, Value b, Value c) { return fused(Opcode::kFma, a, b, c); }
   Value select(Value predicate, Value a, Value b);
   Value convert(Value a, Type to);
   Value bitcast(Value a, Type to);  // of one width

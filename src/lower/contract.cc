@@ -83,13 +83,15 @@ void contract(Program& program) {
   std::vector<bool> gone(program.code.size(), false);
   bool changed = false;
   for (Op& op : program.code) {
-    if (op.code != Opcode::kAdd) continue;
+    const bool adds = op.code == Opcode::kAdd;
+    if (!adds && op.code != Opcode::kSubtract) continue;
     const auto alone = [&](Value value) { return product[value] != kNowhere && reads[value] == 1; };
-    const Value made = alone(op.a) ? op.a : alone(op.b) ? op.b : kNone;
-    if (made == kNone) continue;
-    const std::size_t at = product[made];
-    const Value other = made == op.a ? op.b : op.a;
-    op.code = Opcode::kFma;
+    // Of two products the second one in a difference: c - a * b is more often a step of a loop.
+    const bool first = alone(op.a) && (adds || !alone(op.b));
+    if (!first && !alone(op.b)) continue;
+    const std::size_t at = product[first ? op.a : op.b];
+    const Value other = first ? op.b : op.a;
+    op.code = adds ? Opcode::kFma : first ? Opcode::kFms : Opcode::kFnma;
     op.a = program.code[at].a;
     op.b = program.code[at].b;
     op.c = other;

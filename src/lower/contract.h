@@ -5,8 +5,9 @@
 
 namespace rondo::lower {
 
-/// Writes `a * b + c` as fma, for f32 and f64, where nothing else needs the product. It is decided
-/// here, above all executors, so that they give the same bits. Linear in the program.
+/// Writes `a * b + c`, `c - a * b` and `a * b - c` as one op, for f32 and f64, where nothing else
+/// needs the product. It is decided here, above all executors, so that they give the same bits.
+/// Linear in the program.
 void contract(Program& program);
 
 }  // namespace rondo::lower

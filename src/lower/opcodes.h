@@ -25,6 +25,7 @@ struct OpcodeInfo {
   OpcodeKind kind;
   int operands = 0;  // of a, b, c: those that are read
   bool commutative = false;
+  bool combines = false;  // may combine the lanes of a reduction
 };
 
 const OpcodeInfo& info(Opcode code) noexcept;

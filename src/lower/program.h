@@ -101,9 +101,11 @@ enum class Opcode : std::uint8_t {
   kLessEqual,
   kGreater,
   kGreaterEqual,
-  // Three operands: a * b + c rounded once; pred a ? b : c.
+  // Three operands, floats, rounded once: a * b + c, c - a * b, a * b - c.
   kFma,
-  kSelect,
+  kFnma,
+  kFms,
+  kSelect,  // pred a ? b : c
   // Memory: `address` in Program::addresses.
   kBase,   // a pointer to buffer `bits`
   kLoad,   // of `type`

@@ -438,7 +438,7 @@ class Verifier {
         const Lanes& lanes = p_.lanes[op.bits];
         for (const Lanes::Reduction& reduction : lanes.reductions) {
           read(reduction.value, reduction.type);
-          if (!combines(reduction.combine))
+          if (!info(reduction.combine).combines)
             fault("{} reduces nothing", info(reduction.combine).name);
         }
         close(Opcode::kLanes);
@@ -501,21 +501,6 @@ class Verifier {
           bytes_[result.result] = std::min(bytes_[result.result], bytes_[result.otherwise]);
         }
       }
-    }
-  }
-
-  static bool combines(Opcode code) {
-    switch (code) {
-      case Opcode::kAdd:
-      case Opcode::kMultiply:
-      case Opcode::kMin:
-      case Opcode::kMax:
-      case Opcode::kAnd:
-      case Opcode::kOr:
-      case Opcode::kXor:
-        return true;
-      default:
-        return false;
     }
   }
 

@@ -138,6 +138,17 @@ void Emitter::emit_math_call(const Instruction& i) {
   L(done);
 }
 
+void Emitter::leave_if_false(Status status) {
+  Label* failure = new_label();
+  test(al, al);
+  jz(*failure);
+  rare_.push_back([this, failure, status] {
+    L(*failure);
+    mov(eax, static_cast<std::uint32_t>(status));
+    jmp(leave_);
+  });
+}
+
 void Emitter::emit_kernel_call(const Instruction& i) {
   const MachineCall& kernel_call = code_.calls[i.bits];
   save_registers(next_call_);
@@ -148,14 +159,7 @@ void Emitter::emit_kernel_call(const Instruction& i) {
   mov(rdx, kRunFrame);
   call_function(reinterpret_cast<const void*>(&run_kernel));
   restore_registers(next_call_);
-  Label* failure = new_label();
-  test(al, al);
-  jz(*failure);
-  rare_.push_back([this, failure] {
-    L(*failure);
-    mov(eax, static_cast<std::uint32_t>(Status::kKernelFailed));
-    jmp(leave_);
-  });
+  leave_if_false(Status::kKernelFailed);
 }
 
 void Emitter::emit_tape_row(const Instruction& i) {
@@ -206,14 +210,7 @@ void Emitter::emit_tape_set(const Instruction& i) {
   mov(rsi, reinterpret_cast<std::uint64_t>(&code_.tape_sets[i.bits]));
   call_function(reinterpret_cast<const void*>(&lower::RunTapes::set));
   restore_registers(next_call_);
-  Label* failure = new_label();
-  test(al, al);
-  jz(*failure);
-  rare_.push_back([this, failure] {
-    L(*failure);
-    mov(eax, static_cast<std::uint32_t>(Status::kTapeFailed));
-    jmp(leave_);
-  });
+  leave_if_false(Status::kTapeFailed);
 }
 
 }  // namespace rondo::native_code

@@ -102,10 +102,7 @@ void Emitter::jump_unless(Unit predicate, std::size_t position, Label& target) {
   }
   const Instruction& i = code_.code[position - 1];
   if (floating(i.from)) {
-    const bool swapped = i.op == Opcode::kLess || i.op == Opcode::kLessEqual;
-    const Xmm a = vector_of(swapped ? i.b : i.a, 0);
-    const Source b = source(swapped ? i.a : i.b);
-    i.from == Type::kF64 ? vucomisd(a, b.get()) : vucomiss(a, b.get());
+    compare_floats(i);
     switch (i.op) {
       case Opcode::kEqual:
         jne(target);

@@ -43,11 +43,23 @@ Binary binary_of(Opcode op, int form) {
   }
 }
 
-// vfmadd213 x, y, z: x = y * x + z; 231: x = y * z + x.
-constexpr Fused kFused213[] = {&Gen::vfmadd213ss, &Gen::vfmadd213sd, &Gen::vfmadd213ps,
-                               &Gen::vfmadd213pd};
-constexpr Fused kFused231[] = {&Gen::vfmadd231ss, &Gen::vfmadd231sd, &Gen::vfmadd231ps,
-                               &Gen::vfmadd231pd};
+struct FusedForms {
+  Fused by213[4];  // x, y, z: x = y * x + z
+  Fused by231[4];  // x, y, z: x = y * z + x
+};
+
+const FusedForms& fused_of(Opcode op) {
+  static constexpr FusedForms add = {
+      {&Gen::vfmadd213ss, &Gen::vfmadd213sd, &Gen::vfmadd213ps, &Gen::vfmadd213pd},
+      {&Gen::vfmadd231ss, &Gen::vfmadd231sd, &Gen::vfmadd231ps, &Gen::vfmadd231pd}};
+  static constexpr FusedForms from = {
+      {&Gen::vfnmadd213ss, &Gen::vfnmadd213sd, &Gen::vfnmadd213ps, &Gen::vfnmadd213pd},
+      {&Gen::vfnmadd231ss, &Gen::vfnmadd231sd, &Gen::vfnmadd231ps, &Gen::vfnmadd231pd}};
+  static constexpr FusedForms less = {
+      {&Gen::vfmsub213ss, &Gen::vfmsub213sd, &Gen::vfmsub213ps, &Gen::vfmsub213pd},
+      {&Gen::vfmsub231ss, &Gen::vfmsub231sd, &Gen::vfmsub231ps, &Gen::vfmsub231pd}};
+  return op == Opcode::kFma ? add : op == Opcode::kFnma ? from : less;
+}
 
 }  // namespace
 
@@ -71,7 +83,9 @@ void Emitter::emit_float(const Instruction& i) {
     case Opcode::kMax:
       return emit_min_max(i);
     case Opcode::kFma:
-      return emit_fma(i);
+    case Opcode::kFnma:
+    case Opcode::kFms:
+      return emit_fused(i);
     case Opcode::kNegate:
     case Opcode::kAbs: {
       const int width = wide(i.type) ? 8 : 4, bytes = bytes_of(i.type, i.lanes);
@@ -113,9 +127,10 @@ void Emitter::emit_float_binary(const Instruction& given) {
   finish(i.result, to);
 }
 
-void Emitter::emit_fma(const Instruction& given) {
+void Emitter::emit_fused(const Instruction& given) {
   Instruction i = given;
-  const int form = form_of(i.type, i.lanes);
+  const auto form = static_cast<std::size_t>(form_of(i.type, i.lanes));
+  const FusedForms& forms = fused_of(i.op);
   auto in_register = [&](Unit u) {
     return !is_constant(u) && place_of(u).kind == Place::Kind::kRegister;
   };
@@ -126,23 +141,23 @@ void Emitter::emit_fma(const Instruction& given) {
   if (is_result(i.c) && !is_result(i.a)) {
     const Xmm a = vector_of(i.a, 1);
     const Source b = source(i.b);
-    (this->*kFused231[form])(to, a, b.get());
+    (this->*forms.by231[form])(to, a, b.get());
   } else if (is_result(i.a) && !is_result(i.b)) {
     const Xmm b = vector_of(i.b, 1);
     const Source c = source(i.c);
     if (is_result(i.c)) {
-      // The result replaces a and c, which are one: x * b + x.
+      // The result replaces a and c, which are one, as in x * b + x.
       vmovaps(scratch(2, static_cast<int>(to.getBit()) / 8), to);
-      (this->*kFused213[form])(to, b, scratch(2, static_cast<int>(to.getBit()) / 8));
+      (this->*forms.by213[form])(to, b, scratch(2, static_cast<int>(to.getBit()) / 8));
     } else {
-      (this->*kFused213[form])(to, b, c.get());
+      (this->*forms.by213[form])(to, b, c.get());
     }
   } else {
     const Xmm build = is_result(i.a) ? scratch(0, bytes_of(i.type, i.lanes)) : to;
     const Xmm first = vector_of(i.a, 0);
     if (first.getIdx() != build.getIdx()) vmovaps(build, first);
     const Xmm b = vector_of(i.b, 1);
-    (this->*kFused213[form])(build, b, source(i.c).get());
+    (this->*forms.by213[form])(build, b, source(i.c).get());
     if (half_float(i.type)) round_half(i.type, build);
     return finish(i.result, build);
   }

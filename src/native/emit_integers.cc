@@ -3,6 +3,8 @@
 
 #if defined(RONDO_HAVE_XBYAK)
 
+#include "lower/opcodes.h"
+
 namespace rondo::native_code {
 
 using lower::Opcode;
@@ -11,19 +13,6 @@ using lower::Type;
 namespace {
 
 int bits_of(Type type) { return width_of(type) * 8; }
-
-bool commutes(Opcode op) {
-  switch (op) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-      return true;
-    default:
-      return false;
-  }
-}
 
 }  // namespace
 
@@ -75,17 +64,6 @@ void Emitter::emit_integer(const Instruction& i) {
       }
       return finish(i.result, rdx);
     }
-    case Opcode::kFma: {
-      // a * b + c, wrapping.
-      const Reg64 a = general(i.a, 0), b = general(i.b, 1);
-      mov(rdx, a);
-      imul(rdx, b);
-      const Reg64 c = general(i.c, 0);
-      add(rdx, c);
-      if (!wide(i.type)) mov(edx, edx);
-      normalize(i.type, rdx);
-      return finish(i.result, rdx);
-    }
     default:
       return emit_integer_unary(i);
   }
@@ -97,7 +75,7 @@ void Emitter::emit_integer_binary(const Instruction& given) {
     if (i.op == Opcode::kAdd) i.op = Opcode::kOr;
     if (i.op == Opcode::kMultiply) i.op = Opcode::kAnd;
   }
-  if (commutes(i.op) && is_constant(i.a)) std::swap(i.a, i.b);
+  if (lower::info(i.op).commutative && is_constant(i.a)) std::swap(i.a, i.b);
   const bool by8 = wide(i.type);
   const Reg64 result = general_result(i.result);
   const Reg64 a = general(i.a, 0);
@@ -343,13 +321,17 @@ void Emitter::compare_integers(const Instruction& i) {
   }
 }
 
+void Emitter::compare_floats(const Instruction& i) {
+  // After vucomis, "above" is false where one is NaN; "less" swaps its operands to use it.
+  const bool swapped = i.op == Opcode::kLess || i.op == Opcode::kLessEqual;
+  const Xmm a = vector_of(swapped ? i.b : i.a, 0);
+  const Source b = source(swapped ? i.a : i.b);
+  i.from == Type::kF64 ? vucomisd(a, b.get()) : vucomiss(a, b.get());
+}
+
 void Emitter::emit_compare(const Instruction& i) {
   if (floating(i.from)) {
-    // After vucomis, "above" is false where one is NaN; "less" swaps its operands to use it.
-    const bool swapped = i.op == Opcode::kLess || i.op == Opcode::kLessEqual;
-    const Xmm a = vector_of(swapped ? i.b : i.a, 0);
-    const Source b = source(swapped ? i.a : i.b);
-    i.from == Type::kF64 ? vucomisd(a, b.get()) : vucomiss(a, b.get());
+    compare_floats(i);
     switch (i.op) {
       case Opcode::kEqual:
         setnp(al);

@@ -125,6 +125,8 @@ class Emitter : private Xbyak::CodeGenerator {
   // emit_calls.cc
   void save_registers(std::size_t call);
   void restore_registers(std::size_t call);
+  /// Leaves with `status` where the function that was called gave false.
+  void leave_if_false(lower::Status status);
   void emit_kernel_call(const Instruction& i);
   void emit_tape_row(const Instruction& i);
   void emit_tape_set(const Instruction& i);
@@ -143,13 +145,14 @@ class Emitter : private Xbyak::CodeGenerator {
   void normalize(lower::Type type, const Reg64& r);
   void emit_general_select(const Instruction& i, std::size_t position);
   void emit_compare(const Instruction& i);
+  void compare_floats(const Instruction& i);
   void compare_integers(const Instruction& i);
 
   // emit_floats.cc
   void emit_float(const Instruction& i);
   void emit_float_binary(const Instruction& i);
   void emit_float_select(const Instruction& i, std::size_t position);
-  void emit_fma(const Instruction& i);
+  void emit_fused(const Instruction& i);
   void emit_min_max(const Instruction& i);
   void emit_rounding(const Instruction& i);
   /// Rounds f32 lanes to f16 or bf16; scratch 2 and, for bf16, 1 are lost.

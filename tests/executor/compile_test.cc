@@ -40,8 +40,8 @@ TEST(Compile, DisassemblyIsThatOfALoop) {
   EXPECT_NE(all.find("sqrt f32"), std::string::npos) << all;
   EXPECT_EQ(down.find("sqrt f32"), std::string::npos) << down;
   EXPECT_NE(all.find(down), std::string::npos);
-  EXPECT_NE(down.find("multiply f32"), std::string::npos) << down;
-  EXPECT_EQ(compiled.disassembly("up").find("multiply f32"), std::string::npos);
+  EXPECT_NE(down.find("fms f32"), std::string::npos) << down;
+  EXPECT_EQ(compiled.disassembly("up").find("fms f32"), std::string::npos);
   EXPECT_EQ(compiled.disassembly("sideways"), "");
   EXPECT_EQ(compile(f, {.executor = Executor::kBytecode}).disassembly(), "");
 }

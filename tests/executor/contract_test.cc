@@ -31,6 +31,26 @@ TEST(Contract, MakesOneOpOfAProductAndASumWhereNothingElseNeedsTheProduct) {
   EXPECT_EQ(count(program, Opcode::kAdd), 1);
 }
 
+TEST(Contract, MakesOneOpOfAProductAndADifference) {
+  Builder b;
+  const Value base = b.buffer({Storage::kArgument, 0, 0, 64});
+  const Value x = b.load(Type::kF64, {base, 0, {}}), y = b.load(Type::kF64, {base, 8, {}}),
+              z = b.load(Type::kF64, {base, 16, {}});
+  b.store(b.subtract(z, b.multiply(x, y)), {base, 24, {}});
+  b.store(b.subtract(b.multiply(x, z), y), {base, 32, {}});
+  // Of two products one is left.
+  b.store(b.subtract(b.multiply(x, x), b.multiply(y, y)), {base, 40, {}});
+  // A product from which itself is subtracted is needed twice.
+  const Value twice = b.multiply(z, z);
+  b.store(b.subtract(twice, b.multiply(z, z)), {base, 48, {}});
+  Program program = b.finish();
+  contract(program);
+  EXPECT_EQ(count(program, Opcode::kFnma), 2);
+  EXPECT_EQ(count(program, Opcode::kFms), 1);
+  EXPECT_EQ(count(program, Opcode::kMultiply), 2);
+  EXPECT_EQ(count(program, Opcode::kSubtract), 1);
+}
+
 TEST(Contract, LeavesIntegersAlone) {
   Builder b;
   const Value base = b.buffer({Storage::kArgument, 0, 0, 64});
@@ -53,6 +73,24 @@ TEST(Contract, IsChosenByAnOption) {
   };
   EXPECT_EQ(run(false), 0x1p-11f);
   EXPECT_EQ(run(true), 0x1p-11f + 0x1p-24f);
+}
+
+TEST(Contract, OfDifferencesRoundsOnceOnBothExecutors) {
+  const Function from =
+      trace([](Tensor x, Tensor y, Tensor z) { return z - x * y; }, f32(), f32(), f32());
+  const Function less =
+      trace([](Tensor x, Tensor y, Tensor z) { return x * y - z; }, f32(), f32(), f32());
+  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, for whose last term a float has no room.
+  const float x = 1 + 0x1p-12f;
+  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    const auto run = [&](const Function& f) {
+      return compile(f, {.executor = executor})
+          .run({Literal::scalar(x), Literal::scalar(x), Literal::scalar(1.f)})[0]
+          .item<float>();
+    };
+    EXPECT_EQ(run(from), -(0x1p-11f + 0x1p-24f));
+    EXPECT_EQ(run(less), 0x1p-11f + 0x1p-24f);
+  }
 }
 
 }  // namespace

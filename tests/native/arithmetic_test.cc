@@ -241,41 +241,57 @@ TEST(NativeArithmetic, Bitcasts) {
   }
 }
 
-TEST(NativeArithmetic, Fma) {
-  for (Type type : {Type::kF16, Type::kBF16, Type::kF32, Type::kF64}) {
+TEST(NativeArithmetic, FusedProducts) {
+  std::vector<std::pair<Type, Opcode>> cases;
+  for (const Opcode code : {Opcode::kFma, Opcode::kFnma, Opcode::kFms}) {
+    for (const Type type : {Type::kF16, Type::kBF16, Type::kF32, Type::kF64})
+      cases.emplace_back(type, code);
+  }
+  using V = Value;
+  using B = std::uint64_t;
+  for (const auto& [type, code] : cases) {
     const Pairs pairs = all_pairs(type);
-    auto fused = [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-      std::uint64_t out = 0;
+    auto fused = [&, type = type, code = code](B a, B b, B c) {
+      B out = 0;
       lower::for_type(type, [&]<class T>() {
-        if constexpr (lower::is_float_type<T>)
-          out = lower::to_bits(lower::fused<T>(lower::from_bits<T>(a), lower::from_bits<T>(b),
-                                               lower::from_bits<T>(c)));
+        if constexpr (lower::is_float_type<T>) {
+          // The signs are the operands', and what rounds once is the host's.
+          using C = lower::Computed<T>;
+          const auto value = [](B bits) { return static_cast<C>(lower::from_bits<T>(bits)); };
+          const C sign_of_product = code == Opcode::kFnma ? -1 : 1;
+          const C sign_of_sum = code == Opcode::kFms ? -1 : 1;
+          out = lower::to_bits(
+              T(std::fma(sign_of_product * value(a), value(b), sign_of_sum * value(c))));
+        }
       });
       return out;
     };
-    std::uint64_t c = 0;
+    auto make = [code = code](TestProgram& p, V a, V b, V c) { return p.fused(code, a, b, c); };
+    B c = 0;
     lower::for_type(type, [&]<class T>() {
       if constexpr (lower::is_float_type<T>) c = lower::to_bits(T(lower::Computed<T>(0.75)));
     });
-    auto check = [&](const std::string& what, const Element& element, const Expected& expected) {
-      expect_elementwise(type, type, pairs, what, element, expected);
+    auto check = [&, type = type, code = code](const std::string& what, const Element& element,
+                                               const Expected& expected) {
+      expect_elementwise(type, type, pairs, std::string(lower::info(code).name) + " " + what,
+                         element, expected);
     };
-    using V = Value;
-    using B = std::uint64_t;
     check(
-        "x*y+x", [](TestProgram& p, V x, V y) { return p.fma(x, y, x); },
+        "x*y+x", [&](TestProgram& p, V x, V y) { return make(p, x, y, x); },
         [&](B x, B y) { return fused(x, y, x); });
     check(
-        "x*x+y", [](TestProgram& p, V x, V y) { return p.fma(x, x, y); },
+        "x*x+y", [&](TestProgram& p, V x, V y) { return make(p, x, x, y); },
         [&](B x, B y) { return fused(x, x, y); });
     check(
-        "y*x+(x*x+x)", [](TestProgram& p, V x, V y) { return p.fma(y, x, p.fma(x, x, x)); },
+        "y*x+(x*x+x)", [&](TestProgram& p, V x, V y) { return make(p, y, x, make(p, x, x, x)); },
         [&](B x, B y) { return fused(y, x, fused(x, x, x)); });
     check(
-        "x*c+y", [&](TestProgram& p, V x, V y) { return p.fma(x, p.constant(type, c), y); },
+        "x*c+y",
+        [&, type = type](TestProgram& p, V x, V y) { return make(p, x, p.constant(type, c), y); },
         [&](B x, B y) { return fused(x, c, y); });
     check(
-        "x*y+c", [&](TestProgram& p, V x, V y) { return p.fma(x, y, p.constant(type, c)); },
+        "x*y+c",
+        [&, type = type](TestProgram& p, V x, V y) { return make(p, x, y, p.constant(type, c)); },
         [&](B x, B y) { return fused(x, y, c); });
   }
 }
