@@ -116,10 +116,10 @@ template <class F, std::size_t I, class Arg>
 using passed_t = typename PassedAs<parameters_t<F>, I, Arg>::type;
 
 template <class F, std::size_t I, class Arg>
-decltype(auto) pass(const Arg& arg, [[maybe_unused]] SourceLocation at) {
-  using Passed = passed_t<F, I, Arg>;
-  if constexpr (std::is_same_v<Passed, Arg>) {
-    return (arg);
+decltype(auto) pass(Arg&& arg, [[maybe_unused]] SourceLocation at) {
+  using Passed = passed_t<F, I, std::remove_cvref_t<Arg>>;
+  if constexpr (std::is_same_v<Passed, std::remove_cvref_t<Arg>>) {
+    return std::forward<Arg>(arg);
   } else {
     return correspondent<Passed>(arg, at);
   }
@@ -261,29 +261,38 @@ struct AssertCall {
 };
 
 // Lists of up to six arguments, to be spelled out: a default argument cannot follow a pack, and the
-// line of the caller is one.
+// line of the caller is one. Their types come without references.
 #define RONDO_UNPACK(...) __VA_ARGS__
+#define RONDO_PLAIN(type) std::remove_cvref_t<type>
+#define RONDO_PASS(arg) std::forward<decltype(arg)>(arg)
 #define RONDO_FOR_UP_TO_SIX(X)                                                          \
   X((), (), (), ())                                                                     \
-  X((, class A), (, A), (const A& a, ), (, a))                                          \
-  X((, class A, class B), (, A, B), (const A& a, const B& b, ), (, a, b))               \
-  X((, class A, class B, class C), (, A, B, C), (const A& a, const B& b, const C& c, ), \
-    (, a, b, c))                                                                        \
-  X((, class A, class B, class C, class D), (, A, B, C, D),                             \
-    (const A& a, const B& b, const C& c, const D& d, ), (, a, b, c, d))                 \
-  X((, class A, class B, class C, class D, class E), (, A, B, C, D, E),                 \
-    (const A& a, const B& b, const C& c, const D& d, const E& e, ), (, a, b, c, d, e))  \
-  X((, class A, class B, class C, class D, class E, class G), (, A, B, C, D, E, G),     \
-    (const A& a, const B& b, const C& c, const D& d, const E& e, const G& g, ),         \
-    (, a, b, c, d, e, g))
+  X((, class A), (, RONDO_PLAIN(A)), (A && a, ), (, RONDO_PASS(a)))                     \
+  X((, class A, class B), (, RONDO_PLAIN(A), RONDO_PLAIN(B)), (A && a, B && b, ),       \
+    (, RONDO_PASS(a), RONDO_PASS(b)))                                                   \
+  X((, class A, class B, class C), (, RONDO_PLAIN(A), RONDO_PLAIN(B), RONDO_PLAIN(C)),  \
+    (A && a, B && b, C && c, ), (, RONDO_PASS(a), RONDO_PASS(b), RONDO_PASS(c)))        \
+  X((, class A, class B, class C, class D),                                             \
+    (, RONDO_PLAIN(A), RONDO_PLAIN(B), RONDO_PLAIN(C), RONDO_PLAIN(D)),                 \
+    (A && a, B && b, C && c, D && d, ),                                                 \
+    (, RONDO_PASS(a), RONDO_PASS(b), RONDO_PASS(c), RONDO_PASS(d)))                     \
+  X((, class A, class B, class C, class D, class E),                                    \
+    (, RONDO_PLAIN(A), RONDO_PLAIN(B), RONDO_PLAIN(C), RONDO_PLAIN(D), RONDO_PLAIN(E)), \
+    (A && a, B && b, C && c, D && d, E && e, ),                                         \
+    (, RONDO_PASS(a), RONDO_PASS(b), RONDO_PASS(c), RONDO_PASS(d), RONDO_PASS(e)))      \
+  X((, class A, class B, class C, class D, class E, class G),                           \
+    (, RONDO_PLAIN(A), RONDO_PLAIN(B), RONDO_PLAIN(C), RONDO_PLAIN(D), RONDO_PLAIN(E),  \
+     RONDO_PLAIN(G)),                                                                   \
+    (A && a, B && b, C && c, D && d, E && e, G && g, ),                                 \
+    (, RONDO_PASS(a), RONDO_PASS(b), RONDO_PASS(c), RONDO_PASS(d), RONDO_PASS(e), RONDO_PASS(g)))
 
 /// The arguments as f takes them: then(arguments...). A fault was reported already: the result is
 /// then an empty Tensor, so that nothing else is wrong.
 template <class F, CallFault kFault, class Then, class... Args>
-auto with_passed(SourceLocation at, Then&& then, const Args&... args) {
+auto with_passed(SourceLocation at, Then&& then, Args&&... args) {
   if constexpr (kFault == CallFault::kNone) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return then(pass<F, I>(args, at)...);
+      return then(pass<F, I>(std::forward<Args>(args), at)...);
     }
     (std::index_sequence_for<Args...>{});
   } else {
@@ -316,11 +325,14 @@ class LocatedCall {
 #undef RONDO_CALL
   template <class A, class B, class C, class D, class E, class G, class H, class... More>
   [[nodiscard("rondo: a transformed function changes nothing: use what it returns")]] auto
-  operator()(const A& a, const B& b, const C& c, const D& d, const E& e, const G& g, const H& h,
-             const More&... more) const {
-    constexpr CallFault fault = fault_of<void, A, B, C, D, E, G, H, More...>();
+  operator()(A&& a, B&& b, C&& c, D&& d, E&& e, G&& g, H&& h, More&&... more) const {
+    constexpr CallFault fault =
+        fault_of<void, RONDO_PLAIN(A), RONDO_PLAIN(B), RONDO_PLAIN(C), RONDO_PLAIN(D),
+                 RONDO_PLAIN(E), RONDO_PLAIN(G), RONDO_PLAIN(H), RONDO_PLAIN(More)...>();
     (void)AssertCall<fault>::ok;
-    return checked<fault>(self().made_at(), a, b, c, d, e, g, h, more...);
+    return checked<fault>(self().made_at(), RONDO_PASS(a), RONDO_PASS(b), RONDO_PASS(c),
+                          RONDO_PASS(d), RONDO_PASS(e), RONDO_PASS(g), RONDO_PASS(h),
+                          RONDO_PASS(more)...);
   }
   // clang-format off
   template <Why kWhy = "rondo: braces alone are no argument: for an array write rondo::constant({1.0f, 2.0f}), for a struct its name in front"> void operator()(std::initializer_list<Tensor>) const = delete;
@@ -347,9 +359,10 @@ class LocatedCall {
   }
   const Derived& self() const { return static_cast<const Derived&>(*this); }
   template <CallFault kFault, class... Args>
-  auto checked(SourceLocation at, const Args&... args) const {
+  auto checked(SourceLocation at, Args&&... args) const {
     return with_passed<F, kFault>(
-        at, [&](const auto&... passed) { return self().call(at, passed...); }, args...);
+        at, [&](auto&&... passed) { return self().call(at, RONDO_PASS(passed)...); },
+        std::forward<Args>(args)...);
   }
 };
 

@@ -163,6 +163,19 @@ struct CompileOptions {
   std::vector<std::int64_t> donate = {};
 };
 
+class Executable;
+
+namespace detail {
+
+/// Executable::run_on_device, where `handles[i]` handles of argument i go with the run: one that
+/// has no more is not used again. Empty `handles`: all are.
+RONDO_API std::vector<pjrt::DeviceArray> run_on_device(const Executable& executable,
+                                                       std::span<const pjrt::DeviceArray> arguments,
+                                                       std::span<const long> handles,
+                                                       const RunOptions& options);
+
+}  // namespace detail
+
 /// A program that is ready to run. Copies share it; run() may be called from many threads at once.
 class RONDO_API Executable {
  public:
@@ -193,6 +206,11 @@ class RONDO_API Executable {
                                                const RunOptions& options = {}) const;
   std::vector<pjrt::DeviceArray> run_on_device(const std::vector<pjrt::DeviceArray>& arguments,
                                                const RunOptions& options = {}) const;
+  /// The same, where the arrays are not used again unless somebody else holds a handle to them: of
+  /// those that are large, results of their type are written over the memory. Where such a run is
+  /// asked for the first time, the program is compiled once more.
+  std::vector<pjrt::DeviceArray> run_on_device(std::vector<pjrt::DeviceArray>&& arguments,
+                                               const RunOptions& options = {}) const;
   /// CompileOptions::device.
   const pjrt::Device& device() const;
   /// CompileOptions::mesh; null for a program that has none.
@@ -204,6 +222,9 @@ class RONDO_API Executable {
   /// there through the host. Returns before the program has ended. Throws ExecutionError if the
   /// program has no mesh, and for an array of another dtype or shape than the program takes.
   std::vector<pjrt::ShardedArray> run_on_mesh(const std::vector<pjrt::ShardedArray>& arguments,
+                                              const RunOptions& options = {}) const;
+  /// The same, where the arrays are not used again unless somebody else holds a handle to them.
+  std::vector<pjrt::ShardedArray> run_on_mesh(std::vector<pjrt::ShardedArray>&& arguments,
                                               const RunOptions& options = {}) const;
   /// Of the last run that ended, on any thread; empty before the first, and on a device.
   RunStats stats() const;
@@ -225,6 +246,12 @@ class RONDO_API Executable {
 
  private:
   friend RONDO_API Executable compile(const Function& function, const CompileOptions& options);
+  friend RONDO_API std::vector<pjrt::DeviceArray> detail::run_on_device(
+      const Executable& executable, std::span<const pjrt::DeviceArray> arguments,
+      std::span<const long> handles, const RunOptions& options);
+  std::vector<pjrt::ShardedArray> run_parts(std::span<const pjrt::ShardedArray> arguments,
+                                            std::span<const long> handles,
+                                            const RunOptions& options) const;
   std::shared_ptr<const Impl> impl_;
 };
 

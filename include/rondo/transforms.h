@@ -64,8 +64,8 @@ class RONDO_API JitCache {
   /// without its tensors, in `prototype`.
   struct Call {
     const TreeStructure& structure;
-    const TreeType* trees;  // where that is all of the structure; else null
-    std::span<const Tensor> arguments;
+    const TreeType* trees;           // where that is all of the structure; else null
+    std::vector<Tensor>& arguments;  // taken where they are used last
     std::function<std::vector<std::string>()> names;  // of the arguments
     RegionCallable function;
     std::function<std::shared_ptr<const void>()> prototype;
@@ -193,18 +193,21 @@ RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, SourceLoc
 template <class F, class... Args>
 using result_of_t = traced_t<std::invoke_result_t<F&, traced_t<Args>...>>;
 
+/// The leaves; moved out of arguments that are rvalues.
 template <class... Args>
-std::vector<Tensor> tensors_of_arguments(SourceLocation at, const Args&... args) {
+std::vector<Tensor> tensors_of_arguments(SourceLocation at, Args&&... args) {
   std::vector<Tensor> leaves;
-  [[maybe_unused]] auto collect = [&](const auto& arg) {
-    for_each_leaf(arg, [&]<class Leaf>(const Leaf& leaf) {
-      if constexpr (std::is_same_v<Leaf, Tensor>)
+  [[maybe_unused]] auto collect = [&]<class Arg>(Arg&& arg) {
+    for_each_leaf(arg, [&]<class Leaf>(Leaf& leaf) {
+      if constexpr (!std::is_same_v<std::remove_const_t<Leaf>, Tensor>)
+        leaves.push_back(Tensor(leaf, at));
+      else if constexpr (std::is_lvalue_reference_v<Arg>)
         leaves.push_back(leaf);
       else
-        leaves.push_back(Tensor(leaf, at));
+        leaves.push_back(std::move(leaf));
     });
   };
-  (collect(args), ...);
+  (collect(std::forward<Args>(args)), ...);
   return leaves;
 }
 
@@ -288,7 +291,14 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
   SourceLocation made_at() const { return at_; }
 
   template <class... Args>
-  auto call(SourceLocation at, const Args&... args) const {
+  auto call(SourceLocation at, Args&&... args) const {
+    const auto leaves = [&] {
+      return detail::tensors_of_arguments(at, std::forward<Args>(args)...);
+    };
+    return call_with(at, leaves, std::as_const(args)...);
+  }
+  template <class Leaves, class... Args>
+  auto call_with(SourceLocation at, const Leaves& leaves_of_arguments, const Args&... args) const {
     using Out = detail::result_of_t<const F, Args...>;
     if (!f_) detail::refuse_moved_from(at);
     constexpr std::int64_t leaf_count = detail::fixed_leaf_count<std::tuple<Args...>>();
@@ -309,7 +319,7 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
         return out;
       }
     }
-    const std::vector<Tensor> leaves = detail::tensors_of_arguments(at, args...);
+    std::vector<Tensor> leaves = leaves_of_arguments();
     if (detail::runs_inline(leaves)) {
       std::optional<RunScope> scope;  // what it evaluates under an EagerScope
       if (run_) scope.emplace(*run_);

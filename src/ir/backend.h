@@ -46,8 +46,11 @@ class Prepared {
     static const pjrt::Device none;
     return none;
   }
-  /// Runs the program where it has a device; may return before it has ended.
+  /// Runs the program where it has a device; may return before it has ended. An argument that has
+  /// no more handles than `handles[i]`, which go with the run, is not used again: results may be
+  /// written over it. Empty `handles`: all are used again.
   virtual std::vector<pjrt::DeviceArray> run_on_device(std::span<const pjrt::DeviceArray>,
+                                                       std::span<const long> /*handles*/,
                                                        const RunOptions&) const {
     throw InternalError("a backend without a device was given arrays on one");
   }
@@ -56,6 +59,7 @@ class Prepared {
   virtual std::span<const PartitionSpec> argument_specs() const { return {}; }
   virtual std::span<const PartitionSpec> result_specs() const { return {}; }
   virtual std::vector<pjrt::ShardedArray> run_on_mesh(std::span<const pjrt::ShardedArray>,
+                                                      std::span<const long> /*handles*/,
                                                       const RunOptions&) const {
     throw InternalError("a backend without a mesh was given arrays on one");
   }

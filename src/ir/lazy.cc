@@ -88,7 +88,7 @@ const pjrt::ShardedArray* mesh_value(const Tensor& tensor) noexcept {
 }
 
 std::vector<pjrt::ShardedArray> arrays_on(const Mesh& mesh, std::span<const PartitionSpec> specs,
-                                          std::span<const Tensor> tensors) {
+                                          std::vector<Tensor> tensors) {
   std::vector<pjrt::ShardedArray> arrays;
   arrays.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); i++) {
@@ -100,8 +100,7 @@ std::vector<pjrt::ShardedArray> arrays_on(const Mesh& mesh, std::span<const Part
   return arrays;
 }
 
-std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device,
-                                         std::span<const Tensor> tensors) {
+std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device, std::vector<Tensor> tensors) {
   std::vector<pjrt::DeviceArray> arrays;
   arrays.reserve(tensors.size());
   for (const Tensor& tensor : tensors) {

@@ -83,11 +83,11 @@ inline bool is_elsewhere(const Tensor& tensor) noexcept {
   return device_value(tensor) || mesh_value(tensor);
 }
 /// The values of tensors that have them, on a device: those that are not there are copied to it.
-std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device,
-                                         std::span<const Tensor> tensors);
+/// The tensors are let go of.
+std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device, std::vector<Tensor> tensors);
 /// The same on a mesh, one spec a tensor for those that are not on a mesh yet.
 std::vector<pjrt::ShardedArray> arrays_on(const Mesh& mesh, std::span<const PartitionSpec> specs,
-                                          std::span<const Tensor> tensors);
+                                          std::vector<Tensor> tensors);
 
 /// True while an EagerScope of this thread is in force (none is inside a transform's own trace).
 bool eager_active() noexcept;

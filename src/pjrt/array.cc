@@ -113,13 +113,14 @@ ArrayState::~ArrayState() {
 }
 
 DeviceArray own(std::shared_ptr<const ClientState> client, std::size_t device, TensorType type,
-                api::Buffer* buffer, std::string_view what) {
+                api::Buffer* buffer, std::string_view what, bool lent) {
   if (!buffer) throw plugin_fault(fmt::format("{}: the plugin gave no array", what));
   auto state = std::make_shared<ArrayState>();
   state->client = std::move(client);
   state->device = device;
   state->type = std::move(type);
   state->buffer = buffer;
+  state->lent = lent;
   return ArrayAccess::make(std::move(state));
 }
 
@@ -145,7 +146,7 @@ DeviceArray upload(const Literal& literal, const std::shared_ptr<const ClientSta
   args.rank = literal.shape().size();
   args.device = client->devices[device].device;
   client->plugin->call(args, what);
-  DeviceArray array = own(client, device, literal.type(), args.buffer, what);
+  DeviceArray array = own(client, device, literal.type(), args.buffer, what, lent != nullptr);
   if (!lent) {
     await_event(*client, args.done_with_host_buffer, what);
     return array;

@@ -15,6 +15,7 @@ struct ArrayState {
   std::size_t device = 0;
   TensorType type;
   api::Buffer* buffer = nullptr;
+  bool lent = false;  // it may be read in the memory of a literal
   mutable std::atomic<bool> donated{false};
 
   ArrayState() = default;
@@ -38,7 +39,7 @@ DType dtype_of_element(std::int32_t type);
 
 /// An array that takes over a buffer of the plugin. Throws PluginError where there is none.
 DeviceArray own(std::shared_ptr<const ClientState> client, std::size_t device, TensorType type,
-                api::Buffer* buffer, std::string_view what);
+                api::Buffer* buffer, std::string_view what, bool lent = false);
 /// Copies a literal to a device.
 DeviceArray upload(const Literal& literal, const std::shared_ptr<const ClientState>& client,
                    std::size_t device);

@@ -1,14 +1,15 @@
 #include "pjrt/backend.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "fmt/format.h"
 #include "ir/layout.h"
 #include "ir/region_walk.h"
-#include "pjrt/disk_cache.h"
+#include "pjrt/donating_program.h"
 #include "pjrt/message.h"
-#include "pjrt/program.h"
 #include "pjrt/program_text.h"
 #include "rondo/text.h"
 
@@ -44,7 +45,7 @@ struct Observers {
 
 class OnDevice final : public ir::Prepared {
  public:
-  OnDevice(const Function& function, const CompileOptions& options) : text_(text_of(function)) {
+  OnDevice(const Function& function, const CompileOptions& options) {
     ProgramOptions program;
     program.name = function.name();
     program.devices = {options.device};
@@ -52,7 +53,7 @@ class OnDevice final : public ir::Prepared {
     program.results = function.results();
     program.donated = donated_parameters(function, options.donate);
     try {
-      program_ = cached_program(with_donors(text_, program.donated), program);
+      program_.emplace(to_stablehlo_text(function), std::move(program));
     } catch (const PluginError& error) {
       throw located(error, function);
     }
@@ -65,26 +66,26 @@ class OnDevice final : public ir::Prepared {
     taken.reserve(arguments.size());
     for (const Literal& argument : arguments) taken.emplace_back(argument, device());
     std::vector<Literal> results;
-    for (const DeviceArray& result : program_->run(taken)) results.push_back(result.to_literal());
+    const auto of_devices = program_->run({&taken, 1}, {});
+    for (const DeviceArray& result : of_devices.front()) results.push_back(result.to_literal());
     return results;
   }
   std::vector<DeviceArray> run_on_device(std::span<const DeviceArray> arguments,
+                                         std::span<const long> handles,
                                          const RunOptions& options) const override {
     refuse_limits(options, program_->options().name, device().str());
-    return program_->run(arguments);
+    std::vector<bool> unused(std::min(arguments.size(), handles.size()));
+    for (std::size_t i = 0; i < unused.size(); i++) unused[i] = is_unused(arguments[i], handles[i]);
+    const std::vector<DeviceArray> taken(arguments.begin(), arguments.end());
+    return std::move(program_->run({&taken, 1}, unused).front());
   }
   const Device& device() const override { return program_->options().devices.front(); }
-  std::string text() const override { return text_; }
-  std::int64_t bytes() const override {
-    return static_cast<std::int64_t>(text_.size()) + program_->code_bytes();
-  }
+  std::string text() const override { return program_->text(); }
+  std::int64_t bytes() const override { return program_->bytes(); }
   std::int64_t arena_bytes() const override { return program_->temporary_bytes(); }
 
  private:
-  static std::string text_of(const Function& function) { return to_stablehlo_text(function); }
-
-  std::string text_;
-  std::unique_ptr<const Program> program_;
+  std::optional<DonatingProgram> program_;
 };
 
 class PluginBackend final : public ir::Backend {

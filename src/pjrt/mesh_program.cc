@@ -1,13 +1,14 @@
 // Programs that run on all devices of a mesh at once.
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "fmt/format.h"
 #include "passes/expand.h"
 #include "pjrt/backend.h"
-#include "pjrt/disk_cache.h"
+#include "pjrt/donating_program.h"
 #include "pjrt/message.h"
-#include "pjrt/program.h"
 #include "pjrt/program_text.h"
 #include "pjrt/sharded_array.h"
 #include "rondo/text.h"
@@ -41,8 +42,7 @@ std::vector<PartitionSpec> specs_of(const Placements& placements) {
 class OnMesh final : public ir::Prepared {
  public:
   /// `function` is what the text is of: arguments may meet a sharding in what ops expand to.
-  OnMesh(const Function& function, const CompileOptions& options)
-      : mesh_(*options.mesh), text_(to_stablehlo_text(function, {.mesh = mesh_})) {
+  OnMesh(const Function& function, const CompileOptions& options) : mesh_(*options.mesh) {
     ir::ProgramSharding sharding = *ir::program_sharding(function, mesh_);
     arguments_ = placements_of(function.params(), std::move(sharding.arguments));
     results_ = placements_of(function.results(), std::move(sharding.results));
@@ -55,7 +55,7 @@ class OnMesh final : public ir::Prepared {
     program.results = part_types(results_);
     program.donated = donated_parameters(function, options.donate);
     try {
-      program_ = cached_program(with_donors(text_, program.donated), program);
+      program_.emplace(to_stablehlo_text(function, {.mesh = mesh_}), std::move(program));
     } catch (const PluginError& error) {
       throw located(error, function, mesh_);
     }
@@ -68,11 +68,12 @@ class OnMesh final : public ir::Prepared {
     for (std::size_t i = 0; i < arguments.size(); i++)
       taken.push_back(split(arguments[i], mesh_, arguments_[i]));
     std::vector<Literal> results;
-    for (const ShardedArray& result : run_split(taken)) results.push_back(result.to_literal());
+    for (const ShardedArray& result : run_split(taken, {})) results.push_back(result.to_literal());
     return results;
   }
 
   std::vector<ShardedArray> run_on_mesh(std::span<const ShardedArray> arguments,
+                                        std::span<const long> handles,
                                         const RunOptions& options) const override {
     refuse_limits(options, name(), "mesh " + mesh_.str());
     if (arguments.size() != arguments_.size()) {
@@ -81,18 +82,19 @@ class OnMesh final : public ir::Prepared {
           "each parameter, in order.",
           name(), arguments.size(), arguments_.size()));
     }
+    std::vector<bool> unused(handles.size());
+    for (std::size_t i = 0; i < unused.size(); i++)
+      unused[i] = are_unused(arguments[i], handles[i]);
     std::vector<ShardedArray> taken;
     for (std::size_t i = 0; i < arguments.size(); i++) taken.push_back(placed(arguments[i], i));
-    return run_split(taken);
+    return run_split(taken, unused);
   }
 
   const Mesh* mesh() const override { return &mesh_; }
   std::span<const PartitionSpec> argument_specs() const override { return argument_specs_; }
   std::span<const PartitionSpec> result_specs() const override { return result_specs_; }
-  std::string text() const override { return text_; }
-  std::int64_t bytes() const override {
-    return static_cast<std::int64_t>(text_.size()) + program_->code_bytes();
-  }
+  std::string text() const override { return program_->text(); }
+  std::int64_t bytes() const override { return program_->bytes(); }
   std::int64_t arena_bytes() const override { return program_->temporary_bytes(); }
 
  private:
@@ -113,13 +115,21 @@ class OnMesh final : public ir::Prepared {
     return split(argument.to_literal(), mesh_, arguments_[i]);
   }
 
-  std::vector<ShardedArray> run_split(const std::vector<ShardedArray>& arguments) const {
+  static bool are_unused(const ShardedArray& array, long handles) {
+    const auto& state = ShardedAccess::state(array);
+    return state && state.use_count() <= handles &&
+           std::all_of(state->shards.begin(), state->shards.end(),
+                       [](const DeviceArray& shard) { return is_unused(shard, 1); });
+  }
+
+  std::vector<ShardedArray> run_split(const std::vector<ShardedArray>& arguments,
+                                      const std::vector<bool>& unused) const {
     std::vector<std::vector<DeviceArray>> by_device(mesh_.devices().size());
     for (const ShardedArray& argument : arguments) {
       for (std::size_t d = 0; d < by_device.size(); d++)
         by_device[d].push_back(argument.shards()[d]);
     }
-    std::vector<std::vector<DeviceArray>> outputs = program_->run(by_device);
+    std::vector<std::vector<DeviceArray>> outputs = program_->run(by_device, unused);
     std::vector<ShardedArray> results;
     for (std::size_t i = 0; i < results_.size(); i++) {
       auto state =
@@ -132,10 +142,9 @@ class OnMesh final : public ir::Prepared {
   }
 
   Mesh mesh_;
-  std::string text_;
   Placements arguments_, results_;
   std::vector<PartitionSpec> argument_specs_, result_specs_;
-  std::unique_ptr<const Program> program_;
+  std::optional<DonatingProgram> program_;
 };
 
 }  // namespace

@@ -70,13 +70,17 @@ std::vector<TensorType> output_types(const PluginState& plugin, api::Executable*
 /// marks back where the run does not begin.
 class Donation {
  public:
-  Donation(std::span<const std::vector<DeviceArray>> arguments, const std::vector<bool>& donated,
-           const std::string& name) {
+  Donation(std::span<const std::vector<DeviceArray>> arguments, const ProgramOptions& options,
+           const std::vector<bool>& left_alone) {
+    for (std::size_t i = 0; i < options.donated.size(); i++) {
+      if (!options.donated[i]) continue;
+      const bool is_left = i < left_alone.size() && left_alone[i];
+      (is_left ? left_alone_ : donated_).push_back(static_cast<std::int64_t>(i));
+    }
     try {
       for (const std::vector<DeviceArray>& of_device : arguments) {
-        for (std::size_t i = 0; i < donated.size(); i++) {
-          if (donated[i]) mark(of_device, i, name);
-        }
+        for (const std::int64_t i : donated_)
+          mark(of_device, static_cast<std::size_t>(i), options.name);
       }
     } catch (...) {
       take_back();
@@ -87,6 +91,8 @@ class Donation {
   Donation(const Donation&) = delete;
   Donation& operator=(const Donation&) = delete;
   void begun() { marked_.clear(); }
+  /// The parameters that the program could write over, and this run must not.
+  const absl::InlinedVector<std::int64_t, 4>& left_alone() const { return left_alone_; }
 
  private:
   void mark(const std::vector<DeviceArray>& arguments, std::size_t i, const std::string& name) {
@@ -105,7 +111,8 @@ class Donation {
     for (const ArrayState* array : marked_) array->donated.store(false, std::memory_order_release);
     marked_.clear();
   }
-  std::vector<const ArrayState*> marked_;
+  absl::InlinedVector<std::int64_t, 4> donated_, left_alone_;
+  absl::InlinedVector<const ArrayState*, 4> marked_;
 };
 
 }  // namespace
@@ -227,14 +234,9 @@ void Program::check(std::span<const DeviceArray> arguments, std::size_t device) 
   }
 }
 
-std::vector<DeviceArray> Program::run(std::span<const DeviceArray> arguments) const {
-  if (devices_.size() != 1) throw InternalError("arguments of one device for several");
-  const std::vector<DeviceArray> of_device(arguments.begin(), arguments.end());
-  return std::move(run({&of_device, 1}).front());
-}
-
 std::vector<std::vector<DeviceArray>> Program::run(
-    std::span<const std::vector<DeviceArray>> arguments) const {
+    std::span<const std::vector<DeviceArray>> arguments,
+    const std::vector<bool>& left_alone) const {
   client_->check_process();
   const std::size_t devices = devices_.size();
   if (arguments.size() != devices) {
@@ -244,7 +246,7 @@ std::vector<std::vector<DeviceArray>> Program::run(
         options_.name, arguments.size(), devices));
   }
   for (std::size_t d = 0; d < devices; d++) check(arguments[d], d);
-  Donation donation(arguments, options_.donated, options_.name);
+  Donation donation(arguments, options_, left_alone);
 
   const std::size_t count = options_.results.size();
   absl::InlinedVector<absl::InlinedVector<api::Buffer*, 8>, 1> inputs(devices);
@@ -259,6 +261,8 @@ std::vector<std::vector<DeviceArray>> Program::run(
     output_lists.push_back(outputs[d].data());
   }
   api::ExecuteOptions options;
+  options.not_donated = donation.left_alone().data();
+  options.not_donated_count = donation.left_alone().size();
   api::LoadedExecutableExecute args;
   args.executable = loaded_;
   args.options = &options;

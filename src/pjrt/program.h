@@ -38,11 +38,10 @@ class Program {
 
   /// arguments[d] are those of device d, in the order of the options, and so are the results. The
   /// program may still run when they are returned. Throws ExecutionError for arguments that do not
-  /// fit, naming them.
-  std::vector<std::vector<DeviceArray>> run(
-      std::span<const std::vector<DeviceArray>> arguments) const;
-  /// The same on one device.
-  std::vector<DeviceArray> run(std::span<const DeviceArray> arguments) const;
+  /// fit, naming them. What `left_alone` flags of the donated parameters is not written over by
+  /// this run: the plugin copies it first.
+  std::vector<std::vector<DeviceArray>> run(std::span<const std::vector<DeviceArray>> arguments,
+                                            const std::vector<bool>& left_alone = {}) const;
 
   const std::shared_ptr<const ClientState>& client() const { return client_; }
   const ProgramOptions& options() const { return options_; }

@@ -303,29 +303,53 @@ void check_place(const Function& function, const char* call, bool has_it, std::s
 
 std::vector<pjrt::DeviceArray> Executable::run_on_device(
     const std::vector<pjrt::DeviceArray>& arguments, const RunOptions& options) const {
-  return run_on_device(std::span<const pjrt::DeviceArray>(arguments), options);
+  return detail::run_on_device(*this, arguments, {}, options);
+}
+std::vector<pjrt::DeviceArray> Executable::run_on_device(
+    std::span<const pjrt::DeviceArray> arguments, const RunOptions& options) const {
+  return detail::run_on_device(*this, arguments, {}, options);
+}
+std::vector<pjrt::DeviceArray> Executable::run_on_device(std::vector<pjrt::DeviceArray>&& arguments,
+                                                         const RunOptions& options) const {
+  const std::vector<pjrt::DeviceArray> taken = std::move(arguments);
+  return detail::run_on_device(*this, taken, std::vector<long>(taken.size(), 1), options);
 }
 
-std::vector<pjrt::DeviceArray> Executable::run_on_device(
-    std::span<const pjrt::DeviceArray> arguments, const RunOptions& given) const {
+std::vector<pjrt::DeviceArray> detail::run_on_device(const Executable& executable,
+                                                     std::span<const pjrt::DeviceArray> arguments,
+                                                     std::span<const long> handles,
+                                                     const RunOptions& given) {
   std::optional<RunOptions> both;
   if (const RunOptions* scoped = detail::scoped_run_options())
     both = detail::merged(*scoped, given);
   const RunOptions& options = both ? *both : given;
-  const bool has_device = static_cast<bool>(device());
-  check_place(impl_->function, "run_on_device", has_device, "device");
+  const pjrt::Device& device = executable.device();
+  const Executable::Impl& impl = *executable.impl_;
+  check_place(impl.function, "run_on_device", static_cast<bool>(device), "device");
   if (finite_is_checked(options)) {  // which only the reference can do
     std::vector<Literal> literals;
     for (const pjrt::DeviceArray& argument : arguments) literals.push_back(argument.to_literal());
     std::vector<pjrt::DeviceArray> results;
-    for (const Literal& result : run(literals, given)) results.emplace_back(result, device());
+    for (const Literal& result : executable.run(literals, given))
+      results.emplace_back(result, device);
     return results;
   }
-  return impl_->prepared->run_on_device(arguments, options);
+  return impl.prepared->run_on_device(arguments, handles, options);
 }
 
 std::vector<pjrt::ShardedArray> Executable::run_on_mesh(
-    const std::vector<pjrt::ShardedArray>& arguments, const RunOptions& given) const {
+    const std::vector<pjrt::ShardedArray>& arguments, const RunOptions& options) const {
+  return run_parts(arguments, {}, options);
+}
+std::vector<pjrt::ShardedArray> Executable::run_on_mesh(std::vector<pjrt::ShardedArray>&& arguments,
+                                                        const RunOptions& options) const {
+  const std::vector<pjrt::ShardedArray> taken = std::move(arguments);
+  return run_parts(taken, std::vector<long>(taken.size(), 1), options);
+}
+
+std::vector<pjrt::ShardedArray> Executable::run_parts(std::span<const pjrt::ShardedArray> arguments,
+                                                      std::span<const long> handles,
+                                                      const RunOptions& given) const {
   std::optional<RunOptions> both;
   if (const RunOptions* scoped = detail::scoped_run_options())
     both = detail::merged(*scoped, given);
@@ -340,7 +364,7 @@ std::vector<pjrt::ShardedArray> Executable::run_on_mesh(
       results.emplace_back(result, *devices, impl_->prepared->result_specs()[results.size()]);
     return results;
   }
-  return impl_->prepared->run_on_mesh(arguments, options);
+  return impl_->prepared->run_on_mesh(arguments, handles, options);
 }
 
 const Mesh* Executable::mesh() const {

@@ -64,8 +64,7 @@ std::vector<Literal> values_of(std::span<const Tensor> arguments, SourceLocation
 }
 
 /// The tensors, with values: those without are evaluated together.
-std::vector<Tensor> evaluated(std::span<const Tensor> arguments, SourceLocation at) {
-  std::vector<Tensor> tensors(arguments.begin(), arguments.end());
+std::vector<Tensor> evaluated(std::vector<Tensor> tensors, SourceLocation at) {
   std::vector<Tensor> missing;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < tensors.size(); i++) {
@@ -222,15 +221,15 @@ JitCache::Run JitCache::run(const Call& call) {
   if (call.run) both = merged(impl_->options.run, *call.run);
   const RunOptions& options = both ? *both : impl_->options.run;
   if (const pjrt::Device& device = entry.executable.device()) {
-    const auto arguments = ir::arrays_on(device, evaluated(call.arguments, call.at));
-    for (pjrt::DeviceArray& result : entry.executable.run_on_device(arguments, options))
+    auto arguments = ir::arrays_on(device, evaluated(std::move(call.arguments), call.at));
+    for (auto& result : entry.executable.run_on_device(std::move(arguments), options))
       run.results.push_back(ir::make_device_value(std::move(result), call.at));
     return run;
   }
   if (const Mesh* mesh = entry.executable.mesh()) {
-    const auto arguments =
-        ir::arrays_on(*mesh, entry.executable.argument_specs(), evaluated(call.arguments, call.at));
-    for (pjrt::ShardedArray& result : entry.executable.run_on_mesh(arguments, options))
+    auto arguments = ir::arrays_on(*mesh, entry.executable.argument_specs(),
+                                   evaluated(std::move(call.arguments), call.at));
+    for (auto& result : entry.executable.run_on_mesh(std::move(arguments), options))
       run.results.push_back(ir::make_mesh_value(std::move(result), call.at));
     return run;
   }

@@ -33,8 +33,8 @@ std::vector<Literal> XlaPlugin::run(const Function& function, const std::string&
   std::vector<pjrt::DeviceArray> arrays;
   for (const Literal& argument : arguments) arrays.emplace_back(argument, device_);
   std::vector<Literal> results;
-  for (const pjrt::DeviceArray& result : program_->run(arrays))
-    results.push_back(result.to_literal());
+  const auto of_devices = program_->run({&arrays, 1});
+  for (const pjrt::DeviceArray& result : of_devices.front()) results.push_back(result.to_literal());
   return results;
 }
 

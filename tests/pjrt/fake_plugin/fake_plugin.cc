@@ -1,6 +1,7 @@
 // The fake plugin: programs give back their arguments, as results of the same number and types.
 #include "pjrt/fake_plugin/fake_plugin.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -47,6 +48,7 @@ struct FakeBuffer {
   FakeDevice* device;
   bool late;
   std::optional<Borrowed> borrowed;
+  bool deleted = false;  // given away to a program
 };
 /// A program's text says what it gives: its arguments.
 struct FakeProgram {
@@ -55,6 +57,7 @@ struct FakeProgram {
   std::vector<std::int32_t> types;
   std::vector<std::int64_t> dimensions;
   std::vector<std::size_t> ranks;
+  std::vector<bool> donors;
 };
 
 FakeDevice devices[3] = {{0}, {1}, {2}};
@@ -120,6 +123,8 @@ FakeProgram parse(const std::string& text, int device) {
                             : inside == "f32"       ? 11
                             : inside == "f64"       ? 12
                                                     : 4);
+    const std::size_t donor = text.find("jax.buffer_donor", at);
+    program.donors.push_back(donor < std::min(end, text.find("tensor<", at + 1)));
   }
   return program;
 }
@@ -278,9 +283,21 @@ api::Error* loaded_devices(api::LoadedExecutableAddressableDevices* args) {
 api::Error* execute(api::LoadedExecutableExecute* args) {
   return guarded(args, [&] {
     if (state.no_result) return;
+    const auto* program = reinterpret_cast<FakeProgram*>(args->executable);
+    const std::vector<std::int64_t> kept(
+        args->options->not_donated, args->options->not_donated + args->options->not_donated_count);
     for (std::size_t d = 0; d < args->device_count; d++) {
       for (std::size_t i = 0; i < args->argument_count; i++) {
-        auto* copy = new FakeBuffer(*reinterpret_cast<FakeBuffer*>(args->arguments[d][i]));
+        auto* buffer = reinterpret_cast<FakeBuffer*>(args->arguments[d][i]);
+        if (buffer->deleted) throw std::logic_error("an argument was given away before");
+        auto* copy = new FakeBuffer(*buffer);
+        if (program->donors[i] &&
+            std::find(kept.begin(), kept.end(), static_cast<std::int64_t>(i)) == kept.end()) {
+          buffer->deleted = true;
+          counted(state.donated, 1);
+        } else if (program->donors[i]) {
+          counted(state.left_alone, 1);
+        }
         copy->borrowed.reset();
         copy->late = state.late;
         counted(state.buffers, 1);
@@ -314,6 +331,7 @@ api::Error* buffer_copy(api::BufferCopyToDevice* args) {
 api::Error* to_host(api::BufferToHostBuffer* args) {
   return guarded(args, [&] {
     const auto* buffer = reinterpret_cast<FakeBuffer*>(args->buffer);
+    if (buffer->deleted) throw std::logic_error("this array was given away");
     if (!args->destination) {
       args->byte_count = buffer->bytes.size() + static_cast<std::size_t>(state.extra_bytes);
       return;
@@ -331,8 +349,9 @@ api::Error* ready_event(api::BufferReadyEvent* args) {
 }
 api::Error* unsafe_pointer(api::BufferUnsafePointer* args) {
   return guarded(args, [&] {
-    args->pointer =
-        reinterpret_cast<std::uintptr_t>(reinterpret_cast<FakeBuffer*>(args->buffer)->bytes.data());
+    const auto* buffer = reinterpret_cast<FakeBuffer*>(args->buffer);
+    if (buffer->deleted) throw std::logic_error("this array was given away");
+    args->pointer = reinterpret_cast<std::uintptr_t>(buffer->bytes.data());
   });
 }
 void delete_string(void* text) {

@@ -36,6 +36,8 @@ struct FakePlugin {
   std::int64_t lent = 0;          // arrays of the host that are read where they are
   std::int64_t changed = 0;       // those that were another array when they were given back
   std::int64_t compiled = 0;      // calls of Client_Compile
+  std::int64_t donated = 0;       // arguments that were given away to a run
+  std::int64_t left_alone = 0;    // those that could have been, and were not
   std::int64_t deserialized = 0;  // programs that were loaded from bytes
 };
 

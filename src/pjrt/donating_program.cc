@@ -1,0 +1,103 @@
+#include "pjrt/donating_program.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "pjrt/disk_cache.h"
+#include "pjrt/program_text.h"
+
+namespace rondo::pjrt {
+
+namespace {
+
+/// Below that nothing is gained that could be measured.
+constexpr std::int64_t kReusedBytes = 1 << 16;
+
+std::unique_ptr<const Program> compiled(const std::string& text, ProgramOptions options) {
+  const std::string with_options = with_donors(text, options.donated);
+  return cached_program(with_options, std::move(options));
+}
+
+/// The flags that both have, as long as there is a result of the parameter's type for each: those
+/// of `first` take theirs before.
+std::vector<bool> with_places(const ProgramOptions& options, const std::vector<bool>& first,
+                              const std::vector<bool>& wanted) {
+  std::vector<TensorType> places = options.results;
+  const auto take = [&](const TensorType& type) {
+    const auto place = std::find(places.begin(), places.end(), type);
+    if (place == places.end()) return false;
+    places.erase(place);
+    return true;
+  };
+  for (std::size_t i = 0; i < first.size(); i++) {
+    if (first[i]) take(options.parameters[i]);
+  }
+  std::vector<bool> placed(wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); i++)
+    placed[i] = wanted[i] && take(options.parameters[i]);
+  return placed;
+}
+
+bool meet(const std::vector<bool>& a, const std::vector<bool>& b) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); i++) {
+    if (a[i] && b[i]) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_unused(const DeviceArray& array, long handles) {
+  const auto& state = ArrayAccess::state(array);
+  return state && !state->lent && state.use_count() <= handles;
+}
+
+DonatingProgram::DonatingProgram(std::string text, ProgramOptions options)
+    : text_(std::move(text)), plain_(compiled(text_, std::move(options))) {
+  const ProgramOptions& made = plain_->options();
+  for (std::size_t i = 0; i < made.parameters.size(); i++) {
+    const TensorType& type = made.parameters[i];
+    candidates_.push_back(
+        (made.donated.empty() || !made.donated[i]) && type.bytes() >= kReusedBytes &&
+        std::find(made.results.begin(), made.results.end(), type) != made.results.end());
+  }
+}
+
+/// Null where it would write over none of these.
+const Program* DonatingProgram::second(const std::vector<bool>& unused) const {
+  if (!meet(candidates_, unused)) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (!second_) {
+    ProgramOptions options = plain_->options();
+    std::vector<bool> wanted = candidates_;
+    for (std::size_t i = 0; i < wanted.size(); i++) wanted[i] = wanted[i] && unused[i];
+    const std::vector<bool> more = with_places(options, options.donated, wanted);
+    options.donated.resize(more.size());
+    for (std::size_t i = 0; i < more.size(); i++)
+      options.donated[i] = options.donated[i] || more[i];
+    if (!meet(more, more)) return nullptr;
+    second_ = compiled(text_, std::move(options));
+  }
+  std::vector<bool> more = second_->options().donated;
+  for (std::size_t i = 0; i < more.size(); i++) more[i] = more[i] && candidates_[i];
+  return meet(more, unused) ? second_.get() : nullptr;
+}
+
+std::vector<std::vector<DeviceArray>> DonatingProgram::run(
+    std::span<const std::vector<DeviceArray>> arguments, const std::vector<bool>& unused) const {
+  const Program* program = second(unused);
+  if (!program) return plain_->run(arguments);
+  std::vector<bool> left_alone = candidates_;
+  for (std::size_t i = 0; i < left_alone.size(); i++) left_alone[i] = left_alone[i] && !unused[i];
+  return program->run(arguments, left_alone);
+}
+
+std::int64_t DonatingProgram::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::int64_t>(text_.size()) + plain_->code_bytes() +
+         (second_ ? second_->code_bytes() : 0);
+}
+
+}  // namespace rondo::pjrt

@@ -1,0 +1,205 @@
+// Arguments that are not used again: results are written over them, and nobody else's array is
+// touched. Counted on the fake plugin, seen by addresses on a real one.
+#include "pjrt/api.h"
+#include "pjrt/array.h"
+#include "pjrt/fake.h"
+#include "pjrt/real_plugin.h"
+#include "support/expect.h"
+
+namespace rondo::testing {
+namespace {
+
+using Donation = Fake;
+using RealDonation = RealPlugin;
+
+constexpr std::int64_t kLarge = 1 << 15;  // of f32: 128 KiB
+
+Literal large(float value) {
+  return Literal::from(std::vector<float>(static_cast<std::size_t>(kLarge), value));
+}
+Tensor on(const pjrt::Device& device, float value) {
+  return pjrt::DeviceArray(large(value), device).copy_to(device).tensor();
+}
+float first(const Tensor& x) { return x.eval().data<float>()[0]; }
+
+TEST_F(Donation, OfTensorsThatAreMovedIntoACall) {
+  const pjrt::Device device = client().devices()[0];
+  const auto f = jit([](Tensor x) { return x; }, {.device = device});
+  Tensor x = f(Tensor(large(2)));
+  EXPECT_EQ(state.donated, 0);  // the plugin read the literal's memory
+  for (int i = 0; i < 5; i++) x = f(std::move(x));
+  EXPECT_EQ(state.donated, 5);
+  EXPECT_EQ(state.compiled, 2);  // with and without
+  EXPECT_EQ(state.buffers, 1);
+  // A temporary is moved, a variable is not.
+  x = f(f(f(x)));
+  EXPECT_EQ(state.donated, 7);
+  for (int i = 0; i < 5; i++) x = f(x);
+  EXPECT_EQ(state.donated, 7);
+  EXPECT_EQ(state.left_alone, 0);
+  EXPECT_EQ(state.compiled, 2);
+  EXPECT_EQ(first(x), 2);
+}
+
+TEST_F(Donation, NotWhereSomebodyElseHoldsTheTensorOrItsArray) {
+  const pjrt::Device device = client().devices()[0];
+  const auto f = jit([](Tensor x) { return x; }, {.device = device});
+  Tensor x = f(Tensor(large(2)));
+  const Tensor second = x;
+  Tensor y = f(std::move(x));
+  EXPECT_EQ(state.donated, 0);
+  EXPECT_EQ(first(second), 2);
+  const pjrt::DeviceArray array(y, device);
+  Tensor z = f(std::move(y));
+  EXPECT_EQ(state.donated, 0);
+  EXPECT_FALSE(array.donated());
+  EXPECT_EQ(array.to_literal().data<float>()[9], 2);
+  const Tensor waits = z + 1;  // a graph that is not evaluated
+  const Tensor last = f(std::move(z));
+  EXPECT_EQ(state.donated, 0);
+  EXPECT_EQ(first(waits), 3);
+}
+
+TEST_F(Donation, OfTheLeavesOfTreesEachByItself) {
+  struct Pair {
+    Tensor x, y;
+  };
+  const pjrt::Device device = client().devices()[0];
+  const auto f = jit([](Pair p) { return p; }, {.device = device});
+  const Pair both = f(Pair{Tensor(large(1)), Tensor(large(2))});
+  Pair moved = f(both);
+  const Tensor held = moved.y;
+  moved = f(std::move(moved));
+  EXPECT_EQ(state.donated, 1);
+  EXPECT_EQ(first(held), 2);
+  moved = f(std::move(moved));
+  EXPECT_EQ(state.donated, 2);  // the program can do with x alone
+  EXPECT_EQ(state.left_alone, 0);
+  EXPECT_EQ(first(both.x), 1);
+  EXPECT_EQ(first(moved.x), 1);
+  EXPECT_EQ(first(moved.y), 2);
+  // One tensor twice is one that is held.
+  const auto g = jit([](Tensor a, Tensor b) { return std::tuple{a, b}; }, {.device = device});
+  Tensor x = moved.x;
+  moved = Pair();
+  Tensor twin = x;
+  const auto [a, b] = g(std::move(x), std::move(twin));
+  EXPECT_EQ(first(a), 1);
+  EXPECT_EQ(first(b), 1);
+  EXPECT_EQ(state.donated, 2);
+}
+
+TEST_F(Donation, OfArraysThatAreMovedIntoARun) {
+  const pjrt::Device device = client().devices()[0];
+  const TensorType type = f32({kLarge});
+  const Executable executable = compile(trace(
+                                            [](Tensor x, Tensor y) {
+                                              return std::tuple{x, y};
+                                            },
+                                            type, type),
+                                        {.device = device});
+  const auto array = [&](float value) { return pjrt::DeviceArray(on(device, value), device); };
+  std::vector<pjrt::DeviceArray> arguments =
+      executable.run_on_device(std::vector{array(1), array(2)});
+  const pjrt::DeviceArray held = arguments[0];
+  const auto results = executable.run_on_device(std::move(arguments));
+  EXPECT_EQ(state.donated, 1);
+  EXPECT_FALSE(held.donated());
+  EXPECT_EQ(held.to_literal().data<float>()[0], 1);
+  EXPECT_EQ(results[1].to_literal().data<float>()[0], 2);
+  // Another time the other is held: the program that writes over it leaves it alone.
+  std::vector<pjrt::DeviceArray> others = executable.run_on_device(results);
+  const pjrt::DeviceArray other = others[1];
+  executable.run_on_device(std::move(others));
+  EXPECT_EQ(state.donated, 1);
+  EXPECT_EQ(other.to_literal().data<float>()[0], 2);
+}
+
+TEST_F(Donation, ARunThatDoesNotBeginTakesNothing) {
+  const pjrt::Device device = client().devices()[0];
+  const Executable executable =
+      compile(trace([](Tensor x) { return x; }, f32({kLarge})), {.device = device});
+  std::vector<pjrt::DeviceArray> arguments =
+      executable.run_on_device(std::vector{pjrt::DeviceArray(large(3), device)});
+  state.failing = pjrt::api::LoadedExecutableExecute::kIndex;
+  expect_error<pjrt::PluginError>([&] { executable.run_on_device(std::move(arguments)); },
+                                  {"told to fail"});
+  state.failing = -1;
+  EXPECT_EQ(state.donated, 0);
+}
+
+TEST_F(Donation, OfThePartsOnAMesh) {
+  const Mesh mesh({{"data", 2}}, client().devices());
+  const auto f = jit([](Tensor x) { return x; }, {.mesh = mesh});
+  Tensor x = f(Tensor(large(2)));
+  for (int i = 0; i < 3; i++) x = f(std::move(x));
+  EXPECT_EQ(state.donated, 6);
+  const Tensor held = x;
+  x = f(std::move(x));
+  EXPECT_EQ(state.donated, 6);
+  EXPECT_EQ(first(held), 2);
+  EXPECT_EQ(first(x), 2);
+}
+
+TEST_F(Donation, OfSmallArraysAndThoseOfAnotherTypeThanTheResultsThereIsNone) {
+  const pjrt::Device device = client().devices()[0];
+  const auto f = jit([](Tensor x) { return x; }, {.device = device});
+  Tensor x = f(Tensor(Literal::from<float>({1, 2})));
+  for (int i = 0; i < 3; i++) x = f(std::move(x));
+  EXPECT_EQ(state.donated, 0);
+  EXPECT_EQ(state.compiled, 1);
+}
+
+std::uintptr_t address(const Tensor& x, const pjrt::Device& device) {
+  const pjrt::DeviceArray array(x, device);
+  array.await();
+  pjrt::api::BufferUnsafePointer place;
+  place.buffer = pjrt::ArrayAccess::state(array)->buffer;
+  pjrt::ArrayAccess::state(array)->client->plugin->call(place, "test");
+  return place.pointer;
+}
+
+TEST_F(RealDonation, AResultIsWrittenOverWhatWasMovedIntoTheCall) {
+  const auto f = jit([](Tensor x) { return x * 2 + 1; }, {.device = device()});
+  Tensor x = f(Tensor(large(1)));
+  const std::uintptr_t place = address(x, device());
+  for (int i = 0; i < 4; i++) {
+    x = f(std::move(x));
+    EXPECT_EQ(address(x, device()), place) << i;
+  }
+  const Tensor held = x;
+  x = f(std::move(x));
+  EXPECT_NE(address(x, device()), place);
+  EXPECT_EQ(first(held), 63);
+  EXPECT_EQ(first(x), 127);
+}
+
+TEST_F(RealDonation, OfOneOfTwoArgumentsWhileTheOtherIsHeld) {
+  const auto f = jit(
+      [](Tensor x, Tensor y) {
+        return std::tuple{x + y, x - y};
+      },
+      {.device = device()});
+  auto [x, y] = f(Tensor(large(3)), Tensor(large(1)));  // 4 and 2
+  std::tie(x, y) = f(std::move(x), std::move(y));       // 6 and 2
+  const Tensor held = x;
+  std::tie(x, y) = f(std::move(x), std::move(y));  // 8 and 4
+  EXPECT_EQ(first(held), 6);
+  EXPECT_EQ(first(x), 8);
+  EXPECT_EQ(first(y), 4);
+}
+
+TEST_F(RealDonation, OfThePartsOnAMesh) {
+  const Mesh mesh({{"data", 8}}, client().devices());
+  const auto f = jit([&](Tensor x) { return shard(x, mesh, {"data"}) * 2; }, {.mesh = mesh});
+  const std::int64_t n = 8 * kLarge;
+  Tensor x = f(Tensor(Literal::from(std::vector<float>(static_cast<std::size_t>(n), 1.0f))));
+  for (int i = 0; i < 3; i++) x = f(std::move(x));
+  const Tensor held = x;
+  x = f(std::move(x));
+  EXPECT_EQ(first(held), 16);
+  EXPECT_EQ(x.eval().data<float>()[static_cast<std::size_t>(n) - 1], 32);
+}
+
+}  // namespace
+}  // namespace rondo::testing
