@@ -159,7 +159,8 @@ struct CompileOptions {
   /// names: else compile throws. In place of `device`.
   std::optional<Mesh> mesh = std::nullopt;
   /// The parameters, by number from 0 (leaves of the arguments), whose memory a program on a device
-  /// may write its results over. An array that was given for one cannot be used again.
+  /// may write its results over, whoever holds it. An array that was given for one cannot be used
+  /// again. What is moved into a call needs no number.
   std::vector<std::int64_t> donate = {};
 };
 

@@ -264,10 +264,11 @@ template <class F, class A, class B, class C, class D, class E, class G, class H
 ///
 /// It takes Tensors, Literals and C++ scalars, or trees of them, as f takes tensors (a struct of
 /// Literals or numbers where f has a parameter with the same fields as Tensors), and returns f's
-/// tree with computed tensors. Inside another trace it is as if f were called. Copies share the
-/// compiled programs; calls from many threads at once are safe. What f captures by value, and the
-/// tensors that it takes from outside, are those of the first call with such arguments (see
-/// JitOptions::check_captures).
+/// tree with computed tensors. What is moved into a call is taken: on a device, results may be
+/// written over tensors that nobody else holds. Inside another trace it is as if f were called.
+/// Copies share the compiled programs; calls from many threads at once are safe. What f captures by
+/// value, and the tensors that it takes from outside, are those of the first call with such
+/// arguments (see JitOptions::check_captures).
 template <class F>
 class Jitted : public detail::LocatedCall<Jitted<F>, F> {
  public:

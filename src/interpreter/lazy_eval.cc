@@ -6,13 +6,13 @@
 #include <iterator>
 #include <mutex>
 #include <string>
-#include <type_traits>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "base/bounded_cache.h"
 #include "fmt/format.h"
+#include "interpreter/last_uses.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
@@ -164,15 +164,11 @@ Executable executable_of(const LazyGraph& graph) {
 }
 
 /// Gives the lazy tensors their values, the first results in order, and returns the others.
-template <class Value>
-std::vector<Value> keep(std::span<const Tensor> kept, std::vector<Value> results) {
+std::vector<Literal> keep(std::span<const Tensor> kept, std::vector<Literal> results) {
   auto next = std::make_move_iterator(results.begin());
   for (const Tensor& tensor : kept) {
     const auto end = next + static_cast<std::ptrdiff_t>(tensor.node()->types.size());
-    if constexpr (std::is_same_v<Value, Literal>)
-      tensor.node()->cell->set_values({next, end});
-    else
-      tensor.node()->cell->set_arrays({next, end});
+    tensor.node()->cell->set_values({next, end});
     next = end;
   }
   return {next, std::make_move_iterator(results.end())};
@@ -181,11 +177,14 @@ std::vector<Value> keep(std::span<const Tensor> kept, std::vector<Value> results
 /// Computes tensors that are not known yet. Returns the values of those that keep none, in order.
 std::vector<Literal> compute(std::span<const Tensor> tensors) {
   const LazyGraph graph(tensors);
+  if (graph.outputs.empty()) return {};  // other threads were faster
   const Executable executable = executable_of(graph);
   if (const pjrt::Device& device = executable.device()) {
+    LastUses last(graph.program, graph.kept);
     const auto arguments = arrays_on(device, graph.program.values);
     std::vector<Literal> literals;
-    for (const pjrt::DeviceArray& result : keep(graph.kept, executable.run_on_device(arguments)))
+    for (const pjrt::DeviceArray& result :
+         last.keep(detail::run_on_device(executable, arguments, last.handles(), {})))
       literals.push_back(result.to_literal());
     return literals;
   }

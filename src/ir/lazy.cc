@@ -56,10 +56,10 @@ void LazyCell::set_values(std::vector<Literal> values) const {
   std::swap(dropped, definition_);
 }
 
-void LazyCell::set_arrays(std::vector<pjrt::DeviceArray> arrays) const {
+void LazyCell::set_arrays(std::vector<pjrt::DeviceArray> arrays, Claim claim) const {
   auto owned = std::make_unique<const std::vector<pjrt::DeviceArray>>(std::move(arrays));
   Tensor dropped;
-  std::lock_guard lock(mutex_);
+  const Claim held = std::move(claim);
   if (evaluated()) return;
   arrays_.store(owned.release(), std::memory_order_release);
   std::swap(dropped, definition_);

@@ -57,8 +57,13 @@ class LazyCell {
   Tensor definition() const;
   /// Lets go of the definition. Does nothing if another thread was faster.
   void set_values(std::vector<Literal> values) const;
-  /// The same of values that were computed on a device and stay there.
-  void set_arrays(std::vector<pjrt::DeviceArray> arrays) const;
+  /// While it is held, other threads that want the definition wait.
+  using Claim = std::unique_lock<std::mutex>;
+  Claim claim() const { return Claim(mutex_); }
+  /// Does not wait: it is not held if another thread does.
+  Claim try_to_claim() const { return Claim(mutex_, std::try_to_lock); }
+  /// The same as set_values, of values that were computed on a device and stay there.
+  void set_arrays(std::vector<pjrt::DeviceArray> arrays, Claim claim) const;
 
  private:
   const std::vector<Literal>* fetched() const;

@@ -1,5 +1,9 @@
 // Arguments that are not used again: results are written over them, and nobody else's array is
 // touched. Counted on the fake plugin, seen by addresses on a real one.
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "pjrt/api.h"
 #include "pjrt/array.h"
 #include "pjrt/fake.h"
@@ -150,6 +154,79 @@ TEST_F(Donation, OfSmallArraysAndThoseOfAnotherTypeThanTheResultsThereIsNone) {
   EXPECT_EQ(state.compiled, 1);
 }
 
+TEST_F(Donation, OfLazyValuesThatNothingHoldsAnyMore) {
+  const pjrt::Device device = client().devices()[0];
+  const pjrt::DeviceScope scope(device);
+  const auto compute = [&](const Tensor& x) { pjrt::DeviceArray(x, device).await(); };
+  Tensor x = sin(Tensor(large(2)));
+  compute(x);
+  for (int i = 0; i < 5; i++) {
+    x = cos(sin(x));  // what is between is held by nobody
+    compute(x);
+  }
+  EXPECT_EQ(state.donated, 5);
+  EXPECT_EQ(state.buffers, 1);
+  const Tensor held = x;
+  x = sin(x);
+  compute(x);
+  EXPECT_EQ(state.donated, 5);
+  EXPECT_EQ(first(held), 2);
+  const Tensor waits = cos(x);  // a graph that is not evaluated
+  x = sin(x);
+  compute(x);
+  EXPECT_EQ(state.donated, 5);
+  compute(waits);  // now nothing else needs its operand
+  EXPECT_EQ(state.donated, 6);
+  EXPECT_EQ(first(waits), 2);
+  const pjrt::DeviceArray array(x, device);
+  x = sin(x);
+  compute(x);
+  EXPECT_EQ(state.donated, 6);
+  EXPECT_EQ(array.to_literal().data<float>()[0], 2);
+  // Operands of a run that fails are there for the next one.
+  x = sin(x);
+  compute(x);
+  EXPECT_EQ(state.donated, 7);
+  x = sin(x);
+  state.failing = pjrt::api::LoadedExecutableExecute::kIndex;
+  expect_error<pjrt::PluginError>([&] { compute(x); }, {"told to fail"});
+  state.failing = -1;
+  EXPECT_EQ(first(x), 2);
+  EXPECT_EQ(state.donated, 8);
+  clear_executable_cache();  // which has the programs of lazy tensors
+}
+
+TEST_F(Donation, ThreadsThatComputeOneTensorAllGetIt) {
+  const pjrt::Device device = client().devices()[0];
+  Tensor x;
+  std::atomic<int> wrong{0};
+  const auto ask = [&](const Tensor& y, bool on_device) {
+    const pjrt::DeviceScope scope(on_device ? device : pjrt::Device());
+    try {
+      wrong += first(y) != 0;
+    } catch (const Error& error) {
+      wrong++;
+      ADD_FAILURE() << error.what();
+    }
+  };
+  {
+    const pjrt::DeviceScope scope(device);
+    x = sin(Tensor(large(0)));
+    pjrt::DeviceArray(x, device).await();
+  }
+  for (int i = 0; i < 200; i++) {
+    x = sin(x);  // 0, as what the fake plugin makes of it
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; t++) threads.emplace_back([&, t] { ask(x, t != 2); });
+    for (std::thread& thread : threads) thread.join();
+    const pjrt::DeviceScope scope(device);
+    x = pjrt::DeviceArray(x, device).tensor();
+  }
+  EXPECT_EQ(wrong, 0);
+  x = Tensor();
+  clear_executable_cache();
+}
+
 std::uintptr_t address(const Tensor& x, const pjrt::Device& device) {
   const pjrt::DeviceArray array(x, device);
   array.await();
@@ -187,6 +264,22 @@ TEST_F(RealDonation, OfOneOfTwoArgumentsWhileTheOtherIsHeld) {
   EXPECT_EQ(first(held), 6);
   EXPECT_EQ(first(x), 8);
   EXPECT_EQ(first(y), 4);
+}
+
+TEST_F(RealDonation, OfLazyValuesOfAnOrdinaryLoop) {
+  const pjrt::DeviceScope scope(device());
+  Tensor x = Tensor(large(1)) * 2.0f;
+  const std::uintptr_t place = address(x, device());
+  for (int i = 0; i < 4; i++) {
+    x = x * 2.0f + 1.0f;
+    EXPECT_EQ(address(x, device()), place) << i;
+  }
+  const Tensor held = x;
+  const Tensor y = x - 1.0f;
+  x = x + y;
+  EXPECT_EQ(first(x), 93);
+  EXPECT_EQ(first(y), 46);
+  EXPECT_EQ(first(held), 47);
 }
 
 TEST_F(RealDonation, OfThePartsOnAMesh) {
