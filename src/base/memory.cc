@@ -43,7 +43,7 @@ constexpr std::uint32_t kUncachedBlock = kCachedBlockSizes.size();
 constexpr std::uint32_t kFirstLargeClass = kUncachedBlock + 1;
 
 struct FreeBlock {
-  FreeBlock *next;
+  FreeBlock* next;
 };
 constexpr std::size_t kSmallStep = 16;
 constexpr std::size_t kSmallSizes = kLargestSmallBlock / kSmallStep + 1;
@@ -59,8 +59,8 @@ constexpr std::uint32_t blocks_of_batch(std::size_t size) noexcept {
 /// The free blocks of one size that a thread has: some, and maybe a whole batch
 /// more, so that taking and giving by turns never moves a batch.
 struct SmallBlocks {
-  FreeBlock *open;
-  FreeBlock *spare;
+  FreeBlock* open;
+  FreeBlock* spare;
   std::uint32_t room;  // for so many more in `open`; 0 before the first one
 };
 
@@ -69,31 +69,31 @@ struct SmallBlocks {
 /// after every thread_local with a destructor is gone.
 struct BlockCache {
   enum class State : std::uint8_t { kUnused, kOpen, kClosed };
-  std::array<FreeBlock *, kCachedBlockSizes.size()> heads;
+  std::array<FreeBlock*, kCachedBlockSizes.size()> heads;
   std::array<std::uint32_t, kCachedBlockSizes.size()> counts;
   std::array<SmallBlocks, kSmallSizes> small;
-  MemoryMeter *meter;
+  MemoryMeter* meter;
   State state;
 };
 constinit thread_local BlockCache block_cache = {};
 
-void delete_block(void *block) noexcept {
+void delete_block(void* block) noexcept {
   ::operator delete (block, std::align_val_t{kBlockAlignment});
 }
 
-void delete_small_blocks(FreeBlock *block) noexcept {
+void delete_small_blocks(FreeBlock* block) noexcept {
   while (block != nullptr) ::operator delete(std::exchange(block, block->next));
 }
 
 void empty_block_cache() noexcept {
   for (std::size_t i = 0; i < block_cache.heads.size(); i++) {
-    while (FreeBlock *block = block_cache.heads[i]) {
+    while (FreeBlock* block = block_cache.heads[i]) {
       block_cache.heads[i] = block->next;
       delete_block(block);
     }
     block_cache.counts[i] = 0;
   }
-  for (SmallBlocks &blocks : block_cache.small) {
+  for (SmallBlocks& blocks : block_cache.small) {
     delete_small_blocks(blocks.open);
     delete_small_blocks(blocks.spare);
     blocks = {};
@@ -124,32 +124,32 @@ class LargeBlocks {
     return (std::size_t{number % 8} + 9) << (number / 8);
   }
 
-  void *take(std::uint32_t size_class) noexcept {
+  void* take(std::uint32_t size_class) noexcept {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    FreeBlock *&head = heads_[size_class - kFirstLargeClass];
+    FreeBlock*& head = heads_[size_class - kFirstLargeClass];
     if (!lock || head == nullptr) return nullptr;
     kept_bytes_ -= class_bytes(size_class);
     return std::exchange(head, head->next);
   }
   /// False if there are enough already.
-  bool keep(void *block, std::uint32_t size_class) noexcept {
+  bool keep(void* block, std::uint32_t size_class) noexcept {
     const std::size_t bytes = class_bytes(size_class);
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || kept_bytes_ + bytes > kMostLargeBytes) return false;
-    FreeBlock *&head = heads_[size_class - kFirstLargeClass];
+    FreeBlock*& head = heads_[size_class - kFirstLargeClass];
     head = new (block) FreeBlock{head};
     kept_bytes_ += bytes;
     return true;
   }
   void release() noexcept {
-    for (FreeBlock *&head : heads_) {
-      FreeBlock *blocks;
+    for (FreeBlock*& head : heads_) {
+      FreeBlock* blocks;
       {
         const std::lock_guard lock(mutex_);
         blocks = std::exchange(head, nullptr);
         const auto size_class =
             static_cast<std::uint32_t>(&head - heads_.data()) + kFirstLargeClass;
-        for (FreeBlock *block = blocks; block != nullptr; block = block->next)
+        for (FreeBlock* block = blocks; block != nullptr; block = block->next)
           kept_bytes_ -= class_bytes(size_class);
       }
       while (blocks != nullptr) delete_block(std::exchange(blocks, blocks->next));
@@ -158,14 +158,14 @@ class LargeBlocks {
 
  private:
   std::mutex mutex_;
-  std::array<FreeBlock *, 64 * 8> heads_ = {};
+  std::array<FreeBlock*, 64 * 8> heads_ = {};
   std::size_t kept_bytes_ = 0;
 };
 
-LargeBlocks &large_blocks() noexcept {
+LargeBlocks& large_blocks() noexcept {
   // Never destroyed: literals of static storage are released late.
   alignas(LargeBlocks) static std::byte storage[sizeof(LargeBlocks)];
-  static LargeBlocks *const blocks = new (storage) LargeBlocks;
+  static LargeBlocks* const blocks = new (storage) LargeBlocks;
   return *blocks;
 }
 
@@ -174,29 +174,29 @@ LargeBlocks &large_blocks() noexcept {
 class SmallBatches {
  public:
   /// Null if there is none.
-  FreeBlock *take(std::size_t size) noexcept {
+  FreeBlock* take(std::size_t size) noexcept {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    Batch *&head = heads_[size];
+    Batch*& head = heads_[size];
     if (!lock || head == nullptr) return nullptr;
     kept_bytes_ -= kSmallBatchBytes;
     return std::exchange(head, head->next_batch);
   }
   /// False if there are enough already.
-  bool keep(FreeBlock *blocks, std::size_t size) noexcept {
+  bool keep(FreeBlock* blocks, std::size_t size) noexcept {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || kept_bytes_ + kSmallBatchBytes > kMostSmallBytes) return false;
-    FreeBlock *const others = blocks->next;
+    FreeBlock* const others = blocks->next;
     heads_[size] = new (blocks) Batch{{others}, heads_[size]};
     kept_bytes_ += kSmallBatchBytes;
     return true;
   }
   void release() noexcept {
     for (std::size_t size = 1; size < kSmallSizes; size++) {
-      Batch *batches;
+      Batch* batches;
       {
         const std::lock_guard lock(mutex_);
         batches = std::exchange(heads_[size], nullptr);
-        for (Batch *batch = batches; batch != nullptr; batch = batch->next_batch)
+        for (Batch* batch = batches; batch != nullptr; batch = batch->next_batch)
           kept_bytes_ -= kSmallBatchBytes;
       }
       while (batches != nullptr) delete_small_blocks(std::exchange(batches, batches->next_batch));
@@ -206,19 +206,19 @@ class SmallBatches {
  private:
   /// The first block of a batch.
   struct Batch : FreeBlock {
-    Batch *next_batch;
+    Batch* next_batch;
   };
   static_assert(sizeof(Batch) <= kSmallStep);
 
   std::mutex mutex_;
-  std::array<Batch *, kSmallSizes> heads_ = {};
+  std::array<Batch*, kSmallSizes> heads_ = {};
   std::size_t kept_bytes_ = 0;
 };
 
-SmallBatches &small_batches() noexcept {
+SmallBatches& small_batches() noexcept {
   // Never destroyed: nodes of static storage are released late.
   alignas(SmallBatches) static std::byte storage[sizeof(SmallBatches)];
-  static SmallBatches *const batches = new (storage) SmallBatches;
+  static SmallBatches* const batches = new (storage) SmallBatches;
   return *batches;
 }
 
@@ -241,7 +241,7 @@ bool open_block_cache() noexcept {
   return block_cache.state == BlockCache::State::kOpen;
 }
 
-void *new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
+void* new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
   if (size_class < kUncachedBlock) bytes = kCachedBlockSizes[size_class];
   if (size_class >= kFirstLargeClass) bytes = LargeBlocks::class_bytes(size_class);
   if (bytes > kMaxBlockBytes) return nullptr;
@@ -252,29 +252,29 @@ void *new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
 
 namespace {
 
-void *pop(SmallBlocks &blocks) noexcept {
+void* pop(SmallBlocks& blocks) noexcept {
   blocks.room++;
   return std::exchange(blocks.open, blocks.open->next);
 }
-void push(SmallBlocks &blocks, void *block) noexcept {
+void push(SmallBlocks& blocks, void* block) noexcept {
   blocks.room--;
   blocks.open = new (block) FreeBlock{blocks.open};
 }
 
 /// A block of a batch that the thread or others have kept, else a new one.
-[[gnu::noinline]] void *take_of_batch(SmallBlocks &blocks, std::size_t size) {
+[[gnu::noinline]] void* take_of_batch(SmallBlocks& blocks, std::size_t size) {
   if (blocks.spare != nullptr)
     blocks.open = std::exchange(blocks.spare, nullptr);
   else if (kRecycleBlocks && open_block_cache())
     blocks.open = small_batches().take(size);
-  if (blocks.open == nullptr) return ::operator new(size *kSmallStep);
+  if (blocks.open == nullptr) return ::operator new(size* kSmallStep);
   blocks.room = 0;
   return pop(blocks);
 }
 
 /// Puts a whole batch aside first. Where the thread keeps nothing any more the
 /// block is deleted.
-[[gnu::noinline]] void give_to_batch(SmallBlocks &blocks, void *block, std::size_t size) noexcept {
+[[gnu::noinline]] void give_to_batch(SmallBlocks& blocks, void* block, std::size_t size) noexcept {
   if (!kRecycleBlocks || !open_block_cache()) return ::operator delete(block);
   if (blocks.open != nullptr) {
     if (blocks.spare != nullptr && !small_batches().keep(blocks.spare, size))
@@ -287,32 +287,32 @@ void push(SmallBlocks &blocks, void *block) noexcept {
 
 }  // namespace
 
-void *take_small_block(std::size_t bytes) {
+void* take_small_block(std::size_t bytes) {
   if (bytes > kLargestSmallBlock) return ::operator new(bytes);
   const std::size_t size = small_size(bytes);
-  SmallBlocks &blocks = block_cache.small[size];
+  SmallBlocks& blocks = block_cache.small[size];
   return blocks.open != nullptr ? pop(blocks) : take_of_batch(blocks, size);
 }
 
-void give_small_block(void *block, std::size_t bytes) noexcept {
+void give_small_block(void* block, std::size_t bytes) noexcept {
   if (bytes > kLargestSmallBlock) return ::operator delete(block);
   const std::size_t size = small_size(bytes);
-  SmallBlocks &blocks = block_cache.small[size];
+  SmallBlocks& blocks = block_cache.small[size];
   if (blocks.room == 0) return give_to_batch(blocks, block, size);
   push(blocks, block);
 }
 
-MemoryMeterScope::MemoryMeterScope(MemoryMeter &meter) noexcept : previous_(block_cache.meter) {
+MemoryMeterScope::MemoryMeterScope(MemoryMeter& meter) noexcept : previous_(block_cache.meter) {
   block_cache.meter = &meter;
 }
 MemoryMeterScope::~MemoryMeterScope() { block_cache.meter = previous_; }
 
-Literal::Storage *Literal::allocate(std::size_t bytes) noexcept {
+Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
   static_assert(sizeof(Storage) == kBlockAlignment && alignof(Storage) == kBlockAlignment);
   const std::uint32_t size_class = kRecycleBlocks ? block_size_class(bytes) : kUncachedBlock;
-  void *memory = nullptr;
+  void* memory = nullptr;
   if (size_class < kUncachedBlock && block_cache.heads[size_class] != nullptr) {
-    FreeBlock *block = block_cache.heads[size_class];
+    FreeBlock* block = block_cache.heads[size_class];
     block_cache.heads[size_class] = block->next;
     --block_cache.counts[size_class];
     memory = block;
@@ -325,16 +325,16 @@ Literal::Storage *Literal::allocate(std::size_t bytes) noexcept {
     memory = new_block(bytes, size_class);
     if (memory == nullptr) return nullptr;
   }
-  if (MemoryMeter *meter = block_cache.meter) {
+  if (MemoryMeter* meter = block_cache.meter) {
     meter->current += static_cast<std::int64_t>(bytes);
     if (meter->current > meter->peak) meter->peak = meter->current;
   }
   return new (memory) Storage{1, size_class, bytes, false};
 }
 
-void Literal::release(Storage *storage) noexcept {
+void Literal::release(Storage* storage) noexcept {
   if (!detail::drop_reference(storage->references)) return;
-  if (MemoryMeter *meter = block_cache.meter)
+  if (MemoryMeter* meter = block_cache.meter)
     meter->current -= static_cast<std::int64_t>(storage->bytes);
   const std::uint32_t size_class = storage->size_class;
   storage->~Storage();

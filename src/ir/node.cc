@@ -20,33 +20,33 @@ class DestructionQueue {
  public:
   DestructionQueue() noexcept { in_force = this; }
   ~DestructionQueue() { in_force = nullptr; }
-  DestructionQueue(const DestructionQueue &) = delete;
-  DestructionQueue &operator=(const DestructionQueue &) = delete;
+  DestructionQueue(const DestructionQueue&) = delete;
+  DestructionQueue& operator=(const DestructionQueue&) = delete;
 
-  void destroy(const Node *first) {
+  void destroy(const Node* first) {
     delete first;
     while (!pending_.empty()) {
-      const Node *node = pending_.back();
+      const Node* node = pending_.back();
       pending_.pop_back();
       delete node;
     }
   }
-  void push(const Node *node) { pending_.push_back(node); }
-  static thread_local DestructionQueue *in_force;
+  void push(const Node* node) { pending_.push_back(node); }
+  static thread_local DestructionQueue* in_force;
 
  private:
-  std::vector<const Node *> pending_;
+  std::vector<const Node*> pending_;
 };
-constinit thread_local DestructionQueue *DestructionQueue::in_force = nullptr;
+constinit thread_local DestructionQueue* DestructionQueue::in_force = nullptr;
 
-void destroy(const Node *node) {
+void destroy(const Node* node) {
   if (DestructionQueue::in_force)
     DestructionQueue::in_force->push(node);
   else
     DestructionQueue().destroy(node);
 }
 
-thread_local const SourceLocation *location_in_force = nullptr;
+thread_local const SourceLocation* location_in_force = nullptr;
 
 thread_local std::uint64_t made_by_thread = 0;
 thread_local int build_depth = 0;
@@ -60,12 +60,12 @@ std::uint64_t count_node() noexcept {
   return id;
 }
 
-bool any_traced(const Operands &operands) {
+bool any_traced(const Operands& operands) {
   return std::any_of(operands.begin(), operands.end(),
-                     [](const Tensor &operand) { return operand.node()->traced; });
+                     [](const Tensor& operand) { return operand.node()->traced; });
 }
 
-Operands both(const Tensor &a, const Tensor &b) {
+Operands both(const Tensor& a, const Tensor& b) {
   Operands operands;
   operands.push_back(a);
   operands.push_back(b);
@@ -74,13 +74,13 @@ Operands both(const Tensor &a, const Tensor &b) {
 
 constexpr std::uint32_t kMostLine = 0x7fffffffu;
 
-Tensor plain_node(const OpDef &op, Operands &&operands, Attributes &&attributes,
-                  ResultTypes &&types, SourceLocation at, std::vector<Function> &&regions) {
+Tensor plain_node(const OpDef& op, Operands&& operands, Attributes&& attributes,
+                  ResultTypes&& types, SourceLocation at, std::vector<Function>&& regions) {
   return Tensor::adopt(new Node(op, std::move(operands), std::move(attributes), std::move(types),
                                 std::move(regions), at));
 }
 
-[[gnu::noinline]] Tensor made_lazy(const Node *node) {
+[[gnu::noinline]] Tensor made_lazy(const Node* node) {
   ResultTypes same = node->types;
   const SourceLocation at = node->location();
   return Tensor::adopt(new Node(LazyCell::kOp, {}, {}, std::move(same), {}, at,
@@ -89,19 +89,19 @@ Tensor plain_node(const OpDef &op, Operands &&operands, Attributes &&attributes,
 
 /// The handle to a new node; a lazy tensor where it depends on no parameter,
 /// and stands in no program.
-Tensor handle_to(const Node *node) {
+Tensor handle_to(const Node* node) {
   const bool stays = node->traced || build_depth > 0 || node->types.empty();
   return stays ? Tensor::adopt(node) : made_lazy(node);
 }
 
 /// The same, evaluated where that is asked for.
-Tensor evaluated_if_eager(const Node *node) {
+Tensor evaluated_if_eager(const Node* node) {
   Tensor made = handle_to(node);
   if (is_lazy(made.node()) && eager_active()) evaluate_eagerly(made.node());
   return made;
 }
 
-InferredTypes infer_constant(const InferContext &context) {
+InferredTypes infer_constant(const InferContext& context) {
   return {context.attrs<ConstantAttributes>().value.type()};
 }
 
@@ -124,8 +124,8 @@ LocationScope::~LocationScope() { location_in_force = outer_; }
 BuildScope::BuildScope() noexcept { build_depth++; }
 BuildScope::~BuildScope() { build_depth--; }
 
-Node::Node(const OpDef &record, Operands &&inputs, Attributes &&node_attributes,
-           ResultTypes &&node_types, std::vector<Function> &&node_regions, SourceLocation at,
+Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
+           ResultTypes&& node_types, std::vector<Function>&& node_regions, SourceLocation at,
            std::unique_ptr<LazyCell> node_cell)
     : op(&record),
       id(count_node()),
@@ -138,8 +138,8 @@ Node::Node(const OpDef &record, Operands &&inputs, Attributes &&node_attributes,
       traced(op == &kParameter || any_traced(operands)),
       file(at.file),
       function(at.function) {}
-Node::Node(const OpDef &record, Operands &&inputs, Attributes &&node_attributes,
-           std::vector<Function> &&node_regions, SourceLocation at)
+Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
+           std::vector<Function>&& node_regions, SourceLocation at)
     : op(&record),
       id(count_node()),
       attributes(std::move(node_attributes)),
@@ -150,7 +150,7 @@ Node::Node(const OpDef &record, Operands &&inputs, Attributes &&node_attributes,
       traced(any_traced(operands)),
       file(at.file),
       function(at.function) {}
-Node::Node(const OpDef &record, const Tensor &a, const Tensor &b, SourceLocation at)
+Node::Node(const OpDef& record, const Tensor& a, const Tensor& b, SourceLocation at)
     : op(&record),
       id(count_node()),
       operands(both(a, b)),
@@ -159,7 +159,7 @@ Node::Node(const OpDef &record, const Tensor &a, const Tensor &b, SourceLocation
       traced(a.node()->traced || b.node()->traced),
       file(at.file),
       function(at.function) {}
-Node::Node(Literal &&value, SourceLocation at)
+Node::Node(Literal&& value, SourceLocation at)
     : op(&kConstant),
       id(count_node()),
       attributes(ConstantAttributes{std::move(value)}),
@@ -170,13 +170,13 @@ Node::Node(Literal &&value, SourceLocation at)
       function(at.function) {}
 Node::~Node() = default;
 
-void retain(const Node *node) noexcept { detail::add_reference(node->references); }
+void retain(const Node* node) noexcept { detail::add_reference(node->references); }
 
-void release(const Node *node) noexcept {
+void release(const Node* node) noexcept {
   if (detail::drop_reference(node->references)) destroy(node);
 }
 
-void release_backwards(std::span<const Node *const> nodes) noexcept {
+void release_backwards(std::span<const Node* const> nodes) noexcept {
   const bool inside_another = DestructionQueue::in_force != nullptr;
   std::optional<DestructionQueue> own;
   if (!inside_another) own.emplace();
@@ -200,9 +200,9 @@ void fail(std::string_view op, std::string_view message, SourceLocation at) {
       fmt::format("{}: {}\n  at {}{}", op, finding, at.str(), message.substr(finding.size())), at);
 }
 
-void InferContext::fail(const std::string &message) const { ir::fail(op.name, message, at); }
+void InferContext::fail(const std::string& message) const { ir::fail(op.name, message, at); }
 
-const Tensor &checked(const Tensor &tensor, const char *op, SourceLocation at) {
+const Tensor& checked(const Tensor& tensor, const char* op, SourceLocation at) {
   if (tensor.empty()) {
     throw TraceError(fmt::format("{}: an operand is an empty Tensor{}\n  Give it a value first: a "
                                  "default-constructed Tensor has none.",
@@ -212,10 +212,10 @@ const Tensor &checked(const Tensor &tensor, const char *op, SourceLocation at) {
   return tensor;
 }
 
-Tensor make(const OpDef &op, Operands operands, Attributes attributes, SourceLocation at,
+Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
             std::vector<Function> regions) {
   if (location_in_force) at = *location_in_force;
-  for (const Tensor &operand : operands) checked(operand, op.name.data(), at);
+  for (const Tensor& operand : operands) checked(operand, op.name.data(), at);
   if (op.arity >= 0 && static_cast<int>(operands.size()) != op.arity) {
     throw InternalError(
         fmt::format("{}: {} operands, the record says {}", op.name, operands.size(), op.arity), at);
@@ -224,31 +224,31 @@ Tensor make(const OpDef &op, Operands operands, Attributes attributes, SourceLoc
       new Node(op, std::move(operands), std::move(attributes), std::move(regions), at));
 }
 
-Tensor make_binary(const OpDef &op, const Tensor &a, const Tensor &b, SourceLocation at) {
+Tensor make_binary(const OpDef& op, const Tensor& a, const Tensor& b, SourceLocation at) {
   if (location_in_force) at = *location_in_force;
   return evaluated_if_eager(new Node(op, a, b, at));
 }
 
-Tensor make_typed(const OpDef &op, Operands operands, Attributes attributes, ResultTypes types,
+Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
                   SourceLocation at, std::vector<Function> regions) {
   return handle_to(new Node(op, std::move(operands), std::move(attributes), std::move(types),
                             std::move(regions), at));
 }
 
-std::vector<Tensor> make_many(const OpDef &op, Operands operands, Attributes attributes,
+std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes,
                               SourceLocation at, std::vector<Function> regions) {
   return results_of(
       make(op, std::move(operands), std::move(attributes), at, std::move(regions)).node());
 }
 
-std::vector<Tensor> results_of(const Node *node) {
+std::vector<Tensor> results_of(const Node* node) {
   std::vector<Tensor> results;
   results.reserve(node->types.size());
   for (std::uint32_t i = 0; i < node->types.size(); i++) results.push_back(Tensor::of(node, i));
   return results;
 }
 
-Tensor rebuild(const Node *node, Operands operands, std::vector<Function> regions) {
+Tensor rebuild(const Node* node, Operands operands, std::vector<Function> regions) {
   bool same = operands.size() == node->operands.size() && regions.size() == node->regions.size();
   for (std::size_t i = 0; same && i < operands.size(); i++)
     same = operands[i].same_as(node->operands[i]);
@@ -259,7 +259,7 @@ Tensor rebuild(const Node *node, Operands operands, std::vector<Function> region
                     ResultTypes(node->types), node->location(), std::move(regions));
 }
 
-Tensor rebuild(const Node *node, Operands operands) {
+Tensor rebuild(const Node* node, Operands operands) {
   return rebuild(node, std::move(operands), node->regions);
 }
 
@@ -270,23 +270,23 @@ Tensor make_constant(Literal value, SourceLocation at) {
   return Tensor::adopt(new Node(std::move(value), at));
 }
 
-const Literal *constant_value(const Tensor &tensor) noexcept {
-  const Node *node = tensor.node();
+const Literal* constant_value(const Tensor& tensor) noexcept {
+  const Node* node = tensor.node();
   return node && is_constant(node) ? &node->attrs<ConstantAttributes>().value : nullptr;
 }
 
-const Literal *known_value(const Tensor &tensor) {
-  const Node *node = tensor.node();
+const Literal* known_value(const Tensor& tensor) {
+  const Node* node = tensor.node();
   if (!node || !node->cell) return constant_value(tensor);
-  const auto *values = node->cell->values();
+  const auto* values = node->cell->values();
   return values ? &(*values)[tensor.result()] : nullptr;
 }
 
-std::string_view op_name(const Node *node) noexcept {
+std::string_view op_name(const Node* node) noexcept {
   return node->cell ? node->cell->op().name : node->op->name;
 }
 
-void print_field(std::string &out, const std::shared_ptr<RegionToken> &region) {
+void print_field(std::string& out, const std::shared_ptr<RegionToken>& region) {
   out += region ? region->what : "-";
 }
 

@@ -48,8 +48,8 @@ std::string_view kinds_remedy(Kinds given, Kinds taken) {
   return "Convert it to a float first: rondo::convert(x, DType::kF32).";
 }
 
-void refuse(const InferContext &context, Kinds kinds) {
-  const TensorType &first = context.type(0);
+void refuse(const InferContext& context, Kinds kinds) {
+  const TensorType& first = context.type(0);
   for (std::size_t i = 1; i < context.operands.size(); i++) {
     if (context.type(i) == first) continue;
     context.fail(fmt::format("operand 0 is {}, operand {} is {}; the types must be equal\n  {}",
@@ -71,8 +71,8 @@ constexpr std::array<Kinds, kDTypeCount> kKinds = [] {
 
 }  // namespace
 
-void check_elementwise(const InferContext &context, Kinds kinds) {
-  const TensorType &first = ir::type_of(context.operands[0]);
+void check_elementwise(const InferContext& context, Kinds kinds) {
+  const TensorType& first = ir::type_of(context.operands[0]);
   bool fits = (kinds & kKinds[static_cast<std::size_t>(first.dtype)]) != 0;
   for (std::size_t i = 1; i < context.operands.size(); i++)
     fits = fits && ir::type_of(context.operands[i]) == first;
@@ -83,7 +83,7 @@ namespace {
 
 class ElementwiseKernel final : public ir::Kernel {
  public:
-  ElementwiseKernel(const Node &node, ElementLoop loop)
+  ElementwiseKernel(const Node& node, ElementLoop loop)
       : loop_(loop),
         elements_(node.type().elements()),
         result_width_(byte_width(node.type().dtype)) {
@@ -96,11 +96,11 @@ class ElementwiseKernel final : public ir::Kernel {
     }
   }
 
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host &host) const override {
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
     constexpr std::int64_t kBlock = ir::Poller::kBlock / 8;  // an element may take a libm call
     if (elements_ <= kBlock) return loop_(operands.data(), results[0], elements_);
-    absl::InlinedVector<const std::byte *, 3> from(operands.begin(), operands.end());
-    std::byte *to = results[0];
+    absl::InlinedVector<const std::byte*, 3> from(operands.begin(), operands.end());
+    std::byte* to = results[0];
     for (std::int64_t left = elements_; left > 0; left -= kBlock) {
       loop_(from.data(), to, std::min(left, kBlock));
       for (std::size_t i = 0; i < from.size(); i++) from[i] += kBlock * widths_[i];
@@ -119,17 +119,17 @@ class ElementwiseKernel final : public ir::Kernel {
 
 }  // namespace
 
-std::unique_ptr<ir::Kernel> elementwise_kernel(const Node &node, ElementLoop loop) {
+std::unique_ptr<ir::Kernel> elementwise_kernel(const Node& node, ElementLoop loop) {
   return std::make_unique<ElementwiseKernel>(node, loop);
 }
 
-Tensor unary_op(const OpDef &op, const Operand &x) {
+Tensor unary_op(const OpDef& op, const Operand& x) {
   ir::Operands operands;
   operands.push_back(x.any());
   return make(op, std::move(operands), {}, x.at());
 }
 
-Tensor binary_op(const OpDef &op, const Operand &a, const Operand &b) {
+Tensor binary_op(const OpDef& op, const Operand& a, const Operand& b) {
   if (!a.is_scalar() && !b.is_scalar()) {
     const Tensor &left = a.tensor(), &right = b.tensor();
     if (!left.empty() && !right.empty() && ir::type_of(left) == ir::type_of(right))
