@@ -211,10 +211,11 @@ template <class F, class... Args>
 inline constexpr CallFault kOneCallFault = call_fault<F, false>(std::index_sequence_for<Args...>{},
                                                                 TypeList<Args...>{});
 
-/// Does not compile, with the reason. It is the first thing that a public function asks for, so
-/// that the reason comes before what follows from it; a class, since compilers put off functions.
+/// Does not compile where there is a fault, with the reason. Public functions ask for it first, and
+/// for its value, which compilers work out at once, so that the reason comes before what follows
+/// from the fault. No class: of one that fails an assertion clang says that it is incomplete.
 template <CallFault kFault>
-struct AssertCall {
+constexpr bool check_call() {
   static_assert(kFault != CallFault::kNoTree,
                 "rondo: an argument is no tree of tensors: give Tensors, Literals, C++ numbers, or "
                 "std::tuple, pair, array, vector, map<std::string, _> and plain structs of them");
@@ -257,8 +258,8 @@ struct AssertCall {
   static_assert(kFault != CallFault::kBackward,
                 "rondo: bwd of custom_vjp takes the residuals and the cotangent of the result, and "
                 "returns a std::tuple of cotangents, one per argument, each a tree like it");
-  static constexpr bool ok = kFault == CallFault::kNone;
-};
+  return kFault == CallFault::kNone;
+}
 
 // Lists of up to six arguments, to be spelled out: a default argument cannot follow a pack, and the
 // line of the caller is one. Their types come without references.
@@ -318,7 +319,7 @@ class LocatedCall {
   [[nodiscard("rondo: a transformed function changes nothing: use what it returns")]] auto \
   operator()(RONDO_UNPACK params SourceLocation at = SourceLocation::current()) const {    \
     constexpr CallFault fault = fault_of<void RONDO_UNPACK names>();                       \
-    (void)AssertCall<fault>::ok;                                                           \
+    [[maybe_unused]] constexpr bool fine = check_call<fault>();                            \
     return checked<fault>(at RONDO_UNPACK args);                                           \
   }
   RONDO_FOR_UP_TO_SIX(RONDO_CALL)
@@ -329,7 +330,7 @@ class LocatedCall {
     constexpr CallFault fault =
         fault_of<void, RONDO_PLAIN(A), RONDO_PLAIN(B), RONDO_PLAIN(C), RONDO_PLAIN(D),
                  RONDO_PLAIN(E), RONDO_PLAIN(G), RONDO_PLAIN(H), RONDO_PLAIN(More)...>();
-    (void)AssertCall<fault>::ok;
+    [[maybe_unused]] constexpr bool fine = check_call<fault>();
     return checked<fault>(self().made_at(), RONDO_PASS(a), RONDO_PASS(b), RONDO_PASS(c),
                           RONDO_PASS(d), RONDO_PASS(e), RONDO_PASS(g), RONDO_PASS(h),
                           RONDO_PASS(more)...);

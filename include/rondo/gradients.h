@@ -301,7 +301,7 @@ template <class F, class... Primals, class... Tangents>
     SourceLocation at = SourceLocation::current()) {
   using Called = const std::remove_cvref_t<F>;
   constexpr detail::CallFault fault = detail::kCallFault<std::decay_t<F>, Primals...>;
-  (void)detail::AssertCall<fault>::ok;
+  [[maybe_unused]] constexpr bool fine = detail::check_call<fault>();
   static_assert(sizeof...(Primals) == sizeof...(Tangents),
                 "rondo: jvp takes as many tangents as primals");
   const Called& called = f;
@@ -360,7 +360,7 @@ auto vjp_at(SourceLocation at, const F& f, const Primals&... given) {
       F&& f, RONDO_UNPACK params SourceLocation at = SourceLocation::current()) {    \
     constexpr detail::CallFault fault =                                              \
         detail::kCallFault<std::remove_cvref_t<F> RONDO_UNPACK names>;               \
-    (void)detail::AssertCall<fault>::ok;                                             \
+    [[maybe_unused]] constexpr bool fine = detail::check_call<fault>();              \
     return detail::vjp_at<std::remove_cvref_t<F>, fault>(at, f RONDO_UNPACK args);   \
   }
 RONDO_FOR_UP_TO_SIX(RONDO_VJP)
@@ -507,8 +507,7 @@ class CustomVjp : public LocatedCall<CustomVjp<F, Fwd, Bwd>, F> {
 
 }  // namespace detail
 
-/// f, of which reverse mode keeps the arguments only: what is between is computed again on the way
-/// back.
+/// f, of which reverse mode keeps the arguments only: the backward pass recomputes the rest.
 template <class F>
 auto checkpoint(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::Checkpointed<std::decay_t<F>>(std::forward<F>(f), at);
@@ -549,14 +548,15 @@ template <class F, class... Args>
 void check_grads(const F& f, const std::tuple<Args...>& args, const CheckGradsOptions& options = {},
                  SourceLocation at = SourceLocation::current()) {
   constexpr detail::CallFault fault = detail::kCallFault<F, Args...>;
-  (void)detail::AssertCall<fault>::ok;
-  std::optional<detail::result_of_t<const F, Args...>> prototype;
-  std::apply(
-      [&](const auto&... each) {
-        detail::check_grads(detail::function_on_leaves(f, prototype, at, each...),
-                            detail::argument_leaves(at, each...), options, at);
-      },
-      args);
+  if constexpr (detail::check_call<fault>()) {
+    std::optional<detail::result_of_t<const F, Args...>> prototype;
+    std::apply(
+        [&](const auto&... each) {
+          detail::check_grads(detail::function_on_leaves(f, prototype, at, each...),
+                              detail::argument_leaves(at, each...), options, at);
+        },
+        args);
+  }
 }
 
 }  // namespace rondo

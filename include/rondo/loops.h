@@ -172,7 +172,16 @@ RegionCallable condition_on_leaves(Cond& cond, const State& prototype, const Lea
 }
 
 // What is wrong with a lambda of a loop.
-enum class LambdaFault { kNone, kNotTaken, kNumber, kVoid, kAnotherTree, kNoPair, kNoPredicate };
+enum class LambdaFault {
+  kNone,
+  kNoFunction,
+  kNotTaken,
+  kNumber,
+  kVoid,
+  kAnotherTree,
+  kNoPair,
+  kNoPredicate,
+};
 
 // A lambda that is not called with these trees: because of its parameters, or of their number.
 template <class F>
@@ -184,9 +193,22 @@ constexpr LambdaFault not_taken() {
   return LambdaFault::kNotTaken;
 }
 
+// A tree where a function is meant: arguments in another order.
+template <class F>
+inline constexpr bool kIsNoFunction = kIsTree<std::decay_t<F>>;
+
+// What a tree that a loop is given becomes in it. Any type will do where a function is none, so
+// that this is the one error.
+template <class Tree, class... Functions>
+using loop_tree_t =
+    typename std::conditional_t<(kIsNoFunction<Functions> || ...), std::type_identity<Tensor>,
+                                Replacement<std::decay_t<Tree>, Tensor>>::type;
+
 template <class F, class State, class... Leading>
 constexpr LambdaFault body_fault() {
-  if constexpr (!CallableWith<F, Leading..., State>) {
+  if constexpr (kIsNoFunction<F>) {
+    return LambdaFault::kNoFunction;
+  } else if constexpr (!CallableWith<F, Leading..., State>) {
     return not_taken<F>();
   } else {
     using Result = call_result_t<F, Leading..., State>;
@@ -201,7 +223,9 @@ constexpr LambdaFault body_fault() {
 
 template <class F, class State>
 constexpr LambdaFault condition_fault() {
-  if constexpr (!CallableWith<F, State>) {
+  if constexpr (kIsNoFunction<F>) {
+    return LambdaFault::kNoFunction;
+  } else if constexpr (!CallableWith<F, State>) {
     return not_taken<F>();
   } else if constexpr (!std::is_convertible_v<call_result_t<F, State>, Tensor>) {
     return LambdaFault::kNoPredicate;
@@ -210,9 +234,13 @@ constexpr LambdaFault condition_fault() {
   }
 }
 
-/// Does not compile, with the reason: the first thing that a loop asks for.
+/// Does not compile where there is a fault, with the reason; as check_call.
 template <LambdaFault kBody, LambdaFault kCondition = LambdaFault::kNone>
-struct AssertLambdas {
+constexpr bool check_lambdas() {
+  static_assert(kCondition != LambdaFault::kNoFunction && kBody != LambdaFault::kNoFunction,
+                "rondo: a tree of tensors stands where a loop takes a function: functions come "
+                "first, as in while_loop(cond, body, init), fori_loop(lower, upper, body, init), "
+                "scan(f, init, xs), map(f, xs)");
   static_assert(kCondition != LambdaFault::kNotTaken,
                 "rondo: the condition does not take the state: give it one parameter of the "
                 "state's type, by value or by reference to const, or one for each element of a "
@@ -238,8 +266,8 @@ struct AssertLambdas {
   static_assert(kBody != LambdaFault::kNoPair,
                 "rondo: the body must return the carry's type: the function of a scan returns "
                 "std::pair{carry, y}, with a carry like init");
-  static constexpr bool ok = kBody == LambdaFault::kNone && kCondition == LambdaFault::kNone;
-};
+  return kBody == LambdaFault::kNone && kCondition == LambdaFault::kNone;
+}
 
 }  // namespace detail
 
@@ -247,13 +275,13 @@ struct AssertLambdas {
 /// same structure, shapes and dtypes. Zero trips return init. Throws TraceError where the body
 /// changes the carry, listing all leaves that differ.
 template <class State, class Cond, class Body>
-[[nodiscard(
-    "rondo: a loop changes nothing in place: it returns the last carry; use it")]] traced_t<State>
-while_loop(Cond&& cond, Body&& body, const State& init, const WhileOptions& options = {},
-           SourceLocation at = SourceLocation::current()) {
-  using Traced = traced_t<State>;
-  if constexpr (detail::AssertLambdas<detail::body_fault<Body, Traced>(),
-                                      detail::condition_fault<Cond, Traced>()>::ok) {
+[[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] detail::
+    loop_tree_t<State, Cond, Body>
+    while_loop(Cond&& cond, Body&& body, const State& init, const WhileOptions& options = {},
+               SourceLocation at = SourceLocation::current()) {
+  using Traced = detail::loop_tree_t<State, Cond, Body>;
+  if constexpr (detail::check_lambdas<detail::body_fault<Body, Traced>(),
+                                      detail::condition_fault<Cond, Traced>()>()) {
     const detail::Leaves start = detail::leaves_of(init, "carry", at);
     const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
       const detail::CarryOrigins origins(leaves, start);
@@ -264,7 +292,7 @@ while_loop(Cond&& cond, Body&& body, const State& init, const WhileOptions& opti
         init, detail::while_loop(detail::condition_on_leaves(cond, init, start, at), on_leaves,
                                  start, options, at));
   } else {
-    return detail::whole_tree_from(init, {});
+    return {};
   }
 }
 
@@ -273,12 +301,12 @@ while_loop(Cond&& cond, Body&& body, const State& init, const WhileOptions& opti
 /// loop with a known trip count. upper <= lower returns init. Throws TraceError where the body
 /// changes the carry, for other bounds, and for a step or an unroll below 1.
 template <class State, class Body>
-[[nodiscard(
-    "rondo: a loop changes nothing in place: it returns the last carry; use it")]] traced_t<State>
-fori_loop(const Operand& lower, const Operand& upper, Body&& body, const State& init,
-          const ForiOptions& options = {}, SourceLocation at = SourceLocation::current()) {
-  using Traced = traced_t<State>;
-  if constexpr (detail::AssertLambdas<detail::body_fault<Body, Traced, Tensor>()>::ok) {
+[[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] detail::
+    loop_tree_t<State, Body>
+    fori_loop(const Operand& lower, const Operand& upper, Body&& body, const State& init,
+              const ForiOptions& options = {}, SourceLocation at = SourceLocation::current()) {
+  using Traced = detail::loop_tree_t<State, Body>;
+  if constexpr (detail::check_lambdas<detail::body_fault<Body, Traced, Tensor>()>()) {
     const detail::Leaves start = detail::leaves_of(init, "carry", at);
     const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
       const detail::CarryOrigins origins(leaves.subspan(1), start);
@@ -288,7 +316,7 @@ fori_loop(const Operand& lower, const Operand& upper, Body&& body, const State& 
     return detail::whole_tree_from(init,
                                    detail::fori_loop(lower, upper, on_leaves, start, options, at));
   } else {
-    return detail::whole_tree_from(init, {});
+    return {};
   }
 }
 
@@ -327,7 +355,9 @@ constexpr LambdaFault step_result_fault() {
 
 template <class F, class Carry, class Xs>
 constexpr LambdaFault scan_fault() {
-  if constexpr (!CallableWithTrailing<F, Carry, Xs>)
+  if constexpr (kIsNoFunction<F>)
+    return LambdaFault::kNoFunction;
+  else if constexpr (!CallableWithTrailing<F, Carry, Xs>)
     return not_taken<F>();
   else
     return step_result_fault<std::decay_t<call_trailing_result_t<F, Carry, Xs>>, Carry>();
@@ -335,7 +365,9 @@ constexpr LambdaFault scan_fault() {
 
 template <class F, class Xs>
 constexpr LambdaFault map_fault() {
-  if constexpr (!CallableWith<F, Xs>)
+  if constexpr (kIsNoFunction<F>)
+    return LambdaFault::kNoFunction;
+  else if constexpr (!CallableWith<F, Xs>)
     return not_taken<F>();
   else
     return std::is_void_v<call_result_t<F, Xs>> ? LambdaFault::kVoid : LambdaFault::kNone;
@@ -343,7 +375,9 @@ constexpr LambdaFault map_fault() {
 
 template <class F, class Carry>
 constexpr LambdaFault while_scan_fault() {
-  if constexpr (!CallableWith<F, Carry>)
+  if constexpr (kIsNoFunction<F>)
+    return LambdaFault::kNoFunction;
+  else if constexpr (!CallableWith<F, Carry>)
     return not_taken<F>();
   else
     return step_result_fault<std::decay_t<call_result_t<F, Carry>>, Carry>();
@@ -359,9 +393,10 @@ template <class Carry, class Xs, class F>
 [[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] auto
 scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {},
      SourceLocation at = SourceLocation::current()) {
-  using Traced = traced_t<Carry>;
-  if constexpr (detail::AssertLambdas<detail::scan_fault<F, Traced, traced_t<Xs>>()>::ok) {
-    using Result = std::decay_t<call_trailing_result_t<F, Traced, traced_t<Xs>>>;
+  using Traced = detail::loop_tree_t<Carry, F>;
+  using Element = detail::loop_tree_t<Xs, F>;
+  if constexpr (detail::check_lambdas<detail::scan_fault<F, Traced, Element>()>()) {
+    using Result = std::decay_t<call_trailing_result_t<F, Traced, Element>>;
     using Ys = traced_t<std::tuple_element_t<1, Result>>;
     std::optional<Ys> y_prototype;
     const detail::Leaves start = detail::leaves_of(init, "carry", at);
@@ -389,9 +424,9 @@ template <class Carry, class Cond, class F>
 [[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] auto
 while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& options,
            SourceLocation at = SourceLocation::current()) {
-  using Traced = traced_t<Carry>;
-  if constexpr (detail::AssertLambdas<detail::while_scan_fault<F, Traced>(),
-                                      detail::condition_fault<Cond, Traced>()>::ok) {
+  using Traced = detail::loop_tree_t<Carry, Cond, F>;
+  if constexpr (detail::check_lambdas<detail::while_scan_fault<F, Traced>(),
+                                      detail::condition_fault<Cond, Traced>()>()) {
     using Result = std::decay_t<call_result_t<F, Traced>>;
     using Ys = traced_t<std::tuple_element_t<1, Result>>;
     std::optional<Ys> y_prototype;
@@ -421,12 +456,12 @@ template <class Xs, class F>
 [[nodiscard("rondo: map returns the stacked results; use them")]] auto map(
     F&& f, const Xs& xs, const MapOptions& options = {},
     SourceLocation at = SourceLocation::current()) {
-  constexpr detail::LambdaFault fault = detail::map_fault<F, traced_t<Xs>>();
-  if constexpr (detail::AssertLambdas<fault>::ok) {
-    auto step = [&f](const std::tuple<>&, const traced_t<Xs>& x) {
+  using Element = detail::loop_tree_t<Xs, F>;
+  if constexpr (detail::check_lambdas<detail::map_fault<F, Element>()>()) {
+    auto step = [&f](const std::tuple<>&, const Element& x) {
       return std::pair(std::tuple<>(), call_with(f, x));
     };
-    using Ys = traced_t<std::decay_t<call_result_t<F, traced_t<Xs>>>>;
+    using Ys = traced_t<std::decay_t<call_result_t<F, Element>>>;
     const detail::Leaves all = detail::leaves_of(xs, "xs", at);
     detail::check_map(all, options, at);
     if (options.batch_size.value_or(1) == 1) {
@@ -486,9 +521,9 @@ constexpr BranchFault branch_fault() {
   }
 }
 
-/// Does not compile, with the reason, unless a branch takes the operands and returns a tree.
+/// Does not compile where there is a fault, with the reason; as check_call.
 template <BranchFault kFault>
-struct AssertBranch {
+constexpr bool check_branch() {
   static_assert(kFault != BranchFault::kTensor,
                 "rondo: cond takes two functions, and switch_case a tuple of them; for tensors use "
                 "where: rondo::where(pred, x, y)");
@@ -504,22 +539,21 @@ struct AssertBranch {
                 "return statement");
   static_assert(kFault != BranchFault::kNoTree,
                 "rondo: a branch must return a tree of tensors: what this one returns is none");
-  static constexpr bool ok = kFault == BranchFault::kNone;
-};
+  return kFault == BranchFault::kNone;
+}
 
 /// Does not compile unless a branch returns what the first one does.
 template <class F, class Out, class... Operands>
-struct AssertSameBranch {
-  static constexpr BranchFault fault = branch_fault<F, Operands...>();
-  static constexpr bool same() {
-    if constexpr (AssertBranch<fault>::ok)
-      return TreeConvertible<std::invoke_result_t<F&, const traced_t<Operands>&...>, Out>;
-    else
-      return true;
+constexpr bool check_later_branch() {
+  if constexpr (check_branch<branch_fault<F, Operands...>()>()) {
+    constexpr bool same =
+        TreeConvertible<std::invoke_result_t<F&, const traced_t<Operands>&...>, Out>;
+    static_assert(same, "rondo: all branches must return the same tree: this one returns another");
+    return same;
+  } else {
+    return false;
   }
-  static_assert(same(), "rondo: all branches must return the same tree: this one returns another");
-  static constexpr bool ok = fault == BranchFault::kNone && same();
-};
+}
 
 template <class... Operands>
 Leaves operand_leaves(SourceLocation at, const Operands&... operands) {
@@ -540,9 +574,9 @@ Leaves operand_leaves(SourceLocation at, const Operands&... operands) {
 template <class TrueFn, class FalseFn, class... Operands>
 [[nodiscard("rondo: cond changes nothing in place: it returns a branch's result; use it")]] auto
 cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Operands&... operands) {
-  if constexpr (detail::AssertBranch<detail::branch_fault<TrueFn, Operands...>()>::ok) {
+  if constexpr (detail::check_branch<detail::branch_fault<TrueFn, Operands...>()>()) {
     using Out = detail::branch_result_t<TrueFn, Operands...>;
-    if constexpr (detail::AssertSameBranch<FalseFn, Out, Operands...>::ok) {
+    if constexpr (detail::check_later_branch<FalseFn, Out, Operands...>()) {
       std::optional<Out> prototype;
       const detail::RegionCallable branches[] = {
           detail::branch_on_leaves<Out>(true_fn, prototype, pred.at(), operands...),
@@ -568,7 +602,7 @@ template <class Branches, class... Operands>
     std::optional<Out> prototype;
     std::vector<detail::RegionCallable> callables;
     for_each_branch([&](auto& branch) {
-      if constexpr (detail::AssertSameBranch<decltype(branch), Out, Operands...>::ok) {
+      if constexpr (detail::check_later_branch<decltype(branch), Out, Operands...>()) {
         callables.push_back(
             detail::branch_on_leaves<Out>(branch, prototype, index.at(), operands...));
       }
@@ -579,7 +613,7 @@ template <class Branches, class... Operands>
   };
   if constexpr (requires { branches.begin(); }) {
     using First = decltype(*branches.begin());
-    if constexpr (detail::AssertBranch<detail::branch_fault<First, Operands...>()>::ok) {
+    if constexpr (detail::check_branch<detail::branch_fault<First, Operands...>()>()) {
       return run(std::type_identity<detail::branch_result_t<First, Operands...>>{},
                  [&](auto&& add) {
                    for (auto& branch : branches) add(branch);
@@ -597,7 +631,7 @@ template <class Branches, class... Operands>
     return Tensor();
   } else {
     using First = decltype(std::get<0>(branches));
-    if constexpr (detail::AssertBranch<detail::branch_fault<First, Operands...>()>::ok) {
+    if constexpr (detail::check_branch<detail::branch_fault<First, Operands...>()>()) {
       return run(
           std::type_identity<detail::branch_result_t<First, Operands...>>{},
           [&](auto&& add) { std::apply([&](auto&... each) { (add(each), ...); }, branches); });

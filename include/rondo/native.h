@@ -296,9 +296,9 @@ constexpr CallFault native_call_fault() {
   }
 }
 
-/// Does not compile, with the reason.
+/// Does not compile where there is a fault, with the reason; as check_call.
 template <NativeFault kFault>
-struct AssertNative {
+constexpr bool check_native() {
   static_assert(kFault != NativeFault::kNoSignature,
                 "rondo: native needs the type of a function of C++ numbers: "
                 "rondo::native<float(float, float)>(f)");
@@ -324,8 +324,8 @@ struct AssertNative {
       "rondo: what the function returns has another structure than the result of the "
       "signature: it has a Tensor for each number and each std::array of numbers, and the "
       "same structs, tuples and arrays around them, with their fields in the same order");
-  static constexpr bool ok = kFault == NativeFault::kNone;
-};
+  return kFault == NativeFault::kNone;
+}
 
 /// The program behind a native function.
 class RONDO_API NativeProgram {
@@ -435,9 +435,8 @@ template <class Signature, class F>
   using Callable = std::remove_reference_t<F>;
   constexpr detail::NativeFault fault = detail::native_fault<Callable, Signature>();
   constexpr detail::CallFault call = detail::native_call_fault<Callable, Signature, fault>();
-  (void)detail::AssertNative<fault>::ok;
-  (void)detail::AssertCall<call>::ok;
-  if constexpr (fault == detail::NativeFault::kNone) {
+  [[maybe_unused]] constexpr bool callable = detail::check_call<call>();
+  if constexpr (detail::check_native<fault>()) {
     using Passed = typename detail::NativeCall<Callable, Signature>::Passed;
     return NativeFunction<Signature>(
         detail::NativeMaker<Callable, Signature>::make(Passed{}, f, std::move(options), at));

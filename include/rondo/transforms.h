@@ -211,9 +211,9 @@ std::vector<Tensor> tensors_of_arguments(SourceLocation at, Args&&... args) {
   return leaves;
 }
 
-template <class F, class... Specs>
-Function trace_at(SourceLocation at, F& f, const Specs&... specs) {
-  std::optional<result_of_t<F, Specs...>> prototype;
+/// The program of f; what f returned is left in `prototype`.
+template <class F, class Out, class... Specs>
+Function trace_at(SourceLocation at, F& f, std::optional<Out>& prototype, const Specs&... specs) {
   return detail::trace("main", function_on_leaves(f, prototype, at, specs...),
                        types_of_specs(specs...), names_of_arguments(specs...), at);
 }
@@ -223,7 +223,12 @@ template <class F, CallFault kFault, class... Specs>
 Function checked_trace(SourceLocation at, F& f, const Specs&... specs) {
   if constexpr (kFault == CallFault::kNone) {
     return with_passed<F, kFault>(
-        at, [&](const auto&... passed) { return trace_at(at, f, passed...); }, specs...);
+        at,
+        [&](const auto&... passed) {
+          std::optional<result_of_t<F, std::remove_cvref_t<decltype(passed)>...>> prototype;
+          return trace_at(at, f, prototype, passed...);
+        },
+        specs...);
   } else {
     return Function();
   }
@@ -240,7 +245,7 @@ Function checked_trace(SourceLocation at, F& f, const Specs&... specs) {
       F&& f, RONDO_UNPACK params SourceLocation at = SourceLocation::current()) {             \
     constexpr detail::CallFault fault =                                                       \
         detail::kOneCallFault<std::remove_reference_t<F> RONDO_UNPACK names>;                 \
-    (void)detail::AssertCall<fault>::ok;                                                      \
+    [[maybe_unused]] constexpr bool fine = detail::check_call<fault>();                       \
     return detail::checked_trace<std::remove_reference_t<F>, fault>(at, f RONDO_UNPACK args); \
   }
 RONDO_FOR_UP_TO_SIX(RONDO_TRACE)
@@ -254,7 +259,7 @@ template <class F, class A, class B, class C, class D, class E, class G, class H
                                                                       const More&... more) {
   constexpr detail::CallFault fault =
       detail::kOneCallFault<std::remove_reference_t<F>, A, B, C, D, E, G, H, More...>;
-  (void)detail::AssertCall<fault>::ok;
+  [[maybe_unused]] constexpr bool fine = detail::check_call<fault>();
   return detail::checked_trace<std::remove_reference_t<F>, fault>(SourceLocation{}, f, a, b, c, d,
                                                                   e, g, h, more...);
 }
@@ -389,7 +394,7 @@ class CompiledAs {
     constexpr detail::CallFault fault = sizeof...(Args) == sizeof...(Specs)
                                             ? detail::kOneCallFault<F, Args...>
                                             : detail::CallFault::kCount;
-    (void)detail::AssertCall<fault>::ok;
+    [[maybe_unused]] constexpr bool fine = detail::check_call<fault>();
     if constexpr (fault == detail::CallFault::kNone) {
       return detail::with_passed<F, fault>(
           SourceLocation{}, [&](const auto&... passed) { return run(passed...); }, args...);
@@ -437,13 +442,10 @@ auto compiled_as(SourceLocation at, F& f, const Specs&... specs) {
         [&](const auto&... passed) {
           using Out = result_of_t<F, std::remove_cvref_t<decltype(passed)>...>;
           std::optional<Out> prototype;
-          std::vector<std::string> names = names_of_arguments(passed...);
-          const Function function =
-              detail::trace("main", function_on_leaves(f, prototype, at, passed...),
-                            types_of_specs(passed...), names, at);
+          const Function function = trace_at(at, f, prototype, passed...);
           return CompiledAs<std::remove_const_t<F>, Out, Specs...>(
               std::make_shared<const Compiled>(function, TreeStructure::of_all(passed...),
-                                               std::move(names)),
+                                               names_of_arguments(passed...)),
               rebuild_tree<Tensor>(*prototype, [] { return Tensor(); }));
         },
         specs...);
@@ -461,7 +463,7 @@ auto compiled_as(SourceLocation at, F& f, const Specs&... specs) {
       F&& f, RONDO_UNPACK params SourceLocation at = SourceLocation::current()) {           \
     constexpr detail::CallFault fault =                                                     \
         detail::kOneCallFault<std::remove_reference_t<F> RONDO_UNPACK names>;               \
-    (void)detail::AssertCall<fault>::ok;                                                    \
+    [[maybe_unused]] constexpr bool fine = detail::check_call<fault>();                     \
     return detail::compiled_as<std::remove_reference_t<F>, fault>(at, f RONDO_UNPACK args); \
   }
 RONDO_FOR_UP_TO_SIX(RONDO_COMPILE_AS)

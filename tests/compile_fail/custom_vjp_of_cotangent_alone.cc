@@ -8,11 +8,9 @@
 using rondo::Tensor;
 
 #ifdef CONTROL
-auto result =
-    rondo::custom_vjp([](Tensor x) { return x; }, [](Tensor x) { return std::pair(x, x); },
-                      [](Tensor, Tensor g) { return std::tuple(g); })(1.0f);
+auto bwd = [](Tensor, Tensor g) { return std::tuple(g); };
 #else
-auto result =
-    rondo::custom_vjp([](Tensor x) { return x; }, [](Tensor x) { return std::pair(x, x); },
-                      [](Tensor g) { return std::tuple(g); })(1.0f);
+auto bwd = [](Tensor g) { return std::tuple(g); };
 #endif
+auto result = rondo::custom_vjp([](Tensor x) { return x; },
+                                [](Tensor x) { return std::pair(x, x); }, bwd)(1.0f);

@@ -8,10 +8,9 @@
 using rondo::Tensor;
 
 #ifdef CONTROL
-auto result =
-    rondo::custom_vjp([](Tensor x) { return x; }, [](Tensor x) { return std::pair(x, x); },
-                      [](Tensor, Tensor g) { return std::tuple(g); })(1.0f);
+auto fwd = [](Tensor x) { return std::pair(x, x); };
 #else
-auto result = rondo::custom_vjp([](Tensor x) { return x; }, [](Tensor x) { return x; },
-                                [](Tensor g) { return std::tuple(g); })(1.0f);
+auto fwd = [](Tensor x) { return x; };
 #endif
+auto bwd = [](Tensor, Tensor g) { return std::tuple(g); };
+auto result = rondo::custom_vjp([](Tensor x) { return x; }, fwd, bwd)(1.0f);
