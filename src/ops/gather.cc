@@ -10,28 +10,21 @@
 
 namespace rondo {
 
-void print_field(std::string& out, const GatherDims& dims) {
-  fmt::format_to(
-      std::back_inserter(out),
-      "{{offset_dims=[{}] collapsed_slice_dims=[{}] start_index_map=[{}] index_vector_dim={}",
-      fmt::join(dims.offset_dims, ","), fmt::join(dims.collapsed_slice_dims, ","),
-      fmt::join(dims.start_index_map, ","), dims.index_vector_dim);
-  if (!dims.operand_batching_dims.empty()) {
-    fmt::format_to(std::back_inserter(out),
-                   " operand_batching_dims=[{}] start_indices_batching_dims=[{}]",
-                   fmt::join(dims.operand_batching_dims, ","),
-                   fmt::join(dims.start_indices_batching_dims, ","));
-  }
-  out += '}';
-}
-
 namespace ops {
 
 namespace {
 
+constexpr WindowNames kGatherNames{"offset_dims", "collapsed_slice_dims", "start_index_map",
+                                   "operand_batching_dims", "start_indices_batching_dims"};
+
 WindowDims gather_window_dims(const GatherDims& dims) {
-  return {dims.offset_dims,      dims.collapsed_slice_dims,  dims.start_index_map,
-          dims.index_vector_dim, dims.operand_batching_dims, dims.start_indices_batching_dims};
+  return {kGatherNames,
+          dims.offset_dims,
+          dims.collapsed_slice_dims,
+          dims.start_index_map,
+          dims.index_vector_dim,
+          dims.operand_batching_dims,
+          dims.start_indices_batching_dims};
 }
 
 InferredTypes infer_gather(const InferContext& context) {
@@ -39,10 +32,7 @@ InferredTypes infer_gather(const InferContext& context) {
   const TensorType &x = context.type(0), &indices = context.type(1);
   const Dims batch = batch_sizes(indices, dims.index_vector_dim);
   const std::size_t rank = batch.size() + dims.offset_dims.size();
-  check_window_dims(context, gather_window_dims(dims),
-                    {"offset_dims", "collapsed_slice_dims", "start_index_map",
-                     "operand_batching_dims", "start_indices_batching_dims"},
-                    x, indices, static_cast<std::int64_t>(rank));
+  check_window_dims(context, gather_window_dims(dims), x, indices, static_cast<std::int64_t>(rank));
   if (sizes.size() != x.shape.size()) {
     context.fail(
         fmt::format("slice_sizes has {} sizes; the operand {} has {} axes\n  Give a size for each "
@@ -163,30 +153,16 @@ std::optional<ir::ElementGather> gather_elements(const Node& node) {
 
 void gather_hlo(const Node& node, std::string& out) {
   const auto& [dims, sizes] = node.attrs<GatherAttributes>();
-  auto list = [&](std::string_view name, const std::vector<std::int64_t>& values) {
-    fmt::format_to(std::back_inserter(out), ", {}=", name);
-    append_list(out, values, '{', '}');
-  };
-  list("offset_dims", dims.offset_dims);
-  list("collapsed_slice_dims", dims.collapsed_slice_dims);
-  list("start_index_map", dims.start_index_map);
-  fmt::format_to(std::back_inserter(out), ", index_vector_dim={}", dims.index_vector_dim);
-  list("slice_sizes", sizes);
-  if (!dims.operand_batching_dims.empty()) {
-    list("operand_batching_dims", dims.operand_batching_dims);
-    list("start_indices_batching_dims", dims.start_indices_batching_dims);
-  }
+  window_dims_hlo(out, gather_window_dims(dims));
+  out += ", slice_sizes=";
+  append_list(out, sizes, '{', '}');
 }
 
 void gather_stablehlo(const Node& node, std::string& out) {
   const auto& [dims, sizes] = node.attrs<GatherAttributes>();
   out += "dimension_numbers = #stablehlo.gather<";
-  append_named_lists(out, {{"offset_dims", dims.offset_dims},
-                           {"collapsed_slice_dims", dims.collapsed_slice_dims},
-                           {"operand_batching_dims", dims.operand_batching_dims},
-                           {"start_indices_batching_dims", dims.start_indices_batching_dims},
-                           {"start_index_map", dims.start_index_map}});
-  fmt::format_to(std::back_inserter(out), "index_vector_dim = {}>, ", dims.index_vector_dim);
+  window_dims_stablehlo(out, gather_window_dims(dims));
+  out += ">, ";
   append_i64_array(out, "slice_sizes", sizes);
 }
 
@@ -207,6 +183,10 @@ const ir::OpDef kGather{.name = "gather",
                         .batch = gather_batch};
 
 }  // namespace ops
+
+void print_field(std::string& out, const GatherDims& dims) {
+  ops::print_window_dims(out, ops::gather_window_dims(dims));
+}
 
 Tensor gather(const Operand& x, const Operand& indices, const GatherDims& dims,
               const std::vector<std::int64_t>& slice_sizes) {

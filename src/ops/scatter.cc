@@ -12,28 +12,22 @@
 
 namespace rondo {
 
-void print_field(std::string& out, const ScatterDims& dims) {
-  fmt::format_to(std::back_inserter(out),
-                 "{{update_window_dims=[{}] inserted_window_dims=[{}] "
-                 "scatter_dims_to_operand_dims=[{}] index_vector_dim={}",
-                 fmt::join(dims.update_window_dims, ","), fmt::join(dims.inserted_window_dims, ","),
-                 fmt::join(dims.scatter_dims_to_operand_dims, ","), dims.index_vector_dim);
-  if (!dims.input_batching_dims.empty()) {
-    fmt::format_to(std::back_inserter(out),
-                   " input_batching_dims=[{}] scatter_indices_batching_dims=[{}]",
-                   fmt::join(dims.input_batching_dims, ","),
-                   fmt::join(dims.scatter_indices_batching_dims, ","));
-  }
-  out += '}';
-}
-
 namespace ops {
 
 namespace {
 
+constexpr WindowNames kScatterNames{"update_window_dims", "inserted_window_dims",
+                                    "scatter_dims_to_operand_dims", "input_batching_dims",
+                                    "scatter_indices_batching_dims"};
+
 WindowDims scatter_window_dims(const ScatterDims& dims) {
-  return {dims.update_window_dims, dims.inserted_window_dims, dims.scatter_dims_to_operand_dims,
-          dims.index_vector_dim,   dims.input_batching_dims,  dims.scatter_indices_batching_dims};
+  return {kScatterNames,
+          dims.update_window_dims,
+          dims.inserted_window_dims,
+          dims.scatter_dims_to_operand_dims,
+          dims.index_vector_dim,
+          dims.input_batching_dims,
+          dims.scatter_indices_batching_dims};
 }
 
 void check_combiner(const InferContext& context, std::size_t count) {
@@ -86,10 +80,7 @@ InferredTypes infer_scatter(const InferContext& context) {
                       i, array.str(), update.str(), x.str(), updates.str()));
     }
   }
-  check_window_dims(context, scatter_window_dims(dims),
-                    {"update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims",
-                     "input_batching_dims", "scatter_indices_batching_dims"},
-                    x, indices, updates.rank());
+  check_window_dims(context, scatter_window_dims(dims), x, indices, updates.rank());
   const Dims batch = batch_sizes(indices, dims.index_vector_dim);
   std::vector<std::int64_t> counted;
   for (std::int64_t axis = 0; axis < updates.rank(); axis++) {
@@ -233,30 +224,13 @@ std::unique_ptr<ir::Kernel> prepare_scatter(const Node& node) {
 }
 
 void scatter_hlo(const Node& node, std::string& out) {
-  const ScatterDims& dims = node.attrs<ScatterAttributes>().dims;
-  auto list = [&](std::string_view name, const std::vector<std::int64_t>& values) {
-    fmt::format_to(std::back_inserter(out), ", {}=", name);
-    append_list(out, values, '{', '}');
-  };
-  list("update_window_dims", dims.update_window_dims);
-  list("inserted_window_dims", dims.inserted_window_dims);
-  list("scatter_dims_to_operand_dims", dims.scatter_dims_to_operand_dims);
-  fmt::format_to(std::back_inserter(out), ", index_vector_dim={}", dims.index_vector_dim);
-  if (!dims.input_batching_dims.empty()) {
-    list("input_batching_dims", dims.input_batching_dims);
-    list("scatter_indices_batching_dims", dims.scatter_indices_batching_dims);
-  }
+  window_dims_hlo(out, scatter_window_dims(node.attrs<ScatterAttributes>().dims));
 }
 
 void scatter_stablehlo(const Node& node, std::string& out) {
-  const ScatterDims& dims = node.attrs<ScatterAttributes>().dims;
   out += "scatter_dimension_numbers = #stablehlo.scatter<";
-  append_named_lists(out, {{"update_window_dims", dims.update_window_dims},
-                           {"inserted_window_dims", dims.inserted_window_dims},
-                           {"input_batching_dims", dims.input_batching_dims},
-                           {"scatter_indices_batching_dims", dims.scatter_indices_batching_dims},
-                           {"scatter_dims_to_operand_dims", dims.scatter_dims_to_operand_dims}});
-  fmt::format_to(std::back_inserter(out), "index_vector_dim = {}>", dims.index_vector_dim);
+  window_dims_stablehlo(out, scatter_window_dims(node.attrs<ScatterAttributes>().dims));
+  out += '>';
 }
 
 bool has_components(const Node& node) {
@@ -331,6 +305,10 @@ bool overwrites(const Function& region) {
 }
 
 }  // namespace ops
+
+void print_field(std::string& out, const ScatterDims& dims) {
+  ops::print_window_dims(out, ops::scatter_window_dims(dims));
+}
 
 Tensor detail::scatter_with(
     const Operand& x, const Operand& indices, const Operand& updates, const ScatterDims& dims,

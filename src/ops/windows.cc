@@ -51,18 +51,54 @@ Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim) {
   return sizes;
 }
 
-void append_named_lists(
-    std::string& out,
-    std::initializer_list<std::pair<std::string_view, const std::vector<std::int64_t>&>> lists) {
-  for (const auto& [name, values] : lists) {
-    if (!values.empty())
-      fmt::format_to(std::back_inserter(out), "{} = [{}], ", name, fmt::join(values, ", "));
+void print_window_dims(std::string& out, const WindowDims& dims) {
+  const auto list = [&](std::string_view before, std::string_view name,
+                        const std::vector<std::int64_t>& axes) {
+    fmt::format_to(std::back_inserter(out), "{}{}=[{}]", before, name, fmt::join(axes, ","));
+  };
+  list("{", dims.names.window, dims.window);
+  list(" ", dims.names.absent, dims.absent);
+  list(" ", dims.names.start_map, dims.start_map);
+  fmt::format_to(std::back_inserter(out), " index_vector_dim={}", dims.index_vector_dim);
+  if (!dims.batching.empty()) {
+    list(" ", dims.names.batching, dims.batching);
+    list(" ", dims.names.indices_batching, dims.indices_batching);
+  }
+  out += '}';
+}
+
+void window_dims_hlo(std::string& out, const WindowDims& dims) {
+  const auto list = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
+    fmt::format_to(std::back_inserter(out), ", {}=", name);
+    append_list(out, axes, '{', '}');
+  };
+  list(dims.names.window, dims.window);
+  list(dims.names.absent, dims.absent);
+  list(dims.names.start_map, dims.start_map);
+  fmt::format_to(std::back_inserter(out), ", index_vector_dim={}", dims.index_vector_dim);
+  if (!dims.batching.empty()) {
+    list(dims.names.batching, dims.batching);
+    list(dims.names.indices_batching, dims.indices_batching);
   }
 }
 
+void window_dims_stablehlo(std::string& out, const WindowDims& dims) {
+  const auto list = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
+    if (!axes.empty())
+      fmt::format_to(std::back_inserter(out), "{} = [{}], ", name, fmt::join(axes, ", "));
+  };
+  list(dims.names.window, dims.window);
+  list(dims.names.absent, dims.absent);
+  list(dims.names.batching, dims.batching);
+  list(dims.names.indices_batching, dims.indices_batching);
+  list(dims.names.start_map, dims.start_map);
+  fmt::format_to(std::back_inserter(out), "index_vector_dim = {}", dims.index_vector_dim);
+}
+
 void check_window_dims(const InferContext& context, const WindowDims& dims,
-                       const WindowNames& names, const TensorType& operand,
-                       const TensorType& indices, std::int64_t windowed_rank) {
+                       const TensorType& operand, const TensorType& indices,
+                       std::int64_t windowed_rank) {
+  const WindowNames& names = dims.names;
   if (!is_integer(indices.dtype))
     context.fail(
         fmt::format("the indices are {}; they must be integers\n  Convert them: "

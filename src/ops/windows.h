@@ -3,11 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "ops/box.h"
@@ -15,9 +13,15 @@
 
 namespace rondo::ops {
 
+/// What the fields of GatherDims, or of ScatterDims, are called.
+struct WindowNames {
+  std::string_view window, absent, start_map, batching, indices_batching;
+};
+
 /// The fields of GatherDims and ScatterDims under one set of names. `windowed` is the result of a
 /// gather, the updates of a scatter.
 struct WindowDims {
+  const WindowNames& names;
   const std::vector<std::int64_t>& window;  // axes of `windowed` that run within a window
   const std::vector<std::int64_t>&
       absent;  // axes of the operand with windows of size 1 that `windowed` lacks
@@ -27,25 +31,19 @@ struct WindowDims {
   const std::vector<std::int64_t>& indices_batching;  // that go along with these of the indices
 };
 
-/// The names of the fields, for messages.
-struct WindowNames {
-  std::string_view window, absent, start_map, batching, indices_batching;
-};
+/// As attributes are printed in the text of the IR, in HLO and in StableHLO.
+void print_window_dims(std::string& out, const WindowDims& dims);
+void window_dims_hlo(std::string& out, const WindowDims& dims);
+void window_dims_stablehlo(std::string& out, const WindowDims& dims);
 
 /// The sizes of the indices without the index vector's axis.
 Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim);
 
-/// `name = [0, 2], ` for each list that is not empty, as StableHLO's gather and scatter write their
-/// dimensions.
-void append_named_lists(
-    std::string& out,
-    std::initializer_list<std::pair<std::string_view, const std::vector<std::int64_t>&>> lists);
-
 /// Fails unless the axes lie in the types, are distinct and agree in number and size.
 /// `windowed_rank` is the rank of the result or of the updates.
 void check_window_dims(const InferContext& context, const WindowDims& dims,
-                       const WindowNames& names, const TensorType& operand,
-                       const TensorType& indices, std::int64_t windowed_rank);
+                       const TensorType& operand, const TensorType& indices,
+                       std::int64_t windowed_rank);
 
 /// Walks the windows in the order of their index vectors.
 class WindowWalk {

@@ -168,8 +168,8 @@ TEST(Gather, Text) {
   const std::string hlo = to_hlo_text(program), stablehlo = to_stablehlo_text(program),
                     ir = to_text(program);
   EXPECT_NE(hlo.find("offset_dims={2}, collapsed_slice_dims={2}, start_index_map={2}, "
-                     "index_vector_dim=2, slice_sizes={1, 3, 1}, "
-                     "operand_batching_dims={0}, start_indices_batching_dims={0}"),
+                     "index_vector_dim=2, operand_batching_dims={0}, "
+                     "start_indices_batching_dims={0}, slice_sizes={1, 3, 1}"),
             std::string::npos)
       << hlo;
   EXPECT_NE(stablehlo.find(
