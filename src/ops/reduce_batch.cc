@@ -98,7 +98,9 @@ BatchValues cumulative_batch(const BatchCall& c) {
 
 BatchValues sort_batch(const BatchCall& c) {
   const auto& a = c.node.attrs<SortAttributes>();
-  return ir::batch_with(c, SortAttributes{a.axis + 1, a.stable});
+  SortAttributes moved = a;
+  moved.axis++;
+  return ir::batch_with(c, moved);
 }
 
 BatchValues dot_batch(const BatchCall& c) {

@@ -3,8 +3,8 @@
 #include <limits>
 #include <map>
 
-#include "absl/container/flat_hash_map.h"
 #include "ir/region.h"
+#include "ir/structure.h"
 #include "ops/batch_rules.h"
 #include "ops/elementwise.h"
 #include "rondo/ops/elementwise.h"
@@ -94,39 +94,6 @@ Tensor ascending(const Tensor& a, const Tensor& b) {
   return unplaced(re.less) | unplaced(tie);
 }
 
-/// Whether two regions without regions of their own do the same, node by node.
-bool same_region(const Function& a, const Function& b) {
-  if (a.same_as(b)) return true;
-  if (a.parameters().size() != b.parameters().size() || a.body().size() != b.body().size() ||
-      a.outputs().size() != b.outputs().size()) {
-    return false;
-  }
-  absl::flat_hash_map<const Node*, const Node*> twins;
-  auto same_value = [&](const Tensor& x, const Tensor& y) {
-    auto twin = twins.find(x.node());
-    return twin != twins.end() && twin->second == y.node() && x.result() == y.result();
-  };
-  for (std::size_t i = 0; i < a.parameters().size(); i++) {
-    if (a.parameters()[i].type() != b.parameters()[i].type()) return false;
-    twins.emplace(a.parameters()[i].node(), b.parameters()[i].node());
-  }
-  for (std::size_t i = 0; i < a.body().size(); i++) {
-    const Node *x = a.body()[i], *y = b.body()[i];
-    if (x->op != y->op || !x->regions.empty() || !y->regions.empty() ||
-        !(x->attributes == y->attributes))
-      return false;
-    if (x->operands.size() != y->operands.size()) return false;
-    for (std::size_t k = 0; k < x->operands.size(); k++) {
-      if (!same_value(x->operand(k), y->operand(k))) return false;
-    }
-    twins.emplace(x, y);
-  }
-  for (std::size_t i = 0; i < a.outputs().size(); i++) {
-    if (!same_value(a.outputs()[i], b.outputs()[i])) return false;
-  }
-  return true;
-}
-
 /// The order of a region whose only node compares the two values of one operand.
 std::optional<KnownOrder> single_comparison(const Function& region) {
   if (region.body().size() != 1 || region.outputs()[0].node() != region.body()[0])
@@ -195,7 +162,8 @@ std::optional<KnownOrder> known_order(const Function& region) {
   std::vector<DType> dtypes;
   for (std::size_t i = 0; i < region.parameters().size(); i += 2)
     dtypes.push_back(region.parameters()[i].dtype());
-  if (same_region(region, ascending_comparator(dtypes))) return KnownOrder{};
+  if (ir::structure_of(region) == ir::structure_of(ascending_comparator(dtypes)))
+    return KnownOrder{};
   return std::nullopt;
 }
 

@@ -343,8 +343,7 @@ std::unique_ptr<ir::Kernel> prepare_sort(const Node& node) {
   const auto& attributes = node.attrs<SortAttributes>();
   const std::int64_t count = node.type().shape[attributes.axis];
   if (count < 2 || node.type().elements() == 0) return ir::prepare_forwarding(node);
-  const std::optional<KnownOrder> order =
-      attributes.order ? attributes.order : known_order(node.regions[0]);
+  const std::optional<KnownOrder>& order = attributes.order;
   if (!order) return std::make_unique<SortByCalls>(node);
   std::unique_ptr<ir::Kernel> kernel;
   for_dtype(node.types[order->operand].dtype, [&]<class T>() {
