@@ -32,8 +32,6 @@ struct ScanParts {
         xs(static_cast<std::size_t>(attributes.xs)),
         ys(node.types.size() - carries),
         operands(node.operands.size()) {}
-  bool is_carry(std::size_t i) const { return i < carries; }
-  bool is_x(std::size_t i) const { return i >= carries && i < carries + xs; }
   bool is_invariant(std::size_t i) const { return i >= carries + xs; }
 };
 
@@ -87,45 +85,46 @@ ScanOptions options_like(const ScanAttributes& attributes) {
   return options;
 }
 
-/// Every `period`-th carry is kept: a scan of checkpointed scans, and the trips left over.
-std::vector<Tensor> scan_by_periods(const ir::Node& node, std::span<const Tensor> operands) {
+Tensor part_of_rows(const Tensor& x, std::int64_t from, std::int64_t count) {
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(x.rank()), 0);
+  std::vector<std::int64_t> limits = x.shape().vector();
+  starts[0] = from;
+  limits[0] = from + count;
+  return slice(x, starts, limits);
+}
+
+/// The scan of `node` from a carry over so many elements.
+std::vector<Tensor> part_of_scan(const ir::Node& node, std::span<const Tensor> carry,
+                                 std::span<const Tensor> xs, std::span<const Tensor> invariants,
+                                 std::int64_t length) {
+  ScanAttributes attributes = node.attrs<ScanAttributes>();
+  attributes.length = length;
+  attributes.checkpoint = Checkpoint::tape();
+  ir::Operands all(carry.begin(), carry.end());
+  all.insert(all.end(), xs.begin(), xs.end());
+  all.insert(all.end(), invariants.begin(), invariants.end());
+  return ir::make_many(kScan, std::move(all), attributes, node.location(), node.regions);
+}
+
+/// A scan over segments of `period` elements, each of them a checkpointed scan. `xs` are the
+/// elements of whole segments.
+std::vector<Tensor> scan_of_segments(const ir::Node& node, std::span<const Tensor> carry,
+                                     std::span<const Tensor> xs, std::span<const Tensor> invariants,
+                                     std::int64_t segments, std::int64_t period) {
   const ScanParts parts(node);
-  const ScanAttributes& a = parts.attributes;
   const SourceLocation at = node.location();
-  const std::int64_t period =
-      std::clamp<std::int64_t>(a.checkpoint.slots, 1, std::max<std::int64_t>(a.length, 1));
-  const std::int64_t whole = a.length / period, rest = a.length - whole * period;
-  const std::span<const Tensor> xs = operands.subspan(parts.carries, parts.xs);
-  const std::span<const Tensor> invariants = operands.subspan(parts.carries + parts.xs);
-  // Reverse scans begin with the last element, so that the odd trips are the first elements.
-  const std::int64_t whole_from = a.reverse ? rest : 0, rest_from = a.reverse ? 0 : whole * period;
-  const auto part = [&](const Tensor& x, std::int64_t from, std::int64_t length) {
-    std::vector<std::int64_t> starts(static_cast<std::size_t>(x.rank()), 0);
-    std::vector<std::int64_t> limits = x.shape().vector();
-    starts[0] = from;
-    limits[0] = from + length;
-    return slice(x, starts, limits);
-  };
-  const auto inner = [&](std::span<const Tensor> carry, std::span<const Tensor> given,
-                         std::int64_t length) {
-    ScanAttributes attributes = a;
-    attributes.length = length;
-    attributes.checkpoint = Checkpoint::tape();
-    ir::Operands all(carry.begin(), carry.end());
-    all.insert(all.end(), given.begin(), given.end());
-    all.insert(all.end(), invariants.begin(), invariants.end());
-    return ir::make_many(kScan, std::move(all), attributes, at, node.regions);
-  };
-  std::vector<Tensor> segments;
+  std::vector<Tensor> stacked;
   for (const Tensor& x : xs) {
     std::vector<std::int64_t> dims = x.shape().vector();
     dims[0] = period;
-    dims.insert(dims.begin(), whole);
-    segments.push_back(reshape(part(x, whole_from, whole * period), dims));
+    dims.insert(dims.begin(), segments);
+    stacked.push_back(reshape(x, dims));
   }
   const RegionCallable segment = [&](std::span<const Tensor> leaves) {
     const RegionCallable run = [&](std::span<const Tensor> given) {
-      Leaves out{inner(given.first(parts.carries), given.subspan(parts.carries), period), {}};
+      Leaves out{part_of_scan(node, given.first(parts.carries), given.subspan(parts.carries),
+                              invariants, period),
+                 {}};
       out.paths = paths("result", out.values.size());
       return out;
     };
@@ -137,25 +136,43 @@ std::vector<Tensor> scan_by_periods(const ir::Node& node, std::span<const Tensor
     out.paths.insert(out.paths.end(), ys.begin(), ys.end());
     return out;
   };
-  ScanOptions options = options_like(a);
-  options.length = whole;
+  ScanOptions options = options_like(parts.attributes);
+  options.length = segments;
   options.unroll = 1;
   options.checkpoint = Checkpoint::tape();
-  std::vector<Tensor> results = detail::scan(
-      segment, {{operands.begin(), operands.begin() + a.carries}, paths("carry", parts.carries)},
-      {segments, paths("xs", parts.xs)}, options, at);
-  for (std::size_t y = parts.carries; y < results.size(); y++)
-    results[y] = reshape(
-        results[y],
-        stacked_type(node.regions[0].outputs()[y].type(), 0, whole * period).shape.vector());
-  if (rest == 0) return results;
-  std::vector<Tensor> left;
-  for (const Tensor& x : xs) left.push_back(part(x, rest_from, rest));
-  std::vector<Tensor> last =
-      inner(std::span<const Tensor>(results).first(parts.carries), left, rest);
+  std::vector<Tensor> results =
+      detail::scan(segment, {{carry.begin(), carry.end()}, paths("carry", parts.carries)},
+                   {stacked, paths("xs", parts.xs)}, options, at);
   for (std::size_t y = parts.carries; y < results.size(); y++) {
-    last[y] = a.reverse ? concatenate({last[y], results[y]}, 0, at)
-                        : concatenate({results[y], last[y]}, 0, at);
+    const TensorType& row = node.regions[0].outputs()[y].type();
+    results[y] = reshape(results[y], stacked_type(row, 0, segments * period).shape.vector());
+  }
+  return results;
+}
+
+/// Every `period`-th carry is kept: a scan of checkpointed scans, and the trips left over.
+std::vector<Tensor> scan_by_periods(const ir::Node& node, std::span<const Tensor> operands) {
+  const ScanParts parts(node);
+  const ScanAttributes& a = parts.attributes;
+  const std::int64_t period =
+      std::clamp<std::int64_t>(a.checkpoint.slots, 1, std::max<std::int64_t>(a.length, 1));
+  const std::int64_t segments = a.length / period, whole = segments * period,
+                     rest = a.length - whole;
+  const std::span<const Tensor> invariants = operands.subspan(parts.carries + parts.xs);
+  // Reverse scans begin with the last element, so that the odd trips are the first elements.
+  std::vector<Tensor> xs, left;
+  for (const Tensor& x : operands.subspan(parts.carries, parts.xs)) {
+    xs.push_back(part_of_rows(x, a.reverse ? rest : 0, whole));
+    if (rest > 0) left.push_back(part_of_rows(x, a.reverse ? 0 : whole, rest));
+  }
+  std::vector<Tensor> results =
+      scan_of_segments(node, operands.first(parts.carries), xs, invariants, segments, period);
+  if (rest == 0) return results;
+  std::vector<Tensor> last = part_of_scan(
+      node, std::span<const Tensor>(results).first(parts.carries), left, invariants, rest);
+  for (std::size_t y = parts.carries; y < results.size(); y++) {
+    last[y] = a.reverse ? concatenate({last[y], results[y]}, 0, node.location())
+                        : concatenate({results[y], last[y]}, 0, node.location());
   }
   return last;
 }
@@ -232,36 +249,33 @@ struct ScanTape {
   }
 };
 
-}  // namespace
-
-ir::Reverse scan_reverse(const ir::ReverseCall& call) {
-  const ScanParts parts(call.node);
-  const ScanAttributes& attributes = parts.attributes;
-  if (attributes.axis != 0) return call.derivatives.reverse_expanded(call, scan_along_first_axis);
-  switch (attributes.checkpoint.policy) {
+/// What a scan is rewritten to before it is differentiated; null for one that stacks its residuals.
+ir::ExpandRule rewriting(const ir::ReverseCall& call) {
+  const auto& a = call.node.attrs<ScanAttributes>();
+  if (a.axis != 0) return scan_along_first_axis;
+  switch (a.checkpoint.policy) {
     case Checkpoint::Policy::kPeriodic:
-      if (attributes.checkpoint.slots < attributes.length)
-        return call.derivatives.reverse_expanded(call, scan_by_periods);
-      break;
+      return a.checkpoint.slots < a.length ? scan_by_periods : nullptr;
     case Checkpoint::Policy::kOnline:
     case Checkpoint::Policy::kRevolve:
-      if (attributes.checkpoint.slots < attributes.length)
-        return call.derivatives.reverse_expanded(call, scan_as_while);
-      break;
+      return a.checkpoint.slots < a.length ? scan_as_while : nullptr;
     case Checkpoint::Policy::kNone:
-      refuse_reverse(construct_name("scan", attributes.name), call.at());
+      refuse_reverse(construct_name("scan", a.name), call.at());
     default:
-      break;
+      return nullptr;
   }
+}
+
+/// The body in forward and backward halves. The stacks and the last carries come with the run.
+std::shared_ptr<ScanTape> tape_of(const ir::ReverseCall& call, const ScanParts& parts) {
   const Function& body = call.node.regions[0];
   const ActiveCarries flags =
       active_carries(body, 0, parts.carries, call.perturbed, call.active, call.derivatives);
-  Flags always(parts.operands);
+  Flags always(parts.operands), summed(parts.operands);
   for (std::size_t i = 0; i < parts.carries; i++) always[i] = flags.active[i];
-  Flags summed(parts.operands);
   for (std::size_t i = 0; i < parts.operands; i++) summed[i] = parts.is_invariant(i);
   auto tape = std::make_shared<ScanTape>();
-  tape->attributes = attributes;
+  tape->attributes = parts.attributes;
   tape->carries = parts.carries;
   tape->xs = parts.xs;
   tape->at = call.at();
@@ -275,13 +289,29 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
   tape->results.assign(call.node.types.begin(), call.node.types.end());
   append(tape->arrays, call.operands.subspan(parts.carries, parts.xs));
   append(tape->invariants, call.operands.subspan(parts.carries + parts.xs));
-  const std::vector<std::int64_t>& same = tape->split.result_of_residual;
-  Residuals residuals{Checkpoint::tape()};
-  for (std::size_t i = 0; i < same.size(); i++) {
-    if (same[i] >= attributes.carries) continue;
-    residuals.arrays++;
-    residuals.bytes += tape->split.residuals[i].bytes() * attributes.length;
+  return tape;
+}
+
+/// What the stacks take. A residual that is a y is there anyway.
+Residuals residuals_of(const SplitBody& split, const ScanAttributes& attributes) {
+  Residuals all{Checkpoint::tape()};
+  for (std::size_t i = 0; i < split.residuals.size(); i++) {
+    if (split.result_of_residual[i] >= attributes.carries) continue;
+    all.arrays++;
+    all.bytes += split.residuals[i].bytes() * attributes.length;
   }
+  return all;
+}
+
+}  // namespace
+
+ir::Reverse scan_reverse(const ir::ReverseCall& call) {
+  if (const ir::ExpandRule rule = rewriting(call))
+    return call.derivatives.reverse_expanded(call, rule);
+  const ScanParts parts(call.node);
+  const ScanAttributes& attributes = parts.attributes;
+  const std::shared_ptr<ScanTape> tape = tape_of(call, parts);
+  const Residuals residuals = residuals_of(tape->split, attributes);
   if (attributes.checkpoint.policy == Checkpoint::Policy::kAutomatic &&
       residuals.bytes > kAutomaticTapeBytes && attributes.length > kAutomaticSlots) {
     ScanAttributes by_slots = attributes;
@@ -299,8 +329,9 @@ ir::Reverse scan_reverse(const ir::ReverseCall& call) {
                     call.at(), {tape->split.forward});
   const std::size_t own = parts.carries + parts.ys;
   for (std::size_t i = 0; i < tape->split.residuals.size(); i++) {
-    const bool is_y = same[i] >= attributes.carries;
-    tape->stacks.push_back(results[is_y ? static_cast<std::size_t>(same[i]) : own + i]);
+    const std::int64_t same = tape->split.result_of_residual[i];
+    const bool is_y = same >= attributes.carries;
+    tape->stacks.push_back(results[is_y ? static_cast<std::size_t>(same) : own + i]);
   }
   results.resize(own);
   tape->last.assign(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(parts.carries));

@@ -1,14 +1,11 @@
-// while and conditional for many lanes.
+// A while for many lanes.
 #include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "control_flow/branch.h"
-#include "control_flow/branch_lanes.h"
 #include "control_flow/loop_batch.h"
 #include "control_flow/while.h"
 #include "control_flow/while_lanes.h"
-#include "fmt/format.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/reduce.h"
 
@@ -99,106 +96,144 @@ std::string reason(const BatchCall& call, const Flags& flags) {
   return text;
 }
 
-BatchValues while_over_lanes(const BatchCall& call, const Flags& must) {
-  const auto& a = call.node.attrs<WhileAttributes>();
-  const std::size_t carries = static_cast<std::size_t>(a.carries);
-  const Flags flags = with_results_by_lane(call, must, carries);
-  const SourceLocation at = call.at();
-  const Tensor outer = call.batching.active();
-  const LaneCarries of(call, flags, carries);
-  const std::vector<std::string> names = carry_names(call.node);
-  ir::Operands operands;
-  std::vector<std::string> carried;
-  const auto add = [&](const std::vector<std::size_t>& some, bool full, const char* suffix) {
-    for (const std::size_t i : some) {
-      operands.push_back(full ? call.full(i) : call.x(i));
-      carried.push_back(names[i] + suffix);
-    }
-  };
-  add(of.kept, true, "");
-  add(of.last, true, "_last");
-  add(of.free, true, "");
-  add(of.shared, false, "");
-  const std::size_t first_free = of.kept.size() + of.last.size();
-  const std::size_t first_shared = first_free + of.free.size();
-  // Values of the regions of one lane, from the carries of all.
-  const auto values = [&](std::span<const Tensor> leaves) {
-    BatchValues all(carries);
-    for (std::size_t k = 0; k < of.kept.size(); k++) all[of.kept[k]] = {leaves[k], true};
-    for (std::size_t k = 0; k < of.free.size(); k++)
-      all[of.free[k]] = {leaves[first_free + k], true};
-    for (std::size_t k = 0; k < of.shared.size(); k++)
-      all[of.shared[k]] = {leaves[first_shared + k], false};
-    all.insert(all.end(), call.operands.begin() + a.carries, call.operands.end());
+/// Builds a while over lanes. Its carries stand in the order of LaneCarries.
+class WhileOverLanes {
+ public:
+  WhileOverLanes(const BatchCall& call, const Flags& flags, std::size_t carries)
+      : call_(call),
+        attributes_(call.node.attrs<WhileAttributes>()),
+        of_(call, flags, carries),
+        first_free_(of_.kept.size() + of_.last.size()),
+        first_shared_(first_free_ + of_.free.size()) {
+    const std::vector<std::string> names = carry_names(call.node);
+    const auto add = [&](const std::vector<std::size_t>& some, bool full, const char* suffix) {
+      for (const std::size_t i : some) {
+        inits_.push_back(full ? call.full(i) : call.x(i));
+        names_.push_back(names[i] + suffix);
+      }
+    };
+    add(of_.kept, true, "");
+    add(of_.last, true, "_last");
+    add(of_.free, true, "");
+    add(of_.shared, false, "");
+  }
+
+  BatchValues build() const {
+    std::vector<ir::OpenRegion> regions = traced_regions();
+    const std::vector<Tensor> captures = ir::union_captures(regions);
+    ir::Operands operands = inits_;
+    operands.insert(operands.end(), captures.begin(), captures.end());
+    Function condition = ir::close_region(std::move(regions[0]), captures);
+    Function body = ir::close_region(std::move(regions[1]), captures);
+    return results(ir::make_many(kWhileLanes, std::move(operands), attributes(captures), call_.at(),
+                                 {std::move(condition), std::move(body)}));
+  }
+
+ private:
+  std::vector<ir::OpenRegion> traced_regions() const {
+    std::vector<TensorType> types;
+    for (const Tensor& init : inits_) types.push_back(init.type());
+    const std::string called = construct_name("while_loop", attributes_.name);
+    RegionTrace condition(
+        call_.node.regions[0].name(), "the condition of " + called, types, names_,
+        [&](std::span<const Tensor> leaves) { return lanes_that_go_on(leaves); }, call_.at());
+    types.insert(types.begin(), {DType::kPred, {call_.lanes()}});
+    std::vector<std::string> names = names_;
+    names.insert(names.begin(), "active");
+    RegionTrace body(
+        call_.node.regions[1].name(), "the body of " + called, types, names,
+        [&](std::span<const Tensor> leaves) { return next_carries(leaves[0], leaves.subspan(1)); },
+        call_.at());
+    std::vector<ir::OpenRegion> regions;
+    regions.push_back(condition.finish());
+    regions.push_back(body.finish());
+    return regions;
+  }
+
+  /// Operands of the while of one lane, from the carries of all.
+  BatchValues of_one_lane(std::span<const Tensor> carries) const {
+    BatchValues all(static_cast<std::size_t>(attributes_.carries));
+    for (std::size_t k = 0; k < of_.kept.size(); k++) all[of_.kept[k]] = {carries[k], true};
+    for (std::size_t k = 0; k < of_.free.size(); k++)
+      all[of_.free[k]] = {carries[first_free_ + k], true};
+    for (std::size_t k = 0; k < of_.shared.size(); k++)
+      all[of_.shared[k]] = {carries[first_shared_ + k], false};
+    all.insert(all.end(), call_.operands.begin() + attributes_.carries, call_.operands.end());
     return all;
-  };
-  const RegionCallable wants_more = [&](std::span<const Tensor> leaves) {
-    const BatchValue more = call.batching.batch(call.node.regions[0], values(leaves), outer)[0];
-    Tensor lanes = ir::full_value(more, call.lanes(), at);
-    if (!outer.empty()) lanes = Operand(lanes, at) & Operand(outer, at);
+  }
+
+  Leaves lanes_that_go_on(std::span<const Tensor> carries) const {
+    const Tensor outer = call_.batching.active();
+    const BatchValue more =
+        call_.batching.batch(call_.node.regions[0], of_one_lane(carries), outer)[0];
+    Tensor lanes = ir::full_value(more, call_.lanes(), call_.at());
+    if (!outer.empty()) lanes = Operand(lanes, call_.at()) & Operand(outer, call_.at());
     return Leaves{{lanes}, {"condition"}};
-  };
-  const RegionCallable trip = [&](std::span<const Tensor> leaves) {
+  }
+
+  Leaves next_carries(const Tensor& active, std::span<const Tensor> carries) const {
     const BatchValues next =
-        call.batching.batch(call.node.regions[1], values(leaves.subspan(1)), leaves[0]);
-    Leaves out{{}, carried};
+        call_.batching.batch(call_.node.regions[1], of_one_lane(carries), active);
+    Leaves out{{}, names_};
     const auto give = [&](const std::vector<std::size_t>& some, bool full) {
       for (const std::size_t i : some)
-        out.values.push_back(as_flagged(next[i], full, call.batching, at));
+        out.values.push_back(as_flagged(next[i], full, call_.batching, call_.at()));
     };
-    give(of.kept, true);
-    give(of.last, true);
-    give(of.free, true);
-    give(of.shared, false);
+    give(of_.kept, true);
+    give(of_.last, true);
+    give(of_.free, true);
+    give(of_.shared, false);
     return out;
-  };
-  std::vector<TensorType> types;
-  for (const Tensor& operand : operands) types.push_back(operand.type());
-  const std::string called = construct_name("while_loop", a.name);
-  RegionTrace condition(call.node.regions[0].name(), "the condition of " + called, types, carried,
-                        wants_more, at);
-  types.insert(types.begin(), {DType::kPred, {call.lanes()}});
-  std::vector<std::string> body_names = carried;
-  body_names.insert(body_names.begin(), "active");
-  RegionTrace body(call.node.regions[1].name(), "the body of " + called, types, body_names, trip,
-                   at);
-  ir::OpenRegion regions[] = {condition.finish(), body.finish()};
-  const std::vector<Tensor> captures = ir::union_captures(regions);
-  WhileLanesAttributes attributes;
-  attributes.lanes = call.lanes();
-  attributes.kept = static_cast<std::int64_t>(first_free);
-  attributes.free = static_cast<std::int64_t>(of.free.size());
-  attributes.shared = static_cast<std::int64_t>(of.shared.size());
-  attributes.collective = call.batching.has_collectives(call.node.regions[0]) ||
-                          call.batching.has_collectives(call.node.regions[1]);
-  attributes.name = a.name;
-  attributes.max_trip_count = a.max_trip_count;
-  attributes.checkpoint = a.checkpoint;
-  attributes.promised = a.promised;
-  attributes.ends_by_itself = a.ends_by_itself;
-  for (std::size_t k = 0; k < captures.size(); k++) {
-    const bool batched =
-        std::any_of(call.operands.begin(), call.operands.end(), [&](const BatchValue& operand) {
-          return operand.batched && operand.value.node() == captures[k].node() &&
-                 operand.value.result() == captures[k].result();
-        });
-    if (batched) attributes.batched_invariants.push_back(static_cast<std::int64_t>(k));
   }
-  operands.insert(operands.end(), captures.begin(), captures.end());
-  Function closed_condition = ir::close_region(std::move(regions[0]), captures);
-  Function closed_body = ir::close_region(std::move(regions[1]), captures);
-  const std::vector<Tensor> last =
-      ir::make_many(kWhileLanes, std::move(operands), std::move(attributes), at,
-                    {std::move(closed_condition), std::move(closed_body)});
+
+  bool is_batched_operand(const Tensor& value) const {
+    return std::any_of(
+        call_.operands.begin(), call_.operands.end(),
+        [&](const BatchValue& operand) { return operand.batched && operand.value.same_as(value); });
+  }
+
+  WhileLanesAttributes attributes(std::span<const Tensor> captures) const {
+    WhileLanesAttributes all;
+    all.lanes = call_.lanes();
+    all.kept = static_cast<std::int64_t>(first_free_);
+    all.free = static_cast<std::int64_t>(of_.free.size());
+    all.shared = static_cast<std::int64_t>(of_.shared.size());
+    for (std::size_t k = 0; k < captures.size(); k++) {
+      if (is_batched_operand(captures[k]))
+        all.batched_invariants.push_back(static_cast<std::int64_t>(k));
+    }
+    all.collective = call_.batching.has_collectives(call_.node.regions[0]) ||
+                     call_.batching.has_collectives(call_.node.regions[1]);
+    all.name = attributes_.name;
+    all.max_trip_count = attributes_.max_trip_count;
+    all.checkpoint = attributes_.checkpoint;
+    all.promised = attributes_.promised;
+    all.ends_by_itself = attributes_.ends_by_itself;
+    return all;
+  }
+
+  /// Of the while of one lane, from the last carries of all.
+  BatchValues results(std::span<const Tensor> last) const {
+    BatchValues all = of_one_lane(last);
+    all.resize(static_cast<std::size_t>(attributes_.carries));
+    for (std::size_t k = 0; k < of_.last.size(); k++)
+      all[of_.last[k]] = {last[of_.kept.size() + k], true};
+    return all;
+  }
+
+  const BatchCall& call_;
+  const WhileAttributes& attributes_;
+  const LaneCarries of_;
+  const std::size_t first_free_, first_shared_;
+  ir::Operands inits_;
+  std::vector<std::string> names_;
+};
+
+BatchValues while_over_lanes(const BatchCall& call, const Flags& must) {
+  const auto carries = static_cast<std::size_t>(call.node.attrs<WhileAttributes>().carries);
+  const WhileOverLanes loop(call, with_results_by_lane(call, must, carries), carries);
+  BatchValues results = loop.build();
   call.batching.note(call.node, reason(call, must));
-  BatchValues results(carries);
-  for (std::size_t k = 0; k < of.free.size(); k++)
-    results[of.free[k]] = {last[first_free + k], true};
-  for (std::size_t k = 0; k < of.shared.size(); k++)
-    results[of.shared[k]] = {last[first_shared + k]};
-  for (std::size_t k = 0; k < of.kept.size(); k++) results[of.kept[k]] = {last[k], true};
-  for (std::size_t k = 0; k < of.last.size(); k++)
-    results[of.last[k]] = {last[of.kept.size() + k], true};
   return results;
 }
 
@@ -218,31 +253,6 @@ BatchValues while_batch(const BatchCall& call) {
     return while_over_lanes(call, flags);
   call.batching.note(call.node, "its condition is the same in all lanes: an ordinary while");
   return while_of_one_length(call, flags);
-}
-
-Flags conditional_batched(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
-  if (operands[0]) return Flags(node.types.size(), true);
-  return batched_results(node, Flags(operands.begin() + 1, operands.end()), batching);
-}
-
-BatchValues conditional_batch(const BatchCall& call) {
-  if (call.batched(0)) {
-    std::vector<LaneBranch> branches;
-    for (const Function& branch : call.node.regions) {
-      branches.push_back([&call, &branch](const BatchValues& values, const Tensor& active) {
-        return call.batching.batch(branch, values, active);
-      });
-    }
-    call.batching.note(call.node, "its predicate differs by lane: both branches and a select");
-    return ir::all_batched(branch_by_lane(call, call.x(0), branches,
-                                          {call.operands.begin() + 1, call.operands.end()}));
-  }
-  std::vector<Tensor> operands;
-  for (const BatchValue& operand : call.operands) operands.push_back(operand.value);
-  Flags arguments = call.batched();
-  arguments.erase(arguments.begin());
-  call.batching.note(call.node, "its predicate is the same in all lanes: one branch runs");
-  return batch_as_it_is(call, operands, arguments);
 }
 
 }  // namespace rondo::control_flow
