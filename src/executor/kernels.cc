@@ -1,7 +1,5 @@
 #include "executor/kernels.h"
 
-#include "fmt/format.h"
-
 namespace rondo::executor {
 
 namespace {
@@ -10,11 +8,7 @@ class NodeKernel final : public lower::Kernel {
  public:
   NodeKernel(const ir::Node& node, std::uint32_t loop)
       : node_(Tensor::of(&node)), kernel_(ir::prepare(node)), loop_(loop) {
-    if (!kernel_) {
-      throw ExecutionError(fmt::format("{}: executors cannot run this op\n  at {}", node.op->name,
-                                       node.location().str()),
-                           node.location());
-    }
+    if (!kernel_) ir::fail_without_kernel(node);
   }
 
   bool run(std::byte* const* buffers, lower::RunFrame& frame) const noexcept override {

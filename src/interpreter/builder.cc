@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "fmt/format.h"
 #include "interpreter/program.h"
 #include "interpreter/reshapes.h"
 #include "ir/layout.h"
@@ -146,11 +145,7 @@ class Builder {
   }
 
   void add_kernel(Scope& scope, const Node* node, std::size_t index) {
-    if (!node->op->runs()) {
-      throw ExecutionError(fmt::format("{}: the interpreter cannot run this op\n  at {}",
-                                       node->op->name, node->location().str()),
-                           node->location());
-    }
+    if (!node->op->runs()) ir::fail_without_kernel(*node);
     const std::uint32_t output = program_.slots;
     program_.slots += static_cast<std::uint32_t>(node->types.size());
     Instruction& instruction = emit(InstructionKind::kKernel, node);

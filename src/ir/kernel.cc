@@ -1,6 +1,7 @@
 #include "ir/kernel.h"
 
 #include "absl/container/inlined_vector.h"
+#include "fmt/format.h"
 
 namespace rondo::ir {
 
@@ -32,6 +33,14 @@ std::unique_ptr<Kernel> prepare_forwarding(const Node& node) {
 
 std::unique_ptr<Kernel> prepare(const Node& node) {
   return node.op->prepare ? node.op->prepare(node) : nullptr;
+}
+
+void fail_without_kernel(const Node& node) {
+  throw ExecutionError(
+      fmt::format("{}: no executor can run this op\n  at {}\n  Give its record a kernel, or a rule "
+                  "that expands it to ops that have one.",
+                  node.op->name, node.location().str()),
+      node.location());
 }
 
 }  // namespace rondo::ir

@@ -119,6 +119,8 @@ std::unique_ptr<Kernel> prepare_forwarding(const Node& node);
 
 /// The kernel of a node whose record has one; null for others.
 std::unique_ptr<Kernel> prepare(const Node& node);
+/// Throws ExecutionError: an op without a kernel has come to an executor.
+[[noreturn]] void fail_without_kernel(const Node& node);
 
 /// One run of a kernel that has no more to prepare than its node says.
 struct KernelRun {
