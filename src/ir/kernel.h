@@ -193,10 +193,6 @@ class KernelCall {
   Literal take(std::size_t i) {
     return i < 64 && (movable_ >> i & 1) ? std::move(*inputs_[i]) : *inputs_[i];
   }
-  /// True if take(i) yields storage that nobody else sees.
-  bool reusable(std::size_t i) const {
-    return i < 64 && (movable_ >> i & 1) && inputs_[i]->unique();
-  }
   Literal& output(std::size_t i = 0) { return outputs_[i]; }
   std::size_t outputs() const { return outputs_.size(); }
   const TensorType& output_type(std::size_t i = 0) const { return results_.types[i]; }

@@ -92,7 +92,6 @@ struct RegionLayout {
   bool is_loop() const { return kind == Kind::kLoop; }
   bool is_branch() const { return kind == Kind::kBranch; }
   bool is_call() const { return kind == Kind::kCall; }
-  bool is_counted() const { return is_loop() && !condition; }
   /// Whether the predicate of a promised loop may still hold when the promise is used up.
   bool has_open_promise() const;
 

@@ -12,7 +12,12 @@ namespace rondo::ops {
 
 namespace {
 
-thread_local std::vector<NamedAxis> axes_in_force;
+/// An axis of lanes that has a name while this thread traces.
+struct NamedAxis {
+  std::string name;
+  std::int64_t size;
+};
+thread_local std::vector<NamedAxis> axes_in_force;  // the outermost first
 
 InferredTypes infer_axis_reduce(const InferContext& context) {
   const Combiner combiner = context.attrs<AxisReduceAttributes>().combiner;
@@ -106,8 +111,6 @@ const OpDef kAxisIndex{.name = "axis_index",
                        .zero_derivative = true,
                        .batch = axis_index_batch,
                        .axis_name = index_axis};
-
-const std::vector<NamedAxis>& named_axes() noexcept { return axes_in_force; }
 
 NamedAxisScope::NamedAxisScope(const std::string& name, std::int64_t size, SourceLocation at)
     : named_(!name.empty()) {

@@ -25,13 +25,6 @@ struct AxisIndexAttributes {
 };
 extern const ir::OpDef kAxisIndex;
 
-/// The axes of lanes that have names while this thread traces, the outermost first.
-struct NamedAxis {
-  std::string name;
-  std::int64_t size;
-};
-const std::vector<NamedAxis>& named_axes() noexcept;
-
 /// While one lives, the axis can be named by collectives. Throws TraceError for a name that is
 /// taken.
 class NamedAxisScope {

@@ -36,10 +36,6 @@ Element convert_element_rule(const ElementCall& c) {
   return result;
 }
 
-Element bitcast_element(const ElementCall& c) {
-  return {c.builder.bitcast(c.x(0), lower::type_of(c.node.attrs<ConvertAttributes>().dtype))};
-}
-
 Element select_element(const ElementCall& c) {
   Element parts;
   for (std::size_t i = 0; i < c.operands[1].size(); i++)

@@ -102,7 +102,6 @@ using enum lower::Opcode;
 Element sign_element(const ElementCall& c);
 Element is_finite_element(const ElementCall& c);
 Element convert_element_rule(const ElementCall& c);
-Element bitcast_element(const ElementCall& c);
 Element select_element(const ElementCall& c);
 Element compare_element(const ElementCall& c);
 Element iota_element(const ElementCall& c);

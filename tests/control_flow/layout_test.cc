@@ -69,7 +69,7 @@ TEST(Layout, OfAWhile) {
       },
       f32(), f32(), f32());
   const RegionLayout layout = expect_layout(find_node(f, "while"), {0, 0, 2, 0, 2, 0});
-  EXPECT_TRUE(layout.is_loop() && !layout.is_counted());
+  EXPECT_TRUE(layout.is_loop() && layout.condition);
   EXPECT_EQ(layout.condition, 0u);
   EXPECT_EQ(layout.body(), 1u);
   EXPECT_EQ(layout.name, "grow");
@@ -94,7 +94,7 @@ TEST(Layout, OfAForiLoop) {
       },
       s32(), f32(), f32());
   const RegionLayout layout = expect_layout(find_node(f, "fori_loop"), {2, 1, 1, 0, 1, 0});
-  EXPECT_TRUE(layout.is_loop() && layout.is_counted() && layout.reverse);
+  EXPECT_TRUE(layout.is_loop() && !layout.condition && layout.reverse);
   EXPECT_EQ(layout.trip_count, std::nullopt);
   EXPECT_EQ(layout.role_of_operand(1), Role::kFixed);
   EXPECT_EQ(layout.role_of_param(0), Role::kIndex);
@@ -114,7 +114,7 @@ TEST(Layout, OfAScan) {
       },
       f32({3, 4}), f32({3}));
   const RegionLayout layout = expect_layout(find_node(g, "scan"), {0, 0, 1, 1, 1, 1});
-  EXPECT_TRUE(layout.is_counted());
+  EXPECT_TRUE(layout.is_loop() && !layout.condition);
   EXPECT_EQ(layout.axis, 1);
   EXPECT_EQ(layout.trip_count, 4);
   EXPECT_EQ(layout.role_of_param(1), Role::kX);
@@ -130,7 +130,7 @@ TEST(Layout, OfAConditional) {
       },
       pred(), f32(), f32());
   const RegionLayout layout = expect_layout(find_node(f, "conditional"), {1, 0, 0, 0, 2, 1});
-  EXPECT_TRUE(layout.is_branch() && !layout.is_loop() && !layout.is_counted());
+  EXPECT_TRUE(layout.is_branch() && !layout.is_loop());
   EXPECT_TRUE(layout.is_body(0) && layout.is_body(1));
   expect_rebuilt(layout);
 }
