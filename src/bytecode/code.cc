@@ -272,7 +272,12 @@ class Decoder {
     const lower::If& choice = program_.ifs[op.bits];
     if (op.code == Opcode::kIf) {
       open_.push_back({here(), here()});
-      emit({Control::jump_unless, 0, place(choice.predicate), 0, 0, 0});
+      const Value predicate = choice.predicate;
+      if (index_ && nest_.varies(predicate))
+        emit({Control::jump_unless_lanes, 0, block(predicate), active_.empty() ? 0 : active_.back(),
+              0, 0});
+      else
+        emit({Control::jump_unless, 0, place(predicate), 0, 0, 0});
       return;
     }
     const bool is_else = op.code == Opcode::kElse;
@@ -432,7 +437,8 @@ class Decoder {
         break;
       case Opcode::kStore:
         lane_access(op.bits);
-        emit({memory(op, true), 0, block(op.a), 0, 0, op.bits});
+        // Lanes that have ended write nothing.
+        emit({memory(op, true), 0, block(op.a), active_.empty() ? 0 : active_.back(), 0, op.bits});
         break;
       case Opcode::kConvert:
         emit({conversion(op.from, op.type, true), block(op.result), block(op.a), 0, 0, 0});

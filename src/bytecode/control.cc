@@ -135,6 +135,16 @@ const Instruction* Control::jump_unless(const Instruction* at, State& state) {
   return *state.at<std::uint8_t>(at->a) ? at + 1 : state.code + at->bits;
 }
 
+const Instruction* Control::jump_unless_lanes(const Instruction* at, State& state) {
+  const std::uint8_t* holds = state.at<std::uint8_t>(at->a);
+  int lane = 0;
+  if (at->b != 0) {
+    const std::uint8_t* active = state.at<std::uint8_t>(at->b);
+    while (lane + 1 < state.lanes && !active[lane]) lane++;
+  }
+  return holds[lane] ? at + 1 : state.code + at->bits;
+}
+
 namespace {
 
 /// The bits of a register as RunFrame::state has them.

@@ -95,6 +95,7 @@ struct Instruction {
 /// The instruction of an op on values; `lanes`: one value per lane in all registers.
 Run arithmetic(const lower::Op& op, bool lanes);
 Run conversion(lower::Type from, lower::Type to, bool lanes);
+/// A store in lanes writes those where the block of bytes `b` is not 0, if there is one.
 Run memory(const lower::Op& op, bool lanes);
 
 // Control flow.
@@ -113,9 +114,11 @@ struct Control {
   static const Instruction* move_active(const Instruction*, State&);
   static const Instruction* broadcast(const Instruction*, State&);  // a to result, of width b
   static const Instruction* jump(const Instruction*, State&);
-  static const Instruction* jump_unless(const Instruction*, State&);       // a
-  static const Instruction* begin_loop(const Instruction*, State&);        // c: the loop
-  static const Instruction* count_trip(const Instruction*, State&);        // c: the loop
+  static const Instruction* jump_unless(const Instruction*, State&);  // a
+  /// As the lanes say, which agree: those where the block of bytes `b` is not 0, if there is one.
+  static const Instruction* jump_unless_lanes(const Instruction*, State&);  // a
+  static const Instruction* begin_loop(const Instruction*, State&);         // c: the loop
+  static const Instruction* count_trip(const Instruction*, State&);         // c: the loop
   static const Instruction* for_test(const Instruction*, State&);          // a < b, or goes to bits
   static const Instruction* for_next(const Instruction*, State&);          // a += bits
   static const Instruction* begin_lanes(const Instruction*, State&);       // a: their number

@@ -105,6 +105,7 @@ LaneValues::LaneValues(const lower::Program& program, std::size_t begin, std::si
         carries_out(program.whiles[op.bits].carries, at);
         break;
       case Opcode::kIf:
+        if (varies(program.ifs[op.bits].predicate)) read(program.ifs[op.bits].predicate, at);
         break;
       case Opcode::kElse:
         for (const auto& result : program.ifs[op.bits].results) {

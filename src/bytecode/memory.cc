@@ -52,6 +52,11 @@ const Instruction* store(const Instruction* at, State& state) {
   const T* value = state.at<T>(at->a);
   if constexpr (!lanes) {
     std::memcpy(to, value, sizeof(T));
+  } else if (at->b != 0) {
+    const std::uint8_t* active = state.at<std::uint8_t>(at->b);
+    for (int i = 0; i < state.lanes; i++) {
+      if (active[i]) std::memcpy(to + lane_offset(access, state, i), &value[i], sizeof(T));
+    }
   } else if (!access.gathers && access.lane_stride == sizeof(T)) {
     std::memcpy(to, value, static_cast<std::size_t>(state.lanes) * sizeof(T));
   } else {

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "executor/frozen_lanes.h"
 #include "executor/region_plan.h"
 #include "ir/element.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
+#include "ir/order.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
@@ -20,295 +23,198 @@ using lower::Builder;
 using lower::Element;
 using lower::Opcode;
 using lower::Type;
-using lower::Value;
+using Kind = LaneValue::Kind;
 
-// Loops in loops, this deep, run by lane.
-constexpr int kMostLoops = 8;
+// Loops and branches in loops, this deep, run by lane.
+constexpr int kMostDepth = 8;
+// Each element of each value is code of its own.
+constexpr std::int64_t kMostElements = 4096;
+// Fewer rows are left to the loops over their elements.
+constexpr std::int64_t kLeastRows = 8;
 
-/// `tables`: the operands that are arrays in memory, of which elements may be read at any place.
-std::optional<LaneForm> form_of_loop(const Node& loop, const std::vector<bool>& tables, int depth);
+std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
+                                      std::int64_t lanes, int depth);
 
-/// A region of a loop whose nodes are all by lane.
+UsedValues used_values(const Function& region) {
+  UsedValues used;
+  for (const Node* node : region.body()) used.insert(node->operands.begin(), node->operands.end());
+  used.insert(region.outputs().begin(), region.outputs().end());
+  return used;
+}
+
+/// The predicates of a loop or what one branch computes: a region whose values are all by lane.
 class LaneRegion {
  public:
+  /// `is_condition`: of a loop that goes on for all lanes at once.
   LaneRegion(const Function& region, std::int64_t lanes, bool is_condition, int depth)
-      : region_(region), lanes_(lanes), is_condition_(is_condition), depth_(depth) {}
+      : region_(region), rules_(lanes), lanes_(lanes), is_condition_(is_condition), depth_(depth) {}
 
-  /// `tables`: the parameters that are such arrays.
-  bool fits(const std::vector<bool>& tables) {
-    for (std::size_t i = 0; i < tables.size(); i++) {
-      if (tables[i]) tables_.insert(region_.parameters()[i].node());
-    }
-    std::int64_t uniform = 0, by_lane = 0;
-    for (const Node* node : region_.body()) {
+  bool fits(std::span<const LaneValue> parameters) {
+    for (std::size_t i = 0; i < parameters.size(); i++)
+      take(region_.parameters()[i], parameters[i]);
+    // Arrays are updated where they stand: what reads an old state comes first.
+    for (const Node* node : ir::reads_before_writes(region_)) {
       if (!fits(*node)) return false;
-      if (form_of(*node) == Form::kElement) (is_single(node->type()) ? uniform : by_lane)++;
     }
-    // What is the same for all lanes is computed again for each block of them.
-    constexpr std::int64_t kFewUniform = 8;
-    return uniform <= by_lane + kFewUniform;
+    // What is the same for all lanes is computed again for each block of them, one element where a
+    // value of the lanes takes several vectors.
+    constexpr std::int64_t kFewUniform = 16, kVectors = 4;
+    return uniform_ <= kVectors * by_lane_ + kFewUniform &&
+           (!has_rows_ || by_lane_ <= kMostElements);
+  }
+  const LaneValue& value(const Tensor& value) const { return values_.at(value); }
+  /// Whether an output is the array that a parameter was, after all that is written to it.
+  bool is_updated(const Tensor& output, const Tensor& parameter) const {
+    const auto written = arrays_.find(output);
+    return written != arrays_.end() && written->second == arrays_.at(parameter) &&
+           last_[written->second].same_as(output);
   }
   /// The reduction over all lanes in a condition; null: it has none.
   const Node* reduction() const { return reduction_; }
+  /// Whether a value has several elements for a lane, or is written in memory.
+  bool has_rows() const { return has_rows_; }
 
  private:
-  bool is_lane(const TensorType& type) const { return type.elements() == lanes_; }
-  bool is_element(const TensorType& type) const { return is_single(type) || is_lane(type); }
-  bool is_table(const Tensor& value) const { return tables_.contains(value.node()); }
-  /// Whether the elements of an array go along one axis, so that the lane is the index there.
-  bool is_one_axis(const TensorType& type) const {
-    return std::any_of(type.shape.begin(), type.shape.end(),
-                       [&](std::int64_t size) { return size == lanes_; });
+  void take(const Tensor& value, const LaneValue& as) {
+    values_.emplace(value, as);
+    const bool in_registers = as.kind == Kind::kUniform || as.kind == Kind::kLane;
+    if (in_registers && rules_.count(value.type(), as) > 1) has_rows_ = true;
+    if (as.kind != Kind::kUpdated) return;
+    has_rows_ = true;
+    arrays_.emplace(value, last_.size());
+    last_.push_back(value);
   }
 
   bool fits(const Node& node) {
-    const Form form = form_of(node);
-    if (form == Form::kConstant) {
-      if (!is_single(node.type())) tables_.insert(&node);
-      return true;
-    }
-    if (node.op->observer || !std::all_of(node.types.begin(), node.types.end(),
-                                          [&](const TensorType& t) { return is_element(t); }))
-      return false;
-    if (form == Form::kRead) return fits_read(node);
-    if (form == Form::kGather) {
-      // What has an element for each lane may be in no memory.
-      const bool table = is_table(node.operands[0]) && !is_lane(node.operand_type(0));
-      return table && is_element(node.operand_type(1)) &&
-             node.op->gather(node)->components.size() == 1 &&
-             (is_single(node.type()) || is_one_axis(node.type()));
-    }
-    if (form == Form::kLoop || form == Form::kLaneLoop) return fits_loop(node);
-    for (std::size_t i = 0; i < node.operands.size(); i++) {
-      if (!is_element(node.operand_type(i))) return false;
-    }
-    const auto same_elements = [&](std::size_t operand) {
-      return node.operand_type(operand).elements() == node.type().elements();
-    };
-    switch (form) {
-      case Form::kForward:
-        return true;
-      case Form::kElement:
-        if (node.operands.empty()) return is_single(node.type()) || is_one_axis(node.type());
-        for (std::size_t i = 0; i < node.operands.size(); i++) {
-          if (!same_elements(i) && !is_single(node.operand_type(i))) return false;
-        }
-        return true;
-      case Form::kAlias:
-        return same_elements(0) &&
-               byte_width(node.type().dtype) == byte_width(node.operand_type(0).dtype) &&
-               is_complex(node.type().dtype) == is_complex(node.operand_type(0).dtype);
-      case Form::kReduction:
-      case Form::kTerms:
-        return node.op->reduction && fits_reduction(node);
-      default:
+    if (node.op->observer) return false;
+    absl::InlinedVector<LaneValue, 4> operands;
+    for (const Tensor& operand : node.operands) {
+      operands.push_back(values_.at(operand));
+      if (operands.back().kind == Kind::kUpdated && !last_[arrays_.at(operand)].same_as(operand))
         return false;
     }
-  }
-
-  bool fits_read(const Node& node) const {
-    if (is_single(node.operand_type(0))) return true;
-    if (!is_table(node.operands[0])) return false;
-    return is_single(node.type()) || is_one_axis(node.type());
-  }
-
-  bool fits_loop(const Node& node) {
-    std::vector<bool> tables;
-    for (const Tensor& operand : node.operands) tables.push_back(is_table(operand));
-    const auto form = form_of_loop(node, tables, depth_ + 1);
-    if (!form || form->lanes != lanes_) return false;
-    // What is the same for all lanes has no last value where they end one by one.
-    for (std::uint32_t i = 0; form->ends_by_lane && i < node.types.size(); i++) {
-      if (is_single(node.types[i]) && is_used(Tensor::of(&node, i))) return false;
+    switch (form_of(node)) {
+      case Form::kForward:
+        return fits_forward(node, operands);
+      case Form::kLoop:
+      case Form::kLaneLoop:
+        return fits_loop(node, operands);
+      case Form::kBranch:
+        return fits_branch(node, operands);
+      default:
+        break;
     }
+    if (is_condition_ && fits_reduction(node, operands)) return true;
+    if (node.types.size() != 1) return false;
+    const std::optional<LaneValue> made = rules_.result(node, operands);
+    if (!made) return false;
+    const Tensor result = Tensor::of(&node);
+    if (made->kind == Kind::kUpdated) {
+      const std::size_t array =
+          arrays_.at(node.operands[static_cast<std::size_t>(node.op->write(node).kept)]);
+      values_.emplace(result, *made);
+      arrays_.emplace(result, array);
+      last_[array] = result;
+      return true;
+    }
+    take(result, *made);
+    if (made->kind != Kind::kTable)
+      (made->kind == Kind::kUniform ? uniform_ : by_lane_) += cost(node, *made);
+    return true;
+  }
+
+  std::int64_t cost(const Node& node, const LaneValue& value) const {
+    const Form form = form_of(node);
+    const bool computes =
+        form == Form::kElement || form == Form::kTerms || form == Form::kReduction;
+    return computes ? rules_.count(node.type(), value) : 0;
+  }
+
+  bool fits_forward(const Node& node, std::span<const LaneValue> operands) {
+    for (std::uint32_t i = 0; i < node.types.size(); i++) {
+      if (operands[i].kind == Kind::kUpdated) return false;
+      take(Tensor::of(&node, i), operands[i]);
+    }
+    return true;
+  }
+
+  static bool updates_any(std::span<const LaneValue> operands) {
+    return std::any_of(operands.begin(), operands.end(),
+                       [](const LaneValue& operand) { return operand.kind == Kind::kUpdated; });
+  }
+
+  bool fits_loop(const Node& node, std::span<const LaneValue> operands) {
+    if (updates_any(operands)) return false;
+    const auto form = form_in_lanes(node, {operands.begin(), operands.end()}, lanes_, depth_ + 1);
+    if (!form) return false;
+    has_rows_ = has_rows_ || form->has_rows;
+    for (std::uint32_t i = 0; i < node.types.size(); i++) {
+      const Tensor result = Tensor::of(&node, i);
+      // What is the same for all lanes has no last value where they end one by one.
+      if (form->ends_by_lane && form->operands[i].kind == Kind::kUniform && is_used(result))
+        return false;
+      take(result, form->operands[i]);
+    }
+    return true;
+  }
+
+  /// All lanes go the same way.
+  bool fits_branch(const Node& node, std::span<const LaneValue> operands) {
+    if (depth_ > kMostDepth || updates_any(operands)) return false;
+    std::vector<LaneValue> results;
+    for (const Function& branch : node.regions) {
+      LaneRegion region(branch, lanes_, false, depth_ + 1);
+      if (!region.fits(operands.subspan(1))) return false;
+      has_rows_ = has_rows_ || region.has_rows();
+      uniform_ += region.uniform_;
+      by_lane_ += region.by_lane_;
+      for (std::size_t i = 0; i < node.types.size(); i++) {
+        const auto made = rules_.in_registers(node.types[i], region.value(branch.outputs()[i]));
+        if (!made || (i < results.size() && results[i] != *made)) return false;
+        if (i == results.size()) results.push_back(*made);
+      }
+    }
+    for (std::uint32_t i = 0; i < node.types.size(); i++) take(Tensor::of(&node, i), results[i]);
     return true;
   }
 
   bool is_used(const Tensor& value) {
-    if (used_.empty()) {
-      for (const Node* node : region_.body())
-        used_.insert(node->operands.begin(), node->operands.end());
-      used_.insert(region_.outputs().begin(), region_.outputs().end());
-    }
+    if (used_.empty()) used_ = used_values(region_);
     return used_.contains(value);
   }
 
-  /// any(x) or all(x), once, in a condition.
-  bool fits_reduction(const Node& node) {
-    const ir::ElementReduction reduction = *node.op->reduction(node);
-    if (!is_condition_ || reduction_ || !is_single(node.type()) || !is_lane(node.operand_type(0)))
+  /// any(x) or all(x) of all lanes, once, in a condition.
+  bool fits_reduction(const Node& node, std::span<const LaneValue> operands) {
+    const auto reduction = node.op->reduction ? node.op->reduction(node) : std::nullopt;
+    if (!reduction || reduction_ || !is_single(node.type()) || operands[0].kind != Kind::kLane ||
+        node.operand_type(0).elements() != lanes_ || node.type().dtype != DType::kPred ||
+        (reduction->combine != Opcode::kOr && reduction->combine != Opcode::kAnd))
       return false;
-    const bool of_preds = node.type().dtype == DType::kPred &&
-                          (reduction.combine == Opcode::kOr || reduction.combine == Opcode::kAnd);
-    if (of_preds) reduction_ = &node;
-    return of_preds;
-  }
-
-  const Function& region_;
-  std::int64_t lanes_;
-  bool is_condition_;
-  int depth_;
-  absl::flat_hash_set<ir::ValueKey> used_;  // when somebody has asked
-  absl::flat_hash_set<const Node*> tables_;
-  const Node* reduction_ = nullptr;
-};
-
-/// For each value of a program whether it is one of these, or computed from one.
-std::vector<bool> depending(const lower::Program& program, const std::vector<Value>& values) {
-  std::vector<bool> on(program.types.size());
-  for (const Value value : values) on[value] = true;
-  for (const lower::Op& op : program.code) {
-    if (op.result != lower::kNone && (on[op.a] || on[op.b] || on[op.c])) on[op.result] = true;
-  }
-  return on;
-}
-
-const lower::Op* op_of(const lower::Program& program, Value value) {
-  const auto found = std::find_if(program.code.rbegin(), program.code.rend(),
-                                  [&](const lower::Op& op) { return op.result == value; });
-  return found == program.code.rend() ? nullptr : &*found;
-}
-
-/// The values of which a predicate says that all hold.
-std::vector<Value> conjunction(const lower::Program& program, Value predicate) {
-  constexpr std::size_t kMostParts = 16;
-  std::vector<Value> open{predicate}, parts;
-  while (!open.empty()) {
-    const Value value = open.back();
-    open.pop_back();
-    const lower::Op* op = op_of(program, value);
-    if (op && op->code == Opcode::kAnd && open.size() + parts.size() < kMostParts) {
-      open.push_back(op->a);
-      open.push_back(op->b);
-    } else {
-      parts.push_back(value);
-    }
-  }
-  return parts;
-}
-
-/// Shows that a lane which does not want to go on, while others do, keeps what it carries.
-class FrozenLanes {
- public:
-  FrozenLanes(const Node& loop, const Node& reduction) : loop_(loop), reduction_(reduction) {
-    nowhere_ = b_.buffer({lower::Storage::kArena, 0, 0, 0});
-  }
-
-  bool shown() {
-    const std::size_t carries = loop_.types.size();
-    std::vector<Element> arguments;
-    std::vector<Value> init;
-    for (std::size_t i = 0; i < loop_.operands.size(); i++) {
-      arguments.push_back(unknown(loop_.operands[i].type()));
-      if (i < carries) init.insert(init.end(), arguments[i].begin(), arguments[i].end());
-    }
-    const std::uint32_t loop = b_.begin_while(init);
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < arguments.size(); i++) {
-      if (i < carries) {
-        for (Value& part : arguments[i]) part = b_.program().whiles[loop].carries[next++].param;
-      }
-      if (!is_single(loop_.operands[i].type()))
-        by_lane_.insert(by_lane_.end(), arguments[i].begin(), arguments[i].end());
-      else if (i < carries)
-        moving_.insert(moving_.end(), arguments[i].begin(), arguments[i].end());
-    }
-    const Value predicate = elements(loop_.regions[0], arguments, {0})[0][0];
-    const std::optional<Value> goes_on = lane_predicate(predicate);
-    if (!goes_on) return false;
-    b_.test(predicate);
-    for (const auto& [value, truth] : b_.assume(*goes_on, false)) {
-      for (Element& argument : arguments) {
-        if (argument[0] == value) argument[0] = b_.pred(truth);
-      }
-    }
-    std::vector<std::size_t> arrays;
-    for (std::size_t i = 0; i < carries; i++) {
-      if (!is_single(loop_.types[i])) arrays.push_back(i);
-    }
-    const std::vector<Element> after = elements(loop_.regions[1], arguments, arrays);
-    for (std::size_t i = 0; i < arrays.size(); i++) {
-      if (after[i] != arguments[arrays[i]]) return false;
-    }
+    reduction_ = &node;
+    take(Tensor::of(&node), {Kind::kUniform, -1});
     return true;
   }
 
- private:
-  Element unknown(const TensorType& type) {
-    const Type part = lower::type_of(type.dtype);
-    Element made{b_.load(part, {nowhere_, 0, {}})};
-    if (is_complex(type.dtype)) made.push_back(b_.load(part, {nowhere_, 0, {}}));
-    return made;
-  }
-
-  /// Of an array that differs by lane, which may stand in both regions.
-  Element constant(const Node& node) {
-    const Literal& value = node.attrs<ir::ConstantAttributes>().value;
-    for (const auto& [known, element] : constants_) {
-      if (known.identical(value)) return element;
-    }
-    const Element made = unknown(node.type());
-    by_lane_.insert(by_lane_.end(), made.begin(), made.end());
-    constexpr std::size_t kMostConstants = 8;
-    if (constants_.size() < kMostConstants) constants_.emplace_back(value, made);
-    return made;
-  }
-
-  std::vector<Element> elements(const Function& region, const std::vector<Element>& arguments,
-                                const std::vector<std::size_t>& outputs) {
-    return region_elements(b_, region, arguments, outputs,
-                           [&](const Node& node, std::span<const Element> operands) {
-                             std::vector<Element> made;
-                             if (ir::is_constant(&node)) return std::vector{constant(node)};
-                             for (const TensorType& type : node.types) {
-                               made.push_back(unknown(type));
-                               auto& values = is_single(type) ? moving_ : by_lane_;
-                               values.insert(values.end(), made.back().begin(), made.back().end());
-                             }
-                             if (&node == &reduction_) {
-                               any_ = made[0][0];
-                               reduced_ = operands[0][0];
-                             }
-                             return made;
-                           });
-  }
-
-  /// The predicate of one lane, without what is the same for all. It looks at nothing that moves
-  /// while the lane stands still.
-  std::optional<Value> lane_predicate(Value predicate) {
-    const lower::Program& program = b_.program();
-    if (any_ == lower::kNone) return std::nullopt;
-    const std::vector<bool> on_any = depending(program, {any_});
-    Value wants = lower::kNone;
-    for (const Value part : conjunction(program, predicate)) {
-      if (!on_any[part]) continue;
-      const lower::Op* op = op_of(program, part);
-      const bool is_or = reduction_.op->reduction(reduction_)->combine == Opcode::kOr;
-      const bool is_not_all = op && op->code == Opcode::kNot && op->a == any_ && !is_or;
-      if (wants != lower::kNone || !(is_not_all || (part == any_ && is_or))) return std::nullopt;
-      wants = is_or ? reduced_ : b_.logical_not(reduced_);
-    }
-    if (wants == lower::kNone) return std::nullopt;
-    const std::vector<bool> moves = depending(program, moving_);
-    const std::vector<bool> lane = depending(program, by_lane_);
-    Value own = lower::kNone;
-    for (const Value part : conjunction(program, wants)) {
-      if (!lane[part]) continue;
-      if (moves[part]) return std::nullopt;
-      own = own == lower::kNone ? part : b_.bit_and(own, part);
-    }
-    if (own == lower::kNone) return std::nullopt;
-    return own;
-  }
-
-  const Node& loop_;
-  const Node& reduction_;
-  Builder b_;
-  Value nowhere_ = lower::kNone, any_ = lower::kNone, reduced_ = lower::kNone;
-  std::vector<std::pair<Literal, Element>> constants_;
-  std::vector<Value> by_lane_;  // parameters, and what is not known to be anything
-  std::vector<Value> moving_;   // the same for all lanes, and another one on each trip
+  const Function& region_;
+  LaneRules rules_;
+  std::int64_t lanes_;
+  bool is_condition_;
+  int depth_;
+  absl::flat_hash_map<ir::ValueKey, LaneValue> values_;
+  absl::flat_hash_map<ir::ValueKey, std::size_t> arrays_;  // that are updated: which one
+  std::vector<Tensor> last_;                               // state of each
+  UsedValues used_;                                        // when somebody has asked
+  const Node* reduction_ = nullptr;
+  std::int64_t uniform_ = 0, by_lane_ = 0;  // elements that are computed
+  bool has_rows_ = false;
 };
+
+/// Of nodes on single elements: those that region_elements writes by itself.
+bool has_element_code(const Node& node) {
+  const Form form = form_of(node);
+  return form == Form::kConstant || (form == Form::kElement && !node.operands.empty()) ||
+         form == Form::kForward || form == Form::kRead || form == Form::kAlias;
+}
 
 /// Whether what is the same for all lanes can be computed for itself.
 bool singles_stand_alone(const Function& body, std::size_t carries) {
@@ -318,6 +224,7 @@ bool singles_stand_alone(const Function& body, std::size_t carries) {
   }
   for (auto node = body.body().rbegin(); node != body.body().rend(); ++node) {
     if (!needed.contains(*node)) continue;
+    if (!has_element_code(**node)) return false;
     for (const TensorType& type : (*node)->types) {
       if (!is_single(type)) return false;
     }
@@ -397,38 +304,132 @@ std::vector<Element> region_elements(
 
 namespace {
 
-std::optional<LaneForm> form_of_loop(const Node& loop, const std::vector<bool>& tables, int depth) {
+std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
+                                      std::int64_t lanes, int depth) {
   const bool repeats = loop.op->flow == ir::Flow::kRepeat;
-  if (depth > kMostLoops) return std::nullopt;
-  LaneForm form;
-  for (const TensorType& type : loop.types) {
-    if (is_single(type)) continue;
-    if (type.elements() == 0 || (form.lanes != 0 && type.elements() != form.lanes))
-      return std::nullopt;
-    form.lanes = type.elements();
+  if (depth > kMostDepth) return std::nullopt;
+  const LaneRules rules(lanes);
+  const std::size_t carries = loop.types.size();
+  for (std::size_t i = 0; i < carries; i++) {
+    if (operands[i].kind == Kind::kUpdated) continue;
+    const auto carried = rules.in_registers(loop.types[i], operands[i]);
+    if (!carried) return std::nullopt;
+    operands[i] = *carried;
   }
-  if (form.lanes < 2) return std::nullopt;
-  std::vector<bool> parameters = tables;
-  std::fill_n(parameters.begin(), loop.types.size(), false);
-  LaneRegion condition(loop.regions[0], form.lanes, repeats, depth);
-  if (!condition.fits(parameters)) return std::nullopt;
-  if (!repeats) parameters.insert(parameters.begin(), false);  // the preds of the lanes that run
-  LaneRegion body(loop.regions[1], form.lanes, false, depth);
-  if (!body.fits(parameters) || !singles_stand_alone(loop.regions[1], loop.types.size()))
-    return std::nullopt;
+  LaneRegion condition(loop.regions[0], lanes, repeats, depth);
+  if (!condition.fits(operands)) return std::nullopt;
+  std::vector<LaneValue> parameters = operands;
+  if (!repeats) parameters.insert(parameters.begin(), {Kind::kLane, 0});  // which lanes run
+  LaneRegion body(loop.regions[1], lanes, false, depth);
+  if (!body.fits(parameters)) return std::nullopt;
+  const std::size_t before = repeats ? 0 : 1;
+  for (std::size_t i = 0; i < carries; i++) {
+    const Tensor& output = loop.regions[1].outputs()[i];
+    if (operands[i].kind == Kind::kUpdated) {
+      if (!body.is_updated(output, loop.regions[1].parameters()[before + i])) return std::nullopt;
+    } else if (rules.in_registers(loop.types[i], body.value(output)) != operands[i]) {
+      return std::nullopt;
+    }
+  }
+  LaneForm form{lanes, false, condition.has_rows() || body.has_rows(), std::move(operands)};
   const Node* reduction = condition.reduction();
-  if (reduction && !FrozenLanes(loop, *reduction).shown()) return std::nullopt;
+  if (reduction && (form.has_rows || !lanes_stand_still(loop, *reduction))) return std::nullopt;
   form.ends_by_lane = !repeats || reduction;
   return form;
 }
 
+/// Of an array that a loop carries and updates by parts, at places that are known in the run: the
+/// axis along which an update goes through all lanes.
+std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, std::int64_t lanes) {
+  const Function& body = loop.regions[1];
+  const std::size_t before = loop.op->lane_loop ? 1 : 0;
+  const Tensor& parameter = body.parameters()[before + carry];
+  const Tensor& output = body.outputs()[carry];
+  const Node* node = output.node();
+  if (form_of(*node) != Form::kWrite) return std::nullopt;
+  const ir::WriteMap map = node->op->write(*node);
+  if (map.kept < 0 || map.parts.empty()) return std::nullopt;
+  const Shape& shape = parameter.shape();
+  const ir::Part& part = map.parts[0];
+  const bool moves = std::any_of(part.axes.begin(), part.axes.end(), [](const ir::AxisWrite& axis) {
+    return axis.dynamic >= 0 && axis.room > 0;
+  });
+  if (!moves) return std::nullopt;
+  for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
+    if (shape[axis] == lanes && covers(part, axis, lanes)) return axis;
+  }
+  return std::nullopt;
+}
+
+/// An array from outside of few elements for each lane, which are loaded before the first trip.
+bool is_loaded_once(const LaneRules& rules, const TensorType& type) {
+  constexpr std::int64_t kMostLoaded = 4;
+  const auto value = rules.of_type(type);
+  return value && value->kind == Kind::kLane && rules.count(type, *value) <= kMostLoaded;
+}
+
+/// Numbers of lanes that a loop may have, the largest first: all elements of a carry, or its rows
+/// or columns.
+std::vector<std::int64_t> possible_lanes(const Node& loop) {
+  if (loop.op->lane_loop) return {loop.op->lane_loop(loop).lanes};
+  constexpr std::size_t kMostTried = 6;
+  std::vector<std::int64_t> lanes;
+  for (const TensorType& type : loop.types) {
+    if (type.elements() == 0) return {};
+    if (is_single(type)) continue;
+    lanes.push_back(type.elements());
+    for (const std::int64_t size : {type.shape[0], type.shape.dims().back()}) {
+      if (size >= kLeastRows) lanes.push_back(size);
+    }
+  }
+  std::sort(lanes.begin(), lanes.end(), std::greater<>());
+  lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
+  lanes.resize(std::min(lanes.size(), kMostTried));
+  return lanes;
+}
+
+/// Whether what is the same for all lanes can be had after the loop, if anybody asks for it.
+bool gives_uniform(const Node& loop, const LaneForm& form, const UsedValues* used) {
+  bool asks = false;
+  for (std::uint32_t i = 0; i < loop.types.size(); i++) {
+    if (form.operands[i].kind != Kind::kUniform) continue;
+    if (used && !used->contains(Tensor::of(&loop, i))) continue;
+    if (!is_single(loop.types[i])) return false;
+    asks = true;
+  }
+  return !asks || singles_stand_alone(loop.regions[1], loop.types.size());
+}
+
 }  // namespace
 
-std::optional<LaneForm> lane_form(const Node& loop) {
+std::optional<LaneForm> lane_form(const Node& loop, const UsedValues* used) {
   if (loop.op->flow != ir::Flow::kRepeat && !loop.op->lane_loop) return std::nullopt;
-  std::vector<bool> tables;
-  for (const Tensor& operand : loop.operands) tables.push_back(!is_single(operand.type()));
-  return form_of_loop(loop, tables, 1);
+  for (const std::int64_t lanes : possible_lanes(loop)) {
+    if (lanes < 2) continue;
+    const LaneRules rules(lanes);
+    std::vector<LaneValue> tables, loaded, updated;
+    for (std::size_t i = 0; i < loop.operands.size(); i++) {
+      const TensorType& type = loop.operand_type(i);
+      const bool carried = i < loop.types.size();
+      tables.push_back(is_single(type) ? LaneValue{Kind::kUniform, -1} : LaneValue{});
+      loaded.push_back(!carried && is_loaded_once(rules, type) ? *rules.of_type(type) : tables[i]);
+      const auto axis = carried ? updated_axis(loop, i, lanes) : std::nullopt;
+      updated.push_back(axis ? LaneValue{Kind::kUpdated, *axis} : loaded[i]);
+    }
+    // What is loaded before the first trip cannot be read at other places than the lane's; what is
+    // updated in memory cannot be read as a whole.
+    std::vector<std::vector<LaneValue>> ways{updated, loaded, tables};
+    for (std::size_t i = 0; i < tables.size(); i++) {
+      if (updated[i].kind != Kind::kUpdated) updated[i] = tables[i];
+    }
+    ways.insert(ways.begin() + 1, std::move(updated));
+    ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
+    for (std::vector<LaneValue>& operands : ways) {
+      auto form = form_in_lanes(loop, std::move(operands), lanes, 1);
+      if (form && gives_uniform(loop, *form, used)) return form;
+    }
+  }
+  return std::nullopt;
 }
 
 LaneForms::LaneForms(const Function& function) {
@@ -438,8 +439,10 @@ LaneForms::LaneForms(const Function& function) {
   while (!open.empty()) {
     const Function region = std::move(open.back());
     open.pop_back();
+    std::optional<UsedValues> used;
     for (const Node* node : region.body()) {
-      if (const auto form = lane_form(*node)) {
+      if (!used && !node->regions.empty()) used = used_values(region);
+      if (const auto form = node->regions.empty() ? std::nullopt : lane_form(*node, &*used)) {
         forms_.emplace(node, *form);
         continue;
       }

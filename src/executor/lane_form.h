@@ -1,5 +1,5 @@
-// Which loops can run lane by lane: those that make each element of their carries from the same
-// element of what they read, however many trips they make.
+// Which loops can run lane by lane: those that make what they carry for one lane from what they
+// read for the same lane, however many trips they make.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,36 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "executor/lane_values.h"
 #include "lower/builder.h"
 #include "rondo/function.h"
 
 namespace rondo::executor {
 
+using UsedValues = absl::flat_hash_set<ir::ValueKey>;
+
 /// How a loop runs lane by lane.
 struct LaneForm {
-  std::int64_t lanes = 0;     // the elements of each array that it carries
+  std::int64_t lanes = 0;
   bool ends_by_lane = false;  // lanes may make different numbers of trips
+  bool has_rows = false;      // some value has several elements for a lane
+  std::vector<LaneValue> operands;
 };
 
 /// Nothing for what is no loop, and for loops that do not run lane by lane. The regions of the node
 /// are in ops that executors have, but for loops of this kind.
 ///
-/// - All values are single elements, which are the same for all lanes, or of one element for each
-///   lane and made of elements of the same lane. What comes from outside may be read at other
-///   places.
+/// - All values are few elements, which are the same for all lanes, or few for each lane and made
+///   of elements of the same lane (LaneRules). What comes from outside may be read at other places.
+///   Arrays that are updated by parts are written by each lane where it alone reads.
 /// - The predicate is the same for all lanes; or is one for each lane (ir::LaneLoop); or says that
 ///   any lane goes on, and a lane that does not keeps all that it carries: this is shown by writing
 ///   the body for such a lane, and looking whether what it hands on is what it was given.
-std::optional<LaneForm> lane_form(const ir::Node& loop);
+///
+/// `used`: what the region around reads; without it, that is all. Of results that are the same for
+/// all lanes those must be single elements that can be computed again after the lanes.
+std::optional<LaneForm> lane_form(const ir::Node& loop, const UsedValues* used = nullptr);
 
 /// The loops of a function that run lane by lane, at any depth; of loops within one another the
 /// outermost.

@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "executor/lowerer.h"
-#include "executor/region_plan.h"
-#include "ir/element.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
 #include "lower/opcodes.h"
@@ -25,96 +23,126 @@ std::optional<Function> with_lane_loops(const Function& function) {
                         [](const Node& node) { return node.op->lane_loop && lane_form(node); });
 }
 
-namespace {
-
-/// Whether a region reads elements of a parameter at other places than the lane's.
-bool is_read_elsewhere(const Function& region, const Tensor& parameter) {
-  return std::any_of(region.body().begin(), region.body().end(), [&](const Node* node) {
-    return form_of(*node) == Form::kRead && node->operands[0].same_as(parameter);
+std::vector<lower::Address> Lowerer::lane_addresses(Value pointer, const TensorType& type,
+                                                    const LaneValue& as) {
+  const std::int64_t width = byte_width(type.dtype);
+  if (as == LaneValue{LaneValue::Kind::kLane, -1}) return {{pointer, 0, {{lanes_->index, width}}}};
+  const auto strides = row_major(type.shape);
+  std::vector<lower::Address> addresses;
+  for_each_of_lane(type.shape, as.axis, [&](std::span<const std::int64_t> index) {
+    lower::Address& address = addresses.emplace_back(lower::Address{pointer, 0, {}});
+    for (std::size_t i = 0; i < index.size(); i++) address.offset += index[i] * strides[i] * width;
+    if (as.axis < 0) return;
+    address.terms.push_back({lanes_->index, strides[static_cast<std::size_t>(as.axis)] * width});
   });
+  return addresses;
 }
 
-}  // namespace
-
-Element Lowerer::load_lane(Value pointer, DType dtype) {
-  const Type part = lower::type_of(dtype);
-  const auto at = [&](std::int64_t offset) {
-    return lower::Address{pointer, offset, {{lanes_->index, byte_width(dtype)}}};
-  };
-  Element element{builder_.load(part, at(0))};
-  if (is_complex(dtype)) element.push_back(builder_.load(part, at(lower::width(part))));
-  return element;
+Element Lowerer::lane_elements(const Place& from, const TensorType& type, const LaneValue& as) {
+  if (from.in_registers()) return from.element;
+  Element elements;
+  if (!from.element.empty()) {
+    for (std::int64_t i = lane_rules().count(type, as); i-- > 0;)
+      elements.insert(elements.end(), from.element.begin(), from.element.end());
+    return elements;
+  }
+  const Type part = lower::type_of(type.dtype);
+  for (lower::Address& at : lane_addresses(from.pointer, type, as)) {
+    elements.push_back(builder_.load(part, at));
+    at.offset += lower::width(part);
+    if (is_complex(type.dtype)) elements.push_back(builder_.load(part, std::move(at)));
+  }
+  return elements;
 }
 
-Element Lowerer::lane_element(Scope& scope, const Tensor& value) {
+Place Lowerer::lane_place(Scope& scope, const Tensor& value) {
   const Place& from = place(scope, value);
-  return from.in_registers() ? from.element : load_lane(from.pointer, value.dtype());
+  if (from.in_registers()) return from;
+  const LaneValue as = *lane_rules().in_registers(value.type(), from.lane);
+  return of_lane(lane_elements(from, value.type(), as), as);
 }
 
-void Lowerer::open_lanes(const Step& step, const LaneForm& form) {
+void Lowerer::store_lane(std::span<const Value> parts, lower::Address to) {
+  for (const Value part : parts) {
+    builder_.store(part, to);
+    to.offset += lower::width(builder_.type(part));
+  }
+}
+
+void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& form) {
   const Node* node = step.node;
   Scope& scope = scopes_.back();
   const std::size_t carries = node->types.size();
-  const std::size_t before = node->op->lane_loop ? 1 : 0;  // the preds of the lanes that run
   Construct construct;
   construct.node = node;
   construct.first_value = step.first_value;
   construct.carried.resize(carries);
   construct.results.resize(carries);
-  bool asks_for_singles = false;
-  for (std::uint32_t i = 0; i < carries; i++) {
-    if (scope.plan->uses(step.first_value + i) == 0) continue;
-    if (is_single(node->types[i]))
-      asks_for_singles = true;
-    else
-      construct.results[i] = destination(scope, node, i);
-  }
-  const auto first_array = std::find_if(node->types.begin(), node->types.end(),
-                                        [](const TensorType& type) { return !is_single(type); });
-  const auto is_by_lane = [&](std::size_t i) {
-    return node->operand_type(i).elements() == form.lanes &&
-           (i < carries ||
-            (!is_read_elsewhere(node->regions[0], node->regions[0].parameters()[i]) &&
-             !is_read_elsewhere(node->regions[1], node->regions[1].parameters()[i + before])));
+  const auto is = [&](std::size_t i, LaneValue::Kind kind) {
+    return form.operands[i].kind == kind;
   };
-  // What is in line is computed in the lanes, where it goes along with them.
-  Nest nest(builder_, *scope.plan, scope.places, first_array->shape.dims());
+  // What is in line is computed in the lanes, where it goes along with them; but before arrays are
+  // updated that it may be made of.
+  const bool updates = std::any_of(
+      form.operands.begin(), form.operands.end(),
+      [](const LaneValue& operand) { return operand.kind == LaneValue::Kind::kUpdated; });
+  const auto all_elements =
+      std::find_if(node->types.begin(), node->types.end(),
+                   [&](const TensorType& type) { return type.elements() == form.lanes; });
+  const Shape lanes_shape =
+      all_elements == node->types.end() ? Shape{form.lanes} : all_elements->shape;
+  Nest nest(builder_, *scope.plan, scope.places, lanes_shape.dims());
   absl::flat_hash_map<std::uint32_t, std::uint32_t> items;
-  for (std::size_t i = 0; i < node->operands.size(); i++) {
+  for (std::size_t i = 0; i < node->operands.size() && !updates; i++) {
     const Tensor& operand = node->operands[i];
     if (place(scope, operand).kind != Place::Kind::kInLine) continue;
-    if (is_by_lane(i) && operand.shape() == first_array->shape)
+    if (is(i, LaneValue::Kind::kLane) && operand.shape() == lanes_shape)
       items[scope.plan->value(operand)] = nest.add(operand, nest.index());
   }
   std::vector<Place> arguments(node->operands.size());
-  const auto put_in_memory = [&](bool all) {
+  const auto put_in_memory = [&] {
     for (std::size_t i = 0; i < node->operands.size(); i++) {
       const Tensor& operand = node->operands[i];
       arguments[i] = place(scope, operand);
       arguments[i].writable = false;
-      if (arguments[i].kind != Place::Kind::kInLine) continue;
-      if (!all && items.contains(scope.plan->value(operand))) continue;
+      if (arguments[i].kind != Place::Kind::kInLine || is(i, LaneValue::Kind::kUpdated)) continue;
+      if (items.contains(scope.plan->value(operand))) continue;
       arguments[i].kind = Place::Kind::kArray;
       arguments[i].storage = -1;
       arguments[i].pointer = in_memory(scope, operand, construct.made);
     }
   };
-  put_in_memory(false);
-  std::optional<Value> lane = nest.begin_lanes();
+  put_in_memory();
+  bool asks_for_singles = false;
+  for (std::uint32_t i = 0; i < carries; i++) {
+    if (is(i, LaneValue::Kind::kUpdated)) {
+      arguments[i] = construct.results[i] = carried_memory(scope, step, i, at, true);
+      arguments[i].writable = false;
+      arguments[i].lane = form.operands[i];
+    } else if (scope.plan->uses(step.first_value + i) != 0) {
+      if (is_single(node->types[i]))
+        asks_for_singles = true;
+      else
+        construct.results[i] = destination(scope, node, i);
+    }
+  }
+  std::optional<Value> lane;
+  if (!items.empty()) lane = nest.begin_lanes();
   if (!lane) {
-    put_in_memory(true);
     items.clear();
+    if (!updates) put_in_memory();
     lane = builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
   }
-  lanes_ = OpenLanes{*lane, constructs_.size()};
+  lanes_ = OpenLanes{*lane, form.lanes, constructs_.size()};
   std::vector<Value> init;
   for (std::size_t i = 0; i < arguments.size(); i++) {
     const Tensor& operand = node->operands[i];
-    const auto item = items.find(scope.plan->value(operand));
     if (arguments[i].kind == Place::Kind::kInLine)
-      arguments[i] = of_lane(nest.element(item->second));
-    else if (arguments[i].kind == Place::Kind::kArray && is_by_lane(i))
-      arguments[i] = of_lane(load_lane(arguments[i].pointer, operand.dtype()));
+      arguments[i] = of_lane(nest.element(items.at(scope.plan->value(operand))), form.operands[i]);
+    else if (is(i, LaneValue::Kind::kLane) ||
+             (i < carries && !is_single(operand.type()) && is(i, LaneValue::Kind::kUniform)))
+      arguments[i] =
+          of_lane(lane_elements(arguments[i], operand.type(), form.operands[i]), form.operands[i]);
     if (i < carries)
       init.insert(init.end(), arguments[i].element.begin(), arguments[i].element.end());
   }
@@ -122,15 +150,10 @@ void Lowerer::open_lanes(const Step& step, const LaneForm& form) {
   const std::uint32_t info = loop_info(node);
   loops_.push_back(info);
   construct.loop = builder_.begin_while(init, info);
-  std::size_t next = 0;
-  const auto param = [&] {
-    return builder_.program().whiles[construct.loop].carries[next++].param;
-  };
-  for (std::size_t i = 0; i < carries; i++) {
-    for (Value& part : arguments[i].element) part = param();
-  }
-  if (asks_for_singles) construct.trips = param();
   construct.arguments = std::move(arguments);
+  take_parameters(construct, carries);
+  if (asks_for_singles)
+    construct.trips = builder_.program().whiles[construct.loop].carries.back().param;
   constructs_.push_back(std::move(construct));
   enter(Scope::Role::kCondition, node->regions[0]);
   bind(scopes_.back(), constructs_.back().arguments);
@@ -141,11 +164,14 @@ void Lowerer::enter_lane_body(Construct& construct, Value predicate) {
   std::vector<Place> arguments = construct.arguments;
   for (const auto& [value, truth] : builder_.assume(predicate, true)) {
     for (Place& argument : arguments) {
-      if (argument.in_registers() && argument.element[0] == value)
-        argument.element[0] = builder_.pred(truth);
+      if (argument.in_registers())
+        std::replace(argument.element.begin(), argument.element.end(), value, builder_.pred(truth));
     }
   }
-  if (node->op->lane_loop) arguments.insert(arguments.begin(), of_lane({builder_.pred(true)}));
+  if (node->op->lane_loop) {
+    arguments.insert(arguments.begin(),
+                     of_lane({builder_.pred(true)}, {LaneValue::Kind::kLane, 0}));
+  }
   enter(Scope::Role::kBody, node->regions[1]);
   bind(scopes_.back(), arguments);
 }
@@ -156,16 +182,20 @@ void Lowerer::close_lanes(Construct& construct) {
   Scope& outer = scopes_.back();
   std::size_t at = 0;
   for (std::size_t i = 0; i < node->types.size(); i++) {
-    std::int64_t offset = 0;
-    for (std::size_t part = 0; part < construct.arguments[i].element.size(); part++) {
-      const Value last = carried[at++].result;
-      if (construct.results[i].kind != Place::Kind::kArray) continue;
-      builder_.store(last, {construct.results[i].pointer,
-                            offset,
-                            {{lanes_->index, byte_width(node->types[i].dtype)}}});
-      offset += lower::width(builder_.type(last));
-    }
+    const Place& argument = construct.arguments[i];
+    Element last;
+    for (std::size_t part = 0; argument.in_registers() && part < argument.element.size(); part++)
+      last.push_back(carried[at++].result);
+    const bool is_asked_for = construct.results[i].kind == Place::Kind::kArray;
     outer.places[construct.first_value + i] = construct.results[i];
+    if (!is_asked_for || !argument.in_registers()) continue;
+    const std::size_t parts = is_complex(node->types[i].dtype) ? 2 : 1;
+    std::span<const Value> left(last);
+    for (const lower::Address& to :
+         lane_addresses(construct.results[i].pointer, node->types[i], argument.lane)) {
+      store_lane(left.first(parts), to);
+      left = left.subspan(parts);
+    }
   }
   Value trips = lower::kNone;
   if (construct.trips != lower::kNone)
@@ -212,66 +242,6 @@ void Lowerer::last_singles(const Construct& construct, Value trips) {
     Element element = place(outer, node->operands[i]).element;
     for (Value& part : element) part = builder_.program().fors[loop].carries[next++].result;
     outer.places[construct.first_value + i] = single(std::move(element));
-  }
-}
-
-void Lowerer::lane_step(Scope& scope, const Step& step) {
-  const Node* node = step.node;
-  Place& result = scope.places[step.first_value];
-  const auto place_of = [&](Element element) {
-    return is_single(node->type()) ? single(std::move(element)) : of_lane(std::move(element));
-  };
-  switch (step.form) {
-    case Form::kConstant:
-      result = !is_single(node->type()) && equal_elements(*node)
-                   ? of_lane(first_element(builder_, *node))
-                   : constant(node);
-      break;
-    case Form::kElement: {
-      absl::InlinedVector<Element, 3> operands;
-      for (const Tensor& operand : node->operands) operands.push_back(lane_element(scope, operand));
-      const auto index = [&](std::int64_t axis) {
-        return node->type().shape[axis] == 1 ? builder_.index(0) : lanes_->index;
-      };
-      result = place_of(node->op->element({*node, builder_, operands, index}));
-      break;
-    }
-    case Form::kRead:
-    case Form::kGather: {
-      if (step.form == Form::kRead && place(scope, node->operands[0]).in_registers()) {
-        result = place_of(place(scope, node->operands[0]).element);
-        break;
-      }
-      Nest nest(builder_, *scope.plan, scope.places, node->type().shape.dims());
-      const std::uint32_t item = nest.add(Tensor::of(node), nest.index(), true);
-      result = place_of(nest.in_lane(item, lanes_->index));
-      break;
-    }
-    case Form::kAlias: {
-      const Element from = lane_element(scope, node->operands[0]);
-      result = from.size() != 1
-                   ? place_of(from)
-                   : place_of({builder_.bitcast(from[0], lower::type_of(node->type().dtype))});
-      break;
-    }
-    case Form::kForward:
-      for (std::uint32_t i = 0; i < node->types.size(); i++) {
-        scope.places[step.first_value + i] = place(scope, node->operands[i]);
-        if (place(scope, node->operands[i]).kind == Place::Kind::kArray)
-          hold(place(scope, node->operands[i]));
-      }
-      break;
-    case Form::kReduction:
-    case Form::kTerms: {
-      // Whether any lane, or all, say so: of this lane it is what itself says (lane_form).
-      const ir::ElementReduction reduction = *node->op->reduction(*node);
-      result =
-          single({builder_.binary(reduction.combine, place(scope, node->operands[1]).element[0],
-                                  lane_element(scope, node->operands[0])[0])});
-      break;
-    }
-    default:
-      throw InternalError("a loop over lanes has a step that has none", node->location());
   }
 }
 

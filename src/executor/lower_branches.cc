@@ -41,7 +41,7 @@ void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     Place result;
     const Tensor value = Tensor::of(node, i);
-    if (!is_tape(value) && is_single(node->types[i])) {
+    if (lanes_ || (!is_tape(value) && is_single(node->types[i]))) {
     } else if (const auto operand = operand_to_write(scope, node, i, at)) {
       // The branches take it over, one after the other.
       Place& from = place(scope, node->operands[*operand]);
@@ -99,7 +99,11 @@ void Lowerer::close_branch() {
   std::vector<Value>& values = construct.branch_values[construct.branch];
   for (std::size_t i = 0; i < outputs.size(); i++) {
     const Place& from = place(scope, outputs[i]);
-    if (construct.results[i].kind == Place::Kind::kTape)
+    if (lanes_) {
+      construct.results[i] = lane_place(scope, outputs[i]);
+      const Element& element = construct.results[i].element;
+      values.insert(values.end(), element.begin(), element.end());
+    } else if (construct.results[i].kind == Place::Kind::kTape)
       assign_tape(construct.results[i], scope, outputs[i]);
     else if (from.kind == Place::Kind::kSingle)
       values.insert(values.end(), from.element.begin(), from.element.end());
@@ -129,7 +133,11 @@ void Lowerer::close_branch() {
   for (std::size_t i = 0; i < construct.results.size(); i++) {
     Place& result = outer.places[construct.first_value + i];
     const TensorType& type = construct.node->types[i];
-    if (construct.results[i].kind != Place::Kind::kTape && is_single(type)) {
+    if (lanes_) {
+      result = construct.results[i];
+      if (is_single(type)) result.kind = Place::Kind::kSingle;
+      for (Value& part : result.element) part = chosen[at++];
+    } else if (construct.results[i].kind != Place::Kind::kTape && is_single(type)) {
       Element element{chosen[at++]};
       if (is_complex(type.dtype)) element.push_back(chosen[at++]);
       result = single(std::move(element));

@@ -77,6 +77,50 @@ void Lowerer::begin_with(Scope& scope, const Tensor& value, const Place& now) {
     copy(from.pointer, now.pointer, value.type().bytes());
 }
 
+Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, std::uint32_t at,
+                              bool in_place) {
+  const Node* node = step.node;
+  const Tensor& operand = node->operands[i];
+  const std::uint32_t result = step.first_value + static_cast<std::uint32_t>(i);
+  const bool once = std::count_if(node->operands.begin(), node->operands.end(),
+                                  [&](const Tensor& t) { return t.same_as(operand); }) == 1;
+  Place now;
+  const auto to = scope.destinations.find(result);
+  if (in_place && to != scope.destinations.end()) {
+    now = destination(scope, node, static_cast<std::uint32_t>(i));
+    begin_with(scope, operand, now);
+  } else if (once && dies(scope, operand, at)) {
+    // The loop takes it over.
+    now = place(scope, operand);
+    now.element.clear();
+    place(scope, operand).storage = -1;
+  } else {
+    now.kind = Place::Kind::kArray;
+    now.writable = true;
+    now.storage = new_storage();
+    now.pointer = carry_place(scope, now.storage, result, at, operand.type().bytes());
+    hold(now);
+    begin_with(scope, operand, now);
+  }
+  scope.destinations.erase(result);
+  return now;
+}
+
+void Lowerer::take_parameters(Construct& construct, std::size_t carries) {
+  std::size_t next = 0;
+  const auto param = [&] {
+    return builder_.program().whiles[construct.loop].carries[next++].param;
+  };
+  for (std::size_t i = 0; i < carries; i++) {
+    if (construct.arguments[i].in_registers()) {
+      for (Value& part : construct.arguments[i].element) part = param();
+    } else if (construct.carried[i].spare != lower::kNone) {
+      construct.arguments[i].pointer = construct.carried[i].now = param();
+      construct.carried[i].spare = param();
+    }
+  }
+}
+
 void Lowerer::open_while(const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   const std::size_t carries = node->types.size();
@@ -98,41 +142,22 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       tape.values = storages_[static_cast<std::size_t>(tape.storage)].values;
       storages_[static_cast<std::size_t>(tape.storage)].pins++;
     } else if (i < carries && (lanes_ || from.in_registers())) {
-      if (!from.in_registers()) argument = of_lane(lane_element(scope, operand));
+      if (lanes_) argument = lane_place(scope, operand);
       init.insert(init.end(), argument.element.begin(), argument.element.end());
     } else if (i < carries) {
       CarriedArray& array = construct.carried[i];
       const bool in_place =
           in_place_->parameter_of(node->regions[1], i) == static_cast<std::int32_t>(i);
-      const std::uint32_t result = step.first_value + static_cast<std::uint32_t>(i);
-      const bool once = std::count_if(node->operands.begin(), node->operands.end(),
-                                      [&](const Tensor& t) { return t.same_as(operand); }) == 1;
-      Place now;
-      const auto to = scope.destinations.find(result);
-      if (in_place && to != scope.destinations.end()) {
-        now = destination(scope, node, static_cast<std::uint32_t>(i));
-        begin_with(scope, operand, now);
-      } else if (once && dies(scope, operand, at)) {
-        // The loop takes it over.
-        now = from;
-        now.element.clear();
-        place(scope, operand).storage = -1;
-      } else {
-        now.kind = Place::Kind::kArray;
-        now.writable = true;
-        now.storage = new_storage();
-        now.pointer = carry_place(scope, now.storage, result, at, operand.type().bytes());
-        hold(now);
-        begin_with(scope, operand, now);
-      }
-      scope.destinations.erase(result);
+      const Place now = carried_memory(scope, step, i, at, in_place);
       array.storage = now.storage;
       array.now = now.pointer;
       Storage& storage = storages_[static_cast<std::size_t>(now.storage)];
       array.values = storage.values;
       storage.pins++;
       if (!in_place) {
-        array.spare = carry_place(scope, now.storage, result, at, operand.type().bytes());
+        array.spare =
+            carry_place(scope, now.storage, step.first_value + static_cast<std::uint32_t>(i), at,
+                        operand.type().bytes());
         init.push_back(array.now);
         init.push_back(array.spare);
       }
@@ -144,19 +169,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
   const std::uint32_t info = loop_info(node);
   loops_.push_back(info);
   construct.loop = builder_.begin_while(init, info);
-  // In the loop the carries are its parameters.
-  std::size_t next = 0;
-  const auto param = [&] {
-    return builder_.program().whiles[construct.loop].carries[next++].param;
-  };
-  for (std::size_t i = 0; i < carries; i++) {
-    if (construct.arguments[i].in_registers()) {
-      for (Value& part : construct.arguments[i].element) part = param();
-    } else if (construct.carried[i].spare != lower::kNone) {
-      construct.arguments[i].pointer = construct.carried[i].now = param();
-      construct.carried[i].spare = param();
-    }
-  }
+  take_parameters(construct, carries);
   describe_state(builder_.program().loops[info], construct);
   const Function condition = node->regions[0];
   std::vector<Place> arguments = construct.arguments;
@@ -204,8 +217,10 @@ void Lowerer::close_body() {
     const Place& from = place(scope, output);
     const CarriedArray& array = construct.carried[i];
     if (construct.arguments[i].kind == Place::Kind::kTape) continue;
+    if (lanes_ && !construct.arguments[i].in_registers()) continue;  // updated by each lane
     if (lanes_ || from.kind == Place::Kind::kSingle) {
-      const Element element = lane_element(scope, output);
+      const Element element =
+          lanes_ ? lane_elements(from, output.type(), construct.arguments[i].lane) : from.element;
       next.insert(next.end(), element.begin(), element.end());
     } else if (array.spare != lower::kNone) {
       const bool stays = from.pointer == array.now;

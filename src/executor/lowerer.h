@@ -68,7 +68,7 @@ struct Construct {
   std::size_t branch = 0;
   std::vector<std::uint32_t> ifs;  // open, of a conditional
   std::vector<Place> results;      // of a conditional: arrays that the branches write; of a loop
-                                   // that runs by lane those that it writes
+                                   // that runs by lane those that it writes, or updates
   std::vector<std::vector<Value>> branch_values;
   Value selector = lower::kNone;
   // Of the outermost loop that runs by lane.
@@ -79,6 +79,7 @@ struct Construct {
 /// The lanes that are open.
 struct OpenLanes {
   Value index;
+  std::int64_t count;
   std::size_t construct;  // that opened them
 };
 
@@ -190,6 +191,11 @@ class Lowerer {
   /// The first value of a carried array, where the loop carries it.
   void begin_with(Scope& scope, const Tensor& value, const Place& now);
   void open_while(const Step& step, std::uint32_t at);
+  /// The memory of carried array `i` with its first value, when the loop of step `at` begins.
+  Place carried_memory(Scope& scope, const Step& step, std::size_t i, std::uint32_t at,
+                       bool in_place);
+  /// In the loop the carries are its parameters.
+  void take_parameters(Construct& construct, std::size_t carries);
   /// Matrices that the loop multiplies by and never changes, once with the axis last along which
   /// the products' lanes read them.
   void pack_factors(Scope& scope, Construct& construct, std::size_t carries);
@@ -202,21 +208,36 @@ class Lowerer {
   void close_body();
   void let_go_of_output(const Place& place, const Construct& construct);
 
-  // Loops that run by lane: lanes around a loop, whose carries are in registers. All that its
-  // regions compute is a single element or the element of a lane.
-  void open_lanes(const Step& step, const LaneForm& form);
+  // Loops that run by lane: lanes around a loop, whose carries are in registers, but for arrays
+  // that each lane updates. All else that its regions compute is few elements for a lane.
+  void open_lanes(const Step& step, std::uint32_t at, const LaneForm& form);
   /// After `test`: the body, which may take it that the predicate holds.
   void enter_lane_body(Construct& construct, Value predicate);
   void close_lanes(Construct& construct);
   /// What is the same for all lanes, after the trips of the longest one.
   void last_singles(const Construct& construct, Value trips);
   void lane_step(Scope& scope, const Step& step);
-  /// The element of an operand in this lane.
-  Element lane_element(Scope& scope, const Tensor& value);
-  Element load_lane(Value pointer, DType dtype);
-  static Place of_lane(Element element) {
+  /// The elements of a node for this lane: the code of one, the bytes of its operand, or what a nest
+  /// gives.
+  Element lane_code(Scope& scope, const Node* node, const LaneValue& as);
+  Element lane_bytes(Scope& scope, const Node* node, const LaneValue& as);
+  Element lane_nest(Scope& scope, const Node* node, const LaneValue& as);
+  /// Of a node that puts its result together: in registers, or in memory.
+  Element lane_parts(Scope& scope, const Node* node, const LaneValue& as);
+  void lane_update(Scope& scope, const Node* node, const LaneValue& array);
+  LaneRules lane_rules() const { return LaneRules(lanes_->count); }
+  /// The elements of a value for this lane; of an array in memory those that `as` says.
+  Element lane_elements(const Place& from, const TensorType& type, const LaneValue& as);
+  /// A value in registers.
+  Place lane_place(Scope& scope, const Tensor& value);
+  /// Where the elements for this lane lie.
+  std::vector<lower::Address> lane_addresses(Value pointer, const TensorType& type,
+                                             const LaneValue& as);
+  void store_lane(std::span<const Value> parts, lower::Address to);
+  static Place of_lane(Element element, const LaneValue& as) {
     Place made = single(std::move(element));
     made.kind = Place::Kind::kLane;
+    made.lane = as;
     return made;
   }
 

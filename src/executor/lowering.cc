@@ -99,10 +99,11 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
   Place& result = scope.places[step.first_value];
   if (lanes_) {
     if (step.form == Form::kLoop || step.form == Form::kLaneLoop) return open_while(step, at);
+    if (step.form == Form::kBranch) return open_conditional(step, at);
     lane_step(scope, step);
     return end_step(scope, at);
   }
-  if (const LaneForm* form = lane_forms_.of(node)) return open_lanes(step, *form);
+  if (const LaneForm* form = lane_forms_.of(node)) return open_lanes(step, at, *form);
   switch (step.form) {
     case Form::kConstant:
       result = constant(node);

@@ -126,7 +126,7 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
   item.index = read.index;
   item.dtype = value.dtype();
   if (!root && (place.in_registers() || !place.element.empty())) {
-    item.element = place.element;
+    item.element = held_element(place, read);
   } else if (!root && place.kind == Place::Kind::kArray) {
     item.kind = Item::Kind::kLoad;
     const bool packed = read.as_factor && place.packed != lower::kNone;
@@ -161,6 +161,36 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
     throw InternalError("a value is used before it is computed", value.node()->location());
   }
   return static_cast<std::uint32_t>(items_.size() - 1);
+}
+
+Element Nest::held_element(const Place& place, const Read& read) {
+  const Shape& shape = read.operand.shape();
+  const std::size_t parts = is_complex(read.operand.dtype()) ? 2 : 1;
+  if (place.element.size() == parts) return place.element;
+  // Places along each axis: one, or all of them where it is known in the run which.
+  const Index& index = indices_[read.index];
+  std::vector<Element> found;
+  for (std::size_t i = 0; i < place.element.size(); i += parts)
+    found.emplace_back(place.element.begin() + static_cast<std::ptrdiff_t>(i),
+                       place.element.begin() + static_cast<std::ptrdiff_t>(i + parts));
+  for (std::size_t axis = 0; axis < shape.size(); axis++) {
+    const std::int64_t size = shape[static_cast<std::int64_t>(axis)];
+    if (static_cast<std::int64_t>(axis) == place.lane.axis || size == 1) continue;
+    const AxisIndex& at = index[axis];
+    const std::size_t below = found.size() / static_cast<std::size_t>(size);
+    const auto first = found.begin() + static_cast<std::ptrdiff_t>(below) * at.start;
+    std::vector<Element> chosen(first, first + static_cast<std::ptrdiff_t>(below));
+    for (std::int64_t i = at.start + 1; at.dynamic != lower::kNone && i < size; i++) {
+      const Value is_here = builder_.equal(at.dynamic, builder_.index(i - at.start));
+      for (std::size_t j = 0; j < below; j++) {
+        const Element& other = found[static_cast<std::size_t>(i) * below + j];
+        for (std::size_t part = 0; part < parts; part++)
+          chosen[j][part] = builder_.select(is_here, other[part], chosen[j][part]);
+      }
+    }
+    found = std::move(chosen);
+  }
+  return found[0];
 }
 
 std::vector<Nest::Read> Nest::reads_of(const Item& item) {
@@ -467,13 +497,16 @@ Element Nest::single(std::uint32_t item) {
   return items_[item].element;
 }
 
-Element Nest::in_lane(std::uint32_t item, Value lane) {
+Element Nest::in_lane(std::span<const std::uint32_t> items, Value lane) {
   Axes axes;
   for (std::size_t i = 0; i < sizes_.size(); i++) {
     if (sizes_[i] != 1) axes.push_back({sizes_[i], i, false, lane});
   }
   write_items(axes);
-  return items_[item].element;
+  Element elements;
+  for (const std::uint32_t item : items)
+    elements.insert(elements.end(), items_[item].element.begin(), items_[item].element.end());
+  return elements;
 }
 
 std::optional<Value> Nest::begin_lanes() {

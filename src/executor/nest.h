@@ -54,8 +54,9 @@ class Nest {
   void store(std::uint32_t item, lower::Value pointer, const Linear& place);
   /// No loops: the value itself, where all sizes are 1.
   lower::Element single(std::uint32_t item);
-  /// No loops: the value at index `lane` of the only axis that is not of size 1.
-  lower::Element in_lane(std::uint32_t item, lower::Value lane);
+  /// No loops: the values at index `lane` of the only axis that is not of size 1, one after the
+  /// other.
+  lower::Element in_lane(std::span<const std::uint32_t> items, lower::Value lane);
   /// Opens lanes over all elements in row-major order, whose index it gives; the values of all
   /// items can be had there. Nothing, and nothing is written, where the items take more than one
   /// loop.
@@ -115,6 +116,8 @@ class Nest {
     bool as_factor = false;  // of products: where it is packed, if it is
   };
   std::uint32_t new_item(const Read& read, bool root);
+  /// The element of what stands in registers for a lane.
+  lower::Element held_element(const Place& place, const Read& read);
   std::uint32_t enter_all(const Read& read, bool root);
   Linear linear(const Index& index, const Shape& shape, std::int64_t width,
                 std::int64_t last_axis = -1) const;

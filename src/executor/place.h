@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "executor/lane_values.h"
 #include "lower/builder.h"
 
 namespace rondo::executor {
@@ -14,7 +15,7 @@ struct Place {
     kArray,   // in memory, dense
     kTape,    // a tape of the run's
     kInLine,  // not yet computed: written where it is used
-    kLane,    // an array of one element for each lane, in registers, in a loop that runs by lane
+    kLane,    // in a loop that runs by lane, in registers: elements for each lane, or uniform ones
   };
   Kind kind = Kind::kNone;
   bool writable = false;  // its memory may be written once the value is dead
@@ -25,7 +26,10 @@ struct Place {
   /// the last one.
   lower::Value packed = lower::kNone;
   std::int64_t packed_axis = -1;
-  lower::Element element = {};  // of one element; of an array: the value that all its elements have
+  /// Of one element; of an array: the value that all its elements have. Of a kLane all its elements
+  /// of a lane, one after the other in row-major order.
+  lower::Element element = {};
+  LaneValue lane = {};  // of arrays and kLane, in a loop that runs by lane
 
   bool in_registers() const { return kind == Kind::kSingle || kind == Kind::kLane; }
 };

@@ -374,12 +374,15 @@ bool LanePlan::supported() {
   return true;
 }
 
+/// In a loop that lanes leave one by one.
 bool LanePlan::stores_in_while(std::size_t at) const {
   int depth = 0;
   for (std::size_t i = at; i-- > begin_;) {
-    const Opcode code = program_.code[i].code;
-    if (code == Opcode::kEndRepeat) depth--;
-    if (code == Opcode::kRepeat && ++depth > 0) return true;
+    const lower::Op& op = program_.code[i];
+    if (op.code == Opcode::kEndRepeat) depth--;
+    if (op.code != Opcode::kRepeat || ++depth <= 0) continue;
+    if (facts_.varying[program_.whiles[op.bits].predicate]) return true;
+    depth = 0;
   }
   return false;
 }

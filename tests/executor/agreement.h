@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <sstream>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "rondo/rondo.h"
@@ -38,6 +41,31 @@ inline void expect_equal(const Literal& got, const Literal& want) {
   if (got.dtype() == DType::kF32) return compare(float());
   if (got.dtype() == DType::kF64) return compare(double());
   FAIL() << got.str() << "\nthe reference has\n" << want.str();
+}
+
+/// Whether the program has loops, and all of them stand in lanes.
+inline bool runs_by_lane(const Function& function) {
+  std::istringstream text(compile(function, {.executor = Executor::kBytecode}).program());
+  std::vector<bool> in_lanes{false};  // of what is open
+  bool has_loops = false;
+  for (std::string line; std::getline(text, line);) {
+    const auto begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos) continue;
+    const auto begins = [&](std::string_view word) {
+      return line.compare(begin, word.size(), word) == 0;
+    };
+    if (begins("while")) {
+      has_loops = true;
+      if (!in_lanes.back()) return false;
+    }
+    if (begins("while") || begins("for ") || begins("if "))
+      in_lanes.push_back(in_lanes.back());
+    else if (begins("lanes "))
+      in_lanes.push_back(true);
+    else if (begins("end"))
+      in_lanes.pop_back();
+  }
+  return has_loops;
 }
 
 /// The results of bytecode and native code on `arguments`, compared bit by bit with the

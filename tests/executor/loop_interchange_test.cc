@@ -8,19 +8,12 @@ namespace rondo {
 namespace {
 
 using testing::expect_agreement;
+using testing::runs_by_lane;
 
 Literal ramp(Shape shape, float step, float first) {
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   for (std::size_t i = 0; i < values.size(); i++) values[i] = first + step * static_cast<float>(i);
   return Literal::from(values, shape);
-}
-
-/// Whether the loops stand in lanes, and not lanes in the loops.
-bool runs_by_lane(const Function& f) {
-  const std::string text = compile(f, {.executor = Executor::kBytecode}).program();
-  const std::size_t lanes = text.find("lanes "), loop = text.find("while");
-  return lanes != std::string::npos && loop != std::string::npos && lanes < loop &&
-         text.find("lanes ", loop) == std::string::npos;
 }
 
 std::vector<std::int64_t> trips_of(const Function& f, const std::vector<Literal>& arguments,

@@ -1,0 +1,253 @@
+#include "executor/lane_values.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "executor/region_plan.h"
+#include "executor/terms.h"
+
+namespace rondo::executor {
+
+namespace {
+
+using ir::Node;
+using Kind = LaneValue::Kind;
+
+constexpr LaneValue kUniform{Kind::kUniform, -1};
+
+bool uses_axis(const ir::ReadMap& map, std::int64_t axis) {
+  return std::any_of(map.begin(), map.end(),
+                     [&](const ir::AxisRead& read) { return read.axis == axis; });
+}
+
+std::optional<std::int64_t> axis_of_size(const Shape& shape, std::int64_t size) {
+  const auto found = std::find(shape.begin(), shape.end(), size);
+  if (found == shape.end()) return std::nullopt;
+  return found - shape.begin();
+}
+
+}  // namespace
+
+void for_each_of_lane(const Shape& shape, std::int64_t axis,
+                      absl::FunctionRef<void(std::span<const std::int64_t>)> f) {
+  absl::InlinedVector<std::int64_t, 4> index(shape.size(), 0);
+  const auto next = [&] {
+    for (std::int64_t i = shape.rank(); i-- > 0;) {
+      if (i == axis) continue;
+      if (++index[static_cast<std::size_t>(i)] < shape[i]) return true;
+      index[static_cast<std::size_t>(i)] = 0;
+    }
+    return false;
+  };
+  do f(index);
+  while (next());
+}
+
+void for_each_in_part(const ir::Part& part, std::int64_t axis,
+                      absl::FunctionRef<void(std::span<const std::int64_t>)> f) {
+  absl::InlinedVector<std::int64_t, 4> sizes;
+  for (const ir::AxisWrite& write : part.axes) sizes.push_back(write.count);
+  if (std::find(sizes.begin(), sizes.end(), 0) == sizes.end())
+    for_each_of_lane(Shape(sizes), axis, f);
+}
+
+std::int64_t number_in_lane(const Shape& shape, std::int64_t axis,
+                            std::span<const std::int64_t> index) {
+  std::int64_t number = 0;
+  for (std::int64_t i = 0; i < shape.rank(); i++) {
+    if (i != axis) number = number * shape[i] + index[static_cast<std::size_t>(i)];
+  }
+  return number;
+}
+
+bool covers(const ir::Part& part, std::int64_t axis, std::int64_t size) {
+  const ir::AxisWrite& write = part.axes[static_cast<std::size_t>(axis)];
+  const bool moves = write.dynamic >= 0 && write.room != 0;
+  return write.first == 0 && write.count == size && write.start == 0 && write.step == 1 && !moves;
+}
+
+std::optional<LaneValue> LaneRules::of_type(const TensorType& type) const {
+  const std::int64_t elements = type.elements();
+  if (elements == 0) return std::nullopt;
+  const std::optional<std::int64_t> axis = axis_of_size(type.shape, lanes_);
+  if (elements == lanes_) return LaneValue{Kind::kLane, axis.value_or(-1)};
+  if (axis && elements / lanes_ <= kMostLaneElements) return LaneValue{Kind::kLane, *axis};
+  if (elements <= kMostLaneElements) return kUniform;
+  return std::nullopt;
+}
+
+std::optional<LaneValue> LaneRules::in_registers(const TensorType& type,
+                                                 const LaneValue& value) const {
+  if (value.kind == Kind::kUpdated) return std::nullopt;
+  return value.kind == Kind::kTable ? of_type(type) : value;
+}
+
+std::optional<LaneValue> LaneRules::result(const Node& node, Operands operands) const {
+  switch (form_of(node)) {
+    case Form::kConstant:
+      return is_single(node.type()) ? kUniform : LaneValue{};
+    case Form::kElement:
+      return elementwise(node, operands);
+    case Form::kAlias:
+      return alias(node, operands[0]);
+    case Form::kRead: {
+      const ir::ReadMap map = read_map(node);
+      const MappedOperand from[] = {{&operands[0], &node.operand_type(0), &map}};
+      return mapped(node.type(), from);
+    }
+    case Form::kGather:
+      return gather(node, operands);
+    case Form::kTerms:
+      return terms(node, operands);
+    case Form::kWrite:
+      return write(node, operands);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<LaneValue> LaneRules::elementwise(const Node& node, Operands operands) const {
+  const TensorType& type = node.type();
+  std::optional<std::int64_t> axis;
+  bool uniform = false;
+  for (std::size_t i = 0; i < operands.size(); i++) {
+    if (is_single(node.operand_type(i))) continue;
+    if (node.operand_type(i).elements() != type.elements()) return std::nullopt;
+    if (operands[i].kind == Kind::kUpdated) return std::nullopt;
+    uniform = uniform || operands[i].kind == Kind::kUniform;
+    if (operands[i].kind != Kind::kLane) continue;
+    if (axis && *axis != operands[i].axis) return std::nullopt;
+    axis = operands[i].axis;
+  }
+  if (axis && uniform) return std::nullopt;
+  if (axis) return LaneValue{Kind::kLane, *axis};
+  if (uniform) return kUniform;
+  const std::optional<LaneValue> made = of_type(type);
+  // The code of an element may ask for its index along an axis.
+  if (made && operands.empty() && *made == LaneValue{Kind::kLane, -1}) return std::nullopt;
+  return made;
+}
+
+std::optional<LaneValue> LaneRules::alias(const Node& node, const LaneValue& operand) const {
+  const TensorType &from = node.operand_type(0), &to = node.type();
+  if (operand.kind == Kind::kUpdated || byte_width(to.dtype) != byte_width(from.dtype) ||
+      is_complex(to.dtype) != is_complex(from.dtype))
+    return std::nullopt;
+  if (operand.kind != Kind::kLane) return operand;
+  if (to.elements() == lanes_) return of_type(to);
+  std::int64_t before = 1;
+  for (std::int64_t i = 0; i < operand.axis; i++) before *= from.shape[i];
+  for (std::int64_t i = 0; i < to.rank(); before /= std::max<std::int64_t>(to.shape[i++], 1)) {
+    if (before == 1 && to.shape[i] == lanes_) return LaneValue{Kind::kLane, i};
+    if (before % std::max<std::int64_t>(to.shape[i], 1) != 0) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> LaneRules::axis_through(const ir::ReadMap& map, std::int64_t axis,
+                                                    const Shape& result) const {
+  if (axis < 0) return std::nullopt;
+  const ir::AxisRead& read = map[static_cast<std::size_t>(axis)];
+  const bool moves = read.dynamic >= 0 && read.room != 0;
+  if (read.axis < 0 || read.axis >= result.rank() || result[read.axis] != lanes_ ||
+      read.start != 0 || read.step != 1 || moves)
+    return std::nullopt;
+  if (std::count_if(map.begin(), map.end(),
+                    [&](const ir::AxisRead& other) { return other.axis == read.axis; }) != 1)
+    return std::nullopt;
+  return read.axis;
+}
+
+std::optional<LaneValue> LaneRules::mapped(const TensorType& result,
+                                           std::span<const MappedOperand> operands) const {
+  std::optional<std::int64_t> axis;
+  bool has_table = false;
+  for (const MappedOperand& operand : operands) {
+    has_table = has_table || operand.value->kind == Kind::kTable;
+    if (operand.value->kind != Kind::kLane && operand.value->kind != Kind::kUpdated) continue;
+    const auto through = axis_through(*operand.map, operand.value->axis, result.shape);
+    if (!through || (axis && *axis != *through)) return std::nullopt;
+    axis = through;
+  }
+  const bool all_single = std::all_of(operands.begin(), operands.end(),
+                                      [](const auto& operand) { return is_single(*operand.type); });
+  LaneValue made{Kind::kLane, axis.value_or(-1)};
+  if (!axis) {
+    const std::optional<LaneValue> of_result = of_type(result);
+    if (!of_result) return std::nullopt;
+    made = *of_result;
+    if (made.kind == Kind::kLane && made.axis < 0 && !all_single) return std::nullopt;
+  }
+  if (made.kind == Kind::kLane) {
+    for (const MappedOperand& operand : operands) {
+      if (operand.value->kind == Kind::kUniform && uses_axis(*operand.map, made.axis) &&
+          !is_single(*operand.type))
+        return std::nullopt;
+    }
+  }
+  if (count(result, made) > kMostLaneElements) return std::nullopt;
+  return made;
+}
+
+std::optional<LaneValue> LaneRules::gather(const Node& node, Operands operands) const {
+  if (operands[0].kind != Kind::kTable || operands[1].kind == Kind::kUpdated) return std::nullopt;
+  const ir::ElementGather gather = *node.op->gather(node);
+  if (gather.components.size() != 1) return std::nullopt;
+  const MappedOperand from[] = {{&operands[0], &node.operand_type(0), &gather.table},
+                                {&operands[1], &node.operand_type(1), &gather.indices}};
+  return mapped(node.type(), from);
+}
+
+std::optional<LaneValue> LaneRules::terms(const Node& node, Operands operands) const {
+  const std::optional<Terms> terms = few_terms(node);
+  if (!terms) return std::nullopt;
+  std::vector<MappedOperand> from;
+  for (std::size_t i = 0; i < terms->factors.size(); i++) {
+    if (operands[i].kind == Kind::kUpdated) return std::nullopt;
+    from.push_back({&operands[i], &node.operand_type(i), &terms->factors[i]});
+  }
+  return mapped(node.type(), from);
+}
+
+std::optional<LaneValue> LaneRules::write(const Node& node, Operands operands) const {
+  const ir::WriteMap map = node.op->write(node);
+  const auto kind_of = [&](int operand) { return operands[static_cast<std::size_t>(operand)]; };
+  if (map.kept >= 0 && kind_of(map.kept).kind == Kind::kUpdated) return update(node, map, operands);
+  std::vector<int> sources;
+  for (const ir::Part& part : map.parts) sources.push_back(part.operand);
+  if (map.kept >= 0) sources.push_back(map.kept);
+  std::optional<std::int64_t> axis;
+  bool uniform = false;
+  for (const int operand : sources) {
+    const LaneValue& value = kind_of(operand);
+    if (value.kind == Kind::kUpdated) return std::nullopt;
+    uniform = uniform || value.kind == Kind::kUniform;
+    if (value.kind != Kind::kLane) continue;
+    if (axis && *axis != value.axis) return std::nullopt;
+    axis = value.axis;
+  }
+  std::optional<LaneValue> made = LaneValue{Kind::kLane, axis.value_or(-1)};
+  if (!axis) made = of_type(node.type());
+  if (!made || count(node.type(), *made) > kMostLaneElements) return std::nullopt;
+  if (made->kind == Kind::kUniform) return made;
+  const bool in_lanes = made->axis >= 0 && !uniform &&
+                        std::all_of(map.parts.begin(), map.parts.end(),
+                                    [&](auto& p) { return covers(p, made->axis, lanes_); });
+  return in_lanes ? made : std::nullopt;
+}
+
+std::optional<LaneValue> LaneRules::update(const Node& node, const ir::WriteMap& map,
+                                           Operands operands) const {
+  const LaneValue& array = operands[static_cast<std::size_t>(map.kept)];
+  for (const ir::Part& part : map.parts) {
+    const LaneValue& value = operands[static_cast<std::size_t>(part.operand)];
+    const TensorType& type = node.operand_type(static_cast<std::size_t>(part.operand));
+    const bool own = value == LaneValue{Kind::kLane, array.axis} ||
+                     (value.kind == Kind::kTable && type.shape[array.axis] == lanes_);
+    if (!own || !covers(part, array.axis, lanes_) || type.elements() / lanes_ > kMostLaneElements)
+      return std::nullopt;
+  }
+  return array;
+}
+
+}  // namespace rondo::executor
