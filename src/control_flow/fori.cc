@@ -9,6 +9,7 @@
 #include "control_flow/eager.h"
 #include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
+#include "control_flow/scan.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
@@ -79,6 +80,19 @@ ir::Attributes fori_relayout(const ir::Node& node, const ir::RegionLayout& layou
   changed.reverse = layout.reverse;
   changed.trip_count = layout.trip_count;
   return changed;
+}
+
+ir::LoopOverSlices fori_over_slices(const ir::Node& node) {
+  const auto& a = node.attrs<ForiAttributes>();
+  ScanAttributes attributes;
+  attributes.carries = a.carries;
+  attributes.xs = 1;
+  attributes.length = *a.trip_count;
+  attributes.unroll = a.unroll;
+  attributes.reverse = a.reverse;
+  attributes.name = a.name;
+  attributes.checkpoint = a.checkpoint;
+  return {&kScan, attributes, fori_indices(node, node.operands[0])};
 }
 
 std::optional<std::int64_t> count_fori_trips(const ir::Node& node) {
@@ -186,6 +200,7 @@ const ir::OpDef kForiLoop{.name = "fori_loop",
                           .layout = fori_layout,
                           .relayout = fori_relayout,
                           .count_trips = count_fori_trips,
+                          .over_slices = fori_over_slices,
                           .region_jvp = construct_jvp,
                           .reverse = fori_reverse,
                           .batch = fori_batch,

@@ -13,15 +13,17 @@
 
 namespace rondo::control_flow {
 
+Tensor fori_indices(const ir::Node& node, const Tensor& lower) {
+  const auto& a = node.attrs<ForiAttributes>();
+  // The trip's number by its bits: an index may wrap where the loop's does.
+  return convert(iota({DType::kS64, {*a.trip_count}}, 0) * a.step, lower.dtype()) + lower;
+}
+
 namespace {
 
 std::vector<Tensor> fori_as_scan(const ir::Node& node, std::span<const Tensor> operands) {
   const auto& a = node.attrs<ForiAttributes>();
-  const std::int64_t trips = *a.trip_count;
-  const DType dtype = operands[0].dtype();
-  // The trip's number by its bits: an index may wrap where the loop's does.
-  const Tensor number = convert(iota({DType::kS64, {trips}}, 0) * a.step, dtype);
-  const Tensor indices = number + operands[0];
+  const Tensor indices = fori_indices(node, operands[0]);
   const std::span<const Tensor> carry = operands.subspan(2, static_cast<std::size_t>(a.carries));
   const std::span<const Tensor> invariants = operands.subspan(2 + carry.size());
   const RegionCallable body = [&](std::span<const Tensor> leaves) {

@@ -137,6 +137,14 @@ struct LaneLoop {
   std::optional<std::int64_t> promised;        // the promise in the user's words, if that differs
 };
 
+/// A counted loop whose one index becomes an x: the op and attributes of that loop, with operands
+/// carry, indices, invariants, and what the index is in each trip, by slices.
+struct LoopOverSlices {
+  const OpDef* op;
+  Attributes attributes;
+  Tensor indices;
+};
+
 /// The parts of a changed construct. `ys` are the types of those results.
 struct ConstructParts {
   Operands fixed;

@@ -45,6 +45,7 @@ struct Reverse;
 // ir/layout.h
 struct RegionLayout;
 struct LaneLoop;
+struct LoopOverSlices;
 // ir/sharding.h
 struct Sharding;
 // ir/batch.h
@@ -106,6 +107,8 @@ inline constexpr DTypes kFloatDTypes = dtypes(DType::kF16, DType::kBF16, DType::
 using LayoutRule = RegionLayout (*)(const Node&);
 /// What an executor needs to run a loop over lanes lane by lane (ir/layout.h).
 using LaneLoopRule = LaneLoop (*)(const Node&);
+/// A loop of known length that makes an index for each trip, as one that reads it from an array.
+using OverSlicesRule = LoopOverSlices (*)(const Node&);
 /// The attributes of the node with what the layout says: counts of carries and xs, axis, name, trip
 /// count, promise, as far as the construct keeps them.
 using RelayoutRule = Attributes (*)(const Node&, const RegionLayout&);
@@ -126,6 +129,9 @@ using ReverseRule = Reverse (*)(const ReverseCall&);
 
 /// The op for many lanes at once; a value for each result.
 using BatchRule = std::vector<BatchValue> (*)(const BatchCall&);
+/// The sum over the lanes of an op of one result, all operands of which differ by lane; for one
+/// that is linear in each.
+using BatchSumRule = Tensor (*)(const BatchCall&);
 /// Which results differ by lane where the flagged operands do. Of ops whose results do not all.
 using BatchedRule = std::vector<bool> (*)(const Node&, const std::vector<bool>& operands,
                                           Batching&);
@@ -206,6 +212,7 @@ struct OpDef {
   LaneLoopRule lane_loop = nullptr;      // of a loop whose lanes stop one by one
   RelayoutRule relayout = nullptr;       // of every construct
   CountTripsRule count_trips = nullptr;  // of loops whose trip count need not be known
+  OverSlicesRule over_slices = nullptr;  // of counted loops without xs
   bool elementwise =
       false;  // result element i depends on element i of the operands only; all of one shape
   bool commutative = false;
@@ -231,7 +238,8 @@ struct OpDef {
   // Batching. Elementwise ops have one rule for all; an op without a rule is batched as what it
   // expands to.
   BatchRule batch = nullptr;
-  BatchedRule batched = nullptr;  // without it every result differs by lane if an operand does
+  BatchSumRule batch_sum = nullptr;  // where that costs less than the results of the lanes
+  BatchedRule batched = nullptr;     // without it every result differs by lane if an operand does
   BlendRule blend = nullptr;
   /// Of a collective: the name of the axis of lanes that the node is about.
   std::string_view (*axis_name)(const Node&) = nullptr;

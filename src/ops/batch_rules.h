@@ -32,6 +32,7 @@ BatchValues arg_extreme_batch(const BatchCall& c);
 BatchValues cumulative_batch(const BatchCall& c);
 BatchValues sort_batch(const BatchCall& c);
 BatchValues dot_batch(const BatchCall& c);
+Tensor dot_batch_sum(const BatchCall& c);
 
 // Random numbers (random_batch.cc).
 BatchValues threefry_batch(const BatchCall& c);

@@ -216,7 +216,8 @@ const ir::OpDef kDotGeneral{.name = "dot_general",
                             .stablehlo_attributes = dot_stablehlo,
                             .linear = Linear::kSeparately,
                             .transpose = dot_transpose,
-                            .batch = dot_batch};
+                            .batch = dot_batch,
+                            .batch_sum = dot_batch_sum};
 
 std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch,
                                     std::span<const std::int64_t> contracting) {

@@ -130,4 +130,13 @@ BatchValues dot_batch(const BatchCall& c) {
   return ir::all_batched({transposed(together, std::move(order), c.at())});
 }
 
+Tensor dot_batch_sum(const BatchCall& c) {
+  const auto& dims = c.node.attrs<DotDims>();
+  return make(kDotGeneral, {c.x(0), c.x(1)},
+              DotDims{behind_lanes(dims.lhs_batch), behind_lanes(dims.rhs_batch),
+                      with_first(0, behind_lanes(dims.lhs_contracting)),
+                      with_first(0, behind_lanes(dims.rhs_contracting))},
+              c.at());
+}
+
 }  // namespace rondo::ops

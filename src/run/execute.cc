@@ -16,10 +16,13 @@
 #include "ir/lazy.h"
 #include "ir/region.h"
 #include "ir/region_walk.h"
+#include "passes/batch_trips.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
+#include "passes/sum_trips.h"
 #include "pjrt/backend.h"
 #include "rondo/run_scope.h"
+#include "transforms/batching.h"
 
 namespace rondo {
 
@@ -32,6 +35,11 @@ struct Executable::Impl {
   std::int64_t bytes = 0;
   Function expanded;
   CompileOptions options;
+  const ir::Backend* backend = nullptr;  // that compiled the program; null for devices
+  bool batches_trips = false;            // `prepared` computes several trips of a loop at once
+  /// For runs between whose trips there is to be a state.
+  mutable std::once_flag stepwise_made;
+  mutable std::shared_ptr<const ir::Prepared> stepwise;
   /// For runs that only the reference can do.
   mutable std::once_flag reference_made;
   mutable std::shared_ptr<const ir::Prepared> reference;
@@ -75,22 +83,64 @@ Executor chosen(const CompileOptions& options) {
   return options.optimize ? Executor::kCompiled : Executor::kReference;
 }
 
-void prepare(Executable::Impl& impl, const Function& expanded, const CompileOptions& options) {
+std::shared_ptr<const ir::Prepared> prepare_compiled(const Executable::Impl& impl,
+                                                     const Function& function) {
+  const std::optional<Function> in_lanes = executor::with_lane_loops(function);
+  if (in_lanes) return impl.backend->prepare(*in_lanes, impl.options);
+  return impl.backend->prepare(function.same_as(impl.function)
+                                   ? impl.expanded
+                                   : passes::expand(function, passes::Target::kInterpreter),
+                               impl.options);
+}
+
+/// What the order of sums may change of a program.
+Function with_trips_batched(const Function& function) {
+  const auto batching = [](std::int64_t lanes) {
+    return std::make_unique<transforms::Batcher>(lanes, "");
+  };
+  const Function batched = passes::batch_trips(passes::sum_trips(function, batching), batching);
+  return batched.same_as(function) ? function : passes::optimize(batched);
+}
+
+bool exceeds_limit(const ir::Prepared& prepared, const CompileOptions& options) {
+  return options.memory_limit && prepared.arena_bytes() > *options.memory_limit;
+}
+
+void prepare(Executable::Impl& impl, const CompileOptions& options) {
   const Executor asked = chosen(options);
   const ir::Backend* backend = &interpreter::reference_backend();
   if (asked != Executor::kReference) {
-    const std::string why_not = executor::why_not_lowered(expanded);
+    const std::string why_not = executor::why_not_lowered(impl.expanded);
     if (why_not.empty())
       backend = asked == Executor::kCompiled ? &executor::compiled_backend()
                                              : &executor::bytecode_backend();
     else
       impl.executor = " (cannot be compiled: " + why_not + ")";
   }
-  const std::optional<Function> in_lanes = backend == &interpreter::reference_backend()
-                                               ? std::nullopt
-                                               : executor::with_lane_loops(impl.function);
-  impl.prepared = backend->prepare(in_lanes ? *in_lanes : expanded, options);
+  impl.backend = backend;
   impl.executor = std::string(backend->name()) + impl.executor;
+  if (backend == &interpreter::reference_backend()) {
+    impl.prepared = backend->prepare(impl.expanded, options);
+    return;
+  }
+  if (options.optimize && options.contract) {
+    const Function batched = with_trips_batched(impl.function);
+    impl.batches_trips = !batched.same_as(impl.function);
+    if (impl.batches_trips) impl.prepared = prepare_compiled(impl, batched);
+    if (impl.batches_trips && !exceeds_limit(*impl.prepared, options)) return;
+  }
+  impl.batches_trips = false;
+  impl.prepared = prepare_compiled(impl, impl.function);
+}
+
+/// The program for a run with these options.
+const ir::Prepared& prepared_for(const Executable::Impl& impl, const RunOptions& options) {
+  const bool stepwise = options.deadline || options.max_iterations || options.on_progress ||
+                        options.stop_token.stop_possible();
+  if (!impl.batches_trips || !stepwise) return *impl.prepared;
+  std::call_once(impl.stepwise_made,
+                 [&] { impl.stepwise = prepare_compiled(impl, impl.function); });
+  return *impl.stepwise;
 }
 
 void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
@@ -107,13 +157,12 @@ void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
 }
 
 void check_memory(const Executable::Impl& impl, const CompileOptions& options) {
-  const std::int64_t bytes = impl.prepared->arena_bytes();
-  if (!options.memory_limit || bytes <= *options.memory_limit) return;
+  if (!exceeds_limit(*impl.prepared, options)) return;
   throw ExecutionError(fmt::format(
       "'{}' takes {} bytes beside its arguments and results; CompileOptions::memory_limit is {}\n  "
       "Raise the limit, or keep less for the reverse pass: memory_plan() says what loops keep, and "
       "checkpoints keep less.",
-      impl.function.name(), bytes, *options.memory_limit));
+      impl.function.name(), impl.prepared->arena_bytes(), *options.memory_limit));
 }
 
 }  // namespace
@@ -134,7 +183,7 @@ Executable compile(const Function& function, const CompileOptions& options) {
           function.name()));
     }
     impl->expanded = passes::expand(impl->function, passes::Target::kInterpreter);
-    prepare(*impl, impl->expanded, options);
+    prepare(*impl, options);
   }
   check_memory(*impl, options);
   impl->bytes = ir::footprint(impl->function);
@@ -230,8 +279,9 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
     impl_->last_stats = std::move(stats);
   };
   try {
-    std::vector<Literal> results = check_finite ? impl_->reference->run(arguments, checked, stats)
-                                                : impl_->prepared->run(arguments, options, stats);
+    std::vector<Literal> results =
+        check_finite ? impl_->reference->run(arguments, checked, stats)
+                     : prepared_for(*impl_, options).run(arguments, options, stats);
     keep_stats();
     return results;
   } catch (...) {
@@ -271,7 +321,7 @@ void run_on_memory_of(const Executable& executable, const Executable::Impl& impl
                       const RunOptions& options) {
   check_threads(impl.function, options);
   if (impl.prepared->runs_on_memory() && !options.stats && !finite_is_checked(options))
-    impl.prepared->run_on_memory(arguments, results, options);
+    prepared_for(impl, options).run_on_memory(arguments, results, options);
   else
     run_on_copies(executable, impl, arguments, results, options);
 }

@@ -1,0 +1,64 @@
+// What the passes share that compute something for all trips of a loop at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "ir/batch.h"
+#include "ir/layout.h"
+
+namespace rondo::passes {
+
+/// Makes what batches functions for so many lanes.
+using BatchingFor = absl::FunctionRef<std::unique_ptr<ir::Batching>(std::int64_t lanes)>;
+
+/// Loops of fewer trips stay as they are.
+inline constexpr std::int64_t kLeastBatchedTrips = 8;
+/// A product of a trip that uses each element of what all trips share (a factor, a sum) more often
+/// than this is about as fast as its part of a product of all trips.
+inline constexpr double kMostUses = 32;
+/// What is kept of all trips in place of one takes at most so many times the bytes that the loop
+/// reads and gives, or kHoistedBytes (passes/hoist.h) where that is more.
+inline constexpr double kMostBatchedBytes = 4;
+
+/// The layout of a loop whose trips can be computed at once: of known length, and over slices or
+/// with an index that can be one.
+std::optional<ir::RegionLayout> batchable_layout(const ir::Node* node);
+/// The same loop without an index of its own, which it reads from an array.
+Tensor over_slices(const ir::Node* loop);
+/// The bytes that may be kept of all trips (kMostBatchedBytes).
+double room_for_trips(const ir::RegionLayout& layout);
+/// The bytes of a value in all trips.
+double bytes_of_trips(const ir::RegionLayout& layout, const TensorType& type);
+
+/// What a value of a body follows from.
+enum class TripSource : std::uint8_t {
+  kInvariants,  // the same in every trip
+  kSlices,      // invariants, the index and slices of xs, by ops that can be batched
+  kCarry,       // or what has to be done trip by trip
+};
+
+/// Whether a node is a product of arrays: heavy, linear in each of its two operands, and too large
+/// to be written into the loop.
+bool is_product(const ir::Node* node);
+/// How often a product uses each element of one of its factors or its result, given the types of
+/// the other two.
+double uses(const TensorType& element, const TensorType& a, const TensorType& b);
+
+class TripSources {
+ public:
+  explicit TripSources(const ir::RegionLayout& layout);
+  TripSource of(const ir::Node* node) const { return sources_.at(node); }
+  TripSource of(const Tensor& value) const { return of(value.node()); }
+
+ private:
+  absl::flat_hash_map<const ir::Node*, TripSource> sources_;
+};
+
+/// Axis `from` of an array as axis `to`.
+Tensor with_axis_moved(const Tensor& x, std::int64_t from, std::int64_t to, SourceLocation at);
+
+}  // namespace rondo::passes

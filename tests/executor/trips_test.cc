@@ -1,0 +1,120 @@
+// Products of all trips of a loop at once, as compiled programs have them where sums may be added
+// up in another order.
+#include "executor/agreement.h"
+
+namespace rondo::testing {
+namespace {
+
+constexpr std::int64_t kTrips = 12, kRows = 8, kWidth = 64;
+
+Literal numbers(const std::vector<std::int64_t>& dims, unsigned seed) {
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) count *= dim;
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    values.push_back(static_cast<float>(seed >> 8) / 16777216.0f * 0.2f - 0.1f);
+  }
+  return Literal::from(values, dims);
+}
+
+auto network() {
+  return [](Tensor w, Tensor u, Tensor xs) {
+    return sum(square(scan(
+                          [&](Tensor h, Tensor x) {
+                            const Tensor sum = matmul(x, w) + matmul(h, u);
+                            const Tensor next = sum / (1.0f + abs(sum));
+                            return std::pair(next, next);
+                          },
+                          zeros(f32({kRows, kWidth})), xs, {.name = "network"})
+                          .second));
+  };
+}
+
+Function gradient() {
+  return trace(value_and_grad<0, 1>(network()), f32({kWidth, kWidth}), f32({kWidth, kWidth}),
+               f32({kTrips, kRows, kWidth}));
+}
+
+std::vector<Literal> arguments() {
+  return {numbers({kWidth, kWidth}, 1), numbers({kWidth, kWidth}, 2),
+          numbers({kTrips, kRows, kWidth}, 3)};
+}
+
+TEST(Trips, GradientsAgreeWithTheReference) {
+  const Function function = gradient();
+  const std::vector<Literal> want =
+      compile(function, {.executor = Executor::kReference}).run(arguments());
+  const Executable native = compile(function, {.executor = Executor::kCompiled});
+  const std::vector<Literal> got = native.run(arguments()),
+                             bytecode = compile(function, {.executor = Executor::kBytecode})
+                                            .run(arguments());
+  for (std::size_t i = 0; i < want.size(); i++) {
+    expect_equal(bytecode[i], got[i]);
+    const auto a = got[i].data<float>(), b = want[i].data<float>();
+    for (std::size_t k = 0; k < a.size(); k++)
+      ASSERT_NEAR(a[k], b[k], 1e-5 * (1 + std::abs(b[k]))) << "result " << i << ", element " << k;
+  }
+  // The loops are those of the user still.
+  for (const LoopStats& loop : native.stats().loops) EXPECT_EQ(loop.trips, kTrips) << loop.name;
+  EXPECT_EQ(native.stats().loops.size(), 2u);
+  expect_agreement(function, arguments());  // trip by trip, in the reference's order
+}
+
+TEST(Trips, TakeNoMoreThanTheMemoryLimit) {
+  const Function function =
+      trace(network(), f32({kWidth, kWidth}), f32({kWidth, kWidth}), f32({kTrips, kRows, kWidth}));
+  const std::int64_t plain = compile(function, {.contract = false}).memory_plan().arena_bytes,
+                     batched = compile(function).memory_plan().arena_bytes;
+  ASSERT_GT(batched, plain);
+  const Executable limited = compile(function, {.memory_limit = batched - 1});
+  EXPECT_LT(limited.memory_plan().arena_bytes, batched);
+  const std::vector<Literal> want = compile(function).run(arguments()),
+                             got = limited.run(arguments());
+  EXPECT_NEAR(got[0].item<float>(), want[0].item<float>(), 1e-4);
+}
+
+TEST(Trips, ARunWithALimitKeepsTheSumsSoFar) {
+  const Function function = trace(
+      [](Tensor sum, Tensor xs) {
+        return scan(
+                   [](Tensor sum, Tensor x) {
+                     return std::pair(sum + dot_general(x, x, DotDims{{}, {}, {0}, {0}}),
+                                      Tensor(0.0f));
+                   },
+                   sum, xs, {.name = "sums"})
+            .first;
+      },
+      f32({kWidth, kWidth}), f32({kTrips, kRows, kWidth}));
+  const std::vector<Literal> given = {numbers({kWidth, kWidth}, 4),
+                                      numbers({kTrips, kRows, kWidth}, 5)};
+  const auto xs = given[1].data<float>();
+  const auto sum_of = [&](std::size_t trips) {
+    std::vector<double> sum(given[0].data<float>().begin(), given[0].data<float>().end());
+    for (std::size_t row = 0; row < trips * kRows; row++) {
+      for (std::size_t i = 0; i < kWidth; i++) {
+        for (std::size_t j = 0; j < kWidth; j++)
+          sum[i * kWidth + j] += double(xs[row * kWidth + i]) * xs[row * kWidth + j];
+      }
+    }
+    return sum;
+  };
+  const auto expect_sum = [&](const Literal& got, std::size_t trips) {
+    const std::vector<double> want = sum_of(trips);
+    for (std::size_t i = 0; i < want.size(); i++)
+      ASSERT_NEAR(got.data<float>()[i], want[i], 1e-5) << i;
+  };
+  const Executable executable = compile(function);
+  expect_sum(executable.run(given)[0], kTrips);
+  try {
+    executable.run(given, {.max_iterations = 5});
+    FAIL() << "it ran to its end";
+  } catch (const TooManyIterations& ended) {
+    ASSERT_EQ(ended.trip(), 5);
+    ASSERT_EQ(ended.carry().size(), 1u);
+    expect_sum(ended.carry()[0].second, 5);
+  }
+}
+
+}  // namespace
+}  // namespace rondo::testing

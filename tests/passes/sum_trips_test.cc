@@ -1,0 +1,145 @@
+#include "passes/sum_trips.h"
+
+#include "ir/layout.h"
+#include "passes/check_trips.h"
+
+namespace rondo::testing {
+namespace {
+
+constexpr std::int64_t kTrips = 10, kRows = 8, kWidth = 64;
+const TensorType kWeights = f32({kWidth, kWidth}), kState = f32({kRows, kWidth}),
+                 kSequence = f32({kTrips, kRows, kWidth});
+
+BothForms summed(const Function& function) { return {function, passes::sum_trips}; }
+
+std::vector<Literal> arguments_for(const Function& function) {
+  std::vector<Literal> arguments;
+  for (const TensorType& type : function.params())
+    arguments.push_back(whole_numbers(type.shape.vector(), static_cast<int>(arguments.size())));
+  return arguments;
+}
+
+const DotDims kOverRows{{}, {}, {0}, {0}};
+
+/// Adds `term(x, y, h)` to a matrix, for slices x and y and another carry h.
+template <class Term>
+Function adding(Term term) {
+  return trace(
+      [&](Tensor sum, Tensor h, Tensor xs, Tensor ys) {
+        return scan(
+            [&](std::pair<Tensor, Tensor> carry, std::pair<Tensor, Tensor> slices) {
+              const auto [sum, h] = carry;
+              const auto [x, y] = slices;
+              return std::pair(std::pair(term(sum, x, y, h), maximum(y - h, x)), h);
+            },
+            std::pair(sum, h), std::pair(xs, ys));
+      },
+      kWeights, kState, kSequence, kSequence);
+}
+
+/// Products that the loop has still.
+std::int64_t products_within(const BothForms& forms) {
+  return products_outside(find_node(forms.changed, "scan")->regions[0]);
+}
+
+TEST(SumTrips, OuterProductsAreOneProductAfterTheLoop) {
+  const BothForms forms = summed(adding([](Tensor sum, Tensor x, Tensor, Tensor h) {
+    return sum + transpose(dot_general(h, x, kOverRows));
+  }));
+  EXPECT_EQ(products_outside(forms.changed), 1);
+  const ir::Node* loop = find_node(forms.changed, "scan");
+  EXPECT_EQ(products_outside(loop->regions[0]), 0);
+  for (const TensorType& type : loop->types) EXPECT_NE(type, kWeights);  // the carry is gone
+  const auto [before, after] = expect_same_values(forms, arguments_for(forms.plain));
+  EXPECT_GE(before - after, 2 * (kTrips - 1));
+}
+
+TEST(SumTrips, ValuesOfThePlainLoop) {
+  const BothForms forms = summed(adding(
+      [](Tensor sum, Tensor x, Tensor y, Tensor) { return sum + dot_general(x, y, kOverRows); }));
+  const std::vector<Literal> arguments = arguments_for(forms.plain);
+  const auto xs = arguments[2].data<float>(), ys = arguments[3].data<float>();
+  std::vector<float> sum(arguments[0].data<float>().begin(), arguments[0].data<float>().end());
+  for (std::size_t row = 0; row < kTrips * kRows; row++) {
+    for (std::size_t i = 0; i < kWidth; i++) {
+      for (std::size_t j = 0; j < kWidth; j++)
+        sum[i * kWidth + j] += xs[row * kWidth + i] * ys[row * kWidth + j];
+    }
+  }
+  const Literal got = compile(forms.changed, {.optimize = false}).run(arguments)[0];
+  EXPECT_TRUE(same_values(got, Literal::from(sum, {kWidth, kWidth})));
+}
+
+TEST(SumTrips, TermsOfOtherKindsStay) {
+  const BothForms forms = summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor h) {
+    return (dot_general(x, y, kOverRows) + (sum + rondo::sum(h * x))) +
+           (transpose(dot_general(y, h, kOverRows)) + rondo::sum(y));
+  }));
+  EXPECT_EQ(products_outside(forms.changed), 2);
+  EXPECT_EQ(products_within(forms), 0);
+  expect_same_values(forms, arguments_for(forms.plain));
+  const BothForms alone = summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor h) {
+    return sum + (dot_general(x, y, kOverRows) + dot_general(h, x, kOverRows));
+  }));
+  EXPECT_EQ(products_within(alone), 0);
+  expect_same_values(alone, arguments_for(alone.plain));
+}
+
+TEST(SumTrips, ACarryThatIsUsedStays) {
+  const auto product = [](Tensor x, Tensor y) { return dot_general(x, y, kOverRows); };
+  const auto stays = [&](auto term) { return summed(adding(term)).same(); };
+  EXPECT_TRUE(stays(
+      [&](Tensor sum, Tensor x, Tensor y, Tensor) { return maximum(sum + product(x, y), 0.0f); }));
+  EXPECT_TRUE(
+      stays([&](Tensor sum, Tensor x, Tensor y, Tensor) { return sum * 2.0f + product(x, y); }));
+  EXPECT_TRUE(
+      stays([&](Tensor sum, Tensor x, Tensor y, Tensor) { return sum + sum + product(x, y); }));
+  EXPECT_TRUE(stays(
+      [&](Tensor sum, Tensor x, Tensor y, Tensor) { return tap(sum, "sum") + product(x, y); }));
+  EXPECT_TRUE(stays(
+      [&](Tensor sum, Tensor x, Tensor y, Tensor) { return sum + tap(product(x, y), "product"); }));
+  EXPECT_TRUE(
+      stays([&](Tensor sum, Tensor x, Tensor y, Tensor) { return sum + exp(product(x, y)); }));
+}
+
+TEST(SumTrips, AProductThatIsUsedElsewhereStays) {
+  EXPECT_TRUE(summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor) {
+                const Tensor product = dot_general(x, y, kOverRows);
+                return sum + product + rondo::sum(product);
+              })).same());
+}
+
+TEST(SumTrips, InLoopsWithAnIndexAndInLoopsWithin) {
+  const BothForms forms = summed(trace(
+      [&](Tensor sum, Tensor xs) {
+        return fori_loop(
+            0, kTrips,
+            [&](Tensor i, Tensor sum) { return sum + dot_general(xs[i], xs[i] * 2.0f, kOverRows); },
+            sum);
+      },
+      kWeights, kSequence));
+  EXPECT_EQ(products_outside(forms.changed), 1);
+  expect_same_values(forms, arguments_for(forms.plain));
+}
+
+TEST(SumTrips, TheGradientOfARecurrentNetwork) {
+  const auto loss = [](Tensor w, Tensor u, Tensor xs) {
+    return sum(
+        scan([&](Tensor h,
+                 Tensor x) { return std::pair(tanh(matmul(x, w) + matmul(h, u)), Tensor(0.0f)); },
+             zeros(kState), xs)
+            .first);
+  };
+  const BothForms forms = summed(trace(grad<0, 1>(loss), kWeights, kWeights, kSequence));
+  const ir::Node* backward = nullptr;
+  for (const ir::Node* node : forms.changed.body()) {
+    const auto layout = ir::region_layout(node);
+    if (layout && layout->reverse) backward = node;
+  }
+  ASSERT_TRUE(backward);
+  EXPECT_EQ(products_outside(backward->regions[0]), 1);  // to the trip before
+  EXPECT_EQ(products_outside(forms.changed), 2);
+}
+
+}  // namespace
+}  // namespace rondo::testing
