@@ -18,8 +18,9 @@ using ir::RegionLayout;
 
 std::optional<RegionLayout> batchable_layout(const Node* node) {
   auto layout = ir::region_layout(node);
-  if (!layout || !layout->is_counted() || layout->trip_count.value_or(0) < kLeastBatchedTrips ||
-      node->regions.size() != 1 || (layout->index > 0 && !node->op->over_slices))
+  if (!layout || !layout->is_loop() || layout->condition ||
+      layout->trip_count.value_or(0) < kLeastBatchedTrips || node->regions.size() != 1 ||
+      (layout->index > 0 && !node->op->over_slices))
     layout.reset();
   return layout;
 }
