@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -67,8 +69,25 @@ using OptionValue =
     std::variant<std::string, std::int64_t, std::vector<std::int64_t>, double, bool>;
 /// Options of a client by name. Of the CPU: `cpu_device_count`, how many devices it makes of the
 /// machine (from 1; its default is 4). Of GPUs: `allocator` (default, platform, bfc, cuda_async or
-/// vmm), `preallocate`, `memory_fraction` (above 0, at most 1), `visible_devices`.
+/// vmm), `preallocate`, `memory_fraction` (above 0, at most 1), `visible_devices`; with a
+/// KeyValueStore, `node_id` (from 0) and `num_nodes` (from 1).
 using ClientOptions = std::map<std::string, OptionValue>;
+
+/// A store of keys and values that the processes of several hosts share, by which the plugins'
+/// clients in them find one another: a server of yours, etcd, what your cluster has. All three
+/// functions, or none. They are called from any thread, as long as the client lives; an exception
+/// that one throws becomes an error of the plugin's, with its message.
+struct KeyValueStore {
+  /// The value of a key, which another process may not have put yet: waits for so many milliseconds
+  /// at most, and then gives nothing.
+  std::function<std::optional<std::string>(const std::string& key, std::int64_t milliseconds)> get;
+  /// The value of a key, or nothing at once.
+  std::function<std::optional<std::string>(const std::string& key)> try_get;
+  std::function<void(const std::string& key, const std::string& value)> put;
+
+  /// A store in this process's memory, for clients in it. Copies are the same store.
+  RONDO_API static KeyValueStore in_process();
+};
 
 /// What the compiled programs on disk were good for, since this process began. Where the
 /// environment variable RONDO_CACHE_DIR names a folder, programs for devices are kept there for
@@ -86,9 +105,10 @@ RONDO_API DiskCacheStats disk_cache();
 /// parent: there everything throws.
 class RONDO_API Client {
  public:
-  /// Throws ExecutionError for an option that is unknown, of another type or out of range, and
-  /// PluginError where the plugin finds no device.
-  explicit Client(const Plugin& plugin, const ClientOptions& options = {});
+  /// Throws ExecutionError for an option that is unknown, of another type or out of range, and for
+  /// a store that lacks a function; PluginError where the plugin finds no device.
+  explicit Client(const Plugin& plugin, const ClientOptions& options = {},
+                  KeyValueStore store = {});
 
   /// Those that this process may use, at least one.
   std::vector<Device> devices() const;

@@ -92,15 +92,56 @@ struct NamedValue {
 };
 static_assert(sizeof(NamedValue) == 56);
 
+/// Makes an error of the plugin's, for a callback to return.
+using MakeError = Error* (*)(std::int32_t code, const char* message, std::size_t message_size);
+
+// The arguments of key-value callbacks, which the plugin fills but for the values that they give.
+struct KeyValueGet {
+  std::size_t size = sizeof(KeyValueGet);
+  void* extension = nullptr;
+  const char* key = nullptr;
+  std::size_t key_size = 0;
+  std::int32_t milliseconds = 0;
+  MakeError* make_error = nullptr;
+  void* argument = nullptr;
+  char* value = nullptr;
+  std::size_t value_size = 0;
+  void (*deleter)(char* value) = nullptr;
+};
+static_assert(sizeof(KeyValueGet) == 80);
+struct KeyValueTryGet {
+  std::size_t size = sizeof(KeyValueTryGet);
+  void* extension = nullptr;
+  const char* key = nullptr;
+  std::size_t key_size = 0;
+  MakeError* make_error = nullptr;
+  void* argument = nullptr;
+  char* value = nullptr;
+  std::size_t value_size = 0;
+  void (*deleter)(char* value) = nullptr;
+};
+static_assert(sizeof(KeyValueTryGet) == 72);
+struct KeyValuePut {
+  std::size_t size = sizeof(KeyValuePut);
+  void* extension = nullptr;
+  const char* key = nullptr;
+  std::size_t key_size = 0;
+  const char* value = nullptr;
+  std::size_t value_size = 0;
+  MakeError* make_error = nullptr;
+  void* argument = nullptr;
+};
+static_assert(sizeof(KeyValuePut) == 64);
+
 struct ClientCreate : Arguments<ClientCreate, 10> {
   const NamedValue* options = nullptr;
   std::size_t option_count = 0;
-  void (*get)() = nullptr;  // key-value callbacks of programs on several hosts
+  Error* (*get)(KeyValueGet*) = nullptr;
   void* get_argument = nullptr;
-  void (*put)() = nullptr;
+  Error* (*put)(KeyValuePut*) = nullptr;
   void* put_argument = nullptr;
   Client* client = nullptr;
-  void (*try_get)() = nullptr;
+  Error* (*try_get)(KeyValueTryGet*) = nullptr;
   void* try_get_argument = nullptr;
 };
 static_assert(sizeof(ClientCreate) == 88);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "pjrt/key_value_store.h"
 
 namespace rondo::pjrt {
 
@@ -27,13 +28,16 @@ struct KnownOption {
   std::string_view name;
   api::OptionType type;
   std::string_view range;  // in words
+  std::int64_t least = 1;  // of an integer, of which 4096 is the most
 };
-constexpr std::array<KnownOption, 5> kOptions = {{
+constexpr std::array<KnownOption, 7> kOptions = {{
     {"cpu_device_count", api::OptionType::kInt64, "an integer from 1 to 4096"},
     {"allocator", api::OptionType::kString, "default, platform, bfc, cuda_async or vmm"},
     {"preallocate", api::OptionType::kBool, "true or false"},
     {"memory_fraction", api::OptionType::kFloat, "a number above 0, at most 1"},
     {"visible_devices", api::OptionType::kInt64List, "a list of integers from 0"},
+    {"node_id", api::OptionType::kInt64, "an integer from 0 to 4096", 0},
+    {"num_nodes", api::OptionType::kInt64, "an integer from 1 to 4096"},
 }};
 
 bool in_range(const KnownOption& option, const OptionValue& value) {
@@ -45,7 +49,7 @@ bool in_range(const KnownOption& option, const OptionValue& value) {
     }
     case api::OptionType::kInt64: {
       const auto* number = std::get_if<std::int64_t>(&value);
-      return number && *number >= 1 && *number <= 4096;
+      return number && *number >= option.least && *number <= 4096;
     }
     case api::OptionType::kInt64List: {
       const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value);
@@ -176,7 +180,7 @@ void await_event(const ClientState& client, api::Event* event, std::string_view 
   client.plugin->call(wait, what);
 }
 
-Client::Client(const Plugin& plugin, const ClientOptions& options) {
+Client::Client(const Plugin& plugin, const ClientOptions& options, KeyValueStore store) {
   std::vector<api::NamedValue> values;
   for (const auto& [name, value] : options) values.push_back(named_value(name, value));
   auto state = std::make_shared<ClientState>();
@@ -185,6 +189,8 @@ Client::Client(const Plugin& plugin, const ClientOptions& options) {
   api::ClientCreate create;
   create.options = values.data();
   create.option_count = values.size();
+  state->store = std::move(store);
+  give_store(state->store, create);
   state->plugin->call(create, "pjrt::Client");
   if (!create.client) throw plugin_fault("pjrt::Client: the plugin made none");
   state->client = create.client;

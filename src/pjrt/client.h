@@ -21,6 +21,7 @@ struct ClientState {
   api::Client* client = nullptr;
   std::int64_t process = 0;  // the number of forks before it was made
   std::vector<DeviceState> devices;
+  KeyValueStore store;  // which the plugin may ask until the client is destroyed
   std::string platform;
   std::string version;
 

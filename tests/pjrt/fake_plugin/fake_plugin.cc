@@ -168,7 +168,61 @@ api::Error* event_on_ready(api::EventOnReady* args) {
   });
 }
 api::Error* event_error(api::EventError*) { return nullptr; }
+api::MakeError make_error = [](std::int32_t code, const char* message, std::size_t size) {
+  return error(code, std::string(message, size));
+};
+/// What a store answers to a get of either kind.
+template <class Args>
+api::Error* asked(api::Error* (*callback)(Args*), Args& args, const std::string& key,
+                  void* argument) {
+  args.key = key.data();
+  args.key_size = key.size();
+  args.make_error = &make_error;
+  args.argument = argument;
+  return callback(&args);
+}
+/// As `asked`, of a key that has this value.
+template <class Args>
+api::Error* expect_value(api::Error* (*callback)(Args*), const std::string& key,
+                         const std::string& value, Args args, void* argument) {
+  if (api::Error* failed = asked(callback, args, key, argument)) return failed;
+  const bool same = std::string(args.value, args.value_size) == value;
+  args.deleter(args.value);
+  return same ? nullptr : error(13, "the store gives another value");
+}
+int status_of(api::Error* failed) {
+  if (!failed) return 0;
+  const int code = reinterpret_cast<FakeError*>(failed)->code;
+  destroy<FakeError>(failed, state.errors);
+  return code;
+}
+api::Error* ask_store(const api::ClientCreate& args) {
+  if (!args.get || !args.put || !args.try_get) return error(13, "there is no store");
+  const std::string key = "greeting", value("hel\0lo", 6);
+  api::KeyValuePut put;
+  put.key = key.data();
+  put.key_size = key.size();
+  put.value = value.data();
+  put.value_size = value.size();
+  put.make_error = &make_error;
+  put.argument = args.put_argument;
+  if (api::Error* failed = args.put(&put)) return failed;
+  api::KeyValueGet get;
+  get.milliseconds = 1000;
+  if (api::Error* failed = expect_value(args.get, key, value, get, args.get_argument))
+    return failed;
+  api::KeyValueTryGet try_get;
+  if (api::Error* failed = expect_value(args.try_get, key, value, try_get, args.try_get_argument))
+    return failed;
+  state.not_found = status_of(asked(args.try_get, try_get, "nothing", args.try_get_argument));
+  get.milliseconds = 20;
+  state.too_late = status_of(asked(args.get, get, "nothing", args.get_argument));
+  return nullptr;
+}
 api::Error* client_create(api::ClientCreate* args) {
+  if (state.asks_store) {
+    if (api::Error* failed = ask_store(*args)) return failed;
+  }
   return guarded(args, [&] {
     counted(state.clients, 1);
     args->client = reinterpret_cast<api::Client*>(&state);

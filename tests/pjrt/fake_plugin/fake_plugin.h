@@ -23,6 +23,7 @@ struct FakePlugin {
   bool no_result = false;  // Execute goes well and gives nothing
   bool other_device = false;
   bool no_devices = false;
+  bool asks_store = false;  // Client_Create puts and gets keys and values
   // Of the table.
   int major = 0;
   int minor = 115;
@@ -33,12 +34,13 @@ struct FakePlugin {
   // Objects that were made and not yet released.
   std::int64_t errors = 0, events = 0, clients = 0, executables = 0, loaded = 0, buffers = 0,
                serialized = 0;
-  std::int64_t lent = 0;          // arrays of the host that are read where they are
-  std::int64_t changed = 0;       // those that were another array when they were given back
-  std::int64_t compiled = 0;      // calls of Client_Compile
-  std::int64_t donated = 0;       // arguments that were given away to a run
-  std::int64_t left_alone = 0;    // those that could have been, and were not
-  std::int64_t deserialized = 0;  // programs that were loaded from bytes
+  std::int64_t lent = 0;            // arrays of the host that are read where they are
+  std::int64_t changed = 0;         // those that were another array when they were given back
+  int not_found = 0, too_late = 0;  // statuses of keys that the store does not have
+  std::int64_t compiled = 0;        // calls of Client_Compile
+  std::int64_t donated = 0;         // arguments that were given away to a run
+  std::int64_t left_alone = 0;      // those that could have been, and were not
+  std::int64_t deserialized = 0;    // programs that were loaded from bytes
 };
 
 }  // namespace rondo::testing
