@@ -100,18 +100,21 @@ endfunction()
 
 # Not among them are tests of ops where XLA's CPU compiler is known to differ: it flushes denormals,
 # reads six bits of an integer's exponent and refuses sizes whose product overflows where an array is
-# empty. Each op has more cases in the *_test.cc here. Of the thousands of programs of a folder the first of each test is compared and a sample of
-# the others; RONDO_XLA_EVERY=1 compares all of them. XLA dies of a reducer that sorts; random bodies
-# are there to be counted and amplify what is rounded otherwise.
+# empty. Each op has more cases in the *_test.cc here. Of the thousands of programs of a folder the
+# first of each test is compared and a sample of the others; RONDO_XLA_EVERY=1 compares all of them.
+# XLA dies of a reducer that sorts; random bodies are there to be counted and amplify what is rounded
+# otherwise; pages are counted of the built-in executors alone. Random programs have a test of their
+# own (random_test.cc).
 set(watched_control_flow "")
 set(watched_batching RONDO_XLA_EVERY=25 "GTEST_FILTER=-VmapErrors.NameTheOpThatCannotBeBatchedAndItsLine")
 set(watched_gradients RONDO_XLA_EVERY=40 "GTEST_FILTER=-GradientErrors.AnOpWithoutADerivative:Cost.OfRandomBodies")
+set(watched_programs "GTEST_FILTER=-PageFaults.*")
 set(watched_transforms RONDO_XLA_EVERY=25)
 set(watched_ops
     RONDO_XLA_EVERY=20
     "GTEST_FILTER=-*.PowersWrap:Compare.FloatsWithNanAndZeros:Convert.ToPredAsksForNonzero:LongEmpty.*"
 )
-foreach(folder batching control_flow gradients transforms ops)
+foreach(folder batching control_flow gradients programs transforms tree ops)
   if(TARGET ${folder}_tests)
     add_executable(xla_${folder} $<TARGET_OBJECTS:${folder}_tests>)
     rondo_configure_target(xla_${folder})
