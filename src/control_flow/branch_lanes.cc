@@ -82,7 +82,8 @@ Flags batched_arguments(const ir::Node& node) {
 
 /// As what a derivative can be taken of: see replay_in_safe_lanes.
 std::vector<Tensor> branches_in_safe_lanes(const ir::Node& node, std::span<const Tensor> operands) {
-  if (node.attrs<BranchLanesAttributes>().collective) return expand_branch_lanes(node, operands);
+  const auto& a = node.attrs<BranchLanesAttributes>();
+  if (a.collective || a.lanes == 0) return expand_branch_lanes(node, operands);
   const SourceLocation at = node.location();
   const Flags batched = batched_arguments(node);
   std::vector<std::vector<Tensor>> of_branches;
@@ -223,14 +224,15 @@ std::vector<Tensor> replay_in_safe_lanes(const Function& function,
   std::vector<Tensor> kept;  // what the replay and the lanes know by its address
   for (std::size_t i = 0; i < arguments.size(); i++) {
     replay.bind(function.parameters()[i], arguments[i]);
-    if (batched[i]) lanes.add_raw(arguments[i]);
+    // By its parameter: the same array may be another argument that is the same for all lanes.
+    if (batched[i]) lanes.add_raw(function.parameters()[i]);
   }
   for (const ir::Node* node : function.body()) {
     if (ir::is_constant(node)) continue;
     const ir::LocationScope scope(node->location());
     ir::Operands operands = replay.operands_of(node);
     std::vector<bool> raw;
-    for (const Tensor& operand : operands) raw.push_back(lanes.is_raw(operand));
+    for (const Tensor& operand : node->operands) raw.push_back(lanes.is_raw(operand));
     const bool any_raw = std::find(raw.begin(), raw.end(), true) != raw.end();
     const bool raw_result = any_raw && passes_lanes_on(*node, raw);
     for (std::size_t i = 0; any_raw && !raw_result && i < operands.size(); i++) {
@@ -241,7 +243,7 @@ std::vector<Tensor> replay_in_safe_lanes(const Function& function,
     kept.push_back(copy);
     replay.bind_results(node, copy);
     for (std::uint32_t r = 0; raw_result && r < node->types.size(); r++)
-      lanes.add_raw(Tensor::of(copy.node(), r));
+      lanes.add_raw(Tensor::of(node, r));
   }
   std::vector<Tensor> results;
   for (const Tensor& output : function.outputs()) results.push_back(replay(output));

@@ -108,7 +108,7 @@ class WhileOverLanes {
     const std::vector<std::string> names = carry_names(call.node);
     const auto add = [&](const std::vector<std::size_t>& some, bool full, const char* suffix) {
       for (const std::size_t i : some) {
-        inits_.push_back(full ? call.full(i) : call.x(i));
+        operands_.push_back(full ? call.full(i) : call.x(i));
         names_.push_back(names[i] + suffix);
       }
     };
@@ -116,32 +116,40 @@ class WhileOverLanes {
     add(of_.last, true, "_last");
     add(of_.free, true, "");
     add(of_.shared, false, "");
+    for (std::size_t i = carries; i < call.operands.size(); i++) {
+      if (!call.batched(i)) continue;
+      by_lane_.push_back(i);
+      operands_.push_back(call.x(i));
+    }
   }
 
   BatchValues build() const {
     std::vector<ir::OpenRegion> regions = traced_regions();
     const std::vector<Tensor> captures = ir::union_captures(regions);
-    ir::Operands operands = inits_;
+    ir::Operands operands = operands_;
     operands.insert(operands.end(), captures.begin(), captures.end());
     Function condition = ir::close_region(std::move(regions[0]), captures);
     Function body = ir::close_region(std::move(regions[1]), captures);
-    return results(ir::make_many(kWhileLanes, std::move(operands), attributes(captures), call_.at(),
+    return results(ir::make_many(kWhileLanes, std::move(operands), attributes(), call_.at(),
                                  {std::move(condition), std::move(body)}));
   }
 
  private:
   std::vector<ir::OpenRegion> traced_regions() const {
     std::vector<TensorType> types;
-    for (const Tensor& init : inits_) types.push_back(init.type());
+    for (const Tensor& operand : operands_) types.push_back(operand.type());
     const std::string called = construct_name("while_loop", attributes_.name);
+    std::vector<std::string> names = names_;
+    const std::vector<std::string> of_params = call_.node.regions[0].param_names();
+    for (const std::size_t i : by_lane_) names.push_back(of_params[i]);
     RegionTrace condition(
-        call_.node.regions[0].name(), "the condition of " + called, types, names_,
+        call_.node.regions[0].name(), "the condition of " + called, types, names,
         [&](std::span<const Tensor> leaves) { return lanes_that_go_on(leaves); }, call_.at());
     types.insert(types.begin(), {DType::kPred, {call_.lanes()}});
-    std::vector<std::string> names = names_;
-    names.insert(names.begin(), "active");
+    std::vector<std::string> body_names = names;
+    body_names.insert(body_names.begin(), "active");
     RegionTrace body(
-        call_.node.regions[1].name(), "the body of " + called, types, names,
+        call_.node.regions[1].name(), "the body of " + called, types, body_names,
         [&](std::span<const Tensor> leaves) { return next_carries(leaves[0], leaves.subspan(1)); },
         call_.at());
     std::vector<ir::OpenRegion> regions;
@@ -150,15 +158,23 @@ class WhileOverLanes {
     return regions;
   }
 
-  /// Operands of the while of one lane, from the carries of all.
-  BatchValues of_one_lane(std::span<const Tensor> carries) const {
+  /// Carries of the while of one lane, from those of all.
+  BatchValues carries_of_one_lane(std::span<const Tensor> carries) const {
     BatchValues all(static_cast<std::size_t>(attributes_.carries));
     for (std::size_t k = 0; k < of_.kept.size(); k++) all[of_.kept[k]] = {carries[k], true};
     for (std::size_t k = 0; k < of_.free.size(); k++)
       all[of_.free[k]] = {carries[first_free_ + k], true};
     for (std::size_t k = 0; k < of_.shared.size(); k++)
       all[of_.shared[k]] = {carries[first_shared_ + k], false};
+    return all;
+  }
+
+  /// Operands of the while of one lane, from what the regions of all take.
+  BatchValues of_one_lane(std::span<const Tensor> leaves) const {
+    BatchValues all = carries_of_one_lane(leaves);
     all.insert(all.end(), call_.operands.begin() + attributes_.carries, call_.operands.end());
+    for (std::size_t k = 0; k < by_lane_.size(); k++)
+      all[by_lane_[k]] = {leaves[names_.size() + k], true};
     return all;
   }
 
@@ -186,22 +202,14 @@ class WhileOverLanes {
     return out;
   }
 
-  bool is_batched_operand(const Tensor& value) const {
-    return std::any_of(
-        call_.operands.begin(), call_.operands.end(),
-        [&](const BatchValue& operand) { return operand.batched && operand.value.same_as(value); });
-  }
-
-  WhileLanesAttributes attributes(std::span<const Tensor> captures) const {
+  WhileLanesAttributes attributes() const {
     WhileLanesAttributes all;
     all.lanes = call_.lanes();
     all.kept = static_cast<std::int64_t>(first_free_);
     all.free = static_cast<std::int64_t>(of_.free.size());
     all.shared = static_cast<std::int64_t>(of_.shared.size());
-    for (std::size_t k = 0; k < captures.size(); k++) {
-      if (is_batched_operand(captures[k]))
-        all.batched_invariants.push_back(static_cast<std::int64_t>(k));
-    }
+    for (std::size_t k = 0; k < by_lane_.size(); k++)
+      all.batched_invariants.push_back(static_cast<std::int64_t>(k));
     all.collective = call_.batching.has_collectives(call_.node.regions[0]) ||
                      call_.batching.has_collectives(call_.node.regions[1]);
     all.name = attributes_.name;
@@ -214,8 +222,7 @@ class WhileOverLanes {
 
   /// Of the while of one lane, from the last carries of all.
   BatchValues results(std::span<const Tensor> last) const {
-    BatchValues all = of_one_lane(last);
-    all.resize(static_cast<std::size_t>(attributes_.carries));
+    BatchValues all = carries_of_one_lane(last);
     for (std::size_t k = 0; k < of_.last.size(); k++)
       all[of_.last[k]] = {last[of_.kept.size() + k], true};
     return all;
@@ -225,8 +232,12 @@ class WhileOverLanes {
   const WhileAttributes& attributes_;
   const LaneCarries of_;
   const std::size_t first_free_, first_shared_;
-  ir::Operands inits_;
-  std::vector<std::string> names_;
+  ir::Operands operands_;  // but for captures: inits of the carries, then those of by_lane_
+  std::vector<std::string> names_;  // of the carries
+  /// Invariants with lanes, by their places among the operands. They are parameters of the regions
+  /// and no captures: a capture is known by its value, and the same array may be an invariant that
+  /// all lanes share.
+  std::vector<std::size_t> by_lane_;
 };
 
 BatchValues while_over_lanes(const BatchCall& call, const Flags& must) {

@@ -120,7 +120,7 @@ std::vector<Tensor> expand_while_lanes(const ir::Node& node, std::span<const Ten
 /// As what reverse mode can go through: see replay_in_safe_lanes.
 std::vector<Tensor> while_in_safe_lanes(const ir::Node& node, std::span<const Tensor> operands) {
   const auto& a = node.attrs<WhileLanesAttributes>();
-  if (a.collective) return expand_while_lanes(node, operands);
+  if (a.collective || a.lanes == 0) return expand_while_lanes(node, operands);
   ir::Flags batched(operands.size() + 1);
   std::fill_n(batched.begin() + 1, a.kept + a.free, true);
   for (const std::int64_t i : a.batched_invariants)

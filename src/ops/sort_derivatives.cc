@@ -61,6 +61,10 @@ ir::Jvp sort_jvp(const JvpCall& c) {
   std::vector<Tensor> tangents(c.operands.size());
   for (std::size_t i = 0; i < tangents.size(); i++) {
     if (!c.has(i)) continue;
+    if (c.node.type().elements() == 0) {  // slices of one element do not fit
+      tangents[i] = c.dx(i);
+      continue;
+    }
     tangents[i] = gather(c.dx(i), sorted.places, dims,
                          std::vector<std::int64_t>(static_cast<std::size_t>(rank), 1));
   }

@@ -47,6 +47,44 @@ TEST(BatchedGradients, OfAWhileWithUnequalTrips) {
   }
 }
 
+TEST(BatchedGradients, OfNoLanes) {
+  const auto lane = [](Tensor x) {
+    const Tensor y = while_loop([](Tensor y) { return y < 10; }, [](Tensor y) { return y * y; }, x);
+    return cond(
+        y > 20, [&] { return sin(y); }, [&] { return y * x; });
+  };
+  EXPECT_EQ(grad([&](Tensor x) { return sum(vmap(lane)(x)); })(zeros(f64({0}))).shape(), Shape{0});
+}
+
+// As lanes and as a whole that all lanes read.
+TEST(BatchedGradients, OfAnArrayThatIsBatchedAndCaptured) {
+  const Literal x = Literal::from(std::vector<double>{0.3, -0.5, 0.8, 0.6, 0.1}, {5});
+  const Tensor trips = arange(5);
+  const auto with = [&](auto over_lanes) {
+    return [&, over_lanes](Tensor all) {
+      const auto lane = [&](Tensor y, Tensor n) {
+        const auto step = [&](Tensor i, Tensor y) {
+          const Tensor next = cond(
+              y > 0.2, [&] { return sum(sin(all * y)); }, [&] { return y * all[1] + 0.4; });
+          return std::pair(i + 1, next);
+        };
+        return while_loop([&](Tensor i, Tensor) { return i < n; }, step, std::pair(Tensor(0), y))
+            .second;
+      };
+      return sum(over_lanes(lane, all));
+    };
+  };
+  const auto batched = [&](auto lane, Tensor all) { return vmap(lane)(all, trips); };
+  const auto one_by_one = [&](auto lane, Tensor all) {
+    Tensor total = 0.0;
+    for (int i = 0; i < 5; i++) total += lane(all[i], Tensor(i));
+    return total;
+  };
+  const Literal want = grad(with(one_by_one))(x).eval();
+  expect_close<double>(grad(with(batched))(x), {5},
+                       {want.data<double>().begin(), want.data<double>().end()}, 1e-12);
+}
+
 // The gradient of a sum over lanes is the sum of the lanes' gradients, for what they share.
 TEST(BatchedGradients, ThroughABatchedWhile) {
   for (const Checkpoint& policy : policies()) {

@@ -135,6 +135,15 @@ TEST(ReduceDerivative, OfSortedEqualsAsInJax) {
                         {1000, 1, 10000, 100, 10});
 }
 
+TEST(ReduceDerivative, OfSortedWithoutElements) {
+  for (const Shape& shape : {Shape{0}, Shape{0, 3}, Shape{3, 0}}) {
+    const Tensor x = zeros({DType::kF64, shape});
+    const auto sorted = [](const Tensor& t) { return sort(t, 0); };
+    EXPECT_EQ(jvp(sorted, std::tuple(x), std::tuple(x)).second.shape(), shape);
+    EXPECT_EQ(grad([&](const Tensor& t) { return sum(sorted(t)); })(x).shape(), shape);
+  }
+}
+
 TEST(ReduceDerivative, SortsOnce) {
   const Function f = trace(
       [](const Tensor& x) { return grad([](const Tensor& t) { return weighed(sort(t)); })(x); },
