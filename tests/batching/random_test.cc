@@ -45,32 +45,6 @@ Batch random_batch(const Program& program, std::uint64_t seed) {
   return batch;
 }
 
-/// The gradient of a weighted sum of the floating results, by the floating arguments.
-LaneFunction gradient_of(const Program& program) {
-  return [&program](std::span<const Tensor> x) {
-    detail::ArgumentLeaves arguments;
-    std::vector<std::size_t> all;
-    for (std::size_t i = 0; i < x.size(); i++) {
-      arguments.leaves.values.push_back(x[i]);
-      arguments.leaves.paths.push_back("arg" + std::to_string(i));
-      arguments.owner.push_back(i);
-      if (is_floating(x[i].dtype())) all.push_back(i);
-    }
-    if (all.empty()) return std::vector<Tensor>();
-    const detail::RegionCallable loss = [&](std::span<const Tensor> given) {
-      Tensor total = 0.0;
-      double weight = 1;
-      for (const Tensor& result : program(given)) {
-        if (!is_floating(result.dtype())) continue;
-        total += weight * sum(sin(convert(result, DType::kF64)));
-        weight = -0.75 * weight;
-      }
-      return detail::Leaves{{total}, {"result"}};
-    };
-    return detail::gradient(loss, arguments, all, SourceLocation::current()).gradients;
-  };
-}
-
 /// The results of rondo::map over the lanes.
 std::vector<Literal> mapped(const LaneFunction& f, const Batch& batch) {
   std::vector<Tensor> lanes;
@@ -124,8 +98,8 @@ TEST_P(RandomBatches, HaveTheGradientsOfTheLoopOverLanes) {
     const Batch batch = random_batch(program, seed + 5000);
     if (std::find(batch.axes.begin(), batch.axes.end(), 0) == batch.axes.end()) continue;
     try {
-      expect_like_loop(gradient_of(program), batch.arguments, batch.axes,
-                       {.rtol = 1e-3, .atol = 2e-4});
+      expect_like_loop([&](std::span<const Tensor> x) { return program.gradient(x); },
+                       batch.arguments, batch.axes, {.rtol = 1e-3, .atol = 2e-4});
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what() << "\n" << program.traced().str();
     }
@@ -144,7 +118,7 @@ TEST(RandomBatchesTest, HaveGradientsThatAreNotZero) {
     std::vector<Tensor> arguments;
     for (const Literal& argument : program.arguments(seed)) arguments.emplace_back(argument);
     bool is_zero = true;
-    for (const Tensor& slope : gradient_of(program)(arguments)) {
+    for (const Tensor& slope : program.gradient(arguments)) {
       if (is_floating(slope.dtype())) is_zero = is_zero && !any(slope != 0).item<bool>();
     }
     moved += !is_zero;

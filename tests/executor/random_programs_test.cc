@@ -23,32 +23,37 @@ void expect_close(const Literal& got, const Literal& want) {
   FAIL() << got.str() << "\nthe reference has\n" << want.str();
 }
 
+void expect_like_the_reference(std::uint64_t seed, const ProgramSize& size) {
+  const Program program = Program::random(seed, size);
+  const Function f = program.traced();
+  for (const bool optimize : {true, false}) {
+    const std::vector<Literal> arguments = program.arguments(seed + 1);
+    const auto want =
+        compile(f, {.optimize = optimize, .executor = Executor::kReference}).run(arguments);
+    for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+      const Executable compiled =
+          compile(f, {.optimize = optimize, .contract = false, .executor = executor});
+      const auto got = compiled.run(arguments);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t k = 0; k < got.size(); k++) {
+        SCOPED_TRACE(::testing::Message()
+                     << "seed " << seed << ", result " << k << ", optimize " << optimize << ", "
+                     << (executor == Executor::kCompiled ? "native" : "bytecode") << "\n"
+                     << f.str());
+        ASSERT_NO_FATAL_FAILURE(expect_close(got[k], want[k]));
+      }
+    }
+  }
+}
+
 class RandomPrograms : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RandomPrograms, AgreeWithTheReference) {
   constexpr std::uint64_t kSeeds = 25;
   for (std::uint64_t i = 0; i < kSeeds; i++) {
     const std::uint64_t seed = GetParam() * kSeeds + i;
-    const Program program = Program::random(seed);
-    const Function f = program.traced();
-    for (const bool optimize : {true, false}) {
-      const std::vector<Literal> arguments = program.arguments(seed + 1);
-      const auto want =
-          compile(f, {.optimize = optimize, .executor = Executor::kReference}).run(arguments);
-      for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
-        const Executable compiled =
-            compile(f, {.optimize = optimize, .contract = false, .executor = executor});
-        const auto got = compiled.run(arguments);
-        ASSERT_EQ(got.size(), want.size());
-        for (std::size_t k = 0; k < got.size(); k++) {
-          SCOPED_TRACE(::testing::Message()
-                       << "seed " << seed << ", result " << k << ", optimize " << optimize << ", "
-                       << (executor == Executor::kCompiled ? "native" : "bytecode") << "\n"
-                       << f.str());
-          ASSERT_NO_FATAL_FAILURE(expect_close(got[k], want[k]));
-        }
-      }
-    }
+    ASSERT_NO_FATAL_FAILURE(expect_like_the_reference(seed, {}));
+    ASSERT_NO_FATAL_FAILURE(expect_like_the_reference(seed, kDangers));
   }
 }
 

@@ -8,10 +8,10 @@
 namespace rondo::testing {
 namespace {
 
-/// Programs of consecutive seeds, for a minute or until something fails; at least `least` of them.
-void check_for_a_minute(std::uint64_t first_seed, std::uint64_t least, std::uint64_t most,
-                        const ProgramSize& size) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+/// Programs of consecutive seeds, for a while or until something fails; at least `least` of them.
+void check_for_a_while(std::uint64_t first_seed, std::uint64_t least, std::uint64_t most,
+                       const ProgramSize& size) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(45);
   std::uint64_t checked = 0;
   while (checked < most && (checked < least || std::chrono::steady_clock::now() < end)) {
     expect_consistent(first_seed + checked, size);
@@ -21,15 +21,17 @@ void check_for_a_minute(std::uint64_t first_seed, std::uint64_t least, std::uint
   ::testing::Test::RecordProperty("programs", static_cast<int>(checked));
 }
 
-TEST(HeavyRandomPrograms, OfTheUsualSize) { check_for_a_minute(10000, 500, 4000, {}); }
+TEST(HeavyRandomPrograms, OfTheUsualSize) { check_for_a_while(10000, 500, 4000, {}); }
 
 TEST(HeavyRandomPrograms, LongOnes) {
-  check_for_a_minute(20000, 50, 400, {.statements = 60, .region_statements = 6, .depth = 3});
+  check_for_a_while(20000, 50, 400, {.statements = 60, .region_statements = 6, .depth = 3});
 }
 
 TEST(HeavyRandomPrograms, DeepOnes) {
-  check_for_a_minute(30000, 100, 1000, {.statements = 5, .region_statements = 3, .depth = 8});
+  check_for_a_while(30000, 100, 1000, {.statements = 5, .region_statements = 3, .depth = 8});
 }
+
+TEST(HeavyRandomPrograms, WithDangers) { check_for_a_while(40000, 500, 4000, kDangers); }
 
 }  // namespace
 }  // namespace rondo::testing

@@ -14,6 +14,11 @@ TEST_P(RandomPrograms, AgreeOnAllMachines) {
   for (std::uint64_t i = 0; i < kSeeds; i++) expect_consistent(GetParam() * kSeeds + i);
 }
 
+TEST_P(RandomPrograms, WithDangersAgreeOnAllMachines) {
+  constexpr std::uint64_t kSeeds = 25;
+  for (std::uint64_t i = 0; i < kSeeds; i++) expect_consistent(GetParam() * kSeeds + i, kDangers);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, ::testing::Range<std::uint64_t>(0, 8));
 
 // A generator that gave up would make the comparisons above easy.

@@ -1,6 +1,8 @@
 #include "support/program.h"
 
 #include "base/for_dtype.h"
+#include "rondo/gradients.h"
+#include "rondo/ops.h"
 #include "rondo/transforms.h"
 #include "support/program_generator.h"
 
@@ -79,6 +81,33 @@ std::vector<Literal> Program::arguments(std::uint64_t seed) const {
 std::vector<Tensor> Program::operator()(std::span<const Tensor> arguments) const {
   Environment environment(values_);
   return entry_.run(arguments, environment);
+}
+
+Tensor Program::loss(std::span<const Tensor> arguments) const {
+  Tensor total = 0.0;
+  double weight = 1;
+  for (const Tensor& result : (*this)(arguments)) {
+    if (!is_floating(result.dtype())) continue;
+    total += weight * sum(sin(convert(result, DType::kF64)));
+    weight = -0.75 * weight;
+  }
+  return total;
+}
+
+std::vector<Tensor> Program::gradient(std::span<const Tensor> arguments) const {
+  detail::ArgumentLeaves leaves;
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < arguments.size(); i++) {
+    leaves.leaves.values.push_back(arguments[i]);
+    leaves.leaves.paths.push_back("arg" + std::to_string(i));
+    leaves.owner.push_back(i);
+    if (is_floating(arguments[i].dtype())) all.push_back(i);
+  }
+  if (all.empty()) return {};
+  const detail::RegionCallable on_leaves = [this](std::span<const Tensor> given) {
+    return detail::Leaves{{loss(given)}, {"result"}};
+  };
+  return detail::gradient(on_leaves, leaves, all, SourceLocation::current()).gradients;
 }
 
 Function Program::traced() const {

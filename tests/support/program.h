@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rondo/checkpoint.h"
 #include "rondo/function.h"
 #include "rondo/literal.h"
 #include "rondo/tensor.h"
@@ -54,7 +55,15 @@ struct ProgramSize {
   int statements = 10;        // of the entry
   int region_statements = 4;  // at most, of a loop's body or a branch
   int depth = 3;              // of nested loops and branches
+  /// In percent, of statements that are loops as executors get them wrong first: carries that
+  /// change places or share an array, slices of arrays that are written, lanes that stop one by
+  /// one. Arrays are of up to 67 elements then.
+  int dangers = 0;
+  int units = 0;  // in percent, of types that are Kind::kUnit before any kind is thrown
+  Checkpoint checkpoint = {};  // of all loops
 };
+inline constexpr ProgramSize kDangers{
+    .statements = 8, .region_statements = 3, .depth = 2, .dangers = 40};
 
 class Program {
  public:
@@ -65,6 +74,10 @@ class Program {
   /// Arguments of the kinds that the program expects; others for each seed.
   std::vector<Literal> arguments(std::uint64_t seed) const;
   std::vector<Tensor> operator()(std::span<const Tensor> arguments) const;
+  /// A weighted sum of sines of the floating results.
+  Tensor loss(std::span<const Tensor> arguments) const;
+  /// Its gradient by each floating argument.
+  std::vector<Tensor> gradient(std::span<const Tensor> arguments) const;
   /// The program, recorded.
   Function traced() const;
   /// The same with one result only, and without all that it does not need.

@@ -55,7 +55,8 @@ void expect_consistent(std::uint64_t seed, const ProgramSize& size) {
     function = program.traced();
     function.verify();
     const std::vector<Literal> arguments = program.arguments(seed);
-    const std::vector<Literal> want = compile(function, {.optimize = false}).run(arguments);
+    const std::vector<Literal> want =
+        compile(function, {.optimize = false, .executor = Executor::kReference}).run(arguments);
     ASSERT_EQ(want.size(), function.results().size());
     const Executable optimized = compile(function, {.executor = Executor::kReference});
     optimized.function().verify();

@@ -10,8 +10,10 @@ namespace rondo::testing {
 
 namespace {
 
-constexpr std::size_t kMostElements = 48;
+constexpr std::int64_t kMostElements = 48, kMostElementsWithDangers = 256;
 constexpr std::size_t kMostResults = 10;
+// Past a block of 64 lanes: each mask of a tail.
+constexpr std::int64_t kLongest = 67;
 
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all = {{},     {},     {},     {},  {3},       {3}, {4},
@@ -37,9 +39,24 @@ const std::vector<ValueType>& element_types() {
 
 }  // namespace
 
-ValueType ProgramGenerator::random_type() {
+ProgramGenerator::ProgramGenerator(std::uint64_t seed, const ProgramSize& size)
+    : dice_(seed), size_(size), shapes_(shapes()), most_elements_(kMostElements) {
+  if (size.dangers == 0) return;
+  most_elements_ = kMostElementsWithDangers;
+  long_ = dice_.number(0, kLongest);
+  for (int i = 0; i < 8; i++) shapes_.push_back({long_});
+  for (const Shape& shape : {Shape{long_, 3}, Shape{3, long_}}) shapes_.push_back(shape);
+}
+
+ValueType ProgramGenerator::random_type() { return random_row(1); }
+
+ValueType ProgramGenerator::random_row(std::int64_t length) {
   ValueType type = dice_.one_of(element_types());
-  type.type.shape = dice_.one_of(shapes());
+  if (size_.units > 0 && dice_.chance(size_.units))
+    type = {{dice_.chance(50) ? DType::kF32 : DType::kF64, {}}, Kind::kUnit};
+  type.type.shape = dice_.one_of(shapes_);
+  if (elementwise_ && type.type.rank() > 0) type.type.shape = *elementwise_;
+  if (size_.dangers > 0 && type.type.elements() * length > most_elements_) type.type.shape = {};
   return type;
 }
 
@@ -58,7 +75,9 @@ ProgramGenerator::Types ProgramGenerator::types_of(const Ids& ids) const {
 std::optional<ValueId> ProgramGenerator::pick(const Accept& accept) {
   Ids candidates;
   for (const ValueId id : visible_) {
-    if (accept(type_of(id))) candidates.push_back(id);
+    const ValueType& type = type_of(id);
+    if (elementwise_ && type.type.rank() > 0 && type.type.shape != *elementwise_) continue;
+    if (accept(type)) candidates.push_back(id);
   }
   if (candidates.empty()) return std::nullopt;
   const auto last = static_cast<std::int64_t>(candidates.size()) - 1;
@@ -162,7 +181,7 @@ ValueId ProgramGenerator::add_op(Ids operands, Kind kind, Op op) {
   const Function traced =
       trace([&](const std::vector<Tensor>& values) { return op(values); }, types);
   const TensorType type = traced.results()[0];
-  if (static_cast<std::size_t>(type.elements()) > kMostElements) return operands.front();
+  if (type.elements() > most_elements_) return operands.front();
   auto action = [op = std::move(op)](std::span<const Tensor> values, Environment&) {
     return std::vector<Tensor>{op(values)};
   };
@@ -185,16 +204,19 @@ void ProgramGenerator::random_statement() {
       &G::choice,     &G::conversion, &G::conversion, &G::reshaping,  &G::reshaping,
       &G::slicing,    &G::indexing,   &G::indexing,   &G::reduction,  &G::running_total,
       &G::ordering,   &G::product,    &G::creation,   &G::scattering, &G::random_bits};
+  static const std::vector<Maker> elementwise_makers = {&G::arithmetic, &G::arithmetic,
+                                                        &G::comparison, &G::choice, &G::conversion};
   constexpr int kTries = 20;
-  if (depth_ < size_.depth && dice_.chance(45)) {
+  const bool is_dangerous = size_.dangers > 0 && dice_.chance(size_.dangers);
+  if (depth_ < size_.depth && (is_dangerous || dice_.chance(45))) {
     const std::size_t before = visible_.size();
-    if (construct()) {
+    if (is_dangerous ? danger() : construct()) {
       constructed_.insert(visible_.begin() + static_cast<std::ptrdiff_t>(before), visible_.end());
       return;
     }
   }
   for (int i = 0; i < kTries; i++) {
-    if ((this->*dice_.one_of(makers))()) return;
+    if ((this->*dice_.one_of(elementwise_ ? elementwise_makers : makers))()) return;
   }
 }
 

@@ -1,11 +1,14 @@
-// What makes random programs. The statements stand in program_ops.cc and program_loops.cc.
+// What makes random programs. The statements stand in program_ops.cc, program_loops.cc and
+// program_dangers.cc.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "support/program.h"
@@ -33,9 +36,30 @@ class Dice {
 /// A literal of random values of a kind.
 Literal random_literal(Dice& dice, const ValueType& type);
 
+using Leaves = std::vector<Tensor>;
+
+inline const ValueType kScalarS32{s32(), Kind::kInteger};
+
+inline std::shared_ptr<const Block> shared(Block block) {
+  return std::make_shared<const Block>(std::move(block));
+}
+
+inline Leaves joined(std::span<const Tensor> first, std::span<const Tensor> second) {
+  Leaves all(first.begin(), first.end());
+  all.insert(all.end(), second.begin(), second.end());
+  return all;
+}
+
+/// The type of one slice of `type` along an axis.
+inline ValueType without_axis(const ValueType& type, std::int64_t axis) {
+  std::vector<std::int64_t> dims = type.type.shape.vector();
+  dims.erase(dims.begin() + axis);
+  return {{type.type.dtype, dims}, type.kind};
+}
+
 class ProgramGenerator {
  public:
-  ProgramGenerator(std::uint64_t seed, const ProgramSize& size) : dice_(seed), size_(size) {}
+  ProgramGenerator(std::uint64_t seed, const ProgramSize& size);
 
   using Types = std::vector<ValueType>;
   using Ids = std::vector<ValueId>;
@@ -46,6 +70,8 @@ class ProgramGenerator {
   Block block(const Types& params, const std::optional<Types>& results, int statements);
   std::size_t values() const { return types_.size(); }
   ValueType random_type();
+  /// Of a value that is stacked `length` times.
+  ValueType random_row(std::int64_t length);
   Dice& dice() { return dice_; }
 
  private:
@@ -102,6 +128,28 @@ class ProgramGenerator {
   bool map_statement();
   bool associative_scan_statement();
 
+  /// Of loops of unknown length inside of others, and in lanes: a tape needs a length there.
+  Checkpoint tape_free() const {
+    return size_.checkpoint == Checkpoint::tape() ? Checkpoint() : size_.checkpoint;
+  }
+  Checkpoint checkpoint_without_length() const {
+    return depth_ > 1 ? tape_free() : size_.checkpoint;
+  }
+
+  bool danger();
+  bool permuted_carries();
+  bool sliced_carries();
+  bool stopping_lanes();
+  bool any_lanes();
+  bool conversions();
+  /// What a trip makes of the carry; the index is an s32 scalar.
+  using Step = std::function<Leaves(const Tensor& index, const Leaves& carry, Environment&)>;
+  /// A loop of up to six trips, of any kind.
+  void add_loop(const Ids& carry, const Step& step);
+  /// A block that does nothing but elementwise ops, on values of one shape and scalars, and loops
+  /// of them.
+  Block elementwise_block(const Shape& shape, const Types& params, const Types& results);
+
   Dice dice_;
   ProgramSize size_;
   Types types_;
@@ -109,6 +157,10 @@ class ProgramGenerator {
   std::set<ValueId> constructed_;  // results of loops and branches
   Block* current_ = nullptr;       // the block being made
   int depth_ = 0;
+  std::vector<Shape> shapes_;
+  std::int64_t long_ = 0;             // with dangers, the length of most arrays
+  std::int64_t most_elements_;        // of a value
+  std::optional<Shape> elementwise_;  // the shape of a block that is elementwise
 };
 
 }  // namespace rondo::testing

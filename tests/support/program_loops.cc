@@ -1,5 +1,4 @@
 // The loops and branches of random programs.
-#include <memory>
 #include <utility>
 
 #include "rondo/loops.h"
@@ -10,30 +9,13 @@ namespace rondo::testing {
 
 namespace {
 
-using Leaves = std::vector<Tensor>;
-
-std::shared_ptr<const Block> shared(Block block) {
-  return std::make_shared<const Block>(std::move(block));
-}
-
-Leaves joined(std::span<const Tensor> first, std::span<const Tensor> second) {
-  Leaves all(first.begin(), first.end());
-  all.insert(all.end(), second.begin(), second.end());
-  return all;
-}
-
 /// The first `count` of what a block returned and the rest.
 std::pair<Leaves, Leaves> split_at(const Leaves& all, std::size_t count) {
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(count);
   return {Leaves(all.begin(), middle), Leaves(middle, all.end())};
 }
 
-/// The type of one slice of `type` along an axis, and of `length` of them.
-ValueType without_axis(const ValueType& type, std::int64_t axis) {
-  std::vector<std::int64_t> dims = type.type.shape.vector();
-  dims.erase(dims.begin() + axis);
-  return {{type.type.dtype, dims}, type.kind};
-}
+/// The type of `length` of `type` along a new axis.
 ValueType with_axis(const ValueType& type, std::int64_t axis, std::int64_t length) {
   std::vector<std::int64_t> dims = type.type.shape.vector();
   dims.insert(dims.begin() + axis, length);
@@ -41,7 +23,6 @@ ValueType with_axis(const ValueType& type, std::int64_t axis, std::int64_t lengt
 }
 
 const ValueType kScalarPred{pred(), Kind::kPred};
-const ValueType kScalarS32{s32(), Kind::kInteger};
 
 }  // namespace
 
@@ -53,8 +34,9 @@ bool ProgramGenerator::construct() {
                                             &G::scan_statement,  &G::scan_statement,
                                             &G::cond_statement,  &G::switch_statement,
                                             &G::map_statement,   &G::associative_scan_statement};
+  static const std::vector<Maker> elementwise_makers = {&G::while_statement, &G::fori_statement};
   depth_++;
-  const bool made = (this->*dice_.one_of(makers))();
+  const bool made = (this->*dice_.one_of(elementwise_ ? elementwise_makers : makers))();
   depth_--;
   return made;
 }
@@ -72,6 +54,7 @@ bool ProgramGenerator::while_statement() {
   const auto body = shared(block(state, types_of(carry), statements));
   const bool has_condition = dice_.chance(30), is_static = dice_.chance(50);
   const std::int64_t trips = dice_.number(0, 5);
+  const Checkpoint checkpoint = checkpoint_without_length();
   Ids operands = carry;
   operands.insert(operands.begin(), limit_source);
   auto action = [=](std::span<const Tensor> values, Environment& environment) {
@@ -86,7 +69,7 @@ bool ProgramGenerator::while_statement() {
         [&](const Leaves& state_now) {
           return joined(Leaves{state_now[0] + 1}, body->run(state_now, environment));
         },
-        init);
+        init, {.checkpoint = checkpoint});
     return end;
   };
   add(operands, state, action);
@@ -99,13 +82,14 @@ bool ProgramGenerator::while_scan_statement() {
   state.insert(state.begin(), kScalarS32);
   Types results = types_of(carry);
   Types ys;
-  for (std::int64_t i = dice_.number(0, 2); i > 0; i--) ys.push_back(random_type());
+  for (std::int64_t i = dice_.number(0, 2); i > 0; i--) ys.push_back(random_row(4));
   results.insert(results.end(), ys.begin(), ys.end());
   const auto condition = shared(block(state, Types{kScalarPred}, dice_.chance(30) ? 1 : 0));
   const auto body =
       shared(block(state, results, static_cast<int>(dice_.number(0, size_.region_statements))));
   const std::int64_t most = dice_.number(0, 4), limit = dice_.number(0, 5);
   const std::size_t carried = carry.size();
+  const Checkpoint checkpoint = size_.checkpoint;
   auto action = [=](std::span<const Tensor> values, Environment& environment) {
     const bool always = limit == 5;
     auto end = while_scan(
@@ -117,7 +101,7 @@ bool ProgramGenerator::while_scan_statement() {
           auto [next, y] = split_at(body->run(now, environment), carried);
           return std::pair(joined(Leaves{now[0] + 1}, next), y);
         },
-        joined(Leaves{Tensor(0)}, values), {.max_trip_count = most});
+        joined(Leaves{Tensor(0)}, values), {.max_trip_count = most, .checkpoint = checkpoint});
     return joined(joined(end.carry, end.ys), Leaves{end.count});
   };
   Types made = state;
@@ -136,6 +120,7 @@ bool ProgramGenerator::fori_statement() {
   const auto body = shared(
       block(params, types_of(carry), static_cast<int>(dice_.number(0, size_.region_statements))));
   ForiOptions options;
+  options.checkpoint = is_static ? size_.checkpoint : checkpoint_without_length();
   options.step = dice_.number(1, 3);
   options.unroll =
       dice_.chance(60) ? 1 : dice_.one_of<std::int64_t>({2, 3, is_static ? kUnrollAll : 4});
@@ -159,6 +144,7 @@ bool ProgramGenerator::fori_statement() {
 
 bool ProgramGenerator::scan_statement() {
   ScanOptions options;
+  options.checkpoint = size_.checkpoint;
   options.axis = dice_.chance(75) ? 0 : 1;
   options.reverse = dice_.chance(40);
   options.unroll = dice_.chance(60) ? 1 : dice_.one_of<std::int64_t>({2, 3, kUnrollAll});
@@ -177,7 +163,7 @@ bool ProgramGenerator::scan_statement() {
   Types params = types_of(carry), results = types_of(carry), ys;
   for (const ValueId x : xs) params.push_back(without_axis(type_of(x), axis));
   for (std::int64_t i = dice_.number(0, 2); i > 0; i--) {
-    const ValueType y = random_type();
+    const ValueType y = random_row(length);
     if (y.type.rank() >= axis) ys.push_back(y);
   }
   results.insert(results.end(), ys.begin(), ys.end());
@@ -249,9 +235,11 @@ bool ProgramGenerator::switch_statement() {
 bool ProgramGenerator::map_statement() {
   const auto xs = pick([](const ValueType& type) { return type.type.rank() > 0; });
   if (!xs) return false;
-  const ValueType y = random_type();
+  const ValueType y = random_row(type_of(*xs).type.shape[0]);
+  const Checkpoint policy = std::exchange(size_.checkpoint, tape_free());
   const auto body = shared(block({without_axis(type_of(*xs), 0)}, Types{y},
                                  static_cast<int>(dice_.number(0, size_.region_statements))));
+  size_.checkpoint = policy;
   MapOptions options;
   if (dice_.chance(40)) options.batch_size = dice_.number(1, 3);
   add({*xs}, {with_axis(y, 0, type_of(*xs).type.shape[0])},
