@@ -83,8 +83,8 @@ class Vmapped : public LocatedCall<Vmapped<F>, F> {
   std::string explain(SourceLocation at, const Args&... args) const {
     using Out = result_of_t<const F, Args...>;
     std::optional<Out> prototype;
-    return explain_batching(function_on_leaves(f_, prototype, at, args...),
-                            argument_leaves(at, args...), sizeof...(Args), options_, at);
+    return detail::explain_batching(function_on_leaves(f_, prototype, at, args...),
+                                    argument_leaves(at, args...), sizeof...(Args), options_, at);
   }
 
  private:
