@@ -96,13 +96,13 @@ bool expect_agreement_of_policies(std::uint64_t seed) {
 class RandomGradients : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RandomGradients, AgreeUnderAllPoliciesOnAllExecutors) {
-  constexpr std::uint64_t kSeeds = 10;
+  // Programs whose gradient is zero do not count.
+  constexpr int kPrograms = 4;
   int compared = 0;
-  for (std::uint64_t seed = GetParam() * kSeeds; seed < (GetParam() + 1) * kSeeds; seed++) {
+  for (std::uint64_t seed = GetParam() * 1000; compared < kPrograms; seed++) {
     compared += expect_agreement_of_policies(seed);
     if (HasFailure()) return;
   }
-  EXPECT_GE(compared, 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomGradients, ::testing::Range<std::uint64_t>(0, 8));
