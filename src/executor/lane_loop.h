@@ -1,4 +1,4 @@
-// Functions for executors whose loops run lane by lane.
+// Functions for executors that write loops.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace rondo::executor {
 
-/// The function in ops that executors have, and with those of its loops whose lanes stop one by one
-/// that can run lane by lane (executor/lane_form.h), at any depth. Nothing where it has no loop
-/// whose lanes stop one by one.
-std::optional<Function> with_lane_loops(const Function& function);
+/// The function in ops that executors have, for executors that write loops: with those of its loops
+/// whose lanes stop one by one that can run lane by lane (executor/lane_form.h), at any depth, and
+/// without kernels that are but arithmetic on elements. Nothing where that is no other function.
+std::optional<Function> for_loops(const Function& function);
 
 }  // namespace rondo::executor

@@ -142,9 +142,13 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
     const bool again = step->in_line &&
                        (repeated[result] || (uses_[result] > 1 && reader[result] >= kManyReaders));
     const LaneForm* lanes = lane_forms.of(&node);
+    // What is in line reads where it is read: with others there, or by itself.
     std::uint32_t reads_it = kManyReaders;
-    if (step->form == Form::kElement || step->form == Form::kReduction || lanes)
-      reads_it = step->in_line ? reader[result] : step->first_value;
+    if (step->form == Form::kElement || step->form == Form::kReduction || lanes) {
+      const bool with_others = step->in_line && reader[result] < kManyReaders;
+      const bool alone = !step->in_line || uses_[result] == 1;
+      if (with_others || alone) reads_it = with_others ? reader[result] : step->first_value;
+    }
     for (std::size_t i = 0; i < node.operands.size(); i++) {
       const std::uint32_t operand = value(node.operands[i]);
       switch (step->form) {

@@ -77,7 +77,8 @@ class Expander : public ir::FunctionVisitor {
   };
 
   explicit Expander(Target target) : target_(target) {}
-  explicit Expander(Keeps keeps) : target_(Target::kInterpreter), keeps_(keeps) {}
+  Expander(Chooses keeps, Chooses divides)
+      : target_(Target::kInterpreter), keeps_(keeps), divides_(divides) {}
 
   const Function& result_of(const Function& source) const {
     return done_.at(source.identity()).result;
@@ -85,9 +86,7 @@ class Expander : public ir::FunctionVisitor {
 
   std::optional<Frame> enter(const Function& function, const Node*, std::size_t) {
     if (done_.contains(function.identity())) return std::nullopt;
-    const auto plain = [this](const Node* node) {
-      return node->regions.empty() && target_has(*node, target_);
-    };
+    const auto plain = [this](const Node* node) { return node->regions.empty() && has(*node); };
     if (!std::all_of(function.body().begin(), function.body().end(), plain)) return Frame{function};
     done_.try_emplace(function.identity(), Done{function, function});
     return std::nullopt;
@@ -114,15 +113,18 @@ class Expander : public ir::FunctionVisitor {
     Function result;
   };
 
+  bool divided(const Node& node) const { return divides_ && (*divides_)(node); }
+  bool has(const Node& node) const { return target_has(node, target_) && !divided(node); }
+
   void rewrite(Frame& frame, const Node* node, int depth) {
-    const bool has = target_has(*node, target_);
+    const bool has_it = has(*node);
     std::vector<Function> regions;
     bool same_regions = true;
     for (const Function& region : node->regions) {
       regions.push_back(done_.at(region.identity()).result);
       same_regions = same_regions && regions.back().same_as(region);
     }
-    if (has && same_regions && !frame.changed) return;
+    if (has_it && same_regions && !frame.changed) return;
     if (!frame.changed) {
       frame.changed = true;
       frame.body.reserve(frame.source.body().size());
@@ -131,7 +133,7 @@ class Expander : public ir::FunctionVisitor {
       }
     }
     Tensor rebuilt = ir::rebuild(node, frame.replay.operands_of(node), std::move(regions));
-    if (!has && !(keeps_ && (*keeps_)(*rebuilt.node())))
+    if (!has_it && !(keeps_ && !divided(*node) && (*keeps_)(*rebuilt.node())))
       return expand_node(frame, Tensor::of(node), rebuilt.node(), depth);
     if (rebuilt.node() != node) {
       for (std::uint32_t i = 0; i < node->types.size(); i++) {
@@ -225,7 +227,7 @@ class Expander : public ir::FunctionVisitor {
   }
 
   Target target_;
-  std::optional<Keeps> keeps_;
+  std::optional<Chooses> keeps_, divides_;
   absl::flat_hash_map<const void*, Done> done_;
 };
 
@@ -242,8 +244,8 @@ Function expand(const Function& function, Target target) {
   return run_expander(function, Expander(target));
 }
 
-Function expand(const Function& function, Keeps keeps) {
-  return run_expander(function, Expander(keeps));
+Function expand(const Function& function, Chooses keeps, Chooses divides) {
+  return run_expander(function, Expander(keeps, divides));
 }
 
 }  // namespace rondo::passes

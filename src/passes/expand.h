@@ -19,9 +19,9 @@ enum class Target : std::uint8_t { kHlo, kStablehlo, kInterpreter };
 /// where nothing changed. Throws TraceError for an op without such a rule.
 Function expand(const Function& function, Target target);
 
-/// For executors, which have other nodes as well: those that `keeps` takes, with their regions
-/// expanded.
-using Keeps = absl::FunctionRef<bool(const ir::Node& expanded)>;
-Function expand(const Function& function, Keeps keeps);
+/// For executors that write loops. They have other nodes as well: those that `keeps` takes, with
+/// their regions expanded; and rather have what others expand to: those that `divides` takes.
+using Chooses = absl::FunctionRef<bool(const ir::Node& node)>;
+Function expand(const Function& function, Chooses keeps, Chooses divides);
 
 }  // namespace rondo::passes

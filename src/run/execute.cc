@@ -85,8 +85,8 @@ Executor chosen(const CompileOptions& options) {
 
 std::shared_ptr<const ir::Prepared> prepare_compiled(const Executable::Impl& impl,
                                                      const Function& function) {
-  const std::optional<Function> in_lanes = executor::with_lane_loops(function);
-  if (in_lanes) return impl.backend->prepare(*in_lanes, impl.options);
+  const std::optional<Function> for_loops = executor::for_loops(function);
+  if (for_loops) return impl.backend->prepare(*for_loops, impl.options);
   return impl.backend->prepare(function.same_as(impl.function)
                                    ? impl.expanded
                                    : passes::expand(function, passes::Target::kInterpreter),

@@ -96,6 +96,19 @@ TEST(Terms, StandInTheLoopsOfTheirConsumers) {
 }
 
 // A row of an array is read where it lies, and not copied out first.
+TEST(Terms, OfWhatIsUsedTwiceInEachTermAreOneLoop) {
+  const auto distances = [](const Tensors& x) {
+    const Tensor difference = expand_dims(x[0], 1) - expand_dims(x[1], 0);
+    return sum(difference * difference, {2});
+  };
+  const std::vector<TensorType> types{f32({30, 2}), f32({8, 2})};
+  const std::string text = program_of(trace(distances, types));
+  std::size_t stores = 0;
+  for (std::size_t at = 0; (at = text.find("store", at)) != std::string::npos; at++) stores++;
+  EXPECT_EQ(stores, 1u) << text;
+  check(distances, types);
+}
+
 TEST(Terms, RowsAreReadInPlace) {
   const auto lanes = [](const std::string& program) {
     std::size_t count = 0;
