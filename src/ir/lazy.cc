@@ -105,7 +105,7 @@ std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device, std::vector
   arrays.reserve(tensors.size());
   for (const Tensor& tensor : tensors) {
     if (const pjrt::DeviceArray* array = device_value(tensor))
-      arrays.push_back(array->copy_to(device));
+      arrays.push_back(array->device() == device ? *array : array->copy_to(device));
     else
       arrays.emplace_back(*known_value(tensor), device);
   }

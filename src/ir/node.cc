@@ -204,10 +204,11 @@ void InferContext::fail(const std::string& message) const { ir::fail(op.name, me
 
 const Tensor& checked(const Tensor& tensor, const char* op, SourceLocation at) {
   if (tensor.empty()) {
-    throw TraceError(fmt::format("{}: an operand is an empty Tensor{}\n  Give it a value first: a "
-                                 "default-constructed Tensor has none.",
-                                 op, at.line == 0 ? "" : "\n  at " + at.str()),
-                     at);
+    throw TraceError(
+        fmt::format("{}: an operand is an empty Tensor{}\n  Give it a value first: a "
+                    "default-constructed Tensor has none, nor one that was moved from.",
+                    op, at.line == 0 ? "" : "\n  at " + at.str()),
+        at);
   }
   return tensor;
 }

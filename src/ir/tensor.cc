@@ -16,7 +16,8 @@ namespace rondo {
 const TensorType& Tensor::type() const {
   if (!node_)
     throw TraceError(
-        "this Tensor is empty\n  Give it a value first: a default-constructed Tensor has none.");
+        "this Tensor is empty\n  Give it a value first: a default-constructed Tensor has none, nor "
+        "one that was moved from.");
   return node_->types[result_];
 }
 

@@ -191,7 +191,15 @@ Client::Client(const Plugin& plugin, const ClientOptions& options, KeyValueStore
   create.option_count = values.size();
   state->store = std::move(store);
   give_store(state->store, create);
-  state->plugin->call(create, "pjrt::Client");
+  try {
+    state->plugin->call(create, "pjrt::Client");
+  } catch (const PluginError& error) {
+    if (error.code() != 3 || options.empty()) throw;
+    throw PluginError(fmt::format("{}\n  Leave out the option that the plugin names, or give it "
+                                  "another value.",
+                                  error.what()),
+                      error.code());
+  }
   if (!create.client) throw plugin_fault("pjrt::Client: the plugin made none");
   state->client = create.client;
   state->platform = text_of<api::ClientPlatformName>(*state);

@@ -62,6 +62,8 @@ TEST_F(Donation, NotWhereSomebodyElseHoldsTheTensorOrItsArray) {
   const Tensor last = f(std::move(z));
   EXPECT_EQ(state.donated, 0);
   EXPECT_EQ(first(waits), 3);
+  // NOLINTNEXTLINE(bugprone-use-after-move): what it says is tested
+  expect_error<TraceError>([&] { f(z); }, {"jit", "empty Tensor", "moved from"});
 }
 
 TEST_F(Donation, OfTheLeavesOfTreesEachByItself) {
@@ -234,6 +236,15 @@ std::uintptr_t address(const Tensor& x, const pjrt::Device& device) {
   place.buffer = pjrt::ArrayAccess::state(array)->buffer;
   pjrt::ArrayAccess::state(array)->client->plugin->call(place, "test");
   return place.pointer;
+}
+
+TEST_F(Donation, ByNumberOfATensorThatIsUsedAgainNamesTheArgument) {
+  const auto f = jit([](Tensor x) { return x; },
+                     {.compile = {.donate = {0}}, .device = client().devices()[0]});
+  const Tensor x = f(Tensor(large(2)));
+  const Tensor y = f(x);
+  expect_error<ExecutionError>([&] { f(x); }, {"run of 'main': argument 0 was donated"});
+  EXPECT_EQ(first(y), 2);
 }
 
 TEST_F(RealDonation, AResultIsWrittenOverWhatWasMovedIntoTheCall) {

@@ -129,6 +129,20 @@ TEST_F(PluginTest, OptionsAreCheckedByNameAndTypeAndRange) {
   EXPECT_EQ(state.clients, 1);
 }
 
+TEST_F(PluginTest, AnOptionThatThePluginDoesNotHaveIsToBeLeftOut) {
+  const pjrt::Plugin plugin = pjrt::Plugin::load(RONDO_FAKE_PLUGIN);
+  state.failing = pjrt::api::ClientCreate::kIndex;
+  state.code = 3;
+  state.message = "Unexpected option name: num_nodes";
+  expect_error<pjrt::PluginError>(
+      [&] {
+        pjrt::Client(plugin, {{"num_nodes", 2}});
+      },
+      {"Unexpected option name: num_nodes (INVALID_ARGUMENT)\n  Leave "
+       "out the option that the plugin names"});
+  EXPECT_EQ(state.clients, 0);
+}
+
 TEST_F(PluginTest, HandlesThatHoldNothingSaySo) {
   const pjrt::Device none;
   EXPECT_FALSE(none);
