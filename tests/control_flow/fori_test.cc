@@ -1,6 +1,7 @@
 // fori_loop against plain C++ loops, with every option.
 #include <limits>
-#include <optional>
+#include <tuple>
+#include <vector>
 
 #include "support/expect.h"
 
@@ -32,41 +33,48 @@ TEST(Fori, BoundsAsTensors) {
   expect_scalar(f(-3), 0);
 }
 
-/// The indices of a loop in the order in which it visits them, traced, and the same under an
-/// EagerScope.
+/// The indices of a loop in the order in which it visits them: with bounds that are constants and
+/// with bounds that are known when it runs only, on all executors, and under an EagerScope.
 template <class T>
 void expect_indices(T lower, T upper, ForiOptions options, const std::vector<T>& want) {
   const int n = static_cast<int>(want.size());
-  ForiOptions indexed = options;
-  indexed.index = dtype_of<T>;
-  auto visit = [&](T from, T to) {
+  std::vector<T> padded = want;
+  padded.push_back(T(0));
+  const auto visit = [&](const auto& from, const auto& to, const ForiOptions& given) {
     return fori_loop(
         from, to,
         [&](Tensor i, Tensor count, Tensor seen) {
           return std::tuple{count + 1, update(seen, count, i)};
         },
-        std::tuple{Tensor(0), zeros({dtype_of<T>, {n + 1}})}, indexed);
+        std::tuple{Tensor(0), zeros({dtype_of<T>, {n + 1}})}, given);
   };
-  std::vector<T> padded = want;
-  padded.push_back(T(0));
-  for (const bool eager : {false, true}) {
-    SCOPED_TRACE(eager ? "eager" : "traced");
-    std::optional<EagerScope> scope;
-    if (eager) scope.emplace();
-    const auto [count, seen] = visit(lower, upper);
+  ForiOptions indexed = options;
+  indexed.index = dtype_of<T>;
+  {
+    SCOPED_TRACE("eager");
+    const EagerScope eager;
+    const auto [count, seen] = visit(lower, upper, indexed);
     expect_scalar(count, n);
     expect_values<T>(seen.eval(), {n + 1}, padded);
   }
-  // Bounds that are known when it runs only.
-  const auto run = jit([&](Tensor from, Tensor to) {
-    return std::get<1>(fori_loop(
-        from, to,
-        [&](Tensor i, Tensor count, Tensor seen) {
-          return std::tuple{count + 1, update(seen, count, i)};
-        },
-        std::tuple{Tensor(0), zeros({dtype_of<T>, {n + 1}})}, options));
-  });
-  expect_values<T>(run(lower, upper).eval(), {n + 1}, padded);
+  const Function constant = trace([&] { return visit(lower, upper, indexed); });
+  const TensorType bound{dtype_of<T>, {}};
+  const Function given =
+      trace([&](Tensor from, Tensor to) { return visit(from, to, options); }, bound, bound);
+  for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+    for (const bool optimize : {true, false}) {
+      SCOPED_TRACE(::testing::Message() << "executor " << static_cast<int>(executor)
+                                        << (optimize ? "" : ", without passes"));
+      const CompileOptions how{.optimize = optimize, .executor = executor};
+      const std::vector<Literal> known = compile(constant, how).run(std::vector<Literal>{});
+      EXPECT_EQ(known[0].template item<std::int32_t>(), n);
+      expect_values<T>(known[1], {n + 1}, padded);
+      const std::vector<Literal> unknown =
+          compile(given, how).run({Literal::scalar(lower), Literal::scalar(upper)});
+      EXPECT_EQ(unknown[0].template item<std::int32_t>(), n);
+      expect_values<T>(unknown[1], {n + 1}, padded);
+    }
+  }
 }
 
 TEST(Fori, BoundsNearTheEndsOfTheirType) {
@@ -85,8 +93,14 @@ TEST(Fori, BoundsNearTheEndsOfTheirType) {
   expect_indices<std::uint64_t>(kHalf - 1, kHalf + 2, {}, {kHalf - 1, kHalf, kHalf + 1});
   expect_indices<std::uint64_t>(kHalf, kHalf + 5, {.step = 2, .reverse = true},
                                 {kHalf + 4, kHalf + 2, kHalf});
-  expect_indices<std::uint64_t>(~std::uint64_t{0} - 3, ~std::uint64_t{0}, {.step = 2},
-                                {~std::uint64_t{0} - 3, ~std::uint64_t{0} - 1});
+  constexpr std::uint64_t kEnd = std::numeric_limits<std::uint64_t>::max();
+  expect_indices<std::uint64_t>(kEnd - 3, kEnd, {.step = 2}, {kEnd - 3, kEnd - 1});
+  expect_indices<std::uint64_t>(0, kEnd, {.step = kMax}, {0, kHalf - 1, kEnd - 1});
+  expect_indices<std::uint64_t>(0, kEnd, {.step = kMax, .reverse = true}, {kEnd - 1, kHalf - 1, 0});
+  // No trips, where upper - lower is no number of the type.
+  expect_indices<std::int64_t>(kMax, kMin, {}, {});
+  expect_indices<std::int64_t>(kMin, kMin, {}, {});
+  expect_indices<std::uint64_t>(kEnd, 0, {.reverse = true}, {});
 }
 
 TEST(Fori, TheTripsDoNotDependOnWhatWasEvaluated) {

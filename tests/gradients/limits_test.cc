@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -14,10 +13,6 @@
 #include "gradients/loops.h"
 #include "rondo/rondo.h"
 #include "support/expect.h"
-
-#if defined(__GLIBC__) || defined(__APPLE__)
-#include <pthread.h>
-#endif
 
 namespace rondo::testing {
 namespace {
@@ -187,41 +182,6 @@ TEST(GrowingTape, HasAHessian) {
     }
   }
 }
-
-#if defined(__GLIBC__) || defined(__APPLE__)
-/// Loops inside one another, `depth` of them.
-Tensor nested(int depth, const Tensor& x) {
-  if (depth == 0) return sin(x);
-  return while_loop([](Tensor c) { return c < 0.4; },
-                    [&](Tensor c) { return nested(depth - 1, c); }, x);
-}
-
-TEST(DeepNests, AreAnErrorWhereTheStackIsTooSmall) {
-  std::string message;
-  const std::function<void()> differentiate = [&] {
-    try {
-      (void)grad([](Tensor x) { return nested(3000, x); })(0.5);
-    } catch (const TraceError& error) {
-      message = error.what();
-    }
-  };
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, 1 << 20);
-  pthread_t thread;
-  const auto run = [](void* what) -> void* {
-    (*static_cast<const std::function<void()>*>(what))();
-    return nullptr;
-  };
-  ASSERT_EQ(
-      pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&differentiate)),
-      0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-  EXPECT_NE(message.find("this thread's stack is nearly used up"), std::string::npos) << message;
-  EXPECT_NE(message.find("limits_test.cc"), std::string::npos) << message;
-}
-#endif
 
 TEST(GrowingTape, WithinAnotherTapeIsRefused) {
   const auto inner = [](Tensor s, Checkpoint policy) {

@@ -1,0 +1,104 @@
+// Loops inside one another, many deep: on a thread whose stack has a known size.
+#if defined(__GLIBC__) || defined(__APPLE__)
+#include <pthread.h>
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <string>
+
+#include "support/expect.h"
+
+namespace rondo::testing {
+namespace {
+
+/// Runs it on a thread with a stack of so many bytes.
+void on_stack(std::size_t bytes, const std::function<void()>& what) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, bytes);
+  pthread_t thread;
+  const auto run = [](void* what) -> void* {
+    (*static_cast<const std::function<void()>*>(what))();
+    return nullptr;
+  };
+  const bool made =
+      pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&what)) == 0;
+  pthread_attr_destroy(&attributes);
+  ASSERT_TRUE(made);
+  pthread_join(thread, nullptr);
+}
+
+Tensor nested_whiles(int depth, const Tensor& x, const std::function<Tensor(Tensor)>& innermost) {
+  if (depth == 0) return innermost(x);
+  return while_loop([](Tensor c) { return c < 0.4; },
+                    [&](Tensor c) { return nested_whiles(depth - 1, c, innermost); }, x);
+}
+
+Tensor nested_foris(int depth, const Tensor& x) {
+  if (depth == 0) return sin(x);
+  return fori_loop(
+      0, 1, [&](Tensor, Tensor c) { return nested_foris(depth - 1, c); }, x);
+}
+
+/// A loop of a nest takes several frames of the stack, which are larger where nothing is optimised.
+#ifdef __OPTIMIZE__
+constexpr int kDepth = 2000;
+#else
+constexpr int kDepth = 200;
+#endif
+
+TEST(DeepNests, OfWhilesAreTracedRunAndDifferentiatedOnTheUsualStack) {
+  double value = 0, slope = 0;
+  std::string error;
+  on_stack(std::size_t{8} << 20, [&] {
+    try {
+      // Each of the loops makes one trip, since the innermost one leaves at once.
+      const auto f = [](Tensor x) {
+        return nested_whiles(kDepth, x, [](Tensor c) { return c * 0.5 + 1; });
+      };
+      value = compile(trace(f, f64())).run({Literal::scalar(0.1)})[0].item<double>();
+      slope = compile(trace(grad(f), f64())).run({Literal::scalar(0.1)})[0].item<double>();
+    } catch (const std::exception& thrown) {
+      error = thrown.what();
+    }
+  });
+  EXPECT_EQ(error, "");
+  EXPECT_DOUBLE_EQ(value, 1.05);
+  EXPECT_DOUBLE_EQ(slope, 0.5);
+}
+
+TEST(DeepNests, AreAnErrorWhereTheStackIsTooSmall) {
+  std::string message;
+  on_stack(std::size_t{1} << 20, [&] {
+    try {
+      (void)grad([](Tensor x) { return nested_whiles(3000, x, [](Tensor c) { return sin(c); }); })(
+          0.5);
+    } catch (const TraceError& error) {
+      message = error.what();
+    }
+  });
+  EXPECT_NE(message.find("this thread's stack is nearly used up"), std::string::npos) << message;
+  EXPECT_NE(message.find("nests_test.cc"), std::string::npos) << message;
+}
+
+TEST(DeepNests, OfCountedLoopsAreTracedAndDifferentiatedInLinearTime) {
+  // Processor time, at best.
+  const auto seconds = [](int depth) {
+    std::clock_t best = 0;
+    on_stack(std::size_t{256} << 20, [&] {
+      for (int i = 0; i < 3; i++) {
+        const std::clock_t start = std::clock();
+        (void)trace(grad([&](Tensor x) { return nested_foris(depth, x); }), f64());
+        const std::clock_t taken = std::clock() - start;
+        best = i == 0 ? taken : std::min(best, taken);
+      }
+    });
+    return static_cast<double>(best);
+  };
+  EXPECT_LT(seconds(kDepth / 2), 10 * seconds(kDepth / 8));  // linear: 4, quadratic: 16
+}
+
+}  // namespace
+}  // namespace rondo::testing
+#endif
