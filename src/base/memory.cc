@@ -1,10 +1,9 @@
 // The storage of literals: counted blocks of a 64-byte header and the data.
 //
-// The interpreter makes a literal for every scalar op, so small blocks are
-// recycled by the thread that releases them; those of nodes and attributes, of
-// which a trace takes millions, by the process beyond that. Large ones are
-// recycled by the process: the system would give each of them anew, page by
-// page, filled with zeros.
+// The interpreter makes a literal for every scalar op, so small blocks are recycled by the thread
+// that releases them; those of nodes and attributes, of which a trace takes millions, by the
+// process beyond that. Large ones are recycled by the process: the system would give each of them
+// anew, page by page, filled with zeros.
 #include "base/memory.h"
 
 #include <algorithm>
@@ -18,8 +17,8 @@
 namespace rondo {
 namespace {
 
-// Under a sanitizer every block comes from its allocator and goes back there,
-// so that it sees each misuse.
+// Under a sanitizer every block comes from its allocator and goes back there, so that it sees each
+// misuse.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RONDO_BLOCKS_SANITIZED 1
 #elif defined(__has_feature)
@@ -56,17 +55,17 @@ constexpr std::uint32_t blocks_of_batch(std::size_t size) noexcept {
   return static_cast<std::uint32_t>(kSmallBatchBytes / (size * kSmallStep));
 }
 
-/// The free blocks of one size that a thread has: some, and maybe a whole batch
-/// more, so that taking and giving by turns never moves a batch.
+/// The free blocks of one size that a thread has: some, and maybe a whole batch more, so that
+/// taking and giving by turns never moves a batch.
 struct SmallBlocks {
   FreeBlock* open;
   FreeBlock* spare;
   std::uint32_t room;  // for so many more in `open`; 0 before the first one
 };
 
-/// The state of a thread. It has neither constructor nor destructor, so it can
-/// be used until the thread's memory goes: also by literals that are released
-/// after every thread_local with a destructor is gone.
+/// The state of a thread. It has neither constructor nor destructor, so it can be used until the
+/// thread's memory goes: also by literals that are released after every thread_local with a
+/// destructor is gone.
 struct BlockCache {
   enum class State : std::uint8_t { kUnused, kOpen, kClosed };
   std::array<FreeBlock*, kCachedBlockSizes.size()> heads;
@@ -108,10 +107,9 @@ struct BlockCacheCloser {
   }
 };
 
-/// Large blocks of all threads, by size class: eighths of powers of two, so
-/// that a block is at most an eighth larger than what is asked for. Where
-/// another thread is at it, a block comes from the system and goes back there:
-/// nobody waits, and a process that was forked meanwhile neither.
+/// Large blocks of all threads, by size class: eighths of powers of two, so that a block is at most
+/// an eighth larger than what is asked for. Where another thread is at it, a block comes from the
+/// system and goes back there: nobody waits, and a process that was forked meanwhile neither.
 class LargeBlocks {
  public:
   static std::uint32_t size_class(std::size_t bytes) noexcept {
@@ -169,8 +167,8 @@ LargeBlocks& large_blocks() noexcept {
   return *blocks;
 }
 
-/// Batches of small blocks that threads have released beyond what they keep
-/// themselves, for all of them. Nobody waits here either.
+/// Batches of small blocks that threads have released beyond what they keep themselves, for all of
+/// them. Nobody waits here either.
 class SmallBatches {
  public:
   /// Null if there is none.
@@ -230,8 +228,7 @@ std::uint32_t block_size_class(std::size_t bytes) noexcept {
   return large ? LargeBlocks::size_class(bytes) : kUncachedBlock;
 }
 
-/// True if the cache takes blocks; the first call on a thread sees to it that
-/// it is emptied.
+/// True if the cache takes blocks; the first call on a thread sees to it that it is emptied.
 bool open_block_cache() noexcept {
   if (block_cache.state == BlockCache::State::kUnused) {
     thread_local BlockCacheCloser closer;
@@ -247,10 +244,6 @@ void* new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
   if (bytes > kMaxBlockBytes) return nullptr;
   return ::operator new (bytes + kBlockAlignment, std::align_val_t{kBlockAlignment}, std::nothrow);
 }
-
-}  // namespace
-
-namespace {
 
 void* pop(SmallBlocks& blocks) noexcept {
   blocks.room++;
@@ -272,8 +265,7 @@ void push(SmallBlocks& blocks, void* block) noexcept {
   return pop(blocks);
 }
 
-/// Puts a whole batch aside first. Where the thread keeps nothing any more the
-/// block is deleted.
+/// Puts a whole batch aside first. Where the thread keeps nothing any more the block is deleted.
 [[gnu::noinline]] void give_to_batch(SmallBlocks& blocks, void* block, std::size_t size) noexcept {
   if (!kRecycleBlocks || !open_block_cache()) return ::operator delete(block);
   if (blocks.open != nullptr) {

@@ -26,13 +26,12 @@ ir::InferredTypes infer_fori(const ir::InferContext& context) {
   if (context.regions.size() != 1 || context.operands.size() < carries + 2)
     context.fail(
         "needs a body, two bounds and the carry\n  Give one region, and the bounds before the "
-        "inits "
-        "of the carry.");
+        "inits of the carry.");
   const TensorType& index = context.type(0);
   if (index.rank() != 0 || !is_integer(index.dtype) || context.type(1) != index) {
     context.fail(
-        fmt::format("the bounds must be integer scalars of one dtype, they are {} and {}\n "
-                    " Convert them to one: rondo::convert(x, DType::kS32).",
+        fmt::format("the bounds must be integer scalars of one dtype, they are {} and {}\n  "
+                    "Convert them to one: rondo::convert(x, DType::kS32).",
                     index.str(), context.type(1).str()));
   }
   // The index has the dtype of the bounds: its parameter matches the upper one.

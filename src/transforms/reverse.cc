@@ -47,7 +47,7 @@ void transpose_node(ir::Derivatives& driver, const Node& node, std::span<const T
   transpose_program(driver, parameters, outputs, cotangents, of_parameters);
 }
 
-/// A program that was run forward, for going back through it.
+/// A program that was copied forward, and the backward pass through it.
 class ReverseWalk {
  public:
   ReverseWalk(ir::Derivatives& driver, const Function& function, std::span<const Tensor> arguments,
