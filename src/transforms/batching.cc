@@ -118,7 +118,9 @@ BatchValues Batcher::batch_expanded(const BatchCall& call, ir::ExpandRule rule) 
   std::vector<Tensor> params, arguments;
   for (std::size_t i = 0; i < call.operands.size(); i++) {
     params.push_back(tracer.param(call.type(i), "operand"));
-    arguments.push_back(ir::is_constant(call.x(i).node()) ? call.x(i) : params.back());
+    // A constant stays known to the rule, but not one that holds the values of all lanes.
+    const bool known = !call.batched(i) && ir::is_constant(call.x(i).node());
+    arguments.push_back(known ? call.x(i) : params.back());
   }
   std::vector<Tensor> results = rule(call.node, arguments);
   const Function function = Function::make(name, std::move(params), std::move(results));

@@ -31,6 +31,23 @@ TEST(BatchedWhile, TakesALimitOfEachLaneFromOutside) {
   expect_values<int>(f(constant({1, 3})), {2}, {2, 4});
 }
 
+TEST(BatchedWhile, TakesFromOutsideWhatIsKnownAndDiffersByLane) {
+  const Tensor steps = constant({1, 2, 3}), limits = constant({5, 7});
+  const auto upwards = [&](Tensor step) {
+    return vmap([&](Tensor limit) {
+      return while_loop([&](Tensor v) { return v < limit; }, [&](Tensor v) { return v + step; },
+                        step);
+    })(limits);
+  };
+  expect_values<int>(vmap(upwards)(steps), {3, 2}, {5, 7, 6, 8, 6, 9});
+  const auto gradient = [&](Tensor x) {
+    return vmap(grad([&](Tensor y) {
+      return while_loop([&](Tensor v) { return v < 9.0; }, [&](Tensor v) { return v * x; }, y);
+    }))(constant({1.0, 2.0}));
+  };
+  expect_values<double>(vmap(gradient)(constant({2.0, 3.0})), {2, 2}, {16, 8, 9, 9});
+}
+
 TEST(BatchedWhile, CountsCollatzTripsOfEachLane) {
   const auto f = jit(vmap([](Tensor n) {
     return std::get<1>(while_loop([](Tensor v, Tensor) { return v != 1; },
