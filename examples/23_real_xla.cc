@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rondo/rondo.h"
@@ -74,10 +75,11 @@ int main() {
   std::printf("on one device the same: %s\n", agree(ask(one), built_in) ? "yes" : "no");
   std::printf("on eight devices the same: %s\n", agree(ask(eight), built_in) ? "yes" : "no");
 
-  // Results stay on the device, so that a loop in C++ copies nothing until it looks.
+  // Results stay on the device, so that a loop in C++ copies nothing until it looks; and a large
+  // array that is moved into a call is written over.
   const auto descend =
       rondo::jit([](Tensor tank) { return tank - 2 * rondo::grad(loss)(tank); }, one);
   Tensor tank = tanks();
-  for (int i = 0; i < 5; i++) tank = descend(tank);
+  for (int i = 0; i < 5; i++) tank = descend(std::move(tank));
   std::printf("after 5 steps of descent the loss is %.6f\n", loss(tank).item<double>());
 }

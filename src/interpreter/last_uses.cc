@@ -39,7 +39,7 @@ class GoingHandles {
 
  private:
   static std::uint32_t references(const Node* node) {
-    return node->references.load(std::memory_order_relaxed);
+    return node->references.load(std::memory_order_acquire);
   }
   std::uint32_t count(const Node* node) const {
     const auto found = going_.find(node);

@@ -1,6 +1,9 @@
 // Arguments that are not used again: results are written over them, and nobody else's array is
 // touched. Counted on the fake plugin, seen by addresses on a real one.
+#include <unistd.h>
+
 #include <atomic>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -275,6 +278,30 @@ TEST_F(RealDonation, OfOneOfTwoArgumentsWhileTheOtherIsHeld) {
   EXPECT_EQ(first(held), 6);
   EXPECT_EQ(first(x), 8);
   EXPECT_EQ(first(y), 4);
+}
+
+std::int64_t resident_bytes() {
+  std::int64_t pages = 0;
+  std::ifstream in("/proc/self/statm");
+  in >> pages >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+TEST_F(RealDonation, AThousandCallsLeaveNothingBehind) {
+  constexpr std::int64_t kMegabyte = 1 << 20;
+  const auto f = jit([](Tensor x) { return x + 1; }, {.device = device()});
+  Tensor x = f(Tensor(Literal::zeros(f32({kMegabyte / 4}))));
+  const auto call = [&](int count, bool moves) {
+    for (int i = 0; i < count; i++) x = moves ? f(std::move(x)) : f(x);
+    pjrt::DeviceArray(x, device()).await();
+  };
+  call(50, false);
+  call(50, true);
+  const std::int64_t before = resident_bytes();
+  call(500, false);
+  call(500, true);
+  EXPECT_LT(resident_bytes() - before, 100 * kMegabyte);
+  EXPECT_EQ(first(x), 1101);
 }
 
 TEST_F(RealDonation, OfLazyValuesOfAnOrdinaryLoop) {
