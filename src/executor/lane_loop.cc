@@ -35,7 +35,8 @@ std::vector<lower::Address> Lowerer::lane_addresses(Value pointer, const TensorT
   const auto strides = row_major(type.shape);
   std::vector<lower::Address> addresses;
   for_each_of_lane(type.shape, as.axis, [&](std::span<const std::int64_t> index) {
-    lower::Address& address = addresses.emplace_back(lower::Address{pointer, 0, {}});
+    lower::Address& address = addresses.emplace_back();
+    address.base = pointer;
     for (std::size_t i = 0; i < index.size(); i++) address.offset += index[i] * strides[i] * width;
     if (as.axis < 0) return;
     address.terms.push_back({lanes_->index, strides[static_cast<std::size_t>(as.axis)] * width});
