@@ -47,28 +47,47 @@ macro(rondo_find_optional option name debian_package)
     list(APPEND RONDO_OPTIONAL_DEFINITIONS ${option}=1)
   endif()
 endmacro()
+
+# The name that programs load a shared library by; empty where it is none, or lacks a symbol.
+function(rondo_loadable_name result library symbol)
+  set(${result} "" PARENT_SCOPE)
+  if(NOT CMAKE_READELF OR NOT "${library}" MATCHES "^[^;]*\\.so(\\.[0-9.]+)?$")
+    return()
+  endif()
+  execute_process(
+    COMMAND "${CMAKE_READELF}" -d --dyn-syms -W "${library}"
+    OUTPUT_VARIABLE dynamic
+    ERROR_QUIET)
+  if(dynamic MATCHES "[ @]${symbol}[@\n]" AND dynamic MATCHES "\\(SONAME\\)[^[]*\\[([^]]+)\\]")
+    set(${result} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 rondo_find_optional(RONDO_WITH_OPENBLAS OpenBLAS libopenblas-dev)
 # A shared OpenBLAS is loaded by its name with the first large product: as it is loaded it starts a
 # thread for each core, and counts of handles cost more from then on.
 set(RONDO_OPENBLAS_SONAME "")
 if(RONDO_WITH_OPENBLAS_FOUND)
   list(APPEND RONDO_OPTIONAL_INCLUDES ${OpenBLAS_INCLUDE_DIRS})
-  if(CMAKE_READELF AND "${OpenBLAS_LIBRARIES}" MATCHES "^[^;]*\\.so$")
-    execute_process(
-      COMMAND "${CMAKE_READELF}" -d "${OpenBLAS_LIBRARIES}"
-      OUTPUT_VARIABLE rondo_openblas_dynamic
-      ERROR_QUIET)
-    if(rondo_openblas_dynamic MATCHES "\\(SONAME\\)[^[]*\\[([^]]+)\\]")
-      set(RONDO_OPENBLAS_SONAME "${CMAKE_MATCH_1}")
-    endif()
-  endif()
+  rondo_loadable_name(RONDO_OPENBLAS_SONAME "${OpenBLAS_LIBRARIES}" cblas_sgemm)
   if(NOT RONDO_OPENBLAS_SONAME)
     list(APPEND RONDO_OPTIONAL_LIBRARIES ${OpenBLAS_LIBRARIES})
   endif()
 endif()
 rondo_find_optional(RONDO_WITH_HIGHWAY hwy libhwy-dev)
+# So is a shared Highway with the first sort: as it is loaded it measures the clock, which takes
+# longer than all else that a process does up to its first result.
+set(RONDO_HIGHWAY_SONAME "")
 if(RONDO_WITH_HIGHWAY_FOUND)
-  list(APPEND RONDO_OPTIONAL_LIBRARIES hwy::hwy_contrib hwy::hwy)
+  get_target_property(rondo_highway_library hwy::hwy_contrib LOCATION)
+  rondo_loadable_name(RONDO_HIGHWAY_SONAME "${rondo_highway_library}"
+                      _ZNK3hwy6SorterclEPjmNS_13SortAscendingE)
+  if(RONDO_HIGHWAY_SONAME)
+    list(APPEND RONDO_OPTIONAL_INCLUDES
+         $<TARGET_PROPERTY:hwy::hwy_contrib,INTERFACE_INCLUDE_DIRECTORIES>)
+  else()
+    list(APPEND RONDO_OPTIONAL_LIBRARIES hwy::hwy_contrib hwy::hwy)
+  endif()
 endif()
 
 # Native code is written with Xbyak, an assembler in headers. Without it programs run as bytecode.

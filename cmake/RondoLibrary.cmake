@@ -52,6 +52,11 @@ if(RONDO_OPENBLAS_SONAME)
     "${PROJECT_SOURCE_DIR}/src/ops/blas.cc"
     PROPERTIES COMPILE_DEFINITIONS "RONDO_OPENBLAS_SONAME=\"${RONDO_OPENBLAS_SONAME}\"")
 endif()
+if(RONDO_HIGHWAY_SONAME)
+  set_source_files_properties(
+    "${PROJECT_SOURCE_DIR}/src/ops/sort_keys.cc"
+    PROPERTIES COMPILE_DEFINITIONS "RONDO_HIGHWAY_SONAME=\"${RONDO_HIGHWAY_SONAME}\"")
+endif()
 
 add_library(rondo ${rondo_source_paths})
 add_library(rondo::rondo ALIAS rondo)

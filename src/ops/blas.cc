@@ -9,9 +9,9 @@
 #ifdef RONDO_WITH_OPENBLAS
 #include <cblas.h>
 #ifdef RONDO_OPENBLAS_SONAME
-#include <dlfcn.h>
-
 #include <cstdio>
+
+#include "base/shared_library.h"
 #endif
 #endif
 
@@ -34,20 +34,12 @@ struct Blas {
 
 #ifdef RONDO_OPENBLAS_SONAME
 
-template <class F>
-F symbol(void* library, const char* name) {
-  return reinterpret_cast<F>(dlsym(library, name));
-}
-
 Blas load() {
-  void* const library = dlopen(RONDO_OPENBLAS_SONAME, RTLD_NOW | RTLD_LOCAL);
-  Blas blas;
-  if (library) {
-    blas = {symbol<decltype(blas.sgemm)>(library, "cblas_sgemm"),
-            symbol<decltype(blas.dgemm)>(library, "cblas_dgemm"),
-            symbol<decltype(blas.set_threads)>(library, "openblas_set_num_threads")};
-    if (blas.sgemm && blas.dgemm && blas.set_threads) return blas;
-  }
+  const SharedLibrary library(RONDO_OPENBLAS_SONAME);
+  const Blas blas{library.symbol<decltype(Blas::sgemm)>("cblas_sgemm"),
+                  library.symbol<decltype(Blas::dgemm)>("cblas_dgemm"),
+                  library.symbol<decltype(Blas::set_threads)>("openblas_set_num_threads")};
+  if (blas.sgemm && blas.dgemm && blas.set_threads) return blas;
   std::fputs("rondo: " RONDO_OPENBLAS_SONAME
              " is not there or is no OpenBLAS; large products run without it, slower.\n",
              stderr);

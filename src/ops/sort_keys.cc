@@ -7,6 +7,11 @@
 
 #ifdef RONDO_WITH_HIGHWAY
 #include <hwy/contrib/sort/vqsort.h>
+#ifdef RONDO_HIGHWAY_SONAME
+#include <cstdio>
+
+#include "base/shared_library.h"
+#endif
 #endif
 
 namespace rondo::ops {
@@ -17,16 +22,86 @@ constexpr std::size_t kFewKeys = 64;
 
 #ifdef RONDO_WITH_HIGHWAY
 
+#ifdef RONDO_HIGHWAY_SONAME
+
+/// hwy::Sorter of a library that is loaded with the first sort of many keys: as it is loaded, it
+/// measures the clock for milliseconds.
+struct Highway {
+  template <class Key>
+  using Sort = void (*)(const void*, Key*, std::size_t, hwy::SortAscending);
+  void (*construct)(void*) = nullptr;
+  void (*destroy)(void*) = nullptr;
+  Sort<std::uint32_t> sort32 = nullptr;
+  Sort<std::uint64_t> sort64 = nullptr;
+
+  static const Highway& loaded() {
+    static const Highway highway = load();
+    return highway;
+  }
+  static bool is_there() { return loaded().construct != nullptr; }
+
+ private:
+  static Highway load() {
+    const SharedLibrary library(RONDO_HIGHWAY_SONAME);
+    const Highway highway{
+        library.symbol<void (*)(void*)>("_ZN3hwy6SorterC1Ev"),
+        library.symbol<void (*)(void*)>("_ZN3hwy6Sorter6DeleteEv"),
+        library.symbol<Sort<std::uint32_t>>("_ZNK3hwy6SorterclEPjmNS_13SortAscendingE"),
+        library.symbol<Sort<std::uint64_t>>("_ZNK3hwy6SorterclEPmmNS_13SortAscendingE")};
+    if (highway.construct && highway.destroy && highway.sort32 && highway.sort64) return highway;
+    std::fputs("rondo: " RONDO_HIGHWAY_SONAME
+               " is not there or has no sort of keys; keys are sorted without it, slower.\n",
+               stderr);
+    return {};
+  }
+};
+
+class VectorSorter {
+ public:
+  VectorSorter() { Highway::loaded().construct(sorter_); }
+  ~VectorSorter() { Highway::loaded().destroy(sorter_); }
+  VectorSorter(const VectorSorter&) = delete;
+  VectorSorter& operator=(const VectorSorter&) = delete;
+  void operator()(std::uint32_t* keys, std::size_t n) const {
+    Highway::loaded().sort32(sorter_, keys, n, {});
+  }
+  void operator()(std::uint64_t* keys, std::size_t n) const {
+    Highway::loaded().sort64(sorter_, keys, n, {});
+  }
+
+ private:
+  alignas(hwy::Sorter) std::byte sorter_[sizeof(hwy::Sorter)];
+};
+
+#else
+
+struct Highway {
+  static bool is_there() { return true; }
+};
+
+class VectorSorter {
+ public:
+  template <class Key>
+  void operator()(Key* keys, std::size_t n) const {
+    sorter_(keys, n, hwy::SortAscending());
+  }
+
+ private:
+  hwy::Sorter sorter_;
+};
+
+#endif
+
 /// Some ten milliseconds.
 constexpr std::size_t kBlockKeys = std::size_t{1} << 22;
 
 template <class Key>
-void sort_many(std::span<Key> keys, int, ir::Host& host) {
-  const hwy::Sorter sorter;
+void sort_by_vectors(std::span<Key> keys, ir::Host& host) {
+  const VectorSorter sorter;
   const std::size_t n = keys.size();
   for (std::size_t start = 0; start < n; start += kBlockKeys) {
     if (start > 0) host.poll();
-    sorter(keys.data() + start, std::min(kBlockKeys, n - start), hwy::SortAscending());
+    sorter(keys.data() + start, std::min(kBlockKeys, n - start));
   }
   if (n <= kBlockKeys) return;
   std::vector<Key> other(n);
@@ -45,11 +120,11 @@ void sort_many(std::span<Key> keys, int, ir::Host& host) {
   if (from.data() != keys.data()) std::copy(from.begin(), from.end(), keys.begin());
 }
 
-#else
+#endif
 
 /// By digits from the lowest that is not in order yet. A digit that all keys share costs no pass.
 template <class Key>
-void sort_many(std::span<Key> keys, int sorted_bits, ir::Host& host) {
+void sort_by_digits(std::span<Key> keys, int sorted_bits, ir::Host& host) {
   constexpr int kDigit = 11;
   constexpr std::size_t kValues = std::size_t{1} << kDigit;
   const std::size_t n = keys.size();
@@ -81,19 +156,16 @@ void sort_many(std::span<Key> keys, int sorted_bits, ir::Host& host) {
   if (from != keys.data()) std::copy(from, from + n, keys.begin());
 }
 
-#endif
-
 template <class Key>
 void sort_any(std::span<Key> keys, int sorted_bits, ir::Host& host) {
+  constexpr std::size_t kFewDigits = 1024;  // the tables of digits have to be worth their while
 #ifdef RONDO_WITH_HIGHWAY
-  constexpr std::size_t kFewest = kFewKeys;
-#else
-  constexpr std::size_t kFewest = 1024;  // the tables of digits have to be worth their while
+  if (keys.size() >= kFewKeys && Highway::is_there()) return sort_by_vectors(keys, host);
 #endif
-  if (keys.size() < kFewest)
+  if (keys.size() < kFewDigits)
     std::sort(keys.begin(), keys.end());
   else
-    sort_many(keys, sorted_bits, host);
+    sort_by_digits(keys, sorted_bits, host);
 }
 
 }  // namespace

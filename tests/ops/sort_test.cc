@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <numeric>
+#include <string>
+#include <string_view>
 
 #include "ir/node.h"
 #include "ops/moved.h"
@@ -258,6 +262,27 @@ TEST(SortBy, MistakesAreNamed) {
       {"the comparator of sort_by", "outside"});
   expect_error([&] { sort_by(std::vector<Tensor>{}, 0, [](auto, auto) { return Tensor(true); }); },
                {"nothing to sort"});
+}
+
+bool is_loaded(std::string_view library) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(library) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// Highway takes milliseconds to load. In a process of its own, which has not sorted anything.
+TEST(SortLibrary, IsNotLoadedBeforeTheFirstSort) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        const bool sum_is_right = sum(arange(1000)).item<std::int32_t>() == 499'500;
+        const bool loaded = is_loaded("libhwy");
+        const Literal sorted = sort(-arange(1000)).eval();
+        std::exit(sum_is_right && !loaded && sorted.data<std::int32_t>()[0] == -999 ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
