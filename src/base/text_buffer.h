@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -25,9 +26,11 @@ class TextBuffer {
     buffer_[used_++] = letter;
     return *this;
   }
-  TextBuffer& operator+=(std::string_view piece) {
+  /// Inlined: the size of most pieces is known where they stand.
+  [[gnu::always_inline]] TextBuffer& operator+=(std::string_view piece) {
     if (piece.size() > kBytes - used_) return append_long(piece);
-    used_ += piece.copy(buffer_ + used_, piece.size());
+    copy(buffer_ + used_, piece.data(), piece.size());
+    used_ += piece.size();
     return *this;
   }
   void append_spaces(std::size_t count) {
@@ -46,11 +49,31 @@ class TextBuffer {
   }
 
  private:
+  /// memcpy without the call, by two words that may overlap.
+  static void copy(char* to, const char* from, std::size_t bytes) noexcept {
+    const auto ends = [&]<class Word>(Word) {
+      Word first, last;
+      std::memcpy(&first, from, sizeof(Word));
+      std::memcpy(&last, from + bytes - sizeof(Word), sizeof(Word));
+      std::memcpy(to, &first, sizeof(Word));
+      std::memcpy(to + bytes - sizeof(Word), &last, sizeof(Word));
+    };
+    if (bytes > 16)
+      std::memcpy(to, from, bytes);
+    else if (bytes >= 8)
+      ends(std::uint64_t{});
+    else if (bytes >= 4)
+      ends(std::uint32_t{});
+    else if (bytes >= 2)
+      ends(std::uint16_t{});
+    else if (bytes == 1)
+      *to = *from;
+  }
   void flush() {
     out_.append(buffer_, used_);
     used_ = 0;
   }
-  TextBuffer& append_long(std::string_view piece) {
+  [[gnu::noinline]] TextBuffer& append_long(std::string_view piece) {
     flush();
     out_ += piece;
     return *this;

@@ -16,6 +16,7 @@
 #include "ir/node_table.h"
 #include "ir/print.h"
 #include "text/names.h"
+#include "text/type_text.h"
 
 namespace rondo::text {
 
@@ -416,19 +417,10 @@ class HloComputation {
     }
   }
 
-  /// Mostly that of the line before.
-  void append_type(const TensorType& type) {
-    if (type_text_.empty() || type != type_) {
-      type_text_.clear();
-      ir::append_type(type_text_, type);
-      type_ = type;
-    }
-    out_ += type_text_;
-  }
+  void append_type(const TensorType& type) { out_ += type_text_.of(type); }
 
   TextBuffer out_;
-  TensorType type_;
-  std::string type_text_;  // of type_; empty at first
+  TypeText type_text_{ir::append_type};
   const Function& function_;
   const HloRole role_;
   const std::string_view name_;

@@ -20,6 +20,7 @@
 #include "passes/optimize.h"
 #include "rondo/text.h"
 #include "text/names.h"
+#include "text/type_text.h"
 
 namespace rondo {
 
@@ -425,19 +426,10 @@ class StablehloPrinter {
     end_line(node);
   }
 
-  /// Mostly that of the line before.
-  void append_type(const TensorType& type) {
-    if (type_text_.empty() || type != type_) {
-      type_text_.clear();
-      append_mlir_type(type_text_, type);
-      type_ = type;
-    }
-    out_ += type_text_;
-  }
+  void append_type(const TensorType& type) { out_ += type_text_.of(type); }
 
   TextBuffer out_;
-  TensorType type_;
-  std::string type_text_;  // of type_; empty at first
+  TypeText type_text_{append_mlir_type};
   const bool locations_;
   const Partitioner partitioner_;
   const std::optional<ir::ProgramSharding>& sharding_;

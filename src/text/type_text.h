@@ -1,0 +1,33 @@
+// The texts of types in long programs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rondo/type.h"
+
+namespace rondo::text {
+
+/// Writes a type once for all lines in a row that have it, as most have that of the line before.
+class TypeText {
+ public:
+  using Append = void (*)(std::string& out, const TensorType& type);
+  explicit TypeText(Append append) noexcept : append_(append) {}
+
+  /// Valid until the next one.
+  std::string_view of(const TensorType& type) {
+    if (text_.empty() || type != type_) {
+      text_.clear();
+      append_(text_, type);
+      type_ = type;
+    }
+    return text_;
+  }
+
+ private:
+  const Append append_;
+  TensorType type_;
+  std::string text_;  // of type_; empty at first
+};
+
+}  // namespace rondo::text
