@@ -18,8 +18,7 @@ namespace rondo {
 
 namespace ir {
 struct Node;
-RONDO_API void retain(const Node* node) noexcept;
-RONDO_API void release(const Node* node) noexcept;
+class KnownValue;
 }  // namespace ir
 
 /// C++ values that become tensors by themselves: arithmetic types and std::complex, float16,
@@ -97,17 +96,15 @@ class[[RONDO_VISIBLE nodiscard(
   // clang-format on
 
   Tensor(const Tensor& other) noexcept
-      : node_(other.node_), result_(other.result_), scalar_(other.scalar_) {
-    if (node_) ir::retain(node_);
+      : held_(other.held_), result_(other.result_), scalar_(other.scalar_) {
+    if (held_) retain(held_);
   }
   Tensor(Tensor && other) noexcept
-      : node_(std::exchange(other.node_, nullptr)),
-        result_(other.result_),
-        scalar_(other.scalar_) {}
+      : held_(std::exchange(other.held_, 0)), result_(other.result_), scalar_(other.scalar_) {}
   Tensor& operator=(const Tensor& other)& noexcept { return *this = Tensor(other); }
   Tensor& operator=(Tensor&& other)& noexcept {
     Tensor taken(std::move(other));
-    std::swap(node_, taken.node_);
+    std::swap(held_, taken.held_);
     std::swap(result_, taken.result_);
     std::swap(scalar_, taken.scalar_);
     return *this;
@@ -116,7 +113,7 @@ class[[RONDO_VISIBLE nodiscard(
   template <class T, detail::Why kWhy = "rondo: this assigns to a copy and changes nothing; for a row write x = rondo::update(x, i, row)"> void operator=(T&&) && = delete;
   // clang-format on
   ~Tensor() {
-    if (node_) ir::release(node_);
+    if (held_) release(held_);
   }
 
   const TensorType& type() const;
@@ -125,7 +122,7 @@ class[[RONDO_VISIBLE nodiscard(
   std::int64_t rank() const { return shape().rank(); }
   /// The size of an axis; negative axes count from the end. Throws TraceError out of range.
   std::int64_t dim(std::int64_t axis, SourceLocation at = SourceLocation::current()) const;
-  bool empty() const noexcept { return node_ == nullptr; }
+  bool empty() const noexcept { return held_ == 0; }
 
   /// Computes the value with all that it depends on. Throws TraceError inside a traced function,
   /// where there is none yet.
@@ -155,33 +152,51 @@ class[[RONDO_VISIBLE nodiscard(
   template <class T, detail::Why kWhy = "rondo: this changes a copy only; for a row write x = rondo::update(x, i, row) with row = x[i] / v"> void operator/=(const T&) && = delete;
   // clang-format on
 
-  /// The node that computes the value, for code that walks programs; null when empty.
-  const ir::Node* node() const noexcept { return node_; }
+  /// The node that computes the value, for code that walks programs; null when empty. Of a value
+  /// that is no node yet it makes one.
+  const ir::Node* node() const {
+    return held_ & kIsValue ? node_of_value() : reinterpret_cast<const ir::Node*>(held_);
+  }
+  /// The value of a tensor that was computed before it was made; null for any other.
+  const ir::KnownValue* value() const noexcept {
+    return held_ & kIsValue ? reinterpret_cast<const ir::KnownValue*>(held_ ^ kIsValue) : nullptr;
+  }
   std::uint32_t result() const noexcept { return result_; }
   /// Made from a C++ scalar and not computed with: where a dtype is expected it takes that dtype.
   bool is_scalar_literal() const noexcept { return scalar_; }
   /// A handle to result `result` of `node`.
   static Tensor of(const ir::Node* node, std::uint32_t result = 0) noexcept {
-    Tensor t;
-    t.node_ = node;
+    Tensor t = adopt(node);
     t.result_ = result;
-    ir::retain(node);
+    retain(t.held_);
     return t;
   }
-  /// The same for a new node, whose first count it takes over.
+  /// The same for a new node or value, whose first count it takes over.
   static Tensor adopt(const ir::Node* node) noexcept {
     Tensor t;
-    t.node_ = node;
+    t.held_ = reinterpret_cast<std::uintptr_t>(node);
+    return t;
+  }
+  static Tensor adopt(const ir::KnownValue* value) noexcept {
+    Tensor t;
+    t.held_ = reinterpret_cast<std::uintptr_t>(value) | kIsValue;
     return t;
   }
   bool same_as(const Tensor& other) const noexcept {
-    return node_ == other.node_ && result_ == other.result_;
+    if (held_ != other.held_) return ((held_ | other.held_) & kIsValue) && is_same_constant(other);
+    return result_ == other.result_;
   }
 
  private:
-  static Tensor from_scalar(const Scalar& value, SourceLocation at);
+  static constexpr std::uintptr_t kIsValue = 1;
 
-  const ir::Node* node_ = nullptr;
+  static Tensor from_scalar(const Scalar& value, SourceLocation at);
+  static void retain(std::uintptr_t held) noexcept;
+  static void release(std::uintptr_t held) noexcept;
+  const ir::Node* node_of_value() const;
+  bool is_same_constant(const Tensor& other) const noexcept;
+
+  std::uintptr_t held_ = 0;  // a node; or a value, plus kIsValue
   std::uint32_t result_ = 0;
   bool scalar_ = false;
 };

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/reference_count.h"
+
 namespace rondo {
 
 /// What a cache keeps under a key, while anybody uses it.
@@ -16,7 +18,12 @@ class CacheSlot {
  public:
   virtual ~CacheSlot() = default;
   /// It was used by somebody who holds it and did not look it up. Takes no lock.
-  void note_use() noexcept { uses_.fetch_add(1, std::memory_order_relaxed); }
+  void note_use() noexcept {
+    if (detail::is_single_threaded())
+      uses_.store(uses() + 1, std::memory_order_relaxed);
+    else
+      uses_.fetch_add(1, std::memory_order_relaxed);
+  }
 
   /// Noted and not yet counted among the hits.
   std::int64_t uses() const noexcept { return uses_.load(std::memory_order_relaxed); }

@@ -14,7 +14,7 @@ namespace rondo {
 /// Calls `f.template operator()<T>()` with the host type of the dtype (pred is bool):
 /// `for_dtype(t, [&]<class T>() { ... })`.
 template <class F>
-decltype(auto) for_dtype(DType dtype, F&& f) {
+constexpr decltype(auto) for_dtype(DType dtype, F&& f) {
   switch (dtype) {
     case DType::kPred:
       return f.template operator()<bool>();

@@ -156,6 +156,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));
   }
+  alone_ = entry().program->calls.empty() && entry().program->tapes.empty();
   // A program that takes more than the limit without its tapes is refused before it runs.
   if (options.memory_limit)
     tape_limit_ = std::max<std::int64_t>(0, *options.memory_limit - arena_bytes());
@@ -169,15 +170,20 @@ constexpr int kMaxCallDepth = 200;
 /// What a run counts of the loops of its program.
 class TripCounts {
  public:
-  TripCounts(const lower::Program& program, lower::RunFrame& frame)
-      : counts_(4 * program.loops.size(), 0) {
-    frame.trips = counts_.data();
-    frame.total_trips = frame.trips + program.loops.size();
-    frame.lane_trips = frame.total_trips + program.loops.size();
+  TripCounts(const lower::Program& program, lower::RunFrame& frame) {
+    const std::size_t loops = program.loops.size();
+    if (4 * loops > std::size(few_)) many_.resize(4 * loops);
+    frame.trips = many_.empty() ? few_ : many_.data();
+    std::fill_n(frame.trips, 4 * loops, 0);
+    frame.total_trips = frame.trips + loops;
+    frame.lane_trips = frame.total_trips + loops;
   }
+  TripCounts(const TripCounts&) = delete;
+  TripCounts& operator=(const TripCounts&) = delete;
 
  private:
-  absl::InlinedVector<std::int64_t, 16> counts_;
+  std::int64_t few_[16];
+  std::vector<std::int64_t> many_;
 };
 
 class Run final : public RunHost {
@@ -366,36 +372,24 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
   return results;
 }
 
-namespace {
-
-/// Whether nothing asks for the state of a run: no kernel, tape, limit or other thread.
-bool runs_alone(const lower::Program& program, const RunOptions& options) {
-  return program.calls.empty() && program.tapes.empty() && !options.max_iterations &&
-         !options.deadline && !options.on_progress && !options.stop_token.stop_possible() &&
-         options.threads.value_or(1) == 1;
-}
-
-void run_alone(const Unit& unit, const std::byte* const* arguments, std::byte* const* results,
-               const RunOptions& options) {
-  const lower::Program& program = *unit.program;
+void Compiled::run_alone(const std::byte* const* arguments, std::byte* const* results) const {
+  const Unit& unit = entry();
   lower::RunFrame frame;
-  const TripCounts counts(program, frame);
+  const TripCounts counts(*unit.program, frame);
   frame.arguments = only_read(arguments);
   frame.results = results;
-  frame.program = &program;
+  frame.program = unit.program.get();
   const lower::Status status = unit.run(frame, [](lower::Status) {});
-  if (status != lower::Status::kDone) Watch(options).fail(status, frame, program, nullptr);
+  if (status != lower::Status::kDone)
+    Watch(RunOptions()).fail(status, frame, *unit.program, nullptr);
 }
-
-}  // namespace
 
 void Compiled::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                              const RunOptions& options) const {
+  if (alone_ && ir::is_plain(options)) return run_alone(arguments, results);
   if (const Compiled& form = form_for(options); &form != this)
     return form.run_on_memory(arguments, results, options);
-  const Unit& unit = entry();
-  if (runs_alone(*unit.program, options)) return run_alone(unit, arguments, results, options);
-  Run(*this, options).run_entry(unit, only_read(arguments), results, nullptr);
+  Run(*this, options).run_entry(entry(), only_read(arguments), results, nullptr);
 }
 
 std::string Compiled::text() const {

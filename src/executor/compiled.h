@@ -101,6 +101,8 @@ class Compiled final : public ir::Prepared {
   /// What runs with these options. A run that may end or report between two trips of all lanes
   /// needs the state that there is then.
   const Compiled& form_for(const RunOptions& options) const;
+  /// A plain run of a program that runs alone.
+  void run_alone(const std::byte* const* arguments, std::byte* const* results) const;
 
   std::vector<std::unique_ptr<Unit>> units_;
   absl::flat_hash_map<const void*, std::size_t> regions_;
@@ -109,6 +111,7 @@ class Compiled final : public ir::Prepared {
   CompileOptions options_;
   bool wants_native_;
   bool in_lanes_ = false;  // some loop runs lane by lane
+  bool alone_ = false;     // no kernel or tape asks for the state of a run
   mutable std::once_flag stepwise_made_;
   mutable std::unique_ptr<const Compiled> stepwise_;  // where none does
   mutable std::once_flag pieces_made_;

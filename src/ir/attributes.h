@@ -115,6 +115,7 @@ std::size_t hash_field(const std::vector<T>& values) {
 
 class AttributesBase {
  public:
+  explicit AttributesBase(const void* type_tag) noexcept : type_tag_(type_tag) {}
   virtual ~AttributesBase() = default;
   static void* operator new(std::size_t bytes) { return take_small_block(bytes); }
   static void operator delete(void* block, std::size_t bytes) noexcept {
@@ -129,12 +130,13 @@ class AttributesBase {
   }
   /// Appends `, name=value` for each field.
   virtual void print(std::string& out) const = 0;
-  virtual const void* type_tag() const noexcept = 0;
+  const void* type_tag() const noexcept { return type_tag_; }
 
   mutable std::atomic<std::uint32_t> references{0};
 
  private:
   virtual std::size_t compute_hash() const = 0;
+  const void* const type_tag_;
   mutable std::atomic<std::size_t> hash_{0};
 };
 
@@ -146,7 +148,8 @@ class AttributesOf final : public AttributesBase {
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 
  public:
-  explicit AttributesOf(T initial) : value(std::move(initial)) {}
+  explicit AttributesOf(T initial)
+      : AttributesBase(&kAttributesTag<T>), value(std::move(initial)) {}
   bool equals(const AttributesBase& other) const override {
     return other.type_tag() == type_tag() && static_cast<const AttributesOf&>(other).value == value;
   }
@@ -158,8 +161,6 @@ class AttributesOf final : public AttributesBase {
     }
     (std::make_index_sequence<field_count<T>()>());
   }
-  const void* type_tag() const noexcept override { return &kAttributesTag<T>; }
-
   const T value;
 
  private:

@@ -72,6 +72,7 @@ Tensor make_device_value(pjrt::DeviceArray array, SourceLocation at) {
 }
 
 const pjrt::DeviceArray* device_value(const Tensor& tensor) noexcept {
+  if (tensor.value()) return nullptr;
   const Node* node = tensor.node();
   return node && node->cell ? node->cell->array(tensor.result()) : nullptr;
 }
@@ -83,6 +84,7 @@ Tensor make_mesh_value(pjrt::ShardedArray array, SourceLocation at) {
 }
 
 const pjrt::ShardedArray* mesh_value(const Tensor& tensor) noexcept {
+  if (tensor.value()) return nullptr;
   const Node* node = tensor.node();
   return node && node->cell && node->cell->parts() ? &node->cell->parts() : nullptr;
 }
@@ -122,7 +124,7 @@ std::shared_ptr<std::atomic<int>> eager_scopes() { return scopes_of_thread(); }
 
 bool depends_on_trace(std::span<const Tensor> tensors) noexcept {
   return std::any_of(tensors.begin(), tensors.end(),
-                     [](const Tensor& t) { return !t.empty() && t.node()->traced; });
+                     [](const Tensor& t) { return !t.empty() && !t.value() && t.node()->traced; });
 }
 
 const Node* parameter_behind(const Node* node) {

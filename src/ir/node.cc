@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "ir/known_value.h"
 #include "ir/lazy.h"
 #include "rondo/reference_count.h"
 
@@ -39,7 +40,7 @@ class DestructionQueue {
 };
 constinit thread_local DestructionQueue* DestructionQueue::in_force = nullptr;
 
-void destroy(const Node* node) {
+[[gnu::noinline]] void destroy(const Node* node) {
   if (DestructionQueue::in_force)
     DestructionQueue::in_force->push(node);
   else
@@ -51,15 +52,6 @@ thread_local const SourceLocation* location_in_force = nullptr;
 thread_local std::uint64_t made_by_thread = 0;
 thread_local int build_depth = 0;
 
-/// The number of a new node.
-std::uint64_t count_node() noexcept {
-  made_by_thread++;
-  if (!detail::is_single_threaded()) return next_node_id.fetch_add(1, std::memory_order_relaxed);
-  const std::uint64_t id = next_node_id.load(std::memory_order_relaxed);
-  next_node_id.store(id + 1, std::memory_order_relaxed);
-  return id;
-}
-
 bool any_traced(const Operands& operands) {
   return std::any_of(operands.begin(), operands.end(),
                      [](const Tensor& operand) { return operand.node()->traced; });
@@ -70,6 +62,14 @@ Operands both(const Tensor& a, const Tensor& b) {
   operands.push_back(a);
   operands.push_back(b);
   return operands;
+}
+
+/// The types of an op on operands of one type.
+ResultTypes types_of_equals(const OpDef& record, const Operands& operands,
+                            const SourceLocation& at) {
+  const TensorType& type = type_of(operands[0]);
+  if (record.keeps_dtypes & dtypes(type.dtype)) return ResultTypes(1, type);
+  return record.infer({record, operands, {}, {}, at});
 }
 
 constexpr std::uint32_t kMostLine = 0x7fffffffu;
@@ -96,6 +96,7 @@ Tensor handle_to(const Node* node) {
 
 /// The same, evaluated where that is asked for.
 Tensor evaluated_if_eager(const Node* node) {
+  if (node->traced) return Tensor::adopt(node);
   Tensor made = handle_to(node);
   if (is_lazy(made.node()) && eager_active()) evaluate_eagerly(made.node());
   return made;
@@ -128,7 +129,7 @@ Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
            ResultTypes&& node_types, std::vector<Function>&& node_regions, SourceLocation at,
            std::unique_ptr<LazyCell> node_cell)
     : op(&record),
-      id(count_node()),
+      id(take_id()),
       cell(std::move(node_cell)),
       attributes(std::move(node_attributes)),
       regions(std::move(node_regions)),
@@ -141,7 +142,7 @@ Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
 Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
            std::vector<Function>&& node_regions, SourceLocation at)
     : op(&record),
-      id(count_node()),
+      id(take_id()),
       attributes(std::move(node_attributes)),
       regions(std::move(node_regions)),
       operands(std::move(inputs)),
@@ -150,24 +151,33 @@ Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
       traced(any_traced(operands)),
       file(at.file),
       function(at.function) {}
-Node::Node(const OpDef& record, const Tensor& a, const Tensor& b, SourceLocation at)
+Node::Node(const OpDef& record, const Tensor& a, const Tensor& b, const SourceLocation& at)
     : op(&record),
-      id(count_node()),
+      id(take_id()),
       operands(both(a, b)),
-      types(record.infer({record, operands, attributes, {}, at})),
+      types(types_of_equals(record, operands, at)),
       line(at.line & kMostLine),
       traced(a.node()->traced || b.node()->traced),
       file(at.file),
       function(at.function) {}
 Node::Node(Literal&& value, SourceLocation at)
     : op(&kConstant),
-      id(count_node()),
+      id(take_id()),
       attributes(ConstantAttributes{std::move(value)}),
       types(1, attributes.as<ConstantAttributes>().value.type()),
       line(at.line & kMostLine),
       traced(false),
       file(at.file),
       function(at.function) {}
+Node::Node(const Literal& value, std::uint64_t known_id)
+    : op(&kConstant),
+      id(known_id),
+      attributes(ConstantAttributes{value}),
+      types(1, value.type()),
+      line(0),
+      traced(false),
+      file(SourceLocation().file),
+      function(SourceLocation().function) {}
 Node::~Node() = default;
 
 void retain(const Node* node) noexcept { detail::add_reference(node->references); }
@@ -191,6 +201,13 @@ void release_backwards(std::span<const Node* const> nodes) noexcept {
   }
 }
 
+std::uint64_t take_id() noexcept {
+  made_by_thread++;
+  if (!detail::is_single_threaded()) return next_node_id.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t id = next_node_id.load(std::memory_order_relaxed);
+  next_node_id.store(id + 1, std::memory_order_relaxed);
+  return id;
+}
 std::uint64_t nodes_made() noexcept { return made_by_thread; }
 std::uint64_t next_id() noexcept { return next_node_id.load(std::memory_order_relaxed); }
 
@@ -225,9 +242,8 @@ Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLoc
       new Node(op, std::move(operands), std::move(attributes), std::move(regions), at));
 }
 
-Tensor make_binary(const OpDef& op, const Tensor& a, const Tensor& b, SourceLocation at) {
-  if (location_in_force) at = *location_in_force;
-  return evaluated_if_eager(new Node(op, a, b, at));
+Tensor make_binary(const OpDef& op, const Tensor& a, const Tensor& b, const SourceLocation& at) {
+  return evaluated_if_eager(new Node(op, a, b, location_in_force ? *location_in_force : at));
 }
 
 Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
@@ -264,19 +280,25 @@ Tensor rebuild(const Node* node, Operands operands) {
   return rebuild(node, std::move(operands), node->regions);
 }
 
+void check_not_moved_from(const Literal& value, SourceLocation at) {
+  if (value.bytes() || value.elements() == 0) return;
+  fail("constant", "the literal was moved from\n  Use it before it is moved, or copy it.", at);
+}
+
 Tensor make_constant(Literal value, SourceLocation at) {
-  if (value.elements() > 0 && !value.bytes())
-    fail("constant", "the literal was moved from\n  Use it before it is moved, or copy it.", at);
+  check_not_moved_from(value, at);
   if (location_in_force) at = *location_in_force;
   return Tensor::adopt(new Node(std::move(value), at));
 }
 
 const Literal* constant_value(const Tensor& tensor) noexcept {
+  if (const KnownValue* known = tensor.value()) return &known->literal();
   const Node* node = tensor.node();
   return node && is_constant(node) ? &node->attrs<ConstantAttributes>().value : nullptr;
 }
 
 const Literal* known_value(const Tensor& tensor) {
+  if (const KnownValue* known = tensor.value()) return &known->literal();
   const Node* node = tensor.node();
   if (!node || !node->cell) return constant_value(tensor);
   const auto* values = node->cell->values();

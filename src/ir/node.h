@@ -60,10 +60,12 @@ struct Node {
   /// The types are what the record infers.
   Node(const OpDef& record, Operands&& inputs, Attributes&& attributes,
        std::vector<Function>&& regions, SourceLocation at);
-  /// The same of two operands alone, which are copied where they stay.
-  Node(const OpDef& record, const Tensor& a, const Tensor& b, SourceLocation at);
+  /// The same of two operands of one type and nothing else.
+  Node(const OpDef& record, const Tensor& a, const Tensor& b, const SourceLocation& at);
   /// A constant.
   Node(Literal&& value, SourceLocation at);
+  /// One with an id that was given to it before.
+  Node(const Literal& value, std::uint64_t known_id);
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   ~Node();
@@ -95,6 +97,9 @@ struct Node {
   const TensorType& type() const { return types[0]; }
 };
 
+void retain(const Node* node) noexcept;
+void release(const Node* node) noexcept;
+
 /// The type of a tensor that is not empty.
 inline const TensorType& type_of(const Tensor& tensor) {
   return tensor.node()->types[tensor.result()];
@@ -122,8 +127,8 @@ struct ValueKey {
 /// without results: a handle to the node).
 Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
             std::vector<Function> regions = {});
-/// The same for an op of two operands, which are not empty, without anything else.
-Tensor make_binary(const OpDef& op, const Tensor& a, const Tensor& b, SourceLocation at);
+/// The same for an op of two operands of one type, which are not empty, without anything else.
+Tensor make_binary(const OpDef& op, const Tensor& a, const Tensor& b, const SourceLocation& at);
 /// The same for an op of several results.
 std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes,
                               SourceLocation at, std::vector<Function> regions = {});
@@ -166,6 +171,8 @@ Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, Res
 /// each is then destroyed by its only owner.
 void release_backwards(std::span<const Node* const> nodes) noexcept;
 
+/// The number of a new node.
+std::uint64_t take_id() noexcept;
 /// The number that the next node gets, or a later one.
 std::uint64_t next_id() noexcept;
 /// How many nodes this thread has made.
@@ -178,6 +185,8 @@ struct ConstantAttributes {
 };
 extern const OpDef kConstant;
 Tensor make_constant(Literal value, SourceLocation at = {});
+/// Throws TraceError where a literal was moved from.
+void check_not_moved_from(const Literal& value, SourceLocation at);
 /// A scalar converted exactly to `dtype`; throws TraceError naming `at` where that is inexact.
 Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at);
 /// The value of a constant; else null. What a program is may depend on it.

@@ -215,6 +215,7 @@ struct OpDef {
   OverSlicesRule over_slices = nullptr;  // of counted loops without xs
   bool elementwise =
       false;  // result element i depends on element i of the operands only; all of one shape
+  DTypes keeps_dtypes = 0;  // of an elementwise op: of operands of these the result has the dtype
   bool commutative = false;
   bool updates = false;  // its results are its first operands with parts changed, so that it writes
                          // in place where it may

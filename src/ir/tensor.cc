@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "fmt/format.h"
+#include "ir/known_value.h"
 #include "ir/lazy.h"
 #include "ir/node.h"
 #include "ir/region.h"
@@ -14,11 +15,23 @@
 namespace rondo {
 
 const TensorType& Tensor::type() const {
-  if (!node_)
+  if (empty())
     throw TraceError(
         "this Tensor is empty\n  Give it a value first: a default-constructed Tensor has none, nor "
         "one that was moved from.");
-  return node_->types[result_];
+  if (const ir::KnownValue* known = value()) return known->literal().type();
+  return node()->types[result_];
+}
+
+const ir::Node* Tensor::node_of_value() const { return value()->node(); }
+
+bool Tensor::is_same_constant(const Tensor& other) const noexcept {
+  const auto node_if_made = [](const Tensor& tensor) {
+    const ir::KnownValue* known = tensor.value();
+    return known ? known->node_if_made() : tensor.node();
+  };
+  const ir::Node* node = node_if_made(*this);
+  return node && node == node_if_made(other);
 }
 
 Tensor::Tensor(const Literal& value, SourceLocation at) : Tensor(ir::make_constant(value, at)) {}

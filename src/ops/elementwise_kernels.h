@@ -98,6 +98,21 @@ InferredTypes infer_elementwise(const InferContext& context) {
   return types;
 }
 
+/// The dtypes for which the result has the operands' own.
+template <int arity, class F, Kinds kinds>
+constexpr ir::DTypes kept_dtypes() {
+  ir::DTypes kept = 0;
+  for (std::size_t i = 0; i < kDTypeCount; i++) {
+    const DType dtype = static_cast<DType>(i);
+    for_dtype(dtype, [&]<class T>() {
+      if constexpr ((kinds & kind_of(dtype_of<T>)) != 0) {
+        if (std::is_same_v<ResultElement<F, T, arity>, T>) kept |= ir::dtypes(dtype);
+      }
+    });
+  }
+  return kept;
+}
+
 template <int arity, class F, class T>
 void elementwise_loop(const std::byte* const* operands, std::byte* result, std::int64_t n) {
   using R = ResultElement<F, T, arity>;
@@ -134,6 +149,7 @@ constexpr OpDef elementwise(OpDef op) {
   op.prepare = prepare_elementwise<arity, F, kinds>;
   op.cost = ir::Cost::kElementwise;
   op.elementwise = true;
+  op.keeps_dtypes = kept_dtypes<arity, F, kinds>();
   return op;
 }
 

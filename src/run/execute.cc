@@ -16,6 +16,7 @@
 #include "ir/lazy.h"
 #include "ir/region.h"
 #include "ir/region_walk.h"
+#include "ir/run_limits.h"
 #include "passes/batch_trips.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
@@ -29,7 +30,8 @@ namespace rondo {
 struct Executable::Impl {
   Function function;
   std::shared_ptr<const ir::Prepared> prepared;
-  std::string executor;  // its name, and why it is another one than was asked for
+  std::string executor;         // its name, and why it is another one than was asked for
+  bool runs_on_memory = false;  // plain runs at least
   std::vector<TensorType> param_types;
   MemoryPlan memory_plan;
   std::int64_t bytes = 0;
@@ -156,6 +158,14 @@ void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
   impl.executor = options.device ? options.device.str() : "mesh " + options.mesh->str();
 }
 
+bool finite_is_checked(const RunOptions& options) {
+  static const bool always_check = [] {
+    const char* text = std::getenv("RONDO_CHECK_FINITE");
+    return text && std::string_view(text) == "1";
+  }();
+  return options.check_finite || always_check;
+}
+
 void check_memory(const Executable::Impl& impl, const CompileOptions& options) {
   if (!exceeds_limit(*impl.prepared, options)) return;
   throw ExecutionError(fmt::format(
@@ -186,6 +196,7 @@ Executable compile(const Function& function, const CompileOptions& options) {
     prepare(*impl, options);
   }
   check_memory(*impl, options);
+  impl->runs_on_memory = impl->prepared->runs_on_memory() && !finite_is_checked({});
   impl->bytes = ir::footprint(impl->function);
   if (!impl->expanded.same_as(impl->function)) impl->bytes += ir::footprint(impl->expanded);
   ResidualLoops loops;
@@ -241,14 +252,6 @@ void check_threads(const Function& function, const RunOptions& options) {
       fmt::format("run of '{}': RunOptions::threads is {}\n  Give 1 or more, or "
                   "leave it out.",
                   function.name(), *options.threads));
-}
-
-bool finite_is_checked(const RunOptions& options) {
-  static const bool always_check = [] {
-    const char* text = std::getenv("RONDO_CHECK_FINITE");
-    return text && std::string_view(text) == "1";
-  }();
-  return options.check_finite || always_check;
 }
 
 }  // namespace
@@ -320,7 +323,7 @@ void run_on_memory_of(const Executable& executable, const Executable::Impl& impl
                       const std::byte* const* arguments, std::byte* const* results,
                       const RunOptions& options) {
   check_threads(impl.function, options);
-  if (impl.prepared->runs_on_memory() && !options.stats && !finite_is_checked(options))
+  if (impl.runs_on_memory && !options.stats && !options.check_finite)
     prepared_for(impl, options).run_on_memory(arguments, results, options);
   else
     run_on_copies(executable, impl, arguments, results, options);
@@ -331,14 +334,16 @@ void run_on_memory_of(const Executable& executable, const Executable::Impl& impl
 void Executable::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                                const RunOptions& given) const {
   if (!impl_) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
-  if (const RunOptions* scoped = detail::scoped_run_options())
-    return run_on_memory_of(*this, *impl_, arguments, results, detail::merged(*scoped, given));
-  run_on_memory_of(*this, *impl_, arguments, results, given);
+  const RunOptions* scoped = detail::scoped_run_options();
+  if (scoped)
+    run_on_memory_of(*this, *impl_, arguments, results, detail::merged(*scoped, given));
+  else if (impl_->runs_on_memory && ir::is_plain(given))
+    impl_->prepared->run_on_memory(arguments, results, given);
+  else
+    run_on_memory_of(*this, *impl_, arguments, results, given);
 }
 
-bool Executable::runs_on_memory() const noexcept {
-  return impl_ && impl_->prepared->runs_on_memory();
-}
+bool Executable::runs_on_memory() const noexcept { return impl_ && impl_->runs_on_memory; }
 
 namespace {
 

@@ -13,6 +13,9 @@ struct RunScope::Entry {
 
 namespace {
 
+/// Whether this thread has made a scope: most have none, and ask before each run.
+constinit thread_local bool has_made_scopes = false;
+
 /// The innermost scope of this thread. One that has ended, maybe on another thread, is passed over.
 std::shared_ptr<RunScope::Entry>& innermost_run_scope() {
   thread_local std::shared_ptr<RunScope::Entry> innermost;
@@ -38,6 +41,7 @@ RunOptions merged(const RunOptions& outer, const RunOptions& inner) {
 }
 
 const RunOptions* scoped_run_options() noexcept {
+  if (!has_made_scopes) return nullptr;
   const auto& innermost = innermost_run_scope();
   return innermost ? &innermost->options : nullptr;
 }
@@ -49,6 +53,7 @@ RunScope::RunScope(RunOptions options) : entry_(std::make_shared<Entry>()) {
   entry_->options = innermost ? detail::merged(innermost->options, options) : std::move(options);
   entry_->outer = innermost;
   innermost = entry_;
+  has_made_scopes = true;
 }
 
 RunScope::~RunScope() {

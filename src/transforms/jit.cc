@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "base/bounded_cache.h"
 #include "fmt/format.h"
+#include "ir/known_value.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
 #include "ops/support.h"
@@ -159,7 +160,7 @@ bool JitCache::run_again(const TreeType* trees, std::span<const View> arguments,
   for (std::size_t i = 0; i < results.size(); i++) {
     Literal value = Literal::uninitialized(entry.result_types[i]);
     to.push_back(value.mutable_bytes());
-    results[i] = ir::make_constant(std::move(value));
+    results[i] = ir::make_known(std::move(value));
   }
   entry.executable.run_on_memory(from.data(), to.data(), impl_->options.run);
   program->note_use();
@@ -234,7 +235,7 @@ JitCache::Run JitCache::run(const Call& call) {
     return run;
   }
   for (Literal& result : entry.executable.run(values_of(call.arguments, call.at), options))
-    run.results.push_back(ir::make_constant(std::move(result)));
+    run.results.push_back(ir::make_known(std::move(result)));
   if (call.trees && !call.run) impl_->last_run() = {impl_->number, call.trees, slot};
   return run;
 }

@@ -55,6 +55,13 @@ TEST(Allocations, AJittedCallAsTheLastMakesNone) {
             0);
 }
 
+TEST(Allocations, AResultOfAJittedCallIsAValueAndItsElements) {
+  const auto f = jit([](Tensor a, Tensor b) { return std::pair(a + b, a * b); }, kNative);
+  for (int i = 0; i < 2; i++) EXPECT_EQ(f(1.f, 2.f).first.item<float>(), 3.f);
+  release_cached_memory();
+  EXPECT_LE(allocations_of([&] { static_cast<void>(f(1.f, 2.f).second); }), 4);
+}
+
 Function chain(std::int64_t ops) {
   return trace(
       [ops](Tensor x) {
