@@ -141,9 +141,10 @@ struct CompileOptions {
   /// False: the graph as it stands, node by node, without any pass.
   bool optimize = true;
   /// A product that is only added to something is rounded together with the sum (a fused
-  /// multiply-add), as C++ compilers do, and sums of products may be added up in another order:
-  /// those of all trips of a loop at once. False: each op is rounded by itself, in the order of the
-  /// program, which gives the reference executor's bits. The reference never contracts.
+  /// multiply-add), as C++ compilers do, constant factors and divisors in a row are one factor, and
+  /// sums of products may be added up in another order: those of all trips of a loop at once.
+  /// False: each op is rounded by itself, in the order of the program, which gives the reference
+  /// executor's bits. The reference never contracts.
   bool contract = true;
   Executor executor = Executor::kDefault;
   /// Bytes that a run may take beside its arguments and results. A program that is known to take

@@ -1,13 +1,14 @@
-// Contraction: a multiplication and an addition as one op that rounds once.
+// Contraction: ops in a row as one that rounds once.
 #pragma once
 
 #include "lower/program.h"
 
 namespace rondo::lower {
 
-/// Writes `a * b + c`, `c - a * b` and `a * b - c` as one op, for f32 and f64, where nothing else
-/// needs the product. It is decided here, above all executors, so that they give the same bits.
-/// Linear in the program.
+/// Of f32 and f64, where nothing else needs the value between: `a * b + c`, `c - a * b` and `a * b -
+/// c` become one op; factors and divisors in a row that are constants, `a * 2.5 / 3`, become one
+/// factor, where that has the type's full precision. What comes of it rounds no more often. It is
+/// decided here, above all executors, so that they give the same bits. Linear in the program.
 void contract(Program& program);
 
 }  // namespace rondo::lower
