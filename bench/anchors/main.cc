@@ -1,8 +1,12 @@
+#include <stdlib.h>
+
 #include <string_view>
 
 #include "anchors/harness.h"
 
 int main(int argc, char** argv) {
+  // As the other systems are told. A process with threads counts handles by locked instructions.
+  setenv("OPENBLAS_NUM_THREADS", anchors::setting("ANCHOR_THREADS", "1").c_str(), 0);
   if (argc == 2 && std::string_view(argv[1]) == "--first-call") {
     anchors::first_call();
     return 0;

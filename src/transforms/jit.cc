@@ -88,6 +88,7 @@ std::vector<Tensor> evaluated(std::vector<Tensor> tensors, SourceLocation at) {
 }  // namespace
 
 JitCache::View view_of(const Tensor& tensor) noexcept {
+  if (const ir::KnownValue* value = tensor.value()) return view_of(value->literal());
   if (ir::is_elsewhere(tensor)) return {};  // what is on a device stays there
   const Literal* known = ir::known_value(tensor);
   return known ? view_of(*known) : JitCache::View{};

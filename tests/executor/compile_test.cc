@@ -1,6 +1,9 @@
 // What compiling says of a program, and what it refuses.
+#include <algorithm>
+#include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "executor/agreement.h"
 
@@ -126,6 +129,38 @@ TEST(Compile, AProgramThatTakesMoreMemoryThanItMayIsRefused) {
   }
   options.memory_limit = 1'000'000;
   EXPECT_NO_THROW(compile(f, options));
+}
+
+/// Straight-line code of scalars, of which nothing folds.
+Function straight_line(int ops) {
+  return trace(
+      [ops](Tensor x, Tensor y) {
+        for (int i = 0; i < ops; i += 3) {
+          const Tensor z = x * y;
+          y = x - y;
+          x = z + y;
+        }
+        return std::pair(x, y);
+      },
+      f32(), f32());
+}
+
+TEST(Compile, TimeAndCodeAreLinearInTheOps) {
+  const Function few = straight_line(10'000), many = straight_line(100'000);
+  const auto cost = [](const Function& function) {
+    std::pair<double, std::int64_t> least{1e9, 0};
+    for (int run = 0; run < 3; run++) {
+      const auto start = std::chrono::steady_clock::now();
+      least.second = compile(function, {.executor = Executor::kCompiled}).bytes();
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      least.first = std::min(least.first, took.count());
+    }
+    return least;
+  };
+  const auto [seconds_of_few, bytes_of_few] = cost(few);
+  const auto [seconds_of_many, bytes_of_many] = cost(many);
+  EXPECT_LT(seconds_of_many, 40 * seconds_of_few);  // quadratic passes would take 100 times as long
+  EXPECT_LT(bytes_of_many, 11 * bytes_of_few);
 }
 
 TEST(Compile, OneExecutableRunsOnManyThreads) {
