@@ -17,6 +17,10 @@ class KnownValue {
  public:
   /// The id is that of its node, so that the node counts as made when the value was.
   KnownValue(Literal literal, std::uint64_t id) noexcept : id_(id), literal_(std::move(literal)) {}
+  /// Of elements that are written before anybody else has it.
+  KnownValue(const TensorType& type, std::uint64_t id)
+      : id_(id), literal_(Literal::uninitialized(type)) {}
+  std::byte* elements() { return literal_.mutable_bytes(); }
   KnownValue(const KnownValue&) = delete;
   KnownValue& operator=(const KnownValue&) = delete;
   ~KnownValue();
@@ -35,10 +39,12 @@ class KnownValue {
 
  private:
   const std::uint64_t id_;
-  const Literal literal_;
+  Literal literal_;
   mutable std::atomic<const Node*> node_{nullptr};
 };
 
+/// A tensor of a value that is yet to be written, to `elements`, before anybody reads it.
+Tensor make_known(const TensorType& type, std::byte*& elements);
 /// A tensor of a value that was computed. Throws TraceError where the literal was moved from.
 Tensor make_known(Literal literal);
 

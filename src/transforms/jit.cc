@@ -151,18 +151,15 @@ bool JitCache::run_again(const TreeType* trees, std::span<const View> arguments,
       !entry.executable.runs_on_memory()) {
     return false;
   }
-  absl::InlinedVector<const std::byte*, 8> from;
+  absl::InlinedVector<const std::byte*, 8> from(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); i++) {
-    if (!arguments[i].bytes || !is_of_type(arguments[i], types[i])) return false;
-    from.push_back(arguments[i].bytes);
+    from[i] = arguments[i].bytes;
+    if (!from[i] || !is_of_type(arguments[i], types[i])) return false;
   }
   // Whoever runs writes into values that nobody has seen yet.
-  absl::InlinedVector<std::byte*, 8> to;
-  for (std::size_t i = 0; i < results.size(); i++) {
-    Literal value = Literal::uninitialized(entry.result_types[i]);
-    to.push_back(value.mutable_bytes());
-    results[i] = ir::make_known(std::move(value));
-  }
+  absl::InlinedVector<std::byte*, 8> to(results.size());
+  for (std::size_t i = 0; i < results.size(); i++)
+    results[i] = ir::make_known(entry.result_types[i], to[i]);
   entry.executable.run_on_memory(from.data(), to.data(), impl_->options.run);
   program->note_use();
   return true;
