@@ -81,25 +81,22 @@ void multiply_panels(Gemm gemm, const T* a, bool a_swapped, const T* b, bool b_s
   host.poll();
 }
 
-bool pays(std::int64_t m, std::int64_t count, std::int64_t n) {
-  // The library's sizes are ints. Below some 10^4 products its call costs more than the tiles do;
-  // products with vectors are bound by memory, and our sums of them are more accurate.
-  constexpr std::int64_t kMost = std::numeric_limits<blasint>::max();
-  return std::min({m, count, n}) >= 4 && std::max({m, count, n}) <= kMost &&
-         static_cast<double>(m) * static_cast<double>(count) * static_cast<double>(n) >= 16384;
+/// The library's sizes are ints.
+bool fits(std::int64_t m, std::int64_t count, std::int64_t n) {
+  return std::max({m, count, n}) <= std::numeric_limits<blasint>::max();
 }
 
 }  // namespace
 
 bool blas_multiply(const float* a, bool a_swapped, const float* b, bool b_swapped, std::int64_t m,
                    std::int64_t count, std::int64_t n, float* out, ir::Host& host) {
-  if (!pays(m, count, n) || !openblas().sgemm) return false;
+  if (!fits(m, count, n) || !openblas().sgemm) return false;
   multiply_panels(openblas().sgemm, a, a_swapped, b, b_swapped, m, count, n, out, host);
   return true;
 }
 bool blas_multiply(const double* a, bool a_swapped, const double* b, bool b_swapped, std::int64_t m,
                    std::int64_t count, std::int64_t n, double* out, ir::Host& host) {
-  if (!pays(m, count, n) || !openblas().dgemm) return false;
+  if (!fits(m, count, n) || !openblas().dgemm) return false;
   multiply_panels(openblas().dgemm, a, a_swapped, b, b_swapped, m, count, n, out, host);
   return true;
 }

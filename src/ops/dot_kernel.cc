@@ -10,6 +10,7 @@
 #include "ops/box.h"
 #include "ops/combiners.h"
 #include "ops/dot.h"
+#include "ops/vector_gemm.h"
 
 namespace rondo::ops {
 
@@ -19,8 +20,8 @@ namespace {
 /// keep the rounding error of long sums small.
 constexpr std::int64_t kSummedBlock = 512;
 
-/// Products of matrices with at most so many multiplications may be written as loops; OpenBLAS does
-/// none of these.
+/// Products of matrices with at most so many multiplications may be written as loops, and are done
+/// here: copies and calls cost more than they save.
 constexpr std::int64_t kMostProducts = 16383;
 
 /// What the partial sums are added up in: there are thousands of them in a long sum.
@@ -229,6 +230,13 @@ Packing pack_operand(const TensorType& x, std::span<const std::int64_t> batch,
 
 struct DotSizes {
   std::int64_t batches, m, count, n;
+
+  /// Products with vectors are bound by memory, and our sums of them are more accurate.
+  bool of_large_matrices() const {
+    return std::min({m, count, n}) >= 4 &&
+           static_cast<double>(m) * static_cast<double>(count) * static_cast<double>(n) >
+               static_cast<double>(kMostProducts);
+  }
 };
 
 template <class Acc, class T>
@@ -241,7 +249,10 @@ void multiply_batches(const T* a, bool a_swapped, const T* b, bool b_swapped, co
     const T *left = a + batch * m * count, *right = b + batch * count * n;
     T* to = out + batch * m * n;
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-      if (blas_multiply(left, a_swapped, right, b_swapped, m, count, n, to, host)) continue;
+      if (sizes.of_large_matrices() &&
+          (vector_multiply(left, a_swapped, right, b_swapped, m, count, n, to, host) ||
+           blas_multiply(left, a_swapped, right, b_swapped, m, count, n, to, host)))
+        continue;
     }
     multiply_matrices<Acc>(MatrixView<T>{left, a_swapped ? 1 : count, a_swapped ? m : 1},
                            MatrixView<T>{right, b_swapped ? 1 : n, b_swapped ? count : 1}, m, count,

@@ -79,7 +79,7 @@ class BatchedPart {
     if (is_shared(0) == is_shared(1)) return false;
     const std::size_t shared = is_shared(0) ? 0 : 1;
     return uses(node->operand_type(shared), node->operand_type(1 - shared), node->type()) <=
-           kMostUses;
+           kMostUsesOfFactor;
   }
 
   /// Adds what a product follows from, if there is room for it; false if not.

@@ -129,7 +129,7 @@ class SummedPart {
     }
     const Node* product = term.product;
     if (!product->op->batch_sum || !is_product(product) ||
-        uses(product->type(), product->operand_type(0), product->operand_type(1)) > kMostUses)
+        uses(product->type(), product->operand_type(0), product->operand_type(1)) > kMostUsesOfSum)
       return;
     std::vector<Tensor> ys;
     double bytes = bytes_;

@@ -17,9 +17,9 @@ using BatchingFor = absl::FunctionRef<std::unique_ptr<ir::Batching>(std::int64_t
 
 /// Loops of fewer trips stay as they are.
 inline constexpr std::int64_t kLeastBatchedTrips = 8;
-/// A product of a trip that uses each element of what all trips share (a factor, a sum) more often
-/// than this is about as fast as its part of a product of all trips.
-inline constexpr double kMostUses = 32;
+/// A product of a trip that uses each element of the factor that all trips share, or of their sum,
+/// more often than this is about as fast as its part of a product of all trips.
+inline constexpr double kMostUsesOfFactor = 32, kMostUsesOfSum = 128;
 /// What is kept of all trips in place of one takes at most so many times the bytes that the loop
 /// reads and gives, or kHoistedBytes (passes/hoist.h) where that is more.
 inline constexpr double kMostBatchedBytes = 4;

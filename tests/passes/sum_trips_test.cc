@@ -109,7 +109,24 @@ TEST(SumTrips, AProductThatIsUsedElsewhereStays) {
               })).same());
 }
 
-TEST(SumTrips, InLoopsWithAnIndexAndInLoopsWithin) {
+TEST(SumTrips, AProductThatUsesItsSumOftenStays) {
+  const auto program = [](std::int64_t rows) {
+    return trace(
+        [&](Tensor sum, Tensor xs) {
+          return scan(
+                     [](Tensor sum, Tensor x) {
+                       return std::pair(sum + dot_general(x, x, kOverRows), Tensor(0.0f));
+                     },
+                     sum, xs)
+              .first;
+        },
+        kWeights, f32({kTrips, rows, kWidth}));
+  };
+  EXPECT_FALSE(summed(program(100)).same());
+  EXPECT_TRUE(summed(program(200)).same());
+}
+
+TEST(SumTrips, InLoopsWithAnIndex) {
   const BothForms forms = summed(trace(
       [&](Tensor sum, Tensor xs) {
         return fori_loop(

@@ -1,0 +1,305 @@
+// A tile of the result, 12 rows of two vectors, stays in registers while a block of terms is added
+// to it. The right side is copied into strips of that width, which lie in the nearest cache while
+// the rows go by; the left side is read where it lies, an element at a time.
+#include "ops/vector_gemm.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "base/parallel.h"
+#include "native/isa.h"
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define RONDO_VECTOR_GEMM 1
+#include <immintrin.h>
+#endif
+
+namespace rondo::ops {
+
+#ifdef RONDO_VECTOR_GEMM
+
+// The rest of the library runs on any x86-64.
+#define RONDO_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma")))
+
+namespace {
+
+/// A strip of the right side of so many terms takes 32 kB.
+constexpr std::int64_t kSummedTerms = 256;
+/// The columns of the right side that are copied at a time, which the second cache holds.
+constexpr std::int64_t kCopiedBytes = std::int64_t{512} << 10;
+constexpr int kTileRows = 12;
+/// For fewer rows the right side is read where it lies.
+constexpr std::int64_t kLeastRowsForCopy = 2 * kTileRows;
+
+struct F32 {
+  using T = float;
+  using V = __m512;
+  using Mask = __mmask16;
+  static constexpr int kLanes = 16;
+  RONDO_AVX512 static V zero() { return _mm512_setzero_ps(); }
+  RONDO_AVX512 static V load(Mask mask, const T* p) { return _mm512_maskz_loadu_ps(mask, p); }
+  RONDO_AVX512 static V all(T x) { return _mm512_set1_ps(x); }
+  RONDO_AVX512 static V add(V a, V b) { return _mm512_add_ps(a, b); }
+  RONDO_AVX512 static V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
+  RONDO_AVX512 static void store(T* p, Mask mask, V v) { _mm512_mask_storeu_ps(p, mask, v); }
+};
+
+struct F64 {
+  using T = double;
+  using V = __m512d;
+  using Mask = __mmask8;
+  static constexpr int kLanes = 8;
+  RONDO_AVX512 static V zero() { return _mm512_setzero_pd(); }
+  RONDO_AVX512 static V load(Mask mask, const T* p) { return _mm512_maskz_loadu_pd(mask, p); }
+  RONDO_AVX512 static V all(T x) { return _mm512_set1_pd(x); }
+  RONDO_AVX512 static V add(V a, V b) { return _mm512_add_pd(a, b); }
+  RONDO_AVX512 static V fma(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
+  RONDO_AVX512 static void store(T* p, Mask mask, V v) { _mm512_mask_storeu_pd(p, mask, v); }
+};
+
+template <class S>
+struct Matrix {
+  const typename S::T* data;
+  std::int64_t row, column;  // strides, one of them 1
+
+  const typename S::T* at(std::int64_t i, std::int64_t k) const {
+    return data + i * row + k * column;
+  }
+};
+
+/// The lanes of the two vectors of a tile with `columns` columns.
+template <class S>
+struct Masks {
+  typename S::Mask first, second;
+
+  explicit Masks(std::int64_t columns) : first(of(columns)), second(of(columns - S::kLanes)) {}
+  static typename S::Mask of(std::int64_t lanes) {
+    return static_cast<typename S::Mask>((1u << std::clamp<std::int64_t>(lanes, 0, S::kLanes)) - 1);
+  }
+};
+
+/// Sets (or adds to) a tile of the result: `count` terms of kRows rows of a and of two vectors of
+/// b.
+template <class S, int kRows>
+RONDO_AVX512 void multiply_tile(Matrix<S> a, const typename S::T* b, std::int64_t b_row,
+                                std::int64_t count, typename S::T* out, std::int64_t out_row,
+                                Masks<S> masks, bool adds) {
+  using T = typename S::T;
+  using V = typename S::V;
+  V sums[kRows][2];
+  for (int i = 0; i < kRows; i++) sums[i][0] = sums[i][1] = S::zero();
+  // A base for each three rows: the others are that and one or two strides.
+  const T* bases[(kRows + 2) / 3];
+  for (int i = 0; i < kRows; i += 3) bases[i / 3] = a.data + i * a.row;
+  for (std::int64_t k = 0; k < count; k++) {
+    const V first = S::load(masks.first, b), second = S::load(masks.second, b + S::kLanes);
+    b += b_row;
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; i++) {
+      const V left = S::all(bases[i / 3][(i % 3) * a.row]);
+      sums[i][0] = S::fma(left, first, sums[i][0]);
+      sums[i][1] = S::fma(left, second, sums[i][1]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; i += 3) bases[i / 3] += a.column;
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; i++) {
+    T* to = out + i * out_row;
+    if (adds) {
+      sums[i][0] = S::add(S::load(masks.first, to), sums[i][0]);
+      sums[i][1] = S::add(S::load(masks.second, to + S::kLanes), sums[i][1]);
+    }
+    S::store(to, masks.first, sums[i][0]);
+    S::store(to + S::kLanes, masks.second, sums[i][1]);
+  }
+}
+
+/// All rows of a strip of the result.
+template <class S>
+RONDO_AVX512 void multiply_strip(Matrix<S> a, const typename S::T* b, std::int64_t b_row,
+                                 std::int64_t m, std::int64_t count, typename S::T* out,
+                                 std::int64_t out_row, Masks<S> masks, bool adds) {
+  std::int64_t i = 0;
+  const auto left = [&] { return Matrix<S>{a.at(i, 0), a.row, a.column}; };
+  for (; i + kTileRows <= m; i += kTileRows)
+    multiply_tile<S, kTileRows>(left(), b, b_row, count, out + i * out_row, out_row, masks, adds);
+  for (; i + 8 <= m; i += 8)
+    multiply_tile<S, 8>(left(), b, b_row, count, out + i * out_row, out_row, masks, adds);
+  for (; i + 4 <= m; i += 4)
+    multiply_tile<S, 4>(left(), b, b_row, count, out + i * out_row, out_row, masks, adds);
+  for (; i < m; i++)
+    multiply_tile<S, 1>(left(), b, b_row, count, out + i * out_row, out_row, masks, adds);
+}
+
+/// The quarters 0 and 2, or 1 and 3, of two registers.
+RONDO_AVX512 __m512d even(__m512d x, __m512d y) {
+  return __builtin_shufflevector(x, y, 0, 1, 4, 5, 8, 9, 12, 13);
+}
+RONDO_AVX512 __m512d odd(__m512d x, __m512d y) {
+  return __builtin_shufflevector(x, y, 2, 3, 6, 7, 10, 11, 14, 15);
+}
+
+/// Sixteen rows of sixteen floats, turned around.
+RONDO_AVX512 void transpose_square(const float* from, std::int64_t from_row, float* to,
+                                   std::int64_t to_row) {
+  __m512 rows[16];
+  __m512d a[16], b[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; i++) rows[i] = _mm512_loadu_ps(from + i * from_row);
+    // In each quarter of a register the same: pairs of rows, then groups of four.
+#pragma GCC unroll 8
+  for (int i = 0; i < 16; i += 2) {
+    a[i] = _mm512_castps_pd(__builtin_shufflevector(rows[i], rows[i + 1], 0, 16, 1, 17, 4, 20, 5,
+                                                    21, 8, 24, 9, 25, 12, 28, 13, 29));
+    a[i + 1] = _mm512_castps_pd(__builtin_shufflevector(rows[i], rows[i + 1], 2, 18, 3, 19, 6, 22,
+                                                        7, 23, 10, 26, 11, 27, 14, 30, 15, 31));
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 16; i += 4) {
+    for (int j = 0; j < 2; j++) {
+      b[i + 2 * j] = __builtin_shufflevector(a[i + j], a[i + j + 2], 0, 8, 2, 10, 4, 12, 6, 14);
+      b[i + 2 * j + 1] = __builtin_shufflevector(a[i + j], a[i + j + 2], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+  }
+  // Now b[4 g + c] has in its quarter q the column 4 q + c of the rows 4 g to 4 g + 3.
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; c++) {
+    const __m512d even_low = even(b[c], b[4 + c]), even_high = even(b[8 + c], b[12 + c]),
+                  odd_low = odd(b[c], b[4 + c]), odd_high = odd(b[8 + c], b[12 + c]);
+    _mm512_storeu_ps(to + c * to_row, _mm512_castpd_ps(even(even_low, even_high)));
+    _mm512_storeu_ps(to + (8 + c) * to_row, _mm512_castpd_ps(odd(even_low, even_high)));
+    _mm512_storeu_ps(to + (4 + c) * to_row, _mm512_castpd_ps(even(odd_low, odd_high)));
+    _mm512_storeu_ps(to + (12 + c) * to_row, _mm512_castpd_ps(odd(odd_low, odd_high)));
+  }
+}
+
+/// Copies a strip of the right side, row by row; columns that it does not have are zeros.
+template <class S>
+RONDO_AVX512 void copy_strip(Matrix<S> b, std::int64_t count, std::int64_t columns,
+                             typename S::T* to) {
+  using T = typename S::T;
+  constexpr std::int64_t kWidth = 2 * S::kLanes;
+  if (b.column == 1) {
+    const Masks<S> masks(columns);
+    for (std::int64_t k = 0; k < count; k++) {
+      const T* from = b.at(k, 0);
+      S::store(to + k * kWidth, Masks<S>::of(S::kLanes), S::load(masks.first, from));
+      S::store(to + k * kWidth + S::kLanes, Masks<S>::of(S::kLanes),
+               S::load(masks.second, from + S::kLanes));
+    }
+    return;
+  }
+  std::int64_t whole = 0;  // terms that are done in squares
+  if constexpr (S::kLanes == 16) {
+    if (columns == kWidth) {
+      for (; whole + 16 <= count; whole += 16) {
+        for (std::int64_t j = 0; j < kWidth; j += 16)
+          transpose_square(b.at(whole, j), b.column, to + whole * kWidth + j, kWidth);
+      }
+    }
+  }
+  for (std::int64_t j = 0; j < kWidth; j++) {
+    for (std::int64_t k = whole; k < count; k++)
+      to[k * kWidth + j] = j < columns ? *b.at(k, j) : T(0);
+  }
+}
+
+template <class S>
+void multiply_rows(Matrix<S> a, Matrix<S> b, std::int64_t m, std::int64_t count, std::int64_t n,
+                   typename S::T* out, ir::Host* host) {
+  using T = typename S::T;
+  constexpr std::int64_t kWidth = 2 * S::kLanes;
+  const bool copies = m >= kLeastRowsForCopy || b.column != 1;
+  const std::int64_t terms = std::min(count, kSummedTerms),
+                     block = std::max(kCopiedBytes / (terms * std::int64_t{sizeof(T)}) / kWidth,
+                                      std::int64_t{1}) *
+                             kWidth;
+  const std::int64_t strips = (std::min(n, block) + kWidth - 1) / kWidth;
+  constexpr std::size_t kLine = 64;
+  struct Free {
+    void operator()(T* memory) const { ::operator delete (memory, std::align_val_t{kLine}); }
+  };
+  std::unique_ptr<T, Free> copy;
+  if (copies) {
+    copy.reset(static_cast<T*>(::operator new (
+        static_cast<std::size_t>(strips * kWidth * terms) * sizeof(T), std::align_val_t{kLine})));
+  }
+  // As far as a panel of the left side, which the strips are multiplied by one after the other,
+  // stays in the cache beside them.
+  constexpr std::int64_t kPanelRows = 8 * kTileRows;
+  std::optional<ir::Poller> poller;
+  if (host) poller.emplace(*host);
+  for (std::int64_t first = 0; first < n; first += block) {
+    const std::int64_t columns = std::min(block, n - first);
+    for (std::int64_t k = 0; k < count; k += kSummedTerms) {
+      const std::int64_t length = std::min(kSummedTerms, count - k);
+      for (std::int64_t i = 0; i < m; i += kPanelRows) {
+        const std::int64_t rows = std::min(kPanelRows, m - i);
+        for (std::int64_t j = 0; j < columns; j += kWidth) {
+          const Matrix<S> right{b.at(k, first + j), b.row, b.column};
+          const std::int64_t width = std::min(kWidth, columns - j);
+          T* const strip = copy.get() + j * length;
+          if (copies && i == 0) copy_strip(right, length, width, strip);
+          multiply_strip<S>({a.at(i, k), a.row, a.column}, copies ? strip : right.data,
+                            copies ? kWidth : b.row, rows, length, out + i * n + first + j, n,
+                            Masks<S>(width), k > 0);
+          if (poller) poller->did(rows * length * width / 64);
+        }
+      }
+    }
+  }
+}
+
+template <class S>
+bool multiply(const typename S::T* a, bool a_swapped, const typename S::T* b, bool b_swapped,
+              std::int64_t m, std::int64_t count, std::int64_t n, typename S::T* out,
+              ir::Host& host) {
+  if (native_code::available_isa() != native_code::Isa::kAvx512) return false;
+  const Matrix<S> left{a, a_swapped ? 1 : count, a_swapped ? m : 1},
+      right{b, b_swapped ? 1 : n, b_swapped ? count : 1};
+  // Threads share the rows.
+  constexpr std::int64_t kLeastRows = 8 * kTileRows;
+  const std::int64_t share = (m + host.threads() - 1) / host.threads(),
+                     rows = std::max((share + kTileRows - 1) / kTileRows * kTileRows, kLeastRows);
+  const std::thread::id caller = std::this_thread::get_id();
+  parallel_for((m + rows - 1) / rows, host.threads(), [&](std::int64_t number) {
+    const std::int64_t first = number * rows;
+    multiply_rows<S>({left.at(first, 0), left.row, left.column}, right, std::min(rows, m - first),
+                     count, n, out + first * n,
+                     std::this_thread::get_id() == caller ? &host : nullptr);
+  });
+  return true;
+}
+
+}  // namespace
+
+bool vector_multiply(const float* a, bool a_swapped, const float* b, bool b_swapped, std::int64_t m,
+                     std::int64_t count, std::int64_t n, float* out, ir::Host& host) {
+  return multiply<F32>(a, a_swapped, b, b_swapped, m, count, n, out, host);
+}
+bool vector_multiply(const double* a, bool a_swapped, const double* b, bool b_swapped,
+                     std::int64_t m, std::int64_t count, std::int64_t n, double* out,
+                     ir::Host& host) {
+  return multiply<F64>(a, a_swapped, b, b_swapped, m, count, n, out, host);
+}
+
+#undef RONDO_AVX512
+
+#else
+
+bool vector_multiply(const float*, bool, const float*, bool, std::int64_t, std::int64_t,
+                     std::int64_t, float*, ir::Host&) {
+  return false;
+}
+bool vector_multiply(const double*, bool, const double*, bool, std::int64_t, std::int64_t,
+                     std::int64_t, double*, ir::Host&) {
+  return false;
+}
+
+#endif
+
+}  // namespace rondo::ops

@@ -1,0 +1,131 @@
+#include "ops/vector_gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "native/isa.h"
+#include "ops/call_kernel.h"
+
+namespace rondo::testing {
+namespace {
+
+class HostWithThreads final : public NoHost {
+ public:
+  explicit HostWithThreads(int threads) : threads_(threads) {}
+  int threads() const override { return threads_; }
+  void poll() override { polls++; }
+
+  int polls = 0;
+
+ private:
+  int threads_;
+};
+
+template <class T>
+std::vector<T> numbers(std::int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<T> values;
+  for (std::int64_t i = 0; i < count; i++)
+    values.push_back(static_cast<T>(std::ldexp(static_cast<double>(random()), -32) - 0.5));
+  return values;
+}
+
+template <class T>
+struct Product {
+  std::int64_t m, count, n;
+  bool a_swapped, b_swapped;
+  std::vector<T> a = numbers<T>(m * count, 1), b = numbers<T>(count * n, 2);
+
+  T left(std::int64_t i, std::int64_t k) const {
+    return a[static_cast<std::size_t>(a_swapped ? k * m + i : i * count + k)];
+  }
+  T right(std::int64_t k, std::int64_t j) const {
+    return b[static_cast<std::size_t>(b_swapped ? j * count + k : k * n + j)];
+  }
+  /// Empty on a machine that does not have it.
+  std::vector<T> run(int threads = 1) const {
+    HostWithThreads host(threads);
+    std::vector<T> out(static_cast<std::size_t>(m * n), T(7));
+    const bool ran = ops::vector_multiply(a.data(), a_swapped, b.data(), b_swapped, m, count, n,
+                                          out.data(), host);
+    EXPECT_EQ(ran, native_code::available_isa() == native_code::Isa::kAvx512);
+    // About three times in a millisecond.
+    if (threads == 1) EXPECT_EQ(host.polls > 1, ran && m * count * n > std::int64_t{1} << 25);
+    return ran ? out : std::vector<T>();
+  }
+  void expect_values() const {
+    SCOPED_TRACE(::testing::Message()
+                 << m << " x " << count << " x " << n << ", swapped " << a_swapped << b_swapped);
+    const std::vector<T> got = run();
+    for (std::size_t e = 0; e < got.size(); e++) {
+      const std::int64_t i = static_cast<std::int64_t>(e) / n, j = static_cast<std::int64_t>(e) % n;
+      long double sum = 0;
+      for (std::int64_t k = 0; k < count; k++)
+        sum += static_cast<long double>(left(i, k)) * right(k, j);
+      const double bound = static_cast<double>(count) * std::numeric_limits<T>::epsilon();
+      ASSERT_NEAR(static_cast<double>(got[e]), static_cast<double>(sum), bound) << i << ", " << j;
+    }
+  }
+};
+
+template <class T>
+void expect_values_of_all_forms(std::int64_t m, std::int64_t count, std::int64_t n) {
+  for (const bool a_swapped : {false, true}) {
+    for (const bool b_swapped : {false, true})
+      Product<T>{m, count, n, a_swapped, b_swapped}.expect_values();
+  }
+}
+
+TEST(VectorGemm, RowsAndColumnsOfAnyNumber) {
+  for (const std::int64_t m : {1, 4, 13, 23, 24, 35}) {
+    for (const std::int64_t n : {1, 8, 17, 31, 32, 33, 64, 70}) {
+      expect_values_of_all_forms<float>(m, 20, n);
+      expect_values_of_all_forms<double>(m, 5, n);
+    }
+  }
+}
+
+TEST(VectorGemm, SumsAndColumnsInSeveralBlocks) {
+  expect_values_of_all_forms<float>(25, 256 + 17, 40);
+  expect_values_of_all_forms<float>(24, 600, 1000);  // past one copy of the right side
+  expect_values_of_all_forms<double>(24, 300, 300);
+  expect_values_of_all_forms<float>(200, 30, 33);
+}
+
+TEST(VectorGemm, AnElementDependsOnItsRowAndColumnAlone) {
+  const std::int64_t count = 300, n = 70;
+  for (const bool b_swapped : {false, true}) {
+    const Product<float> all{230, count, n, false, b_swapped};
+    const std::vector<float> whole = all.run();
+    for (const std::int64_t rows : {1, 4, 13, 100}) {
+      Product<float> part{rows, count, n, false, b_swapped};
+      part.a.assign(all.a.begin() + 57 * count, all.a.begin() + (57 + rows) * count);
+      part.b = all.b;
+      const std::vector<float> got = part.run();
+      if (whole.empty()) continue;
+      EXPECT_EQ(std::memcmp(got.data(), whole.data() + 57 * n, got.size() * sizeof(float)), 0)
+          << rows;
+    }
+    for (const int threads : {2, 3}) EXPECT_EQ(all.run(threads), whole) << threads;
+  }
+}
+
+TEST(VectorGemm, LongProductsAskForTheEnd) {
+  Product<float>{300, 512, 256, false, false}.run();  // which expects it
+}
+
+TEST(VectorGemm, WhatIsNotFiniteStaysInItsRowsAndColumns) {
+  Product<float> product{30, 40, 50, false, false};
+  product.a[5 * 40 + 3] = INFINITY;
+  product.b[7 * 50 + 49] = NAN;
+  const std::vector<float> got = product.run();
+  for (std::size_t e = 0; e < got.size(); e++)
+    EXPECT_EQ(std::isfinite(got[e]), e / 50 != 5 && e % 50 != 49) << e;
+}
+
+}  // namespace
+}  // namespace rondo::testing
