@@ -163,14 +163,9 @@ TEST(Compile, TimeAndCodeAreLinearInTheOps) {
   EXPECT_LT(bytes_of_many, 11 * bytes_of_few);
 }
 
-TEST(Compile, OneExecutableRunsOnManyThreads) {
-  const Function f = trace(
-      [](Tensor x) {
-        return fori_loop(
-            0, 50, [](Tensor i, Tensor y) { return sin(y) + convert(i, DType::kF32); }, x);
-      },
-      f32({100}));
-  const Executable compiled = compile(f, {.executor = Executor::kBytecode});
+/// Results of one executable on 16 threads at once, each with arguments of its own.
+void expect_threads_agree(const Function& f, Executor executor) {
+  const Executable compiled = compile(f, {.executor = executor});
   std::vector<std::thread> threads;
   std::vector<int> equal(16, 0);
   for (std::size_t t = 0; t < equal.size(); t++) {
@@ -182,6 +177,23 @@ TEST(Compile, OneExecutableRunsOnManyThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const int count : equal) EXPECT_EQ(count, 20);
+}
+
+TEST(Compile, OneExecutableRunsOnManyThreads) {
+  const auto counted = [](Tensor x) {
+    return fori_loop(
+        0, 50, [](Tensor i, Tensor y) { return sin(y) + convert(i, DType::kF32); }, x);
+  };
+  // A kernel, an arena that is no part of the stack, and a tape that grows.
+  const auto grown = [](Tensor x) {
+    const Tensor y = sort(concatenate(std::vector<Tensor>(20, x), 0));
+    return while_loop([](Tensor z) { return z < 1e5f; }, [](Tensor z) { return z * 1.5f; },
+                      sum(y * reverse(y, {0})) + 1, {.checkpoint = Checkpoint::tape()});
+  };
+  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    expect_threads_agree(trace(counted, f32({100})), executor);
+    expect_threads_agree(trace(grad(grown), f32({100})), executor);
+  }
 }
 
 }  // namespace

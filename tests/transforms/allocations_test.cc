@@ -103,6 +103,34 @@ TEST(Allocations, CallsOnSixteenThreadsTakeNoLock) {
   }
 }
 
+TEST(Allocations, RunsOnSixteenThreadsGiveTheirMemoryBack) {
+  const auto f = [](Tensor x) {
+    const Tensor y = sort(sin(arange(5000, DType::kF32) * x));
+    return while_loop([](Tensor z) { return z < 1e5f; }, [](Tensor z) { return z * 1.5f; },
+                      abs(sum(y * reverse(y, {0}))) + 1, {.checkpoint = Checkpoint::tape()});
+  };
+  const Function slope = trace(grad(f), f32());
+  const Literal x = Literal::scalar(1.0f);
+  release_cached_memory();
+  const std::int64_t before = live_aligned_blocks;
+  std::int64_t at_most = 0;
+  {
+    const Executable program = compile(slope, {.executor = Executor::kCompiled});
+    const Literal first = program.run({x})[0];
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 16; t++) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 20; i++) EXPECT_TRUE(program.run({x})[0].identical(first));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    at_most = live_aligned_blocks - before;
+  }
+  EXPECT_GT(at_most, 0);  // they are counted
+  release_cached_memory();
+  EXPECT_EQ(live_aligned_blocks, before);
+}
+
 TEST(Allocations, ATracedOpTakesOneBlock) {
   release_cached_memory();
   const std::int64_t few = allocations_of([&] { static_cast<void>(chain(10).body()); });
