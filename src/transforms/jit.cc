@@ -15,8 +15,11 @@
 #include "ir/known_value.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
+#include "ir/region_facts.h"
+#include "ir/run_limits.h"
 #include "ops/support.h"
 #include "rondo/execute.h"
+#include "rondo/reference_count.h"
 #include "rondo/run_scope.h"
 #include "rondo/transforms.h"
 
@@ -99,6 +102,7 @@ struct JitCache::Impl {
     std::mutex mutex;  // held while the first caller traces
     bool ready = false;
     Executable executable;
+    bool observes = true;
     std::vector<TensorType> result_types;
     std::shared_ptr<const void> prototype;
     std::vector<Tensor> captures;  // if they are checked
@@ -121,6 +125,8 @@ struct JitCache::Impl {
     std::uint64_t jitted = 0;  // the number of the function
     const TreeType* trees = nullptr;
     std::weak_ptr<Cache::Slot> program;
+    Cache::Slot* slot = nullptr;  // the same
+    bool calls_back = true;       // a run may call the user's functions
   };
   LastRun& last_run() const {
     constexpr std::size_t kKept = 16;
@@ -142,9 +148,16 @@ bool JitCache::run_again(const TreeType* trees, std::span<const View> arguments,
                          std::span<Tensor> results) const {
   const Impl::LastRun& last = impl_->last_run();
   if (last.jitted != impl_->number || last.trees != trees) return false;
-  const auto program = last.program.lock();
-  if (!program || impl_->options.check_captures || ir::tracing() || ir::eager_active())
-    return false;
+  // To hold the program takes a locked instruction, and is needed where another thread, or what the
+  // run calls, could let go of it meanwhile.
+  if (last.program.expired()) return false;
+  std::shared_ptr<Impl::Cache::Slot> held;
+  if (last.calls_back || !is_single_threaded() || scoped_run_options()) {
+    held = last.program.lock();
+    if (!held) return false;
+  }
+  Impl::Cache::Slot* const program = last.slot;
+  if (impl_->options.check_captures || ir::tracing() || ir::eager_active()) return false;
   const std::vector<TensorType>& types = program->key.types;
   const Impl::Entry& entry = program->value;
   if (arguments.size() != types.size() || results.size() != entry.result_types.size() ||
@@ -206,6 +219,7 @@ JitCache::Run JitCache::run(const Call& call) {
       const Function function = traced(call, key, captures);
       entry.executable = compile(function, impl_->options.compile);
       entry.result_types = function.results();
+      entry.observes = ir::observes(function);
       entry.prototype = call.prototype();
       entry.ready = true;
       impl_->entries.set_bytes(slot, key_bytes + entry.executable.bytes());
@@ -234,7 +248,10 @@ JitCache::Run JitCache::run(const Call& call) {
   }
   for (Literal& result : entry.executable.run(values_of(call.arguments, call.at), options))
     run.results.push_back(ir::make_known(std::move(result)));
-  if (call.trees && !call.run) impl_->last_run() = {impl_->number, call.trees, slot};
+  if (call.trees && !call.run) {
+    const bool calls_back = entry.observes || !ir::is_plain(impl_->options.run);
+    impl_->last_run() = {impl_->number, call.trees, slot, slot.get(), calls_back};
+  }
   return run;
 }
 

@@ -420,5 +420,18 @@ TEST(JitAgain, RunsOnManyThreadsAtOnce) {
   for (const int count : right) EXPECT_EQ(count, 200);
 }
 
+TEST(Jit, AProgramStaysWhileWhatItCallsEmptiesTheCache) {
+  int calls = 0;
+  const auto empty_cache = [&](std::string_view, const Literal&) {
+    calls++;
+    clear_executable_cache();
+  };
+  const auto f =
+      jit([](Tensor x) { return tap(x * 2, "x") + 1; },
+          {.run = {.on_tap = empty_cache}, .compile = {.executor = Executor::kCompiled}});
+  for (int i = 0; i < 4; i++) EXPECT_EQ(f(1.5f).item<float>(), 4);
+  EXPECT_EQ(calls, 4);
+}
+
 }  // namespace
 }  // namespace rondo
