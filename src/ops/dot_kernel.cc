@@ -24,6 +24,9 @@ constexpr std::int64_t kSummedBlock = 512;
 /// here: copies and calls cost more than they save.
 constexpr std::int64_t kMostProducts = 16383;
 
+/// What is not larger is taken to be in the processor's caches when it is used again.
+constexpr std::int64_t kCachedBytes = std::int64_t{4} << 20;
+
 /// What the partial sums are added up in: there are thousands of them in a long sum.
 template <class T>
 using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;
@@ -71,21 +74,35 @@ Acc inner_product(const T* a, const T* b, std::int64_t n) {
   return static_cast<Acc>(AddElements{}(sum, Total<Acc>(rest)));
 }
 
+/// Adds to each sum the products of kTerms weights and rows, one after the other.
+template <int kTerms, class Acc, class T>
+void add_weighted(const T* weights, const T* rows, std::int64_t n, Acc* sums) {
+  Acc factors[kTerms];
+  for (int term = 0; term < kTerms; term++) factors[term] = static_cast<Acc>(weights[term]);
+  for (std::int64_t j = 0; j < n; j++) {
+    Acc sum = sums[j];
+    for (int term = 0; term < kTerms; term++)
+      sum = multiply_add_to<Acc>(sum, factors[term], static_cast<Acc>(rows[term * n + j]));
+    sums[j] = sum;
+  }
+}
+
 /// out[j] = sum over k of weights[k] rows[k][j]
 template <class Acc, class T>
 void weighted_rows(const T* weights, const T* rows, std::int64_t count, std::int64_t n, T* out) {
+  // The sums are read and written once for two rows; from beyond the caches a row at a time comes
+  // faster.
+  const bool in_pairs = count * n <= kCachedBytes / std::int64_t{sizeof(T)};
   absl::InlinedVector<Acc, 64> block(static_cast<std::size_t>(n));
   absl::InlinedVector<Total<Acc>, 64> totals(static_cast<std::size_t>(n), Total<Acc>(0));
   for (std::int64_t start = 0; start < count; start += kSummedBlock) {
     const std::int64_t end = std::min(count, start + kSummedBlock);
     Acc* sums = block.data();
     std::fill(sums, sums + n, Acc(0));
-    for (std::int64_t k = start; k < end; k++) {
-      const Acc weight = static_cast<Acc>(weights[k]);
-      const T* row = rows + k * n;
-      for (std::int64_t j = 0; j < n; j++)
-        sums[j] = multiply_add_to<Acc>(sums[j], weight, static_cast<Acc>(row[j]));
-    }
+    std::int64_t k = start;
+    for (; in_pairs && k + 2 <= end; k += 2)
+      add_weighted<2, Acc>(weights + k, rows + k * n, n, sums);
+    for (; k < end; k++) add_weighted<1, Acc>(weights + k, rows + k * n, n, sums);
     for (std::int64_t j = 0; j < n; j++) {
       Total<Acc>& total = totals[static_cast<std::size_t>(j)];
       total = AddElements{}(total, Total<Acc>(sums[j]));

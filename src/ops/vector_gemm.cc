@@ -261,10 +261,11 @@ bool multiply(const typename S::T* a, bool a_swapped, const typename S::T* b, bo
   if (native_code::available_isa() != native_code::Isa::kAvx512) return false;
   const Matrix<S> left{a, a_swapped ? 1 : count, a_swapped ? m : 1},
       right{b, b_swapped ? 1 : n, b_swapped ? count : 1};
-  // Threads share the rows.
-  constexpr std::int64_t kLeastRows = 8 * kTileRows;
-  const std::int64_t share = (m + host.threads() - 1) / host.threads(),
-                     rows = std::max((share + kTileRows - 1) / kTileRows * kTileRows, kLeastRows);
+  // Threads share the rows, where a part takes longer than to wake one.
+  constexpr std::int64_t kLeastProducts = std::int64_t{1} << 25;
+  const std::int64_t share = std::max((m + host.threads() - 1) / host.threads(),
+                                      kLeastProducts / (count * n)),
+                     rows = share / kTileRows * kTileRows + kTileRows;
   const std::thread::id caller = std::this_thread::get_id();
   parallel_for((m + rows - 1) / rows, host.threads(), [&](std::int64_t number) {
     const std::int64_t first = number * rows;

@@ -285,5 +285,25 @@ TEST(Dot, MistakesAreNamed) {
       {"dot_general", "batch axis 0 of f32[2,3]", "3"});
 }
 
+TEST(Dot, AVectorTimesAMatrixAddsItsRowsInOrder) {
+  constexpr std::size_t kRows = 37, kColumns = 21;
+  std::vector<float> weights, rows, want(kColumns, 0.0f);
+  for (std::size_t k = 0; k < kRows; k++) weights.push_back(1.0f / static_cast<float>(3 + k));
+  for (std::size_t i = 0; i < kRows * kColumns; i++)
+    rows.push_back(static_cast<float>(i % 11) / 7.0f - 0.6f);
+  for (std::size_t k = 0; k < kRows; k++) {
+    for (std::size_t j = 0; j < kColumns; j++) {
+      const volatile float product = weights[k] * rows[k * kColumns + j];  // rounded by itself
+      want[j] += product;
+    }
+  }
+  const Executable product = compile(
+      trace([](Tensor x, Tensor w) { return matmul(x, w); }, f32({kRows}), f32({kRows, kColumns})),
+      {.executor = Executor::kReference});
+  const Literal got =
+      product.run({Literal::from(weights, {kRows}), Literal::from(rows, {kRows, kColumns})})[0];
+  EXPECT_TRUE(got.identical(Literal::from(want, {kColumns})));
+}
+
 }  // namespace
 }  // namespace rondo
