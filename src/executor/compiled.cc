@@ -146,7 +146,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
       }
       return node_kernel(node, loop);
     };
-    const LaneForms lanes = wants_lanes ? LaneForms(unit->function) : LaneForms();
+    const LaneForms lanes = wants_lanes ? LaneForms(unit->function, options.contract) : LaneForms();
     in_lanes_ = in_lanes_ || !lanes.empty();
     lower::Program program = lower_function(unit->function, make,
                                             {.lane_forms = lanes,

@@ -33,7 +33,7 @@ constexpr std::int64_t kMostElements = 4096;
 constexpr std::int64_t kLeastRows = 8;
 
 std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
-                                      std::int64_t lanes, int depth);
+                                      const LaneRules& rules, int depth);
 
 UsedValues used_values(const Function& region) {
   UsedValues used;
@@ -46,8 +46,8 @@ UsedValues used_values(const Function& region) {
 class LaneRegion {
  public:
   /// `is_condition`: of a loop that goes on for all lanes at once.
-  LaneRegion(const Function& region, std::int64_t lanes, bool is_condition, int depth)
-      : region_(region), rules_(lanes), lanes_(lanes), is_condition_(is_condition), depth_(depth) {}
+  LaneRegion(const Function& region, const LaneRules& rules, bool is_condition, int depth)
+      : region_(region), rules_(rules), is_condition_(is_condition), depth_(depth) {}
 
   bool fits(std::span<const LaneValue> parameters) {
     for (std::size_t i = 0; i < parameters.size(); i++)
@@ -125,8 +125,8 @@ class LaneRegion {
 
   std::int64_t cost(const Node& node, const LaneValue& value) const {
     const Form form = form_of(node);
-    const bool computes =
-        form == Form::kElement || form == Form::kTerms || form == Form::kReduction;
+    const bool computes = form == Form::kElement || form == Form::kTerms ||
+                          form == Form::kProducts || form == Form::kKernel;
     return computes ? rules_.count(node.type(), value) : 0;
   }
 
@@ -145,7 +145,7 @@ class LaneRegion {
 
   bool fits_loop(const Node& node, std::span<const LaneValue> operands) {
     if (updates_any(operands)) return false;
-    const auto form = form_in_lanes(node, {operands.begin(), operands.end()}, lanes_, depth_ + 1);
+    const auto form = form_in_lanes(node, {operands.begin(), operands.end()}, rules_, depth_ + 1);
     if (!form) return false;
     has_rows_ = has_rows_ || form->has_rows;
     for (std::uint32_t i = 0; i < node.types.size(); i++) {
@@ -163,7 +163,7 @@ class LaneRegion {
     if (depth_ > kMostDepth || updates_any(operands)) return false;
     std::vector<LaneValue> results;
     for (const Function& branch : node.regions) {
-      LaneRegion region(branch, lanes_, false, depth_ + 1);
+      LaneRegion region(branch, rules_, false, depth_ + 1);
       if (!region.fits(operands.subspan(1))) return false;
       has_rows_ = has_rows_ || region.has_rows();
       uniform_ += region.uniform_;
@@ -187,7 +187,7 @@ class LaneRegion {
   bool fits_reduction(const Node& node, std::span<const LaneValue> operands) {
     const auto reduction = node.op->reduction ? node.op->reduction(node) : std::nullopt;
     if (!reduction || reduction_ || !is_single(node.type()) || operands[0].kind != Kind::kLane ||
-        node.operand_type(0).elements() != lanes_ || node.type().dtype != DType::kPred ||
+        node.operand_type(0).elements() != rules_.lanes() || node.type().dtype != DType::kPred ||
         (reduction->combine != Opcode::kOr && reduction->combine != Opcode::kAnd))
       return false;
     reduction_ = &node;
@@ -197,7 +197,6 @@ class LaneRegion {
 
   const Function& region_;
   LaneRules rules_;
-  std::int64_t lanes_;
   bool is_condition_;
   int depth_;
   absl::flat_hash_map<ir::ValueKey, LaneValue> values_;
@@ -305,10 +304,9 @@ std::vector<Element> region_elements(
 namespace {
 
 std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
-                                      std::int64_t lanes, int depth) {
+                                      const LaneRules& rules, int depth) {
   const bool repeats = loop.op->flow == ir::Flow::kRepeat;
   if (depth > kMostDepth) return std::nullopt;
-  const LaneRules rules(lanes);
   const std::size_t carries = loop.types.size();
   for (std::size_t i = 0; i < carries; i++) {
     if (operands[i].kind == Kind::kUpdated) continue;
@@ -316,11 +314,11 @@ std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> o
     if (!carried) return std::nullopt;
     operands[i] = *carried;
   }
-  LaneRegion condition(loop.regions[0], lanes, repeats, depth);
+  LaneRegion condition(loop.regions[0], rules, repeats, depth);
   if (!condition.fits(operands)) return std::nullopt;
   std::vector<LaneValue> parameters = operands;
   if (!repeats) parameters.insert(parameters.begin(), {Kind::kLane, 0});  // which lanes run
-  LaneRegion body(loop.regions[1], lanes, false, depth);
+  LaneRegion body(loop.regions[1], rules, false, depth);
   if (!body.fits(parameters)) return std::nullopt;
   const std::size_t before = repeats ? 0 : 1;
   for (std::size_t i = 0; i < carries; i++) {
@@ -331,7 +329,7 @@ std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> o
       return std::nullopt;
     }
   }
-  LaneForm form{lanes, false, condition.has_rows() || body.has_rows(), std::move(operands)};
+  LaneForm form{rules.lanes(), false, condition.has_rows() || body.has_rows(), std::move(operands)};
   const Node* reduction = condition.reduction();
   if (reduction && (form.has_rows || !lanes_stand_still(loop, *reduction))) return std::nullopt;
   form.ends_by_lane = !repeats || reduction;
@@ -402,11 +400,11 @@ bool gives_uniform(const Node& loop, const LaneForm& form, const UsedValues* use
 
 }  // namespace
 
-std::optional<LaneForm> lane_form(const Node& loop, const UsedValues* used) {
+std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedValues* used) {
   if (loop.op->flow != ir::Flow::kRepeat && !loop.op->lane_loop) return std::nullopt;
   for (const std::int64_t lanes : possible_lanes(loop)) {
     if (lanes < 2) continue;
-    const LaneRules rules(lanes);
+    const LaneRules rules(lanes, reorders);
     std::vector<LaneValue> tables, loaded, updated;
     for (std::size_t i = 0; i < loop.operands.size(); i++) {
       const TensorType& type = loop.operand_type(i);
@@ -425,14 +423,14 @@ std::optional<LaneForm> lane_form(const Node& loop, const UsedValues* used) {
     ways.insert(ways.begin() + 1, std::move(updated));
     ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
     for (std::vector<LaneValue>& operands : ways) {
-      auto form = form_in_lanes(loop, std::move(operands), lanes, 1);
+      auto form = form_in_lanes(loop, std::move(operands), rules, 1);
       if (form && gives_uniform(loop, *form, used)) return form;
     }
   }
   return std::nullopt;
 }
 
-LaneForms::LaneForms(const Function& function) {
+LaneForms::LaneForms(const Function& function, bool reorders) {
   // Regions of loops that run lane by lane are not looked into.
   absl::flat_hash_set<const void*> seen{function.identity()};
   std::vector<Function> open{function};
@@ -442,7 +440,8 @@ LaneForms::LaneForms(const Function& function) {
     std::optional<UsedValues> used;
     for (const Node* node : region.body()) {
       if (!used && !node->regions.empty()) used = used_values(region);
-      if (const auto form = node->regions.empty() ? std::nullopt : lane_form(*node, &*used)) {
+      if (const auto form =
+              node->regions.empty() ? std::nullopt : lane_form(*node, reorders, &*used)) {
         forms_.emplace(node, *form);
         continue;
       }

@@ -38,14 +38,17 @@ struct LaneForm {
 ///
 /// `used`: what the region around reads; without it, that is all. Of results that are the same for
 /// all lanes those must be single elements that can be computed again after the lanes.
-std::optional<LaneForm> lane_form(const ir::Node& loop, const UsedValues* used = nullptr);
+///
+/// `reorders`: sums of products may be added up in another order than the kernels'.
+std::optional<LaneForm> lane_form(const ir::Node& loop, bool reorders,
+                                  const UsedValues* used = nullptr);
 
 /// The loops of a function that run lane by lane, at any depth; of loops within one another the
 /// outermost.
 class LaneForms {
  public:
   LaneForms() = default;
-  explicit LaneForms(const Function& function);
+  LaneForms(const Function& function, bool reorders);
   const LaneForm* of(const ir::Node* loop) const {
     const auto found = forms_.find(loop);
     return found == forms_.end() ? nullptr : &found->second;

@@ -25,7 +25,8 @@ std::optional<Function> for_loops(const Function& function) {
       }))
     return std::nullopt;
   return passes::expand(
-      function, [](const Node& node) { return node.op->lane_loop && lane_form(node); }, divides);
+      function, [](const Node& node) { return node.op->lane_loop && lane_form(node, false); },
+      divides);
 }
 
 std::vector<lower::Address> Lowerer::lane_addresses(Value pointer, const TensorType& type,

@@ -98,6 +98,8 @@ std::optional<LaneValue> LaneRules::result(const Node& node, Operands operands) 
     case Form::kGather:
       return gather(node, operands);
     case Form::kTerms:
+    case Form::kProducts:
+    case Form::kKernel:
       return terms(node, operands);
     case Form::kWrite:
       return write(node, operands);
@@ -199,7 +201,7 @@ std::optional<LaneValue> LaneRules::gather(const Node& node, Operands operands) 
 }
 
 std::optional<LaneValue> LaneRules::terms(const Node& node, Operands operands) const {
-  const std::optional<Terms> terms = few_terms(node);
+  const std::optional<Terms> terms = few_terms(node, reorders_);
   if (!terms) return std::nullopt;
   std::vector<MappedOperand> from;
   for (std::size_t i = 0; i < terms->factors.size(); i++) {

@@ -41,7 +41,10 @@ bool covers(const ir::Part& part, std::int64_t axis, std::int64_t size);
 
 class LaneRules {
  public:
-  explicit LaneRules(std::int64_t lanes) : lanes_(lanes) {}
+  /// `reorders`: sums of products may be added up in another order than the kernels'.
+  LaneRules(std::int64_t lanes, bool reorders) : lanes_(lanes), reorders_(reorders) {}
+
+  std::int64_t lanes() const { return lanes_; }
 
   /// What an array is of which only the type is known: kLane where an axis has the size of the
   /// lanes, else kUniform; nothing where it has too many elements.
@@ -80,6 +83,7 @@ class LaneRules {
                                            const Shape& result) const;
 
   std::int64_t lanes_;
+  bool reorders_;
 };
 
 }  // namespace rondo::executor

@@ -225,7 +225,7 @@ class Lowerer {
   /// Of a node that puts its result together: in registers, or in memory.
   Element lane_parts(Scope& scope, const Node* node, const LaneValue& as);
   void lane_update(Scope& scope, const Node* node, const LaneValue& array);
-  LaneRules lane_rules() const { return LaneRules(lanes_->count); }
+  LaneRules lane_rules() const { return LaneRules(lanes_->count, options_.reorders); }
   /// The elements of a value for this lane; of an array in memory those that `as` says.
   Element lane_elements(const Place& from, const TensorType& type, const LaneValue& as);
   /// A value in registers.

@@ -136,10 +136,10 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
                         packed ? place.packed_axis : -1);
   } else if (root || place.kind == Place::Kind::kInLine) {
     const Form form = plan_.step_of(value)->form;
-    item.kind = form == Form::kRead     ? Item::Kind::kForward
-                : form == Form::kTerms  ? Item::Kind::kTerms
-                : form == Form::kGather ? Item::Kind::kGather
-                                        : Item::Kind::kCode;
+    item.kind = form == Form::kRead      ? Item::Kind::kForward
+                : form == Form::kGather  ? Item::Kind::kGather
+                : form == Form::kElement ? Item::Kind::kCode
+                                         : Item::Kind::kTerms;
     if (form == Form::kGather) {
       const ir::Node& node = *value.node();
       const Tensor& table = node.operands[0];
@@ -213,7 +213,7 @@ std::vector<Nest::Read> Nest::reads_of(const Item& item) {
       break;
     }
     case Item::Kind::kTerms: {
-      const Terms terms = *few_terms(node);
+      const Terms terms = *few_terms(node, true);
       if (terms.init >= 0)
         reads.push_back({node.operands[static_cast<std::size_t>(terms.init)], item.index});
       absl::InlinedVector<std::int64_t, 2> at(terms.sizes.size(), 0);
@@ -371,7 +371,7 @@ Value Nest::axis_index(const Item& item, std::int64_t axis, const Axes& axes) {
 
 /// The terms of an item, added up.
 Value Nest::combined(const Item& item) {
-  const Terms terms = *few_terms(*item.node);
+  const Terms terms = *few_terms(*item.node, true);
   lower::Builder& b = builder_;
   std::uint32_t next = item.first_operand;
   const auto operand = [&] { return b.convert(items_[operands_[next++]].element[0], terms.type); };

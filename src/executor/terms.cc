@@ -41,12 +41,12 @@ std::int64_t Terms::count() const {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-std::optional<Terms> few_terms(const ir::Node& node) {
+std::optional<Terms> few_terms(const ir::Node& node, bool reorders) {
   std::optional<Terms> terms;
   if (node.op->reduction) {
     if (const auto reduction = node.op->reduction(node)) terms = terms_of(node, *reduction);
   } else if (node.op->products) {
-    if (auto products = node.op->products(node); products && products->as_kernel) {
+    if (auto products = node.op->products(node); products && (products->as_kernel || reorders)) {
       terms = Terms{.combine = lower::Opcode::kAdd,
                     .type = products->type,
                     .sizes = std::move(products->sizes),

@@ -23,7 +23,8 @@ struct Terms {
   std::int64_t count() const;
 };
 
-/// None where the node is no such combination, or one of many terms.
-std::optional<Terms> few_terms(const ir::Node& node);
+/// None where the node is no such combination, or one of many terms; nor, unless `reorders`, where
+/// its kernel adds products up in another order.
+std::optional<Terms> few_terms(const ir::Node& node, bool reorders = false);
 
 }  // namespace rondo::executor

@@ -376,10 +376,10 @@ std::optional<ir::ElementProducts> dot_products(const Node& node) {
       free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting);
   const std::int64_t m = elements_along(a.shape, a_free), n = elements_along(b.shape, b_free);
   if (a.elements() == 0 || b.elements() == 0) return std::nullopt;
-  // Larger ones may be another library's.
-  if (std::max({m, count, n}) > kMostProducts || m * count * n > kMostProducts ||
-      count > kSummedBlock)
-    return std::nullopt;
+  // Larger ones may be another library's, which is of no use where each sum is of few products.
+  constexpr std::int64_t kFewProducts = 8;
+  const bool is_large = std::max({m, count, n}) > kMostProducts || m * count * n > kMostProducts;
+  if (count > (is_large ? kFewProducts : kSummedBlock)) return std::nullopt;
   ir::ElementProducts products;
   const auto swapped = [](const TensorType& type, const auto&... axes) {
     return pack_operand(type, axes...).swapped;
@@ -387,7 +387,8 @@ std::optional<ir::ElementProducts> dot_products(const Node& node) {
   const bool inner = n == 1 ? m == 1 || !swapped(a, dims.lhs_batch, a_free, dims.lhs_contracting)
                             : m == 1 && swapped(b, dims.rhs_batch, dims.rhs_contracting, b_free);
   products.as_kernel =
-      !inner || count < (byte_width(dtype) >= 8 ? kInnerLanes<double> : kInnerLanes<float>);
+      !is_large &&
+      (!inner || count < (byte_width(dtype) >= 8 ? kInnerLanes<double> : kInnerLanes<float>));
   products.type = lower::type_of(dtype);
   if (is_floating(dtype) && byte_width(dtype) == 2) products.type = lower::Type::kF32;
   const auto rank = node.type().rank();

@@ -113,6 +113,30 @@ TEST(LaneRows, AreMultipliedByMatrices) {
   expect_by_lane(own, {2, 2}, -1, 1);
 }
 
+TEST(LaneRows, AreMultipliedInLanesHoweverManyThereAre) {
+  // As a product of a small and a long matrix this is the library's.
+  const auto f = [](Tensor x) {
+    const Tensor turn = matrix({{0.8f, -0.6f}, {0.6f, 0.8f}});
+    return fori_loop(
+        0, 4, [&](Tensor, Tensor x) { return dot(turn, x); }, x);
+  };
+  const Literal x = ramp({5000, 2}, -1, 1);
+  const Function function = trace(vmap(f), x);
+  EXPECT_TRUE(runs_by_lane(function));
+  const Literal got = compile(function).run({x})[0];
+  for (std::size_t lane = 0; lane < 5000; lane += 7) {
+    double a = x.data<float>()[2 * lane], b = x.data<float>()[2 * lane + 1];
+    for (int t = 0; t < 4; t++) {
+      const double turned = 0.8 * a - 0.6 * b;
+      b = 0.6 * a + 0.8 * b;
+      a = turned;
+    }
+    EXPECT_NEAR(got.data<float>()[2 * lane], a, 1e-5);
+    EXPECT_NEAR(got.data<float>()[2 * lane + 1], b, 1e-5);
+  }
+  (void)expect_agreement(function, {x});
+}
+
 TEST(LaneRows, AreWrittenAndReadAtPlacesOfTheRun) {
   const auto f = [](Tensor x) {
     return fori_loop(
@@ -128,7 +152,8 @@ TEST(LaneRows, AreWrittenAndReadAtPlacesOfTheRun) {
   const auto complex_rows = [](Tensor x) {
     const Tensor z = complex(x, reverse(x, {0}));
     const Tensor last = fori_loop(
-        0, 5, [](Tensor i, Tensor z) { return update(z + reverse(z, {0}), i % 2, z[1] - z[0]); }, z);
+        0, 5, [](Tensor i, Tensor z) { return update(z + reverse(z, {0}), i % 2, z[1] - z[0]); },
+        z);
     return real(last) + imag(last);
   };
   expect_by_lane(complex_rows, {2}, -0.9f, 0.9f);
