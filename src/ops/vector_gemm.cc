@@ -242,7 +242,7 @@ void multiply_rows(Matrix<S> a, Matrix<S> b, std::int64_t m, std::int64_t count,
         for (std::int64_t j = 0; j < columns; j += kWidth) {
           const Matrix<S> right{b.at(k, first + j), b.row, b.column};
           const std::int64_t width = std::min(kWidth, columns - j);
-          T* const strip = copy.get() + j * length;
+          T* const strip = copies ? copy.get() + j * length : nullptr;
           if (copies && i == 0) copy_strip(right, length, width, strip);
           multiply_strip<S>({a.at(i, k), a.row, a.column}, copies ? strip : right.data,
                             copies ? kWidth : b.row, rows, length, out + i * n + first + j, n,
