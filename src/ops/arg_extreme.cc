@@ -1,5 +1,6 @@
 #include "ops/arg_extreme.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "absl/container/inlined_vector.h"
@@ -58,22 +59,69 @@ bool beats(T x, T best) {
   }
 }
 
+template <class T>
+bool is_no_number(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return x != x;
+  else
+    return false;
+}
+
+/// The first element that no other one beats.
+template <bool greatest, class T>
+std::int64_t arg_extreme_of_row(const T* x, std::int64_t count, ir::Poller& poller) {
+  constexpr std::int64_t kLanes = 16, kBlock = ir::Poller::kBlock;
+  static_assert(kBlock % kLanes == 0);
+  std::int64_t at = 1;
+  T best = x[0];
+  std::int64_t where = 0;
+  if constexpr (!kIsHalf<T>) {
+    // The best of each lane, in a loop that vectorises; then where it stands.
+    if (count >= 4 * kLanes) {
+      T bests[kLanes];
+      bool none[kLanes];  // is NaN
+      std::fill_n(bests, kLanes, best);
+      std::fill_n(none, kLanes, is_no_number(best));
+      for (at = 0; at + kLanes <= count;) {
+        const std::int64_t end = std::min(count / kLanes * kLanes, at + kBlock);
+        poller.did(end - at);
+        for (; at < end; at += kLanes) {
+          for (std::int64_t j = 0; j < kLanes; j++) {
+            const T next = x[at + j];
+            bests[j] = (greatest ? next > bests[j] : next < bests[j]) ? next : bests[j];
+            none[j] = none[j] || is_no_number(next);
+          }
+        }
+      }
+      const bool any_none = std::any_of(none, none + kLanes, [](bool is) { return is; });
+      for (const T& of_lane : bests) {
+        if (beats<greatest>(of_lane, best)) best = of_lane;
+      }
+      const auto is_it = [&](const T& value) {
+        return any_none ? is_no_number(value) : value == best;
+      };
+      where = std::find_if(x, x + at, is_it) - x;
+      best = x[where];
+    }
+  }
+  while (at < count) {
+    const std::int64_t end = std::min(count, at + kBlock);
+    poller.did(end - at);
+    for (; at < end; at++) {
+      if (!beats<greatest>(x[at], best)) continue;
+      best = x[at];
+      where = at;
+    }
+  }
+  return where;
+}
+
 template <bool greatest, class T>
 void arg_extremes(const T* x, std::int32_t* out, std::int64_t outer, std::int64_t count,
                   std::int64_t inner, ir::Poller& poller) {
-  constexpr std::int64_t kBlock = ir::Poller::kBlock;
   if (inner == 1) {
-    for (std::int64_t o = 0; o < outer; o++, x += count) {
-      std::int64_t best = 0;
-      for (std::int64_t i = 1; i < count;) {
-        const std::int64_t end = std::min(count, i + kBlock);
-        poller.did(end - i);
-        for (; i < end; i++) {
-          if (beats<greatest>(x[i], x[best])) best = i;
-        }
-      }
-      out[o] = static_cast<std::int32_t>(best);
-    }
+    for (std::int64_t o = 0; o < outer; o++, x += count)
+      out[o] = static_cast<std::int32_t>(arg_extreme_of_row<greatest>(x, count, poller));
     return;
   }
   absl::InlinedVector<T, 64> best(static_cast<std::size_t>(inner));

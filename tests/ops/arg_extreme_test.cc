@@ -1,5 +1,8 @@
 // argmax argmin, as their kernel computes them and as the variadic reduction that HLO has for them.
 #include <cstdint>
+#include <limits>
+#include <random>
+#include <type_traits>
 
 #include "ops/expanded.h"
 #include "ops/moved.h"
@@ -95,6 +98,37 @@ TEST(ArgExtreme, MistakesAreNamed) {
   expect_error([] { argmax(Tensor(1.0f), 0); }, {"argmax", "scalar"});
   expect_error([] { argmax(broadcast_to(zeros(f32({1})), {std::int64_t{1} << 31}), 0); },
                {"argmax", "too long", "s32"});
+}
+
+/// Rows of all lengths, with ties and, among floats, NaN: the first of the best, NaN before all.
+template <class T>
+void expect_first_of_rows() {
+  std::mt19937 random(22);
+  for (std::int64_t length = 1; length < 200; length += length < 90 ? 1 : 13) {
+    std::vector<T> row;
+    for (std::int64_t i = 0; i < length; i++) row.push_back(static_cast<T>(random() % 50));
+    if constexpr (std::is_floating_point_v<T>) {
+      if (length % 3 == 0) row[random() % row.size()] = std::numeric_limits<T>::quiet_NaN();
+      if (length % 4 == 0) row[0] = T(-0.0);
+    }
+    for (const bool greatest : {true, false}) {
+      std::size_t want = 0;
+      for (std::size_t i = 1; i < row.size(); i++) {
+        if (row[want] != row[want]) break;
+        if (row[i] != row[i] || (greatest ? row[i] > row[want] : row[i] < row[want])) want = i;
+      }
+      const Tensor x(Literal::from<T>(row, {length}));
+      const Tensor got = greatest ? argmax(x, 0) : argmin(x, 0);
+      EXPECT_EQ(got.item<std::int32_t>(), static_cast<std::int32_t>(want)) << length;
+    }
+  }
+}
+
+TEST(ArgExtreme, IsTheFirstOfALongRow) {
+  expect_first_of_rows<float>();
+  expect_first_of_rows<double>();
+  expect_first_of_rows<std::int32_t>();
+  expect_first_of_rows<std::uint8_t>();
 }
 
 }  // namespace
