@@ -114,7 +114,8 @@ struct RunOptions {
   /// Called by tap(); without it taps are silent.
   std::function<void(std::string_view, const Literal&)> on_tap = nullptr;
   /// The most threads that a run may use, from 1; 1 where nothing is said. Large products of
-  /// matrices are split over them where OpenBLAS is there. Results do not depend on the number.
+  /// matrices and programs that are one loop over lanes are split over them. Results do not depend
+  /// on the number.
   std::optional<int> threads = std::nullopt;
   /// The run ends with an ExecutionError where the first NaN or infinity arises: it names the op,
   /// the loops around it and their trips, the operands' values and the user's line. An infinity

@@ -98,13 +98,16 @@ RONDO_API void check_grads(const RegionCallable& f, const ArgumentLeaves& argume
 RONDO_API JacobianLeaves jacobian(const RegionCallable& f, const ArgumentLeaves& arguments,
                                   std::span<const std::size_t> of, bool forward, SourceLocation at);
 
+/// Says of the leaves that belong to no argument yet that they are this one's.
+RONDO_API void own_leaves(ArgumentLeaves& all, std::size_t argument);
+
 template <class... Args>
 ArgumentLeaves argument_leaves(SourceLocation at, const Args&... args) {
   ArgumentLeaves all;
   std::size_t index = 0;
   [[maybe_unused]] auto add = [&](const auto& arg) {
     append(all.leaves, leaves_of(arg, "arg" + std::to_string(index), at));
-    all.owner.resize(all.leaves.values.size(), index++);
+    own_leaves(all, index++);
   };
   (add(args), ...);
   return all;

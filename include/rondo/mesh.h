@@ -60,19 +60,16 @@ inline constexpr Unconstrained kUnconstrained{};
 /// it), or as the compiler likes (kUnconstrained).
 class DimPartition {
  public:
-  DimPartition(std::nullopt_t) {}                             // NOLINT: written as what it is
-  DimPartition(const char* axis) : axes_{axis} {}             // NOLINT
-  DimPartition(std::string axis) : axes_{std::move(axis)} {}  // NOLINT
-  DimPartition(std::string_view axis) : axes_{std::string(axis)} {}  // NOLINT
-  DimPartition(Unconstrained) : unconstrained_(true) {}              // NOLINT
-  DimPartition(std::initializer_list<std::string_view> axes) : axes_(axes.begin(), axes.end()) {}
+  // Not explicit: each is written as what it is.
+  DimPartition(std::nullopt_t) {}                        // NOLINT
+  RONDO_API DimPartition(const char* axis);              // NOLINT
+  RONDO_API DimPartition(std::string axis);              // NOLINT
+  RONDO_API DimPartition(std::string_view axis);         // NOLINT
+  DimPartition(Unconstrained) : unconstrained_(true) {}  // NOLINT
+  RONDO_API DimPartition(std::initializer_list<std::string_view> axes);
 
   /// The same from a list that is known only when the program runs; of none: as std::nullopt.
-  static DimPartition over(std::vector<std::string> axes) {
-    DimPartition dim(std::nullopt);
-    dim.axes_ = std::move(axes);
-    return dim;
-  }
+  RONDO_API static DimPartition over(std::vector<std::string> axes);
 
   const std::vector<std::string>& axes() const noexcept { return axes_; }
   bool unconstrained() const noexcept { return unconstrained_; }
@@ -86,8 +83,8 @@ class DimPartition {
 class PartitionSpec {
  public:
   PartitionSpec() = default;
-  PartitionSpec(std::initializer_list<DimPartition> dims) : dims_(dims) {}
-  PartitionSpec(std::vector<DimPartition> dims) : dims_(std::move(dims)) {}  // NOLINT
+  RONDO_API PartitionSpec(std::initializer_list<DimPartition> dims);
+  RONDO_API PartitionSpec(std::vector<DimPartition> dims);  // NOLINT: not explicit
 
   const std::vector<DimPartition>& dims() const noexcept { return dims_; }
 

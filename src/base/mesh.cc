@@ -19,6 +19,21 @@ bool is_axis_name(std::string_view name) {
 
 }  // namespace
 
+DimPartition::DimPartition(const char* axis) : axes_{axis} {}
+DimPartition::DimPartition(std::string axis) : axes_{std::move(axis)} {}
+DimPartition::DimPartition(std::string_view axis) : axes_{std::string(axis)} {}
+DimPartition::DimPartition(std::initializer_list<std::string_view> axes)
+    : axes_(axes.begin(), axes.end()) {}
+
+DimPartition DimPartition::over(std::vector<std::string> axes) {
+  DimPartition dim(std::nullopt);
+  dim.axes_ = std::move(axes);
+  return dim;
+}
+
+PartitionSpec::PartitionSpec(std::initializer_list<DimPartition> dims) : dims_(dims) {}
+PartitionSpec::PartitionSpec(std::vector<DimPartition> dims) : dims_(std::move(dims)) {}
+
 Mesh::Mesh(std::vector<MeshAxis> axes) : axes_(std::move(axes)) {
   if (axes_.empty())
     throw TraceError("Mesh: it has no axis\n  Give it one with its size: Mesh({{\"data\", 8}}).");

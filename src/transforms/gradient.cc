@@ -95,6 +95,10 @@ Flags asked_leaves(const char* transform, const ArgumentLeaves& arguments,
 
 }  // namespace
 
+void own_leaves(ArgumentLeaves& all, std::size_t argument) {
+  all.owner.resize(all.leaves.values.size(), argument);
+}
+
 JvpLeaves jvp(const RegionCallable& f, const ArgumentLeaves& primals, std::vector<Tensor> tangents,
               SourceLocation at) {
   JvpLeaves out;
