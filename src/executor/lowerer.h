@@ -217,8 +217,8 @@ class Lowerer {
   /// What is the same for all lanes, after the trips of the longest one.
   void last_singles(const Construct& construct, Value trips);
   void lane_step(Scope& scope, const Step& step);
-  /// The elements of a node for this lane: the code of one, the bytes of its operand, or what a nest
-  /// gives.
+  /// The elements of a node for this lane: the code of one, the bytes of its operand, or what a
+  /// nest gives.
   Element lane_code(Scope& scope, const Node* node, const LaneValue& as);
   Element lane_bytes(Scope& scope, const Node* node, const LaneValue& as);
   Element lane_nest(Scope& scope, const Node* node, const LaneValue& as);
