@@ -396,7 +396,9 @@ std::string Compiled::text() const {
   std::string text;
   for (const auto& unit : units_) {
     if (!text.empty()) text += '\n';
-    text += fmt::format("{} '{}'\n", text.empty() ? "program" : "region", unit->function.name());
+    const bool falls_back = wants_native_ && !unit->native;
+    text += fmt::format("{} '{}'{}\n", text.empty() ? "program" : "region", unit->function.name(),
+                        falls_back ? " (runs as bytecode: no machine code could be made)" : "");
     text += lower::to_text(*unit->program);
   }
   return text;

@@ -108,7 +108,6 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_control(const Instruction& i, std::size_t position);
   void emit_for_begin(const Instruction& i);
   void emit_for_end(const Instruction& i);
-  void emit_test(const Instruction& i, std::size_t position);
   void emit_trip(const Instruction& i);
   void emit_trips_end(const Instruction& i);
   void emit_lane_trips(const Instruction& i);

@@ -80,6 +80,7 @@ std::string errors_of(const F& run) {
       for (int i = 0; i < trips; i++) want = want * 0.5 + i;
       same = same && program.run({Literal::scalar(4.0)})[0].item<double>() == want;
       same = same && program.disassembly().empty();
+      same = same && program.program().find("bytecode") != std::string::npos;
     }
   });
   // Where there is no native code anyway, there is nothing to say.
