@@ -237,6 +237,15 @@ bool singles_stand_alone(const Function& body, std::size_t carries) {
 
 }  // namespace
 
+bool is_element_code(const Function& region) {
+  const auto is_scalar = [](const Tensor& value) { return is_single(value.type()); };
+  return std::all_of(region.body().begin(), region.body().end(), [&](const Node* node) {
+    return has_element_code(*node) &&
+           std::all_of(node->types.begin(), node->types.end(), is_single) &&
+           std::all_of(node->operands.begin(), node->operands.end(), is_scalar);
+  });
+}
+
 bool equal_elements(const Node& constant) {
   const Literal& value = constant.attrs<ir::ConstantAttributes>().value;
   const std::int64_t width = byte_width(value.dtype());

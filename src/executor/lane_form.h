@@ -63,6 +63,9 @@ class LaneForms {
 bool equal_elements(const ir::Node& constant);
 lower::Element first_element(lower::Builder& builder, const ir::Node& constant);
 
+/// Whether a region is scalar arithmetic: region_elements needs no `other` for it.
+bool is_element_code(const Function& region);
+
 /// The elements of some outputs of a region. `other` gives those of nodes that are no element code;
 /// nodes that the outputs do not need are left out.
 std::vector<lower::Element> region_elements(

@@ -156,6 +156,7 @@ class Lowerer {
   void fill(Scope& scope, const Node* node, const ir::WriteMap& map, const TensorType& type,
             const Place& result);
   void reduction(Scope& scope, const Step& step);
+  void fold(Scope& scope, const Step& step);
   void products(Scope& scope, const Step& step);
   /// Whether loops may add up the products of a node of form kKernel: a factor is packed for them.
   bool adds_packed_products(Scope& scope, const Node* node);

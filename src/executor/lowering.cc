@@ -125,6 +125,9 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
     case Form::kReduction:
       reduction(scope, step);
       break;
+    case Form::kFold:
+      fold(scope, step);
+      break;
     case Form::kProducts:
       products(scope, step);
       break;

@@ -24,9 +24,8 @@ namespace {
 /// As many lanes poll often enough by themselves.
 constexpr std::int64_t kManyLanes = 1024;
 
-/// Loops that stand in one another, the outermost first, poll where it would be long until then;
-/// `work` is what a trip of the innermost does before anything in it polls. Returns what all of
-/// them do.
+}  // namespace
+
 std::int64_t let_poll(lower::Builder& b, std::span<const std::uint32_t> loops, std::int64_t work) {
   constexpr std::int64_t kLongWork = std::int64_t{1} << 16;
   for (std::size_t i = loops.size(); i-- > 0;) {
@@ -37,8 +36,6 @@ std::int64_t let_poll(lower::Builder& b, std::span<const std::uint32_t> loops, s
   }
   return work;
 }
-
-}  // namespace
 
 absl::InlinedVector<std::int64_t, 4> row_major(const Shape& shape) {
   absl::InlinedVector<std::int64_t, 4> strides(shape.size());

@@ -28,6 +28,12 @@ struct Linear {
   bool operator==(const Linear&) const = default;
 };
 
+/// Loops that stand in one another, the outermost first, poll where it would be long until then;
+/// `work` is what a trip of the innermost does before anything in it polls. Returns what all of
+/// them do.
+std::int64_t let_poll(lower::Builder& builder, std::span<const std::uint32_t> loops,
+                      std::int64_t work);
+
 class Nest {
  public:
   Nest(lower::Builder& builder, const RegionPlan& plan, const std::vector<Place>& places,

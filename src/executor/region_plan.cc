@@ -85,6 +85,7 @@ Form form_of(const Node& node) {
   if (op.write) return Form::kWrite;
   if (few_terms(node)) return Form::kTerms;
   if (op.reduction && op.reduction(node)) return Form::kReduction;
+  if (op.fold && is_element_code(node.regions[0])) return Form::kFold;
   if (const auto products = products_in_lanes(node); products && products->as_kernel)
     return Form::kProducts;
   return Form::kKernel;

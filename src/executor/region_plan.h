@@ -26,6 +26,7 @@ enum class Form : std::uint8_t {
   kGather,     // read where operand 1 says
   kWrite,      // put together from its operands
   kReduction,  // loops that combine
+  kFold,       // loops that combine by a region
   kTerms,      // sums of few terms
   kProducts,   // loops that add up products
   kAlias,      // the bytes of its operand

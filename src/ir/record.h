@@ -94,6 +94,10 @@ using TapeRule = TapeAccess (*)(const Node&);
 using ReductionRule = std::optional<ElementReduction> (*)(const Node&);
 /// Where elements are that an array of indices names; none where only the kernel knows.
 using GatherRule = std::optional<ElementGather> (*)(const Node&);
+/// Of a reduction by region 0, of scalars: the axes that vanish. The region makes the next totals
+/// of the totals so far and an element of each operand, in row-major order; the last operands are
+/// the first totals.
+using FoldRule = std::vector<std::int64_t> (*)(const Node&);
 /// None where the sums are added up in another order than that of the terms.
 using ProductsRule = std::optional<ElementProducts> (*)(const Node&);
 
@@ -186,6 +190,7 @@ struct OpDef {
   GatherRule gather = nullptr;
   WriteRule write = nullptr;
   ReductionRule reduction = nullptr;
+  FoldRule fold = nullptr;  // where `reduction` gives none
   ProductsRule products = nullptr;
   bool same_bytes = false;    // the result is operand 0 byte by byte, of another type
   TapeRule tape = nullptr;    // operand 0 may have more elements than its type says

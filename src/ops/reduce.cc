@@ -162,8 +162,13 @@ Tensor logical_reduction(const char* op, Combiner combiner, const Operand& x,
 
 }  // namespace
 
+std::vector<std::int64_t> folded_axes(const Node& node) {
+  return node.attrs<ReduceAttributes>().dimensions;
+}
+
 const ir::OpDef kReduce{.name = "reduce",
                         .reduction = element_reduction,
+                        .fold = folded_axes,
                         .hlo = "reduce",
                         .stablehlo = "stablehlo.reduce",
                         .infer = infer_reduce,
