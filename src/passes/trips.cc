@@ -90,9 +90,14 @@ TripSource source_of(RegionLayout::Role role) {
 
 bool is_product(const Node* node) {
   const ir::OpDef& op = *node->op;
-  return op.cost == ir::Cost::kHeavy && op.linear == ir::Linear::kSeparately &&
-         node->operands.size() == 2 && node->type().elements() > 0 &&
-         !(op.products && op.products(*node));
+  if (op.cost != ir::Cost::kHeavy || op.linear != ir::Linear::kSeparately ||
+      node->operands.size() != 2 || node->type().elements() == 0)
+    return false;
+  const auto written = op.products ? op.products(*node) : std::nullopt;
+  if (!written) return true;
+  double multiplications = static_cast<double>(node->type().elements());
+  for (const std::int64_t size : written->sizes) multiplications *= static_cast<double>(size);
+  return multiplications >= kLeastMultiplications;
 }
 
 double uses(const TensorType& element, const TensorType& a, const TensorType& b) {

@@ -41,8 +41,11 @@ enum class TripSource : std::uint8_t {
   kCarry,       // or what has to be done trip by trip
 };
 
-/// Whether a node is a product of arrays: heavy, linear in each of its two operands, and too large
-/// to be written into the loop.
+/// Loops in which products of fewer multiplications are written lose nothing by them.
+inline constexpr double kLeastMultiplications = 16384;
+
+/// Whether a node is a product of arrays: heavy, linear in each of its two operands, and of so many
+/// multiplications or not to be written into the loop at all.
 bool is_product(const ir::Node* node);
 /// How often a product uses each element of one of its factors or its result, given the types of
 /// the other two.
