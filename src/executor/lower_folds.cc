@@ -18,9 +18,6 @@ struct FoldedAxis {
   Value index = lower::kNone;
 };
 
-/// Fewer lanes leave most of a vector empty.
-constexpr std::int64_t kLeastLanes = 8;
-
 /// The parts of all elements, one behind the other, and back.
 std::vector<Value> parts_of(std::span<const Element> elements) {
   std::vector<Value> parts;

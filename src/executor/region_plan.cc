@@ -40,9 +40,6 @@ bool regroups_nothing(const Node& node) {
   }
 }
 
-// Lanes of fewer leave most of a vector empty.
-constexpr std::int64_t kLeastLanes = 8;
-
 }  // namespace
 
 ir::ReadMap read_map(const Node& node) {

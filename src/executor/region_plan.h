@@ -18,6 +18,9 @@ inline constexpr std::uint32_t kNoPlace = 0xffffffffu;
 /// The last use of what the region returns; of what nobody uses the place where it is made.
 inline constexpr std::uint32_t kAtEnd = 0xfffffffeu;
 
+/// Lanes of fewer leave most of a vector empty.
+inline constexpr std::int64_t kLeastLanes = 8;
+
 /// How a node becomes part of a program.
 enum class Form : std::uint8_t {
   kConstant,
