@@ -117,9 +117,10 @@ constexpr int dtype_index() {
     return static_cast<int>(DType::kC64);
   else if constexpr (std::is_same_v<T, std::complex<double>>)
     return static_cast<int>(DType::kC128);
-  else if constexpr (std::is_integral_v<T> && sizeof(T) <= 8) {
+  else if constexpr (std::is_integral_v<T>) {
     constexpr int width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-    return static_cast<int>(std::is_signed_v<T> ? DType::kS8 : DType::kU8) + width;
+    const auto first = std::is_signed_v<T> ? DType::kS8 : DType::kU8;
+    return sizeof(T) <= 8 ? static_cast<int>(first) + width : -1;
   } else {
     return -1;
   }

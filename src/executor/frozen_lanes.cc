@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/lane_form.h"
+#include "executor/element_code.h"
 #include "executor/region_plan.h"
 #include "ir/element.h"
 #include "ir/function_data.h"

@@ -3,15 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "executor/lane_values.h"
-#include "lower/builder.h"
 #include "rondo/function.h"
 
 namespace rondo::executor {
@@ -58,20 +55,5 @@ class LaneForms {
  private:
   absl::flat_hash_map<const ir::Node*, LaneForm> forms_;
 };
-
-/// Whether all elements of a constant have the same bytes; then they are `first_element`.
-bool equal_elements(const ir::Node& constant);
-lower::Element first_element(lower::Builder& builder, const ir::Node& constant);
-
-/// Whether a region is scalar arithmetic: region_elements needs no `other` for it.
-bool is_element_code(const Function& region);
-
-/// The elements of some outputs of a region. `other` gives those of nodes that are no element code;
-/// nodes that the outputs do not need are left out.
-std::vector<lower::Element> region_elements(
-    lower::Builder& builder, const Function& region, std::span<const lower::Element> arguments,
-    std::span<const std::size_t> outputs,
-    const std::function<std::vector<lower::Element>(const ir::Node&,
-                                                    std::span<const lower::Element>)>& other);
 
 }  // namespace rondo::executor

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/element_code.h"
 #include "executor/lowerer.h"
 #include "lower/opcodes.h"
 

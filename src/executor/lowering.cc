@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/element_code.h"
 #include "executor/lowerer.h"
 #include "ir/function_data.h"
 #include "lower/opcodes.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/element_code.h"
 #include "executor/lane_form.h"
 #include "executor/terms.h"
 #include "ir/kernel.h"

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "executor/backend.h"
-#include "executor/lane_loop.h"
+#include "executor/for_loops.h"
 #include "executor/lowering.h"
 #include "fmt/format.h"
 #include "interpreter/backend.h"

@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <limits>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "rondo/rondo.h"
@@ -31,10 +33,11 @@ inline void expect_equal(const Literal& got, const Literal& want) {
   ASSERT_EQ(got.type(), want.type());
   if (got.identical(want)) return;
   const auto compare = [&]<class T>(T) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     const auto a = got.data<T>(), b = want.data<T>();
     for (std::size_t i = 0; i < a.size(); i++) {
-      const bool same =
-          std::memcmp(&a[i], &b[i], sizeof(T)) == 0 || (std::isnan(a[i]) && std::isnan(b[i]));
+      const bool same = std::bit_cast<Bits>(a[i]) == std::bit_cast<Bits>(b[i]) ||
+                        (std::isnan(a[i]) && std::isnan(b[i]));
       ASSERT_TRUE(same) << "element " << i << ": " << a[i] << ", the reference has " << b[i];
     }
   };

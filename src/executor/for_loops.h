@@ -1,4 +1,4 @@
-// Functions for executors that write loops.
+// Functions in the ops that executors which write loops have.
 #pragma once
 
 #include <optional>

@@ -1,0 +1,99 @@
+#include "executor/element_code.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "executor/region_plan.h"
+#include "ir/element.h"
+#include "ir/function_data.h"
+#include "lower/opcodes.h"
+
+namespace rondo::executor {
+
+using ir::Node;
+using lower::Builder;
+using lower::Element;
+using lower::Type;
+
+bool has_element_code(const Node& node) {
+  const Form form = form_of(node);
+  return form == Form::kConstant || (form == Form::kElement && !node.operands.empty()) ||
+         form == Form::kForward || form == Form::kRead || form == Form::kAlias;
+}
+
+bool is_element_code(const Function& region) {
+  const auto is_scalar = [](const Tensor& value) { return is_single(value.type()); };
+  return std::all_of(region.body().begin(), region.body().end(), [&](const Node* node) {
+    return has_element_code(*node) &&
+           std::all_of(node->types.begin(), node->types.end(), is_single) &&
+           std::all_of(node->operands.begin(), node->operands.end(), is_scalar);
+  });
+}
+
+bool equal_elements(const Node& constant) {
+  const Literal& value = constant.attrs<ir::ConstantAttributes>().value;
+  const std::int64_t width = byte_width(value.dtype());
+  return value.elements() > 0 &&
+         std::memcmp(value.bytes(), value.bytes() + width,
+                     static_cast<std::size_t>(value.type().bytes() - width)) == 0;
+}
+
+Element first_element(Builder& builder, const Node& constant) {
+  const Literal& value = constant.attrs<ir::ConstantAttributes>().value;
+  const Type part = lower::type_of(value.dtype());
+  Element element;
+  for (std::int64_t at = 0; at < byte_width(value.dtype()); at += lower::width(part)) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, value.bytes() + at, static_cast<std::size_t>(lower::width(part)));
+    element.push_back(builder.constant(part, bits));
+  }
+  return element;
+}
+
+std::vector<Element> region_elements(
+    Builder& builder, const Function& region, std::span<const Element> arguments,
+    std::span<const std::size_t> outputs,
+    const std::function<std::vector<Element>(const Node&, std::span<const Element>)>& other) {
+  absl::flat_hash_set<const Node*> needed;
+  for (const std::size_t i : outputs) needed.insert(region.outputs()[i].node());
+  for (auto node = region.body().rbegin(); node != region.body().rend(); ++node) {
+    if (!needed.contains(*node)) continue;
+    for (const Tensor& operand : (*node)->operands) needed.insert(operand.node());
+  }
+  absl::flat_hash_map<ir::ValueKey, Element> values;
+  for (std::size_t i = 0; i < arguments.size(); i++)
+    values.emplace(region.parameters()[i], arguments[i]);
+  std::vector<Element> operands;
+  for (const Node* node : region.body()) {
+    if (!needed.contains(node)) continue;
+    operands.clear();
+    for (const Tensor& operand : node->operands) operands.push_back(values.at(operand));
+    const Form form = form_of(*node);
+    std::vector<Element> made;
+    if (form == Form::kConstant && equal_elements(*node)) {
+      made.push_back(first_element(builder, *node));
+    } else if (form == Form::kElement && !operands.empty()) {
+      const auto index = [&](std::int64_t) { return builder.index(0); };
+      made.push_back(node->op->element({*node, builder, operands, index}));
+    } else if (form == Form::kForward) {
+      made = operands;
+    } else if (form == Form::kRead && is_single(node->operand_type(0))) {
+      made.push_back(operands[0]);
+    } else if (form == Form::kAlias && operands[0].size() == 1) {
+      made.push_back({builder.bitcast(operands[0][0], lower::type_of(node->type().dtype))});
+    } else if (form == Form::kAlias) {
+      made.push_back(operands[0]);
+    } else {
+      made = other(*node, operands);
+    }
+    for (std::uint32_t i = 0; i < node->types.size(); i++)
+      values.emplace(Tensor::of(node, i), made[i]);
+  }
+  std::vector<Element> results;
+  for (const std::size_t i : outputs) results.push_back(values.at(region.outputs()[i]));
+  return results;
+}
+
+}  // namespace rondo::executor
