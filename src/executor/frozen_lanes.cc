@@ -116,7 +116,7 @@ class FrozenLanes {
     for (const auto& [known, element] : constants_) {
       if (known.identical(value)) return element;
     }
-    const Element made = unknown(node.type());
+    Element made = unknown(node.type());
     by_lane_.insert(by_lane_.end(), made.begin(), made.end());
     constexpr std::size_t kMostConstants = 8;
     if (constants_.size() < kMostConstants) constants_.emplace_back(value, made);
