@@ -80,15 +80,19 @@ class BoundedCache {
   std::shared_ptr<Slot> slot(Key key, std::int64_t key_bytes) {
     const std::size_t hash = key.hash();
     std::shared_ptr<Slot> made;
+    const Key* sought = &key;
     for (;;) {
       const CacheStore::Slots slots = CacheStore::find(this, hash);
       for (const std::shared_ptr<CacheSlot>& found : slots) {
         auto same = std::static_pointer_cast<Slot>(found);
-        if (!(same->key == (made ? made->key : key))) continue;
+        if (!(same->key == *sought)) continue;
         CacheStore::use(*same);
         return same;
       }
-      if (!made) made = std::make_shared<Slot>(std::move(key));
+      if (!made) {
+        made = std::make_shared<Slot>(std::move(key));
+        sought = &made->key;
+      }
       if (CacheStore::insert(this, hash, made, key_bytes, slots.size())) return made;
     }
   }

@@ -113,7 +113,7 @@ struct BlockCacheCloser {
 class LargeBlocks {
  public:
   static std::uint32_t size_class(std::size_t bytes) noexcept {
-    const auto shift = static_cast<std::uint32_t>(std::bit_width(bytes - 1)) - 4;
+    const auto shift = static_cast<std::uint32_t>(std::bit_width((bytes - 1) >> 4));
     const auto eighths = static_cast<std::uint32_t>((bytes - 1) >> shift);  // 8 to 15
     return kFirstLargeClass + shift * 8 + (eighths - 8);
   }
@@ -156,7 +156,8 @@ class LargeBlocks {
 
  private:
   std::mutex mutex_;
-  std::array<FreeBlock*, 64 * 8> heads_ = {};
+  static constexpr std::size_t kClasses = 512;  // eighths of 64 powers of two
+  std::array<FreeBlock*, kClasses> heads_ = {};
   std::size_t kept_bytes_ = 0;
 };
 

@@ -194,8 +194,8 @@ const Instruction* Control::begin_loop(const Instruction* at, State& state) {
     std::atomic_ref(frame.outer_poll).store(frame.keeps_state, std::memory_order_relaxed);
   const Reported& reported = state.reported[at->c];
   if (frame.bounds && reported.limit != 0) {
-    frame.bounds[2 * at->c] = *state.at<std::int64_t>(reported.first);
-    frame.bounds[2 * at->c + 1] = *state.at<std::int64_t>(reported.limit);
+    frame.bounds[std::size_t{2} * at->c] = *state.at<std::int64_t>(reported.first);
+    frame.bounds[std::size_t{2} * at->c + 1] = *state.at<std::int64_t>(reported.limit);
   }
   return at + 1;
 }
@@ -215,7 +215,7 @@ const Instruction* Control::count_trip(const Instruction* at, State& state) {
     if (!loop.in_lanes)
       frame.total_trips[at->c]++;
     else if (frame.lane_trips)
-      frame.lane_trips[2 * at->c]++;
+      frame.lane_trips[std::size_t{2} * at->c]++;
   }
   return poll(state, at->c) ? at + 1 : nullptr;
 }
@@ -264,7 +264,7 @@ const Instruction* Control::next_block(const Instruction* at, State& state) {
 
 const Instruction* Control::block_trips(const Instruction* at, State& state) {
   if (!state.frame->lane_trips) return at + 1;
-  std::int64_t* trips = state.frame->lane_trips + 2 * at->c;
+  std::int64_t* trips = state.frame->lane_trips + std::size_t{2} * at->c;
   trips[1] = std::max(trips[1], std::exchange(trips[0], 0));
   return at + 1;
 }

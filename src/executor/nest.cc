@@ -8,7 +8,6 @@
 namespace rondo::executor {
 
 using lower::Element;
-using lower::Opcode;
 using lower::Type;
 using lower::Value;
 

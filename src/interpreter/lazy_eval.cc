@@ -241,8 +241,10 @@ std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at
   std::vector<Literal> values;
   auto next = computed.begin();
   for (const Tensor& tensor : tensors) {
-    const Literal* known = known_value(tensor);
-    values.push_back(known ? *known : std::move(*next++));
+    if (const Literal* known = known_value(tensor))
+      values.push_back(*known);
+    else
+      values.push_back(std::move(*next++));
   }
   return values;
 }

@@ -11,7 +11,6 @@ namespace rondo::native_code {
 using lower::Opcode;
 using lower::RunFrame;
 using lower::Status;
-using lower::Type;
 
 namespace {
 

@@ -7,7 +7,6 @@
 namespace rondo::native_code {
 
 using lower::Opcode;
-using lower::Type;
 
 Emitter::Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
                  Isa isa, std::uint8_t* buffer, std::size_t bytes)

@@ -174,7 +174,7 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
       whole * (static_cast<int>(loop_.reductions.size()) + carried) <= registers - 5)
     unroll = whole;
   if (loop_.known_count) {
-    while (unroll > 1 && unroll * lanes > *loop_.known_count) unroll /= 2;
+    while (unroll > 1 && std::int64_t{unroll} * lanes > *loop_.known_count) unroll /= 2;
   }
   unroll_ = unroll;
   has_loops_ = std::any_of(program.code.begin() + static_cast<std::ptrdiff_t>(begin),

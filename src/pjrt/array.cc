@@ -67,6 +67,8 @@ struct Lent {
   const PluginState* plugin;
   api::Event* done = nullptr;
 
+  Lent(const Literal& lent, const PluginState* from) : literal(lent), plugin(from) {}
+
   static void returned(api::Error* error, void* argument) {
     const std::unique_ptr<const Lent> lent(static_cast<const Lent*>(argument));
     if (error) lent->plugin->destroy(error);
@@ -134,7 +136,7 @@ DeviceArray upload(const Literal& literal, const std::shared_ptr<const ClientSta
   }
   std::unique_ptr<Lent> lent;
   if (literal.type().bytes() >= kLentBytes && client->plugin->has<api::EventOnReady>())
-    lent.reset(new Lent{literal, client->plugin});
+    lent = std::make_unique<Lent>(literal, client->plugin);
   const std::byte* elements = lent ? lent->literal.bytes() : literal.bytes();
   static constexpr std::byte kNoElements{};  // plugins do not survive a null pointer
   api::BufferFromHostBuffer args;
@@ -163,7 +165,7 @@ DeviceArray upload(const Literal& literal, const std::shared_ptr<const ClientSta
     lent->release();
     throw;
   }
-  lent.release();  // to the callback
+  static_cast<void>(lent.release());  // to the callback
   return array;
 }
 

@@ -109,7 +109,8 @@ TEST(Compile, TheMemoryOfAResultServesBeforeItIsMade) {
     return compile(f, {.executor = Executor::kBytecode}).memory_plan().arena_bytes;
   };
   EXPECT_LT(arena(later(true)), 8 * kRows);
-  EXPECT_LT(arena(later(false)), 2 * 8 * kRows);  // two places that change roles, one of them there
+  // Two places that change roles, one of them there.
+  EXPECT_LT(arena(later(false)), 2 * (8 * kRows));
   for (const Function& f : {later(true), later(false), before}) expect_agreement(f, {t});
 }
 

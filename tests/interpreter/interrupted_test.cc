@@ -9,7 +9,6 @@ namespace rondo {
 namespace {
 
 using testing::expect_scalar;
-using testing::expect_values;
 
 struct Walk {
   Tensor at, speed;

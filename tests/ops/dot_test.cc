@@ -239,7 +239,8 @@ TEST(DotThreads, GiveTheSameBitsWhateverTheirNumber) {
     const Literal one = run.run({a, b})[0];
     double expected = 0;
     for (std::size_t k = 0; k < 200; k++)
-      expected += double{a.data<float>()[1499 * 200 + k]} * double{b.data<float>()[k * 300 + 299]};
+      expected += double{a.data<float>()[std::size_t{1499} * 200 + k]} *
+                  double{b.data<float>()[k * 300 + 299]};
     EXPECT_NEAR(one.data<float>()[1500 * 300 - 1], expected, 1e-5 * expected);
     for (const int threads : {2, 3, 7})
       EXPECT_TRUE(run.run({a, b}, {.threads = threads})[0].identical(one)) << threads;

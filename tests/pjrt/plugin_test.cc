@@ -68,7 +68,7 @@ TEST_F(PluginTest, PluginsAreFoundInPythonEnvironments) {
   add("fastatomstruct_xla_cpu/helper.so");
   const auto set = [](const char* name, const char* value) {
     const char* old = std::getenv(name);
-    const std::optional<std::string> kept = old ? std::optional<std::string>(old) : std::nullopt;
+    std::optional<std::string> kept = old ? std::optional<std::string>(old) : std::nullopt;
     value ? setenv(name, value, 1) : unsetenv(name);
     return kept;
   };
@@ -166,6 +166,7 @@ TEST_F(PluginTest, HandlesThatHoldNothingSaySo) {
   expect_error<ExecutionError>([&] { array.copy_to(none); }, {"none"});
   Literal moved = Literal::scalar(1);
   const Literal taken = std::move(moved);
+  // NOLINTNEXTLINE(bugprone-use-after-move): what it says is tested
   expect_error<ExecutionError>([&] { pjrt::DeviceArray(moved, client().devices()[0]); },
                                {"moved from"});
 }
