@@ -86,7 +86,8 @@ std::string text_of(const Instruction& i, const MachineCode& code, const LiveRan
       "copy",    "call",           "tape row",       "set tape",     "math call",
       "for",     "next",           "while",          "test",         "repeat",
       "if",      "else",           "end if",         "count",        "new trip",
-      "counted", "trips of block", "trips of lanes", "poll",         ""};
+      "counted", "trips of block", "trips of lanes", "poll",         "fence",
+      ""};
   static_assert(std::size(kKinds) == static_cast<std::size_t>(Kind::kNothing) + 1);
   auto place = [&](Unit u) -> std::string {
     const UnitInfo& unit = code.units[u];

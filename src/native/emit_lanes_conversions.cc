@@ -193,7 +193,7 @@ void Emitter::emit_lanes_convert(const Instruction& i) {
   const Xmm a = vector_of(i.a, 0);
   const int bytes = bytes_of(i.type, i.lanes);
   if (from_float) {
-    const Xmm to = scratch(0, bytes);
+    const Xmm to = vector_result(i.result, 0);
     if (wide(i.type)) {
       vcvtps2pd(to, Xmm(a.getIdx(), a.getKind(), static_cast<int>(a.getBit())));
     } else if (wide(i.from)) {

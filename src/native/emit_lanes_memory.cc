@@ -1,5 +1,6 @@
 // Loads and stores of lanes.
 #include "native/emitter.h"
+#include "native/lane_streams.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
@@ -57,12 +58,19 @@ void Emitter::gather_or_scatter(const Instruction& i) {
   }
 }
 
+void Emitter::prefetch(const Address& from) {
+  const Xbyak::RegExp ahead = from.getRegExp() + kPrefetched;
+  const auto displacement = static_cast<std::int64_t>(ahead.getDisp());
+  if (displacement == static_cast<std::int32_t>(displacement)) prefetcht0(ptr[ahead]);
+}
+
 void Emitter::emit_lanes_load(const Instruction& i) {
   const MachineAddress& address = code_.addresses[i.bits];
   if (address.lane_index != 0 || address.lane_stride != width_of(i.type))
     return gather_or_scatter(i);
   const int bytes = bytes_of(i.type, i.lanes);
   const Address from = address_of(i);
+  if (i.streams) prefetch(from);
   // A masked load does not touch what lies behind the lanes it leaves out.
   auto masked = [&](const Xmm& to) -> Xmm {
     return i.mask != 0 ? Xmm(to | mask_of(i.mask, 7) | T_z) : to;
@@ -110,6 +118,19 @@ void Emitter::emit_lanes_load(const Instruction& i) {
   finish(i.result, to);
 }
 
+// The instruction faults where a vector is not aligned, which the caller's memory need not be.
+void Emitter::store_past_caches(const Address& to, const Xmm& x, int bytes) {
+  Label unaligned, end;
+  lea(rax, to);
+  test(al, static_cast<std::uint32_t>(bytes - 1));
+  jnz(unaligned);
+  vmovntps(ptr[rax], x);
+  jmp(end);
+  L(unaligned);
+  vmovups(ptr[rax], x);
+  L(end);
+}
+
 void Emitter::emit_lanes_store(const Instruction& i) {
   const MachineAddress& address = code_.addresses[i.bits];
   if (address.lane_index != 0 || address.lane_stride != width_of(i.type))
@@ -127,6 +148,7 @@ void Emitter::emit_lanes_store(const Instruction& i) {
     vandps(x, vector_of(i.a, 0), pooled(1, 4, bytes));
   }
   Address to = address_of(i);
+  if (i.streams && width >= 4) return store_past_caches(to, x, bytes);
   if (i.mask != 0) to = to | mask_of(i.mask, 7);
   if (width == 8) return vmovupd(to, x);
   if (width == 4) return vmovups(to, x);

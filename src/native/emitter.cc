@@ -272,6 +272,9 @@ void Emitter::emit_one(const Instruction& i, std::size_t position) {
     case Kind::kBase:
       if (wanted(i.result)) emit_base(i);
       break;
+    case Kind::kFence:
+      sfence();
+      break;
     case Kind::kCopy:
       emit_copy(i);
       break;

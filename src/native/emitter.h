@@ -191,6 +191,8 @@ class Emitter : private Xbyak::CodeGenerator {
   }
   void emit_lanes_load(const Instruction& i);
   void emit_lanes_store(const Instruction& i);
+  void prefetch(const Address& from);
+  void store_past_caches(const Address& to, const Xmm& x, int bytes);
 
   // emit_memory.cc
   Address address_of(const Instruction& i);

@@ -16,7 +16,9 @@ LaneBlocks::LaneBlocks(Expander& expander, std::size_t begin, std::size_t end)
       lanes_(program_.lanes[program_.code[begin].bits]),
       begin_(begin),
       end_(end),
-      plan_(program_, expander.lane_facts(), begin, end, expander.isa_) {}
+      plan_(program_, expander.lane_facts(), begin, end, expander.isa_) {
+  if (e_.open_.empty()) streams_ = lane_streams(program_, plan_.facts(), begin, end);
+}
 
 void LaneBlocks::run() {
   begin_partials();
@@ -221,6 +223,11 @@ void LaneBlocks::run_vectors() {
   const int lanes = plan_.lanes(), block = lanes * plan_.unroll();
   const bool known = lanes_.known_count.has_value();
   run_blocks(s64(0), count, plan_.unroll(), false);
+  if (streams_.stores) {
+    Instruction i;
+    i.kind = Kind::kFence;
+    e_.add(i);
+  }
   if (known && *lanes_.known_count % block == 0) return;
   const Unit done = s64_op(Opcode::kAnd, count, -block);
   if (e_.isa_ == Isa::kAvx512) return run_blocks(done, count, 1, true);

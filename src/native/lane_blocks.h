@@ -8,6 +8,7 @@
 
 #include "native/expand.h"
 #include "native/lane_plan.h"
+#include "native/lane_streams.h"
 
 namespace rondo::native_code {
 
@@ -82,6 +83,7 @@ class LaneBlocks {
   const lower::Lanes& lanes_;
   std::size_t begin_, end_;
   LanePlan plan_;
+  LaneStreams streams_;
   int unroll_ = 1;
   Unit first_lane_ = 0;       // of the block
   std::vector<Unit> active_;  // the mask of each vector, or 0

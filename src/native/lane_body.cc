@@ -131,6 +131,8 @@ void LaneBlocks::expand_vector(const lower::Op& op, int u) {
       i.kind = Kind::kLoad;
       i.bits = e_.add_address(vector_address(op.bits, u));
       i.mask = maskable ? mask : 0;
+      // Once for each line of the cache.
+      i.streams = streams_.loads && mask == 0 && u * plan_.lanes() * width_of(op.type) % 64 == 0;
       e_.add(i);
       return;
     case Opcode::kStore:
@@ -139,6 +141,7 @@ void LaneBlocks::expand_vector(const lower::Op& op, int u) {
       i.a = vector_unit(op.a, u);
       i.bits = e_.add_address(vector_address(op.bits, u));
       i.mask = maskable ? mask : 0;
+      i.streams = streams_.stores && mask == 0;
       e_.add(i);
       return;
     case Opcode::kMathCall:

@@ -115,8 +115,12 @@ LaneFacts::LaneFacts(const lower::Program& program)
     : varying(program.types.size()),
       broadcast(program.types.size()),
       units(program.types.size()),
+      buffer_bytes(program.types.size()),
       reads(program.types.size()) {
-  for (const lower::Op& op : program.code) for_each_operand(op, [&](Value v) { reads[v]++; });
+  for (const lower::Op& op : program.code) {
+    for_each_operand(op, [&](Value v) { reads[v]++; });
+    if (op.code == Opcode::kBase) buffer_bytes[op.result] = program.buffers[op.bits].bytes;
+  }
   for (const lower::Address& address : program.addresses) {
     for (const lower::Address::Term& term : address.terms) reads[term.index]++;
   }

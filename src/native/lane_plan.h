@@ -17,10 +17,11 @@ bool has_vector_code(const lower::Op& op, lower::Type operand_type, Isa isa);
 /// loops, so that each costs what it touches only.
 struct LaneFacts {
   explicit LaneFacts(const lower::Program& program);
-  std::vector<std::uint8_t> varying;    // one value per lane
-  std::vector<std::uint8_t> broadcast;  // uniform, but read by ops on vectors
-  std::vector<std::uint32_t> units;     // the first unit, or that of the broadcast
-  std::vector<std::uint32_t> reads;     // of each value
+  std::vector<std::uint8_t> varying;       // one value per lane
+  std::vector<std::uint8_t> broadcast;     // uniform, but read by ops on vectors
+  std::vector<std::uint32_t> units;        // the first unit, or that of the broadcast
+  std::vector<std::int64_t> buffer_bytes;  // of a pointer to a buffer
+  std::vector<std::uint32_t> reads;        // of each value
 };
 
 class LanePlan {

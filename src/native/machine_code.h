@@ -60,6 +60,7 @@ enum class Kind : std::uint8_t {
   kBlockTrips,  // of a loop in lanes, after a block of them
   kLaneTrips,   // and after all
   kPoll,
+  kFence,    // what went past the caches is seen by others before what is stored after it
   kNothing,  // was folded into another
 };
 
@@ -70,6 +71,7 @@ struct Instruction {
   lower::Type from = lower::Type::kPred;
   std::uint8_t lanes = 1;
   bool visible = false;  // kTrip: what may report its number runs inside
+  bool streams = false;  // kStore: past the caches; kLoad: asks for what is loaded later
   Unit result = 0, a = 0, b = 0, c = 0;
   // Lanes that take part. A comparison gives 0 in the others, arithmetic on two operands gives c.
   Unit mask = 0;

@@ -4,6 +4,7 @@
 #include "ops/cumulative.h"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
@@ -55,6 +56,27 @@ InferredTypes infer_cumulative(const InferContext& context) {
   return {x};
 }
 
+constexpr std::int64_t kTogether = 4;
+/// Sums in f64 of what was f32: the roundings that another order moves are lost in that of the
+/// result, and no sum of a few elements overflows.
+template <class T, class Acc>
+inline constexpr bool kJoinsParts = !kIsHalf<T> && !std::is_same_v<T, Acc>;
+
+/// Some elements in a row, `step` apart, are combined with one another before they join the total:
+/// a total then waits for one combination in place of four.
+template <class T, class Acc, class Combine>
+Acc accumulate_together(const T* x, T* out, std::int64_t step, Acc total, Combine combine) {
+  std::array<Acc, kTogether> parts;
+  for (std::int64_t k = 0; k < kTogether; k++) {
+    const auto at = static_cast<std::size_t>(k);
+    const auto element = static_cast<Acc>(x[k * step]);
+    parts[at] = k == 0 ? element : combine(parts[at - 1], element);
+  }
+  for (std::int64_t k = 0; k < kTogether; k++)
+    out[k * step] = static_cast<T>(combine(total, parts[static_cast<std::size_t>(k)]));
+  return combine(total, parts.back());
+}
+
 /// `count` slices of `inner` elements each, every one combined with the one before.
 template <class T, class Combine>
 void accumulate_slices(const T* x, T* out, std::int64_t count, std::int64_t inner, bool reverse,
@@ -67,6 +89,10 @@ void accumulate_slices(const T* x, T* out, std::int64_t count, std::int64_t inne
     for (std::int64_t k = 1, i = first + step; k < count;) {
       const std::int64_t end = std::min(count, k + ir::Poller::kBlock);
       poller.did(end - k);
+      if constexpr (kJoinsParts<T, Acc>) {
+        for (; k + kTogether <= end; k += kTogether, i += kTogether * step)
+          total = accumulate_together(x + i, out + i, step, total, combine);
+      }
       for (; k < end; k++, i += step) {
         total = combine(total, static_cast<Acc>(x[i]));
         out[i] = static_cast<T>(total);

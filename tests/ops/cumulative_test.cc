@@ -105,6 +105,31 @@ TEST(Cumulative, LongSumsAreAccurate) {
   expect_close(run_expanded([](Tensor y) { return cumsum(y, 0); }, x)[0], {n}, want, 1e-5);
 }
 
+// Multiples of 2^-12 have exact sums in f64, so that only the last rounding is left.
+TEST(Cumulative, SumsAreRoundedOnce) {
+  for (std::int64_t n : {1, 2, 4, 5, 6, 8, 9, 1023}) {
+    for (bool reverse : {false, true}) {
+      std::vector<float> x, want(static_cast<std::size_t>(n));
+      for (std::int64_t i = 0; i < n; i++)
+        x.push_back(static_cast<float>((i * 7919 + 13) % 1000003) * 0x1p-12f);
+      double total = 0;
+      for (std::int64_t i = 0; i < n; i++) {
+        const auto at = static_cast<std::size_t>(reverse ? n - 1 - i : i);
+        want[at] = static_cast<float>(total += static_cast<double>(x[at]));
+      }
+      expect_vec<float>(cumsum(vec(x), 0, reverse), want);
+    }
+  }
+}
+
+TEST(Cumulative, InfinitiesAndZerosAreThoseOfTheLoop) {
+  std::vector<float> x{-0.0f, -0.0f, 0, kInf, 1, 2, 3, 4, 5, -kInf, 6, 7}, want;
+  double total = static_cast<double>(x[0]);
+  for (std::size_t i = 0; i < x.size(); i++)
+    want.push_back(static_cast<float>(i == 0 ? total : total += static_cast<double>(x[i])));
+  expect_vec<float>(cumsum(vec(x), 0), want);
+}
+
 TEST(Cumulative, HalvesAreAccumulatedInSinglePrecision) {
   const Literal x = ones(bf16({1000})).eval();
   std::vector<bfloat16> want;

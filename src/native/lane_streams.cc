@@ -1,0 +1,63 @@
+#include "native/lane_streams.h"
+
+#include <algorithm>
+
+#include "absl/container/inlined_vector.h"
+#include "native/machine_code.h"
+
+namespace rondo::native_code {
+
+namespace {
+
+using lower::Opcode;
+using lower::Value;
+
+/// More than a core's share of the caches. What the system says of their size is that of all cores
+/// together on some machines.
+constexpr std::int64_t kUncached = std::int64_t{32} << 20;
+
+struct Array {
+  Value base;
+  int loads = 0, stores = 0;
+};
+
+/// Do the lanes stand side by side, in order of their index?
+bool in_order(const lower::Address& address, Value index, std::int64_t width) {
+  std::int64_t stride = 0;
+  for (const lower::Address::Term& term : address.terms)
+    stride += term.index == index ? term.stride : 0;
+  return stride == width;
+}
+
+}  // namespace
+
+LaneStreams lane_streams(const lower::Program& program, const LaneFacts& facts, std::size_t begin,
+                         std::size_t end) {
+  const lower::Lanes& lanes = program.lanes[program.code[begin].bits];
+  absl::InlinedVector<Array, 8> arrays;
+  for (std::size_t at = begin + 1; at < end; at++) {
+    const lower::Op& op = program.code[at];
+    if (op.code >= Opcode::kFor) return {};  // its loops take longer than memory does
+    if (op.code != Opcode::kLoad && op.code != Opcode::kStore) continue;
+    const bool stores = op.code == Opcode::kStore;
+    const lower::Address& address = program.addresses[op.bits];
+    const lower::Type type = stores ? program.types[op.a] : op.type;
+    if (!in_order(address, lanes.index, width_of(type))) continue;
+    auto array = std::find_if(arrays.begin(), arrays.end(),
+                              [&](const Array& known) { return known.base == address.base; });
+    if (array == arrays.end()) array = arrays.insert(arrays.end(), {address.base});
+    (stores ? array->stores : array->loads)++;
+  }
+  std::int64_t bytes = 0;
+  int loads = 0;
+  bool in_place = false;
+  for (const Array& array : arrays) {
+    bytes += facts.buffer_bytes[array.base];
+    loads += array.loads;
+    in_place = in_place || (array.loads != 0 && array.stores != 0);
+  }
+  if (bytes <= kUncached) return {};
+  return {.stores = !in_place, .loads = loads == 1};
+}
+
+}  // namespace rondo::native_code
