@@ -142,6 +142,33 @@ void ScanRows(benchmark::State& state) {
 }
 BENCHMARK(ScanRows)->Arg(10'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
+/// Four steps of a pass over a million elements, a sum, a while over lanes and another pass, on one
+/// thread and on two.
+void SeveralLoops(benchmark::State& state) {
+  const auto climb = [](Tensor x) {
+    return while_loop([](Tensor a) { return a < 3.0f; }, [](Tensor a) { return a * 1.1f + 0.1f; },
+                      x);
+  };
+  const std::int64_t elements = 1 << 20;
+  const Executable run = compile(trace(
+      [&](Tensor x) {
+        return fori_loop(
+            0, 4,
+            [&](Tensor, Tensor a) {
+              const Tensor y = exp(-a * a);
+              const Tensor mean = sum(y) / static_cast<float>(elements);
+              return vmap(climb)(y - mean) * 0.3f;
+            },
+            x);
+      },
+      f32({elements})));
+  RunOptions options;
+  options.threads = static_cast<int>(state.range(0));
+  const std::vector<Literal> arguments{Literal::zeros(f32({elements}))};
+  for (auto _ : state) benchmark::DoNotOptimize(run.run(arguments, options));
+}
+BENCHMARK(SeveralLoops)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+
 void DispatchOneAdd(benchmark::State& state) {
   auto add = jit([](Tensor a, Tensor b) { return a + b; });
   for (auto _ : state) benchmark::DoNotOptimize(add(1.0f, 2.0f));

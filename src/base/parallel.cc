@@ -10,10 +10,14 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace rondo {
 
 namespace {
+
+/// Whether this thread is in a piece.
+thread_local bool in_piece = false;
 
 struct Job {
   Job(std::int64_t count, absl::FunctionRef<void(std::int64_t)> work_on)
@@ -28,6 +32,13 @@ struct Job {
   std::exception_ptr failure;
 
   void work() {
+    const bool before = std::exchange(in_piece, true);
+    work_on_pieces();
+    in_piece = before;
+  }
+
+ private:
+  void work_on_pieces() {
     for (;;) {
       const std::int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
       if (piece >= pieces) return;
@@ -118,7 +129,7 @@ class Workers {
 
 void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f) {
   Job job(pieces, f);
-  const int helpers = static_cast<int>(std::min<std::int64_t>(threads, pieces)) - 1;
+  const int helpers = in_piece ? 0 : static_cast<int>(std::min<std::int64_t>(threads, pieces)) - 1;
   if (helpers > 0) Workers::instance().offer(job, helpers);
   job.work();
   if (helpers > 0) {

@@ -197,10 +197,6 @@ class Run final : public RunHost {
   /// null. Throws what ends the run.
   void run_entry(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
                  std::int64_t* total_trips) {
-    if (threads() > 1 && !watch_.active()) {
-      const Pieces* pieces = compiled_.pieces();
-      if (pieces && pieces->run(threads(), arguments, results, total_trips)) return;
-    }
     try {
       run_unit(unit, arguments, results, total_trips, true);
     } catch (ir::Interrupt& interrupt) {
@@ -216,6 +212,7 @@ class Run final : public RunHost {
     return *call;
   }
   void poll() override { watch_.poll(); }
+  void poll_part() override { watch_.poll_part(); }
   int threads() const override { return options_.threads.value_or(1); }
   void tap(std::string_view name, const TensorType& type, const std::byte* value) override {
     if (options_.on_tap) options_.on_tap(name, copy_of(type, value));
@@ -321,9 +318,10 @@ class Run final : public RunHost {
 
 }  // namespace
 
-const Pieces* Compiled::pieces() const {
-  std::call_once(pieces_made_, [&] { pieces_ = Pieces::of(entry()); });
-  return pieces_.get();
+const Unit& Compiled::entry_for(const RunOptions& options) const {
+  if (options.threads.value_or(1) <= 1) return entry();
+  std::call_once(divided_made_, [&] { divided_ = in_pieces(entry()); });
+  return divided_ ? *divided_ : entry();
 }
 
 const Compiled& Compiled::form_for(const RunOptions& options) const {
@@ -341,7 +339,7 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
                                    RunStats& stats) const {
   if (const Compiled& form = form_for(options); &form != this)
     return form.run(arguments, options, stats);
-  const Unit& unit = entry();
+  const Unit& unit = entry_for(options);
   const auto& loops = unit.program->loops;
   absl::InlinedVector<std::int64_t, 8> total_trips(loops.size(), 0);
   std::vector<Literal> results;
@@ -389,7 +387,7 @@ void Compiled::run_on_memory(const std::byte* const* arguments, std::byte* const
   if (alone_ && ir::is_plain(options)) return run_alone(arguments, results);
   if (const Compiled& form = form_for(options); &form != this)
     return form.run_on_memory(arguments, results, options);
-  Run(*this, options).run_entry(entry(), only_read(arguments), results, nullptr);
+  Run(*this, options).run_entry(entry_for(options), only_read(arguments), results, nullptr);
 }
 
 std::string Compiled::text() const {

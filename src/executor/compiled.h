@@ -70,8 +70,6 @@ struct Unit {
   lower::Status run_in(std::byte* workspace, lower::RunFrame& frame, Stopped stopped) const;
 };
 
-class Pieces;
-
 class Compiled final : public ir::Prepared {
  public:
   /// `wants_native`: where this machine has native code for a unit, that; else bytecode.
@@ -93,14 +91,14 @@ class Compiled final : public ir::Prepared {
   std::int64_t tape_limit() const { return tape_limit_; }
 
   const Unit& entry() const { return *units_.front(); }
-  /// The entry for several threads; null where it runs on one.
-  const Pieces* pieces() const;
   const Unit& unit(const Function& region) const { return *units_[regions_.at(region.identity())]; }
 
  private:
   /// What runs with these options. A run that may end or report between two trips of all lanes
   /// needs the state that there is then.
   const Compiled& form_for(const RunOptions& options) const;
+  /// What runs on so many threads as these allow.
+  const Unit& entry_for(const RunOptions& options) const;
   /// A plain run of a program that runs alone.
   void run_alone(const std::byte* const* arguments, std::byte* const* results) const;
 
@@ -114,8 +112,8 @@ class Compiled final : public ir::Prepared {
   bool alone_ = false;     // no kernel or tape asks for the state of a run
   mutable std::once_flag stepwise_made_;
   mutable std::unique_ptr<const Compiled> stepwise_;  // where none does
-  mutable std::once_flag pieces_made_;
-  mutable std::unique_ptr<const Pieces> pieces_;
+  mutable std::once_flag divided_made_;
+  mutable std::unique_ptr<const Unit> divided_;  // the entry for several threads, if it gains
 };
 
 }  // namespace rondo::executor

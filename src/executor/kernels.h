@@ -13,6 +13,10 @@ namespace rondo::executor {
 /// The state of a run that kernels reach by the frame.
 class RunHost : public ir::Host {
  public:
+  /// poll() for parts of a loop, on any thread: where that has been answered, they go on without
+  /// looking again.
+  virtual void poll_part() = 0;
+
   std::exception_ptr failure;  // of a kernel
 };
 

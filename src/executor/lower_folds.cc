@@ -77,7 +77,7 @@ void Lowerer::fold(Scope& scope, const Step& step) {
     if (in_lanes && i + 1 == kept.size())
       kept[i].index = b.program().lanes[b.begin_lanes(b.index(kept[i].size))].index;
     else
-      outer.push_back(begin(kept[i], {}));
+      b.program().fors[outer.emplace_back(begin(kept[i], {}))].independent = true;
   }
   for (FoldedAxis& axis : combined) {
     inner.push_back(begin(axis, parts_of(totals)));

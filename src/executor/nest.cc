@@ -476,6 +476,7 @@ void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
       const std::uint32_t loop =
           builder_.begin_for(builder_.index(0), size, 1, {}, lower::kNoLoop, axes[i].size);
       fors.push_back(loop);
+      builder_.program().fors[loop].independent = true;
       axes[i].index = builder_.program().fors[loop].index;
     } else {
       axes[i].index = builder_.program().lanes[builder_.begin_lanes(size)].index;
@@ -536,6 +537,7 @@ bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,
     const std::uint32_t loop =
         b.begin_for(b.index(0), b.index(loops[i]->size), 1, carry, lower::kNoLoop, loops[i]->size);
     fors.push_back(loop);
+    b.program().fors[loop].independent = !loops[i]->reduced;
     loops[i]->index = b.program().fors[loop].index;
     return carry.empty() ? lower::kNone : b.program().fors[loop].carries[0].param;
   };

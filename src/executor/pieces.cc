@@ -1,69 +1,125 @@
 #include "executor/pieces.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "base/parallel.h"
+#include "executor/kernels.h"
+#include "executor/watch.h"
+#include "lower/divide.h"
 
 namespace rondo::executor {
 
 namespace {
 
-// Ops on lanes that take some ten times as long as it takes to wake a thread; and of a piece.
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 20, kWorkOfPiece = std::int64_t{1} << 18;
-// No two pieces write to one line of the cache, and no block of lanes is in two.
-constexpr std::int64_t kMultiple = 256;
+// A loop takes some ten times as long as it takes to wake a thread.
+constexpr lower::DivisionCosts kCosts{.least_work = 1 << 20, .part_work = 1 << 18};
+// For tests: all loops that can be divided are.
+constexpr lower::DivisionCosts kNoCosts{.least_work = 0, .part_work = 1};
+
+/// What the program of a part looks at while it runs.
+struct PartRun {
+  RunHost& host;
+  std::exception_ptr failure = nullptr;
+
+  static bool attend(lower::RunFrame* frame, std::uint32_t) noexcept {
+    auto& part = *static_cast<PartRun*>(frame->watch);
+    try {
+      part.host.poll_part();
+      return true;
+    } catch (...) {
+      part.failure = std::current_exception();
+      return false;
+    }
+  }
+};
+
+class LoopInPieces final : public lower::Kernel {
+ public:
+  LoopInPieces(lower::DividedLoop loop, std::size_t pointers, const Unit& whole)
+      : loop_(std::move(loop)), pointers_(pointers) {
+    unit_.function = whole.function;
+    unit_.guarded = false;  // its memory is that of a run which is
+    unit_.prepare(std::move(loop_.program), whole.native != nullptr);
+  }
+
+  bool run(std::byte* const* buffers, lower::RunFrame& frame) const noexcept override {
+    RunHost& host = *static_cast<RunHost*>(frame.host);
+    try {
+      // Of each part what TripCounts has of a run.
+      const std::size_t loops = loop_.loops.size();
+      std::vector<std::int64_t> counts(static_cast<std::size_t>(loop_.parts()) * 4 * loops, 0);
+      parallel_for(loop_.parts(), host.threads(), [&](std::int64_t part) {
+        run_part(part, buffers, frame, host,
+                 counts.data() + static_cast<std::size_t>(part) * 4 * loops);
+      });
+      add_trips(counts, frame.total_trips);
+      return true;
+    } catch (...) {
+      host.failure = std::current_exception();
+      frame.failed_loop = loop_.around;
+      return false;
+    }
+  }
+
+ private:
+  void run_part(std::int64_t number, std::byte* const* buffers, const lower::RunFrame& whole,
+                RunHost& host, std::int64_t* counts) const {
+    lower::DividedLoop::Part part = loop_.part(number);
+    absl::InlinedVector<std::byte*, 16> arguments{reinterpret_cast<std::byte*>(&part)};
+    arguments.insert(arguments.end(), buffers, buffers + pointers_);
+    PartRun run{host};
+    lower::RunFrame frame;
+    frame.arguments = arguments.data();
+    frame.poll = whole.poll;
+    frame.attend = PartRun::attend;
+    frame.watch = &run;
+    frame.trips = counts;
+    frame.total_trips = counts + loop_.loops.size();
+    frame.lane_trips = frame.total_trips + loop_.loops.size();
+    const lower::Status status = unit_.run(frame, [](lower::Status) {});
+    if (status == lower::Status::kDone) return;
+    if (run.failure) std::rethrow_exception(run.failure);
+    if (status == lower::Status::kBrokenPromise)
+      fail_for_promise(unit_.program->loops[frame.failed_loop]);
+    throw InternalError("a part of a loop left without a reason");
+  }
+
+  void add_trips(const std::vector<std::int64_t>& counts, std::int64_t* total_trips) const {
+    const std::size_t loops = loop_.loops.size();
+    for (std::size_t loop = 0; loop < loops; loop++) {
+      std::int64_t all = 0, most = 0;
+      for (std::size_t at = loops + loop; at < counts.size(); at += 4 * loops) {
+        all += counts[at];
+        most = std::max(most, counts[at]);
+      }
+      total_trips[loop_.loops[loop]] += loop_.adds_trips ? all : most;
+    }
+  }
+
+  lower::DividedLoop loop_;  // without its program
+  std::size_t pointers_;
+  Unit unit_;
+};
 
 }  // namespace
 
-std::unique_ptr<const Pieces> Pieces::of(const Unit& whole) {
-  if (whole.guarded) return nullptr;
-  auto divided =
-      lower::divided(*whole.program, static_cast<std::uint32_t>(whole.function.params().size()));
-  if (!divided || divided->work < kLeastWork) return nullptr;
-  auto made = std::make_unique<Pieces>();
-  made->piece_argument_ = divided->piece_argument;
-  made->lanes_ = divided->lanes;
-  const std::int64_t pieces = std::clamp<std::int64_t>(divided->work / kWorkOfPiece, 2, 64);
-  made->lanes_of_piece_ = (divided->lanes / pieces + kMultiple) / kMultiple * kMultiple;
-  made->unit_.function = whole.function;
-  made->unit_.prepare(std::move(divided->program), whole.native != nullptr);
-  return made;
-}
-
-bool Pieces::run(int threads, std::byte* const* arguments, std::byte* const* results,
-                 std::int64_t* total_trips) const {
-  const std::int64_t pieces = (lanes_ + lanes_of_piece_ - 1) / lanes_of_piece_;
-  const std::size_t loops = unit_.program->loops.size();
-  // Of each piece its trips, its totals, and what its lanes count.
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(pieces) * 4 * loops, 0);
-  std::atomic<bool> failed{false};
-  parallel_for(pieces, threads, [&](std::int64_t piece) {
-    std::int64_t first_and_count[2] = {piece * lanes_of_piece_, 0};
-    first_and_count[1] = std::min(lanes_of_piece_, lanes_ - first_and_count[0]);
-    absl::InlinedVector<std::byte*, 16> with_piece(arguments, arguments + piece_argument_);
-    with_piece.push_back(reinterpret_cast<std::byte*>(first_and_count));
-    lower::RunFrame frame;
-    frame.arguments = with_piece.data();
-    frame.results = results;
-    frame.trips = counts.data() + static_cast<std::size_t>(piece) * 4 * loops;
-    frame.total_trips = frame.trips + loops;
-    frame.lane_trips = frame.total_trips + loops;
-    if (unit_.run(frame, [](lower::Status) {}) != lower::Status::kDone)
-      failed.store(true, std::memory_order_relaxed);
-  });
-  if (failed.load(std::memory_order_relaxed)) return false;
-  if (!total_trips) return true;
-  for (std::size_t loop = 0; loop < loops; loop++) {
-    std::int64_t most = 0;
-    for (std::size_t piece = 0; piece < static_cast<std::size_t>(pieces); piece++)
-      most = std::max(most, counts[(4 * piece + 1) * loops + loop]);
-    total_trips[loop] += most;
+std::unique_ptr<const Unit> in_pieces(const Unit& whole) {
+  std::optional<lower::Divided> divided =
+      lower::divided(*whole.program, whole.guarded ? kNoCosts : kCosts);
+  if (!divided) return nullptr;
+  std::vector<lower::Call>& calls = divided->program.calls;
+  std::size_t next = calls.size() - divided->loops.size();
+  for (lower::DividedLoop& loop : divided->loops) {
+    lower::Call& call = calls[next++];
+    call.kernel = std::make_shared<LoopInPieces>(std::move(loop), call.pointers.size(), whole);
   }
-  return true;
+  auto made = std::make_unique<Unit>();
+  made->function = whole.function;
+  made->prepare(std::move(divided->program), whole.native != nullptr);
+  return made;
 }
 
 }  // namespace rondo::executor

@@ -157,6 +157,13 @@ void Watch::attach_entry(lower::RunFrame& frame, const lower::Program& program) 
   if (options_.stop_token.stop_possible()) on_stop_.emplace(options_.stop_token, Ring{&alarm_});
 }
 
+void Watch::poll_part() {
+  // First, so that what comes to be asked meanwhile is looked at next. Loops around look at words
+  // of their own where they have something to tell.
+  alarm_.word.store(0, std::memory_order_relaxed);
+  limits_.poll();
+}
+
 bool Watch::attend(lower::RunFrame* frame, std::uint32_t loop) noexcept {
   Watch& watch = *static_cast<Watch*>(frame->watch);
   watch.alarm_.word.store(0, std::memory_order_relaxed);
@@ -246,13 +253,7 @@ void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower
   try {
     if (status == lower::Status::kTooManyTrips)
       limits_.check_trip(info->name, info->at, frame.trips[loop]);
-    if (status == lower::Status::kBrokenPromise) {
-      throw ExecutionError(
-          fmt::format("{} goes on after {} trips, its promised max_trip_count\n  "
-                      "Raise max_trip_count, or leave it out.",
-                      loop_text(*info), info->promised.value_or(info->max_trip_count.value_or(0))),
-          info->at);
-    }
+    if (status == lower::Status::kBrokenPromise) fail_for_promise(*info);
     if (status == lower::Status::kTapeFailed) fail_for_tape(frame, program);
     if (failure) std::rethrow_exception(failure);
     throw InternalError("a program left without a reason");
@@ -267,6 +268,14 @@ void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower
     throw ExecutionError(
         fmt::format("out of memory\n  Make the arrays smaller, or release others first.{}", where));
   }
+}
+
+void fail_for_promise(const lower::LoopInfo& loop) {
+  throw ExecutionError(
+      fmt::format("{} goes on after {} trips, its promised max_trip_count\n  "
+                  "Raise max_trip_count, or leave it out.",
+                  loop_text(loop), loop.promised.value_or(loop.max_trip_count.value_or(0))),
+      loop.at);
 }
 
 void print_value(std::string_view format, const Literal& value) {

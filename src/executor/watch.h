@@ -35,6 +35,8 @@ class Watch {
   void detach_entry();
   /// Throws ir::Interrupt where a kernel that goes on for long is to end.
   void poll() const { limits_.poll(); }
+  /// The same for parts of a loop, where the run has been asked to look; on any thread.
+  void poll_part();
   /// Keeps the state of the outermost loop where a limit ended it between two trips. While the
   /// memory of the run stands.
   void keep_last_state(lower::Status status, const lower::RunFrame& frame,
@@ -72,6 +74,9 @@ class Watch {
   };
   std::optional<std::stop_callback<Ring>> on_stop_;
 };
+
+/// Throws that a loop goes on after the trips that were promised for it.
+[[noreturn]] void fail_for_promise(const lower::LoopInfo& loop);
 
 void print_value(std::string_view format, const Literal& value);
 

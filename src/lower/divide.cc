@@ -1,122 +1,210 @@
 #include "lower/divide.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "lower/copy_ops.h"
+#include "lower/large_loops.h"
+#include "lower/op_writer.h"
 #include "lower/opcodes.h"
+#include "lower/part_writer.h"
 
 namespace rondo::lower {
 
 namespace {
 
-/// The positions of the only kLanes of a program and of its end; nothing where pieces of it could
-/// not run at once.
-std::optional<std::pair<std::size_t, std::size_t>> only_lanes(const Program& program) {
-  std::optional<std::size_t> begin, end;
-  for (std::size_t at = 0; at < program.code.size(); at++) {
-    const Opcode code = program.code[at].code;
-    if (code == Opcode::kCall || code == Opcode::kCopy) return std::nullopt;
-    if (code == Opcode::kLanes) {
-      if (begin) return std::nullopt;
-      begin = at;
-    } else if (code == Opcode::kEndLanes) {
-      end = at;
-    } else if ((!begin || end) && (code == Opcode::kStore || code >= Opcode::kFor)) {
-      return std::nullopt;
+/// The bytes behind each pointer that is defined outside lanes.
+std::vector<std::int64_t> bytes_behind(const Program& p) {
+  std::vector<std::int64_t> bytes(p.types.size(), 0);
+  const auto carried = [&](const std::vector<Carry>& carries) {
+    for (const Carry& carry : carries) bytes[carry.param] = bytes[carry.result] = bytes[carry.init];
+  };
+  for (const Op& op : p.code) {
+    switch (op.code) {
+      case Opcode::kBase:
+        bytes[op.result] = p.buffers[op.bits].bytes;
+        break;
+      case Opcode::kTapeRead:
+      case Opcode::kTapeWrite:
+        bytes[op.result] = p.tapes[op.bits & 0xffffffffu].row_bytes;
+        break;
+      case Opcode::kFor:
+        carried(p.fors[op.bits].carries);
+        break;
+      case Opcode::kRepeat:
+        carried(p.whiles[op.bits].carries);
+        break;
+      case Opcode::kEndIf:
+        for (const If::Result& result : p.ifs[op.bits].results)
+          bytes[result.result] = std::min(bytes[result.then], bytes[result.otherwise]);
+        break;
+      default:
+        break;
     }
   }
-  if (!end) return std::nullopt;
-  return std::pair(*begin, *end);
+  return bytes;
 }
+
+/// Writes the program that calls the parts.
+class Divider {
+ public:
+  explicit Divider(const Program& whole) : whole_(whole), to_(made_.program) {
+    to_ = whole_;
+    to_.code.clear();
+    to_.fors.clear();
+    to_.lanes.clear();
+    to_.whiles.clear();
+    to_.ifs.clear();
+    for (const Op& op : whole_.code) {
+      if (op.code == Opcode::kConstant) constants_.emplace(op.result, op.bits);
+    }
+    bytes_ = bytes_behind(whole_);
+    scalars_ = before_.base({Storage::kArena, 0, 0, 0});
+    slots_ = before_.base({Storage::kArena, 0, 0, 0});
+    bytes_.resize(to_.types.size(), 0);
+  }
+
+  Divided run(const std::vector<LargeLoop>& loops, double part_work) {
+    std::size_t at = 0;
+    for (const LargeLoop& loop : loops) {
+      keep(at, loop.begin);
+      divide(loop, part_work);
+      at = loop.end + 1;
+    }
+    keep(at, whole_.code.size());
+    constexpr std::int64_t kAlignment = 64;
+    const auto aligned = [](std::int64_t bytes) {
+      return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    };
+    Buffer* const places = &to_.buffers[whole_.buffers.size()];
+    places[0].offset = aligned(whole_.arena_bytes);
+    places[0].bytes = Slots::kBytes * static_cast<std::int64_t>(most_scalars_);
+    places[1].offset = places[0].offset + aligned(places[0].bytes);
+    places[1].bytes = Slots::offset(most_reductions_);
+    to_.arena_bytes = places[1].offset + places[1].bytes;
+    to_.code = std::move(ops_before_);
+    to_.code.insert(to_.code.end(), ops_.begin(), ops_.end());
+    return std::move(made_);
+  }
+
+ private:
+  /// Takes ops over as they are.
+  void keep(std::size_t begin, std::size_t end) {
+    const auto opened = [&](auto& table, const auto& entry) {
+      open_.push_back(table.size());
+      table.push_back(entry);
+    };
+    for (std::size_t at = begin; at < end; at++) {
+      Op op = whole_.code[at];
+      if (op.code == Opcode::kFor) opened(to_.fors, whole_.fors[op.bits]);
+      if (op.code == Opcode::kLanes) opened(to_.lanes, whole_.lanes[op.bits]);
+      if (op.code == Opcode::kRepeat) opened(to_.whiles, whole_.whiles[op.bits]);
+      if (op.code == Opcode::kIf) opened(to_.ifs, whole_.ifs[op.bits]);
+      if (op.code >= Opcode::kFor) op.bits = open_.back();
+      if (op.code == Opcode::kEndFor || op.code == Opcode::kEndLanes ||
+          op.code == Opcode::kEndRepeat || op.code == Opcode::kEndIf)
+        open_.pop_back();
+      ops_.push_back(op);
+    }
+  }
+
+  void divide(const LargeLoop& large, double part_work) {
+    PartWriter writer(whole_, bytes_, constants_, slots_);
+    DividedLoop loop = writer.write(large, part_work);
+    const std::vector<Value>& scalars = writer.scalars();
+    for (std::size_t i = 0; i < scalars.size(); i++)
+      here_.store(scalars[i], {scalars_, Slots::kBytes * static_cast<std::int64_t>(i), {}});
+    most_scalars_ = std::max(most_scalars_, scalars.size());
+    Call call;
+    call.name = "parts";
+    call.pointers.push_back(scalars_);
+    call.pointers.insert(call.pointers.end(), writer.pointers().begin(), writer.pointers().end());
+    here_.with_entry(Opcode::kCall, to_.calls.size());
+    to_.calls.push_back(std::move(call));
+    may_end_inside(large.around);
+    if (large.division != Division::kTrips) {
+      const Lanes& lanes = whole_.lanes[whole_.code[large.begin].bits];
+      combine_parts(large, lanes, loop.parts());
+    }
+    made_.loops.push_back(std::move(loop));
+  }
+
+  /// A call may end a run, so that the state of the outermost loop is to be kept before.
+  void may_end_inside(std::uint32_t loop) {
+    if (loop == kNoLoop) return;
+    while (to_.loops[loop].outer != kNoLoop) loop = to_.loops[loop].outer;
+    if (!to_.loops[loop].state.empty()) to_.loops[loop].ends_inside = true;
+  }
+
+  void combine_parts(const LargeLoop& large, const Lanes& whole, std::int64_t parts) {
+    if (whole.reductions.empty()) return;
+    most_reductions_ = std::max(most_reductions_, whole.reductions.size());
+    const bool partials = large.division == Division::kPartials;
+    if (partials) last_lanes(large, whole);
+    const std::int64_t count = partials ? Lanes::kPartials : parts;
+    Lanes last{
+        new_value(to_, Type::kS64), before_.index(count), count, whole.reductions, false, {}};
+    here_.with_entry(Opcode::kLanes, to_.lanes.size());
+    for (std::size_t r = 0; r < last.reductions.size(); r++) {
+      Lanes::Reduction& reduction = last.reductions[r];
+      const std::int64_t stride = partials ? width(reduction.type) : Slots::kBytes;
+      reduction.value =
+          here_.load(reduction.type, {slots_, Slots::offset(r), {{last.index, stride}}});
+    }
+    here_.with_entry(Opcode::kEndLanes, to_.lanes.size());
+    to_.lanes.push_back(std::move(last));
+  }
+
+  /// Those behind the last whole block of partial results.
+  void last_lanes(const LargeLoop& large, const Lanes& whole) {
+    const std::int64_t left = *whole.known_count % Lanes::kPartials;
+    const std::int64_t done = *whole.known_count - left;
+    if (left == 0) return;
+    const Value index = new_value(to_, Type::kS64), first = before_.index(done);
+    const std::uint64_t entry = to_.lanes.size();
+    to_.lanes.push_back({index, before_.index(left), left, {}, false, {}});
+    here_.with_entry(Opcode::kLanes, entry);
+    const Value number = here_.binary(Opcode::kAdd, Type::kS64, index, first);
+    const auto same = [](Value value) { return value; };
+    OpCopier copier(whole_, to_, ops_, ops_before_, same);
+    copier.set_lane({whole.index, number, done, kNone, {{index, 1}}});
+    copier.copy(large.begin + 1, large.end);
+    for (std::size_t r = 0; r < whole.reductions.size(); r++) {
+      const Lanes::Reduction& reduction = whole.reductions[r];
+      const Address slot{slots_, Slots::offset(r), {{index, width(reduction.type)}}};
+      const Value so_far = here_.load(reduction.type, slot);
+      here_.store(
+          here_.binary(reduction.combine, reduction.type, so_far, copier.value(reduction.value)),
+          slot);
+    }
+    here_.with_entry(Opcode::kEndLanes, entry);
+  }
+
+  const Program& whole_;
+  Divided made_;
+  Program& to_;
+  std::vector<Op> ops_before_, ops_;
+  OpWriter before_{to_, ops_before_}, here_{to_, ops_};
+  std::vector<std::int64_t> bytes_;
+  absl::flat_hash_map<Value, std::uint64_t> constants_;
+  std::vector<std::uint64_t> open_;
+  Value scalars_ = kNone, slots_ = kNone;
+  std::size_t most_scalars_ = 0, most_reductions_ = 0;
+};
 
 }  // namespace
 
-std::optional<Divided> divided(const Program& program, std::uint32_t arguments) {
-  if (program.lanes.size() != 1 || program.arena_bytes != 0 || !program.tapes.empty())
-    return std::nullopt;
-  const Lanes& whole = program.lanes[0];
-  const auto place = only_lanes(program);
-  if (!place || !whole.known_count || !whole.reductions.empty()) return std::nullopt;
-  const auto [begin, end] = *place;
-  Divided made;
-  made.piece_argument = arguments;
-  made.lanes = *whole.known_count;
-  // Of a loop nobody knows the trips.
-  constexpr std::int64_t kTrips = 16;
-  const auto ops = static_cast<std::int64_t>(end - begin);
-  made.work = made.lanes * ops * (whole.loops.empty() ? 1 : kTrips);
+DividedLoop::Part DividedLoop::part(std::int64_t number) const {
+  const std::int64_t first = number * trips_of_part, end = std::min(first + trips_of_part, trips);
+  return {first, end - first, end, number};
+}
 
-  Program& p = made.program = program;
-  const auto define = [&](Type type) {
-    p.types.push_back(type);
-    return static_cast<Value>(p.types.size() - 1);
-  };
-  const auto address = [&](Value pointer, std::int64_t offset) {
-    Address& to = p.addresses.emplace_back();
-    to.base = pointer;
-    to.offset = offset;
-    return p.addresses.size() - 1;
-  };
-  const Value piece = define(Type::kPointer), first = define(Type::kS64),
-              count = define(Type::kS64);
-  std::vector<Op> code{
-      {Opcode::kBase, Type::kPointer, Type::kPred, piece, kNone, kNone, kNone, p.buffers.size()},
-      {Opcode::kLoad, Type::kS64, Type::kS64, first, kNone, kNone, kNone, address(piece, 0)},
-      {Opcode::kLoad, Type::kS64, Type::kS64, count, kNone, kNone, kNone, address(piece, 8)}};
-  p.buffers.push_back({Storage::kArgument, arguments, 0, 16});
-  p.lanes[0].count = count;
-  p.lanes[0].known_count.reset();
-  // The lane in the whole program, where its number is asked for.
-  const Value index = whole.index;
-  const auto reads_index = [&](const Op& op) {
-    return op.code < Opcode::kFor && (op.a == index || op.b == index || op.c == index);
-  };
-  Value lane = kNone;
-  for (std::size_t at = 0; at < p.code.size(); at++) {
-    Op op = p.code[at];
-    if (at == begin) {
-      code.push_back(op);
-      if (std::any_of(p.code.begin(), p.code.end(), reads_index)) {
-        lane = define(Type::kS64);
-        code.push_back({Opcode::kAdd, Type::kS64, Type::kS64, lane, index, first, kNone, 0});
-      }
-      continue;
-    }
-    if (reads_index(op)) {
-      for (Value* operand : {&op.a, &op.b, &op.c}) {
-        if (*operand == index) *operand = lane;
-      }
-    }
-    if (op.code == Opcode::kLoad || op.code == Opcode::kStore) {
-      std::int64_t stride = 0;
-      for (const Address::Term& term : p.addresses[op.bits].terms)
-        stride += term.index == index ? term.stride : 0;
-      if (stride != 0) {
-        p.addresses.push_back(p.addresses[op.bits]);
-        p.addresses.back().terms.push_back({first, stride});
-        op.bits = p.addresses.size() - 1;
-      }
-    }
-    code.push_back(op);
-  }
-  // Carries may begin with the number of the lane, or become it.
-  const auto uses_index = [&](const std::vector<Carry>& carries) {
-    return std::any_of(carries.begin(), carries.end(),
-                       [&](const Carry& c) { return c.init == index || c.next == index; });
-  };
-  for (const While& loop : p.whiles) {
-    if (uses_index(loop.carries)) return std::nullopt;
-  }
-  for (const For& loop : p.fors) {
-    if (uses_index(loop.carries) || loop.lower == index || loop.upper == index) return std::nullopt;
-  }
-  for (const If& branch : p.ifs) {
-    for (const If::Result& result : branch.results) {
-      if (result.then == index || result.otherwise == index) return std::nullopt;
-    }
-  }
-  p.code = std::move(code);
-  return made;
+std::optional<Divided> divided(const Program& program, const DivisionCosts& costs) {
+  const std::vector<LargeLoop> loops = large_loops(program, costs.least_work);
+  if (loops.empty()) return std::nullopt;
+  return Divider(program).run(loops, costs.part_work);
 }
 
 }  // namespace rondo::lower

@@ -175,6 +175,7 @@ struct For {
   std::uint32_t loop = kNoLoop;       // in Program::loops: counted and polled
   std::optional<std::int64_t> trips;  // where known
   bool polls = false;  // of a loop that is none of those: looks whether to end the run
+  bool independent = false;  // its trips may run in any order, and at once
 };
 
 /// Lanes with index 0 … count - 1.

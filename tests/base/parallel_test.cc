@@ -49,5 +49,19 @@ TEST(ParallelThreads, ServeSeveralCallersAtOnce) {
   EXPECT_EQ(sum, 8 * 20 * 45);
 }
 
+TEST(ParallelThreads, StayOnTheirThreadInsideAPiece) {
+  std::atomic<int> elsewhere = 0, done = 0;
+  parallel_for(8, 4, [&](std::int64_t) {
+    const auto here = std::this_thread::get_id();
+    parallel_for(50, 4, [&](std::int64_t) {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      elsewhere += std::this_thread::get_id() == here ? 0 : 1;
+      done++;
+    });
+  });
+  EXPECT_EQ(elsewhere, 0);
+  EXPECT_EQ(done, 8 * 50);
+}
+
 }  // namespace
 }  // namespace rondo

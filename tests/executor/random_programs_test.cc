@@ -35,12 +35,17 @@ void expect_like_the_reference(std::uint64_t seed, const ProgramSize& size) {
           compile(f, {.optimize = optimize, .contract = false, .executor = executor});
       const auto got = compiled.run(arguments);
       ASSERT_EQ(got.size(), want.size());
+      // With guard pages all loops that can be divided are.
+      RunOptions on_threads;
+      on_threads.threads = 3;
+      const auto in_pieces = compiled.run(arguments, on_threads);
       for (std::size_t k = 0; k < got.size(); k++) {
         SCOPED_TRACE(::testing::Message()
                      << "seed " << seed << ", result " << k << ", optimize " << optimize << ", "
                      << (executor == Executor::kCompiled ? "native" : "bytecode") << "\n"
                      << f.str());
         ASSERT_NO_FATAL_FAILURE(expect_close(got[k], want[k]));
+        ASSERT_NO_FATAL_FAILURE(expect_equal(in_pieces[k], got[k]));
       }
     }
   }

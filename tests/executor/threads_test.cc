@@ -1,31 +1,71 @@
-// Programs that are one lane loop, on several threads.
+// Programs whose large loops run on several threads.
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <ctime>
+#include <functional>
+#include <stop_token>
+#include <thread>
 
 #include "executor/agreement.h"
 
 namespace rondo {
 namespace {
 
-/// Results and trips on 1, 2 and 5 threads are the same.
+RunOptions on_threads(int threads) {
+  RunOptions options;
+  options.threads = threads;
+  return options;
+}
+
+/// Results and trips on 1, 2, 3 and 5 threads are the same, bit by bit.
 void expect_same_on_threads(const Function& f, const std::vector<Literal>& arguments) {
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const Executable run = compile(f, {.executor = executor});
     RunStats one;
     const std::vector<Literal> want = run.run(arguments, {.stats = &one});
-    for (const int threads : {2, 5}) {
+    for (const int threads : {2, 3, 5}) {
       RunStats stats;
-      RunOptions options;
+      RunOptions options = on_threads(threads);
       options.stats = &stats;
-      options.threads = threads;
       const std::vector<Literal> got = run.run(arguments, options);
       ASSERT_EQ(got.size(), want.size());
-      for (std::size_t i = 0; i < got.size(); i++) EXPECT_TRUE(got[i].identical(want[i])) << i;
+      for (std::size_t i = 0; i < got.size(); i++)
+        EXPECT_TRUE(got[i].identical(want[i])) << i << " on " << threads << " threads\n"
+                                               << run.program();
       ASSERT_EQ(stats.loops.size(), one.loops.size());
       for (std::size_t i = 0; i < one.loops.size(); i++)
         EXPECT_EQ(stats.loops[i].trips, one.loops[i].trips);
     }
   }
 }
+
+double seconds_on(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Runs the program until other threads than this one have done a tenth of the work.
+void expect_others_to_help(const Function& f, const std::vector<Literal>& arguments) {
+  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    const Executable run = compile(f, {.executor = executor});
+    run.run(arguments, on_threads(2));
+    const double own_start = seconds_on(CLOCK_THREAD_CPUTIME_ID),
+                 all_start = seconds_on(CLOCK_PROCESS_CPUTIME_ID);
+    double own = 0, others = 0;
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    do {
+      run.run(arguments, on_threads(2));
+      own = seconds_on(CLOCK_THREAD_CPUTIME_ID) - own_start;
+      others = seconds_on(CLOCK_PROCESS_CPUTIME_ID) - all_start - own;
+    } while (others < 0.1 * own && std::chrono::steady_clock::now() < give_up);
+    EXPECT_GE(others, 0.1 * own);
+  }
+}
+
+/// Not a multiple of a block of lanes, of the partial results of a sum, nor of a piece.
+constexpr std::int64_t kLanes = 200'003;
 
 Literal ramp(std::int64_t lanes) {
   std::vector<float> values(static_cast<std::size_t>(lanes));
@@ -34,32 +74,218 @@ Literal ramp(std::int64_t lanes) {
   return Literal::from(values, {lanes});
 }
 
+Literal table(std::int64_t rows, std::int64_t columns) {
+  std::vector<float> values(static_cast<std::size_t>(rows * columns));
+  for (std::size_t i = 0; i < values.size(); i++)
+    values[i] = static_cast<float>(i * 7919 % 1009) * 0.002f - 1.0f;
+  return Literal::from(values, {rows, columns});
+}
+
+Tensor climb(Tensor v) {
+  return while_loop([](Tensor a) { return a < 3.0f; }, [](Tensor a) { return a + 0.25f; }, v,
+                    {.name = "climb"});
+}
+
+/// A pass over elements, a sum, a while over lanes, and another pass with the sum.
+Tensor several_loops(Tensor x) {
+  const Tensor y = abs(exp(x) * x - 0.5f);
+  const Tensor mean = sum(y) / static_cast<float>(kLanes);
+  return vmap(climb)(y - 2.0f) * mean + sin(y);
+}
+
 TEST(Threads, ShareTheLanesOfOneLoop) {
-  // Not a multiple of a block, nor of a piece.
-  const Literal x = ramp(200'003);
-  const auto chain = [](Tensor v) { return abs(exp(v) * v - 0.5f) + iota(f32({200'003}), 0); };
+  const Literal x = ramp(kLanes);
+  const auto chain = [](Tensor v) { return abs(exp(v) * v - 0.5f) + iota(f32({kLanes}), 0); };
   const auto loop = [](Tensor v) {
     return fori_loop(
         0, 10, [](Tensor, Tensor y) { return minimum(y * 0.99f + 0.1f, 2.0f); }, v);
-  };
-  const auto climb = [](Tensor v) {
-    return while_loop([](Tensor a) { return a < 3.0f; }, [](Tensor a) { return a + 0.25f; }, v);
   };
   expect_same_on_threads(trace(chain, x), {x});
   expect_same_on_threads(trace(loop, x), {x});
   expect_same_on_threads(trace(vmap(climb), x), {x});
 }
 
+TEST(Threads, ShareTheLoopsOfAProgramOfSeveral) {
+  const Literal x = ramp(kLanes);
+  expect_same_on_threads(trace(several_loops, x), {x});
+}
+
+TEST(Threads, KeepTheOrderOfSums) {
+  for (const std::int64_t lanes : {kLanes, std::int64_t{1} << 18}) {
+    const Literal x = ramp(lanes);
+    const auto in_f32 = [](Tensor v) {
+      const Tensor e = exp(v * 3.0f) - v;
+      return std::tuple(sum(e), sum(convert(e, DType::kF64)), max(e), min(-e), sum(e * e));
+    };
+    const auto of_numbers = [&](Tensor v) {
+      const Tensor number = iota(s32({lanes}), 0);
+      return std::tuple(sum(number * number), max(number ^ 77), all(v * v < 2.5f),
+                        sum(convert(number, DType::kF64)), sum(iota(f64({lanes}), 0)));
+    };
+    expect_same_on_threads(trace(in_f32, x), {x});
+    expect_same_on_threads(trace(of_numbers, x), {x});
+  }
+}
+
+TEST(Threads, ShareRowsAndColumns) {
+  const Literal x = table(517, 611), y = table(611, 90);
+  const auto rows = [](Tensor v) {
+    const Tensor shifted = exp(v - reshape(max(v, {1}), {517, 1}));
+    return shifted / reshape(sum(shifted, {1}), {517, 1});
+  };
+  const auto columns = [](Tensor v) { return sum(sin(v) * 3.0f, {0}) + transpose(v)[5][0]; };
+  const auto turned = [](Tensor v) { return transpose(exp(v)) + 1.0f; };
+  expect_same_on_threads(trace(rows, x), {x});
+  expect_same_on_threads(trace(columns, x), {x});
+  expect_same_on_threads(trace(turned, x), {x});
+  expect_same_on_threads(trace([](Tensor a, Tensor b) { return tanh(matmul(a, b)); }, x, y),
+                         {x, y});
+}
+
+TEST(Threads, ShareTheLoopsInALoopAndItsBranches) {
+  const Literal x = ramp(kLanes);
+  const auto relax = [](Tensor v) {
+    return fori_loop(0, 6,
+                     [](Tensor i, std::pair<Tensor, Tensor> carry) {
+                       const auto [y, total] = carry;
+                       const Tensor next = cond((i & 1) == 0, [](Tensor a) { return exp(-a * a); },
+                                                [](Tensor a) { return sin(a) * 2.0f; }, y);
+                       const Tensor mean = sum(next) / static_cast<float>(kLanes);
+                       return std::pair(next - mean * 0.5f, total + mean);
+                     },
+                     std::pair(v, Tensor(0.0f)), {.name = "relax"});
+  };
+  expect_same_on_threads(trace(relax, x), {x});
+  const auto until_small = [](Tensor v) {
+    return while_loop([](Tensor a) { return sum(a * a) > 100.0f; },
+                      [](Tensor a) { return sin(a) * 0.7f + a * 0.1f; }, v, {.name = "shrink"});
+  };
+  expect_same_on_threads(trace(until_small, x), {x});
+}
+
+TEST(Threads, ShareTheStepsOfATraining) {
+  const Literal x = table(3000, 37), y = table(3000, 1), w = table(37, 1);
+  const auto train = [](Tensor weights, Tensor inputs, Tensor wanted) {
+    const auto loss = [&](Tensor now) {
+      const Tensor error = tanh(matmul(inputs, now)) - wanted;
+      return sum(error * error) / 3000.0f;
+    };
+    return fori_loop(
+        0, 5, [&](Tensor, Tensor now) { return now - 0.05f * grad(loss)(now); }, weights);
+  };
+  expect_same_on_threads(trace(train, w, x, y), {w, x, y});
+}
+
+TEST(Threads, HaveHelpWithEachLargeLoop) {
+  const std::int64_t lanes = 1 << 20;
+  const Literal x = ramp(lanes);
+  const auto in_a_loop = [](Tensor v) {
+    return fori_loop(
+        0, 3, [&](Tensor, Tensor a) { return sin(a) - sum(exp(a)) / static_cast<float>(lanes); },
+        v);
+  };
+  expect_others_to_help(trace([](Tensor v) { return sum(exp(sin(v))); }, x), {x});
+  expect_others_to_help(trace(in_a_loop, x), {x});
+  const Literal rows = table(1024, 1024);
+  expect_others_to_help(trace([](Tensor v) { return transpose(sum(exp(v), {1}) + exp(v)); }, rows),
+                        {rows});
+}
+
 TEST(Threads, GiveTheErrorOfAPieceThatEndsEarly) {
-  const auto climb = [](Tensor v) {
+  const auto promised = [](Tensor v) {
     return while_loop([](Tensor a) { return a < 3.0f; }, [](Tensor a) { return a + 0.25f; }, v,
                       {.max_trip_count = 17, .name = "climb"});
   };
-  const Literal x = ramp(200'000);
-  const Executable run = compile(trace(vmap(climb), x));
-  RunOptions options;
-  options.threads = 2;
-  EXPECT_THROW(run.run({x}, options), ExecutionError);
+  const auto program = [&](Tensor v) {
+    const auto step = [&](Tensor, Tensor a) {
+      return vmap(promised)(a - 3.0f) - sum(a) / static_cast<float>(kLanes);
+    };
+    return fori_loop(0, 4, step, v, {.name = "steps"});
+  };
+  const Literal x = ramp(kLanes);
+  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    const Executable run = compile(trace(program, x), {.executor = executor});
+    std::string message[2];
+    for (const int threads : {1, 2}) {
+      try {
+        run.run({x}, on_threads(threads));
+        ADD_FAILURE() << "it keeps a promise that is broken";
+      } catch (const ExecutionError& error) {
+        message[threads - 1] = error.what();
+      }
+    }
+    EXPECT_NE(message[0].find("promised max_trip_count"), std::string::npos) << message[0];
+    EXPECT_EQ(message[1], message[0]);
+  }
+}
+
+/// Each trip takes some tenths of a second.
+Tensor slow_steps(Tensor trips, Tensor v) {
+  return fori_loop(0, trips,
+                   [](Tensor, Tensor a) {
+                     for (int i = 0; i < 60; i++) a = sin(a) + 0.5f;
+                     return a - sum(a) * 1e-9f;
+                   },
+                   v, {.name = "slow"});
+}
+
+/// Of a run on two threads that `limit` ends. Returns when it has ended, in seconds of this thread.
+double ended_by(const Executable& run, const Literal& x,
+                const std::function<void(RunOptions&)>& limit) {
+  RunOptions options = on_threads(2);
+  options.max_iterations = 1'000'000;
+  run.run({Literal::scalar(0), x}, options);  // so that no compilation is timed
+  limit(options);
+  const double start = seconds_on(CLOCK_THREAD_CPUTIME_ID);
+  try {
+    run.run({Literal::scalar(1000), x}, options);
+    ADD_FAILURE() << "it runs to its end";
+  } catch (const Interrupted& ended) {
+    const double spent = seconds_on(CLOCK_THREAD_CPUTIME_ID) - start;
+    EXPECT_EQ(ended.loop(), "slow");
+    options = {};
+    options.max_iterations = 1'000'000;
+    const auto so_far = static_cast<std::int32_t>(ended.trip());
+    EXPECT_EQ(ended.carry().size(), 1u);
+    if (ended.carry().empty()) return spent;
+    EXPECT_TRUE(ended.carry()[0].second.identical(run.run({Literal::scalar(so_far), x}, options)[0]));
+    return spent;
+  }
+  return 0;
+}
+
+TEST(Threads, EndInsideATripWithTheLastStateThatWasWhole) {
+  const Literal x = ramp(1 << 20);
+  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    const Executable run = compile(trace(slow_steps, Literal::scalar(0), x), {.executor = executor});
+    EXPECT_LT(ended_by(run, x, [](RunOptions& o) { o.deadline = std::chrono::milliseconds(20); }),
+              0.25);
+    std::stop_source stop;
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      stop.request_stop();
+    });
+    EXPECT_LT(ended_by(run, x, [&](RunOptions& o) { o.stop_token = stop.get_token(); }), 0.5);
+    stopper.join();
+  }
+}
+
+TEST(Threads, ServeManyCallersOfOneProgram) {
+  const Literal x = ramp(kLanes);
+  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    const Executable run = compile(trace(several_loops, x), {.executor = executor});
+    const Literal want = run.run({x})[0];
+    std::atomic<int> equal = 0;
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 8; caller++) {
+      callers.emplace_back([&, caller] {
+        for (int i = 0; i < 4; i++)
+          equal += run.run({x}, on_threads(2 + caller % 3))[0].identical(want) ? 1 : 0;
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    EXPECT_EQ(equal, 8 * 4);
+  }
 }
 
 }  // namespace

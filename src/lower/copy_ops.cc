@@ -1,0 +1,172 @@
+#include "lower/copy_ops.h"
+
+#include "lower/op_writer.h"
+
+namespace rondo::lower {
+
+Value OpCopier::value(Value of) {
+  if (of == kNone) return kNone;
+  if (of == lane_.index) {
+    reads_number_ = true;
+    return lane_.number;
+  }
+  if (const auto found = values_.find(of); found != values_.end()) return found->second;
+  const Value from_outside = outside_(of);
+  values_.emplace(of, from_outside);
+  return from_outside;
+}
+
+Value OpCopier::define(Value of) {
+  if (of == kNone) return kNone;
+  return values_[of] = new_value(to_, from_.types[of]);
+}
+
+std::uint64_t OpCopier::address(std::uint64_t of) {
+  const Address& at = from_.addresses[of];
+  Address made{value(at.base), at.offset, {}};
+  for (const Address::Term& term : at.terms) {
+    if (term.index != lane_.index) {
+      made.terms.push_back({value(term.index), term.stride});
+      continue;
+    }
+    made.offset += lane_.offset * term.stride;
+    for (const auto& [index, factor] : lane_.factors)
+      made.terms.push_back({index, factor * term.stride});
+    if (lane_.first == kNone) continue;
+    Value& bytes = firsts_[term.stride];
+    if (bytes == kNone) {
+      OpWriter before(to_, before_);
+      const Value stride = before.index(term.stride);
+      bytes = before.binary(Opcode::kMultiply, Type::kS64, lane_.first, stride);
+    }
+    made.terms.push_back({bytes, 1});
+  }
+  to_.addresses.push_back(std::move(made));
+  return to_.addresses.size() - 1;
+}
+
+std::uint32_t OpCopier::loop(std::uint32_t of) {
+  if (of == kNoLoop) return kNoLoop;
+  const auto [found, is_new] =
+      loop_numbers_.try_emplace(of, static_cast<std::uint32_t>(to_.loops.size()));
+  if (is_new) {
+    LoopInfo info = from_.loops[of];
+    info.first = info.limit = kNone;
+    info.state.clear();
+    const auto outer = loop_numbers_.find(info.outer);
+    info.outer = outer == loop_numbers_.end() ? kNoLoop : outer->second;
+    to_.loops.push_back(std::move(info));
+    loops_.push_back(of);
+  }
+  return found->second;
+}
+
+void OpCopier::begin_carries(std::vector<Carry>& carries) {
+  for (Carry& carry : carries) carry.init = value(carry.init);
+  for (Carry& carry : carries) carry.param = define(carry.param);
+}
+
+/// They are those of `from` but for init and param.
+void OpCopier::end_carries(std::vector<Carry>& carries) {
+  for (Carry& carry : carries) carry.next = value(carry.next);
+  for (Carry& carry : carries) carry.result = define(carry.result);
+}
+
+void OpCopier::control(Op& op) {
+  switch (op.code) {
+    case Opcode::kFor: {
+      For made = from_.fors[op.bits];
+      made.lower = value(made.lower);
+      made.upper = value(made.upper);
+      begin_carries(made.carries);
+      made.index = define(made.index);
+      made.loop = loop(made.loop);
+      open_.push_back(to_.fors.size());
+      to_.fors.push_back(std::move(made));
+      break;
+    }
+    case Opcode::kEndFor:
+      end_carries(to_.fors[open_.back()].carries);
+      break;
+    case Opcode::kLanes: {
+      Lanes made = from_.lanes[op.bits];
+      made.count = value(made.count);
+      for (Lanes::Reduction& reduction : made.reductions) reduction.init = value(reduction.init);
+      made.index = define(made.index);
+      open_.push_back(to_.lanes.size());
+      to_.lanes.push_back(std::move(made));
+      break;
+    }
+    case Opcode::kEndLanes: {
+      Lanes& made = to_.lanes[open_.back()];
+      for (Lanes::Reduction& reduction : made.reductions) {
+        reduction.value = value(reduction.value);
+        reduction.result = define(reduction.result);
+      }
+      for (std::uint32_t& of : made.loops) of = loop(of);
+      break;
+    }
+    case Opcode::kRepeat: {
+      While made = from_.whiles[op.bits];
+      begin_carries(made.carries);
+      made.loop = loop(made.loop);
+      open_.push_back(to_.whiles.size());
+      to_.whiles.push_back(std::move(made));
+      break;
+    }
+    case Opcode::kTest:
+      op.a = to_.whiles[open_.back()].predicate = value(op.a);
+      break;
+    case Opcode::kEndRepeat:
+      end_carries(to_.whiles[open_.back()].carries);
+      break;
+    case Opcode::kIf: {
+      If made = from_.ifs[op.bits];
+      made.predicate = value(made.predicate);
+      open_.push_back(to_.ifs.size());
+      to_.ifs.push_back(std::move(made));
+      break;
+    }
+    case Opcode::kElse:
+      for (If::Result& result : to_.ifs[open_.back()].results) result.then = value(result.then);
+      break;
+    default:  // kEndIf
+      for (If::Result& result : to_.ifs[open_.back()].results) {
+        result.otherwise = value(result.otherwise);
+        result.result = define(result.result);
+      }
+  }
+  op.bits = open_.back();
+}
+
+void OpCopier::copy(std::size_t begin, std::size_t end) {
+  for (std::size_t at = begin; at < end; at++) {
+    Op op = from_.code[at];
+    switch (op.code) {
+      case Opcode::kFor:
+      case Opcode::kLanes:
+      case Opcode::kRepeat:
+      case Opcode::kTest:
+      case Opcode::kIf:
+      case Opcode::kElse:
+        control(op);
+        break;
+      case Opcode::kEndFor:
+      case Opcode::kEndLanes:
+      case Opcode::kEndRepeat:
+      case Opcode::kEndIf:
+        control(op);
+        open_.pop_back();
+        break;
+      default:
+        if (op.code == Opcode::kLoad || op.code == Opcode::kStore) op.bits = address(op.bits);
+        op.a = value(op.a);
+        op.b = value(op.b);
+        op.c = value(op.c);
+        op.result = define(op.result);
+    }
+    code_.push_back(op);
+  }
+}
+
+}  // namespace rondo::lower

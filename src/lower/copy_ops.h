@@ -1,0 +1,67 @@
+// Ops of one program, written into another one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "lower/program.h"
+
+namespace rondo::lower {
+
+/// What the index of lanes that are copied without their kLanes has become: `number`, which is the
+/// sum of `offset`, `first` (unless that is kNone) and the product of each of `factors`.
+struct LaneNumber {
+  Value index = kNone;  // in the program that is copied from
+  Value number = kNone;
+  std::int64_t offset = 0;
+  Value first = kNone;  // known before all loops
+  absl::InlinedVector<std::pair<Value, std::int64_t>, 2> factors = {};
+};
+
+class OpCopier {
+ public:
+  /// `outside` gives the value in `to` that one from outside the copied ops is there. What is
+  /// computed once goes to `before`. All outlive the copier.
+  OpCopier(const Program& from, Program& to, std::vector<Op>& code, std::vector<Op>& before,
+           absl::FunctionRef<Value(Value)> outside)
+      : from_(from), to_(to), code_(code), before_(before), outside_(outside) {}
+
+  void set_lane(LaneNumber lane) { lane_ = std::move(lane); }
+  /// Whether LaneNumber::number was read.
+  bool reads_number() const { return reads_number_; }
+  /// Writes the ops from `begin` up to `end`, which close what they open.
+  void copy(std::size_t begin, std::size_t end);
+
+  /// What a value has become.
+  Value value(Value of);
+  /// A new value of its type.
+  Value define(Value of);
+  /// The loops of `from` that loops in `to` are, in order.
+  std::vector<std::uint32_t>& loops() { return loops_; }
+
+ private:
+  std::uint64_t address(std::uint64_t of);
+  std::uint32_t loop(std::uint32_t of);
+  void begin_carries(std::vector<Carry>& carries);
+  void end_carries(std::vector<Carry>& carries);
+  void control(Op& op);
+
+  const Program& from_;
+  Program& to_;
+  std::vector<Op>& code_;
+  std::vector<Op>& before_;
+  absl::FunctionRef<Value(Value)> outside_;
+  LaneNumber lane_;
+  bool reads_number_ = false;
+  absl::flat_hash_map<Value, Value> values_;
+  absl::flat_hash_map<std::int64_t, Value> firsts_;  // LaneNumber::first times a stride
+  absl::flat_hash_map<std::uint32_t, std::uint32_t> loop_numbers_;
+  std::vector<std::uint32_t> loops_;
+  std::vector<std::uint64_t> open_;  // numbers in the tables of `to`
+};
+
+}  // namespace rondo::lower

@@ -1,0 +1,171 @@
+#include "lower/large_loops.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "lower/opcodes.h"
+
+namespace rondo::lower {
+
+namespace {
+
+/// In ops on one lane, where vectors of them are computed at once.
+double work_of(const Op& op, bool in_lanes) {
+  double work = 1;
+  switch (op.code) {
+    case Opcode::kConstant:
+    case Opcode::kBase:
+      return 0;
+    case Opcode::kMathCall:
+      return 256;  // one lane after the other
+    case Opcode::kDivide:
+    case Opcode::kRemainder:
+    case Opcode::kSqrt:
+      work = 8;
+      break;
+    case Opcode::kLoad:
+    case Opcode::kStore:
+      work = 4;
+      break;
+    default:
+      break;
+  }
+  constexpr double kLanesAtOnce = 8;
+  return in_lanes ? work : work * kLanesAtOnce;
+}
+
+/// Of a loop that nobody knows the trips of.
+constexpr double kTrips = 16;
+
+/// Finds the loops that are worth dividing; none stands in another one.
+class Finder {
+ public:
+  Finder(const Program& program, double least_work) : p_(program), least_work_(least_work) {}
+
+  std::vector<LargeLoop> run() {
+    open_.push_back({});
+    for (std::size_t at = 0; at < p_.code.size(); at++) {
+      const Op& op = p_.code[at];
+      switch (op.code) {
+        case Opcode::kFor:
+          begin(at, p_.fors[op.bits].loop);
+          break;
+        case Opcode::kRepeat:
+          begin(at, p_.whiles[op.bits].loop);
+          break;
+        case Opcode::kLanes:
+          in_lanes_ = true;
+          begin(at, kNoLoop);
+          break;
+        case Opcode::kIf:
+          begin(at, kNoLoop);
+          break;
+        case Opcode::kEndFor:
+        case Opcode::kEndRepeat:
+        case Opcode::kEndLanes:
+        case Opcode::kEndIf:
+          end(at);
+          break;
+        case Opcode::kCall:
+        case Opcode::kCopy:
+        case Opcode::kTapeRead:
+        case Opcode::kTapeWrite:
+        case Opcode::kTapeSet:
+          open_.back().in_order = true;
+          break;
+        default:
+          if (op.code == Opcode::kConstant) constants_.emplace(op.result, op.bits);
+          open_.back().work += work_of(op, in_lanes_);
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  struct Open {
+    std::size_t begin = 0;
+    std::size_t found = 0;  // before it
+    std::uint32_t loop = kNoLoop;
+    double work = 0;
+    bool in_order = false;  // something in it is the caller's
+  };
+
+  void begin(std::size_t at, std::uint32_t loop) {
+    const bool is_users = loop != kNoLoop && !in_lanes_;
+    open_.push_back({at, found_.size(), loop == kNoLoop ? open_.back().loop : loop, 0, is_users});
+  }
+
+  double trips_of(const Op& op) const {
+    const auto of_loop = [&](std::uint32_t loop, std::optional<std::int64_t> trips) {
+      if (!trips && loop != kNoLoop) trips = p_.loops[loop].trip_count;
+      return trips ? static_cast<double>(*trips) : kTrips;
+    };
+    switch (op.code) {
+      case Opcode::kFor:
+        return of_loop(p_.fors[op.bits].loop, p_.fors[op.bits].trips);
+      case Opcode::kRepeat:
+        return of_loop(p_.whiles[op.bits].loop, std::nullopt);
+      case Opcode::kLanes:
+        return static_cast<double>(p_.lanes[op.bits].known_count.value_or(0));
+      default:
+        return 1;
+    }
+  }
+
+  void end(std::size_t at) {
+    Open closed = open_.back();
+    open_.pop_back();
+    const Op& op = p_.code[closed.begin];
+    closed.work *= trips_of(op);
+    const bool has_found = found_.size() > closed.found;
+    if (!closed.in_order && closed.work >= least_work_) {
+      if (const std::optional<Division> division = division_of(op, has_found)) {
+        found_.resize(closed.found);
+        found_.push_back({closed.begin, at, closed.work, *division, open_.back().loop});
+      }
+    }
+    if (op.code == Opcode::kLanes) in_lanes_ = false;
+    open_.back().work += closed.work;
+    open_.back().in_order |= closed.in_order;
+  }
+
+  std::optional<Division> division_of(const Op& op, bool has_found) const {
+    // Of fewer trips the parts would differ much.
+    constexpr std::int64_t kManyTrips = 8, kFewLanes = 32;
+    if (op.code == Opcode::kFor) {
+      const For& loop = p_.fors[op.bits];
+      const auto lower = constants_.find(loop.lower);
+      if (!loop.independent || !loop.carries.empty() || loop.step != 1 || !loop.trips ||
+          lower == constants_.end() || lower->second != 0)
+        return std::nullopt;
+      if (*loop.trips < (has_found ? kManyTrips : 2)) return std::nullopt;
+      return Division::kTrips;
+    }
+    if (op.code != Opcode::kLanes) return std::nullopt;
+    const Lanes& lanes = p_.lanes[op.bits];
+    if (!lanes.known_count || *lanes.known_count < kFewLanes) return std::nullopt;
+    // The order of integers does not count.
+    const bool any_order = std::none_of(lanes.reductions.begin(), lanes.reductions.end(),
+                                        [](const Lanes::Reduction& r) { return is_float(r.type); });
+    if (any_order) return Division::kLanes;
+    if (!lanes.loops.empty() || *lanes.known_count < 2 * Lanes::kPartials) return std::nullopt;
+    return Division::kPartials;
+  }
+
+  const Program& p_;
+  double least_work_;
+  std::vector<Open> open_;
+  std::vector<LargeLoop> found_;
+  absl::flat_hash_map<Value, std::uint64_t> constants_;
+  bool in_lanes_ = false;
+};
+
+}  // namespace
+
+std::vector<LargeLoop> large_loops(const Program& program, double least_work) {
+  return Finder(program, least_work).run();
+}
+
+}  // namespace rondo::lower

@@ -1,0 +1,29 @@
+// Which loops of a program are worth dividing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lower/program.h"
+
+namespace rondo::lower {
+
+/// What the parts of a loop are.
+enum class Division : std::uint8_t {
+  kTrips,
+  kLanes,     // each part with results of its own for the reductions
+  kPartials,  // some of the partial results of the reductions, with all lanes that they combine
+};
+
+struct LargeLoop {
+  std::size_t begin = 0, end = 0;  // positions of the ops that open and close it
+  double work = 0;                 // in ops on one lane
+  Division division = Division::kLanes;
+  std::uint32_t around = kNoLoop;  // the innermost loop of the user's that it stands in
+};
+
+/// Those of at least this work whose parts may run at once, in order; none stands in another one.
+std::vector<LargeLoop> large_loops(const Program& program, double least_work);
+
+}  // namespace rondo::lower

@@ -1,0 +1,75 @@
+// The program that runs a part of a large loop.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "lower/copy_ops.h"
+#include "lower/divide.h"
+#include "lower/large_loops.h"
+#include "lower/op_writer.h"
+
+namespace rondo::lower {
+
+/// The places through which parts and their caller hand over single values, in bytes.
+struct Slots {
+  static constexpr std::int64_t kBytes = 8;
+  static constexpr std::int64_t kMostParts = 64;
+
+  /// What the parts leave of reduction `number`: slot by slot, or dense where these are the partial
+  /// results.
+  static std::int64_t offset(std::size_t number) {
+    constexpr std::int64_t kSlots = kMostParts > Lanes::kPartials ? kMostParts : Lanes::kPartials;
+    return kBytes * kSlots * static_cast<std::int64_t>(number);
+  }
+};
+
+class PartWriter {
+ public:
+  /// `bytes`: behind each pointer of the whole program, which has these constants. `slots` is a
+  /// pointer there.
+  PartWriter(const Program& whole, const std::vector<std::int64_t>& bytes,
+             const absl::flat_hash_map<Value, std::uint64_t>& constants, Value slots);
+  PartWriter(const PartWriter&) = delete;
+  PartWriter& operator=(const PartWriter&) = delete;
+
+  /// Once. What a part should have of the work follows from `part_work`.
+  DividedLoop write(const LargeLoop& loop, double part_work);
+
+  /// Of the whole program, what the call is to have: pointers behind that to the scalars, which
+  /// stand in slots.
+  const std::vector<Value>& pointers() const { return pointers_; }
+  const std::vector<Value>& scalars() const { return scalars_; }
+
+ private:
+  Value argument(std::int64_t bytes);
+  Value from_outside(Value value);
+  /// A member of DividedLoop::Part.
+  Value part(int member) { return before_.load(Type::kS64, {part_, member * Slots::kBytes, {}}); }
+  Value first() { return part(0); }
+  Value count() { return part(1); }
+  Value end() { return part(2); }
+  Value number() { return part(3); }
+  Value identity_of(const Lanes::Reduction& reduction);
+  Value results_of(std::size_t reductions);
+
+  void trips(const LargeLoop& loop, OpCopier& copier);
+  void lanes(const LargeLoop& loop, OpCopier& copier);
+  void partials(const LargeLoop& loop, OpCopier& copier);
+  template <class F>
+  std::vector<Value> copy_body(const LargeLoop& loop, OpCopier& copier, LaneNumber lane,
+                               F&& number);
+
+  const Program& whole_;
+  const std::vector<std::int64_t>& bytes_;
+  const absl::flat_hash_map<Value, std::uint64_t>& constants_;
+  Value slots_;
+  DividedLoop made_;
+  std::vector<Op> ops_before_, ops_;
+  OpWriter before_{made_.program, ops_before_}, here_{made_.program, ops_};
+  std::vector<Value> pointers_, scalars_;
+  Value part_ = kNone, scalars_of_call_ = kNone;
+};
+
+}  // namespace rondo::lower
