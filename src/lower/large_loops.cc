@@ -137,8 +137,8 @@ class Finder {
     if (op.code == Opcode::kFor) {
       const For& loop = p_.fors[op.bits];
       const auto lower = constants_.find(loop.lower);
-      if (!loop.independent || !loop.carries.empty() || loop.step != 1 || !loop.trips ||
-          lower == constants_.end() || lower->second != 0)
+      if (!loop.independent || loop.step != 1 || !loop.trips || lower == constants_.end() ||
+          lower->second != 0)
         return std::nullopt;
       if (*loop.trips < (has_found ? kManyTrips : 2)) return std::nullopt;
       return Division::kTrips;

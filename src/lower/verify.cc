@@ -397,6 +397,7 @@ class Verifier {
         read(loop.lower, Type::kS64);
         read(loop.upper, Type::kS64);
         if (loop.step <= 0) fault("its step is {}", loop.step);
+        if (loop.independent && !loop.carries.empty()) fault("its trips depend on one another");
         begin_carries(loop.carries);
         reported(loop.loop);
         const Bounds low = bounds_[loop.lower], high = bounds_[loop.upper];

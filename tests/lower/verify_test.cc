@@ -95,6 +95,7 @@ TEST(Verify, MalformedProgramsAreTold) {
        }},
       {"has no op", [](Program& p) { p.fors.push_back(p.fors[0]); }},
       {"begins twice", [](Program& p) { p.code.push_back(Op(op_of(p, Opcode::kFor))); }},
+      {"depend on one another", [](Program& p) { p.fors[0].independent = true; }},
       {"there is no while 7", [](Program& p) { op_of(p, Opcode::kRepeat).bits = 7; }},
       {"lanes in lanes",
        [](Program& p) {
