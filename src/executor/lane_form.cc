@@ -25,6 +25,8 @@ using Kind = LaneValue::Kind;
 constexpr int kMostDepth = 8;
 // Each element of each value is code of its own.
 constexpr std::int64_t kMostElements = 4096;
+// The same where there is but one lane, and each is an op for one element.
+constexpr std::int64_t kMostInOneLane = 1024;
 // Fewer rows are left to the loops over their elements.
 constexpr std::int64_t kLeastRows = 8;
 
@@ -52,6 +54,7 @@ class LaneRegion {
     for (const Node* node : ir::reads_before_writes(region_)) {
       if (!fits(*node)) return false;
     }
+    if (rules_.lanes() == 1) return uniform_ <= kMostInOneLane;
     // What is the same for all lanes is computed again for each block of them, one element where a
     // value of the lanes takes several vectors.
     constexpr std::int64_t kFewUniform = 16, kVectors = 4;
@@ -67,7 +70,7 @@ class LaneRegion {
   }
   /// The reduction over all lanes in a condition; null: it has none.
   const Node* reduction() const { return reduction_; }
-  /// Whether a value has several elements for a lane, or is written in memory.
+  /// Whether a value has several elements for a lane, or one of several is written in memory.
   bool has_rows() const { return has_rows_; }
 
  private:
@@ -76,7 +79,7 @@ class LaneRegion {
     const bool in_registers = as.kind == Kind::kUniform || as.kind == Kind::kLane;
     if (in_registers && rules_.count(value.type(), as) > 1) has_rows_ = true;
     if (as.kind != Kind::kUpdated) return;
-    has_rows_ = true;
+    has_rows_ = has_rows_ || rules_.lanes() > 1;
     arrays_.emplace(value, last_.size());
     last_.push_back(value);
   }
@@ -258,7 +261,7 @@ std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> o
 }
 
 /// Of an array that a loop carries and updates by parts, at places that are known in the run: the
-/// axis along which an update goes through all lanes.
+/// axis along which an update goes through all lanes; -1 where there is but one.
 std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, std::int64_t lanes) {
   const Function& body = loop.regions[1];
   const std::size_t before = loop.op->lane_loop ? 1 : 0;
@@ -270,10 +273,8 @@ std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, st
   if (map.kept < 0 || map.parts.empty()) return std::nullopt;
   const Shape& shape = parameter.shape();
   const ir::Part& part = map.parts[0];
-  const bool moves = std::any_of(part.axes.begin(), part.axes.end(), [](const ir::AxisWrite& axis) {
-    return axis.dynamic >= 0 && axis.room > 0;
-  });
-  if (!moves) return std::nullopt;
+  if (!moves(part)) return std::nullopt;
+  if (lanes == 1) return -1;
   for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
     if (shape[axis] == lanes && covers(part, axis, lanes)) return axis;
   }
@@ -288,9 +289,12 @@ bool is_loaded_once(const LaneRules& rules, const TensorType& type) {
 }
 
 /// Numbers of lanes that a loop may have, the largest first: all elements of a carry, or its rows
-/// or columns.
+/// or columns; or one, where the arrays that it works on are small.
 std::vector<std::int64_t> possible_lanes(const Node& loop) {
-  if (loop.op->lane_loop) return {loop.op->lane_loop(loop).lanes};
+  if (loop.op->lane_loop) {
+    const std::int64_t lanes = loop.op->lane_loop(loop).lanes;
+    return lanes < 2 ? std::vector<std::int64_t>{} : std::vector{lanes};
+  }
   constexpr std::size_t kMostTried = 6;
   std::vector<std::int64_t> lanes;
   for (const TensorType& type : loop.types) {
@@ -301,14 +305,17 @@ std::vector<std::int64_t> possible_lanes(const Node& loop) {
       if (size >= kLeastRows) lanes.push_back(size);
     }
   }
+  lanes.erase(std::remove(lanes.begin(), lanes.end(), 1), lanes.end());
   std::sort(lanes.begin(), lanes.end(), std::greater<>());
   lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
   lanes.resize(std::min(lanes.size(), kMostTried));
+  lanes.push_back(1);
   return lanes;
 }
 
 /// Whether what is the same for all lanes can be had after the loop, if anybody asks for it.
 bool gives_uniform(const Node& loop, const LaneForm& form, const UsedValues* used) {
+  if (form.lanes == 1) return true;
   bool asks = false;
   for (std::uint32_t i = 0; i < loop.types.size(); i++) {
     if (form.operands[i].kind != Kind::kUniform) continue;
@@ -324,7 +331,6 @@ bool gives_uniform(const Node& loop, const LaneForm& form, const UsedValues* use
 std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedValues* used) {
   if (loop.op->flow != ir::Flow::kRepeat && !loop.op->lane_loop) return std::nullopt;
   for (const std::int64_t lanes : possible_lanes(loop)) {
-    if (lanes < 2) continue;
     const LaneRules rules(lanes, reorders);
     std::vector<LaneValue> tables, loaded, updated;
     for (std::size_t i = 0; i < loop.operands.size(); i++) {
@@ -345,6 +351,8 @@ std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedVal
     ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
     for (std::vector<LaneValue>& operands : ways) {
       auto form = form_in_lanes(loop, std::move(operands), rules, 1);
+      // Without small arrays one lane is the loop as it stands.
+      if (form && lanes == 1 && !form->has_rows) continue;
       if (form && gives_uniform(loop, *form, used)) return form;
     }
   }

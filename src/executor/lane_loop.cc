@@ -110,7 +110,7 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& for
       arguments[i].lane = form.operands[i];
     } else if (scope.plan->uses(step.first_value + i) != 0) {
       if (is_single(node->types[i]))
-        asks_for_singles = true;
+        asks_for_singles = form.lanes > 1;
       else
         construct.results[i] = destination(scope, node, i);
     }
@@ -120,7 +120,9 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& for
   if (!lane) {
     items.clear();
     if (!updates) put_in_memory();
-    lane = builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
+    lane = form.lanes == 1
+               ? builder_.index(0)
+               : builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
   }
   lanes_ = OpenLanes{*lane, form.lanes, constructs_.size()};
   std::vector<Value> init;
@@ -176,7 +178,9 @@ void Lowerer::close_lanes(Construct& construct) {
     for (std::size_t part = 0; argument.in_registers() && part < argument.element.size(); part++)
       last.push_back(carried[at++].result);
     const bool is_asked_for = construct.results[i].kind == Place::Kind::kArray;
-    outer.places[construct.first_value + i] = construct.results[i];
+    Place& result = outer.places[construct.first_value + i];
+    result = construct.results[i];
+    if (lanes_->count == 1 && is_single(node->types[i])) result = single(last);
     if (!is_asked_for || !argument.in_registers()) continue;
     const std::size_t parts = is_complex(node->types[i].dtype) ? 2 : 1;
     std::span<const Value> left(last);
@@ -189,7 +193,7 @@ void Lowerer::close_lanes(Construct& construct) {
   Value trips = lower::kNone;
   if (construct.trips != lower::kNone)
     trips = builder_.reduce(lower::Opcode::kMax, builder_.index(0), carried[at].result);
-  builder_.end_lanes();
+  if (lanes_->count > 1) builder_.end_lanes();
   lanes_.reset();
   if (trips != lower::kNone) last_singles(construct, trips);
   for (const Place& place : construct.made) let_go(place);

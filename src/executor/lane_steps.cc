@@ -153,8 +153,8 @@ void Lowerer::lane_update(Scope& scope, const Node* node, const LaneValue& array
   const std::size_t width = is_complex(type.dtype) ? 2 : 1;
   for (const ir::Part& part : map.parts) {
     const Tensor& operand = node->operands[static_cast<std::size_t>(part.operand)];
-    const Element from =
-        lane_elements(place(scope, operand), operand.type(), {Kind::kLane, array.axis});
+    const LaneValue as{lanes_->count == 1 ? Kind::kUniform : Kind::kLane, array.axis};
+    const Element from = lane_elements(place(scope, operand), operand.type(), as);
     const Linear to = part_place(scope, node, part, type);
     for_each_in_part(part, array.axis, [&](std::span<const std::int64_t> of_part) {
       lower::Address address{pointer, to.offset, {}};
@@ -164,8 +164,10 @@ void Lowerer::lane_update(Scope& scope, const Node* node, const LaneValue& array
         source[i] += part.axes[i].first;
         address.offset += of_part[i] * to.coefficients[i];
       }
-      address.terms.push_back(
-          {lanes_->index, to.coefficients[static_cast<std::size_t>(array.axis)]});
+      if (array.axis >= 0) {
+        address.terms.push_back(
+            {lanes_->index, to.coefficients[static_cast<std::size_t>(array.axis)]});
+      }
       const auto number =
           static_cast<std::size_t>(number_in_lane(operand.shape(), array.axis, source)) * width;
       store_lane(std::span<const Value>(from).subspan(number, width), std::move(address));

@@ -60,6 +60,11 @@ std::int64_t number_in_lane(const Shape& shape, std::int64_t axis,
   return number;
 }
 
+bool moves(const ir::Part& part) {
+  return std::any_of(part.axes.begin(), part.axes.end(),
+                     [](const ir::AxisWrite& axis) { return axis.dynamic >= 0 && axis.room > 0; });
+}
+
 bool covers(const ir::Part& part, std::int64_t axis, std::int64_t size) {
   const ir::AxisWrite& write = part.axes[static_cast<std::size_t>(axis)];
   const bool moves = write.dynamic >= 0 && write.room != 0;
@@ -69,6 +74,7 @@ bool covers(const ir::Part& part, std::int64_t axis, std::int64_t size) {
 std::optional<LaneValue> LaneRules::of_type(const TensorType& type) const {
   const std::int64_t elements = type.elements();
   if (elements == 0) return std::nullopt;
+  if (lanes_ == 1) return elements <= kMostLaneElements ? std::optional(kUniform) : std::nullopt;
   const std::optional<std::int64_t> axis = axis_of_size(type.shape, lanes_);
   if (elements == lanes_) return LaneValue{Kind::kLane, axis.value_or(-1)};
   if (axis && elements / lanes_ <= kMostLaneElements) return LaneValue{Kind::kLane, *axis};
@@ -160,8 +166,22 @@ std::optional<std::int64_t> LaneRules::axis_through(const ir::ReadMap& map, std:
   return read.axis;
 }
 
+std::optional<LaneValue> LaneRules::mapped_in_one_lane(
+    const TensorType& result, std::span<const MappedOperand> operands) const {
+  for (const MappedOperand& operand : operands) {
+    const bool moves =
+        std::any_of(operand.map->begin(), operand.map->end(),
+                    [](const ir::AxisRead& read) { return read.dynamic >= 0 && read.room != 0; });
+    if (moves && operand.value->kind == Kind::kUniform &&
+        operand.type->elements() > kMostMovingElements)
+      return std::nullopt;
+  }
+  return of_type(result);
+}
+
 std::optional<LaneValue> LaneRules::mapped(const TensorType& result,
                                            std::span<const MappedOperand> operands) const {
+  if (lanes_ == 1) return mapped_in_one_lane(result, operands);
   std::optional<std::int64_t> axis;
   bool has_table = false;
   for (const MappedOperand& operand : operands) {
@@ -231,6 +251,9 @@ std::optional<LaneValue> LaneRules::write(const Node& node, Operands operands) c
   std::optional<LaneValue> made = LaneValue{Kind::kLane, axis.value_or(-1)};
   if (!axis) made = of_type(node.type());
   if (!made || count(node.type(), *made) > kMostLaneElements) return std::nullopt;
+  if (lanes_ == 1 && node.type().elements() > kMostMovingElements &&
+      std::any_of(map.parts.begin(), map.parts.end(), moves))
+    return std::nullopt;
   if (made->kind == Kind::kUniform) return made;
   const bool in_lanes = made->axis >= 0 && !uniform &&
                         std::all_of(map.parts.begin(), map.parts.end(),
@@ -244,6 +267,10 @@ std::optional<LaneValue> LaneRules::update(const Node& node, const ir::WriteMap&
   for (const ir::Part& part : map.parts) {
     const LaneValue& value = operands[static_cast<std::size_t>(part.operand)];
     const TensorType& type = node.operand_type(static_cast<std::size_t>(part.operand));
+    if (lanes_ == 1) {
+      if (!in_registers(type, value)) return std::nullopt;
+      continue;
+    }
     const bool own = value == LaneValue{Kind::kLane, array.axis} ||
                      (value.kind == Kind::kTable && type.shape[array.axis] == lanes_);
     if (!own || !covers(part, array.axis, lanes_) || type.elements() / lanes_ > kMostLaneElements)

@@ -26,6 +26,9 @@ struct LaneValue {
 
 /// Elements of a value for one lane, or of a uniform one: each takes a register.
 inline constexpr std::int64_t kMostLaneElements = 16;
+/// Of a value in registers that is read or written at a place known in the run, where there is but
+/// one lane: each element is asked whether it is the one.
+inline constexpr std::int64_t kMostMovingElements = 4;
 
 /// Calls `f` with each index into the shape where `axis` has index 0, in row-major order.
 void for_each_of_lane(const Shape& shape, std::int64_t axis,
@@ -36,9 +39,13 @@ void for_each_in_part(const ir::Part& part, std::int64_t axis,
 /// The number of an index in that order.
 std::int64_t number_in_lane(const Shape& shape, std::int64_t axis,
                             std::span<const std::int64_t> index);
+/// Whether it is known in the run only where the part goes.
+bool moves(const ir::Part& part);
 /// Whether the part covers the whole axis `axis` of a result, element i at i.
 bool covers(const ir::Part& part, std::int64_t axis, std::int64_t size);
 
+/// With one lane no value differs by lane: what has few elements is uniform, in registers, and an
+/// array that is updated may be read at any place.
 class LaneRules {
  public:
   /// `reorders`: sums of products may be added up in another order than the kernels'.
@@ -78,6 +85,8 @@ class LaneRules {
   };
   std::optional<LaneValue> mapped(const TensorType& result,
                                   std::span<const MappedOperand> operands) const;
+  std::optional<LaneValue> mapped_in_one_lane(const TensorType& result,
+                                              std::span<const MappedOperand> operands) const;
   /// The axis of the result along which the lanes of an operand go.
   std::optional<std::int64_t> axis_through(const ir::ReadMap& map, std::int64_t axis,
                                            const Shape& result) const;

@@ -29,8 +29,8 @@ std::uint32_t Lowerer::loop_info(const Node* node) {
   info.promised = layout.promised;
   info.outer = loops_.empty() ? lower::kNoLoop : loops_.back();
   info.bodies = layout.source.bodies;
-  info.in_lanes = lanes_.has_value();
-  if (layout.source.limit && !lanes_) {
+  info.in_lanes = lanes_ && lanes_->count > 1;
+  if (layout.source.limit && !info.in_lanes) {
     Scope& scope = scopes_.back();
     info.first = place(scope, node->operands[0]).element[0];
     info.limit =

@@ -141,6 +141,7 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
     const bool again = step->in_line &&
                        (repeated[result] || (uses_[result] > 1 && reader[result] >= kManyReaders));
     const LaneForm* lanes = lane_forms.of(&node);
+    if (lanes && lanes->lanes == 1) lanes = nullptr;
     // What is in line reads where it is read: with others there, or by itself.
     std::uint32_t reads_it = kManyReaders;
     if (step->form == Form::kElement || step->form == Form::kReduction || lanes) {

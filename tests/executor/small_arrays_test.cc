@@ -1,0 +1,243 @@
+// Loops over small arrays: vectors of states, small matrices. They stand in registers from trip to
+// trip, as single elements do.
+#include <array>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "executor/agreement.h"
+
+namespace rondo {
+namespace {
+
+using testing::expect_agreement;
+
+std::string program_of(const Function& f) {
+  return compile(f, {.executor = Executor::kCompiled}).program();
+}
+
+int count(const std::string& text, std::string_view part) {
+  int found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    found++;
+  return found;
+}
+
+TEST(SmallArrays, AreCarriedInRegisters) {
+  const auto slope = [](Tensor s) { return stack({s[1], -4.0 * s[0] - 0.5 * s[1]}, 0); };
+  const Function f = trace(
+      [&](Tensor s, Tensor n) {
+        return fori_loop(
+            0, n, [&](Tensor, Tensor s) { return s + 0.01 * slope(s + 0.005 * slope(s)); }, s);
+      },
+      f64({2}), s32());
+  const std::string program = program_of(f);
+  EXPECT_EQ(count(program, "lanes"), 0) << program;
+  EXPECT_EQ(count(program, "store"), 2) << program;  // after the loop
+  for (const int n : {0, 1, 2, 100}) {
+    double x = 1, v = 0.25;
+    for (int i = 0; i < n; i++) {
+      const double mx = x + 0.005 * v, mv = v + 0.005 * (-4 * x - 0.5 * v);
+      x += 0.01 * mv;
+      v += 0.01 * (-4 * mx - 0.5 * mv);
+    }
+    const auto got =
+        expect_agreement(f, {Literal::from<double>({1, 0.25}, {2}), Literal::scalar(n)});
+    EXPECT_NEAR(got[0].data<double>()[0], x, 1e-12);
+    EXPECT_NEAR(got[0].data<double>()[1], v, 1e-12);
+  }
+}
+
+TEST(SmallArrays, AreMultipliedAsMatrices) {
+  // The covariance of a filter, with the trace of each trip and the rows of the last one.
+  const Function f = trace(
+      [](Tensor z) {
+        const Tensor turn = matrix({{1.0, 0.1}, {-0.2, 1.0}});
+        return scan(
+            [&](std::pair<Tensor, Tensor> s, Tensor z) {
+              const Tensor x = matmul(turn, s.first);
+              const Tensor p =
+                  matmul(matmul(turn, s.second), transpose(turn)) + 0.5 * eye(2, DType::kF64);
+              const Tensor gain = column(p, 0) / (at(p, {0, 0}) + 1.0);
+              const std::pair next{x + gain * (z - x[0]), p - outer(gain, p[0])};
+              return std::pair{next, next.first};
+            },
+            std::pair{zeros(f64({2})), eye(2, DType::kF64)}, z);
+      },
+      f64({6}));
+  EXPECT_EQ(count(program_of(f), "lanes"), 1) << program_of(f);  // the zeros of the history
+  const std::vector<double> z{1, -2, 3, 0.5, 7, -1};
+  const auto got = expect_agreement(f, {Literal::from(z, {6})});
+  double x[2] = {0, 0}, p[4] = {1, 0, 0, 1};
+  for (std::size_t t = 0; t < z.size(); t++) {
+    const double m[4] = {1, 0.1, -0.2, 1}, y[2] = {x[0] + 0.1 * x[1], x[1] - 0.2 * x[0]};
+    double a[4], b[4];
+    for (std::size_t i = 0; i < 2; i++) {
+      for (std::size_t j = 0; j < 2; j++) a[2 * i + j] = m[2 * i] * p[j] + m[2 * i + 1] * p[2 + j];
+    }
+    for (std::size_t i = 0; i < 2; i++) {
+      for (std::size_t j = 0; j < 2; j++)
+        b[2 * i + j] = a[2 * i] * m[2 * j] + a[2 * i + 1] * m[2 * j + 1] + (i == j ? 0.5 : 0);
+    }
+    for (std::size_t i = 0; i < 2; i++) {
+      const double gain = b[2 * i] / (b[0] + 1);
+      x[i] = y[i] + gain * (z[t] - y[0]);
+      for (std::size_t j = 0; j < 2; j++) p[2 * i + j] = b[2 * i + j] - gain * b[j];
+      EXPECT_NEAR(got[2].data<double>()[2 * t + i], x[i], 1e-12);
+    }
+  }
+  for (std::size_t i = 0; i < 4; i++) EXPECT_NEAR(got[1].data<double>()[i], p[i], 1e-12);
+}
+
+TEST(SmallArrays, AreReadBackFromAHistoryAtAnyPlace) {
+  // Each row is made of two earlier ones, the second of which is looked up.
+  const Function f = trace(
+      [](Tensor table, Tensor where) {
+        return fori_loop(
+            2, 12,
+            [&](Tensor i, Tensor t) {
+              const Tensor row = t[i - 1] * 0.5f + reverse(t[where[i]], {0});
+              return update(t, i, row);
+            },
+            table);
+      },
+      f32({12, 3}), s32({12}));
+  const std::vector<std::int32_t> where{0, 0, 0, 2, 1, 4, 3, 5, 5, 99, -7, 10};
+  std::vector<float> table(36, 0.f);
+  for (std::size_t i = 0; i < 6; i++) table[i] = static_cast<float>(i) - 2;
+  const auto got = expect_agreement(f, {Literal::from(table, {12, 3}), Literal::from(where, {12})});
+  EXPECT_EQ(count(program_of(f), "lanes"), 0) << program_of(f);
+  for (std::size_t i = 2; i < 12; i++) {
+    const auto from = static_cast<std::size_t>(std::clamp(where[i], 0, 11));
+    std::array<float, 3> row;
+    for (std::size_t j = 0; j < 3; j++)
+      row[j] = table[3 * (i - 1) + j] * 0.5f + table[3 * from + 2 - j];
+    for (std::size_t j = 0; j < 3; j++) table[3 * i + j] = row[j];
+  }
+  for (std::size_t i = 0; i < table.size(); i++)
+    EXPECT_NEAR(got[0].data<float>()[i], table[i], 1e-4f * (1 + std::abs(table[i]))) << i;
+}
+
+TEST(SmallArrays, HaveElementsAtPlacesOfTheRun) {
+  // Up to four elements are chosen from; more are read and written in memory.
+  for (const std::int64_t size : {2, 3, 4, 5, 8, 16}) {
+    const auto n = static_cast<int>(size);
+    const Function f = trace(
+        [&](Tensor x) {
+          return fori_loop(
+              0, 3 * n,
+              [&](Tensor i, std::pair<Tensor, Tensor> s) {
+                const Tensor k = (i * 3) % n;
+                const Tensor value = s.first[k] * 2 + s.second[0];
+                return std::pair{update(s.first, k - 1, value), s.second + value};
+              },
+              std::pair{x, zeros(s32({2}))});
+        },
+        s32({size}));
+    std::vector<std::int32_t> x;
+    for (int i = 0; i < n; i++) x.push_back(i - 1);
+    const auto got = expect_agreement(f, {Literal::from(x, {size})});
+    std::array<std::uint32_t, 2> sum{};
+    for (int i = 0; i < 3 * n; i++) {
+      const auto k = static_cast<std::size_t>(i * 3 % n);
+      const std::uint32_t value = static_cast<std::uint32_t>(x[k]) * 2 + sum[0];
+      x[k == 0 ? 0 : k - 1] = static_cast<std::int32_t>(value);
+      for (std::uint32_t& s : sum) s += value;
+    }
+    EXPECT_TRUE(got[0].identical(Literal::from(x, {size}))) << size;
+    EXPECT_EQ(static_cast<std::uint32_t>(got[1].data<std::int32_t>()[1]), sum[1]) << size;
+  }
+}
+
+TEST(SmallArrays, GoThroughBranchesAndInnerLoops) {
+  const Function f = trace(
+      [](Tensor x, Tensor n) {
+        return while_loop([](Tensor i, Tensor x) { return (i < 40) & (sum(square(x)) < 1e4); },
+                          [&](Tensor i, Tensor x) {
+                            const Tensor grown = fori_loop(
+                                0, i % n,
+                                [](Tensor, Tensor y) { return y + 0.25 * reverse(y, {0}); }, x);
+                            const Tensor next = cond(
+                                i % 2 == 0,
+                                [](Tensor y) {
+                                  return y * constant({1.0, -0.5, 0.25});
+                                },
+                                [](Tensor y) {
+                                  return concatenate({slice(y, {1}, {3}), slice(y, {0}, {1})}, 0);
+                                },
+                                grown);
+                            return std::pair{i + 1, next};
+                          },
+                          std::pair{Tensor(0), x});
+      },
+      f64({3}), s32());
+  EXPECT_EQ(count(program_of(f), "lanes"), 0) << program_of(f);
+  for (const int n : {1, 3, 5}) {
+    for (const double first : {1.0, 30.0, 1e6}) {
+      std::array<double, 3> x{first, -2, 0.5};
+      int i = 0;
+      for (; i < 40 && x[0] * x[0] + x[1] * x[1] + x[2] * x[2] < 1e4; i++) {
+        for (int k = 0; k < i % n; k++)
+          x = {x[0] + 0.25 * x[2], x[1] + 0.25 * x[1], x[2] + 0.25 * x[0]};
+        x = i % 2 == 0 ? std::array{x[0], x[1] * -0.5, x[2] * 0.25} : std::array{x[1], x[2], x[0]};
+      }
+      const auto got =
+          expect_agreement(f, {Literal::from<double>({first, -2, 0.5}, {3}), Literal::scalar(n)});
+      EXPECT_EQ(got[0].item<std::int32_t>(), i);
+      for (std::size_t k = 0; k < 3; k++)
+        EXPECT_NEAR(got[1].data<double>()[k], x[k], 1e-9 * (1 + std::abs(x[k])));
+    }
+  }
+}
+
+TEST(SmallArrays, StayInMemoryBesideLargeOnes) {
+  const Function f = trace(
+      [](Tensor x, Tensor s) {
+        return fori_loop(
+            0, 5,
+            [](Tensor, Tensor x, Tensor s) {
+              const Tensor grown = cumsum(x, 0) * s[1];
+              return std::tuple(grown, stack({s[1], s[0] + grown[7]}, 0));
+            },
+            std::tuple(x, s));
+      },
+      f32({40}), f32({2}));
+  std::vector<float> x(40, 0.01f), s{0.5f, 0.25f};
+  const auto got = expect_agreement(f, {Literal::from(x, {40}), Literal::from(s, {2})});
+  for (int t = 0; t < 5; t++) {
+    float total = 0;
+    for (float& v : x) {
+      total += v;
+      v = total * s[1];
+    }
+    s = {s[1], s[0] + x[7]};
+  }
+  for (std::size_t i = 0; i < 2; i++)
+    EXPECT_NEAR(got[1].data<float>()[i], s[i], 1e-4f * (1 + std::abs(s[i])));
+}
+
+TEST(SmallArrays, AreThereWhereALimitEndsTheLoop) {
+  const Function f = trace(
+      [](Tensor x) {
+        return fori_loop(
+            0, 100, [](Tensor, Tensor x) { return reverse(x, {0}) + 1.0f; }, x);
+      },
+      f32({2}));
+  const Executable exe = compile(f);
+  const Literal x = Literal::from<float>({0, 10}, {2});
+  try {
+    (void)exe.run({x}, {.max_iterations = 3});
+    FAIL() << "nothing is thrown";
+  } catch (const TooManyIterations& error) {
+    EXPECT_EQ(error.trip(), 3);
+    EXPECT_TRUE(error.carry()[0].second.identical(Literal::from<float>({13, 3}, {2})));
+  }
+  RunStats stats;
+  EXPECT_EQ(exe.run({x}, {.stats = &stats})[0].data<float>()[0], 100.f);
+  EXPECT_EQ(stats.loops[0].trips, 100);
+}
+
+}  // namespace
+}  // namespace rondo
