@@ -75,14 +75,12 @@ void append(std::vector<Tensor>& to, std::span<const Tensor> more) {
 }
 
 ScanOptions options_like(const ScanAttributes& attributes) {
-  ScanOptions options;
-  options.length = attributes.length;
-  options.reverse = attributes.reverse;
-  options.unroll = attributes.unroll;
-  options.axis = attributes.axis;
-  options.checkpoint = attributes.checkpoint;
-  options.name = attributes.name;
-  return options;
+  return {.length = attributes.length,
+          .reverse = attributes.reverse,
+          .unroll = attributes.unroll,
+          .axis = attributes.axis,
+          .checkpoint = attributes.checkpoint,
+          .name = attributes.name};
 }
 
 Tensor part_of_rows(const Tensor& x, std::int64_t from, std::int64_t count) {

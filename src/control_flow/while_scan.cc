@@ -46,6 +46,68 @@ std::vector<Tensor> eager_while_scan(const std::string& called, const RegionCall
   return std::move(state.values);
 }
 
+void check_most_trips(const std::string& called, std::int64_t limit, SourceLocation at) {
+  if (limit >= 0 && limit <= std::numeric_limits<std::int32_t>::max()) return;
+  throw TraceError(
+      fmt::format("{}: max_trip_count is {}\n  at {}\n  Give the most trips that it may make, "
+                  "from 0 to {}: the ys have so many rows.",
+                  called,
+                  limit == WhileScanOptions().max_trip_count ? "not given" : std::to_string(limit),
+                  at.str(), std::numeric_limits<std::int32_t>::max()),
+      at);
+}
+
+/// Checks the carry among what the body returned, and gives it the dtypes of `init`.
+void check_step_carry(const std::string& called, const Leaves& init, Leaves& out,
+                      SourceLocation at) {
+  const auto carries = static_cast<std::ptrdiff_t>(std::min(init.values.size(), out.values.size()));
+  Leaves next{{out.values.begin(), out.values.begin() + carries}, {}, out.structure};
+  for (const std::string& path : out.paths) {
+    if (path.starts_with("carry")) next.paths.push_back(path);
+  }
+  next.values.resize(next.paths.size());
+  for (std::size_t i = 0; i < next.values.size(); i++) next.values[i] = out.values[i];
+  check_carry("the body of " + called + " changes the carry", init, next, at);
+  std::copy(next.values.begin(), next.values.end(), out.values.begin());
+}
+
+/// The body, traced once on its own, which tells the types of the ys; the while replays it.
+struct TracedStep {
+  Function body;  // of the carry and the captures
+  std::vector<Tensor> captures;
+  std::vector<std::string> paths;  // of the results
+
+  TracedStep(const std::string& called, const std::string& name, const RegionCallable& step,
+             const Leaves& init, SourceLocation at) {
+    RegionTrace trace((name.empty() ? "while_scan" : name) + "_body", "the body of " + called,
+                      types_of(init.values), short_names(init.paths), step, at);
+    check_step_carry(called, init, trace.out(), at);
+    paths = trace.out().paths;
+    ir::OpenRegion open = trace.finish();
+    captures = open.captures;
+    body = ir::close_region(std::move(open), captures);
+  }
+  std::vector<Tensor> run(std::span<const Tensor> carry) const {
+    std::vector<Tensor> arguments(carry.begin(), carry.end());
+    arguments.insert(arguments.end(), captures.begin(), captures.end());
+    return ir::Replay::inline_call(body, arguments);
+  }
+};
+
+/// The carry, the rows to be written and their count.
+Leaves first_state(const TracedStep& step, const Leaves& init, std::int64_t limit,
+                   SourceLocation at) {
+  Leaves state{init.values, init.paths};
+  const std::vector<TensorType> results = step.body.results();
+  for (std::size_t i = init.values.size(); i < results.size(); i++) {
+    state.values.push_back(zeros(stacked_type(results[i], 0, limit), at));
+    state.paths.push_back(step.paths[i]);
+  }
+  state.values.push_back(Operand(0, at).as(DType::kS32));
+  state.paths.push_back("count");
+  return state;
+}
+
 }  // namespace
 
 }  // namespace rondo::control_flow
@@ -58,56 +120,15 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
   const std::string called = construct_name("while_scan", options.name);
   check_not_empty("the init of " + called, init, at);
   const std::int64_t limit = options.max_trip_count;
-  if (limit < 0 || limit > std::numeric_limits<std::int32_t>::max()) {
-    throw TraceError(
-        fmt::format(
-            "{}: max_trip_count is {}\n  at {}\n  Give the most trips that it may make, "
-            "from 0 to {}: the ys have so many rows.",
-            called,
-            limit == WhileScanOptions().max_trip_count ? "not given" : std::to_string(limit),
-            at.str(), std::numeric_limits<std::int32_t>::max()),
-        at);
-  }
-  const std::size_t carries = init.values.size();
-  const auto split = [&](Leaves& out) {
-    Leaves next{{out.values.begin(), out.values.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                              carries, out.values.size()))},
-                {},
-                out.structure};
-    for (const std::string& path : out.paths) {
-      if (path.starts_with("carry")) next.paths.push_back(path);
-    }
-    next.values.resize(next.paths.size());
-    for (std::size_t i = 0; i < next.values.size(); i++) next.values[i] = out.values[i];
-    check_carry("the body of " + called + " changes the carry", init, next, at);
-    std::copy(next.values.begin(), next.values.end(), out.values.begin());
-  };
-
+  check_most_trips(called, limit, at);
   if (ir::eager_active()) {
-    std::vector<Tensor> results = eager_while_scan(called, cond, body, split, init, limit, at);
+    const auto check = [&](Leaves& out) { check_step_carry(called, init, out, at); };
+    std::vector<Tensor> results = eager_while_scan(called, cond, body, check, init, limit, at);
     if (!results.empty()) return results;
   }
-  // The body is traced once, on its own, which tells the types of the ys; the while replays it.
-  const std::vector<TensorType> types = types_of(init.values);
-  RegionTrace step((options.name.empty() ? "while_scan" : options.name) + "_body",
-                   "the body of " + called, types, short_names(init.paths), body, at);
-  split(step.out());
-  const std::vector<std::string> result_paths = step.out().paths;
-  ir::OpenRegion open = step.finish();
-  const std::vector<Tensor> captures = open.captures;
-  const Function traced = ir::close_region(std::move(open), captures);
-
-  Leaves state{init.values, init.paths};
-  const std::vector<TensorType> results = traced.results();
-  for (std::size_t i = carries; i < results.size(); i++) {
-    state.values.push_back(zeros(stacked_type(results[i], 0, limit), at));
-    state.paths.push_back(result_paths[i]);
-  }
-  state.values.push_back(Operand(0, at).as(DType::kS32));
-  state.paths.push_back("count");
-  const std::size_t count = state.values.size() - 1;
-  const std::vector<std::string> paths = state.paths;
-
+  const TracedStep step(called, options.name, body, init, at);
+  const Leaves state = first_state(step, init, limit, at);
+  const std::size_t carries = init.values.size(), count = state.values.size() - 1;
   const RegionCallable on_condition = [&](std::span<const Tensor> leaves) {
     Leaves out = cond(leaves.first(carries));
     check_predicate("the condition of " + called, out.values.at(0), at);
@@ -116,11 +137,8 @@ std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable&
     return out;
   };
   const RegionCallable on_body = [&](std::span<const Tensor> leaves) {
-    std::vector<Tensor> arguments(leaves.begin(),
-                                  leaves.begin() + static_cast<std::ptrdiff_t>(carries));
-    arguments.insert(arguments.end(), captures.begin(), captures.end());
-    const std::vector<Tensor> out = ir::Replay::inline_call(traced, arguments);
-    Leaves next{{leaves.begin(), leaves.end()}, paths};
+    const std::vector<Tensor> out = step.run(leaves.first(carries));
+    Leaves next{{leaves.begin(), leaves.end()}, state.paths};
     for (std::size_t i = 0; i < count; i++) {
       // Without trips there are no rows to write.
       if (i < carries)

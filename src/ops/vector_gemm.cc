@@ -34,31 +34,25 @@ constexpr int kTileRows = 12;
 /// For fewer rows the right side is read where it lies.
 constexpr std::int64_t kLeastRowsForCopy = 2 * kTileRows;
 
-struct F32 {
-  using T = float;
-  using V = __m512;
-  using Mask = __mmask16;
-  static constexpr int kLanes = 16;
-  RONDO_AVX512 static V zero() { return _mm512_setzero_ps(); }
-  RONDO_AVX512 static V load(Mask mask, const T* p) { return _mm512_maskz_loadu_ps(mask, p); }
-  RONDO_AVX512 static V all(T x) { return _mm512_set1_ps(x); }
-  RONDO_AVX512 static V add(V a, V b) { return _mm512_add_ps(a, b); }
-  RONDO_AVX512 static V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
-  RONDO_AVX512 static void store(T* p, Mask mask, V v) { _mm512_mask_storeu_ps(p, mask, v); }
-};
-
-struct F64 {
-  using T = double;
-  using V = __m512d;
-  using Mask = __mmask8;
-  static constexpr int kLanes = 8;
-  RONDO_AVX512 static V zero() { return _mm512_setzero_pd(); }
-  RONDO_AVX512 static V load(Mask mask, const T* p) { return _mm512_maskz_loadu_pd(mask, p); }
-  RONDO_AVX512 static V all(T x) { return _mm512_set1_pd(x); }
-  RONDO_AVX512 static V add(V a, V b) { return _mm512_add_pd(a, b); }
-  RONDO_AVX512 static V fma(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
-  RONDO_AVX512 static void store(T* p, Mask mask, V v) { _mm512_mask_storeu_pd(p, mask, v); }
-};
+// The same instructions for both types, but for the ends of their names.
+#define RONDO_VECTORS(Name, Element, Vector, MaskOfLanes, end)                                     \
+  struct Name {                                                                                    \
+    using T = Element;                                                                             \
+    using V = Vector;                                                                              \
+    using Mask = MaskOfLanes;                                                                      \
+    static constexpr int kLanes = 64 / static_cast<int>(sizeof(T));                                \
+    RONDO_AVX512 static V zero() { return _mm512_setzero_##end(); }                                \
+    RONDO_AVX512 static V load(Mask mask, const T* p) {                                            \
+      return _mm512_maskz_loadu_##end(mask, p);                                                    \
+    }                                                                                              \
+    RONDO_AVX512 static V all(T x) { return _mm512_set1_##end(x); }                                \
+    RONDO_AVX512 static V add(V a, V b) { return _mm512_add_##end(a, b); }                         \
+    RONDO_AVX512 static V fma(V a, V b, V c) { return _mm512_fmadd_##end(a, b, c); }               \
+    RONDO_AVX512 static void store(T* p, Mask mask, V v) { _mm512_mask_storeu_##end(p, mask, v); } \
+  }
+RONDO_VECTORS(F32, float, __m512, __mmask16, ps);
+RONDO_VECTORS(F64, double, __m512d, __mmask8, pd);
+#undef RONDO_VECTORS
 
 template <class S>
 struct Matrix {

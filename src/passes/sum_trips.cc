@@ -26,9 +26,11 @@ bool is_addition(const Node* node) {
          node->op->linear == ir::Linear::kJointly && node->operands.size() == 2;
 }
 
-/// Linear in its one operand: the sum of its results is its result of the sum.
+/// Linear in its one operand: the sum of its results is its result of the sum. Not of another
+/// dtype: that may hold the sum where this one does not, and conversions to integers are no sums.
 bool is_linear_map(const Node* node) {
   return node->operands.size() == 1 && node->types.size() == 1 && node->regions.empty() &&
+         node->type().dtype == node->operand_type(0).dtype &&
          (node->op->linear == ir::Linear::kJointly || node->op->linear == ir::Linear::kFirst) &&
          !node->op->is_linear && !ir::observes(node);
 }

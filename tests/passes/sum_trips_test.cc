@@ -102,6 +102,22 @@ TEST(SumTrips, ACarryThatIsUsedStays) {
       stays([&](Tensor sum, Tensor x, Tensor y, Tensor) { return sum + exp(product(x, y)); }));
 }
 
+TEST(SumTrips, AProductInAnotherDtypeStays) {
+  // s8 holds the products of each trip, not their sum; and parts of integers are lost trip by trip.
+  const BothForms narrow = summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor) {
+    return sum + convert(dot_general(convert(x, DType::kS8), convert(y, DType::kS8), kOverRows),
+                         DType::kF32);
+  }));
+  EXPECT_EQ(products_within(narrow), 1);
+  expect_same_values(narrow, arguments_for(narrow.plain));
+  const BothForms truncated = summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor) {
+    const Tensor product = dot_general(x * 0.25f, y, kOverRows);
+    return sum + convert(convert(product, DType::kS32), DType::kF32);
+  }));
+  EXPECT_EQ(products_within(truncated), 1);
+  expect_same_values(truncated, arguments_for(truncated.plain));
+}
+
 TEST(SumTrips, AProductThatIsUsedElsewhereStays) {
   EXPECT_TRUE(summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor) {
                 const Tensor product = dot_general(x, y, kOverRows);
