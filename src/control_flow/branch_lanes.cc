@@ -9,6 +9,7 @@
 #include "control_flow/scan.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
+#include "ir/element.h"
 #include "ir/function_data.h"
 #include "rondo/gradients.h"
 #include "rondo/ops/elementwise.h"
@@ -204,11 +205,21 @@ class SafeLanes {
   absl::flat_hash_map<Key, Tensor> safe_;
 };
 
+/// Lanes are along axis 0, where batching leaves them, of what is not moved: of the xs and ys of a
+/// scan they are along axis 1.
+bool keeps_lanes_in_front(const ir::Node& node) {
+  if (!node.op->read) return true;
+  const ir::AxisRead lanes = node.op->read(node)[0];
+  return lanes.axis == 0 && lanes.start == 0 && lanes.step == 1 &&
+         (lanes.dynamic < 0 || lanes.room == 0) &&
+         node.type().shape[0] == node.operand_type(0).shape[0];
+}
+
 /// Lane i of the results depends on lane i of the operands that differ by lane, by no coefficient
 /// of theirs.
 bool passes_lanes_on(const ir::Node& node, const std::vector<bool>& raw) {
   const ir::OpDef& op = *node.op;
-  if (op.is_linear && !op.is_linear(node)) return false;
+  if ((op.is_linear && !op.is_linear(node)) || !keeps_lanes_in_front(node)) return false;
   if (op.linear == ir::Linear::kJointly) return true;
   return op.linear == ir::Linear::kFirst &&
          std::find(raw.begin() + 1, raw.end(), true) == raw.end();

@@ -56,6 +56,36 @@ TEST(BatchedGradients, OfNoLanes) {
   EXPECT_EQ(grad([&](Tensor x) { return sum(vmap(lane)(x)); })(zeros(f64({0}))).shape(), Shape{0});
 }
 
+// As many trips as lanes, and not: a scan has its lanes along another axis than what is around it.
+TEST(BatchedGradients, OfScansInBranchesAndLoopsThatEachLaneTakesForItself) {
+  for (const std::int64_t trips : {2, 3, 5}) {
+    const auto scanned = [](Tensor x, Tensor y) {
+      return sum(
+          scan([](Tensor a, Tensor b) { return std::pair(a * b + 0.3, sqrt(a)); }, y, x).second);
+    };
+    const auto lane = [&](Tensor x, Tensor y) {
+      const Tensor chosen = cond(
+          y > 0.6, [&] { return scanned(x, y); }, [&] { return sum(x * x * y); });
+      return while_loop([](Tensor v) { return v < 4; },
+                        [&](Tensor v) { return v + 1 + scanned(x + v, y); }, chosen);
+    };
+    const Tensor x = reshape(arange(3 * trips, DType::kF64) * 0.1 + 0.2, {3, trips});
+    const Tensor y = constant({0.9, 0.4, 1.7});
+    const auto batched = [&](Tensor x, Tensor y) { return sum(vmap(lane)(x, y)); };
+    const auto one_by_one = [&](Tensor x, Tensor y) {
+      return lane(x[0], y[0]) + lane(x[1], y[1]) + lane(x[2], y[2]);
+    };
+    SCOPED_TRACE(trips);
+    const auto [by_x, by_y] = grad<0, 1>(batched)(x, y);
+    const auto [want_x, want_y] = grad<0, 1>(one_by_one)(x, y);
+    const Literal all_x = want_x.eval(), all_y = want_y.eval();
+    expect_close<double>(by_x, {3, trips},
+                         {all_x.data<double>().begin(), all_x.data<double>().end()}, 1e-12);
+    expect_close<double>(by_y, {3}, {all_y.data<double>().begin(), all_y.data<double>().end()},
+                         1e-12);
+  }
+}
+
 // As lanes and as a whole that all lanes read.
 TEST(BatchedGradients, OfAnArrayThatIsBatchedAndCaptured) {
   const Literal x = Literal::from(std::vector<double>{0.3, -0.5, 0.8, 0.6, 0.1}, {5});
