@@ -24,6 +24,15 @@ struct Lines {
       if (axis > sorted) inner *= shape[axis];
     }
   }
+  /// f(k, offset of element k in its line): a loop of its own where they stand side by side.
+  template <class F>
+  void for_elements(F&& f) const {
+    if (inner == 1) {
+      for (std::int64_t k = 0; k < count; k++) f(k, k);
+    } else {
+      for (std::int64_t k = 0; k < count; k++) f(k, k * inner);
+    }
+  }
   template <class F>
   void for_each(F&& f) const {
     for (std::int64_t o = 0; o < outer; o++) {
@@ -32,39 +41,45 @@ struct Lines {
   }
 };
 
-/// An unsigned integer with the place of x in the order.
+template <class T>
+using BitsOf = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+template <class Bits>
+inline constexpr Bits kSignOf = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+
+/// All ones where the sign is set, else 0.
+template <class Bits>
+Bits spread_sign(Bits bits) {
+  return static_cast<Bits>(static_cast<std::make_signed_t<Bits>>(bits) >> (8 * sizeof(Bits) - 1));
+}
+
+/// An unsigned integer with the place of x in the order. Without branches, so that loops become
+/// vectors.
 template <class Key, class T>
 Key key_of(T x, KnownOrder order) {
-  Key key;
-  if constexpr (std::is_floating_point_v<T> || kIsHalf<T>) {
-    using Bits =
-        std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
-    constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1));
-    Bits bits = std::bit_cast<Bits>(x);
-    bool nan;
-    if constexpr (kIsHalf<T>)
-      nan = std::isnan(static_cast<float>(x));
-    else
-      nan = x != x;
-    if (!order.total) {
-      if (nan)
-        bits = static_cast<Bits>(~kSign);  // the greatest of all
-      else if (bits == kSign)
-        bits = 0;  // -0
-    }
-    key = static_cast<Bits>(bits & kSign ? ~bits : bits | kSign);
-    if (order.descending) key = static_cast<Bits>(~key);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    key = x != order.descending;
+  if constexpr (std::is_same_v<T, bool>) {
+    return x != order.descending;
   } else {
-    using Bits = std::make_unsigned_t<T>;
-    Bits bits = static_cast<Bits>(x);
-    if (std::is_signed_v<T>)
-      bits = static_cast<Bits>(bits ^ static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1)));
-    key = static_cast<Bits>(order.descending ? ~bits : bits);
+    using Bits = BitsOf<T>;
+    constexpr Bits kSign = kSignOf<Bits>;
+    Bits bits = std::bit_cast<Bits>(x);
+    if constexpr (std::is_floating_point_v<T> || kIsHalf<T>) {
+      bool nan;
+      if constexpr (kIsHalf<T>)
+        nan = std::isnan(static_cast<float>(x));
+      else
+        nan = x != x;
+      const bool ordered = !order.total;
+      bits = ordered && bits == kSign ? Bits{0} : bits;          // -0
+      bits = ordered && nan ? static_cast<Bits>(~kSign) : bits;  // the greatest of all
+      bits = static_cast<Bits>(bits ^ (spread_sign(bits) | kSign));
+    } else if constexpr (std::is_signed_v<T>) {
+      bits = static_cast<Bits>(bits ^ kSign);
+    }
+    return order.descending ? static_cast<Bits>(~bits) : bits;
   }
-  return key;
 }
 
 /// Merge sort of 0 .. n-1 by any comparator.
@@ -96,15 +111,12 @@ T value_of(Key key, KnownOrder order) {
   if constexpr (std::is_same_v<T, bool>) {
     return (key != 0) != order.descending;
   } else {
-    using Bits = std::make_unsigned_t<std::conditional_t<
-        sizeof(T) == 1, std::int8_t,
-        std::conditional_t<sizeof(T) == 2, std::int16_t,
-                           std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>>>;
-    constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1));
+    using Bits = BitsOf<T>;
+    constexpr Bits kSign = kSignOf<Bits>;
     Bits bits = static_cast<Bits>(key);
-    if (order.descending) bits = static_cast<Bits>(~bits);
+    bits = order.descending ? static_cast<Bits>(~bits) : bits;
     if constexpr (std::is_floating_point_v<T> || kIsHalf<T>)
-      bits = static_cast<Bits>(bits & kSign ? bits & ~kSign : ~bits);
+      bits = static_cast<Bits>(bits ^ (static_cast<Bits>(~spread_sign(bits)) | kSign));
     else if constexpr (std::is_signed_v<T>)
       bits = static_cast<Bits>(bits ^ kSign);
     return std::bit_cast<T>(bits);
@@ -173,23 +185,23 @@ class SortValues final : public SortKernel {
     const T* values = reinterpret_cast<const T*>(operands[0]);
     T* sorted = reinterpret_cast<T*>(results[0]);
     const KnownOrder order = order_;
-    const std::int64_t n = lines_.count, stride = lines_.inner;
-    Scratch<Key> keys(n);
+    Scratch<Key> keys(lines_.count);
+    Key* const key = keys.span().data();
     lines_.for_each([&](std::int64_t start) {
       const T* from = values + start;
       T* to = sorted + start;
-      std::int64_t shared = 0;
-      for (std::int64_t k = 0; k < n; k++) {
-        const T x = from[k * stride];
-        keys[k] = key_of<Key>(x, order);
-        shared += shares_key(x) ? 1 : 0;
-      }
+      Key shared = 0;
+      lines_.for_elements([&](std::int64_t k, std::int64_t at) {
+        key[k] = key_of<Key>(from[at], order);
+        shared |= shares_key(from[at]) ? Key{1} : Key{0};
+      });
       if constexpr (sizeof(Key) == 4)
         sort_keys(keys.span(), host);
       else
         sort_keys(keys.span(), 0, host);
-      for (std::int64_t k = 0; k < n; k++) to[k * stride] = value_of<T>(keys[k], order);
-      if (shared > 0 && !order.total) restore_shared(from, to, keys);
+      lines_.for_elements(
+          [&](std::int64_t k, std::int64_t at) { to[at] = value_of<T>(key[k], order); });
+      if (shared != 0 && !order.total) restore_shared(from, to, keys);
       host.poll();
     });
   }
