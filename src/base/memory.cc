@@ -270,7 +270,11 @@ void* new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
 
 void* pop(SmallBlocks& blocks) noexcept {
   blocks.room++;
-  return std::exchange(blocks.open, blocks.open->next);
+  void* const block = std::exchange(blocks.open, blocks.open->next);
+  // The next one may lie anywhere: whoever takes it writes to it at once.
+  __builtin_prefetch(blocks.open, 1);
+  __builtin_prefetch(blocks.open + 8, 1);
+  return block;
 }
 void push(SmallBlocks& blocks, void* block) noexcept {
   blocks.room--;

@@ -7,32 +7,6 @@
 
 namespace rondo::ir {
 
-NodesById::NodesById(std::uint64_t first_id, std::uint64_t made) : first_(first_id) {
-  // Ids are of all threads: what others have made meanwhile must not cost anything here.
-  const std::uint64_t ids = next_id() - first_id;
-  if (ids <= kSparsest * made) dense_.resize(static_cast<std::size_t>(ids));
-}
-
-bool NodesById::insert(const Node* node) {
-  const std::uint64_t at = node->id - first_;  // wraps for older nodes
-  if (at >= dense_.size()) return others_.insert(node).second;
-  return std::exchange(dense_[static_cast<std::size_t>(at)], node) == nullptr;
-}
-
-std::vector<const Node*> NodesById::take() {
-  std::vector<const Node*> nodes(others_.begin(), others_.end());
-  const auto by_id = [](const Node* a, const Node* b) { return a->id < b->id; };
-  std::sort(nodes.begin(), nodes.end(), by_id);
-  if (dense_.empty()) return nodes;
-  std::erase(dense_, nullptr);
-  if (nodes.empty()) return std::move(dense_);
-  std::vector<const Node*> all;
-  all.reserve(nodes.size() + dense_.size());
-  std::merge(nodes.begin(), nodes.end(), dense_.begin(), dense_.end(), std::back_inserter(all),
-             by_id);
-  return all;
-}
-
 Function close(Function::Data data, Replay replay) {
   if (!replay.empty()) {
     for (const Node*& node : data.body) {

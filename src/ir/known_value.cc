@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "rondo/reference_count.h"
-
 namespace rondo::ir {
 
 KnownValue::~KnownValue() {
@@ -31,19 +29,3 @@ Tensor make_known(Literal literal) {
 }
 
 }  // namespace rondo::ir
-
-namespace rondo {
-
-void Tensor::retain(std::uintptr_t held) noexcept {
-  detail::add_reference(held & kIsValue
-                            ? reinterpret_cast<const ir::KnownValue*>(held ^ kIsValue)->references
-                            : reinterpret_cast<const ir::Node*>(held)->references);
-}
-
-void Tensor::release(std::uintptr_t held) noexcept {
-  if (!(held & kIsValue)) return ir::release(reinterpret_cast<const ir::Node*>(held));
-  const auto* const value = reinterpret_cast<const ir::KnownValue*>(held ^ kIsValue);
-  if (detail::drop_reference(value->references)) delete value;
-}
-
-}  // namespace rondo

@@ -192,7 +192,10 @@ void release_backwards(std::span<const Node* const> nodes) noexcept {
   if (!inside_another) own.emplace();
   constexpr std::ptrdiff_t kAhead = 8;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    if (nodes.rend() - node > kAhead) __builtin_prefetch(node[kAhead]);
+    if (nodes.rend() - node > kAhead) {
+      __builtin_prefetch(node[kAhead]);
+      __builtin_prefetch(&node[kAhead]->references);
+    }
     if (!detail::drop_reference((*node)->references)) continue;
     if (own)
       own->destroy(*node);
@@ -320,3 +323,21 @@ Tensor make_parameter(TensorType type, std::string name, std::int64_t index,
 }
 
 }  // namespace rondo::ir
+
+namespace rondo {
+
+// Here, where nodes are made and destroyed: both count many handles.
+
+void Tensor::retain(std::uintptr_t held) noexcept {
+  detail::add_reference(held & kIsValue
+                            ? reinterpret_cast<const ir::KnownValue*>(held ^ kIsValue)->references
+                            : reinterpret_cast<const ir::Node*>(held)->references);
+}
+
+void Tensor::release(std::uintptr_t held) noexcept {
+  if (!(held & kIsValue)) return ir::release(reinterpret_cast<const ir::Node*>(held));
+  const auto* const value = reinterpret_cast<const ir::KnownValue*>(held ^ kIsValue);
+  if (detail::drop_reference(value->references)) delete value;
+}
+
+}  // namespace rondo

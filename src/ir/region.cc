@@ -74,6 +74,32 @@ bool is_inside(const Tensor& tensor, std::uint64_t first_id) {
 
 }  // namespace
 
+NodesById::NodesById(std::uint64_t first_id, std::uint64_t made) : first_(first_id) {
+  // Ids are of all threads: what others have made meanwhile must not cost anything here.
+  const std::uint64_t ids = next_id() - first_id;
+  if (ids <= kSparsest * made) dense_.resize(static_cast<std::size_t>(ids));
+}
+
+bool NodesById::insert(const Node* node) {
+  const std::uint64_t at = node->id - first_;  // wraps for older nodes
+  if (at >= dense_.size()) return others_.insert(node).second;
+  return std::exchange(dense_[static_cast<std::size_t>(at)], node) == nullptr;
+}
+
+std::vector<const Node*> NodesById::take() {
+  std::vector<const Node*> nodes(others_.begin(), others_.end());
+  const auto by_id = [](const Node* a, const Node* b) { return a->id < b->id; };
+  std::sort(nodes.begin(), nodes.end(), by_id);
+  if (dense_.empty()) return nodes;
+  std::erase(dense_, nullptr);
+  if (nodes.empty()) return std::move(dense_);
+  std::vector<const Node*> all;
+  all.reserve(nodes.size() + dense_.size());
+  std::merge(nodes.begin(), nodes.end(), dense_.begin(), dense_.end(), std::back_inserter(all),
+             by_id);
+  return all;
+}
+
 RegionTracer::RegionTracer(std::string name, std::string what, SourceLocation at)
     : name_(std::move(name)), token_(std::make_shared<RegionToken>()), made_before_(nodes_made()) {
   check_depth(what, at);
@@ -99,6 +125,8 @@ std::string in_brackets(SourceLocation at) {
 bool tracing() noexcept { return trace_depth > 0; }
 
 Tensor RegionTracer::param(TensorType type, std::string name) {
+  // Equal shapes are found equal by their pointers where they are one.
+  if (!params_.empty() && params_.back().shape() == type.shape) type.shape = params_.back().shape();
   params_.push_back(make_parameter(std::move(type), std::move(name),
                                    static_cast<std::int64_t>(params_.size()), token_, token_->at));
   return params_.back();
@@ -111,18 +139,25 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
   NodesById body(token_->first_id, nodes_made() - made_before_);
   absl::flat_hash_set<ValueKey> captured;
   std::vector<const Node*> stack;
-  auto visit = [&](const Tensor& tensor, const Node* user) {
+  const std::uint64_t first_id = token_->first_id;
+  const auto visit_other = [&](const Tensor& tensor, const Node* user) {
     const Node* node = tensor.node();
     if (is_parameter(node)) {
       const RegionToken& home = *node->attrs<ParameterAttributes>().region;
       if (&home == token_.get()) return;
       if (!home.open.load(std::memory_order_acquire)) escaped(node, *token_, user);
-      if (node->id >= token_->first_id) mixed(node, *token_, user);
-    } else if (is_inside(tensor, token_->first_id)) {
+      if (node->id >= first_id) mixed(node, *token_, user);
+    } else if (is_inside(tensor, first_id)) {
       if (body.insert(node)) stack.push_back(node);
       return;
     }
     if (captured.insert(tensor).second) region.captures.push_back(tensor);
+  };
+  const auto visit = [&](const Tensor& tensor, const Node* user) {
+    const Node* node = tensor.node();
+    const bool is_own_op = node->id >= first_id && !is_parameter(node) && !is_lazy(node);
+    if (!is_own_op) return visit_other(tensor, user);
+    if (body.insert(node)) stack.push_back(node);
   };
   for (const Tensor& result : region.results)
     visit(checked(result, token_->what.c_str(), token_->at), nullptr);
