@@ -226,7 +226,7 @@ namespace {
 std::vector<Literal> compute_unknown(std::span<const Tensor> tensors, SourceLocation at,
                                      const std::string& user) {
   for (const Tensor& tensor : tensors) {
-    if (checked(tensor, "eval", at).node()->traced)
+    if (checked(tensor, user.c_str(), at).node()->traced)
       refuse_parameter(parameter_behind(tensor.node()), user, at);
   }
   if (std::all_of(tensors.begin(), tensors.end(), is_known)) return {};

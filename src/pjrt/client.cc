@@ -23,6 +23,17 @@ std::int64_t count_forks() {
   return forks.load(std::memory_order_relaxed);
 }
 
+/// A plugin that has had a client ends a child process that asks it for another one.
+void check_plugin_process(const PluginState& plugin, std::int64_t process) {
+  std::int64_t first = -1;
+  if (plugin.process.compare_exchange_strong(first, process) || first == process) return;
+  throw ExecutionError(fmt::format(
+      "pjrt::Client: the plugin {} had a client before this process was forked, and its threads "
+      "are "
+      "the parent's\n  Fork before the first client is made, or start the child with exec.",
+      plugin.path));
+}
+
 /// A plugin ends the process at an option of another type than it expects: all are known here.
 struct KnownOption {
   std::string_view name;
@@ -186,6 +197,7 @@ Client::Client(const Plugin& plugin, const ClientOptions& options, KeyValueStore
   auto state = std::make_shared<ClientState>();
   state->plugin = plugin.state_;
   state->process = count_forks();
+  check_plugin_process(*state->plugin, state->process);
   api::ClientCreate create;
   create.options = values.data();
   create.option_count = values.size();
@@ -236,9 +248,16 @@ std::string Device::str() const {
 
 namespace {
 
+/// Not destroyed with its thread: a scope of static storage ends after that, and leaves none here.
+union InnermostDevice {
+  Device device;
+  InnermostDevice() noexcept : device() {}
+  ~InnermostDevice() {}
+};
+
 Device& innermost_device() noexcept {
-  thread_local Device device;
-  return device;
+  thread_local InnermostDevice innermost;
+  return innermost.device;
 }
 
 }  // namespace

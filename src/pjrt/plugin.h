@@ -1,6 +1,8 @@
 // A loaded plugin: its functions, called so that errors and C++ exceptions come out as PluginError.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,8 @@ std::string_view advice_on(int code) noexcept;
 struct PluginState {
   std::string path;  // without symbolic links
   const api::Api* api = nullptr;
+  /// The number of forks before its first client, from which on it has threads; -1: none yet.
+  mutable std::atomic<std::int64_t> process{-1};
 
   bool has(int function) const noexcept;
   template <class Args>

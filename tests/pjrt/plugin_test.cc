@@ -152,6 +152,8 @@ TEST_F(PluginTest, HandlesThatHoldNothingSaySo) {
   expect_error<ExecutionError>([&] { none.platform(); }, {"none"});
   expect_error<ExecutionError>([&] { none.client(); }, {"none"});
   expect_error<ExecutionError>([&] { pjrt::DeviceArray(Literal::scalar(1), none); }, {"none"});
+  expect_error<TraceError>([] { pjrt::DeviceArray(Tensor(), client().devices()[0]); },
+                           {"pjrt::DeviceArray: an operand is an empty Tensor", "Give it a value"});
   const pjrt::DeviceArray nothing;
   EXPECT_EQ(nothing.str(), "no array");
   expect_error<ExecutionError>([&] { nothing.type(); }, {"holds nothing"});

@@ -1,4 +1,7 @@
 // Values that stay on a device between calls, on the fake plugin (counted) and on a real one.
+#include <unistd.h>
+
+#include <cstdlib>
 #include <thread>
 
 #include "pjrt/api.h"
@@ -81,6 +84,24 @@ TEST_F(Values, LazyTensorsStayOnTheDeviceOfTheirScope) {
   expect_values<float>(last, {2}, {1, 2});
   expect_values<float>(x, {2}, {1, 2});
   clear_executable_cache();  // which has the programs of lazy tensors
+}
+
+/// The last object of static storage to end.
+struct Last {
+  const FakePlugin& plugin;
+  ~Last() { _exit(plugin.clients == 1 ? 0 : 1); }
+};
+
+TEST_F(Values, AScopeOfStaticStorageEndsAfterItsThread) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const FakeCopy other("rondo_exit");
+  const auto leave = [&] {
+    static const Last last{other.state()};
+    const pjrt::Client held(pjrt::Plugin::load(other.path()));
+    static const pjrt::DeviceScope scope(held.devices()[0]);
+    std::exit(0);
+  };
+  EXPECT_EXIT(leave(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Values, LargeArraysAreLentToThePlugin) {
