@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/for_dtype.h"
 #include "control_flow/carry.h"
@@ -12,17 +13,22 @@ namespace rondo::control_flow {
 
 namespace {
 
-/// The bits of a constant bound, widened to 64. An evaluated tensor is none: what a trace gives may
-/// not depend on what was evaluated before.
-std::optional<std::int64_t> static_bound(const Tensor& bound) {
-  const Literal* value = ir::constant_value(bound);
-  if (!value || !is_integer(value->dtype())) return std::nullopt;
-  return for_dtype(value->dtype(), [&]<class T>() -> std::optional<std::int64_t> {
+/// Widened to 64 bits; nothing of what is no integer.
+std::optional<std::int64_t> bits_of(const Literal& scalar) {
+  if (!is_integer(scalar.dtype())) return std::nullopt;
+  return for_dtype(scalar.dtype(), [&]<class T>() -> std::optional<std::int64_t> {
     if constexpr (std::is_integral_v<T>)
-      return static_cast<std::int64_t>(value->data<T>()[0]);
+      return static_cast<std::int64_t>(scalar.data<T>()[0]);
     else
       return std::nullopt;
   });
+}
+
+/// The bits of a constant bound. An evaluated tensor is none: what a trace gives may not depend on
+/// what was evaluated before.
+std::optional<std::int64_t> static_bound(const Tensor& bound) {
+  const Literal* value = ir::constant_value(bound);
+  return value ? bits_of(*value) : std::nullopt;
 }
 
 Tensor integer(std::int64_t value, DType dtype, SourceLocation at) {
@@ -200,6 +206,15 @@ std::uint64_t trip_count(std::int64_t first, std::int64_t limit, std::int64_t st
   const auto from = static_cast<std::uint64_t>(first), to = static_cast<std::uint64_t>(limit);
   if (is_signed ? limit <= first : to <= from) return 0;
   return (to - from - 1) / static_cast<std::uint64_t>(step) + 1;
+}
+
+std::optional<std::int64_t> trip_count(const Literal& first, const Literal& limit,
+                                       std::int64_t step) {
+  const auto from = bits_of(first), to = bits_of(limit);
+  if (!from || !to) throw InternalError("a loop counter that is no integer");
+  const std::uint64_t trips = trip_count(*from, *to, step, is_signed_integer(limit.dtype()));
+  if (!std::in_range<std::int64_t>(trips)) return std::nullopt;
+  return static_cast<std::int64_t>(trips);
 }
 
 std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state,

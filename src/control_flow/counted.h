@@ -34,6 +34,9 @@ std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor&
 
 /// The trips from `first` while below `limit`, which stand for integers of 64 bits by their bits.
 std::uint64_t trip_count(std::int64_t first, std::int64_t limit, std::int64_t step, bool is_signed);
+/// The same of scalars of one integer dtype; nothing where there are 2^63 trips or more.
+std::optional<std::int64_t> trip_count(const Literal& first, const Literal& limit,
+                                       std::int64_t step);
 
 /// Emits the loop: one `while`, with `unroll` bodies per trip and, for a known trip count, the
 /// remaining bodies in line behind it; for an unknown one a second `while` for the remainder. Zero

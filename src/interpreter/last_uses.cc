@@ -10,6 +10,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "ir/lazy.h"
 #include "ir/node.h"
+#include "ir/run_limits.h"
+#include "rondo/run_scope.h"
 
 namespace rondo::ir {
 
@@ -66,6 +68,9 @@ class GoingHandles {
 }  // namespace
 
 LastUses::LastUses(const LazyProgram& program, std::span<const Tensor> kept) : kept_(kept) {
+  // A run with limits writes over nothing, and may call the user, who may ask for the tensors.
+  const RunOptions* const options = detail::scoped_run_options();
+  if (options && !is_plain(*options)) return;
   const auto is_on_device = [](const Tensor& value) { return device_value(value) != nullptr; };
   if (std::none_of(program.values.begin(), program.values.end(), is_on_device) || !claim()) return;
   const GoingHandles going(program, kept);

@@ -18,7 +18,7 @@ class LastUses {
   LastUses(const LazyProgram& program, std::span<const Tensor> kept);
 
   /// For each of the program's values, how many handles of its array go with the evaluation, those
-  /// of arrays_on() included; 0 where somebody else may want it.
+  /// of arrays_on() included; 0 where somebody else may want it. Empty: all may be wanted.
   const std::vector<long>& handles() const { return handles_; }
   /// Gives the tensors `kept` their values, all results of the first, then of the next. What is
   /// left is returned.

@@ -8,7 +8,6 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/array_text.h"
-#include "base/for_dtype.h"
 #include "control_flow/counted.h"
 #include "fmt/format.h"
 #include "interpreter/finite.h"
@@ -21,15 +20,6 @@ constexpr int kMaxCallDepth = 200;
 
 std::string loop_text(const LoopInfo& loop) {
   return ir::loop_text(loop.name, loop.node->location());
-}
-
-std::int64_t integer_bits(const Literal& scalar) {
-  return for_dtype(scalar.dtype(), [&]<class T>() -> std::int64_t {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<std::int64_t>(scalar.data<T>()[0]);
-    else
-      throw InternalError("a loop counter that is no integer");
-  });
 }
 
 }  // namespace
@@ -304,12 +294,7 @@ std::optional<std::int64_t> Machine::trips_to_come(const Program& program, const
   const Reference from = loop.counter->limit;
   const Literal& limit =
       from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
-  const Literal& first = slots[loop.counter->slot];
-  const std::uint64_t trips =
-      control_flow::trip_count(integer_bits(first), integer_bits(limit), loop.counter->advance,
-                               is_signed_integer(limit.dtype()));
-  if (!std::in_range<std::int64_t>(trips)) return std::nullopt;
-  return static_cast<std::int64_t>(trips);
+  return control_flow::trip_count(slots[loop.counter->slot], limit, loop.counter->advance);
 }
 
 void Machine::begin_trip(std::uint32_t index, std::int64_t trip, Frame& frame) {

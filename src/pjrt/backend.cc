@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "fmt/format.h"
 #include "ir/layout.h"
 #include "ir/region_walk.h"
+#include "pjrt/chunked_program.h"
 #include "pjrt/donating_program.h"
 #include "pjrt/message.h"
 #include "pjrt/program_text.h"
@@ -45,7 +47,7 @@ struct Observers {
 
 class OnDevice final : public ir::Prepared {
  public:
-  OnDevice(const Function& function, const CompileOptions& options) {
+  OnDevice(const Function& function, const CompileOptions& options) : function_(function) {
     ProgramOptions program;
     program.name = function.name();
     program.devices = {options.device};
@@ -61,19 +63,19 @@ class OnDevice final : public ir::Prepared {
 
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                            RunStats&) const override {
-    refuse_limits(options, program_->options().name, device().str());
     std::vector<DeviceArray> taken;
     taken.reserve(arguments.size());
     for (const Literal& argument : arguments) taken.emplace_back(argument, device());
     std::vector<Literal> results;
-    const auto of_devices = program_->run({&taken, 1}, {});
-    for (const DeviceArray& result : of_devices.front()) results.push_back(result.to_literal());
+    for (const DeviceArray& result : run_on_device(taken, {}, options))
+      results.push_back(result.to_literal());
     return results;
   }
   std::vector<DeviceArray> run_on_device(std::span<const DeviceArray> arguments,
                                          std::span<const long> handles,
                                          const RunOptions& options) const override {
-    refuse_limits(options, program_->options().name, device().str());
+    refuse_threads(options, program_->options().name, device().str());
+    if (ir::RunLimits(options).active()) return in_chunks().run(arguments, options);
     std::vector<bool> unused(std::min(arguments.size(), handles.size()));
     for (std::size_t i = 0; i < unused.size(); i++) unused[i] = is_unused(arguments[i], handles[i]);
     const std::vector<DeviceArray> taken(arguments.begin(), arguments.end());
@@ -85,7 +87,16 @@ class OnDevice final : public ir::Prepared {
   std::int64_t arena_bytes() const override { return program_->temporary_bytes(); }
 
  private:
+  /// For runs with limits.
+  const ChunkedProgram& in_chunks() const {
+    std::call_once(chunked_made_, [&] { chunked_.emplace(function_, *program_); });
+    return *chunked_;
+  }
+
+  Function function_;
   std::optional<DonatingProgram> program_;
+  mutable std::once_flag chunked_made_;
+  mutable std::optional<ChunkedProgram> chunked_;
 };
 
 class PluginBackend final : public ir::Backend {
@@ -103,20 +114,12 @@ class PluginBackend final : public ir::Backend {
 
 }  // namespace
 
-void refuse_limits(const RunOptions& options, const std::string& name, const std::string& where) {
-  const char* asked = options.max_iterations               ? "max_iterations"
-                      : options.deadline                   ? "deadline"
-                      : options.stop_token.stop_possible() ? "stop_token"
-                      : options.on_progress                ? "on_progress"
-                      : options.threads                    ? "threads"
-                                                           : nullptr;
-  if (!asked) return;
+void refuse_threads(const RunOptions& options, const std::string& name, const std::string& where) {
+  if (!options.threads) return;
   throw ExecutionError(fmt::format(
-      "run of '{}': RunOptions::{} is set, but {} runs a program as a whole\n  Leave it out, run "
-      "on "
-      "a built-in executor, or call a program that makes some of the trips, and look between the "
-      "calls.",
-      name, asked, where));
+      "run of '{}': RunOptions::threads is set, but the plugin of {} chooses its threads itself\n  "
+      "Leave it out, or run on a built-in executor.",
+      name, where));
 }
 
 const ir::Backend& backend() {

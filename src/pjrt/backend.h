@@ -15,8 +15,7 @@ const ir::Backend& backend();
 /// The same for CompileOptions::mesh.
 std::shared_ptr<const ir::Prepared> prepare_for_mesh(const Function& function,
                                                      const CompileOptions& options);
-/// Throws ExecutionError for what only an executor that runs trip by trip can do. `where` is the
-/// device or mesh, for the message.
-void refuse_limits(const RunOptions& options, const std::string& name, const std::string& where);
+/// Throws ExecutionError for RunOptions::threads. `where` is the device or mesh, for the message.
+void refuse_threads(const RunOptions& options, const std::string& name, const std::string& where);
 
 }  // namespace rondo::pjrt

@@ -1,6 +1,7 @@
 #include "pjrt/donating_program.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -51,7 +52,10 @@ bool meet(const std::vector<bool>& a, const std::vector<bool>& b) {
 
 bool is_unused(const DeviceArray& array, long handles) {
   const auto& state = ArrayAccess::state(array);
-  return state && !state->lent && state.use_count() <= handles;
+  if (!state || state->lent || state.use_count() > handles) return false;
+  // What other threads did with their handles comes before what the run does.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
 }
 
 DonatingProgram::DonatingProgram(std::string text, ProgramOptions options)

@@ -29,6 +29,9 @@ class DonatingProgram {
   std::vector<std::vector<DeviceArray>> run(std::span<const std::vector<DeviceArray>> arguments,
                                             const std::vector<bool>& unused) const;
 
+  /// Throws as run() for arguments of one device that do not fit.
+  void check(std::span<const DeviceArray> arguments) const { plain_->check(arguments, 0); }
+
   const ProgramOptions& options() const { return plain_->options(); }
   const std::string& text() const { return text_; }
   std::int64_t temporary_bytes() const { return plain_->temporary_bytes(); }

@@ -63,7 +63,7 @@ class OnMesh final : public ir::Prepared {
 
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                            RunStats&) const override {
-    refuse_limits(options, name(), "mesh " + mesh_.str());
+    refuse_limits(options);
     std::vector<ShardedArray> taken;
     for (std::size_t i = 0; i < arguments.size(); i++)
       taken.push_back(split(arguments[i], mesh_, arguments_[i]));
@@ -75,18 +75,22 @@ class OnMesh final : public ir::Prepared {
   std::vector<ShardedArray> run_on_mesh(std::span<const ShardedArray> arguments,
                                         std::span<const long> handles,
                                         const RunOptions& options) const override {
-    refuse_limits(options, name(), "mesh " + mesh_.str());
+    refuse_limits(options);
     if (arguments.size() != arguments_.size()) {
       throw ExecutionError(fmt::format(
           "run of '{}': the number of arguments is {}, the program takes {}\n  Give one array for "
           "each parameter, in order.",
           name(), arguments.size(), arguments_.size()));
     }
-    std::vector<bool> unused(handles.size());
-    for (std::size_t i = 0; i < unused.size(); i++)
-      unused[i] = are_unused(arguments[i], handles[i]);
     std::vector<ShardedArray> taken;
-    for (std::size_t i = 0; i < arguments.size(); i++) taken.push_back(placed(arguments[i], i));
+    std::vector<bool> unused(handles.size());
+    for (std::size_t i = 0; i < arguments.size(); i++) {
+      if (i < unused.size()) unused[i] = are_unused(arguments[i], handles[i]);
+      taken.push_back(placed(arguments[i], i));
+      // What was put together on the host and split anew may be read there.
+      if (ShardedAccess::state(taken[i]) != ShardedAccess::state(arguments[i]) && i < unused.size())
+        unused[i] = false;
+    }
     return run_split(taken, unused);
   }
 
@@ -99,6 +103,22 @@ class OnMesh final : public ir::Prepared {
 
  private:
   const std::string& name() const { return program_->options().name; }
+
+  void refuse_limits(const RunOptions& options) const {
+    const std::string where = "mesh " + mesh_.str();
+    refuse_threads(options, name(), where);
+    const char* asked = options.max_iterations               ? "max_iterations"
+                        : options.deadline                   ? "deadline"
+                        : options.stop_token.stop_possible() ? "stop_token"
+                        : options.on_progress                ? "on_progress"
+                                                             : nullptr;
+    if (!asked) return;
+    throw ExecutionError(fmt::format(
+        "run of '{}': RunOptions::{} is set, but {} runs a program as a whole\n  Leave it out, run "
+        "on one device or a built-in executor, or call a program that makes some of the trips, and "
+        "look between the calls.",
+        name(), asked, where));
+  }
 
   /// The argument as the program wants it: itself, or through the host.
   ShardedArray placed(const ShardedArray& argument, std::size_t i) const {

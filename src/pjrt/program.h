@@ -43,6 +43,9 @@ class Program {
   std::vector<std::vector<DeviceArray>> run(std::span<const std::vector<DeviceArray>> arguments,
                                             const std::vector<bool>& left_alone = {}) const;
 
+  /// Throws as run() for the arguments of one device.
+  void check(std::span<const DeviceArray> arguments, std::size_t device) const;
+
   const std::shared_ptr<const ClientState>& client() const { return client_; }
   const ProgramOptions& options() const { return options_; }
   /// Bytes that a run takes beside arguments and results; 0 where the plugin does not say.
@@ -57,7 +60,6 @@ class Program {
   void check_made();
   void release() noexcept;
   std::optional<api::ExecutableGetCompiledMemoryStats> memory() const;
-  void check(std::span<const DeviceArray> arguments, std::size_t device) const;
   std::string parameter(std::size_t argument, std::size_t device) const;
 
   ProgramOptions options_;

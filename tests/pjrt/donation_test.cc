@@ -24,9 +24,6 @@ constexpr std::int64_t kLarge = 1 << 15;  // of f32: 128 KiB
 Literal large(float value) {
   return Literal::from(std::vector<float>(static_cast<std::size_t>(kLarge), value));
 }
-Tensor on(const pjrt::Device& device, float value) {
-  return pjrt::DeviceArray(large(value), device).copy_to(device).tensor();
-}
 float first(const Tensor& x) { return x.eval().data<float>()[0]; }
 
 TEST_F(Donation, OfTensorsThatAreMovedIntoACall) {
@@ -107,7 +104,7 @@ TEST_F(Donation, OfArraysThatAreMovedIntoARun) {
                                             },
                                             type, type),
                                         {.device = device});
-  const auto array = [&](float value) { return pjrt::DeviceArray(on(device, value), device); };
+  const auto array = [&](float value) { return pjrt::DeviceArray(large(value), device); };
   std::vector<pjrt::DeviceArray> arguments =
       executable.run_on_device(std::vector{array(1), array(2)});
   const pjrt::DeviceArray held = arguments[0];
@@ -148,6 +145,17 @@ TEST_F(Donation, OfThePartsOnAMesh) {
   EXPECT_EQ(state.donated, 6);
   EXPECT_EQ(first(held), 2);
   EXPECT_EQ(first(x), 2);
+}
+
+TEST_F(Donation, NotOfWhatIsSplitAnewOnTheWayIn) {
+  const std::vector<pjrt::Device> devices = client().devices();
+  const Mesh mesh({{"data", 2}}, devices), other({{"rows", 2}}, devices);
+  const Function f = trace([](Tensor x) { return x; }, f32({kLarge}));
+  const pjrt::ShardedArray x(large(2), other, {std::nullopt});
+  auto arguments = compile(f, {.mesh = other}).run_on_mesh({x});
+  const auto results = compile(f, {.mesh = mesh}).run_on_mesh(std::move(arguments));
+  EXPECT_EQ(state.donated, 0);  // the plugin reads a literal that two devices share
+  EXPECT_EQ(results[0].to_literal().data<float>()[1], 2);
 }
 
 TEST_F(Donation, OfSmallArraysAndThoseOfAnotherTypeThanTheResultsThereIsNone) {

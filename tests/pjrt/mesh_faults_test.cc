@@ -1,4 +1,7 @@
 // What goes wrong on a mesh ends in an error, and nothing of the plugin's stays unreleased.
+#include <chrono>
+#include <stop_token>
+
 #include "errors/message.h"
 #include "pjrt/api.h"
 #include "pjrt/fake.h"
@@ -76,6 +79,20 @@ TEST_F(MeshFaults, AnswersThatDoNotFit) {
   state.no_result = true;
   expect_error_of<pjrt::PluginError>([&] { (void)executable.run(arguments()); },
                                      {"0 of 2 results"});
+}
+
+TEST_F(MeshFaults, LimitsOfARunAreRefused) {
+  const Executable executable = compile(program(), {.mesh = pair()});
+  const auto refused = [&](const RunOptions& options, const std::string& name) {
+    expect_error_of<ExecutionError>(
+        [&] { (void)executable.run(arguments(), options); },
+        {"run of 'main': RunOptions::" + name + " is set", "mesh data=2", "Leave it out"});
+  };
+  refused({.max_iterations = 5}, "max_iterations");
+  refused({.deadline = std::chrono::seconds(1)}, "deadline");
+  refused({.stop_token = std::stop_source().get_token()}, "stop_token");
+  refused({.on_progress = [](const Progress&) {}}, "on_progress");
+  refused({.threads = 2}, "threads");
 }
 
 TEST_F(MeshFaults, DevicesOfSeveralClients) {

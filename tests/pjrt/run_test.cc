@@ -1,5 +1,4 @@
 // Programs on a real plugin, beside plain C++ and the built-in executors.
-#include <chrono>
 #include <cmath>
 
 #include "pjrt/real_plugin.h"
@@ -165,12 +164,6 @@ TEST_F(RealRun, WhatAPluginCannotDoIsAnError) {
   };
   expect_error<TraceError>([&] { compile(trace(grad(growing), f32()), {.device = device()}); },
                            {"grow", "tape()", "online"});
-  const Executable f = compile(trace(simulate, f64()), {.device = device()});
-  using namespace std::chrono_literals;
-  expect_error<ExecutionError>([&] { f.run({Literal::scalar(1.0)}, {.deadline = 1s}); },
-                               {"deadline", "cpu:0", "built-in"});
-  expect_error<ExecutionError>([&] { f.run({Literal::scalar(1.0)}, {.max_iterations = 5}); },
-                               {"max_iterations"});
   expect_error<ExecutionError>(
       [&] {
         compile(trace(simulate, f64()), {.executor = Executor::kReference, .device = device()});
