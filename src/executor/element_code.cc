@@ -5,17 +5,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "executor/names.h"
 #include "executor/region_plan.h"
 #include "ir/element.h"
 #include "ir/function_data.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
-
-using ir::Node;
-using lower::Builder;
-using lower::Element;
-using lower::Type;
 
 bool has_element_code(const Node& node) {
   const Form form = form_of(node);

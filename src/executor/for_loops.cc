@@ -4,12 +4,11 @@
 #include <vector>
 
 #include "executor/lane_form.h"
+#include "executor/names.h"
 #include "ir/function_data.h"
 #include "passes/expand.h"
 
 namespace rondo::executor {
-
-using ir::Node;
 
 std::optional<Function> for_loops(const Function& function) {
   // A kernel that goes element by element, made of ops whose elements loops can compute.

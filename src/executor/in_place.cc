@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "executor/names.h"
 #include "executor/region_plan.h"
 #include "ir/element.h"
 #include "ir/function_data.h"
@@ -11,8 +12,6 @@
 namespace rondo::executor {
 
 namespace {
-
-using ir::Node;
 
 // Longer chains of updates are left: the walk is made for each output.
 constexpr int kLongestChain = 64;

@@ -35,11 +35,9 @@ Element Lowerer::lane_elements(const Place& from, const TensorType& type, const 
       elements.insert(elements.end(), from.element.begin(), from.element.end());
     return elements;
   }
-  const Type part = lower::type_of(type.dtype);
   for (lower::Address& at : lane_addresses(from.pointer, type, as)) {
-    elements.push_back(builder_.load(part, at));
-    at.offset += lower::width(part);
-    if (is_complex(type.dtype)) elements.push_back(builder_.load(part, std::move(at)));
+    const Element element = builder_.load_element(type.dtype, std::move(at));
+    elements.insert(elements.end(), element.begin(), element.end());
   }
   return elements;
 }
@@ -49,13 +47,6 @@ Place Lowerer::lane_place(Scope& scope, const Tensor& value) {
   if (from.in_registers()) return from;
   const LaneValue as = *lane_rules().in_registers(value.type(), from.lane);
   return of_lane(lane_elements(from, value.type(), as), as);
-}
-
-void Lowerer::store_lane(std::span<const Value> parts, lower::Address to) {
-  for (const Value part : parts) {
-    builder_.store(part, to);
-    to.offset += lower::width(builder_.type(part));
-  }
 }
 
 void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& form) {
@@ -186,7 +177,7 @@ void Lowerer::close_lanes(Construct& construct) {
     std::span<const Value> left(last);
     for (const lower::Address& to :
          lane_addresses(construct.results[i].pointer, node->types[i], argument.lane)) {
-      store_lane(left.first(parts), to);
+      builder_.store_element(left.first(parts), to);
       left = left.subspan(parts);
     }
   }

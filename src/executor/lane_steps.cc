@@ -170,7 +170,8 @@ void Lowerer::lane_update(Scope& scope, const Node* node, const LaneValue& array
       }
       const auto number =
           static_cast<std::size_t>(number_in_lane(operand.shape(), array.axis, source)) * width;
-      store_lane(std::span<const Value>(from).subspan(number, width), std::move(address));
+      builder_.store_element(std::span<const Value>(from).subspan(number, width),
+                             std::move(address));
     });
   }
 }

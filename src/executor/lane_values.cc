@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "executor/names.h"
 #include "executor/region_plan.h"
 #include "executor/terms.h"
 
@@ -10,7 +11,6 @@ namespace rondo::executor {
 
 namespace {
 
-using ir::Node;
 using Kind = LaneValue::Kind;
 
 constexpr LaneValue kUniform{Kind::kUniform, -1};
@@ -183,9 +183,7 @@ std::optional<LaneValue> LaneRules::mapped(const TensorType& result,
                                            std::span<const MappedOperand> operands) const {
   if (lanes_ == 1) return mapped_in_one_lane(result, operands);
   std::optional<std::int64_t> axis;
-  bool has_table = false;
   for (const MappedOperand& operand : operands) {
-    has_table = has_table || operand.value->kind == Kind::kTable;
     if (operand.value->kind != Kind::kLane && operand.value->kind != Kind::kUpdated) continue;
     const auto through = axis_through(*operand.map, operand.value->axis, result.shape);
     if (!through || (axis && *axis != *through)) return std::nullopt;
@@ -255,7 +253,7 @@ std::optional<LaneValue> LaneRules::write(const Node& node, Operands operands) c
       std::any_of(map.parts.begin(), map.parts.end(), moves))
     return std::nullopt;
   if (made->kind == Kind::kUniform) return made;
-  const bool in_lanes = made->axis >= 0 && !uniform &&
+  const bool in_lanes = made->axis >= 0 && node.type().shape[made->axis] == lanes_ && !uniform &&
                         std::all_of(map.parts.begin(), map.parts.end(),
                                     [&](auto& p) { return covers(p, made->axis, lanes_); });
   return in_lanes ? made : std::nullopt;

@@ -96,7 +96,8 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
     write_part(scope, node, map.parts[i], type, result, part_memory[i]);
   for (const Place& temporary : made) let_go(temporary);
   if (one) {
-    scope.places[step.first_value] = single(load_single(result.pointer, type.dtype));
+    scope.places[step.first_value] =
+        single(builder_.load_element(type.dtype, {result.pointer, 0, {}}));
     let_go(result);
   } else {
     scope.places[step.first_value] = result;
@@ -178,11 +179,7 @@ void Lowerer::fill(Scope& scope, const Node* node, const ir::WriteMap& map, cons
   if (type.elements() == 0) return;
   const std::uint32_t lanes = builder_.begin_lanes(builder_.index(type.elements()));
   const Value index = builder_.program().lanes[lanes].index;
-  std::int64_t offset = 0;
-  for (const Value part : value) {
-    builder_.store(part, {result.pointer, offset, {{index, byte_width(type.dtype)}}});
-    offset += lower::width(builder_.type(part));
-  }
+  builder_.store_element(value, {result.pointer, 0, {{index, byte_width(type.dtype)}}});
   builder_.end_lanes();
 }
 

@@ -12,13 +12,6 @@ namespace rondo::executor {
 
 namespace {
 
-struct FoldedAxis {
-  std::int64_t size;
-  std::int64_t stride;     // of the operands, in elements
-  std::int64_t of_result;  // the same of the results; 0 where it vanishes
-  Value index = lower::kNone;
-};
-
 /// The parts of all elements, one behind the other, and back.
 std::vector<Value> parts_of(std::span<const Element> elements) {
   std::vector<Value> parts;
@@ -33,6 +26,89 @@ void set_parts(std::vector<Element>& elements, const std::vector<lower::Carry>& 
   }
 }
 
+/// The loops of a reduction by a region: those over axes that stay, the last of them in lanes where
+/// it is long enough, and in them those over axes that vanish, which carry the totals.
+class FoldLoops {
+ public:
+  FoldLoops(Builder& builder, const Node& node) : b_(builder) {
+    const Shape &from = node.operand_type(0).shape, &to = node.type().shape;
+    const auto strides = row_major(from), result_strides = row_major(to);
+    const std::vector<std::int64_t> vanishing = node.op->fold(node);
+    for (std::int64_t axis = 0, left = 0; axis < from.rank(); axis++) {
+      const bool vanishes = std::find(vanishing.begin(), vanishing.end(), axis) != vanishing.end();
+      const std::int64_t of_result =
+          vanishes ? 0 : result_strides[static_cast<std::size_t>(left++)];
+      if (from[axis] != 1) {
+        (vanishes ? combined_ : kept_)
+            .push_back({from[axis], strides[static_cast<std::size_t>(axis)], of_result});
+      }
+    }
+    in_lanes_ = !kept_.empty() && kept_.back().size >= kLeastLanes;
+  }
+
+  void open(std::vector<Element>& totals) {
+    for (Axis& axis : kept_) {
+      if (in_lanes_ && &axis == &kept_.back())
+        axis.index = b_.program().lanes[b_.begin_lanes(b_.index(axis.size))].index;
+      else
+        b_.program().fors[outer_.emplace_back(begin(axis, {}))].independent = true;
+    }
+    for (Axis& axis : combined_) {
+      inner_.push_back(begin(axis, parts_of(totals)));
+      set_parts(totals, b_.program().fors[inner_.back()].carries, &lower::Carry::param);
+    }
+  }
+  /// The element that the loops have come to, of an operand and of a result.
+  lower::Address operand(Value pointer, DType dtype) const {
+    lower::Address at{pointer, 0, {}};
+    for (const auto* axes : {&kept_, &combined_}) {
+      for (const Axis& axis : *axes)
+        at.terms.push_back({axis.index, axis.stride * byte_width(dtype)});
+    }
+    return at;
+  }
+  lower::Address result(Value pointer, DType dtype) const {
+    lower::Address at{pointer, 0, {}};
+    for (const Axis& axis : kept_)
+      at.terms.push_back({axis.index, axis.of_result * byte_width(dtype)});
+    return at;
+  }
+  void close_combined(std::vector<Element>& totals) {
+    for (std::size_t i = inner_.size(); i-- > 0;) {
+      b_.end_for(parts_of(totals));
+      set_parts(totals, b_.program().fors[inner_[i]].carries, &lower::Carry::result);
+    }
+    constexpr std::int64_t kWorkOfLane = 4, kLanesAtOnce = 16;
+    const std::int64_t work =
+        let_poll(b_, inner_, in_lanes_ ? kWorkOfLane * kLanesAtOnce : kWorkOfLane);
+    let_poll(b_, outer_, work);
+  }
+  void close_kept() {
+    if (in_lanes_) b_.end_lanes();
+    for (std::size_t i = outer_.size(); i-- > 0;) b_.end_for({});
+  }
+
+ private:
+  struct Axis {
+    std::int64_t size;
+    std::int64_t stride;     // of the operands, in elements
+    std::int64_t of_result;  // the same of the results; 0 where it vanishes
+    Value index = lower::kNone;
+  };
+
+  std::uint32_t begin(Axis& axis, std::span<const Value> carries) {
+    const std::uint32_t loop =
+        b_.begin_for(b_.index(0), b_.index(axis.size), 1, carries, lower::kNoLoop, axis.size);
+    axis.index = b_.program().fors[loop].index;
+    return loop;
+  }
+
+  Builder& b_;
+  std::vector<Axis> kept_, combined_;
+  std::vector<std::uint32_t> outer_, inner_;  // in the builder's table
+  bool in_lanes_ = false;
+};
+
 }  // namespace
 
 void Lowerer::fold(Scope& scope, const Step& step) {
@@ -43,90 +119,31 @@ void Lowerer::fold(Scope& scope, const Step& step) {
   std::vector<Place> made;
   std::vector<Value> pointers;
   std::vector<Element> totals;
+  std::vector<std::size_t> outputs;
   for (std::size_t i = 0; i < count; i++) {
     pointers.push_back(in_memory(scope, node->operands[i], made));
     totals.push_back(place(scope, node->operands[count + i]).element);
+    outputs.push_back(i);
   }
   std::vector<Place> results;
   for (std::uint32_t i = 0; i < count && !is_one; i++)
     results.push_back(destination(scope, node, i));
-
-  // Axes that stay are the outer loops.
-  std::vector<FoldedAxis> kept, combined;
-  const Shape &from = node->operand_type(0).shape, &to = node->type().shape;
-  const auto strides = row_major(from), result_strides = row_major(to);
-  const std::vector<std::int64_t> vanishing = node->op->fold(*node);
-  for (std::int64_t axis = 0, left = 0; axis < from.rank(); axis++) {
-    const bool vanishes = std::find(vanishing.begin(), vanishing.end(), axis) != vanishing.end();
-    const std::int64_t of_result = vanishes ? 0 : result_strides[static_cast<std::size_t>(left++)];
-    if (from[axis] != 1) {
-      (vanishes ? combined : kept)
-          .push_back({from[axis], strides[static_cast<std::size_t>(axis)], of_result});
-    }
-  }
-  lower::Builder& b = builder_;
-  const auto begin = [&](FoldedAxis& axis, std::span<const Value> carries) {
-    const std::uint32_t loop =
-        b.begin_for(b.index(0), b.index(axis.size), 1, carries, lower::kNoLoop, axis.size);
-    axis.index = b.program().fors[loop].index;
-    return loop;
-  };
-  const bool in_lanes = !kept.empty() && kept.back().size >= kLeastLanes;
-  std::vector<std::uint32_t> outer, inner;
-  for (std::size_t i = 0; i < kept.size(); i++) {
-    if (in_lanes && i + 1 == kept.size())
-      kept[i].index = b.program().lanes[b.begin_lanes(b.index(kept[i].size))].index;
-    else
-      b.program().fors[outer.emplace_back(begin(kept[i], {}))].independent = true;
-  }
-  for (FoldedAxis& axis : combined) {
-    inner.push_back(begin(axis, parts_of(totals)));
-    set_parts(totals, b.program().fors[inner.back()].carries, &lower::Carry::param);
-  }
+  FoldLoops loops(builder_, *node);
+  loops.open(totals);
   std::vector<Element> arguments = totals;
   for (std::size_t i = 0; i < count; i++) {
     const DType dtype = node->operand_type(i).dtype;
-    lower::Address at{pointers[i], 0, {}};
-    for (const auto& axes : {kept, combined}) {
-      for (const FoldedAxis& axis : axes)
-        at.terms.push_back({axis.index, axis.stride * byte_width(dtype)});
-    }
-    const Type part = lower::type_of(dtype);
-    Element& element = arguments.emplace_back();
-    element.push_back(b.load(part, at));
-    at.offset += lower::width(part);
-    if (is_complex(dtype)) element.push_back(b.load(part, std::move(at)));
+    arguments.push_back(builder_.load_element(dtype, loops.operand(pointers[i], dtype)));
   }
-  std::vector<std::size_t> outputs;
-  for (std::size_t i = 0; i < count; i++) outputs.push_back(i);
   totals =
-      region_elements(b, node->regions[0], arguments, outputs,
+      region_elements(builder_, node->regions[0], arguments, outputs,
                       [&](const Node& other, std::span<const Element>) -> std::vector<Element> {
                         throw InternalError("a combiner that is no element code", other.location());
                       });
-  for (std::size_t i = inner.size(); i-- > 0;) {
-    b.end_for(parts_of(totals));
-    set_parts(totals, b.program().fors[inner[i]].carries, &lower::Carry::result);
-  }
-  constexpr std::int64_t kWorkOfLane = 4, kLanesAtOnce = 16;
-  const std::int64_t work = let_poll(b, inner, in_lanes ? kWorkOfLane * kLanesAtOnce : kWorkOfLane);
-  let_poll(b, outer, work);
-
-  for (std::size_t i = 0; i < results.size(); i++) {
-    const std::int64_t width = byte_width(node->types[i].dtype);
-    lower::Address at{results[i].pointer, 0, {}};
-    for (const FoldedAxis& axis : kept) at.terms.push_back({axis.index, axis.of_result * width});
-    for (const Value part : totals[i]) {
-      b.store(part, at);
-      at.offset += lower::width(b.type(part));
-    }
-  }
-  for (std::size_t i = kept.size(); i-- > 0;) {
-    if (in_lanes && i + 1 == kept.size())
-      b.end_lanes();
-    else
-      b.end_for({});
-  }
+  loops.close_combined(totals);
+  for (std::size_t i = 0; i < results.size(); i++)
+    builder_.store_element(totals[i], loops.result(results[i].pointer, node->types[i].dtype));
+  loops.close_kept();
   for (std::size_t i = 0; i < count; i++)
     scope.places[step.first_value + i] = is_one ? single(std::move(totals[i])) : results[i];
   for (const Place& temporary : made) let_go(temporary);

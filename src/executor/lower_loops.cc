@@ -205,11 +205,8 @@ void Lowerer::close_condition() {
   }
 }
 
-void Lowerer::close_body() {
-  Scope& scope = scopes_.back();
-  Construct construct = std::move(constructs_.back());
-  constructs_.pop_back();
-  const Function body = scope.function;
+std::vector<Value> Lowerer::next_carries(Scope& scope, const Construct& construct) {
+  const Function& body = scope.function;
   std::vector<Value> next;
   // First to the spares, which nothing is read from; then to places that stay.
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
@@ -235,6 +232,15 @@ void Lowerer::close_body() {
         construct.arguments[i].kind != Place::Kind::kTape)
       copy(place(scope, body.outputs()[i]).pointer, array.now, body.outputs()[i].type().bytes());
   }
+  return next;
+}
+
+void Lowerer::close_body() {
+  Scope& scope = scopes_.back();
+  Construct construct = std::move(constructs_.back());
+  constructs_.pop_back();
+  const Function body = scope.function;
+  std::vector<Value> next = next_carries(scope, construct);
   close_tapes(scope, construct);
   for (std::size_t i = 0; i < body.outputs().size(); i++) {
     // What the body made and returns is dead now; carried memory stays.

@@ -82,27 +82,12 @@ void Lowerer::copy(Value from, Value to, std::int64_t bytes) {
   if (from != to && bytes > 0) builder_.copy({from, 0, {}}, {to, 0, {}}, bytes);
 }
 
-Element Lowerer::load_single(Value pointer, DType dtype) {
-  const Type type = lower::type_of(dtype);
-  Element element{builder_.load(type, {pointer, 0, {}})};
-  if (is_complex(dtype)) element.push_back(builder_.load(type, {pointer, lower::width(type), {}}));
-  return element;
-}
-
-void Lowerer::store_single(const Element& element, Value pointer) {
-  std::int64_t offset = 0;
-  for (const Value part : element) {
-    builder_.store(part, {pointer, offset, {}});
-    offset += lower::width(builder_.type(part));
-  }
-}
-
 Value Lowerer::in_memory(Scope& scope, const Tensor& value, std::vector<Place>& made) {
   const Place& from = place(scope, value);
   if (from.kind == Place::Kind::kArray) return from.pointer;
   Place copy = new_array(value.type());
   if (from.kind == Place::Kind::kSingle)
-    store_single(from.element, copy.pointer);
+    builder_.store_element(from.element, {copy.pointer, 0, {}});
   else
     write_array(scope, value, false, copy);
   made.push_back(copy);

@@ -25,7 +25,8 @@ Value Lowerer::tape_row(const Place& tape, Value number, bool writes) {
 
 void Lowerer::write_row(Scope& scope, const Tensor& row, Value pointer) {
   const Place& from = place(scope, row);
-  if (from.kind == Place::Kind::kSingle) return store_single(from.element, pointer);
+  if (from.kind == Place::Kind::kSingle)
+    return builder_.store_element(from.element, {pointer, 0, {}});
   if (from.kind == Place::Kind::kArray) return copy(from.pointer, pointer, row.type().bytes());
   Place to;
   to.kind = Place::Kind::kArray;
@@ -63,7 +64,7 @@ void Lowerer::tape_read(Scope& scope, const Step& step) {
   Place& result = scope.places[step.first_value];
   const bool is_wanted_elsewhere = scope.destinations.contains(step.first_value);
   if (is_single(type)) {
-    result = single(load_single(row, type.dtype));
+    result = single(builder_.load_element(type.dtype, {row, 0, {}}));
   } else if (made.empty() && !is_wanted_elsewhere &&
              scope.plan->is_only_read(scope.plan->value(tape))) {
     // The row where it stands: nothing writes the tape while the region runs.

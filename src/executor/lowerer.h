@@ -12,6 +12,7 @@
 #include "executor/in_place.h"
 #include "executor/lane_form.h"
 #include "executor/lowering.h"
+#include "executor/names.h"
 #include "executor/nest.h"
 #include "executor/place.h"
 #include "executor/region_plan.h"
@@ -20,11 +21,6 @@
 #include "lower/builder.h"
 
 namespace rondo::executor {
-
-using ir::Node;
-using lower::Element;
-using lower::Type;
-using lower::Value;
 
 /// Memory that values share: it is free when none of them is alive.
 struct Storage {
@@ -110,8 +106,6 @@ class Lowerer {
   /// Where result `i` of the node is to be written.
   Place destination(Scope& scope, const Node* node, std::uint32_t i);
   void copy(Value from, Value to, std::int64_t bytes);
-  Element load_single(Value pointer, DType dtype);
-  void store_single(const Element& element, Value pointer);
   static Place single(Element element) {
     Place made;
     made.kind = Place::Kind::kSingle;
@@ -207,6 +201,8 @@ class Lowerer {
   /// Lets go of the parameters that live until the end of their region, or that nobody reads.
   void release_parameters(Scope& scope);
   void close_body();
+  /// What the body hands to the next trip: in registers, and moved to where the loop carries it.
+  std::vector<Value> next_carries(Scope& scope, const Construct& construct);
   void let_go_of_output(const Place& place, const Construct& construct);
 
   // Loops that run by lane: lanes around a loop, whose carries are in registers, but for arrays
@@ -234,7 +230,6 @@ class Lowerer {
   /// Where the elements for this lane lie.
   std::vector<lower::Address> lane_addresses(Value pointer, const TensorType& type,
                                              const LaneValue& as);
-  void store_lane(std::span<const Value> parts, lower::Address to);
   static Place of_lane(Element element, const LaneValue& as) {
     Place made = single(std::move(element));
     made.kind = Place::Kind::kLane;

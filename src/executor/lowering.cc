@@ -44,7 +44,7 @@ void Lowerer::open_entry() {
     const TensorType& type = parameters[i].type();
     const Value pointer = builder_.buffer({lower::Storage::kArgument, i, 0, type.bytes()});
     if (is_single(type)) {
-      scope.places[i] = single(load_single(pointer, type.dtype));
+      scope.places[i] = single(builder_.load_element(type.dtype, {pointer, 0, {}}));
     } else {
       scope.places[i].kind = Place::Kind::kArray;
       scope.places[i].pointer = pointer;
@@ -87,7 +87,7 @@ void Lowerer::close_entry() {
     const Place& from = place(scope, outputs[i]);
     const Value to = result_places_[i].pointer;
     if (from.kind == Place::Kind::kSingle)
-      store_single(from.element, to);
+      builder_.store_element(from.element, {to, 0, {}});
     else
       copy(from.pointer, to, outputs[i].type().bytes());
   }
@@ -210,7 +210,7 @@ void Lowerer::alias(Scope& scope, const Step& step) {
   Place& result = scope.places[step.first_value];
   if (from.kind == Place::Kind::kArray) {
     if (is_single(node->type())) {
-      result = single(load_single(from.pointer, node->type().dtype));
+      result = single(builder_.load_element(node->type().dtype, {from.pointer, 0, {}}));
     } else {
       result = from;
       if (node->type().dtype != node->operand_type(0).dtype) result.element.clear();
@@ -225,10 +225,10 @@ void Lowerer::alias(Scope& scope, const Step& step) {
     result = from;
   } else {
     result = new_array(node->operand_type(0));
-    store_single(from.element, result.pointer);
+    builder_.store_element(from.element, {result.pointer, 0, {}});
     if (is_single(node->type())) {
       const Place memory = result;
-      result = single(load_single(memory.pointer, node->type().dtype));
+      result = single(builder_.load_element(node->type().dtype, {memory.pointer, 0, {}}));
       let_go(memory);
     }
   }
@@ -252,7 +252,7 @@ void Lowerer::call(Scope& scope, const Step& step) {
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     Place& result = scope.places[step.first_value + i];
     if (is_single(node->types[i])) {
-      result = single(load_single(results[i].pointer, node->types[i].dtype));
+      result = single(builder_.load_element(node->types[i].dtype, {results[i].pointer, 0, {}}));
       made.push_back(results[i]);
     } else {
       result = results[i];

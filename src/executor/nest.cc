@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "executor/names.h"
 #include "executor/terms.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
-
-using lower::Element;
-using lower::Type;
-using lower::Value;
 
 Value clamped_start(lower::Builder& b, Value start, std::int64_t room) {
   if (room == 0) return b.index(0);
@@ -406,17 +403,6 @@ lower::Address Nest::gathered(const Item& item, const Axes& axes) {
   return from;
 }
 
-Element Nest::loaded(const Item& item, const lower::Address& from) {
-  const Type type = lower::type_of(item.dtype);
-  Element element{builder_.load(type, from)};
-  if (is_complex(item.dtype)) {
-    lower::Address second = from;
-    second.offset += lower::width(type);
-    element.push_back(builder_.load(type, std::move(second)));
-  }
-  return element;
-}
-
 /// The code of all items, in the innermost loop.
 void Nest::write_items(const Axes& axes) {
   absl::InlinedVector<Element, 3> operands;
@@ -426,10 +412,10 @@ void Nest::write_items(const Axes& axes) {
       case Item::Kind::kValue:
         break;
       case Item::Kind::kLoad:
-        item.element = loaded(item, address(item.pointer, item.place, axes));
+        item.element = builder_.load_element(item.dtype, address(item.pointer, item.place, axes));
         break;
       case Item::Kind::kGather:
-        item.element = loaded(item, gathered(item, axes));
+        item.element = builder_.load_element(item.dtype, gathered(item, axes));
         break;
       case Item::Kind::kForward:
         item.element = items_[operands_[item.first_operand]].element;
@@ -458,15 +444,6 @@ void Nest::write_items(const Axes& axes) {
   }
 }
 
-void Nest::store_element(const Element& element, Value pointer, const Linear& place,
-                         const Axes& axes) {
-  for (std::size_t part = 0; part < element.size(); part++) {
-    lower::Address to = address(pointer, place, axes);
-    to.offset += static_cast<std::int64_t>(part) * lower::width(builder_.type(element[part]));
-    builder_.store(element[part], std::move(to));
-  }
-}
-
 void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
   Axes axes = merged({}, &place);
   std::vector<std::uint32_t> fors;
@@ -483,7 +460,7 @@ void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
     }
   }
   write_items(axes);
-  store_element(items_[item].element, pointer, place, axes);
+  builder_.store_element(items_[item].element, address(pointer, place, axes));
   if (!axes.empty() && axes.back().size < kManyLanes) let_poll(builder_, fors, axes.back().size);
   if (!axes.empty()) builder_.end_lanes();
   for (std::size_t i = 1; i < axes.size(); i++) builder_.end_for({});
@@ -586,7 +563,7 @@ bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,
   if (single)
     *single = result;
   else
-    store_element({result}, pointer, place, axes);
+    builder_.store(result, address(pointer, place, axes));
   for (std::size_t i = kept; i-- > 0;) {
     if (kept_lanes && i + 1 == kept)
       b.end_lanes();

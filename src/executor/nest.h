@@ -134,13 +134,10 @@ class Nest {
   std::vector<Read> reads_of(const Item& item);
   lower::Value combined(const Item& item);
   lower::Address gathered(const Item& item, const Axes& axes);
-  lower::Element loaded(const Item& item, const lower::Address& from);
   Axes merged(const std::vector<bool>& reduced, const Linear* sink) const;
   void write_items(const Axes& axes);
   lower::Value axis_index(const Item& item, std::int64_t axis, const Axes& axes);
   lower::Address address(lower::Value pointer, const Linear& place, const Axes& axes) const;
-  void store_element(const lower::Element& element, lower::Value pointer, const Linear& place,
-                     const Axes& axes);
 
   lower::Builder& builder_;
   const RegionPlan& plan_;

@@ -4,14 +4,13 @@
 
 #include "executor/element_code.h"
 #include "executor/lane_form.h"
+#include "executor/names.h"
 #include "executor/terms.h"
 #include "ir/kernel.h"
 #include "ir/layout.h"
 #include "ir/order.h"
 
 namespace rondo::executor {
-
-using ir::Node;
 
 namespace {
 
@@ -24,6 +23,43 @@ bool forwards_all(const Node& node) {
     if (node.types[i] != node.operand_type(i)) return false;
   }
   return true;
+}
+
+/// How a step reads an operand: whether that can be written in its loops, and if so whether its
+/// elements are read more than once there.
+struct OperandReads {
+  bool fits = true;
+  bool repeated = false;
+};
+
+OperandReads reads_of(const Step& step, std::size_t i, const LaneForm* lanes) {
+  const Node& node = *step.node;
+  switch (step.form) {
+    case Form::kElement:
+    case Form::kWrite:
+      return {};
+    case Form::kRead:
+      return {.repeated = i == 0 && node.type().elements() > node.operand_type(0).elements()};
+    case Form::kTapeWrite:
+      return {.fits = i == 1};
+    case Form::kReduction:
+      return {.fits = i == 0};
+    case Form::kGather:
+      // The elements of a slice read the same indices.
+      return {.fits = i != 0, .repeated = true};
+    case Form::kTerms:
+    case Form::kProducts: {
+      const std::size_t factors = node.op->products ? 2 : 1;
+      return {.fits = i<factors, .repeated = factors> 1};
+    }
+    case Form::kLoop:
+    case Form::kLaneLoop:
+      // A carry's first value is written where the loop carries it; lanes read their elements.
+      return {.fits = i < node.types.size() ||
+                      (lanes && node.operand_type(i).elements() == lanes->lanes)};
+    default:
+      return {.fits = false};
+  }
 }
 
 /// A reshape that only gives or takes axes of one element.
@@ -151,42 +187,9 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
     }
     for (std::size_t i = 0; i < node.operands.size(); i++) {
       const std::uint32_t operand = value(node.operands[i]);
-      switch (step->form) {
-        case Form::kElement:
-        case Form::kWrite:
-          break;
-        case Form::kRead:
-          if (i == 0 && node.type().elements() > node.operand_type(0).elements())
-            repeated[operand] = true;
-          break;
-        case Form::kTapeWrite:
-          if (i != 1) fits[operand] = false;
-          break;
-        case Form::kReduction:
-          if (i != 0) fits[operand] = false;
-          break;
-        case Form::kGather:
-          if (i == 0) fits[operand] = false;
-          // The elements of a slice read the same indices.
-          repeated[operand] = true;
-          break;
-        case Form::kTerms:
-        case Form::kProducts: {
-          const std::size_t factors = node.op->products ? 2 : 1;
-          if (i >= factors) fits[operand] = false;
-          if (factors > 1) repeated[operand] = true;
-          break;
-        }
-        case Form::kLoop:
-        case Form::kLaneLoop:
-          // A carry's first value is written where the loop carries it; lanes read their elements.
-          if (i >= node.types.size() && !(lanes && node.operand_type(i).elements() == lanes->lanes))
-            fits[operand] = false;
-          break;
-        default:
-          fits[operand] = false;
-      }
-      if (again) repeated[operand] = true;
+      const OperandReads read = reads_of(*step, i, lanes);
+      if (!read.fits) fits[operand] = false;
+      if (read.repeated || again) repeated[operand] = true;
       reader[operand] =
           reader[operand] == kNoReader || reader[operand] == reads_it ? reads_it : kManyReaders;
     }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "executor/names.h"
 #include "executor/region_plan.h"
 #include "fmt/format.h"
 #include "ir/element.h"
@@ -12,7 +13,6 @@ namespace rondo::executor {
 
 namespace {
 
-using ir::Node;
 using ir::ValueKey;
 
 /// Values that are one tape as it goes through loops, branches and writes.

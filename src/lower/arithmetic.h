@@ -228,77 +228,39 @@ T fused(T given_a, T given_b, T given_c) {
   return T(std::fma(a, b, -c));
 }
 
-/// Calls f.template operator()<code>() for the opcodes of one operand (but conversions).
+/// Calls f.template operator()<code>() if the opcode is one of `codes`; whether it is.
+template <Opcode... codes, class F>
+bool for_one_of(Opcode code, F&& f) {
+  return ((code == codes && (f.template operator()<codes>(), true)) || ...);
+}
+
+/// The opcodes of one operand (but conversions).
 template <class F>
 bool for_unary(Opcode code, F&& f) {
-  switch (code) {
-#define RONDO_LOWER_CASE(name)             \
-  case Opcode::name:                       \
-    f.template operator()<Opcode::name>(); \
-    return true;
-    RONDO_LOWER_CASE(kNegate)
-    RONDO_LOWER_CASE(kAbs)
-    RONDO_LOWER_CASE(kNot)
-    RONDO_LOWER_CASE(kSqrt)
-    RONDO_LOWER_CASE(kFloor)
-    RONDO_LOWER_CASE(kCeil)
-    RONDO_LOWER_CASE(kRoundEven)
-    RONDO_LOWER_CASE(kTruncate)
-    RONDO_LOWER_CASE(kPopcount)
-    RONDO_LOWER_CASE(kCountLeadingZeros)
-    default:
-      return false;
-  }
+  return for_one_of<Opcode::kNegate, Opcode::kAbs, Opcode::kNot, Opcode::kSqrt, Opcode::kFloor,
+                    Opcode::kCeil, Opcode::kRoundEven, Opcode::kTruncate, Opcode::kPopcount,
+                    Opcode::kCountLeadingZeros>(code, f);
 }
 
-/// The same for those of two operands whose result has their type.
+/// Those of two operands whose result has their type.
 template <class F>
 bool for_binary(Opcode code, F&& f) {
-  switch (code) {
-    RONDO_LOWER_CASE(kAdd)
-    RONDO_LOWER_CASE(kSubtract)
-    RONDO_LOWER_CASE(kMultiply)
-    RONDO_LOWER_CASE(kDivide)
-    RONDO_LOWER_CASE(kRemainder)
-    RONDO_LOWER_CASE(kMin)
-    RONDO_LOWER_CASE(kMax)
-    RONDO_LOWER_CASE(kAnd)
-    RONDO_LOWER_CASE(kOr)
-    RONDO_LOWER_CASE(kXor)
-    RONDO_LOWER_CASE(kShiftLeft)
-    RONDO_LOWER_CASE(kShiftRightLogical)
-    RONDO_LOWER_CASE(kShiftRightArithmetic)
-    default:
-      return false;
-  }
+  return for_one_of<Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply, Opcode::kDivide,
+                    Opcode::kRemainder, Opcode::kMin, Opcode::kMax, Opcode::kAnd, Opcode::kOr,
+                    Opcode::kXor, Opcode::kShiftLeft, Opcode::kShiftRightLogical,
+                    Opcode::kShiftRightArithmetic>(code, f);
 }
 
-/// The same for comparisons.
 template <class F>
 bool for_compare(Opcode code, F&& f) {
-  switch (code) {
-    RONDO_LOWER_CASE(kEqual)
-    RONDO_LOWER_CASE(kNotEqual)
-    RONDO_LOWER_CASE(kLess)
-    RONDO_LOWER_CASE(kLessEqual)
-    RONDO_LOWER_CASE(kGreater)
-    RONDO_LOWER_CASE(kGreaterEqual)
-    default:
-      return false;
-  }
+  return for_one_of<Opcode::kEqual, Opcode::kNotEqual, Opcode::kLess, Opcode::kLessEqual,
+                    Opcode::kGreater, Opcode::kGreaterEqual>(code, f);
 }
 
-/// The same for products that are added or subtracted and rounded once.
+/// Products that are added or subtracted and rounded once.
 template <class F>
 bool for_fused(Opcode code, F&& f) {
-  switch (code) {
-    RONDO_LOWER_CASE(kFma)
-    RONDO_LOWER_CASE(kFnma)
-    RONDO_LOWER_CASE(kFms)
-#undef RONDO_LOWER_CASE
-    default:
-      return false;
-  }
+  return for_one_of<Opcode::kFma, Opcode::kFnma, Opcode::kFms>(code, f);
 }
 
 /// A value of T in a register: its bytes, the rest zero.

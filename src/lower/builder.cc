@@ -285,6 +285,23 @@ void Builder::store(Value value, Address to) {
       {Opcode::kStore, type(value), type(value), kNone, value, kNone, kNone, at});
 }
 
+Element Builder::load_element(DType dtype, Address from) {
+  const Type part = type_of(dtype);
+  Element element{load(part, from)};
+  if (is_complex(dtype)) {
+    from.offset += width(part);
+    element.push_back(load(part, std::move(from)));
+  }
+  return element;
+}
+
+void Builder::store_element(std::span<const Value> parts, Address to) {
+  for (const Value part : parts) {
+    store(part, to);
+    to.offset += width(type(part));
+  }
+}
+
 void Builder::copy(Address from, Address to, std::int64_t bytes) {
   const std::uint32_t source = address(std::move(from)), destination = address(std::move(to));
   program_.code.push_back({Opcode::kCopy, Type::kPred, Type::kPred, kNone, kNone, kNone, kNone,

@@ -79,6 +79,9 @@ class Builder {
   Value buffer(const Buffer& buffer);
   Value load(Type type, Address address);
   void store(Value value, Address address);
+  /// All parts of an element, which lie behind one another.
+  Element load_element(DType dtype, Address address);
+  void store_element(std::span<const Value> parts, Address address);
   void copy(Address from, Address to, std::int64_t bytes);
   void call(Call call);
   std::uint32_t tape(const Tape& tape);
