@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/element_code.h"
+#include "executor/names.h"
 #include "executor/region_plan.h"
 #include "ir/element.h"
 #include "ir/function_data.h"
@@ -14,13 +15,6 @@
 namespace rondo::executor {
 
 namespace {
-
-using ir::Node;
-using lower::Builder;
-using lower::Element;
-using lower::Opcode;
-using lower::Type;
-using lower::Value;
 
 /// For each value of a program whether it is one of these, or computed from one.
 std::vector<bool> depending(const lower::Program& program, const std::vector<Value>& values) {
@@ -78,9 +72,9 @@ class FrozenLanes {
         for (Value& part : arguments[i]) part = b_.program().whiles[loop].carries[next++].param;
       }
       if (!is_single(loop_.operands[i].type()))
-        by_lane_.insert(by_lane_.end(), arguments[i].begin(), arguments[i].end());
+        know(arguments[i], by_lane_);
       else if (i < carries)
-        moving_.insert(moving_.end(), arguments[i].begin(), arguments[i].end());
+        know(arguments[i], moving_);
     }
     const Value predicate = elements(loop_.regions[0], arguments, {0})[0][0];
     const std::optional<Value> goes_on = lane_predicate(predicate);
@@ -103,12 +97,11 @@ class FrozenLanes {
   }
 
  private:
-  Element unknown(const TensorType& type) {
-    const Type part = lower::type_of(type.dtype);
-    Element made{b_.load(part, {nowhere_, 0, {}})};
-    if (is_complex(type.dtype)) made.push_back(b_.load(part, {nowhere_, 0, {}}));
-    return made;
+  static void know(const Element& element, std::vector<Value>& as) {
+    as.insert(as.end(), element.begin(), element.end());
   }
+
+  Element unknown(const TensorType& type) { return b_.load_element(type.dtype, {nowhere_, 0, {}}); }
 
   /// Of an array that differs by lane, which may stand in both regions.
   Element constant(const Node& node) {
@@ -117,7 +110,7 @@ class FrozenLanes {
       if (known.identical(value)) return element;
     }
     Element made = unknown(node.type());
-    by_lane_.insert(by_lane_.end(), made.begin(), made.end());
+    know(made, by_lane_);
     constexpr std::size_t kMostConstants = 8;
     if (constants_.size() < kMostConstants) constants_.emplace_back(value, made);
     return made;
@@ -131,8 +124,9 @@ class FrozenLanes {
                              if (ir::is_constant(&node)) return std::vector{constant(node)};
                              for (const TensorType& type : node.types) {
                                made.push_back(unknown(type));
-                               auto& values = is_single(type) ? moving_ : by_lane_;
-                               values.insert(values.end(), made.back().begin(), made.back().end());
+                               // It may be made of what moves: a row that is read by trip.
+                               if (!node.operands.empty()) know(made.back(), moving_);
+                               if (!is_single(type)) know(made.back(), by_lane_);
                              }
                              if (&node == &reduction_) {
                                any_ = made[0][0];
@@ -176,7 +170,7 @@ class FrozenLanes {
   Value nowhere_ = lower::kNone, any_ = lower::kNone, reduced_ = lower::kNone;
   std::vector<std::pair<Literal, Element>> constants_;
   std::vector<Value> by_lane_;  // parameters, and what is not known to be anything
-  std::vector<Value> moving_;   // the same for all lanes, and another one on each trip
+  std::vector<Value> moving_;   // another one on each trip, also where the lane stands still
 };
 
 }  // namespace

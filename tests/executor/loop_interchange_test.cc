@@ -242,8 +242,21 @@ TEST(LoopInterchange, IsNotMadeWhereLanesGoOnForOneAnother) {
                       [](Tensor a) { return a + where(a > 2.0f, Tensor(-1.0f), Tensor(0.0f)); },
                       x * -0.0f + where(x > 20.0f, x, x * -0.0f));
   };
-  for (const Function& f :
-       {trace(moves, v), trace(later, v), trace(until_one, v), trace(minus_zero, v)}) {
+  // Who wants to go on is read by trip: one half of the lanes, the other one, all.
+  const auto by_trip = [](Tensor x) {
+    const Tensor place = arange(50, DType::kF32);
+    const Tensor limits = stack({where(place < 25.0f, Tensor(0.0f), Tensor(99.0f)),
+                                 where(place < 25.0f, Tensor(99.0f), Tensor(0.0f)),
+                                 zeros(f32({50})), full(f32({50}), 99.0f)},
+                                0) *
+                          where(x[0] > 0.0f, Tensor(1.0f), Tensor(2.0f));
+    return while_loop([&](Tensor n, Tensor a) { return any(a > limits[n]); },
+                      [](Tensor n, Tensor a) { return std::pair(n + 1, clamp(a, a, a)); },
+                      std::pair(Tensor(0), x));
+  };
+  EXPECT_EQ(expect_agreement(trace(by_trip, v), {v})[0].item<int>(), 3);
+  for (const Function& f : {trace(moves, v), trace(later, v), trace(until_one, v),
+                            trace(minus_zero, v), trace(by_trip, v)}) {
     EXPECT_FALSE(runs_by_lane(f));
     (void)expect_agreement(f, {v});
     expect_equal_trips(f, {v});
