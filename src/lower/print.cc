@@ -89,7 +89,9 @@ class Printer {
                              : fmt::format(" (loop {} '{}')", loop, info.name);
   }
 
-  void print(const Op& op) {
+  void print(const Op& op) { op.code < Opcode::kFor ? print_step(op) : print_control(op); }
+
+  void print_step(const Op& op) {
     const OpcodeInfo& what = info(op.code);
     switch (op.code) {
       case Opcode::kConstant:
@@ -120,6 +122,20 @@ class Printer {
           return line("tape {} {}", set.to, set.releases ? "ends" : "begins");
         return line("tape {} = tape {}", set.to, set.from);
       }
+      default:
+        break;
+    }
+    std::string text = fmt::format("%{} = {} {}", op.result, what.name, type_name(op.type));
+    if (what.kind == OpcodeKind::kConvert || what.kind == OpcodeKind::kCompare)
+      text += fmt::format(" of {}", type_name(op.from));
+    for (const Value operand : {op.a, op.b, op.c}) {
+      if (operand != kNone) text += fmt::format(" %{}", operand);
+    }
+    line("{}", text);
+  }
+
+  void print_control(const Op& op) {
+    switch (op.code) {
       case Opcode::kFor: {
         const For& loop = program_.fors[op.bits];
         line("for %{} = %{} to %{} step {}{}{}", loop.index, loop.lower, loop.upper, loop.step,
@@ -161,22 +177,12 @@ class Printer {
         line("else");
         depth_++;
         return;
-      case Opcode::kEndIf:
+      default:  // kEndIf
         depth_--;
         line("end");
         for (const If::Result& result : program_.ifs[op.bits].results)
           line("%{} = either %{}, %{}", result.result, result.then, result.otherwise);
-        return;
-      default:
-        break;
     }
-    std::string text = fmt::format("%{} = {} {}", op.result, what.name, type_name(op.type));
-    if (what.kind == OpcodeKind::kConvert || what.kind == OpcodeKind::kCompare)
-      text += fmt::format(" of {}", type_name(op.from));
-    for (const Value operand : {op.a, op.b, op.c}) {
-      if (operand != kNone) text += fmt::format(" %{}", operand);
-    }
-    line("{}", text);
   }
 
   const Program& program_;

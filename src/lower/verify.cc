@@ -391,63 +391,14 @@ class Verifier {
 
   void control(const Op& op) {
     switch (op.code) {
-      case Opcode::kFor: {
-        use(used_fors_, op.bits, "for");
-        const For& loop = p_.fors[op.bits];
-        read(loop.lower, Type::kS64);
-        read(loop.upper, Type::kS64);
-        if (loop.step <= 0) fault("its step is {}", loop.step);
-        if (loop.independent && !loop.carries.empty()) fault("its trips depend on one another");
-        begin_carries(loop.carries);
-        reported(loop.loop);
-        const Bounds low = bounds_[loop.lower], high = bounds_[loop.upper];
-        const bool empty = low.known() && high.known() && low.low >= high.high;
-        open(op.code, op.bits, empty);
-        define(loop.index, Type::kS64);
-        varies_[loop.index] = varies_[loop.lower];
-        bounds_[loop.index] = {low.low, high.high >= Bounds::kMost ? high.high : high.high - 1};
-        define_params(loop.carries);
-        return state(loop.loop);
-      }
-      case Opcode::kEndFor: {
-        expect_open(Opcode::kFor, op.bits);
-        const For& loop = p_.fors[op.bits];
-        end_trip(loop.carries);
-        close(Opcode::kFor);
-        return define_results(loop.carries);
-      }
-      case Opcode::kLanes: {
-        use(used_lanes_, op.bits, "lanes");
-        if (in_lanes()) fault("lanes in lanes");
-        const Lanes& lanes = p_.lanes[op.bits];
-        read(lanes.count, Type::kS64);
-        for (const Lanes::Reduction& reduction : lanes.reductions)
-          read(reduction.init, reduction.type);
-        const Bounds count = bounds_[lanes.count];
-        if (lanes.known_count &&
-            (!count.known() || count.low != *lanes.known_count || count.high != *lanes.known_count))
-          fault("%{} is not {}", lanes.count, *lanes.known_count);
-        open(op.code, op.bits, count.high <= 0);
-        lanes_ = &lanes;
-        define(lanes.index, Type::kS64);
-        varies_[lanes.index] = true;
-        bounds_[lanes.index] = {0, count.high >= Bounds::kMost ? count.high : count.high - 1};
-        return;
-      }
-      case Opcode::kEndLanes: {
-        expect_open(Opcode::kLanes, op.bits);
-        const Lanes& lanes = p_.lanes[op.bits];
-        for (const Lanes::Reduction& reduction : lanes.reductions) {
-          read(reduction.value, reduction.type);
-          if (!info(reduction.combine).combines)
-            fault("{} reduces nothing", info(reduction.combine).name);
-        }
-        close(Opcode::kLanes);
-        lanes_ = nullptr;
-        for (const Lanes::Reduction& reduction : lanes.reductions)
-          define(reduction.result, reduction.type);
-        return;
-      }
+      case Opcode::kFor:
+        return begin_for(op);
+      case Opcode::kEndFor:
+        return end_loop(Opcode::kFor, op.bits, p_.fors[op.bits].carries);
+      case Opcode::kLanes:
+        return begin_lanes(op);
+      case Opcode::kEndLanes:
+        return end_lanes(op);
       case Opcode::kRepeat: {
         use(used_whiles_, op.bits, "while");
         const While& loop = p_.whiles[op.bits];
@@ -466,13 +417,8 @@ class Verifier {
         read(loop.predicate, Type::kPred);
         return state(loop.loop);
       }
-      case Opcode::kEndRepeat: {
-        expect_open(Opcode::kRepeat, op.bits);
-        const While& loop = p_.whiles[op.bits];
-        end_trip(loop.carries);
-        close(Opcode::kRepeat);
-        return define_results(loop.carries);
-      }
+      case Opcode::kEndRepeat:
+        return end_loop(Opcode::kRepeat, op.bits, p_.whiles[op.bits].carries);
       case Opcode::kIf: {
         use(used_ifs_, op.bits, "if");
         read(p_.ifs[op.bits].predicate, Type::kPred);
@@ -491,17 +437,77 @@ class Verifier {
         }
         return forget_scope();
       }
-      default: {  // kEndIf
-        expect_open(Opcode::kIf, op.bits);
-        const If& branch = p_.ifs[op.bits];
-        for (const If::Result& result : branch.results) read(result.otherwise, result.type);
-        close(Opcode::kIf);
-        for (const If::Result& result : branch.results) {
-          define(result.result, result.type);
-          varies_[result.result] = varies_[result.then] || varies_[result.otherwise];
-          bytes_[result.result] = std::min(bytes_[result.result], bytes_[result.otherwise]);
-        }
-      }
+      default:  // kEndIf
+        return end_if(op);
+    }
+  }
+
+  void begin_for(const Op& op) {
+    use(used_fors_, op.bits, "for");
+    const For& loop = p_.fors[op.bits];
+    read(loop.lower, Type::kS64);
+    read(loop.upper, Type::kS64);
+    if (loop.step <= 0) fault("its step is {}", loop.step);
+    if (loop.independent && !loop.carries.empty()) fault("its trips depend on one another");
+    begin_carries(loop.carries);
+    reported(loop.loop);
+    const Bounds low = bounds_[loop.lower], high = bounds_[loop.upper];
+    const bool empty = low.known() && high.known() && low.low >= high.high;
+    open(op.code, op.bits, empty);
+    define(loop.index, Type::kS64);
+    varies_[loop.index] = varies_[loop.lower];
+    bounds_[loop.index] = {low.low, high.high >= Bounds::kMost ? high.high : high.high - 1};
+    define_params(loop.carries);
+    state(loop.loop);
+  }
+
+  void end_loop(Opcode opened, std::uint64_t index, const std::vector<Carry>& carries) {
+    expect_open(opened, index);
+    end_trip(carries);
+    close(opened);
+    define_results(carries);
+  }
+
+  void begin_lanes(const Op& op) {
+    use(used_lanes_, op.bits, "lanes");
+    if (in_lanes()) fault("lanes in lanes");
+    const Lanes& lanes = p_.lanes[op.bits];
+    read(lanes.count, Type::kS64);
+    for (const Lanes::Reduction& reduction : lanes.reductions) read(reduction.init, reduction.type);
+    const Bounds count = bounds_[lanes.count];
+    if (lanes.known_count &&
+        (!count.known() || count.low != *lanes.known_count || count.high != *lanes.known_count))
+      fault("%{} is not {}", lanes.count, *lanes.known_count);
+    open(op.code, op.bits, count.high <= 0);
+    lanes_ = &lanes;
+    define(lanes.index, Type::kS64);
+    varies_[lanes.index] = true;
+    bounds_[lanes.index] = {0, count.high >= Bounds::kMost ? count.high : count.high - 1};
+  }
+
+  void end_lanes(const Op& op) {
+    expect_open(Opcode::kLanes, op.bits);
+    const Lanes& lanes = p_.lanes[op.bits];
+    for (const Lanes::Reduction& reduction : lanes.reductions) {
+      read(reduction.value, reduction.type);
+      if (!info(reduction.combine).combines)
+        fault("{} reduces nothing", info(reduction.combine).name);
+    }
+    close(Opcode::kLanes);
+    lanes_ = nullptr;
+    for (const Lanes::Reduction& reduction : lanes.reductions)
+      define(reduction.result, reduction.type);
+  }
+
+  void end_if(const Op& op) {
+    expect_open(Opcode::kIf, op.bits);
+    const If& branch = p_.ifs[op.bits];
+    for (const If::Result& result : branch.results) read(result.otherwise, result.type);
+    close(Opcode::kIf);
+    for (const If::Result& result : branch.results) {
+      define(result.result, result.type);
+      varies_[result.result] = varies_[result.then] || varies_[result.otherwise];
+      bytes_[result.result] = std::min(bytes_[result.result], bytes_[result.otherwise]);
     }
   }
 

@@ -69,6 +69,22 @@ void Emitter::emit_integer(const Instruction& i) {
   }
 }
 
+template <class S>
+void Emitter::combine(Opcode op, const Xbyak::Reg32e& r, const S& s) {
+  switch (op) {
+    case Opcode::kAdd:
+      return add(r, s);
+    case Opcode::kSubtract:
+      return sub(r, s);
+    case Opcode::kAnd:
+      return and_(r, s);
+    case Opcode::kOr:
+      return or_(r, s);
+    default:
+      xor_(r, s);
+  }
+}
+
 void Emitter::emit_integer_binary(const Instruction& given) {
   Instruction i = given;
   if (i.type == Type::kPred) {
@@ -93,23 +109,7 @@ void Emitter::emit_integer_binary(const Instruction& given) {
         }
       } else {
         if (result.getIdx() != a.getIdx()) mov(result, a);
-        const Xbyak::Reg32e r = by8 ? Xbyak::Reg32e(result) : Xbyak::Reg32e(result.cvt32());
-        switch (i.op) {
-          case Opcode::kAdd:
-            add(r, immediate);
-            break;
-          case Opcode::kSubtract:
-            sub(r, immediate);
-            break;
-          case Opcode::kAnd:
-            and_(r, immediate);
-            break;
-          case Opcode::kOr:
-            or_(r, immediate);
-            break;
-          default:
-            xor_(r, immediate);
-        }
+        combine(i.op, by8 ? Xbyak::Reg32e(result) : Xbyak::Reg32e(result.cvt32()), immediate);
       }
       normalize(i.type, result);
       return finish(i.result, result);
@@ -121,25 +121,10 @@ void Emitter::emit_integer_binary(const Instruction& given) {
   if (to.getIdx() != a.getIdx()) mov(to, a);
   const Xbyak::Reg32e r = by8 ? Xbyak::Reg32e(to) : Xbyak::Reg32e(to.cvt32());
   const Xbyak::Reg32e s = by8 ? Xbyak::Reg32e(b) : Xbyak::Reg32e(b.cvt32());
-  switch (i.op) {
-    case Opcode::kAdd:
-      add(r, s);
-      break;
-    case Opcode::kSubtract:
-      sub(r, s);
-      break;
-    case Opcode::kMultiply:
-      imul(r, s);
-      break;
-    case Opcode::kAnd:
-      and_(r, s);
-      break;
-    case Opcode::kOr:
-      or_(r, s);
-      break;
-    default:
-      xor_(r, s);
-  }
+  if (i.op == Opcode::kMultiply)
+    imul(r, s);
+  else
+    combine(i.op, r, s);
   normalize(i.type, to);
   finish(i.result, to);
 }

@@ -152,49 +152,10 @@ void Emitter::normalize_lanes(Type type, const Xmm& x) {
 
 void Emitter::emit_lanes_integer(const Instruction& i) {
   if (i.type == Type::kPred) return emit_lanes_pred(i);
-  const int bytes = bytes_of(i.type, i.lanes);
+  if (i.mask != 0) return emit_masked_integer(i);
+  if (i.b == 0) return emit_lanes_integer_unary(i);
   const bool by8 = wide(i.type), is_signed = signed_integer(i.type);
-  const Xmm a = vector_of(i.a, 0);
-  if (i.mask != 0) {
-    const Xmm kept = begin_masked(i);
-    const Source b = source(i.b);
-    switch (i.op) {
-      case Opcode::kAdd:
-        by8 ? vpaddq(kept, a, b.get()) : vpaddd(kept, a, b.get());
-        break;
-      case Opcode::kSubtract:
-        by8 ? vpsubq(kept, a, b.get()) : vpsubd(kept, a, b.get());
-        break;
-      default:
-        by8 ? vpmullq(kept, a, b.get()) : vpmulld(kept, a, b.get());
-    }
-    return finish(i.result, unmasked(kept));
-  }
-  const Xmm to = vector_result(i.result, 2);
-  if (i.b == 0) {
-    switch (i.op) {
-      case Opcode::kNegate: {
-        const Xmm zero = scratch(1, bytes);
-        vxorps(zero, zero, zero);
-        by8 ? vpsubq(to, zero, a) : vpsubd(to, zero, a);
-        break;
-      }
-      case Opcode::kAbs:
-        if (!is_signed) {
-          if (to.getIdx() != a.getIdx()) vmovaps(to, a);
-        } else {
-          by8 ? vpabsq(to, a) : vpabsd(to, a);
-        }
-        break;
-      case Opcode::kNot:
-        vxorps(to, a, lanes_constant(0xffffffffu, 4, bytes));
-        break;
-      default:
-        throw Xbyak::Error(Xbyak::ERR_BAD_PARAMETER);
-    }
-    normalize_lanes(i.type, to);
-    return finish(i.result, to);
-  }
+  const Xmm a = vector_of(i.a, 0), to = vector_result(i.result, 2);
   const Source b_source = source(i.b);
   const Operand& b = b_source.get();
   switch (i.op) {
@@ -234,29 +195,78 @@ void Emitter::emit_lanes_integer(const Instruction& i) {
       by8 ? vpsllvq(to, a, b) : vpsllvd(to, a, b);
       break;
     case Opcode::kShiftRightLogical:
-    case Opcode::kShiftRightArithmetic: {
-      // What is shifted in depends on the op, not on the sign of the type.
-      const bool logical = i.op == Opcode::kShiftRightLogical;
-      const Xmm build = scratch(1, bytes);
-      const bool narrow = width_of(i.type) < 4;
-      if (narrow && logical == is_signed) {
-        vmovaps(build, a);
-        normalize_lanes(width_of(i.type) == 1 ? (logical ? Type::kU8 : Type::kS8)
-                                              : (logical ? Type::kU16 : Type::kS16),
-                        build);
-        logical ? vpsrlvd(to, build, b) : vpsravd(to, build, b);
-      } else if (by8) {
-        logical ? vpsrlvq(to, a, b) : vpsravq(to, a, b);
-      } else {
-        logical ? vpsrlvd(to, a, b) : vpsravd(to, a, b);
-      }
+    case Opcode::kShiftRightArithmetic:
+      shift_lanes_right(i, to, a, b);
       break;
-    }
     default:
       throw Xbyak::Error(Xbyak::ERR_BAD_PARAMETER);
   }
   normalize_lanes(i.type, to);
   finish(i.result, to);
+}
+
+void Emitter::emit_masked_integer(const Instruction& i) {
+  const bool by8 = wide(i.type);
+  const Xmm a = vector_of(i.a, 0), kept = begin_masked(i);
+  const Source b = source(i.b);
+  switch (i.op) {
+    case Opcode::kAdd:
+      by8 ? vpaddq(kept, a, b.get()) : vpaddd(kept, a, b.get());
+      break;
+    case Opcode::kSubtract:
+      by8 ? vpsubq(kept, a, b.get()) : vpsubd(kept, a, b.get());
+      break;
+    default:
+      by8 ? vpmullq(kept, a, b.get()) : vpmulld(kept, a, b.get());
+  }
+  finish(i.result, unmasked(kept));
+}
+
+void Emitter::emit_lanes_integer_unary(const Instruction& i) {
+  const int bytes = bytes_of(i.type, i.lanes);
+  const bool by8 = wide(i.type);
+  const Xmm a = vector_of(i.a, 0), to = vector_result(i.result, 2);
+  switch (i.op) {
+    case Opcode::kNegate: {
+      const Xmm zero = scratch(1, bytes);
+      vxorps(zero, zero, zero);
+      by8 ? vpsubq(to, zero, a) : vpsubd(to, zero, a);
+      break;
+    }
+    case Opcode::kAbs:
+      if (!signed_integer(i.type)) {
+        if (to.getIdx() != a.getIdx()) vmovaps(to, a);
+      } else {
+        by8 ? vpabsq(to, a) : vpabsd(to, a);
+      }
+      break;
+    case Opcode::kNot:
+      vxorps(to, a, lanes_constant(0xffffffffu, 4, bytes));
+      break;
+    default:
+      throw Xbyak::Error(Xbyak::ERR_BAD_PARAMETER);
+  }
+  normalize_lanes(i.type, to);
+  finish(i.result, to);
+}
+
+// What is shifted in depends on the op, not on the sign of the type.
+void Emitter::shift_lanes_right(const Instruction& i, const Xmm& to, const Xmm& a,
+                                const Operand& b) {
+  const bool logical = i.op == Opcode::kShiftRightLogical;
+  const bool narrow = width_of(i.type) < 4;
+  if (narrow && logical == signed_integer(i.type)) {
+    const Xmm build = scratch(1, bytes_of(i.type, i.lanes));
+    vmovaps(build, a);
+    normalize_lanes(width_of(i.type) == 1 ? (logical ? Type::kU8 : Type::kS8)
+                                          : (logical ? Type::kU16 : Type::kS16),
+                    build);
+    logical ? vpsrlvd(to, build, b) : vpsravd(to, build, b);
+  } else if (wide(i.type)) {
+    logical ? vpsrlvq(to, a, b) : vpsravq(to, a, b);
+  } else {
+    logical ? vpsrlvd(to, a, b) : vpsravd(to, a, b);
+  }
 }
 
 void Emitter::emit_lanes_pred(const Instruction& i) {

@@ -106,47 +106,12 @@ void Emitter::convert_lanes_to_float(const Instruction& i) {
 // As the scalar code, with bounds instead of branches: NaN becomes 0, and what is too large the
 // largest.
 void Emitter::convert_lanes_to_integer(const Instruction& i) {
-  const int bytes = bytes_of(i.from, i.lanes), to_bytes = bytes_of(i.type, i.lanes);
+  if (wide(i.type)) return convert_lanes_to_wide_integer(i);
+  if (wide(i.from)) return convert_wide_lanes_to_integer(i);
+  const int bytes = bytes_of(i.from, i.lanes);
   const bool is_signed = signed_integer(i.type);
   const int bits = width_of(i.type) * 8;
   const Xmm a = vector_of(i.a, 0);
-  if (wide(i.type)) {
-    // AVX-512 only; f64 holds any narrower float.
-    const Xmm x = scratch(0, to_bytes), to = scratch(1, to_bytes);
-    if (wide(i.from)) {
-      if (a.getIdx() != x.getIdx()) vmovaps(x, a);
-    } else {
-      vcvtps2pd(x, a);
-    }
-    if (is_signed) {
-      vcmppd(k6, x, x, 7);
-      vcvttpd2qq(to | k6 | T_z, x);
-      vcmppd(k6, x, lanes_constant(bits_of_double(std::ldexp(1.0, 63)), 8, to_bytes), 29);
-      vpbroadcastq(to | k6, pooled(static_cast<std::uint64_t>(INT64_MAX), 8, 8));
-    } else {
-      // Where one is NaN, vmax gives its second operand.
-      vmaxpd(x, x, lanes_constant(0, 8, to_bytes));
-      vcvttpd2uqq(to, x);
-    }
-    return finish(i.result, to);
-  }
-  if (wide(i.from)) {
-    const double low = is_signed ? -std::ldexp(1.0, bits - 1) : 0;
-    const double high = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1;
-    const Xmm x = scratch(0, bytes), ordered = scratch(1, bytes);
-    if (avx512()) {
-      vcmppd(k6, a, a, 7);
-      vmovapd(x | k6 | T_z, a);
-    } else {
-      vcmppd(ordered, a, a, 7);
-      vandpd(x, a, ordered);
-    }
-    vmaxpd(x, x, lanes_constant(bits_of_double(low), 8, bytes));
-    vminpd(x, x, lanes_constant(bits_of_double(high), 8, bytes));
-    const Xmm to = scratch(1, to_bytes);
-    i.type == Type::kU32 ? vcvttpd2udq(to, x) : vcvttpd2dq(to, x);
-    return finish(i.result, to);
-  }
   const Xmm x = scratch(0, bytes), t = scratch(1, bytes);
   if (i.type == Type::kU32) {
     vmaxps(x, a, lanes_constant(0, 4, bytes));
@@ -181,6 +146,51 @@ void Emitter::convert_lanes_to_integer(const Instruction& i) {
     vxorps(x, x, t);
   }
   finish(i.result, x);
+}
+
+// AVX-512 only; f64 holds any narrower float.
+void Emitter::convert_lanes_to_wide_integer(const Instruction& i) {
+  const int bytes = bytes_of(i.type, i.lanes);
+  const Xmm a = vector_of(i.a, 0);
+  const Xmm x = scratch(0, bytes), to = scratch(1, bytes);
+  if (wide(i.from)) {
+    if (a.getIdx() != x.getIdx()) vmovaps(x, a);
+  } else {
+    vcvtps2pd(x, a);
+  }
+  if (signed_integer(i.type)) {
+    vcmppd(k6, x, x, 7);
+    vcvttpd2qq(to | k6 | T_z, x);
+    vcmppd(k6, x, lanes_constant(bits_of_double(std::ldexp(1.0, 63)), 8, bytes), 29);
+    vpbroadcastq(to | k6, pooled(static_cast<std::uint64_t>(INT64_MAX), 8, 8));
+  } else {
+    // Where one is NaN, vmax gives its second operand.
+    vmaxpd(x, x, lanes_constant(0, 8, bytes));
+    vcvttpd2uqq(to, x);
+  }
+  finish(i.result, to);
+}
+
+// From f64 to what has 4 bytes or less.
+void Emitter::convert_wide_lanes_to_integer(const Instruction& i) {
+  const int bytes = bytes_of(i.from, i.lanes), bits = width_of(i.type) * 8;
+  const bool is_signed = signed_integer(i.type);
+  const double low = is_signed ? -std::ldexp(1.0, bits - 1) : 0;
+  const double high = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1;
+  const Xmm a = vector_of(i.a, 0);
+  const Xmm x = scratch(0, bytes), ordered = scratch(1, bytes);
+  if (avx512()) {
+    vcmppd(k6, a, a, 7);
+    vmovapd(x | k6 | T_z, a);
+  } else {
+    vcmppd(ordered, a, a, 7);
+    vandpd(x, a, ordered);
+  }
+  vmaxpd(x, x, lanes_constant(bits_of_double(low), 8, bytes));
+  vminpd(x, x, lanes_constant(bits_of_double(high), 8, bytes));
+  const Xmm to = scratch(1, bytes_of(i.type, i.lanes));
+  i.type == Type::kU32 ? vcvttpd2udq(to, x) : vcvttpd2dq(to, x);
+  finish(i.result, to);
 }
 
 void Emitter::emit_lanes_convert(const Instruction& i) {

@@ -138,6 +138,9 @@ class Emitter : private Xbyak::CodeGenerator {
   // emit_integers.cc
   void emit_integer(const Instruction& i);
   void emit_integer_binary(const Instruction& i);
+  /// `r op= s`, of a register or an immediate; what is no sum, difference, and, or is xor.
+  template <class S>
+  void combine(lower::Opcode op, const Xbyak::Reg32e& r, const S& s);
   void emit_integer_unary(const Instruction& i);
   void emit_division(const Instruction& i);
   void emit_shift(const Instruction& i);
@@ -167,6 +170,9 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_lane_value(const Instruction& i);
   void emit_broadcast(const Instruction& i);
   void emit_lanes_integer(const Instruction& i);
+  void emit_lanes_integer_unary(const Instruction& i);
+  void emit_masked_integer(const Instruction& i);
+  void shift_lanes_right(const Instruction& i, const Xmm& to, const Xmm& a, const Operand& b);
   void emit_lanes_pred(const Instruction& i);
   void emit_lanes_compare(const Instruction& i);
   void emit_lanes_select(const Instruction& i);
@@ -184,6 +190,8 @@ class Emitter : private Xbyak::CodeGenerator {
   void convert_to_pred(const Instruction& i);
   void convert_lanes_to_float(const Instruction& i);
   void convert_lanes_to_integer(const Instruction& i);
+  void convert_lanes_to_wide_integer(const Instruction& i);
+  void convert_wide_lanes_to_integer(const Instruction& i);
   void gather_or_scatter(const Instruction& i);
   static Xbyak::Ymm as_ymm(const Xmm& x) {
     return Xbyak::Ymm(x.getIdx(), static_cast<Operand::Kind>(x.getKind()),

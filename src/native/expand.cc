@@ -94,6 +94,7 @@ MachineCode Expander::run() {
 }
 
 void Expander::expand(const lower::Op& op) {
+  if (op.code >= Opcode::kFor) return expand_control(op);
   Instruction i;
   i.op = op.code, i.type = op.type, i.from = op.from;
   i.bits = op.bits;
@@ -151,64 +152,6 @@ void Expander::expand(const lower::Op& op) {
       add(i);
       mark_visible();
       return;
-    case Opcode::kFor:
-      return begin_for(op);
-    case Opcode::kRepeat:
-      return begin_while(op);
-    case Opcode::kTest:
-      i.kind = Kind::kTest;
-      i.bits = open_.back().number;
-      i.a = unit_of(program_.whiles[op.bits].predicate);
-      add(i);
-      add_trip();
-      return;
-    case Opcode::kEndFor: {
-      MachineLoop& loop = out_.loops[open_.back().number];
-      const auto& carries = program_.fors[op.bits].carries;
-      for (std::size_t c = 0; c < carries.size(); c++) {
-        loop.carries[c].next = unit_of(carries[c].next);
-        loop.carries[c].result = define(carries[c].result);
-      }
-      return end_loop();
-    }
-    case Opcode::kEndRepeat: {
-      MachineLoop& loop = out_.loops[open_.back().number];
-      const auto& carries = program_.whiles[op.bits].carries;
-      for (std::size_t c = 0; c < carries.size(); c++) {
-        loop.carries[c].next = unit_of(carries[c].next);
-        loop.carries[c].result = define(carries[c].result);
-      }
-      return end_loop();
-    }
-    case Opcode::kIf:
-      i.kind = Kind::kIf;
-      i.a = unit_of(program_.ifs[op.bits].predicate);
-      i.bits = out_.branches.size();
-      out_.branches.emplace_back();
-      open_.push_back({Opcode::kIf, static_cast<std::uint32_t>(i.bits)});
-      add(i);
-      return;
-    case Opcode::kElse: {
-      i.kind = Kind::kElse;
-      i.bits = open_.back().number;
-      MachineBranch& branch = out_.branches[i.bits];
-      for (const lower::If::Result& result : program_.ifs[op.bits].results)
-        branch.results.push_back({unit_of(result.then), 0, 0});
-      add(i);
-      return;
-    }
-    case Opcode::kEndIf: {
-      i.kind = Kind::kEndIf;
-      i.bits = open_.back().number;
-      const auto& results = program_.ifs[op.bits].results;
-      for (std::size_t r = 0; r < results.size(); r++) {
-        out_.branches[i.bits].results[r].otherwise = unit_of(results[r].otherwise);
-        out_.branches[i.bits].results[r].result = define(results[r].result);
-      }
-      open_.pop_back();
-      add(i);
-      return;
-    }
     default:
       break;
   }
@@ -216,6 +159,69 @@ void Expander::expand(const lower::Op& op) {
   if (op.b != lower::kNone) i.b = unit_of(op.b);
   if (op.c != lower::kNone) i.c = unit_of(op.c);
   i.result = define(op.result);
+  add(i);
+}
+
+void Expander::expand_control(const lower::Op& op) {
+  switch (op.code) {
+    case Opcode::kFor:
+      return begin_for(op);
+    case Opcode::kRepeat:
+      return begin_while(op);
+    case Opcode::kTest:
+      return test(op);
+    case Opcode::kEndFor:
+      return end_loop(program_.fors[op.bits].carries);
+    case Opcode::kEndRepeat:
+      return end_loop(program_.whiles[op.bits].carries);
+    default:
+      return expand_branch(op);
+  }
+}
+
+void Expander::test(const lower::Op& op) {
+  Instruction i;
+  i.op = op.code, i.type = op.type, i.from = op.from;
+  i.kind = Kind::kTest;
+  i.bits = open_.back().number;
+  i.a = unit_of(program_.whiles[op.bits].predicate);
+  add(i);
+  add_trip();
+}
+
+void Expander::end_loop(const std::vector<lower::Carry>& carries) {
+  MachineLoop& loop = out_.loops[open_.back().number];
+  for (std::size_t c = 0; c < carries.size(); c++) {
+    loop.carries[c].next = unit_of(carries[c].next);
+    loop.carries[c].result = define(carries[c].result);
+  }
+  end_loop();
+}
+
+void Expander::expand_branch(const lower::Op& op) {
+  const lower::If& from = program_.ifs[op.bits];
+  Instruction i;
+  i.op = op.code, i.type = op.type, i.from = op.from;
+  if (op.code == Opcode::kIf) {
+    i.kind = Kind::kIf;
+    i.a = unit_of(from.predicate);
+    i.bits = out_.branches.size();
+    out_.branches.emplace_back();
+    open_.push_back({Opcode::kIf, static_cast<std::uint32_t>(i.bits)});
+  } else if (op.code == Opcode::kElse) {
+    i.kind = Kind::kElse;
+    i.bits = open_.back().number;
+    for (const lower::If::Result& result : from.results)
+      out_.branches[i.bits].results.push_back({unit_of(result.then), 0, 0});
+  } else {
+    i.kind = Kind::kEndIf;
+    i.bits = open_.back().number;
+    for (std::size_t r = 0; r < from.results.size(); r++) {
+      out_.branches[i.bits].results[r].otherwise = unit_of(from.results[r].otherwise);
+      out_.branches[i.bits].results[r].result = define(from.results[r].result);
+    }
+    open_.pop_back();
+  }
   add(i);
 }
 

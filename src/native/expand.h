@@ -39,8 +39,12 @@ class Expander {
   Unit pointer_to(std::uint64_t address);
 
   void expand(const lower::Op& op);
+  void expand_control(const lower::Op& op);
+  void expand_branch(const lower::Op& op);  // kIf, kElse, kEndIf
+  void test(const lower::Op& op);
   void begin_for(const lower::Op& op);
   void begin_while(const lower::Op& op);
+  void end_loop(const std::vector<lower::Carry>& carries);
   void end_loop();
   void add_trip();
   /// `but_innermost`: the innermost loop sees to that itself.

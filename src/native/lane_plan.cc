@@ -293,22 +293,12 @@ bool LanePlan::supported() {
       case Opcode::kFor: {
         const lower::For& loop = program_.fors[op.bits];
         if (varying[loop.lower] || varying[loop.upper] || varying[loop.index]) return false;
-        for (const lower::Carry& c : loop.carries) {
-          if (c.init == loop_.index || c.next == loop_.index) return false;
-          if (varying[c.param]) need_vector(c.init), need_vector(c.next);
-          if (varying[c.param]) wide_ |= wide(c.type);
-        }
+        if (!supports_carries(loop.carries)) return false;
         continue;
       }
-      case Opcode::kRepeat: {
-        const lower::While& loop = program_.whiles[op.bits];
-        for (const lower::Carry& c : loop.carries) {
-          if (c.init == loop_.index || c.next == loop_.index) return false;
-          if (varying[c.param]) need_vector(c.init), need_vector(c.next);
-          if (varying[c.param]) wide_ |= wide(c.type);
-        }
+      case Opcode::kRepeat:
+        if (!supports_carries(program_.whiles[op.bits].carries)) return false;
         continue;
-      }
       case Opcode::kIf:
         if (varying[program_.ifs[op.bits].predicate]) return false;
         continue;
@@ -322,18 +312,9 @@ bool LanePlan::supported() {
       case Opcode::kCall:
       case Opcode::kCopy:
         return false;
-      case Opcode::kStore: {
-        const Type type = program_.types[op.a];
-        bool by_lane = false;
-        for (const auto& term : program_.addresses[op.bits].terms) by_lane |= varying[term.index];
-        if (!by_lane || !check_address(op.bits, type)) return false;
-        need_vector(op.a);
-        wide_ |= wide(type);
-        if (op.a == loop_.index) return false;
-        // Without masks a store cannot leave lanes out that have ended.
-        if (isa_ != Isa::kAvx512 && stores_in_while(at)) return false;
+      case Opcode::kStore:
+        if (!supports_store(at)) return false;
         continue;
-      }
       default:
         break;
     }
@@ -346,11 +327,7 @@ bool LanePlan::supported() {
       continue;
     }
     if (op.code == Opcode::kLoad) {
-      if (!check_address(op.bits, op.type)) return false;
-      wide_ |= wide(op.type);
-      for (const auto& term : program_.addresses[op.bits].terms) {
-        if (varying[term.index] && term.index != loop_.index) wide_ = true;
-      }
+      if (!supports_load(op)) return false;
       continue;
     }
     const Type operand = op.a == lower::kNone ? op.type : program_.types[op.a];
@@ -376,6 +353,37 @@ bool LanePlan::supported() {
     if (!std::binary_search(sorted.begin(), sorted.end(), v)) outside_.push_back(v);
   }
   return true;
+}
+
+bool LanePlan::supports_carries(const std::vector<lower::Carry>& carries) {
+  for (const lower::Carry& c : carries) {
+    if (c.init == loop_.index || c.next == loop_.index) return false;
+    if (!facts_.varying[c.param]) continue;
+    need_vector(c.init), need_vector(c.next);
+    wide_ |= wide(c.type);
+  }
+  return true;
+}
+
+bool LanePlan::supports_load(const lower::Op& op) {
+  if (!check_address(op.bits, op.type)) return false;
+  wide_ |= wide(op.type);
+  for (const auto& term : program_.addresses[op.bits].terms)
+    wide_ |= facts_.varying[term.index] && term.index != loop_.index;
+  return true;
+}
+
+bool LanePlan::supports_store(std::size_t at) {
+  const lower::Op& op = program_.code[at];
+  const Type type = program_.types[op.a];
+  bool by_lane = false;
+  for (const auto& term : program_.addresses[op.bits].terms)
+    by_lane |= facts_.varying[term.index] != 0;
+  if (!by_lane || !check_address(op.bits, type) || op.a == loop_.index) return false;
+  need_vector(op.a);
+  wide_ |= wide(type);
+  // Without masks a store cannot leave lanes out that have ended.
+  return isa_ == Isa::kAvx512 || !stores_in_while(at);
 }
 
 /// In a loop that lanes leave one by one.

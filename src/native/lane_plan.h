@@ -53,6 +53,9 @@ class LanePlan {
   void find_varying();
   bool pass();
   bool supported();
+  bool supports_carries(const std::vector<lower::Carry>& carries);
+  bool supports_load(const lower::Op& op);
+  bool supports_store(std::size_t at);
   void need_vector(lower::Value v);
   bool check_address(std::uint64_t number, lower::Type type);
   bool stores_in_while(std::size_t at) const;
