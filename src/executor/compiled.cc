@@ -11,6 +11,7 @@
 #include "executor/guarded_run.h"
 #include "executor/kernels.h"
 #include "executor/lane_form.h"
+#include "executor/loop_report.h"
 #include "executor/lowering.h"
 #include "executor/pieces.h"
 #include "executor/watch.h"
@@ -398,6 +399,7 @@ std::string Compiled::text() const {
     text += fmt::format("{} '{}'{}\n", text.empty() ? "program" : "region", unit->function.name(),
                         falls_back ? " (runs as bytecode: no machine code could be made)" : "");
     text += lower::to_text(*unit->program);
+    text += loop_report(unit->function, options_.contract);
   }
   return text;
 }

@@ -6,20 +6,21 @@
 #include "absl/container/flat_hash_set.h"
 #include "executor/element_code.h"
 #include "executor/frozen_lanes.h"
+#include "executor/names.h"
 #include "executor/region_plan.h"
 #include "ir/element.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
 #include "ir/order.h"
+#include "ir/region_walk.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
 
 namespace {
 
-using ir::Node;
-using lower::Opcode;
 using Kind = LaneValue::Kind;
+using Obstacle = LaneObstacle::Kind;
 
 // Loops and branches in loops, this deep, run by lane.
 constexpr int kMostDepth = 8;
@@ -30,8 +31,20 @@ constexpr std::int64_t kMostInOneLane = 1024;
 // Fewer rows are left to the loops over their elements.
 constexpr std::int64_t kLeastRows = 8;
 
+/// One try to have a loop in lanes: how far it came, and what ended it.
+struct Attempt {
+  std::size_t nodes = 0;  // that fit
+  LaneObstacle obstacle;
+
+  /// What is found first, in the innermost loop, is the reason.
+  std::nullopt_t end(LaneObstacle found) {
+    if (obstacle.kind == LaneObstacle::Kind::kNone) obstacle = found;
+    return std::nullopt;
+  }
+};
+
 std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
-                                      const LaneRules& rules, int depth);
+                                      const LaneRules& rules, int depth, Attempt& attempt);
 
 UsedValues used_values(const Function& region) {
   UsedValues used;
@@ -44,22 +57,32 @@ UsedValues used_values(const Function& region) {
 class LaneRegion {
  public:
   /// `is_condition`: of a loop that goes on for all lanes at once.
-  LaneRegion(const Function& region, const LaneRules& rules, bool is_condition, int depth)
-      : region_(region), rules_(rules), is_condition_(is_condition), depth_(depth) {}
+  LaneRegion(const Function& region, const LaneRules& rules, bool is_condition, int depth,
+             Attempt& attempt)
+      : region_(region),
+        rules_(rules),
+        is_condition_(is_condition),
+        depth_(depth),
+        attempt_(attempt) {}
 
   bool fits(std::span<const LaneValue> parameters) {
     for (std::size_t i = 0; i < parameters.size(); i++)
       take(region_.parameters()[i], parameters[i]);
     // Arrays are updated where they stand: what reads an old state comes first.
     for (const Node* node : ir::reads_before_writes(region_)) {
-      if (!fits(*node)) return false;
+      if (!fits(*node)) {
+        attempt_.end({Obstacle::kNode, node});
+        return false;
+      }
+      attempt_.nodes++;
     }
     if (rules_.lanes() == 1) return uniform_ <= kMostInOneLane;
     // What is the same for all lanes is computed again for each block of them, one element where a
     // value of the lanes takes several vectors.
     constexpr std::int64_t kFewUniform = 16, kVectors = 4;
-    return uniform_ <= kVectors * by_lane_ + kFewUniform &&
-           (!has_rows_ || by_lane_ <= kMostElements);
+    if (uniform_ > kVectors * by_lane_ + kFewUniform) attempt_.end({Obstacle::kUniform});
+    if (has_rows_ && by_lane_ > kMostElements) attempt_.end({Obstacle::kLarge});
+    return attempt_.obstacle.kind == Obstacle::kNone;
   }
   const LaneValue& value(const Tensor& value) const { return values_.at(value); }
   /// Whether an output is the array that a parameter was, after all that is written to it.
@@ -144,14 +167,17 @@ class LaneRegion {
 
   bool fits_loop(const Node& node, std::span<const LaneValue> operands) {
     if (updates_any(operands)) return false;
-    const auto form = form_in_lanes(node, {operands.begin(), operands.end()}, rules_, depth_ + 1);
+    const auto form =
+        form_in_lanes(node, {operands.begin(), operands.end()}, rules_, depth_ + 1, attempt_);
     if (!form) return false;
     has_rows_ = has_rows_ || form->has_rows;
     for (std::uint32_t i = 0; i < node.types.size(); i++) {
       const Tensor result = Tensor::of(&node, i);
       // What is the same for all lanes has no last value where they end one by one.
-      if (form->ends_by_lane && form->operands[i].kind == Kind::kUniform && is_used(result))
+      if (form->ends_by_lane && form->operands[i].kind == Kind::kUniform && is_used(result)) {
+        attempt_.end({Obstacle::kResult, &node});
         return false;
+      }
       take(result, form->operands[i]);
     }
     return true;
@@ -159,10 +185,11 @@ class LaneRegion {
 
   /// All lanes go the same way.
   bool fits_branch(const Node& node, std::span<const LaneValue> operands) {
+    if (depth_ > kMostDepth) attempt_.end({Obstacle::kDeep, &node});
     if (depth_ > kMostDepth || updates_any(operands)) return false;
     std::vector<LaneValue> results;
     for (const Function& branch : node.regions) {
-      LaneRegion region(branch, rules_, false, depth_ + 1);
+      LaneRegion region(branch, rules_, false, depth_ + 1, attempt_);
       if (!region.fits(operands.subspan(1))) return false;
       has_rows_ = has_rows_ || region.has_rows();
       uniform_ += region.uniform_;
@@ -198,6 +225,7 @@ class LaneRegion {
   LaneRules rules_;
   bool is_condition_;
   int depth_;
+  Attempt& attempt_;
   absl::flat_hash_map<ir::ValueKey, LaneValue> values_;
   absl::flat_hash_map<ir::ValueKey, std::size_t> arrays_;  // that are updated: which one
   std::vector<Tensor> last_;                               // state of each
@@ -228,34 +256,34 @@ bool singles_stand_alone(const Function& body, std::size_t carries) {
 }
 
 std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
-                                      const LaneRules& rules, int depth) {
+                                      const LaneRules& rules, int depth, Attempt& attempt) {
   const bool repeats = loop.op->flow == ir::Flow::kRepeat;
-  if (depth > kMostDepth) return std::nullopt;
+  if (depth > kMostDepth) return attempt.end({Obstacle::kDeep, &loop});
   const std::size_t carries = loop.types.size();
   for (std::size_t i = 0; i < carries; i++) {
     if (operands[i].kind == Kind::kUpdated) continue;
     const auto carried = rules.in_registers(loop.types[i], operands[i]);
-    if (!carried) return std::nullopt;
+    if (!carried) return attempt.end({Obstacle::kCarry, &loop, i});
     operands[i] = *carried;
   }
-  LaneRegion condition(loop.regions[0], rules, repeats, depth);
+  LaneRegion condition(loop.regions[0], rules, repeats, depth, attempt);
   if (!condition.fits(operands)) return std::nullopt;
   std::vector<LaneValue> parameters = operands;
   if (!repeats) parameters.insert(parameters.begin(), {Kind::kLane, 0});  // which lanes run
-  LaneRegion body(loop.regions[1], rules, false, depth);
+  LaneRegion body(loop.regions[1], rules, false, depth, attempt);
   if (!body.fits(parameters)) return std::nullopt;
   const std::size_t before = repeats ? 0 : 1;
   for (std::size_t i = 0; i < carries; i++) {
     const Tensor& output = loop.regions[1].outputs()[i];
-    if (operands[i].kind == Kind::kUpdated) {
-      if (!body.is_updated(output, loop.regions[1].parameters()[before + i])) return std::nullopt;
-    } else if (rules.in_registers(loop.types[i], body.value(output)) != operands[i]) {
-      return std::nullopt;
-    }
+    const bool stays = operands[i].kind == Kind::kUpdated
+                           ? body.is_updated(output, loop.regions[1].parameters()[before + i])
+                           : rules.in_registers(loop.types[i], body.value(output)) == operands[i];
+    if (!stays) return attempt.end({Obstacle::kCarry, &loop, i});
   }
   LaneForm form{rules.lanes(), false, condition.has_rows() || body.has_rows(), std::move(operands)};
   const Node* reduction = condition.reduction();
-  if (reduction && (form.has_rows || !lanes_stand_still(loop, *reduction))) return std::nullopt;
+  if (reduction && (form.has_rows || !lanes_stand_still(loop, *reduction)))
+    return attempt.end({Obstacle::kGoesOn, &loop});
   form.ends_by_lane = !repeats || reduction;
   return form;
 }
@@ -313,6 +341,8 @@ std::vector<std::int64_t> possible_lanes(const Node& loop) {
   return lanes;
 }
 
+bool is_loop(const Node& node) { return node.op->flow == ir::Flow::kRepeat || node.op->lane_loop; }
+
 /// Whether what is the same for all lanes can be had after the loop, if anybody asks for it.
 bool gives_uniform(const Node& loop, const LaneForm& form, const UsedValues* used) {
   if (form.lanes == 1) return true;
@@ -328,8 +358,10 @@ bool gives_uniform(const Node& loop, const LaneForm& form, const UsedValues* use
 
 }  // namespace
 
-std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedValues* used) {
-  if (loop.op->flow != ir::Flow::kRepeat && !loop.op->lane_loop) return std::nullopt;
+std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedValues* used,
+                                  LaneObstacle* obstacle) {
+  if (!is_loop(loop)) return std::nullopt;
+  std::size_t farthest = 0;
   for (const std::int64_t lanes : possible_lanes(loop)) {
     const LaneRules rules(lanes, reorders);
     std::vector<LaneValue> tables, loaded, updated;
@@ -350,35 +382,46 @@ std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedVal
     ways.insert(ways.begin() + 1, std::move(updated));
     ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
     for (std::vector<LaneValue>& operands : ways) {
-      auto form = form_in_lanes(loop, std::move(operands), rules, 1);
+      Attempt attempt;
+      auto form = form_in_lanes(loop, std::move(operands), rules, 1, attempt);
       // Without small arrays one lane is the loop as it stands.
       if (form && lanes == 1 && !form->has_rows) continue;
       if (form && gives_uniform(loop, *form, used)) return form;
+      if (form) attempt.end({Obstacle::kResult, &loop});
+      if (!obstacle || lanes == 1 || attempt.nodes < farthest) continue;
+      farthest = attempt.nodes;
+      *obstacle = attempt.obstacle;
     }
   }
   return std::nullopt;
 }
 
 LaneForms::LaneForms(const Function& function, bool reorders) {
+  struct Place : ir::BodyPlace {
+    using BodyPlace::BodyPlace;
+    std::optional<UsedValues> used = std::nullopt;  // when the first loop asks
+  };
   // Regions of loops that run lane by lane are not looked into.
-  absl::flat_hash_set<const void*> seen{function.identity()};
-  std::vector<Function> open{function};
-  while (!open.empty()) {
-    const Function region = std::move(open.back());
-    open.pop_back();
-    std::optional<UsedValues> used;
-    for (const Node* node : region.body()) {
-      if (!used && !node->regions.empty()) used = used_values(region);
-      if (const auto form =
-              node->regions.empty() ? std::nullopt : lane_form(*node, reorders, &*used)) {
-        forms_.emplace(node, *form);
-        continue;
-      }
-      for (const Function& inner : node->regions) {
-        if (seen.insert(inner.identity()).second) open.push_back(inner);
-      }
+  struct Visitor : ir::FunctionVisitor {
+    Visitor(LaneForms& made, bool reordering) : forms(made), reorders(reordering) {}
+    std::optional<Place> enter(const Function& region, const Node* holder, std::size_t) {
+      if (forms.of(holder) || !seen.insert(region.identity()).second) return std::nullopt;
+      return Place(region);
     }
-  }
+    void before(Place& place, const Node& node) {
+      if (!is_loop(node)) return;
+      if (!place.used) place.used = used_values(place.function());
+      auto& [loop, obstacle] = forms.loops_.emplace_back(&node, LaneObstacle{});
+      if (auto form = lane_form(node, reorders, &*place.used, &obstacle))
+        forms.forms_.emplace(loop, *std::move(form));
+    }
+    void leave(Place&) {}
+    LaneForms& forms;
+    bool reorders;
+    absl::flat_hash_set<const void*> seen;
+  };
+  Visitor visitor(*this, reorders);
+  ir::walk_regions(function, visitor);
 }
 
 }  // namespace rondo::executor

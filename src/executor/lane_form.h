@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -23,6 +24,22 @@ struct LaneForm {
   std::vector<LaneValue> operands;
 };
 
+/// Why a loop does not run lane by lane.
+struct LaneObstacle {
+  enum class Kind : std::uint8_t {
+    kNone,
+    kNode,     // what `node` makes for a lane is not few elements, made of elements of that lane
+    kDeep,     // `node` stands too deep in loops and branches
+    kUniform,  // most of the work is the same for all lanes
+    kLarge,    // the code for the elements of a lane would be too long
+    kCarry,    // carry `carry` is not few elements for a lane, on each trip those of the same lane
+    kGoesOn,   // while others go on, a lane that is done does not keep what it carries
+    kResult,   // a result that is the same for all lanes cannot be had after them
+  } kind = Kind::kNone;
+  const ir::Node* node = nullptr;
+  std::size_t carry = 0;
+};
+
 /// Nothing for what is no loop, and for loops that do not run lane by lane. The regions of the node
 /// are in ops that executors have, but for loops of this kind.
 ///
@@ -40,8 +57,11 @@ struct LaneForm {
 /// all lanes those must be single elements that can be computed again after the lanes.
 ///
 /// `reorders`: sums of products may be added up in another order than the kernels'.
+///
+/// `obstacle`: takes, where there is no form, what stood in the way of the one that was nearest.
 std::optional<LaneForm> lane_form(const ir::Node& loop, bool reorders,
-                                  const UsedValues* used = nullptr);
+                                  const UsedValues* used = nullptr,
+                                  LaneObstacle* obstacle = nullptr);
 
 /// The loops of a function that run lane by lane, at any depth; of loops within one another the
 /// outermost.
@@ -54,9 +74,13 @@ class LaneForms {
     return found == forms_.end() ? nullptr : &found->second;
   }
   bool empty() const { return forms_.empty(); }
+  /// All loops but those within loops that run lane by lane, in the order of the program; of one
+  /// that has no form what stands in its way.
+  const std::vector<std::pair<const ir::Node*, LaneObstacle>>& loops() const { return loops_; }
 
  private:
   absl::flat_hash_map<const ir::Node*, LaneForm> forms_;
+  std::vector<std::pair<const ir::Node*, LaneObstacle>> loops_;
 };
 
 }  // namespace rondo::executor

@@ -8,9 +8,6 @@ namespace rondo::executor {
 
 namespace {
 
-// More are written as loops, or are a kernel's: code grows with the terms.
-constexpr std::int64_t kMostTerms = 8;
-
 /// Operand 0 is reduced.
 std::optional<Terms> terms_of(const ir::Node& node, const ir::ElementReduction& reduction) {
   const Shape& shape = node.operand_type(0).shape;

@@ -23,6 +23,9 @@ struct Terms {
   std::int64_t count() const;
 };
 
+/// More terms are written as loops, or are a kernel's: code grows with them.
+inline constexpr std::int64_t kMostTerms = 8;
+
 /// None where the node is no such combination, or one of many terms; nor, unless `reorders`, where
 /// its kernel adds products up in another order.
 std::optional<Terms> few_terms(const ir::Node& node, bool reorders = false);

@@ -1,0 +1,125 @@
+#include "executor/loop_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "executor/lane_form.h"
+#include "executor/names.h"
+#include "executor/region_plan.h"
+#include "executor/terms.h"
+#include "ir/layout.h"
+
+namespace rondo::executor {
+
+namespace {
+
+using Obstacle = LaneObstacle::Kind;
+
+/// What stands in the way, and the remedy.
+struct Reason {
+  std::string why;
+  std::string_view remedy;
+};
+
+std::string name_of(const Node& node) {
+  return fmt::format("{} at {}", node.op->name, node.location().str());
+}
+
+Reason reason_of_node(const Node& node, bool reorders) {
+  if (node.op->observer)
+    return {fmt::format("{} shows whole arrays, trip by trip", name_of(node)),
+            "Show what the loop gives, or take it out when the loop is to be fast."};
+  if (!reorders && few_terms(node, true) && !few_terms(node))
+    return {fmt::format("{} is added up in the order of its whole arrays", name_of(node)),
+            "Compile without {.contract = false}."};
+  switch (form_of(node)) {
+    case Form::kReduction:
+    case Form::kFold:
+      return {fmt::format("{} combines elements of several lanes, or more than {} of one",
+                          name_of(node), kMostTerms),
+              "Keep it before or after the loop, or combine rows of fewer elements."};
+    case Form::kTerms:
+    case Form::kProducts:
+    case Form::kKernel:
+      return {fmt::format("{} works on whole arrays", name_of(node)),
+              "Keep it before or after the loop where it does not depend on the carry."};
+    case Form::kLoop:
+    case Form::kLaneLoop:
+    case Form::kBranch:
+      return {fmt::format("{} does not go the same way, with results of one kind, in each lane",
+                          name_of(node)),
+              "Give it results that are elements of the lane on all ways."};
+    default:
+      return {fmt::format("{} reads elements of other lanes, or gives a lane more than {}",
+                          name_of(node), kMostLaneElements),
+              "Write the loop for one lane and batch it with vmap, or keep this outside."};
+  }
+}
+
+Reason reason_of(const Node& loop, const LaneObstacle& obstacle, bool reorders) {
+  switch (obstacle.kind) {
+    case Obstacle::kNode:
+      return reason_of_node(*obstacle.node, reorders);
+    case Obstacle::kDeep:
+      return {fmt::format("{} stands too deep in loops and branches", name_of(*obstacle.node)), ""};
+    case Obstacle::kUniform:
+      return {"most of what it computes is the same for all lanes", ""};
+    case Obstacle::kLarge:
+      return {"the code for the elements of a lane would be too long", ""};
+    case Obstacle::kCarry: {
+      const std::size_t before = obstacle.node->op->lane_loop ? 1 : 0;
+      const Node& carrying = *obstacle.node;
+      return {fmt::format("the carry '{}', {}, is not the same few elements of a lane on each trip",
+                          carrying.regions[1].param_names()[before + obstacle.carry],
+                          carrying.types[obstacle.carry].str()),
+              "Carry at most 16 elements for a lane; write a history by update(history, i, row)."};
+    }
+    case Obstacle::kGoesOn:
+      return {"a lane that wants to stop while others go on does not keep all that is carried",
+              "Carry where(goes_on, next, now), or write the loop for one lane and batch it with "
+              "vmap."};
+    case Obstacle::kResult:
+      return {fmt::format("{} gives what is the same for all lanes and cannot be computed after "
+                          "them",
+                          name_of(*obstacle.node)),
+              "Compute that in a loop of its own."};
+    case Obstacle::kNone:
+      break;
+  }
+  return {fmt::format("{} has nothing that could be its lanes", name_of(loop)), ""};
+}
+
+std::string_view user_name(const Node& loop) {
+  return loop.op->lane_loop ? std::string_view(loop.op->lane_loop(loop).name)
+                            : ir::region_layout(&loop)->name;
+}
+
+}  // namespace
+
+std::string loop_report(const Function& function, bool reorders) {
+  const LaneForms forms(function, reorders);
+  std::string text;
+  for (const auto& [loop, obstacle] : forms.loops()) {
+    const std::string_view name = user_name(*loop);
+    text += fmt::format("  loop {}at {}: ", name.empty() ? "" : fmt::format("'{}' ", name),
+                        loop->location().str());
+    const LaneForm* form = forms.of(loop);
+    if (form && form->lanes == 1) {
+      text += "keeps its small arrays in registers\n";
+    } else if (form) {
+      text += fmt::format("runs lane by lane, {}{}\n", form->lanes,
+                          form->ends_by_lane ? " that end one by one" : "");
+    } else if (std::all_of(loop->types.begin(), loop->types.end(), is_single)) {
+      text += "carries single elements, in registers\n";
+    } else {
+      const Reason reason = reason_of(*loop, obstacle, reorders);
+      text += fmt::format("goes trip by trip through its arrays: {}\n", reason.why);
+      if (!reason.remedy.empty()) text += fmt::format("    {}\n", reason.remedy);
+    }
+  }
+  return text;
+}
+
+}  // namespace rondo::executor

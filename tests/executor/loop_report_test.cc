@@ -1,0 +1,190 @@
+// What program() says of how each loop runs, and that docs/executor.md shows what is printed.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "executor/agreement.h"
+
+namespace rondo {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string report_of(const Function& function, bool contract = true) {
+  const std::string text =
+      compile(function, {.contract = contract, .executor = Executor::kBytecode}).program();
+  return text.substr(text.find("  loop "));
+}
+
+/// With the same place for all.
+std::string without_places(const std::string& text) {
+  return std::regex_replace(text, std::regex("loop_report_test\\.cc:[0-9]+"), "HERE");
+}
+
+TEST(LoopReport, SaysHowEachLoopRuns) {
+  const int line = __LINE__ + 2;
+  const auto sum_up = [](Tensor x) {
+    return while_loop([](Tensor s) { return s < 10; }, [&](Tensor s) { return s + x; }, 0.0f,
+                      {.name = "sum up"});
+  };
+  EXPECT_EQ(report_of(trace(sum_up, f32())),
+            "  loop 'sum up' at loop_report_test.cc:" + std::to_string(line) +
+                ": carries single elements, in registers\n");
+  EXPECT_EQ(without_places(report_of(trace(vmap(sum_up), f32({70})))),
+            "  loop 'sum up' at HERE: runs lane by lane, 70 that end one by one\n");
+  // What stands in lanes is told of with them; what stands around them by itself.
+  const auto nest = [](Tensor x) {
+    return fori_loop(0, 3,
+                     [](Tensor, Tensor y) {
+                       const Tensor inner = fori_loop(
+                           0, 4,
+                           [](Tensor, Tensor z) {
+                             return fori_loop(0, 5, [](Tensor, Tensor w) { return w * 0.5f + 1; },
+                                              z, {.name = "third"});
+                           },
+                           y, {.name = "second"});
+                       return inner - mean(inner);
+                     },
+                     x, {.name = "first"});
+  };
+  const std::string text = report_of(trace(nest, f32({70})));
+  EXPECT_THAT(text, HasSubstr("loop 'first'"));
+  EXPECT_LT(text.find("loop 'first'"), text.find("loop 'second'"));
+  EXPECT_THAT(text, HasSubstr(": runs lane by lane, 70\n"));
+  EXPECT_THAT(text, Not(HasSubstr("third")));
+}
+
+/// The report of a loop that makes `step` of x three times.
+template <class Step>
+std::string report_of_step(Step step, const TensorType& type, bool contract = true) {
+  const auto f = [&](Tensor x) {
+    return fori_loop(
+        0, 3, [&](Tensor, Tensor y) { return step(y); }, x);
+  };
+  return without_places(report_of(trace(f, type), contract));
+}
+
+TEST(LoopReport, SaysWhichOpKeepsALoopFromRunningLaneByLane) {
+  const TensorType type = f32({70});
+  EXPECT_THAT(report_of_step([](Tensor y) { return tap(y + 1, "y"); }, type),
+              HasSubstr("tap at HERE shows whole arrays"));
+  EXPECT_THAT(report_of_step([](Tensor y) { return y - max(y, {0}); }, type),
+              HasSubstr("reduce at HERE combines elements of several"));
+  EXPECT_THAT(report_of_step([](Tensor y) { return sort(y); }, type),
+              HasSubstr("sort at HERE works on whole arrays"));
+  EXPECT_THAT(report_of_step([](Tensor y) { return y + reverse(y, {0}); }, type),
+              HasSubstr("reverse at HERE reads elements of other lanes"));
+  // The op that is in the way of the lanes that come farthest, which are rows here.
+  EXPECT_THAT(
+      report_of_step([](Tensor y) { return y * 0.5f + sum(y, {1}, true) + reverse(y, {0}); },
+                     f32({70, 4})),
+      HasSubstr("reverse at HERE"));
+  // In a loop within.
+  const auto inner = [](Tensor y) {
+    return fori_loop(
+        0, 3, [](Tensor, Tensor z) { return z + cumsum(z, 0); }, y);
+  };
+  EXPECT_THAT(report_of_step(inner, type), HasSubstr("cumulative at HERE "));
+}
+
+TEST(LoopReport, SaysWhatElseKeepsALoopFromRunningLaneByLane) {
+  const auto goes_on = [](Tensor x) {
+    return while_loop([](Tensor a) { return any(a > 1.0f); }, [](Tensor a) { return a * 0.5f; }, x);
+  };
+  EXPECT_THAT(report_of(trace(goes_on, f32({70}))),
+              HasSubstr("does not keep all that is carried\n    Carry where(goes_on, next, now)"));
+  const auto keeps = [](Tensor x) {
+    return while_loop([](Tensor a) { return any(a > 1.0f); },
+                      [](Tensor a) { return where(a > 1.0f, a * 0.5f, a); }, x);
+  };
+  EXPECT_THAT(report_of(trace(keeps, f32({70}))), HasSubstr("runs lane by lane, 70"));
+
+  const auto uniform_result = [](Tensor x) {
+    const auto [y, same] = fori_loop(
+        0, 3,
+        [](Tensor, std::pair<Tensor, Tensor> s) {
+          return std::pair(s.first * sum(s.second), s.second * 0.5f);
+        },
+        std::pair(x, arange(3, DType::kF32)));
+    return std::pair(y, same);
+  };
+  EXPECT_THAT(report_of(trace(uniform_result, f32({70}))), HasSubstr("gives what is the same"));
+
+  const auto turns = [](Tensor x) {
+    const Tensor turn = matrix({{0.8f, -0.6f}, {0.6f, 0.8f}});
+    return fori_loop(
+        0, 4, [&](Tensor, Tensor x) { return dot(turn, x); }, x);
+  };
+  const Function product = trace(vmap(turns), f32({5000, 2}));
+  EXPECT_THAT(report_of(product), HasSubstr("runs lane by lane, 5000"));
+  EXPECT_THAT(report_of(product, false), HasSubstr("Compile without {.contract = false}"));
+}
+
+std::string documentation() {
+  std::ifstream file(std::string(RONDO_SOURCE_DIR) + "/docs/executor.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// The lines of `text` from the first that begins with `first` to the next one that begins with
+/// `last`, without what all of them are indented by.
+std::string lines_from(const std::string& text, const std::string& first, const std::string& last) {
+  std::istringstream in(text);
+  std::string found;
+  std::size_t indent = std::string::npos;
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+    if (indent == std::string::npos && line.compare(begin, first.size(), first) != 0) continue;
+    indent = std::min(indent, begin);
+    found += line.substr(indent) + "\n";
+    if (line.compare(indent, last.size(), last) == 0) break;
+  }
+  return found;
+}
+
+struct House {
+  Tensor slab, quanta, tank;
+};
+
+TEST(DocumentedPrograms, AreWhatIsPrinted) {
+  auto heat = [](House h) {
+    return fori_loop(
+        0, 20,
+        [](Tensor, House s) {
+          const Tensor p = (s.tank - s.quanta) * 2639.6856, q = (s.quanta - s.slab) * 14741.9;
+          return House{s.slab + q * 5.0e-9, s.quanta + (p - q) * 4.2e-7, s.tank - p * 3.2e-7};
+        },
+        h, {.name = "heat"});
+  };
+  const std::string text = documentation();
+  const Function function = trace(heat, House{zeros(f32()), zeros(f32()), zeros(f32())});
+  const std::string printed = std::regex_replace(lines_from(to_text(function), "%0: f32[]", "  }"),
+                                                 std::regex(" +// [^\n]*"), "");
+  EXPECT_THAT(text, HasSubstr("\n```\n" + printed + "```\n"));
+  const std::string lower = lines_from(
+      compile(function, {.executor = Executor::kBytecode}).program(), "while", "end next");
+  EXPECT_THAT(text, HasSubstr("\n```\n" + lower + "```\n"));
+  const Executable native = compile(function, {.executor = Executor::kCompiled});
+  const std::string machine = native.disassembly("heat");
+  if (!machine.empty()) EXPECT_THAT(text, HasSubstr("\n```\n" + machine + "```\n"));
+}
+
+TEST(DocumentedPrograms, SayWhatKeepsALoopFromRunningLaneByLane) {
+  auto centre = [](Tensor x) {
+    return fori_loop(
+        0, 9, [](Tensor, Tensor y) { return 0.5f * (y - max(y)); }, x);
+  };
+  const std::string report =
+      std::regex_replace(report_of(trace(centre, f32({1000}))),
+                         std::regex("loop_report_test\\.cc:[0-9]+"), "centre.cc:2");
+  EXPECT_THAT(documentation(), HasSubstr("\n```\n" + report + "```\n"));
+}
+
+}  // namespace
+}  // namespace rondo
