@@ -1,5 +1,5 @@
-// What makes random programs. The statements stand in program_ops.cc, program_loops.cc and
-// program_dangers.cc.
+// What makes random programs. The statements stand in program_ops.cc, program_loops.cc,
+// program_dangers.cc and program_lanes.cc.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,11 @@ Literal random_literal(Dice& dice, const ValueType& type);
 using Leaves = std::vector<Tensor>;
 
 inline const ValueType kScalarS32{s32(), Kind::kInteger};
+
+/// Of loops that executors get wrong first.
+inline constexpr int kMostTrips = 6;
+/// A number of trips made of any integers.
+Tensor trips_of(const Tensor& integers);
 
 inline std::shared_ptr<const Block> shared(Block block) {
   return std::make_shared<const Block>(std::move(block));
@@ -140,12 +145,15 @@ class ProgramGenerator {
   bool permuted_carries();
   bool sliced_carries();
   bool stopping_lanes();
+  bool rows_in_lanes();
   bool any_lanes();
   bool conversions();
   /// What a trip makes of the carry; the index is an s32 scalar.
   using Step = std::function<Leaves(const Tensor& index, const Leaves& carry, Environment&)>;
   /// A loop of up to six trips, of any kind.
   void add_loop(const Ids& carry, const Step& step);
+  /// A value of numbers of trips for each of `long_` lanes.
+  ValueId limits_of_lanes();
   /// A block that does nothing but elementwise ops, on values of one shape and scalars, and loops
   /// of them.
   Block elementwise_block(const Shape& shape, const Types& params, const Types& results);
