@@ -205,11 +205,15 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
   Value one = lower::kNone;
   const bool is_one = is_single(type);
   if (!is_one) result = destination(scope, node, 0);
+  // Integers and extremes are the same however they are combined.
+  const bool rounds = lower::is_float(reduction.type) && reduction.combine != Opcode::kMin &&
+                      reduction.combine != Opcode::kMax;
+  const bool in_any_order = !rounds || options_.reorders;
   const auto write = [&](const Tensor& operand) {
     Nest nest(builder_, *scope.plan, scope.places, from.shape.dims());
     const std::uint32_t item = nest.add(operand, nest.index());
-    return nest.reduce(item, reduction, reduced, init[0], result_type, result.pointer, to,
-                       is_one ? &one : nullptr);
+    return nest.reduce(item, reduction, reduced, in_any_order, init[0], result_type, result.pointer,
+                       to, is_one ? &one : nullptr);
   };
   if (type.elements() != 0 && !write(node->operands[0])) {
     std::vector<Place> made;
@@ -244,8 +248,8 @@ void Lowerer::products(Scope& scope, const Step& step) {
   Nest nest(builder_, *scope.plan, scope.places, sizes);
   const std::uint32_t item = nest.add_products(*node, products);
   const ir::ElementReduction sum{lower::Opcode::kAdd, {}, products.type, false};
-  nest.reduce(item, sum, reduced, builder_.constant(products.type, 0), lower::type_of(type.dtype),
-              result.pointer, to, nullptr);
+  nest.reduce(item, sum, reduced, false, builder_.constant(products.type, 0),
+              lower::type_of(type.dtype), result.pointer, to, nullptr);
   scope.places[step.first_value] = result;
 }
 

@@ -493,12 +493,17 @@ std::optional<Value> Nest::begin_lanes() {
 }
 
 bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,
-                  const std::vector<bool>& reduced, Value init, Type result_type, Value pointer,
-                  const Linear& place, Value* single) {
+                  const std::vector<bool>& reduced, bool in_any_order, Value init, Type result_type,
+                  Value pointer, const Linear& place, Value* single) {
   Axes axes = merged(reduced, &place);
   const bool in_rows = !axes.empty() && axes.back().reduced;
   const bool partials = in_rows && reduction.by_partials;
-  if (partials && axes.size() > 1 && axes[axes.size() - 2].reduced) return false;
+  if (partials && axes.size() > 1 && axes[axes.size() - 2].reduced) {
+    // Each row is combined to one result, with which the next one begins: that takes as long as some
+    // hundred elements do where they are in a cache.
+    constexpr std::int64_t kLongRow = 768;
+    if (!in_any_order || axes.back().size < kLongRow) return false;
+  }
   // The loops from outside: axes that stay, the lanes among them last; those that vanish.
   std::vector<Axis*> loops;
   for (Axis& axis : axes) {

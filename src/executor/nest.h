@@ -71,11 +71,12 @@ class Nest {
 
   /// Writes loops that combine an item over the axes that are `reduced`. `place` has coefficients
   /// for the others. False, and nothing is written, where the order of partial results would be
-  /// another than that of the array in row-major order. A result of one element is given instead of
-  /// stored.
+  /// another than that of the array in row-major order, unless `in_any_order`, or rows are short. A
+  /// result of one element is given instead of stored.
   bool reduce(std::uint32_t item, const ir::ElementReduction& reduction,
-              const std::vector<bool>& reduced, lower::Value init, lower::Type result_type,
-              lower::Value pointer, const Linear& place, lower::Value* single);
+              const std::vector<bool>& reduced, bool in_any_order, lower::Value init,
+              lower::Type result_type, lower::Value pointer, const Linear& place,
+              lower::Value* single);
 
   Linear dense(const Shape& shape, std::int64_t width) const;
 
