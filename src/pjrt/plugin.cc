@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +77,9 @@ std::string_view code_name(int code) {
   const auto index = static_cast<std::size_t>(code);
   return index < names.size() ? names[index] : "UNKNOWN";
 }
+
+/// Set at the end of the process, before the plugins' own objects of static storage are destroyed.
+std::atomic<bool> plugins_end{false};
 
 [[noreturn]] void refuse_plugin(const std::string& path, const std::string& why) {
   throw ExecutionError(fmt::format("the PJRT plugin {}: {}", path, why));
@@ -185,6 +189,8 @@ void PluginState::invoke(int index, Called called, std::string_view what) const 
 }
 
 void PluginState::ignore_failure(Called called) const noexcept {
+  // What stands in static storage since before the plugin was loaded ends after it.
+  if (plugins_end.load(std::memory_order_acquire)) return;
   try {
     if (api::Error* error = called()) destroy(error);
   } catch (...) {  // what the plugin throws here says that something is not released
@@ -241,6 +247,7 @@ Plugin Plugin::load(const std::string& path) {
   check_plugin(*state);
   api::PluginInitialize initialize;
   state->call(initialize, "the PJRT plugin " + state->path);
+  std::atexit([] { plugins_end.store(true, std::memory_order_release); });
   const Plugin plugin(state.get());
   plugins->emplace(plugin.path(), std::move(state));
   return plugin;

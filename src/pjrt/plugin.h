@@ -38,7 +38,8 @@ struct PluginState {
     invoke(
         Args::kIndex, [&] { return function<Args>()(&args); }, what);
   }
-  /// Ignores errors: nobody could do anything about what cannot be released.
+  /// Ignores errors: nobody could do anything about what cannot be released. Does nothing once the
+  /// process ends and the plugin may be gone.
   template <class Args>
   void release(Args args) const noexcept {
     ignore_failure([&] { return function<Args>()(&args); });

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -200,6 +201,40 @@ TEST_F(RealDiskCache, ProgramsComeBackFromDisk) {
   EXPECT_TRUE(first.identical(second));
   EXPECT_NEAR(first.data<double>()[0], compile(trace(f, f64({2}))).run({x})[0].data<double>()[0],
               1e-12);
+}
+
+TEST_F(RealDiskCache, WhatComesBackWritesOverArgumentsAndRunsOnAMesh) {
+  const Folder folder;
+  std::vector<pjrt::Device> devices = client().devices();
+  std::reverse(devices.begin(), devices.end());
+  const Mesh mesh({{"data", 8}}, devices);
+  const Literal ones = Literal::from(std::vector<float>(1 << 15, 1.0f));
+  for (const std::int64_t hits : {0, 3}) {
+    const auto before = pjrt::disk_cache();
+    const auto f = jit(
+        [](Tensor x, Tensor y) {
+          return std::tuple{x + y, x - y};
+        },
+        {.device = device(1)});
+    auto [x, y] = f(Tensor(ones), Tensor(ones));  // 2 and 0
+    std::tie(x, y) =
+        f(std::move(x), std::move(y));  // twice 2, in the program that writes over both
+    const Tensor held = x;
+    std::tie(x, y) = f(std::move(x), std::move(y));
+    EXPECT_EQ(held.eval().data<float>()[7], 2);
+    EXPECT_EQ(x.eval().data<float>()[7], 4);
+    EXPECT_EQ(y.eval().data<float>()[7], 0);
+    const auto rows = jit(
+        [&](Tensor t) {
+          return shard(sum(shard(t, mesh, {"data", std::nullopt}), {1}), mesh, {"data"});
+        },
+        {.mesh = mesh});
+    const Literal sums = rows(convert(reshape(arange(32), {16, 2}), DType::kF32)).eval();
+    for (std::size_t row = 0; row < 16; row++)
+      EXPECT_EQ(sums.data<float>()[row], static_cast<float>(4 * row + 1));
+    EXPECT_EQ(pjrt::disk_cache().hits - before.hits, hits);
+    EXPECT_EQ(pjrt::disk_cache().misses - before.misses, 3 - hits);
+  }
 }
 
 }  // namespace

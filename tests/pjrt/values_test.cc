@@ -104,6 +104,18 @@ TEST_F(Values, AScopeOfStaticStorageEndsAfterItsThread) {
   EXPECT_EXIT(leave(), ::testing::ExitedWithCode(0), "");
 }
 
+TEST_F(Values, ArraysOfStaticStorageMayEndAfterThePlugin) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const FakeCopy other("rondo_late");
+  const auto leave = [&] {
+    static pjrt::DeviceArray array;
+    const pjrt::Plugin plugin = pjrt::Plugin::load(other.path());
+    array = pjrt::DeviceArray(Literal::scalar(1), pjrt::Client(plugin).devices()[0]);
+    std::exit(0);
+  };
+  EXPECT_EXIT(leave(), ::testing::ExitedWithCode(0), "");
+}
+
 TEST_F(Values, LargeArraysAreLentToThePlugin) {
   const pjrt::Device device = client().devices()[0];
   Literal literal = Literal::from(std::vector<float>(1 << 15, 2.0f));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -19,6 +20,12 @@ using rondo::testing::FakePlugin;
 namespace api = rondo::pjrt::api;
 
 FakePlugin state;
+
+/// Plugins have objects without which they cannot do anything.
+struct Needed {
+  bool there = true;
+  ~Needed() { there = false; }
+} needed;
 
 struct FakeError {
   int code;
@@ -81,6 +88,7 @@ api::Event* event(bool fails = false) {
 /// Fails where the tests want it.
 template <class Args, class Body>
 api::Error* guarded(Args* args, Body body) {
+  if (!needed.there) std::abort();
   if (args->size < sizeof(Args)) return error(3, "the struct of arguments is too small");
   if (state.failing == Args::kIndex && state.passes-- <= 0) {
     if (state.throws) throw std::runtime_error(state.message);
