@@ -233,9 +233,10 @@ class Decoder {
       case Opcode::kEndFor: {
         const lower::For& loop = program_.fors[op.bits];
         emit_next(loop.carries);
-        emit({Control::for_next, 0, place(loop.index), 0, loop.polls,
+        emit({Control::for_next, loop.polls, place(loop.index), 0, loop_,
               static_cast<std::uint64_t>(loop.step)});
         close_loop();
+        end_counting(loop.loop);
         break;
       }
       case Opcode::kRepeat: {
@@ -248,12 +249,18 @@ class Decoder {
       case Opcode::kTest:
         open_.back().exit = here();
         emit({Control::jump_unless, 0, place(op.a), 0, 0, 0});
-        count_trip(program_.whiles[op.bits].loop);
+        count_trip(program_.whiles[op.bits].loop, program_.whiles[op.bits].trips);
         break;
-      case Opcode::kEndRepeat:
-        emit_next(program_.whiles[op.bits].carries);
+      case Opcode::kEndRepeat: {
+        const lower::While& loop = program_.whiles[op.bits];
+        emit_next(loop.carries);
         close_loop();
+        // The parameter's register is that of what is left of it.
+        if (loop.trips != lower::kNone)
+          emit({Control::count_trips, 0, place(loop.trips), 0, loop.loop, 0});
+        end_counting(loop.loop);
         break;
+      }
       case Opcode::kIf:
       case Opcode::kElse:
       case Opcode::kEndIf:
@@ -295,10 +302,16 @@ class Decoder {
   }
 
   void begin_counting(std::uint32_t loop) {
-    if (loop != lower::kNoLoop) emit({Control::begin_loop, 0, 0, 0, loop, 0});
+    if (loop == lower::kNoLoop) return;
+    emit({Control::begin_loop, 0, 0, 0, loop, 0});
+    loop_ = loop;
   }
-  void count_trip(std::uint32_t loop) {
-    if (loop != lower::kNoLoop) emit({Control::count_trip, 0, 0, 0, loop, 0});
+  void count_trip(std::uint32_t loop, Value trips = lower::kNone) {
+    if (loop == lower::kNoLoop) return;
+    emit({Control::count_trip, 0, trips == lower::kNone ? 0 : place(trips), 0, loop, 0});
+  }
+  void end_counting(std::uint32_t loop) {
+    if (loop != lower::kNoLoop) loop_ = program_.loops[loop].outer;
   }
   void close_loop() {
     emit({Control::jump, 0, 0, 0, 0, open_.back().head});
@@ -337,7 +350,7 @@ class Decoder {
       code_.reductions_[first + i].value = block(lanes.reductions[i].value);
     if (reductions) emit({Control::reduce, 0, reductions, 0, 0, first});
     for (const std::uint32_t loop : lanes.loops) emit({Control::block_trips, 0, 0, 0, loop, 0});
-    emit({Control::next_block, 0, place(lanes.count), index, lanes.polls, entry + 1});
+    emit({Control::next_block, lanes.polls, place(lanes.count), index, loop_, entry + 1});
     code_.code_[entry].bits = here();
     for (const std::uint32_t loop : lanes.loops) emit({Control::lane_trips, 0, 0, 0, loop, 0});
     if (reductions) emit({Control::end_reductions, 0, reductions, 0, 0, first});
@@ -520,9 +533,10 @@ class Decoder {
       case Opcode::kEndFor: {
         const lower::For& loop = program_.fors[op.bits];
         block_next(loop.carries, 0);
-        emit({Control::for_next, 0, place(loop.index), 0, loop.polls,
+        emit({Control::for_next, loop.polls, place(loop.index), 0, loop_,
               static_cast<std::uint64_t>(loop.step)});
         close_loop();
+        end_counting(loop.loop);
         hand_over(loop.carries, at);
         break;
       }
@@ -545,6 +559,7 @@ class Decoder {
         const lower::While& loop = program_.whiles[op.bits];
         block_next(loop.carries, active_.back());
         close_loop();
+        end_counting(loop.loop);
         free_block(active_.back());
         active_.pop_back();
         hand_over(loop.carries, at);
@@ -591,6 +606,7 @@ class Decoder {
   std::uint32_t scalars_ = 0;             // bytes
   std::uint32_t blocks_ = 0;              // the most at once
   std::vector<Open> open_;
+  std::uint32_t loop_ = lower::kNoLoop;  // the innermost that counts its trips
   // Of the lanes that are being decoded.
   const lower::Lanes* index_ = nullptr;
   LaneValues nest_;

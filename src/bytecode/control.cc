@@ -39,6 +39,9 @@ const Instruction* Control::base(const Instruction* at, State& state) {
     case lower::Storage::kArena:
       start = frame.arena;
       break;
+    case lower::Storage::kFrame:
+      start = reinterpret_cast<std::byte*>(state.frame);
+      break;
   }
   *state.at<std::byte*>(at->result) = start + buffer.offset;
   return at + 1;
@@ -167,20 +170,29 @@ void store_state(State& state, std::uint32_t loop) {
   for (const Reported::Part& part : state.reported[loop].state) *to++ = bits_of(state, part);
 }
 
-bool is_due(const State& state, std::uint32_t loop) {
-  lower::RunFrame& frame = *state.frame;
-  if (loop != lower::kNoLoop && state.program->loops[loop].ends_inside)
-    return std::atomic_ref(frame.outer_poll).load(std::memory_order_relaxed) != 0;
+bool is_due(const lower::RunFrame& frame) {
   return frame.poll && frame.poll->load(std::memory_order_relaxed) != 0;
 }
 
-/// False where the run has to end.
+/// Before a trip. False where the run has to end.
 bool poll(State& state, std::uint32_t loop) {
-  if (!is_due(state, loop)) return true;
   lower::RunFrame& frame = *state.frame;
-  if (loop != lower::kNoLoop) store_state(state, loop);
+  const bool is_asked = state.program->loops[loop].ends_inside
+                            ? std::atomic_ref(frame.outer_poll).load(std::memory_order_relaxed) != 0
+                            : is_due(frame);
+  if (!is_asked) return true;
+  store_state(state, loop);
   if (frame.attend && frame.attend(&frame, loop)) return true;
   state.status = Status::kPolled;
+  frame.failed_loop = loop;
+  return false;
+}
+
+/// Inside a trip of `loop`, if that is one.
+bool poll_inside(State& state, std::uint32_t loop) {
+  lower::RunFrame& frame = *state.frame;
+  if (!is_due(frame) || (frame.attend && frame.attend(&frame, lower::kNoLoop))) return true;
+  state.status = loop == lower::kNoLoop ? Status::kPolled : Status::kPolledInside;
   frame.failed_loop = loop;
   return false;
 }
@@ -203,7 +215,8 @@ const Instruction* Control::begin_loop(const Instruction* at, State& state) {
 const Instruction* Control::count_trip(const Instruction* at, State& state) {
   lower::RunFrame& frame = *state.frame;
   if (frame.trips) {
-    const std::int64_t trip = ++frame.trips[at->c];
+    std::int64_t& trip = frame.trips[at->c];
+    trip = at->a != 0 ? *state.at<std::int64_t>(at->a) + 1 : trip + 1;
     const lower::LoopInfo& loop = state.program->loops[at->c];
     const bool broken = loop.max_trip_count && trip > *loop.max_trip_count;
     if (broken || trip > frame.max_iterations) {
@@ -213,11 +226,19 @@ const Instruction* Control::count_trip(const Instruction* at, State& state) {
       return nullptr;
     }
     if (!loop.in_lanes)
-      frame.total_trips[at->c]++;
+      frame.total_trips[at->c] += at->a != 0 ? 0 : 1;
     else if (frame.lane_trips)
       frame.lane_trips[std::size_t{2} * at->c]++;
   }
   return poll(state, at->c) ? at + 1 : nullptr;
+}
+
+const Instruction* Control::count_trips(const Instruction* at, State& state) {
+  if (state.frame->trips) {
+    state.frame->trips[at->c] = *state.at<std::int64_t>(at->a);
+    state.frame->total_trips[at->c] += *state.at<std::int64_t>(at->a);
+  }
+  return at + 1;
 }
 
 const Instruction* Control::for_test(const Instruction* at, State& state) {
@@ -227,7 +248,7 @@ const Instruction* Control::for_test(const Instruction* at, State& state) {
 
 const Instruction* Control::for_next(const Instruction* at, State& state) {
   *state.at<std::int64_t>(at->a) += static_cast<std::int64_t>(at->bits);
-  return at->c && !poll(state, lower::kNoLoop) ? nullptr : at + 1;
+  return at->result && !poll_inside(state, at->c) ? nullptr : at + 1;
 }
 
 namespace {
@@ -254,7 +275,7 @@ const Instruction* Control::next_block(const Instruction* at, State& state) {
   state.lane += kBlock;
   const std::int64_t count = *state.at<std::int64_t>(at->a);
   if (state.lane < count) {
-    if (at->c && !poll(state, lower::kNoLoop)) return nullptr;
+    if (at->result && !poll_inside(state, at->c)) return nullptr;
     set_block(state, count, at->b);
     return state.code + at->bits;
   }

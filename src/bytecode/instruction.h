@@ -118,15 +118,19 @@ struct Control {
   /// As the lanes say, which agree: those where the block of bytes `b` is not 0, if there is one.
   static const Instruction* jump_unless_lanes(const Instruction*, State&);  // a
   static const Instruction* begin_loop(const Instruction*, State&);         // c: the loop
-  static const Instruction* count_trip(const Instruction*, State&);         // c: the loop
-  static const Instruction* for_test(const Instruction*, State&);          // a < b, or goes to bits
-  static const Instruction* for_next(const Instruction*, State&);          // a += bits
-  static const Instruction* begin_lanes(const Instruction*, State&);       // a: their number
-  static const Instruction* next_block(const Instruction*, State&);        // a; back to bits
-  static const Instruction* block_trips(const Instruction*, State&);       // c: a loop in the lanes
-  static const Instruction* lane_trips(const Instruction*, State&);        // c, after the lanes
-  static const Instruction* begin_active(const Instruction*, State&);      // result, from a
-  static const Instruction* test_active(const Instruction*, State&);       // result &= a
+  /// c: the loop; a: the trips before this one, where one makes several.
+  static const Instruction* count_trip(const Instruction*, State&);
+  /// Of such a loop, after its end.
+  static const Instruction* count_trips(const Instruction*, State&);
+  static const Instruction* for_test(const Instruction*, State&);  // a < b, or goes to bits
+  /// a += bits; where `result` is not 0, looks at the limits of the run, inside loop c.
+  static const Instruction* for_next(const Instruction*, State&);
+  static const Instruction* begin_lanes(const Instruction*, State&);   // a: their number
+  static const Instruction* next_block(const Instruction*, State&);    // a; back to bits; as above
+  static const Instruction* block_trips(const Instruction*, State&);   // c: a loop in the lanes
+  static const Instruction* lane_trips(const Instruction*, State&);    // c, after the lanes
+  static const Instruction* begin_active(const Instruction*, State&);  // result, from a
+  static const Instruction* test_active(const Instruction*, State&);   // result &= a
   static const Instruction* begin_reductions(const Instruction*, State&);  // bits … a of them
   static const Instruction* reduce(const Instruction*, State&);
   static const Instruction* end_reductions(const Instruction*, State&);

@@ -20,7 +20,6 @@
 #include "lower/print.h"
 #include "lower/run_tapes.h"
 #include "lower/verify.h"
-#include "passes/expand.h"
 
 namespace rondo::executor {
 
@@ -134,7 +133,7 @@ std::int64_t Unit::bytes() const {
 Compiled::~Compiled() = default;
 
 Compiled::Compiled(const Function& function, const CompileOptions& options, bool wants_native,
-                   bool wants_lanes)
+                   bool has_limits)
     : result_types_(function.results()), options_(options), wants_native_(wants_native) {
   std::vector<Function> pending{function};
   regions_.emplace(function.identity(), 0);
@@ -147,12 +146,15 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
       }
       return node_kernel(node, loop);
     };
-    const LaneForms lanes = wants_lanes ? LaneForms(unit->function, options.contract) : LaneForms();
-    in_lanes_ = in_lanes_ || !lanes.empty();
-    lower::Program program = lower_function(unit->function, make,
-                                            {.lane_forms = lanes,
-                                             .keeps_states = units_.empty() && lanes.empty(),
-                                             .reorders = options.contract});
+    const bool is_region = !units_.empty();
+    const LaneForms lanes(unit->function, options.contract, has_limits && !is_region);
+    ignores_limits_ = ignores_limits_ || (!has_limits && lanes.has_lanes());
+    lower::Program program =
+        lower_function(unit->function, make,
+                       {.lane_forms = lanes,
+                        .has_limits = has_limits,
+                        .keeps_states = !is_region && (has_limits || !lanes.has_lanes()),
+                        .reorders = options.contract});
     if (options.contract) lower::contract(program);
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));
@@ -213,7 +215,9 @@ class Run final : public RunHost {
     return *call;
   }
   void poll() override { watch_.poll(); }
-  void poll_part() override { watch_.poll_part(); }
+  void poll_part(const lower::LoopInfo* loop, std::int64_t trip) override {
+    watch_.poll_part(loop, trip);
+  }
   int threads() const override { return options_.threads.value_or(1); }
   void tap(std::string_view name, const TensorType& type, const std::byte* value) override {
     if (options_.on_tap) options_.on_tap(name, copy_of(type, value));
@@ -326,14 +330,13 @@ const Unit& Compiled::entry_for(const RunOptions& options) const {
 }
 
 const Compiled& Compiled::form_for(const RunOptions& options) const {
-  const bool stepwise = options.deadline || options.max_iterations || options.on_progress ||
-                        options.stop_token.stop_possible();
-  if (!in_lanes_ || !stepwise) return *this;
-  std::call_once(stepwise_made_, [&] {
-    const Function expanded = passes::expand(entry().function, passes::Target::kInterpreter);
-    stepwise_ = std::make_unique<const Compiled>(expanded, options_, wants_native_, false);
+  const bool limited = options.deadline || options.max_iterations || options.on_progress ||
+                       options.stop_token.stop_possible();
+  if (!ignores_limits_ || !limited) return *this;
+  std::call_once(limited_made_, [&] {
+    limited_ = std::make_unique<const Compiled>(entry().function, options_, wants_native_, true);
   });
-  return *stepwise_;
+  return *limited_;
 }
 
 std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const RunOptions& options,

@@ -73,9 +73,9 @@ struct Unit {
 class Compiled final : public ir::Prepared {
  public:
   /// `wants_native`: where this machine has native code for a unit, that; else bytecode.
-  /// `wants_lanes`: loops run lane by lane where they can (executor/lane_form.h).
+  /// `has_limits`: its runs may be ended or report (executor/lane_chunks.cc).
   Compiled(const Function& function, const CompileOptions& options, bool wants_native,
-           bool wants_lanes = true);
+           bool has_limits = false);
   ~Compiled() override;
 
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
@@ -94,8 +94,8 @@ class Compiled final : public ir::Prepared {
   const Unit& unit(const Function& region) const { return *units_[regions_.at(region.identity())]; }
 
  private:
-  /// What runs with these options. A run that may end or report between two trips of all lanes
-  /// needs the state that there is then.
+  /// What runs with these options. A run that may end or report needs a state between trips of all
+  /// lanes.
   const Compiled& form_for(const RunOptions& options) const;
   /// What runs on so many threads as these allow.
   const Unit& entry_for(const RunOptions& options) const;
@@ -108,10 +108,10 @@ class Compiled final : public ir::Prepared {
   std::int64_t tape_limit_ = INT64_MAX;
   CompileOptions options_;
   bool wants_native_;
-  bool in_lanes_ = false;  // some loop runs lane by lane
-  bool alone_ = false;     // no kernel or tape asks for the state of a run
-  mutable std::once_flag stepwise_made_;
-  mutable std::unique_ptr<const Compiled> stepwise_;  // where none does
+  bool ignores_limits_ = false;  // in loops that run lane by lane
+  bool alone_ = false;           // no kernel or tape asks for the state of a run
+  mutable std::once_flag limited_made_;
+  mutable std::unique_ptr<const Compiled> limited_;  // in chunks of trips
   mutable std::once_flag divided_made_;
   mutable std::unique_ptr<const Unit> divided_;  // the entry for several threads, if it gains
 };

@@ -14,8 +14,8 @@ namespace rondo::executor {
 class RunHost : public ir::Host {
  public:
   /// poll() for parts of a loop, on any thread: where that has been answered, they go on without
-  /// looking again.
-  virtual void poll_part() = 0;
+  /// looking again. `loop`: in the part, before trip number `trip`; or null.
+  virtual void poll_part(const lower::LoopInfo* loop, std::int64_t trip) = 0;
 
   std::exception_ptr failure;  // of a kernel
 };

@@ -396,31 +396,37 @@ std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedVal
   return std::nullopt;
 }
 
-LaneForms::LaneForms(const Function& function, bool reorders) {
+LaneForms::LaneForms(const Function& function, bool reorders, bool keeps_states) {
   struct Place : ir::BodyPlace {
     using BodyPlace::BodyPlace;
     std::optional<UsedValues> used = std::nullopt;  // when the first loop asks
   };
   // Regions of loops that run lane by lane are not looked into.
   struct Visitor : ir::FunctionVisitor {
-    Visitor(LaneForms& made, bool reordering) : forms(made), reorders(reordering) {}
+    Visitor(LaneForms& made, bool reordering, bool keeping)
+        : forms(made), reorders(reordering), keeps_states(keeping) {}
     std::optional<Place> enter(const Function& region, const Node* holder, std::size_t) {
       if (forms.of(holder) || !seen.insert(region.identity()).second) return std::nullopt;
       return Place(region);
     }
     void before(Place& place, const Node& node) {
       if (!is_loop(node)) return;
-      if (!place.used) place.used = used_values(place.function());
+      const bool all_used = keeps_states && open_loops++ == 0;
+      if (!all_used && !place.used) place.used = used_values(place.function());
       auto& [loop, obstacle] = forms.loops_.emplace_back(&node, LaneObstacle{});
-      if (auto form = lane_form(node, reorders, &*place.used, &obstacle))
+      if (auto form = lane_form(node, reorders, all_used ? nullptr : &*place.used, &obstacle))
         forms.forms_.emplace(loop, *std::move(form));
+    }
+    void after(Place&, const Node& node) {
+      if (keeps_states && is_loop(node)) open_loops--;
     }
     void leave(Place&) {}
     LaneForms& forms;
-    bool reorders;
+    bool reorders, keeps_states;
+    int open_loops = 0;
     absl::flat_hash_set<const void*> seen;
   };
-  Visitor visitor(*this, reorders);
+  Visitor visitor(*this, reorders, keeps_states);
   ir::walk_regions(function, visitor);
 }
 

@@ -2,6 +2,7 @@
 // read for the same lane, however many trips they make.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -68,15 +69,20 @@ std::optional<LaneForm> lane_form(const ir::Node& loop, bool reorders,
 class LaneForms {
  public:
   LaneForms() = default;
-  LaneForms(const Function& function, bool reorders);
+  /// `keeps_states`: all that the outermost loops carry is read after some trips.
+  LaneForms(const Function& function, bool reorders, bool keeps_states = false);
   const LaneForm* of(const ir::Node* loop) const {
     const auto found = forms_.find(loop);
     return found == forms_.end() ? nullptr : &found->second;
   }
-  bool empty() const { return forms_.empty(); }
   /// All loops but those within loops that run lane by lane, in the order of the program; of one
   /// that has no form what stands in its way.
   const std::vector<std::pair<const ir::Node*, LaneObstacle>>& loops() const { return loops_; }
+  /// Whether some loop has several lanes.
+  bool has_lanes() const {
+    return std::any_of(forms_.begin(), forms_.end(),
+                       [](const auto& form) { return form.second.lanes > 1; });
+  }
 
  private:
   absl::flat_hash_map<const ir::Node*, LaneForm> forms_;

@@ -49,6 +49,14 @@ Place Lowerer::lane_place(Scope& scope, const Tensor& value) {
   return of_lane(lane_elements(from, value.type(), as), as);
 }
 
+/// Of an array that has one element for each lane.
+Shape Lowerer::shape_of_lanes(const Node& loop, const LaneForm& form) {
+  for (const TensorType& type : loop.types) {
+    if (type.elements() == form.lanes) return type.shape;
+  }
+  return {form.lanes};
+}
+
 void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& form) {
   const Node* node = step.node;
   Scope& scope = scopes_.back();
@@ -66,11 +74,7 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& for
   const bool updates = std::any_of(
       form.operands.begin(), form.operands.end(),
       [](const LaneValue& operand) { return operand.kind == LaneValue::Kind::kUpdated; });
-  const auto all_elements =
-      std::find_if(node->types.begin(), node->types.end(),
-                   [&](const TensorType& type) { return type.elements() == form.lanes; });
-  const Shape lanes_shape =
-      all_elements == node->types.end() ? Shape{form.lanes} : all_elements->shape;
+  const Shape lanes_shape = shape_of_lanes(*node, form);
   Nest nest(builder_, *scope.plan, scope.places, lanes_shape.dims());
   absl::flat_hash_map<std::uint32_t, std::uint32_t> items;
   for (std::size_t i = 0; i < node->operands.size() && !updates; i++) {
@@ -116,7 +120,7 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& for
                : builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
   }
   lanes_ = OpenLanes{*lane, form.lanes, constructs_.size()};
-  std::vector<Value> init;
+  absl::InlinedVector<Value, 8> init;
   for (std::size_t i = 0; i < arguments.size(); i++) {
     const Tensor& operand = node->operands[i];
     if (arguments[i].kind == Place::Kind::kInLine)
@@ -128,23 +132,36 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& for
     if (i < carries)
       init.insert(init.end(), arguments[i].element.begin(), arguments[i].element.end());
   }
-  if (asks_for_singles) init.push_back(builder_.index(0));
+  if (asks_for_singles) construct.trips = init.emplace_back(builder_.index(0));
+  construct.arguments = std::move(arguments);
   const std::uint32_t info = loop_info(node);
   loops_.push_back(info);
-  construct.loop = builder_.begin_while(init, info);
-  construct.arguments = std::move(arguments);
-  take_parameters(construct, carries);
-  if (asks_for_singles)
+  enter_lane_loop(std::move(construct), init, info);
+}
+
+void Lowerer::enter_lane_loop(Construct construct, std::span<const Value> init,
+                              std::uint32_t counted, bool has_condition) {
+  construct.loop = builder_.begin_while(init, counted);
+  take_parameters(construct, construct.carried.size());
+  if (lanes_->count == 1) describe_state(builder_.program().loops[counted], construct);
+  if (construct.trips != lower::kNone)
     construct.trips = builder_.program().whiles[construct.loop].carries.back().param;
   constructs_.push_back(std::move(construct));
-  enter(Scope::Role::kCondition, node->regions[0]);
+  if (!has_condition) {
+    builder_.test(within_chunk(constructs_.back()));
+    return enter_lane_body(constructs_.back(), lower::kNone);
+  }
+  const Function condition = constructs_.back().node->regions[0];
+  enter(Scope::Role::kCondition, condition);
   bind(scopes_.back(), constructs_.back().arguments);
 }
 
 void Lowerer::enter_lane_body(Construct& construct, Value predicate) {
   const Node* node = construct.node;
   std::vector<Place> arguments = construct.arguments;
-  for (const auto& [value, truth] : builder_.assume(predicate, true)) {
+  const auto known = predicate == lower::kNone ? std::vector<std::pair<Value, bool>>()
+                                               : builder_.assume(predicate, true);
+  for (const auto& [value, truth] : known) {
     for (Place& argument : arguments) {
       if (argument.in_registers())
         std::replace(argument.element.begin(), argument.element.end(), value, builder_.pred(truth));
@@ -162,6 +179,7 @@ void Lowerer::close_lanes(Construct& construct) {
   const Node* node = construct.node;
   const auto& carried = builder_.program().whiles[construct.loop].carries;
   Scope& outer = scopes_.back();
+  const bool is_chunk = construct.most_trips != lower::kNone;  // and more may follow
   std::size_t at = 0;
   for (std::size_t i = 0; i < node->types.size(); i++) {
     const Place& argument = construct.arguments[i];
@@ -170,7 +188,7 @@ void Lowerer::close_lanes(Construct& construct) {
       last.push_back(carried[at++].result);
     const bool is_asked_for = construct.results[i].kind == Place::Kind::kArray;
     Place& result = outer.places[construct.first_value + i];
-    result = construct.results[i];
+    if (!is_chunk) result = construct.results[i];
     if (lanes_->count == 1 && is_single(node->types[i])) result = single(last);
     if (!is_asked_for || !argument.in_registers()) continue;
     const std::size_t parts = is_complex(node->types[i].dtype) ? 2 : 1;
@@ -181,35 +199,43 @@ void Lowerer::close_lanes(Construct& construct) {
       left = left.subspan(parts);
     }
   }
+  if (is_chunk) return close_chunk(construct, carried[at].result);
   Value trips = lower::kNone;
   if (construct.trips != lower::kNone)
     trips = builder_.reduce(lower::Opcode::kMax, builder_.index(0), carried[at].result);
   if (lanes_->count > 1) builder_.end_lanes();
   lanes_.reset();
-  if (trips != lower::kNone) last_singles(construct, trips);
+  if (trips != lower::kNone) {
+    std::vector<Element> last = last_singles(node, trips, [&](std::size_t i) -> const Element& {
+      return place(outer, node->operands[i]).element;
+    });
+    for (std::size_t i = 0, k = 0; i < node->types.size(); i++) {
+      if (is_single(node->types[i]))
+        outer.places[construct.first_value + i] = single(std::move(last[k++]));
+    }
+  }
   for (const Place& place : construct.made) let_go(place);
   end_step(outer, outer.next - 1);
 }
 
-void Lowerer::last_singles(const Construct& construct, Value trips) {
-  const Node* node = construct.node;
-  const std::size_t before = node->op->lane_loop ? 1 : 0;
-  Scope& outer = scopes_.back();
+std::vector<Element> Lowerer::last_singles(const Node* node, Value trips,
+                                           absl::FunctionRef<const Element&(std::size_t)> before) {
+  const std::size_t leading = node->op->lane_loop ? 1 : 0;  // the predicate of the lane
   std::vector<std::size_t> singles;
   std::vector<Value> init;
   for (std::size_t i = 0; i < node->types.size(); i++) {
     if (!is_single(node->types[i])) continue;
     singles.push_back(i);
-    const Element& first = place(outer, node->operands[i]).element;
-    init.insert(init.end(), first.begin(), first.end());
+    init.insert(init.end(), before(i).begin(), before(i).end());
   }
+  if (singles.empty()) return {};
   const std::uint32_t loop = builder_.begin_for(builder_.index(0), trips, 1, init);
   // Nothing of them is made of what differs by lane.
-  std::vector<Element> arguments(before + node->operands.size());
+  std::vector<Element> arguments(leading + node->operands.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < node->operands.size(); i++) {
     if (!is_single(node->operand_type(i))) continue;
-    Element& element = arguments[before + i] = place(outer, node->operands[i]).element;
+    Element& element = arguments[leading + i] = before(i);
     if (i >= node->types.size()) continue;
     for (Value& part : element) part = builder_.program().fors[loop].carries[next++].param;
   }
@@ -222,11 +248,12 @@ void Lowerer::last_singles(const Construct& construct, Value trips) {
     after.insert(after.end(), element.begin(), element.end());
   builder_.end_for(after);
   next = 0;
+  std::vector<Element> last;
   for (const std::size_t i : singles) {
-    Element element = place(outer, node->operands[i]).element;
+    Element& element = last.emplace_back(before(i));
     for (Value& part : element) part = builder_.program().fors[loop].carries[next++].result;
-    outer.places[construct.first_value + i] = single(std::move(element));
   }
+  return last;
 }
 
 }  // namespace rondo::executor

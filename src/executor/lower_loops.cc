@@ -16,7 +16,8 @@ std::uint32_t Lowerer::loop_info(const Node* node) {
     info.at = node->location();
     info.max_trip_count = loop.max_trip_count;
     info.promised = loop.promised;
-    info.in_lanes = true;
+    info.in_lanes = lanes_.has_value();
+    info.polls = !lanes_ || options_.has_limits;
     info.outer = loops_.empty() ? lower::kNoLoop : loops_.back();
     builder_.program().loops.push_back(std::move(info));
     return static_cast<std::uint32_t>(builder_.program().loops.size() - 1);
@@ -30,6 +31,7 @@ std::uint32_t Lowerer::loop_info(const Node* node) {
   info.outer = loops_.empty() ? lower::kNoLoop : loops_.back();
   info.bodies = layout.source.bodies;
   info.in_lanes = lanes_ && lanes_->count > 1;
+  info.polls = !info.in_lanes || options_.has_limits;
   if (layout.source.limit && !info.in_lanes) {
     Scope& scope = scopes_.back();
     info.first = place(scope, node->operands[0]).element[0];
@@ -50,7 +52,8 @@ void Lowerer::may_end_inside() {
 void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) {
   if (!options_.keeps_states || info.outer != lower::kNoLoop) return;
   const Node* node = construct.node;
-  const ir::LoopSource source = ir::region_layout(node)->source;
+  const bool is_lane_loop = static_cast<bool>(node->op->lane_loop);
+  const ir::LoopSource source = is_lane_loop ? ir::LoopSource() : ir::region_layout(node)->source;
   const std::vector<std::string> names = node->regions[1].param_names();
   const std::size_t carries = construct.carried.size();
   const std::size_t begin = std::min(static_cast<std::size_t>(source.first), carries);
@@ -60,9 +63,9 @@ void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) 
     const Place& now = construct.arguments[i];
     if (now.kind == Place::Kind::kTape) continue;
     lower::CarriedLeaf& leaf = info.state.emplace_back();
-    leaf.name = names[i];
+    leaf.name = names[i + (is_lane_loop ? 1 : 0)];  // before it the predicate of the lane
     leaf.type = node->types[i];
-    if (now.kind == Place::Kind::kSingle)
+    if (now.in_registers())
       leaf.parts.assign(now.element.begin(), now.element.end());
     else
       leaf.parts.push_back(now.pointer);
@@ -181,12 +184,16 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
 
 void Lowerer::close_condition() {
   Scope& scope = scopes_.back();
-  const Value predicate = place(scope, scope.function.outputs()[0]).element[0];
+  Value predicate = place(scope, scope.function.outputs()[0]).element[0];
   release_parameters(scope);
   scopes_.pop_back();
   Construct& construct = constructs_.back();
-  builder_.test(predicate);
+  if (construct.chunks && lanes_) predicate = any_lane(predicate);
+  builder_.test(construct.most_trips == lower::kNone
+                    ? predicate
+                    : builder_.bit_and(predicate, within_chunk(construct)));
   if (lanes_) return enter_lane_body(construct, predicate);
+  if (construct.chunks) return open_chunk();
   const Function body = construct.node->regions[1];
   enter(Scope::Role::kBody, body);
   Scope& inner = scopes_.back();
@@ -255,10 +262,15 @@ void Lowerer::close_body() {
   release_parameters(scope);
   scopes_.pop_back();
   if (construct.trips != lower::kNone)
-    next.push_back(builder_.add(construct.trips, builder_.index(1)));
+    next.push_back(
+        builder_.add(construct.trips, builder_.number(builder_.type(construct.trips), 1)));
   builder_.end_while(next);
   loops_.pop_back();
   if (lanes_ && lanes_->construct == constructs_.size()) return close_lanes(construct);
+  give_results(construct);
+}
+
+void Lowerer::give_results(const Construct& construct) {
   Scope& outer = scopes_.back();
   const auto& carried = builder_.program().whiles[construct.loop].carries;
   std::size_t at = 0;
@@ -280,6 +292,7 @@ void Lowerer::close_body() {
     }
   }
   for (const Place& packed : construct.packed) let_go(packed);
+  for (const Place& made : construct.made) let_go(made);
   end_step(outer, outer.next - 1);
 }
 

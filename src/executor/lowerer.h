@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "executor/arena.h"
 #include "executor/in_place.h"
 #include "executor/lane_form.h"
@@ -69,7 +70,11 @@ struct Construct {
   Value selector = lower::kNone;
   // Of the outermost loop that runs by lane.
   std::vector<Place> made;     // arrays for its time
-  Value trips = lower::kNone;  // of this lane so far, if anybody asks for single carries
+  Value trips = lower::kNone;  // so far, if anybody asks for them: of this lane, in this chunk
+  // Of a loop whose lanes make its trips in chunks (lane_chunks.cc).
+  const LaneForm* chunks = nullptr;  // around the lanes: `trips` are those of all chunks so far
+  Value all_trips = lower::kNone;    // around the lanes: of all chunks, where that is known before
+  Value most_trips = lower::kNone;   // in the lanes: of this chunk; an s32
 };
 
 /// The lanes that are open.
@@ -198,6 +203,8 @@ class Lowerer {
   /// not let go of what is around it.
   void bind(Scope& scope, const std::vector<Place>& arguments);
   void close_condition();
+  /// What a loop that has ended leaves to the scope around it.
+  void give_results(const Construct& construct);
   /// Lets go of the parameters that live until the end of their region, or that nobody reads.
   void release_parameters(Scope& scope);
   void close_body();
@@ -208,11 +215,36 @@ class Lowerer {
   // Loops that run by lane: lanes around a loop, whose carries are in registers, but for arrays
   // that each lane updates. All else that its regions compute is few elements for a lane.
   void open_lanes(const Step& step, std::uint32_t at, const LaneForm& form);
-  /// After `test`: the body, which may take it that the predicate holds.
+  /// The loop in the lanes that are open, which is loop `counted` of the program if that counts its
+  /// trips, and its condition, or without one its body.
+  void enter_lane_loop(Construct construct, std::span<const Value> init, std::uint32_t counted,
+                       bool has_condition = true);
+  /// After `test`: the body, which may take it that the predicate holds, if there is one.
   void enter_lane_body(Construct& construct, Value predicate);
   void close_lanes(Construct& construct);
-  /// What is the same for all lanes, after the trips of the longest one.
-  void last_singles(const Construct& construct, Value trips);
+  /// The single carries, which are the same for all lanes, after `trips` trips; `before` gives each
+  /// single operand as it is before them.
+  std::vector<Element> last_singles(const Node* node, Value trips,
+                                    absl::FunctionRef<const Element&(std::size_t)> before);
+  // Such loops in a program whose runs may be ended: chunks of trips around the lanes.
+  void open_chunks(const Step& step, std::uint32_t at, const LaneForm& form);
+  void open_chunk();
+  /// Begins lanes; what the operands are in them.
+  std::vector<Place> begin_chunk_lanes(const Construct& chunks);
+  /// Ends lanes: whether the predicate holds in any of them.
+  Value any_lane(Value predicate);
+  /// Ends the lanes, in which the present one made `last_trips` trips, and the chunk.
+  void close_chunk(const Construct& lanes, Value last_trips);
+  /// Of a loop whose count is known when it begins: an s64.
+  Value trips_of_all_chunks(const lower::LoopInfo& info);
+  /// How many trips the chunk that begins makes at most.
+  Value most_trips(const Construct& chunks);
+  Value within_chunk(const Construct& lanes) {
+    return builder_.less(lanes.trips, lanes.most_trips);
+  }
+  /// Whether a value in line is made of single elements alone.
+  bool spreads_singles(Scope& scope, const Tensor& value);
+  static Shape shape_of_lanes(const Node& loop, const LaneForm& form);
   void lane_step(Scope& scope, const Step& step);
   /// The elements of a node for this lane: the code of one, the bytes of its operand, or what a
   /// nest gives.

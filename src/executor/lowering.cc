@@ -10,6 +10,32 @@
 
 namespace rondo::executor {
 
+namespace {
+
+/// Lanes look at the limits of a run inside the trips of the loops around them.
+void mark_ends_in_lanes(lower::Program& program) {
+  std::optional<lower::Op> outermost;  // that is open
+  const auto counted = [&](const lower::Op& op) {
+    return op.code == lower::Opcode::kRepeat ? program.whiles[op.bits].loop
+                                             : program.fors[op.bits].loop;
+  };
+  for (const lower::Op& op : program.code) {
+    const bool repeats = op.code == lower::Opcode::kRepeat, is_for = op.code == lower::Opcode::kFor;
+    const bool ends = op.code == lower::Opcode::kEndRepeat || op.code == lower::Opcode::kEndFor;
+    const bool polls = (op.code == lower::Opcode::kLanes && program.lanes[op.bits].polls) ||
+                       (is_for && program.fors[op.bits].polls);
+    if (!outermost && (repeats || is_for) && counted(op) != lower::kNoLoop)
+      outermost = op;
+    else if (outermost && polls)
+      program.loops[counted(*outermost)].ends_inside = true;
+    else if (outermost && ends && op.bits == outermost->bits &&
+             (op.code == lower::Opcode::kEndRepeat) == (outermost->code == lower::Opcode::kRepeat))
+      outermost.reset();
+  }
+}
+
+}  // namespace
+
 lower::Program Lowerer::run(const Function& function) {
   in_place_ = std::make_unique<const InPlace>(function);
   tapes_ = tapes_of(function).values;
@@ -23,6 +49,7 @@ lower::Program Lowerer::run(const Function& function) {
       step(scope, scope.next++);
   }
   lower::Program program = builder_.finish();
+  if (options_.keeps_states) mark_ends_in_lanes(program);
   program.constants = std::move(constants_);
   program.arena_bytes = arena_.size();
   return program;
@@ -104,7 +131,10 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
     lane_step(scope, step);
     return end_step(scope, at);
   }
-  if (const LaneForm* form = lane_forms_.of(node)) return open_lanes(step, at, *form);
+  if (const LaneForm* form = lane_forms_.of(node)) {
+    const bool in_chunks = options_.keeps_states && loops_.empty() && form->lanes > 1;
+    return in_chunks ? open_chunks(step, at, *form) : open_lanes(step, at, *form);
+  }
   switch (step.form) {
     case Form::kConstant:
       result = constant(node);

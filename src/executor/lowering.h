@@ -21,9 +21,11 @@ using MakeKernel =
     std::function<std::shared_ptr<const lower::Kernel>(const ir::Node& node, std::uint32_t loop)>;
 
 struct LoweringOptions {
-  /// Loops that run by lane; a run then has no state between two of their trips.
+  /// Loops that run by lane.
   const LaneForms& lane_forms;
-  /// What is left of a run that is ended in a loop is to be known.
+  /// The program looks at the limits of a run in these too.
+  bool has_limits = false;
+  /// What is left of a run that is ended in a loop is known.
   bool keeps_states = false;
   /// Sums of products may be added up in another order than the kernels'.
   bool reorders = false;

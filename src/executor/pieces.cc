@@ -24,10 +24,13 @@ struct PartRun {
   RunHost& host;
   std::exception_ptr failure = nullptr;
 
-  static bool attend(lower::RunFrame* frame, std::uint32_t) noexcept {
+  static bool attend(lower::RunFrame* frame, std::uint32_t loop) noexcept {
     auto& part = *static_cast<PartRun*>(frame->watch);
     try {
-      part.host.poll_part();
+      if (loop == lower::kNoLoop)
+        part.host.poll_part(nullptr, 0);
+      else
+        part.host.poll_part(&frame->program->loops[loop], frame->trips[loop]);
       return true;
     } catch (...) {
       part.failure = std::current_exception();
@@ -76,12 +79,16 @@ class LoopInPieces final : public lower::Kernel {
     frame.poll = whole.poll;
     frame.attend = PartRun::attend;
     frame.watch = &run;
+    frame.program = unit_.program.get();
+    frame.max_iterations = whole.max_iterations;
     frame.trips = counts;
     frame.total_trips = counts + loop_.loops.size();
     frame.lane_trips = frame.total_trips + loop_.loops.size();
     const lower::Status status = unit_.run(frame, [](lower::Status) {});
     if (status == lower::Status::kDone) return;
     if (run.failure) std::rethrow_exception(run.failure);
+    if (status == lower::Status::kTooManyTrips)
+      host.poll_part(&unit_.program->loops[frame.failed_loop], counts[frame.failed_loop]);
     if (status == lower::Status::kBrokenPromise)
       fail_for_promise(unit_.program->loops[frame.failed_loop]);
     throw InternalError("a part of a loop left without a reason");

@@ -15,6 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kTick = std::chrono::milliseconds(1);
+// How long the thread goes on when there is no alarm: waking it takes longer than a small run.
+constexpr auto kLinger = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -28,15 +30,19 @@ struct Ticker::State {
   std::condition_variable changed;
   std::vector<Alarm*> alarms;
   bool running = false;
+  Clock::time_point wakes = {};  // when the thread looks at the alarms again
 
   void loop() {
     std::unique_lock lock(mutex);
+    Clock::time_point used = Clock::now();
     for (;;) {
-      if (alarms.empty()) {
-        changed.wait(lock);
+      const Clock::time_point now = Clock::now();
+      if (!alarms.empty()) used = now;
+      if (now - used > kLinger) {
+        wakes = Clock::time_point::max();
+        changed.wait(lock, [this] { return !alarms.empty(); });
         continue;
       }
-      const Clock::time_point now = Clock::now();
       Clock::time_point next = now + kTick;
       for (Alarm* alarm : alarms) {
         if (alarm->next <= now) {
@@ -45,6 +51,7 @@ struct Ticker::State {
         }
         next = std::min(next, alarm->next);
       }
+      wakes = next;
       changed.wait_until(lock, next);
     }
   }
@@ -77,12 +84,14 @@ Ticker& Ticker::instance() {
 
 void Ticker::add(Alarm& alarm, Clock::time_point first) {
   alarm.next = std::min(first, Clock::now() + kTick);
+  bool is_late = false;
   {
     const std::lock_guard lock(state_->mutex);
     state_->alarms.push_back(&alarm);
     if (!state_->running) state_->start();
+    is_late = alarm.next < state_->wakes;
   }
-  state_->changed.notify_one();
+  if (is_late) state_->changed.notify_one();
 }
 
 void Ticker::remove(Alarm& alarm) {

@@ -17,8 +17,8 @@ struct Alarm {
   void ring();
 };
 
-/// Rings alarms about every millisecond. One thread for all runs, which sleeps where there are
-/// none; a process that forks gets another one when it needs it.
+/// Rings alarms about every millisecond. One thread for all runs, which sleeps where there have
+/// been none for a while; a process that forks gets another one when it needs it.
 class Ticker {
  public:
   static Ticker& instance();

@@ -95,7 +95,8 @@ std::optional<std::int64_t> trips_of(const lower::Program& program, const lower:
 
 /// Whether a run left before the trip that the counter of its loop names.
 bool is_between_trips(lower::Status status) {
-  return status != lower::Status::kKernelFailed && status != lower::Status::kTapeFailed;
+  return status != lower::Status::kKernelFailed && status != lower::Status::kTapeFailed &&
+         status != lower::Status::kPolledInside;
 }
 
 [[noreturn]] void fail_for_tape(const lower::RunFrame& frame, const lower::Program& program) {
@@ -145,23 +146,31 @@ void Watch::attach_entry(lower::RunFrame& frame, const lower::Program& program) 
   reported_.resize(program.loops.size());
   frame.state = state_.data();
   frame.bounds = bounds_.data();
-  frame.keeps_state = limits_.limited();
-  on_each_trip_ = options_.max_iterations.has_value();
+  // Lanes end a trip by the clock alone; what may make too many trips are loops and kernels.
+  const bool has_inner = !program.calls.empty() ||
+                         std::any_of(program.loops.begin(), program.loops.end(),
+                                     [](const auto& l) { return l.outer != lower::kNoLoop; });
+  on_each_trip_ = options_.max_iterations && has_inner;
+  const bool timed = options_.deadline || options_.stop_token.stop_possible();
+  frame.keeps_state = timed || on_each_trip_;
   alarm_.outer = &frame.outer_poll;
   // A deadline may have passed already.
   if (limits_.limited()) alarm_.ring();
-  if (options_.deadline || options_.on_progress || (nested && limits_.limited())) {
+  if (options_.deadline || options_.on_progress || (nested && timed)) {
     Ticker::instance().add(alarm_, limits_.first_due());
     registered_ = true;
   }
   if (options_.stop_token.stop_possible()) on_stop_.emplace(options_.stop_token, Ring{&alarm_});
 }
 
-void Watch::poll_part() {
+void Watch::poll_part(const lower::LoopInfo* loop, std::int64_t trip) {
   // First, so that what comes to be asked meanwhile is looked at next. Loops around look at words
   // of their own where they have something to tell.
   alarm_.word.store(0, std::memory_order_relaxed);
-  limits_.poll();
+  if (loop)
+    limits_.check_trip(loop->name, loop->at, trip);
+  else
+    limits_.poll();
 }
 
 bool Watch::attend(lower::RunFrame* frame, std::uint32_t loop) noexcept {
@@ -183,7 +192,7 @@ void Watch::look(lower::RunFrame& frame, std::uint32_t loop) {
   if (!frame.state) return;
   if (info.ends_inside) {
     std::atomic_ref(frame.outer_poll).store(on_each_trip_, std::memory_order_relaxed);
-    if (limits_.limited()) keep_state(frame, loop);
+    if (frame.keeps_state) keep_state(frame, loop);
   }
   if (limits_.report_is_due()) report(frame, loop);
 }
@@ -247,7 +256,8 @@ void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower
                  std::exception_ptr failure) {
   const std::uint32_t loop = frame.failed_loop;
   const lower::LoopInfo* info = loop == lower::kNoLoop ? nullptr : &program.loops[loop];
-  if (status == lower::Status::kPolled) failure = std::exchange(failure_, nullptr);
+  if (status == lower::Status::kPolled || status == lower::Status::kPolledInside)
+    failure = std::exchange(failure_, nullptr);
   const std::string where =
       loops_text(frame, program, info && is_between_trips(status) ? info->outer : loop);
   try {

@@ -36,7 +36,7 @@ class Watch {
   /// Throws ir::Interrupt where a kernel that goes on for long is to end.
   void poll() const { limits_.poll(); }
   /// The same for parts of a loop, where the run has been asked to look; on any thread.
-  void poll_part();
+  void poll_part(const lower::LoopInfo* loop, std::int64_t trip);
   /// Keeps the state of the outermost loop where a limit ended it between two trips. While the
   /// memory of the run stands.
   void keep_last_state(lower::Status status, const lower::RunFrame& frame,

@@ -32,7 +32,7 @@ class Printer {
   }
 
   void buffer(std::size_t i) {
-    static constexpr const char* kStorages[] = {"argument", "result", "constant", "arena"};
+    static constexpr const char* kStorages[] = {"argument", "result", "constant", "arena", "frame"};
     const Buffer& buffer = program_.buffers[i];
     const char* storage = kStorages[static_cast<int>(buffer.storage)];
     if (buffer.storage == Storage::kArena)
@@ -160,7 +160,9 @@ class Printer {
         return;
       case Opcode::kRepeat: {
         const While& loop = program_.whiles[op.bits];
-        line("while{}{}", carries(loop.carries), loop_name(loop.loop));
+        const std::string after =
+            loop.trips == kNone ? std::string() : fmt::format(" after %{} trips", loop.trips);
+        line("while{}{}{}", carries(loop.carries), loop_name(loop.loop), after);
         depth_++;
         return;
       }

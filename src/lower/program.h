@@ -174,7 +174,7 @@ struct For {
   std::vector<Carry> carries;
   std::uint32_t loop = kNoLoop;       // in Program::loops: counted and polled
   std::optional<std::int64_t> trips;  // where known
-  bool polls = false;  // of a loop that is none of those: looks whether to end the run
+  bool polls = false;        // of a loop that is none of those: looks whether to end the run
   bool independent = false;  // its trips may run in any order, and at once
 };
 
@@ -204,6 +204,9 @@ struct While {
   Value predicate;
   std::vector<Carry> carries;
   std::uint32_t loop = kNoLoop;
+  /// Where one trip of this loop makes several of loop `loop`: the parameter, an s64, that says how
+  /// many there have been.
+  Value trips = kNone;
 };
 
 /// Two branches; `result` is `then` or `otherwise`. Inside lanes the predicate is the same for all.
@@ -216,7 +219,13 @@ struct If {
   std::vector<Result> results;
 };
 
-enum class Storage : std::uint8_t { kArgument, kResult, kConstant, kArena };
+enum class Storage : std::uint8_t {
+  kArgument,
+  kResult,
+  kConstant,
+  kArena,
+  kFrame,  // the run's RunFrame, to read its limits
+};
 
 /// A piece of memory known when compiling.
 struct Buffer {
@@ -270,7 +279,8 @@ struct TapeSet {
 struct CarriedLeaf {
   std::string name;
   TensorType type;
-  absl::InlinedVector<Value, 2> parts;  // a pointer, or the value; of a complex number, both parts
+  /// A pointer, or the elements; of complex numbers, both parts of each.
+  absl::InlinedVector<Value, 2> parts;
 };
 
 /// What the statistics, limits and errors of a run know of a loop of the user's.
@@ -284,8 +294,10 @@ struct LoopInfo {
   std::int64_t advance = 1;
   /// Of a loop that no other is around: what is left of a run that is ended in it.
   std::vector<CarriedLeaf> state;
-  bool in_lanes = false;     // its trips are those of the block of lanes that makes most
-  bool ends_inside = false;  // a trip may be ended before its end: by a loop or a kernel in it
+  bool in_lanes = false;  // its trips are those of the block of lanes that makes most
+  bool polls = true;      // looks at the limits of a run on each trip
+  /// A trip may be ended before its end: by a loop, a kernel or lanes in it.
+  bool ends_inside = false;
   std::optional<std::int64_t> max_trip_count;  // a promise: more trips are an error
   std::optional<std::int64_t> promised;        // the promise as the user made it, where it differs
   std::uint32_t outer = kNoLoop;

@@ -21,6 +21,7 @@ struct TapeUse {
 enum class Status : std::int32_t {
   kDone = 0,
   kPolled,         // `poll` was set: a deadline, a stop token, progress that is due
+  kPolledInside,   // the same between two blocks of lanes, inside a trip of `failed_loop`
   kTooManyTrips,   // more than `max_iterations`
   kBrokenPromise,  // more trips than max_trip_count
   kKernelFailed,

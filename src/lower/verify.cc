@@ -415,6 +415,10 @@ class Verifier {
         const While& loop = p_.whiles[op.bits];
         if (op.a != loop.predicate) fault("its operand is not the predicate");
         read(loop.predicate, Type::kPred);
+        if (loop.trips != kNone) {
+          read(loop.trips, Type::kS64);
+          if (loop.loop == kNoLoop) fault("it counts the trips of no loop");
+        }
         return state(loop.loop);
       }
       case Opcode::kEndRepeat:

@@ -321,7 +321,12 @@ void Emitter::leave_with(Status status, std::uint64_t loop) {
 void Emitter::emit_trip(const Instruction& i) {
   const std::uint64_t loop = i.bits;
   const Unit counter = i.a;
-  if (place_of(counter).kind == Place::Kind::kRegister) {
+  const bool in_register = place_of(counter).kind == Place::Kind::kRegister;
+  if (i.b != 0) {
+    const Reg64 to = in_register ? Reg64(place_of(counter).number) : rcx;
+    lea(to, ptr[general(i.b, 0) + 1]);
+    if (!in_register) mov(qword[rsp + place_of(counter).offset], to);
+  } else if (in_register) {
     inc(Reg64(place_of(counter).number));
   } else {
     inc(qword[rsp + place_of(counter).offset]);
@@ -343,8 +348,7 @@ void Emitter::emit_trip(const Instruction& i) {
     cmp(count, rcx);
     fail_if_greater(Status::kBrokenPromise);
   }
-  // Runs with limits go through all lanes trip by trip, in another program.
-  if (code_.loop_reports[loop].in_lanes) return;
+  if (!code_.loop_reports[loop].polls) return;
   cmp(count, ptr[kFrame + offsetof(RunFrame, max_iterations)]);
   fail_if_greater(Status::kTooManyTrips);
   emit_poll(i);
@@ -353,7 +357,8 @@ void Emitter::emit_trip(const Instruction& i) {
 void Emitter::emit_poll(const Instruction& i) {
   Label* raised = new_label();
   Label* resume = new_label();
-  if (i.bits != lower::kNoLoop && code_.loop_reports[i.bits].ends_inside) {
+  const bool inside = i.kind == Kind::kPoll;
+  if (!inside && code_.loop_reports[i.bits].ends_inside) {
     cmp(dword[kFrame + offsetof(RunFrame, outer_poll)], 0);
   } else {
     mov(rax, ptr[kFrame + offsetof(RunFrame, poll)]);
@@ -361,21 +366,21 @@ void Emitter::emit_poll(const Instruction& i) {
   }
   jne(*raised);
   L(*resume);
-  rare_.push_back([this, raised, resume, call = next_call_, counter = i.a, loop = i.bits] {
+  rare_.push_back([this, raised, resume, inside, call = next_call_, counter = i.a, loop = i.bits] {
     L(*raised);
-    if (counter != 0) {
+    if (!inside) {
       store_trips(counter, loop);
       store_state(loop);
     }
     save_registers(call);
     mov(rdi, kFrame);
-    mov(esi, static_cast<std::uint32_t>(loop));
+    mov(esi, inside ? lower::kNoLoop : static_cast<std::uint32_t>(loop));
     if (uses_wide_registers_) vzeroupper();
     call_indirect(ptr[kFrame + offsetof(RunFrame, attend)]);
     restore_registers(call);
     test(al, al);
     jnz(*resume);
-    leave_with(Status::kPolled, loop);
+    leave_with(inside && loop != lower::kNoLoop ? Status::kPolledInside : Status::kPolled, loop);
   });
 }
 

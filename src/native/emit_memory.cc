@@ -167,6 +167,8 @@ void Emitter::emit_base(const Instruction& i) {
         add(to, static_cast<std::uint32_t>(buffer.offset));
       }
     }
+  } else if (buffer.storage == lower::Storage::kFrame) {
+    mov(to, frame);
   } else {
     const std::size_t table =
         buffer.storage == lower::Storage::kArgument ? offsetof(RunFrame, arguments)

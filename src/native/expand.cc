@@ -17,7 +17,7 @@ Expander::Expander(const lower::Program& program, Isa isa)
   out_.tape_sets = program.tape_sets;
   for (const lower::LoopInfo& loop : program.loops)
     out_.loop_reports.push_back(
-        {loop.max_trip_count.value_or(INT64_MAX), loop.ends_inside, loop.in_lanes, {}});
+        {loop.max_trip_count.value_or(INT64_MAX), loop.ends_inside, loop.in_lanes, loop.polls, {}});
   out_.code.reserve(program.code.size() + 16);
   out_.units.reserve(program.types.size() + 16);
 }
@@ -242,13 +242,15 @@ void Expander::begin_while(const lower::Op& op) {
   MachineLoop loop;
   for (const lower::Carry& carry : from.carries)
     loop.carries.push_back({unit_of(carry.init), define(carry.param), 0, 0});
-  open_loop(Opcode::kRepeat, std::move(loop), from.loop);
+  open_loop(Opcode::kRepeat, std::move(loop), from.loop, unit_of(from.trips));
 }
 
 /// Gives its number among the machine's loops.
-std::uint32_t Expander::open_loop(Opcode opened, MachineLoop loop, std::uint32_t report) {
+std::uint32_t Expander::open_loop(Opcode opened, MachineLoop loop, std::uint32_t report,
+                                  Unit trips) {
   Open open{opened, static_cast<std::uint32_t>(out_.loops.size())};
   open.report = report;
+  open.trips = trips;
   out_.loops.push_back(std::move(loop));
   if (report != lower::kNoLoop) {
     Instruction begin;
@@ -282,6 +284,8 @@ void Expander::add_trip() {
   i.kind = Kind::kTrip;
   i.bits = open_.back().report;
   i.a = open_.back().counter;
+  i.b = open_.back().trips;
+  i.visible = open_.back().visible;
   std::vector<Unit>& state = out_.loop_reports[i.bits].state;
   for (const lower::CarriedLeaf& leaf : program_.loops[i.bits].state) {
     for (const lower::Value part : leaf.parts) state.push_back(unit_of(part));
@@ -293,7 +297,11 @@ void Expander::add_trip() {
 /// Something that may report where it is: the loops around it keep their trips up to date.
 void Expander::mark_visible(bool but_innermost) {
   for (std::size_t o = open_.size(); o-- > 0;) {
-    if (open_[o].report == lower::kNoLoop || open_[o].trip == 0) continue;
+    if (open_[o].report == lower::kNoLoop) continue;
+    if (open_[o].trip == 0) {
+      open_[o].visible = true;
+      continue;
+    }
     if (std::exchange(but_innermost, false)) continue;
     Instruction& trip = out_.code[open_[o].trip];
     if (trip.visible) return;
@@ -305,6 +313,9 @@ void Expander::poll() {
   Instruction i;
   i.kind = Kind::kPoll;
   i.bits = lower::kNoLoop;
+  for (const Open& open : open_) {
+    if (open.report != lower::kNoLoop) i.bits = open.report;
+  }
   add(i);
   mark_visible();
 }
@@ -328,6 +339,9 @@ void Expander::end_loop() {
     i.kind = Kind::kTripsEnd;
     i.bits = open.report;
     i.a = open.counter;
+    for (const MachineCarry& carry : out_.loops[open.number].carries) {
+      if (open.trips != 0 && carry.param == open.trips) i.a = carry.result;
+    }
     add(i);
   }
 }

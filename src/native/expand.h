@@ -26,6 +26,8 @@ class Expander {
     Unit counter = 0;      // of the trips, where they are reported
     std::size_t trip = 0;  // position of its kTrip
     std::uint32_t report = lower::kNoLoop;
+    Unit trips = 0;        // before this one, where one makes several
+    bool visible = false;  // something in its condition may report where it is
   };
 
   Unit new_unit(lower::Type type, int lanes = 1);
@@ -49,10 +51,11 @@ class Expander {
   void add_trip();
   /// `but_innermost`: the innermost loop sees to that itself.
   void mark_visible(bool but_innermost = false);
-  /// Looks at what ends a run, outside the loops that report.
+  /// Looks at what ends a run, inside a trip.
   void poll();
   Unit innermost_counter() const;
-  std::uint32_t open_loop(lower::Opcode opened, MachineLoop loop, std::uint32_t report);
+  std::uint32_t open_loop(lower::Opcode opened, MachineLoop loop, std::uint32_t report,
+                          Unit trips = 0);
   void begin_counted(Unit index, Unit lower, Unit upper, std::int64_t step);
   LaneFacts& lane_facts();
 

@@ -55,13 +55,13 @@ enum class Kind : std::uint8_t {
   // What the user's loops report; `bits` is the index in Program::loops or kNoLoop. `a` counts the
   // trips that have begun.
   kTripsBegin,  // result = 0; a, b: where it counts from, and to
-  kTrip,        // a += 1, in place; checks limits and polls
+  kTrip,        // a += 1, in place, or a = b + 1 where there is a b; checks limits and polls
   kTripsEnd,
   kBlockTrips,  // of a loop in lanes, after a block of them
   kLaneTrips,   // and after all
-  kPoll,
-  kFence,    // what went past the caches is seen by others before what is stored after it
-  kNothing,  // was folded into another
+  kPoll,        // inside a trip of loop `bits`
+  kFence,       // what went past the caches is seen by others before what is stored after it
+  kNothing,     // was folded into another
 };
 
 struct Instruction {
@@ -119,6 +119,7 @@ struct LoopReport {
   std::int64_t most_trips = INT64_MAX;  // promised
   bool ends_inside = false;
   bool in_lanes = false;
+  bool polls = true;
   std::vector<Unit> state;  // read by each kTrip
 };
 

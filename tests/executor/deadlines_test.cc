@@ -1,17 +1,26 @@
-// Loops over arrays that take seconds end soon after their deadline.
+// Loops over arrays that take seconds end soon after their deadline, and those that run lane by
+// lane leave a state between trips of all lanes; a deadline that is far off changes nothing.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <functional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "executor/agreement.h"
 #include "rondo/rondo.h"
 
 namespace rondo {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::runs_by_lane;
+
+constexpr Executor kExecutors[] = {Executor::kBytecode, Executor::kCompiled};
 
 /// What this thread has computed for: other programs on the machine do not count.
 double thread_seconds() {
@@ -60,6 +69,318 @@ TEST(Deadlines, OfLanesThatStopOneByOne) {
     return while_loop([](Tensor s) { return s < 1e9f; }, [](Tensor s) { return sin(s) * s; }, x);
   });
   expect_ended_in_time("lanes", trace(halved, f32({1 << 16})));
+}
+
+/// What a run that is ended throws.
+template <class E>
+E caught(const Executable& program, const std::vector<Literal>& arguments,
+         const RunOptions& options) {
+  try {
+    program.run(arguments, options);
+  } catch (const E& error) {
+    return error;
+  }
+  throw std::runtime_error("the run was not ended as expected");
+}
+
+/// x * kFactor + kSum, `times` times.
+constexpr std::uint32_t kFactor = 1664525, kSum = 1013904223;
+std::uint32_t congruential(std::uint32_t x, std::int64_t times) {
+  std::uint32_t factor = kFactor, sum = kSum;
+  for (; times > 0; times /= 2) {
+    if (times % 2 == 1) x = x * factor + sum;
+    sum += sum * factor;
+    factor *= factor;
+  }
+  return x;
+}
+
+Literal numbers(std::int64_t lanes) {
+  std::vector<std::uint32_t> values(static_cast<std::size_t>(lanes));
+  for (std::size_t i = 0; i < values.size(); i++) values[i] = static_cast<std::uint32_t>(77 * i);
+  return Literal::from(values, Shape{lanes});
+}
+
+/// A loop that runs lane by lane, and would run for hours.
+Function long_loop(std::int64_t lanes) {
+  const auto f = [](Tensor x) {
+    const auto trip = [](Tensor, Tensor y) { return y * kFactor + kSum; };
+    return fori_loop(0, std::int64_t{1} << 40, trip, x, {.name = "long"});
+  };
+  return trace(f, u32({lanes}));
+}
+
+void expect_state(const Interrupted& error, const Literal& x) {
+  const std::string message = error.what();
+  EXPECT_NE(message.find("the loop 'long' (deadlines_test.cc:"), std::string::npos) << message;
+  EXPECT_NE(message.find("trip "), std::string::npos) << message;
+  EXPECT_EQ(error.loop(), "long");
+  EXPECT_GT(error.trip(), 0);
+  ASSERT_EQ(error.carry().size(), 1u);
+  const Literal& left = error.carry()[0].second;
+  ASSERT_EQ(left.type(), x.type());
+  for (std::size_t i = 0; i < x.data<std::uint32_t>().size(); i++) {
+    ASSERT_EQ(left.data<std::uint32_t>()[i], congruential(x.data<std::uint32_t>()[i], error.trip()))
+        << "lane " << i << " of trip " << error.trip();
+  }
+}
+
+TEST(Deadlines, OfALoopThatRunsByLaneLeaveItsState) {
+  for (const std::int64_t lanes : {2, 67, 600}) {
+    const Function function = long_loop(lanes);
+    ASSERT_TRUE(runs_by_lane(function));
+    const Literal x = numbers(lanes);
+    for (const Executor executor : kExecutors) {
+      for (const int threads : {1, 2}) {
+        SCOPED_TRACE(::testing::Message() << lanes << " lanes, " << threads << " threads");
+        const Executable program = compile(function, {.executor = executor});
+        // Until a chunk of trips was made: that takes long on a slow machine.
+        for (int limit = 20;; limit *= 2) {
+          const double start = thread_seconds();
+          const auto error = caught<DeadlineExceeded>(
+              program, {x}, {.deadline = milliseconds(limit), .threads = threads});
+          EXPECT_LT(thread_seconds() - start, 1e-3 * limit + 0.25);
+          if (error.trip() == 0 && limit < 2000) continue;
+          expect_state(error, x);
+          break;
+        }
+      }
+    }
+  }
+}
+
+TEST(StopTokens, OfALoopThatRunsByLaneLeaveItsState) {
+  const Function function = long_loop(70);
+  const Literal x = numbers(70);
+  for (const Executor executor : kExecutors) {
+    for (const int threads : {1, 2}) {
+      const Executable program = compile(function, {.executor = executor});
+      std::stop_source source;
+      const std::jthread stopper([&] {
+        std::this_thread::sleep_for(milliseconds(100));
+        source.request_stop();
+      });
+      const double start = thread_seconds();
+      const auto error =
+          caught<Stopped>(program, {x}, {.stop_token = source.get_token(), .threads = threads});
+      EXPECT_LT(thread_seconds() - start, 0.35);
+      expect_state(error, x);
+    }
+  }
+}
+
+/// Runs with limits that none of them reaches, beside one without.
+void expect_same_bits(const Function& function, const std::vector<Literal>& arguments) {
+  ASSERT_TRUE(runs_by_lane(function)) << compile(function).program();
+  for (const Executor executor : kExecutors) {
+    const Executable program = compile(function, {.executor = executor});
+    const std::vector<Literal> want = program.run(arguments);
+    const std::stop_source source;
+    for (const RunOptions& options :
+         {RunOptions{.deadline = std::chrono::hours(1)},
+          RunOptions{.max_iterations = 1'000'000, .stop_token = source.get_token()}}) {
+      const RunStats before = program.stats();
+      const std::vector<Literal> got = program.run(arguments, options);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t i = 0; i < got.size(); i++) testing::expect_equal(got[i], want[i]);
+      const RunStats after = program.stats();
+      ASSERT_EQ(after.loops.size(), before.loops.size());
+      EXPECT_EQ(after.loops[0].trips, before.loops[0].trips);
+    }
+  }
+}
+
+Literal ramp(Shape shape, float first, float last) {
+  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+  const float step = (last - first) / static_cast<float>(std::max<std::size_t>(values.size(), 1));
+  for (std::size_t i = 0; i < values.size(); i++) values[i] = first + step * static_cast<float>(i);
+  return Literal::from(values, shape);
+}
+
+Tensor pulled(Tensor i, Tensor y) { return y * 0.75f + sin(y) * 0.25f + convert(i, DType::kF32); }
+std::pair<Tensor, Tensor> climbed(Tensor n, Tensor y) { return {n + 1, y * 1.01f + 0.125f}; }
+
+TEST(Limits, ThatAreFarOffChangeNoBitOfAnyNumberOfLanes) {
+  const auto counted = [](Tensor x) {
+    return fori_loop(0, 12, pulled, x * 0.5f + 0.25f, {.name = "counted"});
+  };
+  const auto lanes_end = vmap([](Tensor x) {
+    return while_loop([](Tensor, Tensor y) { return abs(y) < 3.0f; }, climbed,
+                      std::pair(Tensor(0), x), {.name = "climb"});
+  });
+  const auto history = [](Tensor x) {
+    const auto trip = [](Tensor y, Tensor gain) {
+      const Tensor next = y * gain + 0.5f;
+      return std::pair(next, next);
+    };
+    return scan(trip, x, iota(f32({7}), 0) * 0.125f);
+  };
+  const auto rows = vmap([](Tensor s) {
+    const auto turned = [](Tensor, Tensor s) {
+      return stack({s[0] * 0.96f - s[1] * 0.28f, s[0] * 0.28f + s[1] * 0.96f}, 0);
+    };
+    return fori_loop(0, 9, turned, s);
+  });
+  for (std::int64_t lanes = 2; lanes <= 67; lanes++) {
+    SCOPED_TRACE(::testing::Message() << lanes << " lanes");
+    const Literal x = ramp({lanes}, -4, 4);
+    expect_same_bits(trace(counted, x), {x});
+    expect_same_bits(trace(lanes_end, x), {x});
+    expect_same_bits(trace(history, x), {x});
+    if (lanes < 8) continue;  // fewer rows are no lanes
+    const Literal pairs = ramp({lanes, 2}, -4, 4);
+    expect_same_bits(trace(rows, pairs), {pairs});
+  }
+  // Of none and of one there are no lanes to run by.
+  for (const std::int64_t lanes : {0, 1}) {
+    const Literal x = ramp({lanes}, -4, 4);
+    const Executable program = compile(trace(counted, x));
+    testing::expect_equal(program.run({x}, {.deadline = std::chrono::hours(1)})[0],
+                          program.run({x})[0]);
+  }
+}
+
+TEST(Limits, ThatAreFarOffChangeNoBitOverManyTrips) {
+  // Loops in it make a trip long, and so few trips take all lanes to a state between them.
+  const auto inner = [](Tensor y) {
+    return fori_loop(
+        0, 100, [](Tensor, Tensor z) { return z * 0.75f + 1; }, y);
+  };
+  const auto counted = [&](Tensor x) {
+    const auto trip = [&](Tensor i, std::pair<Tensor, Tensor> s) {
+      return std::pair(inner(s.first) + s.second, s.second * 0.5f + convert(i, DType::kF32));
+    };
+    return fori_loop(0, 250, trip, std::pair(x, Tensor(0.0f)), {.name = "counted"});
+  };
+  const auto lanes_end = vmap([&](Tensor x) {
+    return while_loop([](Tensor n, Tensor y) { return convert(n, DType::kF32) < 240 - abs(y); },
+                      [&](Tensor n, Tensor y) { return std::pair(n + 1, inner(y) + 0.25f); },
+                      std::pair(Tensor(0), x), {.name = "climb"});
+  });
+  for (const std::int64_t lanes : {9, 70}) {
+    const Literal x = ramp({lanes}, -4, 40);
+    expect_same_bits(trace(counted, x), {x});
+    expect_same_bits(trace(lanes_end, x), {x});
+  }
+}
+
+TEST(Limits, OfLoopsInLanesNameAllLoops) {
+  const auto inner = [](Tensor a) {
+    return while_loop([](Tensor b) { return b > 0; }, [](Tensor b) { return b * 3 + 1; }, a,
+                      {.name = "inner"});
+  };
+  const auto f = [&](Tensor x) {
+    const auto trip = [&](Tensor i, Tensor y) { return vmap(inner)(y + convert(i, DType::kU64)); };
+    return fori_loop(0, 10, trip, x, {.name = "outer"});
+  };
+  // From 3 on all lanes are above 0 for as many trips as it takes to wrap around.
+  const Function function = trace(f, u64({70}));
+  ASSERT_TRUE(runs_by_lane(function));
+  const Literal x = Literal::zeros(u64({70}));
+  for (const Executor executor : kExecutors) {
+    const Executable program = compile(function, {.executor = executor});
+    const auto timed = caught<DeadlineExceeded>(program, {x}, {.deadline = milliseconds(20)});
+    const auto counted = caught<TooManyIterations>(program, {x}, {.max_iterations = 100});
+    for (const Interrupted& error : {Interrupted(timed), Interrupted(counted)}) {
+      const std::string message = error.what();
+      EXPECT_NE(message.find("the loop 'inner' (deadlines_test.cc:"), std::string::npos) << message;
+      EXPECT_NE(message.find("in the loop 'outer' (deadlines_test.cc:"), std::string::npos)
+          << message;
+      EXPECT_EQ(error.loop(), "outer");
+      EXPECT_EQ(error.trip(), 0);  // the inner loop has not ended yet
+      ASSERT_FALSE(error.carry().empty());
+      EXPECT_EQ(error.carry().back().second.data<std::uint64_t>()[69], 0u);
+    }
+    EXPECT_NE(std::string(counted.what()).find("trip 101"), std::string::npos) << counted.what();
+  }
+}
+
+TEST(Deadlines, OfALoopByLaneInAnotherLoop) {
+  const auto f = [](Tensor x) {
+    const auto trip = [](Tensor, Tensor y) {
+      const Tensor all = sum(y);
+      return fori_loop(0, std::int64_t{1} << 40,
+                       [](Tensor, Tensor z) { return z * kFactor + kSum; }, y + all,
+                       {.name = "inner"});
+    };
+    return fori_loop(0, 3, trip, x, {.name = "outer"});
+  };
+  const Function function = trace(f, u32({300}));
+  for (const Executor executor : kExecutors) {
+    const Executable program = compile(function, {.executor = executor});
+    const double start = thread_seconds();
+    const auto error =
+        caught<DeadlineExceeded>(program, {numbers(300)}, {.deadline = milliseconds(20)});
+    EXPECT_LT(thread_seconds() - start, 0.25);
+    EXPECT_NE(std::string(error.what()).find("the loop 'inner'"), std::string::npos)
+        << error.what();
+    EXPECT_EQ(error.loop(), "outer");
+    EXPECT_EQ(error.trip(), 0);
+    ASSERT_FALSE(error.carry().empty());
+    testing::expect_equal(error.carry().back().second, numbers(300));
+  }
+}
+
+TEST(Deadlines, InsideATripOverALongArrayNameTheLoop) {
+  // Each element is made of its neighbours: a trip goes through the whole array.
+  const auto f = [](Tensor x) {
+    const auto trip = [](Tensor, Tensor y) { return long_chain((y + roll(y, 1, 0)) * 0.5f); };
+    return fori_loop(0, 1000, trip, x, {.name = "smoothed"});
+  };
+  const Function function = trace(f, f32({1 << 20}));
+  EXPECT_FALSE(runs_by_lane(function));
+  const Literal x = ramp({1 << 20}, -1, 1);
+  for (const Executor executor : kExecutors) {
+    const Executable program = compile(function, {.executor = executor});
+    const auto error = caught<DeadlineExceeded>(program, {x}, {.deadline = milliseconds(5)});
+    EXPECT_EQ(error.loop(), "smoothed");
+    const std::string message = error.what();
+    EXPECT_NE(message.find("the loop 'smoothed' (deadlines_test.cc:"), std::string::npos)
+        << message;
+    EXPECT_NE(message.find("trip "), std::string::npos) << message;
+    ASSERT_FALSE(error.carry().empty());
+    if (error.trip() == 0) testing::expect_equal(error.carry().back().second, x);
+  }
+}
+
+TEST(Progress, OfALoopThatRunsByLane) {
+  const Executable program = compile(long_loop(500), {.executor = Executor::kCompiled});
+  std::vector<std::int64_t> trips;
+  std::stop_source source;
+  RunOptions options{.stop_token = source.get_token()};
+  options.on_progress = [&](const rondo::Progress& now) {
+    EXPECT_EQ(now.loop, "long");
+    EXPECT_EQ(now.of, std::int64_t{1} << 40);
+    trips.push_back(now.trip);
+    if (trips.size() == 2) source.request_stop();
+  };
+  expect_state(caught<Stopped>(program, {numbers(500)}, options), numbers(500));
+  ASSERT_EQ(trips.size(), 2u);
+  EXPECT_GT(trips[0], 1);
+  EXPECT_GT(trips[1], trips[0]);
+}
+
+TEST(Limits, ThatAreFarOffTakeNoTime) {
+  const auto f = [](Tensor x) {
+    const auto trip = [](Tensor, Tensor y) { return y * 0.999f + abs(y - 0.5f) * 0.001f; };
+    return fori_loop(0, 300, trip, x);
+  };
+  const Function function = trace(f, f32({4096}));
+  ASSERT_TRUE(runs_by_lane(function));
+  const Literal x = ramp({4096}, -1, 1);
+  const Executable program = compile(function, {.executor = Executor::kCompiled});
+  const auto seconds = [&](const RunOptions& options) {
+    const double start = thread_seconds();
+    for (int i = 0; i < 20; i++) (void)program.run({x}, options);
+    return thread_seconds() - start;
+  };
+  double without = 1, with = 1;
+  for (int i = 0; i < 10; i++) {
+    without = std::min(without, seconds({}));
+    with = std::min(with, seconds({.deadline = std::chrono::hours(1)}));
+  }
+  // Trip by trip through all lanes it would be three times as much.
+  EXPECT_LT(with, 1.5 * without) << 5e4 * without << " us a run, " << 5e4 * with;
 }
 
 }  // namespace

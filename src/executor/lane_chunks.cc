@@ -1,0 +1,258 @@
+// Loops that run lane by lane in programs whose runs may be ended: the lanes make the trips in
+// chunks, between which all of them have made the same ones and their state is in memory.
+//
+//     while some lane goes on
+//       lanes: the carries of this lane; while it goes on, at most a chunk of trips; back to memory
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "executor/lowerer.h"
+#include "ir/function_data.h"
+#include "ir/layout.h"
+#include "ir/region_walk.h"
+#include "lower/run_frame.h"
+
+namespace rondo::executor {
+
+namespace {
+
+/// Estimates the elements that one trip computes for a lane.
+struct WorkOfTrip {
+  explicit WorkOfTrip(std::int64_t lanes) : lanes_(lanes) {}
+  void open(const Function&, const Node* holder, std::size_t) {
+    // Of a loop nobody knows the trips.
+    constexpr std::int64_t kTrips = 16, kMost = std::int64_t{1} << 20;
+    const bool repeats = holder && holder->op->flow == ir::Flow::kRepeat;
+    const std::int64_t trips = repeats ? ir::region_layout(holder)->trip_count.value_or(kTrips) : 1;
+    times_.push_back(times_.empty() ? 1
+                                    : std::clamp<std::int64_t>(times_.back() * trips, 1, kMost));
+  }
+  void close(const Function&, const Node*, std::size_t) { times_.pop_back(); }
+  void node(const Node& node) {
+    for (const TensorType& type : node.types)
+      work += times_.back() * std::max<std::int64_t>(1, type.elements() / lanes_);
+  }
+  void after(const Node&) {}
+
+  std::int64_t work = 1;
+
+ private:
+  std::int64_t lanes_;
+  std::vector<std::int64_t> times_;
+};
+
+/// A chunk is long enough that the carries are rarely read and written; and short enough that a
+/// block of lanes ends soon, since the run's limits are looked at between blocks, and that a run
+/// that is ended has not lost much.
+std::int64_t trips_of_chunk(const Node& loop, std::int64_t lanes) {
+  constexpr std::int64_t kOfAllLanes = std::int64_t{1} << 24;
+  constexpr std::int64_t kLeast = std::int64_t{1} << 11, kMost = std::int64_t{1} << 14;
+  WorkOfTrip trip(lanes);
+  ir::walk_nested(loop.regions[1], trip);
+  return std::max<std::int64_t>(1, std::clamp(kOfAllLanes / lanes, kLeast, kMost) / trip.work);
+}
+
+/// Whether a region reads its parameter `i`.
+bool reads_parameter(const Function& region, std::size_t i) {
+  const Tensor& parameter = region.parameters()[i];
+  const auto is_it = [&](const Tensor& value) { return value.same_as(parameter); };
+  return std::any_of(region.outputs().begin(), region.outputs().end(), is_it) ||
+         std::any_of(region.body().begin(), region.body().end(), [&](const Node* node) {
+           return std::any_of(node->operands.begin(), node->operands.end(), is_it);
+         });
+}
+
+}  // namespace
+
+bool Lowerer::spreads_singles(Scope& scope, const Tensor& value) {
+  std::vector<Tensor> open{value};
+  while (!open.empty()) {
+    const Tensor next = std::move(open.back());
+    open.pop_back();
+    const Place& from = place(scope, next);
+    if (from.kind == Place::Kind::kInLine)
+      open.insert(open.end(), next.node()->operands.begin(), next.node()->operands.end());
+    else if (from.kind == Place::Kind::kArray && from.element.empty())
+      return false;
+  }
+  return true;
+}
+
+Value Lowerer::trips_of_all_chunks(const lower::LoopInfo& info) {
+  if (info.trip_count) return builder_.index(*info.trip_count);
+  if (info.limit == lower::kNone || builder_.type(info.limit) != Type::kS32) return lower::kNone;
+  const Value distance = builder_.subtract(builder_.convert(info.limit, Type::kS64),
+                                           builder_.convert(info.first, Type::kS64));
+  const Value trips = builder_.binary(lower::Opcode::kDivide,
+                                      builder_.add(distance, builder_.index(info.advance - 1)),
+                                      builder_.index(info.advance));
+  return builder_.binary(lower::Opcode::kMax, builder_.index(0), trips);
+}
+
+void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& form) {
+  const Node* node = step.node;
+  const std::size_t carries = node->types.size();
+  Scope& scope = scopes_.back();
+  Construct construct;
+  construct.node = node;
+  construct.first_value = step.first_value;
+  construct.carried.resize(carries);
+  construct.chunks = &form;
+  const Shape shape = shape_of_lanes(*node, form);
+  for (std::size_t i = 0; i < node->operands.size(); i++) {
+    const Tensor& operand = node->operands[i];
+    Place argument = place(scope, operand);
+    argument.writable = false;
+    // What reads no memory that the loop may take over is computed in the lanes of each chunk.
+    const bool stays = form.operands[i].kind == LaneValue::Kind::kLane &&
+                       operand.shape() == shape && spreads_singles(scope, operand) &&
+                       (node->op->lane_loop || !reads_parameter(node->regions[0], i));
+    if (argument.kind == Place::Kind::kInLine && i >= carries && !stays) {
+      argument.kind = Place::Kind::kArray;
+      argument.storage = -1;
+      argument.pointer = in_memory(scope, operand, construct.made);
+    }
+    construct.arguments.push_back(std::move(argument));
+  }
+  std::vector<Value> init;
+  for (std::size_t i = 0; i < carries; i++) {
+    Place& argument = construct.arguments[i];
+    if (argument.in_registers()) {
+      init.insert(init.end(), argument.element.begin(), argument.element.end());
+      continue;
+    }
+    // Each lane reads and writes its own elements of it.
+    argument = carried_memory(scope, step, i, at, true);
+    CarriedArray& array = construct.carried[i];
+    array.storage = argument.storage;
+    array.now = argument.pointer;
+    Storage& storage = storages_[static_cast<std::size_t>(argument.storage)];
+    array.values = storage.values;
+    storage.pins++;
+  }
+  init.push_back(builder_.index(0));
+  const std::uint32_t info = loop_info(node);
+  construct.all_trips = trips_of_all_chunks(builder_.program().loops[info]);
+  loops_.push_back(info);
+  may_end_inside();
+  construct.loop = builder_.begin_while(init, info);
+  take_parameters(construct, carries);
+  lower::While& loop = builder_.program().whiles[construct.loop];
+  construct.trips = loop.trips = loop.carries.back().param;
+  describe_state(builder_.program().loops[info], construct);
+  // Whether some lane goes on: what the condition says, or what it says of any lane.
+  std::vector<Place> arguments = construct.arguments;
+  for (Place& argument : arguments) argument.writable = false;
+  if (node->op->lane_loop) arguments = begin_chunk_lanes(construct);
+  constructs_.push_back(std::move(construct));
+  enter(Scope::Role::kCondition, node->regions[0]);
+  bind(scopes_.back(), arguments);
+}
+
+Value Lowerer::any_lane(Value predicate) {
+  const Value any = builder_.reduce(lower::Opcode::kOr, builder_.pred(false), predicate);
+  builder_.end_lanes();
+  lanes_.reset();
+  return any;
+}
+
+std::vector<Place> Lowerer::begin_chunk_lanes(const Construct& chunks) {
+  const LaneForm& form = *chunks.chunks;
+  const Node* node = chunks.node;
+  Scope& scope = scopes_.back();
+  std::vector<Place> arguments = chunks.arguments;
+  Nest nest(builder_, *scope.plan, scope.places, shape_of_lanes(*node, form).dims());
+  std::vector<std::pair<std::size_t, std::uint32_t>> items;  // operands that are in line
+  for (std::size_t i = 0; i < arguments.size(); i++) {
+    if (arguments[i].kind == Place::Kind::kInLine)
+      items.emplace_back(i, nest.add(node->operands[i], nest.index()));
+  }
+  std::optional<Value> lane;
+  if (!items.empty()) lane = nest.begin_lanes();
+  if (!lane)
+    lane = builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
+  lanes_ = OpenLanes{*lane, form.lanes, constructs_.size()};
+  for (const auto& [i, item] : items) arguments[i] = of_lane(nest.element(item), form.operands[i]);
+  for (std::size_t i = 0; i < arguments.size(); i++) {
+    Place& argument = arguments[i];
+    argument.writable = false;
+    if (form.operands[i].kind == LaneValue::Kind::kUpdated)
+      argument.lane = form.operands[i];
+    else if (form.operands[i].kind == LaneValue::Kind::kLane && !argument.in_registers())
+      argument = of_lane(lane_elements(argument, node->operand_type(i), form.operands[i]),
+                         form.operands[i]);
+  }
+  return arguments;
+}
+
+Value Lowerer::most_trips(const Construct& chunks) {
+  Value most = builder_.index(trips_of_chunk(*chunks.node, chunks.chunks->lanes));
+  const auto ends_at = [&](Value trips) {
+    most = builder_.min(most, builder_.subtract(trips, chunks.trips));
+  };
+  // Where these end the loop, the state is exact.
+  const Value frame =
+      builder_.buffer({lower::Storage::kFrame, 0, 0, std::int64_t{sizeof(lower::RunFrame)}});
+  ends_at(builder_.load(Type::kS64, {frame, offsetof(lower::RunFrame, max_iterations), {}}));
+  if (const auto& promised = builder_.program().loops[loops_.back()].max_trip_count)
+    ends_at(builder_.index(*promised));
+  if (chunks.all_trips != lower::kNone) ends_at(chunks.all_trips);
+  return builder_.convert(most, Type::kS32);  // of which a vector holds as many as of f32
+}
+
+void Lowerer::open_chunk() {
+  const Construct& chunks = constructs_.back();
+  const Node* node = chunks.node;
+  Construct construct;
+  construct.node = node;
+  construct.carried.resize(node->types.size());
+  construct.results.resize(node->types.size());
+  construct.most_trips = most_trips(chunks);
+  const bool counts = chunks.all_trips == lower::kNone;
+  if (counts) construct.made.push_back(new_array({DType::kS32, Shape{chunks.chunks->lanes}}));
+  construct.arguments = begin_chunk_lanes(chunks);
+  absl::InlinedVector<Value, 8> init;
+  for (std::size_t i = 0; i < node->types.size(); i++) {
+    const Element& element = construct.arguments[i].element;
+    init.insert(init.end(), element.begin(), element.end());
+    if (!chunks.arguments[i].in_registers()) construct.results[i] = chunks.arguments[i];
+  }
+  construct.trips = init.emplace_back(builder_.number(Type::kS32, 0));
+  loops_.push_back(loops_.back());
+  enter_lane_loop(std::move(construct), init, lower::kNoLoop, counts);
+}
+
+void Lowerer::close_chunk(const Construct& lanes, Value last_trips) {
+  const bool counts = !lanes.made.empty();
+  if (counts) builder_.store(last_trips, {lanes.made[0].pointer, 0, {{lanes_->index, 4}}});
+  const Value count = builder_.index(lanes_->count);
+  builder_.end_lanes();
+  lanes_.reset();
+  Value trips = lanes.most_trips;
+  if (counts) {
+    // Apart from the loop above, whose blocks may have any number of vectors.
+    const std::uint32_t number = builder_.begin_lanes(count);
+    const Value lane = builder_.program().lanes[number].index;
+    const Value made = builder_.load(Type::kS32, {lanes.made[0].pointer, 0, {{lane, 4}}});
+    trips = builder_.reduce(lower::Opcode::kMax, builder_.number(Type::kS32, 0), made);
+    builder_.end_lanes();
+    let_go(lanes.made[0]);
+  }
+  trips = builder_.convert(trips, Type::kS64);
+  const Construct construct = std::move(constructs_.back());
+  constructs_.pop_back();
+  std::vector<Value> next;
+  for (const Element& element : last_singles(
+           construct.node, trips,
+           [&](std::size_t i) -> const Element& { return construct.arguments[i].element; }))
+    next.insert(next.end(), element.begin(), element.end());
+  next.push_back(builder_.add(construct.trips, trips));
+  builder_.end_while(next);
+  loops_.pop_back();
+  give_results(construct);
+}
+
+}  // namespace rondo::executor
