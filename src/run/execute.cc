@@ -108,6 +108,17 @@ bool exceeds_limit(const ir::Prepared& prepared, const CompileOptions& options) 
   return options.memory_limit && prepared.arena_bytes() > *options.memory_limit;
 }
 
+/// `runs`: which of them take so much, if not all.
+void check_memory(const Executable::Impl& impl, const ir::Prepared& prepared,
+                  std::string_view runs = "") {
+  if (!exceeds_limit(prepared, impl.options)) return;
+  throw ExecutionError(fmt::format(
+      "'{}' takes {} bytes beside its arguments and results{}; CompileOptions::memory_limit is {}\n"
+      "  Raise the limit, or keep less for the reverse pass: memory_plan() says what loops keep, "
+      "and checkpoints keep less.",
+      impl.function.name(), prepared.arena_bytes(), runs, *impl.options.memory_limit));
+}
+
 void prepare(Executable::Impl& impl, const CompileOptions& options) {
   const Executor asked = chosen(options);
   const ir::Backend* backend = &interpreter::reference_backend();
@@ -142,6 +153,7 @@ const ir::Prepared& prepared_for(const Executable::Impl& impl, const RunOptions&
   if (!impl.batches_trips || !stepwise) return *impl.prepared;
   std::call_once(impl.stepwise_made,
                  [&] { impl.stepwise = prepare_compiled(impl, impl.function); });
+  check_memory(impl, *impl.stepwise, " in runs with a deadline or another limit, or progress");
   return *impl.stepwise;
 }
 
@@ -166,15 +178,6 @@ bool finite_is_checked(const RunOptions& options) {
   return options.check_finite || always_check;
 }
 
-void check_memory(const Executable::Impl& impl, const CompileOptions& options) {
-  if (!exceeds_limit(*impl.prepared, options)) return;
-  throw ExecutionError(fmt::format(
-      "'{}' takes {} bytes beside its arguments and results; CompileOptions::memory_limit is {}\n  "
-      "Raise the limit, or keep less for the reverse pass: memory_plan() says what loops keep, and "
-      "checkpoints keep less.",
-      impl.function.name(), impl.prepared->arena_bytes(), *options.memory_limit));
-}
-
 }  // namespace
 
 Executable compile(const Function& function, const CompileOptions& options) {
@@ -195,7 +198,7 @@ Executable compile(const Function& function, const CompileOptions& options) {
     impl->expanded = passes::expand(impl->function, passes::Target::kInterpreter);
     prepare(*impl, options);
   }
-  check_memory(*impl, options);
+  check_memory(*impl, *impl->prepared);
   impl->runs_on_memory = impl->prepared->runs_on_memory() && !finite_is_checked({});
   impl->bytes = ir::footprint(impl->function);
   if (!impl->expanded.same_as(impl->function)) impl->bytes += ir::footprint(impl->expanded);

@@ -1,5 +1,7 @@
 // Products of all trips of a loop at once, as compiled programs have them where sums may be added
 // up in another order.
+#include <chrono>
+
 #include "executor/agreement.h"
 
 namespace rondo::testing {
@@ -117,6 +119,23 @@ TEST(Trips, ARunWithALimitKeepsTheSumsSoFar) {
     ASSERT_EQ(ended.carry().size(), 1u);
     expect_sum(ended.carry()[0].second, 5);
   }
+}
+
+TEST(Trips, RunsWithLimitsKeepToTheMemoryLimitToo) {
+  const std::int64_t
+      batched = compile(gradient(), {.executor = Executor::kCompiled}).memory_plan().arena_bytes,
+      stepwise = compile(gradient(), {.contract = false, .executor = Executor::kCompiled})
+                     .memory_plan()
+                     .arena_bytes;
+  ASSERT_LT(batched, stepwise);
+  const RunOptions limited{.deadline = std::chrono::hours(1)};
+  const auto with_limit = [](std::int64_t bytes) {
+    return compile(gradient(), {.executor = Executor::kCompiled, .memory_limit = bytes});
+  };
+  const Executable tight = with_limit(batched);
+  EXPECT_NO_THROW(tight.run(arguments()));
+  for (int i = 0; i < 2; i++) EXPECT_THROW(tight.run(arguments(), limited), ExecutionError);
+  EXPECT_NO_THROW(with_limit(stepwise).run(arguments(), limited));
 }
 
 }  // namespace
