@@ -52,6 +52,7 @@ std::int32_t InPlace::find(const Function& region, std::size_t output) const {
       case Form::kWrite:
         operand = node->op->write(*node).kept;
         break;
+      case Form::kScatter:
       case Form::kTapeWrite:
         operand = 0;
         break;

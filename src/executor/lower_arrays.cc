@@ -69,13 +69,8 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
   if (map.kept >= 0) {
     const Tensor& kept = node->operands[static_cast<std::size_t>(map.kept)];
     const bool in_place = !one && dies(scope, kept, at);
+    result = updated(scope, step, kept, in_place, at, made);
     if (in_place) {
-      result = place(scope, kept);
-      result.element.clear();
-      hold(result);
-      if (const auto to = scope.destinations.find(step.first_value);
-          to != scope.destinations.end() && to->second.pointer != result.pointer)
-        scope.destinations.erase(to);
       // A part that is computed from the array at other places must be computed first.
       for (std::size_t i = 0; i < map.parts.size(); i++) {
         const Tensor& part = node->operands[static_cast<std::size_t>(map.parts[i].operand)];
@@ -83,10 +78,6 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
         if (part_reads_elsewhere(scope, node, map.parts[i], type, result))
           part_memory[i] = array_of_part(scope, part, made);
       }
-    } else {
-      result = destination(scope, node, 0);
-      const Value from = in_memory(scope, kept, made);
-      copy(from, result.pointer, type.bytes());
     }
   } else {
     result = destination(scope, node, 0);
@@ -102,6 +93,24 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
   } else {
     scope.places[step.first_value] = result;
   }
+}
+
+Place Lowerer::updated(Scope& scope, const Step& step, const Tensor& kept, bool may,
+                       std::uint32_t at, std::vector<Place>& made) {
+  Place result;
+  if (may && dies(scope, kept, at)) {
+    result = place(scope, kept);
+    result.element.clear();
+    hold(result);
+    if (const auto to = scope.destinations.find(step.first_value);
+        to != scope.destinations.end() && to->second.pointer != result.pointer)
+      scope.destinations.erase(to);
+    return result;
+  }
+  result = destination(scope, step.node, 0);
+  const Value from = in_memory(scope, kept, made);
+  copy(from, result.pointer, kept.type().bytes());
+  return result;
 }
 
 Value Lowerer::array_of_part(Scope& scope, const Tensor& part, std::vector<Place>& made) {

@@ -143,6 +143,10 @@ class Lowerer {
   std::int64_t array_bytes(Scope& scope, std::uint32_t value) const;
   void put_together(Scope& scope, const Step& step, std::uint32_t at);
   Value array_of_part(Scope& scope, const Tensor& part, std::vector<Place>& made);
+  /// The array that step `at` makes of `kept` by writing parts of it: where it stands, if it `may`
+  /// and `kept` dies, or a copy.
+  Place updated(Scope& scope, const Step& step, const Tensor& kept, bool may, std::uint32_t at,
+                std::vector<Place>& made);
   /// Sizes of the loops of a part.
   static absl::InlinedVector<std::int64_t, 4> counts(const ir::Part& part);
   /// Where the elements of a part go, in bytes.
@@ -156,6 +160,7 @@ class Lowerer {
             const Place& result);
   void reduction(Scope& scope, const Step& step);
   void fold(Scope& scope, const Step& step);
+  void scatter(Scope& scope, const Step& step, std::uint32_t at);
   void products(Scope& scope, const Step& step);
   /// Whether loops may add up the products of a node of form kKernel: a factor is packed for them.
   bool adds_packed_products(Scope& scope, const Node* node);

@@ -159,6 +159,9 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
     case Form::kFold:
       fold(scope, step);
       break;
+    case Form::kScatter:
+      scatter(scope, step, at);
+      break;
     case Form::kProducts:
       products(scope, step);
       break;

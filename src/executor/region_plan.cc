@@ -120,6 +120,8 @@ Form form_of(const Node& node) {
   if (few_terms(node)) return Form::kTerms;
   if (op.reduction && op.reduction(node)) return Form::kReduction;
   if (op.fold && is_element_code(node.regions[0])) return Form::kFold;
+  if (op.scatter && !is_single(node.type()) && is_element_code(node.regions[0]) && op.scatter(node))
+    return Form::kScatter;
   if (const auto products = products_in_lanes(node); products && products->as_kernel)
     return Form::kProducts;
   return Form::kKernel;

@@ -30,6 +30,7 @@ enum class Form : std::uint8_t {
   kWrite,      // put together from its operands
   kReduction,  // loops that combine
   kFold,       // loops that combine by a region
+  kScatter,    // loops that combine by a region where operand 1 says
   kTerms,      // sums of few terms
   kProducts,   // loops that add up products
   kAlias,      // the bytes of its operand

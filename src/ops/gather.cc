@@ -113,42 +113,10 @@ std::unique_ptr<ir::Kernel> prepare_gather(const Node& node) {
 }
 
 std::optional<ir::ElementGather> gather_elements(const Node& node) {
-  const GatherDims& dims = node.attrs<GatherAttributes>().dims;
-  const TensorType &x = node.operand_type(0), &indices = node.operand_type(1);
+  const TensorType& x = node.operand_type(0);
   if (x.elements() == 0) return std::nullopt;
-  const std::int64_t rank = node.type().rank();
-  const auto contains = [](const std::vector<std::int64_t>& axes, std::int64_t axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-  };
-  ir::ElementGather gather;
-  // The axes of the indices but that of their components are the result's axes outside the slices.
-  std::int64_t batch_axis = 0;
-  for (std::int64_t axis = 0; axis < indices.rank(); axis++) {
-    if (axis == dims.index_vector_dim) {
-      gather.indices.push_back({rank, 0, 1, -1, 0});
-      continue;
-    }
-    while (contains(dims.offset_dims, batch_axis)) batch_axis++;
-    gather.indices.push_back({batch_axis++, 0, 1, -1, 0});
-  }
-  auto offset = dims.offset_dims.begin();
-  for (std::int64_t axis = 0; axis < x.rank(); axis++) {
-    const auto batching =
-        std::find(dims.operand_batching_dims.begin(), dims.operand_batching_dims.end(), axis);
-    if (batching != dims.operand_batching_dims.end()) {
-      const auto of_indices = dims.start_indices_batching_dims[static_cast<std::size_t>(
-          batching - dims.operand_batching_dims.begin())];
-      gather.table.push_back(gather.indices[static_cast<std::size_t>(of_indices)]);
-    } else if (contains(dims.collapsed_slice_dims, axis)) {
-      gather.table.push_back({});
-    } else {
-      gather.table.push_back({*offset++, 0, 1, -1, 0});
-    }
-  }
-  const Dims sizes = slice_sizes(node);
-  for (const std::int64_t axis : dims.start_index_map)
-    gather.components.push_back({axis, x.shape[axis] - sizes[static_cast<std::size_t>(axis)]});
-  return gather;
+  return window_elements(gather_window_dims(node.attrs<GatherAttributes>().dims), x.shape,
+                         node.operand_type(1), node.type().rank(), slice_sizes(node));
 }
 
 void gather_hlo(const Node& node, std::string& out) {

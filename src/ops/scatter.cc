@@ -219,6 +219,15 @@ class ScatterKernel final : public ir::Kernel {
   absl::InlinedVector<Box, 1> windows_;
 };
 
+std::optional<ir::ElementGather> scatter_elements(const Node& node) {
+  if (node.types.size() != 1) return std::nullopt;
+  const TensorType &x = node.type(), &updates = node.operand_type(2);
+  if (x.elements() == 0 || updates.elements() == 0) return std::nullopt;
+  const ScatterDims& dims = node.attrs<ScatterAttributes>().dims;
+  return window_elements(scatter_window_dims(dims), x.shape, node.operand_type(1), updates.rank(),
+                         window_sizes(dims, x.shape, updates.shape));
+}
+
 std::unique_ptr<ir::Kernel> prepare_scatter(const Node& node) {
   return std::make_unique<ScatterKernel>(node);
 }
@@ -269,6 +278,7 @@ std::vector<Tensor> with_a_component(const Node& node, std::span<const Tensor> o
 }  // namespace
 
 const ir::OpDef kScatter{.name = "scatter",
+                         .scatter = scatter_elements,
                          .hlo = "scatter",
                          .stablehlo = "stablehlo.scatter",
                          .infer = infer_scatter,

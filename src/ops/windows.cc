@@ -95,6 +95,41 @@ void window_dims_stablehlo(std::string& out, const WindowDims& dims) {
   fmt::format_to(std::back_inserter(out), "index_vector_dim = {}", dims.index_vector_dim);
 }
 
+ir::ElementGather window_elements(const WindowDims& dims, const Shape& operand,
+                                  const TensorType& indices, std::int64_t windowed_rank,
+                                  std::span<const std::int64_t> sizes) {
+  const auto contains = [](const std::vector<std::int64_t>& axes, std::int64_t axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  };
+  ir::ElementGather places;
+  // The axes of the indices but that of their components are those that count windows.
+  std::int64_t batch_axis = 0;
+  for (std::int64_t axis = 0; axis < indices.rank(); axis++) {
+    if (axis == dims.index_vector_dim) {
+      places.indices.push_back({windowed_rank, 0, 1, -1, 0});
+      continue;
+    }
+    while (contains(dims.window, batch_axis)) batch_axis++;
+    places.indices.push_back({batch_axis++, 0, 1, -1, 0});
+  }
+  auto window = dims.window.begin();
+  for (std::int64_t axis = 0; axis < operand.rank(); axis++) {
+    const auto batching = std::find(dims.batching.begin(), dims.batching.end(), axis);
+    if (batching != dims.batching.end()) {
+      const auto of_indices =
+          dims.indices_batching[static_cast<std::size_t>(batching - dims.batching.begin())];
+      places.table.push_back(places.indices[static_cast<std::size_t>(of_indices)]);
+    } else if (contains(dims.absent, axis)) {
+      places.table.push_back({});
+    } else {
+      places.table.push_back({*window++, 0, 1, -1, 0});
+    }
+  }
+  for (const std::int64_t axis : dims.start_map)
+    places.components.push_back({axis, operand[axis] - sizes[static_cast<std::size_t>(axis)]});
+  return places;
+}
+
 void check_window_dims(const InferContext& context, const WindowDims& dims,
                        const TensorType& operand, const TensorType& indices,
                        std::int64_t windowed_rank) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/element.h"
 #include "ops/box.h"
 #include "ops/support.h"
 
@@ -44,6 +45,11 @@ Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim);
 void check_window_dims(const InferContext& context, const WindowDims& dims,
                        const TensorType& operand, const TensorType& indices,
                        std::int64_t windowed_rank);
+
+/// Where an element of `windowed` lies in the operand. `sizes`: of a window along each axis of it.
+ir::ElementGather window_elements(const WindowDims& dims, const Shape& operand,
+                                  const TensorType& indices, std::int64_t windowed_rank,
+                                  std::span<const std::int64_t> sizes);
 
 /// Walks the windows in the order of their index vectors.
 class WindowWalk {
