@@ -13,6 +13,7 @@
 namespace rondo::testing {
 namespace {
 
+namespace fs = std::filesystem;
 using Values = Fake;
 using RealValues = RealPlugin;
 
@@ -86,18 +87,21 @@ TEST_F(Values, LazyTensorsStayOnTheDeviceOfTheirScope) {
   clear_executable_cache();  // which has the programs of lazy tensors
 }
 
-/// The last object of static storage to end.
+/// Ends the process with what `status` gives, as the last object of static storage.
 struct Last {
-  const FakePlugin& plugin;
-  ~Last() { _exit(plugin.clients == 1 ? 0 : 1); }
+  int (*status)();
+  ~Last() { _exit(status()); }
 };
 
 TEST_F(Values, AScopeOfStaticStorageEndsAfterItsThread) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const FakeCopy other("rondo_exit");
+  static const FakePlugin* plugin = nullptr;
   const auto leave = [&] {
-    static const Last last{other.state()};
+    plugin = &other.state();
+    static const Last last{[] { return plugin->clients == 1 ? 0 : 1; }};
     const pjrt::Client held(pjrt::Plugin::load(other.path()));
+    fs::remove(other.path());
     static const pjrt::DeviceScope scope(held.devices()[0]);
     std::exit(0);
   };
@@ -108,8 +112,10 @@ TEST_F(Values, ArraysOfStaticStorageMayEndAfterThePlugin) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const FakeCopy other("rondo_late");
   const auto leave = [&] {
+    static const Last last{[] { return 0; }};
     static pjrt::DeviceArray array;
     const pjrt::Plugin plugin = pjrt::Plugin::load(other.path());
+    fs::remove(other.path());
     array = pjrt::DeviceArray(Literal::scalar(1), pjrt::Client(plugin).devices()[0]);
     std::exit(0);
   };
