@@ -17,6 +17,13 @@
 
 namespace rondo::testing {
 
+/// first, first + step, …
+inline Literal ramp(const Shape& shape, float step, float first) {
+  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+  for (std::size_t i = 0; i < values.size(); i++) values[i] = first + step * static_cast<float>(i);
+  return Literal::from(values, shape);
+}
+
 /// How far two floats are apart, in units of the last place; huge where only one is NaN.
 template <class T>
 double ulps(T a, T b) {

@@ -10,6 +10,7 @@
 
 #include "executor/agreement.h"
 #include "lower/builder.h"
+#include "lower/opcodes.h"
 #include "lower/verify.h"
 
 namespace rondo::lower {
@@ -20,36 +21,55 @@ std::ptrdiff_t count(const Program& program, Opcode code) {
                        [&](const Op& op) { return op.code == code; });
 }
 
-TEST(Contract, MakesOneOpOfAProductAndASumWhereNothingElseNeedsTheProduct) {
+/// A program that reads floats and keeps what it makes of them.
+class Floats {
+ public:
+  explicit Floats(Type type) : type_(type) {}
+  Value read() { return b.load(type_, next()); }
+  void keep(Value value) { b.store(value, next()); }
+  Value number(double value) { return b.number(type_, value); }
+  Program contracted() {
+    Program program = b.finish();
+    contract(program);
+    EXPECT_EQ(verify(program), "");
+    return program;
+  }
   Builder b;
-  const Value base = b.buffer({Storage::kArgument, 0, 0, 64});
-  const Value x = b.load(Type::kF32, {base, 0, {}}), y = b.load(Type::kF32, {base, 4, {}}),
-              z = b.load(Type::kF32, {base, 8, {}});
+
+ private:
+  Address next() { return {base_, width(type_) * places_++, {}}; }
+
+  Type type_;
+  Value base_ = b.buffer({Storage::kArgument, 0, 0, 128});
+  std::int64_t places_ = 0;
+};
+
+TEST(Contract, MakesOneOpOfAProductAndASumWhereNothingElseNeedsTheProduct) {
+  Floats floats(Type::kF32);
+  Builder& b = floats.b;
+  const Value x = floats.read(), y = floats.read(), z = floats.read();
   const Value used_twice = b.multiply(y, z);
-  b.store(b.add(b.multiply(x, y), z), {base, 12, {}});
-  b.store(b.add(used_twice, x), {base, 16, {}});
-  b.store(used_twice, {base, 20, {}});
-  Program program = b.finish();
-  contract(program);
+  floats.keep(b.add(b.multiply(x, y), z));
+  floats.keep(b.add(used_twice, x));
+  floats.keep(used_twice);
+  const Program program = floats.contracted();
   EXPECT_EQ(count(program, Opcode::kFma), 1);
   EXPECT_EQ(count(program, Opcode::kMultiply), 1);
   EXPECT_EQ(count(program, Opcode::kAdd), 1);
 }
 
 TEST(Contract, MakesOneOpOfAProductAndADifference) {
-  Builder b;
-  const Value base = b.buffer({Storage::kArgument, 0, 0, 64});
-  const Value x = b.load(Type::kF64, {base, 0, {}}), y = b.load(Type::kF64, {base, 8, {}}),
-              z = b.load(Type::kF64, {base, 16, {}});
-  b.store(b.subtract(z, b.multiply(x, y)), {base, 24, {}});
-  b.store(b.subtract(b.multiply(x, z), y), {base, 32, {}});
+  Floats floats(Type::kF64);
+  Builder& b = floats.b;
+  const Value x = floats.read(), y = floats.read(), z = floats.read();
+  floats.keep(b.subtract(z, b.multiply(x, y)));
+  floats.keep(b.subtract(b.multiply(x, z), y));
   // Of two products one is left.
-  b.store(b.subtract(b.multiply(x, x), b.multiply(y, y)), {base, 40, {}});
+  floats.keep(b.subtract(b.multiply(x, x), b.multiply(y, y)));
   // A product from which itself is subtracted is needed twice.
   const Value twice = b.multiply(z, z);
-  b.store(b.subtract(twice, b.multiply(z, z)), {base, 48, {}});
-  Program program = b.finish();
-  contract(program);
+  floats.keep(b.subtract(twice, b.multiply(z, z)));
+  const Program program = floats.contracted();
   EXPECT_EQ(count(program, Opcode::kFnma), 2);
   EXPECT_EQ(count(program, Opcode::kFms), 1);
   EXPECT_EQ(count(program, Opcode::kMultiply), 2);
@@ -57,33 +77,28 @@ TEST(Contract, MakesOneOpOfAProductAndADifference) {
 }
 
 TEST(Contract, MakesOneFactorOfConstantsInARow) {
-  Builder b;
-  const Value base = b.buffer({Storage::kArgument, 0, 0, 64});
-  const Value x = b.load(Type::kF32, {base, 0, {}});
-  const auto c = [&](double number) { return b.number(Type::kF32, number); };
+  Floats floats(Type::kF32);
+  Builder& b = floats.b;
+  const Value x = floats.read();
+  const auto c = [&](double number) { return floats.number(number); };
   const Value used_twice = b.multiply(x, c(3));
-  b.store(b.divide(b.multiply(c(0.7), b.multiply(x, c(0.3))), c(1.1)), {base, 4, {}});
-  b.store(b.multiply(used_twice, c(5)), {base, 8, {}});
-  b.store(used_twice, {base, 12, {}});
-  b.store(b.divide(x, c(7)), {base, 16, {}});  // a quotient alone stays exact
-  Program program = b.finish();
-  contract(program);
+  floats.keep(b.divide(b.multiply(c(0.7), b.multiply(x, c(0.3))), c(1.1)));
+  floats.keep(b.multiply(used_twice, c(5)));
+  floats.keep(used_twice);
+  floats.keep(b.divide(x, c(7)));  // a quotient alone stays exact
+  const Program program = floats.contracted();
   EXPECT_EQ(count(program, Opcode::kMultiply), 3);
   EXPECT_EQ(count(program, Opcode::kDivide), 1);
-  EXPECT_EQ(verify(program), "");
 }
 
 TEST(Contract, LeavesFactorsWhoseProductLosesPrecision) {
-  Builder b;
-  const Value base = b.buffer({Storage::kArgument, 0, 0, 64});
-  const Value x = b.load(Type::kF32, {base, 0, {}});
-  const auto c = [&](double number) { return b.number(Type::kF32, number); };
-  b.store(b.multiply(b.multiply(x, c(1e-25)), c(1e-20)), {base, 4, {}});
-  b.store(b.multiply(b.multiply(x, c(1e25)), c(1e20)), {base, 8, {}});
-  b.store(b.multiply(b.multiply(x, c(std::numeric_limits<double>::infinity())), c(2)),
-          {base, 12, {}});
-  Program program = b.finish();
-  contract(program);
+  Floats floats(Type::kF32);
+  Builder& b = floats.b;
+  const Value x = floats.read();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const auto& [first, second] : {std::pair(1e-25, 1e-20), {1e25, 1e20}, {kInfinity, 2.0}})
+    floats.keep(b.multiply(b.multiply(x, floats.number(first)), floats.number(second)));
+  const Program program = floats.contracted();
   EXPECT_EQ(count(program, Opcode::kMultiply), 6);
 }
 

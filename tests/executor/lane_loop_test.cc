@@ -8,9 +8,7 @@ using testing::expect_agreement;
 using testing::expect_equal;
 
 Literal ramp(std::int64_t lanes, float step, float first) {
-  std::vector<float> values(static_cast<std::size_t>(lanes));
-  for (std::size_t i = 0; i < values.size(); i++) values[i] = first + step * static_cast<float>(i);
-  return Literal::from(values, {lanes});
+  return testing::ramp({lanes}, step, first);
 }
 
 struct Orbit {

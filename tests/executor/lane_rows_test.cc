@@ -12,11 +12,8 @@ namespace {
 using testing::expect_agreement;
 using testing::runs_by_lane;
 
-Literal ramp(Shape shape, float first, float last) {
-  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
-  const float step = (last - first) / static_cast<float>(values.size());
-  for (std::size_t i = 0; i < values.size(); i++) values[i] = first + step * static_cast<float>(i);
-  return Literal::from(values, shape);
+Literal ramp(const Shape& shape, float first, float last) {
+  return testing::ramp(shape, (last - first) / static_cast<float>(shape.elements()), first);
 }
 
 /// Of every length around blocks and vectors, by itself and batched.

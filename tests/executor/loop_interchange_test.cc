@@ -8,13 +8,8 @@ namespace rondo {
 namespace {
 
 using testing::expect_agreement;
+using testing::ramp;
 using testing::runs_by_lane;
-
-Literal ramp(Shape shape, float step, float first) {
-  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
-  for (std::size_t i = 0; i < values.size(); i++) values[i] = first + step * static_cast<float>(i);
-  return Literal::from(values, shape);
-}
 
 std::vector<std::int64_t> trips_of(const Function& f, const std::vector<Literal>& arguments,
                                    Executor executor) {
