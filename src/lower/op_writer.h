@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "lower/program.h"
@@ -36,13 +35,13 @@ class OpWriter {
   Value binary(Opcode code, Type type, Value a, Value b) {
     return result({code, type, type, kNone, a, b, kNone, 0});
   }
-  Value load(Type type, Address from) {
-    program_.addresses.push_back(std::move(from));
+  Value load(Type type, const Address& from) {
+    program_.addresses.push_back(from);
     return result(
         {Opcode::kLoad, type, type, kNone, kNone, kNone, kNone, program_.addresses.size() - 1});
   }
-  void store(Value value, Address to) {
-    program_.addresses.push_back(std::move(to));
+  void store(Value value, const Address& to) {
+    program_.addresses.push_back(to);
     const Type type = program_.types[value];
     code_.push_back(
         {Opcode::kStore, type, type, kNone, value, kNone, kNone, program_.addresses.size() - 1});
