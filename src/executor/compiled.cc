@@ -16,6 +16,7 @@
 #include "executor/pieces.h"
 #include "executor/watch.h"
 #include "ir/function_data.h"
+#include "lower/clamps.h"
 #include "lower/contract.h"
 #include "lower/print.h"
 #include "lower/run_tapes.h"
@@ -155,6 +156,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
                         .has_limits = has_limits,
                         .keeps_states = !is_region && (has_limits || !lanes.has_lanes()),
                         .reorders = options.contract});
+    lower::remove_clamps(program);
     if (options.contract) lower::contract(program);
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));

@@ -1,6 +1,5 @@
 #include "lower/contract.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -10,68 +9,11 @@
 
 #include "absl/container/btree_map.h"
 #include "lower/arithmetic.h"
+#include "lower/reads.h"
 
 namespace rondo::lower {
 
 namespace {
-
-/// Calls f with each value that the program reads, once for each read.
-template <class F>
-void for_each_read(const Program& program, F&& f) {
-  const auto address = [&](std::uint64_t index) {
-    const Address& at = program.addresses[index];
-    f(at.base);
-    for (const Address::Term& term : at.terms) f(term.index);
-  };
-  const auto carries = [&](const std::vector<Carry>& all) {
-    for (const Carry& carry : all) {
-      f(carry.init);
-      f(carry.next);
-    }
-  };
-  for (const Op& op : program.code) {
-    f(op.a);
-    f(op.b);
-    f(op.c);
-    switch (op.code) {
-      case Opcode::kLoad:
-      case Opcode::kStore:
-        address(op.bits);
-        break;
-      case Opcode::kCopy:
-        address(program.copies[op.bits].from);
-        address(program.copies[op.bits].to);
-        break;
-      default:
-        break;
-    }
-  }
-  for (const Call& call : program.calls)
-    std::for_each(call.pointers.begin(), call.pointers.end(), f);
-  for (const For& loop : program.fors) {
-    f(loop.lower);
-    f(loop.upper);
-    carries(loop.carries);
-  }
-  for (const While& loop : program.whiles) {
-    f(loop.predicate);
-    carries(loop.carries);
-  }
-  for (const Lanes& lanes : program.lanes) {
-    f(lanes.count);
-    for (const Lanes::Reduction& reduction : lanes.reductions) {
-      f(reduction.init);
-      f(reduction.value);
-    }
-  }
-  for (const If& branch : program.ifs) {
-    f(branch.predicate);
-    for (const If::Result& result : branch.results) {
-      f(result.then);
-      f(result.otherwise);
-    }
-  }
-}
 
 bool is_contracted(Type type) { return type == Type::kF32 || type == Type::kF64; }
 

@@ -192,8 +192,10 @@ void Emitter::emit_min_max(const Instruction& given) {
     }
   }
   const Xmm a = vector_of(i.a, 0), b = vector_of(i.b, 1);
-  const Xmm build = scratch(2, bytes_of(i.type, i.lanes));
+  Xmm build = scratch(2, bytes_of(i.type, i.lanes));
   if (avx512()) {
+    const Xmm to = vector_result(i.result, 2);
+    if (to.getIdx() != a.getIdx() && to.getIdx() != b.getIdx()) build = to;
     const std::uint8_t how = min ? 0x4 : 0x5;  // by value, with the sign that decides between zeros
     switch (form) {
       case 0:

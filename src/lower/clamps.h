@@ -1,0 +1,14 @@
+// Minima and maxima of integers that change nothing.
+#pragma once
+
+#include "lower/program.h"
+
+namespace rondo::lower {
+
+/// Takes out each minimum and maximum of integers one operand of which it always is: the clamps of
+/// indices that follow from the index of a counted loop. What values lie between follows from
+/// constants, the bounds of loops and a while's counter, and arithmetic on them. Linear in the
+/// program.
+void remove_clamps(Program& program);
+
+}  // namespace rondo::lower

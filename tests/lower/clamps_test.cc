@@ -1,0 +1,91 @@
+// Clamps of indices that always lie inside.
+#include "lower/clamps.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "lower/builder.h"
+
+namespace rondo::lower {
+namespace {
+
+/// i of s32 from `first` by `step` while it is below `limit`; `make` gives an s64 that is clamped
+/// to [0, 9] and stored. How many minima and maxima are left?
+template <class Make>
+std::int64_t clamps_left(int first, int step, int limit, Make&& make) {
+  Builder b;
+  const Value out = b.buffer({Storage::kResult, 0, 0, 8});
+  const Value init = b.number(Type::kS32, first);
+  const std::uint32_t loop = b.begin_while({&init, 1});
+  const Value i = b.program().whiles[loop].carries[0].param;
+  b.test(b.less(i, b.number(Type::kS32, limit)));
+  const Value index = b.convert(make(b, i), Type::kS64);
+  b.store(b.min(b.max(index, b.index(0)), b.index(9)), {out, 0, {}});
+  const Value next = b.add(i, b.number(Type::kS32, step));
+  b.end_while({&next, 1});
+  Program program = b.finish();
+  remove_clamps(program);
+  return std::count_if(program.code.begin(), program.code.end(), [](const Op& op) {
+    return op.code == Opcode::kMin || op.code == Opcode::kMax;
+  });
+}
+
+Value itself(Builder&, Value i) { return i; }
+
+TEST(Clamps, OfACounterThatStaysInsideAreNone) {
+  EXPECT_EQ(clamps_left(0, 1, 10, itself), 0);
+  EXPECT_EQ(clamps_left(3, 2, 10, itself), 0);
+}
+
+TEST(Clamps, StayWhereACounterMayPassThem) {
+  EXPECT_EQ(clamps_left(0, 1, 11, itself), 1);
+  EXPECT_EQ(clamps_left(-1, 1, 10, itself), 1);
+  EXPECT_EQ(clamps_left(-1, 1, 11, itself), 2);
+  EXPECT_EQ(clamps_left(5, -1, 10, itself), 1);
+  // The sum wraps, and the loop goes on below its beginning.
+  EXPECT_EQ(clamps_left(0, 1 << 30, INT32_MAX, itself), 2);
+}
+
+TEST(Clamps, FollowArithmetic) {
+  const auto number = [](Builder& b, int value) { return b.number(Type::kS32, value); };
+  const auto plus = [&](int by) {
+    return [=](Builder& b, Value i) { return b.add(i, number(b, by)); };
+  };
+  EXPECT_EQ(clamps_left(0, 1, 9, plus(1)), 0);
+  EXPECT_EQ(clamps_left(0, 1, 10, plus(1)), 1);
+  EXPECT_EQ(clamps_left(1, 1, 10, plus(-1)), 0);
+  const auto modulo = [&](Builder& b, Value i) {
+    return b.remainder(b.add(i, number(b, 397)), number(b, 10));
+  };
+  EXPECT_EQ(clamps_left(0, 1, 1000, modulo), 0);
+  EXPECT_EQ(clamps_left(-1000, 1, 1000, modulo), 1);
+  const auto bits = [&](Builder& b, Value i) { return b.bit_and(i, number(b, 7)); };
+  EXPECT_EQ(clamps_left(-1000, 1, 1000, bits), 0);
+  const auto half = [&](Builder& b, Value i) { return b.divide(i, number(b, 3)); };
+  EXPECT_EQ(clamps_left(0, 1, 30, half), 0);
+  EXPECT_EQ(clamps_left(0, 1, 31, half), 1);
+  const auto times = [&](Builder& b, Value i) { return b.multiply(i, number(b, 3)); };
+  EXPECT_EQ(clamps_left(0, 1, 4, times), 0);
+  EXPECT_EQ(clamps_left(0, 1, 5, times), 1);
+}
+
+// Before the test the counter may have reached the limit.
+TEST(Clamps, StayInTheConditionOfALoop) {
+  Builder b;
+  const Value out = b.buffer({Storage::kResult, 0, 0, 8});
+  const Value init = b.number(Type::kS32, 0);
+  const std::uint32_t loop = b.begin_while({&init, 1});
+  const Value i = b.program().whiles[loop].carries[0].param;
+  b.store(b.min(b.convert(i, Type::kS64), b.index(9)), {out, 0, {}});
+  b.test(b.less(i, b.number(Type::kS32, 10)));
+  const Value next = b.add(i, b.number(Type::kS32, 1));
+  b.end_while({&next, 1});
+  Program program = b.finish();
+  const std::size_t ops = program.code.size();
+  remove_clamps(program);
+  EXPECT_EQ(program.code.size(), ops);
+}
+
+}  // namespace
+}  // namespace rondo::lower
