@@ -11,6 +11,11 @@ macro(rondo_find_package name debian_package)
   endif()
 endmacro()
 
+# Of what is optional.
+function(rondo_say_what_is_missing name consequence debian_package)
+  message(STATUS "Rondo: no ${name}, so ${consequence}. On Debian: apt-get install ${debian_package}.")
+endfunction()
+
 # A project that adds Rondo may have brought these as targets of its own.
 if(NOT TARGET absl::flat_hash_map)
   rondo_find_package(absl libabsl-dev)
@@ -26,19 +31,21 @@ rondo_find_package(Threads libc6-dev)
 find_path(RONDO_ZIP_INCLUDE_DIR zip.h)
 find_library(RONDO_ZIP_LIBRARY zip)
 if(NOT RONDO_ZIP_INCLUDE_DIR OR NOT RONDO_ZIP_LIBRARY)
-  message(STATUS "Rondo: no libzip, so save_npz and load_npz are refused. On Debian: apt-get install "
-                 "libzip-dev.")
+  rondo_say_what_is_missing(libzip "save_npz and load_npz are refused" libzip-dev)
 endif()
 
 # What some ops are faster with. Without them the library has kernels of its own.
 set(RONDO_OPTIONAL_LIBRARIES "")
 set(RONDO_OPTIONAL_DEFINITIONS "")
 set(RONDO_OPTIONAL_INCLUDES "")
-macro(rondo_find_optional option name debian_package)
+macro(rondo_find_optional option name debian_package consequence)
   set(${option}_FOUND FALSE)
   if(${option} STREQUAL "AUTO")
     find_package(${name} QUIET)
     set(${option}_FOUND ${${name}_FOUND})
+    if(NOT ${option}_FOUND)
+      rondo_say_what_is_missing(${name} "${consequence}" ${debian_package})
+    endif()
   elseif(${option})
     rondo_find_package(${name} ${debian_package})
     set(${option}_FOUND TRUE)
@@ -63,7 +70,7 @@ function(rondo_loadable_name result library symbol)
   endif()
 endfunction()
 
-rondo_find_optional(RONDO_WITH_OPENBLAS OpenBLAS libopenblas-dev)
+rondo_find_optional(RONDO_WITH_OPENBLAS OpenBLAS libopenblas-dev "large products take longer")
 # A shared OpenBLAS is loaded by its name with the first large product: as it is loaded it starts a
 # thread for each core, and counts of handles cost more from then on.
 set(RONDO_OPENBLAS_SONAME "")
@@ -74,7 +81,7 @@ if(RONDO_WITH_OPENBLAS_FOUND)
     list(APPEND RONDO_OPTIONAL_LIBRARIES ${OpenBLAS_LIBRARIES})
   endif()
 endif()
-rondo_find_optional(RONDO_WITH_HIGHWAY hwy libhwy-dev)
+rondo_find_optional(RONDO_WITH_HIGHWAY hwy libhwy-dev "sorts take longer")
 # So is a shared Highway with the first sort: as it is loaded it measures the clock, which takes
 # longer than all else that a process does up to its first result.
 set(RONDO_HIGHWAY_SONAME "")
@@ -98,6 +105,8 @@ if(RONDO_WITH_XBYAK AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     set(RONDO_WITH_XBYAK_FOUND TRUE)
     list(APPEND RONDO_OPTIONAL_DEFINITIONS RONDO_HAVE_XBYAK)
     list(APPEND RONDO_OPTIONAL_INCLUDES "${RONDO_XBYAK_INCLUDE_DIR}")
+  elseif(RONDO_WITH_XBYAK STREQUAL "AUTO")
+    rondo_say_what_is_missing(Xbyak "programs run as bytecode" libxbyak-dev)
   endif()
 endif()
 if(RONDO_WITH_XBYAK

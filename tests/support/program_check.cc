@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 #include "rondo/execute.h"
@@ -65,9 +66,11 @@ void expect_consistent(std::uint64_t seed, const ProgramSize& size) {
     const std::vector<Literal> bytecode =
         compile(function, {.executor = Executor::kBytecode}).run(arguments);
     compare(program, "bytecode", bytecode, want, kUnitTolerance);
-    compare(program, "native code",
-            compile(function, {.executor = Executor::kCompiled}).run(arguments), bytecode,
-            kExactly);
+    const Executable native = compile(function, {.executor = Executor::kCompiled});
+    compare(program, "native code", native.run(arguments), bytecode, kExactly);
+    // Sums are in the reference's order where a run could be ended.
+    compare(program, "native code with a deadline",
+            native.run(arguments, {.deadline = std::chrono::hours(1)}), want, kUnitTolerance);
     compare(program, "EagerScope", run_eagerly(program, arguments), want, kUnitTolerance);
     compare(program, "lazy evaluation", run_on_tensors(program, arguments), want, kUnitTolerance);
   } catch (const std::exception& error) {
