@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -19,6 +20,30 @@ namespace {
 /// Whether this thread is in a piece.
 thread_local bool in_piece = false;
 
+/// As many as run at once. The system takes microseconds to tell.
+int cores() {
+  static const int count = static_cast<int>(std::thread::hardware_concurrency());
+  return count;
+}
+
+/// Waits until `holds`, but not for long: what threads wait for in a row of jobs is often there
+/// sooner than a parked thread wakes up.
+template <class F>
+void wait_a_moment(F&& holds) {
+  constexpr auto kMoment = std::chrono::microseconds(50);
+  if (cores() < 2) return;
+  constexpr int kLooks = 64;
+  const auto end = std::chrono::steady_clock::now() + kMoment;
+  do {
+    for (int i = 0; i < kLooks; i++) {
+      if (holds()) return;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < end);
+}
+
 struct Job {
   Job(std::int64_t count, absl::FunctionRef<void(std::int64_t)> work_on)
       : pieces(count), f(work_on) {}
@@ -28,7 +53,7 @@ struct Job {
   std::atomic<std::int64_t> next{0};
   std::mutex mutex;
   std::condition_variable done;
-  int helpers = 0;  // that have it in hand
+  std::atomic<int> helpers{0};  // that have it in hand; changed under the mutex
   std::exception_ptr failure;
 
   void work() {
@@ -65,8 +90,9 @@ class Workers {
   void offer(Job& job, int count) {
     const std::lock_guard lock(state_->mutex);
     for (int i = 0; i < count; i++) state_->offers.push_back(&job);
+    state_->tell();
     // More threads than cores would only wait for one another.
-    const int most = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+    const int most = std::max(1, cores() - 1);
     while (state_->started < std::min(count, most)) state_->start();
     state_->changed.notify_all();
   }
@@ -75,6 +101,7 @@ class Workers {
   void withdraw(Job& job) {
     const std::lock_guard lock(state_->mutex);
     std::erase(state_->offers, &job);
+    state_->tell();
   }
 
  private:
@@ -82,7 +109,10 @@ class Workers {
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<Job*> offers;
+    std::atomic<bool> offered{false};  // whether there are some
     int started = 0;
+
+    void tell() { offered.store(!offers.empty(), std::memory_order_relaxed); }
 
     void start() {
       // Signals are for the threads of the program.
@@ -102,11 +132,13 @@ class Workers {
     [[noreturn]] void serve() {
       for (;;) {
         Job* job = nullptr;
+        wait_a_moment([&] { return offered.load(std::memory_order_relaxed); });
         {
           std::unique_lock lock(mutex);
           changed.wait(lock, [&] { return !offers.empty(); });
           job = offers.front();
           offers.pop_front();
+          tell();
           const std::lock_guard in_hand(job->mutex);
           job->helpers++;
         }
@@ -134,10 +166,35 @@ void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::
   job.work();
   if (helpers > 0) {
     Workers::instance().withdraw(job);
+    wait_a_moment([&] { return job.helpers.load(std::memory_order_relaxed) == 0; });
     std::unique_lock lock(job.mutex);
     job.done.wait(lock, [&] { return job.helpers == 0; });
   }
   if (job.failure) std::rethrow_exception(job.failure);
+}
+
+bool Turns::wait(std::int64_t piece) {
+  std::int64_t next = next_.load(std::memory_order_acquire);
+  wait_a_moment([&] {
+    next = next_.load(std::memory_order_acquire);
+    return next == piece || next == kEnded;
+  });
+  while (next != piece && next != kEnded) {
+    next_.wait(next, std::memory_order_acquire);
+    next = next_.load(std::memory_order_acquire);
+  }
+  return next == piece;
+}
+
+void Turns::pass(std::int64_t piece) {
+  // Not where another piece has ended them.
+  next_.compare_exchange_strong(piece, piece + 1, std::memory_order_acq_rel);
+  next_.notify_all();
+}
+
+void Turns::end() {
+  next_.store(kEnded, std::memory_order_release);
+  next_.notify_all();
 }
 
 }  // namespace rondo

@@ -1,6 +1,7 @@
 // Work that is split over threads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "absl/functional/function_ref.h"
@@ -12,5 +13,21 @@ namespace rondo {
 /// thrown here when the pieces that were begun have ended; no other piece begins after it. Called
 /// by an f, it stays on that thread.
 void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f);
+
+/// Lets the pieces of a parallel_for, which begin in order, do something one after the other.
+class Turns {
+ public:
+  /// Returns when the pieces before this one have passed their turns; false where one of them never
+  /// will.
+  bool wait(std::int64_t piece);
+  /// After wait(piece).
+  void pass(std::int64_t piece);
+  /// A piece has failed: nobody need wait.
+  void end();
+
+ private:
+  static constexpr std::int64_t kEnded = -1;
+  std::atomic<std::int64_t> next_{0};
+};
 
 }  // namespace rondo

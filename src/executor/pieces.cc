@@ -22,6 +22,8 @@ constexpr lower::DivisionCosts kNoCosts{.least_work = 0, .part_work = 1};
 /// What the program of a part looks at while it runs.
 struct PartRun {
   RunHost& host;
+  Turns& turns;
+  std::int64_t number;
   std::exception_ptr failure = nullptr;
 
   static bool attend(lower::RunFrame* frame, std::uint32_t loop) noexcept {
@@ -39,12 +41,22 @@ struct PartRun {
   }
 };
 
+/// The call in a part that goes on when those before have ended.
+class WaitForTurn final : public lower::Kernel {
+ public:
+  bool run(std::byte* const*, lower::RunFrame& frame) const noexcept override {
+    const PartRun& part = *static_cast<PartRun*>(frame.host);
+    return part.turns.wait(part.number);
+  }
+};
+
 class LoopInPieces final : public lower::Kernel {
  public:
   LoopInPieces(lower::DividedLoop loop, std::size_t pointers, const Unit& whole)
       : loop_(std::move(loop)), pointers_(pointers) {
     unit_.function = whole.function;
     unit_.guarded = false;  // its memory is that of a run which is
+    for (lower::Call& call : loop_.program.calls) call.kernel = std::make_shared<WaitForTurn>();
     unit_.prepare(std::move(loop_.program), whole.native != nullptr);
   }
 
@@ -54,9 +66,15 @@ class LoopInPieces final : public lower::Kernel {
       // Of each part what TripCounts has of a run.
       const std::size_t loops = loop_.loops.size();
       std::vector<std::int64_t> counts(static_cast<std::size_t>(loop_.parts()) * 4 * loops, 0);
+      Turns turns;
       parallel_for(loop_.parts(), host.threads(), [&](std::int64_t part) {
-        run_part(part, buffers, frame, host,
-                 counts.data() + static_cast<std::size_t>(part) * 4 * loops);
+        try {
+          PartRun run{host, turns, part};
+          run_part(run, buffers, frame, counts.data() + static_cast<std::size_t>(part) * 4 * loops);
+        } catch (...) {
+          turns.end();
+          throw;
+        }
       });
       add_trips(counts, frame.total_trips);
       return true;
@@ -68,27 +86,28 @@ class LoopInPieces final : public lower::Kernel {
   }
 
  private:
-  void run_part(std::int64_t number, std::byte* const* buffers, const lower::RunFrame& whole,
-                RunHost& host, std::int64_t* counts) const {
-    lower::DividedLoop::Part part = loop_.part(number);
+  void run_part(PartRun& run, std::byte* const* buffers, const lower::RunFrame& whole,
+                std::int64_t* counts) const {
+    lower::DividedLoop::Part part = loop_.part(run.number);
     absl::InlinedVector<std::byte*, 16> arguments{reinterpret_cast<std::byte*>(&part)};
     arguments.insert(arguments.end(), buffers, buffers + pointers_);
-    PartRun run{host};
     lower::RunFrame frame;
     frame.arguments = arguments.data();
     frame.poll = whole.poll;
     frame.attend = PartRun::attend;
-    frame.watch = &run;
+    frame.watch = frame.host = &run;
     frame.program = unit_.program.get();
     frame.max_iterations = whole.max_iterations;
     frame.trips = counts;
     frame.total_trips = counts + loop_.loops.size();
     frame.lane_trips = frame.total_trips + loop_.loops.size();
     const lower::Status status = unit_.run(frame, [](lower::Status) {});
-    if (status == lower::Status::kDone) return;
+    if (status == lower::Status::kDone && !unit_.program->calls.empty()) run.turns.pass(run.number);
+    // Where it waited in vain another part has failed.
+    if (status == lower::Status::kDone || status == lower::Status::kKernelFailed) return;
     if (run.failure) std::rethrow_exception(run.failure);
     if (status == lower::Status::kTooManyTrips)
-      host.poll_part(&unit_.program->loops[frame.failed_loop], counts[frame.failed_loop]);
+      run.host.poll_part(&unit_.program->loops[frame.failed_loop], counts[frame.failed_loop]);
     if (status == lower::Status::kBrokenPromise)
       fail_for_promise(unit_.program->loops[frame.failed_loop]);
     throw InternalError("a part of a loop left without a reason");

@@ -29,10 +29,7 @@ std::uint64_t OpCopier::address(std::uint64_t of) {
       made.terms.push_back({value(term.index), term.stride});
       continue;
     }
-    made.offset += lane_.offset * term.stride;
-    for (const auto& [index, factor] : lane_.factors)
-      made.terms.push_back({index, factor * term.stride});
-    if (lane_.first == kNone) continue;
+    made.terms.push_back({lane_.lane, term.stride});
     Value& bytes = firsts_[term.stride];
     if (bytes == kNone) {
       OpWriter before(to_, before_);

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -12,14 +11,12 @@
 
 namespace rondo::lower {
 
-/// What the index of lanes that are copied without their kLanes has become: `number`, which is the
-/// sum of `offset`, `first` (unless that is kNone) and the product of each of `factors`.
+/// What the index of lanes that are copied without their kLanes has become.
 struct LaneNumber {
-  Value index = kNone;  // in the program that is copied from
-  Value number = kNone;
-  std::int64_t offset = 0;
-  Value first = kNone;  // known before all loops
-  absl::InlinedVector<std::pair<Value, std::int64_t>, 2> factors = {};
+  Value index = kNone;   // in the program that is copied from
+  Value number = kNone;  // first + lane
+  Value first = kNone;   // known before all loops
+  Value lane = kNone;    // the index of the lanes around the copy
 };
 
 class OpCopier {
@@ -30,7 +27,7 @@ class OpCopier {
            absl::FunctionRef<Value(Value)> outside)
       : from_(from), to_(to), code_(code), before_(before), outside_(outside) {}
 
-  void set_lane(LaneNumber lane) { lane_ = std::move(lane); }
+  void set_lane(const LaneNumber& lane) { lane_ = lane; }
   /// Whether LaneNumber::number was read.
   bool reads_number() const { return reads_number_; }
   /// Writes the ops from `begin` up to `end`, which close what they open.

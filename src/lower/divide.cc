@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "lower/copy_ops.h"
 #include "lower/large_loops.h"
 #include "lower/op_writer.h"
 #include "lower/opcodes.h"
@@ -121,13 +120,13 @@ class Divider {
     call.name = "parts";
     call.pointers.push_back(scalars_);
     call.pointers.insert(call.pointers.end(), writer.pointers().begin(), writer.pointers().end());
+    const Lanes* const lanes =
+        large.division == Division::kTrips ? nullptr : &whole_.lanes[whole_.code[large.begin].bits];
+    if (large.division == Division::kInOrder) begin_partials(large, *lanes);
     here_.with_entry(Opcode::kCall, to_.calls.size());
     to_.calls.push_back(std::move(call));
     may_end_inside(large.around);
-    if (large.division != Division::kTrips) {
-      const Lanes& lanes = whole_.lanes[whole_.code[large.begin].bits];
-      combine_parts(large, lanes, loop.parts());
-    }
+    if (lanes) combine_parts(large, *lanes, loop.parts());
     made_.loops.push_back(std::move(loop));
   }
 
@@ -138,48 +137,41 @@ class Divider {
     if (!to_.loops[loop].state.empty()) to_.loops[loop].ends_inside = true;
   }
 
+  /// Of reduction `number`, the result of a part or a partial result.
+  Address slot_of(const LargeLoop& large, const Lanes::Reduction& reduction, std::size_t number,
+                  Value index) const {
+    const bool dense = large.division == Division::kInOrder;
+    return {
+        slots_, Slots::offset(number), {{index, dense ? width(reduction.type) : Slots::kBytes}}};
+  }
+
+  /// What the partial results of parts in order begin with.
+  void begin_partials(const LargeLoop& large, const Lanes& whole) {
+    const Value index = new_value(to_, Type::kS64);
+    const std::uint64_t entry = to_.lanes.size();
+    to_.lanes.push_back({index, before_.index(Lanes::kPartials), Lanes::kPartials, {}, false, {}});
+    here_.with_entry(Opcode::kLanes, entry);
+    for (std::size_t r = 0; r < whole.reductions.size(); r++) {
+      const Lanes::Reduction& reduction = whole.reductions[r];
+      const std::uint64_t bits = identity(reduction.combine, reduction.type);
+      here_.store(before_.constant(reduction.type, bits), slot_of(large, reduction, r, index));
+    }
+    here_.with_entry(Opcode::kEndLanes, entry);
+  }
+
   void combine_parts(const LargeLoop& large, const Lanes& whole, std::int64_t parts) {
     if (whole.reductions.empty()) return;
     most_reductions_ = std::max(most_reductions_, whole.reductions.size());
-    const bool partials = large.division == Division::kPartials;
-    if (partials) last_lanes(large, whole);
-    const std::int64_t count = partials ? Lanes::kPartials : parts;
+    const std::int64_t count = large.division == Division::kInOrder ? Lanes::kPartials : parts;
     Lanes last{
         new_value(to_, Type::kS64), before_.index(count), count, whole.reductions, false, {}};
     here_.with_entry(Opcode::kLanes, to_.lanes.size());
     for (std::size_t r = 0; r < last.reductions.size(); r++) {
       Lanes::Reduction& reduction = last.reductions[r];
-      const std::int64_t stride = partials ? width(reduction.type) : Slots::kBytes;
-      reduction.value =
-          here_.load(reduction.type, {slots_, Slots::offset(r), {{last.index, stride}}});
+      reduction.value = here_.load(reduction.type, slot_of(large, reduction, r, last.index));
     }
     here_.with_entry(Opcode::kEndLanes, to_.lanes.size());
     to_.lanes.push_back(std::move(last));
-  }
-
-  /// Those behind the last whole block of partial results.
-  void last_lanes(const LargeLoop& large, const Lanes& whole) {
-    const std::int64_t left = *whole.known_count % Lanes::kPartials;
-    const std::int64_t done = *whole.known_count - left;
-    if (left == 0) return;
-    const Value index = new_value(to_, Type::kS64), first = before_.index(done);
-    const std::uint64_t entry = to_.lanes.size();
-    to_.lanes.push_back({index, before_.index(left), left, {}, false, {}});
-    here_.with_entry(Opcode::kLanes, entry);
-    const Value number = here_.binary(Opcode::kAdd, Type::kS64, index, first);
-    const auto same = [](Value value) { return value; };
-    OpCopier copier(whole_, to_, ops_, ops_before_, same);
-    copier.set_lane({whole.index, number, done, kNone, {{index, 1}}});
-    copier.copy(large.begin + 1, large.end);
-    for (std::size_t r = 0; r < whole.reductions.size(); r++) {
-      const Lanes::Reduction& reduction = whole.reductions[r];
-      const Address slot{slots_, Slots::offset(r), {{index, width(reduction.type)}}};
-      const Value so_far = here_.load(reduction.type, slot);
-      here_.store(
-          here_.binary(reduction.combine, reduction.type, so_far, copier.value(reduction.value)),
-          slot);
-    }
-    here_.with_entry(Opcode::kEndLanes, entry);
   }
 
   const Program& whole_;

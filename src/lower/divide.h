@@ -18,7 +18,8 @@ struct DividedLoop {
     std::int64_t number = 0;                     // of the part
   };
 
-  /// Runs one part. Its argument 0 is a Part; the others are the pointers of the call, in order.
+  /// Runs one part. Its argument 0 is a Part; the others are the pointers of the call, in order. If
+  /// it has a call, that one needs a kernel, which returns when all parts before have ended.
   Program program;
   std::int64_t trips = 0;
   /// Of each part but the last. It follows from the program alone, so that results cannot depend
@@ -47,8 +48,7 @@ struct DivisionCosts {
   double part_work = 1;   // that a part should have
 };
 
-/// Nothing where no loop gains by it. Results have the bits that `program` gives: where lanes are
-/// combined in an order that counts, a part has some of the partial results and all lanes of them.
+/// Nothing where no loop gains by it. Results have the bits that `program` gives.
 std::optional<Divided> divided(const Program& program, const DivisionCosts& costs);
 
 }  // namespace rondo::lower

@@ -121,7 +121,8 @@ class Finder {
     closed.work *= trips_of(op);
     const bool has_found = found_.size() > closed.found;
     if (!closed.in_order && closed.work >= least_work_) {
-      if (const std::optional<Division> division = division_of(op, has_found)) {
+      const std::optional<Division> division = division_of(op, closed.work, has_found);
+      if (division) {
         found_.resize(closed.found);
         found_.push_back({closed.begin, at, closed.work, *division, open_.back().loop});
       }
@@ -131,9 +132,9 @@ class Finder {
     open_.back().in_order |= closed.in_order;
   }
 
-  std::optional<Division> division_of(const Op& op, bool has_found) const {
+  std::optional<Division> division_of(const Op& op, double work, bool has_found) const {
     // Of fewer trips the parts would differ much.
-    constexpr std::int64_t kManyTrips = 8, kFewLanes = 32;
+    constexpr std::int64_t kManyTrips = 8, kFewLanes = 32, kManyLanes = 512;
     if (op.code == Opcode::kFor) {
       const For& loop = p_.fors[op.bits];
       const auto lower = constants_.find(loop.lower);
@@ -150,8 +151,12 @@ class Finder {
     const bool any_order = std::none_of(lanes.reductions.begin(), lanes.reductions.end(),
                                         [](const Lanes::Reduction& r) { return is_float(r.type); });
     if (any_order) return Division::kLanes;
-    if (!lanes.loops.empty() || *lanes.known_count < 2 * Lanes::kPartials) return std::nullopt;
-    return Division::kPartials;
+    // Parts that do little but combine would wait for one another.
+    constexpr double kWorkOfLane = 16;
+    const auto count = static_cast<double>(*lanes.known_count);
+    if (!lanes.loops.empty() || *lanes.known_count < kManyLanes || work < kWorkOfLane * count)
+      return std::nullopt;
+    return Division::kInOrder;
   }
 
   const Program& p_;

@@ -12,8 +12,8 @@ namespace rondo::lower {
 /// What the parts of a loop are.
 enum class Division : std::uint8_t {
   kTrips,
-  kLanes,     // each part with results of its own for the reductions
-  kPartials,  // some of the partial results of the reductions, with all lanes that they combine
+  kLanes,    // each part with results of its own for the reductions
+  kInOrder,  // what lanes give for the reductions is combined part by part, in order
 };
 
 struct LargeLoop {

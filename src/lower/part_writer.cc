@@ -21,6 +21,20 @@ std::int64_t trips_of_part(const LargeLoop& loop, std::int64_t trips, double par
   return ((trips + parts - 1) / parts + multiple - 1) / multiple * multiple;
 }
 
+/// As many as have their values in the cache until these are combined.
+std::int64_t lanes_in_order(const Lanes& whole) {
+  constexpr std::int64_t kBlock = 256, kMostBytes = 32 << 10, kFewestParts = 8;
+  const auto reductions = static_cast<std::int64_t>(whole.reductions.size());
+  const std::int64_t most = kMostBytes / (Slots::kBytes * reductions);
+  const std::int64_t lanes = std::min(most, *whole.known_count / kFewestParts);
+  return std::max<std::int64_t>(lanes / kBlock, 1) * kBlock;
+}
+
+Address at_lane(Address first, Value lane, Type type) {
+  first.terms.push_back({lane, width(type)});
+  return first;
+}
+
 }  // namespace
 
 PartWriter::PartWriter(const Program& whole, const std::vector<std::int64_t>& bytes,
@@ -41,8 +55,8 @@ DividedLoop PartWriter::write(const LargeLoop& loop, double part_work) {
     case Division::kLanes:
       lanes(loop, copier);
       break;
-    case Division::kPartials:
-      partials(loop, copier);
+    case Division::kInOrder:
+      in_order(loop, copier);
       break;
   }
   if (made_.trips_of_part == 0) made_.trips_of_part = trips_of_part(loop, made_.trips, part_work);
@@ -55,8 +69,7 @@ DividedLoop PartWriter::write(const LargeLoop& loop, double part_work) {
 }
 
 Value PartWriter::argument(std::int64_t bytes) {
-  const auto index = static_cast<std::uint32_t>(made_.program.buffers.size());
-  return before_.base({Storage::kArgument, index, 0, bytes});
+  return before_.base({Storage::kArgument, arguments_++, 0, bytes});
 }
 
 Value PartWriter::from_outside(Value value) {
@@ -97,20 +110,25 @@ void PartWriter::trips(const LargeLoop& loop, OpCopier& copier) {
   here_.with_entry(Opcode::kEndFor, 0);
 }
 
-/// Copies what stands in the lanes, and gives what the reductions combine. `number` writes the
-/// number of a lane, which is left out where nobody reads it.
-template <class F>
-std::vector<Value> PartWriter::copy_body(const LargeLoop& loop, OpCopier& copier, LaneNumber lane,
-                                         F&& number) {
+/// Lanes from the first one of the part on, and what they give for the reductions; the lanes are
+/// still open.
+std::vector<Value> PartWriter::open_lanes(const LargeLoop& loop, OpCopier& copier) {
+  const Lanes& whole = whole_.lanes[whole_.code[loop.begin].bits];
+  Program& to = made_.program;
+  const Value first_lane = first(), index = new_value(to, Type::kS64);
+  to.lanes.push_back({index, count(), std::nullopt, {}, whole.polls, {}});
+  here_.with_entry(Opcode::kLanes, 0);
   const auto begin = static_cast<std::ptrdiff_t>(ops_.size());
-  lane.number = number();
-  const auto end = static_cast<std::ptrdiff_t>(ops_.size());
-  copier.set_lane(std::move(lane));
+  const Value number = here_.binary(Opcode::kAdd, Type::kS64, index, first_lane);
+  copier.set_lane({whole.index, number, first_lane, index});
   copier.copy(loop.begin + 1, loop.end);
   std::vector<Value> values;
-  for (const Lanes::Reduction& reduction : whole_.lanes[whole_.code[loop.begin].bits].reductions)
+  for (const Lanes::Reduction& reduction : whole.reductions)
     values.push_back(copier.value(reduction.value));
-  if (!copier.reads_number()) ops_.erase(ops_.begin() + begin, ops_.begin() + end);
+  if (!copier.reads_number()) ops_.erase(ops_.begin() + begin);
+  // Each loop that stands in the lanes has been copied.
+  for (std::uint32_t inner = 0; inner < whole.loops.size(); inner++)
+    to.lanes[0].loops.push_back(inner);
   return values;
 }
 
@@ -118,21 +136,13 @@ void PartWriter::lanes(const LargeLoop& loop, OpCopier& copier) {
   const Lanes& whole = whole_.lanes[whole_.code[loop.begin].bits];
   made_.trips = *whole.known_count;
   Program& to = made_.program;
-  const Value first_lane = first(), index = new_value(to, Type::kS64);
-  to.lanes.push_back({index, count(), std::nullopt, {}, whole.polls, {}});
-  here_.with_entry(Opcode::kLanes, 0);
-  const std::vector<Value> values =
-      copy_body(loop, copier, {whole.index, kNone, 0, first_lane, {{index, 1}}},
-                [&] { return here_.binary(Opcode::kAdd, Type::kS64, index, first_lane); });
+  const std::vector<Value> values = open_lanes(loop, copier);
   for (std::size_t r = 0; r < values.size(); r++) {
     const Lanes::Reduction& reduction = whole.reductions[r];
     const Value init = identity_of(reduction);
     to.lanes[0].reductions.push_back(
         {reduction.combine, reduction.type, init, values[r], copier.define(reduction.result)});
   }
-  // Each loop that stands in the lanes has been copied.
-  for (std::uint32_t inner = 0; inner < whole.loops.size(); inner++)
-    to.lanes[0].loops.push_back(inner);
   here_.with_entry(Opcode::kEndLanes, 0);
   if (values.empty()) return;
   const Value results = results_of(values.size()), part = number();
@@ -142,51 +152,80 @@ void PartWriter::lanes(const LargeLoop& loop, OpCopier& copier) {
   }
 }
 
-/// Lanes that are partial results, around a loop over the lanes that each of them combines.
-void PartWriter::partials(const LargeLoop& loop, OpCopier& copier) {
-  constexpr std::int64_t kAtOnce = Lanes::kPartials / 4;
+/// The values of the part's lanes go to memory; when the parts before have ended, they are combined
+/// with the partial results so far.
+void PartWriter::in_order(const LargeLoop& loop, OpCopier& copier) {
   const Lanes& whole = whole_.lanes[whole_.code[loop.begin].bits];
-  const std::int64_t blocks = *whole.known_count / Lanes::kPartials;
-  made_.trips = Lanes::kPartials;
-  made_.trips_of_part = kAtOnce;
+  made_.trips = *whole.known_count;
+  made_.trips_of_part = lanes_in_order(whole);
   Program& to = made_.program;
-  const Value first_partial = first(), index = new_value(to, Type::kS64);
-  to.lanes.push_back({index, before_.index(kAtOnce), kAtOnce, {}, false, {}});
-  here_.with_entry(Opcode::kLanes, 0);
-  For each;
-  each.lower = before_.index(0);
-  each.upper = before_.index(blocks);
-  each.index = new_value(to, Type::kS64);
-  each.trips = blocks;
-  each.polls = true;
-  for (const Lanes::Reduction& reduction : whole.reductions) {
-    const Value so_far = new_value(to, reduction.type);
-    each.carries.push_back({reduction.type, identity_of(reduction), so_far, kNone, kNone});
-  }
-  const Value block = each.index, size = before_.index(Lanes::kPartials);
-  to.fors.push_back(std::move(each));
-  here_.with_entry(Opcode::kFor, 0);
-  const LaneNumber lane{
-      whole.index, kNone, 0, first_partial, {{index, 1}, {block, Lanes::kPartials}}};
-  const std::vector<Value> values = copy_body(loop, copier, lane, [&] {
-    const Value before = here_.binary(Opcode::kMultiply, Type::kS64, block, size);
-    const Value first_lane = here_.binary(Opcode::kAdd, Type::kS64, before, first_partial);
-    return here_.binary(Opcode::kAdd, Type::kS64, index, first_lane);
-  });
+  const auto reductions = static_cast<std::int64_t>(whole.reductions.size());
+  to.arena_bytes = reductions * made_.trips_of_part * Slots::kBytes;
+  const Value memory = before_.base({Storage::kArena, 0, 0, to.arena_bytes});
+  const std::vector<Value> values = open_lanes(loop, copier);
+  std::vector<Address> places;  // of lane 0
   for (std::size_t r = 0; r < values.size(); r++) {
-    Carry& carry = to.fors[0].carries[r];
-    carry.next = here_.binary(whole.reductions[r].combine, carry.type, carry.param, values[r]);
-    carry.result = new_value(to, carry.type);
-  }
-  here_.with_entry(Opcode::kEndFor, 0);
-  const Value results = results_of(values.size());
-  for (std::size_t r = 0; r < values.size(); r++) {
-    const Carry& carry = to.fors[0].carries[r];
-    const std::int64_t width = lower::width(carry.type);
-    here_.store(carry.result,
-                {results, Slots::offset(r), {{index, width}, {first_partial, width}}});
+    const auto before = static_cast<std::int64_t>(r) * made_.trips_of_part;
+    places.push_back({memory, before * Slots::kBytes, {}});
+    here_.store(values[r], at_lane(places[r], to.lanes[0].index, to.types[values[r]]));
   }
   here_.with_entry(Opcode::kEndLanes, 0);
+  to.calls.push_back({nullptr, {}, "wait"});
+  here_.with_entry(Opcode::kCall, 0);
+  const Value results = results_of(values.size()), count = to.lanes[0].count;
+  const Value of_block = before_.index(Lanes::kPartials - 1);
+  const Value left = here_.binary(Opcode::kAnd, Type::kS64, count, of_block);
+  const Value whole_blocks = here_.binary(Opcode::kSubtract, Type::kS64, count, left);
+  combine_blocks(whole, places, results, whole_blocks);
+  // The lanes behind the last block.
+  const Value index = new_value(to, Type::kS64);
+  to.lanes.push_back({index, left, std::nullopt, {}, false, {}});
+  here_.with_entry(Opcode::kLanes, 2);
+  for (std::size_t r = 0; r < values.size(); r++) {
+    const Lanes::Reduction& reduction = whole.reductions[r];
+    const Address slot = at_lane({results, Slots::offset(r), {}}, index, reduction.type);
+    const Address place = at_lane(places[r], index, reduction.type);
+    const Value so_far = here_.load(reduction.type, slot),
+                value = here_.load(reduction.type, at_lane(place, whole_blocks, reduction.type));
+    here_.store(here_.binary(reduction.combine, reduction.type, so_far, value), slot);
+  }
+  here_.with_entry(Opcode::kEndLanes, 2);
+}
+
+/// Lanes that are the partial results, around a loop over the blocks.
+void PartWriter::combine_blocks(const Lanes& whole, const std::vector<Address>& places,
+                                Value results, Value end) {
+  Program& to = made_.program;
+  const Value index = new_value(to, Type::kS64);
+  to.lanes.push_back({index, before_.index(Lanes::kPartials), Lanes::kPartials, {}, false, {}});
+  here_.with_entry(Opcode::kLanes, 1);
+  For blocks;
+  blocks.lower = before_.index(0);
+  blocks.upper = end;
+  blocks.index = new_value(to, Type::kS64);
+  blocks.step = Lanes::kPartials;
+  std::vector<Address> slots;
+  for (std::size_t r = 0; r < places.size(); r++) {
+    const Type type = whole.reductions[r].type;
+    slots.push_back(at_lane({results, Slots::offset(r), {}}, index, type));
+    const Value init = here_.load(type, slots[r]), so_far = new_value(to, type);
+    blocks.carries.push_back({type, init, so_far, kNone, new_value(to, type)});
+  }
+  const Value block = blocks.index;
+  to.fors.push_back(std::move(blocks));
+  const std::uint64_t entry = to.fors.size() - 1;
+  here_.with_entry(Opcode::kFor, entry);
+  for (std::size_t r = 0; r < places.size(); r++) {
+    const Lanes::Reduction& reduction = whole.reductions[r];
+    const Address place = at_lane(places[r], index, reduction.type);
+    const Value value = here_.load(reduction.type, at_lane(place, block, reduction.type));
+    Carry& carry = to.fors[entry].carries[r];
+    carry.next = here_.binary(reduction.combine, reduction.type, carry.param, value);
+  }
+  here_.with_entry(Opcode::kEndFor, entry);
+  for (std::size_t r = 0; r < places.size(); r++)
+    here_.store(to.fors[entry].carries[r].result, slots[r]);
+  here_.with_entry(Opcode::kEndLanes, 1);
 }
 
 }  // namespace rondo::lower

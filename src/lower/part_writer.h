@@ -17,8 +17,7 @@ struct Slots {
   static constexpr std::int64_t kBytes = 8;
   static constexpr std::int64_t kMostParts = 64;
 
-  /// What the parts leave of reduction `number`: slot by slot, or dense where these are the partial
-  /// results.
+  /// What the parts leave of reduction `number`: slot by slot, or the partial results as an array.
   static std::int64_t offset(std::size_t number) {
     constexpr std::int64_t kSlots = kMostParts > Lanes::kPartials ? kMostParts : Lanes::kPartials;
     return kBytes * kSlots * static_cast<std::int64_t>(number);
@@ -56,10 +55,10 @@ class PartWriter {
 
   void trips(const LargeLoop& loop, OpCopier& copier);
   void lanes(const LargeLoop& loop, OpCopier& copier);
-  void partials(const LargeLoop& loop, OpCopier& copier);
-  template <class F>
-  std::vector<Value> copy_body(const LargeLoop& loop, OpCopier& copier, LaneNumber lane,
-                               F&& number);
+  void in_order(const LargeLoop& loop, OpCopier& copier);
+  std::vector<Value> open_lanes(const LargeLoop& loop, OpCopier& copier);
+  void combine_blocks(const Lanes& whole, const std::vector<Address>& places, Value results,
+                      Value end);
 
   const Program& whole_;
   const std::vector<std::int64_t>& bytes_;
@@ -69,6 +68,7 @@ class PartWriter {
   std::vector<Op> ops_before_, ops_;
   OpWriter before_{made_.program, ops_before_}, here_{made_.program, ops_};
   std::vector<Value> pointers_, scalars_;
+  std::uint32_t arguments_ = 0;
   Value part_ = kNone, scalars_of_call_ = kNone;
 };
 
