@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/container/fixed_array.h"
+
 namespace rondo {
 
 namespace {
@@ -44,38 +46,55 @@ void wait_a_moment(F&& holds) {
   } while (std::chrono::steady_clock::now() < end);
 }
 
-struct Job {
-  Job(std::int64_t count, absl::FunctionRef<void(std::int64_t)> work_on)
-      : pieces(count), f(work_on) {}
+class Job {
+ public:
+  /// `shares`: of neighbouring pieces, one for each thread to begin with.
+  Job(std::int64_t pieces, int shares, absl::FunctionRef<void(std::int64_t)> work_on)
+      : f_(work_on), shares_(static_cast<std::size_t>(shares)) {
+    for (std::int64_t i = 0; i < shares; i++) {
+      Share& share = shares_[static_cast<std::size_t>(i)];
+      share.next.store(pieces * i / shares, std::memory_order_relaxed);
+      share.end = pieces * (i + 1) / shares;
+    }
+  }
 
-  std::int64_t pieces;
-  absl::FunctionRef<void(std::int64_t)> f;
-  std::atomic<std::int64_t> next{0};
+  /// Works until no piece is left; begins with a share that follows from the number of the thread,
+  /// so that what a thread has written in one job is in its cache in the next one.
+  void work(std::size_t thread) {
+    const bool before = std::exchange(in_piece, true);
+    for (std::size_t i = 0; i < shares_.size(); i++)
+      work_on(shares_[(thread + i) % shares_.size()]);
+    in_piece = before;
+  }
+
   std::mutex mutex;
   std::condition_variable done;
   std::atomic<int> helpers{0};  // that have it in hand; changed under the mutex
   std::exception_ptr failure;
 
-  void work() {
-    const bool before = std::exchange(in_piece, true);
-    work_on_pieces();
-    in_piece = before;
-  }
-
  private:
-  void work_on_pieces() {
-    for (;;) {
-      const std::int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
-      if (piece >= pieces) return;
+  struct Share {
+    std::atomic<std::int64_t> next{0};
+    std::int64_t end = 0;
+  };
+
+  void work_on(Share& share) {
+    while (!failed_.load(std::memory_order_relaxed)) {
+      const std::int64_t piece = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (piece >= share.end) return;
       try {
-        f(piece);
+        f_(piece);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();
-        next.store(pieces, std::memory_order_relaxed);
+        failed_.store(true, std::memory_order_relaxed);
       }
     }
   }
+
+  absl::FunctionRef<void(std::int64_t)> f_;
+  absl::FixedArray<Share, 8> shares_;
+  std::atomic<bool> failed_{false};
 };
 
 /// Threads that wait for jobs. Never destroyed: they live as long as the process.
@@ -120,16 +139,17 @@ class Workers {
       sigfillset(&all);
       pthread_sigmask(SIG_SETMASK, &all, &before);
       try {
-        std::thread([this] { serve(); }).detach();
         started++;
+        std::thread([this, number = started] { serve(static_cast<std::size_t>(number)); }).detach();
       } catch (...) {
+        started--;
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
         throw;
       }
       pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
 
-    [[noreturn]] void serve() {
+    [[noreturn]] void serve(std::size_t number) {
       for (;;) {
         Job* job = nullptr;
         wait_a_moment([&] { return offered.load(std::memory_order_relaxed); });
@@ -142,7 +162,7 @@ class Workers {
           const std::lock_guard in_hand(job->mutex);
           job->helpers++;
         }
-        job->work();
+        job->work(number);
         const std::lock_guard lock(job->mutex);
         if (--job->helpers == 0) job->done.notify_all();
       }
@@ -159,11 +179,12 @@ class Workers {
 
 }  // namespace
 
-void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f) {
-  Job job(pieces, f);
+void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f,
+                  bool in_order) {
   const int helpers = in_piece ? 0 : static_cast<int>(std::min<std::int64_t>(threads, pieces)) - 1;
+  Job job(pieces, in_order ? 1 : std::max(helpers, 0) + 1, f);
   if (helpers > 0) Workers::instance().offer(job, helpers);
-  job.work();
+  job.work(0);
   if (helpers > 0) {
     Workers::instance().withdraw(job);
     wait_a_moment([&] { return job.helpers.load(std::memory_order_relaxed) == 0; });

@@ -12,9 +12,11 @@ namespace rondo {
 /// which is the caller's; the others wait for work between calls. The first exception of an f is
 /// thrown here when the pieces that were begun have ended; no other piece begins after it. Called
 /// by an f, it stays on that thread.
-void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f);
+/// `in_order`: a piece begins after those before it have begun.
+void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f,
+                  bool in_order = false);
 
-/// Lets the pieces of a parallel_for, which begin in order, do something one after the other.
+/// Lets the pieces of a parallel_for that begin in order do something one after the other.
 class Turns {
  public:
   /// Returns when the pieces before this one have passed their turns; false where one of them never

@@ -67,7 +67,7 @@ class LoopInPieces final : public lower::Kernel {
       const std::size_t loops = loop_.loops.size();
       std::vector<std::int64_t> counts(static_cast<std::size_t>(loop_.parts()) * 4 * loops, 0);
       Turns turns;
-      parallel_for(loop_.parts(), host.threads(), [&](std::int64_t part) {
+      const auto run_one = [&](std::int64_t part) {
         try {
           PartRun run{host, turns, part};
           run_part(run, buffers, frame, counts.data() + static_cast<std::size_t>(part) * 4 * loops);
@@ -75,7 +75,9 @@ class LoopInPieces final : public lower::Kernel {
           turns.end();
           throw;
         }
-      });
+      };
+      const bool in_order = !unit_.program->calls.empty();
+      parallel_for(loop_.parts(), host.threads(), run_one, in_order);
       add_trips(counts, frame.total_trips);
       return true;
     } catch (...) {

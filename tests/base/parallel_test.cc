@@ -67,12 +67,15 @@ TEST(ParallelThreads, TakeTurnsInOrder) {
   for (const int threads : {1, 2, 5}) {
     Turns turns;
     std::vector<std::int64_t> order;
-    parallel_for(200, threads, [&](std::int64_t i) {
-      if (i % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
-      ASSERT_TRUE(turns.wait(i));
-      order.push_back(i);
-      turns.pass(i);
-    });
+    parallel_for(
+        200, threads,
+        [&](std::int64_t i) {
+          if (i % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+          ASSERT_TRUE(turns.wait(i));
+          order.push_back(i);
+          turns.pass(i);
+        },
+        true);
     ASSERT_EQ(order.size(), 200u);
     for (std::size_t i = 0; i < order.size(); i++) EXPECT_EQ(order[i], static_cast<int>(i));
   }
@@ -82,17 +85,19 @@ TEST(ParallelThreads, WaitForNoTurnAfterAFailure) {
   for (const int threads : {1, 2, 5}) {
     Turns turns;
     std::atomic<int> passed = 0;
-    EXPECT_THROW(parallel_for(200, threads,
-                              [&](std::int64_t i) {
-                                if (i == 5) {
-                                  std::this_thread::sleep_for(std::chrono::milliseconds(1));
-                                  turns.end();
-                                  throw std::runtime_error("piece 5");
-                                }
-                                if (!turns.wait(i)) return;
-                                passed++;
-                                turns.pass(i);
-                              }),
+    EXPECT_THROW(parallel_for(
+                     200, threads,
+                     [&](std::int64_t i) {
+                       if (i == 5) {
+                         std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                         turns.end();
+                         throw std::runtime_error("piece 5");
+                       }
+                       if (!turns.wait(i)) return;
+                       passed++;
+                       turns.pass(i);
+                     },
+                     true),
                  std::runtime_error);
     EXPECT_LE(passed, 5);
   }
