@@ -65,7 +65,7 @@ void expect_others_to_help(const Function& f, const std::vector<Literal>& argume
 }
 
 /// Not a multiple of a block of lanes, of the partial results of a sum, nor of a piece.
-constexpr std::int64_t kLanes = 200'003;
+constexpr std::int64_t kLanes = 70'003;
 
 Literal ramp(std::int64_t lanes) {
   std::vector<float> values(static_cast<std::size_t>(lanes));
@@ -111,7 +111,7 @@ TEST(Threads, ShareTheLoopsOfAProgramOfSeveral) {
 }
 
 TEST(Threads, KeepTheOrderOfSums) {
-  for (const std::int64_t lanes : {kLanes, std::int64_t{1} << 18}) {
+  for (const std::int64_t lanes : {kLanes, std::int64_t{1} << 17}) {
     const Literal x = ramp(lanes);
     const auto in_f32 = [](Tensor v) {
       const Tensor e = exp(v * 3.0f) - v;
@@ -177,7 +177,7 @@ TEST(Threads, ShareTheStepsOfATraining) {
 }
 
 TEST(Threads, HaveHelpWithEachLargeLoop) {
-  const std::int64_t lanes = 1 << 20;
+  const std::int64_t lanes = 1 << 18;
   const Literal x = ramp(lanes);
   const auto in_a_loop = [](Tensor v) {
     return fori_loop(
@@ -186,7 +186,7 @@ TEST(Threads, HaveHelpWithEachLargeLoop) {
   };
   expect_others_to_help(trace([](Tensor v) { return sum(exp(sin(v))); }, x), {x});
   expect_others_to_help(trace(in_a_loop, x), {x});
-  const Literal rows = table(1024, 1024);
+  const Literal rows = table(512, 512);
   expect_others_to_help(trace([](Tensor v) { return transpose(sum(exp(v), {1}) + exp(v)); }, rows),
                         {rows});
 }
@@ -248,7 +248,8 @@ double ended_by(const Executable& run, const Literal& x,
     const auto so_far = static_cast<std::int32_t>(ended.trip());
     EXPECT_EQ(ended.carry().size(), 1u);
     if (ended.carry().empty()) return spent;
-    EXPECT_TRUE(ended.carry()[0].second.identical(run.run({Literal::scalar(so_far), x}, options)[0]));
+    EXPECT_TRUE(
+        ended.carry()[0].second.identical(run.run({Literal::scalar(so_far), x}, options)[0]));
     return spent;
   }
   return 0;
@@ -257,7 +258,8 @@ double ended_by(const Executable& run, const Literal& x,
 TEST(Threads, EndInsideATripWithTheLastStateThatWasWhole) {
   const Literal x = ramp(1 << 20);
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
-    const Executable run = compile(trace(slow_steps, Literal::scalar(0), x), {.executor = executor});
+    const Executable run =
+        compile(trace(slow_steps, Literal::scalar(0), x), {.executor = executor});
     EXPECT_LT(ended_by(run, x, [](RunOptions& o) { o.deadline = std::chrono::milliseconds(20); }),
               0.25);
     std::stop_source stop;
