@@ -113,6 +113,7 @@ void OpCopier::control(Op& op) {
     }
     case Opcode::kTest:
       op.a = to_.whiles[open_.back()].predicate = value(op.a);
+      to_.whiles[open_.back()].trips = value(to_.whiles[open_.back()].trips);
       break;
     case Opcode::kEndRepeat:
       end_carries(to_.whiles[open_.back()].carries);
