@@ -14,7 +14,7 @@ namespace {
 
 /// Lanes look at the limits of a run inside the trips of the loops around them.
 void mark_ends_in_lanes(lower::Program& program) {
-  std::optional<lower::Op> outermost;  // that is open
+  const lower::Op* outermost = nullptr;  // that is open
   const auto counted = [&](const lower::Op& op) {
     return op.code == lower::Opcode::kRepeat ? program.whiles[op.bits].loop
                                              : program.fors[op.bits].loop;
@@ -25,12 +25,12 @@ void mark_ends_in_lanes(lower::Program& program) {
     const bool polls = (op.code == lower::Opcode::kLanes && program.lanes[op.bits].polls) ||
                        (is_for && program.fors[op.bits].polls);
     if (!outermost && (repeats || is_for) && counted(op) != lower::kNoLoop)
-      outermost = op;
+      outermost = &op;
     else if (outermost && polls)
       program.loops[counted(*outermost)].ends_inside = true;
     else if (outermost && ends && op.bits == outermost->bits &&
              (op.code == lower::Opcode::kEndRepeat) == (outermost->code == lower::Opcode::kRepeat))
-      outermost.reset();
+      outermost = nullptr;
   }
 }
 
