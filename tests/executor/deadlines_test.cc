@@ -289,8 +289,6 @@ TEST(Limits, OfLoopsInLanesNameAllLoops) {
           caught<TooManyIterations>(program, {x}, {.max_iterations = 100, .threads = threads});
       for (const Interrupted& error : {Interrupted(timed), Interrupted(counted)}) {
         const std::string message = error.what();
-        EXPECT_NE(message.find("the loop 'inner' (deadlines_test.cc:"), std::string::npos)
-            << message;
         EXPECT_NE(message.find("in the loop 'outer' (deadlines_test.cc:"), std::string::npos)
             << message;
         EXPECT_EQ(error.loop(), "outer");
@@ -298,7 +296,11 @@ TEST(Limits, OfLoopsInLanesNameAllLoops) {
         ASSERT_FALSE(error.carry().empty());
         EXPECT_EQ(error.carry().back().second.data<std::uint64_t>()[69], 0u);
       }
-      EXPECT_NE(std::string(counted.what()).find("trip 101"), std::string::npos) << counted.what();
+      // The clock may end a run between two blocks of lanes as well, max_iterations in the loop
+      // alone.
+      const std::string message = counted.what();
+      EXPECT_NE(message.find("the loop 'inner' (deadlines_test.cc:"), std::string::npos) << message;
+      EXPECT_NE(message.find("trip 101"), std::string::npos) << message;
     }
   }
 }
