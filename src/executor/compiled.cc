@@ -327,7 +327,11 @@ class Run final : public RunHost {
 
 const Unit& Compiled::entry_for(const RunOptions& options) const {
   if (options.threads.value_or(1) <= 1) return entry();
-  std::call_once(divided_made_, [&] { divided_ = in_pieces(entry()); });
+  std::call_once(divided_made_, [&] {
+    divided_ = in_pieces(entry());
+    if (!divided_ || !options_.memory_limit) return;
+    if (divided_->program->arena_bytes > *options_.memory_limit) divided_.reset();
+  });
   return divided_ ? *divided_ : entry();
 }
 

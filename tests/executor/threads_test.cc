@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -270,6 +271,22 @@ TEST(Threads, EndInsideATripWithTheLastStateThatWasWhole) {
     EXPECT_LT(ended_by(run, x, [&](RunOptions& o) { o.stop_token = stop.get_token(); }), 0.5);
     stopper.join();
   }
+}
+
+TEST(Threads, StayWithinTheMemoryLimit) {
+  const Literal x = ramp(kLanes);
+  const Function f = trace(several_loops, x);
+  const auto peak_of = [&](std::optional<std::int64_t> limit, int threads) {
+    RunStats stats;
+    RunOptions options = on_threads(threads);
+    options.stats = &stats;
+    compile(f, {.executor = Executor::kCompiled, .memory_limit = limit}).run({x}, options);
+    return stats.peak_bytes;
+  };
+  const std::int64_t arena =
+      compile(f, {.executor = Executor::kCompiled}).memory_plan().arena_bytes;
+  EXPECT_GT(peak_of(std::nullopt, 2), peak_of(std::nullopt, 1));
+  EXPECT_EQ(peak_of(arena, 2), peak_of(arena, 1));
 }
 
 TEST(Threads, ServeManyCallersOfOneProgram) {
