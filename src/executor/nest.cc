@@ -12,7 +12,7 @@ Value clamped_start(lower::Builder& b, Value start, std::int64_t room) {
   if (room == 0) return b.index(0);
   if (b.type(start) == Type::kU64)
     start = b.min(start, b.constant(Type::kU64, static_cast<std::uint64_t>(INT64_MAX)));
-  return b.min(b.max(b.convert(start, Type::kS64), b.index(0)), b.index(room));
+  return b.clamped_index(b.convert(start, Type::kS64), room);
 }
 
 namespace {
@@ -499,8 +499,8 @@ bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,
   const bool in_rows = !axes.empty() && axes.back().reduced;
   const bool partials = in_rows && reduction.by_partials;
   if (partials && axes.size() > 1 && axes[axes.size() - 2].reduced) {
-    // Each row is combined to one result, with which the next one begins: that takes as long as some
-    // hundred elements do where they are in a cache.
+    // Each row is combined to one result, with which the next one begins: that takes as long as
+    // some hundred elements do where they are in a cache.
     constexpr std::int64_t kLongRow = 768;
     if (!in_any_order || axes.back().size < kLongRow) return false;
   }

@@ -211,6 +211,14 @@ Value Builder::binary(Opcode code, Value a, Value b) {
   return emit(code, type(a), type(a), a, b, kNone, 0);
 }
 
+Value Builder::clamped_index(Value a, std::int64_t room) {
+  const auto clamp = [&](Opcode code, Value x, Value bound) {
+    if (const auto same = simplified(code, Type::kS64, x, bound)) return *same;
+    return emit(code, Type::kS64, Type::kS64, x, bound, kNone, 1);
+  };
+  return clamp(Opcode::kMin, clamp(Opcode::kMax, a, index(0)), index(room));
+}
+
 Value Builder::compare(Opcode code, Value a, Value b) {
   if (type(a) != type(b))
     throw InternalError(fmt::format("lower {}: operands of {} and {}", info(code).name,

@@ -59,6 +59,8 @@ class Builder {
   Value remainder(Value a, Value b) { return binary(Opcode::kRemainder, a, b); }
   Value min(Value a, Value b) { return binary(Opcode::kMin, a, b); }
   Value max(Value a, Value b) { return binary(Opcode::kMax, a, b); }
+  /// An s64 clamped to [0, room], where it nearly always is.
+  Value clamped_index(Value a, std::int64_t room);
   Value negate(Value a) { return unary(Opcode::kNegate, a); }
   Value abs(Value a) { return unary(Opcode::kAbs, a); }
   Value sqrt(Value a) { return unary(Opcode::kSqrt, a); }

@@ -86,6 +86,7 @@ enum class Opcode : std::uint8_t {
   kMultiply,
   kDivide,
   kRemainder,
+  // kMin, kMax: with `bits` 1 one operand is a constant, and the result is nearly always the other.
   kMin,
   kMax,
   kAnd,

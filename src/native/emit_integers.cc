@@ -49,6 +49,12 @@ void Emitter::emit_integer(const Instruction& i) {
       return emit_shift(i);
     case Opcode::kMin:
     case Opcode::kMax: {
+      if (i.bits == 1 && i.type == Type::kS64) {
+        const Unit bound = is_constant(i.a) ? i.a : i.b;
+        const auto value = static_cast<std::int64_t>(info(bound).bits);
+        if (is_constant(bound) && value == static_cast<std::int32_t>(value))
+          return emit_likely_bound(i, bound == i.a ? i.b : i.a, static_cast<std::int32_t>(value));
+      }
       const Reg64 a = general(i.a, 0), b = general(i.b, 1);
       mov(rdx, a);
       if (wide(i.type)) {
@@ -126,6 +132,26 @@ void Emitter::emit_integer_binary(const Instruction& given) {
   else
     combine(i.op, r, s);
   normalize(i.type, to);
+  finish(i.result, to);
+}
+
+void Emitter::emit_likely_bound(const Instruction& i, Unit x, std::int32_t bound) {
+  const Reg64 from = general(x, 0), to = general_result(i.result);
+  if (to.getIdx() != from.getIdx()) mov(to, from);
+  cmp(to, static_cast<std::uint32_t>(bound));
+  Label* outside = new_label();
+  Label* resume = new_label();
+  if (i.op == Opcode::kMin) {
+    jg(*outside, T_NEAR);
+  } else {
+    jl(*outside, T_NEAR);
+  }
+  L(*resume);
+  rare_.push_back([this, outside, resume, to, bound] {
+    L(*outside);
+    mov(to, static_cast<std::uint64_t>(static_cast<std::int64_t>(bound)));
+    jmp(*resume, T_NEAR);
+  });
   finish(i.result, to);
 }
 

@@ -141,6 +141,8 @@ class Emitter : private Xbyak::CodeGenerator {
   /// `r op= s`, of a register or an immediate; what is no sum, difference, and, or is xor.
   template <class S>
   void combine(lower::Opcode op, const Xbyak::Reg32e& r, const S& s);
+  /// kMin or kMax of what is nearly always the result: a jump that is not taken costs no time.
+  void emit_likely_bound(const Instruction& i, Unit x, std::int32_t bound);
   void emit_integer_unary(const Instruction& i);
   void emit_division(const Instruction& i);
   void emit_shift(const Instruction& i);
