@@ -279,7 +279,7 @@ LaneFacts& Expander::lane_facts() {
 
 void Expander::add_trip() {
   if (open_.back().report == lower::kNoLoop) return;
-  mark_visible();
+  mark_visible(true);
   Instruction i;
   i.kind = Kind::kTrip;
   i.bits = open_.back().report;
@@ -298,11 +298,11 @@ void Expander::add_trip() {
 void Expander::mark_visible(bool but_innermost) {
   for (std::size_t o = open_.size(); o-- > 0;) {
     if (open_[o].report == lower::kNoLoop) continue;
+    if (std::exchange(but_innermost, false)) continue;
     if (open_[o].trip == 0) {
       open_[o].visible = true;
       continue;
     }
-    if (std::exchange(but_innermost, false)) continue;
     Instruction& trip = out_.code[open_[o].trip];
     if (trip.visible) return;
     trip.visible = true;
