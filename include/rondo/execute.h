@@ -114,8 +114,8 @@ struct RunOptions {
   /// Called by tap(); without it taps are silent.
   std::function<void(std::string_view, const Literal&)> on_tap = nullptr;
   /// The most threads that a run may use, from 1; 1 where nothing is said. Large products of
-  /// matrices and programs that are one loop over lanes are split over them. Results do not depend
-  /// on the number.
+  /// matrices and large loops over elements or lanes are split over them. Results do not depend on
+  /// the number.
   std::optional<int> threads = std::nullopt;
   /// The run ends with an ExecutionError where the first NaN or infinity arises: it names the op,
   /// the loops around it and their trips, the operands' values and the user's line. An infinity
@@ -240,7 +240,10 @@ class RONDO_API Executable {
   /// The program that is run: after the passes, if there were any.
   const Function& function() const;
   /// What runs, as text to read: the executor, then loops and buffers, or the program node by node
-  /// where it is the reference that runs it (and why, if another one was asked for).
+  /// where it is the reference that runs it (and why, if another one was asked for). Then how each
+  /// loop runs: lane by lane, or what is in the way of that. Runs with limits, and those on several
+  /// threads, may take another form of the program; this is that of a plain run, and so
+  /// are disassembly() and memory_plan().
   std::string program() const;
   /// The machine code that runs, step by step with registers and bytes: of the loops of this name,
   /// or of everything. Empty where no machine code runs, or no loop has the name.

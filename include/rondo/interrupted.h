@@ -15,7 +15,8 @@ namespace rondo {
 /// A run that a limit or a stop token ended, with the state of its outermost loop, from which the
 /// loop can go on. Inside a trip a loop has no state that means something; a run that ends there
 /// gives the last state that was kept between trips. States of up to 64 kB are kept after each
-/// trip; larger ones as often as their copies cost a twentieth of the time.
+/// trip, or after some trips that take about a millisecond together; larger ones as often as their
+/// copies cost a twentieth of the time.
 class RONDO_API Interrupted : public ExecutionError {
  public:
   /// A leaf's path in the loop's state, and its value.

@@ -51,8 +51,7 @@ struct LaneObstacle {
 ///   any lane goes on, and a lane that does not keeps all that it carries: this is shown by writing
 ///   the body for such a lane, and looking whether what it hands on is what it was given.
 /// - One lane is a loop whose arrays are small, in registers, or updated by parts; it needs no
-/// lanes
-///   around it.
+///   lanes around it.
 ///
 /// `used`: what the region around reads; without it, that is all. Of results that are the same for
 /// all lanes those must be single elements that can be computed again after the lanes.

@@ -188,9 +188,9 @@ struct OpDef {
   DTypes element_dtypes = kRealDTypes;  // of operand 0, for which the rule is right
   ReadRule read = nullptr;
   GatherRule gather = nullptr;
-  /// The same of an op that combines elements of operand 2 by region 0 with those of operand 0 where
-  /// operand 1 says, update by update: operand 2 stands for the result. Updates that do not fit are
-  /// left out.
+  /// The same of an op that combines elements of operand 2 by region 0 with those of operand 0
+  /// where operand 1 says, update by update: operand 2 stands for the result. Updates that do not
+  /// fit are left out.
   GatherRule scatter = nullptr;
   WriteRule write = nullptr;
   ReductionRule reduction = nullptr;
