@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "executor/lowerer.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
@@ -69,9 +70,11 @@ bool reads_parameter(const Function& region, std::size_t i) {
 
 bool Lowerer::spreads_singles(Scope& scope, const Tensor& value) {
   std::vector<Tensor> open{value};
+  absl::flat_hash_set<ir::ValueKey> seen;
   while (!open.empty()) {
     const Tensor next = std::move(open.back());
     open.pop_back();
+    if (!seen.insert(next).second) continue;
     const Place& from = place(scope, next);
     if (from.kind == Place::Kind::kInLine)
       open.insert(open.end(), next.node()->operands.begin(), next.node()->operands.end());

@@ -392,6 +392,16 @@ TEST(Limits, LeaveTheStateOfSmallArrays) {
   }
 }
 
+TEST(Limits, LookOnceAtWhatIsReadTwiceByEachOpBeforeTheLoop) {
+  const auto f = [](Tensor x) {
+    Tensor init = broadcast_to(x, {70});
+    for (int i = 0; i < 40; i++) init = maximum(init * 0.5f, init - 1.0f);
+    return fori_loop(
+        0, 5, [](Tensor, Tensor y) { return y * 0.5f + 1.0f; }, init);
+  };
+  expect_same_bits(trace(f, f32()), {Literal::scalar(3.0f)});
+}
+
 TEST(Limits, ThatAreFarOffTakeNoTime) {
   const auto f = [](Tensor x) {
     const auto trip = [](Tensor, Tensor y) { return y * 0.999f + abs(y - 0.5f) * 0.001f; };
