@@ -93,6 +93,8 @@ void Lowerer::scatter(Scope& scope, const Step& step, std::uint32_t at) {
     starts.terms.push_back(
         {start, strides[static_cast<std::size_t>(axis)] * byte_width(type.dtype)});
   }
+  // Code that never runs addresses the array as well.
+  if (b.known(fits) == std::uint64_t{0}) starts.terms.clear();
   const bool all_fit = b.known(fits) == std::uint64_t{1};
   if (!all_fit) b.begin_if(fits);
   const std::size_t outer = loops.size();

@@ -54,6 +54,19 @@ TEST(Scatters, AreLoopsOverUpdates) {
       [](float a, float b) { return a - 2 * b; });
 }
 
+TEST(Scatters, AtAKnownPlaceOutsideOfTheArrayWriteNothing) {
+  for (const int place : {-2, 3, 2000000000}) {
+    const Function f = trace(
+        [&](Tensor x) {
+          return scatter(x, full(s32({2, 1}), place), x * 2.0f, kOneAxis,
+                         [](Tensor, Tensor b) { return b; });
+        },
+        f32({2}));
+    const Literal x = Literal::from<float>({1.5f, -2});
+    EXPECT_TRUE(expect_agreement(f, {x})[0].identical(x));
+  }
+}
+
 TEST(Scatters, OfWindowsInAllArrangements) {
   struct Case {
     Shape x, at, by;
