@@ -166,8 +166,10 @@ void PartWriter::in_order(const LargeLoop& loop, OpCopier& copier) {
   std::vector<Address> places;  // of lane 0
   for (std::size_t r = 0; r < values.size(); r++) {
     const auto before = static_cast<std::int64_t>(r) * made_.trips_of_part;
-    places.push_back({memory, before * Slots::kBytes, {}});
-    here_.store(values[r], at_lane(places[r], to.lanes[0].index, to.types[values[r]]));
+    Address& place = places.emplace_back();
+    place.base = memory;
+    place.offset = before * Slots::kBytes;
+    here_.store(values[r], at_lane(place, to.lanes[0].index, to.types[values[r]]));
   }
   here_.with_entry(Opcode::kEndLanes, 0);
   to.calls.push_back({nullptr, {}, "wait"});
