@@ -172,7 +172,9 @@ TEST(DocumentedPrograms, AreWhatIsPrinted) {
   EXPECT_THAT(text, HasSubstr("\n```\n" + lower + "```\n"));
   const Executable native = compile(function, {.executor = Executor::kCompiled});
   const std::string machine = native.disassembly("heat");
-  if (!machine.empty()) EXPECT_THAT(text, HasSubstr("\n```\n" + machine + "```\n"));
+  if (!machine.empty()) {
+    EXPECT_THAT(text, HasSubstr("\n```\n" + machine + "```\n"));
+  }
 }
 
 TEST(DocumentedPrograms, SayWhatKeepsALoopFromRunningLaneByLane) {
