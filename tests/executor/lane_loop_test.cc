@@ -5,7 +5,6 @@ namespace rondo {
 namespace {
 
 using testing::expect_agreement;
-using testing::expect_equal;
 
 Literal ramp(std::int64_t lanes, float step, float first) {
   return testing::ramp({lanes}, step, first);

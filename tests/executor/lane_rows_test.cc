@@ -87,12 +87,13 @@ TEST(LaneRows, AreMultipliedByMatrices) {
     const Tensor a = matrix({{1.0f, 0.1f}, {0.0f, 1.0f}}), h = matrix({{1.0f, 0.0f}});
     const auto carry = scan(
         [&](std::pair<Tensor, Tensor> c, Tensor m) {
-          const auto [x, p] = c;
+          const auto& [x, p] = c;
           const Tensor ahead = dot(a, x), spread = dot(dot(a, p), transpose(a)) + 0.01f * eye(2);
           const Tensor gain =
               dot(spread, transpose(h)) / (dot(dot(h, spread), transpose(h)) + 0.5f);
           const Tensor next = ahead + dot(gain, reshape(m, {1}) - dot(h, ahead));
-          return std::pair(std::pair(next, dot(eye(2) - dot(gain, h), spread)), std::tuple<>());
+          const Tensor left = dot(eye(2) - dot(gain, h), spread);
+          return std::pair(std::pair(next, left), std::tuple<>());
         },
         std::pair(zeros(f32({2})), eye(2)), z);
     return carry.first.first;
