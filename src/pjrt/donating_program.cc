@@ -1,9 +1,9 @@
 #include "pjrt/donating_program.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "pjrt/disk_cache.h"
@@ -53,8 +53,9 @@ bool meet(const std::vector<bool>& a, const std::vector<bool>& b) {
 bool is_unused(const DeviceArray& array, long handles) {
   const auto& state = ArrayAccess::state(array);
   if (!state || state->lent || state.use_count() > handles) return false;
-  // What other threads did with their handles comes before what the run does.
-  std::atomic_thread_fence(std::memory_order_acquire);
+  // What other threads did with their handles comes before what the run does: to take a handle off
+  // the count acquires what they released when they took theirs off.
+  std::shared_ptr(state).reset();
   return true;
 }
 
