@@ -1,8 +1,11 @@
-// What a call costs: of native functions, of jitted functions, and what compiling takes for each
-// op.
+// What a call costs: of native functions, of jitted functions, what compiling takes for each op,
+// and what limits add to a run.
 #include <benchmark/benchmark.h>
 
 #include <array>
+#include <chrono>
+#include <stop_token>
+#include <vector>
 
 #include "executor/backend.h"
 #include "passes/expand.h"
@@ -77,6 +80,58 @@ void CompileScalars(benchmark::State& state) {
       static_cast<double>(executor::compiled_backend().prepare(ready, CompileOptions())->bytes());
 }
 BENCHMARK(CompileScalars)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
+/// Runs that a deadline, a stop token and a bound on the trips may end, and never do (Arg 1),
+/// beside runs without any (Arg 0).
+void run_with_limits(benchmark::State& state, const Function& f,
+                     const std::vector<Literal>& arguments) {
+  const Executable program = compile(f, {.executor = Executor::kCompiled});
+  const std::stop_source source;
+  RunOptions options;
+  if (state.range(0)) {
+    options.deadline = std::chrono::hours(1);
+    options.stop_token = source.get_token();
+    options.max_iterations = std::int64_t{1} << 40;
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(program.run(arguments, options));
+}
+
+void LimitsOnScalars(benchmark::State& state) {
+  const Function f = trace(
+      [](Tensor x) {
+        return fori_loop(
+            0, 10'000, [](Tensor, Tensor x) { return x * 0.999f + 0.01f; }, x);
+      },
+      f32());
+  run_with_limits(state, f, {Literal::scalar(0.5f)});
+}
+BENCHMARK(LimitsOnScalars)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
+
+void LimitsOnLanes(benchmark::State& state) {
+  const Function f = trace(
+      [](Tensor x) {
+        return fori_loop(
+            0, 300, [](Tensor, Tensor x) { return x * 0.999f + 0.01f; }, x);
+      },
+      f32({4096}));
+  run_with_limits(state, f, {Literal::zeros(f32({4096}))});
+}
+BENCHMARK(LimitsOnLanes)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
+
+void LimitsOnRows(benchmark::State& state) {
+  const Function f = trace(
+      [](Tensor x, Tensor rows) {
+        return scan(
+            [](Tensor x, Tensor row) {
+              const Tensor next = 0.5f * cumsum(x, 0) + row;
+              return std::pair(next, sum(next));
+            },
+            x, rows);
+      },
+      f32({32}), f32({1000, 32}));
+  run_with_limits(state, f, {Literal::zeros(f32({32})), Literal::zeros(f32({1000, 32}))});
+}
+BENCHMARK(LimitsOnRows)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace rondo

@@ -17,6 +17,10 @@
 
 namespace rondo {
 
+namespace ir {
+class KnownValue;
+}  // namespace ir
+
 /// A dense row-major host array. Copies share their storage; the first write through a shared one
 /// copies it. Storage that mutable_data gave out is not shared: a copy gets its own, so that who
 /// still holds the span writes to this literal alone. Storage is aligned to 64 bytes. A pred is one
@@ -157,6 +161,9 @@ class RONDO_API Literal {
   };
   /// Elements in storage: none in a literal that was moved from.
   std::size_t size() const noexcept { return storage_ ? static_cast<std::size_t>(elements()) : 0; }
+  friend class ir::KnownValue;
+  /// Storage that is written, to `bytes`, before anybody copies the literal.
+  static Literal uninitialized(const TensorType& type, std::byte*& bytes);
   Literal(const TensorType& type, Storage* storage) noexcept : type_(type), storage_(storage) {}
   static const Shape& empty_shape();
   /// Null where there is not that much memory.

@@ -39,6 +39,11 @@ inline bool drop_reference(std::atomic<std::uint32_t>& count) noexcept {
   return count.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
+/// What an object begins with that handles share. Whoever makes it has the first count.
+struct Counted {
+  mutable std::atomic<std::uint32_t> references{1};
+};
+
 }  // namespace rondo::detail
 
 #undef RONDO_KNOWS_SINGLE_THREAD

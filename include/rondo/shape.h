@@ -34,7 +34,7 @@ class Shape {
     return *this;
   }
   ~Shape() {
-    if (block_) release();
+    if (block_ && detail::drop_reference(block_->references)) destroy(block_);
   }
 
   std::int64_t rank() const noexcept { return block_ ? block_->rank : 0; }
@@ -67,7 +67,7 @@ class Shape {
     std::int64_t* dims() { return reinterpret_cast<std::int64_t*>(this + 1); }
   };
   RONDO_API static bool equal(const Shape& a, const Shape& b) noexcept;
-  RONDO_API void release() noexcept;
+  RONDO_API static void destroy(Block* block) noexcept;
 
   Block* block_ = nullptr;
 };

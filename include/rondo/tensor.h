@@ -12,6 +12,7 @@
 
 #include "rondo/error.h"
 #include "rondo/literal.h"
+#include "rondo/reference_count.h"
 #include "rondo/type.h"
 
 namespace rondo {
@@ -97,7 +98,7 @@ class[[RONDO_VISIBLE nodiscard(
 
   Tensor(const Tensor& other) noexcept
       : held_(other.held_), result_(other.result_), scalar_(other.scalar_) {
-    if (held_) retain(held_);
+    if (held_) detail::add_reference(counted(held_));
   }
   Tensor(Tensor && other) noexcept
       : held_(std::exchange(other.held_, 0)), result_(other.result_), scalar_(other.scalar_) {}
@@ -113,7 +114,9 @@ class[[RONDO_VISIBLE nodiscard(
   template <class T, detail::Why kWhy = "rondo: this assigns to a copy and changes nothing; for a row write x = rondo::update(x, i, row)"> void operator=(T&&) && = delete;
   // clang-format on
   ~Tensor() {
-    if (held_) release(held_);
+    // clang-analyzer takes what was moved into a std::tuple for uninitialized.
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Branch)
+    if (held_ && detail::drop_reference(counted(held_))) destroy(held_);
   }
 
   const TensorType& type() const;
@@ -168,7 +171,7 @@ class[[RONDO_VISIBLE nodiscard(
   static Tensor of(const ir::Node* node, std::uint32_t result = 0) noexcept {
     Tensor t = adopt(node);
     t.result_ = result;
-    retain(t.held_);
+    detail::add_reference(counted(t.held_));
     return t;
   }
   /// The same for a new node or value, whose first count it takes over.
@@ -191,8 +194,12 @@ class[[RONDO_VISIBLE nodiscard(
   static constexpr std::uintptr_t kIsValue = 1;
 
   static Tensor from_scalar(const Scalar& value, SourceLocation at);
-  static void retain(std::uintptr_t held) noexcept;
-  static void release(std::uintptr_t held) noexcept;
+  /// Both kinds of objects begin with their count.
+  static std::atomic<std::uint32_t>& counted(std::uintptr_t held) noexcept {
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.UndefReturn): no handle holds null here
+    return reinterpret_cast<const detail::Counted*>(held & ~kIsValue)->references;
+  }
+  static void destroy(std::uintptr_t held) noexcept;
   const ir::Node* node_of_value() const;
   bool is_same_constant(const Tensor& other) const noexcept;
 

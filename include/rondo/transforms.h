@@ -82,10 +82,18 @@ class RONDO_API JitCache {
     DType dtype = DType::kF32;
     const Shape* shape = nullptr;  // null: a scalar
   };
-  /// Runs the program that this thread ran last, without a look-up or a lock. False, and nothing is
-  /// run, where it is not for trees of this type and arguments of these types, or cannot run so.
-  bool run_again(const TreeType* trees, std::span<const View> arguments,
-                 std::span<Tensor> results) const;
+  /// A call that may be one of the program that this thread ran last.
+  struct Again {
+    const TreeType* trees;
+    std::span<const View> arguments;
+    std::span<Tensor* const> results;
+    // Room for where the elements of each of these lie.
+    const std::byte** from;
+    std::byte** to;
+  };
+  /// Runs that program, without a look-up or a lock. False, and nothing is run, where it is not for
+  /// trees of this type and arguments of these types, or cannot run so.
+  bool run_again(const Again& call) const;
 
  private:
   struct Impl;
@@ -312,18 +320,18 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
     const detail::TreeType* trees = nullptr;
     if constexpr (leaf_count >= 0 && result_count > 0) {
       trees = detail::tree_type<std::tuple<Args...>>();
-      // One more: no array is empty.
-      detail::JitCache::View views[leaf_count + 1];
+      constexpr std::size_t places = leaf_count > 0 ? leaf_count : 1;  // no array is empty
+      detail::JitCache::View views[places];
+      const std::byte* from[places];
       std::size_t next = 0;
       auto view = [&](const auto& leaf) { views[next++] = detail::view_of(leaf); };
       (detail::visit_leaves(args, view), ...);
-      Tensor results[result_count];
-      if (!run_ && cache_->run_again(trees, {views, next}, results)) {
-        Out out{};
-        std::size_t taken = 0;
-        for_each_leaf(out, [&](Tensor& leaf) { leaf = std::move(results[taken++]); });
-        return out;
-      }
+      Out out{};
+      Tensor* results[result_count];
+      std::byte* to[result_count];
+      std::size_t found = 0;
+      for_each_leaf(out, [&](Tensor& leaf) { results[found++] = &leaf; });
+      if (!run_ && cache_->run_again({trees, {views, next}, results, from, to})) return out;
     }
     std::vector<Tensor> leaves = leaves_of_arguments();
     if (detail::runs_inline(leaves)) {

@@ -79,22 +79,23 @@ class BoundedCache {
   /// it holds by set_bytes. The slot stays valid after it was forgotten.
   std::shared_ptr<Slot> slot(Key key, std::int64_t key_bytes) {
     const std::size_t hash = key.hash();
-    std::shared_ptr<Slot> made;
-    const Key* sought = &key;
-    for (;;) {
-      const CacheStore::Slots slots = CacheStore::find(this, hash);
+    const auto used = [](const CacheStore::Slots& slots, const Key& sought) {
       for (const std::shared_ptr<CacheSlot>& found : slots) {
         auto same = std::static_pointer_cast<Slot>(found);
-        if (!(same->key == *sought)) continue;
+        if (!(same->key == sought)) continue;
         CacheStore::use(*same);
         return same;
       }
-      if (!made) {
-        made = std::make_shared<Slot>(std::move(key));
-        sought = &made->key;
-      }
-      if (CacheStore::insert(this, hash, made, key_bytes, slots.size())) return made;
+      return std::shared_ptr<Slot>();
+    };
+    CacheStore::Slots slots = CacheStore::find(this, hash);
+    if (auto same = used(slots, key)) return same;
+    const auto made = std::make_shared<Slot>(std::move(key));
+    while (!CacheStore::insert(this, hash, made, key_bytes, slots.size())) {
+      slots = CacheStore::find(this, hash);
+      if (auto same = used(slots, made->key)) return same;
     }
+    return made;
   }
   /// What the key and the value of a slot hold together. May make the cache forget others.
   void set_bytes(const std::shared_ptr<Slot>& slot, std::int64_t bytes) {

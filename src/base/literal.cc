@@ -57,17 +57,6 @@ const Shape& Literal::empty_shape() {
   return shape;
 }
 
-Literal Literal::uninitialized(const TensorType& type) {
-  const std::int64_t bytes = type.bytes();
-  Storage* storage = allocate(static_cast<std::size_t>(bytes));
-  if (storage == nullptr) {
-    throw ExecutionError("out of memory: " + type.str() + " needs " +
-                         (bytes == INT64_MAX ? "more than 2^63 - 1" : std::to_string(bytes)) +
-                         " bytes\n  Make the array smaller, or release other arrays first.");
-  }
-  return Literal(type, storage);
-}
-
 Literal Literal::zeros(const TensorType& type) {
   Literal literal = uninitialized(type);
   std::memset(literal.storage_->data(), 0, literal.storage_->bytes);

@@ -21,6 +21,8 @@
 namespace rondo {
 namespace {
 
+using detail::FreeBlock, detail::SmallBlocks, detail::kSmallSizes, detail::kSmallStep;
+
 // Under a sanitizer every block comes from its allocator and goes back there, so that it sees each
 // misuse.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -46,27 +48,17 @@ constexpr std::size_t kLeastHugeBytes = std::size_t{4} << 20;
 constexpr std::uint32_t kUncachedBlock = kCachedBlockSizes.size();
 constexpr std::uint32_t kFirstLargeClass = kUncachedBlock + 1;
 
-struct FreeBlock {
-  FreeBlock* next;
-};
-constexpr std::size_t kSmallStep = 16;
-constexpr std::size_t kSmallSizes = kLargestSmallBlock / kSmallStep + 1;
-
-constexpr std::size_t small_size(std::size_t bytes) noexcept {
-  return (bytes + kSmallStep - 1) / kSmallStep;
-}
+/// How many blocks of each of kCachedBlockSizes a thread keeps.
+constexpr auto kMostCachedBlocks = [] {
+  std::array<std::uint32_t, kCachedBlockSizes.size()> most{};
+  for (std::size_t i = 0; i < most.size(); i++)
+    most[i] = static_cast<std::uint32_t>(kCachedBytesPerSize / kCachedBlockSizes[i]);
+  return most;
+}();
 /// How many blocks of a size go from one thread to another at a time.
 constexpr std::uint32_t blocks_of_batch(std::size_t size) noexcept {
   return static_cast<std::uint32_t>(kSmallBatchBytes / (size * kSmallStep));
 }
-
-/// The free blocks of one size that a thread has: some, and maybe a whole batch more, so that
-/// taking and giving by turns never moves a batch.
-struct SmallBlocks {
-  FreeBlock* open;
-  FreeBlock* spare;
-  std::uint32_t room;  // for so many more in `open`; 0 before the first one
-};
 
 /// The state of a thread. It has neither constructor nor destructor, so it can be used until the
 /// thread's memory goes: also by literals that are released after every thread_local with a
@@ -75,7 +67,6 @@ struct BlockCache {
   enum class State : std::uint8_t { kUnused, kOpen, kClosed };
   std::array<FreeBlock*, kCachedBlockSizes.size()> heads;
   std::array<std::uint32_t, kCachedBlockSizes.size()> counts;
-  std::array<SmallBlocks, kSmallSizes> small;
   MemoryMeter* meter;
   State state;
 };
@@ -97,7 +88,7 @@ void empty_block_cache() noexcept {
     }
     block_cache.counts[i] = 0;
   }
-  for (SmallBlocks& blocks : block_cache.small) {
+  for (SmallBlocks& blocks : detail::small_blocks) {
     delete_small_blocks(blocks.open);
     delete_small_blocks(blocks.spare);
     blocks = {};
@@ -268,21 +259,13 @@ void* new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
   return block;
 }
 
-void* pop(SmallBlocks& blocks) noexcept {
-  blocks.room++;
-  void* const block = std::exchange(blocks.open, blocks.open->next);
-  // The next one may lie anywhere: whoever takes it writes to it at once.
-  __builtin_prefetch(blocks.open, 1);
-  __builtin_prefetch(blocks.open + 8, 1);
-  return block;
-}
-void push(SmallBlocks& blocks, void* block) noexcept {
-  blocks.room--;
-  blocks.open = new (block) FreeBlock{blocks.open};
-}
+}  // namespace
 
-/// A block of a batch that the thread or others have kept, else a new one.
-[[gnu::noinline]] void* take_of_batch(SmallBlocks& blocks, std::size_t size) {
+namespace detail {
+
+constinit thread_local std::array<SmallBlocks, kSmallSizes> small_blocks = {};
+
+void* take_of_batch(SmallBlocks& blocks, std::size_t size) {
   if (blocks.spare != nullptr)
     blocks.open = std::exchange(blocks.spare, nullptr);
   else if (kRecycleBlocks && open_block_cache())
@@ -292,8 +275,7 @@ void push(SmallBlocks& blocks, void* block) noexcept {
   return pop(blocks);
 }
 
-/// Puts a whole batch aside first. Where the thread keeps nothing any more the block is deleted.
-[[gnu::noinline]] void give_to_batch(SmallBlocks& blocks, void* block, std::size_t size) noexcept {
+void give_to_batch(SmallBlocks& blocks, void* block, std::size_t size) noexcept {
   if (!kRecycleBlocks || !open_block_cache()) return ::operator delete(block);
   if (blocks.open != nullptr) {
     if (blocks.spare != nullptr && !small_batches().keep(blocks.spare, size))
@@ -304,29 +286,14 @@ void push(SmallBlocks& blocks, void* block) noexcept {
   push(blocks, block);
 }
 
-}  // namespace
-
-void* take_small_block(std::size_t bytes) {
-  if (bytes > kLargestSmallBlock) return ::operator new(bytes);
-  const std::size_t size = small_size(bytes);
-  SmallBlocks& blocks = block_cache.small[size];
-  return blocks.open != nullptr ? pop(blocks) : take_of_batch(blocks, size);
-}
-
-void give_small_block(void* block, std::size_t bytes) noexcept {
-  if (bytes > kLargestSmallBlock) return ::operator delete(block);
-  const std::size_t size = small_size(bytes);
-  SmallBlocks& blocks = block_cache.small[size];
-  if (blocks.room == 0) return give_to_batch(blocks, block, size);
-  push(blocks, block);
-}
+}  // namespace detail
 
 MemoryMeterScope::MemoryMeterScope(MemoryMeter& meter) noexcept : previous_(block_cache.meter) {
   block_cache.meter = &meter;
 }
 MemoryMeterScope::~MemoryMeterScope() { block_cache.meter = previous_; }
 
-Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
+inline Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
   static_assert(sizeof(Storage) == kBlockAlignment && alignof(Storage) == kBlockAlignment);
   const std::uint32_t size_class = kRecycleBlocks ? block_size_class(bytes) : kUncachedBlock;
   void* memory = nullptr;
@@ -351,6 +318,24 @@ Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
   return new (memory) Storage{1, size_class, bytes, false};
 }
 
+// Here, where the allocation is inlined: each result of a call is made so.
+Literal Literal::uninitialized(const TensorType& type, std::byte*& bytes) {
+  const std::int64_t count = type.bytes();
+  Storage* const storage = allocate(static_cast<std::size_t>(count));
+  if (storage == nullptr) {
+    throw ExecutionError("out of memory: " + type.str() + " needs " +
+                         (count == INT64_MAX ? "more than 2^63 - 1" : std::to_string(count)) +
+                         " bytes\n  Make the array smaller, or release other arrays first.");
+  }
+  bytes = storage->data();
+  return {type, storage};
+}
+
+Literal Literal::uninitialized(const TensorType& type) {
+  std::byte* bytes = nullptr;
+  return uninitialized(type, bytes);
+}
+
 void Literal::release(Storage* storage) noexcept {
   if (!detail::drop_reference(storage->references)) return;
   if (MemoryMeter* meter = block_cache.meter)
@@ -358,8 +343,7 @@ void Literal::release(Storage* storage) noexcept {
   const std::uint32_t size_class = storage->size_class;
   storage->~Storage();
   if (size_class < kUncachedBlock &&
-      block_cache.counts[size_class] < kCachedBytesPerSize / kCachedBlockSizes[size_class] &&
-      open_block_cache()) {
+      block_cache.counts[size_class] < kMostCachedBlocks[size_class] && open_block_cache()) {
     block_cache.heads[size_class] = new (storage) FreeBlock{block_cache.heads[size_class]};
     ++block_cache.counts[size_class];
   } else if (size_class < kFirstLargeClass || !large_blocks().keep(storage, size_class)) {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
+#include <utility>
 
 namespace rondo {
 
@@ -50,13 +52,69 @@ class MemoryMeterScope {
 /// A block of at least `bytes` bytes, aligned as by new. Small ones come from what the thread has
 /// released, without malloc: for objects that are made and destroyed by the million. Throws
 /// std::bad_alloc.
-void* take_small_block(std::size_t bytes);
-void give_small_block(void* block, std::size_t bytes) noexcept;
+inline void* take_small_block(std::size_t bytes);
+inline void give_small_block(void* block, std::size_t bytes) noexcept;
 /// The largest that is kept. Of each size a thread keeps up to two batches; what it releases beyond
 /// that is kept by the process, batch by batch, up to kMostSmallBytes of all sizes.
 inline constexpr std::size_t kLargestSmallBlock = 256;
 inline constexpr std::size_t kSmallBatchBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostSmallBytes = std::size_t{64} << 20;
+
+namespace detail {
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+/// The free blocks of one size that a thread has: some, and maybe a whole batch more, so that
+/// taking and giving by turns never moves a batch.
+struct SmallBlocks {
+  FreeBlock* open;
+  FreeBlock* spare;
+  std::uint32_t room;  // for so many more in `open`; 0 before the first one
+};
+inline constexpr std::size_t kSmallStep = 16;
+inline constexpr std::size_t kSmallSizes = kLargestSmallBlock / kSmallStep + 1;
+constexpr std::size_t small_size(std::size_t bytes) noexcept {
+  return (bytes + kSmallStep - 1) / kSmallStep;
+}
+/// Of this thread, by size. Without a destructor, so that they can be used until the thread's
+/// memory goes.
+extern constinit thread_local std::array<SmallBlocks, kSmallSizes> small_blocks;
+
+/// A block of a batch that the thread or others have kept, else a new one.
+void* take_of_batch(SmallBlocks& blocks, std::size_t size);
+/// Puts a whole batch aside first. Where the thread keeps nothing any more the block is deleted.
+void give_to_batch(SmallBlocks& blocks, void* block, std::size_t size) noexcept;
+
+inline void* pop(SmallBlocks& blocks) noexcept {
+  blocks.room++;
+  void* const block = std::exchange(blocks.open, blocks.open->next);
+  // The next one may lie anywhere: whoever takes it writes to it at once.
+  __builtin_prefetch(blocks.open, 1);
+  __builtin_prefetch(blocks.open + 8, 1);
+  return block;
+}
+inline void push(SmallBlocks& blocks, void* block) noexcept {
+  blocks.room--;
+  blocks.open = new (block) FreeBlock{blocks.open};
+}
+
+}  // namespace detail
+
+// Inline, where the size is known.
+inline void* take_small_block(std::size_t bytes) {
+  if (bytes > kLargestSmallBlock) return ::operator new(bytes);
+  const std::size_t size = detail::small_size(bytes);
+  detail::SmallBlocks& blocks = detail::small_blocks[size];
+  return blocks.open != nullptr ? detail::pop(blocks) : detail::take_of_batch(blocks, size);
+}
+inline void give_small_block(void* block, std::size_t bytes) noexcept {
+  if (bytes > kLargestSmallBlock) return ::operator delete(block);
+  const std::size_t size = detail::small_size(bytes);
+  detail::SmallBlocks& blocks = detail::small_blocks[size];
+  if (blocks.room == 0) return detail::give_to_batch(blocks, block, size);
+  detail::push(blocks, block);
+}
 
 /// Released blocks whose data fits one of these sizes are kept by the thread for its next literals,
 /// up to kCachedBytesPerSize bytes of data of each size. Those of kSmallestLargeBytes and more,

@@ -1,7 +1,6 @@
 #include "base/parallel.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,17 +9,16 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "absl/container/fixed_array.h"
+#include "base/detached_thread.h"
 
 namespace rondo {
 
 namespace {
-
-/// Whether this thread is in a piece.
-thread_local bool in_piece = false;
 
 /// As many as run at once. The system takes microseconds to tell.
 int cores() {
@@ -46,6 +44,10 @@ void wait_a_moment(F&& holds) {
   } while (std::chrono::steady_clock::now() < end);
 }
 
+class Job;
+/// Of which this thread is in a piece.
+thread_local const Job* job_here = nullptr;
+
 class Job {
  public:
   /// `shares`: of neighbouring pieces, one for each thread to begin with.
@@ -61,15 +63,17 @@ class Job {
   /// Works until no piece is left; begins with a share that follows from the number of the thread,
   /// so that what a thread has written in one job is in its cache in the next one.
   void work(std::size_t thread) {
-    const bool before = std::exchange(in_piece, true);
+    const Job* const before = std::exchange(job_here, this);
     for (std::size_t i = 0; i < shares_.size(); i++)
       work_on(shares_[(thread + i) % shares_.size()]);
-    in_piece = before;
+    job_here = before;
   }
+
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
   std::mutex mutex;
   std::condition_variable done;
-  std::atomic<int> helpers{0};  // that have it in hand; changed under the mutex
+  std::atomic<int> helpers{0};  // that work on it; changed under the mutex
   std::exception_ptr failure;
 
  private:
@@ -79,7 +83,7 @@ class Job {
   };
 
   void work_on(Share& share) {
-    while (!failed_.load(std::memory_order_relaxed)) {
+    while (!failed()) {
       const std::int64_t piece = share.next.fetch_add(1, std::memory_order_relaxed);
       if (piece >= share.end) return;
       try {
@@ -108,11 +112,12 @@ class Workers {
   /// Asks for `count` helpers of a job.
   void offer(Job& job, int count) {
     const std::lock_guard lock(state_->mutex);
-    for (int i = 0; i < count; i++) state_->offers.push_back(&job);
-    state_->tell();
     // More threads than cores would only wait for one another.
-    const int most = std::max(1, cores() - 1);
-    while (state_->started < std::min(count, most)) state_->start();
+    const int most = std::min(count, std::max(1, cores() - 1));
+    while (state_->started < most && state_->start()) {
+    }
+    state_->offers.insert(state_->offers.end(), static_cast<std::size_t>(count), &job);
+    state_->tell();
     state_->changed.notify_all();
   }
 
@@ -133,20 +138,15 @@ class Workers {
 
     void tell() { offered.store(!offers.empty(), std::memory_order_relaxed); }
 
-    void start() {
-      // Signals are for the threads of the program.
-      sigset_t all, before;
-      sigfillset(&all);
-      pthread_sigmask(SIG_SETMASK, &all, &before);
+    /// False where the system starts no more threads: those that there are do the work.
+    bool start() {
       try {
-        started++;
-        std::thread([this, number = started] { serve(static_cast<std::size_t>(number)); }).detach();
-      } catch (...) {
-        started--;
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        throw;
+        start_detached([this, number = started + 1] { serve(static_cast<std::size_t>(number)); });
+      } catch (const std::system_error&) {
+        return false;
       }
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      started++;
+      return true;
     }
 
     [[noreturn]] void serve(std::size_t number) {
@@ -181,7 +181,7 @@ class Workers {
 
 void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f,
                   bool in_order) {
-  const int helpers = in_piece ? 0 : static_cast<int>(std::min<std::int64_t>(threads, pieces)) - 1;
+  const int helpers = job_here ? 0 : static_cast<int>(std::min<std::int64_t>(threads, pieces)) - 1;
   Job job(pieces, in_order ? 1 : std::max(helpers, 0) + 1, f);
   if (helpers > 0) Workers::instance().offer(job, helpers);
   job.work(0);
@@ -193,6 +193,8 @@ void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::
   }
   if (job.failure) std::rethrow_exception(job.failure);
 }
+
+bool another_piece_failed() { return job_here && job_here->failed(); }
 
 bool Turns::wait(std::int64_t piece) {
   std::int64_t next = next_.load(std::memory_order_acquire);

@@ -16,6 +16,9 @@ namespace rondo {
 void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f,
                   bool in_order = false);
 
+/// In a piece: whether another one has failed. What this one still makes is for nobody.
+bool another_piece_failed();
+
 /// Lets the pieces of a parallel_for that begin in order do something one after the other.
 class Turns {
  public:

@@ -56,10 +56,9 @@ Shape::Shape(std::span<const std::int64_t> dims) {
   std::copy(dims.begin(), dims.end(), block_->dims());
 }
 
-void Shape::release() noexcept {
-  if (!detail::drop_reference(block_->references)) return;
-  block_->~Block();
-  ::operator delete(block_);
+void Shape::destroy(Block* block) noexcept {
+  block->~Block();
+  ::operator delete(block);
 }
 
 bool Shape::equal(const Shape& a, const Shape& b) noexcept {

@@ -61,7 +61,7 @@ struct Reported {
   std::vector<Part> state;             // the parts of its leaves
 };
 
-/// What a run has in hand.
+/// The state of a run.
 struct State {
   lower::RunFrame* frame;
   std::byte* registers;

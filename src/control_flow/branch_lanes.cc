@@ -8,6 +8,7 @@
 #include "control_flow/carry.h"
 #include "control_flow/scan.h"
 #include "control_flow/signature.h"
+#include "control_flow/while_lanes.h"
 #include "fmt/format.h"
 #include "ir/element.h"
 #include "ir/function_data.h"
@@ -110,6 +111,22 @@ std::vector<Tensor> branches_in_safe_lanes(const ir::Node& node, std::span<const
   return merged(operands[0], std::move(of_branches), at);
 }
 
+/// Each branch as a loop that the lanes which take it run, if it is worth one.
+std::vector<Tensor> branches_once(const ir::Node& node, std::span<const Tensor> operands) {
+  const auto& a = node.attrs<BranchLanesAttributes>();
+  if (a.collective) return expand_branch_lanes(node, operands);
+  const SourceLocation at = node.location();
+  std::vector<Tensor> results;
+  for (const TensorType& type : node.types) results.push_back(zeros(type, at));
+  // The last branch comes first: lanes that do not take it have the results of others.
+  const std::size_t last = node.regions.size() - 1;
+  for (std::size_t b = last + 1; b-- > 0;) {
+    results = branch_once(node.regions[b], operands.subspan(1), takers(operands[0], b, at), results,
+                          b != last, a.name, at);
+  }
+  return results;
+}
+
 ir::Jvp branch_lanes_jvp(const ir::JvpCall& call) {
   return call.derivatives.jvp_expanded(call, expand_branch_lanes);
 }
@@ -122,6 +139,7 @@ ir::Reverse branch_lanes_reverse(const ir::ReverseCall& call) {
 const ir::OpDef kBranchLanes{.name = "branch_lanes",
                              .infer = infer_branch_lanes,
                              .expand = expand_branch_lanes,
+                             .expand_by_lane = branches_once,
                              .region_jvp = branch_lanes_jvp,
                              .reverse = branch_lanes_reverse};
 

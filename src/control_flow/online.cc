@@ -14,6 +14,7 @@
 #include "control_flow/longest_lane.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/online_schedule.h"
+#include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ir/region_facts.h"
 #include "rondo/ops/elementwise.h"
@@ -126,6 +127,14 @@ std::vector<Tensor> OnlineLoop::run_forward(const WhileProblem& problem) {
     return Slots::free(slots, needed_of(init), at).read(read);
   };
   const std::optional<std::int64_t> known = attributes.trip_count;
+  if (known && *known >= kNever) {
+    throw TraceError(
+        fmt::format(
+            "reverse mode through the loop '{}' of {} trips\n  at {}\n  Loops of up to 2^31 "
+            "- 2 trips can be run backwards: make it two loops, one in the other.",
+            loop_name(""), *known, at.str()),
+        at);
+  }
   if (known && attributes.checkpoint.policy == Checkpoint::Policy::kRevolve) {
     const Tensor count = s32_scalar(*known);
     const ExtendedCondition go_on = [&](const ExtendedParameters& given) {

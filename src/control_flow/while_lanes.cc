@@ -15,6 +15,7 @@
 #include "ir/layout.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/reduce.h"
+#include "rondo/ops/shape.h"
 
 namespace rondo::control_flow {
 
@@ -111,7 +112,50 @@ std::vector<Tensor> as_while(const ir::Node& node, std::span<const Tensor> opera
   return last;
 }
 
+/// Products, sorts and their like, of more elements for a lane than loops over lanes have.
+bool has_heavy_kernels(const Function& region, std::int64_t lanes) {
+  constexpr std::int64_t kManyElements = 16;
+  return std::any_of(region.body().begin(), region.body().end(), [&](const ir::Node* node) {
+    return node->op->runs() && node->op->cost == ir::Cost::kHeavy &&
+           std::any_of(node->operands.begin(), node->operands.end(), [&](const Tensor& operand) {
+             return operand.type().elements() > kManyElements * lanes;
+           });
+  });
+}
+
+/// What lanes make at most one trip of needs no loop, and nothing at all where none makes it.
+std::vector<Tensor> as_branch(const ir::Node& node, std::span<const Tensor> operands) {
+  const SourceLocation at = node.location();
+  const Tensor takes = ir::Replay::inline_call(node.regions[0], operands)[0];
+  const auto run = [&] {
+    std::vector<Tensor> arguments{takes};
+    arguments.insert(arguments.end(), operands.begin(), operands.end());
+    std::vector<Tensor> results = ir::Replay::inline_call(node.regions[1], arguments);
+    const auto kept = static_cast<std::size_t>(node.attrs<WhileLanesAttributes>().kept);
+    for (std::size_t i = 0; i < kept; i++)
+      results[i] = ir::blend(takes, results[i], operands[i], at);
+    return results;
+  };
+  if (!has_heavy_kernels(node.regions[1], node.attrs<WhileLanesAttributes>().lanes)) return run();
+  std::vector<std::string> names = node.regions[0].param_names();
+  names.resize(node.types.size());
+  // Nobody asks again who took it.
+  const auto without_first = [&](std::vector<Tensor> values) {
+    return Leaves{{values.begin() + 1, values.begin() + std::ssize(names)},
+                  {names.begin() + 1, names.end()}};
+  };
+  const RegionCallable both[] = {[&](std::span<const Tensor>) { return without_first(run()); },
+                                 [&](std::span<const Tensor>) {
+                                   return without_first({operands.begin(), operands.end()});
+                                 }};
+  std::vector<Tensor> results =
+      detail::branch(Operand(any(Operand(takes, at)), at), false, both, {});
+  results.insert(results.begin(), takes);
+  return results;
+}
+
 std::vector<Tensor> expand_while_lanes(const ir::Node& node, std::span<const Tensor> operands) {
+  if (node.attrs<WhileLanesAttributes>().once) return as_branch(node, operands);
   return as_while(node, operands, [&](std::span<const Tensor> arguments) {
     return ir::Replay::inline_call(node.regions[1], arguments);
   });
@@ -144,7 +188,30 @@ ir::LaneLoop lanes_of_while(const ir::Node& node) {
   loop.name = a.name;
   if (!a.ends_by_itself) loop.max_trip_count = a.max_trip_count;
   loop.promised = a.promised;
+  loop.once = a.once;
   return loop;
+}
+
+}  // namespace
+
+namespace {
+
+/// Nodes that compute single elements from nothing but single elements: the same for all lanes.
+absl::flat_hash_set<const ir::Node*> nodes_of_singles(const Function& function) {
+  absl::flat_hash_set<const ir::Node*> found;
+  const auto is_single = [](const TensorType& type) { return type.elements() == 1; };
+  for (const ir::Node* node : function.body()) {
+    const auto is_given = [&](const Tensor& operand) {
+      return is_single(operand.type()) &&
+             (ir::is_parameter(operand.node()) || ir::is_constant(operand.node()) ||
+              found.contains(operand.node()));
+    };
+    if (node->regions.empty() && !node->op->observer && !ir::is_constant(node) &&
+        std::all_of(node->types.begin(), node->types.end(), is_single) &&
+        std::all_of(node->operands.begin(), node->operands.end(), is_given))
+      found.insert(node);
+  }
+  return found;
 }
 
 }  // namespace
@@ -155,5 +222,53 @@ const ir::OpDef kWhileLanes{.name = "while_lanes",
                             .lane_loop = lanes_of_while,
                             .region_jvp = while_lanes_jvp,
                             .reverse = while_lanes_reverse};
+
+std::vector<Tensor> branch_once(const Function& branch, std::span<const Tensor> arguments,
+                                const Tensor& takes, const std::vector<Tensor>& otherwise,
+                                bool keeps, const std::string& name, SourceLocation at) {
+  ir::Replay replay;
+  for (std::size_t i = 0; i < arguments.size(); i++)
+    replay.bind(branch.parameters()[i], arguments[i]);
+  const absl::flat_hash_set<const ir::Node*> of_singles = nodes_of_singles(branch);
+  const auto copy = [&](bool singles) {
+    for (const ir::Node* node : branch.body()) {
+      if (ir::is_constant(node) || of_singles.contains(node) != singles) continue;
+      replay.bind_results(
+          node, ir::make_typed(*node->op, replay.operands_of(node), node->attributes, node->types,
+                               node->location(), node->regions));
+    }
+  };
+  copy(true);  // once, and not by each block of lanes
+  std::vector<std::string> names{"takes"};
+  for (std::size_t i = 0; i < otherwise.size(); i++) names.push_back(fmt::format("result{}", i));
+  ir::Operands carries{takes};
+  carries.insert(carries.end(), otherwise.begin(), otherwise.end());
+  std::vector<TensorType> types = types_of(carries);
+  const RegionCallable has_yet_to = [&](std::span<const Tensor> leaves) {
+    return Leaves{{leaves[0]}, {"takes"}};
+  };
+  const RegionCallable trip = [&](std::span<const Tensor>) {
+    Leaves out{{zeros(takes.type(), at)}, names};
+    copy(false);
+    for (const Tensor& result : branch.outputs()) out.values.push_back(replay(result));
+    return out;
+  };
+  RegionTrace condition(name + "_cond", "the lanes of " + name, types, names, has_yet_to, at);
+  types.insert(types.begin(), takes.type());
+  std::vector<std::string> body_names = names;
+  body_names.insert(body_names.begin(), "active");
+  RegionTrace body(name + "_body", name, types, body_names, trip, at);
+  WhileLanesAttributes attributes;
+  attributes.lanes = takes.type().elements();
+  attributes.kept = keeps ? static_cast<std::int64_t>(carries.size()) : 1;
+  attributes.free = static_cast<std::int64_t>(carries.size()) - attributes.kept;
+  attributes.name = name;
+  attributes.once = true;
+  std::vector<ir::OpenRegion> regions{condition.finish(), body.finish()};
+  std::vector<Tensor> last = make_construct(kWhileLanes, std::move(carries), std::move(attributes),
+                                            std::move(regions), at);
+  last.erase(last.begin());
+  return last;
+}
 
 }  // namespace rondo::control_flow

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,19 @@ struct WhileLanesAttributes {
   Checkpoint checkpoint;
   std::optional<std::int64_t> promised = std::nullopt;
   bool ends_by_itself = false;
+  bool once = false;  // a branch: see branch_once
   bool operator==(const WhileLanesAttributes&) const = default;
 
   std::int64_t carries() const { return kept + free + shared; }
 };
 
 extern const ir::OpDef kWhileLanes;
+
+/// A branch, on `arguments`, as a loop of at most one trip, which the lanes of `takes`, a
+/// pred[lanes], make. Others have the results `otherwise`; or any, where it `keeps` none. For
+/// executors that run loops over lanes; elsewhere it expands to the branch, and a choice by lane.
+std::vector<Tensor> branch_once(const Function& branch, std::span<const Tensor> arguments,
+                                const Tensor& takes, const std::vector<Tensor>& otherwise,
+                                bool keeps, const std::string& name, SourceLocation at);
 
 }  // namespace rondo::control_flow

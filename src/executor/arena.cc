@@ -2,9 +2,14 @@
 
 #include <algorithm>
 
+#include "rondo/error.h"
+
 namespace rondo::executor {
 
 namespace {
+
+// More than any machine has. Below it sizes and offsets can be rounded and added up.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
 
 std::int64_t pages_of(std::int64_t bytes) { return (bytes + page_bytes() - 1) / page_bytes(); }
 
@@ -24,6 +29,11 @@ std::int64_t Arena::allocate_guarded(std::int64_t bytes) {
 }
 
 std::int64_t Arena::allocate(std::int64_t bytes) {
+  if (bytes > kMostBytes - end_) {
+    throw ExecutionError(
+        "a program takes more than 2^62 bytes beside its arguments and results\n  Make its arrays "
+        "smaller.");
+  }
   if (guarded_) return allocate_guarded(bytes);
   bytes = std::max(rounded(bytes), kAlignment);
   // The smallest that fits, so that large places stay whole.

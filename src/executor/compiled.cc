@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "base/memory.h"
 #include "executor/backend.h"
-#include "executor/guarded_run.h"
+#include "executor/for_loops.h"
 #include "executor/kernels.h"
 #include "executor/lane_form.h"
 #include "executor/loop_report.h"
@@ -16,120 +16,14 @@
 #include "executor/pieces.h"
 #include "executor/watch.h"
 #include "ir/function_data.h"
+#include "ir/run_limits.h"
 #include "lower/clamps.h"
 #include "lower/contract.h"
+#include "lower/dear_choices.h"
+#include "lower/hoist_indices.h"
 #include "lower/print.h"
-#include "lower/run_tapes.h"
-#include "lower/verify.h"
 
 namespace rondo::executor {
-
-namespace {
-constexpr std::align_val_t kAlignment{64};
-}
-
-Workspace::Workspace(std::size_t bytes)
-    : bytes_(static_cast<std::byte*>(::operator new(bytes, kAlignment))) {}
-Workspace::~Workspace() { ::operator delete(bytes_, kAlignment); }
-
-WorkspacePool::~WorkspacePool() {
-  for (std::atomic<Workspace*>& place : idle_) delete place.load();
-}
-
-std::unique_ptr<Workspace> WorkspacePool::take(std::size_t bytes) {
-  for (std::atomic<Workspace*>& place : idle_) {
-    if (!place.load(std::memory_order_relaxed)) continue;
-    if (Workspace* workspace = place.exchange(nullptr, std::memory_order_acquire))
-      return std::unique_ptr<Workspace>(workspace);
-  }
-  return std::make_unique<Workspace>(bytes);
-}
-
-void WorkspacePool::give(std::unique_ptr<Workspace> workspace) {
-  for (std::atomic<Workspace*>& place : idle_) {
-    Workspace* empty = nullptr;
-    if (place.compare_exchange_strong(empty, workspace.get(), std::memory_order_release,
-                                      std::memory_order_relaxed)) {
-      static_cast<void>(workspace.release());
-      return;
-    }
-  }
-}
-
-namespace {
-
-// What a run needs up to here stands on its thread's stack.
-constexpr std::size_t kStackBytes = 4096;
-
-std::int64_t rounded_to_lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// Programs read their arguments and constants only.
-std::byte* const* only_read(const std::byte* const* places) {
-  return const_cast<std::byte* const*>(reinterpret_cast<const std::byte* const*>(places));
-}
-
-}  // namespace
-
-lower::Status Unit::run_in(std::byte* workspace, lower::RunFrame& frame, Stopped stopped) const {
-  frame.constants = only_read(constants.data());
-  frame.arena = workspace;
-  const lower::Status status =
-      native ? native->run(frame)
-             : code->run(frame, workspace + rounded_to_lines(program->arena_bytes));
-  if (status != lower::Status::kDone) stopped(status);
-  return status;
-}
-
-lower::Status Unit::run(lower::RunFrame& frame, Stopped stopped) const {
-  if (program->tapes.empty()) return run_in_place(frame, stopped);
-  const lower::RunTapes tapes(*program, frame, guarded);
-  return run_in_place(frame, stopped);
-}
-
-lower::Status Unit::run_in_place(lower::RunFrame& frame, Stopped stopped) const {
-  if (guarded) return run_guarded(*this, frame, stopped);
-  if (workspace_bytes <= kStackBytes) {
-    alignas(64) std::byte here[kStackBytes];
-    return run_in(here, frame, stopped);
-  }
-  std::unique_ptr<Workspace> workspace = pool.take(workspace_bytes);
-  const lower::Status status = run_in(workspace->bytes(), frame, stopped);
-  pool.give(std::move(workspace));
-  return status;
-}
-
-namespace {
-
-/// In debug builds and where guard pages are wanted: what the back ends rely on.
-void check(const lower::Program& program) {
-#ifdef NDEBUG
-  if (!guard_pages_wanted()) return;
-#endif
-  const std::string fault = lower::verify(program);
-  if (!fault.empty())
-    throw InternalError(
-        fmt::format("a lower program is malformed, {}\n{}", fault, lower::to_text(program)));
-}
-
-}  // namespace
-
-void Unit::prepare(lower::Program lowered, bool wants_native) {
-  check(lowered);
-  program = std::make_shared<const lower::Program>(std::move(lowered));
-  if (wants_native) native = native_code::compile(*program);
-  if (!native) code = std::make_unique<bytecode::Code>(program);
-  constants.clear();
-  for (const Literal& constant : program->constants) constants.push_back(constant.bytes());
-  workspace_bytes = static_cast<std::size_t>(rounded_to_lines(program->arena_bytes) +
-                                             (code ? code->workspace_bytes() : 0));
-}
-
-std::int64_t Unit::bytes() const {
-  const std::size_t of_code =
-      native ? native->size() : code->instructions() * sizeof(bytecode::Instruction);
-  return static_cast<std::int64_t>(program->code.size() * sizeof(lower::Op) +
-                                   program->addresses.size() * sizeof(lower::Address) + of_code);
-}
 
 Compiled::~Compiled() = default;
 
@@ -150,14 +44,21 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     const bool is_region = !units_.empty();
     const LaneForms lanes(unit->function, options.contract, has_limits && !is_region);
     ignores_limits_ = ignores_limits_ || (!has_limits && lanes.has_lanes());
-    lower::Program program =
-        lower_function(unit->function, make,
-                       {.lane_forms = lanes,
-                        .has_limits = has_limits,
-                        .keeps_states = !is_region && (has_limits || !lanes.has_lanes()),
-                        .reorders = options.contract});
+    const auto lowered = [&](bool packs) {
+      return lower_function(unit->function, make,
+                            {.lane_forms = lanes,
+                             .has_limits = has_limits,
+                             .keeps_states = !is_region && (has_limits || !lanes.has_lanes()),
+                             .reorders = options.contract,
+                             .packs = packs});
+    };
+    lower::Program program = lowered(true);
+    if (options.memory_limit && program.arena_bytes > *options.memory_limit)
+      program = lowered(false);
     lower::remove_clamps(program);
+    lower::hoist_indices(program);
     if (options.contract) lower::contract(program);
+    lower::branch_to_dear_choices(program);
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));
   }
@@ -245,13 +146,15 @@ class Run final : public RunHost {
     frame.results = results;
     frame.host = static_cast<RunHost*>(this);
     frame.tape_use = &tapes_;
+    const absl::Cleanup detach = [&] {
+      if (is_entry) watch_.detach_entry();
+    };
     if (is_entry)
       watch_.attach_entry(frame, *unit.program);
     else
       watch_.attach(frame, *unit.program);
     const lower::Status status = unit.run(
         frame, [&](lower::Status why) { watch_.keep_last_state(why, frame, *unit.program); });
-    if (is_entry) watch_.detach_entry();
     if (status == lower::Status::kDone) return;
     watch_.fail(status, frame, *unit.program, std::exchange(failure, nullptr));
   }
@@ -335,20 +238,8 @@ const Unit& Compiled::entry_for(const RunOptions& options) const {
   return divided_ ? *divided_ : entry();
 }
 
-const Compiled& Compiled::form_for(const RunOptions& options) const {
-  const bool limited = options.deadline || options.max_iterations || options.on_progress ||
-                       options.stop_token.stop_possible();
-  if (!ignores_limits_ || !limited) return *this;
-  std::call_once(limited_made_, [&] {
-    limited_ = std::make_unique<const Compiled>(entry().function, options_, wants_native_, true);
-  });
-  return *limited_;
-}
-
 std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const RunOptions& options,
                                    RunStats& stats) const {
-  if (const Compiled& form = form_for(options); &form != this)
-    return form.run(arguments, options, stats);
   const Unit& unit = entry_for(options);
   const auto& loops = unit.program->loops;
   absl::InlinedVector<std::int64_t, 8> total_trips(loops.size(), 0);
@@ -380,7 +271,8 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
   return results;
 }
 
-void Compiled::run_alone(const std::byte* const* arguments, std::byte* const* results) const {
+bool Compiled::run_alone(const std::byte* const* arguments, std::byte* const* results) const {
+  if (!alone_) return false;
   const Unit& unit = entry();
   lower::RunFrame frame;
   const TripCounts counts(*unit.program, frame);
@@ -390,13 +282,12 @@ void Compiled::run_alone(const std::byte* const* arguments, std::byte* const* re
   const lower::Status status = unit.run(frame, [](lower::Status) {});
   if (status != lower::Status::kDone)
     Watch(RunOptions()).fail(status, frame, *unit.program, nullptr);
+  return true;
 }
 
 void Compiled::run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                              const RunOptions& options) const {
-  if (alone_ && ir::is_plain(options)) return run_alone(arguments, results);
-  if (const Compiled& form = form_for(options); &form != this)
-    return form.run_on_memory(arguments, results, options);
+  if (ir::is_plain(options) && run_alone(arguments, results)) return;
   Run(*this, options).run_entry(entry_for(options), only_read(arguments), results, nullptr);
 }
 
@@ -442,33 +333,35 @@ std::int64_t Compiled::bytes() const {
 
 namespace {
 
-class BytecodeBackend final : public ir::Backend {
+class ExecutorBackend final : public ir::Backend {
  public:
-  std::string_view name() const override { return "bytecode"; }
+  ExecutorBackend(std::string_view name, bool wants_native)
+      : name_(name), wants_native_(wants_native) {}
+  std::string_view name() const override { return name_; }
   std::shared_ptr<const ir::Prepared> prepare(const Function& function,
                                               const CompileOptions& options) const override {
-    return std::make_shared<Compiled>(function, options, false);
+    return std::make_shared<Compiled>(function, options, wants_native_);
   }
-};
+  std::shared_ptr<const ir::Prepared> prepare_with_limits(
+      const Function& function, const CompileOptions& options) const override {
+    const std::optional<Function> other = with_loops_outermost(function);
+    return std::make_shared<Compiled>(other ? *other : function, options, wants_native_, true);
+  }
 
-class NativeBackend final : public ir::Backend {
- public:
-  std::string_view name() const override { return "native"; }
-  std::shared_ptr<const ir::Prepared> prepare(const Function& function,
-                                              const CompileOptions& options) const override {
-    return std::make_shared<Compiled>(function, options, true);
-  }
+ private:
+  std::string_view name_;
+  bool wants_native_;
 };
 
 }  // namespace
 
 const ir::Backend& bytecode_backend() {
-  static const BytecodeBackend backend;
+  static const ExecutorBackend backend("bytecode", false);
   return backend;
 }
 
 const ir::Backend& compiled_backend() {
-  static const NativeBackend backend;
+  static const ExecutorBackend backend("native", true);
   return native_code::available_isa() == native_code::Isa::kNone ? bytecode_backend() : backend;
 }
 

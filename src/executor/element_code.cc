@@ -19,6 +19,23 @@ bool has_element_code(const Node& node) {
          form == Form::kForward || form == Form::kRead || form == Form::kAlias;
 }
 
+std::int64_t element_work(const Node& node) {
+  Builder builder;
+  const Value nowhere = builder.buffer({lower::Storage::kArena, 0, 0, 0});
+  std::vector<Element> operands;
+  for (const Tensor& operand : node.operands) {
+    const auto offset = static_cast<std::int64_t>(operands.size()) * 16;
+    operands.push_back(builder.load_element(operand.dtype(), {nowhere, offset, {}}));
+  }
+  const std::size_t before = builder.program().code.size();
+  const auto index = [&](std::int64_t) { return builder.index(0); };
+  node.op->element({node, builder, operands, index});
+  std::int64_t work = 0;
+  const std::vector<lower::Op>& code = builder.program().code;
+  for (std::size_t at = before; at < code.size(); at++) work += lower::op_work(code[at]);
+  return work;
+}
+
 bool is_element_code(const Function& region) {
   const auto is_scalar = [](const Tensor& value) { return is_single(value.type()); };
   return std::all_of(region.body().begin(), region.body().end(), [&](const Node* node) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "executor/branch_work.h"
 #include "executor/lane_form.h"
 #include "executor/names.h"
 #include "ir/function_data.h"
@@ -11,20 +13,61 @@
 namespace rondo::executor {
 
 std::optional<Function> for_loops(const Function& function) {
-  // A kernel that goes element by element, made of ops whose elements loops can compute.
+  // A kernel that goes element by element, made of ops whose elements loops can compute; or one
+  // whose record says so.
   const auto divides = [](const Node& node) {
-    return node.op->runs() && node.op->expand && !node.op->element &&
-           node.op->cost == ir::Cost::kElementwise;
+    const ir::OpDef& op = *node.op;
+    if (op.divides) return op.divides(node);
+    return op.runs() && op.expand && !op.element && op.cost == ir::Cost::kElementwise;
   };
-  const auto is_other = [&](const Node* node) { return node->op->lane_loop || divides(*node); };
+  const auto is_other = [&](const Node* node) {
+    return node->op->lane_loop || node->op->expand_by_lane || divides(*node);
+  };
   const std::vector<Function> regions = ir::regions_inside_out(function);
   if (std::none_of(regions.begin(), regions.end(), [&](const Function& region) {
         return std::any_of(region.body().begin(), region.body().end(), is_other);
       }))
     return std::nullopt;
-  return passes::expand(
-      function, [](const Node& node) { return node.op->lane_loop && lane_form(node, false); },
-      divides);
+  const auto keeps = [](const Node& node) {
+    return node.op->lane_loop && (!stands_for_branch(node) || is_dear_branch(node)) &&
+           lane_form(node, false);
+  };
+  return passes::expand(function, keeps, divides);
+}
+
+namespace {
+
+/// Branches as loops that have loops in them, and none around them.
+absl::flat_hash_set<const Node*> branches_around_loops(const Function& function) {
+  absl::flat_hash_set<const Node*> found;
+  std::vector<Function> open{function};
+  while (!open.empty()) {
+    const Function region = std::move(open.back());
+    open.pop_back();
+    for (const Node* node : region.body()) {
+      if (node->op->flow == ir::Flow::kSelect)
+        open.insert(open.end(), node->regions.begin(), node->regions.end());
+      else if (stands_for_branch(*node) && has_loops(node->regions[1]))
+        found.insert(node);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<Function> with_loops_outermost(Function function) {
+  bool changed = false;
+  const auto keeps = [](const Node& node) { return static_cast<bool>(node.op->lane_loop); };
+  // What stands in such a branch may be one.
+  for (auto found = branches_around_loops(function); !found.empty();
+       found = branches_around_loops(function)) {
+    changed = true;
+    function =
+        passes::expand(function, keeps, [&](const Node& node) { return found.contains(&node); });
+  }
+  if (!changed) return std::nullopt;
+  return function;
 }
 
 }  // namespace rondo::executor

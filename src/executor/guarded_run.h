@@ -1,7 +1,7 @@
 // Runs of a unit whose buffers all end at inaccessible pages (base/guard_pages.h): a debug mode.
 #pragma once
 
-#include "executor/compiled.h"
+#include "executor/unit.h"
 
 namespace rondo::executor {
 

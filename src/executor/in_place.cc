@@ -21,6 +21,19 @@ std::ptrdiff_t times_returned(const Function& region, const Tensor& value) {
                        [&](const Tensor& output) { return output.same_as(value); });
 }
 
+/// Is one of the outputs the memory of a parameter, under whichever type?
+bool hands_on(const Function& region, const Tensor& parameter) {
+  return std::any_of(region.outputs().begin(), region.outputs().end(), [&](Tensor value) {
+    while (!value.same_as(parameter)) {
+      if (ir::is_parameter(value.node())) return false;
+      const Form form = form_of(*value.node());
+      if (form != Form::kForward && form != Form::kAlias) return false;
+      value = value.node()->operands[form == Form::kForward ? value.result() : 0];
+    }
+    return true;
+  });
+}
+
 }  // namespace
 
 InPlace::InPlace(const Function& function) {
@@ -29,6 +42,25 @@ InPlace::InPlace(const Function& function) {
     for (std::size_t i = 0; i < found.size(); i++) found[i] = find(region, i);
     parameters_.emplace(region.identity(), std::move(found));
   }
+}
+
+std::int32_t InPlace::parameter_of_branches(const Node& conditional, std::size_t result) const {
+  std::int32_t parameter = kNoParameter;
+  for (const Function& branch : conditional.regions) {
+    const std::int32_t of = parameter_of(branch, result);
+    if (of == kNoParameter) continue;
+    if (parameter != kNoParameter && of != parameter) return kNoParameter;
+    parameter = of;
+  }
+  if (parameter == kNoParameter) return kNoParameter;
+  for (const Function& branch : conditional.regions) {
+    if (parameter_of(branch, result) == parameter) continue;
+    const std::vector<std::int32_t>& of = parameters_.at(branch.identity());
+    if (std::find(of.begin(), of.end(), parameter) != of.end() ||
+        hands_on(branch, branch.parameters()[static_cast<std::size_t>(parameter)]))
+      return kNoParameter;
+  }
+  return parameter;
 }
 
 std::int32_t InPlace::find(const Function& region, std::size_t output) const {
@@ -63,11 +95,8 @@ std::int32_t InPlace::find(const Function& region, std::size_t output) const {
         break;
       }
       case Form::kBranch: {
-        const std::int32_t parameter = parameter_of(node->regions[0], result);
-        const bool all = std::all_of(
-            node->regions.begin(), node->regions.end(),
-            [&](const Function& branch) { return parameter_of(branch, result) == parameter; });
-        if (all && parameter != kNoParameter)
+        const std::int32_t parameter = parameter_of_branches(*node, result);
+        if (parameter != kNoParameter)
           operand = static_cast<std::int64_t>(
               ir::region_layout(node)->operand_of_param(static_cast<std::size_t>(parameter)));
         break;
@@ -77,6 +106,11 @@ std::int32_t InPlace::find(const Function& region, std::size_t output) const {
     }
     if (operand < 0) return kNoParameter;
     value = node->operands[static_cast<std::size_t>(operand)];
+    // A construct whose regions also read the array as it was writes a copy.
+    if (ir::region_layout(node) &&
+        std::count_if(node->operands.begin(), node->operands.end(),
+                      [&](const Tensor& t) { return t.same_as(value); }) != 1)
+      return kNoParameter;
   }
   return kNoParameter;
 }

@@ -1,22 +1,27 @@
 #include "executor/kernels.h"
 
+#include <utility>
+
 namespace rondo::executor {
 
 namespace {
 
 class NodeKernel final : public lower::Kernel {
  public:
-  NodeKernel(const ir::Node& node, std::uint32_t loop)
-      : node_(Tensor::of(&node)), kernel_(ir::prepare(node)), loop_(loop) {
+  NodeKernel(const ir::Node& node, std::shared_ptr<const ir::Kernel> kernel, std::size_t operands,
+             std::size_t results, std::uint32_t loop)
+      : node_(Tensor::of(&node)),
+        kernel_(std::move(kernel)),
+        operands_(operands),
+        results_(results),
+        loop_(loop) {
     if (!kernel_) ir::fail_without_kernel(node);
   }
 
   bool run(std::byte* const* buffers, lower::RunFrame& frame) const noexcept override {
     RunHost& host = *static_cast<RunHost*>(frame.host);
-    const ir::Node& node = *node_.node();
-    const std::size_t operands = node.operands.size();
     try {
-      kernel_->run({buffers, operands}, {buffers + operands, node.types.size()}, host);
+      kernel_->run({buffers, operands_}, {buffers + operands_, results_}, host);
       return true;
     } catch (...) {
       host.failure = std::current_exception();
@@ -26,15 +31,23 @@ class NodeKernel final : public lower::Kernel {
   }
 
  private:
-  Tensor node_;
-  std::unique_ptr<ir::Kernel> kernel_;
+  Tensor node_;  // which the kernel reads
+  std::shared_ptr<const ir::Kernel> kernel_;
+  std::size_t operands_, results_;
   std::uint32_t loop_;
 };
 
 }  // namespace
 
 std::shared_ptr<const lower::Kernel> node_kernel(const ir::Node& node, std::uint32_t loop) {
-  return std::make_shared<NodeKernel>(node, loop);
+  return node_kernel(node, ir::prepare(node), node.operands.size(), node.types.size(), loop);
+}
+
+std::shared_ptr<const lower::Kernel> node_kernel(const ir::Node& node,
+                                                 std::shared_ptr<const ir::Kernel> kernel,
+                                                 std::size_t operands, std::size_t results,
+                                                 std::uint32_t loop) {
+  return std::make_shared<NodeKernel>(node, std::move(kernel), operands, results, loop);
 }
 
 }  // namespace rondo::executor

@@ -22,5 +22,10 @@ class RunHost : public ir::Host {
 
 /// The kernel of a node in loop `loop` of its program.
 std::shared_ptr<const lower::Kernel> node_kernel(const ir::Node& node, std::uint32_t loop);
+/// Another kernel for a node, or for a part of its work.
+std::shared_ptr<const lower::Kernel> node_kernel(const ir::Node& node,
+                                                 std::shared_ptr<const ir::Kernel> kernel,
+                                                 std::size_t operands, std::size_t results,
+                                                 std::uint32_t loop);
 
 }  // namespace rondo::executor

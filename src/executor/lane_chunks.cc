@@ -99,10 +99,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& fo
   const Node* node = step.node;
   const std::size_t carries = node->types.size();
   Scope& scope = scopes_.back();
-  Construct construct;
-  construct.node = node;
-  construct.first_value = step.first_value;
-  construct.carried.resize(carries);
+  Construct construct(node, step.first_value);
   construct.chunks = &form;
   const Shape shape = shape_of_lanes(*node, form);
   for (std::size_t i = 0; i < node->operands.size(); i++) {
@@ -137,9 +134,8 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& fo
     storage.pins++;
   }
   init.push_back(builder_.index(0));
-  const std::uint32_t info = loop_info(node);
+  const std::uint32_t info = begin_loop(node);
   construct.all_trips = trips_of_all_chunks(builder_.program().loops[info]);
-  loops_.push_back(info);
   may_end_inside();
   construct.loop = builder_.begin_while(init, info);
   take_parameters(construct, carries);
@@ -209,9 +205,7 @@ Value Lowerer::most_trips(const Construct& chunks) {
 void Lowerer::open_chunk() {
   const Construct& chunks = constructs_.back();
   const Node* node = chunks.node;
-  Construct construct;
-  construct.node = node;
-  construct.carried.resize(node->types.size());
+  Construct construct(node);
   construct.results.resize(node->types.size());
   construct.most_trips = most_trips(chunks);
   const bool counts = chunks.all_trips == lower::kNone;

@@ -28,6 +28,9 @@ constexpr int kMostDepth = 8;
 constexpr std::int64_t kMostElements = 4096;
 // The same where there is but one lane, and each is an op for one element.
 constexpr std::int64_t kMostInOneLane = 1024;
+// Ops that one lane may have more than loops over the elements of its arrays, which take kVector of
+// them at once: those, and more for each array that it keeps out of memory.
+constexpr std::int64_t kMostMore = 60, kMoreForArray = 8, kVector = 8;
 // Fewer rows are left to the loops over their elements.
 constexpr std::int64_t kLeastRows = 8;
 
@@ -76,7 +79,7 @@ class LaneRegion {
       }
       attempt_.nodes++;
     }
-    if (rules_.lanes() == 1) return uniform_ <= kMostInOneLane;
+    if (rules_.lanes() == 1) return uniform_ <= kMostInOneLane && more_ <= kMostMore;
     // What is the same for all lanes is computed again for each block of them, one element where a
     // value of the lanes takes several vectors.
     constexpr std::int64_t kFewUniform = 16, kVectors = 4;
@@ -140,6 +143,7 @@ class LaneRegion {
       return true;
     }
     take(result, *made);
+    if (rules_.lanes() == 1) more_ += more_work(node, *made);
     if (made->kind != Kind::kTable)
       (made->kind == Kind::kUniform ? uniform_ : by_lane_) += cost(node, *made);
     return true;
@@ -152,17 +156,20 @@ class LaneRegion {
     return computes ? rules_.count(node.type(), value) : 0;
   }
 
+  /// Beside loops over the elements.
+  std::int64_t more_work(const Node& node, const LaneValue& value) const {
+    const std::int64_t count = cost(node, value);
+    if (count <= 1) return 0;
+    const std::int64_t ops = form_of(node) == Form::kElement ? element_work(node) : 1;
+    return (count - (count + kVector - 1) / kVector) * (ops - 1) - kMoreForArray;
+  }
+
   bool fits_forward(const Node& node, std::span<const LaneValue> operands) {
     for (std::uint32_t i = 0; i < node.types.size(); i++) {
       if (operands[i].kind == Kind::kUpdated) return false;
       take(Tensor::of(&node, i), operands[i]);
     }
     return true;
-  }
-
-  static bool updates_any(std::span<const LaneValue> operands) {
-    return std::any_of(operands.begin(), operands.end(),
-                       [](const LaneValue& operand) { return operand.kind == Kind::kUpdated; });
   }
 
   bool fits_loop(const Node& node, std::span<const LaneValue> operands) {
@@ -194,6 +201,7 @@ class LaneRegion {
       has_rows_ = has_rows_ || region.has_rows();
       uniform_ += region.uniform_;
       by_lane_ += region.by_lane_;
+      more_ += region.more_;
       for (std::size_t i = 0; i < node.types.size(); i++) {
         const auto made = rules_.in_registers(node.types[i], region.value(branch.outputs()[i]));
         if (!made || (i < results.size() && results[i] != *made)) return false;
@@ -232,6 +240,7 @@ class LaneRegion {
   UsedValues used_;                                        // when somebody has asked
   const Node* reduction_ = nullptr;
   std::int64_t uniform_ = 0, by_lane_ = 0;  // elements that are computed
+  std::int64_t more_ = 0;                   // work beside loops over the elements, with one lane
   bool has_rows_ = false;
 };
 
@@ -259,6 +268,8 @@ std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> o
                                       const LaneRules& rules, int depth, Attempt& attempt) {
   const bool repeats = loop.op->flow == ir::Flow::kRepeat;
   if (depth > kMostDepth) return attempt.end({Obstacle::kDeep, &loop});
+  if (!repeats && loop.op->lane_loop(loop).lanes != rules.lanes())
+    return attempt.end({Obstacle::kNode, &loop});
   const std::size_t carries = loop.types.size();
   for (std::size_t i = 0; i < carries; i++) {
     if (operands[i].kind == Kind::kUpdated) continue;
@@ -411,14 +422,14 @@ LaneForms::LaneForms(const Function& function, bool reorders, bool keeps_states)
     }
     void before(Place& place, const Node& node) {
       if (!is_loop(node)) return;
-      const bool all_used = keeps_states && open_loops++ == 0;
+      const bool all_used = keeps_states && !stands_for_branch(node) && open_loops++ == 0;
       if (!all_used && !place.used) place.used = used_values(place.function());
       auto& [loop, obstacle] = forms.loops_.emplace_back(&node, LaneObstacle{});
       if (auto form = lane_form(node, reorders, all_used ? nullptr : &*place.used, &obstacle))
         forms.forms_.emplace(loop, *std::move(form));
     }
     void after(Place&, const Node& node) {
-      if (keeps_states && is_loop(node)) open_loops--;
+      if (keeps_states && is_loop(node) && !stands_for_branch(node)) open_loops--;
     }
     void leave(Place&) {}
     LaneForms& forms;

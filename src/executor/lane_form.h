@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "executor/lane_values.h"
+#include "ir/layout.h"
 #include "rondo/function.h"
 
 namespace rondo::executor {
@@ -63,6 +64,11 @@ std::optional<LaneForm> lane_form(const ir::Node& loop, bool reorders,
                                   const UsedValues* used = nullptr,
                                   LaneObstacle* obstacle = nullptr);
 
+/// Whether a loop is a branch that the lanes run which take it.
+inline bool stands_for_branch(const ir::Node& loop) {
+  return loop.op->lane_loop && loop.op->lane_loop(loop).once;
+}
+
 /// The loops of a function that run lane by lane, at any depth; of loops within one another the
 /// outermost.
 class LaneForms {
@@ -74,7 +80,8 @@ class LaneForms {
     const auto found = forms_.find(loop);
     return found == forms_.end() ? nullptr : &found->second;
   }
-  /// All loops but those within loops that run lane by lane, in the order of the program; of one
+  /// All loops but those within loops that run lane by lane, in the order of the program, and
+  /// branches that are loops (stands_for_branch); of one
   /// that has no form what stands in its way.
   const std::vector<std::pair<const ir::Node*, LaneObstacle>>& loops() const { return loops_; }
   /// Whether some loop has several lanes.

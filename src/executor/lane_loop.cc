@@ -57,52 +57,46 @@ Shape Lowerer::shape_of_lanes(const Node& loop, const LaneForm& form) {
   return {form.lanes};
 }
 
-void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& form) {
-  const Node* node = step.node;
+Lowerer::LaneItems Lowerer::lane_items(Nest& nest, const Node* node, const LaneForm& form) {
+  LaneItems items;
+  // What is in line may read an array that is updated in the lanes.
+  if (updates_any(form.operands)) return items;
   Scope& scope = scopes_.back();
-  const std::size_t carries = node->types.size();
-  Construct construct;
-  construct.node = node;
-  construct.first_value = step.first_value;
-  construct.carried.resize(carries);
-  construct.results.resize(carries);
-  const auto is = [&](std::size_t i, LaneValue::Kind kind) {
-    return form.operands[i].kind == kind;
-  };
-  // What is in line is computed in the lanes, where it goes along with them; but before arrays are
-  // updated that it may be made of.
-  const bool updates = std::any_of(
-      form.operands.begin(), form.operands.end(),
-      [](const LaneValue& operand) { return operand.kind == LaneValue::Kind::kUpdated; });
-  const Shape lanes_shape = shape_of_lanes(*node, form);
-  Nest nest(builder_, *scope.plan, scope.places, lanes_shape.dims());
-  absl::flat_hash_map<std::uint32_t, std::uint32_t> items;
-  for (std::size_t i = 0; i < node->operands.size() && !updates; i++) {
+  const Shape shape = shape_of_lanes(*node, form);
+  for (std::size_t i = 0; i < node->operands.size(); i++) {
     const Tensor& operand = node->operands[i];
-    if (place(scope, operand).kind != Place::Kind::kInLine) continue;
-    if (is(i, LaneValue::Kind::kLane) && operand.shape() == lanes_shape)
+    if (place(scope, operand).kind == Place::Kind::kInLine &&
+        form.operands[i].kind == LaneValue::Kind::kLane && operand.shape() == shape)
       items[scope.plan->value(operand)] = nest.add(operand, nest.index());
   }
-  std::vector<Place> arguments(node->operands.size());
-  const auto put_in_memory = [&] {
-    for (std::size_t i = 0; i < node->operands.size(); i++) {
-      const Tensor& operand = node->operands[i];
-      arguments[i] = place(scope, operand);
-      arguments[i].writable = false;
-      if (arguments[i].kind != Place::Kind::kInLine || is(i, LaneValue::Kind::kUpdated)) continue;
-      if (items.contains(scope.plan->value(operand))) continue;
-      arguments[i].kind = Place::Kind::kArray;
-      arguments[i].storage = -1;
-      arguments[i].pointer = in_memory(scope, operand, construct.made);
-    }
-  };
-  put_in_memory();
+  return items;
+}
+
+void Lowerer::put_in_memory(Construct& construct, const LaneForm& form, const LaneItems& items) {
+  Scope& scope = scopes_.back();
+  for (std::size_t i = 0; i < construct.arguments.size(); i++) {
+    const Tensor& operand = construct.node->operands[i];
+    Place& argument = construct.arguments[i];
+    if (argument.kind != Place::Kind::kInLine || items.contains(scope.plan->value(operand)) ||
+        form.operands[i].kind == LaneValue::Kind::kUpdated)
+      continue;
+    argument.kind = Place::Kind::kArray;
+    argument.storage = -1;
+    argument.pointer = in_memory(scope, operand, construct.made);
+  }
+}
+
+bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t at,
+                           const LaneForm& form) {
+  Scope& scope = scopes_.back();
+  const Node* node = step.node;
   bool asks_for_singles = false;
-  for (std::uint32_t i = 0; i < carries; i++) {
-    if (is(i, LaneValue::Kind::kUpdated)) {
-      arguments[i] = construct.results[i] = carried_memory(scope, step, i, at, true);
-      arguments[i].writable = false;
-      arguments[i].lane = form.operands[i];
+  for (std::uint32_t i = 0; i < node->types.size(); i++) {
+    if (form.operands[i].kind == LaneValue::Kind::kUpdated) {
+      Place& array = construct.arguments[i] = carried_memory(scope, step, i, at, true);
+      construct.results[i] = array;
+      array.writable = false;
+      array.lane = form.operands[i];
     } else if (scope.plan->uses(step.first_value + i) != 0) {
       if (is_single(node->types[i]))
         asks_for_singles = form.lanes > 1;
@@ -110,38 +104,59 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& for
         construct.results[i] = destination(scope, node, i);
     }
   }
+  return asks_for_singles;
+}
+
+absl::InlinedVector<Value, 8> Lowerer::take_lane(Construct& construct, const LaneForm& form,
+                                                 const Nest& nest, const LaneItems& items) {
+  const Node* node = construct.node;
+  const std::size_t carries = node->types.size();
+  absl::InlinedVector<Value, 8> init;
+  for (std::size_t i = 0; i < construct.arguments.size(); i++) {
+    const Tensor& operand = node->operands[i];
+    Place& argument = construct.arguments[i];
+    const LaneValue& as = form.operands[i];
+    const bool is_carried_array = i < carries && !is_single(operand.type());
+    if (argument.kind == Place::Kind::kInLine)
+      argument = of_lane(nest.element(items.at(scopes_.back().plan->value(operand))), as);
+    else if (as.kind == LaneValue::Kind::kLane ||
+             (is_carried_array && as.kind == LaneValue::Kind::kUniform))
+      argument = of_lane(lane_elements(argument, operand.type(), as), as);
+    if (i < carries) init.insert(init.end(), argument.element.begin(), argument.element.end());
+  }
+  return init;
+}
+
+void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& form) {
+  const Node* node = step.node;
+  Scope& scope = scopes_.back();
+  Construct construct(node, step.first_value);
+  construct.results.resize(node->types.size());
+  for (const Tensor& operand : node->operands)
+    construct.arguments.emplace_back(place(scope, operand)).writable = false;
+  Nest nest(builder_, *scope.plan, scope.places, shape_of_lanes(*node, form).dims());
+  LaneItems items = lane_items(nest, node, form);
+  put_in_memory(construct, form, items);
+  const bool asks_for_singles = take_results(construct, step, at, form);
   std::optional<Value> lane;
   if (!items.empty()) lane = nest.begin_lanes();
   if (!lane) {
     items.clear();
-    if (!updates) put_in_memory();
+    put_in_memory(construct, form, items);
     lane = form.lanes == 1
                ? builder_.index(0)
                : builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
   }
   lanes_ = OpenLanes{*lane, form.lanes, constructs_.size()};
-  absl::InlinedVector<Value, 8> init;
-  for (std::size_t i = 0; i < arguments.size(); i++) {
-    const Tensor& operand = node->operands[i];
-    if (arguments[i].kind == Place::Kind::kInLine)
-      arguments[i] = of_lane(nest.element(items.at(scope.plan->value(operand))), form.operands[i]);
-    else if (is(i, LaneValue::Kind::kLane) ||
-             (i < carries && !is_single(operand.type()) && is(i, LaneValue::Kind::kUniform)))
-      arguments[i] =
-          of_lane(lane_elements(arguments[i], operand.type(), form.operands[i]), form.operands[i]);
-    if (i < carries)
-      init.insert(init.end(), arguments[i].element.begin(), arguments[i].element.end());
-  }
+  absl::InlinedVector<Value, 8> init = take_lane(construct, form, nest, items);
   if (asks_for_singles) construct.trips = init.emplace_back(builder_.index(0));
-  construct.arguments = std::move(arguments);
-  const std::uint32_t info = loop_info(node);
-  loops_.push_back(info);
-  enter_lane_loop(std::move(construct), init, info);
+  enter_lane_loop(std::move(construct), init, begin_loop(node));
 }
 
 void Lowerer::enter_lane_loop(Construct construct, std::span<const Value> init,
                               std::uint32_t counted, bool has_condition) {
   construct.loop = builder_.begin_while(init, counted);
+  builder_.program().whiles[construct.loop].once = stands_for_branch(*construct.node);
   take_parameters(construct, construct.carried.size());
   if (lanes_->count == 1) describe_state(builder_.program().loops[counted], construct);
   if (construct.trips != lower::kNone)

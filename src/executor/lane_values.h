@@ -1,6 +1,7 @@
 // What values are in a loop that runs lane by lane, and what ops make of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,6 +24,13 @@ struct LaneValue {
   std::int64_t axis = -1;
   bool operator==(const LaneValue&) const = default;
 };
+
+/// Whether some operand is an array that is updated in memory.
+inline bool updates_any(std::span<const LaneValue> operands) {
+  return std::any_of(operands.begin(), operands.end(), [](const LaneValue& operand) {
+    return operand.kind == LaneValue::Kind::kUpdated;
+  });
+}
 
 /// Elements of a value for one lane, or of a uniform one: each takes a register.
 inline constexpr std::int64_t kMostLaneElements = 16;

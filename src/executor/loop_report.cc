@@ -19,8 +19,7 @@ using Obstacle = LaneObstacle::Kind;
 
 /// What stands in the way, and the remedy.
 struct Reason {
-  std::string why;
-  std::string_view remedy;
+  std::string why, remedy;
 };
 
 std::string name_of(const Node& node) {
@@ -42,6 +41,7 @@ Reason reason_of_node(const Node& node, bool reorders) {
               "Keep it before or after the loop, or combine rows of fewer elements."};
     case Form::kTerms:
     case Form::kProducts:
+    case Form::kRunning:
     case Form::kKernel:
       return {fmt::format("{} works on whole arrays", name_of(node)),
               "Keep it before or after the loop where it does not depend on the carry."};
@@ -71,10 +71,13 @@ Reason reason_of(const Node& loop, const LaneObstacle& obstacle, bool reorders) 
     case Obstacle::kCarry: {
       const std::size_t before = obstacle.node->op->lane_loop ? 1 : 0;
       const Node& carrying = *obstacle.node;
-      return {fmt::format("the carry '{}', {}, is not the same few elements of a lane on each trip",
-                          carrying.regions[1].param_names()[before + obstacle.carry],
-                          carrying.types[obstacle.carry].str()),
-              "Carry at most 16 elements for a lane; write a history by update(history, i, row)."};
+      return {
+          fmt::format("the carry '{}', {}, is not the same few elements of a lane on each trip",
+                      carrying.regions[1].param_names()[before + obstacle.carry],
+                      carrying.types[obstacle.carry].str()),
+          fmt::format("Carry at most {} elements for a lane; write a history by update(history, "
+                      "i, row).",
+                      kMostLaneElements)};
     }
     case Obstacle::kGoesOn:
       return {"a lane that wants to stop while others go on does not keep all that is carried",
@@ -102,6 +105,12 @@ std::string loop_report(const Function& function, bool reorders) {
   const LaneForms forms(function, reorders);
   std::string text;
   for (const auto& [loop, obstacle] : forms.loops()) {
+    if (stands_for_branch(*loop)) {
+      text +=
+          fmt::format("  {} at {}: blocks of lanes of which none takes the branch leave it out\n",
+                      user_name(*loop), loop->location().str());
+      continue;
+    }
     const std::string_view name = user_name(*loop);
     text += fmt::format("  loop {}at {}: ", name.empty() ? "" : fmt::format("'{}' ", name),
                         loop->location().str());

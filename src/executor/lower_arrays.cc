@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/kernels.h"
 #include "executor/lowerer.h"
+#include "ir/kernel.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
@@ -17,8 +19,8 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
     return;
   }
   const std::uint32_t item = nest.add(Tensor::of(node), nest.index(), true);
-  Place result;
-  if (!scope.destinations.contains(step.first_value))
+  Place result = succeeded(scope, nest, to, step.first_value, at);
+  if (result.kind == Place::Kind::kNone && !scope.destinations.contains(step.first_value))
     result = overwritten(scope, nest, to, type, at);
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
   nest.store(item, result.pointer, to);
@@ -28,6 +30,19 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
     if (from.kind == Place::Kind::kSingle) result.element = from.element;
   }
   scope.places[step.first_value] = result;
+}
+
+Place Lowerer::succeeded(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,
+                         std::uint32_t at) {
+  const auto found = scope.successors.find(value);
+  if (found == scope.successors.end()) return {};
+  const auto& [parameter, memory] = found->second;
+  const std::uint32_t last = scope.plan->last_use(parameter);
+  if ((last != kNoPlace && last > at) || nest.reads_elsewhere(memory.storage, to)) return {};
+  Place made = memory;
+  made.writable = true;
+  hold(made);
+  return made;
 }
 
 Place Lowerer::overwritten(Scope& scope, const Nest& nest, const Linear& to, const TensorType& type,
@@ -218,25 +233,48 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
   const bool rounds = lower::is_float(reduction.type) && reduction.combine != Opcode::kMin &&
                       reduction.combine != Opcode::kMax;
   const bool in_any_order = !rounds || options_.reorders;
-  const auto write = [&](const Tensor& operand) {
+  const auto write = [&](bool in_strips) {
     Nest nest(builder_, *scope.plan, scope.places, from.shape.dims());
-    const std::uint32_t item = nest.add(operand, nest.index());
-    return nest.reduce(item, reduction, reduced, in_any_order, init[0], result_type, result.pointer,
-                       to, is_one ? &one : nullptr);
+    const std::uint32_t item = nest.add(node->operands[0], nest.index());
+    const Nest::Combination what{item,        reduction,      reduced, init[0],
+                                 result_type, result.pointer, to,      is_one ? &one : nullptr};
+    if (!in_strips) return nest.reduce(what, in_any_order);
+    const std::optional<Nest::Strip> strip = nest.strip(what);
+    if (!strip) return false;
+    const std::int64_t partials = lower::Lanes::kPartials * lower::width(reduction.type);
+    const Place elements = new_array({from.dtype, {strip->elements}});
+    const Place totals = new_array({DType::kU8, {partials}});
+    nest.reduce_by_strips(what, *strip, elements.pointer, totals.pointer);
+    let_go(elements);
+    let_go(totals);
+    return true;
   };
-  if (type.elements() != 0 && !write(node->operands[0])) {
+  if (type.elements() != 0 && !write(false) && !write(true)) {
     std::vector<Place> made;
     const std::uint32_t value = scope.plan->value(node->operands[0]);
     Place array;
     array.kind = Place::Kind::kArray;
     array.pointer = array_of_part(scope, node->operands[0], made);
     std::swap(scope.places[value], array);
-    if (!write(node->operands[0]))
-      throw InternalError("an array has no order of its own", node->location());
+    if (!write(false)) throw InternalError("an array has no order of its own", node->location());
     std::swap(scope.places[value], array);
     for (const Place& temporary : made) let_go(temporary);
   }
   scope.places[step.first_value] = is_one ? single({one}) : result;
+}
+
+void Lowerer::running(Scope& scope, const Step& step, std::uint32_t at) {
+  const Node* node = step.node;
+  const TensorType& type = node->type();
+  Nest nest(builder_, *scope.plan, scope.places, type.shape.dims());
+  const Linear to = nest.dense(type.shape, byte_width(type.dtype));
+  const std::uint32_t item = nest.add(node->operands[0], nest.index());
+  Place result;
+  if (!scope.destinations.contains(step.first_value))
+    result = overwritten(scope, nest, to, type, at);
+  if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
+  nest.accumulate(item, *node->op->running(*node), lower::type_of(type.dtype), result.pointer, to);
+  scope.places[step.first_value] = result;
 }
 
 void Lowerer::products(Scope& scope, const Step& step) {
@@ -257,8 +295,9 @@ void Lowerer::products(Scope& scope, const Step& step) {
   Nest nest(builder_, *scope.plan, scope.places, sizes);
   const std::uint32_t item = nest.add_products(*node, products);
   const ir::ElementReduction sum{lower::Opcode::kAdd, {}, products.type, false};
-  nest.reduce(item, sum, reduced, false, builder_.constant(products.type, 0),
-              lower::type_of(type.dtype), result.pointer, to, nullptr);
+  const Value zero = builder_.constant(products.type, 0);
+  nest.reduce({item, sum, reduced, zero, lower::type_of(type.dtype), result.pointer, to, nullptr},
+              false);
   scope.places[step.first_value] = result;
 }
 
@@ -270,10 +309,16 @@ bool Lowerer::adds_packed_products(Scope& scope, const Node* node) {
          products_in_lanes(*node);
 }
 
+namespace {
+
+/// A factor that is packed before a loop takes no more: for lanes, for a kernel.
+constexpr std::int64_t kMostBytesForLanes = std::int64_t{1} << 20;
+constexpr std::int64_t kMostBytesForKernel = std::int64_t{4} << 20;
+
+}  // namespace
+
 void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carries) {
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 20;
-  const Node* loop = construct.node;
-  const Function& body = loop->regions[1];
+  const Function& body = construct.node->regions[1];
   absl::flat_hash_map<const Node*, std::size_t> parameters;
   for (std::size_t i = carries; i < body.parameters().size(); i++)
     parameters.emplace(body.parameters()[i].node(), i);
@@ -282,40 +327,70 @@ void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carri
     const Form form = form_of(*node);
     const auto products =
         form == Form::kTerms ? node->op->products(*node) : products_in_lanes(*node);
-    if (!products || (form == Form::kKernel && !options_.reorders)) continue;
-    const Shape& shape = node->type().shape;
-    std::int64_t lanes = shape.rank() - 1;
-    while (lanes >= 0 && shape[lanes] == 1) lanes--;
-    for (std::size_t i = 0; i < 2 && lanes >= 0; i++) {
-      const auto found = parameters.find(node->operands[i].node());
-      if (found == parameters.end()) continue;
-      Place& argument = construct.arguments[found->second];
-      const TensorType& type = node->operand_type(i);
-      if (argument.kind != Place::Kind::kArray || argument.packed != lower::kNone) continue;
-      if (!argument.element.empty() || type.bytes() > kMostBytes) continue;
-      const ir::ReadMap& map = products->factors[i];
-      const auto axis = std::find_if(map.begin(), map.end(),
-                                     [&](const ir::AxisRead& read) { return read.axis == lanes; }) -
-                        map.begin();
-      const auto last = type.shape.dims().size();
-      const auto moved = static_cast<std::size_t>(axis);
-      // Axes of one element behind it change nothing.
-      if (moved == last ||
-          std::all_of(type.shape.dims().begin() + axis + 1, type.shape.dims().end(),
-                      [](std::int64_t size) { return size == 1; }))
-        continue;
-      absl::InlinedVector<std::int64_t, 4> sizes(type.shape.dims().begin(),
-                                                 type.shape.dims().end());
-      std::rotate(sizes.begin() + axis, sizes.begin() + axis + 1, sizes.end());
-      const Place to = new_array(type);
-      construct.packed.push_back(to);
-      Nest nest(builder_, *scope.plan, scope.places, sizes);
-      const std::uint32_t item = nest.add_with_axis_last(loop->operands[found->second], axis);
-      nest.store(item, to.pointer, nest.dense(Shape(sizes), byte_width(type.dtype)));
-      argument.packed = to.pointer;
-      argument.packed_axis = axis;
+    const bool in_lanes = products && (form != Form::kKernel || options_.reorders);
+    for (std::size_t i = 0; i < 2; i++) {
+      const Tensor& factor = node->operands[i];
+      const auto found = parameters.find(factor.node());
+      if (in_lanes && found != parameters.end()) {
+        pack_for_lanes(scope, construct, node, i, found->second, *products);
+      } else if (!in_lanes && form == Form::kKernel && options_.packs && !lanes_) {
+        if (found != parameters.end()) {
+          const Place& argument = construct.arguments[found->second];
+          if (argument.kind == Place::Kind::kArray)
+            pack_for_kernel(construct, node, i, argument.pointer);
+        } else if (ir::is_constant(factor.node()) && !is_single(factor.type())) {
+          pack_for_kernel(construct, node, i, constant(factor.node()).pointer);
+        }
+      }
     }
   }
+}
+
+void Lowerer::pack_for_lanes(Scope& scope, Construct& construct, const Node* node,
+                             std::size_t factor, std::size_t parameter,
+                             const ir::ElementProducts& products) {
+  const Shape& shape = node->type().shape;
+  std::int64_t lanes = shape.rank() - 1;
+  while (lanes >= 0 && shape[lanes] == 1) lanes--;
+  if (lanes < 0) return;
+  Place& argument = construct.arguments[parameter];
+  const TensorType& type = node->operand_type(factor);
+  if (argument.kind != Place::Kind::kArray || argument.packed != lower::kNone) return;
+  if (!argument.element.empty() || type.bytes() > kMostBytesForLanes) return;
+  const ir::ReadMap& map = products.factors[factor];
+  const auto axis = std::find_if(map.begin(), map.end(),
+                                 [&](const ir::AxisRead& read) { return read.axis == lanes; }) -
+                    map.begin();
+  const auto last = type.shape.dims().size();
+  const auto moved = static_cast<std::size_t>(axis);
+  // Axes of one element behind it change nothing.
+  if (moved == last || std::all_of(type.shape.dims().begin() + axis + 1, type.shape.dims().end(),
+                                   [](std::int64_t size) { return size == 1; }))
+    return;
+  absl::InlinedVector<std::int64_t, 4> sizes(type.shape.dims().begin(), type.shape.dims().end());
+  std::rotate(sizes.begin() + axis, sizes.begin() + axis + 1, sizes.end());
+  const Place to = new_array(type);
+  construct.packed.push_back(to);
+  Nest nest(builder_, *scope.plan, scope.places, sizes);
+  const std::uint32_t item = nest.add_with_axis_last(construct.node->operands[parameter], axis);
+  nest.store(item, to.pointer, nest.dense(Shape(sizes), byte_width(type.dtype)));
+  argument.packed = to.pointer;
+  argument.packed_axis = axis;
+}
+
+void Lowerer::pack_for_kernel(Construct& construct, const Node* node, std::size_t factor,
+                              Value pointer) {
+  if (construct.packed_calls.contains(node)) return;
+  std::optional<ir::PackedOperand> packed = ir::prepare(*node)->packed(factor);
+  if (!packed || packed->bytes > kMostBytesForKernel) return;
+  const Place to = new_array({DType::kU8, Shape({packed->bytes})});
+  construct.packed.push_back(to);
+  lower::Call call;
+  call.name = "pack";
+  call.kernel = node_kernel(*node, std::move(packed->pack), 1, 1, innermost_loop());
+  call.pointers = {pointer, to.pointer};
+  builder_.call(std::move(call));
+  construct.packed_calls.emplace(node, PackedCall{factor, to.pointer, std::move(packed->run)});
 }
 
 }  // namespace rondo::executor

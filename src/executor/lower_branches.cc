@@ -9,16 +9,17 @@ namespace rondo::executor {
 
 std::optional<std::size_t> Lowerer::operand_to_write(Scope& scope, const Node* node,
                                                      std::uint32_t i, std::uint32_t at) {
-  const std::int32_t parameter = in_place_->parameter_of(node->regions[0], i);
+  const std::int32_t parameter = in_place_->parameter_of_branches(*node, i);
   if (parameter == InPlace::kNoParameter) return std::nullopt;
-  for (const Function& branch : node->regions) {
-    if (in_place_->parameter_of(branch, i) != parameter) return std::nullopt;
-  }
   const std::size_t operand =
       ir::region_layout(node)->operand_of_param(static_cast<std::size_t>(parameter));
   const Tensor& value = node->operands[operand];
-  if (is_tape(Tensor::of(node, i)) && place(scope, value).kind != Place::Kind::kTape)
-    return std::nullopt;
+  if (is_tape(Tensor::of(node, i))) {
+    const bool all = std::all_of(
+        node->regions.begin(), node->regions.end(),
+        [&](const Function& branch) { return in_place_->parameter_of(branch, i) == parameter; });
+    if (!all || place(scope, value).kind != Place::Kind::kTape) return std::nullopt;
+  }
   const bool once = std::count_if(node->operands.begin(), node->operands.end(),
                                   [&](const Tensor& t) { return t.same_as(value); }) == 1;
   if (!once || !dies(scope, value, at)) return std::nullopt;
@@ -28,11 +29,8 @@ std::optional<std::size_t> Lowerer::operand_to_write(Scope& scope, const Node* n
 void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   Scope& scope = scopes_.back();
-  Construct construct;
-  construct.node = node;
-  construct.first_value = step.first_value;
+  Construct construct(node, step.first_value);
   construct.selector = place(scope, node->operands[0]).element[0];
-  construct.carried.resize(node->types.size());
   for (std::size_t i = 1; i < node->operands.size(); i++) {
     Place argument = place(scope, node->operands[i]);
     argument.writable = false;
@@ -84,12 +82,25 @@ void Lowerer::open_branch() {
   const auto& outputs = scope.function.outputs();
   for (std::size_t i = 0; i < results.size(); i++) {
     const std::int32_t taken = constructs_.back().carried[i].storage;
-    if (taken >= 0) storages_[static_cast<std::size_t>(taken)].values = 1;
+    if (taken >= 0) take_over(scope, i, results[i]);
     if (results[i].kind != Place::Kind::kArray || taken >= 0) continue;
     Place to = results[i];
     to.writable = false;
     scope.destinations.try_emplace(scope.plan->value(outputs[i]), to);
   }
+}
+
+void Lowerer::take_over(Scope& scope, std::size_t result, const Place& memory) {
+  const Node& node = *constructs_.back().node;
+  Storage& storage = storages_[static_cast<std::size_t>(memory.storage)];
+  storage.values = 1;
+  const std::int32_t parameter = in_place_->parameter_of_branches(node, result);
+  if (in_place_->parameter_of(scope.function, result) == parameter) return;
+  // Nothing but the result may be written over the parameter.
+  storage.values = 2;
+  const Tensor& from = scope.function.parameters()[static_cast<std::size_t>(parameter)];
+  scope.successors.try_emplace(scope.plan->value(scope.function.outputs()[result]),
+                               Scope::Successor{scope.plan->value(from), memory});
 }
 
 void Lowerer::close_branch() {

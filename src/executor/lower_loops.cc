@@ -8,19 +8,30 @@
 
 namespace rondo::executor {
 
-std::uint32_t Lowerer::loop_info(const Node* node) {
+std::uint32_t Lowerer::begin_loop(const Node* node) {
+  std::optional<lower::LoopInfo> info = loop_info(node);
+  if (!info) {
+    loops_.push_back(innermost_loop());
+    return lower::kNoLoop;
+  }
+  builder_.program().loops.push_back(*std::move(info));
+  loops_.push_back(static_cast<std::uint32_t>(builder_.program().loops.size() - 1));
+  return loops_.back();
+}
+
+std::optional<lower::LoopInfo> Lowerer::loop_info(const Node* node) {
   lower::LoopInfo info;
+  info.outer = innermost_loop();
   if (node->op->lane_loop) {
     const ir::LaneLoop loop = node->op->lane_loop(*node);
+    if (loop.once) return std::nullopt;
     info.name = loop.name;
     info.at = node->location();
     info.max_trip_count = loop.max_trip_count;
     info.promised = loop.promised;
     info.in_lanes = lanes_.has_value();
     info.polls = !lanes_ || options_.has_limits;
-    info.outer = loops_.empty() ? lower::kNoLoop : loops_.back();
-    builder_.program().loops.push_back(std::move(info));
-    return static_cast<std::uint32_t>(builder_.program().loops.size() - 1);
+    return info;
   }
   const ir::RegionLayout layout = *ir::region_layout(node);
   info.name = layout.name;
@@ -28,7 +39,6 @@ std::uint32_t Lowerer::loop_info(const Node* node) {
   info.trip_count = layout.trip_count;
   if (!layout.ends_by_itself) info.max_trip_count = layout.max_trip_count;
   info.promised = layout.promised;
-  info.outer = loops_.empty() ? lower::kNoLoop : loops_.back();
   info.bodies = layout.source.bodies;
   info.in_lanes = lanes_ && lanes_->count > 1;
   info.polls = !info.in_lanes || options_.has_limits;
@@ -40,12 +50,11 @@ std::uint32_t Lowerer::loop_info(const Node* node) {
     info.advance = layout.source.advance;
   }
   may_end_inside();
-  builder_.program().loops.push_back(std::move(info));
-  return static_cast<std::uint32_t>(builder_.program().loops.size() - 1);
+  return info;
 }
 
 void Lowerer::may_end_inside() {
-  if (options_.keeps_states && !loops_.empty())
+  if (options_.keeps_states && !loops_.empty() && loops_.front() != lower::kNoLoop)
     builder_.program().loops[loops_.front()].ends_inside = true;
 }
 
@@ -128,10 +137,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   const std::size_t carries = node->types.size();
   Scope& scope = scopes_.back();
-  Construct construct;
-  construct.node = node;
-  construct.first_value = step.first_value;
-  construct.carried.resize(carries);
+  Construct construct(node, step.first_value);
   std::vector<Value> init;
   for (std::size_t i = 0; i < node->operands.size(); i++) {
     const Tensor& operand = node->operands[i];
@@ -169,11 +175,11 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
     construct.arguments.push_back(std::move(argument));
   }
   pack_factors(scope, construct, carries);
-  const std::uint32_t info = loop_info(node);
-  loops_.push_back(info);
+  const std::uint32_t info = begin_loop(node);
   construct.loop = builder_.begin_while(init, info);
+  builder_.program().whiles[construct.loop].once = stands_for_branch(*node);
   take_parameters(construct, carries);
-  describe_state(builder_.program().loops[info], construct);
+  if (info != lower::kNoLoop) describe_state(builder_.program().loops[info], construct);
   const Function condition = node->regions[0];
   std::vector<Place> arguments = construct.arguments;
   for (Place& argument : arguments) argument.writable = false;

@@ -51,15 +51,33 @@ struct Scope {
   std::uint32_t next = 0;
   /// Where an array is to be written, if it is free then: a result's memory, the spare of a carry.
   absl::flat_hash_map<std::uint32_t, Place> destinations;
+  /// In a branch: the parameter whose memory a result is to stand in, which the branch does not
+  /// update. What is not written there is copied when the branch ends.
+  struct Successor {
+    std::uint32_t parameter;
+    Place memory;
+  };
+  absl::flat_hash_map<std::uint32_t, Successor> successors;
+};
+
+/// A kernel that reads an operand, which its loop never changes, as it was packed before the loop.
+struct PackedCall {
+  std::size_t operand;
+  Value pointer;
+  std::shared_ptr<const ir::Kernel> kernel;
 };
 
 /// A loop or conditional that is being written, as a statement of the scope below.
 struct Construct {
-  const Node* node = nullptr;
-  std::uint32_t first_value = 0;
-  std::uint32_t loop = 0;             // in the builder's table of whiles, or ifs
-  std::vector<Place> arguments;       // of the regions
-  std::vector<Place> packed;          // memory of factors of a loop's products
+  explicit Construct(const Node* of, std::uint32_t first = 0)
+      : node(of), first_value(first), carried(of->types.size()) {}
+
+  const Node* node;
+  std::uint32_t first_value;
+  std::uint32_t loop = 0;        // in the builder's table of whiles, or ifs
+  std::vector<Place> arguments;  // of the regions
+  std::vector<Place> packed;     // memory of factors of a loop's products
+  absl::flat_hash_map<const Node*, PackedCall> packed_calls;  // of a loop's body
   std::vector<CarriedArray> carried;  // of each carry that is an array; of each branch result
                                       // that is written where an operand is
   std::size_t branch = 0;
@@ -98,6 +116,9 @@ class Lowerer {
     return static_cast<std::int32_t>(storages_.size() - 1);
   }
   Value arena_place(std::int32_t storage, std::int64_t bytes);
+  /// The memory that step `at` may write over, by a result of a branch; kNone if it may not.
+  Place succeeded(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,
+                  std::uint32_t at);
   /// Memory for a carry of loop `at` of the entry that nobody reads after the loop: that of a
   /// result which is made later, or a place in the arena.
   Value carry_place(const Scope& scope, std::int32_t storage, std::uint32_t value, std::uint32_t at,
@@ -131,6 +152,10 @@ class Lowerer {
 
   // Nodes.
   void step(Scope& scope, std::uint32_t at);
+  /// A loop or branch, whose regions come next; false for all else.
+  bool open_construct(const Step& step, std::uint32_t at);
+  /// All elements of what a node computes.
+  void whole_step(Scope& scope, const Step& step, std::uint32_t at);
   /// Lets go of what step `at` read last.
   void end_step(Scope& scope, std::uint32_t at);
   Place constant(const Node* node);
@@ -159,6 +184,7 @@ class Lowerer {
   void fill(Scope& scope, const Node* node, const ir::WriteMap& map, const TensorType& type,
             const Place& result);
   void reduction(Scope& scope, const Step& step);
+  void running(Scope& scope, const Step& step, std::uint32_t at);
   void fold(Scope& scope, const Step& step);
   void scatter(Scope& scope, const Step& step, std::uint32_t at);
   void products(Scope& scope, const Step& step);
@@ -166,6 +192,8 @@ class Lowerer {
   bool adds_packed_products(Scope& scope, const Node* node);
   void alias(Scope& scope, const Step& step);
   void call(Scope& scope, const Step& step);
+  /// How a node of a loop's body is called where an operand of it was packed before the loop.
+  const PackedCall* packed_call(const Scope& scope, const Node* node) const;
 
   // Tapes (lower_tapes.cc).
   bool is_tape(const Tensor& value) const { return tapes_.contains(value); }
@@ -188,7 +216,9 @@ class Lowerer {
   void close_tapes(Scope& scope, Construct& construct);
 
   // Loops.
-  std::uint32_t loop_info(const Node* node);
+  /// The loop's number in the program; none where a branch stands as a loop.
+  std::uint32_t begin_loop(const Node* node);
+  std::optional<lower::LoopInfo> loop_info(const Node* node);
   /// Something that may end the run inside a trip of the loops that are open.
   void may_end_inside();
   /// What is told of a loop, the carries of which are its parameters now.
@@ -201,9 +231,14 @@ class Lowerer {
                        bool in_place);
   /// In the loop the carries are its parameters.
   void take_parameters(Construct& construct, std::size_t carries);
-  /// Matrices that the loop multiplies by and never changes, once with the axis last along which
-  /// the products' lanes read them.
+  /// Matrices that the loop multiplies by and never changes, once in the order in which products
+  /// read them.
   void pack_factors(Scope& scope, Construct& construct, std::size_t carries);
+  /// For loops: with the axis last along which the products' lanes read them.
+  void pack_for_lanes(Scope& scope, Construct& construct, const Node* node, std::size_t factor,
+                      std::size_t parameter, const ir::ElementProducts& products);
+  /// For a kernel, in an order of its own.
+  void pack_for_kernel(Construct& construct, const Node* node, std::size_t factor, Value pointer);
   /// Gives the parameters of a region their places. They are held once more, so that a region does
   /// not let go of what is around it.
   void bind(Scope& scope, const std::vector<Place>& arguments);
@@ -220,6 +255,17 @@ class Lowerer {
   // Loops that run by lane: lanes around a loop, whose carries are in registers, but for arrays
   // that each lane updates. All else that its regions compute is few elements for a lane.
   void open_lanes(const Step& step, std::uint32_t at, const LaneForm& form);
+  /// Operands in line that are computed in the lanes, by value: items of a nest over these.
+  using LaneItems = absl::flat_hash_map<std::uint32_t, std::uint32_t>;
+  LaneItems lane_items(Nest& nest, const Node* node, const LaneForm& form);
+  /// The other operands that are in line.
+  void put_in_memory(Construct& construct, const LaneForm& form, const LaneItems& items);
+  /// Where the loop leaves the arrays that somebody asks for. Returns whether single elements are
+  /// asked for that are the same for all lanes.
+  bool take_results(Construct& construct, const Step& step, std::uint32_t at, const LaneForm& form);
+  /// In the lanes: the operands for this one, and what its carries begin with.
+  absl::InlinedVector<Value, 8> take_lane(Construct& construct, const LaneForm& form,
+                                          const Nest& nest, const LaneItems& items);
   /// The loop in the lanes that are open, which is loop `counted` of the program if that counts its
   /// trips, and its condition, or without one its body.
   void enter_lane_loop(Construct construct, std::span<const Value> init, std::uint32_t counted,
@@ -281,6 +327,8 @@ class Lowerer {
                                               std::uint32_t at);
   /// One after the other: `if (selector is k) branch k else …`; the last one is for all the rest.
   void open_branch();
+  /// The memory of an operand, which a result of the branch that begins takes over.
+  void take_over(Scope& scope, std::size_t result, const Place& memory);
   void close_branch();
 
   const MakeKernel& make_kernel_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "executor/element_code.h"
+#include "executor/kernels.h"
 #include "executor/lowerer.h"
 #include "ir/function_data.h"
 #include "lower/opcodes.h"
@@ -37,6 +38,7 @@ void mark_ends_in_lanes(lower::Program& program) {
 }  // namespace
 
 lower::Program Lowerer::run(const Function& function) {
+  builder_.reserve(function.body().size());
   in_place_ = std::make_unique<const InPlace>(function);
   tapes_ = tapes_of(function).values;
   enter(Scope::Role::kEntry, function);
@@ -123,18 +125,40 @@ void Lowerer::close_entry() {
 
 void Lowerer::step(Scope& scope, std::uint32_t at) {
   const Step& step = scope.plan->steps()[at];
+  if (open_construct(step, at)) return;
+  if (lanes_)
+    lane_step(scope, step);
+  else
+    whole_step(scope, step, at);
+  end_step(scope, at);
+}
+
+bool Lowerer::open_construct(const Step& step, std::uint32_t at) {
+  if (const LaneForm* form = lanes_ ? nullptr : lane_forms_.of(step.node)) {
+    const bool in_chunks = options_.keeps_states && loops_.empty() && form->lanes > 1 &&
+                           !stands_for_branch(*step.node);
+    in_chunks ? open_chunks(step, at, *form) : open_lanes(step, at, *form);
+    return true;
+  }
+  switch (step.form) {
+    case Form::kLaneLoop:
+      if (!lanes_)
+        throw InternalError("a loop over lanes that was not expanded", step.node->location());
+      [[fallthrough]];
+    case Form::kLoop:
+      open_while(step, at);
+      return true;
+    case Form::kBranch:
+      open_conditional(step, at);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Lowerer::whole_step(Scope& scope, const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   Place& result = scope.places[step.first_value];
-  if (lanes_) {
-    if (step.form == Form::kLoop || step.form == Form::kLaneLoop) return open_while(step, at);
-    if (step.form == Form::kBranch) return open_conditional(step, at);
-    lane_step(scope, step);
-    return end_step(scope, at);
-  }
-  if (const LaneForm* form = lane_forms_.of(node)) {
-    const bool in_chunks = options_.keeps_states && loops_.empty() && form->lanes > 1;
-    return in_chunks ? open_chunks(step, at, *form) : open_lanes(step, at, *form);
-  }
   switch (step.form) {
     case Form::kConstant:
       result = constant(node);
@@ -156,6 +180,9 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
     case Form::kReduction:
       reduction(scope, step);
       break;
+    case Form::kRunning:
+      running(scope, step, at);
+      break;
     case Form::kFold:
       fold(scope, step);
       break;
@@ -176,11 +203,9 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
       }
       break;
     case Form::kLoop:
-      return open_while(step, at);
     case Form::kLaneLoop:
-      throw InternalError("a loop over lanes that was not expanded", node->location());
     case Form::kBranch:
-      return open_conditional(step, at);
+      break;  // open_construct
     case Form::kTapeRead:
       tape_read(scope, step);
       break;
@@ -194,7 +219,6 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
         call(scope, step);
       break;
   }
-  end_step(scope, at);
 }
 
 void Lowerer::end_step(Scope& scope, std::uint32_t at) {
@@ -267,15 +291,28 @@ void Lowerer::alias(Scope& scope, const Step& step) {
   }
 }
 
+const PackedCall* Lowerer::packed_call(const Scope& scope, const Node* node) const {
+  if (scope.role != Scope::Role::kBody) return nullptr;
+  const auto& calls = constructs_.back().packed_calls;
+  const auto found = calls.find(node);
+  return found == calls.end() ? nullptr : &found->second;
+}
+
 void Lowerer::call(Scope& scope, const Step& step) {
   const Node* node = step.node;
   may_end_inside();
   lower::Call call;
   call.name = node->op->name;
-  call.kernel = make_kernel_(*node, innermost_loop());
+  const PackedCall* packed = packed_call(scope, node);
+  call.kernel = packed ? node_kernel(*node, packed->kernel, node->operands.size(),
+                                     node->types.size(), innermost_loop())
+                       : make_kernel_(*node, innermost_loop());
   std::vector<Place> made;
-  for (const Tensor& operand : node->operands)
-    call.pointers.push_back(in_memory(scope, operand, made));
+  for (std::size_t i = 0; i < node->operands.size(); i++) {
+    call.pointers.push_back(packed && packed->operand == i
+                                ? packed->pointer
+                                : in_memory(scope, node->operands[i], made));
+  }
   std::vector<Place> results;
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     results.push_back(destination(scope, node, i));

@@ -29,6 +29,8 @@ struct LoweringOptions {
   bool keeps_states = false;
   /// Sums of products may be added up in another order than the kernels'.
   bool reorders = false;
+  /// Operands that a loop never changes may be packed for kernels, which takes memory.
+  bool packs = true;
 };
 
 /// The program: its arguments are the parameters, its results the outputs.

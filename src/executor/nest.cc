@@ -492,90 +492,115 @@ std::optional<Value> Nest::begin_lanes() {
   return axes[0].index;
 }
 
-bool Nest::reduce(std::uint32_t item, const ir::ElementReduction& reduction,
-                  const std::vector<bool>& reduced, bool in_any_order, Value init, Type result_type,
-                  Value pointer, const Linear& place, Value* single) {
-  Axes axes = merged(reduced, &place);
+bool Nest::reduce(const Combination& what, bool in_any_order) {
+  Axes axes = merged(what.reduced, &what.place);
   const bool in_rows = !axes.empty() && axes.back().reduced;
-  const bool partials = in_rows && reduction.by_partials;
+  const bool partials = in_rows && what.reduction.by_partials;
   if (partials && axes.size() > 1 && axes[axes.size() - 2].reduced) {
     // Each row is combined to one result, with which the next one begins: that takes as long as
     // some hundred elements do where they are in a cache.
     constexpr std::int64_t kLongRow = 768;
     if (!in_any_order || axes.back().size < kLongRow) return false;
   }
-  // The loops from outside: axes that stay, the lanes among them last; those that vanish.
-  std::vector<Axis*> loops;
-  for (Axis& axis : axes) {
-    if (!axis.reduced) loops.push_back(&axis);
+  reduce_in_loops(what, axes, partials);
+  return true;
+}
+
+/// From outside: axes that stay, the lanes among them last; those that vanish.
+struct Nest::ReductionLoops {
+  ReductionLoops(Builder& builder, Axes& axes, bool by_partials)
+      : b(builder), partials(by_partials) {
+    for (Axis& axis : axes) {
+      if (!axis.reduced) order.push_back(&axis);
+    }
+    kept = order.size();
+    for (Axis& axis : axes) {
+      if (axis.reduced) order.push_back(&axis);
+    }
   }
-  const std::size_t kept = loops.size();
-  std::vector<std::uint32_t> fors;
-  for (Axis& axis : axes) {
-    if (axis.reduced) loops.push_back(&axis);
-  }
-  lower::Builder& b = builder_;
-  const auto begin = [&](std::size_t i, std::span<const Value> carry) {
+
+  /// Lanes are the last of the axes that stay, unless rows are combined by partial results.
+  bool kept_lanes() const { return !partials && kept > 0; }
+
+  Value begin(std::size_t i, std::span<const Value> carry) {
+    Axis& axis = *order[i];
     const std::uint32_t loop =
-        b.begin_for(b.index(0), b.index(loops[i]->size), 1, carry, lower::kNoLoop, loops[i]->size);
+        b.begin_for(b.index(0), b.index(axis.size), 1, carry, lower::kNoLoop, axis.size);
     fors.push_back(loop);
-    b.program().fors[loop].independent = !loops[i]->reduced;
-    loops[i]->index = b.program().fors[loop].index;
+    b.program().fors[loop].independent = !axis.reduced;
+    axis.index = b.program().fors[loop].index;
     return carry.empty() ? lower::kNone : b.program().fors[loop].carries[0].param;
-  };
-  // Lanes are the last of the axes that stay, unless rows are combined by partial results.
-  const bool kept_lanes = !partials && kept > 0;
-  for (std::size_t i = 0; i < kept; i++) {
-    if (kept_lanes && i + 1 == kept)
-      loops[i]->index = b.program().lanes[b.begin_lanes(b.index(loops[i]->size))].index;
-    else
-      begin(i, {});
   }
-  Value sum = b.convert(init, reduction.type);
-  const std::size_t carried_end = partials ? loops.size() - 1 : loops.size();
-  std::vector<std::uint32_t> opened;
-  for (std::size_t i = kept; i < carried_end; i++) {
+  void begin_kept() {
+    for (std::size_t i = 0; i < kept; i++) {
+      if (kept_lanes() && i + 1 == kept)
+        order[i]->index = b.program().lanes[b.begin_lanes(b.index(order[i]->size))].index;
+      else
+        begin(i, {});
+    }
+  }
+  void end_kept() {
+    for (std::size_t i = kept; i-- > 0;) {
+      if (kept_lanes() && i + 1 == kept)
+        b.end_lanes();
+      else
+        b.end_for({});
+    }
+  }
+  void let_poll() const {
+    const std::span all(fors);
+    if (kept_lanes()) {
+      // The loops over what vanishes stand within the lanes, and take a step of them at a time.
+      constexpr std::int64_t kStep = 16;
+      const std::int64_t work = executor::let_poll(b, all.subspan(kept - 1), kStep);
+      if (order[kept - 1]->size < kManyLanes) executor::let_poll(b, all.first(kept - 1), work);
+    } else if (!partials || order.back()->size < kManyLanes) {
+      executor::let_poll(b, all, partials ? order.back()->size : 1);
+    }
+  }
+
+  Builder& b;
+  bool partials;  // the last of all is lanes that are combined by partial results
+  std::vector<Axis*> order;
+  std::size_t kept = 0;             // of them
+  std::vector<std::uint32_t> fors;  // that were begun
+};
+
+void Nest::reduce_in_loops(const Combination& what, Axes& axes, bool partials) {
+  ReductionLoops loops(builder_, axes, partials);
+  loops.begin_kept();
+  const ir::ElementReduction& reduction = what.reduction;
+  Builder& b = builder_;
+  Value sum = b.convert(what.init, reduction.type);
+  const std::size_t carried_end = partials ? loops.order.size() - 1 : loops.order.size();
+  for (std::size_t i = loops.kept; i < carried_end; i++) {
     const Value carry[] = {sum};
-    sum = begin(i, carry);
-    opened.push_back(static_cast<std::uint32_t>(b.program().fors.size() - 1));
+    sum = loops.begin(i, carry);
   }
-  if (partials) {
-    const Value size = b.index(loops.back()->size);
-    loops.back()->index = b.program().lanes[b.begin_lanes(size)].index;
+  const auto element = [&] {
     write_items(axes);
-    sum = b.reduce(reduction.combine, sum, b.convert(items_[item].element[0], reduction.type));
+    return b.convert(items_[what.item].element[0], reduction.type);
+  };
+  if (partials) {
+    Axis& row = *loops.order.back();
+    row.index = b.program().lanes[b.begin_lanes(b.index(row.size))].index;
+    sum = b.reduce(reduction.combine, sum, element());
     b.end_lanes();
   } else {
-    write_items(axes);
-    sum = b.binary(reduction.combine, sum, b.convert(items_[item].element[0], reduction.type));
+    sum = b.binary(reduction.combine, sum, element());
   }
-  while (!opened.empty()) {
+  for (std::size_t i = loops.kept, last = loops.fors.size(); i < carried_end; i++) {
     const Value next[] = {sum};
     b.end_for(next);
-    sum = b.program().fors[opened.back()].carries[0].result;
-    opened.pop_back();
+    sum = b.program().fors[loops.fors[--last]].carries[0].result;
   }
-  if (kept_lanes) {
-    // The loops over what vanishes stand within the lanes, and take a step of them at a time.
-    constexpr std::int64_t kStep = 16;
-    const std::span all(fors);
-    const std::int64_t work = let_poll(b, all.subspan(kept - 1), kStep);
-    if (loops[kept - 1]->size < kManyLanes) let_poll(b, all.first(kept - 1), work);
-  } else if (!partials || loops.back()->size < kManyLanes) {
-    let_poll(b, fors, partials ? loops.back()->size : 1);
-  }
-  const Value result = b.convert(sum, result_type);
-  if (single)
-    *single = result;
+  loops.let_poll();
+  const Value result = b.convert(sum, what.result_type);
+  if (what.single)
+    *what.single = result;
   else
-    builder_.store(result, address(pointer, place, axes));
-  for (std::size_t i = kept; i-- > 0;) {
-    if (kept_lanes && i + 1 == kept)
-      b.end_lanes();
-    else
-      b.end_for({});
-  }
-  return true;
+    b.store(result, address(what.pointer, what.place, axes));
+  loops.end_kept();
 }
 
 }  // namespace rondo::executor

@@ -69,14 +69,37 @@ class Nest {
   std::optional<lower::Value> begin_lanes();
   const lower::Element& element(std::uint32_t item) const { return items_[item].element; }
 
-  /// Writes loops that combine an item over the axes that are `reduced`. `place` has coefficients
-  /// for the others. False, and nothing is written, where the order of partial results would be
-  /// another than that of the array in row-major order, unless `in_any_order`, or rows are short. A
-  /// result of one element is given instead of stored.
-  bool reduce(std::uint32_t item, const ir::ElementReduction& reduction,
-              const std::vector<bool>& reduced, bool in_any_order, lower::Value init,
-              lower::Type result_type, lower::Value pointer, const Linear& place,
-              lower::Value* single);
+  /// What loops combine, and where to.
+  struct Combination {
+    std::uint32_t item;
+    const ir::ElementReduction& reduction;
+    const std::vector<bool>& reduced;  // the axes that vanish
+    lower::Value init;
+    lower::Type result_type;
+    lower::Value pointer;  // of the result
+    const Linear& place;   // in it, of the axes that stay
+    lower::Value* single;  // a result of one element is given instead of stored
+  };
+  /// Writes loops that combine an item. False, and nothing is written, where the order of partial
+  /// results would be another than that of the array in row-major order, unless `in_any_order`, or
+  /// rows are short.
+  bool reduce(const Combination& what, bool in_any_order);
+
+  /// Rows that no one loop goes through, some of which are computed at a time: elements of the
+  /// item, whole rounds of partial results. None where there are fewer, or axes lie otherwise.
+  struct Strip {
+    std::int64_t rows, elements;
+  };
+  std::optional<Strip> strip(const Combination& what) const;
+  /// The same as `reduce`, in the order of the array, with memory for a strip's elements and for
+  /// the partial results.
+  void reduce_by_strips(const Combination& what, const Strip& strip, lower::Value elements,
+                        lower::Value partials);
+
+  /// Writes loops that combine an item along an axis, and store each total so far at pointer +
+  /// place.
+  void accumulate(std::uint32_t item, const ir::ElementRunning& running, lower::Type result_type,
+                  lower::Value pointer, const Linear& place);
 
   Linear dense(const Shape& shape, std::int64_t width) const;
 
@@ -137,6 +160,9 @@ class Nest {
   lower::Address gathered(const Item& item, const Axes& axes);
   Axes merged(const std::vector<bool>& reduced, const Linear* sink) const;
   void write_items(const Axes& axes);
+  struct ReductionLoops;
+  /// The last axis is combined by partial results, or all that vanish element by element.
+  void reduce_in_loops(const Combination& what, Axes& axes, bool partials);
   lower::Value axis_index(const Item& item, std::int64_t axis, const Axes& axes);
   lower::Address address(lower::Value pointer, const Linear& place, const Axes& axes) const;
 

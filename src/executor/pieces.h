@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "executor/compiled.h"
+#include "executor/unit.h"
 
 namespace rondo::executor {
 

@@ -43,6 +43,7 @@ OperandReads reads_of(const Step& step, std::size_t i, const LaneForm* lanes) {
     case Form::kTapeWrite:
       return {.fits = i == 1};
     case Form::kReduction:
+    case Form::kRunning:
       return {.fits = i == 0};
     case Form::kGather:
       // The elements of a slice read the same indices.
@@ -119,7 +120,8 @@ Form form_of(const Node& node) {
   if (op.write) return Form::kWrite;
   if (few_terms(node)) return Form::kTerms;
   if (op.reduction && op.reduction(node)) return Form::kReduction;
-  if (op.fold && is_element_code(node.regions[0])) return Form::kFold;
+  if (op.running && op.running(node)) return Form::kRunning;
+  if (op.fold && is_element_code(node.regions[0]) && !op.fold(node).empty()) return Form::kFold;
   if (op.scatter && !is_single(node.type()) && is_element_code(node.regions[0]) && op.scatter(node))
     return Form::kScatter;
   if (const auto products = products_in_lanes(node); products && products->as_kernel)
@@ -182,7 +184,8 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
     if (lanes && lanes->lanes == 1) lanes = nullptr;
     // What is in line reads where it is read: with others there, or by itself.
     std::uint32_t reads_it = kManyReaders;
-    if (step->form == Form::kElement || step->form == Form::kReduction || lanes) {
+    if (step->form == Form::kElement || step->form == Form::kReduction ||
+        step->form == Form::kRunning || lanes) {
       const bool with_others = step->in_line && reader[result] < kManyReaders;
       const bool alone = !step->in_line || uses_[result] == 1;
       if (with_others || alone) reads_it = with_others ? reader[result] : step->first_value;

@@ -29,6 +29,7 @@ enum class Form : std::uint8_t {
   kGather,     // read where operand 1 says
   kWrite,      // put together from its operands
   kReduction,  // loops that combine
+  kRunning,    // loops that write what they have combined so far
   kFold,       // loops that combine by a region
   kScatter,    // loops that combine by a region where operand 1 says
   kTerms,      // sums of few terms

@@ -1,13 +1,15 @@
 #include "executor/ticker.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
+#include <system_error>
 #include <vector>
+
+#include "base/detached_thread.h"
+#include "rondo/error.h"
 
 namespace rondo::executor {
 
@@ -57,18 +59,15 @@ struct Ticker::State {
   }
 
   void start() {
-    // Signals are for the threads of the program.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      std::thread([this] { loop(); }).detach();
-      running = true;
-    } catch (...) {
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      throw;
+      start_detached([this] { loop(); });
+    } catch (const std::system_error&) {
+      throw ExecutionError(
+          "a run with a deadline, a stop token or progress needs a thread that looks at the clock, "
+          "and the system starts no more threads\n  Raise the limit on threads or memory of the "
+          "process, or leave these options out.");
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    running = true;
   }
 };
 
@@ -87,8 +86,8 @@ void Ticker::add(Alarm& alarm, Clock::time_point first) {
   bool is_late = false;
   {
     const std::lock_guard lock(state_->mutex);
-    state_->alarms.push_back(&alarm);
     if (!state_->running) state_->start();
+    state_->alarms.push_back(&alarm);
     is_late = alarm.next < state_->wakes;
   }
   if (is_late) state_->changed.notify_one();

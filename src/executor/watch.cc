@@ -245,9 +245,11 @@ void Watch::keep_last_state(lower::Status status, const lower::RunFrame& frame,
 void Watch::add_state(ir::Interrupt& interrupt, const lower::RunFrame& frame,
                       const lower::Program& program) const {
   const std::uint32_t loop = outermost(program, frame.failed_loop);
-  if (!frame.state || loop == lower::kNoLoop) return;
+  if (loop == lower::kNoLoop) return;
   interrupt.loop = program.loops[loop].name;
-  if (kept_loop_ != loop) return;
+  // A combiner's program keeps no states. If it was called in a loop, that one is told of later.
+  interrupt.trip = frame.state ? 0 : (frame.trips[loop] - 1) * program.loops[loop].bodies;
+  if (!frame.state || kept_loop_ != loop) return;
   interrupt.trip = kept_trips_ * program.loops[loop].bodies;
   interrupt.carry = kept_;
 }

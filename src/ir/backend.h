@@ -32,6 +32,12 @@ class Prepared {
   /// Such a run, without statistics; only called where it can.
   virtual void run_on_memory(const std::byte* const* /*arguments*/, std::byte* const* /*results*/,
                              const RunOptions& /*options*/) const {}
+  /// The same for a run without limits or reports (is_plain). False, and nothing is run, where the
+  /// program needs options or the state of a run.
+  virtual bool run_alone(const std::byte* const* /*arguments*/,
+                         std::byte* const* /*results*/) const {
+    return false;
+  }
   /// What is run, as text to read.
   virtual std::string text() const = 0;
   /// The machine code of the loops of this name, of everything where it is empty, as text to read.
@@ -39,6 +45,9 @@ class Prepared {
   virtual std::string disassembly(std::string_view /*loop*/) const { return {}; }
   /// Memory that it holds beside the function that it was prepared from, in bytes; an estimate.
   virtual std::int64_t bytes() const = 0;
+  /// Whether some of its loops look at no limits of a run and have no state between trips: runs
+  /// with limits (ir::has_limits) take what Backend::prepare_with_limits makes.
+  virtual bool ignores_limits() const { return false; }
   /// Memory that a run takes beside arguments and results, where that is known before it runs.
   virtual std::int64_t arena_bytes() const { return 0; }
   /// Where arguments and results may stay between runs; none: they are literals.
@@ -73,6 +82,11 @@ class Backend {
   /// takes any.
   virtual std::shared_ptr<const Prepared> prepare(const Function& function,
                                                   const CompileOptions& options) const = 0;
+  /// The same for runs with limits.
+  virtual std::shared_ptr<const Prepared> prepare_with_limits(const Function& function,
+                                                              const CompileOptions& options) const {
+    return prepare(function, options);
+  }
 };
 
 }  // namespace rondo::ir

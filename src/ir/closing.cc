@@ -20,6 +20,7 @@ Function close(Function::Data data, Replay replay) {
 
 Function close_live(Function::Data data) {
   absl::flat_hash_set<const Node*> live;
+  live.reserve(data.body.size());
   for (const Tensor& result : data.results) live.insert(result.node());
   std::vector<const Node*> body;
   for (auto at = data.body.rbegin(); at != data.body.rend(); ++at) {

@@ -80,6 +80,15 @@ struct ElementReduction {
   bool by_partials = true;
 };
 
+/// Running totals that loops can do: along `axis` each element of the result combines the elements
+/// of operand 0 up to its own, one after the other.
+struct ElementRunning {
+  lower::Opcode combine;
+  std::int64_t axis;
+  bool reverse;      // from the last element on
+  lower::Type type;  // that they are combined in
+};
+
 /// A result each element of which is read from operand 0 at a place that operand 1 names.
 struct ElementGather {
   ReadMap table;    // where in operand 0, but for what the indices add

@@ -26,6 +26,7 @@ class FunctionNotes {
     kObserves = 4,     // a tap, print or progress stands in it, at any depth
     kMayNotEnd = 8,    // a loop of unknown length stands in it, at any depth
     kOwnForward = 16,  // what reverse mode runs in another way stands in it, at any depth
+    kSettled = 32,     // passes::simplify_function would give it back as it is
   };
   FunctionNotes() = default;
   FunctionNotes(const FunctionNotes&) noexcept {}
@@ -71,6 +72,7 @@ std::int64_t footprint(const Function& function);
 class Replay {
  public:
   bool empty() const { return map_.empty(); }
+  void reserve(std::size_t values) { map_.reserve(values); }
   void bind(const Tensor& from, Tensor to);
   /// All results of a node to those of another.
   void bind_results(const Node* from, const Tensor& to);
@@ -101,15 +103,32 @@ class NodesById {
   /// For nodes from `first_id` on, of which this thread has made `made`.
   NodesById(std::uint64_t first_id, std::uint64_t made);
   /// False if it is there already.
-  bool insert(const Node* node);
+  bool insert(const Node* node) {
+    const std::uint64_t at = node->id - first_;  // wraps for older nodes
+    if (at >= dense_.size()) return insert_other(node);
+    return std::exchange(dense_[static_cast<std::size_t>(at)], node) == nullptr;
+  }
+  /// Calls `visit` for each node, once, also for those that it inserts: operands of the node, which
+  /// have lower ids.
+  template <class Visit>
+  void walk_back(const Visit& visit) {
+    for (std::size_t at = dense_.size(); at-- > 0;) {
+      if (const Node* node = dense_[at]) visit(node);
+    }
+    for (std::size_t at = 0; at < others_in_order_.size(); at++) visit(others_in_order_[at]);
+  }
+  /// All of them, by id.
   std::vector<const Node*> take();
 
  private:
+  bool insert_other(const Node* node);
+
   static constexpr std::uint64_t kSparsest = 4;  // ids for each node that stands by its id
 
   std::uint64_t first_ = 0;
   std::vector<const Node*> dense_;  // by id, where this thread made most of them
   absl::flat_hash_set<const Node*> others_;
+  std::vector<const Node*> others_in_order_;
 };
 
 /// What lazy tensors need, back to values that are there.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -92,6 +93,8 @@ inline void copy_in_blocks(std::byte* to, const std::byte* from, std::int64_t by
   copy_in_blocks(to, from, bytes, [&](std::int64_t elements) { poller.did(elements); });
 }
 
+struct PackedOperand;
+
 /// An op made ready to run: what follows from its attributes and types has been worked out. The
 /// node outlives it.
 class Kernel {
@@ -112,7 +115,21 @@ class Kernel {
   /// Result i is operand i, byte by byte: it may lie in the same place although the operand is used
   /// again, and a run that finds it there moves nothing.
   virtual bool forwards() const { return false; }
+  /// How to run where that operand stays the same from run to run; none where there is no faster
+  /// way.
+  virtual std::optional<PackedOperand> packed(std::size_t operand) const;
 };
+
+/// An operand in an order of a kernel's own, which is made once for several runs. The results have
+/// the bits of the kernel's own run.
+struct PackedOperand {
+  std::int64_t bytes = 0;
+  std::unique_ptr<const Kernel> pack;  // of the operand; its result are those bytes
+  std::unique_ptr<const Kernel> run;   // on the operands, with them in the place of that one
+};
+inline std::optional<PackedOperand> Kernel::packed(std::size_t /*operand*/) const {
+  return std::nullopt;
+}
 
 /// A PrepareRule of ops whose results are their operands, byte by byte.
 std::unique_ptr<Kernel> prepare_forwarding(const Node& node);

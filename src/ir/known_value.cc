@@ -17,12 +17,6 @@ const Node* KnownValue::node() const {
   return first;
 }
 
-Tensor make_known(const TensorType& type, std::byte*& elements) {
-  auto* const value = new KnownValue(type, take_id());
-  elements = value->elements();
-  return Tensor::adopt(value);
-}
-
 Tensor make_known(Literal literal) {
   if (!literal.bytes()) check_not_moved_from(literal, {});
   return Tensor::adopt(new KnownValue(std::move(literal), take_id()));

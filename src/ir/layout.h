@@ -135,6 +135,8 @@ struct LaneLoop {
   std::string_view name;
   std::optional<std::int64_t> max_trip_count;  // more are an error
   std::optional<std::int64_t> promised;        // the promise in the user's words, if that differs
+  /// It stands for a branch: a lane makes at most one trip, which is nobody's but the executor's.
+  bool once = false;
 };
 
 /// A counted loop whose one index becomes an x: the op and attributes of that loop, with operands

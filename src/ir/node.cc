@@ -1,7 +1,6 @@
 #include "ir/node.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "fmt/format.h"
@@ -40,13 +39,6 @@ class DestructionQueue {
 };
 constinit thread_local DestructionQueue* DestructionQueue::in_force = nullptr;
 
-[[gnu::noinline]] void destroy(const Node* node) {
-  if (DestructionQueue::in_force)
-    DestructionQueue::in_force->push(node);
-  else
-    DestructionQueue().destroy(node);
-}
-
 thread_local const SourceLocation* location_in_force = nullptr;
 
 thread_local std::uint64_t made_by_thread = 0;
@@ -62,14 +54,6 @@ Operands both(const Tensor& a, const Tensor& b) {
   operands.push_back(a);
   operands.push_back(b);
   return operands;
-}
-
-/// The types of an op on operands of one type.
-ResultTypes types_of_equals(const OpDef& record, const Operands& operands,
-                            const SourceLocation& at) {
-  const TensorType& type = type_of(operands[0]);
-  if (record.keeps_dtypes & dtypes(type.dtype)) return ResultTypes(1, type);
-  return record.infer({record, operands, {}, {}, at});
 }
 
 constexpr std::uint32_t kMostLine = 0x7fffffffu;
@@ -95,11 +79,23 @@ Tensor handle_to(const Node* node) {
 }
 
 /// The same, evaluated where that is asked for.
-Tensor evaluated_if_eager(const Node* node) {
+[[gnu::noinline]] Tensor evaluated_if_eager(const Node* node) {
   if (node->traced) return Tensor::adopt(node);
   Tensor made = handle_to(node);
   if (is_lazy(made.node()) && eager_active()) evaluate_eagerly(made.node());
   return made;
+}
+
+[[gnu::noinline]] Tensor inferred_binary(const OpDef& op, const Tensor& a, const Tensor& b,
+                                         const SourceLocation& at) {
+  return evaluated_if_eager(new Node(op, both(a, b), {}, {}, at));
+}
+
+/// In one piece: most nodes of a trace are made here.
+[[gnu::flatten]] const Node* binary_node(const OpDef& op, const Tensor& a, const Tensor& b,
+                                         const TensorType& type, bool is_traced,
+                                         const SourceLocation& at) {
+  return new Node(op, a, b, type, is_traced, at);
 }
 
 InferredTypes infer_constant(const InferContext& context) {
@@ -128,79 +124,88 @@ BuildScope::~BuildScope() { build_depth--; }
 Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
            ResultTypes&& node_types, std::vector<Function>&& node_regions, SourceLocation at,
            std::unique_ptr<LazyCell> node_cell)
-    : op(&record),
+    : line(at.line & kMostLine),
+      traced(&record == &kParameter || any_traced(inputs)),
+      op(&record),
       id(take_id()),
+      operands(std::move(inputs)),
       cell(std::move(node_cell)),
       attributes(std::move(node_attributes)),
       regions(std::move(node_regions)),
-      operands(std::move(inputs)),
       types(std::move(node_types)),
-      line(at.line & kMostLine),
-      traced(op == &kParameter || any_traced(operands)),
       file(at.file),
       function(at.function) {}
 Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
            std::vector<Function>&& node_regions, SourceLocation at)
-    : op(&record),
+    : line(at.line & kMostLine),
+      traced(any_traced(inputs)),
+      op(&record),
       id(take_id()),
+      operands(std::move(inputs)),
       attributes(std::move(node_attributes)),
       regions(std::move(node_regions)),
-      operands(std::move(inputs)),
       types(record.infer({record, operands, attributes, regions, at})),
-      line(at.line & kMostLine),
-      traced(any_traced(operands)),
       file(at.file),
       function(at.function) {}
-Node::Node(const OpDef& record, const Tensor& a, const Tensor& b, const SourceLocation& at)
-    : op(&record),
+inline Node::Node(const OpDef& record, const Tensor& a, const Tensor& b, const TensorType& type,
+                  bool is_traced, const SourceLocation& at)
+    : line(at.line & kMostLine),
+      traced(is_traced),
+      op(&record),
       id(take_id()),
       operands(both(a, b)),
-      types(types_of_equals(record, operands, at)),
-      line(at.line & kMostLine),
-      traced(a.node()->traced || b.node()->traced),
+      types(1, type),
       file(at.file),
       function(at.function) {}
 Node::Node(Literal&& value, SourceLocation at)
-    : op(&kConstant),
+    : line(at.line & kMostLine),
+      traced(false),
+      op(&kConstant),
       id(take_id()),
       attributes(ConstantAttributes{std::move(value)}),
       types(1, attributes.as<ConstantAttributes>().value.type()),
-      line(at.line & kMostLine),
-      traced(false),
       file(at.file),
       function(at.function) {}
 Node::Node(const Literal& value, std::uint64_t known_id)
-    : op(&kConstant),
+    : line(0),
+      traced(false),
+      op(&kConstant),
       id(known_id),
       attributes(ConstantAttributes{value}),
       types(1, value.type()),
-      line(0),
-      traced(false),
       file(SourceLocation().file),
       function(SourceLocation().function) {}
-Node::~Node() = default;
+Node::~Node() {
+  // Inlined, which the destructors of the vectors are not.
+  operands.clear();
+  types.clear();
+}
 
-void retain(const Node* node) noexcept { detail::add_reference(node->references); }
+[[gnu::noinline]] void Regions::Deleter::operator()(
+    const std::vector<Function>* list) const noexcept {
+  delete list;
+}
 
-void release(const Node* node) noexcept {
-  if (detail::drop_reference(node->references)) destroy(node);
+[[gnu::noinline]] void destroy(const Node* node) noexcept {
+  if (DestructionQueue::in_force)
+    DestructionQueue::in_force->push(node);
+  else
+    DestructionQueue().destroy(node);
 }
 
 void release_backwards(std::span<const Node* const> nodes) noexcept {
-  const bool inside_another = DestructionQueue::in_force != nullptr;
-  std::optional<DestructionQueue> own;
-  if (!inside_another) own.emplace();
+  if (DestructionQueue::in_force) {
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) release(*node);
+    return;
+  }
+  DestructionQueue queue;
   constexpr std::ptrdiff_t kAhead = 8;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     if (nodes.rend() - node > kAhead) {
       __builtin_prefetch(node[kAhead]);
-      __builtin_prefetch(&node[kAhead]->references);
+      __builtin_prefetch(&node[kAhead]->types);
     }
-    if (!detail::drop_reference((*node)->references)) continue;
-    if (own)
-      own->destroy(*node);
-    else
-      DestructionQueue::in_force->push(*node);
+    if (detail::drop_reference((*node)->references)) queue.destroy(*node);
   }
 }
 
@@ -245,8 +250,14 @@ Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLoc
       new Node(op, std::move(operands), std::move(attributes), std::move(regions), at));
 }
 
-Tensor make_binary(const OpDef& op, const Tensor& a, const Tensor& b, const SourceLocation& at) {
-  return evaluated_if_eager(new Node(op, a, b, location_in_force ? *location_in_force : at));
+Tensor make_of_equals(const OpDef& op, const Tensor& a, const Tensor& b, const SourceLocation& at) {
+  const TensorType& type = type_of(a);
+  if (!(type == type_of(b))) return {};
+  const SourceLocation& place = location_in_force ? *location_in_force : at;
+  if (!(op.keeps_dtypes & dtypes(type.dtype))) return inferred_binary(op, a, b, place);
+  const bool is_traced = a.node()->traced || b.node()->traced;
+  const Node* const node = binary_node(op, a, b, type, is_traced, place);
+  return is_traced ? Tensor::adopt(node) : evaluated_if_eager(node);
 }
 
 Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
@@ -326,18 +337,11 @@ Tensor make_parameter(TensorType type, std::string name, std::int64_t index,
 
 namespace rondo {
 
-// Here, where nodes are made and destroyed: both count many handles.
-
-void Tensor::retain(std::uintptr_t held) noexcept {
-  detail::add_reference(held & kIsValue
-                            ? reinterpret_cast<const ir::KnownValue*>(held ^ kIsValue)->references
-                            : reinterpret_cast<const ir::Node*>(held)->references);
-}
-
-void Tensor::release(std::uintptr_t held) noexcept {
-  if (!(held & kIsValue)) return ir::release(reinterpret_cast<const ir::Node*>(held));
-  const auto* const value = reinterpret_cast<const ir::KnownValue*>(held ^ kIsValue);
-  if (detail::drop_reference(value->references)) delete value;
+[[gnu::noinline]] void Tensor::destroy(std::uintptr_t held) noexcept {
+  if (held & kIsValue)
+    delete reinterpret_cast<const ir::KnownValue*>(held ^ kIsValue);
+  else
+    ir::destroy(reinterpret_cast<const ir::Node*>(held));
 }
 
 }  // namespace rondo

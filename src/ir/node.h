@@ -15,6 +15,7 @@
 #include "ir/attributes.h"
 #include "ir/record.h"
 #include "rondo/function.h"
+#include "rondo/reference_count.h"
 #include "rondo/tensor.h"
 
 namespace rondo::ir {
@@ -30,9 +31,7 @@ class Regions {
  public:
   Regions() = default;
   explicit Regions(std::vector<Function>&& regions)
-      : list_(regions.empty() ? nullptr
-                              : std::make_unique<const std::vector<Function>>(std::move(regions))) {
-  }
+      : list_(regions.empty() ? nullptr : new const std::vector<Function>(std::move(regions))) {}
   // NOLINTNEXTLINE(google-explicit-constructor): it is one
   operator const std::vector<Function>&() const noexcept { return list(); }
   std::size_t size() const noexcept { return list_ ? list_->size() : 0; }
@@ -48,20 +47,26 @@ class Regions {
     static const std::vector<Function> kNone;
     return list_ ? *list_ : kNone;
   }
-  const std::unique_ptr<const std::vector<Function>> list_;
+  // Not inline: few nodes come here, all would be longer.
+  struct Deleter {
+    void operator()(const std::vector<Function>* list) const noexcept;
+  };
+  const std::unique_ptr<const std::vector<Function>, Deleter> list_;
 };
 
-/// An op applied to operands. Nodes never change after they are made. A lazy tensor is a node
-/// without operands whose cell has what computes it and, later, its value (ir/lazy.h).
-struct Node {
+/// An op applied to operands. Nodes never change after they are made: whoever has one has it const.
+/// A lazy tensor is a node without operands whose cell has what computes it and, later, its value
+/// (ir/lazy.h). It begins with what a walk through a program reads of each node, 64 bytes.
+struct Node : rondo::detail::Counted {
   Node(const OpDef& record, Operands&& inputs, Attributes&& attributes, ResultTypes&& types,
        std::vector<Function>&& regions, SourceLocation at,
        std::unique_ptr<LazyCell> cell = nullptr);
   /// The types are what the record infers.
   Node(const OpDef& record, Operands&& inputs, Attributes&& attributes,
        std::vector<Function>&& regions, SourceLocation at);
-  /// The same of two operands of one type and nothing else.
-  Node(const OpDef& record, const Tensor& a, const Tensor& b, const SourceLocation& at);
+  /// Of two operands, one result and nothing else.
+  Node(const OpDef& record, const Tensor& a, const Tensor& b, const TensorType& type,
+       bool is_traced, const SourceLocation& at);
   /// A constant.
   Node(Literal&& value, SourceLocation at);
   /// One with an id that was given to it before.
@@ -74,16 +79,15 @@ struct Node {
     give_small_block(block, bytes);
   }
 
+  const std::uint32_t line : 31;  // of the user's call, with file and function
+  const bool traced : 1;          // depends on a parameter, so that it has no value
   const OpDef* const op;
-  const std::uint64_t id;                // grows with creation, over all threads
+  const std::uint64_t id;  // grows with creation, over all threads: operands have lower ones
+  Operands operands;
   const std::unique_ptr<LazyCell> cell;  // of a lazy tensor; else null
   const Attributes attributes;
   const Regions regions;
-  const Operands operands;
-  const ResultTypes types;
-  mutable std::atomic<std::uint32_t> references{1};  // the maker's: see Tensor::adopt
-  const std::uint32_t line : 31;                     // of the user's call, with file and function
-  const bool traced : 1;  // depends on a parameter, so that it has no value
+  ResultTypes types;
   const char* const file;
   const char* const function;
 
@@ -97,8 +101,12 @@ struct Node {
   const TensorType& type() const { return types[0]; }
 };
 
-void retain(const Node* node) noexcept;
-void release(const Node* node) noexcept;
+/// Destroys a node that nobody has any more, and what only it kept, without recursion.
+void destroy(const Node* node) noexcept;
+inline void retain(const Node* node) noexcept { rondo::detail::add_reference(node->references); }
+inline void release(const Node* node) noexcept {
+  if (rondo::detail::drop_reference(node->references)) destroy(node);
+}
 
 /// The type of a tensor that is not empty.
 inline const TensorType& type_of(const Tensor& tensor) {
@@ -128,7 +136,8 @@ struct ValueKey {
 Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
             std::vector<Function> regions = {});
 /// The same for an op of two operands of one type, which are not empty, without anything else.
-Tensor make_binary(const OpDef& op, const Tensor& a, const Tensor& b, const SourceLocation& at);
+/// Returns an empty tensor where their types differ.
+Tensor make_of_equals(const OpDef& op, const Tensor& a, const Tensor& b, const SourceLocation& at);
 /// The same for an op of several results.
 std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes,
                               SourceLocation at, std::vector<Function> regions = {});

@@ -35,6 +35,7 @@ struct WriteMap;
 struct ElementGather;
 struct ElementProducts;
 struct ElementReduction;
+struct ElementRunning;
 struct TapeAccess;
 // ir/derivative.h
 struct JvpCall;
@@ -92,6 +93,8 @@ using WriteRule = WriteMap (*)(const Node&);
 using TapeRule = TapeAccess (*)(const Node&);
 /// How loops reduce operand 0; none where only the kernel can.
 using ReductionRule = std::optional<ElementReduction> (*)(const Node&);
+/// How loops make running totals of operand 0; none where only the kernel can.
+using RunningRule = std::optional<ElementRunning> (*)(const Node&);
 /// Where elements are that an array of indices names; none where only the kernel knows.
 using GatherRule = std::optional<ElementGather> (*)(const Node&);
 /// Of a reduction by region 0, of scalars: the axes that vanish. The region makes the next totals
@@ -194,6 +197,7 @@ struct OpDef {
   GatherRule scatter = nullptr;
   WriteRule write = nullptr;
   ReductionRule reduction = nullptr;
+  RunningRule running = nullptr;
   FoldRule fold = nullptr;  // where `reduction` gives none
   ProductsRule products = nullptr;
   bool same_bytes = false;    // the result is operand 0 byte by byte, of another type
@@ -207,6 +211,10 @@ struct OpDef {
   KernelRule kernel = nullptr;
   Cost cost = Cost::kHeavy;
   ExpandRule expand = nullptr;
+  ExpandRule expand_by_lane = nullptr;  // the same for executors that have loops over lanes
+  /// Which nodes these executors rather expand although there is a kernel: a call costs much beside
+  /// the work of few elements, and loops do the same.
+  bool (*divides)(const Node&) = nullptr;
   TextRule hlo_attributes = nullptr;
   TextRule stablehlo_attributes = nullptr;
   std::string_view hlo_regions =

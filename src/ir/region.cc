@@ -80,17 +80,17 @@ NodesById::NodesById(std::uint64_t first_id, std::uint64_t made) : first_(first_
   if (ids <= kSparsest * made) dense_.resize(static_cast<std::size_t>(ids));
 }
 
-bool NodesById::insert(const Node* node) {
-  const std::uint64_t at = node->id - first_;  // wraps for older nodes
-  if (at >= dense_.size()) return others_.insert(node).second;
-  return std::exchange(dense_[static_cast<std::size_t>(at)], node) == nullptr;
+bool NodesById::insert_other(const Node* node) {
+  if (!others_.insert(node).second) return false;
+  others_in_order_.push_back(node);
+  return true;
 }
 
 std::vector<const Node*> NodesById::take() {
-  std::vector<const Node*> nodes(others_.begin(), others_.end());
+  std::vector<const Node*>& nodes = others_in_order_;
   const auto by_id = [](const Node* a, const Node* b) { return a->id < b->id; };
   std::sort(nodes.begin(), nodes.end(), by_id);
-  if (dense_.empty()) return nodes;
+  if (dense_.empty()) return std::move(nodes);
   std::erase(dense_, nullptr);
   if (nodes.empty()) return std::move(dense_);
   std::vector<const Node*> all;
@@ -138,9 +138,9 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
   OpenRegion region{std::move(name_), params_, std::move(results), std::move(result_names), {}, {}};
   NodesById body(token_->first_id, nodes_made() - made_before_);
   absl::flat_hash_set<ValueKey> captured;
-  std::vector<const Node*> stack;
   const std::uint64_t first_id = token_->first_id;
-  const auto visit_other = [&](const Tensor& tensor, const Node* user) {
+  // Not inlined, so that `visit` is.
+  const auto visit_other = [&](const Tensor& tensor, const Node* user) __attribute__((noinline)) {
     const Node* node = tensor.node();
     if (is_parameter(node)) {
       const RegionToken& home = *node->attrs<ParameterAttributes>().region;
@@ -148,24 +148,23 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
       if (!home.open.load(std::memory_order_acquire)) escaped(node, *token_, user);
       if (node->id >= first_id) mixed(node, *token_, user);
     } else if (is_inside(tensor, first_id)) {
-      if (body.insert(node)) stack.push_back(node);
+      body.insert(node);
       return;
     }
     if (captured.insert(tensor).second) region.captures.push_back(tensor);
   };
   const auto visit = [&](const Tensor& tensor, const Node* user) {
     const Node* node = tensor.node();
-    const bool is_own_op = node->id >= first_id && !is_parameter(node) && !is_lazy(node);
-    if (!is_own_op) return visit_other(tensor, user);
-    if (body.insert(node)) stack.push_back(node);
+    if (node->traced && node->id >= first_id && !is_parameter(node))
+      body.insert(node);
+    else
+      visit_other(tensor, user);
   };
   for (const Tensor& result : region.results)
     visit(checked(result, token_->what.c_str(), token_->at), nullptr);
-  while (!stack.empty()) {
-    const Node* node = stack.back();
-    stack.pop_back();
+  body.walk_back([&](const Node* node) {
     for (const Tensor& operand : node->operands) visit(operand, node);
-  }
+  });
   region.body = body.take();
   return region;
 }

@@ -34,8 +34,7 @@ std::string loop_text(const std::string& name, SourceLocation at) {
 
 RunLimits::RunLimits(const RunOptions& options)
     : options_(options),
-      active_(options.max_iterations || options.deadline || options.stop_token.stop_possible() ||
-              options.on_progress),
+      active_(has_limits(options)),
       limited_(options.max_iterations || options.deadline || options.stop_token.stop_possible()) {
   if (!active_) return;
   started_ = Clock::now();

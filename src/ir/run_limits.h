@@ -30,12 +30,17 @@ std::string quoted_loop_name(const std::string& name);
 /// `the loop 'solve' (house.cc:12)`
 std::string loop_text(const std::string& name, SourceLocation at);
 
+/// Whether a run under these options may be ended, or tells of its progress: it has a state between
+/// two trips then.
+inline bool has_limits(const RunOptions& options) noexcept {
+  return options.max_iterations || options.deadline || options.on_progress ||
+         options.stop_token.stop_possible();
+}
 /// Whether a run under these options has no limit, tells of nothing while it runs or after, and
 /// stays on its thread. What taps are told is a matter of the program.
 inline bool is_plain(const RunOptions& options) noexcept {
-  return !options.max_iterations && !options.deadline && !options.on_progress &&
-         !options.stop_token.stop_possible() && options.threads.value_or(1) == 1 &&
-         !options.check_finite && !options.stats;
+  return !has_limits(options) && options.threads.value_or(1) == 1 && !options.check_finite &&
+         !options.stats;
 }
 
 class RunLimits {

@@ -1,12 +1,15 @@
 #include "lower/clamps.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "lower/arithmetic.h"
 #include "lower/opcodes.h"
 #include "lower/reads.h"
@@ -95,15 +98,18 @@ class Clamps {
     std::vector<bool> gone(program_.code.size(), false);
     bool any = false;
     for (std::size_t at = 0; at < program_.code.size(); at++) {
-      gone[at] = visit(program_.code[at]);
+      gone[at] = visit(at);
       any = any || gone[at];
     }
     if (!any) return;
-    std::size_t kept = 0;
+    std::vector<Op> code;
+    code.reserve(program_.code.size() + 2 * wrapped_.size());
     for (std::size_t at = 0; at < gone.size(); at++) {
-      if (!gone[at]) program_.code[kept++] = program_.code[at];
+      if (const auto found = wrapped_.find(at); found != wrapped_.end())
+        code.insert(code.end(), found->second.begin(), found->second.end());
+      if (!gone[at]) code.push_back(program_.code[at]);
     }
-    program_.code.resize(kept);
+    program_.code = std::move(code);
     const auto replace = [&](Value& value) { value = same_[value]; };
     for_each_read(program_, replace);
     for (LoopInfo& loop : program_.loops) {
@@ -116,7 +122,8 @@ class Clamps {
 
  private:
   /// True where the op is not needed.
-  bool visit(const Op& op) {
+  bool visit(std::size_t at) {
+    const Op& op = program_.code[at];
     switch (op.code) {
       case Opcode::kLanes:
       case Opcode::kEndLanes:
@@ -134,6 +141,9 @@ class Clamps {
       case Opcode::kMin:
       case Opcode::kMax:
         return is_followed(op.type) && extreme(op);
+      case Opcode::kRemainder:
+        if (is_followed(op.type) && wraps(at)) return true;
+        [[fallthrough]];
       default:
         if (op.result == kNone || !is_followed(op.type)) return false;
         if (const auto range = computed(op); range && range_of(op.type).contains(*range))
@@ -160,6 +170,34 @@ class Clamps {
     ranges_[op.result] = is_min ? Range{std::min(a.low, b.low), std::min(a.high, b.high)}
                                 : Range{std::max(a.low, b.low), std::max(a.high, b.high)};
     return false;
+  }
+
+  /// A remainder of what lies below the divisor, or below twice that: the place after the last of a
+  /// ring is its first one.
+  bool wraps(std::size_t at) {
+    const Op op = program_.code[at];
+    const Range a = ranges_[op.a], b = ranges_[op.b];
+    if (b.low != b.high || b.low <= 0 || a.low < 0) return false;
+    if (a.high < b.low) {
+      same_[op.result] = same_[op.a];
+      ranges_[op.result] = a;
+      return true;
+    }
+    if (a.high - b.low >= b.low) return false;
+    const auto define = [&](Type type) {
+      program_.types.push_back(type);
+      ranges_.push_back(range_of(type));
+      same_.push_back(static_cast<Value>(same_.size()));
+      maker_.push_back(nullptr);
+      return same_.back();
+    };
+    const Value less = define(op.type), wrapped = define(Type::kPred);
+    const Type type = op.type;
+    wrapped_[at] = {Op{Opcode::kSubtract, type, type, less, op.a, op.b, kNone, 0},
+                    Op{Opcode::kGreaterEqual, Type::kPred, type, wrapped, op.a, op.b, kNone, 0},
+                    Op{Opcode::kSelect, type, type, op.result, wrapped, less, op.a, 0}};
+    ranges_[op.result] = {0, b.low - 1};
+    return true;
   }
 
   std::optional<Range> computed(const Op& op) const {
@@ -236,6 +274,7 @@ class Clamps {
   std::vector<Range> ranges_;     // of each value
   std::vector<Value> same_;       // what stands for each value
   std::vector<const Op*> maker_;  // the op that makes a value, if one does
+  absl::flat_hash_map<std::size_t, std::array<Op, 3>> wrapped_;  // in place of a remainder
   // What a loop in lanes tells of its index does not hold for lanes that have left it, and still
   // compute.
   bool in_lanes_ = false;

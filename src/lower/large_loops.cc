@@ -106,6 +106,7 @@ class Finder {
       case Opcode::kFor:
         return of_loop(p_.fors[op.bits].loop, p_.fors[op.bits].trips);
       case Opcode::kRepeat:
+        if (p_.whiles[op.bits].once) return 1;
         return of_loop(p_.whiles[op.bits].loop, std::nullopt);
       case Opcode::kLanes:
         return static_cast<double>(p_.lanes[op.bits].known_count.value_or(0));

@@ -103,6 +103,8 @@ struct Expression {
     Builder* to = a.builder ? a.builder : b.builder ? b.builder : c.builder;
     return {to, to->fma(a.in(*to), b.in(*to), c.in(*to))};
   }
+  friend Expression min(Expression a, Expression b) { return combine(Opcode::kMin, a, b); }
+  friend Expression max(Expression a, Expression b) { return combine(Opcode::kMax, a, b); }
   friend Expression abs(Expression a) { return {a.builder, a.builder->abs(a.value)}; }
   friend Expression sqrt(Expression a) { return {a.builder, a.builder->sqrt(a.value)}; }
   friend Expression floor(Expression a) { return {a.builder, a.builder->floor(a.value)}; }
@@ -118,7 +120,7 @@ struct Expression {
       return integer(std::bit_cast<std::int32_t>(host));
   }
   friend Expression copy_sign(Expression a, Expression sign) {
-    const Integer sign_bit = integer(wide ? INT64_MIN : INT32_MIN);
+    const Integer sign_bit = integer(math::kSignBit<Expression>);
     const Integer other_bits = integer(wide ? INT64_MAX : INT32_MAX);
     return math::from_bits<Expression>((bits(a) & other_bits) ^ (bits(sign) & sign_bit));
   }

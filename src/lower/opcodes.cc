@@ -80,6 +80,22 @@ std::int64_t width(Type type) noexcept {
   return kWidths[static_cast<std::size_t>(type)];
 }
 
+std::int64_t op_work(const Op& op) noexcept {
+  switch (op.code) {
+    case Opcode::kConstant:
+    case Opcode::kBase:
+      return 0;
+    case Opcode::kMathCall:
+      return op.c == kNone ? 96 : 4;  // of rare arguments, or one lane after the other
+    case Opcode::kDivide:
+    case Opcode::kRemainder:
+    case Opcode::kSqrt:
+      return 8;
+    default:
+      return 1;
+  }
+}
+
 std::uint64_t identity(Opcode combine, Type type) noexcept {
   return for_type(type, [&]<class T>() -> std::uint64_t {
     using Limits = std::numeric_limits<Computed<T>>;
@@ -90,6 +106,8 @@ std::uint64_t identity(Opcode combine, Type type) noexcept {
         return T(low ? Limits::lowest() : Limits::max());
     };
     switch (combine) {
+      case Opcode::kAdd:
+        return to_bits(converted<T>(-0.0));  // 0 would change -0
       case Opcode::kMultiply:
         return to_bits(converted<T>(1));
       case Opcode::kMin:

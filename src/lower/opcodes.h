@@ -37,6 +37,8 @@ constexpr bool is_integer(Type type) noexcept { return type >= Type::kS8 && type
 /// What a reduction by `combine` starts its partial results with: 0, 1, all ones, the largest or
 /// the least value (of floats an infinity).
 std::uint64_t identity(Opcode combine, Type type) noexcept;
+/// What an op costs, in ops of which a processor begins one or two in a cycle.
+std::int64_t op_work(const Op& op) noexcept;
 /// The type of the elements of a dtype, of the parts of a complex one.
 Type type_of(DType dtype) noexcept;
 

@@ -162,7 +162,8 @@ class Printer {
         const While& loop = program_.whiles[op.bits];
         const std::string after =
             loop.trips == kNone ? std::string() : fmt::format(" after %{} trips", loop.trips);
-        line("while{}{}{}", carries(loop.carries), loop_name(loop.loop), after);
+        line("while{}{}{}{}", loop.once ? " (once)" : "", carries(loop.carries),
+             loop_name(loop.loop), after);
         depth_++;
         return;
       }

@@ -73,7 +73,7 @@ enum class Opcode : std::uint8_t {
   kPopcount,
   kCountLeadingZeros,
   kConvert,  // from `from` to `type`, as HLO's convert: float to integer truncates, saturates, NaN
-             // 0
+             // 0; with `bits` 1 an f64 that is known to lie inside an integer of up to 32 bits
   kBitcast,  // from `from` to `type`, of one width
   // A scalar function of libm on a, and on b if there is one, all f32 or all f64; `bits` is its
   // address. With a pred c it is called only where c holds, and the result is 0 elsewhere: so
@@ -205,6 +205,7 @@ struct While {
   Value predicate;
   std::vector<Carry> carries;
   std::uint32_t loop = kNoLoop;
+  bool once = false;  // a lane makes at most one trip
   /// Where one trip of this loop makes several of loop `loop`: the parameter, an s64, that says how
   /// many there have been.
   Value trips = kNone;

@@ -6,9 +6,11 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #if defined(__linux__)
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -34,12 +36,14 @@ void say_once_that_there_is_none() {
 
 #if defined(__linux__)
 
-/// First fit among the free ranges of the slabs, by address; neighbours are joined.
+/// First fit among the free ranges of the slabs, by address; neighbours are joined. The slabs are
+/// shared with a process that is forked, so that neither of the two writes to them any more.
 class CodeHeap {
  public:
   const std::byte* add(std::span<const std::byte> code) {
     const std::size_t bytes = rounded(std::max<std::size_t>(code.size(), 1), kGranule);
     std::lock_guard lock(mutex_);
+    leave_shared_slabs();
     auto range =
         std::find_if(free_.begin(), free_.end(), [&](const auto& r) { return r.second >= bytes; });
     if (range == free_.end()) {
@@ -50,8 +54,9 @@ class CodeHeap {
     const auto [start, length] = *range;
     free_.erase(range);
     if (length > bytes) free_.emplace(start + bytes, length - bytes);
-    const Slab& slab = slab_of(start);
+    Slab& slab = *slab_of(start);
     std::memcpy(slab.writable + (start - slab.executable), code.data(), code.size());
+    slab.in_use += bytes;
     in_use_ += bytes;
     return start;
   }
@@ -59,8 +64,15 @@ class CodeHeap {
   void remove(const std::byte* start, std::size_t size) {
     std::size_t bytes = rounded(std::max<std::size_t>(size, 1), kGranule);
     std::lock_guard lock(mutex_);
+    leave_shared_slabs();
+    const auto slab_at = slab_of(start);
+    Slab& slab = *slab_at;
+    slab.in_use -= bytes;
     in_use_ -= bytes;
-    const Slab& slab = slab_of(start);
+    if (slab.is_shared) {
+      if (slab.in_use == 0) drop(slab_at);
+      return;
+    }
     auto next = free_.lower_bound(start);
     if (next != free_.end() && next->first == start + bytes &&
         next->first < slab.executable + slab.bytes) {
@@ -82,17 +94,43 @@ class CodeHeap {
     return in_use_;
   }
 
+  /// Around a fork: nobody writes meanwhile.
+  void before_fork() { mutex_.lock(); }
+  void after_fork() {
+    forked_ = true;  // a child of several threads had better not allocate here
+    mutex_.unlock();
+  }
+
  private:
   struct Slab {
     std::byte* writable;
     const std::byte* executable;
     std::size_t bytes;
+    std::size_t in_use = 0;
+    bool is_shared = false;  // with another process
   };
 
-  const Slab& slab_of(const std::byte* address) const {
-    return *std::find_if(slabs_.begin(), slabs_.end(), [&](const Slab& s) {
+  std::vector<Slab>::iterator slab_of(const std::byte* address) {
+    return std::find_if(slabs_.begin(), slabs_.end(), [&](const Slab& s) {
       return address >= s.executable && address < s.executable + s.bytes;
     });
+  }
+
+  /// What is free in the slabs of before a fork may be in use in the other process.
+  void leave_shared_slabs() {
+    if (!std::exchange(forked_, false)) return;
+    free_.clear();
+    for (auto slab = slabs_.begin(); slab != slabs_.end();) {
+      slab->is_shared = true;
+      slab = slab->in_use == 0 ? drop(slab) : std::next(slab);
+    }
+  }
+
+  /// Unmaps a slab without live code; the other process has mappings of its own.
+  std::vector<Slab>::iterator drop(std::vector<Slab>::iterator slab) {
+    munmap(slab->writable, slab->bytes);
+    munmap(const_cast<std::byte*>(slab->executable), slab->bytes);
+    return slabs_.erase(slab);
   }
 
   bool add_slab(std::size_t at_least) {
@@ -121,11 +159,17 @@ class CodeHeap {
   std::vector<Slab> slabs_;
   std::map<const std::byte*, std::size_t> free_;  // executable address to bytes
   std::size_t in_use_ = 0;
+  bool forked_ = false;  // since the slabs were looked at
 };
 
 /// Never destroyed: executables in static storage may outlive any other static object.
 CodeHeap& code_heap() {
-  static CodeHeap* heap = new CodeHeap;
+  static CodeHeap* const heap = [] {
+    static auto* const made = new CodeHeap;
+    pthread_atfork([] { made->before_fork(); }, [] { made->after_fork(); },
+                   [] { made->after_fork(); });
+    return made;
+  }();
   return *heap;
 }
 

@@ -10,6 +10,8 @@
 #include "native/emitter.h"
 #include "native/expand.h"
 #include "native/fold_masks.h"
+#include "native/fold_scalars.h"
+#include "native/hoist_addresses.h"
 
 namespace rondo::native_code {
 
@@ -21,6 +23,13 @@ const std::atomic<std::uint32_t> kNeverPolled{0};
 
 lower::Status NativeCode::run(lower::RunFrame& frame) const {
   if (frame.poll == nullptr) frame.poll = &kNeverPolled;
+  // The code adds to them without asking.
+  std::vector<std::int64_t> uncounted;
+  if (frame.trips == nullptr || frame.total_trips == nullptr) {
+    uncounted.resize(2 * loops_);
+    frame.trips = uncounted.data();
+    frame.total_trips = uncounted.data() + loops_;
+  }
   using Entry = std::int32_t (*)(lower::RunFrame*);
   const auto entry =
       reinterpret_cast<Entry>(reinterpret_cast<std::uintptr_t>(block_->data()) + entry_);
@@ -48,7 +57,9 @@ struct AlignedBytes {
 template <class F>
 bool assemble(const lower::Program& program, Isa isa, F&& done) {
   MachineCode code = expand(program, isa);
+  hoist_addresses(code);
   if (isa == Isa::kAvx512) fold_masks(code);
+  fold_scalars(code, isa);
   const LiveRanges ranges = live_ranges(code, isa);
   const Allocation allocation = allocate(ranges, isa);
   if (allocation.stack_bytes + code.area_bytes > kMostFrameBytes) return false;
@@ -81,13 +92,12 @@ std::string hexadecimal(const std::uint8_t* begin, const std::uint8_t* end, std:
 std::string text_of(const Instruction& i, const MachineCode& code, const LiveRanges& ranges,
                     const Allocation& allocation) {
   constexpr std::string_view kKinds[] = {
-      "",        "move",           "broadcast",      "lane numbers", "tail mask",
-      "address", "area",           "load",           "store",        "base",
-      "copy",    "call",           "tape row",       "set tape",     "math call",
-      "for",     "next",           "while",          "test",         "repeat",
-      "if",      "else",           "end if",         "count",        "new trip",
-      "counted", "trips of block", "trips of lanes", "poll",         "fence",
-      ""};
+      "",         "move",     "broadcast", "lane numbers", "tail mask",      "address",
+      "area",     "load",     "store",     "base",         "copy",           "call",
+      "tape row", "set tape", "math call", "for",          "next",           "while",
+      "test",     "repeat",   "if",        "also if",      "either",         "else",
+      "end if",   "count",    "new trip",  "counted",      "trips of block", "trips of lanes",
+      "poll",     "fence",    ""};
   static_assert(std::size(kKinds) == static_cast<std::size_t>(Kind::kNothing) + 1);
   auto place = [&](Unit u) -> std::string {
     const UnitInfo& unit = code.units[u];
@@ -109,8 +119,10 @@ std::string text_of(const Instruction& i, const MachineCode& code, const LiveRan
     }
     return fmt::format("k{}", at.number);
   };
-  std::string out(i.kind == Kind::kCompute ? lower::info(i.op).name
-                                           : kKinds[static_cast<std::size_t>(i.kind)]);
+  const bool clamps = i.kind == Kind::kCompute && i.op == lower::Opcode::kMin && i.bits == 2;
+  std::string out(clamps                     ? "clamp"
+                  : i.kind == Kind::kCompute ? lower::info(i.op).name
+                                             : kKinds[static_cast<std::size_t>(i.kind)]);
   const bool typed = i.kind <= Kind::kTailMask || i.kind == Kind::kLoad || i.kind == Kind::kStore;
   if (typed) out += fmt::format(" {}", lower::type_name(i.type));
   if (typed && i.lanes > 1) out += fmt::format("x{}", i.lanes);
@@ -137,6 +149,7 @@ std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa
       });
   if (!assembled || !out->block_) return nullptr;
   out->isa_ = isa;
+  out->loops_ = program.loops.size();
   for (const lower::Call& call : program.calls) out->kernels_.push_back(call.kernel);
   return out;
 }

@@ -31,6 +31,7 @@ class NativeCode {
 
   std::unique_ptr<CodeBlock> block_;
   std::size_t entry_ = 0;
+  std::size_t loops_ = 0;  // whose trips it counts
   Isa isa_ = Isa::kNone;
   std::vector<std::shared_ptr<const lower::Kernel>> kernels_;  // which the code calls
 };

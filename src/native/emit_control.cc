@@ -14,6 +14,13 @@ using lower::Status;
 
 namespace {
 
+/// The comparison of integers that holds where `op` does not.
+Opcode opposite(Opcode op) {
+  constexpr Opcode kOpposites[] = {Opcode::kNotEqual, Opcode::kEqual,     Opcode::kGreaterEqual,
+                                   Opcode::kGreater,  Opcode::kLessEqual, Opcode::kLess};
+  return kOpposites[static_cast<int>(op) - static_cast<int>(Opcode::kEqual)];
+}
+
 bool is_comparison(const Instruction& i) {
   return i.kind == Kind::kCompute && i.op >= Opcode::kEqual && i.op <= Opcode::kGreaterEqual;
 }
@@ -73,15 +80,12 @@ bool Emitter::is_fused(std::size_t position) const {
   if (!is_comparison(i) || i.lanes > 1 || position + 1 == code_.code.size()) return false;
   if (reads_[i.result] != 1) return false;
   const Instruction& next = code_.code[position + 1];
-  if (next.a != i.result) return false;
-  if (next.kind == Kind::kTest || next.kind == Kind::kIf) return true;
-  return next.kind == Kind::kCompute && next.op == Opcode::kSelect && floating(next.type) &&
-         floating(i.from) && avx512();
+  return next.a == i.result && takes_flags(next, i, isa_);
 }
 
-void Emitter::jump_unless(Unit predicate, std::size_t position, Label& target) {
+void Emitter::jump_where(bool holds, Unit predicate, std::size_t position, Label& target) {
   if (is_constant(predicate)) {
-    if (info(predicate).bits == 0) jmp(target);
+    if ((info(predicate).bits != 0) == holds) jmp(target);
     return;
   }
   if (info(predicate).lanes > 1) {
@@ -92,49 +96,61 @@ void Emitter::jump_unless(Unit predicate, std::size_t position, Label& target) {
       const Xmm x = vector_of(predicate, 0);
       vtestps(x, x);
     }
-    return jz(target);
+    return holds ? jnz(target) : jz(target);
   }
   if (position == 0 || !is_fused(position - 1)) {
     const Reg64 r = general(predicate, 0);
     test(r.cvt32(), r.cvt32());
-    return jz(target);
+    return holds ? jnz(target) : jz(target);
   }
   const Instruction& i = code_.code[position - 1];
-  if (floating(i.from)) {
-    compare_floats(i);
-    switch (i.op) {
-      case Opcode::kEqual:
-        jne(target);
-        return jp(target);
-      case Opcode::kNotEqual: {
-        Label holds;
-        jp(holds);
-        je(target);
-        return L(holds);
-      }
-      case Opcode::kLess:
-      case Opcode::kGreater:
-        return jbe(target);
-      default:
-        return jb(target);
-    }
-  }
+  if (floating(i.from)) return jump_by_floats(i, holds, target);
   compare_integers(i);
-  const bool is_signed = signed_integer(i.from);
-  switch (i.op) {
+  jump_by_integers(holds ? i.op : opposite(i.op), signed_integer(i.from), target);
+}
+
+void Emitter::jump_by_floats(const Instruction& comparison, bool holds, Label& target) {
+  compare_floats(comparison);
+  Label unordered;
+  switch (comparison.op) {
     case Opcode::kEqual:
-      return jne(target);
     case Opcode::kNotEqual:
-      return je(target);
+      if ((comparison.op == Opcode::kEqual) == holds) {
+        jp(unordered);
+        je(target);
+        return L(unordered);
+      }
+      jne(target);
+      return jp(target);
     case Opcode::kLess:
-      return is_signed ? jge(target) : jae(target);
-    case Opcode::kLessEqual:
-      return is_signed ? jg(target) : ja(target);
     case Opcode::kGreater:
-      return is_signed ? jle(target) : jbe(target);
+      return holds ? ja(target) : jbe(target);
     default:
-      return is_signed ? jl(target) : jb(target);
+      return holds ? jae(target) : jb(target);
   }
+}
+
+void Emitter::jump_by_integers(Opcode op, bool is_signed, Label& target) {
+  switch (op) {
+    case Opcode::kEqual:
+      return je(target);
+    case Opcode::kNotEqual:
+      return jne(target);
+    case Opcode::kLess:
+      return is_signed ? jl(target) : jb(target);
+    case Opcode::kLessEqual:
+      return is_signed ? jle(target) : jbe(target);
+    case Opcode::kGreater:
+      return is_signed ? jg(target) : ja(target);
+    default:
+      return is_signed ? jge(target) : jae(target);
+  }
+}
+
+void Emitter::leave_unless(const Instruction& i, std::size_t position, Label& target) {
+  jump_where(false, i.a, position, target);
+  if (passed_ != nullptr) L(*passed_);
+  passed_ = nullptr;
 }
 
 void Emitter::compare_index(const MachineLoop& loop) {
@@ -209,7 +225,7 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
       return L(open_loops_.back().head);
     }
     case Kind::kTest:
-      return jump_unless(i.a, position, open_loops_.back().exit);
+      return leave_unless(i, position, open_loops_.back().exit);
     case Kind::kRepeatEnd: {
       std::vector<Move> moves;
       for (const MachineCarry& carry : code_.loops[i.bits].carries)
@@ -221,7 +237,12 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
     }
     case Kind::kIf:
       open_ifs_.emplace_back();
-      return jump_unless(i.a, position, open_ifs_.back().otherwise);
+      return leave_unless(i, position, open_ifs_.back().otherwise);
+    case Kind::kEither:
+      if (passed_ == nullptr) passed_ = new_label();
+      return jump_where(true, i.a, position, *passed_);
+    case Kind::kIfAlso:
+      return leave_unless(i, position, open_ifs_.back().otherwise);
     case Kind::kElse: {
       std::vector<Move> moves;
       for (const auto& result : code_.branches[i.bits].results)
@@ -243,12 +264,9 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
       const Reg64 to = general_result(i.result);
       xor_(to.cvt32(), to.cvt32());
       finish(i.result, to);
+      if (!i.visible) return;
       mov(rdx, ptr[kFrame + offsetof(RunFrame, trips)]);
-      Label uncounted;
-      test(rdx, rdx);
-      jz(uncounted);
-      mov(qword[rdx + i.bits * 8], 0);
-      return L(uncounted);
+      return mov(qword[rdx + i.bits * 8], 0);
     }
     case Kind::kTrip:
       return emit_trip(i);
@@ -304,12 +322,8 @@ void Emitter::store_state(std::uint64_t loop) {
 }
 
 void Emitter::store_trips(Unit counter, std::uint64_t loop) {
-  Label uncounted;
   mov(rdx, ptr[kFrame + offsetof(RunFrame, trips)]);
-  test(rdx, rdx);
-  jz(uncounted);
   mov(ptr[rdx + loop * 8], general(counter, 0));
-  L(uncounted);
 }
 
 void Emitter::leave_with(Status status, std::uint64_t loop) {
@@ -385,14 +399,16 @@ void Emitter::emit_poll(const Instruction& i) {
 }
 
 void Emitter::emit_trips_end(const Instruction& i) {
-  store_trips(i.a, i.bits);
+  if (i.visible) store_trips(i.a, i.bits);
+  if (!code_.loop_reports[i.bits].in_lanes) {
+    mov(rdx, ptr[kFrame + offsetof(RunFrame, total_trips)]);
+    return add(ptr[rdx + i.bits * 8], general(i.a, 0));
+  }
   Label uncounted;
-  const bool in_lanes = code_.loop_reports[i.bits].in_lanes;
-  mov(rdx,
-      ptr[kFrame + (in_lanes ? offsetof(RunFrame, lane_trips) : offsetof(RunFrame, total_trips))]);
+  mov(rdx, ptr[kFrame + offsetof(RunFrame, lane_trips)]);
   test(rdx, rdx);
   jz(uncounted);
-  add(ptr[rdx + i.bits * (in_lanes ? 16 : 8)], general(i.a, 0));
+  add(ptr[rdx + i.bits * 16], general(i.a, 0));
   L(uncounted);
 }
 

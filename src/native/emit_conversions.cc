@@ -8,9 +8,6 @@
 
 namespace rondo::native_code {
 
-using lower::Opcode;
-using lower::Type;
-
 void Emitter::emit_convert(const Instruction& i) {
   if (i.type == i.from) return move_one(i.result, i.a);
   const bool from_float = floating(i.from), to_float = floating(i.type);
@@ -34,18 +31,18 @@ void Emitter::emit_convert(const Instruction& i) {
   if (!from_float && to_float) return emit_integer_to_float(i);
   if (!from_float) {
     // Narrower: the lower bits. Wider: by the sign of the type it comes from.
-    const Reg64 a = general(i.a, 0);
+    const Reg64 a = general(i.a, 0), to = general_result(i.result);
     if (wide(i.type)) {
       if (signed_integer(i.from) && !wide(i.from)) {
-        movsxd(rax, a.cvt32());
-      } else {
-        mov(rax, a);
+        movsxd(to, a.cvt32());
+      } else if (to.getIdx() != a.getIdx()) {
+        mov(to, a);
       }
     } else {
-      mov(eax, a.cvt32());
-      normalize(i.type, rax);
+      if (wide(i.from) || to.getIdx() != a.getIdx()) mov(to.cvt32(), a.cvt32());
+      normalize(i.type, to);
     }
-    return finish(i.result, rax);
+    return finish(i.result, to);
   }
   if (half_float(i.type)) {
     if (wide(i.from)) {
@@ -124,13 +121,10 @@ void Emitter::emit_integer_to_float(const Instruction& i) {
       L(done);
     }
   } else {
-    // 64 bits hold any of the narrower integers, signed or not.
-    Reg64 wide_a = a;
-    if (signed_integer(i.from) && !wide(i.from)) {
-      movsxd(rax, a.cvt32());
-      wide_a = rax;
-    }
-    wide(i.type) ? vcvtsi2sd(build, build, wide_a) : vcvtsi2ss(build, build, wide_a);
+    // 64 bits hold any of the narrower integers without a sign.
+    const bool narrow = signed_integer(i.from) && !wide(i.from);
+    const Xbyak::Reg32e r = narrow ? Xbyak::Reg32e(a.cvt32()) : Xbyak::Reg32e(a);
+    wide(i.type) ? vcvtsi2sd(build, build, r) : vcvtsi2ss(build, build, r);
   }
   if (half_float(i.type)) round_half(i.type, build);
   finish(i.result, build);
@@ -141,6 +135,11 @@ void Emitter::emit_integer_to_float(const Instruction& i) {
 void Emitter::emit_float_to_integer(const Instruction& i) {
   const Xmm x = scratch(0), t = scratch(1);
   const Source a = source(i.a);
+  if (i.bits == 1) {
+    vcvttsd2si(rax, a.get());
+    mov(eax, eax);
+    return finish(i.result, rax);
+  }
   if (wide(i.from)) {
     move_vector(x, a.get(), 1);
   } else {
@@ -199,14 +198,10 @@ void Emitter::emit_float_to_integer(const Instruction& i) {
 void Emitter::emit_bitcast(const Instruction& i) {
   const bool from_float = floating(i.from), to_float = floating(i.type);
   if (!from_float && !to_float) {
-    const Reg64 a = general(i.a, 0);
-    if (wide(i.type)) {
-      mov(rax, a);
-    } else {
-      mov(eax, a.cvt32());
-      normalize(i.type, rax);
-    }
-    return finish(i.result, rax);
+    const Reg64 a = general(i.a, 0), to = general_result(i.result);
+    if (to.getIdx() != a.getIdx()) mov(to, a);
+    normalize(i.type, to);
+    return finish(i.result, to);
   }
   if (from_float && to_float && i.from == i.type) return move_one(i.result, i.a);
   // By way of the bits in memory's form.

@@ -48,6 +48,12 @@ struct FusedForms {
   Fused by231[4];  // x, y, z: x = y * z + x
 };
 
+/// Of vcmpss and the like.
+std::uint8_t condition_of(Opcode comparison) {
+  constexpr std::uint8_t how[] = {0, 4, 17, 18, 30, 29};
+  return how[static_cast<int>(comparison) - static_cast<int>(Opcode::kEqual)];
+}
+
 const FusedForms& fused_of(Opcode op) {
   static constexpr FusedForms add = {
       {&Gen::vfmadd213ss, &Gen::vfmadd213sd, &Gen::vfmadd213ps, &Gen::vfmadd213pd},
@@ -322,9 +328,7 @@ void Emitter::emit_float_select(const Instruction& i, std::size_t position) {
     if (position > 0 && is_fused(position - 1)) {
       const Instruction& compare = code_.code[position - 1];
       const Xmm x = vector_of(compare.a, 1);
-      constexpr std::uint8_t how[] = {0, 4, 17, 18, 30, 29};
-      const std::uint8_t predicate =
-          how[static_cast<int>(compare.op) - static_cast<int>(Opcode::kEqual)];
+      const std::uint8_t predicate = condition_of(compare.op);
       const Source y = source(compare.b);
       wide(compare.from) ? vcmpsd(k6, x, y.get(), predicate) : vcmpss(k6, x, y.get(), predicate);
     } else {
@@ -335,11 +339,19 @@ void Emitter::emit_float_select(const Instruction& i, std::size_t position) {
     by8 ? vblendmpd(to | k6, c, b) : vblendmps(to | k6, c, b);
     return finish(i.result, to);
   }
-  const Reg64 predicate = general(i.a, 0);
-  mov(rax, predicate);
-  neg(rax);
   const Xmm mask = scratch(2);
-  vmovq(mask, rax);
+  if (position > 0 && is_fused(position - 1)) {
+    const Instruction& comparison = code_.code[position - 1];
+    const Xmm x = vector_of(comparison.a, 1);
+    const Source y = source(comparison.b);
+    by8 ? vcmpsd(mask, x, y.get(), condition_of(comparison.op))
+        : vcmpss(mask, x, y.get(), condition_of(comparison.op));
+  } else {
+    const Reg64 predicate = general(i.a, 0);
+    mov(rax, predicate);
+    neg(rax);
+    vmovq(mask, rax);
+  }
   const Xmm b = vector_of(i.b, 1);
   const Xmm to = vector_result(i.result, 0);
   by8 ? vblendvpd(to, c, b, mask) : vblendvps(to, c, b, mask);

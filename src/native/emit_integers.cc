@@ -49,26 +49,29 @@ void Emitter::emit_integer(const Instruction& i) {
       return emit_shift(i);
     case Opcode::kMin:
     case Opcode::kMax: {
+      if (i.bits == 2) return emit_clamped_index(i);
       if (i.bits == 1 && i.type == Type::kS64) {
         const Unit bound = is_constant(i.a) ? i.a : i.b;
         const auto value = static_cast<std::int64_t>(info(bound).bits);
         if (is_constant(bound) && value == static_cast<std::int32_t>(value))
           return emit_likely_bound(i, bound == i.a ? i.b : i.a, static_cast<std::int32_t>(value));
       }
-      const Reg64 a = general(i.a, 0), b = general(i.b, 1);
-      mov(rdx, a);
+      Reg64 a = general(i.a, 0), b = general(i.b, 1);
+      const Reg64 to = general_result(i.result);
+      if (to.getIdx() == b.getIdx()) std::swap(a, b);
+      if (to.getIdx() != a.getIdx()) mov(to, a);
       if (wide(i.type)) {
-        cmp(a, b);
+        cmp(to, b);
       } else {
-        cmp(a.cvt32(), b.cvt32());
+        cmp(to.cvt32(), b.cvt32());
       }
       const bool min = i.op == Opcode::kMin;
       if (signed_integer(i.type)) {
-        min ? cmovg(rdx, b) : cmovl(rdx, b);
+        min ? cmovg(to, b) : cmovl(to, b);
       } else {
-        min ? cmova(rdx, b) : cmovb(rdx, b);
+        min ? cmova(to, b) : cmovb(to, b);
       }
-      return finish(i.result, rdx);
+      return finish(i.result, to);
     }
     default:
       return emit_integer_unary(i);
@@ -101,12 +104,24 @@ void Emitter::emit_integer_binary(const Instruction& given) {
   const bool by8 = wide(i.type);
   const Reg64 result = general_result(i.result);
   const Reg64 a = general(i.a, 0);
+  // A sum of registers that goes to another one; what a narrow type has above its width is no harm.
+  const bool adds_to_other = i.op == Opcode::kAdd && result.getIdx() != a.getIdx();
+  const auto load_address = [&](const Xbyak::RegExp& sum) {
+    by8 ? lea(result, ptr[sum]) : lea(result.cvt32(), ptr[sum]);
+    normalize(i.type, result);
+    finish(i.result, result);
+  };
   if (is_constant(i.b)) {
     const std::uint64_t bits = register_bits(i.type, info(i.b).bits);
     const std::int64_t value = by8 ? static_cast<std::int64_t>(bits)
                                    : static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
     if (value == static_cast<std::int32_t>(value)) {
       const auto immediate = static_cast<std::uint32_t>(value);
+      if (adds_to_other) return load_address(a + static_cast<std::size_t>(value));
+      if (i.op == Opcode::kSubtract && result.getIdx() != a.getIdx() && value != INT32_MIN)
+        return load_address(a + static_cast<std::size_t>(-value));
+      if (i.op == Opcode::kMultiply && (value == 3 || value == 5 || value == 9))
+        return load_address(a + a * static_cast<int>(value - 1));
       if (i.op == Opcode::kMultiply) {
         if (by8) {
           imul(result, a, static_cast<int>(value));
@@ -122,6 +137,7 @@ void Emitter::emit_integer_binary(const Instruction& given) {
     }
   }
   const Reg64 b = general(i.b, 1);
+  if (adds_to_other && result.getIdx() != b.getIdx()) return load_address(a + b);
   // The result's register may be that of b.
   const Reg64 to = result.getIdx() == b.getIdx() && result.getIdx() != a.getIdx() ? rax : result;
   if (to.getIdx() != a.getIdx()) mov(to, a);
@@ -155,51 +171,74 @@ void Emitter::emit_likely_bound(const Instruction& i, Unit x, std::int32_t bound
   finish(i.result, to);
 }
 
+void Emitter::emit_clamped_index(const Instruction& i) {
+  const bool by8 = i.from == Type::kS64;
+  const auto room = static_cast<std::uint32_t>(info(i.b).bits);
+  const Reg64 from = general(i.a, 0), to = general_result(i.result);
+  const Xbyak::Reg32e index = by8 ? Xbyak::Reg32e(to) : Xbyak::Reg32e(to.cvt32());
+  if (to.getIdx() != from.getIdx()) mov(to, from);
+  // As an unsigned number a negative one is beyond the room too.
+  cmp(index, room);
+  Label* outside = new_label();
+  Label* resume = new_label();
+  ja(*outside, T_NEAR);
+  L(*resume);
+  rare_.push_back([this, outside, resume, index, to, room] {
+    L(*outside);
+    test(index, index);
+    mov(to.cvt32(), room);
+    jns(*resume, T_NEAR);
+    xor_(to.cvt32(), to.cvt32());
+    jmp(*resume, T_NEAR);
+  });
+  finish(i.result, to);
+}
+
 void Emitter::emit_integer_unary(const Instruction& i) {
   const Reg64 a = general(i.a, 0);
   const bool by8 = wide(i.type);
   const int bits = bits_of(i.type);
-  mov(rax, a);
+  const Reg64 to = general_result(i.result);
+  if (to.getIdx() != a.getIdx()) mov(to, a);
+  const Xbyak::Reg32e r = by8 ? Xbyak::Reg32e(to) : Xbyak::Reg32e(to.cvt32());
   switch (i.op) {
     case Opcode::kNegate:
-      by8 ? neg(rax) : neg(eax);
+      neg(r);
       break;
-    case Opcode::kAbs:
+    case Opcode::kAbs: {
       if (!signed_integer(i.type)) break;
-      mov(rdx, rax);
-      if (by8) {
-        neg(rdx);
-        cmovns(rax, rdx);
-      } else {
-        neg(edx);
-        cmovns(eax, edx);
-      }
+      const Xbyak::Reg32e negative = by8 ? Xbyak::Reg32e(rdx) : Xbyak::Reg32e(edx);
+      mov(negative, r);
+      neg(negative);
+      cmovns(r, negative);
       break;
+    }
     case Opcode::kNot:
       if (i.type == Type::kPred) {
-        xor_(eax, 1);
+        xor_(r, 1);
       } else {
-        by8 ? not_(rax) : not_(eax);
+        not_(r);
       }
       break;
     case Opcode::kPopcount:
-      if (bits < 32) and_(eax, (1u << bits) - 1);
-      by8 ? popcnt(rax, rax) : popcnt(eax, eax);
+      if (bits < 32) and_(r, (1u << bits) - 1);
+      popcnt(r, r);
       break;
     case Opcode::kCountLeadingZeros:
-      if (bits < 32) and_(eax, (1u << bits) - 1);
-      by8 ? lzcnt(rax, rax) : lzcnt(eax, eax);
-      if (bits < 32) sub(eax, static_cast<std::uint32_t>(32 - bits));
+      if (bits < 32) and_(r, (1u << bits) - 1);
+      lzcnt(r, r);
+      if (bits < 32) sub(r, static_cast<std::uint32_t>(32 - bits));
       break;
     default:
       throw Xbyak::Error(Xbyak::ERR_BAD_PARAMETER);
   }
-  normalize(i.type, rax);
-  finish(i.result, rax);
+  normalize(i.type, to);
+  finish(i.result, to);
 }
 
 // In 64 bits where the type is narrower: then the least integer by -1 needs no care.
 void Emitter::emit_division(const Instruction& i) {
+  if (is_constant(i.b) && emit_division_by_constant(i)) return;
   const bool by8 = wide(i.type), is_signed = signed_integer(i.type);
   const bool divides = i.op == Opcode::kDivide;
   Label by_zero, by_minus_one, done;
@@ -249,7 +288,34 @@ void Emitter::emit_division(const Instruction& i) {
   finish(i.result, rax);
 }
 
+void Emitter::shift_by_constant(const Instruction& i) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(bits_of(i.type));
+  const Reg64 to = general_result(i.result), a = general(i.a, 0);
+  if (to.getIdx() != a.getIdx()) mov(to, a);
+  // What is shifted in depends on the op, not on the sign of the type.
+  if (i.op == Opcode::kShiftRightLogical && bits < 32) and_(to.cvt32(), (1u << bits) - 1);
+  if (i.op == Opcode::kShiftRightArithmetic) {
+    if (bits == 8) movsx(to.cvt32(), to.cvt8());
+    if (bits == 16) movsx(to.cvt32(), to.cvt16());
+  }
+  const Xbyak::Reg32e r = wide(i.type) ? Xbyak::Reg32e(to) : Xbyak::Reg32e(to.cvt32());
+  std::uint64_t by = info(i.b).bits & (bits == 64 ? ~0ull : (1ull << bits) - 1);
+  if (by >= bits && i.op == Opcode::kShiftRightArithmetic) by = bits - 1;
+  if (by >= bits) {
+    xor_(to.cvt32(), to.cvt32());
+  } else if (i.op == Opcode::kShiftLeft) {
+    shl(r, static_cast<int>(by));
+  } else if (i.op == Opcode::kShiftRightLogical) {
+    shr(r, static_cast<int>(by));
+  } else {
+    sar(r, static_cast<int>(by));
+  }
+  normalize(i.type, to);
+  finish(i.result, to);
+}
+
 void Emitter::emit_shift(const Instruction& i) {
+  if (is_constant(i.b)) return shift_by_constant(i);
   const bool by8 = wide(i.type);
   const std::uint32_t bits = static_cast<std::uint32_t>(bits_of(i.type));
   {
@@ -262,47 +328,32 @@ void Emitter::emit_shift(const Instruction& i) {
     if (bits == 8) movsx(eax, al);
     if (bits == 16) movsx(eax, ax);
   }
-  const Xbyak::Reg32e r = by8 ? Xbyak::Reg32e(rax) : Xbyak::Reg32e(eax);
-  if (is_constant(i.b)) {
-    std::uint64_t by = info(i.b).bits & (bits == 64 ? ~0ull : (1ull << bits) - 1);
-    if (by >= bits && i.op == Opcode::kShiftRightArithmetic) by = bits - 1;
-    if (by >= bits) {
-      xor_(eax, eax);
-    } else if (i.op == Opcode::kShiftLeft) {
-      shl(r, static_cast<int>(by));
-    } else if (i.op == Opcode::kShiftRightLogical) {
-      shr(r, static_cast<int>(by));
+  {
+    const Reg64 b = general(i.b, 1);
+    if (b.getIdx() != rcx.getIdx()) mov(rcx, b);
+  }
+  // Amounts count as unsigned.
+  if (bits == 8) movzx(ecx, cl);
+  if (bits == 16) movzx(ecx, cx);
+  if (i.op == Opcode::kShiftRightArithmetic) {
+    mov(edx, bits - 1);
+    cmp(rcx, rdx);
+    cmova(rcx, rdx);
+    if (by8) {
+      sarx(rax, rax, rcx);
     } else {
-      sar(r, static_cast<int>(by));
+      sarx(eax, eax, ecx);
     }
   } else {
-    {
-      const Reg64 b = general(i.b, 1);
-      if (b.getIdx() != rcx.getIdx()) mov(rcx, b);
-    }
-    // Amounts count as unsigned.
-    if (bits == 8) movzx(ecx, cl);
-    if (bits == 16) movzx(ecx, cx);
-    if (i.op == Opcode::kShiftRightArithmetic) {
-      mov(edx, bits - 1);
-      cmp(rcx, rdx);
-      cmova(rcx, rdx);
-      if (by8) {
-        sarx(rax, rax, rcx);
-      } else {
-        sarx(eax, eax, ecx);
-      }
+    const bool left = i.op == Opcode::kShiftLeft;
+    if (by8) {
+      left ? shlx(rax, rax, rcx) : shrx(rax, rax, rcx);
     } else {
-      const bool left = i.op == Opcode::kShiftLeft;
-      if (by8) {
-        left ? shlx(rax, rax, rcx) : shrx(rax, rax, rcx);
-      } else {
-        left ? shlx(eax, eax, ecx) : shrx(eax, eax, ecx);
-      }
-      xor_(edx, edx);
-      cmp(rcx, bits);
-      cmovae(rax, rdx);
+      left ? shlx(eax, eax, ecx) : shrx(eax, eax, ecx);
     }
+    xor_(edx, edx);
+    cmp(rcx, bits);
+    cmovae(rax, rdx);
   }
   normalize(i.type, rax);
   finish(i.result, rax);
@@ -341,6 +392,7 @@ void Emitter::compare_floats(const Instruction& i) {
 }
 
 void Emitter::emit_compare(const Instruction& i) {
+  const Reg64 to = general_result(i.result);
   if (floating(i.from)) {
     compare_floats(i);
     switch (i.op) {
@@ -384,18 +436,70 @@ void Emitter::emit_compare(const Instruction& i) {
         is_signed ? setge(al) : setae(al);
     }
   }
-  movzx(eax, al);
-  finish(i.result, rax);
+  movzx(to.cvt32(), al);
+  finish(i.result, to);
 }
 
-void Emitter::emit_general_select(const Instruction& i, std::size_t) {
-  const Reg64 b = general(i.b, 0);
-  if (b.getIdx() != rax.getIdx()) mov(rax, b);
-  const Reg64 c = general(i.c, 1);
-  const Reg64 predicate = general(i.a, 2);
-  test(predicate.cvt32(), predicate.cvt32());
-  cmovz(rax, c);
-  finish(i.result, rax);
+namespace {
+
+using Gen = Xbyak::CodeGenerator;
+using ConditionalMove = void (Gen::*)(const Xbyak::Reg&, const Xbyak::Operand&);
+
+/// The moves where a comparison of integers holds and where it does not. Of floats as
+/// compare_floats() has them, but for == and !=, where a NaN counts too.
+struct Moves {
+  ConditionalMove holds, fails;
+};
+
+Moves moves_of(const Instruction& comparison) {
+  static constexpr Moves with_sign[] = {{&Gen::cmove, &Gen::cmovne}, {&Gen::cmovne, &Gen::cmove},
+                                        {&Gen::cmovl, &Gen::cmovge}, {&Gen::cmovle, &Gen::cmovg},
+                                        {&Gen::cmovg, &Gen::cmovle}, {&Gen::cmovge, &Gen::cmovl}};
+  static constexpr Moves without[] = {{&Gen::cmove, &Gen::cmovne}, {&Gen::cmovne, &Gen::cmove},
+                                      {&Gen::cmovb, &Gen::cmovae}, {&Gen::cmovbe, &Gen::cmova},
+                                      {&Gen::cmova, &Gen::cmovbe}, {&Gen::cmovae, &Gen::cmovb}};
+  const auto at =
+      static_cast<std::size_t>(comparison.op) - static_cast<std::size_t>(Opcode::kEqual);
+  if (!floating(comparison.from))
+    return signed_integer(comparison.from) ? with_sign[at] : without[at];
+  const bool strict = comparison.op == Opcode::kLess || comparison.op == Opcode::kGreater;
+  return strict ? Moves{&Gen::cmova, &Gen::cmovbe} : Moves{&Gen::cmovae, &Gen::cmovb};
+}
+
+}  // namespace
+
+// The flags come first: operands are moved without changing them.
+void Emitter::emit_general_select(const Instruction& given, std::size_t position) {
+  Instruction i = given;
+  Moves moves{&Gen::cmovnz, &Gen::cmovz};
+  bool tests_parity = false;
+  if (position > 0 && is_fused(position - 1)) {
+    const Instruction& comparison = code_.code[position - 1];
+    tests_parity = floating(comparison.from) && comparison.op <= Opcode::kNotEqual;
+    floating(comparison.from) ? compare_floats(comparison) : compare_integers(comparison);
+    if (tests_parity && comparison.op == Opcode::kNotEqual) std::swap(i.b, i.c);
+    moves = tests_parity ? Moves{&Gen::cmove, &Gen::cmovne} : moves_of(comparison);
+  } else {
+    const Reg64 predicate = general(i.a, 2);
+    test(predicate.cvt32(), predicate.cvt32());
+  }
+  const auto value = [&](Unit u, int scratch_number) {
+    if (!is_constant(u)) return general(u, scratch_number);
+    const Reg64 to = scratch_number == 0 ? rax : rcx;
+    const std::uint64_t bits = register_bits(info(u).type, info(u).bits);
+    bits <= 0xffffffffu ? mov(to.cvt32(), static_cast<std::uint32_t>(bits)) : mov(to, bits);
+    return to;
+  };
+  const Reg64 b = value(i.b, 0), c = value(i.c, 1), result = general_result(i.result);
+  if (result.getIdx() == c.getIdx() && !tests_parity) {
+    (this->*moves.holds)(result, b);
+    return finish(i.result, result);
+  }
+  const Reg64 to = result.getIdx() == c.getIdx() ? rax : result;
+  if (to.getIdx() != b.getIdx()) mov(to, b);
+  (this->*moves.fails)(to, c);
+  if (tests_parity) cmovp(to, c);
+  finish(i.result, to);
 }
 
 }  // namespace rondo::native_code

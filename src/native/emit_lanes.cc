@@ -25,22 +25,28 @@ std::uint8_t integer_predicate(Opcode op) {
 
 }  // namespace
 
-// The constants 0, 1, … as lanes of 4 or 8 bytes.
-Emitter::Address Emitter::lane_numbers(int width, int bytes, std::int64_t step) {
-  auto [entry, is_new] =
-      pool_.try_emplace({static_cast<std::uint64_t>(step), width << 16 | bytes << 8 | 0x80});
+// Constants as lanes of 4 or 8 bytes, which `key` tells from others of that size.
+Emitter::Address Emitter::lane_table(int width, int bytes, std::uint64_t key,
+                                     absl::FunctionRef<std::int64_t(int)> value_of) {
+  auto [entry, is_new] = pool_.try_emplace({key, width << 16 | bytes << 8 | 0x80});
   if (is_new) {
-    const auto size = static_cast<std::size_t>(bytes);
+    const auto size = static_cast<std::size_t>(bytes), step = static_cast<std::size_t>(width);
     if (pool_at_ < size + 64) throw Xbyak::Error(Xbyak::ERR_CODE_IS_TOO_BIG);
     pool_at_ = (pool_at_ - size) / size * size;
     for (int lane = 0; lane < bytes / width; lane++) {
-      const std::int64_t value = lane * step;
-      std::memcpy(buffer_ + pool_at_ + lane * width, &value, static_cast<std::size_t>(width));
+      const std::int64_t value = value_of(lane);
+      std::memcpy(buffer_ + pool_at_ + static_cast<std::size_t>(lane) * step, &value, step);
     }
     entry->second = pool_at_;
   }
   const void* address = buffer_ + entry->second;
   return ptr[rip + address];
+}
+
+// 0, step, 2 step, …
+Emitter::Address Emitter::lane_numbers(int width, int bytes, std::int64_t step) {
+  return lane_table(width, bytes, static_cast<std::uint64_t>(step),
+                    [&](int lane) { return lane * step; });
 }
 
 void Emitter::emit_broadcast(const Instruction& i) {
@@ -90,10 +96,14 @@ void Emitter::emit_broadcast(const Instruction& i) {
 void Emitter::emit_lane_value(const Instruction& i) {
   if (i.kind == Kind::kBroadcast) return emit_broadcast(i);
   if (i.kind == Kind::kTailMask) {
-    // Of the bits that bzhi takes as their number only the lowest 8 count.
-    const Reg64 left = general(i.a, 0);
-    mov(ecx, (1u << i.lanes) - 1);
-    bzhi(eax, ecx, left.cvt32());
+    if (is_constant(i.a)) {
+      mov(eax, (1u << info(i.a).bits) - 1);
+    } else {
+      // Of the bits that bzhi takes as their number only the lowest 8 count.
+      const Reg64 left = general(i.a, 0);
+      mov(ecx, (1u << i.lanes) - 1);
+      bzhi(eax, ecx, left.cvt32());
+    }
     const Opmask to = mask_result(i.result);
     kmovd(to, eax);
     return finish(i.result, to);

@@ -173,6 +173,11 @@ void Emitter::convert_lanes_to_wide_integer(const Instruction& i) {
 
 // From f64 to what has 4 bytes or less.
 void Emitter::convert_wide_lanes_to_integer(const Instruction& i) {
+  if (i.bits == 1) {
+    const Xmm from = vector_of(i.a, 0), to = vector_result(i.result, 1);
+    i.type == Type::kU32 ? vcvttpd2udq(to, from) : vcvttpd2dq(to, from);
+    return finish(i.result, to);
+  }
   const int bytes = bytes_of(i.from, i.lanes), bits = width_of(i.type) * 8;
   const bool is_signed = signed_integer(i.type);
   const double low = is_signed ? -std::ldexp(1.0, bits - 1) : 0;

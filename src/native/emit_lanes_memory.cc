@@ -1,4 +1,7 @@
 // Loads and stores of lanes.
+#include <algorithm>
+#include <cstdint>
+
 #include "native/emitter.h"
 #include "native/lane_streams.h"
 
@@ -58,6 +61,47 @@ void Emitter::gather_or_scatter(const Instruction& i) {
   }
 }
 
+/// All lanes, of elements of which every second to eighth is read.
+bool Emitter::has_few_gaps(const Instruction& i) const {
+  const MachineAddress& address = code_.addresses[i.bits];
+  if (!avx512() || address.lane_index != 0 || i.mask != 0) return false;
+  const std::int64_t width = width_of(i.type);
+  return width >= 4 && i.type != Type::kPred && i.lanes * width >= 32 &&
+         address.lane_stride % width == 0 && address.lane_stride >= 2 * width &&
+         address.lane_stride <= std::min<std::int64_t>(i.lanes, 8) * width;
+}
+
+// Whole vectors of what stands between the first lane and the last, of which the lanes are picked:
+// a gather takes several steps for each lane.
+void Emitter::load_with_gaps(const Instruction& i) {
+  const bool by8 = wide(i.type);
+  const int width = width_of(i.type), lanes = i.lanes, bytes = lanes * width;
+  const int stride = static_cast<int>(code_.addresses[i.bits].lane_stride) / width;
+  lea(rcx, address_of(i));
+  const Xmm to = vector_result(i.result, 0);
+  const Xmm which = scratch(1, bytes), last = scratch(2, bytes);
+  vmovups(to, ptr[rcx]);
+  for (int vector = 1; vector < stride; vector++) {
+    // Of the elements of this vector those that are lanes; what is there already stays.
+    const auto element = [&](int lane) -> std::int64_t {
+      const int at = lane * stride - vector * lanes;
+      return at >= 0 ? lanes + at % lanes : vector == 1 ? lane * stride : lane;
+    };
+    const auto key = std::uint64_t{1} << 32 | static_cast<std::uint64_t>(stride * 16 + vector);
+    vmovups(which, lane_table(width, bytes, key, element));
+    const Address from = ptr[rcx + static_cast<std::size_t>(vector * bytes)];
+    if (vector + 1 < stride) {
+      by8 ? vpermt2pd(to, which, from) : vpermt2ps(to, which, from);
+      continue;
+    }
+    mov(eax, (1u << (lanes - stride + 1)) - 1);
+    kmovd(k7, eax);
+    by8 ? vmovupd(last | k7 | T_z, from) : vmovups(last | k7 | T_z, from);
+    by8 ? vpermt2pd(to, which, last) : vpermt2ps(to, which, last);
+  }
+  finish(i.result, to);
+}
+
 void Emitter::prefetch(const Address& from) {
   const Xbyak::RegExp ahead = from.getRegExp() + kPrefetched;
   const auto displacement = static_cast<std::int64_t>(ahead.getDisp());
@@ -66,6 +110,7 @@ void Emitter::prefetch(const Address& from) {
 
 void Emitter::emit_lanes_load(const Instruction& i) {
   const MachineAddress& address = code_.addresses[i.bits];
+  if (has_few_gaps(i)) return load_with_gaps(i);
   if (address.lane_index != 0 || address.lane_stride != width_of(i.type))
     return gather_or_scatter(i);
   const int bytes = bytes_of(i.type, i.lanes);

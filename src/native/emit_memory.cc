@@ -3,12 +3,12 @@
 
 #if defined(RONDO_HAVE_XBYAK)
 
+#include <bit>
 #include <cstddef>
 
 namespace rondo::native_code {
 
 using lower::RunFrame;
-using lower::Type;
 
 namespace {
 
@@ -24,6 +24,8 @@ Emitter::Address Emitter::address_of(const Instruction& i) {
   const MachineAddress& address = code_.addresses[i.bits];
   std::int64_t offset = address.offset;
   const MachineAddress::Term* scaled = nullptr;  // the one term that the address itself can hold
+  const MachineAddress::Term* last = nullptr;    // of those that change
+  int changing = 0;
   bool in_rax = false;
   auto add_to_rax = [&](const Reg64& r) {
     if (in_rax) {
@@ -38,6 +40,17 @@ Emitter::Address Emitter::address_of(const Instruction& i) {
       offset += static_cast<std::int64_t>(info(term.index).bits) * term.stride;
       continue;
     }
+    changing++;
+    last = &term;
+  }
+  if (changing == 1 && is_scale(last->stride) && fits_displacement(offset) &&
+      place_of(last->index).kind == Place::Kind::kStack) {
+    mov(rax, stack(place_of(last->index).offset));
+    return ptr[general(address.base, 2) + rax * static_cast<int>(last->stride) +
+               static_cast<std::size_t>(offset)];
+  }
+  for (const MachineAddress::Term& term : address.terms) {
+    if (is_constant(term.index)) continue;
     if (scaled == nullptr && is_scale(term.stride) &&
         place_of(term.index).kind == Place::Kind::kRegister) {
       scaled = &term;
@@ -49,8 +62,16 @@ Emitter::Address Emitter::address_of(const Instruction& i) {
     } else if (term.stride == 1) {
       add_to_rax(index);
     } else if (fits_displacement(term.stride)) {
-      imul(rcx, index, static_cast<int>(term.stride));
-      add_to_rax(rcx);
+      const Reg64 to = in_rax ? rcx : rax;
+      if (const auto stride = static_cast<std::uint64_t>(term.stride);
+          std::has_single_bit(stride)) {
+        if (to.getIdx() != index.getIdx()) mov(to, index);
+        shl(to, std::countr_zero(stride));
+      } else {
+        imul(to, index, static_cast<int>(term.stride));
+      }
+      if (in_rax) add(rax, rcx);
+      in_rax = true;
     } else {
       mov(rdx, static_cast<std::uint64_t>(term.stride));
       imul(rdx, index);
@@ -180,9 +201,34 @@ void Emitter::emit_base(const Instruction& i) {
   finish(i.result, to);
 }
 
-// Small moves go through vector registers, large ones through memcpy's instruction.
+// The last bytes are moved with some of those before them.
+void Emitter::copy_in_loop(const Instruction& i) {
+  const Reg64 from = general(i.a, 0), to = general(i.b, 2);
+  const int bytes = avx512() ? 64 : 32;
+  const auto width = static_cast<std::size_t>(bytes);
+  const std::uint64_t left = i.bits % (2 * width);
+  uses_wide_registers_ = true;
+  const auto move = [&](const Xbyak::RegExp& source, const Xbyak::RegExp& destination, int number) {
+    vmovups(scratch(number, bytes), ptr[source]);
+    vmovups(ptr[destination], scratch(number, bytes));
+  };
+  Label next;
+  xor_(ecx, ecx);
+  L(next);
+  move(from + rcx, to + rcx, 0);
+  move(from + rcx + width, to + rcx + width, 1);
+  add(rcx, static_cast<std::uint32_t>(2 * width));
+  cmp(rcx, static_cast<std::uint32_t>(i.bits - left));
+  jb(next);
+  if (left > width) move(from + (i.bits - 2 * width), to + (i.bits - 2 * width), 0);
+  if (left > 0) move(from + (i.bits - width), to + (i.bits - width), 1);
+}
+
+// Small moves go through vector registers, large ones through memcpy's instruction, which takes
+// long to begin.
 void Emitter::emit_copy(const Instruction& i) {
-  constexpr std::uint64_t kMostInline = 256;
+  constexpr std::uint64_t kMostInline = 256, kMostInLoop = 4096;
+  if (i.bits > kMostInline && i.bits <= kMostInLoop) return copy_in_loop(i);
   // The operands stand in a and b, as pointers to the first bytes.
   if (i.bits > kMostInline) {
     // rsi and rdi may hold values.

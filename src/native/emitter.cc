@@ -258,9 +258,9 @@ void Emitter::emit_one(const Instruction& i, std::size_t position) {
       break;
     }
     case Kind::kAddress: {
-      const Address address = address_of(i);
-      lea(rax, address);
-      finish(i.result, rax);
+      const Reg64 to = general_result(i.result);
+      lea(to, address_of(i));
+      finish(i.result, to);
       break;
     }
     case Kind::kLoad:

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "lower/run_frame.h"
 #include "native/allocate.h"
 
@@ -118,7 +119,11 @@ class Emitter : private Xbyak::CodeGenerator {
   void store_state(std::uint64_t loop);
   void store_trips(Unit counter, std::uint64_t loop);
   void leave_with(lower::Status status, std::uint64_t loop);
-  void jump_unless(Unit predicate, std::size_t position, Label& target);
+  /// Where the predicate holds, or where it does not.
+  void jump_where(bool holds, Unit predicate, std::size_t position, Label& target);
+  void jump_by_floats(const Instruction& comparison, bool holds, Label& target);
+  void jump_by_integers(lower::Opcode op, bool is_signed, Label& target);
+  void leave_unless(const Instruction& i, std::size_t position, Label& target);
   bool is_fused(std::size_t position) const;
 
   // emit_calls.cc
@@ -143,14 +148,22 @@ class Emitter : private Xbyak::CodeGenerator {
   void combine(lower::Opcode op, const Xbyak::Reg32e& r, const S& s);
   /// kMin or kMax of what is nearly always the result: a jump that is not taken costs no time.
   void emit_likely_bound(const Instruction& i, Unit x, std::int32_t bound);
+  void emit_clamped_index(const Instruction& i);
   void emit_integer_unary(const Instruction& i);
   void emit_division(const Instruction& i);
   void emit_shift(const Instruction& i);
+  void shift_by_constant(const Instruction& i);
   void normalize(lower::Type type, const Reg64& r);
   void emit_general_select(const Instruction& i, std::size_t position);
   void emit_compare(const Instruction& i);
   void compare_floats(const Instruction& i);
   void compare_integers(const Instruction& i);
+
+  // emit_quotients.cc
+  /// By a multiplication. False where the divisor has no code of its own.
+  bool emit_division_by_constant(const Instruction& i);
+  void divide_unsigned(std::uint64_t by);
+  void divide_signed(std::int64_t by);
 
   // emit_floats.cc
   void emit_float(const Instruction& i);
@@ -183,6 +196,10 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_lanes_math_call(const Instruction& i);
   static const void* lanes_function(Type type, bool two);
   Address lane_numbers(int width, int bytes, std::int64_t step);
+  Address lane_table(int width, int bytes, std::uint64_t key,
+                     absl::FunctionRef<std::int64_t(int)> value_of);
+  bool has_few_gaps(const Instruction& i) const;
+  void load_with_gaps(const Instruction& i);
   void normalize_lanes(Type type, const Xmm& x);
   Xmm begin_masked(const Instruction& i);
   static Xmm unmasked(const Xmm& x) { return vector(x.getIdx(), static_cast<int>(x.getBit()) / 8); }
@@ -209,6 +226,7 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_load(const Instruction& i);
   void emit_store(const Instruction& i);
   void emit_copy(const Instruction& i);
+  void copy_in_loop(const Instruction& i);
   void emit_base(const Instruction& i);
 
   void emit_one(const Instruction& i, std::size_t position);
@@ -233,6 +251,7 @@ class Emitter : private Xbyak::CodeGenerator {
     Label otherwise, end;
   };
   std::deque<OpenIf> open_ifs_;
+  Label* passed_ = nullptr;  // behind the next test or branch: something in its place holds
   std::vector<std::function<void()>> rare_;  // code behind the function's last instruction
   std::size_t next_call_ = 0;                // in Allocation::saved
   std::size_t frame_bytes_ = 0;

@@ -1,5 +1,6 @@
 #include "native/expand.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "native/lane_blocks.h"
@@ -79,18 +80,117 @@ Unit Expander::pointer_to(std::uint64_t address) {
 }
 
 MachineCode Expander::run() {
-  for (std::size_t at = 0; at < program_.code.size(); at++) {
-    const lower::Op& op = program_.code[at];
-    if (op.code != Opcode::kLanes) {
-      expand(op);
-      continue;
-    }
-    std::size_t end = at;
-    while (program_.code[end].code != Opcode::kEndLanes) end++;
-    LaneBlocks(*this, at, end).run();
-    at = end;
-  }
+  expand_range(0, program_.code.size());
   return std::move(out_);
+}
+
+void Expander::expand_range(std::size_t begin, std::size_t end) {
+  for (std::size_t at = begin; at < end; at++) {
+    const lower::Op& op = program_.code[at];
+    if (op.code == Opcode::kLanes) {
+      std::size_t last = at;
+      while (program_.code[last].code != Opcode::kEndLanes) last++;
+      LaneBlocks(*this, at, last).run();
+      at = last;
+    } else if (const auto last = op.code == Opcode::kFor ? end_of_unrolled(at) : std::nullopt) {
+      unroll(at, *last);
+      at = *last;
+    } else {
+      expand(op);
+    }
+  }
+}
+
+std::optional<std::size_t> Expander::end_of_unrolled(std::size_t begin) const {
+  constexpr std::int64_t kMostTrips = 8, kMostOps = 256;
+  if (open_.empty()) return std::nullopt;
+  absl::InlinedVector<std::int64_t, 4> times{1};  // how often an op would be written
+  std::int64_t ops = 0;
+  // Addresses alone take constants as indices; ops with constants alone are none of a program's.
+  absl::InlinedVector<Value, 4> indices;
+  const auto is_index = [&](Value v) {
+    return std::find(indices.begin(), indices.end(), v) != indices.end();
+  };
+  for (std::size_t at = begin; ops <= kMostOps; at++) {
+    const lower::Op& op = program_.code[at];
+    switch (op.code) {
+      case Opcode::kFor: {
+        const lower::For& loop = program_.fors[op.bits];
+        if (!loop.trips || *loop.trips > kMostTrips || loop.polls || loop.loop != lower::kNoLoop ||
+            !is_constant(loop.lower))
+          return std::nullopt;
+        indices.push_back(loop.index);
+        for (const lower::Carry& carry : loop.carries) {
+          if (is_index(carry.init) || is_index(carry.next)) return std::nullopt;
+        }
+        times.push_back(times.back() * *loop.trips);
+        break;
+      }
+      case Opcode::kLanes: {
+        const lower::Lanes& lanes = program_.lanes[op.bits];
+        if (!LaneBlocks::is_written_out(lanes)) return std::nullopt;
+        times.push_back(times.back() * (1 + *lanes.known_count / 8));
+        break;
+      }
+      case Opcode::kEndFor:
+        times.pop_back();
+        if (times.size() == 1) return at;
+        break;
+      case Opcode::kEndLanes:
+        times.pop_back();
+        break;
+      case Opcode::kCall:
+        return std::nullopt;
+      default:
+        if (op.code >= Opcode::kFor) return std::nullopt;
+        if (is_index(op.a) || is_index(op.b) || is_index(op.c)) return std::nullopt;
+        ops += times.back();
+    }
+  }
+  return std::nullopt;
+}
+
+void Expander::unroll(std::size_t begin, std::size_t end) {
+  const lower::For& loop = program_.fors[program_.code[begin].bits];
+  for (const lower::Carry& carry : loop.carries) units_[carry.param] = in_register(carry.init);
+  const auto first = static_cast<std::int64_t>(out_.units[unit_of(loop.lower)].bits);
+  absl::InlinedVector<Unit, 2> next;
+  for (std::int64_t trip = 0; trip < *loop.trips; trip++) {
+    units_[loop.index] = constant(Type::kS64, static_cast<std::uint64_t>(first + trip * loop.step));
+    expand_range(begin + 1, end);
+    next.clear();
+    for (const lower::Carry& carry : loop.carries) next.push_back(unit_of(carry.next));
+    for (std::size_t c = 0; c < next.size(); c++) units_[loop.carries[c].param] = next[c];
+  }
+  for (const lower::Carry& carry : loop.carries) {
+    if (carry.result != lower::kNone) units_[carry.result] = unit_of(carry.param);
+  }
+}
+
+Unit Expander::in_register(Value v) {
+  if (!is_constant(v)) return unit_of(v);
+  Instruction i;
+  i.kind = Kind::kMove;
+  i.type = program_.types[v];
+  i.a = unit_of(v);
+  i.result = new_unit(i.type);
+  return add(i).result;
+}
+
+Unit Expander::tail_mask(int lanes, Unit left) {
+  Instruction i;
+  i.kind = Kind::kTailMask;
+  i.type = Type::kPred;
+  i.lanes = static_cast<std::uint8_t>(lanes);
+  i.a = left;
+  if (!out_.units[left].constant) {
+    i.result = new_unit(Type::kPred, lanes);
+    return add(i).result;
+  }
+  const auto [known, is_new] = tail_masks_.try_emplace({lanes, out_.units[left].bits}, 0);
+  if (!is_new) return known->second;
+  i.result = known->second = new_unit(Type::kPred, lanes);
+  return add(i).result;
 }
 
 void Expander::expand(const lower::Op& op) {
@@ -200,6 +300,7 @@ void Expander::end_loop(const std::vector<lower::Carry>& carries) {
 
 void Expander::expand_branch(const lower::Op& op) {
   const lower::If& from = program_.ifs[op.bits];
+  tail_masks_.clear();
   Instruction i;
   i.op = op.code, i.type = op.type, i.from = op.from;
   if (op.code == Opcode::kIf) {
@@ -248,6 +349,7 @@ void Expander::begin_while(const lower::Op& op) {
 /// Gives its number among the machine's loops.
 std::uint32_t Expander::open_loop(Opcode opened, MachineLoop loop, std::uint32_t report,
                                   Unit trips) {
+  tail_masks_.clear();
   Open open{opened, static_cast<std::uint32_t>(out_.loops.size())};
   open.report = report;
   open.trips = trips;
@@ -260,6 +362,7 @@ std::uint32_t Expander::open_loop(Opcode opened, MachineLoop loop, std::uint32_t
     begin.result = open.counter = new_unit(Type::kS64);
     const lower::LoopInfo& info = program_.loops[report];
     begin.a = unit_of(info.first), begin.b = unit_of(info.limit);
+    open.begin = out_.code.size();
     add(begin);
   }
   Instruction i;
@@ -329,6 +432,7 @@ Unit Expander::innermost_counter() const {
 }
 
 void Expander::end_loop() {
+  tail_masks_.clear();
   const Open open = open_.back();
   open_.pop_back();
   Instruction i;
@@ -336,9 +440,11 @@ void Expander::end_loop() {
   i.bits = open.number;
   add(i);
   if (open.report != lower::kNoLoop) {
+    out_.code[open.begin].visible = open.trip == 0 ? open.visible : out_.code[open.trip].visible;
     i.kind = Kind::kTripsEnd;
     i.bits = open.report;
     i.a = open.counter;
+    i.visible = open_.empty();
     for (const MachineCarry& carry : out_.loops[open.number].carries) {
       if (open.trips != 0 && carry.param == open.trips) i.a = carry.result;
     }

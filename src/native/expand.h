@@ -1,9 +1,13 @@
 // From the lower IR to machine code: values become units, lane loops become loops of blocks.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "native/isa.h"
 #include "native/lane_plan.h"
 #include "native/machine_code.h"
@@ -22,9 +26,9 @@ class Expander {
 
   struct Open {
     lower::Opcode opened;
-    std::uint32_t number;  // of the machine loop or branch
-    Unit counter = 0;      // of the trips, where they are reported
-    std::size_t trip = 0;  // position of its kTrip
+    std::uint32_t number;             // of the machine loop or branch
+    Unit counter = 0;                 // of the trips, where they are reported
+    std::size_t begin = 0, trip = 0;  // positions of its kTripsBegin and kTrip
     std::uint32_t report = lower::kNoLoop;
     Unit trips = 0;        // before this one, where one makes several
     bool visible = false;  // something in its condition may report where it is
@@ -33,6 +37,10 @@ class Expander {
   Unit new_unit(lower::Type type, int lanes = 1);
   Unit constant(lower::Type type, std::uint64_t bits, int lanes = 1);
   Unit unit_of(lower::Value v) const { return units_[v]; }
+  /// Whether it is one of the program, or the index of a loop that is written out.
+  bool is_constant(lower::Value v) const { return out_.units[unit_of(v)].constant; }
+  /// A value's unit that is no constant.
+  Unit in_register(lower::Value v);
   Unit define(lower::Value v);
   Instruction& add(Instruction instruction);
   Unit compute(lower::Opcode op, lower::Type type, int lanes, Unit a, Unit b = 0, Unit c = 0);
@@ -41,6 +49,12 @@ class Expander {
   Unit pointer_to(std::uint64_t address);
 
   void expand(const lower::Op& op);
+  /// The ops from `begin` to before `end`, lane loops among them.
+  void expand_range(std::size_t begin, std::size_t end);
+  /// Where a loop of few trips, which stands in another one, ends: it is written out trip by trip,
+  /// with constants in its addresses. None for other loops.
+  std::optional<std::size_t> end_of_unrolled(std::size_t begin) const;
+  void unroll(std::size_t begin, std::size_t end);
   void expand_control(const lower::Op& op);
   void expand_branch(const lower::Op& op);  // kIf, kElse, kEndIf
   void test(const lower::Op& op);
@@ -48,6 +62,8 @@ class Expander {
   void begin_while(const lower::Op& op);
   void end_loop(const std::vector<lower::Carry>& carries);
   void end_loop();
+  /// The mask of the first `left` lanes.
+  Unit tail_mask(int lanes, Unit left);
   void add_trip();
   /// `but_innermost`: the innermost loop sees to that itself.
   void mark_visible(bool but_innermost = false);
@@ -64,6 +80,8 @@ class Expander {
   MachineCode out_;
   std::vector<Unit> units_;  // of each value
   std::vector<Open> open_;
+  /// Of constant numbers of lanes, since a loop or branch was opened or ended last.
+  absl::flat_hash_map<std::pair<int, std::uint64_t>, Unit> tail_masks_;
   std::optional<LaneFacts> lane_facts_;  // once there is a lane loop
 };
 

@@ -36,7 +36,7 @@ Unit LaneBlocks::s64_op(Opcode op, Unit a, std::int64_t b) {
   const UnitInfo& unit = e_.out_.units[a];
   if (unit.constant) {
     const auto value = static_cast<std::int64_t>(unit.bits);
-    return s64(op == Opcode::kSubtract ? value - b : value & b);
+    return s64(op == Opcode::kAdd ? value + b : op == Opcode::kSubtract ? value - b : value & b);
   }
   return e_.compute(op, Type::kS64, 1, a, s64(b));
 }
@@ -103,7 +103,11 @@ void LaneBlocks::begin_partials() {
     if (lanes_.known_count && *lanes_.known_count < partials.count)
       partials.count = static_cast<int>(std::bit_ceil(
           static_cast<std::uint64_t>(std::max<std::int64_t>(*lanes_.known_count, 1))));
-    partials.in_registers = block == partials.count && block > 1;
+    if (plan_.one_block() && !has_last_lanes())
+      partials.count = std::min(partials.count, plan_.lanes());
+    else if (plan_.one_block())
+      partials.count = block;
+    partials.in_registers = plan_.one_block() || (block == partials.count && block > 1);
     Instruction i;
     i.kind = Kind::kArea;
     i.type = Type::kPointer;
@@ -147,7 +151,7 @@ void LaneBlocks::combine_block() {
     const lower::Lanes::Reduction& reduction = lanes_.reductions[r];
     const std::int64_t width = width_of(reduction.type);
     for (int u = 0; u < unroll_; u++) {
-      const std::int64_t offset = u * plan_.lanes() * width;
+      const std::int64_t offset = width * u * plan_.lanes();
       const Unit before =
           load(reduction.type, partials_[r].area, offset, partial, width, plan_.lanes());
       const Unit after = e_.compute(reduction.combine, reduction.type, plan_.lanes(), before,
@@ -160,20 +164,23 @@ void LaneBlocks::combine_block() {
 void LaneBlocks::end_partials() {
   for (std::size_t r = 0; r < partials_.size(); r++) {
     const lower::Lanes::Reduction& reduction = lanes_.reductions[r];
-    fold(reduction, partials_[r].area, partials_[r].count);
-    const Unit partial = load(reduction.type, partials_[r].area, 0, 0, 0);
+    const Unit partial = fold(reduction, partials_[r]);
     e_.units_[reduction.result] =
         e_.compute(reduction.combine, reduction.type, 1, e_.unit_of(reduction.init), partial);
   }
 }
 
-void LaneBlocks::fold(const lower::Lanes::Reduction& reduction, Unit area, int count) {
+Unit LaneBlocks::fold(const lower::Lanes::Reduction& reduction, const Partials& partials) {
+  const Unit area = partials.area;
   const std::int64_t width = width_of(reduction.type);
   lower::Op op{.code = reduction.combine, .type = reduction.type, .from = reduction.type};
   const bool vectors = has_vector_code(op, reduction.type, e_.isa_);
-  for (int half = count / 2; half >= 1; half /= 2) {
+  constexpr int kFew = 4;
+  int count = partials.count;
+  for (; partials.last.empty() && count > kFew; count /= 2) {
+    const int half = count / 2;
     const int lanes = std::min(half, widest(reduction.type));
-    if (lanes >= 4 && vectors) {
+    if (vectors) {
       for (int at = 0; at < half; at += lanes) {
         const Unit a = load(reduction.type, area, at * width, 0, 0, lanes);
         const Unit b = load(reduction.type, area, (at + half) * width, 0, 0, lanes);
@@ -187,6 +194,76 @@ void LaneBlocks::fold(const lower::Lanes::Reduction& reduction, Unit area, int c
     const Unit b = load(reduction.type, area, half * width, index, width);
     store(e_.compute(reduction.combine, reduction.type, 1, a, b), area, 0, index, width);
     e_.end_loop();
+  }
+  std::vector<Unit> left;
+  for (int at = 0; at < count; at++) left.push_back(load(reduction.type, area, at * width, 0, 0));
+  left.insert(left.end(), partials.last.begin(), partials.last.end());
+  combine_by_halves(reduction, left, 1);
+  return left[0];
+}
+
+void LaneBlocks::combine_by_halves(const lower::Lanes::Reduction& reduction,
+                                   std::vector<Unit>& partials, int lanes) {
+  for (auto half = static_cast<std::size_t>(lower::Lanes::kPartials / lanes) / 2; half > 0;
+       half /= 2) {
+    for (std::size_t j = 0; j < half && j + half < partials.size(); j++) {
+      partials[j] =
+          e_.compute(reduction.combine, reduction.type, lanes, partials[j], partials[j + half]);
+    }
+    partials.resize(std::min(partials.size(), half));
+  }
+}
+
+bool LaneBlocks::has_last_lanes() const {
+  return e_.isa_ != Isa::kAvx512 && *lanes_.known_count % plan_.lanes() != 0;
+}
+
+void LaneBlocks::run_one_block() {
+  const int lanes = plan_.lanes();
+  unroll_ = plan_.unroll();
+  first_lane_ = s64(0);
+  poll();
+  active_.assign(static_cast<std::size_t>(unroll_), 0);
+  const std::int64_t rest = *lanes_.known_count % lanes;
+  if (rest != 0 && !has_last_lanes()) active_.back() = e_.tail_mask(lanes, s64(rest));
+  expand_body();
+  if (has_last_lanes())
+    expand_last(*lanes_.known_count - rest);
+  else
+    fold_block();
+  report_trips(Kind::kBlockTrips);
+}
+
+void LaneBlocks::expand_last(std::int64_t first) {
+  const int lanes = plan_.lanes();
+  for (std::size_t r = 0; r < partials_.size(); r++) {
+    const lower::Lanes::Reduction& reduction = lanes_.reductions[r];
+    for (int u = 0; u < unroll_; u++) {
+      store(vector_unit(reduction.value, u), partials_[r].area,
+            std::int64_t{width_of(reduction.type)} * u * lanes, 0, 0);
+    }
+  }
+  for (std::int64_t lane = first; lane < *lanes_.known_count; lane++) {
+    expand_lane(lane);
+    for (std::size_t r = 0; r < partials_.size(); r++)
+      partials_[r].last.push_back(e_.unit_of(lanes_.reductions[r].value));
+  }
+}
+
+void LaneBlocks::fold_block() {
+  const int lanes = plan_.lanes();
+  for (std::size_t r = 0; r < partials_.size(); r++) {
+    const lower::Lanes::Reduction& reduction = lanes_.reductions[r];
+    std::vector<Unit> vectors;
+    for (int u = 0; u < unroll_; u++) vectors.push_back(vector_unit(reduction.value, u));
+    if (active_.back() != 0) {
+      const Unit none =
+          e_.constant(reduction.type, lower::identity(reduction.combine, reduction.type), lanes);
+      vectors.back() =
+          e_.compute(Opcode::kSelect, reduction.type, lanes, active_.back(), vectors.back(), none);
+    }
+    combine_by_halves(reduction, vectors, lanes);
+    store(vectors[0], partials_[r].area, 0, 0, 0);
   }
 }
 
@@ -222,6 +299,12 @@ void LaneBlocks::run_vectors() {
   const Unit count = e_.unit_of(lanes_.count);
   const int lanes = plan_.lanes(), block = lanes * plan_.unroll();
   const bool known = lanes_.known_count.has_value();
+  if (plan_.one_block()) return run_one_block();
+  const bool is_plain =
+      std::none_of(program_.code.begin() + static_cast<std::ptrdiff_t>(begin_) + 1,
+                   program_.code.begin() + static_cast<std::ptrdiff_t>(end_),
+                   [](const lower::Op& op) { return op.code >= Opcode::kFor; });
+  if (is_plain && is_written_out(lanes_)) return write_out(*lanes_.known_count);
   run_blocks(s64(0), count, plan_.unroll(), false);
   if (streams_.stores) {
     Instruction i;
@@ -234,6 +317,41 @@ void LaneBlocks::run_vectors() {
   if (plan_.unroll() > 1) run_blocks(done, count, 1, false);
   if (known && *lanes_.known_count % lanes == 0) return;
   run_scalar(s64_op(Opcode::kAnd, count, -lanes), count);
+}
+
+bool LaneBlocks::is_written_out(const lower::Lanes& lanes) {
+  constexpr std::int64_t kMost = 32;
+  return lanes.known_count && *lanes.known_count <= kMost && lanes.reductions.empty() &&
+         lanes.loops.empty();
+}
+
+void LaneBlocks::write_out(std::int64_t count) {
+  const std::int64_t lanes = plan_.lanes(), block = lanes * plan_.unroll();
+  std::int64_t at = 0;
+  for (; at + block <= count; at += block) write_block(at, plan_.unroll(), 0);
+  for (; at + lanes <= count; at += lanes) write_block(at, 1, 0);
+  if (count - at > 1 && e_.isa_ == Isa::kAvx512) return write_block(at, 1, count - at);
+  if (count - at > 1) return run_scalar(s64(at), s64(count));
+  if (at < count) expand_lane(at);
+}
+
+void LaneBlocks::expand_lane(std::int64_t lane) {
+  Instruction i;
+  i.kind = Kind::kMove;
+  i.type = Type::kS64;
+  i.a = s64(lane);
+  i.result = e_.define(lanes_.index);
+  e_.add(i);
+  for (std::size_t at = begin_ + 1; at < end_; at++) e_.expand(program_.code[at]);
+}
+
+/// `left`: so many lanes of one vector, or 0 for all.
+void LaneBlocks::write_block(std::int64_t first, int unroll, std::int64_t left) {
+  unroll_ = unroll;
+  first_lane_ = s64(first);
+  active_.assign(static_cast<std::size_t>(unroll), 0);
+  if (left != 0) active_[0] = e_.tail_mask(plan_.lanes(), s64(left));
+  expand_body();
 }
 
 void LaneBlocks::run_blocks(Unit lower, Unit upper, int unroll, bool masked) {
@@ -258,13 +376,8 @@ void LaneBlocks::run_blocks(Unit lower, Unit upper, int unroll, bool masked) {
   poll();
   active_.assign(static_cast<std::size_t>(unroll), 0);
   if (masked) {
-    Instruction i;
-    i.kind = Kind::kTailMask;
-    i.type = Type::kPred;
-    i.lanes = static_cast<std::uint8_t>(lanes);
-    i.a = e_.compute(Opcode::kSubtract, Type::kS64, 1, upper, first_lane_);
-    i.result = active_[0] = e_.new_unit(Type::kPred, lanes);
-    e_.add(i);
+    active_[0] =
+        e_.tail_mask(lanes, e_.compute(Opcode::kSubtract, Type::kS64, 1, upper, first_lane_));
   }
   expand_body();
   report_trips(Kind::kBlockTrips);
@@ -287,7 +400,8 @@ void LaneBlocks::run_blocks(Unit lower, Unit upper, int unroll, bool masked) {
   e_.end_loop();
   for (std::size_t r = 0, c = 0; r < partials_.size(); r++) {
     for (int u = 0; u < unroll; u++, c++)
-      store(sums[c], partials_[r].area, u * lanes * width_of(lanes_.reductions[r].type), 0, 0);
+      store(sums[c], partials_[r].area,
+            std::int64_t{width_of(lanes_.reductions[r].type)} * u * lanes, 0, 0);
   }
 }
 

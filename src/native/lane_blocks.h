@@ -17,28 +17,47 @@ namespace rondo::native_code {
 /// A block is `unroll` vectors of `lanes` lanes. Code without control flow is written for one
 /// vector after the other, so that only what lives on to other code takes a register for each; the
 /// processor overlaps them. What remains of the lanes goes through vectors with a mask (AVX-512),
-/// or whole vectors and then single lanes (AVX2).
+/// or whole vectors and then single lanes (AVX2). Of few lanes whose number is known the vectors
+/// are written one after the other, with constant places and masks.
 class LaneBlocks {
  public:
   LaneBlocks(Expander& expander, std::size_t begin, std::size_t end);
   void run();
+  /// Whether lanes of a known number are so few that no loops stand around their vectors.
+  static bool is_written_out(const lower::Lanes& lanes);
 
  private:
   struct Partials {
-    Unit area = 0;              // pointer to the partial results in the frame
-    int count = 0;              // of those that lanes reach, a power of two
-    bool in_registers = false;  // while blocks run: each trip covers all of them
+    Unit area = 0;                // pointer to the partial results in the frame
+    int count = 0;                // of those that lanes reach, a power of two
+    bool in_registers = false;    // while blocks run: each trip covers all of them
+    std::vector<Unit> last = {};  // lanes behind the vectors of the only block
   };
 
   void run_scalar(Unit lower, Unit upper);
   void run_blocks(Unit lower, Unit upper, int unroll, bool masked);
   void run_vectors();
+  void write_out(std::int64_t count);
+  void write_block(std::int64_t first, int unroll, std::int64_t left);
+  /// One lane, by itself.
+  void expand_lane(std::int64_t lane);
 
   void begin_partials();
   void combine_scalar(Unit index);
   void combine_block();
   void end_partials();
-  void fold(const lower::Lanes::Reduction& reduction, Unit area, int count);
+  /// The first of the partial results in the frame, when all are combined.
+  Unit fold(const lower::Lanes::Reduction& reduction, const Partials& partials);
+  void run_one_block();
+  /// The lanes from `first` on, one by one.
+  void expand_last(std::int64_t first);
+  /// Whether the only block ends with single lanes.
+  bool has_last_lanes() const;
+  /// Leaves the first of the partial results, which stand in vectors of `lanes`, or single ones.
+  void combine_by_halves(const lower::Lanes::Reduction& reduction, std::vector<Unit>& partials,
+                         int lanes);
+  /// Combines the vectors of the only block with one another.
+  void fold_block();
 
   void expand_body();
   void expand_run(std::size_t begin, std::size_t end);

@@ -58,7 +58,7 @@ MachineAddress LaneBlocks::vector_address(std::uint64_t number, int u) {
   }
   if (to.lane_index == 0) {
     to.lane_stride = stride;
-    to.offset += u * plan_.lanes() * stride;
+    to.offset += stride * u * plan_.lanes();
     to.terms.push_back({first_lane_, stride});
   }
   return to;
@@ -157,7 +157,7 @@ void LaneBlocks::expand_vector(const lower::Op& op, int u) {
     number.lanes = i.lanes;
     number.a = first_lane_;
     if (const int before = u * plan_.lanes(); before != 0)
-      number.a = e_.compute(Opcode::kAdd, Type::kS64, 1, first_lane_, s64(before));
+      number.a = s64_op(Opcode::kAdd, first_lane_, before);
     number.result = e_.new_unit(type, plan_.lanes());
     return e_.add(number).result;
   };

@@ -180,11 +180,32 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
   if (loop_.known_count) {
     while (unroll > 1 && std::int64_t{unroll} * lanes > *loop_.known_count) unroll /= 2;
   }
+  if (const int vectors = vectors_of_one_block(lanes); vectors > 0) {
+    const auto copies = vectors + (isa == Isa::kAvx512 ? 0 : *loop_.known_count % lanes);
+    one_block_ = size * static_cast<std::size_t>(copies) <= 400 &&
+                 vectors * (static_cast<int>(loop_.reductions.size()) + carried) <= registers - 5;
+    if (one_block_) unroll = vectors;
+  }
   unroll_ = unroll;
   has_loops_ = std::any_of(program.code.begin() + static_cast<std::ptrdiff_t>(begin),
                            program.code.begin() + static_cast<std::ptrdiff_t>(end),
                            [](const lower::Op& op) { return op.code == Opcode::kRepeat; });
   spare_registers_ = std::max(0, registers - 5 - unroll * carried);
+}
+
+/// Without masks the last lanes are written one by one.
+int LanePlan::vectors_of_one_block(int lanes) const {
+  if (loop_.reductions.empty() || !loop_.known_count) return 0;
+  const auto count = *loop_.known_count;
+  const bool has_masks = isa_ == Isa::kAvx512, whole = count % lanes == 0;
+  constexpr int kMostByOne = 32;
+  if (count > (has_masks || whole ? lower::Lanes::kPartials : kMostByOne)) return 0;
+  const bool has_control =
+      std::any_of(program_.code.begin() + static_cast<std::ptrdiff_t>(begin_) + 1,
+                  program_.code.begin() + static_cast<std::ptrdiff_t>(end_),
+                  [](const lower::Op& op) { return is_control(op.code); });
+  if (!has_masks && !whole && has_control) return 0;
+  return static_cast<int>((count + (has_masks ? lanes - 1 : 0)) / lanes);
 }
 
 void LanePlan::find_varying() {
@@ -420,8 +441,11 @@ int LanePlan::carried_values() const {
     };
     if (op.code == Opcode::kFor || op.code == Opcode::kRepeat) {
       before.push_back(now);
-      now += carries(op.code == Opcode::kFor ? program_.fors[op.bits].carries
-                                             : program_.whiles[op.bits].carries);
+      // No trip asks again for what is carried around a branch.
+      if (op.code == Opcode::kFor)
+        now += carries(program_.fors[op.bits].carries);
+      else if (!program_.whiles[op.bits].once)
+        now += carries(program_.whiles[op.bits].carries);
       most = std::max(most, now);
     } else if (op.code == Opcode::kEndFor || op.code == Opcode::kEndRepeat) {
       now = before.back();
@@ -446,6 +470,8 @@ int LanePlan::overlapping_vectors() const {
   absl::flat_hash_map<Value, int> ready;
   for (std::size_t at = begin_ + 1; at < end_; at++) {
     const lower::Op& op = program_.code[at];
+    const bool of_while = op.code == Opcode::kRepeat || op.code == Opcode::kEndRepeat;
+    if (of_while && program_.whiles[op.bits].once) continue;
     if (op.code == Opcode::kFor || op.code == Opcode::kRepeat) {
       if (in_loop) return kUsual;
       in_loop = true;

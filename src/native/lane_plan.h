@@ -32,6 +32,9 @@ class LanePlan {
   bool has_vectors() const { return lanes_ > 1; }
   int lanes() const { return lanes_; }    // of a vector
   int unroll() const { return unroll_; }  // vectors of a block
+  /// All lanes are one block, the last vector of which may need a mask or be single lanes, and are
+  /// combined in registers.
+  bool one_block() const { return one_block_; }
   bool varying(lower::Value v) const { return facts_.varying[v] != 0; }
   /// Registers that loops inside leave free for constants; none without such a loop.
   int spare_registers() const { return has_loops_ ? spare_registers_ : 0; }
@@ -60,6 +63,7 @@ class LanePlan {
   bool check_address(std::uint64_t number, lower::Type type);
   bool stores_in_while(std::size_t at) const;
   int carried_values() const;
+  int vectors_of_one_block(int lanes) const;
   int overlapping_vectors() const;
 
   const lower::Program& program_;
@@ -68,7 +72,7 @@ class LanePlan {
   std::size_t begin_, end_;
   Isa isa_;
   int lanes_ = 1, unroll_ = 1;
-  bool wide_ = false, has_loops_ = false;
+  bool wide_ = false, has_loops_ = false, one_block_ = false;
   int spare_registers_ = 0;
   std::vector<lower::Value> inside_, outside_, marked_, of_extrema_;
   std::vector<SplitTest> split_tests_;

@@ -10,6 +10,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "lower/program.h"
+#include "native/isa.h"
 
 namespace rondo::native_code {
 
@@ -27,7 +28,7 @@ struct UnitInfo {
 };
 
 enum class Kind : std::uint8_t {
-  kCompute,    // `op` on a, b, c
+  kCompute,    // `op` on a, b, c; a kMin with `bits` 2 is a, of type `from`, clamped to [0, b]
   kMove,       // result = a
   kBroadcast,  // result = a in every lane
   kLaneIndex,  // result = a + lane
@@ -50,6 +51,8 @@ enum class Kind : std::uint8_t {
   kTest,  // leaves the loop where a does not hold: of a unit of lanes, where it holds in none
   kRepeatEnd,
   kIf,
+  kIfAlso,  // right behind a kIf: its branch is taken where a holds as well
+  kEither,  // where a holds, the kTest, kIf or kIfAlso that follows is passed
   kElse,
   kEndIf,
   // What the user's loops report; `bits` is the index in Program::loops or kNoLoop. `a` counts the
@@ -70,7 +73,8 @@ struct Instruction {
   lower::Type type = lower::Type::kPred;
   lower::Type from = lower::Type::kPred;
   std::uint8_t lanes = 1;
-  bool visible = false;  // kTrip: what may report its number runs inside
+  // kTripsBegin, kTrip: what may report the trips runs inside; kTripsEnd: no loop is around it.
+  bool visible = false;
   bool streams = false;  // kStore: past the caches; kLoad: asks for what is loaded later
   Unit result = 0, a = 0, b = 0, c = 0;
   // Lanes that take part. A comparison gives 0 in the others, arithmetic on two operands gives c.
@@ -151,5 +155,18 @@ constexpr int width_of(lower::Type t) {
 }
 /// Does it take 8 bytes of a register for each lane, in place of 4?
 constexpr bool wide(lower::Type t) { return width_of(t) == 8; }
+
+/// Has `reader` code that reads the processor's flags, or a mask, right after a scalar comparison
+/// whose result it asks for?
+constexpr bool takes_flags(const Instruction& reader, const Instruction& comparison, Isa isa) {
+  if (reader.kind == Kind::kTest || reader.kind == Kind::kIf || reader.kind == Kind::kIfAlso ||
+      reader.kind == Kind::kEither)
+    return true;
+  if (reader.kind != Kind::kCompute || reader.op != lower::Opcode::kSelect || reader.lanes != 1)
+    return false;
+  if (!floating(reader.type)) return true;
+  return floating(comparison.from) &&
+         (isa == Isa::kAvx512 || wide(comparison.from) == wide(reader.type));
+}
 
 }  // namespace rondo::native_code

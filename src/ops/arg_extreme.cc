@@ -8,6 +8,7 @@
 #include "ops/batch_rules.h"
 #include "ops/reduce.h"
 #include "rondo/ops/elementwise.h"
+#include "rondo/ops/indexing.h"
 #include "rondo/ops/reduce.h"
 #include "rondo/ops/shape.h"
 
@@ -200,6 +201,67 @@ std::vector<Tensor> expand_arg_extreme(const Node& node, std::span<const Tensor>
       ReduceAttributes{{attributes.axis}}, at, {std::move(region)})[1]};
 }
 
+/// Neighbours against one another, round by round. The one in front stays unless the other one
+/// beats it, so that the first of equals is left, and the first NaN.
+Tensor arg_extreme_by_rounds(const Tensor& x, const TensorType& type,
+                             const ArgExtremeAttributes& attributes, SourceLocation at) {
+  struct Candidate {
+    Tensor value, index;
+  };
+  const auto axis = static_cast<std::size_t>(attributes.axis);
+  std::vector<std::int64_t> starts(x.shape().size(), 0), ends = x.shape().vector();
+  std::vector<Candidate> left;
+  for (std::int64_t i = 0; i < x.shape()[attributes.axis]; i++) {
+    starts[axis] = i;
+    ends[axis] = i + 1;
+    left.push_back({reshape({slice({x, at}, starts, ends), at}, type.shape.vector()),
+                    full(type, {static_cast<std::int32_t>(i), at})});
+  }
+  for (; left.size() > 1; left.resize((left.size() + 1) / 2)) {
+    for (std::size_t i = 0; i + 1 < left.size(); i += 2) {
+      const Operand a(left[i].value, at), b(left[i + 1].value, at);
+      Tensor beats;
+      if (is_floating(x.dtype())) {
+        const Tensor loses = attributes.greatest ? b <= a : b >= a, is_number = a == a;
+        beats = Operand(!Operand(loses, at), at) & Operand(is_number, at);
+      } else {
+        beats = attributes.greatest ? b > a : b < a;
+      }
+      left[i / 2] = {where({beats, at}, b, a),
+                     where({beats, at}, {left[i + 1].index, at}, {left[i].index, at})};
+    }
+    if (left.size() % 2 != 0) left[left.size() / 2] = left.back();
+  }
+  return left[0].index;
+}
+
+/// The least index of what equals the extreme, or of what is NaN: where that is anywhere, the
+/// extreme is NaN and equals nothing.
+Tensor arg_extreme_by_reductions(const Tensor& tensor, const ArgExtremeAttributes& attributes,
+                                 SourceLocation at) {
+  const Operand x(tensor, at);
+  const std::int64_t axis = attributes.axis;
+  const Tensor extreme = attributes.greatest ? max(x, {axis}, true) : min(x, {axis}, true);
+  Tensor is_it = x == Operand(extreme, at);
+  if (is_floating(tensor.dtype())) is_it = Operand(is_it, at) | Operand(is_nan(x), at);
+  const auto size = static_cast<std::int32_t>(tensor.shape()[axis]);
+  const Tensor index = iota({DType::kS32, tensor.shape()}, axis, at);
+  return min({where({is_it, at}, {index, at}, {size, at}), at}, {axis});
+}
+
+bool divides_always(const Node&) { return true; }
+
+std::vector<Tensor> divided_arg_extreme(const Node& node, std::span<const Tensor> operands) {
+  // The rounds of one row are single elements, those of many rows are vectors.
+  constexpr std::int64_t kFew = 15, kFewOfRows = 16;
+  const auto& attributes = node.attrs<ArgExtremeAttributes>();
+  const SourceLocation at = node.location();
+  const std::int64_t few = node.type().elements() == 1 ? kFew : kFewOfRows;
+  if (operands[0].shape()[attributes.axis] <= few)
+    return {arg_extreme_by_rounds(operands[0], node.type(), attributes, at)};
+  return {arg_extreme_by_reductions(operands[0], attributes, at)};
+}
+
 Tensor arg_extreme(const Operand& operand, std::int64_t axis, bool greatest) {
   const SourceLocation at = operand.at();
   const char* op = greatest ? "argmax" : "argmin";
@@ -217,6 +279,8 @@ const ir::OpDef kArgExtreme{.name = "arg_extreme",
                             .prepare = ir::prepare_function<arg_extreme_kernel>,
                             .cost = ir::Cost::kReduction,
                             .expand = expand_arg_extreme,
+                            .expand_by_lane = divided_arg_extreme,
+                            .divides = divides_always,
                             .zero_derivative = true,
                             .batch = arg_extreme_batch};
 

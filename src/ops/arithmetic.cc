@@ -103,6 +103,15 @@ std::vector<Tensor> clamp_jvp(const JvpCall& c) {
 
 }  // namespace
 
+/// math::Multiply.
+Element product_element(const ElementCall& c) {
+  if (c.operands[0].size() == 1) return pred_or<code::kMultiply, code::kAnd>(c);
+  const Element &x = c.operands[0], &y = c.operands[1];
+  lower::Builder& b = c.builder;
+  return {b.subtract(b.multiply(x[0], y[0]), b.multiply(x[1], y[1])),
+          b.add(b.multiply(x[0], y[1]), b.multiply(x[1], y[0]))};
+}
+
 const OpDef kAdd =
     elementwise<2, math::Add, kPreds | kNumbers>({.name = "add",
                                                   .element = pred_or<code::kAdd, code::kOr>,
@@ -122,14 +131,15 @@ const OpDef kSubtract =
                                               .linear = Linear::kJointly,
                                               .jvp = subtract_jvp,
                                               .transpose = subtract_transpose});
-const OpDef kMultiply = elementwise<2, math::Multiply, kPreds | kNumbers>(
-    {.name = "multiply",
-     .element = pred_or<code::kMultiply, code::kAnd>,
-     .hlo = "multiply",
-     .stablehlo = "stablehlo.multiply",
-     .commutative = true,
-     .linear = Linear::kSeparately,
-     .transpose = multiply_transpose});
+const OpDef kMultiply =
+    elementwise<2, math::Multiply, kPreds | kNumbers>({.name = "multiply",
+                                                       .element = product_element,
+                                                       .element_dtypes = ir::kAllDTypes,
+                                                       .hlo = "multiply",
+                                                       .stablehlo = "stablehlo.multiply",
+                                                       .commutative = true,
+                                                       .linear = Linear::kSeparately,
+                                                       .transpose = multiply_transpose});
 const OpDef kDivide =
     elementwise<2, math::Divide, kNumbers>({.name = "divide",
                                             .element = binary_element<code::kDivide>,

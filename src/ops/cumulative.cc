@@ -8,11 +8,15 @@
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
+#include "ir/element.h"
+#include "lower/opcodes.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
+#include "rondo/ops/indexing.h"
 #include "rondo/ops/reduce.h"
+#include "rondo/ops/shape.h"
 
 namespace rondo::ops {
 
@@ -156,6 +160,96 @@ std::vector<Tensor> expand_cumulative(const Node& node, std::span<const Tensor> 
   return {narrow ? convert({totals, at}, dtype) : totals};
 }
 
+/// Whether the elements along the axis stand side by side.
+bool is_along_rows(const Node& node) {
+  const Shape& shape = node.type().shape;
+  return std::all_of(shape.begin() + node.attrs<CumulativeAttributes>().axis + 1, shape.end(),
+                     [](std::int64_t size) { return size == 1; });
+}
+
+/// Few elements: a call of the kernel takes longer than its work.
+bool has_few_elements(const Node& node) {
+  constexpr std::int64_t kFew = 16, kFewOfRows = 8;
+  const std::int64_t count = node.type().shape[node.attrs<CumulativeAttributes>().axis];
+  return count == 1 || (count > 1 && is_along_rows(node) &&
+                        count <= (node.type().elements() == count ? kFew : kFewOfRows));
+}
+
+/// One element after the other, in the order of the kernel.
+std::vector<Tensor> divided_cumulative(const Node& node, std::span<const Tensor> operands) {
+  const auto& attributes = node.attrs<CumulativeAttributes>();
+  const SourceLocation at = node.location();
+  const DType dtype = node.type().dtype;
+  DType accumulated = dtype;
+  bool joins_parts = false;
+  for_dtype(dtype, [&]<class T>() {
+    with_combiner<T>(attributes.combiner, [&]<class Combine>(Combine) {
+      using Acc = decltype(cumulative_type<T, Combine>());
+      accumulated = dtype_of<Acc>;
+      joins_parts = kJoinsParts<T, Acc>;
+    });
+  });
+  const auto axis = static_cast<std::size_t>(attributes.axis);
+  const std::int64_t count = node.type().shape[attributes.axis];
+  std::vector<std::int64_t> starts(node.type().shape.size(), 0), ends = node.type().shape.vector();
+  const auto element = [&](std::int64_t k) {
+    starts[axis] = attributes.reverse ? count - 1 - k : k;
+    ends[axis] = starts[axis] + 1;
+    return slice({operands[0], at}, starts, ends);
+  };
+  const auto widened = [&](std::int64_t k) { return convert({element(k), at}, accumulated); };
+  const auto combine = [&](const Tensor& a, const Tensor& b) {
+    return combined(attributes.combiner, a, b, at);
+  };
+  std::vector<Tensor> totals{element(0)};
+  Tensor total = widened(0);
+  while (std::ssize(totals) < count) {
+    const std::int64_t k = std::ssize(totals);
+    const std::int64_t together = joins_parts && k + kTogether <= count ? kTogether : 1;
+    Tensor part = widened(k);
+    for (std::int64_t i = 0;;) {
+      totals.push_back(convert({combine(total, part), at}, dtype));
+      if (++i == together) break;
+      part = combine(part, widened(k + i));
+    }
+    total = combine(total, part);
+  }
+  if (attributes.reverse) std::reverse(totals.begin(), totals.end());
+  return {concatenate(totals, attributes.axis, at)};
+}
+
+/// As the kernel goes: along rows that is by parts, where sums are in a wider type. Of long rows
+/// the kernel takes less time, since each total waits for the one before.
+std::optional<ir::ElementRunning> element_running(const Node& node) {
+  const auto& [combiner, axis, reverse] = node.attrs<CumulativeAttributes>();
+  const TensorType& type = node.type();
+  constexpr std::int64_t kLongRow = 24;
+  const bool in_rows = is_along_rows(node);
+  if (is_complex(type.dtype) || type.elements() == 0 || type.shape[axis] < 2 ||
+      (in_rows && type.shape[axis] >= kLongRow))
+    return std::nullopt;
+  using lower::Opcode;
+  const bool half = is_floating(type.dtype) && byte_width(type.dtype) == 2;
+  const lower::Type own = half ? lower::Type::kF32 : lower::type_of(type.dtype);
+  switch (combiner) {
+    case Combiner::kAdd: {
+      const bool is_f32 = type.dtype == DType::kF32;
+      if (is_f32 && in_rows) return std::nullopt;
+      return ir::ElementRunning{Opcode::kAdd, axis, reverse, is_f32 ? lower::Type::kF64 : own};
+    }
+    case Combiner::kMultiply:
+      return ir::ElementRunning{Opcode::kMultiply, axis, reverse, own};
+    case Combiner::kMaximum:
+      return ir::ElementRunning{is_pred(type.dtype) ? Opcode::kOr : Opcode::kMax, axis, reverse,
+                                own};
+    case Combiner::kMinimum:
+      return ir::ElementRunning{is_pred(type.dtype) ? Opcode::kAnd : Opcode::kMin, axis, reverse,
+                                own};
+    default:
+      return std::nullopt;
+  }
+}
+
 bool is_running_sum(const Node& node) {
   return node.attrs<CumulativeAttributes>().combiner == Combiner::kAdd;
 }
@@ -190,11 +284,14 @@ Tensor cumulative(const char* op, Combiner combiner, const Operand& operand, std
 }  // namespace
 
 const ir::OpDef kCumulative{.name = "cumulative",
+                            .running = element_running,
                             .arity = 1,
                             .infer = infer_cumulative,
                             .prepare = ir::prepare_function<cumulative_kernel, 1>,
                             .cost = ir::Cost::kReduction,
                             .expand = expand_cumulative,
+                            .expand_by_lane = divided_cumulative,
+                            .divides = has_few_elements,
                             .linear = Linear::kJointly,
                             .is_linear = is_running_sum,
                             .jvp = cumulative_jvp,

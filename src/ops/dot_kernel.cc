@@ -306,6 +306,50 @@ std::int64_t elements_along(const Shape& shape, std::span<const std::int64_t> ax
   return product;
 }
 
+/// Copies right sides in the order in which products by vectors read them.
+template <class T>
+class PackRightSides final : public ir::Kernel {
+ public:
+  PackRightSides(const DotSizes& sizes, bool swapped) : sizes_(sizes), swapped_(swapped) {}
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    const auto& [batches, m, count, n] = sizes_;
+    const T* from = reinterpret_cast<const T*>(operands[0]);
+    T* to = reinterpret_cast<T*>(results[0]);
+    ir::Poller poller(host);
+    for (std::int64_t batch = 0; batch < batches; batch++) {
+      pack_right_side(from + batch * count * n, swapped_, count, n,
+                      to + batch * packed_elements<T>(count, n));
+      poller.did(count * n);
+    }
+  }
+
+ private:
+  DotSizes sizes_;
+  bool swapped_;
+};
+
+/// Products with such copies.
+template <class T>
+class DotWithPacked final : public ir::Kernel {
+ public:
+  DotWithPacked(const DotSizes& sizes, bool swapped) : sizes_(sizes), swapped_(swapped) {}
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    const auto& [batches, m, count, n] = sizes_;
+    const T* left = reinterpret_cast<const T*>(operands[0]);
+    const T* packed = reinterpret_cast<const T*>(operands[1]);
+    T* to = reinterpret_cast<T*>(results[0]);
+    for (std::int64_t batch = 0; batch < batches; batch++) {
+      vector_multiply_packed(left + batch * m * count, swapped_,
+                             packed + batch * packed_elements<T>(count, n), m, count, n,
+                             to + batch * m * n, host);
+    }
+  }
+
+ private:
+  DotSizes sizes_;
+  bool swapped_;
+};
+
 class DotKernel final : public ir::Kernel {
  public:
   explicit DotKernel(const Node& node) {
@@ -353,7 +397,24 @@ class DotKernel final : public ir::Kernel {
           host);
   }
 
+  std::optional<ir::PackedOperand> packed(std::size_t operand) const override {
+    if (operand != 1 || empty_ || !sizes_.of_large_matrices()) return std::nullopt;
+    if (packings_[0].copy || packings_[1].copy) return std::nullopt;
+    if (types_[0].dtype == DType::kF32) return packed_right<float>();
+    if (types_[0].dtype == DType::kF64) return packed_right<double>();
+    return std::nullopt;
+  }
+
  private:
+  template <class T>
+  std::optional<ir::PackedOperand> packed_right() const {
+    const std::int64_t elements = packed_elements<T>(sizes_.count, sizes_.n);
+    if (elements == 0) return std::nullopt;
+    return ir::PackedOperand{sizes_.batches * elements * std::int64_t{sizeof(T)},
+                             std::make_unique<PackRightSides<T>>(sizes_, packings_[1].swapped),
+                             std::make_unique<DotWithPacked<T>>(sizes_, packings_[0].swapped)};
+  }
+
   bool empty_;
   DotSizes sizes_;
   Packing packings_[2];

@@ -54,6 +54,10 @@ struct Multiply {
       return a & b;
     else if constexpr (std::is_integral_v<T>)
       return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+    else if constexpr (is_complex_number<T>)
+      // As XLA and NumPy have it. C++ looks again where both parts are NaN, for infinities.
+      return T(a.real() * b.real() - a.imag() * b.imag(),
+               a.real() * b.imag() + a.imag() * b.real());
     else
       return a * b;
   }

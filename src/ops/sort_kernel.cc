@@ -3,10 +3,13 @@
 // whatever they answer.
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "native/isa.h"
 #include "ops/combiners.h"
 #include "ops/sort.h"
 #include "ops/sort_keys.h"
@@ -176,6 +179,48 @@ class SortKernel : public ir::Kernel {
   Lines lines_;
 };
 
+/// Writes the keys of n values that lie side by side; whether one of them shares its key. The
+/// compiler makes vectors of it, as wide as the caller's.
+template <class Key, class T>
+[[gnu::always_inline]] inline bool write_keys(const T* from, std::int64_t n, KnownOrder order,
+                                              Key* keys) {
+  Key shared = 0;
+  for (std::int64_t k = 0; k < n; k++) {
+    keys[k] = key_of<Key>(from[k], order);
+    shared |= shares_key(from[k]) ? Key{1} : Key{0};
+  }
+  return shared != 0;
+}
+/// Makes their bits of the keys of Ts.
+template <class T, class Key>
+[[gnu::always_inline]] inline void turn_back(Key* keys, std::int64_t n, KnownOrder order) {
+  for (std::int64_t k = 0; k < n; k++) keys[k] = std::bit_cast<Key>(value_of<T>(keys[k], order));
+}
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+// The rest of the library runs on any x86-64.
+template <class Key, class T>
+[[gnu::target("avx2")]] bool write_keys_avx2(const T* from, std::int64_t n, KnownOrder order,
+                                             Key* keys) {
+  return write_keys(from, n, order, keys);
+}
+template <class T, class Key>
+[[gnu::target("avx2")]] void turn_back_avx2(Key* keys, std::int64_t n, KnownOrder order) {
+  turn_back<T>(keys, n, order);
+}
+bool has_avx2() { return native_code::available_isa() != native_code::Isa::kNone; }
+#else
+template <class Key, class T>
+bool write_keys_avx2(const T* from, std::int64_t n, KnownOrder order, Key* keys) {
+  return write_keys(from, n, order, keys);
+}
+template <class T, class Key>
+void turn_back_avx2(Key* keys, std::int64_t n, KnownOrder order) {
+  turn_back<T>(keys, n, order);
+}
+bool has_avx2() { return false; }
+#endif
+
 /// Sorts the values of the only operand.
 template <class T>
 class SortValues final : public SortKernel {
@@ -184,24 +229,31 @@ class SortValues final : public SortKernel {
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
     const T* values = reinterpret_cast<const T*>(operands[0]);
     T* sorted = reinterpret_cast<T*>(results[0]);
-    const KnownOrder order = order_;
-    Scratch<Key> keys(lines_.count);
-    Key* const key = keys.span().data();
+    if constexpr (sizeof(Key) == sizeof(T)) {
+      if (lines_.inner == 1) {
+        lines_.for_each([&](std::int64_t start) {
+          sort_in_place(values + start, reinterpret_cast<Key*>(sorted + start), host);
+        });
+        return;
+      }
+    }
+    Scratch<Key> scratch(lines_.count);
+    const std::span<Key> keys = scratch.span();
     lines_.for_each([&](std::int64_t start) {
       const T* from = values + start;
       T* to = sorted + start;
-      Key shared = 0;
+      bool shared = false;
       lines_.for_elements([&](std::int64_t k, std::int64_t at) {
-        key[k] = key_of<Key>(from[at], order);
-        shared |= shares_key(from[at]) ? Key{1} : Key{0};
+        scratch[k] = key_of<Key>(from[at], order_);
+        shared = shared || shares_key(from[at]);
       });
-      if constexpr (sizeof(Key) == 4)
-        sort_keys(keys.span(), host);
-      else
-        sort_keys(keys.span(), 0, host);
+      sort(keys, host);
       lines_.for_elements(
-          [&](std::int64_t k, std::int64_t at) { to[at] = value_of<T>(key[k], order); });
-      if (shared != 0 && !order.total) restore_shared(from, to, keys);
+          [&](std::int64_t k, std::int64_t at) { to[at] = value_of<T>(scratch[k], order_); });
+      if (shared && !order_.total) {
+        restore_shared(from, SharedPlaces(keys, order_),
+                       [&](std::int64_t k, T x) { to[k * lines_.inner] = x; });
+      }
       host.poll();
     });
   }
@@ -209,26 +261,52 @@ class SortValues final : public SortKernel {
  private:
   using Key = std::conditional_t<(sizeof(T) <= 4), std::uint32_t, std::uint64_t>;
 
+  static void sort(std::span<Key> keys, ir::Host& host) {
+    if constexpr (sizeof(Key) == 4)
+      sort_keys(keys, host);
+    else
+      sort_keys(keys, 0, host);
+  }
+
+  /// A line whose keys take the place of the result.
+  void sort_in_place(const T* from, Key* to, ir::Host& host) const {
+    const std::span<Key> keys(to, static_cast<std::size_t>(lines_.count));
+    const bool wide = has_avx2();
+    const bool shared = wide ? write_keys_avx2(from, lines_.count, order_, to)
+                             : write_keys(from, lines_.count, order_, to);
+    sort(keys, host);
+    std::optional<SharedPlaces> places;
+    if (shared && !order_.total) places.emplace(keys, order_);
+    wide ? turn_back_avx2<T>(to, lines_.count, order_) : turn_back<T>(to, lines_.count, order_);
+    if (places)
+      restore_shared(from, *places, [&](std::int64_t k, T x) { to[k] = std::bit_cast<Key>(x); });
+    host.poll();
+  }
+
+  /// Where values that share their key stand among sorted keys.
+  struct SharedPlaces {
+    SharedPlaces(std::span<const Key> keys, KnownOrder order)
+        : zero(first_of(T(), keys, order)), nan(first_of(not_a_number(), keys, order)) {}
+    static T not_a_number() {
+      if constexpr (std::is_floating_point_v<T> || kIsHalf<T>)
+        return T(std::numeric_limits<float>::quiet_NaN());
+      else
+        return T();
+    }
+    static std::int64_t first_of(T x, std::span<const Key> keys, KnownOrder order) {
+      return std::lower_bound(keys.begin(), keys.end(), key_of<Key>(x, order)) - keys.begin();
+    }
+    std::int64_t zero, nan;
+  };
+
   /// Writes zeros and NaNs in the order in which they stood.
-  void restore_shared(const T* from, T* to, Scratch<Key>& keys) const {
-    const auto sorted = keys.span();
-    const auto first_of = [&](Key key) {
-      return std::lower_bound(sorted.begin(), sorted.end(), key) - sorted.begin();
-    };
-    // The key that all NaNs, or both zeros, have.
-    Key zero = 0, nan = 0;
-    std::int64_t next_zero = -1, next_nan = -1;
+  template <class Write>
+  void restore_shared(const T* from, SharedPlaces next, Write write) const {
     for (std::int64_t k = 0; k < lines_.count; k++) {
       const T x = from[k * lines_.inner];
       if (!shares_key(x)) continue;
       const bool is_zero = static_cast<double>(as_float(x)) == 0;
-      Key& key = is_zero ? zero : nan;
-      std::int64_t& next = is_zero ? next_zero : next_nan;
-      if (next < 0) {
-        key = key_of<Key>(x, order_);
-        next = first_of(key);
-      }
-      to[next++ * lines_.inner] = x;
+      write(is_zero ? next.zero++ : next.nan++, x);
     }
   }
   static auto as_float(T x) {

@@ -1,6 +1,7 @@
 // A tile of the result, 12 rows of two vectors, stays in registers while a block of terms is added
 // to it. The right side is copied into strips of that width, which lie in the nearest cache while
-// the rows go by; the left side is read where it lies, an element at a time.
+// the rows go by; the left side is read where it lies, an element at a time. A packed right side is
+// all of these strips, one after the other: of the first terms, then of the next.
 #include "ops/vector_gemm.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <thread>
+#include <type_traits>
 
 #include "base/parallel.h"
 #include "native/isa.h"
@@ -32,7 +34,7 @@ constexpr std::int64_t kSummedTerms = 256;
 constexpr std::int64_t kCopiedBytes = std::int64_t{512} << 10;
 constexpr int kTileRows = 12;
 /// For fewer rows the right side is read where it lies.
-constexpr std::int64_t kLeastRowsForCopy = 2 * kTileRows;
+constexpr std::int64_t kLeastRowsForCopy = std::int64_t{2} * kTileRows;
 
 // The same instructions for both types, but for the ends of their names.
 #define RONDO_VECTORS(Name, Element, Vector, MaskOfLanes, end)                                     \
@@ -202,29 +204,46 @@ RONDO_AVX512 void copy_strip(Matrix<S> b, std::int64_t count, std::int64_t colum
   }
 }
 
+/// The right side of a product: where it lies, or all its strips, copied.
 template <class S>
-void multiply_rows(Matrix<S> a, Matrix<S> b, std::int64_t m, std::int64_t count, std::int64_t n,
-                   typename S::T* out, ir::Host* host) {
+struct RightSide {
+  static constexpr std::int64_t kWidth = 2 * S::kLanes;
+  Matrix<S> matrix{};
+  const typename S::T* strips = nullptr;
+
+  static std::int64_t padded(std::int64_t columns) {
+    return (columns + kWidth - 1) / kWidth * kWidth;
+  }
+  /// The strip of `terms` terms from k on that begins with column j of n.
+  const typename S::T* strip(std::int64_t k, std::int64_t terms, std::int64_t j,
+                             std::int64_t n) const {
+    return strips + k * padded(n) + j * terms;
+  }
+};
+
+template <class S>
+void multiply_rows(Matrix<S> a, const RightSide<S>& b, std::int64_t m, std::int64_t count,
+                   std::int64_t n, typename S::T* out, ir::Host* host) {
   using T = typename S::T;
-  constexpr std::int64_t kWidth = 2 * S::kLanes;
-  const bool copies = m >= kLeastRowsForCopy || b.column != 1;
+  constexpr std::int64_t kWidth = RightSide<S>::kWidth;
+  const bool copies = !b.strips && (m >= kLeastRowsForCopy || b.matrix.column != 1);
   const std::int64_t terms = std::min(count, kSummedTerms),
                      block = std::max(kCopiedBytes / (terms * std::int64_t{sizeof(T)}) / kWidth,
                                       std::int64_t{1}) *
                              kWidth;
-  const std::int64_t strips = (std::min(n, block) + kWidth - 1) / kWidth;
   constexpr std::size_t kLine = 64;
   struct Free {
     void operator()(T* memory) const { ::operator delete (memory, std::align_val_t{kLine}); }
   };
   std::unique_ptr<T, Free> copy;
   if (copies) {
-    copy.reset(static_cast<T*>(::operator new (
-        static_cast<std::size_t>(strips * kWidth * terms) * sizeof(T), std::align_val_t{kLine})));
+    const std::int64_t elements = RightSide<S>::padded(std::min(n, block)) * terms;
+    copy.reset(static_cast<T*>(
+        ::operator new (static_cast<std::size_t>(elements) * sizeof(T), std::align_val_t{kLine})));
   }
   // As far as a panel of the left side, which the strips are multiplied by one after the other,
   // stays in the cache beside them.
-  constexpr std::int64_t kPanelRows = 8 * kTileRows;
+  constexpr std::int64_t kPanelRows = std::int64_t{8} * kTileRows;
   std::optional<ir::Poller> poller;
   if (host) poller.emplace(*host);
   for (std::int64_t first = 0; first < n; first += block) {
@@ -234,27 +253,37 @@ void multiply_rows(Matrix<S> a, Matrix<S> b, std::int64_t m, std::int64_t count,
       for (std::int64_t i = 0; i < m; i += kPanelRows) {
         const std::int64_t rows = std::min(kPanelRows, m - i);
         for (std::int64_t j = 0; j < columns; j += kWidth) {
-          const Matrix<S> right{b.at(k, first + j), b.row, b.column};
           const std::int64_t width = std::min(kWidth, columns - j);
-          T* const strip = copies ? copy.get() + j * length : nullptr;
-          if (copies && i == 0) copy_strip(right, length, width, strip);
-          multiply_strip<S>({a.at(i, k), a.row, a.column}, copies ? strip : right.data,
-                            copies ? kWidth : b.row, rows, length, out + i * n + first + j, n,
-                            Masks<S>(width), k > 0);
+          const T* right = nullptr;
+          std::int64_t right_row = kWidth;
+          if (b.strips) {
+            right = b.strip(k, length, first + j, n);
+          } else if (copies) {
+            T* const strip = copy.get() + j * length;
+            if (i == 0)
+              copy_strip<S>({b.matrix.at(k, first + j), b.matrix.row, b.matrix.column}, length,
+                            width, strip);
+            right = strip;
+          } else {
+            right = b.matrix.at(k, first + j);
+            right_row = b.matrix.row;
+          }
+          multiply_strip<S>({a.at(i, k), a.row, a.column}, right, right_row, rows, length,
+                            out + i * n + first + j, n, Masks<S>(width), k > 0);
           if (poller) poller->did(rows * length * width / 64);
+          if (another_piece_failed()) return;  // the caller's, which polls
         }
       }
     }
   }
 }
 
+bool is_here() { return native_code::available_isa() == native_code::Isa::kAvx512; }
+
 template <class S>
-bool multiply(const typename S::T* a, bool a_swapped, const typename S::T* b, bool b_swapped,
-              std::int64_t m, std::int64_t count, std::int64_t n, typename S::T* out,
-              ir::Host& host) {
-  if (native_code::available_isa() != native_code::Isa::kAvx512) return false;
-  const Matrix<S> left{a, a_swapped ? 1 : count, a_swapped ? m : 1},
-      right{b, b_swapped ? 1 : n, b_swapped ? count : 1};
+bool multiply(Matrix<S> left, const RightSide<S>& right, std::int64_t m, std::int64_t count,
+              std::int64_t n, typename S::T* out, ir::Host& host) {
+  if (!is_here()) return false;
   // Threads share the rows, where a part takes longer than to wake one.
   constexpr std::int64_t kLeastProducts = std::int64_t{1} << 25;
   const std::int64_t share = std::max((m + host.threads() - 1) / host.threads(),
@@ -270,31 +299,80 @@ bool multiply(const typename S::T* a, bool a_swapped, const typename S::T* b, bo
   return true;
 }
 
+template <class S>
+void pack(Matrix<S> b, std::int64_t count, std::int64_t n, typename S::T* to) {
+  constexpr std::int64_t kWidth = RightSide<S>::kWidth;
+  for (std::int64_t k = 0; k < count; k += kSummedTerms) {
+    const std::int64_t length = std::min(kSummedTerms, count - k);
+    for (std::int64_t j = 0; j < n; j += kWidth) {
+      copy_strip<S>({b.at(k, j), b.row, b.column}, length, std::min(kWidth, n - j), to);
+      to += length * kWidth;
+    }
+  }
+}
+
+template <class T>
+using VectorsOf = std::conditional_t<std::is_same_v<T, float>, F32, F64>;
+
 }  // namespace
 
-bool vector_multiply(const float* a, bool a_swapped, const float* b, bool b_swapped, std::int64_t m,
-                     std::int64_t count, std::int64_t n, float* out, ir::Host& host) {
-  return multiply<F32>(a, a_swapped, b, b_swapped, m, count, n, out, host);
+template <class T>
+bool vector_multiply(const T* a, bool a_swapped, const T* b, bool b_swapped, std::int64_t m,
+                     std::int64_t count, std::int64_t n, T* out, ir::Host& host) {
+  return multiply<VectorsOf<T>>({a, a_swapped ? 1 : count, a_swapped ? m : 1},
+                                {{b, b_swapped ? 1 : n, b_swapped ? count : 1}}, m, count, n, out,
+                                host);
 }
-bool vector_multiply(const double* a, bool a_swapped, const double* b, bool b_swapped,
-                     std::int64_t m, std::int64_t count, std::int64_t n, double* out,
-                     ir::Host& host) {
-  return multiply<F64>(a, a_swapped, b, b_swapped, m, count, n, out, host);
+
+template <class T>
+std::int64_t packed_elements(std::int64_t count, std::int64_t n) {
+  return is_here() ? RightSide<VectorsOf<T>>::padded(n) * count : 0;
+}
+
+template <class T>
+void pack_right_side(const T* b, bool b_swapped, std::int64_t count, std::int64_t n, T* to) {
+  pack<VectorsOf<T>>({b, b_swapped ? 1 : n, b_swapped ? count : 1}, count, n, to);
+}
+
+template <class T>
+bool vector_multiply_packed(const T* a, bool a_swapped, const T* packed, std::int64_t m,
+                            std::int64_t count, std::int64_t n, T* out, ir::Host& host) {
+  return multiply<VectorsOf<T>>({a, a_swapped ? 1 : count, a_swapped ? m : 1}, {{}, packed}, m,
+                                count, n, out, host);
 }
 
 #undef RONDO_AVX512
 
 #else
 
-bool vector_multiply(const float*, bool, const float*, bool, std::int64_t, std::int64_t,
-                     std::int64_t, float*, ir::Host&) {
+template <class T>
+bool vector_multiply(const T*, bool, const T*, bool, std::int64_t, std::int64_t, std::int64_t, T*,
+                     ir::Host&) {
   return false;
 }
-bool vector_multiply(const double*, bool, const double*, bool, std::int64_t, std::int64_t,
-                     std::int64_t, double*, ir::Host&) {
+template <class T>
+std::int64_t packed_elements(std::int64_t, std::int64_t) {
+  return 0;
+}
+template <class T>
+void pack_right_side(const T*, bool, std::int64_t, std::int64_t, T*) {}
+template <class T>
+bool vector_multiply_packed(const T*, bool, const T*, std::int64_t, std::int64_t, std::int64_t, T*,
+                            ir::Host&) {
   return false;
 }
 
 #endif
+
+#define RONDO_INSTANTIATE(T)                                                                 \
+  template bool vector_multiply(const T*, bool, const T*, bool, std::int64_t, std::int64_t,  \
+                                std::int64_t, T*, ir::Host&);                                \
+  template std::int64_t packed_elements<T>(std::int64_t, std::int64_t);                      \
+  template void pack_right_side(const T*, bool, std::int64_t, std::int64_t, T*);             \
+  template bool vector_multiply_packed(const T*, bool, const T*, std::int64_t, std::int64_t, \
+                                       std::int64_t, T*, ir::Host&)
+RONDO_INSTANTIATE(float);
+RONDO_INSTANTIATE(double);
+#undef RONDO_INSTANTIATE
 
 }  // namespace rondo::ops

@@ -146,7 +146,8 @@ class Expander : public ir::FunctionVisitor {
   /// Queues what the rule makes of `mapped`, which is `original` on the operands of the new
   /// program.
   void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth) {
-    const ir::ExpandRule rule = mapped->op->expand;
+    const bool by_lane = keeps_ && mapped->op->expand_by_lane;
+    const ir::ExpandRule rule = by_lane ? mapped->op->expand_by_lane : mapped->op->expand;
     if (!rule) cannot_expand(mapped, target_);
     const std::string name(mapped->op->name);
     if (depth > kDeepestExpansion) {

@@ -25,6 +25,7 @@ Tensor FunctionRewrite::rebuilt(const Node* node) const {
 
 void FunctionRewrite::bind(const Tensor& from, Tensor to) {
   if (from.same_as(to)) return;
+  if (!changed_) replay_.reserve(source_.body().size());
   changed_ = true;
   replay_.bind(from, std::move(to));
 }
@@ -53,6 +54,7 @@ Function FunctionRewrite::finish() const {
 Function FunctionRewrite::finish(std::vector<Tensor> params, std::vector<Tensor> results,
                                  std::vector<std::string> result_names) const {
   absl::flat_hash_set<const Node*> seen;
+  seen.reserve(source_.body().size());
   std::vector<const Node*> body;
   body.reserve(source_.body().size());
   std::vector<std::pair<const Node*, std::size_t>> path;  // with the next operand to look at

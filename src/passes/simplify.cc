@@ -25,7 +25,9 @@ class Simplifier {
 
   Function run() {
     for (const Node* node : rewrite_.source().body()) visit(node);
-    return rewrite_.finish();
+    Function result = rewrite_.finish();
+    if (settled_) FunctionAccess::notes(result).add(FunctionNotes::kSettled);
+    return result;
   }
 
  private:
@@ -35,12 +37,14 @@ class Simplifier {
       watch(current.node());
       if (current.node()->op->observer) break;
       if (std::optional<std::vector<Tensor>> values = several_values(current.node())) {
+        settled_ = settled_ && !current.node()->op->layout;
         rewrite_.replace(node, *values);
         return;
       }
-      const std::uint64_t first_new = ir::next_id();
+      const std::uint64_t first_new = ir::next_id(), made = ir::nodes_made();
       Tensor simpler = simplify(current.node());
       if (simpler.empty() || !may_become(current.node(), simpler.node())) break;
+      if (ir::nodes_made() > made + 1) settled_ = false;
       current = std::move(simpler);
       if (current.node()->id < first_new) {  // it was simplified when it was met
         rewrite_.bind(Tensor::of(node), std::move(current));
@@ -88,11 +92,15 @@ class Simplifier {
   FunctionRewrite rewrite_;
   WatchedNodes watched_;
   CommonExpressions expressions_;  // its nodes live in the source or are bound in rewrite_
+  // Rules look at a node and its operands. Each node of the result was the last of its rewrites,
+  // but for those that a rule made as operands of its result, and what a construct gave way to.
+  bool settled_ = true;
 };
 
 }  // namespace
 
 Function simplify_function(const Function& function, ir::StructureTable& structures) {
+  if (FunctionAccess::notes(function).has(FunctionNotes::kSettled)) return function;
   return Simplifier(function, structures).run();
 }
 

@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "ir/layout.h"
 #include "ir/region_walk.h"
+#include "ir/run_limits.h"
 #include "pjrt/chunked_program.h"
 #include "pjrt/donating_program.h"
 #include "pjrt/message.h"
@@ -75,7 +76,7 @@ class OnDevice final : public ir::Prepared {
                                          std::span<const long> handles,
                                          const RunOptions& options) const override {
     refuse_threads(options, program_->options().name, device().str());
-    if (ir::RunLimits(options).active()) return in_chunks().run(arguments, options);
+    if (ir::has_limits(options)) return in_chunks().run(arguments, options);
     std::vector<bool> unused(std::min(arguments.size(), handles.size()));
     for (std::size_t i = 0; i < unused.size(); i++) unused[i] = is_unused(arguments[i], handles[i]);
     const std::vector<DeviceArray> taken(arguments.begin(), arguments.end());

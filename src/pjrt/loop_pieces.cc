@@ -130,11 +130,12 @@ class Cut {
     for (const Tensor& result : function_.outputs()) all.results.push_back(number_of(result));
     absl::flat_hash_set<std::size_t> needed(all.results.begin(), all.results.end());
     for (auto piece = all.pieces.rbegin(); piece != all.pieces.rend(); ++piece) {
-      for (const auto& values : {piece->inputs, piece->outputs}) {
-        for (const std::size_t value : values) {
-          if (needed.insert(value).second) piece->last.push_back(value);
-        }
-      }
+      const auto need = [&](std::size_t value) {
+        if (needed.insert(value).second) piece->last.push_back(value);
+      };
+      std::for_each(piece->inputs.begin(), piece->inputs.end(), need);
+      std::for_each(piece->outputs.begin(), piece->outputs.end(), need);
+      if (piece->loop && piece->loop->limit) need(*piece->loop->limit);
     }
     return all;
   }

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/hash/hash.h"
 #include "absl/types/span.h"
 #include "base/bounded_cache.h"
@@ -144,10 +143,9 @@ bool is_of_type(const JitCache::View& view, const TensorType& type) noexcept {
 
 }  // namespace
 
-bool JitCache::run_again(const TreeType* trees, std::span<const View> arguments,
-                         std::span<Tensor> results) const {
+bool JitCache::run_again(const Again& call) const {
   const Impl::LastRun& last = impl_->last_run();
-  if (last.jitted != impl_->number || last.trees != trees) return false;
+  if (last.jitted != impl_->number || last.trees != call.trees) return false;
   // To hold the program takes a locked instruction, and is needed where another thread, or what the
   // run calls, could let go of it meanwhile.
   if (last.program.expired()) return false;
@@ -160,20 +158,21 @@ bool JitCache::run_again(const TreeType* trees, std::span<const View> arguments,
   if (impl_->options.check_captures || ir::tracing() || ir::eager_active()) return false;
   const std::vector<TensorType>& types = program->key.types;
   const Impl::Entry& entry = program->value;
-  if (arguments.size() != types.size() || results.size() != entry.result_types.size() ||
+  if (call.arguments.size() != types.size() || call.results.size() != entry.result_types.size() ||
       !entry.executable.runs_on_memory()) {
     return false;
   }
-  absl::InlinedVector<const std::byte*, 8> from(arguments.size());
-  for (std::size_t i = 0; i < arguments.size(); i++) {
-    from[i] = arguments[i].bytes;
-    if (!from[i] || !is_of_type(arguments[i], types[i])) return false;
+  const TensorType* type = types.data();
+  const std::byte** from = call.from;
+  for (const View& argument : call.arguments) {
+    if (!argument.bytes || !is_of_type(argument, *type++)) return false;
+    *from++ = argument.bytes;
   }
   // Whoever runs writes into values that nobody has seen yet.
-  absl::InlinedVector<std::byte*, 8> to(results.size());
-  for (std::size_t i = 0; i < results.size(); i++)
-    results[i] = ir::make_known(entry.result_types[i], to[i]);
-  entry.executable.run_on_memory(from.data(), to.data(), impl_->options.run);
+  type = entry.result_types.data();
+  std::byte** to = call.to;
+  for (Tensor* const result : call.results) *result = ir::make_known(*type++, *to++);
+  entry.executable.run_on_memory(call.from, call.to, impl_->options.run);
   program->note_use();
   return true;
 }

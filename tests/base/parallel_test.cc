@@ -2,9 +2,14 @@
 #include "base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -101,6 +106,41 @@ TEST(ParallelThreads, WaitForNoTurnAfterAFailure) {
                  std::runtime_error);
     EXPECT_LE(passed, 5);
   }
+}
+
+/// Ends the process with 0 if all pieces were done, on at least `least` threads.
+[[noreturn]] void end_after_work(std::size_t least) {
+  ::alarm(60);
+  std::atomic<int> done = 0;
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  for (int round = 0; round < 3; round++) {
+    parallel_for(40, 4, [&](std::int64_t) {
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+      done++;
+      const std::lock_guard lock(mutex);
+      seen.insert(std::this_thread::get_id());
+    });
+  }
+  std::_Exit(done == 3 * 40 && seen.size() >= least ? 0 : 1);
+}
+
+// By this name they are not among the tests of the thread sanitizer, which does not follow a fork.
+TEST(HelpersDeathTest, AreStartedAnewInAChild) {
+  parallel_for(8, 4, [](std::int64_t) {});
+  EXPECT_EXIT(end_after_work(2), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(HelpersDeathTest, AreDoneWithoutWhereTheSystemStartsNone) {
+  EXPECT_EXIT(
+      {
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, std::size_t{1} << 47);  // there is no room for it
+        if (pthread_setattr_default_np(&attributes) != 0) std::_Exit(2);
+        end_after_work(1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

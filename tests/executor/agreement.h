@@ -24,6 +24,14 @@ inline Literal ramp(const Shape& shape, float step, float first) {
   return Literal::from(values, shape);
 }
 
+/// How often a text has a part.
+inline int count(std::string_view text, std::string_view part) {
+  int found = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+    found++;
+  return found;
+}
+
 /// How far two floats are apart, in units of the last place; huge where only one is NaN.
 template <class T>
 double ulps(T a, T b) {

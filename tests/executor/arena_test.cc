@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <vector>
 
+#include "rondo/error.h"
 #include "support/program_generator.h"
 
 namespace rondo::executor {
@@ -66,6 +68,16 @@ TEST(Arena, GuardedPlacesEndBeforePagesOfNobody) {
   for (const auto& piece : pieces) arena.release(piece.offset, piece.bytes);
   for (const auto& piece : pieces) arena.allocate(piece.bytes);
   EXPECT_EQ(arena.size(), size);
+}
+
+TEST(Arena, RefusesWhatCannotBeCounted) {
+  for (const bool guarded : {false, true}) {
+    Arena arena(guarded);
+    EXPECT_THROW((void)arena.allocate(INT64_MAX), ExecutionError);
+    (void)arena.allocate(std::int64_t{1} << 61);
+    EXPECT_THROW((void)arena.allocate((std::int64_t{1} << 61) + 1), ExecutionError);
+    EXPECT_GE(arena.size(), std::int64_t{1} << 61);
+  }
 }
 
 }  // namespace

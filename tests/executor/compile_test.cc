@@ -5,10 +5,23 @@
 #include <thread>
 #include <utility>
 
+#include "base/guard_pages.h"
 #include "executor/agreement.h"
+#include "support/sanitized.h"
 
 namespace rondo::testing {
 namespace {
+
+/// Of what is thrown.
+template <class F>
+std::string message(const F& f) {
+  try {
+    f();
+  } catch (const ExecutionError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
 
 TEST(Compile, ProgramIsTheLoopsThatRun) {
   const Function f = trace(
@@ -48,6 +61,41 @@ TEST(Compile, DisassemblyIsThatOfALoop) {
   EXPECT_EQ(compiled.disassembly("sideways"), "");
   EXPECT_EQ(compile(f, {.executor = Executor::kBytecode}).disassembly(), "");
 }
+
+/// Arrays whose bytes no s64 counts, and some that it does.
+TEST(Compile, RefusesWhatNoMachineHasMemoryFor) {
+  const auto sorted = [](std::int64_t size) {
+    return trace([&](Tensor x) { return sum(sort(broadcast_to(x, {size}))); }, f64());
+  };
+  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    const std::string text =
+        message([&] { (void)compile(sorted(std::int64_t{1} << 61), {.executor = executor}); });
+    EXPECT_NE(text.find("2^62 bytes"), std::string::npos) << text;
+    // One array, or the sorted one beside it; guarded places have pages around them.
+    const MemoryPlan plan =
+        compile(sorted(std::int64_t{1} << 55), {.executor = executor}).memory_plan();
+    EXPECT_GE(plan.arena_bytes, std::int64_t{1} << 58);
+    EXPECT_LE(plan.arena_bytes, (std::int64_t{1} << 59) + (1 << 20));
+  }
+}
+
+#if !defined(RONDO_TEST_SANITIZED)
+TEST(Compile, ARunWithoutMemorySaysHowMuchItNeeds) {
+  if (guard_pages_wanted()) return;
+  const Function f =
+      trace([](Tensor x) { return sum(sort(broadcast_to(x, {std::int64_t{1} << 55}))); }, f64());
+  const Executable program = compile(f, {.executor = Executor::kCompiled});
+  const std::string text = message([&] { program.run({Literal::scalar(1.0)}); });
+  EXPECT_NE(text.find("out of memory"), std::string::npos) << text;
+  // The arena, and what the executor itself needs: bytecode has its values there too.
+  const std::size_t at = text.find("needs ");
+  ASSERT_NE(at, std::string::npos) << text;
+  const std::int64_t needed = std::stoll(text.substr(at + 6)),
+                     arena = program.memory_plan().arena_bytes;
+  EXPECT_GE(needed, arena) << text;
+  EXPECT_LE(needed, arena + (1 << 20)) << text;
+}
+#endif
 
 TEST(Compile, TheMemoryPlanHasTheArena) {
   const Function f = trace(

@@ -13,11 +13,13 @@
 
 #include "executor/agreement.h"
 #include "rondo/rondo.h"
+#include "support/expect.h"
 
 namespace rondo {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::caught;
 using testing::runs_by_lane;
 
 constexpr Executor kExecutors[] = {Executor::kBytecode, Executor::kCompiled};
@@ -69,18 +71,6 @@ TEST(Deadlines, OfLanesThatStopOneByOne) {
     return while_loop([](Tensor s) { return s < 1e9f; }, [](Tensor s) { return sin(s) * s; }, x);
   });
   expect_ended_in_time("lanes", trace(halved, f32({1 << 16})));
-}
-
-/// What a run that is ended throws.
-template <class E>
-E caught(const Executable& program, const std::vector<Literal>& arguments,
-         const RunOptions& options) {
-  try {
-    program.run(arguments, options);
-  } catch (const E& error) {
-    return error;
-  }
-  throw std::runtime_error("the run was not ended as expected");
 }
 
 /// x * kFactor + kSum, `times` times.
@@ -305,6 +295,27 @@ TEST(Limits, OfLoopsInLanesNameAllLoops) {
   }
 }
 
+TEST(Limits, OfALoopInACombinerNameItAndItsTrips) {
+  const Function f = trace(
+      [](Tensor x) {
+        return reduce(x, Tensor(0.0), {0}, [](Tensor a, Tensor b) {
+          return while_loop([](Tensor y) { return y >= 0; }, [](Tensor y) { return y + 1; }, a + b,
+                            {.name = "endless"});
+        });
+      },
+      f64({5}));
+  for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+    try {
+      (void)compile(f, {.executor = executor})
+          .run({Literal::zeros(f64({5}))}, {.max_iterations = 100});
+      FAIL() << "it ended";
+    } catch (const TooManyIterations& error) {
+      EXPECT_EQ(error.loop(), "endless");
+      EXPECT_EQ(error.trip(), 100);
+    }
+  }
+}
+
 TEST(Deadlines, OfALoopByLaneInAnotherLoop) {
   const auto f = [](Tensor x) {
     const auto trip = [](Tensor, Tensor y) {
@@ -423,6 +434,34 @@ TEST(Limits, ThatAreFarOffTakeNoTime) {
   }
   // Trip by trip through all lanes it would be three times as much.
   EXPECT_LT(with, 1.5 * without) << 2e5 * without << " us a run, " << 2e5 * with;
+}
+
+TEST(Deadlines, KeepToTheMemoryLimit) {
+  const std::int64_t lanes = 70'000;
+  const auto climb = [](Tensor v) {
+    return while_loop([](Tensor a) { return a < 3.0f; }, [](Tensor a) { return a + 0.25f; }, v);
+  };
+  const Function program = trace(vmap(climb), f32({lanes}));
+  const Literal x = Literal::zeros(program.params()[0]);
+  const RunOptions limits{.deadline = std::chrono::hours(1)};
+  for (const Executor executor : kExecutors) {
+    const std::int64_t plain = compile(program, {.executor = executor}).memory_plan().arena_bytes;
+    const auto with_limit = [&](std::int64_t bytes) {
+      return compile(program, {.executor = executor, .memory_limit = bytes});
+    };
+    const Executable tight = with_limit(plain), wide = with_limit(plain + 8 * lanes);
+    const Literal want = tight.run({x})[0];
+    for (int i = 0; i < 2; i++) {
+      testing::expect_error<ExecutionError>(
+          [&] { tight.run({x}, limits); },
+          {"takes", "in runs with a deadline", "memory_limit is " + std::to_string(plain)});
+    }
+    RunStats stats;
+    RunOptions counted = limits;
+    counted.stats = &stats;
+    EXPECT_TRUE(wide.run({x}, counted)[0].identical(want));
+    EXPECT_LE(stats.peak_bytes - 2 * x.type().bytes(), plain + 8 * lanes);
+  }
 }
 
 }  // namespace

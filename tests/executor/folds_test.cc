@@ -2,6 +2,7 @@
 // loops.
 #include <chrono>
 #include <cmath>
+#include <complex>
 
 #include "executor/agreement.h"
 
@@ -80,6 +81,30 @@ TEST(Folds, CombineSeveralArraysOfAllKinds) {
   for (std::size_t i = 0; i < 10; i++) {
     const auto a = got.data<std::complex<float>>()[i], b = want.data<std::complex<float>>()[i];
     EXPECT_LE(std::abs(a - b), 1e-5f * std::abs(b)) << i;
+  }
+}
+
+/// As sums of floats are: in double precision, whose rounding comes once.
+TEST(Folds, LeaveSumsOfComplexNumbersInDoublePrecision) {
+  for (const std::int64_t terms : {3, 8, 20, 200}) {
+    std::vector<std::complex<float>> values(static_cast<std::size_t>(2 * terms));
+    for (std::size_t i = 0; i < values.size(); i++) {
+      const auto at = static_cast<float>(i);
+      values[i] = {std::sin(at * 1.7f) * (i % 5 == 0 ? 4000.f : 1.f), std::cos(at) * (at + 0.1f)};
+    }
+    const Literal x = Literal::from(values, {2, terms});
+    const Function f = trace([](Tensor z) { return sum(z, {1}); }, c64({2, terms}));
+    for (const Executor executor :
+         {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+      const Literal got = compile(f, {.executor = executor}).run({x})[0];
+      for (std::size_t row = 0; row < 2; row++) {
+        std::complex<double> want = 0;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(terms); i++)
+          want += std::complex<double>(values[row * static_cast<std::size_t>(terms) + i]);
+        EXPECT_EQ(got.data<std::complex<float>>()[row], std::complex<float>(want))
+            << terms << " terms, row " << row;
+      }
+    }
   }
 }
 

@@ -297,5 +297,20 @@ TEST(LaneRows, GoWrongWayNowhere) {
   (void)expect_agreement(trace(old_rows, tall), {tall});
 }
 
+TEST(LaneRows, ThatAreComputedBeforeTheLoopAreComputedOnce) {
+  const TensorType type = f32({70, 3});
+  const auto turn = [](Tensor s) {
+    return stack({s[1] * 0.5f + 1.0f, s[2] + 1.25f, s[0] - s[1] + 1.0f}, 0);
+  };
+  const auto lane = [&](Tensor s) {
+    return while_loop([](Tensor s) { return s[0] < 5.0f; }, turn, s);
+  };
+  const Function f = trace([&](Tensor x) { return vmap(lane)(x * 3.0f + 1.0f); }, type);
+  EXPECT_TRUE(runs_by_lane(f));
+  const std::string program = compile(f, {.executor = Executor::kCompiled}).program();
+  EXPECT_EQ(testing::count(program, "  lanes "), 2) << program;
+  (void)expect_agreement(f, {ramp({70, 3}, -1, 1)});
+}
+
 }  // namespace
 }  // namespace rondo

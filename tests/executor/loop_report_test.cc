@@ -77,6 +77,8 @@ TEST(LoopReport, SaysWhichOpKeepsALoopFromRunningLaneByLane) {
               HasSubstr("reduce at HERE combines elements of several"));
   EXPECT_THAT(report_of_step([](Tensor y) { return sort(y); }, type),
               HasSubstr("sort at HERE works on whole arrays"));
+  EXPECT_THAT(report_of_step([](Tensor y) { return cummax(y, 0); }, f32({20})),
+              HasSubstr("cumulative at HERE works on whole arrays"));
   EXPECT_THAT(report_of_step([](Tensor y) { return y + reverse(y, {0}); }, type),
               HasSubstr("reverse at HERE reads elements of other lanes"));
   // The op that is in the way of the lanes that come farthest, which are rows here.

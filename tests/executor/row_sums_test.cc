@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
+#include <tuple>
+#include <vector>
 
 #include "executor/agreement.h"
 
@@ -91,12 +94,121 @@ TEST(RowSums, GoOnFromRowToRowWithinAxesThatStay) {
   (void)expect_agreement(function, {x, weights});
 }
 
-TEST(RowSums, OfShortRowsAreMadeOfTheWholeArray) {
-  const auto f = [](Tensor x, Tensor c) { return max(x - expand_dims(c, 1)); };
-  const Literal x = numbers({200, 20}, 1), c = numbers({200}, -1);
-  const Function function = trace(f, x, c);
-  EXPECT_GE(arena_bytes(function, true), 200 * 20 * 4);
-  (void)expect_agreement(function, {x, c});
+/// In the documented order: 64 partial results, which are combined by halves.
+template <class T, class Combine>
+T in_order(const std::vector<T>& row, T start, Combine combine) {
+  std::vector<T> partials(row.begin(), row.begin() + std::min<std::ptrdiff_t>(64, std::ssize(row)));
+  for (std::size_t i = 64; i < row.size(); i++)
+    partials[i % 64] = combine(partials[i % 64], row[i]);
+  for (std::size_t half = 32; half > 0; half /= 2) {
+    for (std::size_t j = 0; j < half && j + half < partials.size(); j++)
+      partials[j] = combine(partials[j], partials[j + half]);
+  }
+  return row.empty() ? start : combine(start, partials[0]);
+}
+
+TEST(RowSums, OfShortRowsNeedAStripOfThem) {
+  const auto plus = [](double a, double b) { return a + b; };
+  const auto greater = [](float a, float b) { return a < b || b != b ? b : a; };
+  for (std::int64_t columns = 2; columns < 70; columns++) {
+    // Whole strips, and some rows behind the last of them.
+    const std::int64_t rows = 10007 / columns + 4133 / columns;
+    const Literal x = numbers({rows, columns}, 1), c = numbers({rows}, -1);
+    std::vector<double> terms;
+    std::vector<float> floats;
+    for (std::int64_t i = 0; i < rows * columns; i++) {
+      floats.push_back(x.data<float>()[static_cast<std::size_t>(i)] -
+                       c.data<float>()[static_cast<std::size_t>(i / columns)]);
+      terms.push_back(static_cast<double>(floats.back()));
+    }
+    const Function both = trace(
+        [](Tensor x, Tensor c) {
+          const Tensor difference = x - expand_dims(c, 1);
+          return std::pair(sum(difference), max(difference));
+        },
+        x, c);
+    const Function total =
+        trace([](Tensor x, Tensor c) { return sum(x - expand_dims(c, 1)); }, x, c);
+    const Function most =
+        trace([](Tensor x, Tensor c) { return max(x - expand_dims(c, 1)); }, x, c);
+    SCOPED_TRACE(total.str());
+    const std::int64_t most_bytes = std::max<std::int64_t>(4096, 64 * columns) * 4 + 1024;
+    EXPECT_LE(arena_bytes(total, true), most_bytes);
+    EXPECT_LE(arena_bytes(most, false), most_bytes);
+    EXPECT_EQ(expect_agreement(total, {x, c})[0].item<float>(),
+              static_cast<float>(in_order(terms, 0.0, plus)));
+    EXPECT_EQ(expect_agreement(most, {x, c})[0].item<float>(),
+              in_order(floats, -INFINITY, greater));
+    (void)expect_agreement(both, {x, c});
+  }
+}
+
+TEST(RowSums, InStripsWithinAxesThatStay) {
+  const auto f = [](Tensor x, Tensor w) { return sum(x * w, {1, 2}); };
+  const auto g = [](Tensor x, Tensor w) { return any(x * w > 1.25, {1, 2}); };
+  const Literal x = numbers({3, 500, 17}, 0.25f), w = numbers({17}, 1);
+  EXPECT_LE(arena_bytes(trace(f, x, w), false), 4096 * 4 + 1024);
+  const Literal got = expect_agreement(trace(f, x, w), {x, w})[0];
+  for (std::size_t k = 0; k < 3; k++) {
+    std::vector<double> terms;
+    for (std::size_t i = 0; i < std::size_t{500} * 17; i++) {
+      terms.push_back(
+          static_cast<double>(x.data<float>()[k * 500 * 17 + i] * w.data<float>()[i % 17]));
+    }
+    EXPECT_EQ(got.data<float>()[k], static_cast<float>(in_order(terms, 0.0, std::plus<>())));
+  }
+  (void)expect_agreement(trace(g, x, w), {x, w});
+}
+
+TEST(RowSums, InStripsOfEachDtype) {
+  const DType real[] = {DType::kS8,  DType::kU16,  DType::kS32, DType::kU64,
+                        DType::kF16, DType::kBF16, DType::kF64, DType::kPred};
+  for (const DType dtype : real) {
+    const auto cast = [&](const Literal& x) {
+      const Tensor scaled = Tensor(x) * 20.0f;
+      return (dtype == DType::kPred ? scaled > 3.0f : convert(scaled, dtype)).eval();
+    };
+    const Literal x = cast(numbers({700, 11}, 1)), w = cast(numbers({11}, 1));
+    using Combine = Tensor (*)(const Tensor&);
+    const Combine all[] = {[](const Tensor& x) { return max(x); },
+                           [](const Tensor& x) { return min(x); },
+                           [](const Tensor& x) { return sum(x); }};
+    for (const Combine combine : all) {
+      const Function f = trace(
+          [&](Tensor x, Tensor w) {
+            const Tensor spread = broadcast_to(w, x.shape());
+            return combine(where(x < spread, x, spread));
+          },
+          x, w);
+      SCOPED_TRACE(f.str());
+      (void)expect_agreement(f, {x, w});
+    }
+  }
+}
+
+// NaN, infinities and the sign of zero go through strips as through rows.
+TEST(RowSums, InStripsOfWhatIsNoNumber) {
+  std::vector<float> values(std::size_t{900} * 6, -0.0f);
+  const auto total = [](Tensor x, Tensor w) {
+    return reduce(x * w, Tensor(-0.0f), {}, [](Tensor a, Tensor b) { return a + b; });
+  };
+  const auto most = [](Tensor x, Tensor w) { return max(x * w); };
+  const auto least = [](Tensor x, Tensor w) { return min(x * w); };
+  const Literal ones = Literal::from(std::vector<float>(6, 1.0f), {6});
+  const auto of = [&](auto f) {
+    const Literal x = Literal::from(values, {900, 6});
+    return expect_agreement(trace(f, x, ones), {x, ones})[0].template item<float>();
+  };
+  EXPECT_TRUE(std::signbit(of(total)));
+  EXPECT_TRUE(std::signbit(of(most)));
+  values[5000] = INFINITY;
+  EXPECT_EQ(of(most), INFINITY);
+  EXPECT_EQ(of(total), INFINITY);
+  values[3] = -INFINITY;
+  EXPECT_EQ(of(least), -INFINITY);
+  EXPECT_TRUE(std::isnan(of(total)));
+  values[4099] = NAN;
+  EXPECT_TRUE(std::isnan(of(least)));
 }
 
 }  // namespace

@@ -12,11 +12,7 @@ namespace {
 using testing::expect_agreement;
 
 int times(const Function& f, std::string_view part) {
-  const std::string text = compile(f, {.executor = Executor::kCompiled}).program();
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    found++;
-  return found;
+  return testing::count(compile(f, {.executor = Executor::kCompiled}).program(), part);
 }
 
 const ScatterDims kOneAxis{

@@ -12,17 +12,11 @@
 namespace rondo {
 namespace {
 
+using testing::count;
 using testing::expect_agreement;
 
 std::string program_of(const Function& f) {
   return compile(f, {.executor = Executor::kCompiled}).program();
-}
-
-int count(const std::string& text, std::string_view part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    found++;
-  return found;
 }
 
 TEST(SmallArrays, AreCarriedInRegisters) {
@@ -216,6 +210,44 @@ TEST(SmallArrays, StayInMemoryBesideLargeOnes) {
   }
   for (std::size_t i = 0; i < 2; i++)
     EXPECT_NEAR(got[1].data<float>()[i], s[i], 1e-4f * (1 + std::abs(s[i])));
+}
+
+// A function of many ops takes as long for eight elements in a vector as for one in a register.
+TEST(SmallArrays, AreVectorsWhereTheirElementsAreDear) {
+  const auto loop = [](std::int64_t n, bool dear) {
+    return trace(
+        [&](Tensor a, Tensor s) {
+          return fori_loop(
+              0, 6,
+              [&](Tensor, Tensor s) {
+                const Tensor next = matmul(a, s);
+                return dear ? tanh(next) : next / sqrt(1.0f + sum(next * next));
+              },
+              s);
+        },
+        f32({n, n}), f32({n}));
+  };
+  const auto in_registers = [](const Function& f) {
+    return program_of(f).find("keeps its small arrays in registers") != std::string::npos;
+  };
+  EXPECT_TRUE(in_registers(loop(2, true)));
+  EXPECT_FALSE(in_registers(loop(4, true)));
+  EXPECT_TRUE(in_registers(loop(4, false)));
+  for (const std::size_t n : {2u, 4u}) {
+    std::vector<float> a(n * n), s(n, 0.5f);
+    for (std::size_t i = 0; i < a.size(); i++) a[i] = 0.25f * static_cast<float>(i) - 0.5f;
+    const auto size = static_cast<std::int64_t>(n);
+    const std::vector<Literal> start = {Literal::from(a, {size, size}), Literal::from(s, {size})};
+    for (int t = 0; t < 6; t++) {
+      std::vector<float> next(n, 0.0f);
+      for (std::size_t i = 0; i < n * n; i++) next[i / n] += a[i] * s[i % n];
+      for (std::size_t i = 0; i < n; i++) s[i] = std::tanh(next[i]);
+    }
+    for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+      const auto got = compile(loop(size, true), {.executor = executor}).run(start);
+      for (std::size_t i = 0; i < n; i++) EXPECT_NEAR(got[0].data<float>()[i], s[i], 1e-5f);
+    }
+  }
 }
 
 TEST(SmallArrays, AreThereWhereALimitEndsTheLoop) {

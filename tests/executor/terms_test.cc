@@ -103,9 +103,7 @@ TEST(Terms, OfWhatIsUsedTwiceInEachTermAreOneLoop) {
   };
   const std::vector<TensorType> types{f32({30, 2}), f32({8, 2})};
   const std::string text = program_of(trace(distances, types));
-  std::size_t stores = 0;
-  for (std::size_t at = 0; (at = text.find("store", at)) != std::string::npos; at++) stores++;
-  EXPECT_EQ(stores, 1u) << text;
+  EXPECT_EQ(testing::count(text, "store"), 1) << text;
   check(distances, types);
 }
 

@@ -300,5 +300,15 @@ TEST(PolicyErrors, SlotsAndPeriodsThatMakeNoSense) {
   }
 }
 
+TEST(GradientErrors, MoreTripsThanCanBeNumbered) {
+  const auto endless = [](Tensor x) {
+    return fori_loop(0, std::int64_t{1} << 33, [](Tensor, Tensor y) { return sin(y); }, x,
+                     {.name = "endless"});
+  };
+  EXPECT_NO_THROW((void)trace(endless, f64()));
+  expect_error([&] { (void)trace(grad(endless), f64()); },
+               {"'endless'", "8589934592 trips", "errors_test.cc", "2^31"});
+}
+
 }  // namespace
 }  // namespace rondo::testing

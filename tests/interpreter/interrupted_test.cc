@@ -8,6 +8,7 @@
 namespace rondo {
 namespace {
 
+using testing::caught;
 using testing::expect_scalar;
 
 struct Walk {
@@ -29,17 +30,6 @@ Literal leaf(const Interrupted& error, std::size_t i, const std::string& name) {
   EXPECT_LT(i, error.carry().size());
   EXPECT_EQ(error.carry().at(i).first, name);
   return error.carry().at(i).second;
-}
-
-template <class E>
-E caught(const Executable& program, const std::vector<Literal>& arguments,
-         const RunOptions& options) {
-  try {
-    program.run(arguments, options);
-  } catch (const E& error) {
-    return error;
-  }
-  throw std::runtime_error("the run was not ended as expected");
 }
 
 TEST(Interrupted, GoesOnFromTheStateItLeaves) {

@@ -36,6 +36,35 @@ TEST(Closing, NodesComeOutByIdWhoeverMadeThem) {
   }
 }
 
+TEST(Closing, AWalkBackSeesEachNodeOnce) {
+  const Tensor x = ir::make_parameter(f32(), "x", 0, nullptr, {});
+  const std::uint64_t first = ir::next_id();
+  std::vector<Tensor> made{x + x};
+  for (int i = 0; i < 50; i++) {
+    const Tensor& last = made.back();
+    const Tensor& before = made[made.size() / 2];
+    made.push_back(i % 3 == 0 ? last * last : last - before);
+  }
+  made.push_back(-made.back());  // nothing needs it
+  for (const bool near : {true, false}) {
+    ir::NodesById nodes(first, near ? made.size() : 0);
+    std::vector<const ir::Node*> seen;
+    nodes.insert(made[50].node());
+    nodes.walk_back([&](const ir::Node* node) {
+      seen.push_back(node);
+      for (const Tensor& operand : node->operands) {
+        if (operand.node() != x.node()) nodes.insert(operand.node());
+      }
+    });
+    std::vector<const ir::Node*> all;
+    for (std::size_t i = 0; i <= 50; i++) all.push_back(made[i].node());
+    EXPECT_EQ(nodes.take(), all);
+    const auto by_id = [](const ir::Node* a, const ir::Node* b) { return a->id < b->id; };
+    std::sort(seen.begin(), seen.end(), by_id);
+    EXPECT_EQ(seen, all);
+  }
+}
+
 TEST(Closing, OtherThreadsNodesCostNothing) {
   largest_allocation = 0;
   trace(

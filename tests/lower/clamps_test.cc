@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lower/builder.h"
+#include "lower/verify.h"
 
 namespace rondo::lower {
 namespace {
@@ -85,6 +86,33 @@ TEST(Clamps, StayInTheConditionOfALoop) {
   const std::size_t ops = program.code.size();
   remove_clamps(program);
   EXPECT_EQ(program.code.size(), ops);
+}
+
+// (i + 397) % limit of a counter below `limit`, as the places of a ring are gone through.
+TEST(Clamps, RemaindersOfARingSubtract) {
+  const auto divisions = [](int first, int limit, int by) {
+    Builder b;
+    const Value out = b.buffer({Storage::kResult, 0, 0, 8});
+    const Value init = b.number(Type::kS32, first);
+    const std::uint32_t loop = b.begin_while({&init, 1});
+    const Value i = b.program().whiles[loop].carries[0].param;
+    b.test(b.less(i, b.number(Type::kS32, limit)));
+    const auto number = [&](int value) { return b.number(Type::kS32, value); };
+    b.store(b.remainder(b.add(i, number(397)), number(by)), {out, 0, {}});
+    b.store(b.remainder(i, number(by)), {out, 4, {}});
+    const Value next = b.add(i, number(1));
+    b.end_while({&next, 1});
+    Program program = b.finish();
+    remove_clamps(program);
+    EXPECT_EQ(verify(program), "");
+    return std::count_if(program.code.begin(), program.code.end(),
+                         [](const Op& op) { return op.code == Opcode::kRemainder; });
+  };
+  EXPECT_EQ(divisions(0, 624, 624), 0);
+  EXPECT_EQ(divisions(0, 625, 624), 0);
+  EXPECT_EQ(divisions(0, 1000, 624), 1);  // 999 + 397 may be more than twice the divisor
+  EXPECT_EQ(divisions(-1, 624, 624), 1);  // -1 is no place
+  EXPECT_EQ(divisions(-400, 624, 624), 2);
 }
 
 }  // namespace

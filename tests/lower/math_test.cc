@@ -110,6 +110,26 @@ TEST(MathFunctions, Hyperbolic) {
       "cosh", [](auto x) { return math::cosh(x); }, [](long double x) { return std::cosh(x); });
 }
 
+// Over all sizes that it has values of its own for, and of one sign with the other.
+TEST(MathFunctions, HyperbolicTangentOfManyFloats) {
+  double worst = 0;
+  float at = 0;
+  const auto last = std::bit_cast<std::uint32_t>(10.5f);
+  for (auto pattern = std::bit_cast<std::uint32_t>(1e-5f); pattern < last; pattern += 1031) {
+    const auto x = std::bit_cast<float>(pattern);
+    const float got = math::tanh(Single{x}).v;
+    const double distance = distance_in_ulp(got, std::tanh(static_cast<double>(x)));
+    if (distance > worst) worst = distance, at = x;
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(math::tanh(Single{-x}).v),
+              std::bit_cast<std::uint32_t>(-got))
+        << x;
+    ASSERT_LE(got, 1) << x;
+  }
+  EXPECT_LE(worst, 1.7) << at;
+  EXPECT_EQ(math::tanh(Single{9.1f}).v, 1);
+  EXPECT_EQ(math::tanh(Double{19.1}).v, 1);
+}
+
 TEST(MathFunctions, Circular) {
   expect_both(
       "sin", [](auto x) { return math::sin(x); }, [](long double x) { return std::sin(x); });

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "native/isa.h"
@@ -118,6 +121,45 @@ TEST(VectorGemm, AnElementDependsOnItsRowAndColumnAlone) {
   for (const int threads : {2, 3}) EXPECT_EQ(large.run(threads), alone) << threads;
 }
 
+template <class T>
+void expect_same_when_packed(std::int64_t m, std::int64_t count, std::int64_t n) {
+  for (const bool a_swapped : {false, true}) {
+    for (const bool b_swapped : {false, true}) {
+      SCOPED_TRACE(::testing::Message()
+                   << m << " x " << count << " x " << n << ", swapped " << a_swapped << b_swapped);
+      const Product<T> product{m, count, n, a_swapped, b_swapped};
+      const std::vector<T> want = product.run();
+      const std::int64_t elements = ops::packed_elements<T>(count, n);
+      ASSERT_EQ(elements == 0, want.empty());
+      if (want.empty()) continue;
+      ASSERT_GE(elements, count * n);
+      std::vector<T> packed(static_cast<std::size_t>(elements) + 1, T(-3));
+      ops::pack_right_side(product.b.data(), b_swapped, count, n, packed.data());
+      EXPECT_EQ(packed.back(), T(-3));
+      for (const int threads : {1, 3}) {
+        HostWithThreads host(threads);
+        std::vector<T> got(want.size(), T(7));
+        EXPECT_TRUE(ops::vector_multiply_packed(product.a.data(), a_swapped, packed.data(), m,
+                                                count, n, got.data(), host));
+        EXPECT_EQ(got, want) << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST(VectorGemm, APackedRightSideGivesTheSame) {
+  for (const std::int64_t m : {1, 13, 35}) {
+    for (const std::int64_t n : {1, 17, 32, 70}) {
+      expect_same_when_packed<float>(m, 20, n);
+      expect_same_when_packed<double>(m, 5, n);
+    }
+  }
+  expect_same_when_packed<float>(25, 256 + 17, 40);
+  expect_same_when_packed<float>(24, 600, 1000);
+  expect_same_when_packed<float>(600, 300, 256);  // which threads share
+  expect_same_when_packed<double>(24, 300, 300);
+}
+
 TEST(VectorGemm, LongProductsAskForTheEnd) {
   Product<float>{300, 512, 256, false, false}.run();  // which expects it
 }
@@ -129,6 +171,28 @@ TEST(VectorGemm, WhatIsNotFiniteStaysInItsRowsAndColumns) {
   const std::vector<float> got = product.run();
   for (std::size_t e = 0; e < got.size(); e++)
     EXPECT_EQ(std::isfinite(got[e]), e / 50 != 5 && e % 50 != 49) << e;
+}
+
+/// Ends the product when a helper has begun, who has more to do than fits into that time.
+class EndsSoon final : public NoHost {
+ public:
+  int threads() const override { return 2; }
+  void poll() override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    throw std::runtime_error("ended");
+  }
+};
+
+TEST(VectorGemm, EndsOnAllThreads) {
+  if (native_code::available_isa() != native_code::Isa::kAvx512) return;
+  constexpr std::int64_t kSize = 3072, kCount = 256;
+  const std::vector<float> a(kSize * kCount, 1.0f), b(kCount * kSize, 1.0f);
+  std::vector<float> out(kSize * kSize, 7.0f);
+  EndsSoon host;
+  EXPECT_THROW(ops::vector_multiply(a.data(), false, b.data(), false, kSize, kCount, kSize,
+                                    out.data(), host),
+               std::runtime_error);
+  EXPECT_EQ(out.back(), 7.0f);
 }
 
 }  // namespace

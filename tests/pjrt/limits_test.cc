@@ -221,6 +221,20 @@ TEST_F(RealLimits, ProgressIsToldAndTheCarryGoesOn) {
   EXPECT_TRUE(run(stopped->trip() + 5, ramp(64)).identical(run(5, half)));
 }
 
+TEST_F(RealLimits, ProgressOfALoopUpToAConstantThatTheProgramComputes) {
+  const auto f = [](Tensor first, Tensor x) {
+    const Tensor end = Tensor(30) + Tensor(20);
+    const auto step = [](Tensor, Tensor s) { return sin(s + 0.1f); };
+    return fori_loop(first, end, step, fori_loop(first, end, step, x));
+  };
+  const Executable executable =
+      compile(trace(f, s32(), f32({9})), {.optimize = false, .device = device()});
+  const std::vector<Literal> arguments{Literal::scalar(3), ramp(9)};
+  RunOptions options;
+  options.on_progress = [](const Progress&) {};
+  EXPECT_TRUE(executable.run(arguments, options)[0].identical(executable.run(arguments)[0]));
+}
+
 TEST_F(RealLimits, HoldForJittedCallsAndLazyTensors) {
   const auto spin = [](Tensor x) {
     return while_loop([](Tensor s) { return s >= 0; }, [](Tensor s) { return s + 1; }, x);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -37,6 +38,18 @@ template <class T>
 requires ScalarValue<T>
 void expect_scalar(const Tensor& got, T want) {
   expect_values(got.eval(), Shape{}, std::vector<T>{want});
+}
+
+/// What a run that is ended throws.
+template <class E>
+E caught(const Executable& program, const std::vector<Literal>& arguments,
+         const RunOptions& options) {
+  try {
+    program.run(arguments, options);
+  } catch (const E& error) {
+    return error;
+  }
+  throw std::runtime_error("the run was not ended as expected");
 }
 
 /// Type exactly, elements within atol + rtol |want|; NaNs and infinities in the same places.

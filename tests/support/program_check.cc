@@ -68,6 +68,8 @@ void expect_consistent(std::uint64_t seed, const ProgramSize& size) {
     compare(program, "bytecode", bytecode, want, kUnitTolerance);
     const Executable native = compile(function, {.executor = Executor::kCompiled});
     compare(program, "native code", native.run(arguments), bytecode, kExactly);
+    compare(program, "native code on three threads", native.run(arguments, {.threads = 3}),
+            bytecode, kExactly);
     // Sums are in the reference's order where a run could be ended.
     compare(program, "native code with a deadline",
             native.run(arguments, {.deadline = std::chrono::hours(1)}), want, kUnitTolerance);

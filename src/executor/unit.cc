@@ -1,0 +1,124 @@
+#include "executor/unit.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "executor/guarded_run.h"
+#include "lower/print.h"
+#include "lower/run_tapes.h"
+#include "lower/verify.h"
+
+namespace rondo::executor {
+
+namespace {
+constexpr std::align_val_t kAlignment{64};
+}
+
+Workspace::Workspace(std::size_t bytes)
+    : bytes_(static_cast<std::byte*>(::operator new(bytes, kAlignment, std::nothrow))) {
+  if (bytes_) return;
+  throw ExecutionError(
+      fmt::format("out of memory: the program needs {} bytes beside its arguments and results\n  "
+                  "Make its arrays smaller, or release others first.",
+                  bytes));
+}
+Workspace::~Workspace() { ::operator delete(bytes_, kAlignment); }
+
+WorkspacePool::~WorkspacePool() {
+  for (std::atomic<Workspace*>& place : idle_) delete place.load();
+}
+
+std::unique_ptr<Workspace> WorkspacePool::take(std::size_t bytes) {
+  for (std::atomic<Workspace*>& place : idle_) {
+    if (!place.load(std::memory_order_relaxed)) continue;
+    if (Workspace* workspace = place.exchange(nullptr, std::memory_order_acquire))
+      return std::unique_ptr<Workspace>(workspace);
+  }
+  return std::make_unique<Workspace>(bytes);
+}
+
+void WorkspacePool::give(std::unique_ptr<Workspace> workspace) {
+  for (std::atomic<Workspace*>& place : idle_) {
+    Workspace* empty = nullptr;
+    if (place.compare_exchange_strong(empty, workspace.get(), std::memory_order_release,
+                                      std::memory_order_relaxed)) {
+      static_cast<void>(workspace.release());
+      return;
+    }
+  }
+}
+
+namespace {
+
+// What a run needs up to here stands on its thread's stack.
+constexpr std::size_t kStackBytes = 4096;
+
+std::int64_t rounded_to_lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+lower::Status Unit::run_in(std::byte* workspace, lower::RunFrame& frame, Stopped stopped) const {
+  frame.constants = only_read(constants.data());
+  frame.arena = workspace;
+  const lower::Status status =
+      native ? native->run(frame)
+             : code->run(frame, workspace + rounded_to_lines(program->arena_bytes));
+  if (status != lower::Status::kDone) stopped(status);
+  return status;
+}
+
+lower::Status Unit::run(lower::RunFrame& frame, Stopped stopped) const {
+  if (program->tapes.empty()) return run_in_place(frame, stopped);
+  const lower::RunTapes tapes(*program, frame, guarded);
+  return run_in_place(frame, stopped);
+}
+
+lower::Status Unit::run_in_place(lower::RunFrame& frame, Stopped stopped) const {
+  if (guarded) return run_guarded(*this, frame, stopped);
+  if (workspace_bytes <= kStackBytes) {
+    alignas(64) std::byte here[kStackBytes];
+    return run_in(here, frame, stopped);
+  }
+  std::unique_ptr<Workspace> workspace = pool.take(workspace_bytes);
+  const lower::Status status = run_in(workspace->bytes(), frame, stopped);
+  pool.give(std::move(workspace));
+  return status;
+}
+
+namespace {
+
+/// In debug builds and where guard pages are wanted: what the back ends rely on.
+void check(const lower::Program& program) {
+#ifdef NDEBUG
+  if (!guard_pages_wanted()) return;
+#endif
+  const std::string fault = lower::verify(program);
+  if (!fault.empty())
+    throw InternalError(
+        fmt::format("a lower program is malformed, {}\n{}", fault, lower::to_text(program)));
+}
+
+}  // namespace
+
+void Unit::prepare(lower::Program lowered, bool wants_native) {
+  check(lowered);
+  program = std::make_shared<const lower::Program>(std::move(lowered));
+  if (wants_native) native = native_code::compile(*program);
+  if (!native) code = std::make_unique<bytecode::Code>(program);
+  constants.clear();
+  for (const Literal& constant : program->constants) constants.push_back(constant.bytes());
+  workspace_bytes = static_cast<std::size_t>(rounded_to_lines(program->arena_bytes) +
+                                             (code ? code->workspace_bytes() : 0));
+}
+
+std::int64_t Unit::bytes() const {
+  const std::size_t of_code =
+      native ? native->size() : code->instructions() * sizeof(bytecode::Instruction);
+  return static_cast<std::int64_t>(program->code.size() * sizeof(lower::Op) +
+                                   program->addresses.size() * sizeof(lower::Address) + of_code);
+}
+
+}  // namespace rondo::executor

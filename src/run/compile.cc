@@ -1,0 +1,188 @@
+// Compiling a function: which backend runs it, in which forms.
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "executor/backend.h"
+#include "executor/for_loops.h"
+#include "executor/lowering.h"
+#include "fmt/format.h"
+#include "interpreter/backend.h"
+#include "ir/function_data.h"
+#include "ir/layout.h"
+#include "ir/region_walk.h"
+#include "ir/run_limits.h"
+#include "passes/batch_trips.h"
+#include "passes/expand.h"
+#include "passes/optimize.h"
+#include "passes/sum_trips.h"
+#include "pjrt/backend.h"
+#include "run/executable.h"
+#include "transforms/batching.h"
+
+namespace rondo {
+
+namespace {
+
+/// kDefault where it names none.
+Executor executor_of_environment() {
+  const char* text = std::getenv("RONDO_EXECUTOR");
+  if (!text || std::string_view(text).empty()) return Executor::kDefault;
+  const std::string_view name = text;
+  if (name == "reference") return Executor::kReference;
+  if (name == "bytecode") return Executor::kBytecode;
+  if (name == "compiled") return Executor::kCompiled;
+  throw ExecutionError(fmt::format(
+      "RONDO_EXECUTOR is '{}'\n  Set it to reference, bytecode or compiled, or leave it out.",
+      name));
+}
+
+/// The loops that keep something for the reverse pass, in program order.
+struct ResidualLoops {
+  MemoryPlan found;
+  void open(const Function&, const ir::Node*, std::size_t) {}
+  void close(const Function&, const ir::Node*, std::size_t) {}
+  void after(const ir::Node&) {}
+  void node(const ir::Node& node) {
+    const auto loop = ir::region_layout(&node);
+    if (!loop || !loop->residuals) return;
+    found.push_back({loop->name.empty() ? "while" : std::string(loop->name),
+                     loop->residuals->policy, loop->residuals->arrays, loop->residuals->bytes});
+  }
+};
+
+Executor chosen(const CompileOptions& options) {
+  static const Executor of_environment = executor_of_environment();
+  if (options.executor != Executor::kDefault) return options.executor;
+  if (of_environment != Executor::kDefault) return of_environment;
+  return options.optimize ? Executor::kCompiled : Executor::kReference;
+}
+
+std::shared_ptr<const ir::Prepared> prepare_compiled(const Executable::Impl& impl,
+                                                     const Function& function,
+                                                     bool has_limits = false) {
+  Function expanded;
+  if (std::optional<Function> for_loops = executor::for_loops(function))
+    expanded = *std::move(for_loops);
+  else if (function.same_as(impl.function))
+    expanded = impl.expanded;
+  else
+    expanded = passes::expand(function, passes::Target::kInterpreter);
+  return has_limits ? impl.backend->prepare_with_limits(expanded, impl.options)
+                    : impl.backend->prepare(expanded, impl.options);
+}
+
+/// What the order of sums may change of a program.
+Function with_trips_batched(const Function& function) {
+  const auto batching = [](std::int64_t lanes) {
+    return std::make_unique<transforms::Batcher>(lanes, "");
+  };
+  const Function batched = passes::batch_trips(passes::sum_trips(function, batching), batching);
+  return batched.same_as(function) ? function : passes::optimize(batched);
+}
+
+bool exceeds_limit(const ir::Prepared& prepared, const CompileOptions& options) {
+  return options.memory_limit && prepared.arena_bytes() > *options.memory_limit;
+}
+
+/// `runs`: which of them take so much, if not all.
+void check_memory(const Executable::Impl& impl, const ir::Prepared& prepared,
+                  std::string_view runs = "") {
+  if (!exceeds_limit(prepared, impl.options)) return;
+  throw ExecutionError(fmt::format(
+      "'{}' takes {} bytes beside its arguments and results{}; CompileOptions::memory_limit is {}\n"
+      "  Raise the limit, or keep less for the reverse pass: memory_plan() says what loops keep, "
+      "and checkpoints keep less.",
+      impl.function.name(), prepared.arena_bytes(), runs, *impl.options.memory_limit));
+}
+
+void prepare(Executable::Impl& impl, const CompileOptions& options) {
+  const Executor asked = chosen(options);
+  const ir::Backend* backend = &interpreter::reference_backend();
+  if (asked != Executor::kReference) {
+    const std::string why_not = executor::why_not_lowered(impl.expanded);
+    if (why_not.empty())
+      backend = asked == Executor::kCompiled ? &executor::compiled_backend()
+                                             : &executor::bytecode_backend();
+    else
+      impl.executor = " (cannot be compiled: " + why_not + ")";
+  }
+  impl.backend = backend;
+  impl.executor = std::string(backend->name()) + impl.executor;
+  if (backend == &interpreter::reference_backend()) {
+    impl.prepared = backend->prepare(impl.expanded, options);
+    return;
+  }
+  if (options.optimize && options.contract) {
+    const Function batched = with_trips_batched(impl.function);
+    impl.ignores_limits = !batched.same_as(impl.function);
+    if (impl.ignores_limits) impl.prepared = prepare_compiled(impl, batched);
+    if (impl.ignores_limits && !exceeds_limit(*impl.prepared, options)) return;
+  }
+  impl.prepared = prepare_compiled(impl, impl.function);
+  impl.ignores_limits = impl.prepared->ignores_limits();
+}
+
+void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
+  const bool has_executor = options.executor != Executor::kDefault;
+  if (has_executor || (options.device && options.mesh)) {
+    throw ExecutionError(fmt::format(
+        "compile of '{}': CompileOptions has {} and {}\n  Choose one: the device's plugin runs "
+        "the program by itself.",
+        impl.function.name(), has_executor ? "an executor" : "a mesh",
+        options.device ? "a device" : "a mesh"));
+  }
+  impl.prepared = pjrt::backend().prepare(impl.function, options);
+  impl.executor = options.device ? options.device.str() : "mesh " + options.mesh->str();
+}
+
+}  // namespace
+
+const ir::Prepared& run::prepared_for(const Executable::Impl& impl, const RunOptions& options) {
+  if (!impl.ignores_limits || !ir::has_limits(options)) return *impl.prepared;
+  std::call_once(impl.limited_made,
+                 [&] { impl.limited = prepare_compiled(impl, impl.function, true); });
+  check_memory(impl, *impl.limited, " in runs with a deadline or another limit, or progress");
+  return *impl.limited;
+}
+
+bool run::finite_is_checked(const RunOptions& options) {
+  static const bool always_check = [] {
+    const char* text = std::getenv("RONDO_CHECK_FINITE");
+    return text && std::string_view(text) == "1";
+  }();
+  return options.check_finite || always_check;
+}
+
+Executable compile(const Function& function, const CompileOptions& options) {
+  auto impl = std::make_shared<Executable::Impl>();
+  impl->function = options.optimize ? passes::optimize(function) : function;
+  impl->param_types = function.params();
+  impl->options = options;
+  if (options.device || options.mesh) {
+    impl->expanded = impl->function;
+    prepare_for_device(*impl, options);
+  } else {
+    if (!options.donate.empty()) {
+      throw ExecutionError(fmt::format(
+          "compile of '{}': CompileOptions::donate is for programs on a device\n  Leave it out: "
+          "literals that nobody else holds are written over anyway.",
+          function.name()));
+    }
+    impl->expanded = passes::expand(impl->function, passes::Target::kInterpreter);
+    prepare(*impl, options);
+  }
+  check_memory(*impl, *impl->prepared);
+  impl->runs_on_memory = impl->prepared->runs_on_memory() && !run::finite_is_checked({});
+  impl->bytes = ir::footprint(impl->function);
+  if (!impl->expanded.same_as(impl->function)) impl->bytes += ir::footprint(impl->expanded);
+  ResidualLoops loops;
+  ir::walk_nested(impl->expanded, loops);
+  impl->memory_plan = std::move(loops.found);
+  impl->memory_plan.arena_bytes = impl->prepared->arena_bytes();
+  Executable executable;
+  executable.impl_ = std::move(impl);
+  return executable;
+}
+
+}  // namespace rondo

@@ -1,0 +1,47 @@
+// What an executable is made of.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ir/backend.h"
+#include "rondo/execute.h"
+
+namespace rondo {
+
+struct Executable::Impl {
+  Function function;
+  std::shared_ptr<const ir::Prepared> prepared;
+  std::string executor;         // its name, and why it is another one than was asked for
+  bool runs_on_memory = false;  // plain runs at least
+  std::vector<TensorType> param_types;
+  MemoryPlan memory_plan;
+  std::int64_t bytes = 0;
+  Function expanded;
+  CompileOptions options;
+  const ir::Backend* backend = nullptr;  // that compiled the program; null for devices
+  bool ignores_limits = false;           // `prepared` has no state between the trips of some loops
+  /// For runs with limits.
+  mutable std::once_flag limited_made;
+  mutable std::shared_ptr<const ir::Prepared> limited;
+  /// For runs that only the reference can do.
+  mutable std::once_flag reference_made;
+  mutable std::shared_ptr<const ir::Prepared> reference;
+  mutable std::mutex stats_mutex;
+  mutable RunStats last_stats;
+};
+
+namespace run {
+
+/// The program for a run with these options. Throws ExecutionError where it takes more memory than
+/// its limit.
+const ir::Prepared& prepared_for(const Executable::Impl& impl, const RunOptions& options);
+/// Whether the reference runs the program, and looks at each value.
+bool finite_is_checked(const RunOptions& options);
+
+}  // namespace run
+
+}  // namespace rondo

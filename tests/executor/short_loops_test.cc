@@ -1,0 +1,237 @@
+// Searches, sorts and recurrences on single elements, whose inner loops make few trips, beside the
+// plain loops that they mean.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "executor/agreement.h"
+
+namespace rondo::testing {
+namespace {
+
+/// 0 to below `below`, each time the same.
+std::vector<std::int32_t> numbers(int count, std::int32_t below) {
+  std::vector<std::int32_t> out;
+  std::uint32_t state = 7;
+  for (int i = 0; i < count; i++) {
+    state = state * 1664525u + 1013904223u;
+    out.push_back(static_cast<std::int32_t>((state >> 8) % static_cast<std::uint32_t>(below)));
+  }
+  return out;
+}
+
+/// With every executor, bit for bit.
+template <class T>
+void expect_result(const Function& f, const std::vector<Literal>& arguments,
+                   const std::vector<T>& want) {
+  for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+    const Literal got = compile(f, {.executor = executor}).run(arguments)[0];
+    const auto have = got.data<T>();
+    EXPECT_EQ(std::vector<T>(have.begin(), have.end()), want);
+  }
+}
+
+template <class T>
+Literal row(const std::vector<T>& values) {
+  return Literal::from(values, {static_cast<std::int64_t>(values.size())});
+}
+
+TEST(ShortLoops, FindAPatternByItsBorders) {
+  const std::vector<std::int32_t> text = numbers(400, 2), pattern{0, 1, 0, 0, 1, 0};
+  const int m = static_cast<int>(pattern.size());
+  std::vector<std::int32_t> border(pattern.size() + 1);
+  int k = 0, found = 0;
+  const auto at = [](const std::vector<std::int32_t>& v, int i) {
+    return v[static_cast<std::size_t>(i)];
+  };
+  for (int i = 1; i < m; i++) {
+    while (k > 0 && at(pattern, i) != at(pattern, k)) k = at(border, k);
+    if (at(pattern, i) == at(pattern, k)) k++;
+    border[static_cast<std::size_t>(i) + 1] = k;
+  }
+  k = 0;
+  for (const std::int32_t x : text) {
+    while (k > 0 && (k == m || x != at(pattern, k))) k = at(border, k);
+    if (x == at(pattern, k)) k++;
+    found += k == m ? 1 : 0;
+  }
+  struct State {
+    Tensor k, found;
+  };
+  const Function f = trace(
+      [m](Tensor text, Tensor pattern, Tensor border) {
+        return std::get<0>(
+                   scan(
+                       [&](State s, Tensor x) {
+                         const Tensor k = while_loop(
+                             [&](Tensor k) { return (k > 0) & ((k == m) | (x != pattern[k])); },
+                             [&](Tensor k) { return border[k]; }, s.k);
+                         const Tensor next = k + convert(x == pattern[k], DType::kS32);
+                         return std::pair{State{next, s.found + convert(next == m, DType::kS32)},
+                                          std::tuple<>{}};
+                       },
+                       State{0, 0}, text))
+            .found;
+      },
+      s32({400}), s32({m}), s32({m + 1}));
+  expect_result<std::int32_t>(f, {row(text), row(pattern), row(border)}, {found});
+}
+
+TEST(ShortLoops, SortByInsertion) {
+  std::vector<std::int32_t> values = numbers(50, 1000);
+  struct State {
+    Tensor j, v;
+  };
+  const Function f = trace(
+      [](Tensor v) {
+        return fori_loop(
+            1, 50,
+            [](Tensor i, Tensor v) {
+              const Tensor x = v[i];
+              const State e =
+                  while_loop([&](State s) { return (s.j > 0) & (s.v[maximum(s.j - 1, 0)] > x); },
+                             [](State s) {
+                               return State{s.j - 1, update(s.v, s.j, s.v[s.j - 1])};
+                             },
+                             State{i, v});
+              return update(e.v, e.j, x);
+            },
+            v);
+      },
+      s32({50}));
+  const Literal given = row(values);
+  std::sort(values.begin(), values.end());
+  expect_result(f, {given}, values);
+}
+
+TEST(ShortLoops, PartitionInPlace) {
+  std::vector<std::int32_t> values = numbers(60, 1000);
+  struct State {
+    Tensor i, v;
+  };
+  const Function f = trace(
+      [](Tensor v) {
+        const Tensor pivot = v[59];
+        return fori_loop(
+                   0, 59,
+                   [&](Tensor j, State s) {
+                     const Tensor a = s.v[s.i], b = s.v[j], less = b < pivot;
+                     return State{
+                         s.i + convert(less, DType::kS32),
+                         update(update(s.v, s.i, where(less, b, a)), j, where(less, a, b))};
+                   },
+                   State{0, v})
+            .v;
+      },
+      s32({60}));
+  const Literal given = row(values);
+  std::size_t i = 0;
+  for (std::size_t j = 0; j < 59; j++) {
+    if (values[j] < values[59]) std::swap(values[i++], values[j]);
+  }
+  expect_result(f, {given}, values);
+}
+
+TEST(ShortLoops, HalveAndTriple) {
+  struct State {
+    Tensor x, k;
+  };
+  const Function f = trace([]() {
+    return scan(
+               [](std::tuple<>, Tensor i) {
+                 const State e =
+                     while_loop([](State s) { return s.x != 1; },
+                                [](State s) {
+                                  return State{where(s.x % 2 == 1, 3 * s.x + 1, s.x / 2), s.k + 1};
+                                },
+                                State{convert(i, DType::kS64), 0});
+                 return std::pair{std::tuple<>{}, e.k};
+               },
+               std::tuple<>{}, arange(60) + 1)
+        .second;
+  });
+  std::vector<std::int32_t> want;
+  for (std::int64_t i = 1; i <= 60; i++) {
+    int k = 0;
+    for (std::int64_t x = i; x != 1; k++) x = x % 2 == 1 ? 3 * x + 1 : x / 2;
+    want.push_back(k);
+  }
+  expect_result(f, {}, want);
+}
+
+// A generator of random numbers whose places go round in a ring.
+TEST(ShortLoops, GoRoundInARing) {
+  std::vector<std::uint32_t> ring(17);
+  std::iota(ring.begin(), ring.end(), 1u);
+  struct State {
+    Tensor s, k;
+  };
+  const Function f = trace(
+      [](Tensor s) {
+        return scan(
+                   [](State st) {
+                     const Tensor next = (st.k + 1) % 17;
+                     const Tensor v = (st.s[st.k] ^ (st.s[next] << 3u)) + st.s[(st.k + 11) % 17];
+                     return std::pair{State{update(st.s, st.k, v), next}, v % 10u};
+                   },
+                   State{s, 0}, std::tuple<>{}, {.length = 100})
+            .second;
+      },
+      u32({17}));
+  const Literal given = row(ring);
+  std::vector<std::uint32_t> want;
+  for (std::size_t t = 0, k = 0; t < 100; t++) {
+    const std::size_t next = (k + 1) % 17;
+    ring[k] = (ring[k] ^ (ring[next] << 3)) + ring[(k + 11) % 17];
+    want.push_back(ring[k] % 10);
+    k = next;
+  }
+  expect_result(f, {given}, want);
+}
+
+TEST(ShortLoops, FactorByThreeLoops) {
+  constexpr int n = 12;
+  std::vector<double> a(std::size_t{n} * n);
+  const auto entry = [&](std::vector<double>& m, int i, int j) -> double& {
+    return m[static_cast<std::size_t>(i) * n + static_cast<std::size_t>(j)];
+  };
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) entry(a, i, j) = 1.0 / (1 + i + j) + (i == j ? n : 0);
+  }
+  std::vector<double> want(a.size());
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j <= i; j++) {
+      double s = entry(a, i, j);
+      for (int k = 0; k < j; k++) s -= entry(want, i, k) * entry(want, j, k);
+      entry(want, i, j) = i == j ? std::sqrt(s) : s / entry(want, j, j);
+    }
+  }
+  const Function f = trace(
+      [=](Tensor A) {
+        return fori_loop(
+            0, n,
+            [&](Tensor i, Tensor L) {
+              return fori_loop(
+                  Tensor(0), i + 1,
+                  [&](Tensor j, Tensor L) {
+                    const Tensor s = fori_loop(
+                        Tensor(0), j,
+                        [&](Tensor k, Tensor s) {
+                          return s - at(L, {i, k}) * at(L, {j, k});
+                        },
+                        at(A, {i, j}));
+                    return update(L, {i, j}, where(i == j, sqrt(s), s / at(L, {j, j})));
+                  },
+                  L);
+            },
+            zeros(f64({n, n})));
+      },
+      f64({n, n}));
+  for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+    const Literal got = compile(f, {.executor = executor}).run({Literal::from(a, {n, n})})[0];
+    for (std::size_t i = 0; i < a.size(); i++) EXPECT_NEAR(got.data<double>()[i], want[i], 1e-13);
+  }
+}
+
+}  // namespace
+}  // namespace rondo::testing
