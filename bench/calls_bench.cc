@@ -133,5 +133,19 @@ void LimitsOnRows(benchmark::State& state) {
 }
 BENCHMARK(LimitsOnRows)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
+void LimitsOnShortInnerLoops(benchmark::State& state) {
+  const Function f = trace(
+      [](Tensor x) {
+        const auto trip = [](Tensor i, Tensor x) {
+          return fori_loop(
+              0, i & 3, [](Tensor, Tensor x) { return x * 0.999f + 0.01f; }, x + 1.0f);
+        };
+        return fori_loop(0, 3000, trip, x);
+      },
+      f32());
+  run_with_limits(state, f, {Literal::scalar(0.5f)});
+}
+BENCHMARK(LimitsOnShortInnerLoops)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
+
 }  // namespace
 }  // namespace rondo

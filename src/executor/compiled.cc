@@ -94,8 +94,9 @@ class TripCounts {
 
 class Run final : public RunHost {
  public:
-  Run(const Compiled& compiled, const RunOptions& options)
-      : compiled_(compiled), options_(options), watch_(options) {
+  /// `for_state`: a run that is made again for the state in which it ends.
+  Run(const Compiled& compiled, const RunOptions& options, bool for_state = false)
+      : compiled_(compiled), options_(options), for_state_(for_state), watch_(options, for_state) {
     tapes_.limit = compiled.tape_limit();
   }
 
@@ -106,6 +107,7 @@ class Run final : public RunHost {
     try {
       run_unit(unit, arguments, results, total_trips, true);
     } catch (ir::Interrupt& interrupt) {
+      if (watch_.lacks_state()) add_state(interrupt, unit, arguments, results);
       std::move(interrupt).rethrow();
     }
   }
@@ -126,7 +128,7 @@ class Run final : public RunHost {
     if (options_.on_tap) options_.on_tap(name, copy_of(type, value));
   }
   void print(std::string_view format, const TensorType& type, const std::byte* value) override {
-    print_value(format, copy_of(type, value));
+    if (!for_state_) print_value(format, copy_of(type, value));
   }
   void progress(std::int64_t i, std::int64_t n) override {
     if (options_.on_progress) options_.on_progress({{"progress", i, n}});
@@ -157,6 +159,20 @@ class Run final : public RunHost {
         frame, [&](lower::Status why) { watch_.keep_last_state(why, frame, *unit.program); });
     if (status == lower::Status::kDone) return;
     watch_.fail(status, frame, *unit.program, std::exchange(failure, nullptr));
+  }
+
+  /// A state kept on each trip, in case that a loop inside makes too many trips, would cost every
+  /// run something. A program is a function of its arguments, so that the same run ends there
+  /// again; where a limit of time ends it before, an earlier state remains.
+  void add_state(ir::Interrupt& interrupt, const Unit& unit, std::byte* const* arguments,
+                 std::byte* const* results) const {
+    const RunOptions silent = watch_.for_silent_rerun();
+    Run again(compiled_, silent, true);
+    try {
+      again.run_unit(unit, arguments, results, nullptr, true);
+    } catch (ir::Interrupt& same) {
+      interrupt = std::move(same);
+    }
   }
 
   static Literal copy_of(const TensorType& type, const std::byte* value) {
@@ -220,6 +236,7 @@ class Run final : public RunHost {
 
   const Compiled& compiled_;
   const RunOptions& options_;
+  const bool for_state_;
   Watch watch_;
   absl::flat_hash_map<const void*, std::unique_ptr<Region>> regions_;
   int depth_ = 0;

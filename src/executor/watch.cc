@@ -115,7 +115,8 @@ bool is_between_trips(lower::Status status) {
 
 }  // namespace
 
-Watch::Watch(const RunOptions& options) : options_(options), limits_(options) {}
+Watch::Watch(const RunOptions& options, bool exactly)
+    : options_(options), limits_(options), exactly_(exactly) {}
 
 void Watch::detach_entry() {
   on_stop_.reset();
@@ -146,17 +147,11 @@ void Watch::attach_entry(lower::RunFrame& frame, const lower::Program& program) 
   reported_.resize(program.loops.size());
   frame.state = state_.data();
   frame.bounds = bounds_.data();
-  // Lanes end a trip by the clock alone; what may make too many trips are loops and kernels.
-  const bool has_inner = !program.calls.empty() ||
-                         std::any_of(program.loops.begin(), program.loops.end(),
-                                     [](const auto& l) { return l.outer != lower::kNoLoop; });
-  on_each_trip_ = options_.max_iterations && has_inner;
-  const bool timed = options_.deadline || options_.stop_token.stop_possible();
-  frame.keeps_state = timed || on_each_trip_;
+  frame.keeps_state = exactly_ || is_timed();
   alarm_.outer = &frame.outer_poll;
   // A deadline may have passed already.
   if (limits_.limited()) alarm_.ring();
-  if (options_.deadline || options_.on_progress || (nested && timed)) {
+  if (options_.deadline || options_.on_progress || (nested && is_timed())) {
     Ticker::instance().add(alarm_, limits_.first_due());
     registered_ = true;
   }
@@ -191,7 +186,7 @@ void Watch::look(lower::RunFrame& frame, std::uint32_t loop) {
   limits_.check_trip(info.name, info.at, frame.trips[loop]);
   if (!frame.state) return;
   if (info.ends_inside) {
-    std::atomic_ref(frame.outer_poll).store(on_each_trip_, std::memory_order_relaxed);
+    std::atomic_ref(frame.outer_poll).store(exactly_, std::memory_order_relaxed);
     if (frame.keeps_state) keep_state(frame, loop);
   }
   if (limits_.report_is_due()) report(frame, loop);
@@ -243,13 +238,16 @@ void Watch::keep_last_state(lower::Status status, const lower::RunFrame& frame,
 }
 
 void Watch::add_state(ir::Interrupt& interrupt, const lower::RunFrame& frame,
-                      const lower::Program& program) const {
+                      const lower::Program& program) {
   const std::uint32_t loop = outermost(program, frame.failed_loop);
   if (loop == lower::kNoLoop) return;
   interrupt.loop = program.loops[loop].name;
   // A combiner's program keeps no states. If it was called in a loop, that one is told of later.
   interrupt.trip = frame.state ? 0 : (frame.trips[loop] - 1) * program.loops[loop].bodies;
-  if (!frame.state || kept_loop_ != loop) return;
+  if (!frame.state) return;
+  const bool is_exact = kept_loop_ == loop && kept_trips_ + 1 == frame.trips[loop];
+  lacks_state_ = !is_exact && interrupt.kind == ir::Interrupt::Kind::kTooManyIterations;
+  if (kept_loop_ != loop) return;
   interrupt.trip = kept_trips_ * program.loops[loop].bodies;
   interrupt.carry = kept_;
 }

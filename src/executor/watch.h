@@ -20,13 +20,18 @@ namespace rondo::executor {
 
 class Watch {
  public:
-  explicit Watch(const RunOptions& options);
+  /// `exactly`: states are kept on each trip of the outermost loop, so that max_iterations leaves
+  /// that in which its trip began; it takes time.
+  explicit Watch(const RunOptions& options, bool exactly = false);
   ~Watch() { detach_entry(); }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
   /// Whether a limit or a report is asked for.
   bool active() const { return limits_.active(); }
+  /// Whether max_iterations ended the run inside a trip of a loop whose state was not kept.
+  bool lacks_state() const { return lacks_state_; }
+  RunOptions for_silent_rerun() const { return limits_.for_silent_rerun(); }
   /// Sets what a program looks at.
   void attach(lower::RunFrame& frame, const lower::Program& program);
   /// The same for the program that was called by the user, the state of whose loops is kept.
@@ -52,13 +57,15 @@ class Watch {
   void keep_state(const lower::RunFrame& frame, std::uint32_t loop);
   void report(const lower::RunFrame& frame, std::uint32_t innermost);
   void add_state(ir::Interrupt& interrupt, const lower::RunFrame& frame,
-                 const lower::Program& program) const;
+                 const lower::Program& program);
+  bool is_timed() const { return options_.deadline || options_.stop_token.stop_possible(); }
 
   const RunOptions& options_;
   ir::RunLimits limits_;
   Alarm alarm_;
   bool registered_ = false;
-  bool on_each_trip_ = false;  // the states that max_iterations leaves are exact
+  const bool exactly_;
+  bool lacks_state_ = false;
   std::exception_ptr failure_;
   // Of the entry.
   std::vector<std::uint64_t> state_;

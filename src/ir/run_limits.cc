@@ -58,6 +58,19 @@ void RunLimits::check_trip(const std::string& loop, SourceLocation at, std::int6
   check_clock(loop, at, trip);
 }
 
+RunOptions RunLimits::for_silent_rerun() const {
+  RunOptions options = options_;
+  options.on_tap = nullptr;
+  options.on_progress = nullptr;
+  options.stats = nullptr;
+  if (options.deadline) {
+    const std::chrono::nanoseconds elapsed = Clock::now() - started_;
+    options.deadline->nanoseconds =
+        std::max<std::int64_t>(0, options.deadline->nanoseconds - elapsed.count());
+  }
+  return options;
+}
+
 void RunLimits::check_clock(const std::string& loop, SourceLocation at, std::int64_t trip) const {
   if (options_.stop_token.stop_requested()) {
     throw Interrupt{

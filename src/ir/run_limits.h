@@ -58,6 +58,8 @@ class RunLimits {
   /// The same before trip number `trip` (from 1) of a loop.
   void check_trip(const std::string& loop, SourceLocation at, std::int64_t trip) const;
 
+  /// `options` for a run again of the same program that tells of nothing, within the same deadline.
+  RunOptions for_silent_rerun() const;
   /// When there is something to look at for the first time.
   Clock::time_point first_due() const;
   /// Whether progress is to be told now; true a few times per second.

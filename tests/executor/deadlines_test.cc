@@ -403,6 +403,43 @@ TEST(Limits, LeaveTheStateOfSmallArrays) {
   }
 }
 
+TEST(Limits, OfAnInnerLoopLeaveTheStateInWhichItsTripBeganAndTellNothingTwice) {
+  // Trip i of the outer loop makes 2 * i trips inside.
+  const auto f = [](Tensor x) {
+    const auto outer = [](Tensor i, Tensor y) {
+      const auto inner = [](Tensor j, Tensor y) { return y * 3 + j; };
+      return fori_loop(0, 2 * i, inner, tap(y, "y"), {.name = "inner"});
+    };
+    return fori_loop(0, 1000, outer, x, {.name = "outer"});
+  };
+  const Function function = trace(f, s32({3}));
+  const Literal x = Literal::from<int>({1, 2, 3}, {3});
+  std::vector<std::uint32_t> want = {1, 2, 3};
+  for (std::uint32_t i = 0; i < 16; i++) {
+    for (std::uint32_t j = 0; j < 2 * i; j++) {
+      for (std::uint32_t& y : want) y = y * 3 + j;
+    }
+  }
+  for (const bool timed : {false, true}) {
+    for (const Executor executor :
+         {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+      int taps = 0;
+      RunOptions options{.max_iterations = 30};
+      options.on_tap = [&](std::string_view, const Literal&) { taps++; };
+      if (timed) options.deadline = std::chrono::hours(1);
+      const auto error =
+          caught<TooManyIterations>(compile(function, {.executor = executor}), {x}, options);
+      EXPECT_EQ(error.loop(), "outer");
+      EXPECT_EQ(error.trip(), 16);
+      EXPECT_EQ(taps, 17);
+      ASSERT_EQ(error.carry().size(), 1u);
+      for (std::size_t k = 0; k < 3; k++) {
+        EXPECT_EQ(static_cast<std::uint32_t>(error.carry()[0].second.data<int>()[k]), want[k]);
+      }
+    }
+  }
+}
+
 TEST(Limits, LookOnceAtWhatIsReadTwiceByEachOpBeforeTheLoop) {
   const auto f = [](Tensor x) {
     Tensor init = broadcast_to(x, {70});
