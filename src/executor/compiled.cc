@@ -113,6 +113,11 @@ class Run final : public RunHost {
   }
 
   std::int64_t tape_bytes() const { return tapes_.peak; }
+  /// Of all calls of a region that a kernel calls, loop by loop; null if there were none.
+  const std::int64_t* total_trips(const Unit& region) const {
+    const auto found = regions_.find(region.function.identity());
+    return found == regions_.end() ? nullptr : found->second->total_trips();
+  }
 
   ir::RegionCall& region(const Function& function) override {
     auto& call = regions_[function.identity()];
@@ -183,7 +188,8 @@ class Run final : public RunHost {
 
   class Region final : public ir::RegionCall {
    public:
-    Region(Run& run, const Unit& unit) : run_(run), unit_(unit) {
+    Region(Run& run, const Unit& unit)
+        : run_(run), unit_(unit), total_trips_(unit.program->loops.size()) {
       for (const Tensor& output : unit.function.outputs()) {
         if (output.type().elements() != 1) apart_.push_back(Literal::uninitialized(output.type()));
       }
@@ -204,7 +210,7 @@ class Run final : public RunHost {
       std::byte* const* arguments = only_read(operands.data());
       try {
         if (apart_.empty())
-          run_.run_unit(unit_, arguments, results.data(), nullptr, false);
+          run_.run_unit(unit_, arguments, results.data(), total_trips_.data(), false);
         else
           run_apart(arguments, results);
       } catch (...) {
@@ -214,6 +220,8 @@ class Run final : public RunHost {
       run_.depth_--;
     }
 
+    const std::int64_t* total_trips() const { return total_trips_.data(); }
+
    private:
     void run_apart(std::byte* const* arguments, ir::ResultPlaces results) {
       std::vector<std::byte*> places(results.begin(), results.end());
@@ -222,7 +230,7 @@ class Run final : public RunHost {
       for (std::size_t i = 0; i < outputs.size(); i++) {
         if (outputs[i].type().elements() != 1) places[i] = apart_[next++].mutable_bytes();
       }
-      run_.run_unit(unit_, arguments, places.data(), nullptr, false);
+      run_.run_unit(unit_, arguments, places.data(), total_trips_.data(), false);
       for (std::size_t i = 0; i < outputs.size(); i++) {
         if (places[i] != results[i]) copy_bytes(results[i], places[i], outputs[i].type().bytes());
       }
@@ -231,6 +239,7 @@ class Run final : public RunHost {
     Run& run_;
     const Unit& unit_;
     std::vector<Literal> apart_;  // results that are arrays
+    std::vector<std::int64_t> total_trips_;
     std::uint32_t calls_ = 0;
   };
 
@@ -274,6 +283,12 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
     stats = {};
     for (std::size_t i = 0; i < loops.size(); i++)
       stats.loops.push_back({loops[i].name, total_trips[i]});
+    for (std::size_t unit_at = 1; unit_at < units_.size(); unit_at++) {
+      const std::int64_t* trips = run.total_trips(*units_[unit_at]);
+      const auto& of_region = units_[unit_at]->program->loops;
+      for (std::size_t i = 0; i < of_region.size(); i++)
+        stats.loops.push_back({of_region[i].name, trips ? trips[i] : 0});
+    }
     stats.peak_bytes = unit.program->arena_bytes + run.tape_bytes();
     for (const Literal& argument : arguments) stats.peak_bytes += argument.type().bytes();
     for (const Literal& result : results) stats.peak_bytes += result.type().bytes();

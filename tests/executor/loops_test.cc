@@ -220,5 +220,27 @@ TEST(Loops, CountTheirTrips) {
   EXPECT_EQ(stats.loops[1].trips, 10);
 }
 
+TEST(Loops, OfCombinersAreCountedToo) {
+  // Each element is added by as many trips.
+  const auto add = [](Tensor total, Tensor x) {
+    const auto one = [](Tensor, Tensor y) { return y + 1; };
+    return fori_loop(0, x, one, total, {.name = "ones"});
+  };
+  const auto trip = [&](Tensor, Tensor y) { return y + reduce(arange(4), Tensor(0), {0}, add); };
+  const Function f =
+      trace([&](Tensor n) { return fori_loop(0, n, trip, Tensor(0), {.name = "outer"}); }, s32());
+  for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+    RunStats stats;
+    const Literal got =
+        compile(f, {.executor = executor}).run({Literal::scalar(5)}, {.stats = &stats})[0];
+    EXPECT_EQ(got.item<int>(), 30);
+    ASSERT_EQ(stats.loops.size(), 2u);
+    EXPECT_EQ(stats.loops[0].name, "outer");
+    EXPECT_EQ(stats.loops[0].trips, 5);
+    EXPECT_EQ(stats.loops[1].name, "ones");
+    EXPECT_EQ(stats.loops[1].trips, 30);
+  }
+}
+
 }  // namespace
 }  // namespace rondo::testing
