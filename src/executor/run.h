@@ -1,0 +1,72 @@
+// One run of a compiled program: the state that its kernels reach, and the calls of regions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "executor/compiled.h"
+#include "executor/kernels.h"
+#include "executor/watch.h"
+#include "ir/run_limits.h"
+#include "lower/run_frame.h"
+
+namespace rondo::executor {
+
+/// What a run counts of the loops of its program.
+class TripCounts {
+ public:
+  TripCounts(const lower::Program& program, lower::RunFrame& frame);
+  TripCounts(const TripCounts&) = delete;
+  TripCounts& operator=(const TripCounts&) = delete;
+
+ private:
+  std::int64_t few_[16];
+  std::vector<std::int64_t> many_;
+};
+
+class Run final : public RunHost {
+ public:
+  /// `for_state`: a run that is made again for the state in which it ends.
+  Run(const Compiled& compiled, const RunOptions& options, bool for_state = false);
+  ~Run() override;
+
+  /// The program that was called by the user. Adds to `total_trips` of its loops, if that is not
+  /// null. Throws what ends the run.
+  void run_entry(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
+                 std::int64_t* total_trips);
+
+  std::int64_t tape_bytes() const { return tapes_.peak; }
+  /// Of all calls of a region that a kernel calls, loop by loop; null if there were none.
+  const std::int64_t* total_trips(const Unit& region) const;
+
+  ir::RegionCall& region(const Function& function) override;
+  void poll() override { watch_.poll(); }
+  void poll_part(const lower::LoopInfo* loop, std::int64_t trip) override {
+    watch_.poll_part(loop, trip);
+  }
+  int threads() const override { return options_.threads.value_or(1); }
+  void tap(std::string_view name, const TensorType& type, const std::byte* value) override;
+  void print(std::string_view format, const TensorType& type, const std::byte* value) override;
+  void progress(std::int64_t i, std::int64_t n) override;
+  void progress_of_lane(std::string_view lane, std::int64_t i, std::int64_t n) override;
+
+ private:
+  class Region;
+  void run_unit(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
+                std::int64_t* total_trips, bool is_entry);
+  void add_state(ir::Interrupt& interrupt, const Unit& unit, std::byte* const* arguments,
+                 std::byte* const* results) const;
+
+  const Compiled& compiled_;
+  const RunOptions& options_;
+  const bool for_state_;
+  Watch watch_;
+  absl::flat_hash_map<const void*, std::unique_ptr<Region>> regions_;
+  int depth_ = 0;
+  lower::TapeUse tapes_;
+};
+
+}  // namespace rondo::executor
