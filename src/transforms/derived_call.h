@@ -1,0 +1,34 @@
+// A user's function as the transforms of derivatives have it: traced, with what it captured.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/derivative.h"
+#include "rondo/function.h"
+#include "rondo/gradients.h"
+
+namespace rondo::transforms {
+
+/// A user's function, traced and tidied, with the arguments and what it captured.
+struct DerivedCall {
+  Function function;
+  std::vector<Tensor> arguments;
+  std::vector<std::string> result_paths;
+  SourceLocation at;
+
+  DerivedCall(const char* transform, const detail::RegionCallable& f,
+              const detail::ArgumentLeaves& primals, SourceLocation given);
+
+  ir::Flags all_results() const { return ir::Flags(result_paths.size(), true); }
+};
+
+/// The tangent, as an array where it is zero.
+Tensor or_zeros(Tensor tangent, const TensorType& type, SourceLocation at);
+
+/// The leaves of the arguments `of`; throws where one has nothing to differentiate.
+ir::Flags asked_leaves(const char* transform, const detail::ArgumentLeaves& arguments,
+                       std::span<const std::size_t> of, SourceLocation at);
+
+}  // namespace rondo::transforms
