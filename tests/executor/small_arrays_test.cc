@@ -250,6 +250,44 @@ TEST(SmallArrays, AreVectorsWhereTheirElementsAreDear) {
   }
 }
 
+// 64 products one by one wait less for one another than those of vectors, but there are four times
+// as many instructions; of 27 the vectors would be short.
+TEST(SmallArrays, AreVectorsWhereTheirProductsAreMany) {
+  const auto powers = [](std::int64_t n, const TensorType& type) {
+    return trace(
+        [](Tensor a, Tensor m) {
+          return fori_loop(
+              0, 6, [&](Tensor, Tensor m) { return matmul(a, m); }, m);
+        },
+        f64({n, n}), type);
+  };
+  const auto in_registers = [](const Function& f) {
+    return program_of(f).find("keeps its small arrays in registers") != std::string::npos;
+  };
+  EXPECT_TRUE(in_registers(powers(2, f64({2, 2}))));
+  EXPECT_TRUE(in_registers(powers(3, f64({3, 3}))));
+  EXPECT_FALSE(in_registers(powers(4, f64({4, 4}))));
+  EXPECT_TRUE(in_registers(powers(6, f64({6}))));  // each sum would be waited for
+  for (const std::size_t n : {3u, 4u}) {
+    std::vector<double> a(n * n), m(n * n);
+    for (std::size_t i = 0; i < n * n; i++) {
+      a[i] = 0.25 * static_cast<double>(i % 5) - 0.4;
+      m[i] = 1.0 / static_cast<double>(i + 1);
+    }
+    const auto size = static_cast<std::int64_t>(n);
+    const auto got =
+        expect_agreement(powers(size, f64({size, size})),
+                         {Literal::from(a, {size, size}), Literal::from(m, {size, size})});
+    for (int t = 0; t < 6; t++) {
+      std::vector<double> next(n * n);
+      for (std::size_t i = 0; i < n * n * n; i++)
+        next[i / n / n * n + i % n] += a[i / n] * m[i / n % n * n + i % n];
+      m = next;
+    }
+    for (std::size_t i = 0; i < n * n; i++) EXPECT_NEAR(got[0].data<double>()[i], m[i], 1e-12);
+  }
+}
+
 TEST(SmallArrays, AreThereWhereALimitEndsTheLoop) {
   const Function f = trace(
       [](Tensor x) {

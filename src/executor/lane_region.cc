@@ -1,0 +1,280 @@
+#include "executor/lane_region.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "executor/element_code.h"
+#include "executor/frozen_lanes.h"
+#include "executor/names.h"
+#include "executor/region_plan.h"
+#include "executor/terms.h"
+#include "ir/element.h"
+#include "ir/function_data.h"
+#include "ir/layout.h"
+#include "ir/order.h"
+
+namespace rondo::executor {
+
+namespace {
+
+using Kind = LaneValue::Kind;
+using Obstacle = LaneObstacle::Kind;
+
+// Loops and branches in loops, this deep, run by lane.
+constexpr int kMostDepth = 8;
+// Each element of each value is code of its own.
+constexpr std::int64_t kMostElements = 4096;
+// The same where there is but one lane, and each is an op for one element.
+constexpr std::int64_t kMostInOneLane = 1024;
+// Ops that one lane may have more than loops over the elements of its arrays, which take kVector of
+// them at once: those, and more for each array that it keeps out of memory. A term of a sum counts
+// as several, for what it reads; a vector waits as long for the term before as kLatency terms take.
+constexpr std::int64_t kMostMore = 60, kMoreForArray = 8, kVector = 8, kMoreForTerm = 3,
+                       kLatency = 4;
+
+/// The predicates of a loop or what one branch computes: a region whose values are all by lane.
+class LaneRegion {
+ public:
+  /// `is_condition`: of a loop that goes on for all lanes at once.
+  LaneRegion(const Function& region, const LaneRules& rules, bool is_condition, int depth,
+             Attempt& attempt)
+      : region_(region),
+        rules_(rules),
+        is_condition_(is_condition),
+        depth_(depth),
+        attempt_(attempt) {}
+
+  bool fits(std::span<const LaneValue> parameters) {
+    for (std::size_t i = 0; i < parameters.size(); i++)
+      take(region_.parameters()[i], parameters[i]);
+    // Arrays are updated where they stand: what reads an old state comes first.
+    for (const Node* node : ir::reads_before_writes(region_)) {
+      if (!fits(*node)) {
+        attempt_.end({Obstacle::kNode, node});
+        return false;
+      }
+      attempt_.nodes++;
+    }
+    if (rules_.lanes() == 1) return uniform_ <= kMostInOneLane && more_ <= kMostMore;
+    // What is the same for all lanes is computed again for each block of them, one element where a
+    // value of the lanes takes several vectors.
+    constexpr std::int64_t kFewUniform = 16, kVectors = 4;
+    if (uniform_ > kVectors * by_lane_ + kFewUniform) attempt_.end({Obstacle::kUniform});
+    if (has_rows_ && by_lane_ > kMostElements) attempt_.end({Obstacle::kLarge});
+    return attempt_.obstacle.kind == Obstacle::kNone;
+  }
+  const LaneValue& value(const Tensor& value) const { return values_.at(value); }
+  /// Whether an output is the array that a parameter was, after all that is written to it.
+  bool is_updated(const Tensor& output, const Tensor& parameter) const {
+    const auto written = arrays_.find(output);
+    return written != arrays_.end() && written->second == arrays_.at(parameter) &&
+           last_[written->second].same_as(output);
+  }
+  /// The reduction over all lanes in a condition; null: it has none.
+  const Node* reduction() const { return reduction_; }
+  /// Whether a value has several elements for a lane, or one of several is written in memory.
+  bool has_rows() const { return has_rows_; }
+
+ private:
+  void take(const Tensor& value, const LaneValue& as) {
+    values_.emplace(value, as);
+    const bool in_registers = as.kind == Kind::kUniform || as.kind == Kind::kLane;
+    if (in_registers && rules_.count(value.type(), as) > 1) has_rows_ = true;
+    if (as.kind != Kind::kUpdated) return;
+    has_rows_ = has_rows_ || rules_.lanes() > 1;
+    arrays_.emplace(value, last_.size());
+    last_.push_back(value);
+  }
+
+  bool fits(const Node& node) {
+    if (node.op->observer) return false;
+    absl::InlinedVector<LaneValue, 4> operands;
+    for (const Tensor& operand : node.operands) {
+      operands.push_back(values_.at(operand));
+      if (operands.back().kind == Kind::kUpdated && !last_[arrays_.at(operand)].same_as(operand))
+        return false;
+    }
+    switch (form_of(node)) {
+      case Form::kForward:
+        return fits_forward(node, operands);
+      case Form::kLoop:
+      case Form::kLaneLoop:
+        return fits_loop(node, operands);
+      case Form::kBranch:
+        return fits_branch(node, operands);
+      default:
+        break;
+    }
+    if (is_condition_ && fits_reduction(node, operands)) return true;
+    if (node.types.size() != 1) return false;
+    const std::optional<LaneValue> made = rules_.result(node, operands);
+    if (!made) return false;
+    const Tensor result = Tensor::of(&node);
+    if (made->kind == Kind::kUpdated) {
+      const std::size_t array =
+          arrays_.at(node.operands[static_cast<std::size_t>(node.op->write(node).kept)]);
+      values_.emplace(result, *made);
+      arrays_.emplace(result, array);
+      last_[array] = result;
+      return true;
+    }
+    take(result, *made);
+    if (rules_.lanes() == 1) more_ += more_work(node, *made);
+    if (made->kind != Kind::kTable)
+      (made->kind == Kind::kUniform ? uniform_ : by_lane_) += cost(node, *made);
+    return true;
+  }
+
+  std::int64_t cost(const Node& node, const LaneValue& value) const {
+    const Form form = form_of(node);
+    const bool computes = form == Form::kElement || form == Form::kTerms ||
+                          form == Form::kProducts || form == Form::kKernel;
+    return computes ? rules_.count(node.type(), value) : 0;
+  }
+
+  /// Beside loops over the elements.
+  std::int64_t more_work(const Node& node, const LaneValue& value) const {
+    const std::int64_t count = cost(node, value);
+    if (count <= 1) return 0;
+    const std::int64_t more =
+        form_of(node) == Form::kElement
+            ? (count - (count + kVector - 1) / kVector) * (element_work(node) - 1)
+            : more_for_terms(node, count);
+    return more - kMoreForArray;
+  }
+
+  /// Of products and short rows: a loop takes the last axis by vectors, and waits for each sum.
+  static std::int64_t more_for_terms(const Node& node, std::int64_t count) {
+    const std::optional<Terms> terms = few_terms(node, true);
+    if (!terms || node.type().rank() == 0) return 0;
+    const std::int64_t row = node.type().shape.dims().back();
+    const std::int64_t vectors = count / row * ((row + kVector - 1) / kVector);
+    return std::max<std::int64_t>(count - vectors - kLatency, 0) * terms->count() * kMoreForTerm;
+  }
+
+  bool fits_forward(const Node& node, std::span<const LaneValue> operands) {
+    for (std::uint32_t i = 0; i < node.types.size(); i++) {
+      if (operands[i].kind == Kind::kUpdated) return false;
+      take(Tensor::of(&node, i), operands[i]);
+    }
+    return true;
+  }
+
+  bool fits_loop(const Node& node, std::span<const LaneValue> operands) {
+    if (updates_any(operands)) return false;
+    const auto form =
+        form_in_lanes(node, {operands.begin(), operands.end()}, rules_, depth_ + 1, attempt_);
+    if (!form) return false;
+    has_rows_ = has_rows_ || form->has_rows;
+    for (std::uint32_t i = 0; i < node.types.size(); i++) {
+      const Tensor result = Tensor::of(&node, i);
+      // What is the same for all lanes has no last value where they end one by one.
+      if (form->ends_by_lane && form->operands[i].kind == Kind::kUniform && is_used(result)) {
+        attempt_.end({Obstacle::kResult, &node});
+        return false;
+      }
+      take(result, form->operands[i]);
+    }
+    return true;
+  }
+
+  /// All lanes go the same way.
+  bool fits_branch(const Node& node, std::span<const LaneValue> operands) {
+    if (depth_ > kMostDepth) attempt_.end({Obstacle::kDeep, &node});
+    if (depth_ > kMostDepth || updates_any(operands)) return false;
+    std::vector<LaneValue> results;
+    for (const Function& branch : node.regions) {
+      LaneRegion region(branch, rules_, false, depth_ + 1, attempt_);
+      if (!region.fits(operands.subspan(1))) return false;
+      has_rows_ = has_rows_ || region.has_rows();
+      uniform_ += region.uniform_;
+      by_lane_ += region.by_lane_;
+      more_ += region.more_;
+      for (std::size_t i = 0; i < node.types.size(); i++) {
+        const auto made = rules_.in_registers(node.types[i], region.value(branch.outputs()[i]));
+        if (!made || (i < results.size() && results[i] != *made)) return false;
+        if (i == results.size()) results.push_back(*made);
+      }
+    }
+    for (std::uint32_t i = 0; i < node.types.size(); i++) take(Tensor::of(&node, i), results[i]);
+    return true;
+  }
+
+  bool is_used(const Tensor& value) {
+    if (used_.empty()) used_ = used_values(region_);
+    return used_.contains(value);
+  }
+
+  /// any(x) or all(x) of all lanes, once, in a condition.
+  bool fits_reduction(const Node& node, std::span<const LaneValue> operands) {
+    const auto reduction = node.op->reduction ? node.op->reduction(node) : std::nullopt;
+    if (!reduction || reduction_ || !is_single(node.type()) || operands[0].kind != Kind::kLane ||
+        node.operand_type(0).elements() != rules_.lanes() || node.type().dtype != DType::kPred ||
+        (reduction->combine != Opcode::kOr && reduction->combine != Opcode::kAnd))
+      return false;
+    reduction_ = &node;
+    take(Tensor::of(&node), {Kind::kUniform, -1});
+    return true;
+  }
+
+  const Function& region_;
+  LaneRules rules_;
+  bool is_condition_;
+  int depth_;
+  Attempt& attempt_;
+  absl::flat_hash_map<ir::ValueKey, LaneValue> values_;
+  absl::flat_hash_map<ir::ValueKey, std::size_t> arrays_;  // that are updated: which one
+  std::vector<Tensor> last_;                               // state of each
+  UsedValues used_;                                        // when somebody has asked
+  const Node* reduction_ = nullptr;
+  std::int64_t uniform_ = 0, by_lane_ = 0;  // elements that are computed
+  std::int64_t more_ = 0;                   // work beside loops over the elements, with one lane
+  bool has_rows_ = false;
+};
+
+}  // namespace
+
+UsedValues used_values(const Function& region) {
+  UsedValues used;
+  for (const Node* node : region.body()) used.insert(node->operands.begin(), node->operands.end());
+  used.insert(region.outputs().begin(), region.outputs().end());
+  return used;
+}
+
+std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
+                                      const LaneRules& rules, int depth, Attempt& attempt) {
+  const bool repeats = loop.op->flow == ir::Flow::kRepeat;
+  if (depth > kMostDepth) return attempt.end({Obstacle::kDeep, &loop});
+  if (!repeats && loop.op->lane_loop(loop).lanes != rules.lanes())
+    return attempt.end({Obstacle::kNode, &loop});
+  const std::size_t carries = loop.types.size();
+  for (std::size_t i = 0; i < carries; i++) {
+    if (operands[i].kind == Kind::kUpdated) continue;
+    const auto carried = rules.in_registers(loop.types[i], operands[i]);
+    if (!carried) return attempt.end({Obstacle::kCarry, &loop, i});
+    operands[i] = *carried;
+  }
+  LaneRegion condition(loop.regions[0], rules, repeats, depth, attempt);
+  if (!condition.fits(operands)) return std::nullopt;
+  std::vector<LaneValue> parameters = operands;
+  if (!repeats) parameters.insert(parameters.begin(), {Kind::kLane, 0});  // which lanes run
+  LaneRegion body(loop.regions[1], rules, false, depth, attempt);
+  if (!body.fits(parameters)) return std::nullopt;
+  const std::size_t before = repeats ? 0 : 1;
+  for (std::size_t i = 0; i < carries; i++) {
+    const Tensor& output = loop.regions[1].outputs()[i];
+    const bool stays = operands[i].kind == Kind::kUpdated
+                           ? body.is_updated(output, loop.regions[1].parameters()[before + i])
+                           : rules.in_registers(loop.types[i], body.value(output)) == operands[i];
+    if (!stays) return attempt.end({Obstacle::kCarry, &loop, i});
+  }
+  LaneForm form{rules.lanes(), false, condition.has_rows() || body.has_rows(), std::move(operands)};
+  const Node* reduction = condition.reduction();
+  if (reduction && (form.has_rows || !lanes_stand_still(loop, *reduction)))
+    return attempt.end({Obstacle::kGoesOn, &loop});
+  form.ends_by_lane = !repeats || reduction;
+  return form;
+}
+
+}  // namespace rondo::executor

@@ -1,0 +1,32 @@
+// Whether a loop fits lanes of a given number, where its operands are what somebody tries.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "executor/lane_form.h"
+#include "executor/lane_values.h"
+#include "rondo/function.h"
+
+namespace rondo::executor {
+
+/// One try to have a loop in lanes: how far it came, and what ended it.
+struct Attempt {
+  std::size_t nodes = 0;  // that fit
+  LaneObstacle obstacle;
+
+  /// What is found first, in the innermost loop, is the reason.
+  std::nullopt_t end(LaneObstacle found) {
+    if (obstacle.kind == LaneObstacle::Kind::kNone) obstacle = found;
+    return std::nullopt;
+  }
+};
+
+UsedValues used_values(const Function& region);
+
+/// The form of a loop, at some depth in loops and branches, with these operands.
+std::optional<LaneForm> form_in_lanes(const ir::Node& loop, std::vector<LaneValue> operands,
+                                      const LaneRules& rules, int depth, Attempt& attempt);
+
+}  // namespace rondo::executor
