@@ -84,6 +84,24 @@ bool Lowerer::spreads_singles(Scope& scope, const Tensor& value) {
   return true;
 }
 
+std::vector<bool> Lowerer::computed_in_chunks(Scope& scope, const Node& node,
+                                              const LaneForm& form) {
+  const Shape shape = shape_of_lanes(node, form);
+  Nest nest(builder_, *scope.plan, scope.places, shape.dims());
+  std::vector<bool> stay(node.operands.size(), false);
+  for (std::size_t i = node.types.size(); i < node.operands.size(); i++) {
+    const Tensor& operand = node.operands[i];
+    stay[i] = place(scope, operand).kind == Place::Kind::kInLine &&
+              form.operands[i].kind == LaneValue::Kind::kLane && operand.shape() == shape &&
+              spreads_singles(scope, operand) &&
+              (node.op->lane_loop || !reads_parameter(node.regions[0], i));
+    if (stay[i]) nest.add(operand, nest.index());
+  }
+  // The lanes are one loop, over all elements.
+  if (!nest.is_one_loop()) stay.assign(stay.size(), false);
+  return stay;
+}
+
 Value Lowerer::trips_of_all_chunks(const lower::LoopInfo& info) {
   if (info.trip_count) return builder_.index(*info.trip_count);
   if (info.limit == lower::kNone || builder_.type(info.limit) != Type::kS32) return lower::kNone;
@@ -101,16 +119,12 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& fo
   Scope& scope = scopes_.back();
   Construct construct(node, step.first_value);
   construct.chunks = &form;
-  const Shape shape = shape_of_lanes(*node, form);
+  const std::vector<bool> stay = computed_in_chunks(scope, *node, form);
   for (std::size_t i = 0; i < node->operands.size(); i++) {
     const Tensor& operand = node->operands[i];
     Place argument = place(scope, operand);
     argument.writable = false;
-    // What reads no memory that the loop may take over is computed in the lanes of each chunk.
-    const bool stays = form.operands[i].kind == LaneValue::Kind::kLane &&
-                       operand.shape() == shape && spreads_singles(scope, operand) &&
-                       (node->op->lane_loop || !reads_parameter(node->regions[0], i));
-    if (argument.kind == Place::Kind::kInLine && i >= carries && !stays) {
+    if (argument.kind == Place::Kind::kInLine && i >= carries && !stay[i]) {
       argument.kind = Place::Kind::kArray;
       argument.storage = -1;
       argument.pointer = in_memory(scope, operand, construct.made);
@@ -170,8 +184,9 @@ std::vector<Place> Lowerer::begin_chunk_lanes(const Construct& chunks) {
       items.emplace_back(i, nest.add(node->operands[i], nest.index()));
   }
   std::optional<Value> lane;
-  if (!items.empty()) lane = nest.begin_lanes();
-  if (!lane)
+  if (!items.empty())
+    lane = nest.begin_lanes();
+  else
     lane = builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
   lanes_ = OpenLanes{*lane, form.lanes, constructs_.size()};
   for (const auto& [i, item] : items) arguments[i] = of_lane(nest.element(item), form.operands[i]);

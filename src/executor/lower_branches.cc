@@ -103,6 +103,29 @@ void Lowerer::take_over(Scope& scope, std::size_t result, const Place& memory) {
                                Scope::Successor{scope.plan->value(from), memory});
 }
 
+void Lowerer::copy_outputs(Scope& scope, const Construct& construct) {
+  const auto& outputs = scope.function.outputs();
+  // A result may stand in memory that another one takes over: where both change the same operand.
+  const auto stands_in_the_way = [&](std::size_t output) {
+    const Place& from = place(scope, outputs[output]);
+    for (std::size_t i = 0; i < outputs.size(); i++) {
+      if (i != output && construct.carried[i].storage >= 0 &&
+          construct.results[i].pointer == from.pointer)
+        return true;
+    }
+    return false;
+  };
+  for (const bool first : {true, false}) {
+    for (std::size_t i = 0; i < outputs.size(); i++) {
+      const Place& to = construct.results[i];
+      const Place& from = place(scope, outputs[i]);
+      if (to.kind == Place::Kind::kArray && from.kind != Place::Kind::kSingle &&
+          stands_in_the_way(i) == first)
+        copy(from.pointer, to.pointer, outputs[i].type().bytes());
+    }
+  }
+}
+
 void Lowerer::close_branch() {
   Scope& scope = scopes_.back();
   Construct& construct = constructs_.back();
@@ -118,9 +141,8 @@ void Lowerer::close_branch() {
       assign_tape(construct.results[i], scope, outputs[i]);
     else if (from.kind == Place::Kind::kSingle)
       values.insert(values.end(), from.element.begin(), from.element.end());
-    else
-      copy(from.pointer, construct.results[i].pointer, outputs[i].type().bytes());
   }
+  if (!lanes_) copy_outputs(scope, construct);
   absl::InlinedVector<std::uint32_t, 4> seen;
   for (const Tensor& output : outputs) {
     const std::uint32_t value = scope.plan->value(output);

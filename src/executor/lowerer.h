@@ -295,6 +295,9 @@ class Lowerer {
   }
   /// Whether a value in line is made of single elements alone.
   bool spreads_singles(Scope& scope, const Tensor& value);
+  /// Of each operand in line, whether the lanes of each chunk compute it: it reads no memory that
+  /// the loop may take over, and with the others it takes one loop.
+  std::vector<bool> computed_in_chunks(Scope& scope, const Node& node, const LaneForm& form);
   static Shape shape_of_lanes(const Node& loop, const LaneForm& form);
   void lane_step(Scope& scope, const Step& step);
   /// The elements of a node for this lane: the code of one, the bytes of its operand, or what a
@@ -329,6 +332,8 @@ class Lowerer {
   void open_branch();
   /// The memory of an operand, which a result of the branch that begins takes over.
   void take_over(Scope& scope, std::size_t result, const Place& memory);
+  /// What a branch gives to where the results are, each before another one is written over it.
+  void copy_outputs(Scope& scope, const Construct& construct);
   void close_branch();
 
   const MakeKernel& make_kernel_;

@@ -67,6 +67,8 @@ class Nest {
   /// items can be had there. Nothing, and nothing is written, where the items take more than one
   /// loop.
   std::optional<lower::Value> begin_lanes();
+  /// Whether begin_lanes opens lanes.
+  bool is_one_loop() const { return merged({}, nullptr).size() == 1; }
   const lower::Element& element(std::uint32_t item) const { return items_[item].element; }
 
   /// What loops combine, and where to.

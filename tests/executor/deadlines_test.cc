@@ -257,6 +257,18 @@ TEST(Limits, ThatAreFarOffChangeNoBitOverManyTrips) {
   }
 }
 
+// An operand that differs by row takes two loops, and the lanes of a chunk are one.
+TEST(Limits, ThatAreFarOffChangeNoBitOfLanesBesideRows) {
+  const Function f = trace(
+      [](Tensor x, Tensor k) {
+        const Tensor row = convert(iota(s32({4, 20}), 0) + k, DType::kF32);
+        return fori_loop(
+            0, 5, [&](Tensor, Tensor y) { return y * 0.5f + row; }, x);
+      },
+      f32({4, 20}), s32());
+  expect_same_bits(f, {testing::ramp({4, 20}, 0.25f, -3), Literal::scalar(3)});
+}
+
 TEST(Limits, OfLoopsInLanesNameAllLoops) {
   const auto inner = [](Tensor a) {
     return while_loop([](Tensor b) { return b > 0; }, [](Tensor b) { return b * 3 + 1; }, a,

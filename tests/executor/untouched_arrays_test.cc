@@ -54,6 +54,29 @@ TEST(UntouchedArrays, AreNotCopiedBesideABranchThatWritesAllOfThem) {
   expect_loop(g);
 }
 
+// One of two results that change the same operand takes its memory, in which the other one is made.
+TEST(UntouchedArrays, GoToTheResultsOneAfterTheOther) {
+  for (const bool swapped : {false, true}) {
+    const Function f = trace(
+        [&](Tensor x, Tensor takes) {
+          const Two e = cond(
+              takes,
+              [](Tensor a) {
+                return Two{2 * a, cumsum(a, 0)};
+              },
+              [&](Tensor a) {
+                const Tensor first = update(a, 0, 7.0f), last = update(a, 39, 8.0f);
+                return swapped ? Two{last, first} : Two{first, last};
+              },
+              x + 1);
+          return std::pair{e.a, e.b};
+        },
+        f32({40}), pred());
+    for (const bool takes : {false, true})
+      expect_agreement(f, {ramp({40}, 0.5f, -3), Literal::scalar(takes)});
+  }
+}
+
 TEST(UntouchedArrays, KeepTheirValueUntilBothResultsStand) {
   const auto keep = [](Two s) { return s; };
   expect_loop(loop_of([](Two s) { return Two{2 * s.b, 0.5f * s.a}; }, keep));
