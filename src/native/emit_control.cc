@@ -168,11 +168,15 @@ void Emitter::compare_index(const MachineLoop& loop) {
   cmp(index, general(loop.upper, 1));
 }
 
+void Emitter::move_to_carries(const MachineLoop& loop, Unit MachineCarry::*from,
+                              std::vector<Move> moves) {
+  for (const MachineCarry& carry : loop.carries) moves.push_back({carry.param, carry.*from});
+  move_all(std::move(moves));
+}
+
 void Emitter::emit_for_begin(const Instruction& i) {
   const MachineLoop& loop = code_.loops[i.bits];
-  std::vector<Move> moves{{loop.index, loop.lower}};
-  for (const MachineCarry& carry : loop.carries) moves.push_back({carry.param, carry.init});
-  move_all(std::move(moves));
+  move_to_carries(loop, &MachineCarry::init, {{loop.index, loop.lower}});
   open_loops_.emplace_back();
   OpenLoop& open = open_loops_.back();
   if (is_constant(loop.lower) && is_constant(loop.upper)) {
@@ -189,9 +193,7 @@ void Emitter::emit_for_begin(const Instruction& i) {
 
 void Emitter::emit_for_end(const Instruction& i) {
   const MachineLoop& loop = code_.loops[i.bits];
-  std::vector<Move> moves;
-  for (const MachineCarry& carry : loop.carries) moves.push_back({carry.param, carry.next});
-  move_all(std::move(moves));
+  move_to_carries(loop, &MachineCarry::next);
   OpenLoop& open = open_loops_.back();
   const Place& place = place_of(loop.index);
   const bool immediate = loop.step == static_cast<std::int32_t>(loop.step);
@@ -209,32 +211,38 @@ void Emitter::emit_for_end(const Instruction& i) {
   open_loops_.pop_back();
 }
 
+void Emitter::emit_repeat_begin(const Instruction& i) {
+  move_to_carries(code_.loops[i.bits], &MachineCarry::init);
+  open_loops_.emplace_back();
+  align(16);
+  L(open_loops_.back().head);
+}
+
+void Emitter::emit_repeat_end(const Instruction& i) {
+  move_to_carries(code_.loops[i.bits], &MachineCarry::next);
+  jmp(open_loops_.back().head);
+  L(open_loops_.back().exit);
+  open_loops_.pop_back();
+}
+
+void Emitter::move_to_results(const MachineBranch& branch, Unit MachineBranch::Result::*from) {
+  std::vector<Move> moves;
+  for (const auto& result : branch.results) moves.push_back({result.result, result.*from});
+  move_all(std::move(moves));
+}
+
 void Emitter::emit_control(const Instruction& i, std::size_t position) {
   switch (i.kind) {
     case Kind::kForBegin:
       return emit_for_begin(i);
     case Kind::kForEnd:
       return emit_for_end(i);
-    case Kind::kRepeatBegin: {
-      std::vector<Move> moves;
-      for (const MachineCarry& carry : code_.loops[i.bits].carries)
-        moves.push_back({carry.param, carry.init});
-      move_all(std::move(moves));
-      open_loops_.emplace_back();
-      align(16);
-      return L(open_loops_.back().head);
-    }
+    case Kind::kRepeatBegin:
+      return emit_repeat_begin(i);
     case Kind::kTest:
       return leave_unless(i, position, open_loops_.back().exit);
-    case Kind::kRepeatEnd: {
-      std::vector<Move> moves;
-      for (const MachineCarry& carry : code_.loops[i.bits].carries)
-        moves.push_back({carry.param, carry.next});
-      move_all(std::move(moves));
-      jmp(open_loops_.back().head);
-      L(open_loops_.back().exit);
-      return open_loops_.pop_back();
-    }
+    case Kind::kRepeatEnd:
+      return emit_repeat_end(i);
     case Kind::kIf:
       open_ifs_.emplace_back();
       return leave_unless(i, position, open_ifs_.back().otherwise);
@@ -243,31 +251,16 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
       return jump_where(true, i.a, position, *passed_);
     case Kind::kIfAlso:
       return leave_unless(i, position, open_ifs_.back().otherwise);
-    case Kind::kElse: {
-      std::vector<Move> moves;
-      for (const auto& result : code_.branches[i.bits].results)
-        moves.push_back({result.result, result.then});
-      move_all(std::move(moves));
+    case Kind::kElse:
+      move_to_results(code_.branches[i.bits], &MachineBranch::Result::then);
       jmp(open_ifs_.back().end);
       return L(open_ifs_.back().otherwise);
-    }
-    case Kind::kEndIf: {
-      std::vector<Move> moves;
-      for (const auto& result : code_.branches[i.bits].results)
-        moves.push_back({result.result, result.otherwise});
-      move_all(std::move(moves));
+    case Kind::kEndIf:
+      move_to_results(code_.branches[i.bits], &MachineBranch::Result::otherwise);
       L(open_ifs_.back().end);
       return open_ifs_.pop_back();
-    }
-    case Kind::kTripsBegin: {
-      begin_trips(i);
-      const Reg64 to = general_result(i.result);
-      xor_(to.cvt32(), to.cvt32());
-      finish(i.result, to);
-      if (!i.visible) return;
-      mov(rdx, ptr[kFrame + offsetof(RunFrame, trips)]);
-      return mov(qword[rdx + i.bits * 8], 0);
-    }
+    case Kind::kTripsBegin:
+      return emit_trips_begin(i);
     case Kind::kTrip:
       return emit_trip(i);
     case Kind::kTripsEnd:
@@ -282,8 +275,18 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
   }
 }
 
+void Emitter::emit_trips_begin(const Instruction& i) {
+  report_begin(i);
+  const Reg64 to = general_result(i.result);
+  xor_(to.cvt32(), to.cvt32());
+  finish(i.result, to);
+  if (!i.visible) return;
+  mov(rdx, ptr[kFrame + offsetof(RunFrame, trips)]);
+  mov(qword[rdx + i.bits * 8], 0);
+}
+
 /// What a loop tells of itself when it begins.
-void Emitter::begin_trips(const Instruction& i) {
+void Emitter::report_begin(const Instruction& i) {
   if (code_.loop_reports[i.bits].ends_inside) {
     mov(eax, ptr[kFrame + offsetof(RunFrame, keeps_state)]);
     mov(ptr[kFrame + offsetof(RunFrame, outer_poll)], eax);

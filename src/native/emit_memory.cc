@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <optional>
 
 namespace rondo::native_code {
 
@@ -19,68 +20,74 @@ bool fits_displacement(std::int64_t offset) { return offset == static_cast<std::
 
 }  // namespace
 
+// rax is lost, rdx where the base stands in memory.
+std::optional<Emitter::Address> Emitter::address_by_stack_index(const MachineAddress& address,
+                                                                std::int64_t offset) {
+  const MachineAddress::Term* only = nullptr;
+  for (const MachineAddress::Term& term : address.terms) {
+    if (is_constant(term.index)) continue;
+    if (only != nullptr) return std::nullopt;
+    only = &term;
+  }
+  if (only == nullptr || !is_scale(only->stride) || !fits_displacement(offset) ||
+      place_of(only->index).kind != Place::Kind::kStack)
+    return std::nullopt;
+  mov(rax, stack(place_of(only->index).offset));
+  return ptr[general(address.base, 2) + rax * static_cast<int>(only->stride) +
+             static_cast<std::size_t>(offset)];
+}
+
+void Emitter::add_to_rax(const Reg64& r, bool& in_rax) {
+  in_rax ? add(rax, r) : mov(rax, r);
+  in_rax = true;
+}
+
+void Emitter::add_to_rax(const MachineAddress::Term& term, bool& in_rax) {
+  const Reg64 index = general(term.index, 1);
+  const auto stride = static_cast<std::uint64_t>(term.stride);
+  if (!fits_displacement(term.stride)) {
+    mov(rdx, stride);
+    imul(rdx, index);
+    return add_to_rax(rdx, in_rax);
+  }
+  if (in_rax && is_scale(term.stride)) {
+    lea(rax, ptr[rax + index * static_cast<int>(term.stride)]);
+    return;
+  }
+  if (stride == 1) return add_to_rax(index, in_rax);
+  const Reg64 to = in_rax ? rcx : rax;
+  if (std::has_single_bit(stride)) {
+    if (to.getIdx() != index.getIdx()) mov(to, index);
+    shl(to, std::countr_zero(stride));
+  } else {
+    imul(to, index, static_cast<int>(term.stride));
+  }
+  if (in_rax) add(rax, rcx);
+  in_rax = true;
+}
+
 // rax and rcx may be lost, rdx too where the base or an index stands in memory.
 Emitter::Address Emitter::address_of(const Instruction& i) {
   const MachineAddress& address = code_.addresses[i.bits];
   std::int64_t offset = address.offset;
-  const MachineAddress::Term* scaled = nullptr;  // the one term that the address itself can hold
-  const MachineAddress::Term* last = nullptr;    // of those that change
-  int changing = 0;
-  bool in_rax = false;
-  auto add_to_rax = [&](const Reg64& r) {
-    if (in_rax) {
-      add(rax, r);
-    } else {
-      mov(rax, r);
-    }
-    in_rax = true;
-  };
   for (const MachineAddress::Term& term : address.terms) {
-    if (is_constant(term.index)) {
+    if (is_constant(term.index))
       offset += static_cast<std::int64_t>(info(term.index).bits) * term.stride;
-      continue;
-    }
-    changing++;
-    last = &term;
   }
-  if (changing == 1 && is_scale(last->stride) && fits_displacement(offset) &&
-      place_of(last->index).kind == Place::Kind::kStack) {
-    mov(rax, stack(place_of(last->index).offset));
-    return ptr[general(address.base, 2) + rax * static_cast<int>(last->stride) +
-               static_cast<std::size_t>(offset)];
-  }
+  if (const auto found = address_by_stack_index(address, offset)) return *found;
+  const MachineAddress::Term* scaled = nullptr;  // the one term that the address itself can hold
+  bool in_rax = false;
   for (const MachineAddress::Term& term : address.terms) {
     if (is_constant(term.index)) continue;
     if (scaled == nullptr && is_scale(term.stride) &&
-        place_of(term.index).kind == Place::Kind::kRegister) {
+        place_of(term.index).kind == Place::Kind::kRegister)
       scaled = &term;
-      continue;
-    }
-    const Reg64 index = general(term.index, 1);
-    if (is_scale(term.stride) && in_rax) {
-      lea(rax, ptr[rax + index * static_cast<int>(term.stride)]);
-    } else if (term.stride == 1) {
-      add_to_rax(index);
-    } else if (fits_displacement(term.stride)) {
-      const Reg64 to = in_rax ? rcx : rax;
-      if (const auto stride = static_cast<std::uint64_t>(term.stride);
-          std::has_single_bit(stride)) {
-        if (to.getIdx() != index.getIdx()) mov(to, index);
-        shl(to, std::countr_zero(stride));
-      } else {
-        imul(to, index, static_cast<int>(term.stride));
-      }
-      if (in_rax) add(rax, rcx);
-      in_rax = true;
-    } else {
-      mov(rdx, static_cast<std::uint64_t>(term.stride));
-      imul(rdx, index);
-      add_to_rax(rdx);
-    }
+    else
+      add_to_rax(term, in_rax);
   }
   if (!fits_displacement(offset)) {
     mov(rcx, static_cast<std::uint64_t>(offset));
-    add_to_rax(rcx);
+    add_to_rax(rcx, in_rax);
     offset = 0;
   }
   Reg64 base = general(address.base, 2);
@@ -89,11 +96,9 @@ Emitter::Address Emitter::address_of(const Instruction& i) {
     base = rax;
   }
   const auto displacement = static_cast<std::size_t>(offset);  // the assembler's type of offsets
-  if (scaled != nullptr) {
-    return ptr[base + Reg64(place_of(scaled->index).number) * static_cast<int>(scaled->stride) +
-               displacement];
-  }
-  return ptr[base + displacement];
+  if (scaled == nullptr) return ptr[base + displacement];
+  return ptr[base + Reg64(place_of(scaled->index).number) * static_cast<int>(scaled->stride) +
+             displacement];
 }
 
 void Emitter::emit_load(const Instruction& i) {

@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -109,12 +110,20 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_control(const Instruction& i, std::size_t position);
   void emit_for_begin(const Instruction& i);
   void emit_for_end(const Instruction& i);
+  void emit_repeat_begin(const Instruction& i);
+  void emit_repeat_end(const Instruction& i);
+  void emit_trips_begin(const Instruction& i);
   void emit_trip(const Instruction& i);
   void emit_trips_end(const Instruction& i);
   void emit_lane_trips(const Instruction& i);
   void emit_poll(const Instruction& i);
   void compare_index(const MachineLoop& loop);
-  void begin_trips(const Instruction& i);
+  /// What the carries begin with, or what a trip hands on; together with other `moves`.
+  void move_to_carries(const MachineLoop& loop, Unit MachineCarry::*from,
+                       std::vector<Move> moves = {});
+  /// What one side of the branch gives.
+  void move_to_results(const MachineBranch& branch, Unit MachineBranch::Result::*from);
+  void report_begin(const Instruction& i);
   void store_bits(const Reg64& base, std::uint64_t offset, Unit value);
   void store_state(std::uint64_t loop);
   void store_trips(Unit counter, std::uint64_t loop);
@@ -223,6 +232,11 @@ class Emitter : private Xbyak::CodeGenerator {
 
   // emit_memory.cc
   Address address_of(const Instruction& i);
+  /// With one index on the stack, if that is all that changes.
+  std::optional<Address> address_by_stack_index(const MachineAddress& address, std::int64_t offset);
+  /// To the sum that is in rax, or as its first term.
+  void add_to_rax(const Reg64& r, bool& in_rax);
+  void add_to_rax(const MachineAddress::Term& term, bool& in_rax);
   void emit_load(const Instruction& i);
   void emit_store(const Instruction& i);
   void emit_copy(const Instruction& i);
