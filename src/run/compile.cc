@@ -81,6 +81,14 @@ Function with_trips_batched(const Function& function) {
   return batched.same_as(function) ? function : passes::optimize(batched);
 }
 
+void check_limit(const Function& function, const CompileOptions& options) {
+  if (!options.memory_limit || *options.memory_limit >= 0) return;
+  throw ExecutionError(fmt::format(
+      "compile of '{}': CompileOptions::memory_limit is {}\n  Give the bytes that a run "
+      "may take, 0 or more, or leave it out.",
+      function.name(), *options.memory_limit));
+}
+
 bool exceeds_limit(const ir::Prepared& prepared, const CompileOptions& options) {
   return options.memory_limit && prepared.arena_bytes() > *options.memory_limit;
 }
@@ -155,6 +163,7 @@ bool run::finite_is_checked(const RunOptions& options) {
 }
 
 Executable compile(const Function& function, const CompileOptions& options) {
+  check_limit(function, options);
   auto impl = std::make_shared<Executable::Impl>();
   impl->function = options.optimize ? passes::optimize(function) : function;
   impl->param_types = function.params();

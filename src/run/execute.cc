@@ -63,12 +63,15 @@ void check_arguments(const Function& function, std::span<const TensorType> types
   }
 }
 
-void check_threads(const Function& function, const RunOptions& options) {
-  if (!options.threads || *options.threads >= 1) return;
-  throw ExecutionError(
-      fmt::format("run of '{}': RunOptions::threads is {}\n  Give 1 or more, or "
-                  "leave it out.",
-                  function.name(), *options.threads));
+void check_options(const Function& function, const RunOptions& options) {
+  const auto check = [&](const char* name, const auto& given, int least) {
+    if (!given || *given >= least) return;
+    throw ExecutionError(
+        fmt::format("run of '{}': RunOptions::{} is {}\n  Give {} or more, or leave it out.",
+                    function.name(), name, *given, least));
+  };
+  check("threads", options.threads, 1);
+  check("max_iterations", options.max_iterations, 0);
 }
 
 }  // namespace
@@ -79,7 +82,7 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
   const RunOptions& options = with_scopes(given, both);
   check_made(impl_.get());
   check_arguments(impl_->function, impl_->param_types, arguments);
-  check_threads(impl_->function, options);
+  check_options(impl_->function, options);
   const bool check_finite = run::finite_is_checked(options);
   RunOptions checked;
   if (check_finite) {
@@ -137,7 +140,7 @@ void run_on_copies(const Executable& executable, const Executable::Impl& impl,
 void run_on_memory_of(const Executable& executable, const Executable::Impl& impl,
                       const std::byte* const* arguments, std::byte* const* results,
                       const RunOptions& options) {
-  check_threads(impl.function, options);
+  check_options(impl.function, options);
   if (impl.runs_on_memory && !options.stats && !options.check_finite)
     run::prepared_for(impl, options).run_on_memory(arguments, results, options);
   else
@@ -193,6 +196,7 @@ std::vector<pjrt::DeviceArray> detail::run_on_device(const Executable& executabl
   const pjrt::Device& device = executable.device();
   const Executable::Impl& impl = *executable.impl_;
   check_place(impl.function, "run_on_device", static_cast<bool>(device), "device");
+  check_options(impl.function, options);
   if (run::finite_is_checked(options)) {  // which only the reference can do
     std::vector<Literal> literals;
     for (const pjrt::DeviceArray& argument : arguments) literals.push_back(argument.to_literal());
@@ -221,6 +225,7 @@ std::vector<pjrt::ShardedArray> Executable::run_parts(std::span<const pjrt::Shar
   const RunOptions& options = with_scopes(given, both);
   const Mesh* devices = mesh();
   check_place(impl_->function, "run_on_mesh", devices != nullptr, "mesh");
+  check_options(impl_->function, options);
   if (run::finite_is_checked(options)) {  // which only the reference can do
     std::vector<Literal> literals;
     for (const pjrt::ShardedArray& argument : arguments) literals.push_back(argument.to_literal());

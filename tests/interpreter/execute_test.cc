@@ -38,6 +38,38 @@ TEST(Run, ArgumentsAreChecked) {
                                {"empty", "compile"});
 }
 
+TEST(Run, LimitsBelowZeroAreRefused) {
+  const Function f = trace(
+      [](Tensor x) {
+        return fori_loop(
+            0, 3, [](Tensor, Tensor s) { return s + 1; }, x);
+      },
+      f32());
+  const Executable program = compile(f);
+  const auto refused = [&](const RunOptions& options, const std::vector<std::string>& parts) {
+    expect_error<ExecutionError>([&] { program.run({Literal::scalar(1.0f)}, options); }, parts);
+    const float x = 1;
+    float result = 0;
+    const std::byte* from = reinterpret_cast<const std::byte*>(&x);
+    std::byte* to = reinterpret_cast<std::byte*>(&result);
+    expect_error<ExecutionError>([&] { program.run_on_memory(&from, &to, options); }, parts);
+    expect_error<ExecutionError>(
+        [&] {
+          const RunScope scope(options);
+          program.run({Literal::scalar(1.0f)});
+        },
+        parts);
+  };
+  refused({.max_iterations = -1}, {"RunOptions::max_iterations is -1", "Give 0 or more"});
+  refused({.threads = -1}, {"RunOptions::threads is -1", "Give 1 or more"});
+  // 0 trips are a limit like others.
+  expect_error<TooManyIterations>(
+      [&] { program.run({Literal::scalar(1.0f)}, {.max_iterations = 0}); }, {"max_iterations = 0"});
+  expect_error<ExecutionError>([&] { (void)compile(f, {.memory_limit = -1}); },
+                               {"CompileOptions::memory_limit is -1", "0 or more"});
+  EXPECT_NO_THROW((void)compile(f, {.memory_limit = 0}));
+}
+
 TEST(Run, ArgumentsStayAsTheyWere) {
   const Literal x = Literal::from<int>({1, 2, 3}, {3});
   const Executable run = compile(trace([](Tensor x) { return update(x, 0, 9) + 1; }, s32({3})));
