@@ -80,76 +80,82 @@ class DearChoices {
     for (const Carry& carry : carries) made_at_[results ? carry.result : carry.param] = at;
   }
 
-  /// Looks where everything stands. Ops of one place run one after the other, with whole loops and
-  /// branches between them.
+  /// Where values arise: of constructs the parameters at the beginning, the results at the end.
+  void note_made(const Op& op, std::uint32_t at) {
+    if (op.result != kNone) made_at_[op.result] = at;
+    switch (op.code) {
+      case Opcode::kFor:
+        return define(p_.fors[op.bits].carries, false, at);
+      case Opcode::kRepeat:
+        return define(p_.whiles[op.bits].carries, false, at);
+      case Opcode::kEndFor:
+        return define(p_.fors[op.bits].carries, true, at);
+      case Opcode::kEndRepeat:
+        return define(p_.whiles[op.bits].carries, true, at);
+      case Opcode::kEndIf:
+        for (const If::Result& result : p_.ifs[op.bits].results) made_at_[result.result] = at;
+        return;
+      case Opcode::kEndLanes:
+        for (const auto& reduction : p_.lanes[op.bits].reductions) made_at_[reduction.result] = at;
+        return;
+      default:
+        return;
+    }
+  }
+
+  /// Ops of one place run one after the other, with whole loops and branches between them. `open`:
+  /// the places of the constructs that are open, 0 outside lanes.
+  void follow_places(Opcode code, std::vector<std::uint32_t>& open) {
+    const bool in_lanes = open.back() != 0;
+    switch (code) {
+      case Opcode::kLanes:
+        return open.push_back(++places_);
+      case Opcode::kFor:
+      case Opcode::kRepeat:
+      case Opcode::kIf:
+        return open.push_back(in_lanes ? ++places_ : 0);
+      case Opcode::kTest:
+      case Opcode::kElse:
+        if (in_lanes) open.back() = ++places_;
+        return;
+      case Opcode::kEndFor:
+      case Opcode::kEndRepeat:
+      case Opcode::kEndIf:
+      case Opcode::kEndLanes:
+        return open.pop_back();
+      default:
+        return;
+    }
+  }
+
+  /// Looks where everything stands.
   void find_selects() {
     const auto is_select = [](const Op& op) { return op.code == Opcode::kSelect; };
     if (std::none_of(p_.code.begin(), p_.code.end(), is_select)) return;
     place_.assign(p_.code.size(), 0);
     stores_.assign(p_.code.size(), 0);
     made_at_.assign(p_.types.size(), 0);
+    moved_.assign(p_.code.size(), false);
     absl::flat_hash_map<Value, std::size_t> groups;  // since the last op of control flow
-    std::vector<std::uint32_t> open{0};              // 0: not in lanes
-    std::uint32_t places = 0, stores = 0;
+    std::vector<std::uint32_t> open{0};
+    std::uint32_t stores = 0;
     for (std::uint32_t at = 0; at < p_.code.size(); at++) {
       const Op& op = p_.code[at];
-      switch (op.code) {
-        case Opcode::kLanes:
-          open.push_back(++places);
-          break;
-        case Opcode::kFor:
-          define(p_.fors[op.bits].carries, false, at);
-          open.push_back(open.back() == 0 ? 0 : ++places);
-          break;
-        case Opcode::kRepeat:
-          define(p_.whiles[op.bits].carries, false, at);
-          open.push_back(open.back() == 0 ? 0 : ++places);
-          break;
-        case Opcode::kIf:
-          open.push_back(open.back() == 0 ? 0 : ++places);
-          break;
-        case Opcode::kTest:
-        case Opcode::kElse:
-          if (open.back() != 0) open.back() = ++places;
-          break;
-        case Opcode::kEndFor:
-          define(p_.fors[op.bits].carries, true, at);
-          open.pop_back();
-          break;
-        case Opcode::kEndRepeat:
-          define(p_.whiles[op.bits].carries, true, at);
-          open.pop_back();
-          break;
-        case Opcode::kEndIf:
-          for (const If::Result& result : p_.ifs[op.bits].results) made_at_[result.result] = at;
-          open.pop_back();
-          break;
-        case Opcode::kEndLanes:
-          for (const auto& reduction : p_.lanes[op.bits].reductions)
-            made_at_[reduction.result] = at;
-          open.pop_back();
-          break;
-        case Opcode::kStore:
-        case Opcode::kCopy:
-        case Opcode::kCall:
-          stores++;
-          break;
-        default:
-          break;
-      }
+      note_made(op, at);
+      follow_places(op.code, open);
+      if (op.code == Opcode::kStore || op.code == Opcode::kCopy || op.code == Opcode::kCall)
+        stores++;
+      place_[at] = open.back();
+      stores_[at] = stores;
       if (info(op.code).kind == OpcodeKind::kControl) {
         for (const auto& [predicate, group] : groups) selects_[group].end = at;
         groups.clear();
       }
-      place_[at] = open.back();
-      stores_[at] = stores;
-      if (op.result != kNone) made_at_[op.result] = at;
-      if (op.code != Opcode::kSelect || open.back() == 0) continue;
+      if (!is_select(op) || open.back() == 0) continue;
       const auto [group, is_new] = groups.try_emplace(op.a, selects_.size());
       if (is_new) selects_.emplace_back();
       selects_[group->second].ops.push_back(at);
     }
-    moved_.assign(p_.code.size(), false);
   }
 
   template <class F>
@@ -289,6 +295,7 @@ class DearChoices {
   }
 
   Program& p_;
+  std::uint32_t places_ = 0;            // so far
   std::vector<std::uint32_t> place_;    // of each op
   std::vector<std::uint32_t> stores_;   // so far, of each op
   std::vector<std::uint32_t> made_at_;  // of each value: the op after which it is there
