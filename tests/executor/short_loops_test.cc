@@ -77,59 +77,60 @@ TEST(ShortLoops, FindAPatternByItsBorders) {
   expect_result<std::int32_t>(f, {row(text), row(pattern), row(border)}, {found});
 }
 
+/// `f` makes of `count` numbers what `plain` does.
+template <class F, class Plain>
+void expect_array(int count, F&& f, Plain&& plain) {
+  std::vector<std::int32_t> values = numbers(count, 1000);
+  const Literal given = row(values);
+  plain(values);
+  expect_result(trace(f, s32({count})), {given}, values);
+}
+
 TEST(ShortLoops, SortByInsertion) {
-  std::vector<std::int32_t> values = numbers(50, 1000);
   struct State {
     Tensor j, v;
   };
-  const Function f = trace(
-      [](Tensor v) {
-        return fori_loop(
-            1, 50,
-            [](Tensor i, Tensor v) {
-              const Tensor x = v[i];
-              const State e =
-                  while_loop([&](State s) { return (s.j > 0) & (s.v[maximum(s.j - 1, 0)] > x); },
-                             [](State s) {
-                               return State{s.j - 1, update(s.v, s.j, s.v[s.j - 1])};
-                             },
-                             State{i, v});
-              return update(e.v, e.j, x);
-            },
-            v);
-      },
-      s32({50}));
-  const Literal given = row(values);
-  std::sort(values.begin(), values.end());
-  expect_result(f, {given}, values);
+  const auto sorted = [](Tensor v) {
+    return fori_loop(
+        1, 50,
+        [](Tensor i, Tensor v) {
+          const Tensor x = v[i];
+          const State e =
+              while_loop([&](State s) { return (s.j > 0) & (s.v[maximum(s.j - 1, 0)] > x); },
+                         [](State s) {
+                           return State{s.j - 1, update(s.v, s.j, s.v[s.j - 1])};
+                         },
+                         State{i, v});
+          return update(e.v, e.j, x);
+        },
+        v);
+  };
+  expect_array(50, sorted,
+               [](std::vector<std::int32_t>& values) { std::sort(values.begin(), values.end()); });
 }
 
 TEST(ShortLoops, PartitionInPlace) {
-  std::vector<std::int32_t> values = numbers(60, 1000);
   struct State {
     Tensor i, v;
   };
-  const Function f = trace(
-      [](Tensor v) {
-        const Tensor pivot = v[59];
-        return fori_loop(
-                   0, 59,
-                   [&](Tensor j, State s) {
-                     const Tensor a = s.v[s.i], b = s.v[j], less = b < pivot;
-                     return State{
-                         s.i + convert(less, DType::kS32),
-                         update(update(s.v, s.i, where(less, b, a)), j, where(less, a, b))};
-                   },
-                   State{0, v})
-            .v;
-      },
-      s32({60}));
-  const Literal given = row(values);
-  std::size_t i = 0;
-  for (std::size_t j = 0; j < 59; j++) {
-    if (values[j] < values[59]) std::swap(values[i++], values[j]);
-  }
-  expect_result(f, {given}, values);
+  const auto partitioned = [](Tensor v) {
+    const Tensor pivot = v[59];
+    return fori_loop(
+               0, 59,
+               [&](Tensor j, State s) {
+                 const Tensor a = s.v[s.i], b = s.v[j], less = b < pivot;
+                 return State{s.i + convert(less, DType::kS32),
+                              update(update(s.v, s.i, where(less, b, a)), j, where(less, a, b))};
+               },
+               State{0, v})
+        .v;
+  };
+  expect_array(60, partitioned, [](std::vector<std::int32_t>& values) {
+    std::size_t i = 0;
+    for (std::size_t j = 0; j < 59; j++) {
+      if (values[j] < values[59]) std::swap(values[i++], values[j]);
+    }
+  });
 }
 
 TEST(ShortLoops, HalveAndTriple) {

@@ -11,22 +11,33 @@
 namespace rondo::lower {
 namespace {
 
-/// i of s32 from `first` by `step` while it is below `limit`; `make` gives an s64 that is clamped
-/// to [0, 9] and stored. How many minima and maxima are left?
-template <class Make>
-std::int64_t clamps_left(int first, int step, int limit, Make&& make) {
+/// i of s32 from `first` by `step` while it is below `limit`; `trip` makes of it what is stored.
+/// What is left without the clamps.
+template <class Trip>
+Program counting(int first, int step, int limit, Trip&& trip) {
   Builder b;
   const Value out = b.buffer({Storage::kResult, 0, 0, 8});
   const Value init = b.number(Type::kS32, first);
   const std::uint32_t loop = b.begin_while({&init, 1});
   const Value i = b.program().whiles[loop].carries[0].param;
   b.test(b.less(i, b.number(Type::kS32, limit)));
-  const Value index = b.convert(make(b, i), Type::kS64);
-  b.store(b.min(b.max(index, b.index(0)), b.index(9)), {out, 0, {}});
+  trip(b, i, out);
   const Value next = b.add(i, b.number(Type::kS32, step));
   b.end_while({&next, 1});
   Program program = b.finish();
   remove_clamps(program);
+  EXPECT_EQ(verify(program), "");
+  return program;
+}
+
+/// `make` gives an s64 of the counter that is clamped to [0, 9] and stored. How many minima and
+/// maxima are left?
+template <class Make>
+std::int64_t clamps_left(int first, int step, int limit, Make&& make) {
+  const Program program = counting(first, step, limit, [&](Builder& b, Value i, Value out) {
+    const Value index = b.convert(make(b, i), Type::kS64);
+    b.store(b.min(b.max(index, b.index(0)), b.index(9)), {out, 0, {}});
+  });
   return std::count_if(program.code.begin(), program.code.end(), [](const Op& op) {
     return op.code == Opcode::kMin || op.code == Opcode::kMax;
   });
@@ -91,20 +102,11 @@ TEST(Clamps, StayInTheConditionOfALoop) {
 // (i + 397) % limit of a counter below `limit`, as the places of a ring are gone through.
 TEST(Clamps, RemaindersOfARingSubtract) {
   const auto divisions = [](int first, int limit, int by) {
-    Builder b;
-    const Value out = b.buffer({Storage::kResult, 0, 0, 8});
-    const Value init = b.number(Type::kS32, first);
-    const std::uint32_t loop = b.begin_while({&init, 1});
-    const Value i = b.program().whiles[loop].carries[0].param;
-    b.test(b.less(i, b.number(Type::kS32, limit)));
-    const auto number = [&](int value) { return b.number(Type::kS32, value); };
-    b.store(b.remainder(b.add(i, number(397)), number(by)), {out, 0, {}});
-    b.store(b.remainder(i, number(by)), {out, 4, {}});
-    const Value next = b.add(i, number(1));
-    b.end_while({&next, 1});
-    Program program = b.finish();
-    remove_clamps(program);
-    EXPECT_EQ(verify(program), "");
+    const Program program = counting(first, 1, limit, [&](Builder& b, Value i, Value out) {
+      const auto number = [&](int value) { return b.number(Type::kS32, value); };
+      b.store(b.remainder(b.add(i, number(397)), number(by)), {out, 0, {}});
+      b.store(b.remainder(i, number(by)), {out, 4, {}});
+    });
     return std::count_if(program.code.begin(), program.code.end(),
                          [](const Op& op) { return op.code == Opcode::kRemainder; });
   };
