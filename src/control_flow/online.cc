@@ -128,12 +128,11 @@ std::vector<Tensor> OnlineLoop::run_forward(const WhileProblem& problem) {
   };
   const std::optional<std::int64_t> known = attributes.trip_count;
   if (known && *known >= kNever) {
-    throw TraceError(
-        fmt::format(
-            "reverse mode through the loop '{}' of {} trips\n  at {}\n  Loops of up to 2^31 "
-            "- 2 trips can be run backwards: make it two loops, one in the other.",
-            loop_name(""), *known, at.str()),
-        at);
+    throw TraceError(fmt::format("reverse mode cannot go back through the {} trips of the loop "
+                                 "'{}'\n  at {}\n  It numbers "
+                                 "up to 2^31 - 2 trips: make it two loops, one in the other.",
+                                 *known, loop_name(""), at.str()),
+                     at);
   }
   if (known && attributes.checkpoint.policy == Checkpoint::Policy::kRevolve) {
     const Tensor count = s32_scalar(*known);

@@ -306,61 +306,9 @@ bool LanePlan::check_address(std::uint64_t number, Type type) {
 }
 
 bool LanePlan::supported() {
-  auto& varying = facts_.varying;
   if (loop_.known_count && *loop_.known_count < 2) return false;
   for (std::size_t at = begin_ + 1; at < end_; at++) {
-    const lower::Op& op = program_.code[at];
-    switch (op.code) {
-      case Opcode::kFor: {
-        const lower::For& loop = program_.fors[op.bits];
-        if (varying[loop.lower] || varying[loop.upper] || varying[loop.index]) return false;
-        if (!supports_carries(loop.carries)) return false;
-        continue;
-      }
-      case Opcode::kRepeat:
-        if (!supports_carries(program_.whiles[op.bits].carries)) return false;
-        continue;
-      case Opcode::kIf:
-        if (varying[program_.ifs[op.bits].predicate]) return false;
-        continue;
-      case Opcode::kEndIf:
-        for (const lower::If::Result& r : program_.ifs[op.bits].results) {
-          if (r.then == loop_.index || r.otherwise == loop_.index) return false;
-          if (varying[r.result]) need_vector(r.then), need_vector(r.otherwise);
-          if (varying[r.result]) wide_ |= wide(r.type);
-        }
-        continue;
-      case Opcode::kCall:
-      case Opcode::kCopy:
-        return false;
-      case Opcode::kStore:
-        if (!supports_store(at)) return false;
-        continue;
-      default:
-        break;
-    }
-    if (is_control(op.code) || !varying[op.result]) continue;
-    if (op.code == Opcode::kAnd && op.type == Type::kPred && varying[op.a] != varying[op.b] &&
-        program_.code[at + 1].code == Opcode::kTest && program_.code[at + 1].a == op.result &&
-        facts_.reads[op.result] == 2) {
-      const bool a_varies = varying[op.a] != 0;
-      split_tests_.push_back({op.result, a_varies ? op.b : op.a, a_varies ? op.a : op.b});
-      continue;
-    }
-    if (op.code == Opcode::kLoad) {
-      if (!supports_load(op)) return false;
-      continue;
-    }
-    const Type operand = op.a == lower::kNone ? op.type : program_.types[op.a];
-    if (!has_vector_code(op, op.code == Opcode::kSelect ? op.type : operand, isa_)) return false;
-    wide_ |= wide(op.type);
-    for_each_operand(op, [&](Value v) {
-      need_vector(v);
-      if (op.code == Opcode::kMin || op.code == Opcode::kMax) of_extrema_.push_back(v);
-      const bool short_index = v == loop_.index && op.code == Opcode::kConvert &&
-                               !floating(op.type) && width_of(op.type) == 4;
-      if (!short_index) wide_ |= wide(program_.types[v]);
-    });
+    if (!supports(at)) return false;
   }
   for (const lower::Lanes::Reduction& r : loop_.reductions) {
     lower::Op combine{.code = r.combine, .type = r.type, .from = r.type};
@@ -373,6 +321,60 @@ bool LanePlan::supported() {
   for (Value v : marked_) {
     if (!std::binary_search(sorted.begin(), sorted.end(), v)) outside_.push_back(v);
   }
+  return true;
+}
+
+bool LanePlan::supports(std::size_t at) {
+  const lower::Op& op = program_.code[at];
+  const auto& varying = facts_.varying;
+  switch (op.code) {
+    case Opcode::kFor: {
+      const lower::For& loop = program_.fors[op.bits];
+      if (varying[loop.lower] || varying[loop.upper] || varying[loop.index]) return false;
+      return supports_carries(loop.carries);
+    }
+    case Opcode::kRepeat:
+      return supports_carries(program_.whiles[op.bits].carries);
+    case Opcode::kIf:
+      return !varying[program_.ifs[op.bits].predicate];
+    case Opcode::kEndIf:
+      for (const lower::If::Result& r : program_.ifs[op.bits].results) {
+        if (r.then == loop_.index || r.otherwise == loop_.index) return false;
+        if (varying[r.result]) need_vector(r.then), need_vector(r.otherwise);
+        if (varying[r.result]) wide_ |= wide(r.type);
+      }
+      return true;
+    case Opcode::kCall:
+    case Opcode::kCopy:
+      return false;
+    case Opcode::kStore:
+      return supports_store(at);
+    default:
+      return is_control(op.code) || !varying[op.result] || supports_value(at);
+  }
+}
+
+bool LanePlan::supports_value(std::size_t at) {
+  const lower::Op& op = program_.code[at];
+  const auto& varying = facts_.varying;
+  if (op.code == Opcode::kAnd && op.type == Type::kPred && varying[op.a] != varying[op.b] &&
+      program_.code[at + 1].code == Opcode::kTest && program_.code[at + 1].a == op.result &&
+      facts_.reads[op.result] == 2) {
+    const bool a_varies = varying[op.a] != 0;
+    split_tests_.push_back({op.result, a_varies ? op.b : op.a, a_varies ? op.a : op.b});
+    return true;
+  }
+  if (op.code == Opcode::kLoad) return supports_load(op);
+  const Type operand = op.a == lower::kNone ? op.type : program_.types[op.a];
+  if (!has_vector_code(op, op.code == Opcode::kSelect ? op.type : operand, isa_)) return false;
+  wide_ |= wide(op.type);
+  for_each_operand(op, [&](Value v) {
+    need_vector(v);
+    if (op.code == Opcode::kMin || op.code == Opcode::kMax) of_extrema_.push_back(v);
+    const bool short_index = v == loop_.index && op.code == Opcode::kConvert &&
+                             !floating(op.type) && width_of(op.type) == 4;
+    if (!short_index) wide_ |= wide(program_.types[v]);
+  });
   return true;
 }
 

@@ -56,6 +56,8 @@ class LanePlan {
   void find_varying();
   bool pass();
   bool supported();
+  bool supports(std::size_t at);
+  bool supports_value(std::size_t at);
   bool supports_carries(const std::vector<lower::Carry>& carries);
   bool supports_load(const lower::Op& op);
   bool supports_store(std::size_t at);

@@ -93,15 +93,17 @@ bool exceeds_limit(const ir::Prepared& prepared, const CompileOptions& options) 
   return options.memory_limit && prepared.arena_bytes() > *options.memory_limit;
 }
 
-/// `runs`: which of them take so much, if not all.
+/// `limited`: of runs with limits.
 void check_memory(const Executable::Impl& impl, const ir::Prepared& prepared,
-                  std::string_view runs = "") {
+                  bool limited = false) {
   if (!exceeds_limit(prepared, impl.options)) return;
   throw ExecutionError(fmt::format(
       "'{}' takes {} bytes beside its arguments and results{}; CompileOptions::memory_limit is {}\n"
-      "  Raise the limit, or keep less for the reverse pass: memory_plan() says what loops keep, "
+      "  Raise the limit{}, or keep less for the reverse pass: memory_plan() says what loops keep, "
       "and checkpoints keep less.",
-      impl.function.name(), prepared.arena_bytes(), runs, *impl.options.memory_limit));
+      impl.function.name(), prepared.arena_bytes(),
+      limited ? " in runs with a deadline or another limit, or progress" : "",
+      *impl.options.memory_limit, limited ? ", run it without these options" : ""));
 }
 
 void prepare(Executable::Impl& impl, const CompileOptions& options) {
@@ -150,7 +152,7 @@ const ir::Prepared& run::prepared_for(const Executable::Impl& impl, const RunOpt
   if (!impl.ignores_limits || !ir::has_limits(options)) return *impl.prepared;
   std::call_once(impl.limited_made,
                  [&] { impl.limited = prepare_compiled(impl, impl.function, true); });
-  check_memory(impl, *impl.limited, " in runs with a deadline or another limit, or progress");
+  check_memory(impl, *impl.limited, true);
   return *impl.limited;
 }
 
