@@ -90,7 +90,7 @@ class BoundedCache {
     };
     CacheStore::Slots slots = CacheStore::find(this, hash);
     if (auto same = used(slots, key)) return same;
-    const auto made = std::make_shared<Slot>(std::move(key));
+    std::shared_ptr<Slot> made = std::make_shared<Slot>(std::move(key));
     while (!CacheStore::insert(this, hash, made, key_bytes, slots.size())) {
       slots = CacheStore::find(this, hash);
       if (auto same = used(slots, made->key)) return same;
