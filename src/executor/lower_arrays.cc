@@ -98,8 +98,12 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
     result = destination(scope, node, 0);
   }
   if (map.fill >= 0) fill(scope, node, map, type, result);
-  for (std::size_t i = 0; i < map.parts.size(); i++)
-    write_part(scope, node, map.parts[i], type, result, part_memory[i]);
+  if (step.joint) {
+    write_joint_parts(scope, node, map, result);
+  } else {
+    for (std::size_t i = 0; i < map.parts.size(); i++)
+      write_part(scope, node, map.parts[i], type, result, part_memory[i]);
+  }
   for (const Place& temporary : made) let_go(temporary);
   if (one) {
     scope.places[step.first_value] =
@@ -195,6 +199,18 @@ void Lowerer::write_part(Scope& scope, const Node* node, const ir::Part& part,
     return;
   }
   nest.store(part_item(nest, node, part), result.pointer, to);
+}
+
+void Lowerer::write_joint_parts(Scope& scope, const Node* node, const ir::WriteMap& map,
+                                const Place& result) {
+  Nest nest(builder_, *scope.plan, scope.places, counts(map.parts[0]));
+  const std::uint32_t index = nest.index();
+  std::vector<Nest::Sink> sinks;
+  for (const ir::Part& part : map.parts) {
+    const Tensor& operand = node->operands[static_cast<std::size_t>(part.operand)];
+    sinks.push_back({nest.add(operand, index), part_place(scope, node, part, node->type())});
+  }
+  nest.store(sinks, result.pointer);
 }
 
 void Lowerer::fill(Scope& scope, const Node* node, const ir::WriteMap& map, const TensorType& type,

@@ -181,6 +181,9 @@ class Lowerer {
                             const TensorType& type, const Place& result);
   void write_part(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type,
                   const Place& result, Value memory);
+  /// All parts, which have one size, in the same loops.
+  void write_joint_parts(Scope& scope, const Node* node, const ir::WriteMap& map,
+                         const Place& result);
   void fill(Scope& scope, const Node* node, const ir::WriteMap& map, const TensorType& type,
             const Place& result);
   void reduction(Scope& scope, const Step& step);

@@ -445,7 +445,12 @@ void Nest::write_items(const Axes& axes) {
 }
 
 void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
-  Axes axes = merged({}, &place);
+  const Sink sink{item, place};
+  store({&sink, 1}, pointer);
+}
+
+void Nest::store(std::span<const Sink> sinks, Value pointer) {
+  Axes axes = merged({}, &sinks[0].place);
   std::vector<std::uint32_t> fors;
   for (std::size_t i = 0; i < axes.size(); i++) {
     const Value size = builder_.index(axes[i].size);
@@ -460,7 +465,8 @@ void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
     }
   }
   write_items(axes);
-  builder_.store_element(items_[item].element, address(pointer, place, axes));
+  for (const auto& [item, place] : sinks)
+    builder_.store_element(items_[item].element, address(pointer, place, axes));
   if (!axes.empty() && axes.back().size < kManyLanes) let_poll(builder_, fors, axes.back().size);
   if (!axes.empty()) builder_.end_lanes();
   for (std::size_t i = 1; i < axes.size(); i++) builder_.end_for({});

@@ -58,6 +58,12 @@ class Nest {
 
   /// Writes the loops; item `item` is stored at pointer + place, in bytes.
   void store(std::uint32_t item, lower::Value pointer, const Linear& place);
+  /// The same of several items, whose places differ by their offsets alone.
+  struct Sink {
+    std::uint32_t item;
+    Linear place;
+  };
+  void store(std::span<const Sink> sinks, lower::Value pointer);
   /// No loops: the value itself, where all sizes are 1.
   lower::Element single(std::uint32_t item);
   /// No loops: the values at index `lane` of the only axis that is not of size 1, one after the

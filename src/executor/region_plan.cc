@@ -78,6 +78,67 @@ bool regroups_nothing(const Node& node) {
   }
 }
 
+/// Parts of one size, side by side: loops could write them together.
+bool has_equal_parts(const Node& node) {
+  constexpr std::size_t kMostParts = 16;
+  const ir::WriteMap map = node.op->write(node);
+  if (map.kept >= 0 || map.fill >= 0 || map.parts.size() < 2 || map.parts.size() > kMostParts)
+    return false;
+  const auto fits = [&](const ir::Part& part) {
+    for (std::size_t i = 0; i < part.axes.size(); i++) {
+      const ir::AxisWrite& axis = part.axes[i];
+      if (axis.first != 0 || axis.dynamic >= 0 || axis.count != map.parts[0].axes[i].count)
+        return false;
+    }
+    return true;
+  };
+  return std::all_of(map.parts.begin(), map.parts.end(), fits);
+}
+
+/// In whose loops values are read, by the numbers of steps' first values. The loops of parts of one
+/// size may become one, where they read the same values.
+class Readers {
+ public:
+  explicit Readers(std::size_t values)
+      : reader_(values, kNoReader), together_(values, kNoReader), steps_(values, nullptr) {}
+
+  bool is_one(std::uint32_t value) const { return reader_[value] < kManyReaders; }
+  void add(std::uint32_t value, std::uint32_t reader) {
+    std::uint32_t& readers = reader_[value];
+    if (readers == kNoReader || readers == reader)
+      readers = reader;
+    else
+      readers = together(readers) == together(reader) ? together(reader) : kManyReaders;
+  }
+  /// The step could write its parts together.
+  void may_join(Step& step) {
+    together_[step.first_value] = step.first_value;
+    steps_[step.first_value] = &step;
+  }
+  /// The loops that write a value which is in line at its only reader: of a part those of its own,
+  /// unless they are joined. Joins those that need the value twice.
+  std::uint32_t loops_of(std::uint32_t value, std::uint32_t uses) {
+    const std::uint32_t reader = reader_[value];
+    if (reader >= kManyReaders || !steps_[reader]) return reader;
+    if (uses > 1) {
+      steps_[reader]->joint = true;
+      return reader;
+    }
+    together_[value] = reader;
+    return value;
+  }
+
+ private:
+  /// What loops may become one with others, or themselves.
+  std::uint32_t together(std::uint32_t reader) const {
+    const bool joins = reader < kManyReaders && together_[reader] != kNoReader;
+    return joins ? together_[reader] : reader;
+  }
+
+  std::vector<std::uint32_t> reader_, together_;
+  std::vector<Step*> steps_;  // that may be joint
+};
+
 }  // namespace
 
 ir::ReadMap read_map(const Node& node) {
@@ -136,7 +197,7 @@ RegionPlan::RegionPlan(const Function& region, const LaneForms& lane_forms) : nu
     numbers_.set(parameter.node(), {values_++, 0});
   steps_.reserve(order.size());
   for (const Node* node : order) {
-    steps_.push_back({node, form_of(*node), false, values_});
+    steps_.push_back({node, form_of(*node), false, false, values_});
     numbers_.set(node, {values_, static_cast<std::uint32_t>(steps_.size())});
     values_ += static_cast<std::uint32_t>(node->types.size());
   }
@@ -162,8 +223,8 @@ RegionPlan::RegionPlan(const Function& region, const LaneForms& lane_forms) : nu
 void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_forms) {
   std::vector<bool> fits(values_, true);       // all consumers can have it in their loops
   std::vector<bool> repeated(values_, false);  // and compute its elements more than once there
-  // The step in whose loops all consumers read the element of the same index.
-  std::vector<std::uint32_t> reader(values_, kNoReader);
+  // In whose loops all consumers read the element of the same index.
+  Readers readers(values_);
   for (const Tensor& result : region.outputs()) fits[value(result)] = false;
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     const Node& node = *step->node;
@@ -175,28 +236,33 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
     const bool computed =
         step->form == Form::kElement || step->form == Form::kTerms || step->form == Form::kGather;
     if ((computed || reads) && in_loops) {
-      const bool once = uses_[result] == 1 || reader[result] < kManyReaders;
+      const bool once = uses_[result] == 1 || readers.is_one(result);
       step->in_line = reads || node.operands.empty() || (once && !repeated[result]);
     }
-    const bool again = step->in_line &&
-                       (repeated[result] || (uses_[result] > 1 && reader[result] >= kManyReaders));
+    const bool again =
+        step->in_line && (repeated[result] || (uses_[result] > 1 && !readers.is_one(result)));
     const LaneForm* lanes = lane_forms.of(&node);
     if (lanes && lanes->lanes == 1) lanes = nullptr;
     // What is in line reads where it is read: with others there, or by itself.
     std::uint32_t reads_it = kManyReaders;
+    const std::uint32_t loops = step->in_line ? readers.loops_of(result, uses_[result]) : result;
     if (step->form == Form::kElement || step->form == Form::kReduction ||
         step->form == Form::kRunning || lanes) {
-      const bool with_others = step->in_line && reader[result] < kManyReaders;
       const bool alone = !step->in_line || uses_[result] == 1;
-      if (with_others || alone) reads_it = with_others ? reader[result] : step->first_value;
+      if (loops < kManyReaders)
+        reads_it = loops;
+      else if (alone)
+        reads_it = result;
+    } else if (step->form == Form::kWrite && has_equal_parts(node)) {
+      readers.may_join(*step);
+      reads_it = result;
     }
     for (std::size_t i = 0; i < node.operands.size(); i++) {
       const std::uint32_t operand = value(node.operands[i]);
       const OperandReads read = reads_of(*step, i, lanes);
       if (!read.fits) fits[operand] = false;
       if (read.repeated || again) repeated[operand] = true;
-      reader[operand] =
-          reader[operand] == kNoReader || reader[operand] == reads_it ? reads_it : kManyReaders;
+      readers.add(operand, reads_it);
     }
     // What stays where it is updated has a place of its own.
     if (step->form == Form::kWrite) {

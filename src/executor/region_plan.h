@@ -48,6 +48,7 @@ struct Step {
   const ir::Node* node;
   Form form;
   bool in_line = false;           // no code of its own: written where it is used
+  bool joint = false;             // of form kWrite: all parts in the same loops
   std::uint32_t first_value = 0;  // the number of result 0; the others follow
 };
 

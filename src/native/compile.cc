@@ -9,6 +9,7 @@
 #include "lower/opcodes.h"
 #include "native/emitter.h"
 #include "native/expand.h"
+#include "native/fold_extremes.h"
 #include "native/fold_masks.h"
 #include "native/fold_scalars.h"
 #include "native/hoist_addresses.h"
@@ -58,6 +59,7 @@ template <class F>
 bool assemble(const lower::Program& program, Isa isa, F&& done) {
   MachineCode code = expand(program, isa);
   hoist_addresses(code);
+  fold_extremes(code);
   if (isa == Isa::kAvx512) fold_masks(code);
   fold_scalars(code, isa);
   const LiveRanges ranges = live_ranges(code, isa);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "native/fold_extremes.h"
+
 namespace rondo::native_code {
 
 using lower::Opcode;
@@ -177,6 +179,13 @@ void Emitter::emit_min_max(const Instruction& given) {
   const int form = form_of(i.type, i.lanes);
   const bool by8 = wide(i.type), min = i.op == Opcode::kMin;
   const Binary extreme = binary_of(i.op, form);
+  if (i.bits == kOneInstruction) {
+    const Xmm a = vector_of(i.a, 0);
+    const Source b = source(i.b);
+    const Xmm to = vector_result(i.result, 0);
+    (this->*extreme)(to, a, b.get());
+    return finish(i.result, to);
+  }
   if (is_constant(i.a)) std::swap(i.a, i.b);
   if (is_constant(i.b) && !is_constant(i.a)) {
     const std::uint64_t bits = register_bits(i.type, info(i.b).bits);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "ir/derivative.h"
 #include "ops/support.h"
@@ -41,6 +43,12 @@ const Function& ascending_comparator(std::span<const DType> dtypes);
 std::optional<KnownOrder> known_order(const Function& region);
 
 std::unique_ptr<ir::Kernel> prepare_sort(const Node& node);
+
+// sort_few.cc
+/// Whether loops do the sort by comparisons of theirs: the order is known, the elements are few.
+bool sorts_few(const Node& node);
+/// The same results, bit by bit, in ops on one place of all lines.
+std::vector<Tensor> sort_few(const Node& node, std::span<const Tensor> operands);
 
 // sort_derivatives.cc
 ir::Jvp sort_jvp(const ir::JvpCall& c);

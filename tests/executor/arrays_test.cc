@@ -91,6 +91,42 @@ TEST(Arrays, Reductions) {
     check([&](const Tensors& x) { return prod(x[0], axes) + 3; }, {{3, 2, 0}});
 }
 
+TEST(Arrays, PartsThatShareTheirValuesAreWrittenTogether) {
+  // The sum and the difference of each pair, of what takes many ops.
+  const Function f = trace(
+      [](Tensor x) {
+        const Tensor a = exp(slice(x, {0, 0}, {40, 1})), b = exp(slice(x, {0, 1}, {40, 2}));
+        return concatenate({a + b, a - b}, 1);
+      },
+      f32({40, 2}));
+  const std::string program = compile(f, {.executor = Executor::kCompiled}).program();
+  EXPECT_EQ(count(program, "lanes "), 1) << program;
+  EXPECT_EQ(compile(f, {.executor = Executor::kCompiled}).memory_plan().arena_bytes, 0) << program;
+  const Literal x = ramp({40, 2}, 0.0625f, -2);
+  const auto got = expect_agreement(f, {x})[0].data<float>(), from = x.data<float>();
+  for (std::size_t i = 0; i < from.size(); i += 2) {
+    EXPECT_LE(ulps(got[i], std::exp(from[i]) + std::exp(from[i + 1])), 4);
+    EXPECT_NEAR(got[i + 1], std::exp(from[i]) - std::exp(from[i + 1]), 1e-4);
+  }
+  // Parts that others read too, and parts that share nothing.
+  check(
+      [](const Tensors& x) {
+        const Tensor a = tanh(x[0]), b = a * x[1];
+        return concatenate({a + b, b, b, a - 1}, 0) + sum(b);
+      },
+      {{5, 7}, {5, 7}});
+  check(
+      [](const Tensors& x) {
+        return concatenate({x[0] + 1, x[1] * 2, x[0]}, 1);
+      },
+      {{9, 3}, {9, 3}});
+  check(
+      [](const Tensors& x) {
+        return concatenate({x[0] + x[1], x[0] * x[1]}, 0) * 0.5f;
+      },
+      {{0, 3}, {0, 3}});
+}
+
 TEST(Arrays, KernelsAmongLoops) {
   check([](const Tensors& x) { return sort(x[0] * -1) + 1; }, {{40}});
   check([](const Tensors& x) { return dot(x[0] + 1, x[1]) * 2; }, {{3, 4}, {4, 5}});
