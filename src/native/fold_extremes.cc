@@ -48,8 +48,7 @@ bool is_extreme(Instruction& i, const Instruction& comparison) {
 
 void drop_unread(MachineCode& code) {
   std::vector<std::uint32_t> reads(code.units.size());
-  for (const Instruction& i : code.code)
-    for_each_read(code, i, [&](Unit u, bool) { reads[u]++; });
+  for (const Instruction& i : code.code) for_each_read(code, i, [&](Unit u, bool) { reads[u]++; });
   for (std::size_t at = code.code.size(); at-- > 0;) {
     Instruction& i = code.code[at];
     if (i.kind == Kind::kEndIf) {

@@ -1,4 +1,5 @@
 // Derivatives of sorting: the places are sorted along, and tangents are taken from there.
+#include <array>
 #include <limits>
 #include <numeric>
 
@@ -13,6 +14,24 @@ namespace rondo::ops {
 
 namespace {
 
+/// The sort of the operands, which carries other arrays along: their results come last.
+std::vector<Tensor> sort_along(const Node& node, std::span<const Tensor> operands,
+                               std::span<const Tensor> others) {
+  const Function& less = node.regions[0];
+  std::vector<TensorType> scalars = less.params();
+  for (const Tensor& other : others)
+    scalars.insert(scalars.end(), 2, TensorType{other.dtype(), {}});
+  const std::size_t own = less.parameters().size();
+  Function region = ir::trace_closed(
+      less.name(), "the comparator of sort", scalars,
+      [&](std::span<const Tensor> p) { return ir::Replay::inline_call(less, p.first(own)); },
+      node.location());
+  ir::Operands all(operands.begin(), operands.end());
+  all.insert(all.end(), others.begin(), others.end());
+  return ir::make_many(kSort, std::move(all), node.attributes, node.location(),
+                       {std::move(region)});
+}
+
 struct SortedWithPlaces {
   std::vector<Tensor> results;
   Tensor places;  // along the axis, at which the results stood
@@ -21,23 +40,23 @@ struct SortedWithPlaces {
 SortedWithPlaces sort_with_places(const Node& node, std::span<const Tensor> operands) {
   const std::int64_t axis = node.attrs<SortAttributes>().axis;
   const bool wide = node.type().shape[axis] > std::numeric_limits<std::int32_t>::max();
-  const DType dtype = wide ? DType::kS64 : DType::kS32;
-  const Function& less = node.regions[0];
-  std::vector<TensorType> scalars = less.params();
-  scalars.insert(scalars.end(), 2, TensorType{dtype, {}});
-  const std::size_t own = less.parameters().size();
-  Function region = ir::trace_closed(
-      less.name(), "the comparator of sort", scalars,
-      [&](std::span<const Tensor> p) { return ir::Replay::inline_call(less, p.first(own)); },
-      node.location());
-  ir::Operands all(operands.begin(), operands.end());
-  all.push_back(iota({dtype, node.type().shape}, axis));
-  SortedWithPlaces sorted{
-      ir::make_many(kSort, std::move(all), node.attributes, node.location(), {std::move(region)}),
-      {}};
+  const Tensor places = iota({wide ? DType::kS64 : DType::kS32, node.type().shape}, axis);
+  SortedWithPlaces sorted{sort_along(node, operands, {&places, 1}), {}};
   sorted.places = sorted.results.back();
   sorted.results.pop_back();
   return sorted;
+}
+
+/// Of few elements a sort costs no more than reading at places, and loops keep them in registers.
+bool has_few(const Node& node) {
+  constexpr std::int64_t kFew = 8;
+  return node.type().shape[node.attrs<SortAttributes>().axis] <= kFew;
+}
+
+/// Back to where they stood: sorted by these places.
+Tensor at_places(const Tensor& places, const Tensor& x, std::int64_t axis, SourceLocation at) {
+  return ir::make_many(kSort, {places, x}, SortAttributes{axis, true, KnownOrder{}}, at,
+                       {ascending_comparator(std::array{places.dtype(), x.dtype()})})[1];
 }
 
 /// Element by element along one axis; all other axes go along.
@@ -55,6 +74,19 @@ GatherDims along_axis(std::int64_t rank, std::int64_t axis) {
 }  // namespace
 
 ir::Jvp sort_jvp(const JvpCall& c) {
+  if (has_few(c.node)) {
+    std::vector<Tensor> given, tangents(c.operands.size());
+    for (std::size_t i = 0; i < tangents.size(); i++) {
+      if (c.has(i)) given.push_back(c.dx(i));
+    }
+    std::vector<Tensor> all = sort_along(c.node, c.operands, given);
+    std::size_t next = tangents.size();
+    for (std::size_t i = 0; i < tangents.size(); i++) {
+      if (c.has(i)) tangents[i] = all[next++];
+    }
+    all.resize(tangents.size());
+    return {std::move(all), std::move(tangents)};
+  }
   SortedWithPlaces sorted = sort_with_places(c.node, c.operands);
   const std::int64_t rank = c.node.type().rank();
   const GatherDims dims = along_axis(rank, c.node.attrs<SortAttributes>().axis);
@@ -73,6 +105,16 @@ ir::Jvp sort_jvp(const JvpCall& c) {
 
 ir::Reverse sort_reverse(const ir::ReverseCall& c) {
   SortedWithPlaces sorted = sort_with_places(c.node, c.operands);
+  if (has_few(c.node)) {
+    auto pullback = [places = sorted.places, axis = c.node.attrs<SortAttributes>().axis,
+                     at = c.node.location()](std::span<const Tensor> cotangents,
+                                             const ir::Cotangents& of_operands) {
+      for (std::size_t i = 0; i < cotangents.size(); i++) {
+        if (!cotangents[i].empty()) of_operands.add(i, at_places(places, cotangents[i], axis, at));
+      }
+    };
+    return {std::move(sorted.results), std::move(pullback)};
+  }
   const ScatterDims dims =
       scatter_dims_of(along_axis(c.node.type().rank(), c.node.attrs<SortAttributes>().axis));
   auto pullback = [places = sorted.places, dims](std::span<const Tensor> cotangents,

@@ -134,8 +134,7 @@ std::vector<Entry> entries_of(std::span<const Tensor> operands, std::int64_t axi
   for (std::size_t k = 0; k < entries.size(); k++) {
     starts[sorted] = static_cast<std::int64_t>(k);
     ends[sorted] = starts[sorted] + 1;
-    for (const Tensor& operand : operands)
-      entries[k].push_back(slice({operand, at}, starts, ends));
+    for (const Tensor& operand : operands) entries[k].push_back(slice({operand, at}, starts, ends));
   }
   return entries;
 }

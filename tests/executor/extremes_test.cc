@@ -15,13 +15,19 @@ namespace {
 template <class T>
 std::vector<T> special() {
   using Limits = std::numeric_limits<T>;
-  return {T(0), -T(0), T(1.5), T(-2), Limits::infinity(), -Limits::infinity(),
-          Limits::quiet_NaN(), Limits::denorm_min()};
+  return {T(0),
+          -T(0),
+          T(1.5),
+          T(-2),
+          Limits::infinity(),
+          -Limits::infinity(),
+          Limits::quiet_NaN(),
+          Limits::denorm_min()};
 }
 
 /// Each way to choose one of two by one comparison.
 std::vector<Tensor> chosen(const Tensor& a, const Tensor& b) {
-  return {where(a < b, a, b), where(a < b, b, a), where(a > b, a, b), where(a > b, b, a),
+  return {where(a < b, a, b), where(a < b, b, a), where(a > b, a, b),  where(a > b, b, a),
           where(b < a, a, b), where(b > a, a, b), where(a <= b, a, b), where(a >= b, a, b)};
 }
 

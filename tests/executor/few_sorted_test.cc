@@ -54,12 +54,13 @@ std::vector<std::int32_t> places_of(const float* line, std::int64_t count, bool 
 
 std::vector<Tensor> sorted_in_all_ways(const Tensor& x, std::int64_t axis) {
   const Tensor place = iota({DType::kS32, x.shape()}, axis);
-  const auto falling = sort_by(std::pair(place, x), axis,
-                               [](auto a, auto b) { return a.second > b.second; });
+  const auto falling =
+      sort_by(std::pair(place, x), axis, [](auto a, auto b) { return a.second > b.second; });
   const auto rising = sort_by(std::tuple(x, place * 3, convert(place, DType::kF64)), axis,
                               [](auto a, auto b) { return std::get<0>(a) < std::get<0>(b); });
-  return {sort(x, axis),       argsort(x, axis),     falling.first,
-          falling.second,      std::get<1>(rising),  std::get<2>(rising),
+  return {sort(x, axis),       argsort(x, axis),
+          falling.first,       falling.second,
+          std::get<1>(rising), std::get<2>(rising),
           std::get<0>(rising), sort_by(x, axis, [](Tensor a, Tensor b) { return b < a; })};
 }
 
@@ -67,7 +68,8 @@ void expect_in_order(const std::vector<Literal>& got, const std::vector<float>& 
                      std::int64_t count, bool in_columns) {
   const std::int64_t rows = std::ssize(lines) / count;
   std::vector<std::vector<std::uint32_t>> floats;
-  for (const std::size_t result : {std::size_t{0}, std::size_t{3}, std::size_t{6}, std::size_t{7}}) {
+  for (const std::size_t result :
+       {std::size_t{0}, std::size_t{3}, std::size_t{6}, std::size_t{7}}) {
     const auto data = got[result].data<float>();
     std::vector<std::uint32_t>& bits = floats.emplace_back(data.size());
     std::memcpy(bits.data(), data.data(), data.size() * sizeof(float));
@@ -159,15 +161,16 @@ TEST(FewSorted, EachDtype) {
        {DType::kPred, DType::kS8, DType::kS16, DType::kS32, DType::kS64, DType::kU8, DType::kU16,
         DType::kU32, DType::kU64, DType::kF16, DType::kBF16, DType::kF64, DType::kC64}) {
     for (const Shape& shape : {Shape{7}, Shape{5, 4}, Shape{2, 9, 3}, Shape{0, 4}, Shape{1, 1}}) {
-      const Literal x = convert(Tensor(Literal::from(numbers(shape.elements()), shape)), dtype)
-                            .eval();
+      const Literal x =
+          convert(Tensor(Literal::from(numbers(shape.elements()), shape)), dtype).eval();
       for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
         const Function f = trace(
             [&](Tensor x) {
               const Tensor place = iota({DType::kS64, x.shape()}, axis);
               const auto key = [](const Tensor& a) {
-                return is_pred(a.dtype()) ? convert(a, DType::kU8)
-                       : is_complex(a.dtype()) ? real(a) : a;
+                return is_pred(a.dtype())      ? convert(a, DType::kU8)
+                       : is_complex(a.dtype()) ? real(a)
+                                               : a;
               };
               const auto pair = sort_by(std::pair(key(x), std::pair(place, x)), axis,
                                         [](auto a, auto b) { return a.first > b.first; });
@@ -179,7 +182,8 @@ TEST(FewSorted, EachDtype) {
       }
     }
   }
-  const Literal wide = Literal::from<std::uint64_t>({~0ull, 1, 1ull << 63, 0, (1ull << 63) - 1}, {5});
+  const Literal wide =
+      Literal::from<std::uint64_t>({~0ull, 1, 1ull << 63, 0, (1ull << 63) - 1}, {5});
   const auto got = expect_agreement(trace([](Tensor x) { return sort(x); }, wide), {wide});
   const std::vector<std::uint64_t> want{0, 1, (1ull << 63) - 1, 1ull << 63, ~0ull};
   for (std::size_t i = 0; i < want.size(); i++) EXPECT_EQ(got[0].data<std::uint64_t>()[i], want[i]);
@@ -222,7 +226,8 @@ TEST(FewSorted, AMedianFilter) {
       seen.erase(seen.begin());
       seen.push_back(signal[trip]);
       const auto places = places_of(seen.data(), window, false);
-      const float want = seen[static_cast<std::size_t>(places[static_cast<std::size_t>(window / 2)])];
+      const float want =
+          seen[static_cast<std::size_t>(places[static_cast<std::size_t>(window / 2)])];
       const float median = got[1].data<float>()[trip];
       EXPECT_TRUE(median == want || (std::isnan(median) && std::isnan(want))) << trip;
     }
@@ -273,6 +278,10 @@ TEST(FewSorted, GradientsGoWhereTheElementsCameFrom) {
         },
         x);
     (void)expect_agreement(in_loop, {x});
+    if (count <= 8 && available_isa() != Isa::kNone) {
+      const std::string program = compile(in_loop, {.executor = Executor::kCompiled}).program();
+      EXPECT_EQ(program.find("goes trip by trip"), std::string::npos) << program;
+    }
   }
 }
 
