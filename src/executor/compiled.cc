@@ -17,6 +17,7 @@
 #include "executor/run.h"
 #include "executor/watch.h"
 #include "ir/function_data.h"
+#include "ir/layout.h"
 #include "ir/run_limits.h"
 #include "lower/clamps.h"
 #include "lower/contract.h"
@@ -28,9 +29,30 @@ namespace rondo::executor {
 
 Compiled::~Compiled() = default;
 
+namespace {
+
+/// Whether the state of a loop is told although a run has no limits: where a promise is broken.
+bool makes_promises(const Function& function) {
+  const std::vector<Function> regions = ir::regions_inside_out(function);
+  return std::any_of(regions.begin(), regions.end(), [](const Function& region) {
+    return std::any_of(region.body().begin(), region.body().end(), [](const ir::Node* node) {
+      const auto layout = ir::region_layout(node);
+      return layout && layout->max_trip_count;
+    });
+  });
+}
+
+bool has_loops_that_ignore(const lower::Program& program) {
+  return std::any_of(program.loops.begin(), program.loops.end(),
+                     [](const lower::LoopInfo& loop) { return !loop.polls; });
+}
+
+}  // namespace
+
 Compiled::Compiled(const Function& function, const CompileOptions& options, bool wants_native,
                    bool has_limits)
     : result_types_(function.results()), options_(options), wants_native_(wants_native) {
+  const bool has_promises = makes_promises(function);
   std::vector<Function> pending{function};
   regions_.emplace(function.identity(), 0);
   while (units_.size() < pending.size()) {
@@ -44,18 +66,20 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     };
     const bool is_region = !units_.empty();
     const LaneForms lanes(unit->function, options.contract, has_limits && !is_region);
-    ignores_limits_ = ignores_limits_ || (!has_limits && lanes.has_lanes());
+    const bool keeps_states = !is_region && (has_limits || (has_promises && !lanes.has_lanes()));
     const auto lowered = [&](bool packs) {
       return lower_function(unit->function, make,
                             {.lane_forms = lanes,
                              .has_limits = has_limits,
-                             .keeps_states = !is_region && (has_limits || !lanes.has_lanes()),
+                             .keeps_states = keeps_states,
                              .reorders = options.contract,
                              .packs = packs});
     };
     lower::Program program = lowered(true);
     if (options.memory_limit && program.arena_bytes > *options.memory_limit)
       program = lowered(false);
+    ignores_limits_ =
+        ignores_limits_ || (!has_limits && (lanes.has_lanes() || has_loops_that_ignore(program)));
     lower::remove_clamps(program);
     lower::hoist_indices(program);
     if (options.contract) lower::contract(program);

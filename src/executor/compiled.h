@@ -48,7 +48,7 @@ class Compiled final : public ir::Prepared {
   std::int64_t tape_limit_ = INT64_MAX;
   CompileOptions options_;
   bool wants_native_;
-  bool ignores_limits_ = false;  // in loops that run lane by lane
+  bool ignores_limits_ = false;  // in some loops
   bool alone_ = false;           // no kernel or tape asks for the state of a run
   mutable std::once_flag divided_made_;
   mutable std::unique_ptr<const Unit> divided_;  // the entry for several threads, if it gains

@@ -30,7 +30,7 @@ std::optional<lower::LoopInfo> Lowerer::loop_info(const Node* node) {
     info.max_trip_count = loop.max_trip_count;
     info.promised = loop.promised;
     info.in_lanes = lanes_.has_value();
-    info.polls = !lanes_ || options_.has_limits;
+    info.polls = options_.has_limits || (!lanes_ && options_.keeps_states);
     return info;
   }
   const ir::RegionLayout layout = *ir::region_layout(node);
@@ -41,8 +41,8 @@ std::optional<lower::LoopInfo> Lowerer::loop_info(const Node* node) {
   info.promised = layout.promised;
   info.bodies = layout.source.bodies;
   info.in_lanes = lanes_ && lanes_->count > 1;
-  info.polls = !info.in_lanes || options_.has_limits;
-  if (layout.source.limit && !info.in_lanes) {
+  info.polls = options_.has_limits || (!info.in_lanes && options_.keeps_states);
+  if (layout.source.limit && !info.in_lanes && info.polls) {
     Scope& scope = scopes_.back();
     info.first = place(scope, node->operands[0]).element[0];
     info.limit =

@@ -23,9 +23,10 @@ using MakeKernel =
 struct LoweringOptions {
   /// Loops that run by lane.
   const LaneForms& lane_forms;
-  /// The program looks at the limits of a run in these too.
+  /// Loops look at the limits of a run on each trip, those that run by lane as well.
   bool has_limits = false;
-  /// What is left of a run that is ended in a loop is known.
+  /// What is left of a run that is ended in a loop is known: by a limit, or by a promise that is
+  /// broken.
   bool keeps_states = false;
   /// Sums of products may be added up in another order than the kernels'.
   bool reorders = false;

@@ -93,13 +93,40 @@ std::string hexadecimal(const std::uint8_t* begin, const std::uint8_t* end, std:
 
 std::string text_of(const Instruction& i, const MachineCode& code, const LiveRanges& ranges,
                     const Allocation& allocation) {
-  constexpr std::string_view kKinds[] = {
-      "",         "move",     "broadcast", "lane numbers", "tail mask",      "address",
-      "area",     "load",     "store",     "base",         "copy",           "call",
-      "tape row", "set tape", "math call", "for",          "next",           "while",
-      "test",     "repeat",   "if",        "also if",      "either",         "else",
-      "end if",   "count",    "new trip",  "counted",      "trips of block", "trips of lanes",
-      "poll",     "fence",    ""};
+  constexpr std::string_view kKinds[] = {"",
+                                         "move",
+                                         "broadcast",
+                                         "lane numbers",
+                                         "tail mask",
+                                         "address",
+                                         "area",
+                                         "load",
+                                         "store",
+                                         "base",
+                                         "copy",
+                                         "call",
+                                         "tape row",
+                                         "set tape",
+                                         "math call",
+                                         "for",
+                                         "next",
+                                         "while",
+                                         "test",
+                                         "repeat",
+                                         "if",
+                                         "also if",
+                                         "either",
+                                         "else",
+                                         "end if",
+                                         "count",
+                                         "new trip",
+                                         "trip",
+                                         "counted",
+                                         "trips of block",
+                                         "trips of lanes",
+                                         "poll",
+                                         "fence",
+                                         ""};
   static_assert(std::size(kKinds) == static_cast<std::size_t>(Kind::kNothing) + 1);
   auto place = [&](Unit u) -> std::string {
     const UnitInfo& unit = code.units[u];

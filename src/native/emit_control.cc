@@ -262,6 +262,7 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
     case Kind::kTripsBegin:
       return emit_trips_begin(i);
     case Kind::kTrip:
+    case Kind::kCount:
       return emit_trip(i);
     case Kind::kTripsEnd:
       return emit_trips_end(i);

@@ -138,17 +138,24 @@ void Emitter::emit_integer_binary(const Instruction& given) {
   }
   const Reg64 b = general(i.b, 1);
   if (adds_to_other && result.getIdx() != b.getIdx()) return load_address(a + b);
+  const auto sized = [&](const Reg64& r) {
+    return by8 ? Xbyak::Reg32e(r) : Xbyak::Reg32e(r.cvt32());
+  };
   // The result's register may be that of b.
-  const Reg64 to = result.getIdx() == b.getIdx() && result.getIdx() != a.getIdx() ? rax : result;
-  if (to.getIdx() != a.getIdx()) mov(to, a);
-  const Xbyak::Reg32e r = by8 ? Xbyak::Reg32e(to) : Xbyak::Reg32e(to.cvt32());
-  const Xbyak::Reg32e s = by8 ? Xbyak::Reg32e(b) : Xbyak::Reg32e(b.cvt32());
-  if (i.op == Opcode::kMultiply)
-    imul(r, s);
-  else
-    combine(i.op, r, s);
-  normalize(i.type, to);
-  finish(i.result, to);
+  const bool in_place_of_b = result.getIdx() == b.getIdx() && result.getIdx() != a.getIdx();
+  if (i.op == Opcode::kSubtract && in_place_of_b) {
+    neg(sized(result));
+    add(sized(result), sized(a));
+  } else {
+    if (!in_place_of_b && result.getIdx() != a.getIdx()) mov(result, a);
+    const Xbyak::Reg32e s = sized(in_place_of_b ? a : b);
+    if (i.op == Opcode::kMultiply)
+      imul(sized(result), s);
+    else
+      combine(i.op, sized(result), s);
+  }
+  normalize(i.type, result);
+  finish(i.result, result);
 }
 
 void Emitter::emit_likely_bound(const Instruction& i, Unit x, std::int32_t bound) {

@@ -382,10 +382,11 @@ LaneFacts& Expander::lane_facts() {
 
 void Expander::add_trip() {
   if (open_.back().report == lower::kNoLoop) return;
-  mark_visible(true);
   Instruction i;
-  i.kind = Kind::kTrip;
   i.bits = open_.back().report;
+  const LoopReport& report = out_.loop_reports[i.bits];
+  i.kind = report.polls || report.most_trips != INT64_MAX ? Kind::kTrip : Kind::kCount;
+  if (i.kind == Kind::kTrip) mark_visible(true);
   i.a = open_.back().counter;
   i.b = open_.back().trips;
   i.visible = open_.back().visible;

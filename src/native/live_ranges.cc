@@ -188,7 +188,7 @@ bool may_call(const Instruction& instruction) {
 
 void for_each_read(const MachineCode& code, const Instruction& i,
                    absl::FunctionRef<void(Unit, bool)> read) {
-  const bool in_place = i.kind == Kind::kTrip;
+  const bool in_place = i.kind == Kind::kTrip || i.kind == Kind::kCount;
   if (i.a != 0) read(i.a, in_place);
   if (i.b != 0) read(i.b, false);
   if (i.c != 0) read(i.c, false);

@@ -1,5 +1,9 @@
 // Rows of arithmetic, bits, comparisons, choice and dtypes.
+#include <bit>
+#include <optional>
+
 #include "ops/broadcast.h"
+#include "ops/dynamic_slice.h"
 #include "ops/elementwise.h"
 #include "passes/identities.h"
 #include "passes/splat.h"
@@ -257,6 +261,36 @@ Tensor compare_pred(const Node& node) {
   return negated.empty() ? Tensor() : made(ops::kNot, {negated}, node);
 }
 
+/// The integer that all elements are.
+std::optional<std::int64_t> same_integer(const Tensor& tensor) {
+  const Tensor source = splat_source(tensor);
+  if (source.empty() || source.type().elements() != 1 || !is_integer(tensor.dtype()))
+    return std::nullopt;
+  return ops::index_at(source.node()->attrs<ir::ConstantAttributes>().value, 0);
+}
+
+/// A remainder by 2^k has the dividend's low bits, and its sign where they are not all zero.
+Tensor compare_remainder(const Node& node) {
+  const Direction direction = node.attrs<ops::CompareAttributes>().direction;
+  const Node* remainder = operand_of_op(node, 0, ops::kRemainder);
+  if (!remainder || (direction != Direction::kEq && direction != Direction::kNe)) return Tensor();
+  const auto divisor = same_integer(remainder->operands[1]), is = same_integer(node.operands[1]);
+  if (!divisor || !is || *divisor < 2 || *is < 0 || *is >= *divisor ||
+      !std::has_single_bit(static_cast<std::uint64_t>(*divisor)))
+    return Tensor();
+  const DType dtype = remainder->type().dtype;
+  std::int64_t bits = *divisor - 1;
+  if (*is != 0 && is_signed_integer(dtype)) bits |= INT64_MIN >> (64 - 8 * byte_width(dtype));
+  const Tensor mask = ir::make_constant(
+      ir::scalar_literal(Scalar::of(bits), dtype, node.location()), node.location());
+  const Tensor masks = node.type().rank() == 0
+                           ? mask
+                           : ops::broadcast_axes(mask, node.type().shape, {}, node.location());
+  return made(ops::kCompare,
+              {made(ops::kAnd, {remainder->operands[0], masks}, node), node.operands[1]}, node,
+              node.attributes);
+}
+
 Tensor select_known(const Node& node) {
   if (is_splat(node.operands[0], SplatValue::kOne)) return node.operands[1];
   if (is_splat(node.operands[0], SplatValue::kZero)) return node.operands[2];
@@ -396,6 +430,7 @@ const Identity kArithmeticIdentities[] = {
     {&ops::kShiftRightArithmetic, "x >> 0 = x", "no bit moves", shift_by_zero},
     {&ops::kCompare, "x < x = false", "NaN too is not less than itself; ==, <=, >=, != only where there is no NaN", compare_itself},
     {&ops::kCompare, "p == true = p", "pred; and p != false, and the opposite of both", compare_pred},
+    {&ops::kCompare, "x % 8 == 5 = (x & (7 and the sign)) == 5", "integers; the remainder has the sign of x, and of 0 only the low bits matter", compare_remainder},
     {&ops::kSelect, "true ? x : y = x", "the other choice has no effect", select_known},
     {&ops::kSelect, "p ? x : x = x", "either is the same", select_same},
     {&ops::kSelect, "!p ? x : y = p ? y : x", "the same element is chosen", select_by_not},

@@ -6,6 +6,7 @@
 #include "ops/broadcast.h"
 #include "ops/concatenate.h"
 #include "ops/dynamic_slice.h"
+#include "ops/elementwise.h"
 #include "ops/pad.h"
 #include "ops/permute.h"
 #include "ops/slice.h"
@@ -163,6 +164,63 @@ Tensor update_everything(const Node& node) {
   return node.operand_type(1) == node.type() ? node.operands[1] : Tensor();
 }
 
+/// The scalar that all elements of a predicate are; empty where they may differ.
+Tensor one_predicate(const Tensor& predicate) {
+  if (predicate.type().rank() == 0) return predicate;
+  const Node* node = predicate.node();
+  const bool repeats = node->op == &ops::kBroadcastInDim && node->operand_type(0).rank() == 0;
+  return repeats ? node->operands[0] : Tensor();
+}
+
+/// The updates that make `changed` of `x`, the last one first; none where something else does, or
+/// where they write a large part of it.
+std::vector<const Node*> updates_of(const Tensor& changed, const Tensor& x) {
+  // Arrays of fewer elements may be registers.
+  constexpr std::int64_t kFewElements = 16, kLeastRest = 4;
+  constexpr std::size_t kMostUpdates = 16;
+  std::vector<const Node*> updates;
+  std::int64_t written = 0;
+  const std::int64_t elements = x.type().elements();
+  for (Tensor at = changed; !at.same_as(x); at = at.node()->operands[0]) {
+    const Node* node = at.node();
+    if (node->op != &ops::kDynamicUpdateSlice || updates.size() == kMostUpdates) return {};
+    updates.push_back(node);
+    written += node->operand_type(1).elements();
+  }
+  if (elements <= kFewElements || written * kLeastRest > elements) return {};
+  return updates;
+}
+
+/// Where no update is wanted, what is there already is written.
+Tensor select_updated(const Node& node) {
+  const Tensor predicate = one_predicate(node.operands[0]);
+  if (predicate.empty()) return {};
+  for (const std::size_t changed : {std::size_t{1}, std::size_t{2}}) {
+    Tensor x = node.operands[3 - changed];
+    const std::vector<const Node*> updates = updates_of(node.operands[changed], x);
+    if (updates.empty()) continue;
+    for (std::size_t u = updates.size(); u-- > 0;) {
+      const Node& update = *updates[u];
+      const TensorType& type = update.operand_type(1);
+      ir::Operands from{x}, to{x, Tensor()};
+      from.insert(from.end(), update.operands.begin() + 2, update.operands.end());
+      to.insert(to.end(), update.operands.begin() + 2, update.operands.end());
+      const Tensor there = ir::make(
+          ops::kDynamicSlice, std::move(from),
+          ops::DynamicSliceAttributes{{type.shape.begin(), type.shape.end()}}, node.location());
+      const Tensor holds = ops::broadcast_axes(predicate, type.shape, {}, node.location());
+      const Tensor& part = update.operands[1];
+      to[1] = ir::make(
+          ops::kSelect,
+          changed == 1 ? ir::Operands{holds, part, there} : ir::Operands{holds, there, part}, {},
+          node.location());
+      x = ir::make(ops::kDynamicUpdateSlice, std::move(to), update.attributes, node.location());
+    }
+    return x;
+  }
+  return {};
+}
+
 // clang-format off
 const Identity kShapeIdentities[] = {
     {&ops::kReshape, "reshape(x, shape of x) = x", "nothing moves", if_same_type},
@@ -187,6 +245,7 @@ const Identity kShapeIdentities[] = {
     {&ops::kDynamicSlice, "dynamic_slice(broadcast(scalar)) = broadcast(scalar)", "all elements are the same", of_repeated_scalar},
     {&ops::kDynamicSlice, "dynamic_slice(x, 3, size) = slice(x, 3, 3 + size)", "the start is known, and clamped here", dynamic_slice_of_known_place},
     {&ops::kDynamicUpdateSlice, "dynamic_update_slice(x, y of x's shape, i) = y", "the start is clamped to 0", update_everything},
+    {&ops::kSelect, "p ? update(x, y, i) : x = update(x, p ? y : x at i, i)", "p is one for all elements; where it fails the part is what it was", select_updated},
 };
 // clang-format on
 

@@ -2,6 +2,7 @@
 // plain loops that they mean.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "executor/agreement.h"
@@ -231,6 +232,211 @@ TEST(ShortLoops, FactorByThreeLoops) {
   for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
     const Literal got = compile(f, {.executor = executor}).run({Literal::from(a, {n, n})})[0];
     for (std::size_t i = 0; i < a.size(); i++) EXPECT_NEAR(got.data<double>()[i], want[i], 1e-13);
+  }
+}
+
+/// The part of a program that stands in its loops.
+std::string loops_of(const Function& f) {
+  const std::string text = compile(f, {.executor = Executor::kBytecode}).program();
+  const std::size_t begin = text.find("while, ");
+  return text.substr(begin, text.find("  arena ") - begin);
+}
+
+Tensor swapped(const Tensor& v, const Tensor& i, const Tensor& j) {
+  return update(update(v, i, v[j]), j, v[i]);
+}
+
+// `where` of a whole array and the same with elements updated writes these elements.
+TEST(ShortLoops, ChooseAnArrayOrItsUpdate) {
+  std::vector<std::int32_t> values = numbers(60, 1000);
+  struct State {
+    Tensor v, i;
+  };
+  const Function f = trace(
+      [](Tensor v) {
+        return fori_loop(
+                   0, 59,
+                   [&](Tensor j, State s) {
+                     const Tensor less = s.v[j] < v[59];
+                     return State{where(less, swapped(s.v, s.i, j), s.v),
+                                  s.i + convert(less, DType::kS32)};
+                   },
+                   State{v, 0})
+            .v;
+      },
+      s32({60}));
+  const Literal given = row(values);
+  std::size_t i = 0;
+  for (std::size_t j = 0; j < 59; j++) {
+    if (values[j] < values[59]) std::swap(values[i++], values[j]);
+  }
+  expect_result(f, {given}, values);
+  EXPECT_EQ(count(loops_of(f), "copy"), 0);
+  EXPECT_EQ(count(loops_of(f), "lanes"), 0);
+}
+
+// Of rows, and where the predicate wants the array as it was.
+TEST(ShortLoops, ChooseARowOrItsUpdate) {
+  const Function f = trace(
+      [](Tensor v) {
+        return fori_loop(
+            0, 20,
+            [](Tensor i, Tensor m) {
+              return where(i % 3 == 1, m, update(m, i - 2, m[i % 8] * 2 + i));
+            },
+            v);
+      },
+      s32({8, 4}));
+  std::vector<std::int32_t> m = numbers(32, 50);
+  const Literal given = Literal::from(m, {8, 4});
+  for (int t = 0; t < 20; t++) {
+    if (t % 3 == 1) continue;
+    const auto to = static_cast<std::size_t>(std::clamp(t - 2, 0, 7)) * 4;
+    const auto from = static_cast<std::size_t>(t % 8) * 4;
+    std::int32_t made[4];
+    for (std::size_t k = 0; k < 4; k++) made[k] = m[from + k] * 2 + t;
+    std::copy(made, made + 4, m.begin() + static_cast<std::ptrdiff_t>(to));
+  }
+  expect_result(f, {given}, m);
+}
+
+// What is tested bounds an index that goes down, and one that doubles.
+TEST(ShortLoops, NeedNoClampsWhereTestsBoundAnIndex) {
+  struct State {
+    Tensor j, v;
+  };
+  const Function down = trace(
+      [](Tensor v) {
+        return fori_loop(
+            1, 50,
+            [](Tensor i, Tensor v) {
+              return while_loop([&](State s) { return (s.j > 0) & (s.v[s.j] < s.v[0]); },
+                                [](State s) {
+                                  return State{s.j - 1, swapped(s.v, s.j, s.j - 1)};
+                                },
+                                State{i, v})
+                  .v;
+            },
+            v);
+      },
+      s32({50}));
+  const Function doubles = trace(
+      [](Tensor v) {
+        return fori_loop(
+            1, 40,
+            [](Tensor i, Tensor v) {
+              return while_loop([&](State s) { return 2 * s.j + 1 < 40 - i; },
+                                [](State s) {
+                                  const Tensor child = 2 * s.j + 1;
+                                  return State{child, swapped(s.v, s.j, child)};
+                                },
+                                State{0, v})
+                  .v;
+            },
+            v);
+      },
+      s32({40}));
+  for (const auto& [f, size] : {std::pair{down, 50}, std::pair{doubles, 40}}) {
+    const std::string loops = loops_of(f);
+    EXPECT_EQ(count(loops, " max ") + count(loops, " min "), 0) << loops;
+    const Literal given = row(numbers(size, 1000));
+    const Literal want = compile(f, {.executor = Executor::kReference}).run({given})[0];
+    const auto elements = want.data<std::int32_t>();
+    expect_result<std::int32_t>(f, {given}, {elements.begin(), elements.end()});
+  }
+}
+
+// Indices that leave their array: by steps past its end, below zero, around the end of their type.
+TEST(ShortLoops, ClampWhatLeavesTheArray) {
+  struct State {
+    Tensor i, trips, sum;
+  };
+  using Step = std::function<Tensor(Tensor)>;
+  const auto program = [](DType dtype, double first, const Step& goes_on, const Step& next) {
+    return trace(
+        [&](Tensor v) {
+          const State e =
+              while_loop([&](State s) { return goes_on(s.i) & (s.trips < 300); },
+                         [&](State s) {
+                           const Tensor other = where(s.i > 3, s.i - 4, s.i);
+                           return State{next(s.i), s.trips + 1, s.sum * 3 + v[s.i] + v[other + 2]};
+                         },
+                         State{convert(Tensor(first), dtype), 0, 0});
+          return e.sum + e.trips + v[e.i] * 7;
+        },
+        s32({16}));
+  };
+  const auto is = [](Tensor i, double x) { return convert(Tensor(x), i.dtype()); };
+  const std::vector<Function> programs{
+      program(
+          DType::kS32, 0, [&](Tensor i) { return i < is(i, 40); },
+          [&](Tensor i) { return i + is(i, 7); }),
+      program(
+          DType::kS32, 12, [&](Tensor i) { return i > is(i, -9); },
+          [&](Tensor i) { return i - is(i, 2); }),
+      program(
+          DType::kS32, 12, [&](Tensor i) { return !(i <= is(i, 0)); },
+          [&](Tensor i) { return i - is(i, 5); }),
+      program(
+          DType::kS32, 3, [&](Tensor i) { return (i >= is(i, -20)) & (i != is(i, 14)); },
+          [&](Tensor i) { return where(i > is(i, 9), -i, i * is(i, 2) + is(i, 1)); }),
+      program(
+          DType::kS32, 2147483600, [&](Tensor i) { return i > is(i, 0); },
+          [&](Tensor i) { return i + is(i, 5); }),
+      program(
+          DType::kS8, 100, [&](Tensor i) { return i != is(i, 0); },
+          [&](Tensor i) { return i + is(i, 3); }),
+      program(
+          DType::kU8, 3, [&](Tensor i) { return i < is(i, 200); },
+          [&](Tensor i) { return i - is(i, 1); }),
+      program(
+          DType::kU32, 3, [&](Tensor i) { return i != is(i, 9); },
+          [&](Tensor i) { return i - is(i, 1); }),
+      program(
+          DType::kS64, 1, [&](Tensor i) { return (i < is(i, 5)) | (i > is(i, 8)); },
+          [&](Tensor i) { return i * is(i, -3); }),
+      program(
+          DType::kS64, -5, [&](Tensor i) { return i < is(i, 20); },
+          [&](Tensor i) { return i / is(i, 2) + is(i, 4); }),
+      program(
+          DType::kU64, 3, [&](Tensor i) { return i < is(i, 20); },
+          [&](Tensor i) { return i - is(i, 1); }),
+  };
+  const Literal given = row(numbers(16, 1000));
+  for (const Function& f : programs) {
+    const Literal want = compile(f, {.executor = Executor::kReference}).run({given})[0];
+    expect_result<std::int32_t>(f, {given}, {want.item<std::int32_t>()});
+  }
+}
+
+// A run without limits does not look for them; the same program with one does.
+TEST(ShortLoops, LookAtLimitsWhereThereAreSome) {
+  struct State {
+    Tensor x, k;
+  };
+  const Function f = trace(
+      [](Tensor x) {
+        return while_loop([](State s) { return s.x != 1; },
+                          [](State s) {
+                            return State{where(s.x % 2 == 1, 3 * s.x + 1, s.x / 2), s.k + 1};
+                          },
+                          State{x, 0})
+            .k;
+      },
+      s64());
+  const auto program = compile(f, {.executor = Executor::kCompiled});
+  EXPECT_EQ(count(program.disassembly(), "new trip"), 0);
+  const Literal x = Literal::scalar(std::int64_t{27});
+  RunStats stats;
+  EXPECT_EQ(program.run({x}, {.stats = &stats})[0].item<std::int32_t>(), 111);
+  EXPECT_EQ(stats.loops[0].trips, 111);
+  EXPECT_EQ(program.run({x}, {.max_iterations = 111})[0].item<std::int32_t>(), 111);
+  try {
+    program.run({x}, {.max_iterations = 110});
+    FAIL() << "made one trip more";
+  } catch (const TooManyIterations& error) {
+    EXPECT_EQ(error.trip(), 110);
+    EXPECT_EQ(error.carry().size(), 2u);
   }
 }
 

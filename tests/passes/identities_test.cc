@@ -295,6 +295,26 @@ const std::vector<Sample>& arithmetic_samples() {
        [](Tensor x, Tensor) { return comparison(Direction::kEq, splat(x, 0), x); }},
       {"p == true = p", kPredDtypes, kRealDtypes,
        [](Tensor x, Tensor) { return comparison(Direction::kNe, x, splat(x, 1)); }},
+      {"x % 8 == 5 = (x & (7 and the sign)) == 5", kIntegerDtypes, kFloatDtypes,
+       [](Tensor x, Tensor) {
+         return comparison(Direction::kEq, node(ops::kRemainder, {x, splat(x, 8)}), splat(x, 5));
+       }},
+      {"x % 8 == 5 = (x & (7 and the sign)) == 5", kIntegerDtypes, kFloatDtypes,
+       [](Tensor x, Tensor) {
+         return comparison(Direction::kNe, node(ops::kRemainder, {x, splat(x, 2)}), splat(x, 0));
+       }},
+      {"", kNone, kIntegerDtypes,
+       [](Tensor x, Tensor) {
+         return comparison(Direction::kLt, node(ops::kRemainder, {x, splat(x, 8)}), splat(x, 5));
+       }},
+      {"", kNone, kIntegerDtypes,
+       [](Tensor x, Tensor) {
+         return comparison(Direction::kEq, node(ops::kRemainder, {x, splat(x, 6)}), splat(x, 5));
+       }},
+      {"", kNone, kIntegerDtypes,
+       [](Tensor x, Tensor) {
+         return comparison(Direction::kEq, node(ops::kRemainder, {x, splat(x, 8)}), splat(x, 8));
+       }},
       {"true ? x : y = x", kAllDtypes, kNone,
        [](Tensor x, Tensor y) {
          return node(ops::kSelect, {splat(a_pred(x), 1), x, y});
@@ -364,6 +384,22 @@ Tensor repeated_scalar(const Tensor& x, Shape shape) {
   const Tensor scalar = node(ops::kReshape, {node(ops::kSlice, {x}, slice_of({2}, {3}, {1}))},
                              ops::ReshapeAttributes{{}});
   return ops::broadcast_axes(scalar, shape, {}, SourceLocation::current());
+}
+Tensor repeated_pred(const Tensor& like, const Shape& shape) {
+  return ops::broadcast_axes(comparison(ops::Direction::kGt, repeated_scalar(like, {}),
+                                        splat(repeated_scalar(like, {}), 1)),
+                             shape, {}, SourceLocation::current());
+}
+/// Two updates of 24 elements, wanted or not.
+Tensor one_or_updated(const Tensor& x, const Tensor& y, bool updated_first) {
+  const auto at = [&](Tensor i) { return converted(std::move(i), DType::kS32); };
+  const Tensor old = node(ops::kConcatenate, {x, y}, ops::ConcatenateAttributes{0});
+  const Tensor part = node(ops::kSlice, {y}, slice_of({1}, {3}, {1}));
+  const Tensor once = node(ops::kDynamicUpdateSlice, {old, part, at(repeated_scalar(x, {}))});
+  const Tensor twice = node(ops::kDynamicUpdateSlice, {once, part, at(repeated_scalar(y, {}))});
+  const Tensor predicate = repeated_pred(y, old.shape());
+  return updated_first ? node(ops::kSelect, {predicate, twice, old})
+                       : node(ops::kSelect, {predicate, old, twice});
 }
 Tensor index_constant(std::int64_t i) { return ir::make_constant(Literal::scalar(i)); }
 
@@ -538,6 +574,17 @@ shape_samples() {
            [](Tensor x, Tensor y) {
              const Tensor part = node(ops::kSlice, {y}, slice_of({0}, {5}, {1}));
              return node(ops::kDynamicUpdateSlice, {x, part, index_constant(5)});
+           }},
+          {"p ? update(x, y, i) : x = update(x, p ? y : x at i, i)",
+           [](Tensor x, Tensor y) { return one_or_updated(x, y, true); }},
+          {"p ? update(x, y, i) : x = update(x, p ? y : x at i, i)",
+           [](Tensor x, Tensor y) { return one_or_updated(x, y, false); }},
+          // A large part of few elements.
+          {"",
+           [](Tensor x, Tensor y) {
+             const Tensor part = node(ops::kSlice, {y}, slice_of({0}, {5}, {1}));
+             const Tensor to = node(ops::kDynamicUpdateSlice, {x, part, index_constant(5)});
+             return node(ops::kSelect, {repeated_pred(y, x.shape()), to, x});
            }},
       };
   return samples;
