@@ -106,7 +106,7 @@ struct TimeLimit {
 /// called on the thread that runs.
 struct RunOptions {
   std::optional<std::int64_t> max_iterations =
-      std::nullopt;                                  // trips of each execution of each loop
+      std::nullopt;                                  // trips of each execution of each loop, from 0
   std::optional<TimeLimit> deadline = std::nullopt;  // from the start of the run
   std::stop_token stop_token = {};
   /// Called a few times per second while a loop runs, and by progress().
@@ -148,10 +148,10 @@ struct CompileOptions {
   /// executor's bits. The reference never contracts.
   bool contract = true;
   Executor executor = Executor::kDefault;
-  /// Bytes that a run may take beside its arguments and results. A program that is known to take
-  /// more is refused: compile throws ExecutionError. A run whose tapes grow beyond it
-  /// (Checkpoint::tape() of a loop of unknown length) ends with one. The reference executor does
-  /// not know.
+  /// Bytes that a run may take beside its arguments and results, from 0. compile throws
+  /// ExecutionError for a program that is known to take more; so does a run with limits or
+  /// progress, whose form of the program may take more, and one whose tapes grow beyond it
+  /// (Checkpoint::tape() of a loop of unknown length). The reference executor does not know.
   std::optional<std::int64_t> memory_limit = std::nullopt;
   /// The device of a PJRT plugin that runs the program (rondo/pjrt.h), in place of an executor. A
   /// program for a device that holds a tap, a print, progress or a tape that grows is refused:
