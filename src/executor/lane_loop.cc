@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "executor/element_code.h"
 #include "executor/lowerer.h"
 #include "ir/function_data.h"
@@ -86,18 +87,79 @@ void Lowerer::put_in_memory(Construct& construct, const LaneForm& form, const La
   }
 }
 
+namespace {
+
+/// Whether lanes that update an array by parts read and write so much of it that copying it, before
+/// the loop and after it, costs less than going through it with the lanes far apart.
+bool gains_by_lanes_last(const Node& loop, std::size_t carry, std::int64_t axis) {
+  const TensorType& type = loop.types[carry];
+  const auto layout = ir::region_layout(&loop);
+  if (axis < 0 || !layout || !layout->trip_count) return false;
+  std::int64_t behind = 1;
+  for (std::int64_t i = axis + 1; i < type.rank(); i++) behind *= type.shape[i];
+  if (behind == 1) return false;
+  const Function& body = loop.regions[1];
+  const std::size_t before = loop.op->lane_loop ? 1 : 0;
+  absl::flat_hash_set<ir::ValueKey> states{body.parameters()[before + carry]};
+  std::int64_t accesses = 0;
+  for (const Node* node : body.body()) {
+    const bool is_one = std::any_of(node->operands.begin(), node->operands.end(),
+                                    [&](const Tensor& value) { return states.contains(value); });
+    if (!is_one) continue;
+    accesses++;
+    if (node->types.size() == 1 && node->type() == type) states.insert(Tensor::of(node));
+  }
+  constexpr std::int64_t kCopies = 3;  // what they cost, in accesses to each element of a lane
+  const std::int64_t elements = type.elements() / type.shape[axis];
+  return accesses * std::min(*layout->trip_count, elements * kCopies) >= kCopies * elements;
+}
+
+}  // namespace
+
+Place Lowerer::with_lanes_last(Scope& scope, const Tensor& array, std::int64_t axis) {
+  const TensorType& type = array.type();
+  absl::InlinedVector<std::int64_t, 4> sizes(type.shape.dims().begin(), type.shape.dims().end());
+  std::rotate(sizes.begin() + axis, sizes.begin() + axis + 1, sizes.end());
+  Place to = new_array(type);
+  Nest nest(builder_, *scope.plan, scope.places, sizes);
+  const std::uint32_t item = nest.add_with_axis_last(array, axis);
+  nest.store(item, to.pointer, nest.dense(Shape(sizes), byte_width(type.dtype)));
+  to.packed_axis = axis;
+  to.writable = false;
+  return to;
+}
+
+void Lowerer::leave_lanes_last(Scope& scope, const Construct& construct, std::size_t carry) {
+  const Place& from = construct.arguments[carry];
+  const Place& to = construct.results[carry];
+  const std::uint32_t value = construct.first_value + static_cast<std::uint32_t>(carry);
+  if (to.kind == Place::Kind::kArray) {
+    scope.places[value] = from;
+    write_array(scope, Tensor::of(construct.node, static_cast<std::uint32_t>(carry)), false, to);
+  }
+  scope.places[value] = to;
+  let_go(from);
+}
+
 bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t at,
                            const LaneForm& form) {
   Scope& scope = scopes_.back();
   const Node* node = step.node;
   bool asks_for_singles = false;
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
-    if (form.operands[i].kind == LaneValue::Kind::kUpdated) {
+    const bool is_asked_for = scope.plan->uses(step.first_value + i) != 0;
+    if (form.operands[i].kind == LaneValue::Kind::kUpdated &&
+        gains_by_lanes_last(*node, i, form.operands[i].axis)) {
+      Place& array = construct.arguments[i] =
+          with_lanes_last(scope, node->operands[i], form.operands[i].axis);
+      array.lane = form.operands[i];
+      if (is_asked_for) construct.results[i] = destination(scope, node, i);
+    } else if (form.operands[i].kind == LaneValue::Kind::kUpdated) {
       Place& array = construct.arguments[i] = carried_memory(scope, step, i, at, true);
       construct.results[i] = array;
       array.writable = false;
       array.lane = form.operands[i];
-    } else if (scope.plan->uses(step.first_value + i) != 0) {
+    } else if (is_asked_for) {
       if (is_single(node->types[i]))
         asks_for_singles = form.lanes > 1;
       else
@@ -228,6 +290,10 @@ void Lowerer::close_lanes(Construct& construct) {
       if (is_single(node->types[i]))
         outer.places[construct.first_value + i] = single(std::move(last[k++]));
     }
+  }
+  for (std::size_t i = 0; i < node->types.size(); i++) {
+    if (construct.arguments[i].packed_axis >= 0 && !construct.arguments[i].in_registers())
+      leave_lanes_last(outer, construct, i);
   }
   for (const Place& place : construct.made) let_go(place);
   end_step(outer, outer.next - 1);

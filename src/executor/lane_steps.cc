@@ -149,13 +149,15 @@ Element Lowerer::lane_parts(Scope& scope, const Node* node, const LaneValue& as)
 void Lowerer::lane_update(Scope& scope, const Node* node, const LaneValue& array) {
   const TensorType& type = node->type();
   const ir::WriteMap map = node->op->write(*node);
-  const Value pointer = place(scope, node->operands[static_cast<std::size_t>(map.kept)]).pointer;
+  const Place& kept = place(scope, node->operands[static_cast<std::size_t>(map.kept)]);
+  const Value pointer = kept.pointer;
+  const std::int64_t last_axis = kept.packed_axis;
   const std::size_t width = is_complex(type.dtype) ? 2 : 1;
   for (const ir::Part& part : map.parts) {
     const Tensor& operand = node->operands[static_cast<std::size_t>(part.operand)];
     const LaneValue as{lanes_->count == 1 ? Kind::kUniform : Kind::kLane, array.axis};
     const Element from = lane_elements(place(scope, operand), operand.type(), as);
-    const Linear to = part_place(scope, node, part, type);
+    const Linear to = part_place(scope, node, part, type, last_axis);
     for_each_in_part(part, array.axis, [&](std::span<const std::int64_t> of_part) {
       lower::Address address{pointer, to.offset, {}};
       for (const auto& [value, stride] : to.dynamic) address.terms.push_back({value, stride});

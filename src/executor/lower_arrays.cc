@@ -150,9 +150,9 @@ absl::InlinedVector<std::int64_t, 4> Lowerer::counts(const ir::Part& part) {
 }
 
 Linear Lowerer::part_place(Scope& scope, const Node* node, const ir::Part& part,
-                           const TensorType& type) {
+                           const TensorType& type, std::int64_t last_axis) {
   Linear to;
-  const auto strides = row_major(type.shape);
+  const auto strides = row_major(type.shape, last_axis);
   for (std::size_t i = 0; i < part.axes.size(); i++) {
     const ir::AxisWrite& axis = part.axes[i];
     const std::int64_t stride = strides[i] * byte_width(type.dtype);

@@ -175,7 +175,8 @@ class Lowerer {
   /// Sizes of the loops of a part.
   static absl::InlinedVector<std::int64_t, 4> counts(const ir::Part& part);
   /// Where the elements of a part go, in bytes.
-  Linear part_place(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type);
+  Linear part_place(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type,
+                    std::int64_t last_axis = -1);
   std::uint32_t part_item(Nest& nest, const Node* node, const ir::Part& part);
   bool part_reads_elsewhere(Scope& scope, const Node* node, const ir::Part& part,
                             const TensorType& type, const Place& result);
@@ -266,6 +267,10 @@ class Lowerer {
   /// Where the loop leaves the arrays that somebody asks for. Returns whether single elements are
   /// asked for that are the same for all lanes.
   bool take_results(Construct& construct, const Step& step, std::uint32_t at, const LaneForm& form);
+  /// A copy of an array that the lanes update, in which they lie side by side.
+  Place with_lanes_last(Scope& scope, const Tensor& array, std::int64_t axis);
+  /// What stands in such a copy, to where its loop leaves it.
+  void leave_lanes_last(Scope& scope, const Construct& construct, std::size_t carry);
   /// In the lanes: the operands for this one, and what its carries begin with.
   absl::InlinedVector<Value, 8> take_lane(Construct& construct, const LaneForm& form,
                                           const Nest& nest, const LaneItems& items);

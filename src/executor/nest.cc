@@ -33,13 +33,17 @@ std::int64_t let_poll(lower::Builder& b, std::span<const std::uint32_t> loops, s
   return work;
 }
 
-absl::InlinedVector<std::int64_t, 4> row_major(const Shape& shape) {
+absl::InlinedVector<std::int64_t, 4> row_major(const Shape& shape, std::int64_t last_axis) {
   absl::InlinedVector<std::int64_t, 4> strides(shape.size());
   std::int64_t stride = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
     strides[i] = stride;
     if (shape.elements() != 0) stride *= shape[static_cast<std::int64_t>(i)];
   }
+  if (last_axis < 0) return strides;
+  const std::int64_t size = shape[last_axis], old = strides[static_cast<std::size_t>(last_axis)];
+  for (std::int64_t& other : strides) other *= other < old ? size : 1;
+  strides[static_cast<std::size_t>(last_axis)] = 1;
   return strides;
 }
 
@@ -87,12 +91,7 @@ Linear Nest::linear(const Index& index, const Shape& shape, std::int64_t width,
   place.coefficients.assign(sizes_.size(), 0);
   // Starts and steps of what has no elements, and steps of axes of one, may be any numbers.
   if (shape.elements() == 0) return place;
-  auto strides = row_major(shape);
-  if (last_axis >= 0) {
-    const std::int64_t size = shape[last_axis], old = strides[static_cast<std::size_t>(last_axis)];
-    for (std::int64_t& stride : strides) stride *= stride < old ? size : 1;
-    strides[static_cast<std::size_t>(last_axis)] = 1;
-  }
+  const auto strides = row_major(shape, last_axis);
   for (std::size_t i = 0; i < index.size(); i++) {
     const AxisIndex& axis = index[i];
     const std::int64_t stride = strides[i] * width;
@@ -126,7 +125,7 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
     item.storage = packed ? -1 : place.storage;
     item.pointer = packed ? place.packed : place.pointer;
     item.place = linear(indices_[read.index], value.shape(), byte_width(value.dtype()),
-                        packed ? place.packed_axis : -1);
+                        packed || place.packed == lower::kNone ? place.packed_axis : -1);
   } else if (root || place.kind == Place::Kind::kInLine) {
     const Form form = plan_.step_of(value)->form;
     item.kind = form == Form::kRead      ? Item::Kind::kForward

@@ -17,8 +17,9 @@ namespace rondo::executor {
 
 /// An s64 that is `start`, an integer of any type, clamped to [0, room].
 lower::Value clamped_start(lower::Builder& builder, lower::Value start, std::int64_t room);
-/// Row-major strides, in elements.
-absl::InlinedVector<std::int64_t, 4> row_major(const Shape& shape);
+/// Row-major strides, in elements; of an array in which `last_axis` was moved behind the others,
+/// where that is an axis.
+absl::InlinedVector<std::int64_t, 4> row_major(const Shape& shape, std::int64_t last_axis = -1);
 
 /// offset + sum of coefficient * loop index over the axes + dynamic.
 struct Linear {

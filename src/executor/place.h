@@ -23,7 +23,7 @@ struct Place {
       -1;  // of an array: the memory that holds it; none for arguments, constants
   lower::Value pointer = lower::kNone;
   /// Of an array that a loop reads along another axis than its last: a copy with `packed_axis` as
-  /// the last one.
+  /// the last one. Without a copy it is the array itself that lies so; -1: row-major.
   lower::Value packed = lower::kNone;
   std::int64_t packed_axis = -1;
   /// Of one element; of an array: the value that all its elements have. Of a kLane all its elements

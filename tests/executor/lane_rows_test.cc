@@ -206,6 +206,39 @@ TEST(LaneRows, HistoriesAreReadWhereTheirLaneWroteThem) {
   expect_by_lane(f, {}, -1, 1);
 }
 
+// Where lanes read and write much of an array of theirs, it lies so that they do so side by side.
+TEST(LaneRows, AreUpdatedSideBySide) {
+  constexpr std::int64_t n = 12;
+  const auto filter = [](Tensor row) {
+    return fori_loop(
+        0, n - 1,
+        [](Tensor i, Tensor y) {
+          const Tensor mixed = update(y, i + 1, y[i + 1] + 0.5 * y[i]);
+          return update(mixed, i, mixed[i] * mixed[i + 1]);
+        },
+        row);
+  };
+  for (const std::int64_t lanes : {8, 9, 17, 64, 67}) {
+    std::vector<double> x(static_cast<std::size_t>(lanes * n));
+    for (std::size_t i = 0; i < x.size(); i++) x[i] = std::cos(static_cast<double>(i));
+    const Function f = trace(vmap(filter), f64({lanes, n}));
+    const auto got = expect_agreement(f, {Literal::from(x, {lanes, n})});
+    for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); lane++) {
+      double* row = &x[lane * n];
+      for (std::size_t i = 0; i + 1 < n; i++) {
+        row[i + 1] += 0.5 * row[i];
+        row[i] *= row[i + 1];
+      }
+    }
+    for (std::size_t i = 0; i < x.size(); i++) EXPECT_NEAR(got[0].data<double>()[i], x[i], 1e-13);
+    const std::string program = compile(f).program();
+    const std::size_t loop = program.find("while");
+    ASSERT_NE(loop, std::string::npos);
+    const std::string body = program.substr(loop, program.find("end next", loop) - loop);
+    EXPECT_EQ(body.find("* 96]"), std::string::npos) << program;
+  }
+}
+
 TEST(LaneRows, HistoriesEndWithTheirLane) {
   // Rows that a lane does not reach stay as they were.
   const auto f = [](Tensor limit) {
