@@ -392,7 +392,7 @@ Tensor repeated_pred(const Tensor& like, const Shape& shape) {
 }
 /// Two updates of 24 elements, wanted or not.
 Tensor one_or_updated(const Tensor& x, const Tensor& y, bool updated_first) {
-  const auto at = [&](Tensor i) { return converted(std::move(i), DType::kS32); };
+  const auto at = [](const Tensor& i) { return converted(i, DType::kS32); };
   const Tensor old = node(ops::kConcatenate, {x, y}, ops::ConcatenateAttributes{0});
   const Tensor part = node(ops::kSlice, {y}, slice_of({1}, {3}, {1}));
   const Tensor once = node(ops::kDynamicUpdateSlice, {old, part, at(repeated_scalar(x, {}))});
