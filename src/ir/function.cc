@@ -104,14 +104,25 @@ namespace ir {
 
 namespace {
 
+/// A place that stops at nodes with regions only.
+class HolderPlace : public BodyPlace {
+ public:
+  using BodyPlace::BodyPlace;
+  const Node* next() {
+    const Node* node = BodyPlace::next();
+    while (node && node->regions.empty()) node = BodyPlace::next();
+    return node;
+  }
+};
+
 struct InsideOut : FunctionVisitor {
   explicit InsideOut(bool (*skipped)(const Function&)) : skip(skipped) {}
-  std::optional<BodyPlace> enter(const Function& function, const Node* holder, std::size_t) {
+  std::optional<HolderPlace> enter(const Function& function, const Node* holder, std::size_t) {
     const bool skipped = function.empty() ? holder != nullptr : skip && skip(function);
     if (skipped || !seen.insert(function.identity()).second) return std::nullopt;
-    return BodyPlace(function);
+    return HolderPlace(function);
   }
-  void leave(BodyPlace& place) { order.push_back(place.function()); }
+  void leave(HolderPlace& place) { order.push_back(place.function()); }
 
   bool (*skip)(const Function&);
   absl::flat_hash_set<const void*> seen;

@@ -28,30 +28,38 @@ class NodeTable {
     for (const Node* node : function.body()) see(node);
     const std::size_t count = function.parameters().size() + function.body().size();
     if (count == 0) return;
-    if (last - first_ < kSparsest * count)
-      dense_.resize(static_cast<std::size_t>(last - first_) + 1);
-    else
+    if (last - first_ < kSparsest * count) {
+      dense_count_ = last - first_ + 1;
+      dense_.resize(static_cast<std::size_t>(dense_count_));
+    } else {
       sparse_.reserve(count);
+    }
   }
 
   void set(const Node* node, const V& value) {
-    if (const std::uint64_t at = node->id - first_; at < dense_.size())
+    if (const std::uint64_t at = node->id - first_; at < dense_count_)
       dense_[static_cast<std::size_t>(at)] = value;
     else
       sparse_.insert_or_assign(node, value);
   }
-  /// What was kept for the node; V() if nothing was.
-  V get(const Node* node) const {
-    if (const std::uint64_t at = node->id - first_; at < dense_.size())
-      return dense_[static_cast<std::size_t>(at)];
+  /// What was kept for the node; V(), or null, if nothing was. Valid until the next one is set.
+  const V* find(const Node* node) const {
+    if (const std::uint64_t at = node->id - first_; at < dense_count_)
+      return &dense_[static_cast<std::size_t>(at)];
     const auto found = sparse_.find(node);
-    return found == sparse_.end() ? V() : found->second;
+    return found == sparse_.end() ? nullptr : &found->second;
+  }
+  /// The same; V() if nothing was.
+  V get(const Node* node) const {
+    const V* const value = find(node);
+    return value ? *value : V();
   }
 
  private:
   static constexpr std::uint64_t kSparsest = 4;  // ids for each node
 
   std::uint64_t first_ = 0;
+  std::uint64_t dense_count_ = 0;
   std::vector<V> dense_;
   absl::flat_hash_map<const Node*, V> sparse_;
 };

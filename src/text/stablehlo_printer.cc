@@ -1,5 +1,7 @@
 // A program as a StableHLO module.
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -158,12 +160,13 @@ class StablehloPrinter {
   }
 
   void node(const Node& node) {
+    if (has_short_form(node)) return print_short(node);
+    const std::uint32_t number = next_number_++;
     const Values operands = values(node.operands);
     start_line();
-    const std::uint32_t number = next_number_++;
-    scopes_.back().set(&node, {{}, number + 1});
-    out_ += '%';
-    out_.append_count(number);
+    const Value result(number);
+    scopes_.back().set(&node, result);
+    append(result);
     if (node.types.size() > 1) {
       out_ += ':';
       out_.append_count(node.types.size());
@@ -219,19 +222,78 @@ class StablehloPrinter {
   }
 
  private:
-  /// `%name`, or `%12`, or with an element `%12#1`.
-  struct Value {
-    std::string_view name;
-    std::uint32_t number_plus_one = 0;
-    std::uint32_t element_plus_one = 0;
-    explicit operator bool() const { return number_plus_one != 0 || !name.empty(); }
+  /// `%name`, or `%12`, or with an element `%12#1`. Short ones are copied whole, so that nothing
+  /// waits for their size.
+  class Value {
+   public:
+    static constexpr std::uint32_t kShort = 16;
+
+    Value() = default;
+    /// Of a text that stays.
+    explicit Value(std::string_view text) : size_(static_cast<std::uint32_t>(text.size())) {
+      const char* const place = text.data();
+      if (size_ <= kShort)
+        std::memcpy(&text_, place, size_);
+      else
+        std::memcpy(&text_, &place, sizeof(place));
+    }
+    explicit Value(std::uint32_t number) {
+      // Where it fits into a word it is made there: bytes that are written one by one and then read
+      // as a word are waited for.
+      if (number < ShortCount::kEnd / 10) {
+        const ShortCount count = ShortCount::of(number);
+        text_[0] = count.letters << 8 | '%';
+        size_ = 1 + count.size;
+      } else {
+        char text[kShort] = {'%'};
+        size_ =
+            static_cast<std::uint32_t>(std::to_chars(text + 1, text + kShort, number).ptr - text);
+        std::memcpy(&text_, text, kShort);
+      }
+    }
+    explicit operator bool() const { return size_ != 0; }
+    std::uint32_t size() const { return size_; }
+    /// One of the results of a node of several.
+    Value element(std::uint32_t number) const {
+      Value element = *this;
+      element.element_plus_one_ = number + 1;
+      return element;
+    }
+
+    /// Writes at most size() and kMoreBytes.
+    static constexpr std::size_t kMoreBytes = kShort + 1 + TextCursor::kCountBytes;
+    void append_to(TextCursor& out) const {
+      append_whole_to(out);
+      if (element_plus_one_ == 0) return;
+      out += '#';
+      out.append_count(element_plus_one_ - 1);
+    }
+    /// Without an element.
+    void append_whole_to(TextCursor& out) const {
+      if (size_ <= kShort)
+        out.append_first(text_, size_);
+      else
+        out += long_text();
+    }
+
+   private:
+    std::string_view long_text() const {
+      const char* place;
+      std::memcpy(&place, &text_, sizeof(place));
+      return {place, size_};
+    }
+
+    std::array<std::uint64_t, 2> text_ = {};  // of longer ones a pointer
+    std::uint32_t size_ = 0;
+    std::uint32_t element_plus_one_ = 0;
   };
   using Values = absl::InlinedVector<Value, 4>;
   // One node may stand in several functions, and a function in several places: names are those of
   // an occurrence.
   using Scope = ir::NodeTable<Value>;
 
-  void start_line() { out_.append_spaces(std::min(indent_, kDeepestMlirIndent)); }
+  std::size_t indent() const { return std::min(indent_, kDeepestMlirIndent); }
+  void start_line() { out_.append_spaces(indent()); }
   void end_line(const Node& node) {
     if (locations_ && node.line != 0) {
       out_ += " loc(\"";
@@ -243,13 +305,15 @@ class StablehloPrinter {
     out_ += '\n';
   }
 
+  static const Value& value_of(const Node* node, const Scope& scope) {
+    const Value* const value = scope.find(node);
+    if (!value || !*value)
+      throw InternalError("a value is used in a region that does not have it", node->location());
+    return *value;
+  }
   Value value(const Tensor& tensor) const {
-    Value value = scopes_.back().get(tensor.node());
-    if (!value)
-      throw InternalError("a value is used in a region that does not have it",
-                          tensor.node()->location());
-    if (tensor.node()->types.size() > 1) value.element_plus_one = tensor.result() + 1;
-    return value;
+    const Value& value = value_of(tensor.node(), scopes_.back());
+    return tensor.node()->types.size() > 1 ? value.element(tensor.result()) : value;
   }
   template <class Tensors>
   Values values(const Tensors& tensors) const {
@@ -258,15 +322,22 @@ class StablehloPrinter {
     return values;
   }
 
+  /// Gives `write` a cursor with room for so many bytes.
+  template <class Write>
+  void write_at_once(std::size_t bytes, Write write) {
+    if (bytes <= TextBuffer::kMostRoom) {
+      TextCursor cursor = out_.room(bytes);
+      write(cursor);
+      out_.wrote(cursor);
+    } else {
+      std::string text(bytes, '\0');
+      TextCursor cursor(text.data());
+      write(cursor);
+      out_ += std::string_view(text.data(), static_cast<std::size_t>(cursor.at() - text.data()));
+    }
+  }
   void append(const Value& value) {
-    out_ += '%';
-    if (!value.name.empty())
-      out_ += value.name;
-    else
-      out_.append_count(value.number_plus_one - 1);
-    if (value.element_plus_one == 0) return;
-    out_ += '#';
-    out_.append_count(value.element_plus_one - 1);
+    write_at_once(value.size() + Value::kMoreBytes, [&](TextCursor& out) { value.append_to(out); });
   }
   void append(const Values& values) {
     for (std::size_t i = 0; i < values.size(); i++) {
@@ -276,7 +347,10 @@ class StablehloPrinter {
   }
 
   Value named(const Tensor& parameter) {
-    return {names_.add(parameter.node()->attrs<ir::ParameterAttributes>().name)};
+    std::string text = "%";
+    text += names_.add(parameter.node()->attrs<ir::ParameterAttributes>().name);
+    longest_value_ = std::max(longest_value_, text.size() + Value::kMoreBytes + 2);
+    return Value(names_.keep(std::move(text)));
   }
   /// `%slab: tensor<f32>, ...`, and binds the parameters to these names.
   void append_parameter(const Tensor& parameter, Scope& scope) {
@@ -385,28 +459,64 @@ class StablehloPrinter {
     end_line(node);
   }
 
+  /// Most ops of most programs: `%2 = stablehlo.add %0, %1 : tensor<f32>`.
+  static bool has_short_form(const Node& node) {
+    constexpr std::string_view kPrefix = "stablehlo.";
+    const ir::OpDef& op = *node.op;
+    return op.elementwise && !op.stablehlo_attributes && !op.sharding && node.regions.empty() &&
+           node.types.size() == 1 && op.stablehlo.size() > kPrefix.size() &&
+           std::memcmp(op.stablehlo.data(), kPrefix.data(), kPrefix.size()) == 0;
+  }
+  /// Behind its colon: one type, or `(tensor<i1>, tensor<f32>) -> tensor<f32>`.
+  std::string_view short_types(const Node& node) {
+    const TensorType& type = node.type();
+    // Of select and clamp all types may be equal, but select's short form has two all the same.
+    bool one_type = node.op->stablehlo != "stablehlo.select";
+    for (const Tensor& operand : node.operands) one_type = one_type && ir::type_of(operand) == type;
+    if (one_type) return type_text_.of(type);
+    short_types_ = "(";
+    append_mlir_types(short_types_, node.operands);
+    short_types_ += ") -> ";
+    append_mlir_type(short_types_, type);
+    return short_types_;
+  }
+  void print_short(const Node& node) {
+    const std::string_view op = node.op->stablehlo, types = short_types(node);
+    const std::size_t spaces = indent();
+    Scope& scope = scopes_.back();
+    const Value result(next_number_++);
+    constexpr std::size_t kRestBytes = 64;
+    write_at_once(
+        kRestBytes + spaces + op.size() + types.size() + node.operands.size() * longest_value_,
+        [&](TextCursor& out) {
+          TextCursor line = out;
+          line.append_spaces(spaces);
+          result.append_whole_to(line);
+          line += " = ";
+          line += op;
+          line += ' ';
+          for (const Tensor& operand : node.operands) {
+            const Node* const source = operand.node();
+            const Value& whole = value_of(source, scope);
+            if (source->types.size() == 1)
+              whole.append_whole_to(line);
+            else
+              whole.element(operand.result()).append_to(line);
+            line += ", ";
+          }
+          line = TextCursor(line.at() - 2);
+          line += " : ";
+          line += types;
+          if (!locations_) line += '\n';
+          out = line;
+        });
+    scope.set(&node, result);
+    if (locations_) end_line(node);
+  }
+
   void print_op(const Node& node, const Values& operands) {
     const ir::OpDef& op = *node.op;
     if (op.sharding) return print_constraint(node, operands);
-    const bool plain = op.elementwise && !op.stablehlo_attributes && node.regions.empty() &&
-                       node.types.size() == 1 && op.stablehlo.starts_with("stablehlo.");
-    if (plain) {
-      (out_ += op.stablehlo) += ' ';
-      append(operands);
-      out_ += " : ";
-      // Of select and clamp all types may be equal, but select's short form has two all the same.
-      const bool one_type =
-          op.stablehlo != "stablehlo.select" &&
-          std::all_of(node.operands.begin(), node.operands.end(),
-                      [&](const Tensor& operand) { return operand.type() == node.type(); });
-      if (!one_type) {
-        out_ += '(';
-        append_mlir_types(out_, node.operands);
-        out_ += ") -> ";
-      }
-      append_type(node.type());
-      return end_line(node);
-    }
     ((out_ += '"') += op.stablehlo) += "\"(";
     append(operands);
     out_ += ')';
@@ -430,10 +540,12 @@ class StablehloPrinter {
 
   TextBuffer out_;
   TypeText type_text_{append_mlir_type};
+  std::string short_types_;
   const bool locations_;
   const Partitioner partitioner_;
   const std::optional<ir::ProgramSharding>& sharding_;
   NameTable names_;  // of the whole function: a region may not name a value as one outside is named
+  std::size_t longest_value_ = std::size_t{2} * Value::kShort + Value::kMoreBytes;  // in bytes
   std::vector<Scope> scopes_;
   std::vector<std::vector<Value>> arguments_;  // of the while and conditional nodes that are open
   std::size_t indent_ = 2;

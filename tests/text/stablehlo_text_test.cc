@@ -142,6 +142,22 @@ TEST(StablehloText, NoNameIsDefinedTwice) {
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
 }
 
+TEST(StablehloText, NamesHaveAnySize) {
+  for (const std::size_t size : {1, 7, 8, 14, 15, 16, 17, 40, 1000, 2040, 5000}) {
+    const std::string x(size, 'x'), y(size, 'y');
+    const Tensor a = parameter(f32(), x), b = parameter(f32(), y);
+    const auto [low, high] =
+        while_loop([](Tensor l, Tensor h) { return l < h; },
+                   [](Tensor l, Tensor h) { return std::pair(l + 1, h); }, std::pair(a, b));
+    const std::string text =
+        to_stablehlo_text(Function::make("f", {a, b}, {low * high, clamp(a, b, low), b + a}));
+    EXPECT_THAT(text, HasSubstr(" = stablehlo.add %" + y + ", %" + x + " : tensor<f32>\n"));
+    EXPECT_THAT(text, HasSubstr("%0:2 = stablehlo.while(%"));
+    EXPECT_THAT(text, HasSubstr(" = stablehlo.multiply %0#0, %0#1 : tensor<f32>\n"));
+    EXPECT_THAT(text, HasSubstr(" = stablehlo.clamp %" + x));
+  }
+}
+
 TEST(StablehloText, ANodeOfTwoFunctionsHasANameInEach) {
   // The same constant outside of a loop and in its body.
   const Tensor one = ir::make_constant(Literal::scalar(1.0f), kPlace);
