@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "executor/lowerer.h"
+#include "executor/overwritten.h"
 #include "ir/function_data.h"
 #include "lower/opcodes.h"
 
@@ -100,7 +101,7 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, std
   const auto to = scope.destinations.find(result);
   if (in_place && to != scope.destinations.end()) {
     now = destination(scope, node, static_cast<std::uint32_t>(i));
-    begin_with(scope, operand, now);
+    if (!is_overwritten(*node, i)) begin_with(scope, operand, now);
   } else if (once && dies(scope, operand, at)) {
     // The loop takes it over.
     now = place(scope, operand);
@@ -112,7 +113,7 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, std
     now.storage = new_storage();
     now.pointer = carry_place(scope, now.storage, result, at, operand.type().bytes());
     hold(now);
-    begin_with(scope, operand, now);
+    if (!in_place || !is_overwritten(*node, i)) begin_with(scope, operand, now);
   }
   scope.destinations.erase(result);
   return now;
