@@ -19,8 +19,7 @@ namespace {
 
 std::ptrdiff_t times_read(const Function& region, const Tensor& value) {
   const auto is_it = [&](const Tensor& other) { return other.same_as(value); };
-  std::ptrdiff_t times =
-      std::count_if(region.outputs().begin(), region.outputs().end(), is_it);
+  std::ptrdiff_t times = std::count_if(region.outputs().begin(), region.outputs().end(), is_it);
   for (const Node* node : region.body())
     times += std::count_if(node->operands.begin(), node->operands.end(), is_it);
   return times;

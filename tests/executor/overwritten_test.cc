@@ -149,7 +149,8 @@ TEST(Overwritten, IsNotWhatKeepsRows) {
     return update(history, i / 2, row);
   });
   expect_overwritten(false, {}, [](const Tensor& history, const Tensor& i, const Tensor& row) {
-    return dynamic_update_slice(history, slice(reshape(row, {2, kColumns / 2}), {0, 0}, {1, kColumns / 2}), {i, 0});
+    return dynamic_update_slice(
+        history, slice(reshape(row, {2, kColumns / 2}), {0, 0}, {1, kColumns / 2}), {i, 0});
   });
 }
 
