@@ -6,6 +6,7 @@
 #include "executor/lowerer.h"
 #include "ir/kernel.h"
 #include "lower/opcodes.h"
+#include "lower/reduction_order.h"
 
 namespace rondo::executor {
 
@@ -246,20 +247,28 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
   const bool is_one = is_single(type);
   if (!is_one) result = destination(scope, node, 0);
   // Integers and extremes are the same however they are combined.
-  const bool rounds = lower::is_float(reduction.type) && reduction.combine != Opcode::kMin &&
-                      reduction.combine != Opcode::kMax;
-  const bool in_any_order = !rounds || options_.reorders;
+  const bool in_any_order =
+      lower::is_in_any_order(reduction.combine, reduction.type) || options_.reorders;
+  const auto new_totals = [&](std::int64_t count) {
+    return new_array({DType::kU8, {count * lower::width(reduction.type)}});
+  };
   const auto write = [&](bool in_strips) {
     Nest nest(builder_, *scope.plan, scope.places, from.shape.dims());
     const std::uint32_t item = nest.add(node->operands[0], nest.index());
     const Nest::Combination what{item,        reduction,      reduced, init[0],
                                  result_type, result.pointer, to,      is_one ? &one : nullptr};
-    if (!in_strips) return nest.reduce(what, in_any_order);
-    const std::optional<Nest::Strip> strip = nest.strip(what);
+    if (!in_strips) {
+      const std::optional<Nest::Blocks> blocks = nest.blocks(what, in_any_order);
+      if (!blocks) return nest.reduce(what, in_any_order);
+      const Place totals = new_totals(blocks->count);
+      nest.reduce_by_blocks(what, *blocks, totals.pointer);
+      let_go(totals);
+      return true;
+    }
+    const std::optional<Nest::Strip> strip = nest.strip(what, in_any_order);
     if (!strip) return false;
-    const std::int64_t partials = lower::Lanes::kPartials * lower::width(reduction.type);
     const Place elements = new_array({from.dtype, {strip->elements}});
-    const Place totals = new_array({DType::kU8, {partials}});
+    const Place totals = new_totals(lower::Lanes::kPartials);
     nest.reduce_by_strips(what, *strip, elements.pointer, totals.pointer);
     let_go(elements);
     let_go(totals);

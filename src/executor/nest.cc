@@ -497,16 +497,19 @@ std::optional<Value> Nest::begin_lanes() {
   return axes[0].index;
 }
 
+bool Nest::keeps_order(const Axes& axes, bool in_any_order) {
+  if (axes.size() < 2 || !axes[axes.size() - 2].reduced) return true;
+  // Each row is combined to one result, with which the next one begins: that takes as long as
+  // some hundred elements do where they are in a cache.
+  constexpr std::int64_t kLongRow = 768;
+  return in_any_order && axes.back().size >= kLongRow;
+}
+
 bool Nest::reduce(const Combination& what, bool in_any_order) {
   Axes axes = merged(what.reduced, &what.place);
   const bool in_rows = !axes.empty() && axes.back().reduced;
   const bool partials = in_rows && what.reduction.by_partials;
-  if (partials && axes.size() > 1 && axes[axes.size() - 2].reduced) {
-    // Each row is combined to one result, with which the next one begins: that takes as long as
-    // some hundred elements do where they are in a cache.
-    constexpr std::int64_t kLongRow = 768;
-    if (!in_any_order || axes.back().size < kLongRow) return false;
-  }
+  if (partials && !keeps_order(axes, in_any_order)) return false;
   reduce_in_loops(what, axes, partials);
   return true;
 }

@@ -94,12 +94,22 @@ class Nest {
   /// rows are short.
   bool reduce(const Combination& what, bool in_any_order);
 
+  /// A long reduction, cut into so many blocks: along a row (ir::ElementReduction::kBlock), or its
+  /// rows. None for others, and where `reduce` would write nothing.
+  struct Blocks {
+    bool of_row;
+    std::int64_t count;
+  };
+  std::optional<Blocks> blocks(const Combination& what, bool in_any_order) const;
+  /// The same as `reduce`, with memory for what each block comes to.
+  void reduce_by_blocks(const Combination& what, const Blocks& blocks, lower::Value totals);
+
   /// Rows that no one loop goes through, some of which are computed at a time: elements of the
   /// item, whole rounds of partial results. None where there are fewer, or axes lie otherwise.
   struct Strip {
     std::int64_t rows, elements;
   };
-  std::optional<Strip> strip(const Combination& what) const;
+  std::optional<Strip> strip(const Combination& what, bool in_any_order) const;
   /// The same as `reduce`, in the order of the array, with memory for a strip's elements and for
   /// the partial results.
   void reduce_by_strips(const Combination& what, const Strip& strip, lower::Value elements,
@@ -169,6 +179,9 @@ class Nest {
   lower::Address gathered(const Item& item, const Axes& axes);
   Axes merged(const std::vector<bool>& reduced, const Linear* sink) const;
   void write_items(const Axes& axes);
+  /// Whether rows that are combined one by one by partial results give what the array in row-major
+  /// order gives, or may give something else.
+  static bool keeps_order(const Axes& axes, bool in_any_order);
   struct ReductionLoops;
   /// The last axis is combined by partial results, or all that vanish element by element.
   void reduce_in_loops(const Combination& what, Axes& axes, bool partials);

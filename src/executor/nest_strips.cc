@@ -6,6 +6,7 @@
 #include "executor/names.h"
 #include "executor/nest.h"
 #include "lower/opcodes.h"
+#include "lower/reduction_order.h"
 
 namespace rondo::executor {
 
@@ -15,7 +16,7 @@ constexpr std::int64_t kPartials = lower::Lanes::kPartials;
 
 }  // namespace
 
-std::optional<Nest::Strip> Nest::strip(const Combination& what) const {
+std::optional<Nest::Strip> Nest::strip(const Combination& what, bool in_any_order) const {
   constexpr std::int64_t kElements = 4096;
   const Axes axes = merged(what.reduced, &what.place);
   const auto vanishing =
@@ -25,6 +26,8 @@ std::optional<Nest::Strip> Nest::strip(const Combination& what) const {
     return std::nullopt;
   const std::int64_t rows = axes[axes.size() - 2].size, columns = axes.back().size;
   if (rows == 0 || columns == 0) return std::nullopt;
+  // Strips know of no blocks.
+  if (!in_any_order && rows > lower::RowBlocks::kLongRow / columns) return std::nullopt;
   const std::int64_t round = kPartials / std::gcd(columns, kPartials);
   const std::int64_t of_strip = round * std::max<std::int64_t>(1, kElements / (round * columns));
   if (of_strip >= rows) return std::nullopt;

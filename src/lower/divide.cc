@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "lower/large_copies.h"
 #include "lower/large_loops.h"
 #include "lower/op_writer.h"
 #include "lower/opcodes.h"
@@ -194,9 +195,11 @@ DividedLoop::Part DividedLoop::part(std::int64_t number) const {
 }
 
 std::optional<Divided> divided(const Program& program, const DivisionCosts& costs) {
-  const std::vector<LargeLoop> loops = large_loops(program, costs.least_work);
+  // A byte takes about as long as an op on one lane.
+  const Program whole = with_copies_in_lanes(program, static_cast<std::int64_t>(costs.least_work));
+  const std::vector<LargeLoop> loops = large_loops(whole, costs.least_work);
   if (loops.empty()) return std::nullopt;
-  return Divider(program).run(loops, costs.part_work);
+  return Divider(whole).run(loops, costs.part_work);
 }
 
 }  // namespace rondo::lower

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "lower/opcodes.h"
+#include "lower/reduction_order.h"
 
 namespace rondo::lower {
 
@@ -148,9 +149,9 @@ class Finder {
     if (op.code != Opcode::kLanes) return std::nullopt;
     const Lanes& lanes = p_.lanes[op.bits];
     if (!lanes.known_count || *lanes.known_count < kFewLanes) return std::nullopt;
-    // The order of integers does not count.
-    const bool any_order = std::none_of(lanes.reductions.begin(), lanes.reductions.end(),
-                                        [](const Lanes::Reduction& r) { return is_float(r.type); });
+    const bool any_order =
+        std::all_of(lanes.reductions.begin(), lanes.reductions.end(),
+                    [](const Lanes::Reduction& r) { return is_in_any_order(r.combine, r.type); });
     if (any_order) return Division::kLanes;
     // Parts that do little but combine would wait for one another.
     constexpr double kWorkOfLane = 16;

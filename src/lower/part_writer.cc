@@ -104,6 +104,7 @@ void PartWriter::trips(const LargeLoop& loop, OpCopier& copier) {
   some.upper = end();
   some.index = copier.define(whole.index);
   some.polls = whole.polls;
+  some.independent = true;
   made_.program.fors.push_back(std::move(some));
   here_.with_entry(Opcode::kFor, 0);
   copier.copy(loop.begin + 1, loop.end);

@@ -335,6 +335,7 @@ void Expander::begin_for(const lower::Op& op) {
   for (const lower::Carry& carry : from.carries)
     loop.carries.push_back({unit_of(carry.init), define(carry.param), 0, 0});
   open_loop(Opcode::kFor, std::move(loop), from.loop);
+  open_.back().independent = from.independent;
   if (from.polls) poll();
 }
 

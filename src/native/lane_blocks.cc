@@ -17,7 +17,12 @@ LaneBlocks::LaneBlocks(Expander& expander, std::size_t begin, std::size_t end)
       begin_(begin),
       end_(end),
       plan_(program_, expander.lane_facts(), begin, end, expander.isa_) {
-  if (e_.open_.empty()) streams_ = lane_streams(program_, plan_.facts(), begin, end);
+  // In a loop over rows what a trip writes is not read by the next one either.
+  constexpr std::int64_t kLongRow = std::int64_t{1} << 16;
+  const bool goes_once = std::all_of(e_.open_.begin(), e_.open_.end(),
+                                     [](const auto& open) { return open.independent; });
+  if (goes_once && (e_.open_.empty() || lanes_.known_count.value_or(0) >= kLongRow))
+    streams_ = lane_streams(program_, plan_.facts(), begin, end);
 }
 
 void LaneBlocks::run() {

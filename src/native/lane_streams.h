@@ -22,7 +22,8 @@ struct LaneStreams {
 /// How far ahead, in bytes.
 inline constexpr std::int64_t kPrefetched = std::int64_t{16} << 10;
 
-/// Of the lane loop from `begin` to `end`, which stands in no other loop.
+/// Of the lane loop from `begin` to `end`, which stands in no other loop, or in
+/// those over long rows.
 LaneStreams lane_streams(const lower::Program& program, const LaneFacts& facts, std::size_t begin,
                          std::size_t end);
 

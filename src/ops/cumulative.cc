@@ -12,6 +12,7 @@
 #include "lower/opcodes.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
+#include "ops/share_rows.h"
 #include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
@@ -132,16 +133,19 @@ void cumulative_kernel(const ir::KernelRun& run) {
     if (axis > attributes.axis) inner *= type.shape[axis];
   }
   const std::int64_t count = type.shape[attributes.axis];
-  ir::Poller poller(run.host);
   for_dtype(type.dtype, [&]<class T>() {
     T* to = run.result<T>();
     const T* from = run.operand<T>(0);
     with_combiner<T>(attributes.combiner, [&](auto combine) {
-      for (std::int64_t o = 0; o < outer; o++) {
-        accumulate_slices(from + o * count * inner, to + o * count * inner, count, inner,
-                          attributes.reverse, combine, poller);
-        poller.did(1);
-      }
+      share_rows(outer, count * inner, run.host,
+                 [&](std::int64_t first, std::int64_t end, ir::Host& host) {
+                   ir::Poller poller(host);
+                   for (std::int64_t o = first; o < end; o++) {
+                     accumulate_slices(from + o * count * inner, to + o * count * inner, count,
+                                       inner, attributes.reverse, combine, poller);
+                     poller.did(1);
+                   }
+                 });
     });
   });
 }

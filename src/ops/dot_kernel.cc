@@ -10,6 +10,7 @@
 #include "ops/box.h"
 #include "ops/combiners.h"
 #include "ops/dot.h"
+#include "ops/share_rows.h"
 #include "ops/vector_gemm.h"
 
 namespace rondo::ops {
@@ -76,23 +77,24 @@ Acc inner_product(const T* a, const T* b, std::int64_t n) {
 
 /// Adds to each sum the products of kTerms weights and rows, one after the other.
 template <int kTerms, class Acc, class T>
-void add_weighted(const T* weights, const T* rows, std::int64_t n, Acc* sums) {
+void add_weighted(const T* weights, const T* rows, std::int64_t stride, std::int64_t n, Acc* sums) {
   Acc factors[kTerms];
   for (int term = 0; term < kTerms; term++) factors[term] = static_cast<Acc>(weights[term]);
   for (std::int64_t j = 0; j < n; j++) {
     Acc sum = sums[j];
     for (int term = 0; term < kTerms; term++)
-      sum = multiply_add_to<Acc>(sum, factors[term], static_cast<Acc>(rows[term * n + j]));
+      sum = multiply_add_to<Acc>(sum, factors[term], static_cast<Acc>(rows[term * stride + j]));
     sums[j] = sum;
   }
 }
 
-/// out[j] = sum over k of weights[k] rows[k][j]
+/// out[j] = sum over k of weights[k] rows[k][j], for n columns of rows that are `stride` apart.
 template <class Acc, class T>
-void weighted_rows(const T* weights, const T* rows, std::int64_t count, std::int64_t n, T* out) {
+void weighted_rows(const T* weights, const T* rows, std::int64_t stride, std::int64_t count,
+                   std::int64_t n, T* out) {
   // The sums are read and written once for two rows; from beyond the caches a row at a time comes
   // faster.
-  const bool in_pairs = count * n <= kCachedBytes / std::int64_t{sizeof(T)};
+  const bool in_pairs = count * stride <= kCachedBytes / std::int64_t{sizeof(T)};
   absl::InlinedVector<Acc, 64> block(static_cast<std::size_t>(n));
   absl::InlinedVector<Total<Acc>, 64> totals(static_cast<std::size_t>(n), Total<Acc>(0));
   for (std::int64_t start = 0; start < count; start += kSummedBlock) {
@@ -101,8 +103,8 @@ void weighted_rows(const T* weights, const T* rows, std::int64_t count, std::int
     std::fill(sums, sums + n, Acc(0));
     std::int64_t k = start;
     for (; in_pairs && k + 2 <= end; k += 2)
-      add_weighted<2, Acc>(weights + k, rows + k * n, n, sums);
-    for (; k < end; k++) add_weighted<1, Acc>(weights + k, rows + k * n, n, sums);
+      add_weighted<2, Acc>(weights + k, rows + k * stride, stride, n, sums);
+    for (; k < end; k++) add_weighted<1, Acc>(weights + k, rows + k * stride, stride, n, sums);
     for (std::int64_t j = 0; j < n; j++) {
       Total<Acc>& total = totals[static_cast<std::size_t>(j)];
       total = AddElements{}(total, Total<Acc>(sums[j]));
@@ -166,31 +168,45 @@ void multiply_tiled(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64
                  [](const Total<Acc>& total) { return static_cast<T>(total); });
 }
 
+/// out[i] = the inner product of row i of a, which lies `stride` behind the one before, and b.
+template <class Acc, class T>
+void multiply_rows(const T* a, std::int64_t stride, const T* b, std::int64_t rows,
+                   std::int64_t count, T* out, ir::Host& host) {
+  const std::int64_t work = count / 4 + 1;
+  share_rows(rows, work, host, [&](std::int64_t first, std::int64_t end, ir::Host& here) {
+    ir::Poller poller(here);
+    for (std::int64_t i = first; i < end; i++) {
+      out[i] = static_cast<T>(inner_product<Acc>(a + i * stride, b, count));
+      poller.did(work);
+    }
+  });
+}
+
+/// out[j] = sum over k of weights[k] rows[k][j]
+template <class Acc, class T>
+void add_rows_up(const T* weights, const T* rows, std::int64_t count, std::int64_t n, T* out,
+                 ir::Host& host) {
+  // Threads share columns: some lines of the cache at least.
+  constexpr std::int64_t kColumns = 512;
+  share_rows((n + kColumns - 1) / kColumns, count * kColumns / 4, host,
+             [&](std::int64_t begin, std::int64_t end, ir::Host&) {
+               const std::int64_t first = begin * kColumns, last = std::min(n, end * kColumns);
+               weighted_rows<Acc>(weights, rows + first, n, count, last - first, out + first);
+             });
+}
+
 template <class Acc, class T>
 void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count,
-                       std::int64_t n, T* out, std::vector<T>& scratch, ir::Poller& poller) {
+                       std::int64_t n, T* out, std::vector<T>& scratch, ir::Host& host) {
   if (n == 1) {
     // b is one dense column, whatever its strides say.
-    if (a.column == 1 || m == 1) {
-      for (std::int64_t i = 0; i < m; i++) {
-        out[i] = static_cast<T>(inner_product<Acc>(a.data + i * a.row, b.data, count));
-        poller.did(count / 4 + 1);
-      }
-    } else {
-      weighted_rows<Acc>(b.data, a.data, count, m, out);
-    }
-    return;
+    if (a.column == 1 || m == 1)
+      return multiply_rows<Acc>(a.data, a.row, b.data, m, count, out, host);
+    return add_rows_up<Acc>(b.data, a.data, count, m, out, host);
   }
   if (m == 1) {
-    if (b.row == 1) {
-      for (std::int64_t j = 0; j < n; j++) {
-        out[j] = static_cast<T>(inner_product<Acc>(a.data, b.data + j * b.column, count));
-        poller.did(count / 4 + 1);
-      }
-    } else {
-      weighted_rows<Acc>(a.data, b.data, count, n, out);
-    }
-    return;
+    if (b.row == 1) return multiply_rows<Acc>(b.data, b.column, a.data, n, count, out, host);
+    return add_rows_up<Acc>(a.data, b.data, count, n, out, host);
   }
   if (b.column != 1) {
     scratch.resize(static_cast<std::size_t>(count * n));
@@ -204,6 +220,7 @@ void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::in
     }
     b = {scratch.data(), n, 1};
   }
+  ir::Poller poller(host);
   multiply_tiled<Acc>(a, b, m, count, n, out, poller);
 }
 
@@ -259,22 +276,31 @@ struct DotSizes {
 template <class Acc, class T>
 void multiply_batches(const T* a, bool a_swapped, const T* b, bool b_swapped, const DotSizes& sizes,
                       T* out, ir::Host& host) {
-  const auto& [batches, m, count, n] = sizes;
-  std::vector<T> scratch;
-  ir::Poller poller(host);
-  for (std::int64_t batch = 0; batch < batches; batch++) {
-    const T *left = a + batch * m * count, *right = b + batch * count * n;
-    T* to = out + batch * m * n;
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-      if (sizes.of_large_matrices() &&
-          (vector_multiply(left, a_swapped, right, b_swapped, m, count, n, to, host) ||
-           blas_multiply(left, a_swapped, right, b_swapped, m, count, n, to, host)))
-        continue;
+  const std::int64_t m = sizes.m, count = sizes.count, n = sizes.n;
+  const auto multiply = [&](std::int64_t first, std::int64_t end, ir::Host& here) {
+    std::vector<T> scratch;
+    ir::Poller poller(here);
+    for (std::int64_t batch = first; batch < end; batch++) {
+      poller.did(m * count * n / 16 + 1);
+      const T *left = a + batch * m * count, *right = b + batch * count * n;
+      T* to = out + batch * m * n;
+      if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+        if (sizes.of_large_matrices() &&
+            (vector_multiply(left, a_swapped, right, b_swapped, m, count, n, to, here) ||
+             blas_multiply(left, a_swapped, right, b_swapped, m, count, n, to, here)))
+          continue;
+      }
+      multiply_matrices<Acc>(MatrixView<T>{left, a_swapped ? 1 : count, a_swapped ? m : 1},
+                             MatrixView<T>{right, b_swapped ? 1 : n, b_swapped ? count : 1}, m,
+                             count, n, to, scratch, here);
     }
-    multiply_matrices<Acc>(MatrixView<T>{left, a_swapped ? 1 : count, a_swapped ? m : 1},
-                           MatrixView<T>{right, b_swapped ? 1 : n, b_swapped ? count : 1}, m, count,
-                           n, to, scratch, poller);
-  }
+  };
+  // Large products are shared one by one.
+  constexpr double kLargeProduct = 1 << 25;
+  const double products =
+      static_cast<double>(m) * static_cast<double>(count) * static_cast<double>(n);
+  if (sizes.batches == 1 || products >= kLargeProduct) return multiply(0, sizes.batches, host);
+  share_rows(sizes.batches, m * count * n / 16 + 1, host, multiply);
 }
 
 /// Products of elements of type T that are added up as Acc.

@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "lower/opcodes.h"
+#include "lower/reduction_order.h"
 #include "ops/box.h"
 #include "ops/reduce.h"
 
@@ -85,7 +86,7 @@ inline constexpr bool kReorders = std::is_integral_v<T> ||
                                   (std::is_same_v<Combine, AddElements> && !kIsHalf<T>);
 
 template <class Acc, class T, class Combine>
-Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller& poller) {
+Acc combine_block(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller& poller) {
   std::int64_t i = 0;
   if constexpr (kReorders<T, Combine>) {
     // Element i goes to partial result i mod kPartials; these are combined by halves, and the
@@ -114,6 +115,16 @@ Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller
     poller.did(end - i);
     for (; i < end; i++) acc = combine(acc, static_cast<Acc>(x[i]));
   }
+  return acc;
+}
+
+template <class Acc, class T, class Combine>
+Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller& poller) {
+  using lower::RowBlocks;
+  if (n <= RowBlocks::kLongRow) return combine_block(acc, x, n, combine, poller);
+  constexpr std::int64_t kBlock = RowBlocks::kBlock;
+  for (std::int64_t i = 0; i < n; i += kBlock)
+    acc = combine_block(acc, x + i, std::min(kBlock, n - i), combine, poller);
   return acc;
 }
 

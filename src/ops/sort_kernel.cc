@@ -11,6 +11,7 @@
 #include "absl/container/inlined_vector.h"
 #include "native/isa.h"
 #include "ops/combiners.h"
+#include "ops/share_rows.h"
 #include "ops/sort.h"
 #include "ops/sort_keys.h"
 
@@ -36,11 +37,12 @@ struct Lines {
       for (std::int64_t k = 0; k < count; k++) f(k, k * inner);
     }
   }
+  std::int64_t lines() const { return outer * inner; }
+  /// f(start) for lines `first` to `end` - 1.
   template <class F>
-  void for_each(F&& f) const {
-    for (std::int64_t o = 0; o < outer; o++) {
-      for (std::int64_t i = 0; i < inner; i++) f(o * count * inner + i);
-    }
+  void for_each(std::int64_t first, std::int64_t end, F&& f) const {
+    for (std::int64_t line = first; line < end; line++)
+      f(line / inner * count * inner + line % inner);
   }
 };
 
@@ -159,8 +161,20 @@ class SortKernel : public ir::Kernel {
  public:
   explicit SortKernel(const Node& node)
       : node_(node), lines_(node.type().shape, node.attrs<SortAttributes>().axis) {}
+  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    const std::int64_t work =
+        lines_.count * std::bit_width(static_cast<std::uint64_t>(lines_.count));
+    share_rows(lines_.lines(), work, host,
+               [&](std::int64_t first, std::int64_t end, ir::Host& here) {
+                 sort_lines(operands, results, first, end, here);
+               });
+  }
 
  protected:
+  /// Lines `first` to `end` - 1.
+  virtual void sort_lines(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t first,
+                          std::int64_t end, ir::Host& host) const = 0;
+
   /// Writes one line of every operand in the order `place(k)`.
   template <class Place>
   void write_line(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t start,
@@ -226,12 +240,13 @@ template <class T>
 class SortValues final : public SortKernel {
  public:
   SortValues(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+  void sort_lines(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t first,
+                  std::int64_t end, ir::Host& host) const override {
     const T* values = reinterpret_cast<const T*>(operands[0]);
     T* sorted = reinterpret_cast<T*>(results[0]);
     if constexpr (sizeof(Key) == sizeof(T)) {
       if (lines_.inner == 1) {
-        lines_.for_each([&](std::int64_t start) {
+        lines_.for_each(first, end, [&](std::int64_t start) {
           sort_in_place(values + start, reinterpret_cast<Key*>(sorted + start), host);
         });
         return;
@@ -239,7 +254,7 @@ class SortValues final : public SortKernel {
     }
     Scratch<Key> scratch(lines_.count);
     const std::span<Key> keys = scratch.span();
-    lines_.for_each([&](std::int64_t start) {
+    lines_.for_each(first, end, [&](std::int64_t start) {
       const T* from = values + start;
       T* to = sorted + start;
       bool shared = false;
@@ -324,12 +339,13 @@ template <class T>
 class SortPlaces final : public SortKernel {
  public:
   SortPlaces(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+  void sort_lines(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t first,
+                  std::int64_t end, ir::Host& host) const override {
     const T* values = reinterpret_cast<const T*>(operands[order_.operand]);
     const KnownOrder order = order_;
     const std::int64_t n = lines_.count;
     Scratch<std::uint64_t> entries(n);
-    lines_.for_each([&](std::int64_t start) {
+    lines_.for_each(first, end, [&](std::int64_t start) {
       for (std::int64_t k = 0; k < n; k++) {
         const std::uint64_t key = key_of<std::uint32_t>(values[start + k * lines_.inner], order);
         entries[k] = key << 32 | static_cast<std::uint64_t>(k);
@@ -352,7 +368,8 @@ template <class T, class Key, Key (*key_of_value)(T, KnownOrder)>
 class SortWideKeys final : public SortKernel {
  public:
   SortWideKeys(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+  void sort_lines(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t first,
+                  std::int64_t end, ir::Host& host) const override {
     struct Entry {
       Key key;
       std::int64_t place;
@@ -365,21 +382,21 @@ class SortWideKeys final : public SortKernel {
     // In blocks that are merged, so that the host can be polled.
     constexpr std::int64_t kBlock = 1 << 16;
     std::vector<Entry> entries(static_cast<std::size_t>(n)), other(n > kBlock ? entries.size() : 0);
-    lines_.for_each([&](std::int64_t start) {
+    lines_.for_each(first, end, [&](std::int64_t start) {
       for (std::int64_t k = 0; k < n; k++)
         entries[static_cast<std::size_t>(k)] = {
             key_of_value(values[start + k * lines_.inner], order_), k};
       const auto at = [&](std::vector<Entry>& of, std::int64_t k) {
         return of.begin() + static_cast<std::ptrdiff_t>(std::min(n, k));
       };
-      for (std::int64_t first = 0; first < n; first += kBlock) {
-        std::sort(at(entries, first), at(entries, first + kBlock));
+      for (std::int64_t block = 0; block < n; block += kBlock) {
+        std::sort(at(entries, block), at(entries, block + kBlock));
         host.poll();
       }
       for (std::int64_t width = kBlock; width < n; width *= 2) {
-        for (std::int64_t first = 0; first < n; first += 2 * width) {
-          std::merge(at(entries, first), at(entries, first + width), at(entries, first + width),
-                     at(entries, first + 2 * width), at(other, first));
+        for (std::int64_t left = 0; left < n; left += 2 * width) {
+          std::merge(at(entries, left), at(entries, left + width), at(entries, left + width),
+                     at(entries, left + 2 * width), at(other, left));
           host.poll();
         }
         entries.swap(other);
@@ -402,7 +419,12 @@ std::pair<std::uint64_t, std::uint64_t> complex_key(T x, KnownOrder order) {
 class SortByCalls final : public SortKernel {
  public:
   using SortKernel::SortKernel;
+  /// The comparator is called on one thread.
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
+    sort_lines(operands, results, 0, lines_.lines(), host);
+  }
+  void sort_lines(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t first,
+                  std::int64_t end, ir::Host& host) const override {
     ir::RegionCall& less = host.region(node_.regions[0]);
     ir::Poller poller(host);
     const std::size_t n = results.size();
@@ -410,7 +432,7 @@ class SortByCalls final : public SortKernel {
     for (const TensorType& type : node_.types) widths.push_back(byte_width(type.dtype));
     std::vector<const std::byte*> arguments(2 * n);
     std::vector<std::int64_t> places(static_cast<std::size_t>(lines_.count)), scratch;
-    lines_.for_each([&](std::int64_t start) {
+    lines_.for_each(first, end, [&](std::int64_t start) {
       merge_sort(places, scratch, poller, [&](std::int64_t a, std::int64_t b) {
         for (std::size_t i = 0; i < n; i++) {
           arguments[2 * i] = operands[i] + (start + a * lines_.inner) * widths[i];

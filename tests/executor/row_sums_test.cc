@@ -107,6 +107,88 @@ T in_order(const std::vector<T>& row, T start, Combine combine) {
   return row.empty() ? start : combine(start, partials[0]);
 }
 
+/// Long rows: blocks of 2^17 elements, one after the other.
+template <class T, class Combine>
+T in_blocks(const std::vector<T>& row, T start, Combine combine) {
+  if (row.size() <= std::size_t{1} << 20) return in_order(row, start, combine);
+  for (std::size_t i = 0; i < row.size(); i += std::size_t{1} << 17) {
+    const std::size_t end = std::min(row.size(), i + (std::size_t{1} << 17));
+    start = in_order(std::vector<T>(row.begin() + static_cast<std::ptrdiff_t>(i),
+                                    row.begin() + static_cast<std::ptrdiff_t>(end)),
+                     start, combine);
+  }
+  return start;
+}
+
+/// So many f64s, whose sum has other bits in another order.
+Literal long_rows(Shape shape) {
+  std::vector<double> values(static_cast<std::size_t>(shape.elements()));
+  for (std::size_t i = 0; i < values.size(); i++)
+    values[i] = 1.0 / static_cast<double>(1 + i * 7919 % 1000003) - 1e-4;
+  return Literal::from(values, shape);
+}
+
+TEST(RowSums, OfLongRowsGoByBlocks) {
+  const auto total = [](Tensor x) {
+    return reduce(x, Tensor(Literal::scalar(0.5)), {}, [](Tensor a, Tensor b) { return a + b; });
+  };
+  constexpr std::int64_t kLong = std::int64_t{1} << 20;
+  for (const std::int64_t n : {kLong, kLong + 1, kLong + (1 << 17), 3 * kLong / 2 + 77}) {
+    const Literal x = long_rows({n});
+    const std::vector<double> terms(x.data<double>().begin(), x.data<double>().end());
+    const double want = in_blocks(terms, 0.5, std::plus<>());
+    if (n > kLong) {
+      EXPECT_NE(want, in_order(terms, 0.5, std::plus<>()));
+    }
+    EXPECT_EQ(expect_agreement(trace(total, x), {x})[0].item<double>(), want);
+    EXPECT_EQ(compile(trace(total, x)).run({x})[0].item<double>(), want);
+  }
+}
+
+TEST(RowSums, OfLongRowsAmongOtherAxes) {
+  constexpr std::int64_t kLong = (std::int64_t{1} << 20) + 1001;
+  const Literal x = long_rows({2, 2, kLong});
+  const auto row = [&](std::size_t i, std::size_t rows) {
+    const auto begin = x.data<double>().begin() + static_cast<std::ptrdiff_t>(i * kLong);
+    return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(rows * kLong));
+  };
+  const auto of_rows = [](Tensor v) { return sum(v, {2}); };
+  const auto of_pairs = [](Tensor v) { return sum(v, {1, 2}); };
+  const auto across = [](Tensor v) { return sum(v, {0, 2}); };
+  const Literal rows = expect_agreement(trace(of_rows, x), {x})[0],
+                pairs = expect_agreement(trace(of_pairs, x), {x})[0],
+                both = expect_agreement(trace(across, x), {x})[0];
+  for (std::size_t i = 0; i < 4; i++)
+    EXPECT_EQ(rows.data<double>()[i], in_blocks(row(i, 1), 0.0, std::plus<>()));
+  for (std::size_t i = 0; i < 2; i++) {
+    EXPECT_EQ(pairs.data<double>()[i], in_blocks(row(2 * i, 2), 0.0, std::plus<>()));
+    EXPECT_EQ(both.data<double>()[i],
+              in_blocks(row(i + 2, 1), in_blocks(row(i, 1), 0.0, std::plus<>()), std::plus<>()));
+  }
+}
+
+// The loops of a computed array: of its rows, of short ones, and in the order of the array.
+TEST(RowSums, OfManyElementsThatNoOneLoopGoesThrough) {
+  for (const std::int64_t columns : {3, 300, 1031}) {
+    const std::int64_t rows = ((std::int64_t{1} << 20) + 5000) / columns + 1;
+    const Literal x = numbers({rows, columns}, 1), c = numbers({rows}, -1);
+    const auto spread = [](Tensor v, Tensor w) { return v - expand_dims(w, 1); };
+    const Function total = trace([&](Tensor v, Tensor w) { return sum(spread(v, w)); }, x, c);
+    const Function most = trace([&](Tensor v, Tensor w) { return max(spread(v, w)); }, x, c);
+    std::vector<double> terms;
+    for (std::int64_t i = 0; i < rows * columns; i++) {
+      terms.push_back(static_cast<double>(x.data<float>()[static_cast<std::size_t>(i)] -
+                                          c.data<float>()[static_cast<std::size_t>(i / columns)]));
+    }
+    EXPECT_EQ(expect_agreement(total, {x, c})[0].item<float>(),
+              static_cast<float>(in_blocks(terms, 0.0, std::plus<>())));
+    EXPECT_EQ(expect_agreement(most, {x, c})[0].item<float>(),
+              static_cast<float>(*std::max_element(terms.begin(), terms.end())));
+    const double sum_of_terms = compile(total).run({x, c})[0].item<float>();
+    EXPECT_NEAR(sum_of_terms, in_blocks(terms, 0.0, std::plus<>()), 1e-6 * sum_of_terms);
+  }
+}
+
 TEST(RowSums, OfShortRowsNeedAStripOfThem) {
   const auto plus = [](double a, double b) { return a + b; };
   const auto greater = [](float a, float b) { return a < b || b != b ? b : a; };

@@ -2,68 +2,20 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <functional>
 #include <optional>
 #include <stop_token>
 #include <thread>
 
-#include "executor/agreement.h"
+#include "executor/on_threads.h"
 
 namespace rondo {
 namespace {
 
-RunOptions on_threads(int threads) {
-  RunOptions options;
-  options.threads = threads;
-  return options;
-}
-
-/// Results and trips on 1, 2, 3 and 5 threads are the same, bit by bit.
-void expect_same_on_threads(const Function& f, const std::vector<Literal>& arguments) {
-  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
-    const Executable run = compile(f, {.executor = executor});
-    RunStats one;
-    const std::vector<Literal> want = run.run(arguments, {.stats = &one});
-    for (const int threads : {2, 3, 5}) {
-      RunStats stats;
-      RunOptions options = on_threads(threads);
-      options.stats = &stats;
-      const std::vector<Literal> got = run.run(arguments, options);
-      ASSERT_EQ(got.size(), want.size());
-      for (std::size_t i = 0; i < got.size(); i++)
-        EXPECT_TRUE(got[i].identical(want[i])) << i << " on " << threads << " threads\n"
-                                               << run.program();
-      ASSERT_EQ(stats.loops.size(), one.loops.size());
-      for (std::size_t i = 0; i < one.loops.size(); i++)
-        EXPECT_EQ(stats.loops[i].trips, one.loops[i].trips);
-    }
-  }
-}
-
-double seconds_on(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-/// Runs the program until other threads than this one have done a tenth of the work.
-void expect_others_to_help(const Function& f, const std::vector<Literal>& arguments) {
-  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
-    const Executable run = compile(f, {.executor = executor});
-    run.run(arguments, on_threads(2));
-    const double own_start = seconds_on(CLOCK_THREAD_CPUTIME_ID),
-                 all_start = seconds_on(CLOCK_PROCESS_CPUTIME_ID);
-    double own = 0, others = 0;
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    do {
-      run.run(arguments, on_threads(2));
-      own = seconds_on(CLOCK_THREAD_CPUTIME_ID) - own_start;
-      others = seconds_on(CLOCK_PROCESS_CPUTIME_ID) - all_start - own;
-    } while (others < 0.1 * own && std::chrono::steady_clock::now() < give_up);
-    EXPECT_GE(others, 0.1 * own);
-  }
-}
+using testing::expect_others_to_help;
+using testing::expect_same_on_threads;
+using testing::on_threads;
+using testing::seconds_on;
 
 /// Not a multiple of a block of lanes, of the partial results of a sum, nor of a piece.
 constexpr std::int64_t kLanes = 70'003;

@@ -1,0 +1,159 @@
+// Programs that move and combine large arrays on several threads: what they take is memory's time.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "executor/on_threads.h"
+
+namespace rondo {
+namespace {
+
+using testing::expect_others_to_help;
+using testing::expect_same_on_threads;
+using testing::on_threads;
+using testing::seconds_on;
+
+/// More than one block of a sum, and no whole number of them.
+constexpr std::int64_t kLong = (std::int64_t{1} << 20) + 300'007;
+
+template <class T>
+Literal numbers(Shape shape) {
+  std::vector<T> values(static_cast<std::size_t>(shape.elements()));
+  for (std::size_t i = 0; i < values.size(); i++)
+    values[i] = static_cast<T>(static_cast<double>(i * 7919 % 10007) * 0.0125 - 31);
+  return Literal::from(values, shape);
+}
+
+TEST(ThreadsOnArrays, CombineLongRows) {
+  const auto sums = [](Tensor x) {
+    return std::tuple(sum(x), mean(x), max(x), min(x), any(x > 90.0f), all(x > -31.5f));
+  };
+  const auto in_f64 = [](Tensor x) { return std::pair(sum(1.0 / x), prod(1.0 + x * 1e-9)); };
+  const Literal x = numbers<float>({kLong}), y = numbers<double>({kLong}),
+                z = numbers<std::int32_t>({kLong});
+  expect_same_on_threads(trace(sums, x), {x});
+  expect_same_on_threads(trace(in_f64, y), {y});
+  expect_same_on_threads(
+      trace([](Tensor v) { return std::tuple(sum(v), prod(v | 1), max(v), min(v)); }, z), {z});
+}
+
+TEST(ThreadsOnArrays, CombineRowsThatStayAndThoseThatNoOneLoopGoesThrough) {
+  const Literal x = numbers<float>({2, kLong}), c = numbers<float>({2}),
+                y = numbers<float>({1100, 1300}), d = numbers<float>({1100});
+  const auto combined = [](Tensor v, Tensor w) {
+    const Tensor less = v - expand_dims(w, 1);
+    return std::tuple(sum(v, {1}), max(v, {1}), sum(less), max(less), sum(v, {0}));
+  };
+  expect_same_on_threads(trace(combined, x, c), {x, c});
+  expect_same_on_threads(trace(combined, y, d), {y, d});
+}
+
+TEST(ThreadsOnArrays, FindWhatIsNoNumber) {
+  std::vector<float> values(static_cast<std::size_t>(kLong), -0.0f);
+  const auto extremes = [](Tensor x) { return std::pair(max(x), min(x)); };
+  const auto of = [&] {
+    const Literal x = Literal::from(values, {kLong});
+    return compile(trace(extremes, x)).run({x}, on_threads(3));
+  };
+  EXPECT_TRUE(std::signbit(of()[0].item<float>()));
+  values[values.size() / 2] = 0.0f;
+  EXPECT_FALSE(std::signbit(of()[0].item<float>()));
+  EXPECT_TRUE(std::signbit(of()[1].item<float>()));
+  values[values.size() - 3] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(of()[0].item<float>()));
+  EXPECT_TRUE(std::isnan(of()[1].item<float>()));
+}
+
+TEST(ThreadsOnArrays, MoveElements) {
+  const Literal x = numbers<float>({1030, 517}), y = numbers<float>({1030, 517});
+  const auto moved = [](Tensor v, Tensor w) {
+    return std::tuple(transpose(v), concatenate({v, w}, 0), concatenate({v, w}, 1),
+                      reverse(v, {0, 1}), slice(v, {3, 5}, {1000, 500}),
+                      broadcast_to(v[7], {700, 517}));
+  };
+  expect_same_on_threads(trace(moved, x, y), {x, y});
+}
+
+TEST(ThreadsOnArrays, AddUpAndSortTheirRows) {
+  const Literal x = numbers<float>({300, 5000}), y = numbers<std::int32_t>({40, 3, 9000});
+  const auto in_rows = [](Tensor v) {
+    return std::tuple(cumsum(v, 1), cumsum(v, 1, true), cummax(v, 1), sort(v, 1), argsort(v, 1));
+  };
+  const auto within = [](Tensor v) {
+    return std::tuple(cumsum(v, 1), sort(v, 1), argsort(v, 2), sort(v, 0));
+  };
+  expect_same_on_threads(trace(in_rows, x), {x});
+  expect_same_on_threads(trace(within, y), {y});
+  const auto by_absolute = [](Tensor v) {
+    return sort_by(v, 1, [](Tensor a, Tensor b) { return abs(a) < abs(b); });
+  };
+  const Literal few = numbers<float>({200, 90});
+  expect_same_on_threads(trace(by_absolute, few), {few});
+}
+
+TEST(ThreadsOnArrays, MultiplyByVectorsAndManySmallMatrices) {
+  const Literal matrix = numbers<float>({2100, 1700}), left = numbers<float>({2100}),
+                right = numbers<float>({1700}), many = numbers<float>({3000, 12, 20}),
+                others = numbers<float>({3000, 20, 9});
+  const auto products = [](Tensor m, Tensor l, Tensor r) {
+    return std::pair(matmul(m, r), matmul(l, m));
+  };
+  expect_same_on_threads(trace(products, matrix, left, right), {matrix, left, right});
+  const auto batched = [](Tensor a, Tensor b) { return matmul(a, b); };
+  expect_same_on_threads(trace(batched, many, others), {many, others});
+}
+
+TEST(ThreadsOnArrays, HaveHelp) {
+  const Literal x = numbers<float>({1 << 22}), rows = numbers<float>({400, 20000}),
+                square = numbers<float>({2048, 2048}), side = numbers<float>({2048});
+  const auto expect_help = [](const Function& f, const std::vector<Literal>& arguments) {
+    expect_others_to_help(f, arguments, 0.01);
+  };
+  expect_help(trace([](Tensor v) { return sum(v); }, x), {x});
+  expect_help(trace([](Tensor v) { return max(v); }, x), {x});
+  expect_help(trace([](Tensor v) { return cumsum(v, 1); }, rows), {rows});
+  expect_help(trace([](Tensor v) { return sort(v, 1); }, rows), {rows});
+  const auto spread = [](Tensor v, Tensor w) { return sum(v - expand_dims(w, 1)); };
+  expect_help(trace(spread, square, side), {square, side});
+  expect_help(trace([](Tensor v, Tensor w) { return matmul(v, w); }, square, side),
+                        {square, side});
+}
+
+/// A kernel of many seconds, and sums.
+Tensor long_work(Tensor x) {
+  return fori_loop(
+      0, 1000, [](Tensor, Tensor v) { return sort(v * -0.75f, 1) + sum(v) * 1e-9f; }, x,
+      {.name = "long"});
+}
+
+TEST(ThreadsOnArrays, EndSoonAfterTheyAreToldTo) {
+  const Literal x = numbers<float>({200, 40000});
+  for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+    const Executable run = compile(trace(long_work, x), {.executor = executor});
+    RunOptions options = on_threads(2);
+    options.deadline = std::chrono::milliseconds(30);
+    double start = seconds_on(CLOCK_THREAD_CPUTIME_ID);
+    EXPECT_THROW(run.run({x}, options), DeadlineExceeded);
+    EXPECT_LT(seconds_on(CLOCK_THREAD_CPUTIME_ID) - start, 0.5);
+    std::stop_source stop;
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      stop.request_stop();
+    });
+    options = on_threads(2);
+    options.stop_token = stop.get_token();
+    start = seconds_on(CLOCK_THREAD_CPUTIME_ID);
+    EXPECT_THROW(run.run({x}, options), Interrupted);
+    EXPECT_LT(seconds_on(CLOCK_THREAD_CPUTIME_ID) - start, 0.5);
+    stopper.join();
+  }
+}
+
+}  // namespace
+}  // namespace rondo
