@@ -26,8 +26,7 @@ std::optional<Nest::Blocks> Nest::blocks(const Combination& what, bool in_any_or
   // Of more rows, or shorter ones, what they come to would take memory and time.
   constexpr std::int64_t kMostRows = std::int64_t{1} << 14, kShortRow = 256;
   const std::int64_t rows = std::find_if(axes.begin(), axes.end(), vanishes)->size;
-  if (row < kShortRow || rows > kMostRows || rows <= RowBlocks::kLongRow / row)
-    return std::nullopt;
+  if (row < kShortRow || rows > kMostRows || rows <= RowBlocks::kLongRow / row) return std::nullopt;
   return Blocks{false, rows};
 }
 

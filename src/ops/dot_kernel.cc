@@ -77,24 +77,23 @@ Acc inner_product(const T* a, const T* b, std::int64_t n) {
 
 /// Adds to each sum the products of kTerms weights and rows, one after the other.
 template <int kTerms, class Acc, class T>
-void add_weighted(const T* weights, const T* rows, std::int64_t stride, std::int64_t n, Acc* sums) {
+void add_weighted(const T* weights, const T* rows, std::int64_t n, Acc* sums) {
   Acc factors[kTerms];
   for (int term = 0; term < kTerms; term++) factors[term] = static_cast<Acc>(weights[term]);
   for (std::int64_t j = 0; j < n; j++) {
     Acc sum = sums[j];
     for (int term = 0; term < kTerms; term++)
-      sum = multiply_add_to<Acc>(sum, factors[term], static_cast<Acc>(rows[term * stride + j]));
+      sum = multiply_add_to<Acc>(sum, factors[term], static_cast<Acc>(rows[term * n + j]));
     sums[j] = sum;
   }
 }
 
-/// out[j] = sum over k of weights[k] rows[k][j], for n columns of rows that are `stride` apart.
+/// out[j] = sum over k of weights[k] rows[k][j]
 template <class Acc, class T>
-void weighted_rows(const T* weights, const T* rows, std::int64_t stride, std::int64_t count,
-                   std::int64_t n, T* out) {
+void weighted_rows(const T* weights, const T* rows, std::int64_t count, std::int64_t n, T* out) {
   // The sums are read and written once for two rows; from beyond the caches a row at a time comes
   // faster.
-  const bool in_pairs = count * stride <= kCachedBytes / std::int64_t{sizeof(T)};
+  const bool in_pairs = count * n <= kCachedBytes / std::int64_t{sizeof(T)};
   absl::InlinedVector<Acc, 64> block(static_cast<std::size_t>(n));
   absl::InlinedVector<Total<Acc>, 64> totals(static_cast<std::size_t>(n), Total<Acc>(0));
   for (std::int64_t start = 0; start < count; start += kSummedBlock) {
@@ -103,8 +102,8 @@ void weighted_rows(const T* weights, const T* rows, std::int64_t stride, std::in
     std::fill(sums, sums + n, Acc(0));
     std::int64_t k = start;
     for (; in_pairs && k + 2 <= end; k += 2)
-      add_weighted<2, Acc>(weights + k, rows + k * stride, stride, n, sums);
-    for (; k < end; k++) add_weighted<1, Acc>(weights + k, rows + k * stride, stride, n, sums);
+      add_weighted<2, Acc>(weights + k, rows + k * n, n, sums);
+    for (; k < end; k++) add_weighted<1, Acc>(weights + k, rows + k * n, n, sums);
     for (std::int64_t j = 0; j < n; j++) {
       Total<Acc>& total = totals[static_cast<std::size_t>(j)];
       total = AddElements{}(total, Total<Acc>(sums[j]));
@@ -182,19 +181,6 @@ void multiply_rows(const T* a, std::int64_t stride, const T* b, std::int64_t row
   });
 }
 
-/// out[j] = sum over k of weights[k] rows[k][j]
-template <class Acc, class T>
-void add_rows_up(const T* weights, const T* rows, std::int64_t count, std::int64_t n, T* out,
-                 ir::Host& host) {
-  // Threads share columns: some lines of the cache at least.
-  constexpr std::int64_t kColumns = 512;
-  share_rows((n + kColumns - 1) / kColumns, count * kColumns / 4, host,
-             [&](std::int64_t begin, std::int64_t end, ir::Host&) {
-               const std::int64_t first = begin * kColumns, last = std::min(n, end * kColumns);
-               weighted_rows<Acc>(weights, rows + first, n, count, last - first, out + first);
-             });
-}
-
 template <class Acc, class T>
 void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count,
                        std::int64_t n, T* out, std::vector<T>& scratch, ir::Host& host) {
@@ -202,11 +188,11 @@ void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::in
     // b is one dense column, whatever its strides say.
     if (a.column == 1 || m == 1)
       return multiply_rows<Acc>(a.data, a.row, b.data, m, count, out, host);
-    return add_rows_up<Acc>(b.data, a.data, count, m, out, host);
+    return weighted_rows<Acc>(b.data, a.data, count, m, out);
   }
   if (m == 1) {
     if (b.row == 1) return multiply_rows<Acc>(b.data, b.column, a.data, n, count, out, host);
-    return add_rows_up<Acc>(a.data, b.data, count, n, out, host);
+    return weighted_rows<Acc>(a.data, b.data, count, n, out);
   }
   if (b.column != 1) {
     scratch.resize(static_cast<std::size_t>(count * n));

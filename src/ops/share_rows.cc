@@ -35,7 +35,8 @@ void share_rows(std::int64_t rows, std::int64_t work, ir::Host& host,
                 absl::FunctionRef<void(std::int64_t, std::int64_t, ir::Host&)> f) {
   constexpr std::int64_t kLeastWork = std::int64_t{1} << 20, kWorkOfPart = std::int64_t{1} << 18;
   if (host.threads() < 2 || rows < 2 || work < kLeastWork / rows) return f(0, rows, host);
-  const std::int64_t part = std::max<std::int64_t>(1, kWorkOfPart / std::max<std::int64_t>(1, work));
+  const std::int64_t part =
+      std::max<std::int64_t>(1, kWorkOfPart / std::max<std::int64_t>(1, work));
   const std::thread::id caller = std::this_thread::get_id();
   parallel_for((rows + part - 1) / part, host.threads(), [&](std::int64_t number) {
     const std::int64_t first = number * part, end = std::min(rows, first + part);

@@ -45,8 +45,8 @@ inline double seconds_on(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Runs the program until other threads than this one have done a tenth of the work, or as much as is
-/// said of it: runs between guard pages copy all arguments on the thread that runs.
+/// Runs the program until other threads than this one have done a tenth of the work, or as much as
+/// is said of it: runs between guard pages copy all arguments on the thread that runs.
 inline void expect_others_to_help(const Function& f, const std::vector<Literal>& arguments,
                                   double least = 0.1) {
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {

@@ -121,15 +121,13 @@ TEST(ThreadsOnArrays, HaveHelp) {
   expect_help(trace([](Tensor v) { return sort(v, 1); }, rows), {rows});
   const auto spread = [](Tensor v, Tensor w) { return sum(v - expand_dims(w, 1)); };
   expect_help(trace(spread, square, side), {square, side});
-  expect_help(trace([](Tensor v, Tensor w) { return matmul(v, w); }, square, side),
-                        {square, side});
+  expect_help(trace([](Tensor v, Tensor w) { return matmul(v, w); }, square, side), {square, side});
 }
 
 /// A kernel of many seconds, and sums.
 Tensor long_work(Tensor x) {
-  return fori_loop(
-      0, 1000, [](Tensor, Tensor v) { return sort(v * -0.75f, 1) + sum(v) * 1e-9f; }, x,
-      {.name = "long"});
+  return fori_loop(0, 1000, [](Tensor, Tensor v) { return sort(v * -0.75f, 1) + sum(v) * 1e-9f; },
+                   x, {.name = "long"});
 }
 
 TEST(ThreadsOnArrays, EndSoonAfterTheyAreToldTo) {
