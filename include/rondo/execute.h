@@ -33,7 +33,7 @@ struct LoopStats {
 
 /// What a run did.
 struct RunStats {
-  std::vector<LoopStats> loops;     // in program order
+  std::vector<LoopStats> loops;     // in program order; those that kernels call may come last
   std::int64_t op_evaluations = 0;  // kernels called
   /// The most bytes of arrays alive at once, arguments and results included.
   std::int64_t peak_bytes = 0;

@@ -274,15 +274,15 @@ auto value_and_grad(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::ValueAndGrad, I...>(std::forward<F>(f), at);
 }
 
-/// The Jacobian by forward mode, one pass per element of the argument: for tall Jacobians. Its
-/// shape is the result's followed by the argument's. Throws as grad.
+/// The Jacobian by forward mode, a tangent per element of the argument beside one pass of f: for
+/// tall Jacobians. Its shape is the result's followed by the argument's. Throws as grad.
 template <std::size_t... I, class F>
 auto jacfwd(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::ForwardJacobian, I...>(std::forward<F>(f), at);
 }
 
-/// The Jacobian by reverse mode, one pass per element of the result: for wide Jacobians. Shape
-/// and errors as those of jacfwd.
+/// The Jacobian by reverse mode, a cotangent per element of the result behind one pass of f: for
+/// wide Jacobians. Shape and errors as those of jacfwd.
 template <std::size_t... I, class F>
 auto jacrev(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::ReverseJacobian, I...>(std::forward<F>(f), at);
