@@ -80,6 +80,11 @@ std::optional<Counter> counter(const Node& loop, const Tensor& value) {
   return Counter{*first, *step};
 }
 
+bool has_value(DType dtype, std::int64_t value) {
+  const std::int64_t bits = 8 * byte_width(dtype) - (is_signed_integer(dtype) ? 1 : 0);
+  return bits >= 63 || value < std::int64_t{1} << bits;
+}
+
 /// Whether the parts that the trips write, at the counter along one axis, are the whole array.
 bool writes_all(const Node& loop, const Node& update, std::int64_t trips) {
   const ir::WriteMap map = update.op->write(update);
@@ -94,9 +99,10 @@ bool writes_all(const Node& loop, const Node& update, std::int64_t trips) {
   }
   if (!counted) return false;
   const int dynamic = map.parts[0].axes[static_cast<std::size_t>(*counted)].dynamic;
-  const auto at = counter(loop, update.operands[static_cast<std::size_t>(dynamic)]);
+  const Tensor& place = update.operands[static_cast<std::size_t>(dynamic)];
+  const auto at = counter(loop, place);
   const std::int64_t last = shape[*counted] - 1;
-  return at && trips > last &&
+  return at && trips > last && has_value(place.dtype(), last) &&
          ((at->first == 0 && at->step == 1) || (at->first == last && at->step == -1));
 }
 

@@ -211,6 +211,19 @@ void expect_edges(const Tensor& got, const std::vector<float>& want) {
   }
 }
 
+TEST(Functions, CubeRootsAreWithinAnUlp) {
+  std::vector<double> x = {49.509, 5e-324, -1e-310, 1.7e308};
+  for (double at = 1e-300; at < 1e300; at *= 1.37) x.push_back(x.size() % 2 ? at : -at);
+  const Tensor got = cbrt(constant(x));
+  const Literal roots = got.eval();
+  for (std::size_t i = 0; i < x.size(); i++) {
+    const long double want = std::cbrt(static_cast<long double>(x[i]));
+    const double near = std::abs(static_cast<double>(want));
+    const double ulp = std::nextafter(near, 1e308) - near;
+    EXPECT_LE(std::abs(static_cast<long double>(roots.data<double>()[i]) - want), ulp) << x[i];
+  }
+}
+
 TEST(FunctionEdges, OfFloats) {
   const float pi = 3.14159265f;
   const Tensor x = vec<float>({0, -0.0f, 1, -1, kNan, kInf, -kInf});
