@@ -12,17 +12,17 @@ namespace {
 
 using lower::Opcode;
 
-constexpr std::uint32_t kNowhere = 0xffffffffu;
+constexpr std::uint32_t kNotMade = 0xffffffffu;
 
 /// Where each unit is written, if at one place by a computation.
 std::vector<std::uint32_t> makers(const MachineCode& code) {
-  std::vector<std::uint32_t> made(code.units.size(), kNowhere);
+  std::vector<std::uint32_t> made(code.units.size(), kNotMade);
   std::vector<bool> written(code.units.size(), false);
   for (std::size_t at = 0; at < code.code.size(); at++) {
     const Instruction& i = code.code[at];
     for_each_write(code, i, [&](Unit u) {
       const bool is_first = !written[u] && i.kind == Kind::kCompute;
-      made[u] = is_first ? static_cast<std::uint32_t>(at) : kNowhere;
+      made[u] = is_first ? static_cast<std::uint32_t>(at) : kNotMade;
       written[u] = true;
     });
   }
@@ -79,8 +79,8 @@ void fold_extremes(MachineCode& code) {
   for (Instruction& i : code.code) {
     if (i.kind != Kind::kCompute || i.op != Opcode::kSelect || !floating(i.type) || i.mask != 0)
       continue;
-    const std::uint32_t at = code.units[i.a].constant ? kNowhere : made[i.a];
-    if (at != kNowhere) is_extreme(i, code.code[at]);
+    const std::uint32_t at = code.units[i.a].constant ? kNotMade : made[i.a];
+    if (at != kNotMade) is_extreme(i, code.code[at]);
   }
   drop_unread(code);
 }

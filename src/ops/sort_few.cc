@@ -26,7 +26,7 @@ std::int64_t count_of(const Node& node) {
 }
 bool is_one_line(const Node& node) { return node.type().elements() == count_of(node); }
 /// Whether the elements of a line stand side by side.
-bool is_along_rows(const Node& node) {
+bool has_side_by_side(const Node& node) {
   const Shape& shape = node.type().shape;
   return std::all_of(shape.begin() + node.attrs<SortAttributes>().axis + 1, shape.end(),
                      [](std::int64_t size) { return size == 1; });
@@ -195,7 +195,7 @@ bool sorts_few(const Node& node) {
   // Selections by comparisons are fast as code of the processor's, and of rows as vectors.
   const Isa isa = native_code::available_isa();
   if (isa == Isa::kNone) return false;
-  return count <= kFewOfRows || is_one_line(node) || !is_along_rows(node) || isa == Isa::kAvx512;
+  return count <= kFewOfRows || is_one_line(node) || !has_side_by_side(node) || isa == Isa::kAvx512;
 }
 
 std::vector<Tensor> sort_few(const Node& node, std::span<const Tensor> operands) {

@@ -497,11 +497,12 @@ class StablehloPrinter {
           line += ' ';
           for (const Tensor& operand : node.operands) {
             const Node* const source = operand.node();
-            const Value& whole = value_of(source, scope);
+            const Value& value = value_of(source, scope);
+            // A parameter of a branch is what it captures, which may be one of several results.
             if (source->types.size() == 1)
-              whole.append_whole_to(line);
+              value.append_to(line);
             else
-              whole.element(operand.result()).append_to(line);
+              value.element(operand.result()).append_to(line);
             line += ", ";
           }
           line = TextCursor(line.at() - 2);

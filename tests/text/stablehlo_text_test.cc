@@ -208,6 +208,20 @@ TEST(StablehloText, AChoiceAmongPredsNamesAllItsTypes) {
   EXPECT_THAT(text, HasSubstr("= stablehlo.clamp %x, %x, %x : tensor<f32>\n"));
 }
 
+TEST(StablehloText, ABranchReadsOneOfSeveralResults) {
+  const auto f = [](Tensor x) {
+    const auto trip = [](Tensor, std::pair<Tensor, Tensor> c) {
+      return std::pair(c.second, c.first + c.second);
+    };
+    const auto [a, b] = fori_loop(0, 5, trip, std::pair(x, x * 2.0f));
+    const Tensor last = b;
+    return cond(
+        a < 3.0f, [&](Tensor y) { return y * last; }, [](Tensor y) { return y; }, a);
+  };
+  EXPECT_THAT(to_stablehlo_text(trace(f, f32())),
+              ::testing::ContainsRegex("= stablehlo.multiply %[0-9]+#1, %[0-9]+#2 : tensor"));
+}
+
 TEST(StablehloText, OfALazyTensor) {
   const Tensor two = 2.0f, three = 3.0f;
   EXPECT_THAT(to_stablehlo_text(two * three),
