@@ -135,8 +135,10 @@ class LoopInPieces final : public lower::Kernel {
 }  // namespace
 
 std::unique_ptr<const Unit> in_pieces(const Unit& whole) {
-  std::optional<lower::Divided> divided =
-      lower::divided(*whole.program, whole.guarded ? kNoCosts : kCosts);
+  const bool is_native = whole.native != nullptr;
+  lower::DivisionCosts costs = whole.guarded ? kNoCosts : kCosts;
+  costs.lanes_copy = is_native;  // bytecode moves each element by an instruction of its own
+  std::optional<lower::Divided> divided = lower::divided(*whole.program, costs);
   if (!divided) return nullptr;
   std::vector<lower::Call>& calls = divided->program.calls;
   std::size_t next = calls.size() - divided->loops.size();
@@ -146,7 +148,7 @@ std::unique_ptr<const Unit> in_pieces(const Unit& whole) {
   }
   auto made = std::make_unique<Unit>();
   made->function = whole.function;
-  made->prepare(std::move(divided->program), whole.native != nullptr);
+  made->prepare(std::move(divided->program), is_native);
   return made;
 }
 

@@ -196,7 +196,10 @@ DividedLoop::Part DividedLoop::part(std::int64_t number) const {
 
 std::optional<Divided> divided(const Program& program, const DivisionCosts& costs) {
   // A byte takes about as long as an op on one lane.
-  const Program whole = with_copies_in_lanes(program, static_cast<std::int64_t>(costs.least_work));
+  const Program in_lanes =
+      costs.lanes_copy ? with_copies_in_lanes(program, static_cast<std::int64_t>(costs.least_work))
+                       : Program();
+  const Program& whole = costs.lanes_copy ? in_lanes : program;
   const std::vector<LargeLoop> loops = large_loops(whole, costs.least_work);
   if (loops.empty()) return std::nullopt;
   return Divider(whole).run(loops, costs.part_work);

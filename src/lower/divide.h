@@ -44,8 +44,9 @@ struct Divided {
 
 /// In ops on one lane, or what takes as long.
 struct DivisionCosts {
-  double least_work = 0;  // of a loop that gains by being divided
-  double part_work = 1;   // that a part should have
+  double least_work = 0;   // of a loop that gains by being divided
+  double part_work = 1;    // that a part should have
+  bool lanes_copy = true;  // as fast as a copy does
 };
 
 /// Nothing where no loop gains by it. Results have the bits that `program` gives.

@@ -162,8 +162,9 @@ class SortKernel : public ir::Kernel {
   explicit SortKernel(const Node& node)
       : node_(node), lines_(node.type().shape, node.attrs<SortAttributes>().axis) {}
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
-    const std::int64_t work =
-        lines_.count * std::bit_width(static_cast<std::uint64_t>(lines_.count));
+    const auto levels =
+        static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(lines_.count)));
+    const std::int64_t work = lines_.count * levels;
     share_rows(lines_.lines(), work, host,
                [&](std::int64_t first, std::int64_t end, ir::Host& here) {
                  sort_lines(operands, results, first, end, here);
