@@ -143,7 +143,7 @@ TEST(StablehloText, NoNameIsDefinedTwice) {
 }
 
 TEST(StablehloText, NamesHaveAnySize) {
-  for (const std::size_t size : {1, 7, 8, 14, 15, 16, 17, 40, 1000, 2040, 5000}) {
+  for (const std::size_t size : {1u, 7u, 8u, 14u, 15u, 16u, 17u, 40u, 1000u, 2040u, 5000u}) {
     const std::string x(size, 'x'), y(size, 'y');
     const Tensor a = parameter(f32(), x), b = parameter(f32(), y);
     const auto [low, high] =
