@@ -103,7 +103,8 @@ TEST(Arrays, PartsThatShareTheirValuesAreWrittenTogether) {
   EXPECT_EQ(count(program, "lanes "), 1) << program;
   EXPECT_EQ(compile(f, {.executor = Executor::kCompiled}).memory_plan().arena_bytes, 0) << program;
   const Literal x = ramp({40, 2}, 0.0625f, -2);
-  const auto got = expect_agreement(f, {x})[0].data<float>(), from = x.data<float>();
+  const std::vector<Literal> results = expect_agreement(f, {x});
+  const auto got = results[0].data<float>(), from = x.data<float>();
   for (std::size_t i = 0; i < from.size(); i += 2) {
     EXPECT_LE(ulps(got[i], std::exp(from[i]) + std::exp(from[i + 1])), 4);
     EXPECT_NEAR(got[i + 1], std::exp(from[i]) - std::exp(from[i + 1]), 1e-4);
