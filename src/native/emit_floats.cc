@@ -96,25 +96,33 @@ void Emitter::emit_float(const Instruction& i) {
       return emit_fused(i);
     case Opcode::kNegate:
     case Opcode::kAbs: {
-      const int width = wide(i.type) ? 8 : 4, bytes = bytes_of(i.type, i.lanes);
       const Xmm a = vector_of(i.a, 0);
       const Xmm to = vector_result(i.result, 0);
-      const std::uint64_t sign = wide(i.type) ? 1ull << 63 : 1ull << 31;
-      // All of the register is read, so the constant fills 16 bytes for scalars as well.
-      const bool negates = i.op == Opcode::kNegate;
-      const std::uint64_t bits = negates ? sign : ~sign;
-      const Address mask =
-          i.lanes > 1 ? lanes_constant(bits, width, bytes) : pooled(bits, width, 16);
-      if (negates) {
-        wide(i.type) ? vxorpd(to, a, mask) : vxorps(to, a, mask);
+      if (i.op == Opcode::kNegate) {
+        const Address sign = sign_mask(i, false);
+        wide(i.type) ? vxorpd(to, a, sign) : vxorps(to, a, sign);
       } else {
-        wide(i.type) ? vandpd(to, a, mask) : vandps(to, a, mask);
+        clear_sign(i, to, a);
       }
       return finish(i.result, to);
     }
     default:
       return emit_rounding(i);
   }
+}
+
+/// The sign's bit of each lane, or all others. All of a register is read, so that the constant
+/// fills 16 bytes for a scalar as well.
+Emitter::Address Emitter::sign_mask(const Instruction& i, bool others) {
+  const int width = wide(i.type) ? 8 : 4;
+  const std::uint64_t sign = wide(i.type) ? 1ull << 63 : 1ull << 31, bits = others ? ~sign : sign;
+  return i.lanes > 1 ? lanes_constant(bits, width, bytes_of(i.type, i.lanes))
+                     : pooled(bits, width, 16);
+}
+
+void Emitter::clear_sign(const Instruction& i, const Xmm& to, const Xmm& from) {
+  const Address others = sign_mask(i, true);
+  wide(i.type) ? vandpd(to, from, others) : vandps(to, from, others);
 }
 
 void Emitter::emit_float_binary(const Instruction& given) {
@@ -198,11 +206,11 @@ void Emitter::emit_min_max(const Instruction& given) {
       return finish(i.result, to);
     }
     if (bits == 0 && !min) {
-      // max(0, -0) is -0 here, which adding 0 mends.
+      // max(0, -0) is -0 here, whose sign goes.
       const Xmm b = vector_of(i.b, 0);
       const Xmm to = vector_result(i.result, 1);
       (this->*extreme)(to, b, source(i.a).get());
-      (this->*binary_of(Opcode::kAdd, form))(to, to, source(i.b).get());
+      clear_sign(i, to, to);
       return finish(i.result, to);
     }
   }
@@ -216,22 +224,22 @@ void Emitter::emit_min_max(const Instruction& given) {
       case 0:
         vcmpss(k6, a, b, 3);
         vrangess(build, a, b, how);
-        vaddss(build | k6, a, b);
+        vorps(build | k6, a, b);
         break;
       case 1:
         vcmpsd(k6, a, b, 3);
         vrangesd(build, a, b, how);
-        vaddsd(build | k6, a, b);
+        vorpd(build | k6, a, b);
         break;
       case 2:
         vcmpps(k6, a, b, 3);
         vrangeps(build, a, b, how);
-        vaddps(build | k6, a, b);
+        vorps(build | k6, a, b);
         break;
       default:
         vcmppd(k6, a, b, 3);
         vrangepd(build, a, b, how);
-        vaddpd(build | k6, a, b);
+        vorpd(build | k6, a, b);
     }
   } else if (min) {
     // Both orders: they differ in zeros and NaNs only, where the union of bits is right.

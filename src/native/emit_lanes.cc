@@ -378,13 +378,14 @@ void Emitter::emit_lanes_compare(const Instruction& i) {
   const Xmm a = vector_of(i.a, 0);
   if (avx512()) {
     const Source b = source(i.b);
+    const std::uint8_t inverted = i.inverted ? 4 : 0;  // this bit of the immediates inverts them
     const Opmask result = mask_result(i.result);
     const Opmask to = i.mask != 0 ? Opmask(result | mask_of(i.mask, 6)) : result;
     if (floating(i.from)) {
-      const std::uint8_t how = float_predicate(i.op);
+      const std::uint8_t how = float_predicate(i.op) ^ inverted;
       by8 ? vcmppd(to, a, b.get(), how) : vcmpps(to, a, b.get(), how);
     } else {
-      const std::uint8_t how = integer_predicate(i.op);
+      const std::uint8_t how = integer_predicate(i.op) ^ inverted;
       if (by8) {
         is_signed ? vpcmpq(to, a, b.get(), how) : vpcmpuq(to, a, b.get(), how);
       } else {

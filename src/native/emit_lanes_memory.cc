@@ -108,6 +108,28 @@ void Emitter::prefetch(const Address& from) {
   if (displacement == static_cast<std::int32_t>(displacement)) prefetcht0(ptr[ahead]);
 }
 
+/// 4, 8 or 16 bytes; zeros behind them.
+void Emitter::load_bytes(const Xmm& to, const Address& from, int bytes) {
+  if (bytes == 16) {
+    vmovups(to, from);
+  } else if (bytes == 8) {
+    vmovq(to, from);
+  } else {
+    vmovd(to, from);
+  }
+}
+
+/// 4, 8 or 16 bytes.
+void Emitter::store_bytes(const Address& to, const Xmm& x, int bytes) {
+  if (bytes == 16) {
+    vmovups(to, x);
+  } else if (bytes == 8) {
+    vmovq(to, x);
+  } else {
+    vmovd(to, x);
+  }
+}
+
 void Emitter::emit_lanes_load(const Instruction& i) {
   const MachineAddress& address = code_.addresses[i.bits];
   if (has_few_gaps(i)) return load_with_gaps(i);
@@ -121,13 +143,19 @@ void Emitter::emit_lanes_load(const Instruction& i) {
     return i.mask != 0 ? Xmm(to | mask_of(i.mask, 7) | T_z) : to;
   };
   if (i.type == Type::kPred) {
-    const Xmm x = scratch(0, bytes);
-    vpmovzxbd(masked(x), from);
     if (avx512()) {
+      const Xmm x = scratch(0);
+      if (i.mask != 0) {
+        vmovdqu8(masked(x), from);
+      } else {
+        load_bytes(x, from, i.lanes);
+      }
       const Opmask to = mask_result(i.result);
-      vptestmd(to, x, x);
+      vptestmb(to, x, x);
       return finish(i.result, to);
     }
+    const Xmm x = scratch(0, bytes);
+    vpmovzxbd(masked(x), from);
     vxorps(scratch(1, bytes), scratch(1, bytes), scratch(1, bytes));
     vpcmpgtd(x, x, scratch(1, bytes));
     return finish(i.result, x);
@@ -187,8 +215,11 @@ void Emitter::emit_lanes_store(const Instruction& i) {
   if (i.type != Type::kPred) {
     x = vector_of(i.a, 0);
   } else if (avx512()) {
+    x = scratch(0);
     const Opmask k = mask_of(i.a, 6);
-    vbroadcastss(x | k | T_z, pooled(1, 4, 4));
+    vmovdqu8(x | k | T_z, pooled(0x0101010101010101, 8, 16));
+    const Address to = address_of(i);
+    return i.mask != 0 ? vmovdqu8(to | mask_of(i.mask, 7), x) : store_bytes(to, x, i.lanes);
   } else {
     vandps(x, vector_of(i.a, 0), pooled(1, 4, bytes));
   }
@@ -219,14 +250,7 @@ void Emitter::emit_lanes_store(const Instruction& i) {
   }
   is_signed ? vpackssdw(low, Xmm(x.getIdx()), high) : vpackusdw(low, Xmm(x.getIdx()), high);
   if (width == 1) is_signed ? vpacksswb(low, low, low) : vpackuswb(low, low, low);
-  const int stored = width * i.lanes;
-  if (stored == 16) {
-    vmovups(to, low);
-  } else if (stored == 8) {
-    vmovq(to, low);
-  } else {
-    vmovd(to, low);
-  }
+  store_bytes(to, low, width * i.lanes);
 }
 
 }  // namespace rondo::native_code

@@ -180,6 +180,8 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_float_select(const Instruction& i, std::size_t position);
   void emit_fused(const Instruction& i);
   void emit_min_max(const Instruction& i);
+  Address sign_mask(const Instruction& i, bool others);
+  void clear_sign(const Instruction& i, const Xmm& to, const Xmm& from);
   void emit_rounding(const Instruction& i);
   /// Rounds f32 lanes to f16 or bf16; scratch 2 and, for bf16, 1 are lost.
   void round_half(lower::Type type, const Xmm& x);
@@ -229,6 +231,8 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_lanes_store(const Instruction& i);
   void prefetch(const Address& from);
   void store_past_caches(const Address& to, const Xmm& x, int bytes);
+  void load_bytes(const Xmm& to, const Address& from, int bytes);
+  void store_bytes(const Address& to, const Xmm& x, int bytes);
 
   // emit_memory.cc
   Address address_of(const Instruction& i);

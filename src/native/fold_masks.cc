@@ -79,12 +79,23 @@ void fold_masks(MachineCode& code) {
     made[i.result] = made[i.b];
     return true;
   };
+  auto folded_not = [&](const Instruction& i) {
+    if (reads[i.a] != 1 || made[i.a] == kNowhere) return false;
+    Instruction& comparison = code.code[made[i.a]];
+    if (!compares(comparison) || comparison.mask != 0 || comparison.lanes != i.lanes) return false;
+    comparison.inverted = !comparison.inverted;
+    comparison.result = i.result;
+    made[i.result] = made[i.a];
+    return true;
+  };
   for (std::size_t at = 0; at < code.code.size(); at++) {
     const Instruction i = code.code[at];
     const bool in_lanes = i.kind == Kind::kCompute && i.lanes > 1;
     bool folded = false;
     if (in_lanes && i.op == Opcode::kAnd && i.type == Type::kPred) {
       folded = folded_and(i, i.a, i.b) || folded_and(i, i.b, i.a);
+    } else if (in_lanes && i.op == Opcode::kNot && i.type == Type::kPred) {
+      folded = folded_not(i);
     } else if (in_lanes && i.op == Opcode::kSelect && i.type != Type::kPred) {
       folded = folded_select(i);
     }

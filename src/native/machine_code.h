@@ -76,7 +76,8 @@ struct Instruction {
   std::uint8_t lanes = 1;
   // kTripsBegin, kTrip: what may report the trips runs inside; kTripsEnd: no loop is around it.
   bool visible = false;
-  bool streams = false;  // kStore: past the caches; kLoad: asks for what is loaded later
+  bool streams = false;   // kStore: past the caches; kLoad: asks for what is loaded later
+  bool inverted = false;  // AVX-512, a comparison of lanes: gives where it does not hold
   Unit result = 0, a = 0, b = 0, c = 0;
   // Lanes that take part. A comparison gives 0 in the others, arithmetic on two operands gives c.
   Unit mask = 0;
