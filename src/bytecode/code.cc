@@ -190,6 +190,10 @@ class Decoder {
       case Opcode::kBase:
         emit({Control::base, place(op.result), 0, 0, 0, op.bits});
         return;
+      case Opcode::kView:
+        uniform_access(program_.views[op.bits].address);
+        emit({Control::view, place(op.result), 0, 0, 0, program_.views[op.bits].address});
+        return;
       case Opcode::kCopy:
         uniform_access(program_.copies[op.bits].from);
         uniform_access(program_.copies[op.bits].to);

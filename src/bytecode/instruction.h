@@ -103,6 +103,7 @@ struct Control {
   static const Instruction* halt(const Instruction*, State&);
   static const Instruction* constant(const Instruction*, State&);
   static const Instruction* base(const Instruction*, State&);
+  static const Instruction* view(const Instruction*, State&);  // bits: the address
   static const Instruction* copy(const Instruction*, State&);
   static const Instruction* call(const Instruction*, State&);
   static const Instruction* tape_row(const Instruction*, State&);  // a: the row; b: writes

@@ -87,6 +87,11 @@ Run memory(const lower::Op& op, bool lanes) {
   return lanes ? memory_of<true>(op) : memory_of<false>(op);
 }
 
+const Instruction* Control::view(const Instruction* at, State& state) {
+  *state.at<std::byte*>(at->result) = place(state.accesses[at->bits], state);
+  return at + 1;
+}
+
 const Instruction* Control::copy(const Instruction* at, State& state) {
   const lower::Copy& copy = state.program->copies[at->bits];
   // The decoded addresses stand in the order of the program's.

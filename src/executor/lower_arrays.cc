@@ -20,6 +20,12 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
     return;
   }
   const std::uint32_t item = nest.add(Tensor::of(node), nest.index(), true);
+  if (const Value view = viewed(scope, nest, item, to, step); view != lower::kNone) {
+    Place& result = scope.places[step.first_value];
+    result.kind = Place::Kind::kArray;
+    result.pointer = view;
+    return;
+  }
   Place result = succeeded(scope, nest, to, step.first_value, at);
   if (result.kind == Place::Kind::kNone && !scope.destinations.contains(step.first_value))
     result = overwritten(scope, nest, to, type, at);
@@ -31,6 +37,28 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
     if (from.kind == Place::Kind::kSingle) result.element = from.element;
   }
   scope.places[step.first_value] = result;
+}
+
+/// What reads an array through an index map needs no copy where that leaves elements side by side
+/// and the array stays as it is: arguments, constants, and what a loop reads from outside.
+Value Lowerer::viewed(const Scope& scope, const Nest& nest, std::uint32_t item, const Linear& dense,
+                      const Step& step) {
+  const std::uint32_t value = step.first_value;
+  if (step.form != Form::kRead || scope.destinations.contains(value) ||
+      scope.successors.contains(value))
+    return lower::kNone;
+  const auto lying = nest.lying(item, dense);
+  if (!lying || (lying->storage >= 0 && !stays(scope, lying->storage))) return lower::kNone;
+  return builder_.view(lying->at, step.node->type().bytes());
+}
+
+bool Lowerer::stays(const Scope& scope, std::int32_t storage) const {
+  if (scope.role != Scope::Role::kBody) return false;
+  const Construct& loop = constructs_.back();
+  const auto is_it = [storage](const Place& place) { return place.storage == storage; };
+  const auto invariants = loop.arguments.begin() + static_cast<std::ptrdiff_t>(loop.carried.size());
+  return std::any_of(invariants, loop.arguments.end(), is_it) &&
+         std::none_of(loop.arguments.begin(), invariants, is_it);
 }
 
 Place Lowerer::succeeded(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,

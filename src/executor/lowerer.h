@@ -116,6 +116,11 @@ class Lowerer {
     return static_cast<std::int32_t>(storages_.size() - 1);
   }
   Value arena_place(std::int32_t storage, std::int64_t bytes);
+  Value viewed(const Scope& scope, const Nest& nest, std::uint32_t item, const Linear& dense,
+               const Step& step);
+  /// Whether memory is only read as long as the region runs: of what a loop's body reads from
+  /// outside.
+  bool stays(const Scope& scope, std::int32_t storage) const;
   /// The memory that step `at` may write over, by a result of a branch; kNone if it may not.
   Place succeeded(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,
                   std::uint32_t at);

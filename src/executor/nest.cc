@@ -306,6 +306,16 @@ bool Nest::reads_elsewhere(std::int32_t storage, const Linear& place) const {
   });
 }
 
+std::optional<Nest::Lying> Nest::lying(std::uint32_t item, const Linear& dense) const {
+  const Item* from = &items_[item];
+  while (from->kind == Item::Kind::kForward) from = &items_[operands_[from->first_operand]];
+  if (from->kind != Item::Kind::kLoad || from->place.coefficients != dense.coefficients)
+    return std::nullopt;
+  lower::Address at{from->pointer, from->place.offset, {}};
+  for (const auto& [index, stride] : from->place.dynamic) at.terms.push_back({index, stride});
+  return Lying{from->storage, std::move(at)};
+}
+
 /// The axes of the nest without those of size 1, neighbours that can be one loop as one.
 Nest::Axes Nest::merged(const std::vector<bool>& reduced, const Linear* sink) const {
   Axes axes;

@@ -57,6 +57,14 @@ class Nest {
   /// Whether it is read at all.
   bool reads(std::int32_t storage) const;
 
+  /// Where the elements of an item lie in memory already, side by side in the order of `dense`.
+  /// None for what is computed, or lies otherwise.
+  struct Lying {
+    std::int32_t storage;
+    lower::Address at;
+  };
+  std::optional<Lying> lying(std::uint32_t item, const Linear& dense) const;
+
   /// Writes the loops; item `item` is stored at pointer + place, in bytes.
   void store(std::uint32_t item, lower::Value pointer, const Linear& place);
   /// The same of several items, whose places differ by their offsets alone.

@@ -301,6 +301,15 @@ Value Builder::buffer(const Buffer& buffer) {
   return pointer;
 }
 
+Value Builder::view(Address from, std::int64_t bytes) {
+  const Value pointer = define(Type::kPointer);
+  const std::uint32_t at = address(std::move(from));
+  program_.code.push_back({Opcode::kView, Type::kPointer, Type::kPred, pointer, kNone, kNone, kNone,
+                           program_.views.size()});
+  program_.views.push_back({at, bytes});
+  return pointer;
+}
+
 std::uint32_t Builder::address(Address&& address) {
   std::size_t kept = 0;
   for (const Address::Term& term : address.terms) {

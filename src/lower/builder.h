@@ -89,6 +89,8 @@ class Builder {
   void copy(Address from, Address to, std::int64_t bytes);
   void call(Call call);
   std::uint32_t tape(const Tape& tape);
+  /// A pointer to bytes that stay as they are while it is read from.
+  Value view(Address from, std::int64_t bytes);
   /// A pointer to a row, an s64, to be read or, with `writes`, to be written. `loop`: around it.
   Value tape_row(std::uint32_t tape, Value row, bool writes, std::uint32_t loop);
   void set_tape(const TapeSet& set);

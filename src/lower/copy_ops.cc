@@ -42,6 +42,12 @@ std::uint64_t OpCopier::address(std::uint64_t of) {
   return to_.addresses.size() - 1;
 }
 
+std::uint64_t OpCopier::view(std::uint64_t of) {
+  const View& whole = from_.views[of];
+  to_.views.push_back({static_cast<std::uint32_t>(address(whole.address)), whole.bytes});
+  return to_.views.size() - 1;
+}
+
 std::uint32_t OpCopier::loop(std::uint32_t of) {
   if (of == kNoLoop) return kNoLoop;
   const auto [found, is_new] =
@@ -158,6 +164,7 @@ void OpCopier::copy(std::size_t begin, std::size_t end) {
         break;
       default:
         if (op.code == Opcode::kLoad || op.code == Opcode::kStore) op.bits = address(op.bits);
+        if (op.code == Opcode::kView) op.bits = view(op.bits);
         op.a = value(op.a);
         op.b = value(op.b);
         op.c = value(op.c);

@@ -42,6 +42,7 @@ class OpCopier {
 
  private:
   std::uint64_t address(std::uint64_t of);
+  std::uint64_t view(std::uint64_t of);
   std::uint32_t loop(std::uint32_t of);
   void begin_carries(std::vector<Carry>& carries);
   void end_carries(std::vector<Carry>& carries);

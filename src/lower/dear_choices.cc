@@ -161,10 +161,11 @@ class DearChoices {
   template <class F>
   void for_each_operand(const Op& op, F&& f) const {
     for (const Value value : {op.a, op.b, op.c}) f(value);
-    if (op.code != Opcode::kLoad && op.code != Opcode::kStore) return;
-    const Address& address = p_.addresses[op.bits];
-    f(address.base);
-    for (const Address::Term& term : address.terms) f(term.index);
+    for_each_address(p_, op, [&](std::uint64_t index) {
+      const Address& address = p_.addresses[index];
+      f(address.base);
+      for (const Address::Term& term : address.terms) f(term.index);
+    });
   }
 
   /// By others than control flow.

@@ -26,6 +26,9 @@ std::vector<std::int64_t> bytes_behind(const Program& p) {
       case Opcode::kBase:
         bytes[op.result] = p.buffers[op.bits].bytes;
         break;
+      case Opcode::kView:
+        bytes[op.result] = p.views[op.bits].bytes;
+        break;
       case Opcode::kTapeRead:
       case Opcode::kTapeWrite:
         bytes[op.result] = p.tapes[op.bits & 0xffffffffu].row_bytes;

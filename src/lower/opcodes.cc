@@ -47,6 +47,7 @@ const OpcodeInfo& info(Opcode code) noexcept {
       {"fms", kTernary, 3},
       {"select", kTernary, 3},
       {"base", kMemory},
+      {"view", kMemory},
       {"load", kMemory},
       {"store", kMemory, 1},
       {"copy", kMemory},

@@ -98,6 +98,10 @@ class Printer {
         return line("%{} = {} {}", op.result, type_name(op.type), constant(op.type, op.bits));
       case Opcode::kBase:
         return line("%{} = buffer {}", op.result, op.bits);
+      case Opcode::kView: {
+        const View& view = program_.views[op.bits];
+        return line("%{} = view of {} bytes at {}", op.result, view.bytes, address(view.address));
+      }
       case Opcode::kLoad:
         return line("%{} = load {} {}", op.result, type_name(op.type), address(op.bits));
       case Opcode::kStore:

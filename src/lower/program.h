@@ -55,7 +55,7 @@ enum class Type : std::uint8_t {
   kBF16,
   kF32,
   kF64,
-  kPointer,  // the address of a buffer's first byte
+  kPointer,  // the address of the first byte of a buffer, a view or a row
 };
 
 enum class Opcode : std::uint8_t {
@@ -109,6 +109,7 @@ enum class Opcode : std::uint8_t {
   kSelect,  // pred a ? b : c
   // Memory: `address` in Program::addresses.
   kBase,   // a pointer to buffer `bits`
+  kView,   // a pointer to views[bits]
   kLoad,   // of `type`
   kStore,  // a
   kCopy,   // copies[bits]
@@ -259,6 +260,12 @@ struct Copy {
   std::int64_t bytes;
 };
 
+/// Bytes side by side in memory that stays as it is while they are read.
+struct View {
+  std::uint32_t address;
+  std::int64_t bytes;
+};
+
 /// Rows of `row_bytes` bytes, as many as a run writes: memory of the run's (lower/run_tapes.h). It
 /// has none before it is set.
 struct Tape {
@@ -315,6 +322,7 @@ struct Program {
   std::vector<If> ifs;
   std::vector<Call> calls;
   std::vector<Copy> copies;
+  std::vector<View> views;
   std::vector<Tape> tapes;
   std::vector<TapeSet> tape_sets;
   std::vector<Buffer> buffers;

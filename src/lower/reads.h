@@ -7,6 +7,23 @@
 
 namespace rondo::lower {
 
+/// Calls f with the index of each address that an op reads or writes at, or points to.
+template <class F>
+void for_each_address(const Program& program, const Op& op, F&& f) {
+  switch (op.code) {
+    case Opcode::kLoad:
+    case Opcode::kStore:
+      return f(op.bits);
+    case Opcode::kView:
+      return f(program.views[op.bits].address);
+    case Opcode::kCopy:
+      f(program.copies[op.bits].from);
+      return f(program.copies[op.bits].to);
+    default:
+      return;
+  }
+}
+
 /// Calls f with each value that the code and the tables of a program read, once for each read:
 /// references to them, where the program may change.
 template <class AnyProgram, class F>
@@ -26,18 +43,7 @@ void for_each_read(AnyProgram& program, F&& f) {
     f(op.a);
     f(op.b);
     f(op.c);
-    switch (op.code) {
-      case Opcode::kLoad:
-      case Opcode::kStore:
-        address(op.bits);
-        break;
-      case Opcode::kCopy:
-        address(program.copies[op.bits].from);
-        address(program.copies[op.bits].to);
-        break;
-      default:
-        break;
-    }
+    for_each_address(program, op, address);
   }
   for (auto& call : program.calls) std::for_each(call.pointers.begin(), call.pointers.end(), f);
   for (auto& loop : program.fors) {

@@ -304,6 +304,14 @@ class Verifier {
         define(op.result, Type::kPointer);
         bytes_[op.result] = entry(p_.buffers, op.bits, "buffer").bytes;
         return;
+      case Opcode::kView: {
+        const View& view = entry(p_.views, op.bits, "view");
+        if (view.bytes < 0) fault("{} bytes", view.bytes);
+        address(view.address, view.bytes);
+        define(op.result, Type::kPointer);
+        bytes_[op.result] = view.bytes;
+        return;
+      }
       case Opcode::kLoad: {
         if (op.type == Type::kPointer) fault("pointers do not stand in memory");
         address(op.bits, width(op.type));

@@ -205,6 +205,10 @@ void Expander::expand(const lower::Op& op) {
     case Opcode::kBase:
       i.kind = Kind::kBase;
       break;
+    case Opcode::kView:
+      i.kind = Kind::kAddress;
+      i.bits = add_address(address_of(program_.views[op.bits].address));
+      break;
     case Opcode::kLoad:
       i.kind = Kind::kLoad;
       i.bits = add_address(address_of(op.bits));

@@ -22,7 +22,7 @@ std::vector<Comparison> comparisons() {
 
 /// Equal, smaller and larger pairs; of floats zeros of both signs and NaN on either side too.
 std::pair<Literal, Literal> pairs(DType dtype, std::int64_t lanes) {
-  static constexpr double kSides[][2] = {{1, 1},   {1, 2},   {2, 1},   {0.0, -0.0}, {NAN, 1},
+  static constexpr double kSides[][2] = {{1, 1},   {1, 2},     {2, 1},   {0.0, -0.0}, {NAN, 1},
                                          {1, NAN}, {NAN, NAN}, {100, 3}, {3, 100}};
   std::vector<double> a, b;
   for (std::int64_t i = 0; i < lanes; i++) {
@@ -37,8 +37,8 @@ std::pair<Literal, Literal> pairs(DType dtype, std::int64_t lanes) {
 }
 
 TEST(InvertedComparisons, HoldWhereTheComparisonDoesNot) {
-  for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kS32, DType::kU32, DType::kU64,
-                      DType::kS8}) {
+  for (DType dtype :
+       {DType::kF32, DType::kF64, DType::kF16, DType::kS32, DType::kU32, DType::kU64, DType::kS8}) {
     for (std::int64_t lanes : {1, 4, 9, 16, 33, 67}) {
       const auto [a, b] = pairs(dtype, lanes);
       std::vector<bool> taken;

@@ -29,7 +29,8 @@ Program sound() {
   const std::uint32_t loop = b.begin_while(init);
   const std::vector<Carry> carries = b.program().whiles[loop].carries;
   b.test(b.less(carries[0].param, b.index(3)));
-  const Value first = b.load(Type::kF32, {carries[1].param, 36, {}});
+  const Value last_two = b.view({carries[1].param, 32, {}}, 8);
+  const Value first = b.load(Type::kF32, {last_two, 4, {}});
   b.store(b.multiply(first, b.number(Type::kF32, 0.5)), {carries[2].param, 36, {}});
   b.copy({carries[1].param, 0, {}}, {carries[2].param, 0, {}}, 36);
   const std::vector<Value> next{b.add(carries[0].param, b.index(1)), carries[2].param,
@@ -135,6 +136,9 @@ TEST(Verify, MalformedProgramsAreTold) {
       {"arithmetic on pointers",
        [](Program& p) { op_of(p, Opcode::kMultiply).type = Type::kPointer; }},
       {"do not stand in memory", [](Program& p) { op_of(p, Opcode::kLoad).type = Type::kPointer; }},
+      {"there is no view 7", [](Program& p) { op_of(p, Opcode::kView).bits = 7; }},
+      {"bytes 32 to 44 of a buffer of 40 bytes", [](Program& p) { p.views[0].bytes = 12; }},
+      {"bytes 4 to 8 of a buffer of 4 bytes", [](Program& p) { p.views[0].bytes = 4; }},
       {"reduces nothing", [](Program& p) { p.lanes[0].reductions[0].combine = Opcode::kSubtract; }},
       {"not ptr",
        [](Program& p) { p.addresses[op_of(p, Opcode::kLoad).bits].base = p.lanes[0].index; }},

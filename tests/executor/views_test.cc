@@ -1,0 +1,163 @@
+// Rows and blocks of an array that stays as it is are read where they stand; others are copied.
+#include <tuple>
+#include <vector>
+
+#include "executor/agreement.h"
+
+namespace rondo::testing {
+namespace {
+
+constexpr std::int64_t kRows = 6, kColumns = 40;
+
+Literal table() { return ramp({kRows, kColumns}, 0.25f, -20); }
+
+std::string program_of(const Function& function) {
+  return compile(function, {.executor = Executor::kBytecode}).program();
+}
+
+/// The sum of the first `n` elements, one after the other.
+Tensor sum_of_first(Tensor row, Tensor n) {
+  return fori_loop(
+      0, n, [&](Tensor i, Tensor s) { return s * 0.5f + row[i]; }, Tensor(0.0f));
+}
+
+TEST(Views, ARowThatAnInnerLoopReads) {
+  const auto f = [](Tensor table) {
+    return fori_loop(
+        0, kRows,
+        [&](Tensor i, Tensor s) {
+          return s + sum_of_first(table[i], i) - sum_of_first(table[kRows - 1 - i], 3);
+        },
+        Tensor(0.0f));
+  };
+  const Function function = trace(f, f32({kRows, kColumns}));
+  const float got = expect_agreement(function, {table()})[0].item<float>();
+  const auto values = table().data<float>();
+  const auto first = [&](std::int64_t row, std::int64_t n) {
+    float s = 0;
+    for (std::int64_t i = 0; i < n; i++)
+      s = s * 0.5f + values[static_cast<std::size_t>(row * kColumns + i)];
+    return s;
+  };
+  float want = 0;
+  for (std::int64_t i = 0; i < kRows; i++) want = want + first(i, i) - first(kRows - 1 - i, 3);
+  EXPECT_EQ(got, want);
+  const std::string program = program_of(function);
+  EXPECT_EQ(count(program, "view of"), 2) << program;
+  EXPECT_EQ(count(program, "lanes"), 0) << program;
+}
+
+TEST(Views, OfWhatWasComputedBeforeTheLoop) {
+  const auto f = [](Tensor table) {
+    const Tensor roots = sqrt(abs(table));
+    return fori_loop(
+        0, kRows, [&](Tensor i, Tensor s) { return s + sum_of_first(roots[i], i + 1); },
+        Tensor(0.0f));
+  };
+  const Function function = trace(f, f32({kRows, kColumns}));
+  expect_agreement(function, {table()});
+  EXPECT_EQ(count(program_of(function), "view of"), 1) << program_of(function);
+}
+
+TEST(Views, OfATableThatTheLoopWritesAreCopies) {
+  const auto f = [](Tensor table) {
+    return fori_loop(
+        0, 2 * kRows,
+        [](Tensor i, Tensor table) {
+          const Tensor row = table[i % kRows];
+          const Tensor changed = update(table, i % kRows, row * 0.5f + 1.0f);
+          const Tensor before = sum_of_first(row, 7), now = sum_of_first(changed[i % kRows], 7);
+          return update(changed, {(i + 1) % kRows, i}, before - now);
+        },
+        table);
+  };
+  const Function function = trace(f, f32({kRows, kColumns}));
+  expect_agreement(function, {table()});
+  EXPECT_EQ(count(program_of(function), "view of"), 0) << program_of(function);
+}
+
+/// What is handed on or given back is not where it is read from.
+TEST(Views, ThatAreCarriedOrReturned) {
+  const auto f = [](Tensor table) {
+    const auto [row, other, last] = fori_loop(
+        0, kRows - 1,
+        [&](Tensor i, Tensor row, Tensor other, Tensor) {
+          const Tensor here = table[i + 1];
+          return std::tuple(other, update(here, i, sum_of_first(row, 5)), here);
+        },
+        std::tuple(table[0], table[1], table[2]));
+    const Tensor chosen = cond(
+        row[3] < 0.0f, [&] { return table[4]; }, [&] { return table[5] + sum_of_first(table[1], 3); });
+    return std::tuple(row, other, last, chosen, table[3], table[3]);
+  };
+  expect_agreement(trace(f, f32({kRows, kColumns})), {table()});
+}
+
+TEST(Views, StartsOutsideAreClamped) {
+  const auto f = [](Tensor table, Tensor starts) {
+    return fori_loop(
+        0, starts.dim(0),
+        [&](Tensor i, Tensor s) {
+          const Tensor block = dynamic_slice(table, {starts[i], 0}, {2, kColumns});
+          return s + fori_loop(
+                         0, 2, [&](Tensor j, Tensor s) { return s + sum_of_first(block[j], 9); },
+                         Tensor(0.0f));
+        },
+        Tensor(0.0f));
+  };
+  const Function function = trace(f, f32({kRows, kColumns}), s32({5}));
+  expect_agreement(function, {table(), Literal::from<std::int32_t>({-7, 0, 3, 5, 2000000000}, {5})});
+  EXPECT_GE(count(program_of(function), "view of"), 1) << program_of(function);
+}
+
+TEST(Views, KernelsReadThem) {
+  const auto f = [](Tensor table) {
+    return fori_loop(
+        0, kRows,
+        [&](Tensor i, Tensor s) { return s + sort(table[i]) * sum(table[kRows - 1 - i]); },
+        zeros(f32({kColumns})));
+  };
+  const Function function = trace(f, f32({kRows, kColumns}));
+  expect_agreement(function, {table()});
+  EXPECT_GE(count(program_of(function), "view of"), 1) << program_of(function);
+}
+
+TEST(Views, OfOtherTypes) {
+  for (DType dtype : {DType::kPred, DType::kS8, DType::kBF16, DType::kF64, DType::kC64}) {
+    const auto f = [&](Tensor table) {
+      return fori_loop(
+          0, kRows,
+          [&](Tensor i, Tensor s) {
+            const Tensor row = table[i];
+            return fori_loop(
+                0, i, [&](Tensor j, Tensor s) { return where(s == row[j], s, row[j + 1]); }, s);
+          },
+          convert(Tensor(0), dtype));
+    };
+    const Literal values = convert(Tensor(table()), dtype).eval();
+    const Function function = trace(f, values.type());
+    for (Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+      const Literal got = compile(function, {.executor = executor}).run(std::vector<Literal>{values})[0];
+      EXPECT_TRUE(got.identical(compile(function, {.executor = Executor::kReference}).run(std::vector<Literal>{values})[0]))
+          << dtype_name(dtype) << ' ' << got.str();
+    }
+  }
+}
+
+// A trip costs what it reads, not the row that this stands in.
+TEST(Views, ALongRowIsNotCopied) {
+  const Function function = trace(
+      [&](Tensor table) {
+        return fori_loop(
+            0, 4000, [&](Tensor i, Tensor s) { return s + sum_of_first(table[i % 16], 2); },
+            Tensor(0.0f));
+      },
+      f32({16, 1 << 15}));
+  const Executable executable = compile(function, {.executor = Executor::kBytecode});
+  EXPECT_EQ(executable.memory_plan().arena_bytes, 0);
+  for (const char* copies : {"lanes", "copy", "call"})
+    EXPECT_EQ(count(executable.program(), copies), 0) << executable.program();
+}
+
+}  // namespace
+}  // namespace rondo::testing
