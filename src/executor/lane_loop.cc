@@ -78,9 +78,11 @@ void Lowerer::put_in_memory(Construct& construct, const LaneForm& form, const La
   for (std::size_t i = 0; i < construct.arguments.size(); i++) {
     const Tensor& operand = construct.node->operands[i];
     Place& argument = construct.arguments[i];
-    if (argument.kind != Place::Kind::kInLine || items.contains(scope.plan->value(operand)) ||
-        form.operands[i].kind == LaneValue::Kind::kUpdated)
+    if (argument.kind != Place::Kind::kInLine || form.operands[i].kind == LaneValue::Kind::kUpdated)
       continue;
+    // A table is read at other places than the lane's, though lanes may begin with it too.
+    const bool of_lane = form.operands[i].kind == LaneValue::Kind::kLane;
+    if (of_lane && items.contains(scope.plan->value(operand))) continue;
     argument.kind = Place::Kind::kArray;
     argument.storage = -1;
     argument.pointer = in_memory(scope, operand, construct.made);

@@ -5,6 +5,7 @@ namespace rondo {
 namespace {
 
 using testing::expect_agreement;
+using testing::expect_equal;
 
 Literal ramp(std::int64_t lanes, float step, float first) {
   return testing::ramp({lanes}, step, first);
@@ -118,6 +119,38 @@ TEST(LaneLoop, ALimitedRunKeepsTheStateBetweenTripsOfAllLanes) {
     EXPECT_EQ(error.loop(), "count");
     ASSERT_FALSE(error.carry().empty());
     EXPECT_EQ(error.carry().back().second.str(), "s32[3] {2, 5, 5}");
+  }
+}
+
+// A value that lanes begin with and read at other places too.
+TEST(LaneLoop, AFirstValueThatIsATableToo) {
+  const auto turned = [](Tensor x) {
+    const Tensor first = sqrt(x);  // computed where the lanes begin, and in memory for the others
+    return fori_loop(
+        0, 3, [&](Tensor, Tensor s) { return s * 0.5f + reverse(first, {0}); }, first);
+  };
+  const auto taken = [](Tensor x) {
+    const Tensor first = sqrt(x), places = iota(s32({34}), 0);
+    return fori_loop(
+        0, 3, [&](Tensor i, Tensor s) { return s * 0.5f + take(first, 33 - places + i * 0, 0); },
+        first);
+  };
+  const Literal x = ramp(34, 0.75f, 1);
+  std::vector<float> want;
+  for (std::size_t i = 0; i < 34; i++) {
+    want.push_back(std::sqrt(x.data<float>()[i]));
+    for (int trip = 0; trip < 3; trip++)
+      want[i] = want[i] * 0.5f + std::sqrt(x.data<float>()[33 - i]);
+  }
+  for (const Function& function : {trace(turned, f32({34})), trace(taken, f32({34}))}) {
+    for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+      for (const bool optimize : {false, true}) {
+        const Executable run =
+            compile(function, {.optimize = optimize, .contract = false, .executor = executor});
+        EXPECT_TRUE(optimize || runs_lane_by_lane(run)) << run.program();
+        expect_equal(run.run(std::vector<Literal>{x})[0], Literal::from(want));
+      }
+    }
   }
 }
 

@@ -87,7 +87,8 @@ TEST(Views, ThatAreCarriedOrReturned) {
         },
         std::tuple(table[0], table[1], table[2]));
     const Tensor chosen = cond(
-        row[3] < 0.0f, [&] { return table[4]; }, [&] { return table[5] + sum_of_first(table[1], 3); });
+        row[3] < 0.0f, [&] { return table[4]; },
+        [&] { return table[5] + sum_of_first(table[1], 3); });
     return std::tuple(row, other, last, chosen, table[3], table[3]);
   };
   expect_agreement(trace(f, f32({kRows, kColumns})), {table()});
@@ -106,7 +107,8 @@ TEST(Views, StartsOutsideAreClamped) {
         Tensor(0.0f));
   };
   const Function function = trace(f, f32({kRows, kColumns}), s32({5}));
-  expect_agreement(function, {table(), Literal::from<std::int32_t>({-7, 0, 3, 5, 2000000000}, {5})});
+  expect_agreement(function,
+                   {table(), Literal::from<std::int32_t>({-7, 0, 3, 5, 2000000000}, {5})});
   EXPECT_GE(count(program_of(function), "view of"), 1) << program_of(function);
 }
 
@@ -137,8 +139,10 @@ TEST(Views, OfOtherTypes) {
     const Literal values = convert(Tensor(table()), dtype).eval();
     const Function function = trace(f, values.type());
     for (Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
-      const Literal got = compile(function, {.executor = executor}).run(std::vector<Literal>{values})[0];
-      EXPECT_TRUE(got.identical(compile(function, {.executor = Executor::kReference}).run(std::vector<Literal>{values})[0]))
+      const Literal got =
+          compile(function, {.executor = executor}).run(std::vector<Literal>{values})[0];
+      EXPECT_TRUE(got.identical(compile(function, {.executor = Executor::kReference})
+                                    .run(std::vector<Literal>{values})[0]))
           << dtype_name(dtype) << ' ' << got.str();
     }
   }
