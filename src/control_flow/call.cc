@@ -260,7 +260,8 @@ ir::Reverse custom_vjp_reverse(const ir::ReverseCall& call) {
   const std::size_t results = call.node.types.size();
   std::vector<Tensor> residuals(out.begin() + static_cast<std::ptrdiff_t>(results), out.end());
   const auto captures = captures_of(call.node, call.operands);
-  ir::Pullback pullback = [bwd = call.node.regions[2], types = call.node.types, residuals,
+  const ir::ResultTypes types = call.node.types;
+  ir::Pullback pullback = [bwd = call.node.regions[2], types, residuals,
                            captured = std::vector<Tensor>(captures.begin(), captures.end())](
                               std::span<const Tensor> cotangents,
                               const ir::Cotangents& of_operands) {

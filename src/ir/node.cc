@@ -44,7 +44,7 @@ thread_local const SourceLocation* location_in_force = nullptr;
 thread_local std::uint64_t made_by_thread = 0;
 thread_local int build_depth = 0;
 
-bool any_traced(const Operands& operands) {
+bool any_traced(std::span<const Tensor> operands) {
   return std::any_of(operands.begin(), operands.end(),
                      [](const Tensor& operand) { return operand.node()->traced; });
 }
@@ -153,8 +153,8 @@ inline Node::Node(const OpDef& record, const Tensor& a, const Tensor& b, const T
       traced(is_traced),
       op(&record),
       id(take_id()),
-      operands(both(a, b)),
-      types(1, type),
+      operands(a, b),
+      types(type),
       file(at.file),
       function(at.function) {}
 Node::Node(Literal&& value, SourceLocation at)
@@ -163,7 +163,7 @@ Node::Node(Literal&& value, SourceLocation at)
       op(&kConstant),
       id(take_id()),
       attributes(ConstantAttributes{std::move(value)}),
-      types(1, attributes.as<ConstantAttributes>().value.type()),
+      types(attributes.as<ConstantAttributes>().value.type()),
       file(at.file),
       function(at.function) {}
 Node::Node(const Literal& value, std::uint64_t known_id)
@@ -172,14 +172,10 @@ Node::Node(const Literal& value, std::uint64_t known_id)
       op(&kConstant),
       id(known_id),
       attributes(ConstantAttributes{value}),
-      types(1, value.type()),
+      types(value.type()),
       file(SourceLocation().file),
       function(SourceLocation().function) {}
-Node::~Node() {
-  // Inlined, which the destructors of the vectors are not.
-  operands.clear();
-  types.clear();
-}
+Node::~Node() = default;
 
 [[gnu::noinline]] void Regions::Deleter::operator()(
     const std::vector<Function>* list) const noexcept {
@@ -193,7 +189,7 @@ Node::~Node() {
     DestructionQueue().destroy(node);
 }
 
-void release_backwards(std::span<const Node* const> nodes) noexcept {
+[[gnu::flatten]] void release_backwards(std::span<const Node* const> nodes) noexcept {
   if (DestructionQueue::in_force) {
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) release(*node);
     return;
@@ -251,11 +247,13 @@ Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLoc
 }
 
 Tensor make_of_equals(const OpDef& op, const Tensor& a, const Tensor& b, const SourceLocation& at) {
-  const TensorType& type = type_of(a);
-  if (!(type == type_of(b))) return {};
+  const Node* const left = a.node();
+  const Node* const right = b.node();
+  const TensorType& type = left->types[a.result()];
+  if (!(type == right->types[b.result()])) return {};
   const SourceLocation& place = location_in_force ? *location_in_force : at;
   if (!(op.keeps_dtypes & dtypes(type.dtype))) return inferred_binary(op, a, b, place);
-  const bool is_traced = a.node()->traced || b.node()->traced;
+  const bool is_traced = left->traced || right->traced;
   const Node* const node = binary_node(op, a, b, type, is_traced, place);
   return is_traced ? Tensor::adopt(node) : evaluated_if_eager(node);
 }

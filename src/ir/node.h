@@ -13,6 +13,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/memory.h"
 #include "ir/attributes.h"
+#include "ir/fixed_list.h"
 #include "ir/record.h"
 #include "rondo/function.h"
 #include "rondo/reference_count.h"
@@ -83,11 +84,11 @@ struct Node : rondo::detail::Counted {
   const bool traced : 1;          // depends on a parameter, so that it has no value
   const OpDef* const op;
   const std::uint64_t id;  // grows with creation, over all threads: operands have lower ones
-  Operands operands;
+  const FixedList<Tensor, kInlineOperands> operands;
   const std::unique_ptr<LazyCell> cell;  // of a lazy tensor; else null
   const Attributes attributes;
   const Regions regions;
-  ResultTypes types;
+  const FixedList<TensorType, 1> types;
   const char* const file;
   const char* const function;
 

@@ -129,21 +129,9 @@ Tensor unary_op(const OpDef& op, const Operand& x) {
   return make(op, std::move(operands), {}, x.at());
 }
 
-namespace {
-
-[[gnu::noinline]] Tensor matched_op(const OpDef& op, const Operand& a, const Operand& b) {
+Tensor matched_op(const OpDef& op, const Operand& a, const Operand& b) {
   const std::array<Tensor, 2> both = matched(op.name, a, b);
   return ir::make_of_equals(op, both[0], both[1], a.at());
-}
-
-}  // namespace
-
-Tensor binary_op(const OpDef& op, const Operand& a, const Operand& b) {
-  if (!a.is_scalar() && !b.is_scalar() && !a.tensor().empty() && !b.tensor().empty()) {
-    Tensor made = ir::make_of_equals(op, a.tensor(), b.tensor(), a.at());
-    if (!made.empty()) return made;
-  }
-  return matched_op(op, a, b);
 }
 
 }  // namespace rondo::ops

@@ -51,7 +51,15 @@ struct ConvertAttributes {
 // The ways in which public functions make nodes.
 Tensor unary_op(const OpDef& op, const Operand& x);
 /// Operands of one dtype; broadcasts.
-Tensor binary_op(const OpDef& op, const Operand& a, const Operand& b);
+Tensor matched_op(const OpDef& op, const Operand& a, const Operand& b);
+/// The same; those of one type, as most are, need nothing of it.
+inline Tensor binary_op(const OpDef& op, const Operand& a, const Operand& b) {
+  const bool tensors =
+      !a.is_scalar() && !b.is_scalar() && !a.tensor().empty() && !b.tensor().empty();
+  Tensor made = tensors ? ir::make_of_equals(op, a.tensor(), b.tensor(), a.at()) : Tensor();
+  if (made.empty()) made = matched_op(op, a, b);
+  return made;
+}
 /// The tensors broadcast to their common shape.
 template <std::size_t n>
 void broadcast_together(std::string_view op, std::array<Tensor, n>& tensors, SourceLocation at) {

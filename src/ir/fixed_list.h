@@ -1,0 +1,68 @@
+// The operands and the result types of a node.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+
+#include "absl/container/inlined_vector.h"
+
+namespace rondo::ir {
+
+/// A list whose length never changes. Up to kInline elements lie in the list itself.
+template <class T, std::size_t kInline>
+class FixedList {
+ public:
+  using Vector = absl::InlinedVector<T, kInline>;
+
+  FixedList() noexcept : size_(0) {}
+  template <std::same_as<T>... Each>
+  requires(sizeof...(Each) > 0 &&
+           sizeof...(Each) <= kInline) explicit FixedList(const Each&... each) noexcept
+      : size_(sizeof...(Each)) {
+    T* at = here_;
+    (std::construct_at(at++, each), ...);
+  }
+  explicit FixedList(Vector&& elements) : size_(elements.size()) {
+    if (!is_inline()) there_ = std::allocator<T>().allocate(size_);
+    std::uninitialized_move(elements.begin(), elements.end(), is_inline() ? here_ : there_);
+  }
+  FixedList(const FixedList&) = delete;
+  FixedList& operator=(const FixedList&) = delete;
+  ~FixedList() {
+    if (is_inline()) {  // as most are, in a loop of known length
+      for (std::size_t i = 0; i < kInline; i++) {
+        if (i < size_) std::destroy_at(here_ + i);
+      }
+    } else {
+      std::destroy_n(there_, size_);
+      std::allocator<T>().deallocate(there_, size_);
+    }
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor): for a list that is changed
+  operator Vector() const { return Vector(begin(), end()); }
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  const T* data() const noexcept { return is_inline() ? here_ : there_; }
+  const T* begin() const noexcept { return data(); }
+  const T* end() const noexcept { return data() + size_; }
+  const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+  const T& front() const noexcept { return *data(); }
+  const T& back() const noexcept { return data()[size_ - 1]; }
+  friend bool operator==(const FixedList& a, const FixedList& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  bool is_inline() const noexcept { return size_ <= kInline; }
+
+  const std::size_t size_;
+  union {
+    T here_[kInline];
+    T* there_;
+  };
+};
+
+}  // namespace rondo::ir
