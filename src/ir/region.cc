@@ -91,6 +91,9 @@ std::vector<const Node*> NodesById::take() {
   const auto by_id = [](const Node* a, const Node* b) { return a->id < b->id; };
   std::sort(nodes.begin(), nodes.end(), by_id);
   if (dense_.empty()) return std::move(nodes);
+  // The parameters have the first places, so that those behind them would be moved one by one.
+  const auto stands = [](const Node* node) { return node != nullptr; };
+  dense_.erase(dense_.begin(), std::find_if(dense_.begin(), dense_.end(), stands));
   std::erase(dense_, nullptr);
   if (nodes.empty()) return std::move(dense_);
   std::vector<const Node*> all;
@@ -153,16 +156,21 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
     }
     if (captured.insert(tensor).second) region.captures.push_back(tensor);
   };
-  const auto visit = [&](const Tensor& tensor, const Node* user) {
+  // Mostly they are the first nodes that were made; one that is not, visit_other knows.
+  const auto is_own_parameter = [first_id, own = std::span(params_)](const Node* node) {
+    const std::uint64_t at = node->id - first_id;  // wraps for older nodes
+    return at < own.size() && own[static_cast<std::size_t>(at)].node() == node;
+  };
+  const auto visit = [=, &body, &visit_other](const Tensor& tensor, const Node* user) {
     const Node* node = tensor.node();
     if (node->traced && node->id >= first_id && !is_parameter(node))
       body.insert(node);
-    else
+    else if (!is_own_parameter(node))
       visit_other(tensor, user);
   };
   for (const Tensor& result : region.results)
     visit(checked(result, token_->what.c_str(), token_->at), nullptr);
-  body.walk_back([&](const Node* node) {
+  body.walk_back([&visit](const Node* node) {
     for (const Tensor& operand : node->operands) visit(operand, node);
   });
   region.body = body.take();
