@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -19,7 +20,7 @@ class FixedList {
   FixedList() noexcept : size_(0) {}
   template <std::same_as<T>... Each>
   requires(sizeof...(Each) > 0 &&
-           sizeof...(Each) <= kInline) explicit FixedList(const Each&... each) noexcept
+           sizeof...(Each) <= kInline) explicit FixedList(const Each&... each)
       : size_(sizeof...(Each)) {
     T* at = here_;
     (std::construct_at(at++, each), ...);
@@ -48,7 +49,10 @@ class FixedList {
   const T* data() const noexcept { return is_inline() ? here_ : there_; }
   const T* begin() const noexcept { return data(); }
   const T* end() const noexcept { return data() + size_; }
-  const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+  const T& operator[](std::size_t i) const noexcept {
+    assert(i < size_);
+    return data()[i];
+  }
   const T& front() const noexcept { return *data(); }
   const T& back() const noexcept { return data()[size_ - 1]; }
   friend bool operator==(const FixedList& a, const FixedList& b) {
