@@ -66,8 +66,9 @@ int main() {
   } catch (const rondo::Stopped& stopped) {
     std::map<std::string, Literal> state;
     for (const auto& [name, value] : stopped.carry()) state[name] = value;
-    std::printf("stopped in '%s' after %s1000 steps\n", stopped.loop().c_str(),
-                stopped.trip() == 1000 ? "" : "about ");
+    // A trip or two may begin before the run hears of it.
+    std::printf("stopped in '%s' after about %d steps\n", stopped.loop().c_str(),
+                static_cast<int>((stopped.trip() + 50) / 100 * 100));
     rondo::save_npz(path, Orbit{state.at("step"), state.at("x"), state.at("v")});
   }
 

@@ -31,8 +31,9 @@ TEST(Views, ARowThatAnInnerLoopReads) {
         Tensor(0.0f));
   };
   const Function function = trace(f, f32({kRows, kColumns}));
-  const float got = expect_agreement(function, {table()})[0].item<float>();
-  const auto values = table().data<float>();
+  const Literal elements = table();
+  const float got = expect_agreement(function, {elements})[0].item<float>();
+  const auto values = elements.data<float>();
   const auto first = [&](std::int64_t row, std::int64_t n) {
     float s = 0;
     for (std::int64_t i = 0; i < n; i++)
