@@ -108,6 +108,10 @@ void Emitter::prefetch(const Address& from) {
   if (displacement == static_cast<std::int32_t>(displacement)) prefetcht0(ptr[ahead]);
 }
 
+/// A mask has 16 bits. Of fewer lanes those behind may be set, as what inverts a mask leaves them,
+/// and an instruction on 16 bytes would read or write there.
+static bool has_exact_mask(const Instruction& i) { return i.mask == 0 || i.lanes == 16; }
+
 /// 4, 8 or 16 bytes; zeros behind them.
 void Emitter::load_bytes(const Xmm& to, const Address& from, int bytes) {
   if (bytes == 16) {
@@ -143,7 +147,7 @@ void Emitter::emit_lanes_load(const Instruction& i) {
     return i.mask != 0 ? Xmm(to | mask_of(i.mask, 7) | T_z) : to;
   };
   if (i.type == Type::kPred) {
-    if (avx512()) {
+    if (avx512() && has_exact_mask(i)) {
       const Xmm x = scratch(0);
       if (i.mask != 0) {
         vmovdqu8(masked(x), from);
@@ -156,6 +160,11 @@ void Emitter::emit_lanes_load(const Instruction& i) {
     }
     const Xmm x = scratch(0, bytes);
     vpmovzxbd(masked(x), from);
+    if (avx512()) {
+      const Opmask to = mask_result(i.result);
+      vptestmd(to, x, x);
+      return finish(i.result, to);
+    }
     vxorps(scratch(1, bytes), scratch(1, bytes), scratch(1, bytes));
     vpcmpgtd(x, x, scratch(1, bytes));
     return finish(i.result, x);
@@ -214,12 +223,15 @@ void Emitter::emit_lanes_store(const Instruction& i) {
   Xmm x = scratch(0, bytes);
   if (i.type != Type::kPred) {
     x = vector_of(i.a, 0);
-  } else if (avx512()) {
+  } else if (avx512() && has_exact_mask(i)) {
     x = scratch(0);
     const Opmask k = mask_of(i.a, 6);
     vmovdqu8(x | k | T_z, pooled(0x0101010101010101, 8, 16));
     const Address to = address_of(i);
     return i.mask != 0 ? vmovdqu8(to | mask_of(i.mask, 7), x) : store_bytes(to, x, i.lanes);
+  } else if (avx512()) {
+    const Opmask k = mask_of(i.a, 6);
+    vbroadcastss(x | k | T_z, pooled(1, 4, 4));
   } else {
     vandps(x, vector_of(i.a, 0), pooled(1, 4, bytes));
   }
