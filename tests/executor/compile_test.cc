@@ -1,12 +1,12 @@
 // What compiling says of a program, and what it refuses.
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "base/guard_pages.h"
 #include "executor/agreement.h"
+#include "support/processor_time.h"
 #include "support/sanitized.h"
 
 namespace rondo::testing {
@@ -197,14 +197,10 @@ Function straight_line(int ops) {
 TEST(Compile, TimeAndCodeAreLinearInTheOps) {
   const Function few = straight_line(10'000), many = straight_line(100'000);
   const auto cost = [](const Function& function) {
-    std::pair<double, std::int64_t> least{1e9, 0};
-    for (int run = 0; run < 3; run++) {
-      const auto start = std::chrono::steady_clock::now();
-      least.second = compile(function, {.executor = Executor::kCompiled}).bytes();
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-      least.first = std::min(least.first, took.count());
-    }
-    return least;
+    std::int64_t bytes = 0;
+    const double seconds = testing::least_seconds(
+        [&] { bytes = compile(function, {.executor = Executor::kCompiled}).bytes(); });
+    return std::pair(seconds, bytes);
   };
   const auto [seconds_of_few, bytes_of_few] = cost(few);
   const auto [seconds_of_many, bytes_of_many] = cost(many);

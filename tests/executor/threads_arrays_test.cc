@@ -17,7 +17,9 @@ namespace {
 using testing::expect_others_to_help;
 using testing::expect_same_on_threads;
 using testing::on_threads;
-using testing::seconds_on;
+using testing::StopsLater;
+using testing::thread_seconds;
+using testing::work_seconds;
 
 /// More than one block of a sum, and no whole number of them.
 constexpr std::int64_t kLong = (std::int64_t{1} << 20) + 300'007;
@@ -136,20 +138,14 @@ TEST(ThreadsOnArrays, EndSoonAfterTheyAreToldTo) {
     const Executable run = compile(trace(long_work, x), {.executor = executor});
     RunOptions options = on_threads(2);
     options.deadline = std::chrono::milliseconds(30);
-    double start = seconds_on(CLOCK_THREAD_CPUTIME_ID);
+    const double start = thread_seconds();
     EXPECT_THROW(run.run({x}, options), DeadlineExceeded);
-    EXPECT_LT(seconds_on(CLOCK_THREAD_CPUTIME_ID) - start, 0.5);
-    std::stop_source stop;
-    std::thread stopper([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      stop.request_stop();
-    });
+    EXPECT_LT(thread_seconds() - start, 500 * work_seconds());
+    const StopsLater stop(0.05);
     options = on_threads(2);
-    options.stop_token = stop.get_token();
-    start = seconds_on(CLOCK_THREAD_CPUTIME_ID);
+    options.stop_token = stop.token();
     EXPECT_THROW(run.run({x}, options), Interrupted);
-    EXPECT_LT(seconds_on(CLOCK_THREAD_CPUTIME_ID) - start, 0.5);
-    stopper.join();
+    EXPECT_LT(stop.seconds_since(), 500 * work_seconds());
   }
 }
 

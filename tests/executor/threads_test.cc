@@ -15,7 +15,9 @@ namespace {
 using testing::expect_others_to_help;
 using testing::expect_same_on_threads;
 using testing::on_threads;
-using testing::seconds_on;
+using testing::StopsLater;
+using testing::thread_seconds;
+using testing::work_seconds;
 
 /// Not a multiple of a block of lanes, of the partial results of a sum, nor of a piece.
 constexpr std::int64_t kLanes = 70'003;
@@ -182,30 +184,25 @@ Tensor slow_steps(Tensor trips, Tensor v) {
                    v, {.name = "slow"});
 }
 
-/// Of a run on two threads that `limit` ends. Returns when it has ended, in seconds of this thread.
-double ended_by(const Executable& run, const Literal& x,
-                const std::function<void(RunOptions&)>& limit) {
+/// A run on two threads that `limit` ends.
+void expect_ended_by(const Executable& run, const Literal& x,
+                     const std::function<void(RunOptions&)>& limit) {
   RunOptions options = on_threads(2);
   options.max_iterations = 1'000'000;
   run.run({Literal::scalar(0), x}, options);  // so that no compilation is timed
   limit(options);
-  const double start = seconds_on(CLOCK_THREAD_CPUTIME_ID);
   try {
     run.run({Literal::scalar(1000), x}, options);
     ADD_FAILURE() << "it runs to its end";
   } catch (const Interrupted& ended) {
-    const double spent = seconds_on(CLOCK_THREAD_CPUTIME_ID) - start;
     EXPECT_EQ(ended.loop(), "slow");
     options = {};
     options.max_iterations = 1'000'000;
     const auto so_far = static_cast<std::int32_t>(ended.trip());
-    EXPECT_EQ(ended.carry().size(), 1u);
-    if (ended.carry().empty()) return spent;
+    ASSERT_EQ(ended.carry().size(), 1u);
     EXPECT_TRUE(
         ended.carry()[0].second.identical(run.run({Literal::scalar(so_far), x}, options)[0]));
-    return spent;
   }
-  return 0;
 }
 
 TEST(Threads, EndInsideATripWithTheLastStateThatWasWhole) {
@@ -213,15 +210,13 @@ TEST(Threads, EndInsideATripWithTheLastStateThatWasWhole) {
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const Executable run =
         compile(trace(slow_steps, Literal::scalar(0), x), {.executor = executor});
-    EXPECT_LT(ended_by(run, x, [](RunOptions& o) { o.deadline = std::chrono::milliseconds(20); }),
-              0.25);
-    std::stop_source stop;
-    std::thread stopper([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      stop.request_stop();
-    });
-    EXPECT_LT(ended_by(run, x, [&](RunOptions& o) { o.stop_token = stop.get_token(); }), 0.5);
-    stopper.join();
+    const double start = thread_seconds();
+    expect_ended_by(run, x, [](RunOptions& o) { o.deadline = std::chrono::milliseconds(20); });
+    // With the runs that the state is compared with.
+    EXPECT_LT(thread_seconds() - start, 500 * work_seconds());
+    const StopsLater stop(0.05);
+    expect_ended_by(run, x, [&](RunOptions& o) { o.stop_token = stop.token(); });
+    EXPECT_LT(stop.seconds_since(), 500 * work_seconds());
   }
 }
 

@@ -3,9 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <ctime>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -15,6 +13,7 @@
 #include "gradients/thermal.h"
 #include "ir/node.h"
 #include "support/expect.h"
+#include "support/processor_time.h"
 
 namespace rondo::testing {
 namespace {
@@ -419,20 +418,9 @@ BodyCount count_bodies(const Executable& program, int n) {
   return {tapped, trips_of(stats, "While_gradient")};
 }
 
-/// Seconds of processor time that something takes, at best.
-double seconds(const std::function<void()>& what) {
-  std::clock_t best = std::numeric_limits<std::clock_t>::max();
-  for (int i = 0; i < 3; i++) {
-    const std::clock_t start = std::clock();
-    what();
-    best = std::min(best, std::clock() - start);
-  }
-  return static_cast<double>(best) / CLOCKS_PER_SEC;
-}
-
 TEST(TraceCost, OfAGradientIsLinearInTheOpsOfTheBody) {
   const auto with_ops = [](int ops) {
-    return seconds([&] {
+    return least_seconds([&] {
       const auto f = [&](Tensor x) {
         return fori_loop(
             0, 9,
@@ -464,7 +452,7 @@ Tensor nested(int depth, const Tensor& x, bool is_counted, int ops = 0) {
 TEST(TraceCost, OfAGradientIsLinearInTheDepthOfLoops) {
   for (const bool is_counted : {true, false}) {
     const auto to_depth = [&](int depth) {
-      return seconds([&] {
+      return least_seconds([&] {
         (void)trace(grad([&](Tensor x) { return nested(depth, x, is_counted); }), f64());
       });
     };
@@ -512,7 +500,7 @@ TEST(Cost, OfACheckpointedRowUpdateIsItsRow) {
     const Literal slopes = gradient.run({values, table})[0];
     for (std::size_t i = 0; i < x.size(); i++)
       EXPECT_NEAR(slopes.data<double>()[i], 0.5 * std::sin(4 * x[i]), 1e-13);
-    return seconds([&] { (void)gradient.run({values, table}); });
+    return least_seconds([&] { (void)gradient.run({values, table}); });
   };
   // The table is not kept for each trip: the function computes nothing from it.
   for (const LoopResiduals& loop : program(1000).memory_plan()) EXPECT_LE(loop.bytes, 16 * 1000);

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <ctime>
 #include <exception>
 #include <functional>
 #include <string>
 
 #include "rondo/rondo.h"
+#include "support/processor_time.h"
 
 #if defined(__GLIBC__) || defined(__APPLE__)
 #include <pthread.h>
@@ -87,18 +87,13 @@ TEST(DeepNests, AreAnErrorWhereTheStackIsTooSmall) {
 }
 
 TEST(DeepNests, OfCountedLoopsAreTracedAndDifferentiatedInLinearTime) {
-  // Processor time, at best.
   const auto seconds = [](int depth) {
-    std::clock_t best = 0;
+    double least = 0;
     on_stack(std::size_t{256} << 20, [&] {
-      for (int i = 0; i < 3; i++) {
-        const std::clock_t start = std::clock();
-        (void)trace(grad([&](Tensor x) { return nested_foris(depth, x); }), f64());
-        const std::clock_t taken = std::clock() - start;
-        best = i == 0 ? taken : std::min(best, taken);
-      }
+      least = least_seconds(
+          [&] { (void)trace(grad([&](Tensor x) { return nested_foris(depth, x); }), f64()); });
     });
-    return static_cast<double>(best);
+    return least;
   };
   EXPECT_LT(seconds(kDepth / 2), 10 * seconds(kDepth / 8));  // linear: 4, quadratic: 16
 }

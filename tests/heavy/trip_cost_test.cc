@@ -2,28 +2,16 @@
 // that read one row of a table in each trip, and their gradients, on all executors.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <ctime>
 #include <vector>
 
 #include "gradients/loops.h"
+#include "support/processor_time.h"
 
 namespace rondo::testing {
 namespace {
 
 constexpr int kTrips = 400;
 constexpr std::int64_t kFewRows = 1000, kManyRows = 256 * kFewRows;
-
-/// Seconds of processor time of the fastest of some runs.
-double seconds_of(const Executable& program, const std::vector<Literal>& arguments) {
-  std::clock_t best = std::clock_t{CLOCKS_PER_SEC} * 3600;
-  for (int i = 0; i < 4; i++) {
-    const std::clock_t start = std::clock();
-    (void)program.run(arguments);
-    best = std::min(best, std::clock() - start);
-  }
-  return static_cast<double>(best) / CLOCKS_PER_SEC;
-}
 
 struct Case {
   LoopKind kind;
@@ -61,8 +49,8 @@ Function program(const Case& of, std::int64_t rows, int trips) {
 double seconds(const Case& of, std::int64_t rows, int trips, Executor executor) {
   const Literal table =
       Literal::from(std::vector<double>(static_cast<std::size_t>(rows), 0.75), {rows});
-  return seconds_of(compile(program(of, rows, trips), {.executor = executor}),
-                    {table, Literal::scalar(0.4)});
+  const Executable runs = compile(program(of, rows, trips), {.executor = executor});
+  return least_seconds([&] { (void)runs.run({table, Literal::scalar(0.4)}); }, 4);
 }
 
 TEST(TripCost, IsThatOfWhatATripTouches) {
@@ -71,12 +59,12 @@ TEST(TripCost, IsThatOfWhatATripTouches) {
       SCOPED_TRACE(::testing::Message()
                    << "executor " << static_cast<int>(executor) << ", " << name_of(of.kind) << ", "
                    << (of.is_gradient ? name_of(of.policy) : "forward"));
-      // The table is there once, and once the sum of its cotangents: 2 ms at most.
+      // The table is there once, and once the sum of its cotangents: 2 MB each to fill.
       EXPECT_LT(seconds(of, kManyRows, kTrips, executor),
-                3 * seconds(of, kFewRows, kTrips, executor) + 2e-3);
+                3 * seconds(of, kFewRows, kTrips, executor) + 2 * work_seconds());
       // Slots are used again and again: a trip then takes some bodies more.
       EXPECT_LT(seconds(of, kFewRows, 8 * kTrips, executor),
-                20 * seconds(of, kFewRows, kTrips, executor) + 1e-3);
+                20 * seconds(of, kFewRows, kTrips, executor) + work_seconds());
     }
   }
 }

@@ -1,10 +1,9 @@
 // What is compiled: how fast, for which instruction set, and as what text.
-#include <ctime>
-#include <limits>
 
 #include "lower/opcodes.h"
 #include "native/lane_plan.h"
 #include "native/run_native.h"
+#include "support/processor_time.h"
 
 namespace rondo::native_code {
 namespace {
@@ -43,16 +42,8 @@ lower::Program straight_line(int ops) {
   return p.finish();
 }
 
-/// The processor's time of the fastest of some runs, whatever else the machine does meanwhile.
 double compile_seconds(const lower::Program& program) {
-  std::clock_t best = std::numeric_limits<std::clock_t>::max();
-  for (int run = 0; run < 5; run++) {
-    const std::clock_t start = std::clock();
-    const auto code = compile(program);
-    EXPECT_NE(code, nullptr);
-    best = std::min(best, std::clock() - start);
-  }
-  return static_cast<double>(best) / CLOCKS_PER_SEC;
+  return testing::least_seconds([&] { EXPECT_NE(compile(program), nullptr); }, 5);
 }
 
 TEST(NativeCompile, TakesTimeLinearInTheOps) {
