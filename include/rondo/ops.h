@@ -13,4 +13,5 @@
 #include "rondo/ops/search.h"
 #include "rondo/ops/shape.h"
 #include "rondo/ops/shard.h"
+#include "rondo/ops/slices.h"
 #include "rondo/ops/statistics.h"
