@@ -115,41 +115,59 @@ template <class F, class... Before, class... State, class... After>
 inline constexpr bool kCallable<F, Arguments<Before...>, Arguments<State...>, Arguments<After...>> =
     Callable<F, Before..., State..., After...>;
 
-// How a function takes a state: whole or spread, and with or without what comes after it.
-enum class CallMode { kNone, kWhole, kWholeAlone, kSpread, kSpreadAlone };
+// How a function takes a state.
+enum class CallMode { kNone, kWhole, kSpread };
 
 // The first way that compiles. A later way must not even be tried then: to see whether a generic
 // lambda can be called its body is compiled, and a body written for the one may be an error, not
 // just a mismatch, for the other.
-template <class F, class State, class Before, class After>
+template <class F, class State, class Before>
 constexpr CallMode call_mode() {
-  using Elements = typename Spread<State>::Elements;
-  constexpr bool optional_after = std::is_same_v<After, Arguments<std::tuple<>>>;
-  if constexpr (kCallable<F, Before, Arguments<State>, After>) {
+  if constexpr (kCallable<F, Before, Arguments<State>, Arguments<>>)
     return CallMode::kWhole;
-  } else if constexpr (!optional_after) {
-    return kCallable<F, Before, Elements, After> ? CallMode::kSpread : CallMode::kNone;
-  } else if constexpr (kCallable<F, Before, Arguments<State>, Arguments<>>) {
-    return CallMode::kWholeAlone;
-  } else if constexpr (kCallable<F, Before, Elements, After>) {
-    return CallMode::kSpread;
-  } else if constexpr (kCallable<F, Before, Elements, Arguments<>>) {
-    return CallMode::kSpreadAlone;
-  } else {
-    return CallMode::kNone;
-  }
+  else
+    return kCallable<F, Before, typename Spread<State>::Elements, Arguments<>> ? CallMode::kSpread
+                                                                               : CallMode::kNone;
+}
+
+// How a function takes a state and what comes after it: each whole or spread. An empty tuple is
+// spread to nothing.
+struct TrailingCallMode {
+  CallMode state = CallMode::kNone, trailing = CallMode::kNone;
+};
+template <class F, class State, class Trailing>
+constexpr TrailingCallMode trailing_call_mode() {
+  using StateElements = typename Spread<State>::Elements;
+  using TrailingElements = typename Spread<Trailing>::Elements;
+  if constexpr (kCallable<F, Arguments<>, Arguments<State>, Arguments<Trailing>>)
+    return {CallMode::kWhole, CallMode::kWhole};
+  else if constexpr (kCallable<F, Arguments<>, StateElements, Arguments<Trailing>>)
+    return {CallMode::kSpread, CallMode::kWhole};
+  else if constexpr (kCallable<F, Arguments<>, Arguments<State>, TrailingElements>)
+    return {CallMode::kWhole, CallMode::kSpread};
+  else if constexpr (kCallable<F, Arguments<>, StateElements, TrailingElements>)
+    return {CallMode::kSpread, CallMode::kSpread};
+  else
+    return {};
 }
 
 template <class F, class... Args>
 inline constexpr CallMode kCallMode = CallMode::kNone;
 template <class F, class State>
-inline constexpr CallMode kCallMode<F, State> = call_mode<F, State, Arguments<>, Arguments<>>();
+inline constexpr CallMode kCallMode<F, State> = call_mode<F, State, Arguments<>>();
 template <class F, class Leading, class State>
-inline constexpr CallMode kCallMode<F, Leading, State> =
-    call_mode<F, State, Arguments<Leading>, Arguments<>>();
+inline constexpr CallMode kCallMode<F, Leading, State> = call_mode<F, State, Arguments<Leading>>();
 template <class F, class State, class Trailing>
-inline constexpr CallMode kTrailingCallMode =
-    call_mode<F, State, Arguments<>, Arguments<Trailing>>();
+inline constexpr TrailingCallMode kTrailingCallMode = trailing_call_mode<F, State, Trailing>();
+
+// Whether values of these types can be the first arguments of a function with these parameters.
+template <class Parameters, class Given>
+inline constexpr bool kBeginsWith = false;
+template <class... Ps>
+inline constexpr bool kBeginsWith<Arguments<Ps...>, Arguments<>> = true;
+template <class P, class... Ps, class T, class... Ts>
+inline constexpr bool kBeginsWith<Arguments<P, Ps...>, Arguments<T, Ts...>> =
+    std::is_convertible_v<const T&, P>&& kBeginsWith<Arguments<Ps...>, Arguments<Ts...>>;
 
 }  // namespace detail
 
@@ -163,7 +181,7 @@ template <class F, class State, class Trailing>
 concept CallableWithTrailing =
     detail::kTrailingCallMode<std::remove_reference_t<F>, std::decay_t<State>,
                               std::decay_t<Trailing>>
-!= detail::CallMode::kNone;
+.state != detail::CallMode::kNone;
 
 /// f(state); if f does not take that, f(elements...) of a tuple, pair or array. An empty tuple is
 /// spread to nothing. A generic f that could do with either is given the state whole.
@@ -198,22 +216,32 @@ constexpr decltype(auto) call_with(F& f, const Leading& leading, const State& st
   }
 }
 
-/// f(state, trailing), or f(elements..., trailing); where `trailing` is an empty tuple, f may also
-/// do without it.
+/// f(state, trailing), each of them whole or, where f does not take that, the elements of a tuple,
+/// pair or array: f(elements..., trailing), f(state, elements...), and last both. An empty tuple is
+/// spread to nothing.
 template <class F, class State, class Trailing>
 constexpr decltype(auto) call_with_trailing(F& f, const State& state, const Trailing& trailing) {
+  using detail::CallMode;
   constexpr auto mode = detail::kTrailingCallMode<F, State, Trailing>;
-  static_assert(mode != detail::CallMode::kNone,
+  static_assert(mode.state != CallMode::kNone,
                 "rondo: this function does not take the carry and the element: give it one "
                 "parameter of the carry's type (by value, or by reference to const) or one for "
-                "each element of a tuple carry, then one for the element of xs.");
-  if constexpr (mode == detail::CallMode::kWhole) {
+                "each element of a tuple carry, then the same for the element of xs.");
+  if constexpr (mode.state == CallMode::kWhole && mode.trailing == CallMode::kWhole) {
     return f(state, trailing);
-  } else if constexpr (mode == detail::CallMode::kSpread) {
+  } else if constexpr (mode.state == CallMode::kWhole) {
+    return std::apply([&](const auto&... xs) -> decltype(auto) { return f(state, xs...); },
+                      trailing);
+  } else if constexpr (mode.trailing == CallMode::kWhole) {
     return std::apply(
         [&](const auto&... elements) -> decltype(auto) { return f(elements..., trailing); }, state);
-  } else if constexpr (mode != detail::CallMode::kNone) {
-    return call_with(f, state);
+  } else if constexpr (mode.state == CallMode::kSpread) {
+    return std::apply(
+        [&](const auto&... elements) -> decltype(auto) {
+          return std::apply(
+              [&](const auto&... xs) -> decltype(auto) { return f(elements..., xs...); }, trailing);
+        },
+        state);
   }
 }
 

@@ -2,7 +2,8 @@
 // lambdas may use tensors from outside. Under an EagerScope the lambdas run trip by trip instead.
 //
 // Carries, xs, ys and operands are trees (rondo/tree.h). A lambda takes a tuple-like state whole or
-// spread: [](State s) is tried before [](Tensor a, Tensor b).
+// spread: [](State s) is tried before [](Tensor a, Tensor b). The same holds of the element of
+// tuple-like xs, in scan as in map.
 #pragma once
 
 #include <cstdint>
@@ -176,6 +177,8 @@ enum class LambdaFault {
   kNone,
   kNoFunction,
   kNotTaken,
+  kXsNotTaken,       // of a scan that takes the carry
+  kElementNotTaken,  // of a map
   kNumber,
   kVoid,
   kAnotherTree,
@@ -257,6 +260,17 @@ constexpr bool check_lambdas() {
                 "value or by reference to const, or one for each element of a tuple state; a "
                 "std::vector is a tree of its elements: rondo::constant(v) makes one Tensor of "
                 "numbers");
+  static_assert(kBody != LambdaFault::kXsNotTaken,
+                "rondo: the function of a scan takes the carry but not the element of xs after it: "
+                "give it one parameter more of the type of that element, by value or by reference "
+                "to const, or one for each element of tuple xs (none where xs are an empty tuple); "
+                "a std::vector is a tree of its elements: rondo::constant(v) makes one Tensor of "
+                "numbers");
+  static_assert(kBody != LambdaFault::kElementNotTaken,
+                "rondo: the function of map does not take an element of xs: give it one parameter "
+                "of the type of that element, by value or by reference to const, or one for each "
+                "element of tuple xs; a std::vector is a tree of its elements: rondo::constant(v) "
+                "makes one Tensor of numbers");
   static_assert(kBody != LambdaFault::kVoid,
                 "rondo: the body must return the carry's type: this one returns nothing; add a "
                 "return statement");
@@ -355,10 +369,14 @@ constexpr LambdaFault step_result_fault() {
 
 template <class F, class Carry, class Xs>
 constexpr LambdaFault scan_fault() {
+  using Parameters = parameters_t<F>;
+  constexpr bool takes_carry = kBeginsWith<Parameters, Arguments<Carry>> ||
+                               kBeginsWith<Parameters, typename Spread<Carry>::Elements>;
   if constexpr (kIsNoFunction<F>)
     return LambdaFault::kNoFunction;
   else if constexpr (!CallableWithTrailing<F, Carry, Xs>)
-    return not_taken<F>();
+    return takes_carry && not_taken<F>() == LambdaFault::kNotTaken ? LambdaFault::kXsNotTaken
+                                                                   : not_taken<F>();
   else
     return step_result_fault<std::decay_t<call_trailing_result_t<F, Carry, Xs>>, Carry>();
 }
@@ -368,7 +386,8 @@ constexpr LambdaFault map_fault() {
   if constexpr (kIsNoFunction<F>)
     return LambdaFault::kNoFunction;
   else if constexpr (!CallableWith<F, Xs>)
-    return not_taken<F>();
+    return not_taken<F>() == LambdaFault::kNotTaken ? LambdaFault::kElementNotTaken
+                                                    : not_taken<F>();
   else
     return std::is_void_v<call_result_t<F, Xs>> ? LambdaFault::kVoid : LambdaFault::kNone;
 }
@@ -386,9 +405,10 @@ constexpr LambdaFault while_scan_fault() {
 }  // namespace detail
 
 /// for each x of xs, along an axis: (carry, y) = f(carry, x); the ys come back stacked. f returns
-/// std::pair{carry, y}. Without xs (an empty tuple) give .length; f then takes the carry alone. An
-/// empty tuple as y is none. The structure, shapes and dtypes of the carry stay. Throws TraceError
-/// where they change, and where the lengths of xs differ, listing all of them.
+/// std::pair{carry, y}. A tuple, pair or array as carry or x is given whole, or else spread:
+/// f(carry, a, b). Without xs (an empty tuple) give .length; f then takes the carry alone. An empty
+/// tuple as y is none. The structure, shapes and dtypes of the carry stay. Throws TraceError where
+/// they change, and where the lengths of xs differ, listing all of them.
 template <class Carry, class Xs, class F>
 [[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] auto
 scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {},
@@ -448,7 +468,8 @@ while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& option
   }
 }
 
-/// f(x) for each x of xs along axis 0, stacked: a scan without a carry. With a batch size, each
+/// f(x) for each x of xs along axis 0, stacked: a scan without a carry. A tuple, pair or array as x
+/// is given whole, or else spread. With a batch size, each
 /// trip computes so many of them as vmap does, and what is left over comes after the last trip:
 /// faster, for the memory of a batch. Throws TraceError where the lengths of xs differ and for a
 /// batch size below 1.

@@ -1,5 +1,5 @@
 // The function of a scan takes the carry and an element.
-// EXPECT: the body does not take the state
+// EXPECT: the function of a scan takes the carry but not the element of xs
 #include <rondo/rondo.h>
 
 #include <utility>
