@@ -34,6 +34,7 @@
 #include "rondo/gradients.h"
 #include "rondo/vmap.h"
 #include "rondo/tree_tools.h"
+#include "rondo/tree_arithmetic.h"
 #include "rondo/text.h"
 #include "rondo/pjrt.h"
 // clang-format on

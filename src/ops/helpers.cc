@@ -1,5 +1,7 @@
 #include "ops/helpers.h"
 
+#include "rondo/ops/elementwise.h"
+
 namespace rondo::ops {
 
 Tensor Helper::floating(const Operand& operand) const {
@@ -39,6 +41,17 @@ std::int64_t Helper::count(const Tensor& x, const std::vector<std::int64_t>& ove
   std::int64_t product = 1;
   for (const std::int64_t axis : axes(over, x)) product *= x.dim(axis);
   return product;
+}
+
+Tensor squared_magnitude(const Tensor& x) {
+  if (!is_complex(x.dtype())) return x * x;
+  const Tensor re = real(x), im = imag(x);
+  return re * re + im * im;
+}
+
+Tensor flat_at_zero_sqrt(const Tensor& x) {
+  const Tensor zero = x == 0;
+  return where(zero, 0, sqrt(where(zero, 1, x)));
 }
 
 }  // namespace rondo::ops

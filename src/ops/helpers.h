@@ -45,4 +45,9 @@ class Helper {
   ir::LocationScope scope_;
 };
 
+/// |x|^2, a real number.
+Tensor squared_magnitude(const Tensor& x);
+/// sqrt(x) with the derivative 0 at 0, where that of sqrt is infinite.
+Tensor flat_at_zero_sqrt(const Tensor& x);
+
 }  // namespace rondo::ops

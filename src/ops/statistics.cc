@@ -12,23 +12,11 @@ namespace rondo {
 
 namespace {
 
-Tensor squared_magnitude(const Tensor& x) {
-  if (!is_complex(x.dtype())) return x * x;
-  const Tensor re = real(x), im = imag(x);
-  return re * re + im * im;
-}
-
-/// sqrt(x) with the derivative 0 at 0, where that of sqrt is infinite.
-Tensor flat_at_zero_sqrt(const Tensor& x) {
-  const Tensor zero = x == 0;
-  return where(zero, 0, sqrt(where(zero, 1, x)));
-}
-
 Tensor variance(const ops::Helper& helper, const Tensor& x, const std::vector<std::int64_t>& axes,
                 bool keepdims, std::int64_t ddof) {
   const std::int64_t n = helper.count(x, axes);
   const Tensor deviation = x - mean(x, axes, true);
-  const Tensor squares = sum(squared_magnitude(deviation), axes, keepdims);
+  const Tensor squares = sum(ops::squared_magnitude(deviation), axes, keepdims);
   return squares / static_cast<double>(std::max<std::int64_t>(n - ddof, 0));
 }
 
@@ -37,7 +25,7 @@ Tensor variance(const ops::Helper& helper, const Tensor& x, const std::vector<st
 Tensor norm(const Operand& operand, const Axes& axes, bool keepdims) {
   const ops::Helper helper("norm", operand.at());
   const Tensor x = helper.inexact(operand);
-  return flat_at_zero_sqrt(sum(squared_magnitude(x), axes, keepdims));
+  return ops::flat_at_zero_sqrt(sum(ops::squared_magnitude(x), axes, keepdims));
 }
 
 Tensor var(const Operand& operand, const Axes& axes, bool keepdims, std::int64_t ddof) {
@@ -47,7 +35,7 @@ Tensor var(const Operand& operand, const Axes& axes, bool keepdims, std::int64_t
 
 Tensor stddev(const Operand& operand, const Axes& axes, bool keepdims, std::int64_t ddof) {
   const ops::Helper helper("stddev", operand.at());
-  return flat_at_zero_sqrt(variance(helper, helper.inexact(operand), axes, keepdims, ddof));
+  return ops::flat_at_zero_sqrt(variance(helper, helper.inexact(operand), axes, keepdims, ddof));
 }
 
 Tensor quantile(const Operand& operand, const Operand& fraction, std::int64_t axis) {
