@@ -4,6 +4,7 @@
 // that do not fit, and are differentiable where their elements are.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <vector>
@@ -13,9 +14,14 @@
 namespace rondo {
 
 /// n numbers from `lo` to `hi`, both among them, at equal distances; `lo` alone for n = 1. Scalars,
-/// of a floating dtype.
+/// of a floating dtype. Instead of a dtype a tensor says that its own is meant: `linspace(0, 1, n,
+/// x)`.
 RONDO_API Tensor linspace(const Operand& lo, const Operand& hi, std::int64_t n,
                           DType dtype = DType::kF32);
+template <std::same_as<Tensor> Like>
+Tensor linspace(const Operand& lo, const Operand& hi, std::int64_t n, const Like& like) {
+  return linspace(lo, hi, n, like.dtype());
+}
 /// f[n,m]: the products of each element of a and each of b, which are flattened.
 RONDO_API Tensor outer(const Operand& a, const Operand& b);
 /// Of a vector, the matrix with it on diagonal k and zeros elsewhere; of a matrix, its diagonal k.
@@ -51,7 +57,7 @@ RONDO_API Tensor column(const Operand& x, const Operand& j);
 /// (clamped).
 RONDO_API Tensor at(const Operand& x, const std::vector<Tensor>& indices);
 /// x with that element, or part, replaced by `value`, which broadcasts to it; a C++ scalar takes
-/// the dtype of x.
+/// the dtype of x. Indices in braces may be ranges too (rondo/ops/slices.h).
 RONDO_API Tensor update(const Operand& x, const std::vector<Tensor>& indices, const Operand& value);
 
 }  // namespace rondo

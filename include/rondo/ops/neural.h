@@ -4,6 +4,7 @@
 // differentiable. A row of -inf alone gives NaN, as in JAX.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <vector>
 
@@ -30,7 +31,12 @@ RONDO_API Tensor silu(const Operand& x);
 
 /// The indices' shape with an axis of size n behind it: 1 where the place on that axis is the
 /// index, else 0; a row of zeros for an index out of range. Throws TraceError unless the indices
-/// are integers and n is not negative.
+/// are integers and n is not negative. Instead of a dtype a tensor says that its own is meant:
+/// `one_hot(indices, n, x)`.
 RONDO_API Tensor one_hot(const Operand& indices, std::int64_t n, DType dtype = DType::kF32);
+template <std::same_as<Tensor> Like>
+Tensor one_hot(const Operand& indices, std::int64_t n, const Like& like) {
+  return one_hot(indices, n, like.dtype());
+}
 
 }  // namespace rondo

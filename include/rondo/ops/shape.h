@@ -15,6 +15,30 @@
 
 namespace rondo {
 
+/// An axis with the line of the call, for functions that take any number of tensors after it. Made
+/// implicitly of a C++ integer.
+struct LocatedAxis {
+  template <std::integral T>
+  requires(!std::same_as<T, bool>)
+      LocatedAxis(T number, SourceLocation here = SourceLocation::current())  // NOLINT: implicit
+      : axis(static_cast<std::int64_t>(number)), at(here) {}
+  std::int64_t axis;
+  SourceLocation at;
+};
+
+namespace detail {
+/// A tensor, a literal or a C++ scalar.
+template <class T>
+concept Part = std::same_as<T, Tensor> || std::same_as<T, Literal> || ScalarValue<T>;
+template <Part T>
+Tensor as_tensor(const T& part, SourceLocation at) {
+  if constexpr (std::same_as<T, Tensor>)
+    return part;
+  else
+    return Tensor(part, at);
+}
+}  // namespace detail
+
 /// The literal as a tensor.
 RONDO_API Tensor constant(const Literal& value, SourceLocation at = SourceLocation::current());
 
@@ -140,12 +164,20 @@ template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::ones(
 /// Throws TraceError for pred and for a scalar type, which has no axis.
 RONDO_API Tensor iota(const TensorType& type, std::int64_t axis,
                       SourceLocation at = SourceLocation::current());
-/// 0, 1, ..., n - 1.
+/// 0, 1, ..., n - 1. Instead of a dtype a tensor says that its own is meant: `arange(n, x)`.
 RONDO_API Tensor arange(std::int64_t n, DType dtype = DType::kS32,
                         SourceLocation at = SourceLocation::current());
-/// The unit matrix of n rows.
+template <std::same_as<Tensor> Like>
+Tensor arange(std::int64_t n, const Like& like, SourceLocation at = SourceLocation::current()) {
+  return arange(n, like.dtype(), at);
+}
+/// The unit matrix of n rows. Instead of a dtype a tensor says that its own is meant: `eye(n, x)`.
 RONDO_API Tensor eye(std::int64_t n, DType dtype = DType::kF32,
                      SourceLocation at = SourceLocation::current());
+template <std::same_as<Tensor> Like>
+Tensor eye(std::int64_t n, const Like& like, SourceLocation at = SourceLocation::current()) {
+  return eye(n, like.dtype(), at);
+}
 
 /// The same elements in row-major order under other dimensions, of which one may be -1: it is
 /// inferred.
@@ -184,11 +216,22 @@ RONDO_API Tensor expand_dims(const Operand& x, std::int64_t axis);
 /// for that axis. A scalar literal takes the others' dtype.
 RONDO_API Tensor concatenate(const std::vector<Tensor>& parts, std::int64_t axis,
                              SourceLocation at = SourceLocation::current());
+/// The same of parts that are named one by one, without `rondo::`, as other ops of tensors:
+/// `concatenate(0, a, b)`.
+template <detail::Part... Parts>
+requires(sizeof...(Parts) > 0) Tensor concatenate(LocatedAxis axis, const Parts&... parts) {
+  return concatenate({detail::as_tensor(parts, axis.at)...}, axis.axis, axis.at);
+}
 
 /// The parts, of one type, along a new axis, which is number `axis` of the result. A scalar literal
 /// takes the others' dtype.
 RONDO_API Tensor stack(const std::vector<Tensor>& parts, std::int64_t axis,
                        SourceLocation at = SourceLocation::current());
+/// The same of parts that are named one by one: `stack(0, a, b)`.
+template <detail::Part... Parts>
+requires(sizeof...(Parts) > 0) Tensor stack(LocatedAxis axis, const Parts&... parts) {
+  return stack({detail::as_tensor(parts, axis.at)...}, axis.axis, axis.at);
+}
 
 /// x with low[i] copies of the scalar `value` before, high[i] after and interior[i] between its
 /// elements along axis i. Negative low and high cut off elements, after the interior padding. As
