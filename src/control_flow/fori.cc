@@ -140,8 +140,9 @@ std::array<Tensor, 2> checked_bounds(const std::string& called, const Operand& l
   };
   std::array<Tensor, 2> bounds =
       index ? std::array{bound_as(*index, lower, called), bound_as(*index, upper, called)}
-      : is_number(lower) && is_number(upper) ? common_integers(lower, upper)
-                                             : ops::same_dtype(called, lower, upper);
+      : is_number(lower) && is_number(upper)
+          ? common_integers(lower, upper)
+          : ops::same_dtype(std::string_view(called), lower, upper);
   for (const Tensor& bound : bounds) {
     if (bound.rank() == 0 && is_integer(bound.dtype())) continue;
     throw TraceError(fmt::format("{}: the bounds must be integer scalars, they are {} and {}\n  at "

@@ -197,8 +197,11 @@ extern const OpDef kConstant;
 Tensor make_constant(Literal value, SourceLocation at = {});
 /// Throws TraceError where a literal was moved from.
 void check_not_moved_from(const Literal& value, SourceLocation at);
-/// A scalar converted exactly to `dtype`; throws TraceError naming `at` where that is inexact.
-Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at);
+/// A scalar converted exactly to `dtype`; throws TraceError naming `at` where that is inexact, with
+/// what to write in place of the `use`, where one is given.
+struct ScalarUse;
+Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at,
+                       const ScalarUse* use = nullptr);
 /// The value of a constant; else null. What a program is may depend on it.
 const Literal* constant_value(const Tensor& tensor) noexcept;
 /// The value if it is there already: of a constant or an evaluated lazy tensor; else null. For

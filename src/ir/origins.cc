@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "ir/node.h"
 #include "ir/region.h"
+#include "ir/spelling.h"
 #include "rondo/loops.h"
 
 namespace rondo::ir {
@@ -75,6 +76,10 @@ std::string carry_origin(const Tensor& parameter, DType wanted) {
 }
 
 }  // namespace
+
+std::string scalar_code(const Scalar& value) {
+  return cpp_literal(scalar_literal(value, value.dtype, {}), value.dtype);
+}
 
 std::string scalar_advice(const Tensor& scalar, DType wanted) {
   const Literal& value = *known_value(scalar);

@@ -186,6 +186,9 @@ enum class Flow : std::uint8_t {
 
 struct OpDef {
   std::string_view name;  // in the IR's text and in errors
+  /// As C++ writes an op of two operands, in errors: the operator, or the function where that has
+  /// another name.
+  std::string_view spelling = {};
   // For executors that write loops; without any of them an op runs by its kernel.
   ElementRule element = nullptr;
   DTypes element_dtypes = kRealDTypes;  // of operand 0, for which the rule is right

@@ -10,6 +10,7 @@
 #include "ir/lazy.h"
 #include "ir/node.h"
 #include "ir/region.h"
+#include "ir/spelling.h"
 #include "rondo/fmt.h"
 
 namespace rondo {
@@ -100,20 +101,56 @@ std::string scalar_text(const Scalar& value) {
     return fmt::format("{}", static_cast<std::uint64_t>(value.integer));
   if (is_integer(value.dtype)) return fmt::format("{}", value.integer);
   if (is_complex(value.dtype)) return fmt::format("({}, {})", value.real, value.imaginary);
+  if (byte_width(value.dtype) < 8) return fmt::format("{}", static_cast<float>(value.real));
   return fmt::format("{}", value.real);
 }
 
-[[noreturn]] void inexact(const Scalar& value, DType dtype, const char* why, SourceLocation at) {
+/// The dtype to which a tensor of another one is converted so that it can stand beside the scalar.
+DType dtype_beside(const Scalar& value, DType dtype) {
+  const bool wide = dtype == DType::kF64 || dtype == DType::kC128;
+  if (value.imaginary != 0) return wide ? DType::kC128 : DType::kC64;
+  const bool overflows =
+      std::isfinite(value.real) &&
+      std::abs(value.real) > static_cast<double>(std::numeric_limits<float>::max());
+  if (is_complex(dtype)) return DType::kC128;
+  if (is_floating(value.dtype) || is_complex(value.dtype) || is_floating(dtype))
+    return overflows || wide ? DType::kF64 : DType::kF32;
+  if (value.dtype == DType::kU64 && value.integer < 0) return DType::kU64;
+  const bool narrow = value.integer == static_cast<std::int32_t>(value.integer);
+  return narrow && byte_width(dtype) <= 4 && dtype != DType::kU32 ? DType::kS32 : DType::kS64;
+}
+
+struct InexactCall {
+  const Scalar& value;
+  DType dtype;
+  SourceLocation at;
+  const ScalarUse* use;
+};
+
+[[noreturn]] void inexact(const InexactCall& call, const char* why) {
+  const std::string tensor = converted("x", dtype_beside(call.value, call.dtype));
+  std::string op, remedy = "Convert the tensor: " + tensor;
+  if (call.use) {
+    const Spelling& written = call.use->op;
+    const std::string scalar = scalar_code(call.value);
+    op = fmt::format("{}: ", written.name);
+    if (!written.code.empty()) {
+      remedy = "Write " + (call.use->scalar_first ? written.of(scalar, tensor, tensor)
+                                                  : written.of(tensor, scalar, tensor));
+    }
+  }
   throw TraceError(
-      fmt::format("inexact scalar: {} beside a tensor of {} {}\n  at {}\n  Convert the tensor "
-                  "(rondo::convert(x, dtype)) or write a scalar that {} can hold.",
-                  scalar_text(value), dtype_name(dtype), why, at.str(), dtype_name(dtype)),
-      at);
+      fmt::format("{}inexact scalar: {} beside a tensor of {} {}\n  at {}\n  {}, or a scalar that "
+                  "{} can hold.",
+                  op, scalar_text(call.value), dtype_name(call.dtype), why, call.at.str(), remedy,
+                  dtype_name(call.dtype)),
+      call.at);
 }
 
 template <class T>
-Literal integer_scalar(const Scalar& value, DType dtype, SourceLocation at) {
-  if (value.imaginary != 0) inexact(value, dtype, "would lose its imaginary part", at);
+Literal integer_scalar(const InexactCall& call) {
+  const Scalar& value = call.value;
+  if (value.imaginary != 0) inexact(call, "would lose its imaginary part");
   constexpr bool wide = sizeof(T) == 8;
   if (!is_floating(value.dtype) && !is_complex(value.dtype)) {
     const bool large = value.dtype == DType::kU64 && value.integer < 0;  // past the range of int64
@@ -125,14 +162,14 @@ Literal integer_scalar(const Scalar& value, DType dtype, SourceLocation at) {
                                         static_cast<std::int64_t>(std::numeric_limits<T>::max())))
             : !large && value.integer >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
                   value.integer <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
-    if (!fits) inexact(value, dtype, "is out of range", at);
+    if (!fits) inexact(call, "is out of range");
     return Literal::scalar(static_cast<T>(value.integer));
   }
-  if (std::isnan(value.real)) inexact(value, dtype, "is no integer", at);
-  if (std::trunc(value.real) != value.real) inexact(value, dtype, "would lose its fraction", at);
+  if (std::isnan(value.real)) inexact(call, "is no integer");
+  if (std::trunc(value.real) != value.real) inexact(call, "would lose its fraction");
   const double low = static_cast<double>(std::numeric_limits<T>::min());
   const double past = std::ldexp(1.0, std::numeric_limits<T>::digits);
-  if (!(value.real >= low && value.real < past)) inexact(value, dtype, "is out of range", at);
+  if (!(value.real >= low && value.real < past)) inexact(call, "is out of range");
   return Literal::scalar(static_cast<T>(value.real));
 }
 
@@ -144,61 +181,64 @@ double real_of(const Scalar& value) {
 }
 
 template <class T>
-Literal float_scalar(const Scalar& value, DType dtype, SourceLocation at) {
-  if (value.imaginary != 0) inexact(value, dtype, "would lose its imaginary part", at);
+Literal float_scalar(const InexactCall& call) {
+  const Scalar& value = call.value;
+  if (value.imaginary != 0) inexact(call, "would lose its imaginary part");
   const double real = real_of(value);
   const T rounded = static_cast<T>(real);
   if (std::isinf(static_cast<double>(rounded)) && !std::isinf(real))
-    inexact(value, dtype, "overflows to infinity", at);
+    inexact(call, "overflows to infinity");
   return Literal::scalar(rounded);
 }
 
 template <class T>
-Literal complex_scalar(const Scalar& value, DType dtype, SourceLocation at) {
+Literal complex_scalar(const InexactCall& call) {
+  const Scalar& value = call.value;
   const T re = static_cast<T>(real_of(value)), im = static_cast<T>(value.imaginary);
   if ((std::isinf(re) && !std::isinf(real_of(value))) ||
       (std::isinf(im) && !std::isinf(value.imaginary))) {
-    inexact(value, dtype, "overflows to infinity", at);
+    inexact(call, "overflows to infinity");
   }
   return Literal::scalar(std::complex<T>(re, im));
 }
 
 }  // namespace
 
-Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at) {
+Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at, const ScalarUse* use) {
+  const InexactCall call{value, dtype, at, use};
   switch (dtype) {
     case DType::kPred:
       if (value.imaginary != 0 || real_of(value) != (real_of(value) != 0 ? 1 : 0))
-        inexact(value, dtype, "is neither 0 nor 1", at);
+        inexact(call, "is neither 0 nor 1");
       return Literal::scalar(real_of(value) != 0);
     case DType::kS8:
-      return integer_scalar<std::int8_t>(value, dtype, at);
+      return integer_scalar<std::int8_t>(call);
     case DType::kS16:
-      return integer_scalar<std::int16_t>(value, dtype, at);
+      return integer_scalar<std::int16_t>(call);
     case DType::kS32:
-      return integer_scalar<std::int32_t>(value, dtype, at);
+      return integer_scalar<std::int32_t>(call);
     case DType::kS64:
-      return integer_scalar<std::int64_t>(value, dtype, at);
+      return integer_scalar<std::int64_t>(call);
     case DType::kU8:
-      return integer_scalar<std::uint8_t>(value, dtype, at);
+      return integer_scalar<std::uint8_t>(call);
     case DType::kU16:
-      return integer_scalar<std::uint16_t>(value, dtype, at);
+      return integer_scalar<std::uint16_t>(call);
     case DType::kU32:
-      return integer_scalar<std::uint32_t>(value, dtype, at);
+      return integer_scalar<std::uint32_t>(call);
     case DType::kU64:
-      return integer_scalar<std::uint64_t>(value, dtype, at);
+      return integer_scalar<std::uint64_t>(call);
     case DType::kF16:
-      return float_scalar<float16>(value, dtype, at);
+      return float_scalar<float16>(call);
     case DType::kBF16:
-      return float_scalar<bfloat16>(value, dtype, at);
+      return float_scalar<bfloat16>(call);
     case DType::kF32:
-      return float_scalar<float>(value, dtype, at);
+      return float_scalar<float>(call);
     case DType::kF64:
-      return float_scalar<double>(value, dtype, at);
+      return float_scalar<double>(call);
     case DType::kC64:
-      return complex_scalar<float>(value, dtype, at);
+      return complex_scalar<float>(call);
     case DType::kC128:
-      return complex_scalar<double>(value, dtype, at);
+      return complex_scalar<double>(call);
   }
   throw InternalError("a dtype that does not exist");
 }

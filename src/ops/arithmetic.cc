@@ -114,6 +114,7 @@ Element product_element(const ElementCall& c) {
 
 const OpDef kAdd =
     elementwise<2, math::Add, kPreds | kNumbers>({.name = "add",
+                                                  .spelling = "+",
                                                   .element = pred_or<code::kAdd, code::kOr>,
                                                   .element_dtypes = ir::kAllDTypes,
                                                   .hlo = "add",
@@ -124,6 +125,7 @@ const OpDef kAdd =
                                                   .transpose = add_transpose});
 const OpDef kSubtract =
     elementwise<2, math::Subtract, kNumbers>({.name = "subtract",
+                                              .spelling = "-",
                                               .element = by_parts<code::kSubtract>,
                                               .element_dtypes = ir::kAllDTypes,
                                               .hlo = "subtract",
@@ -133,6 +135,7 @@ const OpDef kSubtract =
                                               .transpose = subtract_transpose});
 const OpDef kMultiply =
     elementwise<2, math::Multiply, kPreds | kNumbers>({.name = "multiply",
+                                                       .spelling = "*",
                                                        .element = product_element,
                                                        .element_dtypes = ir::kAllDTypes,
                                                        .hlo = "multiply",
@@ -142,6 +145,7 @@ const OpDef kMultiply =
                                                        .transpose = multiply_transpose});
 const OpDef kDivide =
     elementwise<2, math::Divide, kNumbers>({.name = "divide",
+                                            .spelling = "/",
                                             .element = binary_element<code::kDivide>,
                                             .hlo = "divide",
                                             .stablehlo = "stablehlo.divide",
@@ -150,6 +154,7 @@ const OpDef kDivide =
                                             .transpose = divide_transpose});
 const OpDef kRemainder = elementwise<2, math::Remainder, kIntegers | kFloats>(
     {.name = "remainder",
+     .spelling = "%",
      .element = binary_element<code::kRemainder>,
      .hlo = "remainder",
      .stablehlo = "stablehlo.remainder",
@@ -232,21 +237,20 @@ namespace {
 
 /// Throws TraceError where one operand is a floating C++ scalar and the other an integer tensor:
 /// whether the integers or real numbers are to be divided is not said.
-void check_quotient(std::string_view op, const char* sign, const Operand& a, const Operand& b) {
+void check_quotient(const ops::Spelling& op, const Operand& a, const Operand& b) {
   const auto refuse = [&](const Operand& number, const Operand& tensor, bool scalar_first) {
     if (!number.is_scalar() || tensor.is_scalar() || tensor.tensor().empty()) return;
     if (!is_floating(number.scalar().dtype) || !is_integer(tensor.tensor().dtype())) return;
-    const double value = number.scalar().real;
-    const std::string whole = fmt::format("{:.0f}", std::trunc(value));
-    const std::string real = value == std::trunc(value) ? whole + ".0" : fmt::format("{}", value);
     const auto written = [&](const std::string& x, const std::string& scalar) {
-      return scalar_first ? scalar + sign + x : x + sign + scalar;
+      return scalar_first ? op.of(scalar, x, x) : op.of(x, scalar, x);
     };
-    ir::fail(op,
+    const std::string real = ir::scalar_code(number.scalar());
+    ir::fail(op.name,
              fmt::format("the C++ scalar {} beside {}, whose elements are integers, can mean two "
-                         "things\n  For real numbers write {}, for integers {}.",
+                         "things\n  For real numbers write {}, for integers {}, which truncates.",
                          real, tensor.tensor().type().str(),
-                         written("rondo::convert(x, DType::kF32)", real), written("x", whole)),
+                         written(ir::converted("x", DType::kF32), real),
+                         written("x", fmt::format("{:.0f}", std::trunc(number.scalar().real)))),
              a.at());
   };
   refuse(a, b, true);
@@ -256,11 +260,11 @@ void check_quotient(std::string_view op, const char* sign, const Operand& a, con
 }  // namespace
 
 Tensor operator/(const Operand& a, const Operand& b) {
-  check_quotient("divide", " / ", a, b);
+  check_quotient(ops::kDivide, a, b);
   return ops::binary_op(ops::kDivide, a, b);
 }
 Tensor operator%(const Operand& a, const Operand& b) {
-  check_quotient("rem", " % ", a, b);
+  check_quotient({"rem", "%"}, a, b);
   return ops::binary_op(ops::kRemainder, a, b);
 }
 Tensor rem(const Operand& a, const Operand& b) { return a % b; }

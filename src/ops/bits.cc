@@ -29,6 +29,7 @@ struct CountLeadingZeros {
 
 const OpDef kAnd =
     elementwise<2, math::And, kPreds | kIntegers>({.name = "and",
+                                                   .spelling = "&",
                                                    .element = binary_element<code::kAnd>,
                                                    .hlo = "and",
                                                    .stablehlo = "stablehlo.and",
@@ -36,6 +37,7 @@ const OpDef kAnd =
                                                    .zero_derivative = true});
 const OpDef kOr =
     elementwise<2, math::Or, kPreds | kIntegers>({.name = "or",
+                                                  .spelling = "|",
                                                   .element = binary_element<code::kOr>,
                                                   .hlo = "or",
                                                   .stablehlo = "stablehlo.or",
@@ -43,6 +45,7 @@ const OpDef kOr =
                                                   .zero_derivative = true});
 const OpDef kXor =
     elementwise<2, math::Xor, kPreds | kIntegers>({.name = "xor",
+                                                   .spelling = "^",
                                                    .element = binary_element<code::kXor>,
                                                    .hlo = "xor",
                                                    .stablehlo = "stablehlo.xor",
@@ -57,6 +60,7 @@ const OpDef kNot =
 
 const OpDef kShiftLeft =
     elementwise<2, math::ShiftLeft, kIntegers>({.name = "shift_left",
+                                                .spelling = "<<",
                                                 .element = binary_element<code::kShiftLeft>,
                                                 .hlo = "shift-left",
                                                 .stablehlo = "stablehlo.shift_left",
@@ -144,7 +148,7 @@ Tensor operator<<(const Operand& a, const Operand& b) {
 }
 
 Tensor operator>>(const Operand& a, const Operand& b) {
-  const std::array<Tensor, 2> both = ops::matched(">>", a, b);
+  const std::array<Tensor, 2> both = ops::matched({">>", ">>"}, a, b);
   const ops::OpDef& op =
       is_unsigned_integer(both[0].dtype()) ? ops::kShiftRightLogical : ops::kShiftRightArithmetic;
   return ops::binary_op(op, {both[0], a.at()}, {both[1], a.at()});

@@ -117,6 +117,12 @@ Tensor is_inf_formula(std::span<const Tensor> x) {
 
 /// Complex numbers by their real parts, and by their imaginary parts where those are equal, as
 /// NumPy orders them.
+/// As C++ writes it.
+std::string_view sign_of(Direction direction) {
+  static constexpr std::string_view kSigns[] = {"==", "!=", "<", "<=", ">", ">="};
+  return kSigns[static_cast<int>(direction)];
+}
+
 Tensor compare_complex(const Tensor& a, const Tensor& b, Direction direction, SourceLocation at) {
   const Direction strict = direction == Direction::kLe   ? Direction::kLt
                            : direction == Direction::kGe ? Direction::kGt
@@ -133,7 +139,7 @@ Tensor ordered(const Operand& a, const Operand& b, Direction direction) {
   const bool complex_a = !a.is_scalar() && !a.tensor().empty() && is_complex(a.tensor().dtype());
   const bool complex_b = !b.is_scalar() && !b.tensor().empty() && is_complex(b.tensor().dtype());
   if (!complex_a && !complex_b) return compare(a, b, direction);
-  const std::array<Tensor, 2> both = matched("compare", a, b);
+  const std::array<Tensor, 2> both = matched({"compare", sign_of(direction)}, a, b);
   return compare_complex(both[0], both[1], direction, a.at());
 }
 
@@ -170,7 +176,7 @@ std::string_view direction_name(Direction direction) {
 void print_field(std::string& out, Direction direction) { out += direction_name(direction); }
 
 Tensor compare(const Operand& a, const Operand& b, Direction direction, bool total_order) {
-  std::array<Tensor, 2> both = matched("compare", a, b);
+  std::array<Tensor, 2> both = matched({"compare", sign_of(direction)}, a, b);
   ir::Operands operands;
   operands.push_back(std::move(both[0]));
   operands.push_back(std::move(both[1]));

@@ -235,7 +235,7 @@ std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int6
 namespace rondo {
 
 Tensor dot(const Operand& a, const Operand& b) {
-  const auto [x, y] = ops::same_dtype("dot", a, b);
+  const auto [x, y] = ops::same_dtype({"dot", "dot"}, a, b);
   const SourceLocation at = a.at();
   if (x.rank() == 0 || y.rank() == 0) return Operand(x, at) * Operand(y, at);
   const std::int64_t x_axis = x.rank() - 1, y_axis = y.rank() == 1 ? 0 : y.rank() - 2;
@@ -244,7 +244,7 @@ Tensor dot(const Operand& a, const Operand& b) {
 }
 
 Tensor matmul(const Operand& a, const Operand& b) {
-  const auto [x, y] = ops::same_dtype("matmul", a, b);
+  const auto [x, y] = ops::same_dtype({"matmul", "matmul"}, a, b);
   const SourceLocation at = a.at();
   if (x.rank() == 0 || y.rank() == 0) {
     ops::fail("matmul",

@@ -130,7 +130,7 @@ Tensor unary_op(const OpDef& op, const Operand& x) {
 }
 
 Tensor matched_op(const OpDef& op, const Operand& a, const Operand& b) {
-  const std::array<Tensor, 2> both = matched(op.name, a, b);
+  const std::array<Tensor, 2> both = matched(op, a, b);
   return ir::make_of_equals(op, both[0], both[1], a.at());
 }
 

@@ -66,7 +66,7 @@ void broadcast_together(std::string_view op, std::array<Tensor, n>& tensors, Sou
   TensorType common = tensors[0].type();
   for (std::size_t i = 1; i < n; i++) {
     if (tensors[i].shape() != common.shape)
-      common.shape = broadcast_shape(op, common, tensors[i].type(), at);
+      common.shape = broadcast_shape(op, common, tensors[i].type(), at, true);
   }
   for (Tensor& tensor : tensors) tensor = broadcast(tensor, common.shape, at);
 }

@@ -12,7 +12,7 @@ struct Division {
 };
 
 Division divided(const char* name, const Operand& a, const Operand& b) {
-  auto [x, y] = ops::matched(name, a, b);
+  auto [x, y] = ops::matched({name, name}, a, b);
   const Tensor r = rem(x, y);
   const Tensor down = (r != 0) & ((r < 0) != (y < 0));
   return {x, y, r, down};

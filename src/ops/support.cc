@@ -23,28 +23,39 @@ bool ranks_below(DType a, DType b) {
   return rank(a) < rank(b);
 }
 
+Tensor scalar_beside(const Spelling& op, const Operand& scalar, DType dtype, bool first) {
+  const ir::ScalarUse use{op, first};
+  return ir::make_constant(ir::scalar_literal(scalar.scalar(), dtype, scalar.at(), &use),
+                           scalar.at());
+}
+
 }  // namespace
 
-std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Operand& b) {
+std::array<Tensor, 2> same_dtype(const Spelling& op, const Operand& a, const Operand& b) {
   if (a.is_scalar() && b.is_scalar()) {
     const DType left = a.scalar().dtype, right = b.scalar().dtype;
     const DType dtype = ranks_below(left, right) ? right : left;
     return {a.as(dtype), b.as(dtype)};
   }
-  if (a.is_scalar()) return {a.as(tensor_of(op, b).dtype()), b.tensor()};
-  if (b.is_scalar()) return {a.tensor(), b.as(tensor_of(op, a).dtype())};
-  const DType left = tensor_of(op, a).dtype(), right = tensor_of(op, b).dtype();
+  if (a.is_scalar()) return {scalar_beside(op, a, tensor_of(op.name, b).dtype(), true), b.tensor()};
+  if (b.is_scalar())
+    return {a.tensor(), scalar_beside(op, b, tensor_of(op.name, a).dtype(), false)};
+  const DType left = tensor_of(op.name, a).dtype(), right = tensor_of(op.name, b).dtype();
   if (left != right) {
     const std::string first = ir::scalar_origin(a.tensor(), right);
     const std::string second = first.empty() ? ir::scalar_origin(b.tensor(), left) : "";
     const bool known = !(first + second).empty();
     const Tensor& origin = first.empty() ? b.tensor() : a.tensor();
-    std::string remedy = conversion_remedy(left, right);
+    const bool to_right = ranks_below(left, right);
+    const std::string changed =
+        ir::converted(to_right || op.code.empty() ? "x" : "y", to_right ? right : left);
+    std::string remedy =
+        fmt::format("Convert the {}: {}.", to_right ? "first" : "second",
+                    to_right ? op.of(changed, "y", changed) : op.of("x", changed, changed));
     if (known && !origin.is_scalar_literal())  // the carry is what is to be converted
-      remedy = fmt::format("Or convert: rondo::convert(x, DType::k{}).",
-                           dtype_constant(first.empty() ? left : right));
+      remedy = fmt::format("Or convert: {}.", ir::converted("x", first.empty() ? left : right));
     if (known) remedy = first + second + ". " + remedy;
-    fail(op,
+    fail(op.name,
          fmt::format("the operands are {} and {}; their dtypes must be equal\n  {}",
                      a.tensor().type().str(), b.tensor().type().str(), remedy),
          a.at());
@@ -52,10 +63,10 @@ std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Op
   return {a.tensor(), b.tensor()};
 }
 
-std::array<Tensor, 2> matched(std::string_view op, const Operand& a, const Operand& b) {
+std::array<Tensor, 2> matched(const Spelling& op, const Operand& a, const Operand& b) {
   std::array<Tensor, 2> both = same_dtype(op, a, b);
   if (both[0].shape() == both[1].shape()) return both;
-  const Shape shape = broadcast_shape(op, both[0].type(), both[1].type(), a.at());
+  const Shape shape = broadcast_shape(op.name, both[0].type(), both[1].type(), a.at(), true);
   return {broadcast(both[0], shape, a.at()), broadcast(both[1], shape, a.at())};
 }
 
@@ -76,16 +87,8 @@ Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at) {
 std::string conversion_remedy(DType first, DType second, std::string_view first_name,
                               std::string_view second_name) {
   const bool convert_first = ranks_below(first, second);
-  return fmt::format("Convert {}: rondo::convert(x, DType::k{}).",
-                     convert_first ? first_name : second_name,
-                     dtype_constant(convert_first ? second : first));
-}
-
-std::string dtype_constant(DType dtype) {
-  std::string name(dtype_name(dtype));
-  if (dtype == DType::kPred) return "Pred";
-  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
+  return fmt::format("Convert {}: {}.", convert_first ? first_name : second_name,
+                     ir::converted("x", convert_first ? second : first));
 }
 
 namespace {
@@ -115,10 +118,29 @@ std::string alignment_remedy(const TensorType& a, const TensorType& b) {
          "them up.";
 }
 
+bool broadcasts(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  for (std::size_t i = 1; i <= std::min(a.size(), b.size()); i++) {
+    const std::int64_t m = a[a.size() - i], n = b[b.size() - i];
+    if (m != n && m != 1 && n != 1) return false;
+  }
+  return true;
+}
+
+/// Whether matmul takes operands of these shapes.
+bool has_product(const Shape& a, const Shape& b) {
+  if (a.empty() || b.empty()) return false;
+  const auto leading = [](const Shape& shape) {
+    return shape.dims().first(
+        static_cast<std::size_t>(std::max<std::int64_t>(shape.rank() - 2, 0)));
+  };
+  return a[a.rank() - 1] == b[std::max<std::int64_t>(b.rank() - 2, 0)] &&
+         broadcasts(leading(a), leading(b));
+}
+
 }  // namespace
 
 Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType& b,
-                      SourceLocation at) {
+                      SourceLocation at, bool elementwise) {
   const std::int64_t rank = std::max(a.rank(), b.rank());
   std::vector<std::int64_t> dims(static_cast<std::size_t>(rank));
   for (std::int64_t i = 0; i < rank; i++) {
@@ -129,8 +151,12 @@ Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType
     if (m != n && m != 1 && n != 1) {
       fail(op,
            fmt::format("the shapes of {} and {} do not broadcast: axis {} has {} and {} elements\n"
-                       "  {}",
-                       a.str(), b.str(), i - rank, m, n, alignment_remedy(a, b)),
+                       "  {}{}",
+                       a.str(), b.str(), i - rank, m, n, alignment_remedy(a, b),
+                       elementwise && has_product(a.shape, b.shape)
+                           ? "\n  For the product of matrices write rondo::matmul(x, y): operators "
+                             "work element by element."
+                           : ""),
            at);
     }
     dims[static_cast<std::size_t>(i)] = m == 1 ? n : m;

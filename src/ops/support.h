@@ -14,22 +14,25 @@
 #include "fmt/format.h"
 #include "ir/kernel.h"
 #include "ir/node.h"
+#include "ir/spelling.h"
 
 namespace rondo::ops {
 
+using ir::dtype_constant;
 using ir::fail;
 using ir::InferContext;
 using ir::InferredTypes;
 using ir::make;
 using ir::Node;
 using ir::OpDef;
+using ir::Spelling;
 
 /// The operands as tensors of one dtype (scalars take the tensors' one; scalars alone take their
 /// own, floating before integer) and, after NumPy's rules, of one shape. Throws TraceError naming
 /// both types and the remedy.
-std::array<Tensor, 2> matched(std::string_view op, const Operand& a, const Operand& b);
+std::array<Tensor, 2> matched(const Spelling& op, const Operand& a, const Operand& b);
 /// The same without broadcasting.
-std::array<Tensor, 2> same_dtype(std::string_view op, const Operand& a, const Operand& b);
+std::array<Tensor, 2> same_dtype(const Spelling& op, const Operand& a, const Operand& b);
 
 /// The operand as a tensor; a scalar gets its own C++ type's dtype. Throws TraceError for an empty
 /// tensor.
@@ -39,16 +42,15 @@ Tensor any_tensor(std::string_view op, const Operand& operand);
 /// that dtype; any other tensor as it is. Throws TraceError where the scalar does not fit.
 Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at);
 
-/// `F32` as it stands in DType::kF32, for messages.
-std::string dtype_constant(DType dtype);
 /// How to make two operands of different dtypes agree: convert the integer to the float's dtype,
 /// the narrower to the wider one's.
 std::string conversion_remedy(DType first, DType second, std::string_view first_name = "the first",
                               std::string_view second_name = "the second");
 
-/// NumPy's broadcast shape of two; throws TraceError where they do not fit.
+/// NumPy's broadcast shape of two; throws TraceError where they do not fit. Of an elementwise op
+/// the error names the product of matrices where that would fit.
 Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType& b,
-                      SourceLocation at);
+                      SourceLocation at, bool elementwise = false);
 /// x with leading axes added and axes of size 1 repeated; x itself where nothing changes.
 Tensor broadcast(const Tensor& x, const Shape& shape, SourceLocation at);
 

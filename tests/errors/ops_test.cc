@@ -19,7 +19,7 @@ struct Values {
 class OpErrors : public ::testing::Test, protected Values {};
 
 TEST_F(OpErrors, DtypesThatDifferSuggestConvert) {
-  constexpr char kConvert[] = "rondo::convert(x, DType::kF32)";
+  constexpr char kConvert[] = ", rondo::DType::kF32)";
   EXPECT_REFUSED(v + i, "add: the operands are f32[3] and s32[3]", "dtypes must be equal",
                  kConvert);
   EXPECT_REFUSED(v - i, "subtract: the operands are f32[3] and s32[3]", kConvert);
@@ -206,7 +206,7 @@ TEST_F(OpErrors, ReductionsOfNothingAndCombiners) {
 }
 
 TEST_F(OpErrors, InexactScalars) {
-  constexpr char kRemedy[] = "rondo::convert(x, dtype)";
+  constexpr char kRemedy[] = "rondo::convert(x, rondo::DType::k";
   EXPECT_REFUSED(i + 1.5, "inexact scalar: 1.5 beside a tensor of s32 would lose its fraction",
                  kRemedy, "a scalar that s32 can hold");
   EXPECT_REFUSED(1.5 - i, "inexact scalar: 1.5", "s32", kRemedy);

@@ -9,11 +9,12 @@ using testing::expect_scalar;
 
 TEST(QuotientErrors, OfAnIntegerTensorAndAFloatingScalar) {
   const Tensor n = constant({7, 8});
-  EXPECT_REFUSED(n / 2.0, "the C++ scalar 2.0 beside s32[2]",
-                 "rondo::convert(x, DType::kF32) / 2.0, for integers x / 2.");
-  EXPECT_REFUSED(1.0f / n, "1.0 / rondo::convert(x, DType::kF32), for integers 1 / x.");
-  EXPECT_REFUSED(n % 2.5, "rem", "convert(x, DType::kF32) % 2.5");
-  EXPECT_REFUSED(rem(n, 2.0), "rem", "for integers x % 2.");
+  EXPECT_REFUSED(
+      n / 2.0, "the C++ scalar 2.0 beside s32[2]",
+      "rondo::convert(x, rondo::DType::kF32) / 2.0, for integers x / 2, which truncates.");
+  EXPECT_REFUSED(1.0f / n, "1.0f / rondo::convert(x, rondo::DType::kF32), for integers 1 / x,");
+  EXPECT_REFUSED(n % 2.5, "rem", "convert(x, rondo::DType::kF32) % 2.5");
+  EXPECT_REFUSED(rem(n, 2.0), "rem", "for integers x % 2,");
   EXPECT_REFUSED(rem(2.0, n), "rem");
   Tensor m = n;
   EXPECT_REFUSED(m /= 2.0, "the C++ scalar 2.0 beside s32[2]");

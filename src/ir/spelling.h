@@ -1,0 +1,42 @@
+// How a program writes an op of two operands: what errors tell the user to write.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ir/node.h"
+#include "rondo/tensor.h"
+
+namespace rondo::ir {
+
+/// An op as errors name it and as C++ writes it.
+struct Spelling {
+  // NOLINTBEGIN(google-explicit-constructor): a name or a record stands for the op
+  Spelling(std::string_view op) : name(op) {}
+  Spelling(const char* op) : name(op) {}
+  Spelling(const OpDef& op) : name(op.name), code(op.spelling.empty() ? op.name : op.spelling) {}
+  // NOLINTEND(google-explicit-constructor)
+  Spelling(std::string_view op, std::string_view written) : name(op), code(written) {}
+
+  std::string_view name;
+  /// An operator, or a function of two operands; empty where the op is neither.
+  std::string_view code = {};
+
+  /// `a * b`, or `rondo::maximum(a, b)`; of an op that is neither what `changed` says alone.
+  std::string of(const std::string& a, const std::string& b, const std::string& changed) const;
+};
+
+/// `rondo::convert(x, rondo::DType::kF32)`.
+std::string converted(std::string_view x, DType dtype);
+/// `F32` as it stands in DType::kF32, for messages.
+std::string dtype_constant(DType dtype);
+/// A C++ scalar as C++ writes it: `0.1f`, `2.0`, `3`.
+std::string scalar_code(const Scalar& value);
+
+/// The other operand of an op that a C++ scalar stands beside, and on which side.
+struct ScalarUse {
+  const Spelling& op;
+  bool scalar_first;
+};
+
+}  // namespace rondo::ir
