@@ -113,6 +113,24 @@ Value Lowerer::trips_of_all_chunks(const lower::LoopInfo& info) {
   return builder_.binary(lower::Opcode::kMax, builder_.index(0), trips);
 }
 
+void Lowerer::remember_lanes(Construct& chunks) {
+  const Node* node = chunks.node;
+  // What is the same for all lanes goes on with those that run: of one that is done, the predicate
+  // may hold again.
+  bool asks_for_singles = false;
+  for (std::size_t i = 0; i < node->types.size(); i++)
+    asks_for_singles =
+        asks_for_singles || (is_single(node->types[i]) && reads_parameter(node->regions[0], i));
+  if (!node->op->lane_loop || !asks_for_singles) return;
+  const std::int64_t lanes = chunks.chunks->lanes;
+  chunks.going_on = chunks.made.emplace_back(new_array({DType::kPred, Shape{lanes}}));
+  const std::uint32_t number = builder_.begin_lanes(builder_.index(lanes));
+  lanes_ = OpenLanes{builder_.program().lanes[number].index, lanes, constructs_.size()};
+  builder_.store(builder_.pred(true), going_on(chunks));
+  builder_.end_lanes();
+  lanes_.reset();
+}
+
 void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& form) {
   const Node* node = step.node;
   const std::size_t carries = node->types.size();
@@ -148,6 +166,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& fo
     storage.pins++;
   }
   init.push_back(builder_.index(0));
+  remember_lanes(construct);
   const std::uint32_t info = begin_loop(node);
   construct.all_trips = trips_of_all_chunks(builder_.program().loops[info]);
   may_end_inside();
@@ -226,6 +245,11 @@ void Lowerer::open_chunk() {
   const bool counts = chunks.all_trips == lower::kNone;
   if (counts) construct.made.push_back(new_array({DType::kS32, Shape{chunks.chunks->lanes}}));
   construct.arguments = begin_chunk_lanes(chunks);
+  construct.most_of_lane = construct.most_trips;
+  if (chunks.going_on) {
+    construct.most_of_lane = builder_.select(builder_.load(Type::kPred, going_on(chunks)),
+                                             construct.most_trips, builder_.number(Type::kS32, 0));
+  }
   absl::InlinedVector<Value, 8> init;
   for (std::size_t i = 0; i < node->types.size(); i++) {
     const Element& element = construct.arguments[i].element;
@@ -239,6 +263,9 @@ void Lowerer::open_chunk() {
 
 void Lowerer::close_chunk(const Construct& lanes, Value last_trips) {
   const bool counts = !lanes.made.empty();
+  // Its predicate ended a lane that made fewer trips.
+  if (const Construct& chunks = constructs_.back(); chunks.going_on)
+    builder_.store(builder_.equal(last_trips, lanes.most_trips), going_on(chunks));
   if (counts) builder_.store(last_trips, {lanes.made[0].pointer, 0, {{lanes_->index, 4}}});
   const Value count = builder_.index(lanes_->count);
   builder_.end_lanes();

@@ -195,6 +195,8 @@ void Lowerer::close_condition() {
   release_parameters(scope);
   scopes_.pop_back();
   Construct& construct = constructs_.back();
+  if (construct.going_on && lanes_)
+    predicate = builder_.bit_and(predicate, builder_.load(Type::kPred, going_on(construct)));
   if (construct.chunks && lanes_) predicate = any_lane(predicate);
   builder_.test(construct.most_trips == lower::kNone
                     ? predicate

@@ -90,9 +90,11 @@ struct Construct {
   std::vector<Place> made;     // arrays for its time
   Value trips = lower::kNone;  // so far, if anybody asks for them: of this lane, in this chunk
   // Of a loop whose lanes make its trips in chunks (lane_chunks.cc).
-  const LaneForm* chunks = nullptr;  // around the lanes: `trips` are those of all chunks so far
-  Value all_trips = lower::kNone;    // around the lanes: of all chunks, where that is known before
-  Value most_trips = lower::kNone;   // in the lanes: of this chunk; an s32
+  const LaneForm* chunks = nullptr;   // around the lanes: `trips` are those of all chunks so far
+  Value all_trips = lower::kNone;     // around the lanes: of all chunks, where that is known before
+  Value most_trips = lower::kNone;    // in the lanes: of this chunk; an s32
+  Value most_of_lane = lower::kNone;  // the same for this lane: none, where it is done
+  std::optional<Place> going_on;      // around the lanes: a pred for each, which goes on
 };
 
 /// The lanes that are open.
@@ -304,7 +306,13 @@ class Lowerer {
   /// How many trips the chunk that begins makes at most.
   Value most_trips(const Construct& chunks);
   Value within_chunk(const Construct& lanes) {
-    return builder_.less(lanes.trips, lanes.most_trips);
+    return builder_.less(lanes.trips, lanes.most_of_lane);
+  }
+  /// Keeps for each lane whether it goes on, where its predicate alone does not tell after a chunk.
+  void remember_lanes(Construct& chunks);
+  /// Whether the lane that is open goes on, a byte of that memory.
+  lower::Address going_on(const Construct& chunks) const {
+    return {chunks.going_on->pointer, 0, {{lanes_->index, 1}}};
   }
   /// Whether a value in line is made of single elements alone.
   bool spreads_singles(Scope& scope, const Tensor& value);
