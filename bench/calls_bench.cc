@@ -57,6 +57,31 @@ void JittedAddOfTensors(benchmark::State& state) {
 }
 BENCHMARK(JittedAddOfTensors)->Unit(benchmark::kNanosecond);
 
+/// A step of an ordinary C++ loop that reads a number: so many ops outside of any trace, recorded,
+/// evaluated as in the step before, and let go of.
+void LazyStep(benchmark::State& state) {
+  const std::int64_t ops = state.range(0);
+  const Tensor a(0.999f), b(0.01f);
+  Tensor x(1.0f);
+  for (auto _ : state) {
+    for (std::int64_t i = 0; i < ops; i += 2) x = x * a + b;
+    benchmark::DoNotOptimize(x.item<float>());
+  }
+}
+BENCHMARK(LazyStep)->Arg(2)->Arg(10)->Arg(50)->Unit(benchmark::kNanosecond);
+
+/// Recording these ops, and letting go of them, alone.
+void LazyRecording(benchmark::State& state) {
+  const std::int64_t ops = state.range(0);
+  const Tensor a(0.999f), b(0.01f), start(1.0f);
+  for (auto _ : state) {
+    Tensor x = start;
+    for (std::int64_t i = 0; i < ops; i += 2) x = x * a + b;
+    benchmark::DoNotOptimize(x);
+  }
+}
+BENCHMARK(LazyRecording)->Arg(2)->Arg(10)->Arg(50)->Unit(benchmark::kNanosecond);
+
 /// From the optimized function to machine code: straight-line scalar code, nothing of it to fold.
 void CompileScalars(benchmark::State& state) {
   const std::int64_t ops = state.range(0);

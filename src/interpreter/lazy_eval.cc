@@ -2,9 +2,12 @@
 // values that are there already, and executables are kept by its structure, so that an ordinary C++
 // loop that builds the same graph each time compiles once.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
@@ -13,11 +16,13 @@
 #include "base/bounded_cache.h"
 #include "fmt/format.h"
 #include "interpreter/last_uses.h"
+#include "interpreter/lazy_plan.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
 #include "ir/structure.h"
 #include "rondo/execute.h"
+#include "rondo/run_scope.h"
 
 namespace rondo::ir {
 
@@ -74,6 +79,8 @@ class KeptValues {
   }
 
   std::vector<Tensor> take() { return std::move(results_); }
+  /// Whether there was room for all that is held.
+  bool all_fit() const { return all_fit_; }
 
  private:
   void consider(const LazyProgram::Step& step) {
@@ -84,6 +91,7 @@ class KeptValues {
       left_ -= std::min(bytes, left_);
       results_.push_back(Tensor::of(step.lazy));
     } else {
+      all_fit_ = false;
       for (const Tensor& operand : step.node.node()->operands) uses_[operand.node()]--;
     }
   }
@@ -91,6 +99,7 @@ class KeptValues {
   absl::flat_hash_map<const Node*, std::uint32_t> uses_;  // by nodes that go with the evaluation
   std::vector<Tensor> results_;
   std::int64_t left_ = 0;  // bytes
+  bool all_fit_ = true;
 };
 
 /// A graph that is evaluated.
@@ -98,13 +107,16 @@ struct LazyGraph {
   LazyProgram program;
   std::vector<TensorType> types;  // of the values that it takes in
   std::vector<Tensor> kept;       // lazy tensors that get their values
+  bool all_fit;                   // no others are held
   std::vector<Tensor> outputs;    // all results of these; then what else is asked for
 
   explicit LazyGraph(std::span<const Tensor> asked)
-      : program(LazyProgram::from(
-            asked, true,
-            [](const Tensor&) { throw InternalError("a lazy evaluation came to a parameter"); })),
-        kept(KeptValues(asked, program).take()) {
+      : program(LazyProgram::from(asked, true, [](const Tensor&) {
+          throw InternalError("a lazy evaluation came to a parameter");
+        })) {
+    KeptValues values(asked, program);
+    all_fit = values.all_fit();
+    kept = values.take();
     for (const Tensor& value : program.values) types.push_back(leaf_type(value));
     for (const Tensor& tensor : kept) {
       for (const Tensor& result : results_of(tensor.node())) outputs.push_back(result);
@@ -133,6 +145,7 @@ struct LazyExecutable {
   std::mutex mutex;  // held while the first caller compiles
   bool ready = false;
   Executable executable;
+  std::optional<LazyPlan> plan;
 };
 struct LazyKey {
   Structure structure;
@@ -148,19 +161,52 @@ LazyCache& lazy_cache() {
   return *cache;
 }
 
-Executable executable_of(const LazyGraph& graph) {
+using LazySlot = std::shared_ptr<LazyCache::Slot>;
+
+/// The programs that this thread ran last, by the op and the line that made what was asked for: a
+/// loop may ask for several tensors in turn. It keeps none alive.
+class LastSlots {
+ public:
+  /// Null at the end of the thread, when tensors of static storage may still be evaluated.
+  static std::weak_ptr<LazyCache::Slot>* of(const Tensor& asked) {
+    if (are_gone_) return nullptr;
+    thread_local LastSlots last;
+    const Node* const node = asked.node();
+    const std::size_t op = reinterpret_cast<std::uintptr_t>(&node->cell->op()) / alignof(OpDef);
+    return &last.slots_[(op + node->line) % last.slots_.size()];
+  }
+  ~LastSlots() { are_gone_ = true; }
+
+ private:
+  LastSlots() = default;
+  static inline constinit thread_local bool are_gone_ = false;
+  std::array<std::weak_ptr<LazyCache::Slot>, 16> slots_;
+};
+
+bool can_be_again(std::span<const Tensor> asked) {
+  return !asked.empty() && !asked[0].value() && !asked[0].empty() && is_lazy(asked[0].node()) &&
+         !rondo::detail::scoped_run_options() && !pjrt::DeviceScope::current();
+}
+
+LazySlot slot_of(const LazyGraph& graph, std::span<const Tensor> asked) {
   LazyKey key{structure_of(graph.program, graph.types, graph.outputs),
               pjrt::DeviceScope::current()};
   const std::int64_t key_bytes = key.structure.bytes();
-  const auto slot = lazy_cache().slot(std::move(key), key_bytes);
+  LazySlot slot = lazy_cache().slot(std::move(key), key_bytes);
   LazyExecutable& found = slot->value;
   std::lock_guard lock(found.mutex);
   if (!found.ready) {  // stays so if it cannot be compiled: the next evaluation says why again
     found.executable = compile(graph.function(), {.device = pjrt::DeviceScope::current()});
+    if (graph.all_fit)
+      found.plan = LazyPlan::of(graph.program, graph.types, asked, graph.kept, found.executable);
     found.ready = true;
-    lazy_cache().set_bytes(slot, key_bytes + found.executable.bytes());
+    const std::int64_t plan_bytes = found.plan ? found.plan->bytes() : 0;
+    lazy_cache().set_bytes(slot, key_bytes + plan_bytes + found.executable.bytes());
   }
-  return found.executable;
+  if (found.plan && can_be_again(asked)) {
+    if (auto* const last = LastSlots::of(asked[0])) *last = slot;
+  }
+  return slot;
 }
 
 /// Gives the lazy tensors their values, the first results in order, and returns the others.
@@ -168,7 +214,9 @@ std::vector<Literal> keep(std::span<const Tensor> kept, std::vector<Literal> res
   auto next = std::make_move_iterator(results.begin());
   for (const Tensor& tensor : kept) {
     const auto end = next + static_cast<std::ptrdiff_t>(tensor.node()->types.size());
-    tensor.node()->cell->set_values({next, end});
+    auto values = std::make_unique<LazyValues>();
+    values->list.assign(next, end);
+    tensor.node()->cell->set_values(std::move(values));
     next = end;
   }
   return {next, std::make_move_iterator(results.end())};
@@ -178,7 +226,8 @@ std::vector<Literal> keep(std::span<const Tensor> kept, std::vector<Literal> res
 std::vector<Literal> compute(std::span<const Tensor> tensors) {
   const LazyGraph graph(tensors);
   if (graph.outputs.empty()) return {};  // other threads were faster
-  const Executable executable = executable_of(graph);
+  const LazySlot slot = slot_of(graph, tensors);
+  const Executable& executable = slot->value.executable;
   if (const pjrt::Device& device = executable.device()) {
     LastUses last(graph.program, graph.kept);
     const auto arguments = arrays_on(device, graph.program.values);
@@ -229,11 +278,20 @@ std::vector<Literal> compute_unknown(std::span<const Tensor> tensors, SourceLoca
     if (checked(tensor, user.c_str(), at).node()->traced)
       refuse_parameter(parameter_behind(tensor.node()), user, at);
   }
-  if (std::all_of(tensors.begin(), tensors.end(), is_known)) return {};
+  if (std::all_of(tensors.begin(), tensors.end(), is_known) || evaluate_again(tensors)) return {};
   return compute(tensors);
 }
 
 }  // namespace
+
+bool evaluate_again(std::span<const Tensor> tensors) {
+  if (!can_be_again(tensors)) return false;
+  const auto* const last = LastSlots::of(tensors[0]);
+  const LazySlot slot = last ? last->lock() : nullptr;
+  if (!slot || !slot->value.plan->run(tensors)) return false;
+  slot->note_use();
+  return true;
+}
 
 std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at,
                               const std::string& user) {

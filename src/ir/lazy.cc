@@ -36,23 +36,22 @@ Tensor LazyCell::definition() const {
   return definition_;
 }
 
-const std::vector<Literal>* LazyCell::fetched() const {
-  std::vector<Literal> values;
+const LazyValues* LazyCell::fetched() const {
+  auto values = std::make_unique<LazyValues>();
   if (const auto* arrays = arrays_.load(std::memory_order_acquire)) {
-    for (const pjrt::DeviceArray& array : *arrays) values.push_back(array.to_literal());
+    for (const pjrt::DeviceArray& array : *arrays) values->list.push_back(array.to_literal());
   } else {
-    values.push_back(parts_.to_literal());
+    values->list.push_back(parts_.to_literal());
   }
   set_values(std::move(values));
   return values_.load(std::memory_order_acquire);
 }
 
-void LazyCell::set_values(std::vector<Literal> values) const {
-  auto owned = std::make_unique<const std::vector<Literal>>(std::move(values));
+void LazyCell::set_values(std::unique_ptr<const LazyValues> values) const {
   Tensor dropped;  // after the lock: that may destroy much
   std::lock_guard lock(mutex_);
   if (values_.load(std::memory_order_relaxed)) return;
-  values_.store(owned.release(), std::memory_order_release);
+  values_.store(values.release(), std::memory_order_release);
   std::swap(dropped, definition_);
 }
 

@@ -9,11 +9,22 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
+#include "base/memory.h"
 #include "ir/node.h"
 #include "rondo/device.h"
 #include "rondo/sharded_array.h"
 
 namespace rondo::ir {
+
+/// The values of a definition, one for each result: mostly one.
+struct LazyValues {
+  absl::InlinedVector<Literal, 1> list;
+  static void* operator new(std::size_t bytes) { return take_small_block(bytes); }
+  static void operator delete(void* block, std::size_t bytes) noexcept {
+    give_small_block(block, bytes);
+  }
+};
 
 /// What a lazy tensor is: the node that computes it, until it has its values. Safe on many threads.
 /// The node that holds the cell is an end of all walks but those of evaluation, so that no program
@@ -31,6 +42,10 @@ class LazyCell {
   LazyCell(const LazyCell&) = delete;
   LazyCell& operator=(const LazyCell&) = delete;
   ~LazyCell();
+  static void* operator new(std::size_t bytes) { return take_small_block(bytes); }
+  static void operator delete(void* block, std::size_t bytes) noexcept {
+    give_small_block(block, bytes);
+  }
 
   const OpDef& op() const noexcept { return op_; }
   /// Whether it has its values, on the host or on a device.
@@ -38,12 +53,13 @@ class LazyCell {
     return parts_ || arrays_.load(std::memory_order_acquire) != nullptr ||
            values_.load(std::memory_order_acquire) != nullptr;
   }
-  /// One for each result of the definition; null before evaluation. They stay as long as the cell.
-  /// Brings a value that is on a device to the host; throws ExecutionError where the program that
-  /// computes it there has failed.
-  const std::vector<Literal>* values() const {
-    const auto* values = values_.load(std::memory_order_acquire);
-    return values || !evaluated() ? values : fetched();
+  /// Of a result of the definition; null before evaluation. It stays as long as the cell. Brings a
+  /// value that is on a device to the host; throws ExecutionError where the program that computes
+  /// it there has failed.
+  const Literal* value(std::size_t result) const {
+    const LazyValues* values = values_.load(std::memory_order_acquire);
+    if (!values && evaluated()) values = fetched();
+    return values ? &values->list[result] : nullptr;
   }
   /// A result of the definition, where the values are on a device; else null. Stays as long as the
   /// cell.
@@ -55,8 +71,11 @@ class LazyCell {
   const pjrt::ShardedArray& parts() const noexcept { return parts_; }
   /// The node that computes the values; empty once they are there.
   Tensor definition() const;
+  /// The same, or null, while this process has one thread: it stays as long as the cell has no
+  /// values.
+  const Node* definition_of_one_thread() const noexcept { return definition_.node(); }
   /// Lets go of the definition. Does nothing if another thread was faster.
-  void set_values(std::vector<Literal> values) const;
+  void set_values(std::unique_ptr<const LazyValues> values) const;
   /// While it is held, other threads that want the definition wait.
   using Claim = std::unique_lock<std::mutex>;
   Claim claim() const { return Claim(mutex_); }
@@ -66,14 +85,14 @@ class LazyCell {
   void set_arrays(std::vector<pjrt::DeviceArray> arrays, Claim claim) const;
 
  private:
-  const std::vector<Literal>* fetched() const;
+  const LazyValues* fetched() const;
 
   const OpDef& op_;
   const pjrt::ShardedArray parts_;
   mutable std::mutex mutex_;
   mutable Tensor definition_;
   mutable std::atomic<const std::vector<pjrt::DeviceArray>*> arrays_{nullptr};
-  mutable std::atomic<const std::vector<Literal>*> values_{nullptr};
+  mutable std::atomic<const LazyValues*> values_{nullptr};
 };
 
 /// A tensor whose value is on a device.
@@ -116,6 +135,9 @@ void evaluate_eagerly(const Node* node);
 /// in force. Throws as evaluate().
 void keep_values(std::span<const Tensor> tensors, SourceLocation at, const std::string& user);
 
+/// Computes lazy tensors as this thread did before, where their graph is like one of those that it
+/// evaluated last, and keeps their values. False, and nothing is done, where it is not.
+bool evaluate_again(std::span<const Tensor> tensors);
 /// The values of lazy tensors, computed together. Throws TraceError where one depends on a
 /// parameter, naming `user`, who asks.
 std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "fmt/format.h"
 #include "ir/known_value.h"
 #include "ir/lazy.h"
@@ -35,7 +36,7 @@ class DestructionQueue {
   static thread_local DestructionQueue* in_force;
 
  private:
-  std::vector<const Node*> pending_;
+  absl::InlinedVector<const Node*, 32> pending_;
 };
 constinit thread_local DestructionQueue* DestructionQueue::in_force = nullptr;
 
@@ -313,8 +314,7 @@ const Literal* known_value(const Tensor& tensor) {
   if (const KnownValue* known = tensor.value()) return &known->literal();
   const Node* node = tensor.node();
   if (!node || !node->cell) return constant_value(tensor);
-  const auto* values = node->cell->values();
-  return values ? &(*values)[tensor.result()] : nullptr;
+  return node->cell->value(tensor.result());
 }
 
 std::string_view op_name(const Node* node) noexcept {

@@ -12,6 +12,8 @@ namespace {
 /// The outside sees when it runs, if not what it computes.
 bool order_is_seen(const Node* node) { return node->op->observer || node->op->layout; }
 
+thread_local std::uint64_t made_by_this_thread = 0;
+
 }  // namespace
 
 /// A function in an order that depends on its wiring only: operands first, in the order in which
@@ -154,7 +156,10 @@ std::uint32_t StructureTable::number(const Function& function) {
   return by_identity_.at(function.identity());
 }
 
+std::uint64_t structures_made() noexcept { return made_by_this_thread; }
+
 Structure structure_of(const Function& function) {
+  made_by_this_thread++;
   // Regions are met in an order that depends on structure only, so that their numbers do, whether
   // equal ones are one object or not.
   StructureTable table;
@@ -166,6 +171,7 @@ Structure structure_of(const Function& function) {
 
 Structure structure_of(const LazyProgram& program, std::span<const TensorType> types,
                        std::span<const Tensor> outputs) {
+  made_by_this_thread++;
   StructureTable table;
   StructureWriter writer;
   absl::flat_hash_map<const Node*, std::uint64_t> numbers;

@@ -55,6 +55,8 @@ class StructureTable {
   std::vector<Function> kept_;  // so that an identity stays the one of its function
 };
 
+/// How many structures of functions and graphs this thread has computed.
+std::uint64_t structures_made() noexcept;
 /// The structure of a function with all its regions.
 Structure structure_of(const Function& function);
 /// The structure of what computes `outputs` from `program.values`, whose types are `types`.

@@ -1,0 +1,61 @@
+// How a graph of lazy tensors was evaluated, to evaluate the next one that is like it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ir/function_data.h"
+#include "rondo/execute.h"
+
+namespace rondo::ir {
+
+/// A loop that builds the same graph in each step is evaluated by the plan of its first steps: one
+/// walk over the graph that compares it, node by node, with the plan, and looks nothing up.
+/// Immutable.
+class LazyPlan {
+ public:
+  /// The plan of a graph that gives values to the tensors `kept`, one after the other. None where
+  /// other things count than those that run() compares: the program is seen from outside as it
+  /// runs, nodes were made that are not lazy, the executable does not run on memory.
+  static std::optional<LazyPlan> of(const LazyProgram& program, std::span<const TensorType> types,
+                                    std::span<const Tensor> asked, std::span<const Tensor> kept,
+                                    Executable executable);
+
+  /// Gives the graph of `asked` its values. False, and nothing is done, where it is not as it was.
+  bool run(std::span<const Tensor> asked) const;
+
+  /// About what it holds beside the executable.
+  std::int64_t bytes() const noexcept;
+
+ private:
+  class Match;
+
+  /// What an operand, or a tensor that is asked for, is: the value or the step of this number.
+  struct Use {
+    std::uint32_t number;
+    std::uint32_t result;
+    bool is_value;
+    bool is_first;  // of its value or step, as the steps are walked back
+  };
+  struct Step {
+    const OpDef* op;
+    Attributes attributes;
+    std::vector<Function> regions;
+    ResultTypes types;
+    std::uint32_t handles = 0;  // to its lazy tensor, that nodes of the graph hold
+    bool is_kept = false;
+    bool is_asked = false;
+  };
+
+  std::vector<TensorType> types_;    // of the values
+  std::vector<Use> asked_;           // of each tensor that is asked for
+  std::vector<Use> operands_;        // of all steps, the last step first
+  std::vector<Step> steps_;          // by id
+  std::vector<std::uint32_t> kept_;  // steps, in the order of the results
+  std::size_t results_ = 0;
+  Executable executable_;
+};
+
+}  // namespace rondo::ir
