@@ -30,6 +30,9 @@ std::optional<std::int64_t> axis_of_size(const Shape& shape, std::int64_t size) 
 
 void for_each_of_lane(const Shape& shape, std::int64_t axis,
                       absl::FunctionRef<void(std::span<const std::int64_t>)> f) {
+  for (std::int64_t i = 0; i < shape.rank(); i++) {
+    if (i != axis && shape[i] == 0) return;
+  }
   absl::InlinedVector<std::int64_t, 4> index(shape.size(), 0);
   const auto next = [&] {
     for (std::int64_t i = shape.rank(); i-- > 0;) {

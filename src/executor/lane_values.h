@@ -38,7 +38,8 @@ inline constexpr std::int64_t kMostLaneElements = 16;
 /// one lane: each element is asked whether it is the one.
 inline constexpr std::int64_t kMostMovingElements = 4;
 
-/// Calls `f` with each index into the shape where `axis` has index 0, in row-major order.
+/// Calls `f` with each index into the shape where `axis` has index 0, in row-major order. Never
+/// where a lane has no elements.
 void for_each_of_lane(const Shape& shape, std::int64_t axis,
                       absl::FunctionRef<void(std::span<const std::int64_t> index)> f);
 /// With each index into the elements that the part takes, where `axis` has index 0.
