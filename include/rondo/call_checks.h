@@ -310,7 +310,7 @@ inline SourceLocation place_of(SourceLocation call, SourceLocation made) {
 /// The call operator of what transforms return: checks f and the arguments, and calls
 /// `Derived::call(at, arguments...)` with the line of the caller; with more than six arguments,
 /// with that of the transform, `Derived::made_at()`. What a transform asks for besides is in its
-/// own `fault_of_call`.
+/// own `fault_of_call`. One that was moved from is refused in the name of `Derived::kMadeBy`.
 template <class Derived, class F>
 class LocatedCall {
  public:
@@ -344,6 +344,11 @@ class LocatedCall {
   static constexpr CallFault fault_of_call() {
     return CallFault::kNone;
   }
+  /// Throws TraceError where this was moved from.
+  void check_present(SourceLocation at) const {
+    if (!present_) refuse_moved_from(Derived::kMadeBy, Derived::kSharesPrograms, at);
+  }
+  static constexpr bool kSharesPrograms = false;
 
  private:
   template <class, class... Args>
@@ -361,10 +366,13 @@ class LocatedCall {
   const Derived& self() const { return static_cast<const Derived&>(*this); }
   template <CallFault kFault, class... Args>
   auto checked(SourceLocation at, Args&&... args) const {
+    check_present(at);
     return with_passed<F, kFault>(
         at, [&](auto&&... passed) { return self().call(at, RONDO_PASS(passed)...); },
         std::forward<Args>(args)...);
   }
+
+  Presence present_;
 };
 
 }  // namespace rondo::detail

@@ -1,5 +1,5 @@
-// Calls the functions that users give to loops, which may take a tuple state whole or spread; and
-// tells what a function takes.
+// Calls the functions that users give to loops, which may take a tuple state whole or spread; tells
+// what a function takes, and refuses what has no function to call.
 #pragma once
 
 #include <array>
@@ -10,9 +10,53 @@
 #include <utility>
 
 #include "rondo/dtype.h"
+#include "rondo/error.h"
 
 namespace rondo {
 namespace detail {
+
+/// Throws TraceError: `made_by` was given a null pointer to a function, or an empty std::function.
+[[noreturn]] RONDO_API void refuse_empty_function(const char* made_by, SourceLocation at);
+/// Throws TraceError: what `made_by` returned was moved from, and is called. `shares_programs`: a
+/// copy would not compile again.
+[[noreturn]] RONDO_API void refuse_moved_from(const char* made_by, bool shares_programs,
+                                              SourceLocation at);
+
+/// Throws TraceError where f is a null pointer.
+template <class F>
+void check_no_null_pointer([[maybe_unused]] const F& f, [[maybe_unused]] const char* made_by,
+                           [[maybe_unused]] SourceLocation at) {
+  if constexpr (std::is_pointer_v<F>) {
+    if (f == nullptr) refuse_empty_function(made_by, at);
+  }
+}
+/// Throws TraceError where f may be empty and is.
+template <class F>
+void check_has_function(const F& f, const char* made_by, SourceLocation at) {
+  check_no_null_pointer(f, made_by, at);
+  if constexpr (requires { f.operator bool(); }) {
+    if (!f.operator bool()) refuse_empty_function(made_by, at);
+  }
+}
+
+/// Whether an object still has what it was made with: not after it was moved from, whatever moving
+/// makes of its members.
+class Presence {
+ public:
+  Presence() = default;
+  Presence(const Presence&) = default;
+  Presence(Presence&& other) noexcept : is_there_(std::exchange(other.is_there_, false)) {}
+  Presence& operator=(const Presence&) = default;
+  Presence& operator=(Presence&& other) noexcept {
+    is_there_ = std::exchange(other.is_there_, false);
+    return *this;
+  }
+  ~Presence() = default;
+  explicit operator bool() const noexcept { return is_there_; }
+
+ private:
+  bool is_there_ = true;
+};
 
 template <class... Ts>
 struct Arguments {};

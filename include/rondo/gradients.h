@@ -129,6 +129,7 @@ class ValueAndGrad : public LocatedCall<ValueAndGrad<F, I...>, F> {
  public:
   ValueAndGrad(F f, SourceLocation at) : f_(std::move(f)), at_(at) {}
 
+  static constexpr const char* kMadeBy = "value_and_grad";
   SourceLocation made_at() const { return at_; }
   /// pair{value, gradient}.
   template <class... Args>
@@ -136,7 +137,7 @@ class ValueAndGrad : public LocatedCall<ValueAndGrad<F, I...>, F> {
     using Out = result_of_t<const F, Args...>;
     static constexpr std::size_t kOf[] = {I...};
     std::optional<Out> prototype;
-    const GradientLeaves both = gradient(function_on_leaves(f_, prototype, at, args...),
+    const GradientLeaves both = gradient(function_on_leaves(f_, prototype, kMadeBy, at, args...),
                                          argument_leaves(at, args...), kOf, place_of(at, at_));
     return std::pair(both.value, trees_of_arguments<I...>(both.gradients, std::tie(args...)));
   }
@@ -156,6 +157,7 @@ template <class F, std::size_t... I>
 class Grad : public LocatedCall<Grad<F, I...>, F> {
  public:
   Grad(F f, SourceLocation at) : both_(std::move(f), at) {}
+  static constexpr const char* kMadeBy = "grad";
   SourceLocation made_at() const { return both_.made_at(); }
   template <class... Args>
   auto call(SourceLocation at, const Args&... args) const {
@@ -174,6 +176,7 @@ template <class F, bool kForward, std::size_t... I>
 class Jacobian : public LocatedCall<Jacobian<F, kForward, I...>, F> {
  public:
   Jacobian(F f, SourceLocation at) : f_(std::move(f)), at_(at) {}
+  static constexpr const char* kMadeBy = kForward ? "jacfwd" : "jacrev";
   SourceLocation made_at() const { return at_; }
 
   /// A function of one tensor that returns a tree gives a tree of Jacobians like its result; one of
@@ -185,8 +188,8 @@ class Jacobian : public LocatedCall<Jacobian<F, kForward, I...>, F> {
     static constexpr std::size_t kOf[] = {I...};
     std::optional<Out> prototype;
     const JacobianLeaves all =
-        jacobian(function_on_leaves(f_, prototype, at, args...), argument_leaves(at, args...), kOf,
-                 kForward, place_of(at, at_));
+        jacobian(function_on_leaves(f_, prototype, kMadeBy, at, args...),
+                 argument_leaves(at, args...), kOf, kForward, place_of(at, at_));
     const auto tied = std::tie(args...);
     const auto row = [&](std::size_t i) {
       return trees_of_arguments<I...>(all.jacobians[i], tied);
@@ -222,12 +225,13 @@ class Pullback {
         prototype_(std::move(prototype)),
         arguments_(std::move(arguments)) {}
 
-  /// Throws TraceError where a cotangent does not fit its result.
+  /// Throws TraceError where a cotangent does not fit its result, and where this was moved from.
   template <class Cotangent>
   [[nodiscard("rondo: a pullback returns the cotangents; use them")]] std::tuple<traced_t<Args>...>
   operator()(const Cotangent& cotangent, SourceLocation at = SourceLocation::current()) const {
     static_assert(TreeConvertible<Cotangent, Out>,
                   "rondo: the cotangent must be a tree like the function's result");
+    if (!present_) refuse_moved_from("vjp", false, at);
     const Leaves given = leaves_of(tree_cast<Out>(cotangent, at), "cotangent", at);
     check_same_structure("vjp: the cotangent", TreeStructure::of(prototype_), given.structure,
                          "cotangent", at);
@@ -244,6 +248,7 @@ class Pullback {
   PullbackLeaves pull_;
   Out prototype_;
   std::tuple<traced_t<Args>...> arguments_;
+  Presence present_;
 };
 
 template <template <class, std::size_t...> class Derived, std::size_t... I, class F>
@@ -322,7 +327,7 @@ template <class F, class... Primals, class... Tangents>
                                            "tangent", at);
               std::optional<Out> prototype;
               const detail::JvpLeaves both =
-                  detail::jvp(detail::function_on_leaves(called, prototype, at, args...),
+                  detail::jvp(detail::function_on_leaves(called, prototype, "jvp", at, args...),
                               detail::argument_leaves(at, args...), moved.values, at);
               return std::pair<Out, Out>(detail::whole_tree_from(*prototype, both.results),
                                          detail::whole_tree_from(*prototype, both.tangents));
@@ -341,8 +346,9 @@ auto vjp_at(SourceLocation at, const F& f, const Primals&... given) {
       [&](const auto&... primals) {
         using Out = result_of_t<const F, std::remove_cvref_t<decltype(primals)>...>;
         std::optional<Out> prototype;
-        VjpLeaves leaves = detail::vjp_leaves(function_on_leaves(f, prototype, at, primals...),
-                                              argument_leaves(at, primals...), at);
+        VjpLeaves leaves =
+            detail::vjp_leaves(function_on_leaves(f, prototype, "vjp", at, primals...),
+                               argument_leaves(at, primals...), at);
         Out out = whole_tree_from(*prototype, leaves.results);
         Pullback<Out, std::remove_cvref_t<decltype(primals)>...> pullback(
             std::move(leaves.pullback), out,
@@ -390,12 +396,13 @@ template <class F>
 class Checkpointed : public LocatedCall<Checkpointed<F>, F> {
  public:
   Checkpointed(F f, SourceLocation at) : f_(std::move(f)), at_(at) {}
+  static constexpr const char* kMadeBy = "checkpoint";
   SourceLocation made_at() const { return at_; }
   template <class... Args>
   auto call(SourceLocation at, const Args&... args) const {
     std::optional<result_of_t<const F, Args...>> prototype;
     const std::vector<Tensor> results =
-        detail::checkpoint(function_on_leaves(f_, prototype, at, args...),
+        detail::checkpoint(function_on_leaves(f_, prototype, kMadeBy, at, args...),
                            argument_leaves(at, args...).leaves, place_of(at, at_));
     return whole_tree_from(*prototype, results);
   }
@@ -408,6 +415,7 @@ class Checkpointed : public LocatedCall<Checkpointed<F>, F> {
 template <class F, class Rule>
 class CustomJvp : public LocatedCall<CustomJvp<F, Rule>, F> {
  public:
+  static constexpr const char* kMadeBy = "custom_jvp";
   SourceLocation made_at() const { return at_; }
   CustomJvp(F f, Rule rule, SourceLocation at)
       : f_(std::move(f)), rule_(std::move(rule)), at_(at) {}
@@ -415,6 +423,7 @@ class CustomJvp : public LocatedCall<CustomJvp<F, Rule>, F> {
   auto call(SourceLocation at, const Args&... args) const {
     using Out = result_of_t<const F, Args...>;
     std::optional<Out> prototype;
+    check_has_function(rule_, kMadeBy, at);
     const RegionCallable rule = [&](std::span<const Tensor> leaves) {
       const std::tuple<traced_t<Args>...> primals{tree_from(args, leaves)...};
       const std::tuple<traced_t<Args>...> tangents{tree_from(args, leaves)...};
@@ -424,7 +433,7 @@ class CustomJvp : public LocatedCall<CustomJvp<F, Rule>, F> {
       return out;
     };
     const std::vector<Tensor> results =
-        detail::custom_jvp(function_on_leaves(f_, prototype, at, args...), rule,
+        detail::custom_jvp(function_on_leaves(f_, prototype, kMadeBy, at, args...), rule,
                            argument_leaves(at, args...).leaves, at_);
     return whole_tree_from(*prototype, results);
   }
@@ -448,6 +457,7 @@ class CustomJvp : public LocatedCall<CustomJvp<F, Rule>, F> {
 template <class F, class Fwd, class Bwd>
 class CustomVjp : public LocatedCall<CustomVjp<F, Fwd, Bwd>, F> {
  public:
+  static constexpr const char* kMadeBy = "custom_vjp";
   SourceLocation made_at() const { return at_; }
   CustomVjp(F f, Fwd fwd, Bwd bwd, SourceLocation at)
       : f_(std::move(f)), fwd_(std::move(fwd)), bwd_(std::move(bwd)), at_(at) {}
@@ -457,6 +467,8 @@ class CustomVjp : public LocatedCall<CustomVjp<F, Fwd, Bwd>, F> {
     using Residuals = residuals_t<Args...>;
     std::optional<Out> prototype;
     std::optional<Residuals> residuals;
+    check_has_function(fwd_, kMadeBy, at);
+    check_has_function(bwd_, kMadeBy, at);
     const RegionCallable fwd = [&](std::span<const Tensor> leaves) {
       std::tuple<traced_t<Args>...> arguments{tree_from(args, leaves)...};
       auto both = std::apply(fwd_, std::move(arguments));
@@ -473,7 +485,7 @@ class CustomVjp : public LocatedCall<CustomVjp<F, Fwd, Bwd>, F> {
       return leaves_of(tree_cast<Cotangents>(std::move(pulled), at_), "cotangent", at_);
     };
     const std::vector<Tensor> results =
-        detail::custom_vjp(function_on_leaves(f_, prototype, at, args...), fwd, bwd,
+        detail::custom_vjp(function_on_leaves(f_, prototype, kMadeBy, at, args...), fwd, bwd,
                            argument_leaves(at, args...).leaves, at_);
     return whole_tree_from(*prototype, results);
   }
@@ -555,7 +567,7 @@ void check_grads(const F& f, const std::tuple<Args...>& args, const CheckGradsOp
     std::optional<detail::result_of_t<const F, Args...>> prototype;
     std::apply(
         [&](const auto&... each) {
-          detail::check_grads(detail::function_on_leaves(f, prototype, at, each...),
+          detail::check_grads(detail::function_on_leaves(f, prototype, "check_grads", at, each...),
                               detail::argument_leaves(at, each...), options, at);
         },
         args);

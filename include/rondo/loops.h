@@ -165,7 +165,8 @@ inline constexpr bool kIsPair<std::tuple<A, B>> = true;
 /// The condition of a while, on leaves.
 template <class State, class Cond>
 RegionCallable condition_on_leaves(Cond& cond, const State& prototype, const Leaves& init,
-                                   SourceLocation at) {
+                                   const char* loop, SourceLocation at) {
+  check_no_null_pointer(cond, loop, at);
   return [&cond, &prototype, &init, at](std::span<const Tensor> leaves) -> Leaves {
     const CarryOrigins origins(leaves, init);
     return leaves_of(call_with(cond, whole_tree_from(prototype, leaves)), "condition", at);
@@ -297,14 +298,15 @@ template <class State, class Cond, class Body>
   if constexpr (detail::check_lambdas<detail::body_fault<Body, Traced>(),
                                       detail::condition_fault<Cond, Traced>()>()) {
     const detail::Leaves start = detail::leaves_of(init, "carry", at);
+    detail::check_no_null_pointer(body, "while_loop", at);
     const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
       const detail::CarryOrigins origins(leaves, start);
       auto next = call_with(body, detail::whole_tree_from(init, leaves));
       return detail::leaves_of(tree_cast<Traced>(std::move(next), at), "carry", at);
     };
     return detail::whole_tree_from(
-        init, detail::while_loop(detail::condition_on_leaves(cond, init, start, at), on_leaves,
-                                 start, options, at));
+        init, detail::while_loop(detail::condition_on_leaves(cond, init, start, "while_loop", at),
+                                 on_leaves, start, options, at));
   } else {
     return {};
   }
@@ -322,6 +324,7 @@ template <class State, class Body>
   using Traced = detail::loop_tree_t<State, Body>;
   if constexpr (detail::check_lambdas<detail::body_fault<Body, Traced, Tensor>()>()) {
     const detail::Leaves start = detail::leaves_of(init, "carry", at);
+    detail::check_no_null_pointer(body, "fori_loop", at);
     const detail::RegionCallable on_leaves = [&](std::span<const Tensor> leaves) {
       const detail::CarryOrigins origins(leaves.subspan(1), start);
       auto next = call_with(body, leaves[0], detail::whole_tree_from(init, leaves.subspan(1)));
@@ -420,6 +423,7 @@ scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {},
     using Ys = traced_t<std::tuple_element_t<1, Result>>;
     std::optional<Ys> y_prototype;
     const detail::Leaves start = detail::leaves_of(init, "carry", at);
+    detail::check_no_null_pointer(f, "scan", at);
     auto call = [&](std::span<const Tensor> leaves) {
       const detail::CarryOrigins origins(leaves, start);
       const auto carry = detail::tree_from(init, leaves);
@@ -451,12 +455,13 @@ while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& option
     using Ys = traced_t<std::tuple_element_t<1, Result>>;
     std::optional<Ys> y_prototype;
     const detail::Leaves start = detail::leaves_of(init, "carry", at);
+    detail::check_no_null_pointer(f, "while_scan", at);
     auto call = [&](std::span<const Tensor> leaves) {
       const detail::CarryOrigins origins(leaves, start);
       return call_with(f, detail::tree_from(init, leaves));
     };
     const std::vector<Tensor> results =
-        detail::while_scan(detail::condition_on_leaves(cond, init, start, at),
+        detail::while_scan(detail::condition_on_leaves(cond, init, start, "while_scan", at),
                            detail::step_on_leaves<Traced, Ys>(call, y_prototype, "while_scan", at),
                            start, options, at);
     std::span<const Tensor> leaves(results);
@@ -479,6 +484,7 @@ template <class Xs, class F>
     SourceLocation at = SourceLocation::current()) {
   using Element = detail::loop_tree_t<Xs, F>;
   if constexpr (detail::check_lambdas<detail::map_fault<F, Element>()>()) {
+    detail::check_no_null_pointer(f, "map", at);
     auto step = [&f](const std::tuple<>&, const Element& x) {
       return std::pair(std::tuple<>(), call_with(f, x));
     };
@@ -508,8 +514,9 @@ namespace detail {
 /// Branches on leaves, all with the result structure `Out`; the last one called leaves its tree as
 /// the prototype.
 template <class Out, class F, class... Operands>
-RegionCallable branch_on_leaves(F& f, std::optional<Out>& prototype, SourceLocation at,
-                                const Operands&... operands) {
+RegionCallable branch_on_leaves(F& f, std::optional<Out>& prototype, const char* called,
+                                SourceLocation at, const Operands&... operands) {
+  check_no_null_pointer(f, called, at);
   return [&f, &prototype, at, &operands...]([[maybe_unused]] std::span<const Tensor> leaves) {
     const std::tuple<traced_t<Operands>...> arguments{tree_from(operands, leaves)...};
     prototype = tree_cast<Out>(std::apply(f, arguments), at);
@@ -600,8 +607,8 @@ cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Operands&.
     if constexpr (detail::check_later_branch<FalseFn, Out, Operands...>()) {
       std::optional<Out> prototype;
       const detail::RegionCallable branches[] = {
-          detail::branch_on_leaves<Out>(true_fn, prototype, pred.at(), operands...),
-          detail::branch_on_leaves<Out>(false_fn, prototype, pred.at(), operands...)};
+          detail::branch_on_leaves<Out>(true_fn, prototype, "cond", pred.at(), operands...),
+          detail::branch_on_leaves<Out>(false_fn, prototype, "cond", pred.at(), operands...)};
       const std::vector<Tensor> results =
           detail::branch(pred, false, branches, detail::operand_leaves(pred.at(), operands...));
       return detail::whole_tree_from(*prototype, results);
@@ -624,8 +631,8 @@ template <class Branches, class... Operands>
     std::vector<detail::RegionCallable> callables;
     for_each_branch([&](auto& branch) {
       if constexpr (detail::check_later_branch<decltype(branch), Out, Operands...>()) {
-        callables.push_back(
-            detail::branch_on_leaves<Out>(branch, prototype, index.at(), operands...));
+        callables.push_back(detail::branch_on_leaves<Out>(branch, prototype, "switch_case",
+                                                          index.at(), operands...));
       }
     });
     const std::vector<Tensor> results =
@@ -673,6 +680,7 @@ associative_scan(Combine&& combine, const T& elems, const AssociativeScanOptions
   static_assert(
       std::is_invocable_v<Combine&, Traced, Traced>,
       "rondo: combine of associative_scan takes two trees like elems, and returns a third");
+  detail::check_has_function(combine, "associative_scan", at);
   auto on_leaves = [&](std::span<const Tensor> a, std::span<const Tensor> b) {
     auto result = combine(detail::whole_tree_from(elems, a), detail::whole_tree_from(elems, b));
     static_assert(TreeConvertible<decltype(result), Traced>,

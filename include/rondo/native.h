@@ -356,6 +356,7 @@ struct NativeMaker<F, R(As...)> {
     std::vector<TensorType> parameters, results;
     (append_host_types<std::remove_cvref_t<As>>(parameters), ...);
     append_host_types<R>(results);
+    check_has_function(f, "native", at);
     const RegionCallable on_leaves = [&]([[maybe_unused]] std::span<const Tensor> leaves) {
       // Braces evaluate from left to right.
       std::tuple<Ts...> arguments{tree_from(Ts{}, leaves)...};
@@ -378,12 +379,13 @@ class NativeFunction {
 /// A traced function that is called as an ordinary C++ function: made by native. A call takes and
 /// gives values in their places and allocates nothing where the program is compiled and needs
 /// little memory of its own. Copies share the program; calls from many threads at once are safe.
-/// Throws what a run throws: ExecutionError where a limit of the options is exceeded.
+/// Throws what a run throws: ExecutionError where a limit of the options is exceeded. TraceError,
+/// with the line of native, where the function was moved from.
 template <class R, class... As>
 class NativeFunction<R(As...)> {
  public:
-  explicit NativeFunction(std::shared_ptr<const detail::NativeProgram> program)
-      : program_(std::move(program)) {}
+  NativeFunction(std::shared_ptr<const detail::NativeProgram> program, SourceLocation at)
+      : program_(std::move(program)), at_(at) {}
 
   [[nodiscard("rondo: a native function changes nothing: use what it returns")]] R operator()(
       const As&... args) const {
@@ -403,15 +405,21 @@ class NativeFunction<R(As...)> {
       results[next_result++] = reinterpret_cast<std::byte*>(std::addressof(part));
     };
     detail::visit_host(result, give);
-    program_->run(arguments, results);
+    program().run(arguments, results);
     return result;
   }
 
   /// The program, with its text and memory plan.
-  const Executable& executable() const noexcept { return program_->executable(); }
+  const Executable& executable() const { return program().executable(); }
 
  private:
+  const detail::NativeProgram& program() const {
+    if (!program_) detail::refuse_moved_from("native", true, at_);
+    return *program_;
+  }
+
   std::shared_ptr<const detail::NativeProgram> program_;
+  SourceLocation at_;
 };
 
 /// f, traced once for host types and compiled: an ordinary C++ function.
@@ -439,7 +447,7 @@ template <class Signature, class F>
   if constexpr (detail::check_native<fault>()) {
     using Passed = typename detail::NativeCall<Callable, Signature>::Passed;
     return NativeFunction<Signature>(
-        detail::NativeMaker<Callable, Signature>::make(Passed{}, f, std::move(options), at));
+        detail::NativeMaker<Callable, Signature>::make(Passed{}, f, std::move(options), at), at);
   } else {
     return NativeFunction<Signature>(nullptr);
   }

@@ -139,8 +139,6 @@ constexpr std::int64_t fixed_leaf_count() {
 /// is in force, so that a jitted function is called as it is.
 RONDO_API bool runs_inline(std::span<const Tensor> arguments);
 
-[[noreturn]] RONDO_API void refuse_moved_from(SourceLocation at);
-
 /// One program, for arguments of one structure and types.
 class RONDO_API Compiled {
  public:
@@ -186,10 +184,12 @@ std::vector<std::string> names_of_arguments(const Args&... args) {
   return names;
 }
 
-/// f on leaves; what it returned is left in `prototype`.
+/// f on leaves; what it returned is left in `prototype`. Throws TraceError, in the name of
+/// `made_by`, where f is an empty std::function or a null pointer.
 template <class F, class Out, class... Args>
-RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, SourceLocation at,
-                                  const Args&... args) {
+RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const char* made_by,
+                                  SourceLocation at, const Args&... args) {
+  check_has_function(f, made_by, at);
   return [&f, &prototype, at, &args...]([[maybe_unused]] std::span<const Tensor> leaves) {
     std::tuple<traced_t<Args>...> arguments{tree_from(args, leaves)...};
     prototype = tree_cast<Out>(std::apply(f, std::move(arguments)), at);
@@ -221,8 +221,9 @@ std::vector<Tensor> tensors_of_arguments(SourceLocation at, Args&&... args) {
 
 /// The program of f; what f returned is left in `prototype`.
 template <class F, class Out, class... Specs>
-Function trace_at(SourceLocation at, F& f, std::optional<Out>& prototype, const Specs&... specs) {
-  return detail::trace("main", function_on_leaves(f, prototype, at, specs...),
+Function trace_at(const char* made_by, SourceLocation at, F& f, std::optional<Out>& prototype,
+                  const Specs&... specs) {
+  return detail::trace("main", function_on_leaves(f, prototype, made_by, at, specs...),
                        types_of_specs(specs...), names_of_arguments(specs...), at);
 }
 
@@ -234,7 +235,7 @@ Function checked_trace(SourceLocation at, F& f, const Specs&... specs) {
         at,
         [&](const auto&... passed) {
           std::optional<result_of_t<F, std::remove_cvref_t<decltype(passed)>...>> prototype;
-          return trace_at(at, f, prototype, passed...);
+          return trace_at("trace", at, f, prototype, passed...);
         },
         specs...);
   } else {
@@ -302,6 +303,8 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
 
  private:
   friend detail::LocatedCall<Jitted<F>, F>;
+  static constexpr const char* kMadeBy = "jit";
+  static constexpr bool kSharesPrograms = true;
   SourceLocation made_at() const { return at_; }
 
   template <class... Args>
@@ -314,7 +317,6 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
   template <class Leaves, class... Args>
   auto call_with(SourceLocation at, const Leaves& leaves_of_arguments, const Args&... args) const {
     using Out = detail::result_of_t<const F, Args...>;
-    if (!f_) detail::refuse_moved_from(at);
     constexpr std::int64_t leaf_count = detail::fixed_leaf_count<std::tuple<Args...>>();
     constexpr std::int64_t result_count = detail::fixed_leaf_count<Out>();
     const detail::TreeType* trees = nullptr;
@@ -339,13 +341,14 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
       if (run_) scope.emplace(*run_);
       std::span<const Tensor> next(leaves);
       std::tuple<traced_t<Args>...> arguments{detail::tree_from(args, next)...};
+      detail::check_has_function(*f_, kMadeBy, at);
       return tree_cast<Out>(std::apply(*f_, std::move(arguments)), at);
     }
     std::optional<Out> prototype;
     const TreeStructure structure = TreeStructure::of_all(args...);
     const auto run = cache_->run(
         {structure, trees, leaves, [&] { return detail::names_of_arguments(args...); },
-         detail::function_on_leaves(*f_, prototype, at, args...),
+         detail::function_on_leaves(*f_, prototype, kMadeBy, at, args...),
          // Of the tree only the structure is kept: its tensors belong to a trace that is over.
          [&]() -> std::shared_ptr<const void> {
            return std::make_shared<const Out>(
@@ -391,11 +394,12 @@ using literals_t = typename decltype(tree_of_literals<Out>())::type;
 template <class F, class Out, class... Specs>
 class CompiledAs {
  public:
-  CompiledAs(std::shared_ptr<const detail::Compiled> program, Out prototype)
-      : program_(std::move(program)), prototype_(std::move(prototype)) {}
+  CompiledAs(std::shared_ptr<const detail::Compiled> program, Out prototype, SourceLocation at)
+      : program_(std::move(program)), prototype_(std::move(prototype)), at_(at) {}
 
   /// Throws ExecutionError for arguments of another structure, shape or dtype, naming the
-  /// parameter, and as Executable::run.
+  /// parameter, and as Executable::run; TraceError, with the line of compile_as, where this was
+  /// moved from.
   template <class... Args>
   [[nodiscard("rondo: a program changes nothing: use what it returns")]] detail::literals_t<Out>
   operator()(const Args&... args) const {
@@ -418,13 +422,17 @@ class CompiledAs {
     return other;
   }
   /// The program on leaves, with its statistics and memory plan.
-  const Executable& executable() const { return program_->executable(); }
+  const Executable& executable() const { return program().executable(); }
 
  private:
+  const detail::Compiled& program() const {
+    if (!program_) detail::refuse_moved_from("compile_as", true, at_);
+    return *program_;
+  }
   template <class... Args>
   detail::literals_t<Out> run(const Args&... args) const {
     const std::vector<Literal> results =
-        program_->run(TreeStructure::of_all(args...),
+        program().run(TreeStructure::of_all(args...),
                       detail::tensors_of_arguments(SourceLocation{}, args...), options_, {});
     std::size_t next = 0;
     if constexpr (is_replaceable_by_literals) {
@@ -437,6 +445,7 @@ class CompiledAs {
 
   std::shared_ptr<const detail::Compiled> program_;
   Out prototype_;
+  SourceLocation at_;
   RunOptions options_;
 };
 
@@ -450,11 +459,11 @@ auto compiled_as(SourceLocation at, F& f, const Specs&... specs) {
         [&](const auto&... passed) {
           using Out = result_of_t<F, std::remove_cvref_t<decltype(passed)>...>;
           std::optional<Out> prototype;
-          const Function function = trace_at(at, f, prototype, passed...);
+          const Function function = trace_at("compile_as", at, f, prototype, passed...);
           return CompiledAs<std::remove_const_t<F>, Out, Specs...>(
               std::make_shared<const Compiled>(function, TreeStructure::of_all(passed...),
                                                names_of_arguments(passed...)),
-              rebuild_tree<Tensor>(*prototype, [] { return Tensor(); }));
+              rebuild_tree<Tensor>(*prototype, [] { return Tensor(); }), at);
         },
         specs...);
   } else {

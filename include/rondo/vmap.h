@@ -68,13 +68,14 @@ class Vmapped : public LocatedCall<Vmapped<F>, F> {
   Vmapped(F f, VmapOptions options, SourceLocation at)
       : f_(std::move(f)), options_(std::move(options)), at_(at) {}
 
+  static constexpr const char* kMadeBy = "vmap";
   SourceLocation made_at() const { return at_; }
   template <class... Args>
   auto call(SourceLocation at, const Args&... args) const {
     using Out = result_of_t<const F, Args...>;
     std::optional<Out> prototype;
     const std::vector<Tensor> results =
-        vmap(function_on_leaves(f_, prototype, at, args...), argument_leaves(at, args...),
+        vmap(function_on_leaves(f_, prototype, kMadeBy, at, args...), argument_leaves(at, args...),
              sizeof...(Args), options_, place_of(at, at_));
     return whole_tree_from(*prototype, results);
   }
@@ -83,7 +84,8 @@ class Vmapped : public LocatedCall<Vmapped<F>, F> {
   std::string explain(SourceLocation at, const Args&... args) const {
     using Out = result_of_t<const F, Args...>;
     std::optional<Out> prototype;
-    return detail::explain_batching(function_on_leaves(f_, prototype, at, args...),
+    this->check_present(at);
+    return detail::explain_batching(function_on_leaves(f_, prototype, kMadeBy, at, args...),
                                     argument_leaves(at, args...), sizeof...(Args), options_, at);
   }
 

@@ -258,14 +258,6 @@ bool runs_inline(std::span<const Tensor> arguments) {
   return ir::tracing() || ir::eager_active() || ir::depends_on_trace(arguments);
 }
 
-void refuse_moved_from(SourceLocation at) {
-  throw TraceError(fmt::format("jit: this jitted function was moved from, and has no function to "
-                               "call\n  at {}\n  Copy it in place of moving it: copies share "
-                               "their programs.",
-                               at.str()),
-                   at);
-}
-
 Compiled::Compiled(const Function& function, TreeStructure structure,
                    std::vector<std::string> names)
     : executable_(compile(function)), structure_(std::move(structure)), names_(std::move(names)) {}
