@@ -88,12 +88,18 @@ const ir::OpDef kIota{.name = "iota",
 
 namespace detail {
 
-void check_row(std::size_t row, std::size_t columns, std::size_t first, SourceLocation at) {
-  if (columns == first) return;
+void refuse_ragged(std::span<const std::size_t> place, std::size_t size, std::size_t first,
+                   SourceLocation at) {
+  const bool is_row = place.size() == 1;
+  const std::string where =
+      is_row ? fmt::format("{}", place[0]) : fmt::format("[{}]", fmt::join(place, "]["));
+  const std::string start =
+      is_row ? std::string("0")
+             : fmt::format("[{}]", fmt::join(std::vector<int>(place.size(), 0), "]["));
   ops::fail("constant",
-            fmt::format("row {} has {} elements, row 0 has {}; the rows must be equally long\n  "
+            fmt::format("row {} has {} elements, row {} has {}; the rows must be equally long\n  "
                         "Fill the shorter ones, or make an array of each.",
-                        row, columns, first),
+                        where, size, start, first),
             at);
 }
 

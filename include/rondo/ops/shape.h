@@ -4,10 +4,16 @@
 // for axes out of range and sizes that do not fit.
 #pragma once
 
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
+#include <optional>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "rondo/literal.h"
@@ -58,11 +64,124 @@ Tensor constant(std::initializer_list<T> values, SourceLocation at = SourceLocat
   return constant(Literal::from(values, {static_cast<std::int64_t>(values.size())}), at);
 }
 
+/// An array of the given shape with the values in row-major order: `constant({1, 2, 3, 4}, {2,
+/// 2})`. Throws TraceError if their number is not the shape's.
+template <HostScalar T>
+Tensor constant(std::initializer_list<T> values, std::initializer_list<std::int64_t> shape,
+                SourceLocation at = SourceLocation::current()) {
+  return constant(Literal::from(values, Shape(shape)), at);
+}
+
 namespace detail {
-/// The length of the rows. Throws TraceError if `row`, of `columns` elements, is not as long as the
-/// first.
-RONDO_API void check_row(std::size_t row, std::size_t columns, std::size_t first,
-                         SourceLocation at);
+
+// What a range holds, by std::begin, which knows C arrays too; void of what is no range.
+template <class R>
+struct RangeElement {
+  using type = void;
+};
+template <class R>
+requires requires(const R& range) {
+  std::begin(range) != std::end(range);
+  *std::begin(range);
+}
+struct RangeElement<R> {
+  using Element = std::remove_cvref_t<decltype(*std::begin(std::declval<const R&>()))>;
+  using type = std::conditional_t<std::is_same_v<Element, R>, void, Element>;  // as of a path
+};
+template <class R>
+using range_element_t = typename RangeElement<R>::type;
+
+// Ranges of numbers, nested or not.
+template <class R>
+struct NumberRange {
+  static constexpr std::size_t kRank = 0;
+  using Number = R;
+};
+template <class R>
+requires(!ScalarValue<R> && !std::is_void_v<range_element_t<R>>) struct NumberRange<R> {
+  using Inner = NumberRange<range_element_t<R>>;
+  static constexpr std::size_t kRank = Inner::kRank + 1;
+  using Number = typename Inner::Number;
+};
+template <class R>
+concept NumbersOfRank1OrMore = NumberRange<R>::kRank >
+0 && HostScalar<typename NumberRange<R>::Number>;
+
+/// The size that the type tells; 0 where it tells none.
+template <class R>
+inline constexpr std::size_t kFixedSize = 0;
+template <class T, std::size_t kSize>
+inline constexpr std::size_t kFixedSize<T[kSize]> = kSize;
+template <class T, std::size_t kSize>
+inline constexpr std::size_t kFixedSize<std::array<T, kSize>> = kSize;
+template <class T, std::size_t kSize>
+inline constexpr std::size_t kFixedSize<std::span<T, kSize>> =
+    kSize == std::dynamic_extent ? 0 : kSize;
+
+/// Throws TraceError: the range at `place`, one index a level, has `size` elements, the first one
+/// at this level has `first`.
+[[noreturn]] RONDO_API void refuse_ragged(std::span<const std::size_t> place, std::size_t size,
+                                          std::size_t first, SourceLocation at);
+
+/// The elements of nested ranges in row-major order, and the sizes of each level.
+template <class R>
+class NestedNumbers {
+ public:
+  using Number = typename NumberRange<R>::Number;
+  NestedNumbers(const R& range, SourceLocation at) : at_(at) {
+    set_fixed<R>(0);
+    append(range, 0);
+  }
+  Literal literal(const std::optional<Shape>& shape) const {
+    return Literal::from(values_, shape ? *shape : Shape(std::span<const std::int64_t>(dims_)));
+  }
+
+ private:
+  static constexpr std::size_t kRank = NumberRange<R>::kRank;
+  template <class Range>
+  void set_fixed(std::size_t depth) {
+    dims_[depth] = static_cast<std::int64_t>(kFixedSize<Range>);
+    if constexpr (NumberRange<Range>::kRank > 1) set_fixed<range_element_t<Range>>(depth + 1);
+  }
+  template <class Range>
+  void append(const Range& range, std::size_t depth) {
+    std::size_t& size = place_[depth];
+    size = 0;
+    for (const auto& element : range) {
+      if constexpr (NumberRange<Range>::kRank == 1)
+        values_.push_back(element);
+      else
+        append(element, depth + 1);
+      size++;
+    }
+    if (!was_seen_[depth]) {
+      was_seen_[depth] = true;
+      dims_[depth] = static_cast<std::int64_t>(size);
+    }
+    const auto first = static_cast<std::size_t>(dims_[depth]);
+    if (size != first) refuse_ragged(std::span(place_).first(depth), size, first, at_);
+  }
+
+  std::vector<Number> values_;
+  std::array<std::int64_t, kRank> dims_{};
+  std::array<bool, kRank> was_seen_{};
+  std::array<std::size_t, kRank> place_{};  // of the range that is read, an index a level
+  SourceLocation at_;
+};
+
+template <class R>
+Literal literal_of_numbers(const R& range, const std::optional<Shape>& shape, SourceLocation at) {
+  using Number = typename NumberRange<R>::Number;
+  // A vector of bool has no elements that one can point to.
+  if constexpr (NumberRange<R>::kRank == 1 &&
+                requires { std::span<const Number>(std::data(range), std::size(range)); }) {
+    const std::span<const Number> values(std::data(range), std::size(range));
+    return Literal::from(values, shape ? *shape : Shape{static_cast<std::int64_t>(values.size())});
+  } else {
+    return NestedNumbers<R>(range, at).literal(shape);
+  }
+}
+
 }  // namespace detail
 
 /// An array of rank 2, by rows: `constant({{1, 2}, {3, 4}})` is s32[2,2]. Throws TraceError if the
@@ -70,80 +189,29 @@ RONDO_API void check_row(std::size_t row, std::size_t columns, std::size_t first
 template <HostScalar T>
 Tensor constant(std::initializer_list<std::initializer_list<T>> rows,
                 SourceLocation at = SourceLocation::current()) {
-  const std::size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
-  std::vector<T> values;
-  std::size_t row = 0;
-  for (const auto& one : rows) {
-    detail::check_row(row++, one.size(), columns, at);
-    values.insert(values.end(), one.begin(), one.end());
-  }
-  return constant(Literal::from(values, {static_cast<std::int64_t>(rows.size()),
-                                         static_cast<std::int64_t>(columns)}),
-                  at);
+  return constant(detail::literal_of_numbers(rows, std::nullopt, at), at);
 }
 
-/// An array of the given shape with the values in row-major order. Throws TraceError if their
-/// number is not the shape's.
-template <HostScalar T>
-Tensor constant(const std::vector<T>& values, const Shape& shape,
+/// Of ranges of numbers: std::vector, std::array, std::span, C arrays, std::valarray and what else
+/// std::begin knows. One range is an array of rank 1, a range of ranges of rank 2, and so on: a
+/// `std::vector<std::array<float, 3>>` of two is f32[2,3]. Throws TraceError, naming the place, if
+/// ranges of one level differ in length.
+template <detail::NumbersOfRank1OrMore R>
+Tensor constant(const R& range, SourceLocation at = SourceLocation::current()) {
+  return constant(detail::literal_of_numbers(range, std::nullopt, at), at);
+}
+
+/// An array of the given shape with the numbers of a range, nested or not, in row-major order;
+/// `{}` is the shape of a scalar. Throws TraceError if their number is not the shape's.
+template <detail::NumbersOfRank1OrMore R>
+Tensor constant(const R& range, const Shape& shape, SourceLocation at = SourceLocation::current()) {
+  return constant(detail::literal_of_numbers(range, shape, at), at);
+}
+// A list in braces: `{}` alone would as well be a place.
+template <detail::NumbersOfRank1OrMore R>
+Tensor constant(const R& range, std::initializer_list<std::int64_t> shape,
                 SourceLocation at = SourceLocation::current()) {
-  return constant(Literal::from(values, shape), at);
-}
-namespace detail {
-
-template <class T>
-struct NestedNumbers {
-  using Number = T;
-  static void append(std::vector<T>& values, std::vector<std::int64_t>&, std::size_t, std::size_t,
-                     const T& value, SourceLocation) {
-    values.push_back(value);
-  }
-};
-template <class T>
-struct NestedNumbers<std::vector<T>> {
-  using Number = typename NestedNumbers<T>::Number;
-  /// `dims` are the sizes found so far, those of this depth and below are compared; `row` is the
-  /// place of `rows` in what is around it.
-  static void append(std::vector<Number>& values, std::vector<std::int64_t>& dims,
-                     std::size_t depth, std::size_t row, const std::vector<T>& rows,
-                     SourceLocation at) {
-    if (depth == dims.size()) dims.push_back(static_cast<std::int64_t>(rows.size()));
-    check_row(row, rows.size(), static_cast<std::size_t>(dims[depth]), at);
-    for (std::size_t i = 0; i < rows.size(); i++)
-      NestedNumbers<T>::append(values, dims, depth + 1, i, rows[i], at);
-    if (rows.empty()) pad_empty(dims, depth + 1);
-  }
-  static void pad_empty(std::vector<std::int64_t>& dims, std::size_t depth) {
-    if constexpr (!HostScalar<T>) {
-      if (depth == dims.size()) dims.push_back(0);
-      NestedNumbers<T>::pad_empty(dims, depth + 1);
-    }
-  }
-};
-
-}  // namespace detail
-
-/// A vector as an array of rank 1, a vector of vectors of rank 2, and so on: `constant(rows)` of a
-/// std::vector<std::vector<float>>. Throws TraceError if rows differ in length.
-template <class T>
-requires(HostScalar<typename detail::NestedNumbers<std::vector<T>>::Number>) Tensor
-    constant(const std::vector<T>& values, SourceLocation at = SourceLocation::current()) {
-  if constexpr (HostScalar<T>) {
-    return constant(Literal::from(values), at);
-  } else {
-    using Numbers = detail::NestedNumbers<std::vector<T>>;
-    std::vector<typename Numbers::Number> numbers;
-    std::vector<std::int64_t> dims;
-    Numbers::append(numbers, dims, 0, 0, values, at);
-    return constant(Literal::from(numbers, Shape(dims)), at);
-  }
-}
-/// A C array, as an array of rank 1.
-template <HostScalar T, std::size_t kSize>
-requires(kSize > 0) Tensor
-    constant(const T (&values)[kSize], SourceLocation at = SourceLocation::current()) {
-  return constant(Literal::from(std::span<const T>(values), {static_cast<std::int64_t>(kSize)}),
-                  at);
+  return constant(detail::literal_of_numbers(range, Shape(shape), at), at);
 }
 
 /// An array of one value: a C++ scalar (exactly representable in the dtype), or a tensor of that
