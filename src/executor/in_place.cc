@@ -16,31 +16,71 @@ namespace {
 // Longer chains of updates are left: the walk is made for each output.
 constexpr int kLongestChain = 64;
 
-std::ptrdiff_t times_returned(const Function& region, const Tensor& value) {
-  return std::count_if(region.outputs().begin(), region.outputs().end(),
-                       [&](const Tensor& output) { return output.same_as(value); });
+using Times = absl::flat_hash_map<ir::ValueKey, int>;
+
+template <class Tensors>
+Times times_of(const Tensors& values) {
+  Times times;
+  for (const Tensor& value : values) times[value]++;
+  return times;
 }
 
-/// Is one of the outputs the memory of a parameter, under whichever type?
-bool hands_on(const Function& region, const Tensor& parameter) {
-  return std::any_of(region.outputs().begin(), region.outputs().end(), [&](Tensor value) {
-    while (!value.same_as(parameter)) {
-      if (ir::is_parameter(value.node())) return false;
+int times_in(const Times& times, const Tensor& value) {
+  const auto found = times.find(value);
+  return found == times.end() ? 0 : found->second;
+}
+
+/// What the outputs of a region are the memory of, under whichever type.
+absl::flat_hash_set<ir::ValueKey> handed_on(const Function& region) {
+  absl::flat_hash_set<ir::ValueKey> found;
+  for (Tensor value : region.outputs()) {
+    while (found.insert(value).second && !ir::is_parameter(value.node())) {
       const Form form = form_of(*value.node());
-      if (form != Form::kForward && form != Form::kAlias) return false;
+      if (form != Form::kForward && form != Form::kAlias) break;
       value = value.node()->operands[form == Form::kForward ? value.result() : 0];
     }
-    return true;
-  });
+  }
+  return found;
 }
 
 }  // namespace
 
+/// Finds the parameters of one region's outputs. Each value is looked up, not searched for: regions
+/// may have very many.
+class InPlace::Finder {
+ public:
+  Finder(const InPlace& regions, const Function& region)
+      : regions_(regions), region_(region), returned_(times_of(region.outputs())) {
+    const auto& parameters = region.parameters();
+    for (std::size_t i = 0; i < parameters.size(); i++)
+      places_.try_emplace(parameters[i], static_cast<std::int32_t>(i));
+  }
+
+  std::int32_t find(std::size_t output);
+
+ private:
+  bool is_one_operand(const Node& node, const Tensor& value) {
+    const auto [times, is_new] = operands_.try_emplace(&node);
+    if (is_new) times->second = times_of(node.operands);
+    return times_in(times->second, value) == 1;
+  }
+
+  const InPlace& regions_;
+  const Function& region_;
+  Times returned_;
+  absl::flat_hash_map<ir::ValueKey, std::int32_t> places_;  // of parameters
+  absl::flat_hash_map<const Node*, Times> operands_;        // of constructs
+};
+
 InPlace::InPlace(const Function& function) {
   for (const Function& region : ir::regions_inside_out(function)) {
-    std::vector<std::int32_t> found(region.outputs().size());
-    for (std::size_t i = 0; i < found.size(); i++) found[i] = find(region, i);
-    parameters_.emplace(region.identity(), std::move(found));
+    Finder finder(*this, region);
+    Region found;
+    for (std::size_t i = 0; i < region.outputs().size(); i++)
+      found.parameters.push_back(finder.find(i));
+    found.made.insert(found.parameters.begin(), found.parameters.end());
+    found.handed_on = handed_on(region);
+    regions_.emplace(region.identity(), std::move(found));
   }
 }
 
@@ -55,25 +95,23 @@ std::int32_t InPlace::parameter_of_branches(const Node& conditional, std::size_t
   if (parameter == kNoParameter) return kNoParameter;
   for (const Function& branch : conditional.regions) {
     if (parameter_of(branch, result) == parameter) continue;
-    const std::vector<std::int32_t>& of = parameters_.at(branch.identity());
-    if (std::find(of.begin(), of.end(), parameter) != of.end() ||
-        hands_on(branch, branch.parameters()[static_cast<std::size_t>(parameter)]))
+    const Region& region = regions_.at(branch.identity());
+    if (region.made.contains(parameter) ||
+        region.handed_on.contains(branch.parameters()[static_cast<std::size_t>(parameter)]))
       return kNoParameter;
   }
   return parameter;
 }
 
-std::int32_t InPlace::find(const Function& region, std::size_t output) const {
-  Tensor value = region.outputs()[output];
-  if (times_returned(region, value) != 1) return kNoParameter;
+std::int32_t InPlace::Finder::find(std::size_t output) {
+  Tensor value = region_.outputs()[output];
+  if (times_in(returned_, value) != 1) return kNoParameter;
   for (int length = 0; length < kLongestChain; length++) {
-    const auto& parameters = region.parameters();
     const Node* node = value.node();
     if (ir::is_parameter(node)) {
-      if (length > 0 && times_returned(region, value) != 0) return kNoParameter;
-      const auto at = std::find_if(parameters.begin(), parameters.end(),
-                                   [&](const Tensor& t) { return t.same_as(value); });
-      return static_cast<std::int32_t>(at - parameters.begin());
+      if (length > 0 && times_in(returned_, value) != 0) return kNoParameter;
+      const auto place = places_.find(value);
+      return place == places_.end() ? static_cast<std::int32_t>(places_.size()) : place->second;
     }
     std::int64_t operand = -1;
     const std::uint32_t result = value.result();
@@ -91,11 +129,11 @@ std::int32_t InPlace::find(const Function& region, std::size_t output) const {
       case Form::kLoop: {
         const ir::RegionLayout layout = *ir::region_layout(node);
         const auto carry = static_cast<std::int32_t>(result);
-        if (parameter_of(node->regions[layout.body()], result) == carry) operand = carry;
+        if (regions_.parameter_of(node->regions[layout.body()], result) == carry) operand = carry;
         break;
       }
       case Form::kBranch: {
-        const std::int32_t parameter = parameter_of_branches(*node, result);
+        const std::int32_t parameter = regions_.parameter_of_branches(*node, result);
         if (parameter != kNoParameter)
           operand = static_cast<std::int64_t>(
               ir::region_layout(node)->operand_of_param(static_cast<std::size_t>(parameter)));
@@ -107,10 +145,7 @@ std::int32_t InPlace::find(const Function& region, std::size_t output) const {
     if (operand < 0) return kNoParameter;
     value = node->operands[static_cast<std::size_t>(operand)];
     // A construct whose regions also read the array as it was writes a copy.
-    if (ir::region_layout(node) &&
-        std::count_if(node->operands.begin(), node->operands.end(),
-                      [&](const Tensor& t) { return t.same_as(value); }) != 1)
-      return kNoParameter;
+    if (ir::region_layout(node) && !is_one_operand(*node, value)) return kNoParameter;
   }
   return kNoParameter;
 }

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "ir/node.h"
 #include "rondo/function.h"
 
 namespace rondo::executor {
@@ -17,7 +19,7 @@ class InPlace {
 
   explicit InPlace(const Function& function);
   std::int32_t parameter_of(const Function& region, std::size_t output) const {
-    return parameters_.at(region.identity())[output];
+    return regions_.at(region.identity()).parameters[output];
   }
   /// The parameter of the branches that a result of a conditional is made of so, or that is left as
   /// it is, in one branch at least. The others make an array of their own and hand the parameter on
@@ -25,9 +27,14 @@ class InPlace {
   std::int32_t parameter_of_branches(const ir::Node& conditional, std::size_t result) const;
 
  private:
-  std::int32_t find(const Function& region, std::size_t output) const;
+  class Finder;
+  struct Region {
+    std::vector<std::int32_t> parameters;         // of each output
+    absl::flat_hash_set<std::int32_t> made;       // these
+    absl::flat_hash_set<ir::ValueKey> handed_on;  // what outputs are, under whichever type
+  };
 
-  absl::flat_hash_map<const void*, std::vector<std::int32_t>> parameters_;
+  absl::flat_hash_map<const void*, Region> regions_;
 };
 
 }  // namespace rondo::executor

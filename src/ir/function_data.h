@@ -100,8 +100,9 @@ Function close_live(Function::Data data);
 /// Nodes, each once, that come out in the order of their ids.
 class NodesById {
  public:
-  /// For nodes from `first_id` on, of which this thread has made `made`.
-  NodesById(std::uint64_t first_id, std::uint64_t made);
+  /// For nodes from `first_id` to before `end_id`, of which this thread has made `made`, and a few
+  /// others.
+  NodesById(std::uint64_t first_id, std::uint64_t made, std::uint64_t end_id = next_id());
   /// False if it is there already.
   bool insert(const Node* node) {
     const std::uint64_t at = node->id - first_;  // wraps for older nodes
@@ -112,10 +113,15 @@ class NodesById {
   /// have lower ids.
   template <class Visit>
   void walk_back(const Visit& visit) {
+    std::size_t done = 0;
+    const auto visit_others = [&] {
+      for (; done < others_in_order_.size(); done++) visit(others_in_order_[done]);
+    };
+    visit_others();  // those from `end_id` on, whose operands may be any
     for (std::size_t at = dense_.size(); at-- > 0;) {
       if (const Node* node = dense_[at]) visit(node);
     }
-    for (std::size_t at = 0; at < others_in_order_.size(); at++) visit(others_in_order_[at]);
+    visit_others();
   }
   /// All of them, by id.
   std::vector<const Node*> take();

@@ -74,9 +74,10 @@ bool is_inside(const Tensor& tensor, std::uint64_t first_id) {
 
 }  // namespace
 
-NodesById::NodesById(std::uint64_t first_id, std::uint64_t made) : first_(first_id) {
+NodesById::NodesById(std::uint64_t first_id, std::uint64_t made, std::uint64_t end_id)
+    : first_(first_id) {
   // Ids are of all threads: what others have made meanwhile must not cost anything here.
-  const std::uint64_t ids = next_id() - first_id;
+  const std::uint64_t ids = end_id - first_id;
   if (ids <= kSparsest * made) dense_.resize(static_cast<std::size_t>(ids));
 }
 
@@ -116,9 +117,16 @@ RegionTracer::RegionTracer(std::string name, std::string what, SourceLocation at
 RegionTracer::~RegionTracer() { seal(); }
 
 void RegionTracer::seal() noexcept {
+  note_end();
   if (std::exchange(sealed_, true)) return;
   token_->open.store(false, std::memory_order_release);
   trace_depth--;
+}
+
+void RegionTracer::note_end() noexcept {
+  if (end_id_ != 0) return;
+  end_id_ = next_id();
+  made_ = nodes_made() - made_before_;
 }
 
 std::string in_brackets(SourceLocation at) {
@@ -138,8 +146,9 @@ Tensor RegionTracer::param(TensorType type, std::string name) {
 OpenRegion RegionTracer::finish(std::vector<Tensor> results,
                                 std::vector<std::string> result_names) {
   building_.reset();
+  note_end();
   OpenRegion region{std::move(name_), params_, std::move(results), std::move(result_names), {}, {}};
-  NodesById body(token_->first_id, nodes_made() - made_before_);
+  NodesById body(token_->first_id, made_, end_id_);
   absl::flat_hash_set<ValueKey> captured;
   const std::uint64_t first_id = token_->first_id;
   // Not inlined, so that `visit` is.

@@ -42,10 +42,15 @@ class RegionTracer {
   OpenRegion finish(std::vector<Tensor> results, std::vector<std::string> result_names = {});
 
  private:
+  /// The lambda has returned: what is made from now on, other regions maybe, costs nothing here.
+  void note_end() noexcept;
+
   std::string name_;
   std::shared_ptr<RegionToken> token_;
   std::vector<Tensor> params_;
   std::uint64_t made_before_;           // nodes of this thread
+  std::uint64_t end_id_ = 0;            // the number of the next node, when the lambda returned
+  std::uint64_t made_ = 0;              // nodes of this thread until then
   std::optional<BuildScope> building_;  // until it is finished
   bool sealed_ = false;
 };

@@ -14,8 +14,10 @@
 
 namespace rondo::testing {
 
-/// Of this thread: blocks that were asked for and given back, and the largest of them in bytes.
+/// Of this thread: blocks that were asked for and given back, the bytes of all that were asked for,
+/// and the largest of them in bytes.
 inline thread_local std::int64_t allocations = 0;
+inline thread_local std::int64_t allocated_bytes = 0;
 inline thread_local std::int64_t frees = 0;
 inline thread_local std::size_t largest_allocation = 0;
 /// Of the process: blocks with an alignment of their own, as literals have them. Those that are
@@ -33,6 +35,7 @@ std::int64_t allocations_of(const F& f) {
 inline void* counted_block(std::size_t bytes, std::size_t alignment) noexcept {
   if (bytes > std::numeric_limits<std::size_t>::max() - alignment) return nullptr;
   allocations++;
+  allocated_bytes += static_cast<std::int64_t>(bytes);
   largest_allocation = std::max(largest_allocation, bytes);
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }

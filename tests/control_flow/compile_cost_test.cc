@@ -1,0 +1,84 @@
+// What tracing and compiling cost where a program has very many branches or results: four times as
+// many cost four times as much, not sixteen.
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rondo/rondo.h"
+#include "support/allocations.h"
+
+namespace rondo::testing {
+namespace {
+
+/// Branches with a constant of their own each.
+Function many_branches(int count) {
+  return trace(
+      [&](Tensor i, Tensor x) {
+        std::vector<std::function<Tensor(Tensor)>> branches;
+        for (int k = 0; k < count; k++) {
+          branches.emplace_back(
+              [k](const Tensor& y) { return y * (static_cast<float>(k) + 0.5f); });
+        }
+        return switch_case(i, branches, x);
+      },
+      s32(), f32());
+}
+
+TEST(CompileCost, ManyBranchesTakeMemoryInProportion) {
+#if defined(RONDO_TEST_SANITIZED)
+  GTEST_SKIP() << "under a sanitizer nothing is counted";
+#endif
+  const auto bytes_of = [](int count) {
+    const std::int64_t before = allocated_bytes;
+    const Function function = many_branches(count);
+    EXPECT_EQ(function.stats().regions, count);
+    return allocated_bytes - before;
+  };
+  bytes_of(100);  // what is made once
+  const std::int64_t few = bytes_of(1000), many = bytes_of(4000);
+  EXPECT_LT(many, 6 * few) << few << " bytes for 1000 branches";
+}
+
+TEST(CompileCost, ManyBranchesGiveWhatTheirConstantsSay) {
+  const Executable program = compile(many_branches(300));
+  for (const int k : {0, 1, 150, 299, 400}) {
+    const auto got = program.run({Literal::scalar(k), Literal::scalar(2.0f)})[0].item<float>();
+    EXPECT_EQ(got, 2 * (static_cast<float>(std::min(k, 299)) + 0.5f)) << k;
+  }
+}
+
+/// Of this thread, the least of some tries.
+template <class F>
+double seconds(const F& f) {
+  double least = 1e9;
+  for (int i = 0; i < 3; i++) {
+    timespec from{}, to{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    f();
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    least = std::min(least, static_cast<double>(to.tv_sec - from.tv_sec) +
+                                1e-9 * static_cast<double>(to.tv_nsec - from.tv_nsec));
+  }
+  return least;
+}
+
+TEST(CompileCost, ManyResultsTakeTimeInProportion) {
+  const auto many_results = [](int count) {
+    return trace(
+        [&](Tensor x) {
+          std::vector<Tensor> results;
+          for (int i = 0; i < count; i++) results.push_back(x * (static_cast<float>(i) + 1));
+          return results;
+        },
+        f32());
+  };
+  const Function few = many_results(4000), many = many_results(16000);
+  const double of_few = seconds([&] { (void)compile(few); });
+  const double of_many = seconds([&] { (void)compile(many); });
+  EXPECT_LT(of_many, 7 * of_few) << of_few << " s for 4000 results";
+}
+
+}  // namespace
+}  // namespace rondo::testing
