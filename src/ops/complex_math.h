@@ -60,8 +60,15 @@ std::complex<T> complex_log1p(std::complex<T> z) {
 
 template <class T>
 std::complex<T> complex_logistic(std::complex<T> z) {
-  const std::complex<T> e = std::exp(z.real() < 0 ? z : -z);
-  return (z.real() < 0 ? e : std::complex<T>(1)) / (T(1) + e);
+  const std::complex<T> w = z.real() < 0 ? z : -z;
+  const std::complex<T> e = std::exp(w);
+  std::complex<T> sum = T(1) + e;
+  if (std::abs(sum.real()) + std::abs(sum.imag()) < T(0.5)) {
+    // Near a pole the sum cancels: 1 + exp(x) cos y = (1 + cos y) + (exp(x) - 1) cos y.
+    const T half = std::cos(w.imag() / 2);
+    sum.real(2 * half * half + std::expm1(w.real()) * std::cos(w.imag()));
+  }
+  return (z.real() < 0 ? e : std::complex<T>(1)) / sum;
 }
 
 /// exp(w log z). 1 for w = 0 and for z = 1; 0^w is 0 for positive w and NaN for those that are not
