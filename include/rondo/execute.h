@@ -48,12 +48,14 @@ struct LoopResiduals {
   std::int64_t bytes = 0;
 };
 
-/// What a run takes beside its arguments and results, as far as it is known before.
+/// What a run takes beside its arguments, as far as it is known before.
 struct MemoryPlan : std::vector<LoopResiduals> {
   using std::vector<LoopResiduals>::vector;
   /// Of temporaries and carries, those of residuals among them; 0 where the reference runs, which
   /// does not know.
   std::int64_t arena_bytes = 0;
+  /// Of all results, by their types.
+  std::int64_t result_bytes = 0;
 };
 
 /// Where a loop stands: in which trip, from 1, and of how many, where that is known before it ends.
@@ -148,10 +150,12 @@ struct CompileOptions {
   /// executor's bits. The reference never contracts.
   bool contract = true;
   Executor executor = Executor::kDefault;
-  /// Bytes that a run may take beside its arguments and results, from 0. compile throws
-  /// ExecutionError for a program that is known to take more; so does a run with limits or
-  /// progress, whose form of the program may take more, and one whose tapes grow beyond it
-  /// (Checkpoint::tape() of a loop of unknown length). The reference executor does not know.
+  /// Bytes that a run may take beside its arguments, from 0: for its results, temporaries, carries
+  /// and what is kept for the reverse pass (MemoryPlan::result_bytes and arena_bytes together).
+  /// compile throws ExecutionError for a program that is known to take more; so does a run with
+  /// limits or progress, whose form of the program may take more, and one whose tapes grow beyond
+  /// it (Checkpoint::tape() of a loop of unknown length). Of what the reference executor takes only
+  /// the results are known.
   std::optional<std::int64_t> memory_limit = std::nullopt;
   /// The device of a PJRT plugin that runs the program (rondo/pjrt.h), in place of an executor. A
   /// program for a device that holds a tap, a print, progress or a tape that grows is refused:
@@ -235,7 +239,8 @@ class RONDO_API Executable {
   /// The loops that keep something for the reverse pass, in program order; and the bytes of the
   /// arena.
   MemoryPlan memory_plan() const;
-  /// An estimate of the bytes that it holds: nodes, constants, instructions. Nothing of a run.
+  /// An estimate of the bytes that it holds: nodes, constants, instructions, machine code. Nothing
+  /// of a run.
   std::int64_t bytes() const;
   /// The program that is run: after the passes, if there were any.
   const Function& function() const;

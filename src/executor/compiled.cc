@@ -51,7 +51,10 @@ bool has_loops_that_ignore(const lower::Program& program) {
 
 Compiled::Compiled(const Function& function, const CompileOptions& options, bool wants_native,
                    bool has_limits)
-    : result_types_(function.results()), options_(options), wants_native_(wants_native) {
+    : result_types_(function.results()),
+      arena_limit_(ir::arena_limit(function, options)),
+      options_(options),
+      wants_native_(wants_native) {
   const bool has_promises = makes_promises(function);
   std::vector<Function> pending{function};
   regions_.emplace(function.identity(), 0);
@@ -76,8 +79,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
                              .packs = packs});
     };
     lower::Program program = lowered(true);
-    if (options.memory_limit && program.arena_bytes > *options.memory_limit)
-      program = lowered(false);
+    if (arena_limit_ && program.arena_bytes > *arena_limit_) program = lowered(false);
     ignores_limits_ =
         ignores_limits_ || (!has_limits && (lanes.has_lanes() || has_loops_that_ignore(program)));
     lower::remove_clamps(program);
@@ -89,16 +91,15 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
   }
   alone_ = entry().program->calls.empty() && entry().program->tapes.empty();
   // A program that takes more than the limit without its tapes is refused before it runs.
-  if (options.memory_limit)
-    tape_limit_ = std::max<std::int64_t>(0, *options.memory_limit - arena_bytes());
+  if (arena_limit_) tape_limit_ = std::max<std::int64_t>(0, *arena_limit_ - arena_bytes());
 }
 
 const Unit& Compiled::entry_for(const RunOptions& options) const {
   if (options.threads.value_or(1) <= 1) return entry();
   std::call_once(divided_made_, [&] {
     divided_ = in_pieces(entry());
-    if (!divided_ || !options_.memory_limit) return;
-    if (divided_->program->arena_bytes > *options_.memory_limit) divided_.reset();
+    if (!divided_ || !arena_limit_) return;
+    if (divided_->program->arena_bytes > *arena_limit_) divided_.reset();
   });
   return divided_ ? *divided_ : entry();
 }

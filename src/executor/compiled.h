@@ -45,6 +45,7 @@ class Compiled final : public ir::Prepared {
   std::vector<std::unique_ptr<Unit>> units_;
   absl::flat_hash_map<const void*, std::size_t> regions_;
   std::vector<TensorType> result_types_;
+  std::optional<std::int64_t> arena_limit_;
   std::int64_t tape_limit_ = INT64_MAX;
   CompileOptions options_;
   bool wants_native_;

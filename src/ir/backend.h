@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +74,12 @@ class Prepared {
     throw InternalError("a backend without a mesh was given arrays on one");
   }
 };
+
+/// What results of these types take together; INT64_MAX where that is more than it can count.
+std::int64_t result_bytes(std::span<const TensorType> results);
+/// What CompileOptions::memory_limit leaves for the arena and tapes of a function; none where there
+/// is no limit.
+std::optional<std::int64_t> arena_limit(const Function& function, const CompileOptions& options);
 
 class Backend {
  public:

@@ -8,6 +8,7 @@
 #include "executor/lowering.h"
 #include "fmt/format.h"
 #include "interpreter/backend.h"
+#include "ir/backend.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
 #include "ir/region_walk.h"
@@ -89,19 +90,22 @@ void check_limit(const Function& function, const CompileOptions& options) {
       function.name(), *options.memory_limit));
 }
 
-bool exceeds_limit(const ir::Prepared& prepared, const CompileOptions& options) {
-  return options.memory_limit && prepared.arena_bytes() > *options.memory_limit;
+bool exceeds_limit(const Executable::Impl& impl, const ir::Prepared& prepared) {
+  if (!impl.options.memory_limit) return false;
+  return impl.memory_plan.result_bytes > *impl.options.memory_limit ||
+         prepared.arena_bytes() > *ir::arena_limit(impl.function, impl.options);
 }
 
 /// `limited`: of runs with limits.
 void check_memory(const Executable::Impl& impl, const ir::Prepared& prepared,
                   bool limited = false) {
-  if (!exceeds_limit(prepared, impl.options)) return;
+  if (!exceeds_limit(impl, prepared)) return;
   throw ExecutionError(fmt::format(
-      "'{}' takes {} bytes beside its arguments and results{}; CompileOptions::memory_limit is {}\n"
+      "'{}' takes {} bytes for its results and {} for all else but its arguments{}; "
+      "CompileOptions::memory_limit is {}\n"
       "  Raise the limit{}, or keep less for the reverse pass: memory_plan() says what loops keep, "
       "and checkpoints keep less.",
-      impl.function.name(), prepared.arena_bytes(),
+      impl.function.name(), impl.memory_plan.result_bytes, prepared.arena_bytes(),
       limited ? " in runs with a deadline or another limit, or progress" : "",
       *impl.options.memory_limit, limited ? ", run it without these options" : ""));
 }
@@ -127,7 +131,7 @@ void prepare(Executable::Impl& impl, const CompileOptions& options) {
     const Function batched = with_trips_batched(impl.function);
     impl.ignores_limits = !batched.same_as(impl.function);
     if (impl.ignores_limits) impl.prepared = prepare_compiled(impl, batched);
-    if (impl.ignores_limits && !exceeds_limit(*impl.prepared, options)) return;
+    if (impl.ignores_limits && !exceeds_limit(impl, *impl.prepared)) return;
   }
   impl.prepared = prepare_compiled(impl, impl.function);
   impl.ignores_limits = impl.prepared->ignores_limits();
@@ -170,6 +174,7 @@ Executable compile(const Function& function, const CompileOptions& options) {
   impl->function = options.optimize ? passes::optimize(function) : function;
   impl->param_types = function.params();
   impl->options = options;
+  impl->memory_plan.result_bytes = ir::result_bytes(impl->function.results());
   if (options.device || options.mesh) {
     impl->expanded = impl->function;
     prepare_for_device(*impl, options);
@@ -189,7 +194,7 @@ Executable compile(const Function& function, const CompileOptions& options) {
   if (!impl->expanded.same_as(impl->function)) impl->bytes += ir::footprint(impl->expanded);
   ResidualLoops loops;
   ir::walk_nested(impl->expanded, loops);
-  impl->memory_plan = std::move(loops.found);
+  static_cast<std::vector<LoopResiduals>&>(impl->memory_plan) = std::move(loops.found);
   impl->memory_plan.arena_bytes = impl->prepared->arena_bytes();
   Executable executable;
   executable.impl_ = std::move(impl);

@@ -171,7 +171,8 @@ TEST(PackedProducts, CopiesAreLeftOutWhereMemoryIsLimited) {
                                        numbers(square, 1)};
   const Executable free = compile(function, {.executor = Executor::kBytecode});
   const std::int64_t bytes = free.memory_plan().arena_bytes;
-  const CompileOptions limited{.executor = Executor::kBytecode, .memory_limit = bytes - 1};
+  const CompileOptions limited{.executor = Executor::kBytecode,
+                               .memory_limit = free.memory_plan().result_bytes + bytes - 1};
   if (expected("p").empty()) {
     EXPECT_THROW(compile(function, limited), ExecutionError);
     return;

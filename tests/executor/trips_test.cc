@@ -68,10 +68,11 @@ TEST(Trips, TakeNoMoreThanTheMemoryLimit) {
       trace(network(), f32({kWidth, kWidth}), f32({kWidth, kWidth}), f32({kTrips, kRows, kWidth}));
   CompileOptions options{.executor = Executor::kCompiled};
   const std::int64_t batched = compile(function, options).memory_plan().arena_bytes;
+  const std::int64_t result_bytes = compile(function, options).memory_plan().result_bytes;
   options.contract = false;
   ASSERT_GT(batched, compile(function, options).memory_plan().arena_bytes);
   options.contract = true;
-  options.memory_limit = batched - 1;
+  options.memory_limit = result_bytes + batched - 1;
   const Executable limited = compile(function, options);
   EXPECT_LT(limited.memory_plan().arena_bytes, batched);
   const std::vector<Literal> want = compile(function).run(arguments()),
@@ -130,7 +131,9 @@ TEST(Trips, RunsWithLimitsKeepToTheMemoryLimitToo) {
   ASSERT_LT(batched, stepwise);
   const RunOptions limited{.deadline = std::chrono::hours(1)};
   const auto with_limit = [](std::int64_t bytes) {
-    return compile(gradient(), {.executor = Executor::kCompiled, .memory_limit = bytes});
+    const std::int64_t result_bytes = compile(gradient()).memory_plan().result_bytes;
+    return compile(gradient(),
+                   {.executor = Executor::kCompiled, .memory_limit = result_bytes + bytes});
   };
   const Executable tight = with_limit(batched);
   EXPECT_NO_THROW(tight.run(arguments()));

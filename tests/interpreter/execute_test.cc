@@ -67,7 +67,10 @@ TEST(Run, LimitsBelowZeroAreRefused) {
       [&] { program.run({Literal::scalar(1.0f)}, {.max_iterations = 0}); }, {"max_iterations = 0"});
   expect_error<ExecutionError>([&] { (void)compile(f, {.memory_limit = -1}); },
                                {"CompileOptions::memory_limit is -1", "0 or more"});
-  EXPECT_NO_THROW((void)compile(f, {.memory_limit = 0}));
+  expect_error<ExecutionError>([&] { (void)compile(f, {.memory_limit = 0}); },
+                               {"memory_limit is 0", "for its results"});
+  const Function without_results = trace([](Tensor) { return std::vector<Tensor>(); }, f32());
+  EXPECT_NO_THROW((void)compile(without_results, {.memory_limit = 0}));
 }
 
 TEST(Run, ArgumentsStayAsTheyWere) {
