@@ -124,6 +124,13 @@ struct RunOptions {
   /// that the program has as a constant is none. It runs on the reference executor, slowly.
   /// RONDO_CHECK_FINITE=1 sets it for all runs.
   bool check_finite = false;
+  /// The run ends with an ExecutionError at the first index out of range, which would else be
+  /// clamped, or its update dropped: it names the op, the index, the axis and its size, the loops
+  /// around it and their trips, and the user's line. Of vmapped loops and branches the lanes that
+  /// take no part do not count. A signed index of a scatter that is the least number of its dtype
+  /// leaves an update out on purpose, and is none. It runs the program as it was traced, without
+  /// passes, on the reference executor, slowly. RONDO_CHECK_BOUNDS=1 sets it for all runs.
+  bool check_bounds = false;
   RunStats* stats = nullptr;  // filled with the statistics of this run
 };
 

@@ -10,7 +10,9 @@
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
+#include "ir/element.h"
 #include "ir/layout.h"
+#include "ops/elementwise.h"
 #include "ops/support.h"
 #include "rondo/ops/elementwise.h"
 
@@ -179,8 +181,9 @@ Tensor checked_selector(const Operand& given, bool is_switch, std::size_t branch
   // branches fit every dtype.
   const std::int64_t last = static_cast<std::int64_t>(branches) - 1;
   const DType wide = is_unsigned_integer(selector.dtype()) ? DType::kU64 : DType::kS64;
-  const Tensor clamped = clamp(Operand(0, given.at()), Operand(convert(selector, wide), given.at()),
-                               Operand(last, given.at()));
+  const Tensor clamped =
+      ops::clamp_index(Operand(convert(selector, wide), given.at()), Operand(last, given.at()),
+                       {"switch_case", ir::kBranches, last + 1});
   return convert(Operand(clamped, given.at()), DType::kS32);
 }
 

@@ -219,6 +219,7 @@ absl::flat_hash_set<const ir::Node*> nodes_of_singles(const Function& function) 
 const ir::OpDef kWhileLanes{.name = "while_lanes",
                             .infer = infer_while_lanes,
                             .expand = expand_while_lanes,
+                            .expand_in_safe_lanes = while_in_safe_lanes,
                             .lane_loop = lanes_of_while,
                             .region_jvp = while_lanes_jvp,
                             .reverse = while_lanes_reverse};

@@ -10,6 +10,7 @@
 #include "base/array_text.h"
 #include "control_flow/counted.h"
 #include "fmt/format.h"
+#include "interpreter/bounds.h"
 #include "interpreter/finite.h"
 
 namespace rondo::interpreter {
@@ -200,6 +201,7 @@ void Machine::run_kernel(const Program& program, const Instruction& instruction,
                     : &slots[references[i]];
   }
   op_evaluations_++;
+  if (options_.check_bounds) check_indices(*instruction.node, inputs);
   // Copies share storage, and what is shared is not written over: the operands stay as they are.
   std::vector<Literal> operands_kept;
   if (options_.check_finite) {

@@ -100,6 +100,23 @@ struct ElementGather {
   absl::InlinedVector<Component, 2> components;
 };
 
+/// In the place of an axis: an index that counts branches, or indices along more than one axis.
+inline constexpr std::int64_t kBranches = -1, kSeveralAxes = -2;
+
+/// Indices in an operand, and the places that they may name.
+struct IndexRange {
+  std::string_view op;  // in the user's words
+  std::size_t operand = 0;
+  /// Along this axis of the operand the components of an index vector stand, of which this is about
+  /// one; -1: each element is an index by itself.
+  std::int64_t vector_dim = -1, component = 0;
+  std::int64_t axis = 0;  // that the index counts along; kBranches, kSeveralAxes
+  std::int64_t size = 0;  // of the axis, or the number of branches
+  std::int64_t room = 0;  // the last place, where a part that lies there still fits
+  int room_operand = -1;  // or the operand that has the last place of each index
+  bool drops = false;     // what is out of range is left out; else the index is clamped
+};
+
 /// Elements of a result that are sums of products: of each term an element of operand 0 times one
 /// of operand 1, in row-major order of the axes that vanish.
 struct ElementProducts {

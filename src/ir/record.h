@@ -31,6 +31,7 @@ struct OpDef;
 // ir/element.h
 struct ElementCall;
 struct AxisRead;
+struct IndexRange;
 struct WriteMap;
 struct ElementGather;
 struct ElementProducts;
@@ -97,6 +98,8 @@ using ReductionRule = std::optional<ElementReduction> (*)(const Node&);
 using RunningRule = std::optional<ElementRunning> (*)(const Node&);
 /// Where elements are that an array of indices names; none where only the kernel knows.
 using GatherRule = std::optional<ElementGather> (*)(const Node&);
+/// The indices that an op takes when it runs, and what is in range (ir/element.h).
+using IndicesRule = std::vector<IndexRange> (*)(const Node&);
 /// Of a reduction by region 0, of scalars: the axes that vanish. The region makes the next totals
 /// of the totals so far and an element of each operand, in row-major order; the last operands are
 /// the first totals.
@@ -198,6 +201,7 @@ struct OpDef {
   /// where operand 1 says, update by update: operand 2 stands for the result. Updates that do not
   /// fit are left out.
   GatherRule scatter = nullptr;
+  IndicesRule indices = nullptr;  // of every op that clamps indices, or drops what they say
   WriteRule write = nullptr;
   ReductionRule reduction = nullptr;
   RunningRule running = nullptr;
@@ -215,6 +219,9 @@ struct OpDef {
   Cost cost = Cost::kHeavy;
   ExpandRule expand = nullptr;
   ExpandRule expand_by_lane = nullptr;  // the same for executors that have loops over lanes
+  /// The same where a lane that takes no part must not be seen to run: it computes on the values of
+  /// one that does.
+  ExpandRule expand_in_safe_lanes = nullptr;
   /// Which nodes these executors rather expand although there is a kernel: a call costs much beside
   /// the work of few elements, and loops do the same.
   bool (*divides)(const Node&) = nullptr;

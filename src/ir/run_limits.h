@@ -40,7 +40,7 @@ inline bool has_limits(const RunOptions& options) noexcept {
 /// stays on its thread. What taps are told is a matter of the program.
 inline bool is_plain(const RunOptions& options) noexcept {
   return !has_limits(options) && options.threads.value_or(1) == 1 && !options.check_finite &&
-         !options.stats;
+         !options.check_bounds && !options.stats;
 }
 
 class RunLimits {

@@ -87,6 +87,12 @@ std::vector<Tensor> abs_jvp(const JvpCall& c) {
   return {real(c.dx(0) * (conj(c.x(0)) / convert(length, c.x(0).dtype())))};
 }
 
+std::vector<ir::IndexRange> clamped_index(const ir::Node& node) {
+  const auto& meant = node.attrs<ClampIndexAttributes>();
+  return {
+      {.op = meant.op, .operand = 1, .axis = meant.axis, .size = meant.size, .room_operand = 2}};
+}
+
 /// The tangent of what the result is, which is the upper border where that is below the lower one;
 /// 0 at the borders themselves, as JAX has it.
 std::vector<Tensor> clamp_jvp(const JvpCall& c) {
@@ -180,6 +186,13 @@ const OpDef kClamp =
                                                       .stablehlo = "stablehlo.clamp",
                                                       .jvp = clamp_jvp});
 
+const OpDef kClampIndex = elementwise<3, math::Clamp, kIntegers>({.name = "clamp_index",
+                                                                  .element = element_of<clamped>,
+                                                                  .indices = clamped_index,
+                                                                  .hlo = "clamp",
+                                                                  .stablehlo = "stablehlo.clamp",
+                                                                  .zero_derivative = true});
+
 const OpDef kNegate = elementwise<1, math::Negate, kNumbers>({.name = "negate",
                                                               .element = by_parts<code::kNegate>,
                                                               .element_dtypes = ir::kAllDTypes,
@@ -216,10 +229,17 @@ const OpDef kRound =
                                           .zero_derivative = true});
 
 std::span<const OpDef* const> arithmetic_records() {
-  static constexpr const OpDef* kAll[] = {&kAdd,     &kSubtract, &kMultiply, &kDivide, &kRemainder,
-                                          &kMaximum, &kMinimum,  &kClamp,    &kNegate, &kAbs,
-                                          &kSign,    &kFloor,    &kCeil,     &kRound};
+  static constexpr const OpDef* kAll[] = {
+      &kAdd,    &kSubtract, &kMultiply, &kDivide, &kRemainder, &kMaximum, &kMinimum,   &kClamp,
+      &kNegate, &kAbs,      &kSign,     &kFloor,  &kCeil,      &kRound,   &kClampIndex};
   return kAll;
+}
+
+Tensor clamp_index(const Operand& index, const Operand& last, ClampIndexAttributes meant) {
+  std::array<Tensor, 3> all{Operand(0, index.at()).as(index.tensor().dtype()), index.tensor(),
+                            same_dtype("clamp", last, index)[0]};
+  broadcast_together("clamp", all, index.at());
+  return make(kClampIndex, {all[0], all[1], all[2]}, std::move(meant), index.at());
 }
 
 }  // namespace rondo::ops

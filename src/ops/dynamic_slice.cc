@@ -209,6 +209,29 @@ std::vector<Tensor> dynamic_update_slice_transpose(const TransposeCall& c) {
   return all;
 }
 
+/// `first` is the number of the operand that is the first start.
+std::vector<ir::IndexRange> start_ranges(const Node& node, std::string_view op, std::size_t first,
+                                         const Shape& part) {
+  const Shape& shape = node.operand_type(0).shape;
+  std::vector<ir::IndexRange> ranges;
+  for (std::size_t i = 0; i < shape.size() && part.elements() != 0; i++) {
+    ranges.push_back({.op = op,
+                      .operand = first + i,
+                      .axis = static_cast<std::int64_t>(i),
+                      .size = shape[i],
+                      .room = shape[i] - part[i]});
+  }
+  return ranges;
+}
+
+std::vector<ir::IndexRange> dynamic_slice_indices(const Node& node) {
+  return start_ranges(node, "dynamic_slice", 1, node.type().shape);
+}
+
+std::vector<ir::IndexRange> dynamic_update_slice_indices(const Node& node) {
+  return start_ranges(node, "dynamic_update_slice", 2, node.operand_type(1).shape);
+}
+
 void dynamic_slice_hlo(const Node& node, std::string& out) {
   out += ", dynamic_slice_sizes=";
   append_list(out, node.attrs<DynamicSliceAttributes>().sizes, '{', '}');
@@ -218,13 +241,19 @@ void dynamic_slice_stablehlo(const Node& node, std::string& out) {
   append_i64_array(out, "slice_sizes", node.attrs<DynamicSliceAttributes>().sizes);
 }
 
-bool holds(DType dtype, std::int64_t value) {
-  return for_dtype(dtype, [&]<class T>() {
+/// The number as an index of this dtype; none where it cannot be said. What is less than a signed
+/// dtype holds is before the first place as its least number is.
+std::optional<std::int64_t> index_in(DType dtype, std::int64_t value) {
+  return for_dtype(dtype, [&]<class T>() -> std::optional<std::int64_t> {
     if constexpr (std::is_integral_v<T>) {
-      return sizeof(T) == 8 || value <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
-    } else {
-      return false;
+      constexpr bool kWide = sizeof(T) == 8;
+      if (value < 0) {
+        if (!std::is_signed_v<T>) return std::nullopt;
+        return std::max(value, static_cast<std::int64_t>(std::numeric_limits<T>::min()));
+      }
+      if (kWide || value <= static_cast<std::int64_t>(std::numeric_limits<T>::max())) return value;
     }
+    return std::nullopt;
   });
 }
 
@@ -233,6 +262,15 @@ Tensor index_constant(std::int64_t value, DType dtype, SourceLocation at) {
 }
 
 }  // namespace
+
+std::int64_t no_place(DType dtype) {
+  return for_dtype(dtype, []<class T>() -> std::int64_t {
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+      return std::numeric_limits<T>::min();
+    else
+      throw InternalError("an index of a dtype without a sign, which is to be out of range");
+  });
+}
 
 Tensor wide_index(const Tensor& index, SourceLocation at) {
   const bool past = index.dtype() == DType::kU64;
@@ -254,6 +292,7 @@ ir::CotangentPart part_of_zeros(const TensorType& type, const Tensor& part,
 
 const ir::OpDef kDynamicSlice{.name = "dynamic_slice",
                               .read = dynamic_slice_reads,
+                              .indices = dynamic_slice_indices,
                               .hlo = "dynamic-slice",
                               .stablehlo = "stablehlo.dynamic_slice",
                               .infer = infer_dynamic_slice,
@@ -266,6 +305,7 @@ const ir::OpDef kDynamicSlice{.name = "dynamic_slice",
                               .batch = dynamic_slice_batch};
 
 const ir::OpDef kDynamicUpdateSlice{.name = "dynamic_update_slice",
+                                    .indices = dynamic_update_slice_indices,
                                     .write = dynamic_update_slice_writes,
                                     .hlo = "dynamic-update-slice",
                                     .stablehlo = "stablehlo.dynamic_update_slice",
@@ -312,7 +352,7 @@ std::int64_t index_at(const Literal& indices, std::int64_t i) {
 }
 
 std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> starts,
-                                   std::span<const std::int64_t> room, SourceLocation at) {
+                                   SourceLocation at) {
   std::optional<DType> common;
   bool wide = false;
   for (std::size_t i = 0; i < starts.size(); i++) {
@@ -328,13 +368,10 @@ std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> 
     wide = wide || (common && *common != type.dtype);
     common = type.dtype;
   }
-  auto literal_at = [&](std::size_t i) {
-    return std::clamp<std::int64_t>(index_at(*ir::constant_value(starts[i]), 0), 0,
-                                    i < room.size() ? std::max<std::int64_t>(room[i], 0) : 0);
-  };
+  auto literal_at = [&](std::size_t i) { return index_at(*ir::constant_value(starts[i]), 0); };
   const DType narrow = common.value_or(DType::kS32);
   for (std::size_t i = 0; i < starts.size(); i++) {
-    wide = wide || (starts[i].is_scalar_literal() && !holds(narrow, literal_at(i)));
+    wide = wide || (starts[i].is_scalar_literal() && !index_in(narrow, literal_at(i)));
   }
   const DType dtype = wide ? DType::kS64 : narrow;
   std::vector<Tensor> matched;
@@ -342,28 +379,16 @@ std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> 
   for (std::size_t i = 0; i < starts.size(); i++) {
     if (!starts[i].is_scalar_literal()) {
       matched.push_back(wide ? wide_index(starts[i], at) : starts[i]);
-    } else if (starts[i].dtype() == dtype &&
-               index_at(*ir::constant_value(starts[i]), 0) == literal_at(i)) {
+    } else if (starts[i].dtype() == dtype) {
       matched.push_back(starts[i]);
     } else {
-      matched.push_back(index_constant(literal_at(i), dtype, at));
+      matched.push_back(index_constant(*index_in(dtype, literal_at(i)), dtype, at));
     }
   }
   return matched;
 }
 
 }  // namespace ops
-
-namespace {
-
-std::vector<std::int64_t> room_for(const Shape& shape, std::span<const std::int64_t> sizes) {
-  std::vector<std::int64_t> room;
-  for (std::size_t i = 0; i < shape.size() && i < sizes.size(); i++)
-    room.push_back(shape[i] - sizes[i]);
-  return room;
-}
-
-}  // namespace
 
 // The nodes are made even where they turn out to change nothing: making them is what checks the
 // operands.
@@ -372,8 +397,7 @@ Tensor dynamic_slice(const Operand& x, const std::vector<Tensor>& starts,
                      const std::vector<std::int64_t>& sizes) {
   const Tensor operand = ops::any_tensor("dynamic_slice", x);
   ir::Operands operands{operand};
-  for (Tensor& start :
-       ops::matched_starts("dynamic_slice", starts, room_for(operand.shape(), sizes), x.at())) {
+  for (Tensor& start : ops::matched_starts("dynamic_slice", starts, x.at())) {
     operands.push_back(std::move(start));
   }
   Tensor part = ops::make(ops::kDynamicSlice, std::move(operands),
@@ -387,9 +411,7 @@ Tensor dynamic_update_slice(const Operand& x, const Operand& update,
   const Tensor part = update.is_scalar() ? update.as(operand.dtype())
                                          : ops::any_tensor("dynamic_update_slice", update);
   ir::Operands operands{operand, part};
-  for (Tensor& start :
-       ops::matched_starts("dynamic_update_slice", starts,
-                           room_for(operand.shape(), part.shape().dims()), x.at())) {
+  for (Tensor& start : ops::matched_starts("dynamic_update_slice", starts, x.at())) {
     operands.push_back(std::move(start));
   }
   Tensor updated = ops::make(ops::kDynamicUpdateSlice, std::move(operands), {}, x.at());

@@ -24,10 +24,13 @@ ir::CotangentPart part_of_zeros(const TensorType& type, const Tensor& part,
                                 std::span<const Tensor> starts, SourceLocation at);
 
 /// Starts as the op wants them: integer scalars of one dtype. C++ integers take the tensors' dtype;
-/// where they do not fit it, or the tensors differ, all become s64. Each is for an axis with
-/// `room[i]` possible places. Throws TraceError naming `op` for starts that are no integer scalars.
+/// where they do not fit it, or the tensors differ, all become s64. Throws TraceError naming `op`
+/// for starts that are no integer scalars.
 std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> starts,
-                                   std::span<const std::int64_t> room, SourceLocation at);
+                                   SourceLocation at);
+
+/// The least number of a signed dtype: the index of an update that is left out on purpose.
+std::int64_t no_place(DType dtype);
 
 /// As s64, whose largest value stands for unsigned ones past it: they are clamped all the same.
 Tensor wide_index(const Tensor& index, SourceLocation at);

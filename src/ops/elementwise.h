@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +17,9 @@ namespace rondo::ops {
 // Arithmetic.
 extern const OpDef kAdd, kSubtract, kMultiply, kDivide, kRemainder, kMaximum, kMinimum, kPower;
 extern const OpDef kNegate, kAbs, kSign, kFloor, kCeil, kRound, kClamp;
+/// A clamp of indices to [0, operand 2] that stands for the user's op: what it changes is an index
+/// out of range.
+extern const OpDef kClampIndex;
 // Exponentials and what belongs to them.
 extern const OpDef kExp, kExpm1, kLog, kLog1p, kSqrt, kRsqrt, kCbrt, kLogistic, kErf, kErfc;
 // Circular and hyperbolic functions.
@@ -47,6 +52,16 @@ struct ConvertAttributes {
   DType dtype;
   bool operator==(const ConvertAttributes&) const = default;
 };
+
+/// Of an index that is clamped for an op which would not clamp it in that way.
+struct ClampIndexAttributes {
+  std::string op;     // in the user's words
+  std::int64_t axis;  // as in ir::IndexRange
+  std::int64_t size;
+  bool operator==(const ClampIndexAttributes&) const = default;
+};
+/// Integers, clamped to [0, last], which has their dtype and broadcasts.
+Tensor clamp_index(const Operand& index, const Operand& last, ClampIndexAttributes meant);
 
 // The ways in which public functions make nodes.
 Tensor unary_op(const OpDef& op, const Operand& x);

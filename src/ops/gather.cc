@@ -119,6 +119,13 @@ std::optional<ir::ElementGather> gather_elements(const Node& node) {
                          node.operand_type(1), node.type().rank(), slice_sizes(node));
 }
 
+std::vector<ir::IndexRange> gather_indices(const Node& node) {
+  if (node.type().elements() == 0) return {};
+  return window_ranges(gather_window_dims(node.attrs<GatherAttributes>().dims), "gather",
+                       node.operand_type(0).shape, node.operand_type(1), 1, slice_sizes(node),
+                       false);
+}
+
 void gather_hlo(const Node& node, std::string& out) {
   const auto& [dims, sizes] = node.attrs<GatherAttributes>();
   window_dims_hlo(out, gather_window_dims(dims));
@@ -138,6 +145,7 @@ void gather_stablehlo(const Node& node, std::string& out) {
 
 const ir::OpDef kGather{.name = "gather",
                         .gather = gather_elements,
+                        .indices = gather_indices,
                         .hlo = "gather",
                         .stablehlo = "stablehlo.gather",
                         .arity = 2,

@@ -6,6 +6,7 @@
 
 #include "ops/batch_rules.h"
 #include "ops/dynamic_slice.h"
+#include "ops/elementwise.h"
 #include "ops/gather.h"
 #include "ops/scatter.h"
 #include "ops/support.h"
@@ -45,15 +46,16 @@ std::vector<Tensor> values_from(const BatchCall& c, std::size_t first) {
 }
 
 /// The starts as rows of an array s64[lanes, axes], clamped so that a part of `sizes` lies in
-/// `shape`.
-Tensor start_vectors(const BatchCall& c, std::size_t first, const Shape& shape,
-                     std::span<const std::int64_t> sizes) {
+/// operand 0: a gather would do that too, a scatter would drop the part.
+Tensor start_vectors(const BatchCall& c, std::size_t first, std::span<const std::int64_t> sizes) {
+  const Shape& shape = c.type(0).shape;
   std::vector<Tensor> columns;
   for (std::size_t i = first; i < c.operands.size(); i++) {
     const std::size_t axis = i - first;
     const Tensor start = wide_index(c.full(i), c.at());
-    const Tensor clamped = clamp(Operand(0, c.at()), Operand(start, c.at()),
-                                 Operand(shape[axis] - sizes[axis], c.at()));
+    const Tensor clamped =
+        clamp_index(Operand(start, c.at()), Operand(shape[axis] - sizes[axis], c.at()),
+                    {std::string(c.node.op->name), static_cast<std::int64_t>(axis), shape[axis]});
     columns.push_back(reshape(Operand(clamped, c.at()), {c.lanes(), 1}));
   }
   return concatenate(columns, 1, c.at());
@@ -75,7 +77,7 @@ BatchValues dynamic_slice_batch(const BatchCall& c) {
     return ir::all_batched({make(kDynamicSlice, with_lane_start({&x, 1}, values_from(c, 1)),
                                  DynamicSliceAttributes{with_first(c.lanes(), sizes)}, c.at())});
   }
-  const Tensor starts = start_vectors(c, 1, c.type(0).shape, sizes);
+  const Tensor starts = start_vectors(c, 1, sizes);
   GatherDims dims{.offset_dims = numbers(1, rank), .index_vector_dim = 1};
   if (!c.batched(0)) {
     dims.start_index_map = numbers(0, rank);
@@ -97,7 +99,7 @@ BatchValues dynamic_update_slice_batch(const BatchCall& c) {
     return ir::all_batched(
         {make(kDynamicUpdateSlice, with_lane_start(both, values_from(c, 2)), {}, c.at())});
   }
-  const Tensor starts = start_vectors(c, 2, c.type(0).shape, c.type(1).shape.dims());
+  const Tensor starts = start_vectors(c, 2, c.type(1).shape.dims());
   const ScatterDims dims{.update_window_dims = numbers(1, rank),
                          .scatter_dims_to_operand_dims = numbers(1, rank),
                          .index_vector_dim = 1,
@@ -189,10 +191,11 @@ Tensor scatter_blend(const Node& node, std::span<const Tensor> operands, const T
   const bool by_index =
       leads(dims.input_batching_dims) && leads(dims.scatter_indices_batching_dims) &&
       is_signed_integer(indices.dtype()) && !dims.scatter_dims_to_operand_dims.empty();
-  // Updates at negative places are dropped.
   if (by_index) {
+    const Tensor nowhere = ir::make_constant(
+        ir::scalar_literal(Scalar::of(no_place(indices.dtype())), indices.dtype(), at), at);
     all[1] = where(Operand(ir::broadcast_lanes(active, indices.shape(), at), at),
-                   Operand(indices, at), Operand(-1, at));
+                   Operand(indices, at), Operand(nowhere, at));
   }
   const Tensor updated = make(kScatter, std::move(all), node.attributes, at, node.regions);
   if (by_index) return updated;

@@ -232,6 +232,16 @@ std::unique_ptr<ir::Kernel> prepare_scatter(const Node& node) {
   return std::make_unique<ScatterKernel>(node);
 }
 
+std::vector<ir::IndexRange> scatter_indices(const Node& node) {
+  const std::size_t arrays = node.types.size();
+  const TensorType& updates = node.operand_type(arrays + 1);
+  if (updates.elements() == 0) return {};
+  const ScatterDims& dims = node.attrs<ScatterAttributes>().dims;
+  return window_ranges(scatter_window_dims(dims), "scatter", node.type().shape,
+                       node.operand_type(arrays), arrays,
+                       window_sizes(dims, node.type().shape, updates.shape), true);
+}
+
 void scatter_hlo(const Node& node, std::string& out) {
   window_dims_hlo(out, scatter_window_dims(node.attrs<ScatterAttributes>().dims));
 }
@@ -279,6 +289,7 @@ std::vector<Tensor> with_a_component(const Node& node, std::span<const Tensor> o
 
 const ir::OpDef kScatter{.name = "scatter",
                          .scatter = scatter_elements,
+                         .indices = scatter_indices,
                          .hlo = "scatter",
                          .stablehlo = "stablehlo.scatter",
                          .infer = infer_scatter,

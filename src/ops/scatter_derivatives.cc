@@ -10,6 +10,7 @@
 #include "ops/combiners.h"
 #include "ops/derivative_rules.h"
 #include "ops/dynamic_slice.h"
+#include "ops/elementwise.h"
 #include "ops/elementwise_region.h"
 #include "ops/gather.h"
 #include "ops/permute.h"
@@ -36,6 +37,7 @@ struct Starts {
   Tensor indices;
   std::int64_t vector_dim;
   std::vector<std::int64_t> last;  // the last place of each part at which a window fits
+  std::int64_t axis = ir::kSeveralAxes, size = 0;  // where an index is one number
 };
 
 Starts starts_of(const Tensor& indices, const ScatterDims& dims, const Shape& operand,
@@ -43,6 +45,10 @@ Starts starts_of(const Tensor& indices, const ScatterDims& dims, const Shape& op
   Starts starts{indices, dims.index_vector_dim, {}};
   for (std::int64_t axis : dims.scatter_dims_to_operand_dims)
     starts.last.push_back(operand[axis] - sizes[static_cast<std::size_t>(axis)]);
+  if (starts.last.size() == 1) {
+    starts.axis = dims.scatter_dims_to_operand_dims[0];
+    starts.size = operand[starts.axis];
+  }
   return starts;
 }
 
@@ -68,7 +74,9 @@ Tensor last_starts(const Starts& starts, SourceLocation at) {
 
 /// The indices as a gather reads them.
 Tensor clamped_starts(const Starts& starts, SourceLocation at) {
-  return starts.last.empty() ? starts.indices : clamp(0, starts.indices, last_starts(starts, at));
+  if (starts.last.empty()) return starts.indices;
+  return clamp_index({starts.indices, at}, {last_starts(starts, at), at},
+                     {"gather", starts.axis, starts.size});
 }
 
 /// pred of the updates' shape: whether their window lies wholly in the operand.

@@ -41,7 +41,8 @@ Tensor search(const Tensor& sorted, const Tensor& values, Side side) {
       [&](Tensor, Range range) {
         const auto& [low, high] = range;
         const Tensor middle = low + (high - low) / 2;
-        const Tensor element = take(sorted, middle);
+        // A search that is over may have ended behind the last element.
+        const Tensor element = take(sorted, minimum(middle, n - 1));
         const Tensor right =
             side == Side::kLeft ? before(element, values) : !before(values, element);
         const Tensor open = low < high;

@@ -190,6 +190,26 @@ void check_window_dims(const InferContext& context, const WindowDims& dims,
   }
 }
 
+std::vector<ir::IndexRange> window_ranges(const WindowDims& dims, std::string_view op,
+                                          const Shape& array, const TensorType& indices,
+                                          std::size_t operand, std::span<const std::int64_t> sizes,
+                                          bool drops) {
+  std::vector<ir::IndexRange> ranges;
+  for (std::size_t i = 0; i < dims.start_map.size(); i++) {
+    const std::int64_t axis = dims.start_map[i];
+    ranges.push_back(
+        {.op = op,
+         .operand = operand,
+         .vector_dim = dims.index_vector_dim < indices.rank() ? dims.index_vector_dim : -1,
+         .component = static_cast<std::int64_t>(i),
+         .axis = axis,
+         .size = array[axis],
+         .room = array[axis] - sizes[static_cast<std::size_t>(axis)],
+         .drops = drops});
+  }
+  return ranges;
+}
+
 WindowWalk::WindowWalk(const WindowDims& dims, const Shape& operand, const TensorType& indices,
                        const Shape& windowed, std::span<const std::int64_t> sizes)
     : index_dtype_(indices.dtype),

@@ -51,6 +51,12 @@ ir::ElementGather window_elements(const WindowDims& dims, const Shape& operand,
                                   const TensorType& indices, std::int64_t windowed_rank,
                                   std::span<const std::int64_t> sizes);
 
+/// What is in range of the indices, which are the operand of that number.
+std::vector<ir::IndexRange> window_ranges(const WindowDims& dims, std::string_view op,
+                                          const Shape& array, const TensorType& indices,
+                                          std::size_t operand, std::span<const std::int64_t> sizes,
+                                          bool drops);
+
 /// Walks the windows in the order of their index vectors.
 class WindowWalk {
  public:

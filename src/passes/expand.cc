@@ -28,7 +28,8 @@ bool target_has(const Node& node, Target target) {
   const ir::OpDef& op = *node.op;
   if (op.kind == ir::OpKind::kLazy) return false;
   if (op.kind != ir::OpKind::kOrdinary) return true;
-  if (target == Target::kInterpreter) return op.runs() || op.flow != ir::Flow::kNone;
+  if (target == Target::kInterpreter || target == Target::kInspected)
+    return op.runs() || op.flow != ir::Flow::kNone;
   if (op.in_text && !op.in_text(node)) return false;
   return !(target == Target::kHlo ? op.hlo : op.stablehlo).empty();
 }
@@ -147,7 +148,10 @@ class Expander : public ir::FunctionVisitor {
   /// program.
   void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth) {
     const bool by_lane = keeps_ && mapped->op->expand_by_lane;
-    const ir::ExpandRule rule = by_lane ? mapped->op->expand_by_lane : mapped->op->expand;
+    const bool in_safe_lanes = target_ == Target::kInspected && mapped->op->expand_in_safe_lanes;
+    const ir::ExpandRule rule = by_lane         ? mapped->op->expand_by_lane
+                                : in_safe_lanes ? mapped->op->expand_in_safe_lanes
+                                                : mapped->op->expand;
     if (!rule) cannot_expand(mapped, target_);
     const std::string name(mapped->op->name);
     if (depth > kDeepestExpansion) {

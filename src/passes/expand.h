@@ -10,7 +10,14 @@
 
 namespace rondo::passes {
 
-enum class Target : std::uint8_t { kHlo, kStablehlo, kInterpreter };
+enum class Target : std::uint8_t {
+  kHlo,
+  kStablehlo,
+  kInterpreter,
+  /// The interpreter where each op is looked at as it runs: lanes that take no part compute on the
+  /// values of one that does.
+  kInspected
+};
 
 /// The same program, at every depth, in ops that the target has: those with an HLO or StableHLO
 /// name (unless OpDef::in_text says that this node is none), or with a kernel or a Flow; constants

@@ -150,6 +150,11 @@ void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
   impl.executor = options.device ? options.device.str() : "mesh " + options.mesh->str();
 }
 
+bool is_set(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text && std::string_view(text) == "1";
+}
+
 }  // namespace
 
 const ir::Prepared& run::prepared_for(const Executable::Impl& impl, const RunOptions& options) {
@@ -160,18 +165,40 @@ const ir::Prepared& run::prepared_for(const Executable::Impl& impl, const RunOpt
   return *impl.limited;
 }
 
-bool run::finite_is_checked(const RunOptions& options) {
-  static const bool always_check = [] {
-    const char* text = std::getenv("RONDO_CHECK_FINITE");
-    return text && std::string_view(text) == "1";
-  }();
-  return options.check_finite || always_check;
+RunOptions run::with_checks_of_environment(const RunOptions& options) {
+  static const bool finite = is_set("RONDO_CHECK_FINITE"), bounds = is_set("RONDO_CHECK_BOUNDS");
+  RunOptions checked = options;
+  checked.check_finite = checked.check_finite || finite;
+  checked.check_bounds = checked.check_bounds || bounds;
+  return checked;
+}
+
+bool run::is_checked(const RunOptions& options) {
+  static const RunOptions always = with_checks_of_environment({});
+  return options.check_finite || options.check_bounds || always.check_finite || always.check_bounds;
+}
+
+const ir::Prepared& run::checked_program(const Executable::Impl& impl, const RunOptions& options) {
+  const auto prepare = [&](const Function& function, passes::Target target) {
+    return interpreter::reference_backend().prepare(passes::expand(function, target), impl.options);
+  };
+  if (options.check_bounds) {
+    // Passes move what does not change out of loops that may make no trip, and compute with indices
+    // that they know.
+    std::call_once(impl.inspected_made,
+                   [&] { impl.inspected = prepare(impl.source, passes::Target::kInspected); });
+    return *impl.inspected;
+  }
+  std::call_once(impl.reference_made,
+                 [&] { impl.reference = prepare(impl.expanded, passes::Target::kInterpreter); });
+  return *impl.reference;
 }
 
 Executable compile(const Function& function, const CompileOptions& options) {
   check_limit(function, options);
   auto impl = std::make_shared<Executable::Impl>();
   impl->function = options.optimize ? passes::optimize(function) : function;
+  impl->source = function;
   impl->param_types = function.params();
   impl->options = options;
   impl->memory_plan.result_bytes = ir::result_bytes(impl->function.results());
@@ -189,8 +216,9 @@ Executable compile(const Function& function, const CompileOptions& options) {
     prepare(*impl, options);
   }
   check_memory(*impl, *impl->prepared);
-  impl->runs_on_memory = impl->prepared->runs_on_memory() && !run::finite_is_checked({});
+  impl->runs_on_memory = impl->prepared->runs_on_memory() && !run::is_checked({});
   impl->bytes = ir::footprint(impl->function);
+  if (!impl->source.same_as(impl->function)) impl->bytes += ir::footprint(impl->source);
   if (!impl->expanded.same_as(impl->function)) impl->bytes += ir::footprint(impl->expanded);
   ResidualLoops loops;
   ir::walk_nested(impl->expanded, loops);

@@ -20,6 +20,7 @@ struct Executable::Impl {
   std::vector<TensorType> param_types;
   MemoryPlan memory_plan;
   std::int64_t bytes = 0;
+  Function source;  // before any pass
   Function expanded;
   CompileOptions options;
   const ir::Backend* backend = nullptr;  // that compiled the program; null for devices
@@ -30,6 +31,8 @@ struct Executable::Impl {
   /// For runs that only the reference can do.
   mutable std::once_flag reference_made;
   mutable std::shared_ptr<const ir::Prepared> reference;
+  mutable std::once_flag inspected_made;
+  mutable std::shared_ptr<const ir::Prepared> inspected;  // of the program as it was traced
   mutable std::mutex stats_mutex;
   mutable RunStats last_stats;
 };
@@ -39,8 +42,13 @@ namespace run {
 /// The program for a run with these options. Throws ExecutionError where it takes more memory than
 /// its limit.
 const ir::Prepared& prepared_for(const Executable::Impl& impl, const RunOptions& options);
-/// Whether the reference runs the program, and looks at each value.
-bool finite_is_checked(const RunOptions& options);
+/// The options with the checks that the environment asks for.
+RunOptions with_checks_of_environment(const RunOptions& options);
+/// Whether the reference runs the program, and looks at each value or index; asked for by the
+/// options or the environment.
+bool is_checked(const RunOptions& options);
+/// The program for such a run.
+const ir::Prepared& checked_program(const Executable::Impl& impl, const RunOptions& options);
 
 }  // namespace run
 

@@ -83,16 +83,9 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
   check_made(impl_.get());
   check_arguments(impl_->function, impl_->param_types, arguments);
   check_options(impl_->function, options);
-  const bool check_finite = run::finite_is_checked(options);
+  const bool is_checked = run::is_checked(options);
   RunOptions checked;
-  if (check_finite) {
-    std::call_once(impl_->reference_made, [&] {
-      impl_->reference = interpreter::reference_backend().prepare(
-          passes::expand(impl_->expanded, passes::Target::kInterpreter), impl_->options);
-    });
-    checked = options;
-    checked.check_finite = true;
-  }
+  if (is_checked) checked = run::with_checks_of_environment(options);
   RunStats stats;
   const auto keep_stats = [&] {
     if (options.stats) *options.stats = stats;
@@ -101,8 +94,8 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
   };
   try {
     std::vector<Literal> results =
-        check_finite ? impl_->reference->run(arguments, checked, stats)
-                     : run::prepared_for(*impl_, options).run(arguments, options, stats);
+        is_checked ? run::checked_program(*impl_, checked).run(arguments, checked, stats)
+                   : run::prepared_for(*impl_, options).run(arguments, options, stats);
     keep_stats();
     return results;
   } catch (...) {
@@ -141,7 +134,7 @@ void run_on_memory_of(const Executable& executable, const Executable::Impl& impl
                       const std::byte* const* arguments, std::byte* const* results,
                       const RunOptions& options) {
   check_options(impl.function, options);
-  if (impl.runs_on_memory && !options.stats && !options.check_finite)
+  if (impl.runs_on_memory && !options.stats && !run::is_checked(options))
     run::prepared_for(impl, options).run_on_memory(arguments, results, options);
   else
     run_on_copies(executable, impl, arguments, results, options);
@@ -197,7 +190,7 @@ std::vector<pjrt::DeviceArray> detail::run_on_device(const Executable& executabl
   const Executable::Impl& impl = *executable.impl_;
   check_place(impl.function, "run_on_device", static_cast<bool>(device), "device");
   check_options(impl.function, options);
-  if (run::finite_is_checked(options)) {  // which only the reference can do
+  if (run::is_checked(options)) {  // which only the reference can do
     std::vector<Literal> literals;
     for (const pjrt::DeviceArray& argument : arguments) literals.push_back(argument.to_literal());
     std::vector<pjrt::DeviceArray> results;
@@ -226,7 +219,7 @@ std::vector<pjrt::ShardedArray> Executable::run_parts(std::span<const pjrt::Shar
   const Mesh* devices = mesh();
   check_place(impl_->function, "run_on_mesh", devices != nullptr, "mesh");
   check_options(impl_->function, options);
-  if (run::finite_is_checked(options)) {  // which only the reference can do
+  if (run::is_checked(options)) {  // which only the reference can do
     std::vector<Literal> literals;
     for (const pjrt::ShardedArray& argument : arguments) literals.push_back(argument.to_literal());
     std::vector<pjrt::ShardedArray> results;

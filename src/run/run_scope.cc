@@ -36,6 +36,8 @@ RunOptions merged(const RunOptions& outer, const RunOptions& inner) {
   if (!both.on_progress) both.on_progress = outer.on_progress;
   if (!both.on_tap) both.on_tap = outer.on_tap;
   if (!both.threads) both.threads = outer.threads;
+  both.check_finite = both.check_finite || outer.check_finite;
+  both.check_bounds = both.check_bounds || outer.check_bounds;
   if (!both.stats) both.stats = outer.stats;
   return both;
 }
