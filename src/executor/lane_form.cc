@@ -64,6 +64,22 @@ std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, st
   return std::nullopt;
 }
 
+/// The operands of a loop that its body reads or writes as tapes.
+std::vector<bool> tapes_among(const Node& loop) {
+  std::vector<bool> tapes(loop.operands.size());
+  if (loop.op->lane_loop) return tapes;
+  const Function& body = loop.regions[1];
+  absl::flat_hash_set<const Node*> parameters;
+  for (const Node* node : body.body()) {
+    const Form form = form_of(*node);
+    if (form == Form::kTapeRead || form == Form::kTapeWrite)
+      parameters.insert(node->operands[0].node());
+  }
+  for (std::size_t i = 0; i < tapes.size() && !parameters.empty(); i++)
+    tapes[i] = parameters.contains(body.parameters()[i].node());
+  return tapes;
+}
+
 /// An array from outside of few elements for each lane, which are loaded before the first trip.
 bool is_loaded_once(const LaneRules& rules, const TensorType& type) {
   constexpr std::int64_t kMostLoaded = 4;
@@ -117,12 +133,17 @@ std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedVal
                                   LaneObstacle* obstacle) {
   if (!is_loop(loop)) return std::nullopt;
   std::size_t farthest = 0;
+  const std::vector<bool> tapes = tapes_among(loop);
   for (const std::int64_t lanes : possible_lanes(loop)) {
     const LaneRules rules(lanes, reorders);
     std::vector<LaneValue> tables, loaded, updated;
     for (std::size_t i = 0; i < loop.operands.size(); i++) {
       const TensorType& type = loop.operand_type(i);
       const bool carried = i < loop.types.size();
+      if (tapes[i] && lanes == 1) {
+        for (auto* way : {&tables, &loaded, &updated}) way->push_back({Kind::kTape, -1});
+        continue;
+      }
       tables.push_back(is_single(type) ? LaneValue{Kind::kUniform, -1} : LaneValue{});
       loaded.push_back(!carried && is_loaded_once(rules, type) ? *rules.of_type(type) : tables[i]);
       const auto axis = carried ? updated_axis(loop, i, lanes) : std::nullopt;
@@ -132,7 +153,7 @@ std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedVal
     // updated in memory cannot be read as a whole.
     std::vector<std::vector<LaneValue>> ways{updated, loaded, tables};
     for (std::size_t i = 0; i < tables.size(); i++) {
-      if (updated[i].kind != Kind::kUpdated) updated[i] = tables[i];
+      if (!has_states(updated[i])) updated[i] = tables[i];
     }
     ways.insert(ways.begin() + 1, std::move(updated));
     ways.erase(std::unique(ways.begin(), ways.end()), ways.end());

@@ -78,8 +78,7 @@ void Lowerer::put_in_memory(Construct& construct, const LaneForm& form, const La
   for (std::size_t i = 0; i < construct.arguments.size(); i++) {
     const Tensor& operand = construct.node->operands[i];
     Place& argument = construct.arguments[i];
-    if (argument.kind != Place::Kind::kInLine || form.operands[i].kind == LaneValue::Kind::kUpdated)
-      continue;
+    if (argument.kind != Place::Kind::kInLine || has_states(form.operands[i])) continue;
     // A table is read at other places than the lane's, though lanes may begin with it too.
     const bool of_lane = form.operands[i].kind == LaneValue::Kind::kLane;
     if (of_lane && items.contains(scope.plan->value(operand))) continue;
@@ -150,6 +149,13 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
   bool asks_for_singles = false;
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     const bool is_asked_for = scope.plan->uses(step.first_value + i) != 0;
+    if (form.operands[i].kind == LaneValue::Kind::kTape) {
+      Place& tape = construct.arguments[i] = carried_tape(scope, node, i, at);
+      construct.results[i] = tape;
+      tape.writable = false;
+      tape.lane = form.operands[i];
+      continue;
+    }
     if (form.operands[i].kind == LaneValue::Kind::kUpdated &&
         gains_by_lanes_last(*node, i, form.operands[i].axis)) {
       Place& array = construct.arguments[i] =
@@ -167,6 +173,13 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
       else
         construct.results[i] = destination(scope, node, i);
     }
+  }
+  for (std::size_t i = node->types.size(); i < node->operands.size(); i++) {
+    if (form.operands[i].kind != LaneValue::Kind::kTape) continue;
+    Place& tape = construct.arguments[i] = tape_place(
+        scope, node->operands[i], tapes_.at(node->regions[1].parameters()[i]), construct.made);
+    tape.writable = false;
+    tape.lane = form.operands[i];
   }
   return asks_for_singles;
 }
@@ -268,7 +281,8 @@ void Lowerer::close_lanes(Construct& construct) {
     const bool is_asked_for = construct.results[i].kind == Place::Kind::kArray;
     Place& result = outer.places[construct.first_value + i];
     if (!is_chunk) result = construct.results[i];
-    if (lanes_->count == 1 && is_single(node->types[i])) result = single(last);
+    if (lanes_->count == 1 && argument.in_registers() && is_single(node->types[i]))
+      result = single(last);
     if (!is_asked_for || !argument.in_registers()) continue;
     const std::size_t parts = is_complex(node->types[i].dtype) ? 2 : 1;
     std::span<const Value> left(last);

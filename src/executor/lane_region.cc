@@ -81,7 +81,7 @@ class LaneRegion {
     values_.emplace(value, as);
     const bool in_registers = as.kind == Kind::kUniform || as.kind == Kind::kLane;
     if (in_registers && rules_.count(value.type(), as) > 1) has_rows_ = true;
-    if (as.kind != Kind::kUpdated) return;
+    if (!has_states(as)) return;
     has_rows_ = has_rows_ || rules_.lanes() > 1;
     arrays_.emplace(value, last_.size());
     last_.push_back(value);
@@ -92,8 +92,7 @@ class LaneRegion {
     absl::InlinedVector<LaneValue, 4> operands;
     for (const Tensor& operand : node.operands) {
       operands.push_back(values_.at(operand));
-      if (operands.back().kind == Kind::kUpdated && !last_[arrays_.at(operand)].same_as(operand))
-        return false;
+      if (has_states(operands.back()) && !last_[arrays_.at(operand)].same_as(operand)) return false;
     }
     switch (form_of(node)) {
       case Form::kForward:
@@ -111,9 +110,9 @@ class LaneRegion {
     const std::optional<LaneValue> made = rules_.result(node, operands);
     if (!made) return false;
     const Tensor result = Tensor::of(&node);
-    if (made->kind == Kind::kUpdated) {
-      const std::size_t array =
-          arrays_.at(node.operands[static_cast<std::size_t>(node.op->write(node).kept)]);
+    if (has_states(*made)) {
+      const int kept = made->kind == Kind::kTape ? 0 : node.op->write(node).kept;
+      const std::size_t array = arrays_.at(node.operands[static_cast<std::size_t>(kept)]);
       values_.emplace(result, *made);
       arrays_.emplace(result, array);
       last_[array] = result;
@@ -155,7 +154,7 @@ class LaneRegion {
 
   bool fits_forward(const Node& node, std::span<const LaneValue> operands) {
     for (std::uint32_t i = 0; i < node.types.size(); i++) {
-      if (operands[i].kind == Kind::kUpdated) return false;
+      if (has_states(operands[i])) return false;
       take(Tensor::of(&node, i), operands[i]);
     }
     return true;
@@ -250,7 +249,7 @@ std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> o
     return attempt.end({Obstacle::kNode, &loop});
   const std::size_t carries = loop.types.size();
   for (std::size_t i = 0; i < carries; i++) {
-    if (operands[i].kind == Kind::kUpdated) continue;
+    if (has_states(operands[i])) continue;
     const auto carried = rules.in_registers(loop.types[i], operands[i]);
     if (!carried) return attempt.end({Obstacle::kCarry, &loop, i});
     operands[i] = *carried;
@@ -264,7 +263,7 @@ std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> o
   const std::size_t before = repeats ? 0 : 1;
   for (std::size_t i = 0; i < carries; i++) {
     const Tensor& output = loop.regions[1].outputs()[i];
-    const bool stays = operands[i].kind == Kind::kUpdated
+    const bool stays = has_states(operands[i])
                            ? body.is_updated(output, loop.regions[1].parameters()[before + i])
                            : rules.in_registers(loop.types[i], body.value(output)) == operands[i];
     if (!stays) return attempt.end({Obstacle::kCarry, &loop, i});

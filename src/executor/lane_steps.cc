@@ -15,7 +15,7 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
   const Form form = form_of(*node);
   const auto share = [&](Place& to, const Tensor& from) {
     to = place(scope, from);
-    if (to.kind == Place::Kind::kArray) hold(to);
+    if (to.kind == Place::Kind::kArray || to.kind == Place::Kind::kTape) hold(to);
   };
   if (form == Form::kConstant) {
     result = constant(node);
@@ -51,8 +51,15 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
     result.element.clear();
     return;
   }
+  if (as->kind == Kind::kTape) {
+    lane_tape_write(scope, node);
+    share(result, node->operands[0]);
+    return;
+  }
   Element made;
-  if (form == Form::kWrite)
+  if (form == Form::kTapeRead)
+    made = lane_row(scope, node);
+  else if (form == Form::kWrite)
     made = lane_parts(scope, node, *as);
   else if (form == Form::kElement && lane_rules().count(type, *as) == 1)
     made = lane_code(scope, node, *as);
@@ -61,6 +68,27 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
   else
     made = lane_nest(scope, node, *as);
   result = is_single(type) ? single(std::move(made)) : of_lane(std::move(made), *as);
+}
+
+void Lowerer::lane_tape_write(Scope& scope, const Node* node) {
+  const Tensor& row = node->operands[1];
+  const Place from = lane_place(scope, row);
+  const Value number = lane_place(scope, node->operands[2]).element[0];
+  const Value to = tape_row(place(scope, node->operands[0]), number, true);
+  const std::size_t width = is_complex(row.dtype()) ? 2 : 1;
+  std::span<const Value> left(from.element);
+  for (lower::Address& at : lane_addresses(to, row.type(), {Kind::kUniform, -1})) {
+    builder_.store_element(left.first(width), std::move(at));
+    left = left.subspan(width);
+  }
+}
+
+Element Lowerer::lane_row(Scope& scope, const Node* node) {
+  const Value number = lane_place(scope, node->operands[1]).element[0];
+  Place row;
+  row.kind = Place::Kind::kArray;
+  row.pointer = tape_row(place(scope, node->operands[0]), number, false);
+  return lane_elements(row, node->type(), {Kind::kUniform, -1});
 }
 
 Element Lowerer::lane_code(Scope& scope, const Node* node, const LaneValue& as) {

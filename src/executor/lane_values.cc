@@ -87,7 +87,7 @@ std::optional<LaneValue> LaneRules::of_type(const TensorType& type) const {
 
 std::optional<LaneValue> LaneRules::in_registers(const TensorType& type,
                                                  const LaneValue& value) const {
-  if (value.kind == Kind::kUpdated) return std::nullopt;
+  if (has_states(value)) return std::nullopt;
   return value.kind == Kind::kTable ? of_type(type) : value;
 }
 
@@ -112,6 +112,12 @@ std::optional<LaneValue> LaneRules::result(const Node& node, Operands operands) 
       return terms(node, operands);
     case Form::kWrite:
       return write(node, operands);
+    case Form::kTapeRead:
+      return operands[0].kind == Kind::kTape ? of_type(node.type()) : std::nullopt;
+    case Form::kTapeWrite:
+      if (operands[0].kind != Kind::kTape || !in_registers(node.operand_type(1), operands[1]))
+        return std::nullopt;
+      return operands[0];
     default:
       return std::nullopt;
   }

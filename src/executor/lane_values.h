@@ -18,6 +18,7 @@ struct LaneValue {
     kUniform,  // few elements, the same for all lanes: in registers
     kLane,     // few elements for each lane: in registers
     kUpdated,  // an array in memory that the loop carries; each lane reads and writes its own part
+    kTape,     // a tape of the run's, where there is but one lane
   } kind = Kind::kTable;
   /// The axis along which the lanes go. None of a kLane: it has one element for each lane, which
   /// are all its elements in row-major order.
@@ -25,11 +26,13 @@ struct LaneValue {
   bool operator==(const LaneValue&) const = default;
 };
 
-/// Whether some operand is an array that is updated in memory.
+/// Whether a value stands in memory in several states, one after the other.
+inline bool has_states(const LaneValue& value) {
+  return value.kind == LaneValue::Kind::kUpdated || value.kind == LaneValue::Kind::kTape;
+}
+/// Whether some operand is an array that is updated in memory, or a tape.
 inline bool updates_any(std::span<const LaneValue> operands) {
-  return std::any_of(operands.begin(), operands.end(), [](const LaneValue& operand) {
-    return operand.kind == LaneValue::Kind::kUpdated;
-  });
+  return std::any_of(operands.begin(), operands.end(), has_states);
 }
 
 /// Elements of a value for one lane, or of a uniform one: each takes a register.
@@ -70,7 +73,7 @@ class LaneRules {
     return value.kind == LaneValue::Kind::kLane ? type.elements() / lanes_ : type.elements();
   }
   /// What a value is in registers: an array in memory as its type tells. Nothing for what is
-  /// updated in memory.
+  /// updated in memory, and for tapes.
   std::optional<LaneValue> in_registers(const TensorType& type, const LaneValue& value) const;
   /// The result of a node without regions. Nothing where it is not made in each lane of what that
   /// lane has and of what is the same for all.

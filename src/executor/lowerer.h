@@ -329,6 +329,9 @@ class Lowerer {
   /// Of a node that puts its result together: in registers, or in memory.
   Element lane_parts(Scope& scope, const Node* node, const LaneValue& as);
   void lane_update(Scope& scope, const Node* node, const LaneValue& array);
+  void lane_tape_write(Scope& scope, const Node* node);
+  /// The row that a node reads of a tape.
+  Element lane_row(Scope& scope, const Node* node);
   LaneRules lane_rules() const { return LaneRules(lanes_->count, options_.reorders); }
   /// The elements of a value for this lane; of an array in memory those that `as` says.
   Element lane_elements(const Place& from, const TensorType& type, const LaneValue& as);
