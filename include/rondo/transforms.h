@@ -25,9 +25,13 @@ namespace rondo {
 struct JitOptions {
   RunOptions run = {};          // of each call; see Jitted::with for those of one call
   CompileOptions compile = {};  // of each program
-  /// True: each call traces the function again, and throws TraceError if it uses other tensors from
-  /// outside than those that its program was made with. For debugging: it costs a trace a call.
-  bool check_captures = false;
+  /// Whether a call traces the function again, and throws TraceError where that gives another
+  /// program than the one that would run: where a C++ value or a tensor that the function takes
+  /// from outside has changed. It costs a trace. True: in each call. False: never. Else the
+  /// environment variable RONDO_CHECK_CAPTURES says it (1: in each call, 0: never), and without it
+  /// the second call of each program does so where jit was compiled without NDEBUG: what changes
+  /// from call to call has changed by then.
+  std::optional<bool> check_captures = std::nullopt;
   /// compile.device, in short: the device of a PJRT plugin (rondo/pjrt.h) that runs the programs.
   /// Their results stay there, and come to the host where something there needs them.
   pjrt::Device device = {};
@@ -41,17 +45,21 @@ namespace detail {
 RONDO_API Function trace(std::string name, const RegionCallable& callable,
                          std::span<const TensorType> types, std::vector<std::string> names,
                          SourceLocation at);
-/// The same; the tensors from outside that the function uses are left in `captures` if that is not
-/// null. Small constants are none.
-RONDO_API Function trace_and_tell(std::string name, const RegionCallable& callable,
-                                  std::span<const TensorType> types, std::vector<std::string> names,
-                                  SourceLocation at, std::vector<Tensor>* captures);
+
+/// No option at all: of jit(f, {}).
+struct NoOption {
+  NoOption() = delete;
+};
+
+/// Which calls of a program compare it with what the function is traced to now.
+enum class CaptureChecks { kNever, kSecondCall, kEachCall };
 
 /// The executables of one jitted function, by the structure of its arguments and the types of their
 /// leaves. Shared by copies; safe to use from many threads.
 class RONDO_API JitCache {
  public:
-  explicit JitCache(JitOptions options);
+  /// `checks` are made where neither the options nor the environment say anything.
+  JitCache(JitOptions options, CaptureChecks checks);
   ~JitCache();
   JitCache(const JitCache&) = delete;
   JitCache& operator=(const JitCache&) = delete;
@@ -286,9 +294,9 @@ template <class F, class A, class B, class C, class D, class E, class G, class H
 template <class F>
 class Jitted : public detail::LocatedCall<Jitted<F>, F> {
  public:
-  Jitted(F f, JitOptions options, SourceLocation at)
+  Jitted(F f, JitOptions options, detail::CaptureChecks checks, SourceLocation at)
       : f_(std::make_shared<const F>(std::move(f))),
-        cache_(std::make_shared<detail::JitCache>(std::move(options))),
+        cache_(std::make_shared<detail::JitCache>(std::move(options), checks)),
         at_(at) {}
 
   /// The same function, with the same programs, run under these options: those that are not given
@@ -364,12 +372,36 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
   SourceLocation at_;
 };
 
+// What follows depends on how the code that includes it is compiled, so that it has two names: one
+// program may have both.
+#ifdef NDEBUG
+inline namespace without_checks {
+inline constexpr detail::CaptureChecks kCaptureChecks = detail::CaptureChecks::kNever;
+#else
+inline namespace with_checks {
+inline constexpr detail::CaptureChecks kCaptureChecks = detail::CaptureChecks::kSecondCall;
+#endif
+
 /// See Jitted.
 template <class F>
 [[nodiscard("rondo: jit returns a function; call that")]] Jitted<std::decay_t<F>> jit(
     F&& f, JitOptions options = {}, SourceLocation at = SourceLocation::current()) {
-  return Jitted<std::decay_t<F>>(std::forward<F>(f), std::move(options), at);
+  return Jitted<std::decay_t<F>>(std::forward<F>(f), std::move(options), kCaptureChecks, at);
 }
+/// The same with options of runs alone: jit(f, {.threads = 4}).
+template <class F>
+[[nodiscard("rondo: jit returns a function; call that")]] Jitted<std::decay_t<F>> jit(
+    F&& f, RunOptions run, SourceLocation at = SourceLocation::current()) {
+  return jit(std::forward<F>(f), JitOptions{.run = std::move(run)}, at);
+}
+/// jit(f, {}), which could be options of either kind.
+template <class F>
+[[nodiscard("rondo: jit returns a function; call that")]] Jitted<std::decay_t<F>> jit(
+    F&& f, std::initializer_list<detail::NoOption>, SourceLocation at = SourceLocation::current()) {
+  return jit(std::forward<F>(f), JitOptions{}, at);
+}
+
+}  // inline namespace
 
 namespace detail {
 

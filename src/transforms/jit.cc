@@ -1,16 +1,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/hash/hash.h"
 #include "absl/types/span.h"
 #include "base/bounded_cache.h"
 #include "fmt/format.h"
+#include "ir/difference.h"
 #include "ir/known_value.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
@@ -104,16 +107,33 @@ struct JitCache::Impl {
     bool observes = true;
     std::vector<TensorType> result_types;
     std::shared_ptr<const void> prototype;
-    std::vector<Tensor> captures;  // if they are checked
+    // As it was traced, while calls are to be compared with it.
+    std::optional<Function> compared = std::nullopt;
+    std::atomic<bool> is_compared = false;  // the same, for those who do not hold the mutex
   };
-  explicit Impl(JitOptions given) : options(with_device(std::move(given))) {}
+  Impl(JitOptions given, CaptureChecks by_default)
+      : options(with_device(std::move(given))), checks(checks_of(options, by_default)) {}
   static JitOptions with_device(JitOptions given) {
     if (given.device) given.compile.device = given.device;
     if (given.mesh) given.compile.mesh = given.mesh;
     return given;
   }
 
+  static CaptureChecks checks_of(const JitOptions& options, CaptureChecks by_default) {
+    static const std::string_view said = [] {
+      const char* text = std::getenv("RONDO_CHECK_CAPTURES");
+      return text ? std::string_view(text) : std::string_view();
+    }();
+    const auto always = [](bool check) {
+      return check ? CaptureChecks::kEachCall : CaptureChecks::kNever;
+    };
+    if (options.check_captures) return always(*options.check_captures);
+    if (said == "1" || said == "0") return always(said == "1");
+    return by_default;
+  }
+
   const JitOptions options;
+  const CaptureChecks checks;
   using Cache = BoundedCache<ProgramKey, Entry>;
   Cache entries;
   const std::uint64_t number = next_number.fetch_add(1, std::memory_order_relaxed);
@@ -155,9 +175,10 @@ bool JitCache::run_again(const Again& call) const {
     if (!held) return false;
   }
   Impl::Cache::Slot* const program = last.slot;
-  if (impl_->options.check_captures || ir::tracing() || ir::eager_active()) return false;
+  if (ir::tracing() || ir::eager_active()) return false;
   const std::vector<TensorType>& types = program->key.types;
   const Impl::Entry& entry = program->value;
+  if (entry.is_compared.load(std::memory_order_relaxed)) return false;
   if (call.arguments.size() != types.size() || call.results.size() != entry.result_types.size() ||
       !entry.executable.runs_on_memory()) {
     return false;
@@ -177,30 +198,26 @@ bool JitCache::run_again(const Again& call) const {
   return true;
 }
 
-JitCache::JitCache(JitOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+JitCache::JitCache(JitOptions options, CaptureChecks checks)
+    : impl_(std::make_unique<Impl>(std::move(options), checks)) {}
 JitCache::~JitCache() = default;
 
 namespace {
 
-Function traced(const JitCache::Call& call, const ProgramKey& key, std::vector<Tensor>* captures) {
-  return trace_and_tell("main", call.function, key.types, call.names(), call.at, captures);
+Function traced(const JitCache::Call& call, const ProgramKey& key) {
+  return detail::trace("main", call.function, key.types, call.names(), call.at);
 }
 
-/// Throws TraceError where the function now takes other tensors from outside than those that its
-/// program holds.
-void check_same_captures(std::span<const Tensor> held, std::span<const Tensor> now,
-                         SourceLocation at) {
-  const auto same = [](const Tensor& a, const Tensor& b) { return a.same_as(b); };
-  if (std::equal(held.begin(), held.end(), now.begin(), now.end(), same)) return;
-  std::size_t i = 0;
-  while (i < held.size() && i < now.size() && same(held[i], now[i])) i++;
-  const Tensor& other = i < now.size() ? now[i] : held[i];
+/// Throws TraceError where the function is traced to another program now.
+void check_same_program(const Function& before, const Function& now, SourceLocation call) {
+  const auto found = ir::difference(before, now);
+  if (!found) return;
   throw TraceError(
-      fmt::format("jit: the function uses a tensor from outside that is another one than when its "
-                  "program was made: {} (made at {})\n  at {}\n  Pass it as an argument: a "
-                  "program keeps the tensors that it took from outside.",
-                  other.type().str(), other.node()->location().str(), at.str()),
-      at);
+      fmt::format("jit: the function gives another program than when it was traced first: {}\n"
+                  "  at {}\n  in the call at {}\n  Pass what changes as an argument: a program "
+                  "keeps the C++ values and tensors from outside that it was traced with.",
+                  found->text, found->at.str(), call.str()),
+      found->at);
 }
 
 }  // namespace
@@ -213,19 +230,24 @@ JitCache::Run JitCache::run(const Call& call) {
   Impl::Entry& entry = slot->value;
   {
     std::lock_guard lock(entry.mutex);
-    std::vector<Tensor>* captures = impl_->options.check_captures ? &entry.captures : nullptr;
     if (!entry.ready) {  // stays so if tracing throws: the next call tries again
-      const Function function = traced(call, key, captures);
+      const Function function = traced(call, key);
       entry.executable = compile(function, impl_->options.compile);
       entry.result_types = function.results();
       entry.observes = ir::observes(function);
       entry.prototype = call.prototype();
       entry.ready = true;
+      if (impl_->checks != CaptureChecks::kNever) {
+        entry.compared = function;
+        entry.is_compared = true;
+      }
       impl_->entries.set_bytes(slot, key_bytes + entry.executable.bytes());
-    } else if (captures) {
-      std::vector<Tensor> now;
-      traced(call, key, &now);
-      check_same_captures(*captures, now, call.at);
+    } else if (entry.compared) {
+      check_same_program(*entry.compared, traced(call, key), call.at);
+      if (impl_->checks == CaptureChecks::kSecondCall) {
+        entry.compared.reset();
+        entry.is_compared = false;
+      }
     }
   }
   Run run{{}, entry.prototype};

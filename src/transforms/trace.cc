@@ -22,18 +22,11 @@ SourceLocation line_of_use(const ir::OpenRegion& region, const Tensor& capture) 
 }  // namespace
 
 Function trace(std::string name, const RegionCallable& callable, std::span<const TensorType> types,
-               std::vector<std::string> names, SourceLocation at) {
-  return trace_and_tell(std::move(name), callable, types, std::move(names), at, nullptr);
-}
-
-Function trace_and_tell(std::string name, const RegionCallable& callable,
-                        std::span<const TensorType> types, std::vector<std::string> names,
-                        SourceLocation call, std::vector<Tensor>* captures) {
+               std::vector<std::string> names, SourceLocation call) {
   const std::string what = "the traced function '" + name + "'";
   control_flow::RegionTrace traced(std::move(name), what, types, names, callable, call);
   control_flow::check_not_empty(what, traced.out(), call);
   ir::OpenRegion region = traced.finish();
-  if (captures) *captures = region.captures;
   // Lazy tensors from outside are computed now and become constants. What depends on a parameter of
   // another trace cannot be: the error names the line that uses it.
   for (const Tensor& capture : region.captures) {

@@ -28,7 +28,7 @@ extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
 namespace rondo::testing {
 namespace {
 
-const JitOptions kNative{.compile = {.executor = Executor::kCompiled}};
+const JitOptions kNative{.compile = {.executor = Executor::kCompiled}, .check_captures = false};
 
 TEST(Allocations, ACallOfANativeFunctionMakesNone) {
   const auto f = native<std::array<float, 8>(const std::array<float, 8>&, float)>(
