@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -20,6 +22,24 @@ namespace rondo {
 namespace ir {
 class KnownValue;
 }  // namespace ir
+
+namespace detail {
+
+/// A reason, as template argument of a deleted function: g++ prints it in the error itself, clang
+/// with the line of the declaration, which is why each of these stands on one line.
+template <std::size_t kSize>
+struct Why {
+  char text[kSize] = {};
+  // NOLINTNEXTLINE(google-explicit-constructor): a string literal becomes one
+  consteval Why(const char (&reason)[kSize]) {
+    for (std::size_t i = 0; i < kSize; i++) text[i] = reason[i];
+  }
+};
+
+}  // namespace detail
+
+template <HostScalar T>
+class OwnedElements;
 
 /// A dense row-major host array. Copies share their storage; the first write through a shared one
 /// copies it. Storage that mutable_data gave out is not shared: a copy gets its own, so that who
@@ -88,25 +108,34 @@ class RONDO_API Literal {
   /// Throws ExecutionError when there is not that much memory.
   static Literal uninitialized(const TensorType& type);
 
-  const TensorType& type() const noexcept { return type_; }
-  const Shape& shape() const noexcept { return type_.shape; }
+  // By value where the literal has no name, and is gone after the line.
+  const TensorType& type() const& noexcept { return type_; }
+  TensorType type() && noexcept { return type_; }
+  const Shape& shape() const& noexcept { return type_.shape; }
+  Shape shape() && noexcept { return type_.shape; }
   DType dtype() const noexcept { return type_.dtype; }
   std::int64_t elements() const noexcept { return type_.elements(); }
 
   /// The elements in row-major order. Throws TraceError unless T is the host type of the dtype.
   template <HostScalar T>
-  std::span<const T> data() const {
+  std::span<const T> data() const& {
     static_assert(!std::is_same_v<std::remove_cv_t<T>, long double>,
                   "rondo: no array holds long double; use double");
     check_dtype(dtype_of<T>);
     return {reinterpret_cast<const T*>(bytes()), size()};
+  }
+  /// The same of a literal without a name, as in `x.eval().data<float>()`: the elements with the
+  /// literal, since a span into it would be left behind.
+  template <HostScalar T>
+  OwnedElements<T> data() && {
+    return OwnedElements<T>(std::move(*this));
   }
   /// The elements for writing; copies the storage first if it is shared. The span is valid as long
   /// as this literal, or the one that it is moved to, is not assigned to or destroyed. What was
   /// copied from this literal before or is after, arguments of a run among it, does not change with
   /// the span; fill a literal that is copied often from a std::vector (Literal::from) instead.
   template <HostScalar T>
-  std::span<T> mutable_data() {
+  std::span<T> mutable_data() & {
     static_assert(!std::is_same_v<std::remove_cv_t<T>, long double>,
                   "rondo: no array holds long double; use double");
     check_dtype(dtype_of<T>);
@@ -114,6 +143,9 @@ class RONDO_API Literal {
     storage_->exposed = true;
     return {reinterpret_cast<T*>(bytes), size()};
   }
+  // clang-format off
+  template <class T, detail::Why kWhy = "rondo: this literal is gone after the line: name it first, Literal y = f(x).eval(); then y.mutable_data<T>()"> std::span<T> mutable_data() && = delete;
+  // clang-format on
   /// The only element. Throws TraceError unless there is just one, of dtype T.
   template <HostScalar T>
   T item() const {
@@ -126,10 +158,14 @@ class RONDO_API Literal {
   }
 
   /// The storage; null in a default-constructed or moved-from literal.
-  const std::byte* bytes() const noexcept { return storage_ ? storage_->data() : nullptr; }
+  const std::byte* bytes() const& noexcept { return storage_ ? storage_->data() : nullptr; }
   /// The storage for writing, never null; copies it first if it is shared. Unlike mutable_data it
   /// leaves the storage to be shared: write before the literal is copied.
-  std::byte* mutable_bytes();
+  std::byte* mutable_bytes() &;
+  // clang-format off
+  template <detail::Why kWhy = "rondo: this literal is gone after the line: name it first, Literal y = f(x).eval(); then y.bytes()"> const std::byte* bytes() && = delete;
+  template <detail::Why kWhy = "rondo: this literal is gone after the line: name it first, Literal y = f(x).eval(); then y.mutable_bytes()"> std::byte* mutable_bytes() && = delete;
+  // clang-format on
   /// True when no other literal shares the storage, so that writing copies nothing.
   bool unique() const noexcept {
     return storage_ && storage_->references.load(std::memory_order_acquire) == 1;
@@ -181,6 +217,85 @@ class RONDO_API Literal {
 };
 
 RONDO_API std::ostream& operator<<(std::ostream& out, const Literal& literal);
+
+/// The elements of a literal that has no name of its own, and the literal: a range like the span
+/// that a named literal gives. It may be kept, gone through and indexed; it becomes a span where it
+/// has a name. (Its iterators are no pointers: else std::span would take it before it has one.)
+template <HostScalar T>
+class OwnedElements {
+ public:
+  using value_type = T;
+  using size_type = std::size_t;
+  using difference_type = std::ptrdiff_t;
+  using reference = const T&;
+  using const_reference = const T&;
+
+  class Iterator {
+   public:
+    using iterator_category = std::random_access_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T*;
+    using reference = const T&;
+
+    Iterator() noexcept = default;
+    explicit Iterator(const T* place) noexcept : place_(place) {}
+    reference operator*() const noexcept { return *place_; }
+    pointer operator->() const noexcept { return place_; }
+    reference operator[](difference_type n) const noexcept { return place_[n]; }
+    Iterator& operator+=(difference_type n) noexcept {
+      place_ += n;
+      return *this;
+    }
+    Iterator& operator-=(difference_type n) noexcept { return *this += -n; }
+    Iterator& operator++() noexcept { return *this += 1; }
+    Iterator& operator--() noexcept { return *this += -1; }
+    Iterator operator++(int) noexcept { return Iterator(place_++); }
+    Iterator operator--(int) noexcept { return Iterator(place_--); }
+    friend Iterator operator+(Iterator a, difference_type n) noexcept { return a += n; }
+    friend Iterator operator+(difference_type n, Iterator a) noexcept { return a += n; }
+    friend Iterator operator-(Iterator a, difference_type n) noexcept { return a -= n; }
+    friend difference_type operator-(Iterator a, Iterator b) noexcept {
+      return a.place_ - b.place_;
+    }
+    friend auto operator<=>(Iterator, Iterator) noexcept = default;
+
+   private:
+    const T* place_ = nullptr;
+  };
+  using iterator = Iterator;
+  using const_iterator = Iterator;
+
+  /// Throws TraceError unless T is the host type of the literal's dtype.
+  explicit OwnedElements(Literal&& literal) : literal_(std::move(literal)) {
+    static_cast<void>(literal_.template data<T>());
+  }
+
+  const T* data() const& noexcept { return elements().data(); }
+  std::size_t size() const noexcept { return elements().size(); }
+  bool empty() const noexcept { return elements().empty(); }
+  const T& operator[](std::size_t i) const& noexcept { return elements()[i]; }
+  T operator[](std::size_t i) && noexcept { return elements()[i]; }
+  const T& front() const& noexcept { return elements().front(); }
+  T front() && noexcept { return elements().front(); }
+  const T& back() const& noexcept { return elements().back(); }
+  T back() && noexcept { return elements().back(); }
+  Iterator begin() const noexcept { return Iterator(elements().data()); }
+  Iterator end() const noexcept { return begin() + static_cast<std::ptrdiff_t>(size()); }
+  operator std::span<const T>() const& noexcept {
+    return elements();
+  }  // NOLINT: it is one
+     // clang-format off
+  template <detail::Why kWhy = "rondo: this span would point into a literal that is gone: name the literal first, Literal y = f(x).eval(); then y.data<T>()"> operator std::span<const T>() && = delete;
+  template <detail::Why kWhy = "rondo: these elements are gone after the line: name the literal first, Literal y = f(x).eval(); then y.data<T>()"> const T* data() && = delete;
+     // clang-format on
+
+ private:
+  // Asked for anew, since a copy may have storage of its own.
+  std::span<const T> elements() const { return literal_.template data<T>(); }
+
+  Literal literal_;
+};
 
 /// Gives memory of arrays that are gone back to the system. Of these the library keeps some for the
 /// next ones, since fresh pages cost more than what is computed in them: of each thread up to 64 kB

@@ -29,17 +29,6 @@ concept ScalarValue = HostScalar<std::remove_cvref_t<T>>;
 
 namespace detail {
 
-/// A reason, as template argument of a deleted function: g++ prints it in the error itself, clang
-/// with the line of the declaration, which is why each of these stands on one line.
-template <std::size_t kSize>
-struct Why {
-  char text[kSize] = {};
-  // NOLINTNEXTLINE(google-explicit-constructor): a string literal becomes one
-  consteval Why(const char (&reason)[kSize]) {
-    for (std::size_t i = 0; i < kSize; i++) text[i] = reason[i];
-  }
-};
-
 /// Ranges of numbers, nested or not: what rondo::constant takes.
 template <class R>
 inline constexpr bool kIsNumbers = false;
@@ -94,6 +83,8 @@ class[[RONDO_VISIBLE nodiscard(
   // clang-format off
   template <class T, detail::Why kWhy = "rondo: a pointer is no tensor; rondo::constant(v) makes one of a C array or a std::vector v"> Tensor(T*) = delete;
   template <class T, detail::Why kWhy = "rondo: write rondo::constant(v) to make a tensor of the numbers in v"> requires(detail::kIsNumbers<T>) Tensor(const T&) = delete;
+  template <ScalarValue A, ScalarValue B, detail::Why kWhy = "rondo: braces alone are no array: write Tensor x = rondo::constant({1.0f, 2.0f})", ScalarValue... More> Tensor(const A&, const B&, const More&...) = delete;
+  template <class T, detail::Why kWhy = "rondo: a Tensor has no value while it is traced; outside a trace ask for it: x.item<float>() of a scalar, x.eval().data<float>() of all elements"> requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) explicit operator T() const = delete;
   // clang-format on
 
   Tensor(const Tensor& other) noexcept
@@ -119,8 +110,11 @@ class[[RONDO_VISIBLE nodiscard(
     if (held_ && detail::drop_reference(counted(held_))) destroy(held_);
   }
 
-  const TensorType& type() const;
-  const Shape& shape() const { return type().shape; }
+  // By value where the tensor has no name, and may be gone after the line.
+  const TensorType& type() const&;
+  TensorType type()&& { return std::as_const(*this).type(); }
+  const Shape& shape() const& { return type().shape; }
+  Shape shape()&& { return std::as_const(*this).type().shape; }
   DType dtype() const { return type().dtype; }
   std::int64_t rank() const { return shape().rank(); }
   /// The size of an axis; negative axes count from the end. Throws TraceError out of range.
@@ -141,7 +135,7 @@ class[[RONDO_VISIBLE nodiscard(
   Tensor operator[](const class Operand& index) const;
 
   // clang-format off
-  explicit operator bool() const = delete;  // a Tensor has no value while it is traced: choose with rondo::where, rondo::cond or rondo::while_loop; outside a trace, ask for item<bool>()
+  explicit operator bool() const = delete;  // a Tensor has no value while it is traced: choose with rondo::where, rondo::cond or rondo::while_loop; outside a trace, ask for item<bool>(). The greater of two is rondo::maximum(a, b), the lesser rondo::minimum(a, b), and for std::clamp there is rondo::clamp(lo, x, hi)
   // clang-format on
 
   Tensor& operator+=(const class Operand& other)&;

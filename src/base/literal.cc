@@ -74,7 +74,7 @@ Literal Literal::copy_of(const void* values, std::size_t count, const TensorType
   return literal;
 }
 
-std::byte* Literal::mutable_bytes() {
+std::byte* Literal::mutable_bytes() & {
   if (storage_ == nullptr) {
     if (elements() != 0) fail_moved_from("mutable_bytes");
     *this = uninitialized(type_);

@@ -15,7 +15,7 @@
 
 namespace rondo {
 
-const TensorType& Tensor::type() const {
+const TensorType& Tensor::type() const& {
   if (empty())
     throw TraceError(
         "this Tensor is empty\n  Give it a value first: a default-constructed Tensor has none, nor "

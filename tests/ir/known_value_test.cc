@@ -53,7 +53,8 @@ TEST(KnownValue, HasOneNodeForAllItsHandles) {
   EXPECT_TRUE(x.same_as(of_node));
   EXPECT_TRUE(of_node.same_as(copy));
   EXPECT_FALSE(of_node.same_as(ir::make_known(ramp(2))));
-  EXPECT_EQ(of_node.eval().bytes(), x.eval().bytes());  // one storage
+  const Literal a = of_node.eval(), b = x.eval();
+  EXPECT_EQ(a.bytes(), b.bytes());  // one storage
 }
 
 TEST(KnownValue, OutlivesItsNodesHandlesAndIsOutlivedByThem) {

@@ -1,0 +1,13 @@
+// The literal is gone after the line, and what the pointer points to with it.
+// EXPECT: name .*first
+#include <rondo/rondo.h>
+
+float first(rondo::Tensor x) {
+#ifdef CONTROL
+  const rondo::Literal y = x.eval();
+  const float* values = y.data<float>().data();
+#else
+  const float* values = x.eval().data<float>().data();
+#endif
+  return values[0];
+}
