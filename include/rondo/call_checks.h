@@ -218,7 +218,9 @@ template <CallFault kFault>
 constexpr bool check_call() {
   static_assert(kFault != CallFault::kNoTree,
                 "rondo: an argument is no tree of tensors: give Tensors, Literals, C++ numbers, or "
-                "std::tuple, pair, array, vector, map<std::string, _> and plain structs of them");
+                "std::tuple, pair, array, vector, map<std::string, _> and plain structs of them (a "
+                "class with private members or a base offers a function tree_fields(T&) that "
+                "returns std::tie of its fields)");
   static_assert(kFault != CallFault::kOfNumbers,
                 "rondo: an argument is a struct of Literals or numbers, and the function does not "
                 "say which struct of Tensors it means: give its parameter that type (with the same "
@@ -242,7 +244,8 @@ constexpr bool check_call() {
                 "add a return statement (or mend the error in its body that was named before)");
   static_assert(kFault != CallFault::kNoTreeReturned,
                 "rondo: a traced function must return a tree of tensors: what this one returns is "
-                "none, or holds something else");
+                "none, or holds something else (a class with private members or a base offers a "
+                "function tree_fields(T&) that returns std::tie of its fields)");
   static_assert(kFault != CallFault::kNoArgument,
                 "rondo: a derivative is asked for in an argument that the call does not have");
   static_assert(kFault != CallFault::kNoScalar,

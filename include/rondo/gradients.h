@@ -9,9 +9,11 @@
 // the gradient is df/dx - i df/dy, and of a holomorphic one f'(z).
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -299,6 +301,19 @@ template <class F>
 auto hessian(F&& f, SourceLocation at = SourceLocation::current()) {
   return jacfwd(jacrev(std::forward<F>(f), at), at);
 }
+
+// clang-format off
+template <std::size_t... I, class F, std::integral N, detail::Why kWhy = "rondo: C++ has to know the argument while it compiles: rondo::grad<1>(f), of several rondo::grad<0, 2>(f)"> void grad(F&&, N) = delete;
+template <std::size_t... I, class F, detail::Why kWhy = "rondo: C++ has to know the argument while it compiles: rondo::grad<1>(f), of several rondo::grad<0, 2>(f)"> void grad(F&&, std::initializer_list<int>) = delete;
+template <std::size_t... I, class F, std::integral N, detail::Why kWhy = "rondo: C++ has to know the argument while it compiles: rondo::value_and_grad<1>(f), of several rondo::value_and_grad<0, 2>(f)"> void value_and_grad(F&&, N) = delete;
+template <std::size_t... I, class F, detail::Why kWhy = "rondo: C++ has to know the argument while it compiles: rondo::value_and_grad<1>(f), of several rondo::value_and_grad<0, 2>(f)"> void value_and_grad(F&&, std::initializer_list<int>) = delete;
+template <std::size_t... I, class F, std::integral N, detail::Why kWhy = "rondo: C++ has to know the argument while it compiles: rondo::jacfwd<1>(f), of several rondo::jacfwd<0, 2>(f)"> void jacfwd(F&&, N) = delete;
+template <std::size_t... I, class F, detail::Why kWhy = "rondo: C++ has to know the argument while it compiles: rondo::jacfwd<1>(f), of several rondo::jacfwd<0, 2>(f)"> void jacfwd(F&&, std::initializer_list<int>) = delete;
+template <std::size_t... I, class F, std::integral N, detail::Why kWhy = "rondo: C++ has to know the argument while it compiles: rondo::jacrev<1>(f), of several rondo::jacrev<0, 2>(f)"> void jacrev(F&&, N) = delete;
+template <std::size_t... I, class F, detail::Why kWhy = "rondo: C++ has to know the argument while it compiles: rondo::jacrev<1>(f), of several rondo::jacrev<0, 2>(f)"> void jacrev(F&&, std::initializer_list<int>) = delete;
+template <class F, std::integral N, detail::Why kWhy = "rondo: hessian is of the first argument; of another it is rondo::jacfwd<1>(rondo::jacrev<1>(f))"> void hessian(F&&, N) = delete;
+template <class F, detail::Why kWhy = "rondo: hessian is of the first argument; of another it is rondo::jacfwd<1>(rondo::jacrev<1>(f))"> void hessian(F&&, std::initializer_list<int>) = delete;
+// clang-format on
 
 /// f(primals...) and the derivative along tangents: pair{out, tangent of out}. Both tuples hold one
 /// tree per argument; tangents are like their primals. Throws TraceError where a tangent has

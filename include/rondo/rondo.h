@@ -16,6 +16,7 @@
 #include "rondo/error.h"
 #include "rondo/literal.h"
 #include "rondo/tensor.h"
+#include "rondo/std_functions.h"
 #include "rondo/device.h"
 #include "rondo/mesh.h"
 #include "rondo/sharded_array.h"

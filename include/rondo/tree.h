@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +30,7 @@
 #include "rondo/call_with.h"
 #include "rondo/dtype.h"
 #include "rondo/error.h"
+#include "rondo/literal.h"
 #include "rondo/reflect.h"
 
 namespace rondo {
@@ -453,6 +455,10 @@ constexpr std::size_t leaf_count(const T& tree) {
   for_each_leaf(tree, [&count](const auto&) { ++count; });
   return count;
 }
+
+// clang-format off
+template <class T, detail::Why kWhy = "rondo: << prints one tensor; of a tree it is for each leaf: rondo::for_each_leaf(tree, [](const Tensor& t) { std::cout << t; })"> requires(detail::kIsTree<T> && !detail::kIsStruct<T> && !detail::kIsLeaf<T> && detail::all_leaves<T, detail::LeafIs<Tensor>>()) std::ostream& operator<<(std::ostream&, const T&) = delete;
+// clang-format on
 
 /// From becomes To: by itself, or leaf by leaf where To has a Tensor in place of each leaf.
 template <class From, class To>

@@ -119,6 +119,16 @@ template <class F>
 auto vmap(F&& f, VmapOptions options = {}, SourceLocation at = SourceLocation::current()) {
   return detail::Vmapped<std::decay_t<F>>(std::forward<F>(f), std::move(options), at);
 }
+/// The same by axes alone: vmap(f, {0, std::nullopt}).
+template <class F>
+auto vmap(F&& f, std::initializer_list<std::optional<std::int64_t>> in_axes, OutAxes out_axes = 0,
+          SourceLocation at = SourceLocation::current()) {
+  return vmap(std::forward<F>(f), VmapOptions{.in_axes = in_axes, .out_axes = std::move(out_axes)},
+              at);
+}
+// clang-format off
+template <class F, std::integral N, detail::Why kWhy = "rondo: vmap takes an axis for each argument: rondo::vmap(f, {0, std::nullopt}), and where f has one argument rondo::vmap(f, {1})"> void vmap(F&&, N) = delete;
+// clang-format on
 
 /// What vmap(f)(args...) makes of each line: which ops were batched, which loops run over lanes and
 /// the carry that makes them, which cond became a select. f may itself be what vmap returned, for

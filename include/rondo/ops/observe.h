@@ -7,6 +7,7 @@
 
 #include "rondo/export.h"
 #include "rondo/tensor.h"
+#include "rondo/tree.h"
 
 namespace rondo {
 
@@ -25,5 +26,10 @@ print(const Operand& x, std::string_view format);
     "rondo: a progress that nothing uses does not run: i = rondo::progress(i, n)")]] RONDO_API
     Tensor
     progress(const Operand& i, const Operand& n);
+
+// clang-format off
+template <class T, detail::Why kWhy = "rondo: print takes one tensor; of a tree it is for each leaf: x = rondo::map_leaves([](Tensor t) { return rondo::print(t, \"{}\"); }, x)"> requires(detail::kIsTree<T> && !detail::kIsLeaf<T> && !detail::kIsNumbers<T>) Tensor print(const T&, std::string_view) = delete;
+template <class T, detail::Why kWhy = "rondo: tap takes one tensor; of a tree it is for each leaf: x = rondo::map_leaves([](Tensor t) { return rondo::tap(t, \"x\"); }, x)"> requires(detail::kIsTree<T> && !detail::kIsLeaf<T> && !detail::kIsNumbers<T>) Tensor tap(const T&, std::string_view) = delete;
+// clang-format on
 
 }  // namespace rondo

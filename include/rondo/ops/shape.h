@@ -255,6 +255,12 @@ Tensor reshape(const Operand& x, const S& shape) {
   return reshape(x, shape.vector());
 }
 
+// clang-format off
+template <std::integral... Sizes, detail::Why kWhy = "rondo: the sizes stand in braces: rondo::reshape(x, {2, 3})"> requires(sizeof...(Sizes) > 0) Tensor reshape(const Operand&, Sizes...) = delete;
+template <std::integral... Sizes, detail::Why kWhy = "rondo: the sizes stand in braces: rondo::broadcast_to(x, {2, 3})"> requires(sizeof...(Sizes) > 0) Tensor broadcast_to(const Operand&, Sizes...) = delete;
+template <std::integral... Axes, detail::Why kWhy = "rondo: the axes stand in braces: rondo::transpose(x, {1, 0})"> requires(sizeof...(Axes) > 0) Tensor transpose(const Operand&, Axes...) = delete;
+// clang-format on
+
 /// NumPy's broadcast_to: axes of size 1 repeat, missing leading axes are added.
 RONDO_API Tensor broadcast_to(const Operand& x, const std::vector<std::int64_t>& dims);
 template <std::same_as<Shape> S>
