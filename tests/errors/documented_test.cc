@@ -137,6 +137,11 @@ const std::map<std::string, std::function<void()>>& programs() {
          };
          jit(count).with({.max_iterations = 3})(10);
        }},
+      {"an index that is clamped",
+       [] {
+         auto row = [](Tensor x, Tensor i) { return x[i]; };
+         jit(row).with({.check_bounds = true})(constant({1.0f, 2.0f}), 2);
+       }},
       {"a promise that was broken",
        [] {
          auto count = [](Tensor n) {
