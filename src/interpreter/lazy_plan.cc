@@ -145,7 +145,7 @@ class LazyPlan::Match {
   List<const Tensor*> values_;
   List<const Node*> lazy_;         // for each step
   List<const Node*> definitions_;  // the same
-  std::vector<Tensor> held_;       // the same, or none
+  List<Tensor> held_;              // the same, or none
 };
 
 bool LazyPlan::run(std::span<const Tensor> asked) const {

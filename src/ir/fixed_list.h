@@ -29,6 +29,10 @@ class FixedList {
     if (!is_inline()) there_ = std::allocator<T>().allocate(size_);
     std::uninitialized_move(elements.begin(), elements.end(), is_inline() ? here_ : there_);
   }
+  FixedList(const T* elements, std::size_t size) : size_(size) {
+    if (!is_inline()) there_ = std::allocator<T>().allocate(size_);
+    std::uninitialized_copy_n(elements, size_, is_inline() ? here_ : there_);
+  }
   FixedList(const FixedList&) = delete;
   FixedList& operator=(const FixedList&) = delete;
   ~FixedList() {

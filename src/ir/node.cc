@@ -66,10 +66,7 @@ Tensor plain_node(const OpDef& op, Operands&& operands, Attributes&& attributes,
 }
 
 [[gnu::noinline]] Tensor made_lazy(const Node* node) {
-  ResultTypes same = node->types;
-  const SourceLocation at = node->location();
-  return Tensor::adopt(new Node(LazyCell::kOp, {}, {}, std::move(same), {}, at,
-                                std::make_unique<LazyCell>(Tensor::adopt(node))));
+  return Tensor::adopt(new Node(std::make_unique<LazyCell>(Tensor::adopt(node)), *node));
 }
 
 /// The handle to a new node; a lazy tensor where it depends on no parameter,
@@ -158,6 +155,15 @@ inline Node::Node(const OpDef& record, const Tensor& a, const Tensor& b, const T
       types(type),
       file(at.file),
       function(at.function) {}
+Node::Node(std::unique_ptr<LazyCell> node_cell, const Node& definition)
+    : line(definition.line),
+      traced(false),
+      op(&LazyCell::kOp),
+      id(take_id()),
+      cell(std::move(node_cell)),
+      types(definition.types.data(), definition.types.size()),
+      file(definition.file),
+      function(definition.function) {}
 Node::Node(Literal&& value, SourceLocation at)
     : line(at.line & kMostLine),
       traced(false),

@@ -62,6 +62,8 @@ struct Node : rondo::detail::Counted {
   Node(const OpDef& record, Operands&& inputs, Attributes&& attributes, ResultTypes&& types,
        std::vector<Function>&& regions, SourceLocation at,
        std::unique_ptr<LazyCell> cell = nullptr);
+  /// A lazy tensor of what `definition` computes, which its cell holds.
+  Node(std::unique_ptr<LazyCell> cell, const Node& definition);
   /// The types are what the record infers.
   Node(const OpDef& record, Operands&& inputs, Attributes&& attributes,
        std::vector<Function>&& regions, SourceLocation at);

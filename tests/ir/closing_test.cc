@@ -124,5 +124,23 @@ TEST(Closing, EqualAttributesHashAlike) {
   EXPECT_NE(hash(Tensor(0.0f)), hash(Tensor(-0.0f))) << "constants are told apart by their bytes";
 }
 
+// Here, since one source of a program counts what it allocates.
+TEST(LazyPlan, AStepThatIsDoneAgainAllocatesNothing) {
+  const Tensor a(0.5f), b(1.0f);
+  Tensor x(1.0f);
+  float p = 1;
+  const auto step = [&] {
+    x = x * a;
+    x = x + b;
+    p = p * 0.5f + 1;
+    ASSERT_EQ(x.item<float>(), p);
+  };
+  for (int i = 0; i < 10; i++) step();
+  EXPECT_EQ(allocations_of([&] {
+              for (int i = 0; i < 100; i++) step();
+            }),
+            0);
+}
+
 }  // namespace
 }  // namespace rondo::testing
