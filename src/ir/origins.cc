@@ -44,14 +44,14 @@ const char* cpp_type_name(DType dtype) {
 
 /// The value as a C++ literal of a dtype; "" where the dtype is of integers and cannot hold it.
 std::string cpp_literal(const Literal& value, DType wanted) {
-  const std::string text = for_dtype(value.dtype(), [&]<class T>() -> std::string {
+  std::string text = for_dtype(value.dtype(), [&]<class T>() -> std::string {
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
       return fmt::format("{}", value.item<T>());
     else
       return value.str().substr(value.str().find(' ') + 1);
   });
   const bool has_point = text.find_first_of(".en") != std::string::npos;
-  const std::string real = has_point ? text : text + ".0";
+  std::string real = has_point ? text : text + ".0";
   if (wanted == DType::kF32) return real + "f";
   if (wanted == DType::kF64) return real;
   if (wanted == DType::kF16) return "rondo::float16(" + real + ")";
