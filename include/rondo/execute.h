@@ -33,8 +33,9 @@ struct LoopStats {
 
 /// What a run did.
 struct RunStats {
-  std::vector<LoopStats> loops;     // in program order; those that kernels call may come last
-  std::int64_t op_evaluations = 0;  // kernels called
+  std::vector<LoopStats> loops;  // in program order; those that kernels call may come last
+  /// Nodes that the reference executor evaluated; 0 on the others, whose code has no nodes.
+  std::int64_t op_evaluations = 0;
   /// The most bytes of arrays alive at once, arguments and results included.
   std::int64_t peak_bytes = 0;
 };
@@ -241,7 +242,8 @@ class RONDO_API Executable {
   /// The same, where the arrays are not used again unless somebody else holds a handle to them.
   std::vector<pjrt::ShardedArray> run_on_mesh(std::vector<pjrt::ShardedArray>&& arguments,
                                               const RunOptions& options = {}) const;
-  /// Of the last run that ended, on any thread; empty before the first, and on a device.
+  /// Of the last run() that ended, on any thread; empty before the first, and on a device.
+  /// run_on_memory() keeps none unless RunOptions::stats asks for them.
   RunStats stats() const;
   /// The loops that keep something for the reverse pass, in program order; and the bytes of the
   /// arena.

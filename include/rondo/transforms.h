@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -102,6 +103,9 @@ class RONDO_API JitCache {
   /// Runs that program, without a look-up or a lock. False, and nothing is run, where it is not for
   /// trees of this type and arguments of these types, or cannot run so.
   bool run_again(const Again& call) const;
+
+  /// The program of the last call. Throws ExecutionError, naming `asked`, where none has run.
+  Executable last_program(const char* asked, SourceLocation at) const;
 
  private:
   struct Impl;
@@ -309,10 +313,34 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
     return other;
   }
 
+  /// Of the program that the last call ran, on any thread and by any copy: as the functions of
+  /// Executable with these names. Throws ExecutionError before the first call, and where the
+  /// program has been let go of since (rondo/cache.h). A call inside a trace runs no program.
+  [[nodiscard]] std::string program(SourceLocation at = SourceLocation::current()) const {
+    return last_program("program", at).program();
+  }
+  [[nodiscard]] MemoryPlan memory_plan(SourceLocation at = SourceLocation::current()) const {
+    return last_program("memory_plan", at).memory_plan();
+  }
+  [[nodiscard]] std::string disassembly(std::string_view loop = {},
+                                        SourceLocation at = SourceLocation::current()) const {
+    return last_program("disassembly", at).disassembly(loop);
+  }
+  /// Of that program's last run that kept statistics: the first call with arguments of these types,
+  /// and calls of with(). A plain call that is made again counts nothing, to be fast; neither does
+  /// a run on a device.
+  [[nodiscard]] RunStats stats(SourceLocation at = SourceLocation::current()) const {
+    return last_program("stats", at).stats();
+  }
+
  private:
   friend detail::LocatedCall<Jitted<F>, F>;
   static constexpr const char* kMadeBy = "jit";
   static constexpr bool kSharesPrograms = true;
+  Executable last_program(const char* asked, SourceLocation at) const {
+    if (!f_) detail::refuse_moved_from(kMadeBy, kSharesPrograms, at);
+    return cache_->last_program(asked, at);
+  }
   SourceLocation made_at() const { return at_; }
 
   template <class... Args>

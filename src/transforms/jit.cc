@@ -139,6 +139,17 @@ struct JitCache::Impl {
   const std::uint64_t number = next_number.fetch_add(1, std::memory_order_relaxed);
   static inline std::atomic<std::uint64_t> next_number{1};
 
+  /// The program of the last call. The pointer alone tells that it has not changed, so that a call
+  /// of the same program again takes no lock; it is not followed.
+  mutable std::atomic<const Cache::Slot*> last{nullptr};
+  mutable std::mutex last_mutex;
+  mutable std::weak_ptr<Cache::Slot> last_called;
+  void note_call(const Cache::Slot* slot, const std::weak_ptr<Cache::Slot>& program) const {
+    std::lock_guard lock(last_mutex);
+    last.store(slot, std::memory_order_relaxed);
+    last_called = program;
+  }
+
   /// The program that this thread ran last, of some jitted functions. It keeps none alive.
   struct LastRun {
     std::uint64_t jitted = 0;  // the number of the function
@@ -193,6 +204,8 @@ bool JitCache::run_again(const Again& call) const {
   type = entry.result_types.data();
   std::byte** to = call.to;
   for (Tensor* const result : call.results) *result = ir::make_known(*type++, *to++);
+  if (impl_->last.load(std::memory_order_relaxed) != program)
+    impl_->note_call(program, last.program);
   entry.executable.run_on_memory(call.from, call.to, impl_->options.run);
   program->note_use();
   return true;
@@ -250,6 +263,7 @@ JitCache::Run JitCache::run(const Call& call) {
       }
     }
   }
+  impl_->note_call(slot.get(), slot);
   Run run{{}, entry.prototype};
   std::optional<RunOptions> both;
   if (call.run) both = merged(impl_->options.run, *call.run);
@@ -274,6 +288,25 @@ JitCache::Run JitCache::run(const Call& call) {
     impl_->last_run() = {impl_->number, call.trees, slot, slot.get(), calls_back};
   }
   return run;
+}
+
+Executable JitCache::last_program(const char* asked, SourceLocation at) const {
+  std::shared_ptr<Impl::Cache::Slot> slot;
+  {
+    std::lock_guard lock(impl_->last_mutex);
+    slot = impl_->last_called.lock();
+  }
+  if (slot) {
+    std::lock_guard lock(slot->value.mutex);
+    return slot->value.executable;
+  }
+  throw ExecutionError(
+      fmt::format(
+          "jit: {}() tells of the program of the last call, and there is none: the function "
+          "was not called yet, or its program has been let go of\n  at {}\n  Call the "
+          "function first, outside of a trace.",
+          asked, at.str()),
+      at);
 }
 
 bool runs_inline(std::span<const Tensor> arguments) {
