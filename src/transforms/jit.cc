@@ -141,12 +141,12 @@ struct JitCache::Impl {
 
   /// The program of the last call. The pointer alone tells that it has not changed, so that a call
   /// of the same program again takes no lock; it is not followed.
-  mutable std::atomic<const Cache::Slot*> last{nullptr};
+  mutable std::atomic<const Cache::Slot*> last_slot{nullptr};
   mutable std::mutex last_mutex;
   mutable std::weak_ptr<Cache::Slot> last_called;
   void note_call(const Cache::Slot* slot, const std::weak_ptr<Cache::Slot>& program) const {
     std::lock_guard lock(last_mutex);
-    last.store(slot, std::memory_order_relaxed);
+    last_slot.store(slot, std::memory_order_relaxed);
     last_called = program;
   }
 
@@ -204,7 +204,7 @@ bool JitCache::run_again(const Again& call) const {
   type = entry.result_types.data();
   std::byte** to = call.to;
   for (Tensor* const result : call.results) *result = ir::make_known(*type++, *to++);
-  if (impl_->last.load(std::memory_order_relaxed) != program)
+  if (impl_->last_slot.load(std::memory_order_relaxed) != program)
     impl_->note_call(program, last.program);
   entry.executable.run_on_memory(call.from, call.to, impl_->options.run);
   program->note_use();
