@@ -116,6 +116,10 @@ LocationScope::LocationScope(SourceLocation at) noexcept
     : at_(at), outer_(std::exchange(location_in_force, &at_)) {}
 LocationScope::~LocationScope() { location_in_force = outer_; }
 
+SourceLocation place_in_force(SourceLocation at) noexcept {
+  return location_in_force ? *location_in_force : at;
+}
+
 BuildScope::BuildScope() noexcept { build_depth++; }
 BuildScope::~BuildScope() { build_depth--; }
 

@@ -160,6 +160,9 @@ class LocationScope {
   const SourceLocation* outer_;
 };
 
+/// The place of what is called at `at`: that of the LocationScope in force, if there is one.
+SourceLocation place_in_force(SourceLocation at) noexcept;
+
 /// While one lives, what this thread makes are nodes of a program: no lazy tensors, though they
 /// depend on no parameter. Traces and passes hold one.
 class BuildScope {

@@ -11,10 +11,12 @@
 
 namespace rondo::ops {
 
-/// Lives while a function of this name runs, which was called at `at`.
+/// Lives while a function of this name runs, which was called at `at`. Where another helper calls
+/// it, the user's call is that of the outer one.
 class Helper {
  public:
-  Helper(std::string_view name, SourceLocation at) : name_(name), at_(at), scope_(at) {}
+  Helper(std::string_view name, SourceLocation at)
+      : name_(name), at_(ir::place_in_force(at)), scope_(at_) {}
 
   SourceLocation at() const { return at_; }
   [[noreturn]] void fail(const std::string& message) const { ops::fail(name_, message, at_); }

@@ -1,0 +1,134 @@
+// All that a public function makes stands at the line of the user's call: what an error or the
+// advice of program() names is never a line of the library.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "rondo/rondo.h"
+
+namespace rondo {
+namespace {
+
+/// The lines in the text of a program, as "name.cc:12" behind `//`, that are not of this file.
+std::vector<std::string> foreign_lines(const Function& function) {
+  std::vector<std::string> foreign;
+  const std::string text = to_text(function);
+  for (std::size_t at = 0; (at = text.find("  // ", at)) != std::string::npos; at++) {
+    const std::size_t end = text.find('\n', at);
+    const std::string line = text.substr(at + 5, end - at - 5);
+    if (line.find(".cc:") != std::string::npos || line.find(".h:") != std::string::npos) {
+      if (line.rfind("origins_test.cc:", 0) != 0) foreign.push_back(line);
+    }
+  }
+  return foreign;
+}
+
+struct Row {
+  const char* name;
+  std::function<Function()> program;
+};
+
+template <class F, class... Types>
+Row row(const char* name, F f, Types... types) {
+  return {name, [f, types...] { return trace(f, types...); }};
+}
+
+const TensorType kVector = f32({6}), kMatrix = f32({6, 6}), kKey = {DType::kU32, {2}};
+
+std::vector<Row> rows() {
+  const auto x = [](const char* name, auto f) { return row(name, f, kMatrix); };
+  const auto k = [](const char* name, auto f) { return row(name, f, kKey); };
+  return {
+      x("outer", [](Tensor m) { return outer(m[0], m[1]); }),
+      x("diag", [](Tensor m) { return diag(m[0]) + diag(diag(m)); }),
+      x("tril", [](Tensor m) { return tril(m) + triu(m, 1); }),
+      x("matrix",
+        [](Tensor m) {
+          return matrix({{m[0][0], m[1][1]}, {m[2][0], m[0][2]}});
+        }),
+      x("roll", [](Tensor m) { return roll(m, 2, 1); }),
+      x("flip", [](Tensor m) { return flip(m); }),
+      x("tile",
+        [](Tensor m) {
+          return tile(m, {2, 3});
+        }),
+      x("repeat", [](Tensor m) { return repeat(m, 2, 1); }),
+      x("diff", [](Tensor m) { return diff(m); }),
+      x("column", [](Tensor m) { return column(m, 2); }),
+      x("column at a tensor", [](Tensor m) { return column(m, convert(m[0][0], DType::kS32)); }),
+      x("at",
+        [](Tensor m) {
+          return at(m, {1, 2});
+        }),
+      x("update", [](Tensor m) { return update(m, 1, m[0]); }),
+      x("update at two",
+        [](Tensor m) {
+          return update(m, {1, 2}, m[0][0]);
+        }),
+      x("take",
+        [](Tensor m) {
+          return take(m, constant(std::vector<int>{1, 3}), 1);
+        }),
+      x("norm", [](Tensor m) { return norm(m); }),
+      x("var", [](Tensor m) { return var(m) + stddev(m); }),
+      x("median", [](Tensor m) { return median(m, 1); }),
+      x("quantile", [](Tensor m) { return quantile(m, 0.3f, 1); }),
+      x("cov", [](Tensor m) { return cov(m); }),
+      x("mean", [](Tensor m) { return mean(m, 1); }),
+      x("softmax", [](Tensor m) { return softmax(m) + log_softmax(m); }),
+      x("logsumexp", [](Tensor m) { return logsumexp(m); }),
+      x("relu", [](Tensor m) { return relu(m) + gelu(m) + gelu(m, false) + silu(m); }),
+      x("one_hot", [](Tensor m) { return one_hot(convert(m[0], DType::kS32), 4); }),
+      x("matmul", [](Tensor m) { return matmul(m, m[0]) + dot(m, m[1]); }),
+      x("cholesky", [](Tensor m) { return cholesky(m); }),
+      x("searchsorted", [](Tensor m) { return searchsorted(m[0], m[1]); }),
+      x("bincount", [](Tensor m) { return bincount(convert(m[0], DType::kS32), 5); }),
+      x("digitize", [](Tensor m) { return digitize(m[0], m[1]); }),
+      x("unique_counts", [](Tensor m) { return unique_counts(m[0]); }),
+      x("interp", [](Tensor m) { return interp(m[0], m[1], m[2]); }),
+      x("sort", [](Tensor m) { return sort(m); }),
+      x("argsort", [](Tensor m) { return argsort(m); }),
+      x("cumsum", [](Tensor m) { return cumsum(m, 0) + cumprod(m, 1); }),
+      x("argmax", [](Tensor m) { return argmax(m, 0); }),
+      x("clamp", [](Tensor m) { return clamp(0.0f, m, 1.0f); }),
+      x("where", [](Tensor m) { return where(m < 0, -m, 2); }),
+      k("split", [](Tensor key) { return random::split(key, 3); }),
+      k("fold_in", [](Tensor key) { return random::fold_in(key, 3); }),
+      k("uniform", [](Tensor key) { return random::uniform(key, kVector); }),
+      k("normal", [](Tensor key) { return random::normal(key, kVector); }),
+      k("randint", [](Tensor key) { return random::randint(key, s32({6}), 0, 9); }),
+      k("bernoulli", [](Tensor key) { return random::bernoulli(key, 0.4f, {6}); }),
+      k("exponential", [](Tensor key) { return random::exponential(key, kVector); }),
+      k("gamma", [](Tensor key) { return random::gamma(key, 2.0f, {6}); }),
+      k("permutation", [](Tensor key) { return random::permutation(key, 6); }),
+      row(
+          "multivariate_normal",
+          [](Tensor key, Tensor mean, Tensor covariance) {
+            return random::multivariate_normal(key, mean, covariance);
+          },
+          kKey, kVector, kMatrix),
+      row(
+          "categorical", [](Tensor key, Tensor logits) { return random::categorical(key, logits); },
+          kKey, kVector),
+      row(
+          "choice", [](Tensor key, Tensor x) { return random::choice(key, x, {3}); }, kKey,
+          kVector),
+  };
+}
+
+TEST(Origins, AreLinesOfTheUser) {
+  for (const Row& row : rows()) {
+    const std::vector<std::string> foreign = foreign_lines(row.program());
+    EXPECT_TRUE(foreign.empty()) << row.name << " has nodes at " << foreign.front();
+  }
+}
+
+TEST(Origins, StandInTheAdviceOfAProgram) {
+  const Executable program = compile(trace([](Tensor x) { return cholesky(x); }, f32({40, 40})));
+  EXPECT_EQ(program.program().find("cholesky.cc:"), std::string::npos) << program.program();
+}
+
+}  // namespace
+}  // namespace rondo
