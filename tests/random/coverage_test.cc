@@ -78,6 +78,13 @@ void look_at(Seen& seen, const ir::Node& node) {
   }
   if (node.op->name == "convert")
     seen.conversions.emplace(node.operand_type(0).dtype, node.type().dtype);
+  const auto is_empty = [](const Tensor& operand) { return operand.type().elements() == 0; };
+  seen.count("updates of no elements",
+             node.op->name == "dynamic_update_slice" && is_empty(node.operand(1)));
+  seen.count("parts without elements beside others",
+             node.op->name == "concatenate" && !is_empty(Tensor::of(&node)) &&
+                 std::any_of(node.operands.begin(), node.operands.end(), is_empty));
+  seen.count("scatters of no updates", node.op->name == "scatter" && is_empty(node.operand(2)));
   const auto loop = ir::region_layout(&node);
   if (loop && loop->is_loop()) look_at_carries(seen, *loop);
 }
@@ -91,12 +98,14 @@ void look_at_lanes(Seen& seen, const Function& optimized) {
   for_each_node(function, [&](const ir::Node& loop) {
     const executor::LaneForm* form = forms.of(&loop);
     if (!form) return;
-    bool has_loops = false, has_branches = false, reduces = false;
+    bool has_loops = false, has_branches = false, reduces = false, is_empty = false;
     for_each_node(loop.regions[1], [&](const ir::Node& inner) {
       const auto layout = ir::region_layout(&inner);
       has_loops |= layout && layout->is_loop();
       has_branches |= layout && layout->is_branch();
       reduces |= inner.op->name == "reduce";
+      is_empty |=
+          inner.op->name == "dynamic_update_slice" && inner.operand(1).type().elements() == 0;
     });
     const bool has_history = std::any_of(
         form->operands.begin(), form->operands.end(),
@@ -112,6 +121,7 @@ void look_at_lanes(Seen& seen, const Function& optimized) {
     seen.count("branches in lanes", has_branches);
     seen.count("loops in lanes", has_loops);
     seen.count("reductions in lanes", reduces);
+    seen.count("updates of no elements in lanes", is_empty);
   });
 }
 
@@ -151,6 +161,10 @@ TEST(RandomProgramsTest, WithDangersHaveThem) {
       {"branches in lanes", 40},
       {"loops in lanes", 100},
       {"reductions in lanes", 50},
+      {"updates of no elements", 60},
+      {"updates of no elements in lanes", 15},
+      {"parts without elements beside others", 5},
+      {"scatters of no updates", 1},
   };
   for (const auto& [danger, count] : least) EXPECT_GE(seen.counts[danger], count) << danger;
   EXPECT_EQ(seen.conversions.size(), 13u * 12u);

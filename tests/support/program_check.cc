@@ -8,6 +8,7 @@
 #include "rondo/execute.h"
 #include "rondo/text.h"
 #include "support/compare.h"
+#include "support/far_limits.h"
 #include "support/xla.h"
 #include "support/xla_plugin.h"
 
@@ -42,6 +43,21 @@ void compare(const Program& program, const std::string& who, const std::vector<L
   }
 }
 
+/// With limits that end no run the bits are those of a run without, each op rounded by itself. The
+/// combinations of limits change from seed to seed; bytecode has its turn at each fourth.
+void compare_with_limits(const Program& program, const Function& function,
+                         const std::vector<Literal>& arguments, std::uint64_t seed) {
+  const FarLimits limits;
+  for (const Executor executor : {Executor::kCompiled, Executor::kBytecode}) {
+    const bool is_native = executor == Executor::kCompiled;
+    if (!is_native && seed % 4 != 0) continue;
+    const auto kinds = static_cast<unsigned>(1 + (is_native ? seed : seed / 4) % FarLimits::kAll);
+    const Executable compiled = compile(function, {.contract = false, .executor = executor});
+    compare(program, (is_native ? "native code with " : "bytecode with ") + FarLimits::name(kinds),
+            compiled.run(arguments, limits.options(kinds)), compiled.run(arguments), kExactly);
+  }
+}
+
 std::string seed_text(std::uint64_t seed) {
   return "random program of seed " + std::to_string(seed);
 }
@@ -73,6 +89,7 @@ void expect_consistent(std::uint64_t seed, const ProgramSize& size) {
     // Sums are in the reference's order where a run could be ended.
     compare(program, "native code with a deadline",
             native.run(arguments, {.deadline = std::chrono::hours(1)}), want, kUnitTolerance);
+    compare_with_limits(program, function, arguments, seed);
     compare(program, "EagerScope", run_eagerly(program, arguments), want, kUnitTolerance);
     compare(program, "lazy evaluation", run_on_tensors(program, arguments), want, kUnitTolerance);
   } catch (const std::exception& error) {

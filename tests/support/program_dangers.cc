@@ -93,7 +93,8 @@ bool ProgramGenerator::sliced_carries() {
   const ValueId other = like(row);
   const int length = static_cast<int>(type.type.shape[0]);
   const int shift = static_cast<int>(dice_.number(0, length));
-  const std::int64_t low = dice_.number(0, length - 1), high = dice_.number(low + 1, length);
+  const std::int64_t low = dice_.number(0, length - 1),
+                     high = dice_.chance(15) ? low : dice_.number(low + 1, length);
   const bool reads_before = dice_.chance(50), copies = dice_.chance(50);
   const auto body = shared(block({kScalarS32, type, row, row}, Types{row},
                                  static_cast<int>(dice_.number(0, size_.region_statements))));
@@ -123,7 +124,7 @@ bool ProgramGenerator::conversions() {
                                             kU32,  kU64, kF16, kBF16, kF32, kF64};
   auto x = pick([](const ValueType& type) { return type.kind != Kind::kUnit; });
   if (!x) return false;
-  for (std::int64_t i = dice_.number(3, 6); i > 0; i--) {
+  for (std::int64_t i = dice_.number(4, 8); i > 0; i--) {
     const Kind from = type_of(*x).kind;
     const DType dtype = dice_.one_of(dtypes);
     const Kind kind = dtype == kPred       ? Kind::kPred

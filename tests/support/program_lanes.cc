@@ -138,12 +138,13 @@ bool ProgramGenerator::rows_in_lanes() {
   const Checkpoint checkpoint = std::exchange(size_.checkpoint, policy);
   const bool stops = dice_.chance(50), reverses = dice_.chance(40), moves = dice_.chance(60),
              reduces = dice_.chance(40), branches = dice_.chance(40), nests = dice_.chance(40),
-             writes = dice_.chance(70), swaps = dice_.chance(50);
+             writes = dice_.chance(70), swaps = dice_.chance(50), empties = dice_.chance(40);
   const int trips = static_cast<int>(dice_.number(0, kMostTrips));
-  Ids operands{limits_of_lanes(), first, second};
+  Ids operands{limits_of_lanes(), first, second, like({{type.type.dtype, {0}}, type.kind})};
   Types results{type, type};
   if (writes) results.push_back(history);
   add(operands, results, [=](std::span<const Tensor> values, Environment& environment) {
+    const Tensor& none = values.back();
     const auto trip = [&](const Tensor& i, const Leaves& now) {
       const Tensor &x = now[0], &y = now[1];
       const auto run = [&](const auto& block, const Tensor& at, const Tensor& value) {
@@ -166,6 +167,7 @@ bool ProgramGenerator::rows_in_lanes() {
       if (writes) next = update(next, 2, now[2][maximum(i - 1, 0)]);
       Leaves after = swaps ? Leaves{y, next} : Leaves{next, x};
       if (writes) after.push_back(update(now[2], i, next[0]));
+      if (writes && empties) after[2] = dynamic_update_slice(after[2], none, {i});
       return after;
     };
     const auto lane = [&](const Tensor& limit, const Leaves& rows_of_lane) {
@@ -180,7 +182,7 @@ bool ProgramGenerator::rows_in_lanes() {
                         State(0, init), {.checkpoint = checkpoint})
           .second;
     };
-    return vmap(lane)(trips_of(values[0]), Leaves(values.begin() + 1, values.end()));
+    return vmap(lane)(trips_of(values[0]), Leaves(values.begin() + 1, values.end() - 1));
   });
   return true;
 }

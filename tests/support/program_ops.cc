@@ -30,6 +30,13 @@ std::vector<std::vector<std::int64_t>> factorizations(std::int64_t elements) {
   return all;
 }
 
+/// The shape with another size of an axis.
+Shape resized(const Shape& shape, std::int64_t axis, std::int64_t size) {
+  std::vector<std::int64_t> dims = shape.vector();
+  dims[static_cast<std::size_t>(axis)] = size;
+  return dims;
+}
+
 /// A type with the same elements kept to the kinds that rounding cannot tell apart.
 bool is_exact(const ValueType& type) { return type.kind != Kind::kUnit; }
 
@@ -296,7 +303,9 @@ bool ProgramGenerator::slicing() {
     add_op({*x}, type.kind, [=](Operands v) { return slice(v[0], starts, limits, strides); });
   } else if (dice_.chance(50)) {
     const std::int64_t axis = dice_.number(0, rank - 1);
-    add_op({*x, like(type)}, type.kind, [=](Operands v) {
+    ValueType part = type;
+    if (dice_.chance(50)) part.type.shape = resized(type.type.shape, axis, 0);
+    add_op({*x, like(part)}, type.kind, [=](Operands v) {
       return concatenate({v[0], v[1], v[0]}, axis);
     });
   } else {
@@ -346,6 +355,8 @@ bool ProgramGenerator::indexing() {
       const bool writes = dice_.chance(50);
       std::vector<std::int64_t> sizes;
       for (const std::int64_t size : dims) sizes.push_back(dice_.number(writes ? 1 : 0, size));
+      if (dice_.chance(15))
+        sizes[static_cast<std::size_t>(dice_.number(0, type.type.rank() - 1))] = 0;
       Ids operands{*x};
       // Starts are all of one dtype.
       const ValueId first = scalar_index();
@@ -499,13 +510,13 @@ bool ProgramGenerator::random_bits() {
 bool ProgramGenerator::scattering() {
   const auto x = pick(
       [](const ValueType& type) { return type.type.rank() == 1 && type.kind == Kind::kInteger; });
-  const auto indices = pick([](const ValueType& type) {
-    return type.type.rank() == 1 && type.kind == Kind::kInteger && type.type.shape[0] > 0;
-  });
+  const auto indices = pick(
+      [](const ValueType& type) { return type.type.rank() == 1 && type.kind == Kind::kInteger; });
   if (!x || !indices) return false;
-  const ValueType updates{{type_of(*x).type.dtype, type_of(*indices).type.shape}, Kind::kInteger};
+  const ValueId places = dice_.chance(25) ? like({{DType::kS32, {0}}, Kind::kInteger}) : *indices;
+  const ValueType updates{{type_of(*x).type.dtype, type_of(places).type.shape}, Kind::kInteger};
   const std::int64_t which = dice_.number(0, 2);
-  add_op({*x, *indices, like(updates)}, Kind::kInteger, [which](Operands v) {
+  add_op({*x, places, like(updates)}, Kind::kInteger, [which](Operands v) {
     return scatter(v[0], expand_dims(v[1], 1), v[2],
                    {.update_window_dims = {},
                     .inserted_window_dims = {0},
