@@ -338,7 +338,7 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
   static constexpr const char* kMadeBy = "jit";
   static constexpr bool kSharesPrograms = true;
   Executable last_program(const char* asked, SourceLocation at) const {
-    if (!f_) detail::refuse_moved_from(kMadeBy, kSharesPrograms, at);
+    this->check_present(at);
     return cache_->last_program(asked, at);
   }
   SourceLocation made_at() const { return at_; }
