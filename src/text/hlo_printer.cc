@@ -9,6 +9,7 @@
 #include "ir/function_data.h"
 #include "ir/node.h"
 #include "ir/sharding.h"
+#include "passes/clamp_indices.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
 #include "rondo/text.h"
@@ -58,8 +59,10 @@ void append_module_header(std::string& out, const Function& entry, std::string_v
 
 std::string to_hlo_text(const Function& function, const HloOptions& options) {
   using text::HloRole;
-  const Function entry = passes::expand(options.optimize ? passes::optimize(function) : function,
-                                        passes::Target::kHlo);
+  Function entry = passes::expand(options.optimize ? passes::optimize(function) : function,
+                                  passes::Target::kHlo);
+  const std::optional<ir::ProgramSharding> sharding = ir::program_sharding(entry);
+  if (sharding) entry = passes::expand(passes::clamp_indices(entry), passes::Target::kHlo);
   const std::vector<Function> functions = ir::regions_inside_out(entry);
   const absl::flat_hash_map<const void*, unsigned> roles = text::roles_of_regions(functions);
 
@@ -70,7 +73,6 @@ std::string to_hlo_text(const Function& function, const HloOptions& options) {
   std::size_t nodes = 1;
   for (const Function& each : functions) nodes += each.body().size();
   out.reserve(nodes * text::kHloLineBytes);
-  const std::optional<ir::ProgramSharding> sharding = ir::program_sharding(entry);
   text::append_module_header(out, entry, name, sharding);
   for (const Function& each : functions) {
     if (each.same_as(entry)) break;

@@ -18,6 +18,7 @@
 #include "ir/node_table.h"
 #include "ir/region_walk.h"
 #include "ir/sharding.h"
+#include "passes/clamp_indices.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
 #include "rondo/text.h"
@@ -558,11 +559,12 @@ class StablehloPrinter {
 }  // namespace text
 
 std::string to_stablehlo_text(const Function& function, const StablehloOptions& options) {
-  const Function entry = passes::expand(options.optimize ? passes::optimize(function) : function,
-                                        passes::Target::kStablehlo);
+  Function entry = passes::expand(options.optimize ? passes::optimize(function) : function,
+                                  passes::Target::kStablehlo);
   std::string out = "module @";
   out += text::whole_identifier(entry.name().empty() ? "main" : entry.name());
   const std::optional<ir::ProgramSharding> sharding = ir::program_sharding(entry, options.mesh);
+  if (sharding) entry = passes::expand(passes::clamp_indices(entry), passes::Target::kStablehlo);
   if (sharding) text::append_partitions(out, *sharding);
   out += " {\n";
   if (sharding && options.partitioner == Partitioner::kShardy) text::append_mesh(out, *sharding);

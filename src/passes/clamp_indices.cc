@@ -1,0 +1,123 @@
+#include "passes/clamp_indices.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "base/for_dtype.h"
+#include "ir/element.h"
+#include "ir/lazy.h"
+#include "ir/node.h"
+#include "ops/dynamic_slice.h"
+#include "passes/rewrite.h"
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::passes {
+
+namespace {
+
+using ir::IndexRange;
+using ir::Node;
+
+/// What one operand of a node has to lie between.
+struct Limits {
+  Tensor lowest, highest;
+};
+
+/// A range whose last places are an operand is that of an op which is nothing but a clamp.
+bool is_clamped(const IndexRange& range) { return !range.drops && range.room_operand < 0; }
+
+/// `values` of the components along the axis of the indices where those stand; else of them all.
+Tensor limit(const std::vector<std::int64_t>& values, std::int64_t axis, const TensorType& indices,
+             SourceLocation at) {
+  const bool one = axis < 0;
+  const std::vector<std::int64_t> dims(one ? 0 : 1, static_cast<std::int64_t>(values.size()));
+  Literal literal = Literal::uninitialized({indices.dtype, dims});
+  for_dtype(indices.dtype, [&]<class T>() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      for (std::size_t i = 0; i < values.size(); i++) {
+        // Each number of a dtype is in range where the last place is more than it can say.
+        const bool past = values[i] > 0 && static_cast<std::uint64_t>(values[i]) >
+                                               std::uint64_t{std::numeric_limits<T>::max()};
+        literal.mutable_data<T>()[i] =
+            past ? std::numeric_limits<T>::max() : static_cast<T>(values[i]);
+      }
+    }
+  });
+  Tensor constant = ir::make_constant(std::move(literal), at);
+  if (one) return constant;
+  return broadcast_in_dim(Operand(constant, at), indices.shape.vector(), {axis});
+}
+
+/// The limits of operand `i` of a node, of which some range is; every component has a range.
+Limits limits_of(std::span<const IndexRange> ranges, std::size_t i, const TensorType& indices,
+                 SourceLocation at) {
+  std::vector<std::int64_t> rooms;
+  std::int64_t axis = -1;
+  for (const IndexRange& range : ranges) {
+    if (range.operand != i) continue;
+    rooms.resize(std::max(rooms.size(), static_cast<std::size_t>(range.component) + 1));
+    rooms[static_cast<std::size_t>(range.component)] = range.room;
+    axis = range.vector_dim;
+  }
+  return {limit({0}, -1, indices, at), limit(rooms, axis, indices, at)};
+}
+
+/// Of constants.
+bool lie_in_range(const Literal& indices, std::span<const IndexRange> ranges, std::size_t operand) {
+  std::int64_t room = std::numeric_limits<std::int64_t>::max();
+  for (const IndexRange& range : ranges)
+    if (range.operand == operand) room = std::min(room, range.room);
+  for (std::int64_t i = 0; i < indices.elements(); i++) {
+    const std::int64_t index = ops::index_at(indices, i);
+    if (index < 0 || index > room) return false;
+  }
+  return true;
+}
+
+/// Puts clamps in front of the operands that are indices; false where none is needed.
+bool clamp_operands(const Node* node, ir::Operands& operands) {
+  if (!node->op->indices) return false;
+  const std::vector<IndexRange> ranges = node->op->indices(*node);
+  const SourceLocation at = node->location();
+  std::vector<bool> done(operands.size());
+  bool changed = false;
+  for (const IndexRange& range : ranges) {
+    const std::size_t i = range.operand;
+    if (!is_clamped(range) || done[i]) continue;
+    done[i] = true;
+    const Literal* constant = ir::constant_value(operands[i]);
+    if (constant && lie_in_range(*constant, ranges, i)) continue;
+    const Limits limits = limits_of(ranges, i, operands[i].type(), at);
+    operands[i] =
+        clamp(Operand(limits.lowest, at), Operand(operands[i], at), Operand(limits.highest, at));
+    changed = true;
+  }
+  return changed;
+}
+
+Function clamped(const Function& source) {
+  FunctionRewrite rewrite(source);
+  for (const Node* node : source.body()) {
+    ir::Operands operands = rewrite.operands_of(node);
+    if (clamp_operands(node, operands))
+      rewrite.replace(node, ir::rebuild(node, std::move(operands)));
+    else if (rewrite.changed())
+      rewrite.replace(node, rewrite.rebuilt(node));
+  }
+  return rewrite.finish();
+}
+
+}  // namespace
+
+Function clamp_indices(const Function& function) {
+  const ir::EagerPause pause;
+  const ir::BuildScope building;
+  return rewrite_regions(function, nullptr, clamped);
+}
+
+}  // namespace rondo::passes
