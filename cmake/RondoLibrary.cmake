@@ -80,20 +80,23 @@ endif()
 
 # g++ 12 sees absl::InlinedVector move its inline storage and takes it for uninitialised (GCC PR
 # 105593 is of this kind). clang++ and the sanitizers look for what the warning is about.
+set(rondo_gcc_moves "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(rondo_gcc_moves -Wno-uninitialized -Wno-maybe-uninitialized)
+endif()
+if(RONDO_UNITY_BUILD)
+  set_target_properties(rondo PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+  # Names of one source shadow those of another only because they meet in one unit. A source with
+  # options of its own would be left out of the units.
+  target_compile_options(rondo PRIVATE -Wno-shadow ${rondo_gcc_moves})
+elseif(rondo_gcc_moves)
   set_property(SOURCE "${PROJECT_SOURCE_DIR}/src/executor/lower_arrays.cc"
                       "${PROJECT_SOURCE_DIR}/src/executor/lower_branches.cc"
                       "${PROJECT_SOURCE_DIR}/src/executor/lower_loops.cc"
                       "${PROJECT_SOURCE_DIR}/src/executor/lower_places.cc"
                       "${PROJECT_SOURCE_DIR}/src/executor/lowering.cc"
                       "${PROJECT_SOURCE_DIR}/src/native/lane_blocks.cc"
-               APPEND PROPERTY COMPILE_OPTIONS -Wno-uninitialized -Wno-maybe-uninitialized)
-endif()
-
-if(RONDO_UNITY_BUILD)
-  set_target_properties(rondo PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
-  # Names of one source shadow those of another only because they meet in one unit.
-  target_compile_options(rondo PRIVATE -Wno-shadow)
+               APPEND PROPERTY COMPILE_OPTIONS ${rondo_gcc_moves})
 endif()
 
 if(RONDO_PRECOMPILED_HEADERS)
