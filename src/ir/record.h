@@ -232,6 +232,9 @@ struct OpDef {
   bool hlo_tuple = false;  // in HLO several operands stand in one tuple
   /// Whether HLO and StableHLO can say this very node; null: always, if the op has a name there.
   bool (*in_text)(const Node&) = nullptr;
+  /// Whether XLA's partitioner splits this very node over the devices of a mesh as it should; null:
+  /// always. Texts that name a mesh have what it expands to where not.
+  bool (*splits)(const Node&) = nullptr;
   OpKind kind = OpKind::kOrdinary;
   // Constructs.
   Flow flow = Flow::kNone;

@@ -24,6 +24,14 @@ using ir::Node;
 // An expansion within an expansion and so on, this deep, is a rule that leads back to its own op.
 constexpr int kDeepestExpansion = 100;
 
+bool is_hlo(Target target) { return target == Target::kHlo || target == Target::kHloOnMesh; }
+bool is_stablehlo(Target target) {
+  return target == Target::kStablehlo || target == Target::kStablehloOnMesh;
+}
+bool is_on_mesh(Target target) {
+  return target == Target::kHloOnMesh || target == Target::kStablehloOnMesh;
+}
+
 bool target_has(const Node& node, Target target) {
   const ir::OpDef& op = *node.op;
   if (op.kind == ir::OpKind::kLazy) return false;
@@ -31,13 +39,14 @@ bool target_has(const Node& node, Target target) {
   if (target == Target::kInterpreter || target == Target::kInspected)
     return op.runs() || op.flow != ir::Flow::kNone;
   if (op.in_text && !op.in_text(node)) return false;
-  return !(target == Target::kHlo ? op.hlo : op.stablehlo).empty();
+  if (is_on_mesh(target) && op.splits && !op.splits(node)) return false;
+  return !(is_hlo(target) ? op.hlo : op.stablehlo).empty();
 }
 
 [[noreturn]] void cannot_expand(const Node* node, Target target) {
-  const std::string_view what = target == Target::kHlo         ? "written as HLO"
-                                : target == Target::kStablehlo ? "written as StableHLO"
-                                                               : "run by the interpreter";
+  const std::string_view what = is_hlo(target)         ? "written as HLO"
+                                : is_stablehlo(target) ? "written as StableHLO"
+                                                       : "run by the interpreter";
   throw TraceError(
       fmt::format("{}: this op cannot be {}, and no rule says it in simpler ops\n  at {}\n  Write "
                   "the value in other ops.",

@@ -13,6 +13,9 @@ namespace rondo::passes {
 enum class Target : std::uint8_t {
   kHlo,
   kStablehlo,
+  /// The same in a text that names a mesh: XLA's partitioner splits each op (OpDef::splits).
+  kHloOnMesh,
+  kStablehloOnMesh,
   kInterpreter,
   /// The interpreter where each op is looked at as it runs: lanes that take no part compute on the
   /// values of one that does.

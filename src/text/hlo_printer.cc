@@ -62,7 +62,7 @@ std::string to_hlo_text(const Function& function, const HloOptions& options) {
   Function entry = passes::expand(options.optimize ? passes::optimize(function) : function,
                                   passes::Target::kHlo);
   const std::optional<ir::ProgramSharding> sharding = ir::program_sharding(entry);
-  if (sharding) entry = passes::expand(passes::clamp_indices(entry), passes::Target::kHlo);
+  if (sharding) entry = passes::expand(passes::clamp_indices(entry), passes::Target::kHloOnMesh);
   const std::vector<Function> functions = ir::regions_inside_out(entry);
   const absl::flat_hash_map<const void*, unsigned> roles = text::roles_of_regions(functions);
 
