@@ -41,13 +41,13 @@ Literal random_literal(Dice& dice, const ValueType& type) {
 }
 
 std::vector<Tensor> Block::run(std::span<const Tensor> arguments, Environment& environment) const {
-  for (std::size_t i = 0; i < params.size(); i++) environment[params[i]] = arguments[i];
+  for (std::size_t i = 0; i < params.size(); i++) environment.set(params[i], arguments[i]);
   for (const Statement& statement : statements) {
     std::vector<Tensor> operands;
     for (const ValueId id : statement.operands) operands.push_back(environment[id]);
     std::vector<Tensor> made = statement.action(operands, environment);
     for (std::size_t i = 0; i < statement.results.size(); i++) {
-      environment[statement.results[i]] = std::move(made[i]);
+      environment.set(statement.results[i], std::move(made[i]));
     }
   }
   std::vector<Tensor> values;
@@ -110,9 +110,13 @@ std::vector<Tensor> Program::gradient(std::span<const Tensor> arguments) const {
   return detail::gradient(on_leaves, leaves, all, SourceLocation::current()).gradients;
 }
 
-Function Program::traced() const {
-  return trace([this](const std::vector<Tensor>& arguments) { return (*this)(arguments); },
-               params());
+Function Program::traced(const Place& place) const {
+  return trace(
+      [&](const std::vector<Tensor>& arguments) {
+        Environment environment(values_, place);
+        return entry_.run(arguments, environment);
+      },
+      params());
 }
 
 Function Program::traced_result(std::size_t result) const {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rondo/checkpoint.h"
@@ -34,8 +35,21 @@ struct ValueType {
 /// The number of a value in its program.
 using ValueId = std::size_t;
 
+/// What stands for a value that was made: the same, said to lie somewhere.
+using Place = std::function<Tensor(const Tensor& value)>;
+
 /// The values of a run, by their ids. Those of a loop's body are overwritten at each trip.
-using Environment = std::vector<Tensor>;
+class Environment {
+ public:
+  explicit Environment(std::size_t values, Place place = {})
+      : values_(values), place_(std::move(place)) {}
+  const Tensor& operator[](ValueId id) const { return values_[id]; }
+  void set(ValueId id, Tensor value) { values_[id] = place_ ? place_(value) : std::move(value); }
+
+ private:
+  std::vector<Tensor> values_;
+  Place place_;
+};
 
 struct Statement {
   std::vector<ValueId> operands;
@@ -60,7 +74,9 @@ struct ProgramSize {
   /// one. Arrays are of up to 67 elements then.
   int dangers = 0;
   int units = 0;  // in percent, of types that are Kind::kUnit before any kind is thrown
-  Checkpoint checkpoint = {};  // of all loops
+  Checkpoint checkpoint = {};          // of all loops
+  std::span<const Shape> shapes = {};  // besides those of all programs
+  bool taps = true;                    // which a mesh refuses
 };
 inline constexpr ProgramSize kDangers{
     .statements = 8, .region_statements = 3, .depth = 2, .dangers = 40};
@@ -78,8 +94,8 @@ class Program {
   Tensor loss(std::span<const Tensor> arguments) const;
   /// Its gradient by each floating argument.
   std::vector<Tensor> gradient(std::span<const Tensor> arguments) const;
-  /// The program, recorded.
-  Function traced() const;
+  /// The program, recorded; with each value, at every depth, where this puts it.
+  Function traced(const Place& place = {}) const;
   /// The same with one result only, and without all that it does not need.
   Function traced_result(std::size_t result) const;
 

@@ -41,6 +41,7 @@ const std::vector<ValueType>& element_types() {
 
 ProgramGenerator::ProgramGenerator(std::uint64_t seed, const ProgramSize& size)
     : dice_(seed), size_(size), shapes_(shapes()), most_elements_(kMostElements) {
+  shapes_.insert(shapes_.end(), size.shapes.begin(), size.shapes.end());
   if (size.dangers == 0) return;
   most_elements_ = kMostElementsWithDangers;
   long_ = dice_.number(0, kLongest);

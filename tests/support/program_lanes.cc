@@ -66,7 +66,7 @@ bool ProgramGenerator::stopping_lanes() {
   if (long_ > most_elements_) return false;  // lanes in lanes
   const Shape shape{long_};
   const bool is_elementwise = dice_.chance(60), reduces = dice_.chance(40),
-             nests = dice_.chance(60), is_watched = dice_.chance(25);
+             nests = dice_.chance(60), is_watched = dice_.chance(25) && size_.taps;
   Ids operands{limits_of_lanes()};
   for (std::int64_t i = dice_.number(1, 2); i > 0; i--) {
     const auto row = pick([&](const ValueType& type) {
@@ -199,7 +199,7 @@ bool ProgramGenerator::any_lanes() {
   Types state = types_of(operands);
   state[0] = {{DType::kS32, shape}, Kind::kInteger};
   const auto body = shared(elementwise_block(shape, state, Types(state.begin() + 1, state.end())));
-  const bool is_watched = dice_.chance(25);
+  const bool is_watched = dice_.chance(25) && size_.taps;
   const Checkpoint checkpoint = checkpoint_without_length();
   add(operands, state, [=](std::span<const Tensor> values, Environment& environment) {
     const Tensor given = trips_of(values[0]),

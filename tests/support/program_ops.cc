@@ -115,7 +115,8 @@ bool ProgramGenerator::integer_arithmetic(ValueId x) {
       [](const Tensor& a, const Tensor&) { return a - a; },
       [](const Tensor& a, const Tensor&) { return tap(a, "watched"); },
   };
-  const F f = dice_.one_of(ops);
+  F f = dice_.one_of(ops);
+  if (f == ops.back() && !size_.taps) f = ops.front();
   add_op({x, like(type_of(x))}, Kind::kInteger, [f](Operands v) { return f(v[0], v[1]); });
   return true;
 }
