@@ -564,7 +564,8 @@ std::string to_stablehlo_text(const Function& function, const StablehloOptions& 
   std::string out = "module @";
   out += text::whole_identifier(entry.name().empty() ? "main" : entry.name());
   const std::optional<ir::ProgramSharding> sharding = ir::program_sharding(entry, options.mesh);
-  if (sharding) entry = passes::expand(passes::clamp_indices(entry), passes::Target::kStablehloOnMesh);
+  if (sharding)
+    entry = passes::expand(passes::clamp_indices(entry), passes::Target::kStablehloOnMesh);
   if (sharding) text::append_partitions(out, *sharding);
   out += " {\n";
   if (sharding && options.partitioner == Partitioner::kShardy) text::append_mesh(out, *sharding);
