@@ -259,8 +259,10 @@ class RONDO_API Executable {
   /// threads, may take another form of the program; this is that of a plain run, and so
   /// are disassembly() and memory_plan().
   std::string program() const;
-  /// The machine code that runs, step by step with registers and bytes: of the loops of this name,
-  /// or of everything. Empty where no machine code runs, or no loop has the name.
+  /// The machine code that runs: of the loops of this name, or of everything. Each step of the
+  /// program stands above its instructions in Intel's syntax ("vaddps zmm1{k1}{z}, zmm2, zmm3"),
+  /// each with its offset in hexadecimal, which jumps name; constants follow as bytes. Made anew at
+  /// each call. Empty where no machine code runs, or no loop has the name.
   std::string disassembly(std::string_view loop = {}) const;
 
   struct Impl;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "lower/opcodes.h"
+#include "native/decode.h"
 #include "native/emitter.h"
 #include "native/expand.h"
 #include "native/fold_extremes.h"
@@ -87,6 +88,19 @@ std::string hexadecimal(const std::uint8_t* begin, const std::uint8_t* end, std:
     for (const std::uint8_t* byte = at; byte < std::min(at + kPerLine, end); byte++)
       out += fmt::format(" {:02x}", *byte);
     out += '\n';
+  }
+  return out;
+}
+
+/// An instruction a line; from one that is not known on, in hexadecimal.
+std::string mnemonics(const std::uint8_t* begin, const std::uint8_t* end, std::size_t offset) {
+  std::string out;
+  while (begin < end) {
+    const Decoded instruction = decode(std::span(begin, end), offset);
+    if (instruction.bytes == 0) return out + hexadecimal(begin, end, offset);
+    out += fmt::format("  {:06x}  {}\n", offset, instruction.text);
+    begin += instruction.bytes;
+    offset += instruction.bytes;
   }
   return out;
 }
@@ -191,15 +205,15 @@ std::string disassembly(const lower::Program& program, Isa isa, std::uint32_t lo
                const Allocation& allocation, const std::uint8_t* buffer) {
              out = fmt::format("{}, {} bytes\nentry\n", isa_name(isa),
                                emitter.end() - emitter.begin());
-             auto bytes = [&](std::size_t begin, std::size_t end) {
-               out += hexadecimal(buffer + begin, buffer + end, begin - emitter.entry());
+             auto instructions = [&](std::size_t begin, std::size_t end) {
+               out += mnemonics(buffer + begin, buffer + end, begin - emitter.entry());
              };
              const auto& positions = emitter.positions();
              auto steps = [&](std::size_t first, std::size_t end) {
                for (std::size_t i = first; i < end; i++) {
                  if (positions[i] == positions[i + 1]) continue;
                  out += text_of(code.code[i], code, ranges, allocation);
-                 bytes(positions[i], positions[i + 1]);
+                 instructions(positions[i], positions[i + 1]);
                }
              };
              if (loop != lower::kNoLoop) {
@@ -214,10 +228,10 @@ std::string disassembly(const lower::Program& program, Isa isa, std::uint32_t lo
                return steps(static_cast<std::size_t>(begin - code.code.begin()),
                             static_cast<std::size_t>(end - code.code.begin()) + 1);
              }
-             bytes(emitter.entry(), positions.front());
+             instructions(emitter.entry(), positions.front());
              steps(0, code.code.size());
              out += "end, then rare paths\n";
-             bytes(positions.back(), emitter.end());
+             instructions(positions.back(), emitter.end());
              out += fmt::format("constants, {} bytes before the entry\n",
                                 emitter.entry() - emitter.begin());
              out += hexadecimal(buffer + emitter.begin(), buffer + emitter.entry(), 0);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ class NativeCode {
 
   /// Bytes of machine code and its constants.
   std::size_t size() const { return block_->size(); }
+  /// The machine code from its entry on.
+  std::span<const std::byte> code() const {
+    return {static_cast<const std::byte*>(block_->data()) + entry_, block_->size() - entry_};
+  }
   Isa isa() const { return isa_; }
 
  private:
@@ -42,9 +47,10 @@ class NativeCode {
 std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa = available_isa());
 
 /// What compile() writes, as text: for each step of machine code what it does, on which registers
-/// (or places on the stack), and its bytes in hexadecimal; then the rare paths and the constants.
-/// Of a loop, an index in Program::loops, only the steps from its first to its last; else of all.
-/// Empty where there is no native code.
+/// (or places on the stack), and its instructions in Intel's syntax, each with its offset from the
+/// entry, in hexadecimal as the target of a jump is; then the rare paths, and the constants as
+/// bytes. What is no known instruction is shown as bytes. Of a loop, an index in Program::loops,
+/// only the steps from its first to its last; else of all. Empty where there is no native code.
 std::string disassembly(const lower::Program& program, Isa isa = available_isa(),
                         std::uint32_t loop = lower::kNoLoop);
 
