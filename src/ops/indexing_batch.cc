@@ -73,7 +73,7 @@ BatchValues dynamic_slice_batch(const BatchCall& c) {
   const auto& sizes = c.node.attrs<DynamicSliceAttributes>().sizes;
   const std::int64_t rank = c.type(0).rank();
   if (!any_batched(c, 1)) {
-    const Tensor x = c.x(0);
+    const Tensor& x = c.x(0);
     return ir::all_batched({make(kDynamicSlice, with_lane_start({&x, 1}, values_from(c, 1)),
                                  DynamicSliceAttributes{with_first(c.lanes(), sizes)}, c.at())});
   }
@@ -197,7 +197,7 @@ Tensor scatter_blend(const Node& node, std::span<const Tensor> operands, const T
     all[1] = where(Operand(ir::broadcast_lanes(active, indices.shape(), at), at),
                    Operand(indices, at), Operand(nowhere, at));
   }
-  const Tensor updated = make(kScatter, std::move(all), node.attributes, at, node.regions);
+  Tensor updated = make(kScatter, std::move(all), node.attributes, at, node.regions);
   if (by_index) return updated;
   return where(Operand(ir::broadcast_lanes(active, updated.shape(), at), at), Operand(updated, at),
                Operand(operands[0], at));

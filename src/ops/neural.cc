@@ -23,7 +23,7 @@ Tensor shifted(const Tensor& x, std::int64_t axis) {
 
 Tensor softmax(const Operand& operand, std::int64_t axis) {
   const ops::Helper helper("softmax", operand.at());
-  const Tensor x = helper.floating(operand);
+  Tensor x = helper.floating(operand);
   axis = helper.axis(axis, x);
   if (x.dim(axis) == 0) return x;
   const Tensor e = exp(shifted(x, axis));
@@ -32,7 +32,7 @@ Tensor softmax(const Operand& operand, std::int64_t axis) {
 
 Tensor log_softmax(const Operand& operand, std::int64_t axis) {
   const ops::Helper helper("log_softmax", operand.at());
-  const Tensor x = helper.floating(operand);
+  Tensor x = helper.floating(operand);
   axis = helper.axis(axis, x);
   if (x.dim(axis) == 0) return x;
   const Tensor y = shifted(x, axis);

@@ -122,7 +122,7 @@ Tensor active_lanes(const ir::BatchCall& c) {
 std::string lane_text(std::int64_t lane, const Shape& lanes) {
   std::string text = "]";
   for (std::int64_t axis = lanes.rank() - 1; axis >= 0; axis--) {
-    text = (axis == 0 ? "[" : ", ") + std::to_string(lane % lanes[axis]) + text;
+    text.insert(0, fmt::format("{}{}", axis == 0 ? "[" : ", ", lane % lanes[axis]));
     lane /= lanes[axis];
   }
   return text;
