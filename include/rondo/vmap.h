@@ -54,6 +54,15 @@ struct VmapOptions {
 
 namespace detail {
 
+/// VmapOptions::in_axes in braces. No std::initializer_list, which g++ takes for what
+/// {.in_axes = {0}} may mean as well.
+struct InAxes {
+  template <std::convertible_to<std::optional<std::int64_t>>... Axes>
+  requires(sizeof...(Axes) > 0) InAxes(Axes... each)  // NOLINT(google-explicit-constructor)
+      : axes{std::optional<std::int64_t>(each)...} {}
+  std::vector<std::optional<std::int64_t>> axes;
+};
+
 /// One entry of `arguments.owner` a leaf; in_axes by argument.
 RONDO_API std::vector<Tensor> vmap(const RegionCallable& f, const ArgumentLeaves& arguments,
                                    std::size_t argument_count, const VmapOptions& options,
@@ -121,10 +130,10 @@ auto vmap(F&& f, VmapOptions options = {}, SourceLocation at = SourceLocation::c
 }
 /// The same by axes alone: vmap(f, {0, std::nullopt}).
 template <class F>
-auto vmap(F&& f, std::initializer_list<std::optional<std::int64_t>> in_axes, OutAxes out_axes = 0,
+auto vmap(F&& f, detail::InAxes in_axes, OutAxes out_axes = 0,
           SourceLocation at = SourceLocation::current()) {
-  return vmap(std::forward<F>(f), VmapOptions{.in_axes = in_axes, .out_axes = std::move(out_axes)},
-              at);
+  return vmap(std::forward<F>(f),
+              VmapOptions{.in_axes = std::move(in_axes.axes), .out_axes = std::move(out_axes)}, at);
 }
 // clang-format off
 template <class F, std::integral N, detail::Why kWhy = "rondo: vmap takes an axis for each argument: rondo::vmap(f, {0, std::nullopt}), and where f has one argument rondo::vmap(f, {1})"> void vmap(F&&, N) = delete;
