@@ -1,13 +1,13 @@
 // What tracing and compiling cost where a program has very many branches or results: four times as
 // many cost four times as much, not sixteen.
 #include <algorithm>
-#include <ctime>
 #include <functional>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "rondo/rondo.h"
 #include "support/allocations.h"
+#include "support/processor_time.h"
 
 namespace rondo::testing {
 namespace {
@@ -49,21 +49,6 @@ TEST(CompileCost, ManyBranchesGiveWhatTheirConstantsSay) {
   }
 }
 
-/// Of this thread, the least of some tries.
-template <class F>
-double seconds(const F& f) {
-  double least = 1e9;
-  for (int i = 0; i < 3; i++) {
-    timespec from{}, to{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-    f();
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-    least = std::min(least, static_cast<double>(to.tv_sec - from.tv_sec) +
-                                1e-9 * static_cast<double>(to.tv_nsec - from.tv_nsec));
-  }
-  return least;
-}
-
 TEST(CompileCost, ManyResultsTakeTimeInProportion) {
   const auto many_results = [](int count) {
     return trace(
@@ -75,9 +60,9 @@ TEST(CompileCost, ManyResultsTakeTimeInProportion) {
         f32());
   };
   const Function few = many_results(4000), many = many_results(16000);
-  const double of_few = seconds([&] { (void)compile(few); });
-  const double of_many = seconds([&] { (void)compile(many); });
-  EXPECT_LT(of_many, 7 * of_few) << of_few << " s for 4000 results";
+  const double of_few = least_seconds([&] { (void)compile(few); });
+  const double of_many = least_seconds([&] { (void)compile(many); });
+  EXPECT_LT(of_many, 9 * of_few) << of_few << " s for 4000 results";
 }
 
 }  // namespace
