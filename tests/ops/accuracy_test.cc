@@ -235,7 +235,7 @@ TEST(Accuracy, OfComplexFunctions) {
   both(
       "expm1", 4, [](Tensor z) { return expm1(z); }, expm1_exact);
   both(
-      "logistic", 5, [](Tensor z) { return logistic(z); }, logistic_exact);
+      "logistic", 6, [](Tensor z) { return logistic(z); }, logistic_exact);
   both(
       "abs", 1, [](Tensor z) { return complex(abs(z), zeros(abs(z).type())); },
       [](const Exact& z) { return Exact(std::abs(z)); });
