@@ -58,7 +58,7 @@ void JittedAddOfTensors(benchmark::State& state) {
 BENCHMARK(JittedAddOfTensors)->Unit(benchmark::kNanosecond);
 
 /// A step of an ordinary C++ loop that reads a number: so many ops outside of any trace, recorded,
-/// evaluated as in the step before, and let go of.
+/// evaluated as in the step before, and released.
 void LazyStep(benchmark::State& state) {
   const std::int64_t ops = state.range(0);
   const Tensor a(0.999f), b(0.01f);

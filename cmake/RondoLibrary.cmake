@@ -86,8 +86,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 if(RONDO_UNITY_BUILD)
   set_target_properties(rondo PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
-  # Names of one source shadow those of another only because they meet in one unit. A source with
-  # options of its own would be left out of the units.
+  # Names of one source shadow those of another only because they meet in one unit. Sources with
+  # separate options would be left out of the units.
   target_compile_options(rondo PRIVATE -Wno-shadow ${rondo_gcc_moves})
 elseif(rondo_gcc_moves)
   set_property(SOURCE "${PROJECT_SOURCE_DIR}/src/executor/lower_arrays.cc"

@@ -1,5 +1,5 @@
 // What scripts/demo shows: a ball is thrown and flies, slowed down by the air, until it lands.
-// Nobody knows after how many steps that is, yet the range has a gradient in the angle. The program
+// The number of steps is unknown before, yet the range has a gradient in the angle. The program
 // prints the loop that it traces, values and times beside a plain C++ loop, and pictures. It ends
 // with status 1 where the two differ.
 #include <algorithm>
@@ -153,7 +153,7 @@ void print_loop() {
 }
 
 int main() {
-  std::cout << "A ball flies until it lands, after a number of steps that nobody knows:\n\n";
+  std::cout << "A ball flies until it lands, after a number of steps that is unknown before:\n\n";
   print_loop();
 
   const rondo::Function program = rondo::trace(range, rondo::f64());

@@ -260,9 +260,9 @@ class RONDO_API Executable {
   /// are disassembly() and memory_plan().
   std::string program() const;
   /// The machine code that runs: of the loops of this name, or of everything. Each step of the
-  /// program stands above its instructions in Intel's syntax ("vaddps zmm1{k1}{z}, zmm2, zmm3"),
-  /// each with its offset in hexadecimal, which jumps name; constants follow as bytes. Made anew at
-  /// each call. Empty where no machine code runs, or no loop has the name.
+  /// program is printed above its instructions in Intel's syntax ("vaddps zmm1{k1}{z}, zmm2,
+  /// zmm3"), each with its offset in hexadecimal, which jumps name; constants follow as bytes. Made
+  /// anew at each call. Empty where no machine code runs, or no loop has the name.
   std::string disassembly(std::string_view loop = {}) const;
 
   struct Impl;

@@ -26,7 +26,7 @@ class KnownValue;
 namespace detail {
 
 /// A reason, as template argument of a deleted function: g++ prints it in the error itself, clang
-/// with the line of the declaration, which is why each of these stands on one line.
+/// with the line of the declaration, which is why each of these is on one line.
 template <std::size_t kSize>
 struct Why {
   char text[kSize] = {};
@@ -218,7 +218,7 @@ class RONDO_API Literal {
 
 RONDO_API std::ostream& operator<<(std::ostream& out, const Literal& literal);
 
-/// The elements of a literal that has no name of its own, and the literal: a range like the span
+/// The elements of a temporary literal, and the literal: a range like the span
 /// that a named literal gives. It may be kept, gone through and indexed; it becomes a span where it
 /// has a name. (Its iterators are no pointers: else std::span would take it before it has one.)
 template <HostScalar T>
@@ -291,7 +291,7 @@ class OwnedElements {
      // clang-format on
 
  private:
-  // Asked for anew, since a copy may have storage of its own.
+  // Asked for anew, since a copy may have other storage.
   std::span<const T> elements() const { return literal_.template data<T>(); }
 
   Literal literal_;

@@ -2,7 +2,7 @@
 // what does. Without this std::sqrt(x) ends with a list of what std::sqrt takes.
 //
 // An implicit conversion to double that is deleted, with a reason, would say it too, but it would
-// make `x + 1` as good an addition of doubles as one of tensors. So these stand in namespace std,
+// make `x + 1` as good an addition of doubles as one of tensors. So these are in namespace std,
 // which the standard leaves to itself. They take tensors alone, define nothing, and no call that
 // compiles without them changes its meaning: what a `using std::sqrt; sqrt(x)` finds in namespace
 // rondo is no template, and goes before them.

@@ -315,7 +315,7 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
 
   /// Of the program that the last call ran, on any thread and by any copy: as the functions of
   /// Executable with these names. Throws ExecutionError before the first call, and where the
-  /// program has been let go of since (rondo/cache.h). A call inside a trace runs no program.
+  /// program has been released since (rondo/cache.h). A call inside a trace runs no program.
   [[nodiscard]] std::string program(SourceLocation at = SourceLocation::current()) const {
     return last_program("program", at).program();
   }

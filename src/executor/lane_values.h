@@ -26,7 +26,7 @@ struct LaneValue {
   bool operator==(const LaneValue&) const = default;
 };
 
-/// Whether a value stands in memory in several states, one after the other.
+/// Whether a value is in memory and takes several states in turn.
 inline bool has_states(const LaneValue& value) {
   return value.kind == LaneValue::Kind::kUpdated || value.kind == LaneValue::Kind::kTape;
 }

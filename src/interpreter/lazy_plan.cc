@@ -112,7 +112,7 @@ class LazyPlan::Match {
     if (!use.is_first) return node == lazy_[use.number];
     if (!is_lazy(node)) return false;
     lazy_[use.number] = node;
-    // Where other threads may let go of the definition, it is held.
+    // Where other threads may release the definition, it is retained.
     if (!held_.empty()) held_[use.number] = node->cell->definition();
     const Node* const definition =
         held_.empty() ? node->cell->definition_of_one_thread() : held_[use.number].node();

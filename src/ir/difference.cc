@@ -74,7 +74,7 @@ class Comparison {
     const bool same = was.op == is.op && std::ranges::equal(was.types, is.types) &&
                       was.attributes == is.attributes && was.regions.size() == is.regions.size();
     if (!same)
-      return Difference{fmt::format("{} stands where {} was", described(is), described(was)),
+      return Difference{fmt::format("{} is in the place of {}", described(is), described(was)),
                         is.location()};
     const auto wired_alike = [this](const Tensor& a, const Tensor& b) {
       return before_.numbers.at(a.node()) == now_.numbers.at(b.node()) && a.result() == b.result();

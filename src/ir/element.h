@@ -107,8 +107,8 @@ inline constexpr std::int64_t kBranches = -1, kSeveralAxes = -2;
 struct IndexRange {
   std::string_view op;  // in the user's words
   std::size_t operand = 0;
-  /// Along this axis of the operand the components of an index vector stand, of which this is about
-  /// one; -1: each element is an index by itself.
+  /// Along this axis of the operand the components of an index vector are placed, of which this
+  /// describes one; -1: each element is a separate index.
   std::int64_t vector_dim = -1, component = 0;
   std::int64_t axis = 0;  // that the index counts along; kBranches, kSeveralAxes
   std::int64_t size = 0;  // of the axis, or the number of branches

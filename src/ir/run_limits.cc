@@ -51,7 +51,7 @@ void RunLimits::check_trip(const std::string& loop, SourceLocation at, std::int6
     throw Interrupt{Interrupt::Kind::kTooManyIterations,
                     fmt::format("{} exceeded max_iterations = {}: it would begin trip {}\n  Raise "
                                 "RunOptions::max_iterations, or look at the condition: does it "
-                                "ever become false? A C++ variable in it stands still (k++ runs "
+                                "ever become false? A C++ variable in it keeps one value (k++ runs "
                                 "once): put what changes into the carry.",
                                 loop_text(loop, at), *options_.max_iterations, trip),
                     at};

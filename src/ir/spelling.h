@@ -11,7 +11,7 @@ namespace rondo::ir {
 
 /// An op as errors name it and as C++ writes it.
 struct Spelling {
-  // NOLINTBEGIN(google-explicit-constructor): a name or a record stands for the op
+  // NOLINTBEGIN(google-explicit-constructor): a name or a record converts to the op
   Spelling(std::string_view op) : name(op) {}
   Spelling(const char* op) : name(op) {}
   Spelling(const OpDef& op) : name(op.name), code(op.spelling.empty() ? op.name : op.spelling) {}
@@ -28,12 +28,12 @@ struct Spelling {
 
 /// `rondo::convert(x, rondo::DType::kF32)`.
 std::string converted(std::string_view x, DType dtype);
-/// `F32` as it stands in DType::kF32, for messages.
+/// `F32` of DType::kF32, for messages.
 std::string dtype_constant(DType dtype);
 /// A C++ scalar as C++ writes it: `0.1f`, `2.0`, `3`.
 std::string scalar_code(const Scalar& value);
 
-/// The other operand of an op that a C++ scalar stands beside, and on which side.
+/// The tensor operand beside a C++ scalar, and on which side it is.
 struct ScalarUse {
   const Spelling& op;
   bool scalar_first;

@@ -106,7 +106,7 @@ std::string scalar_text(const Scalar& value) {
   return fmt::format("{}", value.real);
 }
 
-/// The dtype to which a tensor of another one is converted so that it can stand beside the scalar.
+/// The dtype to which a tensor of another one is converted so that it fits the scalar.
 DType dtype_beside(const Scalar& value, DType dtype) {
   const bool wide = dtype == DType::kF64 || dtype == DType::kC128;
   if (value.imaginary != 0) return wide ? DType::kC128 : DType::kC64;

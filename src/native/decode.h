@@ -15,8 +15,8 @@ struct Decoded {
 };
 
 /// The first instruction of `code`, in Intel's syntax: "vaddps zmm1{k1}{z}, zmm2, [rax+rcx*4+0x8]"
-/// with the size of what is in memory. `offset` is where it stands, from which jumps count. Reads
-/// nothing behind the code.
+/// with the size of what is in memory. `offset` is its place in the code, from which jumps count.
+/// Reads nothing behind the code.
 Decoded decode(std::span<const std::uint8_t> code, std::size_t offset);
 
 }  // namespace rondo::native_code

@@ -9,8 +9,8 @@ namespace rondo::native_code {
 
 /// What says that an instruction is of this kind.
 ///
-/// `name`: '?' stands for a condition, from the opcode's lower bits or from an immediate; '#' is d
-/// or q, and '%' is s or d, by the bit W.
+/// `name`: '?' is replaced by a condition, from the opcode's lower bits or from an immediate; '#'
+/// is d or q, and '%' is s or d, by the bit W.
 ///
 /// `operands`: pairs of a letter for the place and one for the size, without anything between.
 ///   G general, V vector, K mask: the register field of ModRM

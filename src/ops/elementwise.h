@@ -17,7 +17,7 @@ namespace rondo::ops {
 // Arithmetic.
 extern const OpDef kAdd, kSubtract, kMultiply, kDivide, kRemainder, kMaximum, kMinimum, kPower;
 extern const OpDef kNegate, kAbs, kSign, kFloor, kCeil, kRound, kClamp;
-/// A clamp of indices to [0, operand 2] that stands for the user's op: what it changes is an index
+/// A clamp of indices to [0, operand 2] that represents the user's op: what it changes is an index
 /// out of range.
 extern const OpDef kClampIndex;
 // Exponentials and what belongs to them.

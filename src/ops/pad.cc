@@ -130,7 +130,7 @@ std::vector<Tensor> pad_transpose(const TransposeCall& c) {
   return {of_x, of_value};
 }
 
-/// Nothing is taken away, and nothing stands between the elements. XLA's partitioner gives wrong
+/// No element is removed, and there is no interior padding. XLA's partitioner gives wrong
 /// elements for some of the first kind, and ends the process at some of the second.
 bool only_adds_at_the_ends(const Node& node) {
   const auto& [low, high, interior] = node.attrs<PadAttributes>();
@@ -140,7 +140,7 @@ bool only_adds_at_the_ends(const Node& node) {
          std::all_of(interior.begin(), interior.end(), [](std::int64_t n) { return n == 0; });
 }
 
-/// What stands between the elements is put behind each along an axis of its own; then slice takes
+/// Interior padding is put behind each element along a new axis; then slice takes
 /// away, and pad adds.
 std::vector<Tensor> pad_at_the_ends(const Node& node, std::span<const Tensor> operands) {
   const SourceLocation at = node.location();

@@ -96,7 +96,7 @@ NamedPart named_part(const ops::Helper& helper, const Tensor& x,
   };
   if (count(Kind::kWholeAxes) > 1) {
     helper.fail(
-        "there are two ellipses\n  Give one: how many axes each stands for would not be known.");
+        "there are two ellipses\n  Give one: how many axes each represents would not be known.");
   }
   const std::int64_t named = count(Kind::kNumber, Kind::kTensor, Kind::kRange);
   if (named > x.rank()) {

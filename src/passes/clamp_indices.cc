@@ -31,7 +31,7 @@ struct Limits {
 /// A range whose last places are an operand is that of an op which is nothing but a clamp.
 bool is_clamped(const IndexRange& range) { return !range.drops && range.room_operand < 0; }
 
-/// `values` of the components along the axis of the indices where those stand; else of them all.
+/// `values` of the components along the axis of the indices that holds them; else of them all.
 Tensor limit(const std::vector<std::int64_t>& values, std::int64_t axis, const TensorType& indices,
              SourceLocation at) {
   const bool one = axis < 0;

@@ -303,7 +303,7 @@ Executable JitCache::last_program(const char* asked, SourceLocation at) const {
   throw ExecutionError(
       fmt::format(
           "jit: {}() tells of the program of the last call, and there is none: the function "
-          "was not called yet, or its program has been let go of\n  at {}\n  Call the "
+          "was not called yet, or its program has been released\n  at {}\n  Call the "
           "function first, outside of a trace.",
           asked, at.str()),
       at);

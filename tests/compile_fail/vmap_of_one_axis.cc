@@ -1,4 +1,4 @@
-// An axis stands for one argument; the axes in braces are taken as JAX takes them.
+// An axis belongs to one argument; the axes in braces are taken as JAX takes them.
 // EXPECT: rondo::vmap.f, .0, std::nullopt
 #include <rondo/rondo.h>
 

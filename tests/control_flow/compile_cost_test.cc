@@ -12,7 +12,7 @@
 namespace rondo::testing {
 namespace {
 
-/// Branches with a constant of their own each.
+/// Branches with a different constant in each.
 Function many_branches(int count) {
   return trace(
       [&](Tensor i, Tensor x) {

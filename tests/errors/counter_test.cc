@@ -25,9 +25,10 @@ TEST(CppCounter, StandsStillAndTheEndlessLoopSaysSo) {
     message = error.what();
   }
   EXPECT_LT(k, 5);
-  EXPECT_NE(message.find("A C++ variable in it stands still (k++ runs once): put what changes into "
-                         "the carry."),
-            std::string::npos)
+  EXPECT_NE(
+      message.find("A C++ variable in it keeps one value (k++ runs once): put what changes into "
+                   "the carry."),
+      std::string::npos)
       << message;
 }
 

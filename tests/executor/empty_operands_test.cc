@@ -1,4 +1,4 @@
-// Operands without elements in loops that run lane by lane: nothing is read of them.
+// Operands without elements in vectorized loops: nothing is read of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST(EmptyOperands, OfUpdatesAtARuntimeIndexAreNotRead) {
             trace([&](Tensor h, Tensor none, Tensor i) { return halved(h, none, i, writes); },
                   f32({lanes, length}), f32({lanes, 0}), s32());
         for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
-          // A null pointer stands for memory of no bytes.
+          // A null pointer is memory of no bytes.
           const std::byte* arguments[] = {x.bytes(), nullptr, start.bytes()};
           std::vector<float> got(want.size());
           std::byte* results[] = {reinterpret_cast<std::byte*>(got.data())};

@@ -154,7 +154,7 @@ TEST(CheckBounds, AWhileScanMayEndBeforeItsLastRow) {
 }
 
 TEST(CheckBounds, LanesThatTakeNoPartDoNotCount) {
-  // Each lane guards its index by itself: by a branch, and by the end of its loop.
+  // Each lane guards its index: by a branch, and by the end of its loop.
   const auto guarded = [](Tensor x, Tensor i) {
     return cond(
         i < 4, [&] { return x[i]; }, [&] { return x[i - 4]; });

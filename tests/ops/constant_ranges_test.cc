@@ -48,7 +48,7 @@ TEST(ConstantOfRanges, OfRangesOfRanges) {
   expect_values<bool>(constant(bits), {2, 1, 2}, {true, false, false, true});
   expect_values<bool>(constant(std::vector<std::vector<bool>>{{true}, {false}}), {2, 1},
                       {true, false});
-  // In a shape of their own, in row-major order.
+  // In another shape, in row-major order.
   expect_values<float>(constant(points, {3, 2}), {3, 2}, {1, 2, 3, 4, 5, 6});
 }
 

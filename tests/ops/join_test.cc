@@ -18,7 +18,7 @@ TEST(Join, TakesPartsOneByOne) {
   expect_values<std::int32_t>(concatenate(std::size_t{0}, a), {2, 2}, {1, 2, 3, 4});
   expect_values<float>(stack(0, u, v), {2, 2}, {1, 2, 3, 4});
   expect_values<float>(stack(1, u, v, u), {2, 3}, {1, 3, 1, 2, 4, 2});
-  // C++ scalars take the dtype of the tensors, wherever they stand.
+  // C++ scalars take the dtype of the tensors, in any position.
   expect_values<float>(stack(0, 1, u[1], 0.5), {3}, {1, 2, 0.5f});
   expect_values<float>(concatenate(0, u, rondo::Literal::from<float>(std::vector<float>{7})), {3},
                        {1, 2, 7});
@@ -42,7 +42,7 @@ TEST(Like, TakesTheDtypeOfATensor) {
   EXPECT_EQ(rondo::arange(3, half).dtype(), DType::kF16);
   EXPECT_EQ(rondo::linspace(0, 1, 3, half).dtype(), DType::kF16);
   EXPECT_EQ(rondo::one_hot(rondo::constant({1, 0}), 2, half).dtype(), DType::kF16);
-  // In a trace too, where the tensor stands for a value that is not known.
+  // In a trace too, where the tensor represents an unknown value.
   const rondo::Function f =
       rondo::trace([](Tensor t) { return t * rondo::eye(2, t); }, rondo::bf16({2}));
   EXPECT_EQ(f.results()[0], rondo::bf16({2, 2}));

@@ -1,4 +1,4 @@
-// All that a public function makes stands at the line of the user's call: what an error or the
+// All nodes of a public function have the line of the user's call: what an error or the
 // advice of program() names is never a line of the library.
 #include <gtest/gtest.h>
 

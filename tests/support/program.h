@@ -35,7 +35,7 @@ struct ValueType {
 /// The number of a value in its program.
 using ValueId = std::size_t;
 
-/// What stands for a value that was made: the same, said to lie somewhere.
+/// What replaces a value that was made: the same, placed on a mesh.
 using Place = std::function<Tensor(const Tensor& value)>;
 
 /// The values of a run, by their ids. Those of a loop's body are overwritten at each trip.

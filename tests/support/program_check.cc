@@ -43,7 +43,7 @@ void compare(const Program& program, const std::string& who, const std::vector<L
   }
 }
 
-/// With limits that end no run the bits are those of a run without, each op rounded by itself. The
+/// With limits that end no run the bits are those of a run without, each op rounded separately. The
 /// combinations of limits change from seed to seed; bytecode has its turn at each fourth.
 void compare_with_limits(const Program& program, const Function& function,
                          const std::vector<Literal>& arguments, std::uint64_t seed) {

@@ -94,7 +94,7 @@ TEST(CheckCaptures, LooksIntoLoopsAndBranches) {
   rate = 0.5f;
   grows = false;
   expect_parts(message_of([&] { (void)f(8.0f); }),
-               {"divide f32[] stands where multiply f32[] was"});
+               {"divide f32[] is in the place of multiply f32[]"});
   grows = true;
   trips = 4;
   expect_parts(message_of([&] { (void)f(8.0f); }), {"4", "3"});

@@ -256,9 +256,9 @@ Tensor reshape(const Operand& x, const S& shape) {
 }
 
 // clang-format off
-template <std::integral... Sizes, detail::Why kWhy = "rondo: the sizes stand in braces: rondo::reshape(x, {2, 3})"> requires(sizeof...(Sizes) > 0) Tensor reshape(const Operand&, Sizes...) = delete;
-template <std::integral... Sizes, detail::Why kWhy = "rondo: the sizes stand in braces: rondo::broadcast_to(x, {2, 3})"> requires(sizeof...(Sizes) > 0) Tensor broadcast_to(const Operand&, Sizes...) = delete;
-template <std::integral... Axes, detail::Why kWhy = "rondo: the axes stand in braces: rondo::transpose(x, {1, 0})"> requires(sizeof...(Axes) > 0) Tensor transpose(const Operand&, Axes...) = delete;
+template <std::integral... Sizes, detail::Why kWhy = "rondo: write the sizes in braces: rondo::reshape(x, {2, 3})"> requires(sizeof...(Sizes) > 0) Tensor reshape(const Operand&, Sizes...) = delete;
+template <std::integral... Sizes, detail::Why kWhy = "rondo: write the sizes in braces: rondo::broadcast_to(x, {2, 3})"> requires(sizeof...(Sizes) > 0) Tensor broadcast_to(const Operand&, Sizes...) = delete;
+template <std::integral... Axes, detail::Why kWhy = "rondo: write the axes in braces: rondo::transpose(x, {1, 0})"> requires(sizeof...(Axes) > 0) Tensor transpose(const Operand&, Axes...) = delete;
 // clang-format on
 
 /// NumPy's broadcast_to: axes of size 1 repeat, missing leading axes are added.
