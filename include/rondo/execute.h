@@ -265,7 +265,9 @@ class RONDO_API Executable {
   /// anew at each call. Empty where no machine code runs, or no loop has the name.
   std::string disassembly(std::string_view loop = {}) const;
 
+  /// The library's own; null where there is no program.
   struct Impl;
+  const Impl* impl() const noexcept { return impl_.get(); }
 
  private:
   friend RONDO_API Executable compile(const Function& function, const CompileOptions& options);

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "ir/lazy.h"
 #include "ir/node.h"
 
@@ -16,7 +17,7 @@ namespace rondo::ir {
 std::optional<LazyPlan> LazyPlan::of(const LazyProgram& program, std::span<const TensorType> types,
                                      std::span<const Tensor> asked, std::span<const Tensor> kept,
                                      Executable executable) {
-  if (!executable.runs_on_memory()) return std::nullopt;
+  if (executable.device() || executable.mesh()) return std::nullopt;
   LazyPlan plan;
   plan.types_.assign(types.begin(), types.end());
   absl::flat_hash_map<ValueKey, std::uint32_t> values;
@@ -151,23 +152,41 @@ class LazyPlan::Match {
 bool LazyPlan::run(std::span<const Tensor> asked) const {
   Match match(*this);
   if (!match.is_like(asked)) return false;
-  absl::InlinedVector<const std::byte*, 16> from(types_.size());
-  for (std::size_t i = 0; i < from.size(); i++) from[i] = match.value(i).bytes();
   absl::InlinedVector<Tensor, 4> kept;
   absl::InlinedVector<std::unique_ptr<LazyValues>, 4> values;
-  absl::InlinedVector<std::byte*, 4> to;
   for (const std::uint32_t step : kept_) {
     kept.push_back(match.lazy(step));
     values.push_back(std::make_unique<LazyValues>());
-    for (const TensorType& type : steps_[step].types) {
-      values.back()->list.push_back(Literal::uninitialized(type));
-      to.push_back(values.back()->list.back().mutable_bytes());
-    }
   }
-  executable_.run_on_memory(from.data(), to.data(), {});
+  compute(match, absl::MakeSpan(values));
   for (std::size_t i = 0; i < kept.size(); i++)
     kept[i].node()->cell->set_values(std::move(values[i]));
   return true;
+}
+
+void LazyPlan::compute(const Match& match,
+                       absl::Span<const std::unique_ptr<LazyValues>> values) const {
+  if (!executable_.runs_on_memory()) {
+    std::vector<Literal> arguments;
+    for (std::size_t i = 0; i < types_.size(); i++) arguments.push_back(match.value(i));
+    std::vector<Literal> results = executable_.run(arguments);
+    auto next = results.begin();
+    for (std::size_t i = 0; i < kept_.size(); i++) {
+      for (std::size_t n = steps_[kept_[i]].types.size(); n > 0; n--)
+        values[i]->list.push_back(std::move(*next++));
+    }
+    return;
+  }
+  absl::InlinedVector<const std::byte*, 16> from(types_.size());
+  for (std::size_t i = 0; i < from.size(); i++) from[i] = match.value(i).bytes();
+  absl::InlinedVector<std::byte*, 4> to;
+  for (std::size_t i = 0; i < kept_.size(); i++) {
+    for (const TensorType& type : steps_[kept_[i]].types) {
+      values[i]->list.push_back(Literal::uninitialized(type));
+      to.push_back(values[i]->list.back().mutable_bytes());
+    }
+  }
+  executable_.run_on_memory(from.data(), to.data(), {});
 }
 
 }  // namespace rondo::ir

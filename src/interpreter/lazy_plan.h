@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "ir/function_data.h"
+#include "ir/lazy.h"
 #include "rondo/execute.h"
 
 namespace rondo::ir {
@@ -18,7 +21,7 @@ class LazyPlan {
  public:
   /// The plan of a graph that gives values to the tensors `kept`, one after the other. None where
   /// other things count than those that run() compares: the program is seen from outside as it
-  /// runs, nodes were made that are not lazy, the executable does not run on memory.
+  /// runs, nodes were made that are not lazy, the executable is for devices.
   static std::optional<LazyPlan> of(const LazyProgram& program, std::span<const TensorType> types,
                                     std::span<const Tensor> asked, std::span<const Tensor> kept,
                                     Executable executable);
@@ -31,6 +34,8 @@ class LazyPlan {
 
  private:
   class Match;
+  /// Fills the values of the kept steps.
+  void compute(const Match& match, absl::Span<const std::unique_ptr<LazyValues>> values) const;
 
   /// What an operand, or a tensor that is asked for, is: the value or the step of this number.
   struct Use {

@@ -7,13 +7,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "rondo/rondo.h"
+#include "support/lowered.h"
 
 namespace rondo::testing {
 
@@ -61,30 +61,8 @@ inline void expect_equal(const Literal& got, const Literal& want) {
   FAIL() << got.str() << "\nthe reference has\n" << want.str();
 }
 
-/// Whether the program has loops, and all of them stand in lanes.
-inline bool runs_by_lane(const Function& function) {
-  std::istringstream text(compile(function, {.executor = Executor::kBytecode}).program());
-  std::vector<bool> in_lanes{false};  // of what is open
-  bool has_loops = false;
-  for (std::string line; std::getline(text, line);) {
-    const auto begin = line.find_first_not_of(' ');
-    if (begin == std::string::npos) continue;
-    const auto begins = [&](std::string_view word) {
-      return line.compare(begin, word.size(), word) == 0;
-    };
-    if (begins("while")) {
-      has_loops = true;
-      if (!in_lanes.back()) return false;
-    }
-    if (begins("while") || begins("for ") || begins("if "))
-      in_lanes.push_back(in_lanes.back());
-    else if (begins("lanes "))
-      in_lanes.push_back(true);
-    else if (begins("end"))
-      in_lanes.pop_back();
-  }
-  return has_loops;
-}
+/// Whether the program has loops with a predicate, and all of them are vectorized.
+inline bool runs_by_lane(const Function& function) { return Lowered(function).is_vectorized(); }
 
 /// The results of bytecode and native code on `arguments`, compared bit by bit with the
 /// reference's.

@@ -2,10 +2,13 @@
 // splits as it should.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "ops/pad.h"
+#include "passes/check.h"
 #include "passes/clamp_indices.h"
 #include "passes/expand.h"
 #include "rondo/rondo.h"
@@ -20,6 +23,17 @@ std::string differs(const Function& got, const Function& want, const std::vector
                     kExactly);
 }
 
+bool only_adds_at_the_ends(const Function& function) {
+  for (const ir::Node* node : function.body()) {
+    if (node->op != &ops::kPad) continue;
+    const auto& pad = node->attributes.as<ops::PadAttributes>();
+    const auto adds = [](std::int64_t count) { return count >= 0; };
+    if (!std::ranges::all_of(pad.low, adds) || !std::ranges::all_of(pad.high, adds)) return false;
+    if (std::ranges::count(pad.interior, 0) != std::ssize(pad.interior)) return false;
+  }
+  return true;
+}
+
 TEST(MeshText, PadsOnlyAtTheEnds) {
   for (const std::int64_t size : {0, 1, 2, 3}) {
     for (const std::int64_t interior : {0, 1, 3}) {
@@ -32,9 +46,7 @@ TEST(MeshText, PadsOnlyAtTheEnds) {
               },
               f32({size, 2}));
           const Function split = passes::expand(f, passes::Target::kStablehloOnMesh);
-          const std::string text = to_stablehlo_text(split);
-          EXPECT_EQ(text.find("array<i64: -"), std::string::npos) << text;
-          EXPECT_EQ(text.find(", -"), std::string::npos) << text;
+          EXPECT_TRUE(only_adds_at_the_ends(split)) << split.str();
           const std::string what =
               differs(split, f, {random::uniform(random::key(0), f32({size, 2}), 0, 1).eval()});
           EXPECT_TRUE(what.empty()) << what << f.str() << split.str();
@@ -72,13 +84,7 @@ TEST(MeshText, IndicesAreClampedInFrontOfTheirOps) {
       EXPECT_TRUE(what.empty()) << dtype_name(dtype) << " " << i << ": " << what;
     }
     // Of each update and slice in the loop, and the two gathers: one.
-    const auto clamps = [](const Function& g) {
-      const std::string text = g.str();
-      std::size_t count = 0;
-      for (std::size_t at = 0; (at = text.find("= clamp ", at)) != std::string::npos; at++) count++;
-      return count;
-    };
-    EXPECT_EQ(clamps(clamped), clamps(plain) + 4) << clamped.str();
+    EXPECT_EQ(count(clamped, "clamp"), count(plain, "clamp") + 4) << clamped.str();
   }
 }
 

@@ -22,9 +22,6 @@ TEST(JitInspection, TellsOfTheProgramOfTheLastCall) {
   (void)halved(1.0f).item<float>();
   const std::string scalar = halved.program();
   const Executable same = compile(trace(ten_times_half, f32()));
-  EXPECT_EQ(scalar.find("// "), 0U) << scalar;
-  EXPECT_EQ(scalar.substr(0, scalar.find('\n')),
-            same.program().substr(0, same.program().find('\n')));
   EXPECT_EQ(halved.memory_plan().arena_bytes, same.memory_plan().arena_bytes);
   EXPECT_EQ(halved.disassembly().empty(), same.disassembly().empty());
   (void)halved(ones(f32({50}))).eval();
