@@ -1,65 +1,31 @@
 // Instructions on general registers, memory and flags.
+#include <vector>
+
 #include "native/decode_table.h"
 
 namespace rondo::native_code {
 
 namespace {
 
-constexpr Encoding kGeneral[] = {
-    {"add", "EbGb", 0, 0, 0x00, '0', '-', 'a', -1, 1},
-    {"add", "EvGv", 0, 0, 0x01, 'v', '-', 'a', -1, 1},
-    {"add", "GbEb", 0, 0, 0x02, '0', '-', 'a', -1, 1},
-    {"add", "GvEv", 0, 0, 0x03, 'v', '-', 'a', -1, 1},
-    {"add", "AbIb", 0, 0, 0x04, '0', '-', 'a', -1, 1},
-    {"add", "AvIz", 0, 0, 0x05, 'v', '-', 'a', -1, 1},
-    {"add", "EbIb", 0, 0, 0x80, '0', '-', 'a', 0, 1},
-    {"add", "EvIz", 0, 0, 0x81, 'v', '-', 'a', 0, 1},
-    {"add", "EvIb", 0, 0, 0x83, 'v', '-', 'a', 0, 1},
-    {"or", "EbGb", 0, 0, 0x08, '0', '-', 'a', -1, 1},
-    {"or", "EvGv", 0, 0, 0x09, 'v', '-', 'a', -1, 1},
-    {"or", "GbEb", 0, 0, 0x0a, '0', '-', 'a', -1, 1},
-    {"or", "GvEv", 0, 0, 0x0b, 'v', '-', 'a', -1, 1},
-    {"or", "AbIb", 0, 0, 0x0c, '0', '-', 'a', -1, 1},
-    {"or", "AvIz", 0, 0, 0x0d, 'v', '-', 'a', -1, 1},
-    {"or", "EbIb", 0, 0, 0x80, '0', '-', 'a', 1, 1},
-    {"or", "EvIz", 0, 0, 0x81, 'v', '-', 'a', 1, 1},
-    {"or", "EvIb", 0, 0, 0x83, 'v', '-', 'a', 1, 1},
-    {"and", "EbGb", 0, 0, 0x20, '0', '-', 'a', -1, 1},
-    {"and", "EvGv", 0, 0, 0x21, 'v', '-', 'a', -1, 1},
-    {"and", "GbEb", 0, 0, 0x22, '0', '-', 'a', -1, 1},
-    {"and", "GvEv", 0, 0, 0x23, 'v', '-', 'a', -1, 1},
-    {"and", "AbIb", 0, 0, 0x24, '0', '-', 'a', -1, 1},
-    {"and", "AvIz", 0, 0, 0x25, 'v', '-', 'a', -1, 1},
-    {"and", "EbIb", 0, 0, 0x80, '0', '-', 'a', 4, 1},
-    {"and", "EvIz", 0, 0, 0x81, 'v', '-', 'a', 4, 1},
-    {"and", "EvIb", 0, 0, 0x83, 'v', '-', 'a', 4, 1},
-    {"sub", "EbGb", 0, 0, 0x28, '0', '-', 'a', -1, 1},
-    {"sub", "EvGv", 0, 0, 0x29, 'v', '-', 'a', -1, 1},
-    {"sub", "GbEb", 0, 0, 0x2a, '0', '-', 'a', -1, 1},
-    {"sub", "GvEv", 0, 0, 0x2b, 'v', '-', 'a', -1, 1},
-    {"sub", "AbIb", 0, 0, 0x2c, '0', '-', 'a', -1, 1},
-    {"sub", "AvIz", 0, 0, 0x2d, 'v', '-', 'a', -1, 1},
-    {"sub", "EbIb", 0, 0, 0x80, '0', '-', 'a', 5, 1},
-    {"sub", "EvIz", 0, 0, 0x81, 'v', '-', 'a', 5, 1},
-    {"sub", "EvIb", 0, 0, 0x83, 'v', '-', 'a', 5, 1},
-    {"xor", "EbGb", 0, 0, 0x30, '0', '-', 'a', -1, 1},
-    {"xor", "EvGv", 0, 0, 0x31, 'v', '-', 'a', -1, 1},
-    {"xor", "GbEb", 0, 0, 0x32, '0', '-', 'a', -1, 1},
-    {"xor", "GvEv", 0, 0, 0x33, 'v', '-', 'a', -1, 1},
-    {"xor", "AbIb", 0, 0, 0x34, '0', '-', 'a', -1, 1},
-    {"xor", "AvIz", 0, 0, 0x35, 'v', '-', 'a', -1, 1},
-    {"xor", "EbIb", 0, 0, 0x80, '0', '-', 'a', 6, 1},
-    {"xor", "EvIz", 0, 0, 0x81, 'v', '-', 'a', 6, 1},
-    {"xor", "EvIb", 0, 0, 0x83, 'v', '-', 'a', 6, 1},
-    {"cmp", "EbGb", 0, 0, 0x38, '0', '-', 'a', -1, 1},
-    {"cmp", "EvGv", 0, 0, 0x39, 'v', '-', 'a', -1, 1},
-    {"cmp", "GbEb", 0, 0, 0x3a, '0', '-', 'a', -1, 1},
-    {"cmp", "GvEv", 0, 0, 0x3b, 'v', '-', 'a', -1, 1},
-    {"cmp", "AbIb", 0, 0, 0x3c, '0', '-', 'a', -1, 1},
-    {"cmp", "AvIz", 0, 0, 0x3d, 'v', '-', 'a', -1, 1},
-    {"cmp", "EbIb", 0, 0, 0x80, '0', '-', 'a', 7, 1},
-    {"cmp", "EvIz", 0, 0, 0x81, 'v', '-', 'a', 7, 1},
-    {"cmp", "EvIb", 0, 0, 0x83, 'v', '-', 'a', 7, 1},
+/// The nine forms of number `n` of the eight arithmetic instructions of one layout.
+void add_arithmetic(std::vector<Encoding>& to, std::string_view name, std::uint8_t n) {
+  constexpr std::string_view kOperands[] = {"EbGb", "EvGv", "GbEb", "GvEv", "AbIb", "AvIz"};
+  std::uint8_t opcode = static_cast<std::uint8_t>(8 * n);
+  for (const std::string_view operands : kOperands)
+    to.push_back({name, operands, 0, 0, opcode++, operands[1] == 'b' ? '0' : 'v'});
+  to.push_back({name, "EbIb", 0, 0, 0x80, '0', '-', 'a', n});
+  to.push_back({name, "EvIz", 0, 0, 0x81, 'v', '-', 'a', n});
+  to.push_back({name, "EvIb", 0, 0, 0x83, 'v', '-', 'a', n});
+}
+
+/// By an immediate, by one, and by cl.
+void add_shift(std::vector<Encoding>& to, std::string_view name, std::uint8_t n) {
+  to.push_back({name, "EvSb", 0, 0, 0xc1, 'v', '-', 'a', n});
+  to.push_back({name, "EvOn", 0, 0, 0xd1, 'v', '-', 'a', n});
+  to.push_back({name, "EvCn", 0, 0, 0xd3, 'v', '-', 'a', n});
+}
+
+constexpr Encoding kOthers[] = {
     {"push", "Zq", 0, 0, 0x50, '0', '-', 'a', -1, 8},
     {"pop", "Zq", 0, 0, 0x58, '0', '-', 'a', -1, 8},
     {"movsxd", "GqEd", 0, 0, 0x63, '1', '-', 'a', -1, 1},
@@ -94,15 +60,6 @@ constexpr Encoding kGeneral[] = {
     {"mov", "ZdId", 0, 0, 0xb8, '0', '-', 'a', -1, 8},
     {"movabs", "ZqIq", 0, 0, 0xb8, '1', '-', 'a', -1, 8},
     {"lea", "GvMn", 0, 0, 0x8d, 'v', '-', 'a', -1, 1},
-    {"shl", "EvSb", 0, 0, 0xc1, 'v', '-', 'a', 4, 1},
-    {"shl", "EvOn", 0, 0, 0xd1, 'v', '-', 'a', 4, 1},
-    {"shl", "EvCn", 0, 0, 0xd3, 'v', '-', 'a', 4, 1},
-    {"shr", "EvSb", 0, 0, 0xc1, 'v', '-', 'a', 5, 1},
-    {"shr", "EvOn", 0, 0, 0xd1, 'v', '-', 'a', 5, 1},
-    {"shr", "EvCn", 0, 0, 0xd3, 'v', '-', 'a', 5, 1},
-    {"sar", "EvSb", 0, 0, 0xc1, 'v', '-', 'a', 7, 1},
-    {"sar", "EvOn", 0, 0, 0xd1, 'v', '-', 'a', 7, 1},
-    {"sar", "EvCn", 0, 0, 0xd3, 'v', '-', 'a', 7, 1},
     {"cqo", "", 0, 0, 0x99, '1', '-', 'a', -1, 1},
     {"ret", "", 0, 0, 0xc3, '0', '-', 'a', -1, 1},
     {"nop", "", 0, 0, 0x90, '0', '-', 'a', -1, 1},
@@ -124,6 +81,22 @@ constexpr Encoding kGeneral[] = {
 
 }  // namespace
 
-std::span<const Encoding> general_encodings() { return kGeneral; }
+std::span<const Encoding> general_encodings() {
+  static const std::vector<Encoding> all = [] {
+    std::vector<Encoding> made;
+    add_arithmetic(made, "add", 0);
+    add_arithmetic(made, "or", 1);
+    add_arithmetic(made, "and", 4);
+    add_arithmetic(made, "sub", 5);
+    add_arithmetic(made, "xor", 6);
+    add_arithmetic(made, "cmp", 7);
+    add_shift(made, "shl", 4);
+    add_shift(made, "shr", 5);
+    add_shift(made, "sar", 7);
+    made.insert(made.end(), std::begin(kOthers), std::end(kOthers));
+    return made;
+  }();
+  return all;
+}
 
 }  // namespace rondo::native_code
