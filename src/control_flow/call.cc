@@ -29,7 +29,8 @@ ClosedCall close_call(const std::string& name, const std::string& what, const Le
   RegionTrace traced(name, what, types_of(arguments.values), arguments.paths, callable, at);
   ir::OpenRegion region = traced.finish();
   std::vector<Tensor> captures = region.captures;
-  return {ir::close_region(std::move(region), captures), std::move(captures)};
+  const bool keeps = region.keeps;
+  return {ir::close_region(std::move(region), captures), std::move(captures), keeps};
 }
 
 namespace {
@@ -322,10 +323,12 @@ std::vector<Tensor> checkpoint(const RegionCallable& f, const Leaves& arguments,
       control_flow::close_call("checkpointed", "the function of checkpoint", arguments, f, at);
   ir::Operands operands(arguments.values.begin(), arguments.values.end());
   operands.insert(operands.end(), closed.captures.begin(), closed.captures.end());
-  return ir::make_many(
+  std::vector<Tensor> results = ir::make_many(
       control_flow::kCheckpointCall, std::move(operands),
       CustomCallAttributes{static_cast<std::int64_t>(arguments.values.size()), "checkpoint"}, at,
       {closed.function});
+  if (closed.keeps) ir::keep(results[0]);
+  return results;
 }
 
 namespace {
@@ -335,9 +338,11 @@ struct CustomRegions {
   std::vector<ir::OpenRegion> open;
   std::vector<Function> closed;
   std::vector<Tensor> captures;
+  bool keeps = false;  // something in the function runs in any case
 
   void close() {
     captures = ir::union_captures(open);
+    keeps = open[0].keeps;
     for (ir::OpenRegion& region : open)
       closed.push_back(ir::close_region(std::move(region), captures));
   }
@@ -348,10 +353,13 @@ std::vector<Tensor> make_custom(const ir::OpDef& op, const Leaves& arguments,
   regions.close();
   ir::Operands operands(arguments.values.begin(), arguments.values.end());
   operands.insert(operands.end(), regions.captures.begin(), regions.captures.end());
-  return ir::make_many(op, std::move(operands),
-                       CustomCallAttributes{static_cast<std::int64_t>(arguments.values.size()),
-                                            std::string(op.name)},
-                       at, std::move(regions.closed));
+  std::vector<Tensor> results =
+      ir::make_many(op, std::move(operands),
+                    CustomCallAttributes{static_cast<std::int64_t>(arguments.values.size()),
+                                         std::string(op.name)},
+                    at, std::move(regions.closed));
+  if (regions.keeps) ir::keep(results[0]);
+  return results;
 }
 
 [[noreturn]] void rule_mismatch(const char* construct, const std::string& what,

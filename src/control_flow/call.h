@@ -15,6 +15,7 @@ namespace rondo::control_flow {
 struct ClosedCall {
   Function function;
   std::vector<Tensor> captures;
+  bool keeps = false;  // something in it runs in any case
 };
 ClosedCall close_call(const std::string& name, const std::string& what, const Leaves& arguments,
                       const RegionCallable& callable, SourceLocation at);

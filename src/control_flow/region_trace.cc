@@ -1,5 +1,6 @@
 #include "control_flow/region_trace.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -54,11 +55,16 @@ std::vector<Tensor> make_construct(const ir::OpDef& op, ir::Operands operands,
                                    ir::Attributes attributes, std::vector<ir::OpenRegion> regions,
                                    SourceLocation at) {
   const std::vector<Tensor> captures = ir::union_captures(regions);
+  const bool keeps = std::any_of(regions.begin(), regions.end(),
+                                 [](const ir::OpenRegion& region) { return region.keeps; });
   operands.insert(operands.end(), captures.begin(), captures.end());
   std::vector<Function> closed;
   for (ir::OpenRegion& region : regions)
     closed.push_back(ir::close_region(std::move(region), captures));
-  return ir::make_many(op, std::move(operands), std::move(attributes), at, std::move(closed));
+  std::vector<Tensor> results =
+      ir::make_many(op, std::move(operands), std::move(attributes), at, std::move(closed));
+  if (keeps && !results.empty()) ir::keep(results[0]);
+  return results;
 }
 
 }  // namespace rondo::control_flow

@@ -76,6 +76,7 @@ struct TracedStep {
   Function body;  // of the carry and the captures
   std::vector<Tensor> captures;
   std::vector<std::string> paths;  // of the results
+  bool keeps = false;              // something in it runs in any case
 
   TracedStep(const std::string& called, const std::string& name, const RegionCallable& step,
              const Leaves& init, SourceLocation at) {
@@ -85,12 +86,15 @@ struct TracedStep {
     paths = trace.out().paths;
     ir::OpenRegion open = trace.finish();
     captures = open.captures;
+    keeps = open.keeps;
     body = ir::close_region(std::move(open), captures);
   }
   std::vector<Tensor> run(std::span<const Tensor> carry) const {
     std::vector<Tensor> arguments(carry.begin(), carry.end());
     arguments.insert(arguments.end(), captures.begin(), captures.end());
-    return ir::Replay::inline_call(body, arguments);
+    std::vector<Tensor> results = ir::Replay::inline_call(body, arguments);
+    if (keeps && !results.empty()) ir::keep(results[0]);
+    return results;
   }
 };
 

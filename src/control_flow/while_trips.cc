@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/for_dtype.h"
+#include "ir/after.h"
 #include "ops/elementwise.h"
 
 namespace rondo::control_flow {
@@ -116,12 +117,13 @@ std::optional<std::int64_t> count_while_trips(const ir::Node& node) {
   const auto place = param_place(condition, counter);
   if (!bound || !place || *place >= node.types.size()) return std::nullopt;
   const auto start = constant_integer(node.operands[*place]);
-  const ir::Node* advance = body.outputs()[*place].node();
+  const ir::Node* advance = ir::value_behind_observers(body.outputs()[*place]).node();
   if (!start || (advance->op != &ops::kAdd && advance->op != &ops::kSubtract)) return std::nullopt;
   Tensor from = advance->operands[0], by = advance->operands[1];
   if (advance->op == &ops::kAdd && ir::is_constant(from.node())) std::swap(from, by);
   const auto step = constant_integer(by);
-  if (!step || !from.same_as(body.parameters()[*place])) return std::nullopt;
+  if (!step || !ir::value_behind_observers(from).same_as(body.parameters()[*place]))
+    return std::nullopt;
   const auto trips = trips_until(*start, advance->op == &ops::kSubtract ? -*step : *step, relation,
                                  *bound, range_of(counter.dtype()));
   if (!trips || *trips > std::numeric_limits<std::int64_t>::max()) return std::nullopt;

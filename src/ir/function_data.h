@@ -109,6 +109,11 @@ class NodesById {
     if (at >= dense_.size()) return insert_other(node);
     return std::exchange(dense_[static_cast<std::size_t>(at)], node) == nullptr;
   }
+  bool contains(const Node* node) const {
+    const std::uint64_t at = node->id - first_;
+    return at < dense_.size() ? dense_[static_cast<std::size_t>(at)] != nullptr
+                              : others_.contains(node);
+  }
   /// Calls `visit` for each node, once, also for those that it inserts: operands of the node, which
   /// have lower ids.
   template <class Visit>

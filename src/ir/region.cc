@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/stack.h"
 #include "fmt/format.h"
+#include "ir/after.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
 
@@ -14,6 +15,7 @@ namespace rondo::ir {
 namespace {
 
 thread_local int trace_depth = 0;
+thread_local RegionTracer* innermost = nullptr;  // whose lambda is running
 
 /// The line of the op that uses a parameter, or of the region that returns it as it is.
 SourceLocation place_of_use(const Node* user, const RegionToken& used_in) {
@@ -72,6 +74,19 @@ bool is_inside(const Tensor& tensor, std::uint64_t first_id) {
   return value && value->elements() <= kCopiedConstantElements;
 }
 
+/// The result that comes after what is kept and no result needs: a small one that the region
+/// computes. Of one that it forwards the passes know that it does not change.
+std::size_t place_to_wait(std::span<const Tensor> results) {
+  const auto cost = [](const Tensor& result) {
+    const Node* node = result.node();
+    return std::pair(is_parameter(node) || is_constant(node), result.type().bytes());
+  };
+  const auto least =
+      std::min_element(results.begin(), results.end(),
+                       [&](const Tensor& a, const Tensor& b) { return cost(a) < cost(b); });
+  return static_cast<std::size_t>(least - results.begin());
+}
+
 }  // namespace
 
 NodesById::NodesById(std::uint64_t first_id, std::uint64_t made, std::uint64_t end_id)
@@ -112,6 +127,7 @@ RegionTracer::RegionTracer(std::string name, std::string what, SourceLocation at
   token_->at = at;
   token_->first_id = next_id();
   trace_depth++;
+  outer_ = std::exchange(innermost, this);
 }
 
 RegionTracer::~RegionTracer() { seal(); }
@@ -121,6 +137,7 @@ void RegionTracer::seal() noexcept {
   if (std::exchange(sealed_, true)) return;
   token_->open.store(false, std::memory_order_release);
   trace_depth--;
+  innermost = outer_;
 }
 
 void RegionTracer::note_end() noexcept {
@@ -135,6 +152,10 @@ std::string in_brackets(SourceLocation at) {
 
 bool tracing() noexcept { return trace_depth > 0; }
 
+void keep(const Tensor& tensor) {
+  if (innermost) innermost->kept_.push_back(tensor);
+}
+
 Tensor RegionTracer::param(TensorType type, std::string name) {
   // Equal shapes are found equal by their pointers where they are one.
   if (!params_.empty() && params_.back().shape() == type.shape) type.shape = params_.back().shape();
@@ -145,9 +166,9 @@ Tensor RegionTracer::param(TensorType type, std::string name) {
 
 OpenRegion RegionTracer::finish(std::vector<Tensor> results,
                                 std::vector<std::string> result_names) {
-  building_.reset();
   note_end();
-  OpenRegion region{std::move(name_), params_, std::move(results), std::move(result_names), {}, {}};
+  OpenRegion region{std::move(name_), params_, std::move(results), std::move(result_names), {}, {},
+                    !kept_.empty()};
   NodesById body(token_->first_id, made_, end_id_);
   absl::flat_hash_set<ValueKey> captured;
   const std::uint64_t first_id = token_->first_id;
@@ -177,11 +198,23 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
     else if (!is_own_parameter(node))
       visit_other(tensor, user);
   };
+  const auto walk_back = [&] {
+    body.walk_back([&visit](const Node* node) {
+      for (const Tensor& operand : node->operands) visit(operand, node);
+    });
+  };
   for (const Tensor& result : region.results)
     visit(checked(result, token_->what.c_str(), token_->at), nullptr);
-  body.walk_back([&visit](const Node* node) {
-    for (const Tensor& operand : node->operands) visit(operand, node);
-  });
+  walk_back();
+  std::vector<Tensor> unused = std::exchange(kept_, {});
+  std::erase_if(unused, [&](const Tensor& kept) { return body.contains(kept.node()); });
+  if (!unused.empty() && !region.results.empty()) {
+    Tensor& result = region.results[place_to_wait(region.results)];
+    result = after(result, unused);
+    visit(result, nullptr);
+    walk_back();
+  }
+  building_.reset();
   region.body = body.take();
   return region;
 }

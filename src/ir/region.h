@@ -22,6 +22,7 @@ struct OpenRegion {
   /// Outer tensors that the body uses, in id order; small constants are none. A lazy tensor is
   /// always one.
   std::vector<Tensor> captures;
+  bool keeps = false;  // keep() was called in it
 };
 
 /// Makes the parameters of a region and finds its body. While it lives, its parameters count as
@@ -37,11 +38,12 @@ class RegionTracer {
   Tensor param(TensorType type, std::string name);
   /// The lambda has returned: from now on its parameters may be used by finish() alone.
   void seal() noexcept;
-  /// Walks back from what the lambda returned. Throws TraceError for a tensor that escaped from
-  /// another region.
+  /// Walks back from what the lambda returned. What is kept and no result needs, one of the results
+  /// comes after. Throws TraceError for a tensor that escaped from another region.
   OpenRegion finish(std::vector<Tensor> results, std::vector<std::string> result_names = {});
 
  private:
+  friend void keep(const Tensor& tensor);
   /// The lambda has returned: what is made from now on, other regions maybe, costs nothing here.
   void note_end() noexcept;
 
@@ -53,7 +55,14 @@ class RegionTracer {
   std::uint64_t made_ = 0;              // nodes of this thread until then
   std::optional<BuildScope> building_;  // until it is finished
   bool sealed_ = false;
+  RegionTracer* outer_ = nullptr;  // of this thread, around this one
+  std::vector<Tensor> kept_;
 };
+
+/// For what a user's function makes that the outside sees (an observer, a construct with one in
+/// it): the region that is being traced computes it in each run, whether its results need it or
+/// not. Outside traces nothing is done: what is lazy runs when it is asked for.
+void keep(const Tensor& tensor);
 
 /// " (house.cc:12)", or nothing where the place is not known: for messages.
 std::string in_brackets(SourceLocation at);

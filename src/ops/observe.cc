@@ -3,6 +3,7 @@
 #include "ops/observe.h"
 
 #include "base/memory.h"
+#include "ir/region.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "ops/support.h"
@@ -255,17 +256,27 @@ BatchValues tell_lanes_batch(const ir::BatchCall& c) {
 
 namespace rondo {
 
+namespace {
+
+/// What a user's function asks for reports whether something goes on with it or not.
+Tensor kept(Tensor observer) {
+  ir::keep(observer);
+  return observer;
+}
+
+}  // namespace
+
 Tensor tap(const Operand& x, std::string_view name) {
-  return ops::make(ops::kTap, {x.any()}, ops::TapAttributes{std::string(name)}, x.at());
+  return kept(ops::make(ops::kTap, {x.any()}, ops::TapAttributes{std::string(name)}, x.at()));
 }
 
 Tensor print(const Operand& x, std::string_view format) {
   ops::check_format(format, x.at());
-  return ops::make(ops::kPrint, {x.any()}, ops::PrintAttributes{std::string(format)}, x.at());
+  return kept(ops::make(ops::kPrint, {x.any()}, ops::PrintAttributes{std::string(format)}, x.at()));
 }
 
 Tensor progress(const Operand& i, const Operand& n) {
-  return ops::make(ops::kProgress, {i.any(), n.any()}, {}, i.at());
+  return kept(ops::make(ops::kProgress, {i.any(), n.any()}, {}, i.at()));
 }
 
 }  // namespace rondo

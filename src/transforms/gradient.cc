@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "ir/after.h"
 #include "ir/lazy.h"
 #include "ops/support.h"
 #include "rondo/gradients.h"
@@ -10,6 +11,7 @@
 #include "transforms/derivatives.h"
 #include "transforms/derived_call.h"
 #include "transforms/eager.h"
+#include "transforms/observed.h"
 
 namespace rondo::detail {
 
@@ -54,6 +56,7 @@ JvpLeaves jvp(const RegionCallable& f, const ArgumentLeaves& primals, std::vecto
     tangents.resize(call.arguments.size());
     ir::Jvp both = transforms::derivatives().jvp(call.function, call.arguments, tangents);
     out.results = std::move(both.results);
+    transforms::keep_observed(call.function, out.results);
     for (std::size_t i = 0; i < out.results.size(); i++)
       out.tangents.push_back(or_zeros(both.tangents[i], out.results[i].type(), at));
   }
@@ -73,6 +76,7 @@ VjpLeaves vjp_leaves(const RegionCallable& f, const ArgumentLeaves& primals, Sou
     ir::Reverse reverse = transforms::derivatives().reverse(call.function, call.arguments,
                                                             perturbed, call.all_results());
     out.results = std::move(reverse.results);
+    transforms::keep_observed(call.function, out.results);
     out.pullback = [pull = std::move(reverse.pullback), results = call.function.results(),
                     paths = call.result_paths, operands = call.arguments.size(),
                     arguments = control_flow::types_of(primals.leaves.values)](
@@ -122,11 +126,15 @@ GradientLeaves gradient(const RegionCallable& f, const ArgumentLeaves& arguments
     const std::vector<Tensor> pulled =
         ir::pull_back(reverse.pullback, std::span(&seed, 1), call.arguments.size());
     all.push_back(reverse.results[0]);
+    transforms::keep_observed(call.function, reverse.results);
+    // grad drops the value: its reports come with the gradient.
+    const std::vector<Tensor> reports = transforms::observed(call.function, reverse.results);
     // In the order in which the arguments are asked for.
     for (const std::size_t argument : of) {
       for (std::size_t i = 0; i < arguments.owner.size(); i++) {
         if (arguments.owner[i] != argument) continue;
-        all.push_back(or_zeros(pulled[i], arguments.leaves.values[i].type(), at));
+        all.push_back(
+            ir::after(or_zeros(pulled[i], arguments.leaves.values[i].type(), at), reports));
       }
     }
   }

@@ -2,6 +2,7 @@
 #include <numeric>
 #include <utility>
 
+#include "ir/after.h"
 #include "ir/lazy.h"
 #include "rondo/gradients.h"
 #include "rondo/ops/indexing.h"
@@ -10,6 +11,7 @@
 #include "transforms/derived_call.h"
 #include "transforms/directions.h"
 #include "transforms/eager.h"
+#include "transforms/observed.h"
 
 namespace rondo::detail {
 
@@ -69,10 +71,12 @@ class JacobianCall {
       for (std::size_t k = 0; k < group_.size(); k++)
         of_arguments[leaves_[group_[k]]] = tangents[k];
       ir::Jvp both = transforms::derivatives().jvp(call_.function, call_.arguments, of_arguments);
+      // The values are dropped: their reports come with the tangents.
+      const std::vector<Tensor> reports = transforms::observed(call_.function, both.results);
       std::vector<Tensor> rows;
       for (std::size_t r = 0; r < results_.size(); r++) {
         if (ir::has_tangent(results_[r]))
-          rows.push_back(or_zeros(both.tangents[r], results_[r], call_.at));
+          rows.push_back(ir::after(or_zeros(both.tangents[r], results_[r], call_.at), reports));
       }
       return rows;
     };
@@ -88,6 +92,7 @@ class JacobianCall {
   void backward() {
     const ir::Reverse reverse = transforms::derivatives().reverse(call_.function, call_.arguments,
                                                                   perturbed_, call_.all_results());
+    const std::vector<Tensor> reports = transforms::observed(call_.function, reverse.results);
     const transforms::Along along = [&](std::span<const Tensor> given) {
       std::vector<Tensor> cotangents(results_.size());
       for (std::size_t k = 0; k < group_.size(); k++) cotangents[group_[k]] = given[k];
@@ -95,7 +100,8 @@ class JacobianCall {
           ir::pull_back(reverse.pullback, cotangents, call_.arguments.size());
       std::vector<Tensor> row;
       for (const std::size_t leaf : leaves_)
-        row.push_back(or_zeros(pulled[leaf], call_.arguments[leaf].type(), call_.at));
+        row.push_back(
+            ir::after(or_zeros(pulled[leaf], call_.arguments[leaf].type(), call_.at), reports));
       return row;
     };
     for_groups(results_, along, [&](std::size_t r, const Tensor& rows, std::size_t l) {

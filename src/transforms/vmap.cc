@@ -17,6 +17,7 @@
 #include "transforms/batching.h"
 #include "transforms/derivatives.h"
 #include "transforms/eager.h"
+#include "transforms/observed.h"
 
 namespace rondo::detail {
 
@@ -191,6 +192,7 @@ std::vector<Tensor> vmap(const RegionCallable& f, const ArgumentLeaves& argument
     const BatchValues batched = batcher.batch(call.function, call.arguments, Tensor());
     for (std::size_t i = 0; i < batched.size(); i++)
       results.push_back(placed(call, batched[i], out_axis(call, options.out_axes, i, at), i, at));
+    transforms::keep_observed(call.function, results);
   }
   transforms::compute_if_eager(results, at);
   return results;

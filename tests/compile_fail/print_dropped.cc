@@ -1,5 +1,5 @@
-// A print that nothing uses does not run.
-// EXPECT: a print that nothing uses does not run|no op changes a tensor
+// A print whose result is dropped may not run.
+// EXPECT: a print runs when its result is asked for|no op changes a tensor
 #include <rondo/rondo.h>
 
 #ifdef CONTROL

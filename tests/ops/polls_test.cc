@@ -95,6 +95,11 @@ std::vector<LongOp> long_ops() {
       {"optimization_barrier",
        on(list, [](Tensor x) { return ops::optimization_barrier({x})[0]; })},
       {"tap", on(list, [](Tensor x) { return tap(x, "x"); })},
+      {"after", on(list,
+                   [](Tensor x) {
+                     (void)tap(x, "x");
+                     return -x;
+                   })},
   };
 }
 
