@@ -282,9 +282,8 @@ void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower
 
 void fail_for_promise(const lower::LoopInfo& loop) {
   throw ExecutionError(
-      fmt::format("{} goes on after {} trips, its promised max_trip_count\n  "
-                  "Raise max_trip_count, or leave it out.",
-                  loop_text(loop), loop.promised.value_or(loop.max_trip_count.value_or(0))),
+      ir::broken_promise_text(loop_text(loop),
+                              loop.promised.value_or(loop.max_trip_count.value_or(0))),
       loop.at);
 }
 

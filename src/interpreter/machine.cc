@@ -302,10 +302,9 @@ std::optional<std::int64_t> Machine::trips_to_come(const Program& program, const
 void Machine::begin_trip(std::uint32_t index, std::int64_t trip, Frame& frame) {
   const LoopInfo& loop = bundle_.loops[index];
   if (loop.max_trip_count && trip > *loop.max_trip_count) {
-    throw ExecutionError(fmt::format("{} goes on after {} trips, its promised max_trip_count\n  "
-                                     "Raise max_trip_count, or leave it out.",
-                                     loop_text(loop), loop.promised.value_or(*loop.max_trip_count)),
-                         loop.node->location());
+    throw ExecutionError(
+        ir::broken_promise_text(loop_text(loop), loop.promised.value_or(*loop.max_trip_count)),
+        loop.node->location());
   }
   if (!watch_.active()) return;
   watch_.check_trip(loop.name, loop.node->location(), trip);

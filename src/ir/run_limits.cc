@@ -11,6 +11,11 @@ namespace {
 
 constexpr auto kReportInterval = std::chrono::milliseconds(200);
 
+// For loops that make more trips than they should.
+constexpr std::string_view kLookAtCondition =
+    "look at the condition: does it ever become false? A C++ variable in it keeps one value (k++ "
+    "runs once): put what changes into the carry.";
+
 }  // namespace
 
 void Interrupt::rethrow() && {
@@ -31,6 +36,12 @@ std::string quoted_loop_name(const std::string& name) {
 std::string loop_text(const std::string& name, SourceLocation at) {
   return fmt::format("the loop{} ({})", quoted_loop_name(name), at.str());
 }
+std::string broken_promise_text(std::string_view loop, std::int64_t promised) {
+  return fmt::format(
+      "{} goes on after {} trips, its promised max_trip_count\n  Raise max_trip_count, or leave it "
+      "out, or {}",
+      loop, promised, kLookAtCondition);
+}
 
 RunLimits::RunLimits(const RunOptions& options)
     : options_(options),
@@ -48,13 +59,12 @@ void RunLimits::poll() const {
 void RunLimits::check_trip(const std::string& loop, SourceLocation at, std::int64_t trip) const {
   if (!limited_) return;
   if (options_.max_iterations && trip > *options_.max_iterations) {
-    throw Interrupt{Interrupt::Kind::kTooManyIterations,
-                    fmt::format("{} exceeded max_iterations = {}: it would begin trip {}\n  Raise "
-                                "RunOptions::max_iterations, or look at the condition: does it "
-                                "ever become false? A C++ variable in it keeps one value (k++ runs "
-                                "once): put what changes into the carry.",
-                                loop_text(loop, at), *options_.max_iterations, trip),
-                    at};
+    throw Interrupt{
+        Interrupt::Kind::kTooManyIterations,
+        fmt::format("{} exceeded max_iterations = {}: it would begin trip {}\n  Raise "
+                    "RunOptions::max_iterations, or {}",
+                    loop_text(loop, at), *options_.max_iterations, trip, kLookAtCondition),
+        at};
   }
   check_clock(loop, at, trip);
 }

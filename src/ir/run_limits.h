@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rondo/execute.h"
@@ -29,6 +30,9 @@ struct Interrupt {
 std::string quoted_loop_name(const std::string& name);
 /// `the loop 'solve' (house.cc:12)`
 std::string loop_text(const std::string& name, SourceLocation at);
+/// Why a run ends whose loop, in the words of loop_text, goes on after the trips that were
+/// promised.
+std::string broken_promise_text(std::string_view loop, std::int64_t promised);
 
 /// Whether a run under these options may be ended, or tells of its progress: it has a state between
 /// two trips then.

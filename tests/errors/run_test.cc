@@ -164,8 +164,9 @@ TEST_F(LimitErrors, PromisedTripCount) {
     return at = RONDO_HERE, while_loop(go, add, x, options);
   };
   const Executable run = compile(trace(promised, f32()));
-  expect_parts(run_error(run, one), {"the loop 'promised' (" + at + ")", "after 5 trips",
-                                     "max_trip_count", "Raise max_trip_count"});
+  expect_parts(run_error(run, one),
+               {"the loop 'promised' (" + at + ")", "after 5 trips", "max_trip_count",
+                "Raise max_trip_count", "A C++ variable in it stands still"});
   EagerScope eager;
   expect_parts(message_of<ExecutionError>([&] { promised(1.0f); }),
                {"while_loop 'promised'", "after 5 trips", at, "Raise max_trip_count"});
