@@ -28,12 +28,14 @@ class Pruning {
         values_(layout_),
         needs_(layout_, values_, used, watched) {
     // All results might be known without the construct, which would take with it what is watched on
-    // the way in or inside, and the error of a promise that is broken.
+    // the way in or inside, the error of a promise that is broken, and that of a limit where the
+    // loop cannot end.
     const bool any_used = std::find(used.begin(), used.end(), true) != used.end();
     const auto is_watched = [&](const Tensor& operand) { return watched.contains(operand); };
     must_stay_ =
-        !needs_node() && (ir::observes(node_) || (any_used && layout_.has_open_promise()) ||
-                          std::any_of(node_->operands.begin(), node_->operands.end(), is_watched));
+        !needs_node() &&
+        (ir::observes(node_) || (any_used && (layout_.has_open_promise() || stands_still())) ||
+         std::any_of(node_->operands.begin(), node_->operands.end(), is_watched));
   }
   Pruning(const Pruning&) = delete;  // its parts refer to one another
   Pruning& operator=(const Pruning&) = delete;
@@ -93,6 +95,16 @@ class Pruning {
       if (used_[r] && !values_.is_known(r)) return true;
     }
     return false;
+  }
+  /// A loop that makes no trip or never ends: its condition reads nothing that changes by trip.
+  bool stands_still() const {
+    if (!layout_.condition || layout_.trip_count) return false;
+    for (std::size_t p = layout_.index; p < layout_.params(); p++) {
+      if (layout_.role_of_param(p) == Role::kCarry && values_.kind(p) == Kind::kVaries &&
+          needs_.param(p))
+        return false;
+    }
+    return true;
   }
   /// Is it a parameter of the new construct?
   bool stays(std::size_t p) const {
