@@ -27,6 +27,8 @@ class FunctionNotes {
     kMayNotEnd = 8,    // a loop of unknown length stands in it, at any depth
     kOwnForward = 16,  // what reverse mode runs in another way stands in it, at any depth
     kSettled = 32,     // passes::simplify_function would give it back as it is
+    kTidied = 64,      // passes::optimize_traced finds nothing more to do in it
+    kIndices = 128,    // an op takes an index that is an operand, at any depth
   };
   FunctionNotes() = default;
   FunctionNotes(const FunctionNotes&) noexcept {}

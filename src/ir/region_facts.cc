@@ -20,12 +20,14 @@ bool is_noted(const Function& function) {
 
 bool has(const Function& function, FunctionNotes::Note note) {
   constexpr FunctionNotes::Note kAtAnyDepth[] = {
-      FunctionNotes::kObserves, FunctionNotes::kMayNotEnd, FunctionNotes::kOwnForward};
+      FunctionNotes::kObserves, FunctionNotes::kMayNotEnd, FunctionNotes::kOwnForward,
+      FunctionNotes::kIndices};
   for (const Function& region : regions_inside_out(function, is_noted)) {
     int found = FunctionNotes::kLookedAt;
     for (const Node* node : region.body()) {
       if (node->op->observer) found |= FunctionNotes::kObserves;
       if (node->op->own_forward) found |= FunctionNotes::kOwnForward;
+      if (node->op->indices) found |= FunctionNotes::kIndices;
       if (is_uncounted_loop(node)) found |= FunctionNotes::kMayNotEnd;
       for (const Function& inside : node->regions) {
         for (const auto of : kAtAnyDepth)
@@ -50,6 +52,12 @@ bool may_not_end(const Node* node) {
   const auto in_region = [](const Function& region) { return may_not_end(region); };
   return is_uncounted_loop(node) ||
          std::any_of(node->regions.begin(), node->regions.end(), in_region);
+}
+
+bool takes_indices(const Function& function) { return has(function, FunctionNotes::kIndices); }
+bool takes_indices(const Node* node) {
+  const auto in_region = [](const Function& region) { return takes_indices(region); };
+  return node->op->indices || std::any_of(node->regions.begin(), node->regions.end(), in_region);
 }
 
 bool has_own_forward(const Function& function) { return has(function, FunctionNotes::kOwnForward); }

@@ -14,6 +14,10 @@ bool observes(const Node* node);
 bool may_not_end(const Function& function);
 bool may_not_end(const Node* node);
 
+/// Whether an op takes indices that a run checks under RunOptions::check_bounds.
+bool takes_indices(const Function& function);
+bool takes_indices(const Node* node);
+
 /// Does a rule stand in it (custom_vjp) by which reverse mode computes results in another way, and
 /// which forward mode refuses? What reverse mode leaves of such a function must be what the rule
 /// computes, so that it can be differentiated forward again.

@@ -16,7 +16,7 @@ using ir::Node;
 /// Finds what can leave one region of a loop.
 class HoistedNodes {
  public:
-  HoistedNodes(const ir::RegionLayout& layout, std::size_t region)
+  HoistedNodes(const ir::RegionLayout& layout, std::size_t region, bool with_indices)
       : layout_(layout), function_(layout.node->regions[region]) {
     const bool always_runs =
         layout.condition == region || layout.runs_first || layout.trip_count.value_or(0) > 0;
@@ -29,6 +29,10 @@ class HoistedNodes {
         still_.insert(node);
       } else if (can_leave(node) && !ir::observes(node) &&
                  (always_runs || !ir::may_not_end(node))) {
+        if (!always_runs && !with_indices && ir::takes_indices(node)) {
+          withheld_ = true;
+          continue;
+        }
         still_.insert(node);
         nodes_.push_back(node);
       }
@@ -47,6 +51,7 @@ class HoistedNodes {
   }
 
   bool empty() const { return nodes_.empty(); }
+  bool withheld() const { return withheld_; }
   const Function& function() const { return function_; }
   /// What the rest of the region uses of the nodes that leave.
   const std::vector<Tensor>& used() const { return used_; }
@@ -83,6 +88,7 @@ class HoistedNodes {
   absl::flat_hash_set<const Node*> still_;  // parameters and nodes that are the same in every trip
   std::vector<const Node*> nodes_;          // that leave, in the order of the body
   std::vector<Tensor> used_;
+  bool withheld_ = false;
 };
 
 /// The region with `added` more invariants, of which those from `own` on stand for what left it.
@@ -109,17 +115,17 @@ Function without_hoisted(const HoistedNodes& hoisted, const std::vector<Tensor>&
   return rewrite.finish(std::move(params), std::move(results), region.result_names());
 }
 
-}  // namespace
-
-Function hoist_function(const Function& function) {
+Hoisted hoisted_from(const Function& function, bool with_indices) {
   FunctionRewrite rewrite(function);
+  bool withheld = false;
   for (const Node* node : function.body()) {
     const auto layout = ir::region_layout(node);
     std::vector<HoistedNodes> hoisted;
     bool any = false;
     for (std::size_t k = 0; layout && layout->is_loop() && k < node->regions.size(); k++) {
-      hoisted.emplace_back(*layout, k);
+      hoisted.emplace_back(*layout, k, with_indices);
       any = any || !hoisted.back().empty();
+      withheld = withheld || hoisted.back().withheld();
     }
     if (!any) {
       if (rewrite.changed()) rewrite.replace(node, rewrite.rebuilt(node));
@@ -139,7 +145,12 @@ Function hoist_function(const Function& function) {
     operands.insert(operands.end(), added.begin(), added.end());
     rewrite.replace(node, ir::rebuild(node, std::move(operands), std::move(regions)));
   }
-  return rewrite.finish();
+  return {rewrite.finish(), withheld};
 }
+
+}  // namespace
+
+Function hoist_function(const Function& function) { return hoisted_from(function, true).function; }
+Hoisted hoist_unchecked(const Function& function) { return hoisted_from(function, false); }
 
 }  // namespace rondo::passes

@@ -17,4 +17,13 @@ inline constexpr std::int64_t kHoistedBytes = std::int64_t{1} << 20;
 /// condition, a loop of a known number of trips). Constants stay where they are used.
 Function hoist_function(const Function& function);
 
+/// The function with what leaves its loops and has no index that is checked where it runs.
+struct Hoisted {
+  Function function;
+  bool withheld = false;  // hoist_function would take out more
+};
+/// The same for a program that may be run with RunOptions::check_bounds: an index is out of range
+/// only where the program uses it, so that what takes one stays in a loop that may make no trip.
+Hoisted hoist_unchecked(const Function& function);
+
 }  // namespace rondo::passes

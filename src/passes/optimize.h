@@ -9,4 +9,8 @@ namespace rondo::passes {
 /// constants folded, invariants out of the loops. The same object where nothing changed.
 Function optimize(const Function& function);
 
+/// The same while a program is traced, as derivatives do level by level: a run of the whole with
+/// RunOptions::check_bounds finds the indices that the program as it was written uses.
+Function optimize_traced(const Function& function);
+
 }  // namespace rondo::passes

@@ -127,7 +127,9 @@ class Driver final : public ir::Derivatives {
 
   Flags perturbed_results(const Function& function, const Flags& parameters) override;
   Flags active_parameters(const Function& function, const Flags& results) override;
-  Function simplified(const Function& function) override { return passes::optimize(function); }
+  Function simplified(const Function& function) override {
+    return passes::optimize_traced(function);
+  }
 
  private:
   /// A node on new operands: results and tangents.

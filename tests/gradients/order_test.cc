@@ -1,5 +1,7 @@
 // Derivatives of derivatives, in every order of the modes, through every construct.
 #include <cmath>
+#include <cstdlib>
+#include <string_view>
 
 #include "gradients/loops.h"
 #include "support/derivative_check.h"
@@ -136,16 +138,32 @@ TEST(Order, Branches) {
         },
         {Literal::scalar(at), Literal::scalar(1.3)});
   }
-  for (const int branch : {-1, 0, 1, 2, 5}) {
-    check_second_order<2>(
-        [&](Tensor x, Tensor w) {
-          return switch_case(
-              branch,
-              std::tuple([](Tensor x) { return sin(x) * x; }, [&](Tensor x) { return x * w * w; },
-                         [&](Tensor x) { return x * 0 + w * w; }),
-              x);
-        },
-        {row({0.3, 0.7}), Literal::scalar(1.3)});
+}
+
+void check_switch(int branch) {
+  check_second_order<2>(
+      [&](Tensor x, Tensor w) {
+        return switch_case(
+            branch,
+            std::tuple([](Tensor x) { return sin(x) * x; }, [&](Tensor x) { return x * w * w; },
+                       [&](Tensor x) { return x * 0 + w * w; }),
+            x);
+      },
+      {row({0.3, 0.7}), Literal::scalar(1.3)});
+}
+
+TEST(Order, BranchesByNumber) {
+  for (const int branch : {0, 1, 2}) check_switch(branch);
+}
+
+TEST(Order, BranchesByANumberOutOfRange) {
+  const char* const variable = std::getenv("RONDO_CHECK_BOUNDS");
+  const bool is_refused = variable && std::string_view(variable) == "1";
+  for (const int branch : {-1, 5}) {
+    if (is_refused)
+      EXPECT_THROW(check_switch(branch), ExecutionError);
+    else
+      check_switch(branch);
   }
 }
 

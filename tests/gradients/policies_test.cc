@@ -69,7 +69,7 @@ Carry branches(const Tensor& w, const Tensor& i, const Carry& c) {
       i % 3 == 0, [&](Tensor x) { return 0.95 * x + 0.1 * w[0] * x; },
       [&](Tensor x) { return sin(x) + 0.3 * cos(w[1]); }, c[0]);
   return {switch_case(
-      convert(floor(sum(x) * 2), DType::kS32),
+      clamp(0, convert(floor(sum(x) * 2), DType::kS32), 2),
       std::tuple([&](Tensor x) { return x * 1.01; }, [&](Tensor x) { return tanh(x * w[2]) + x; },
                  [](Tensor x) { return x - 0.1; }),
       x)};
