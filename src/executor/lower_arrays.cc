@@ -371,6 +371,8 @@ constexpr std::int64_t kMostBytesForKernel = std::int64_t{4} << 20;
 }  // namespace
 
 void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carries) {
+  // Each lane would copy them, with loops over lanes of their own.
+  if (lanes_ && lanes_->count > 1) return;
   const Function& body = construct.node->regions[1];
   absl::flat_hash_map<const Node*, std::size_t> parameters;
   for (std::size_t i = carries; i < body.parameters().size(); i++)
