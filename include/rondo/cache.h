@@ -10,7 +10,8 @@ namespace rondo {
 /// What the caches of executables hold, all together, and how often they were of use.
 struct CacheStats {
   std::int64_t executables = 0;
-  /// An estimate: nodes, instructions, constants, and what they are looked up by.
+  /// Programs with their nodes, code and constants, and what they are looked up by; without what
+  /// only some runs make (with limits, checks, or on several threads).
   std::int64_t bytes = 0;
   /// See limit_executable_cache.
   std::int64_t limit = 0;

@@ -248,8 +248,9 @@ class RONDO_API Executable {
   /// The loops that keep something for the reverse pass, in program order; and the bytes of the
   /// arena.
   MemoryPlan memory_plan() const;
-  /// An estimate of the bytes that it holds: nodes, constants, instructions, machine code. Nothing
-  /// of a run.
+  /// The bytes that it holds: nodes, constants, instructions, machine code, and the memory that a
+  /// run leaves for the next one. Without what only some runs make: those with limits or checks, or
+  /// on several threads.
   std::int64_t bytes() const;
   /// The program that is run: after the passes, if there were any.
   const Function& function() const;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/held_bytes.h"
 #include "rondo/reference_count.h"
 
 namespace rondo {
@@ -56,6 +57,8 @@ class CacheStore {
   static void set_bytes(CacheSlot& slot, std::int64_t bytes);
   static void remove(const void* owner);
   static void remove_all();
+  /// Adds a slot of so many bytes with its place in the store.
+  static void count_place(HeldBytes& held, std::size_t bytes);
 };
 
 /// A map that forgets. Key has `std::size_t hash() const` and ==. Safe on many threads; keys are
@@ -68,6 +71,9 @@ class BoundedCache {
     const Key key;
     Value value{};
   };
+
+  /// Adds what a slot takes, without what its key and value hold.
+  static void count_slot(HeldBytes& held) { CacheStore::count_place(held, sizeof(Slot)); }
 
   BoundedCache() = default;
   BoundedCache(const BoundedCache&) = delete;

@@ -249,9 +249,14 @@ void ask_for_huge_pages([[maybe_unused]] void* block, [[maybe_unused]] std::size
 #endif
 }
 
+/// What a block of a class has room for.
+std::size_t room_for(std::size_t bytes, std::uint32_t size_class) noexcept {
+  if (size_class < kUncachedBlock) return kCachedBlockSizes[size_class];
+  return size_class >= kFirstLargeClass ? LargeBlocks::class_bytes(size_class) : bytes;
+}
+
 void* new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
-  if (size_class < kUncachedBlock) bytes = kCachedBlockSizes[size_class];
-  if (size_class >= kFirstLargeClass) bytes = LargeBlocks::class_bytes(size_class);
+  bytes = room_for(bytes, size_class);
   if (bytes > kMaxBlockBytes) return nullptr;
   bytes += kBlockAlignment;
   void* const block = ::operator new (bytes, std::align_val_t{kBlockAlignment}, std::nothrow);
@@ -260,6 +265,11 @@ void* new_block(std::size_t bytes, std::uint32_t size_class) noexcept {
 }
 
 }  // namespace
+
+std::size_t storage_bytes(std::size_t bytes) noexcept {
+  const std::uint32_t size_class = kRecycleBlocks ? block_size_class(bytes) : kUncachedBlock;
+  return kBlockAlignment + room_for(bytes, size_class);
+}
 
 namespace detail {
 

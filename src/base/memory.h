@@ -124,5 +124,7 @@ inline constexpr std::array<std::size_t, 4> kCachedBlockSizes = {64, 256, 1024, 
 inline constexpr std::size_t kCachedBytesPerSize = std::size_t{64} * 1024;
 inline constexpr std::size_t kSmallestLargeBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostLargeBytes = std::size_t{128} << 20;
+/// What the storage of a literal of so many bytes takes, with its header.
+std::size_t storage_bytes(std::size_t bytes) noexcept;
 
 }  // namespace rondo

@@ -625,6 +625,17 @@ Code::Code(std::shared_ptr<const lower::Program> program) : program_(std::move(p
   Decoder(*program_, *this).run();
 }
 
+void Code::count_held(HeldBytes& held) const {
+  held.block(sizeof(*this));
+  held.elements(code_);
+  held.elements(accesses_);
+  held.elements(terms_);
+  held.elements(moves_);
+  held.elements(reductions_);
+  held.elements(reported_);
+  for (const Reported& reported : reported_) held.elements(reported.state);
+}
+
 lower::Status Code::run(lower::RunFrame& frame, std::byte* workspace) const noexcept {
   State state{&frame,        workspace,     code_.data(),       program_.get(),  accesses_.data(),
               terms_.data(), moves_.data(), reductions_.data(), reported_.data()};

@@ -21,7 +21,8 @@ class Code {
   std::int64_t workspace_bytes() const noexcept { return workspace_bytes_; }
   /// `workspace` is aligned to 64 bytes.
   lower::Status run(lower::RunFrame& frame, std::byte* workspace) const noexcept;
-  std::size_t instructions() const noexcept { return code_.size(); }
+  /// Adds the object and what it holds beside the program.
+  void count_held(HeldBytes& held) const;
 
  private:
   friend class Decoder;

@@ -194,13 +194,16 @@ std::string Compiled::disassembly(std::string_view loop) const {
   return text;
 }
 
-std::int64_t Compiled::bytes() const {
-  std::int64_t bytes = 0;
+void Compiled::count_held(HeldBytes& held) const {
+  if (!held.shared(this, sizeof(*this))) return;
+  held.elements(units_);
   for (const auto& unit : units_) {
-    if (unit != units_.front()) bytes += ir::footprint(unit->function);
-    bytes += unit->bytes();
+    held.block(sizeof(Unit));
+    unit->count_held(held);
   }
-  return bytes;
+  held.elements(regions_);
+  held.elements(result_types_);
+  for (const TensorType& type : result_types_) held.shape(type.shape);
 }
 
 namespace {

@@ -29,7 +29,7 @@ class Compiled final : public ir::Prepared {
   bool run_alone(const std::byte* const* arguments, std::byte* const* results) const override;
   std::string text() const override;
   std::string disassembly(std::string_view loop) const override;
-  std::int64_t bytes() const override;
+  void count_held(HeldBytes& held) const override;
   bool ignores_limits() const override { return ignores_limits_; }
   std::int64_t arena_bytes() const override { return entry().program->arena_bytes; }
   /// What tapes may take beside the arena.

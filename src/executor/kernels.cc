@@ -18,6 +18,9 @@ class NodeKernel final : public lower::Kernel {
     if (!kernel_) ir::fail_without_kernel(node);
   }
 
+  void count_held(HeldBytes& held) const override {
+    if (held.shared(this, sizeof(*this))) held.shared(kernel_.get(), kernel_->bytes());
+  }
   bool run(std::byte* const* buffers, lower::RunFrame& frame) const noexcept override {
     RunHost& host = *static_cast<RunHost*>(frame.host);
     try {

@@ -44,6 +44,7 @@ struct PartRun {
 /// The call in a part that goes on when those before have ended.
 class WaitForTurn final : public lower::Kernel {
  public:
+  void count_held(HeldBytes& held) const override { held.shared(this, sizeof(*this)); }
   bool run(std::byte* const*, lower::RunFrame& frame) const noexcept override {
     const PartRun& part = *static_cast<PartRun*>(frame.host);
     return part.turns.wait(part.number);
@@ -60,6 +61,9 @@ class LoopInPieces final : public lower::Kernel {
     unit_.prepare(std::move(loop_.program), whole.native != nullptr);
   }
 
+  void count_held(HeldBytes& held) const override {
+    if (held.shared(this, sizeof(*this))) unit_.count_held(held);
+  }
   bool run(std::byte* const* buffers, lower::RunFrame& frame) const noexcept override {
     RunHost& host = *static_cast<RunHost*>(frame.host);
     try {

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <string>
 #include <utility>
 
 #include "executor/guarded_run.h"
+#include "ir/function_data.h"
 #include "lower/print.h"
 #include "lower/run_tapes.h"
 #include "lower/verify.h"
@@ -49,6 +51,13 @@ void WorkspacePool::give(std::unique_ptr<Workspace> workspace) {
       return;
     }
   }
+}
+
+std::size_t WorkspacePool::size() const {
+  return static_cast<std::size_t>(
+      std::count_if(std::begin(idle_), std::end(idle_), [](const std::atomic<Workspace*>& place) {
+        return place.load(std::memory_order_relaxed) != nullptr;
+      }));
 }
 
 namespace {
@@ -114,11 +123,17 @@ void Unit::prepare(lower::Program lowered, bool wants_native) {
                                              (code ? code->workspace_bytes() : 0));
 }
 
-std::int64_t Unit::bytes() const {
-  const std::size_t of_code =
-      native ? native->size() : code->instructions() * sizeof(bytecode::Instruction);
-  return static_cast<std::int64_t>(program->code.size() * sizeof(lower::Op) +
-                                   program->addresses.size() * sizeof(lower::Address) + of_code);
+void Unit::count_held(HeldBytes& held) const {
+  ir::count_held(held, function);
+  if (held.shared(program)) program->count_held(held);
+  if (native) native->count_held(held);
+  if (code) code->count_held(held);
+  held.elements(constants);
+  if (guarded || workspace_bytes <= kStackBytes) return;
+  for (std::size_t i = 0; i < std::max<std::size_t>(pool.size(), 1); i++) {
+    held.block(sizeof(Workspace));
+    held.block(workspace_bytes + static_cast<std::size_t>(kAlignment));
+  }
 }
 
 }  // namespace rondo::executor

@@ -41,6 +41,7 @@ class WorkspacePool {
   ~WorkspacePool();
   std::unique_ptr<Workspace> take(std::size_t bytes);
   void give(std::unique_ptr<Workspace> workspace);
+  std::size_t size() const;
 
  private:
   static constexpr std::size_t kMost = 16;
@@ -60,8 +61,9 @@ struct Unit {
 
   /// Takes the program, as native code if that is wanted and there is any.
   void prepare(lower::Program lowered, bool wants_native);
-  /// Of the program and its code.
-  std::int64_t bytes() const;
+  /// Adds what it holds: the function, the program and its code, and memory that a run leaves for
+  /// the next one.
+  void count_held(HeldBytes& held) const;
 
   /// Called where a run ends before its end, while its memory stands.
   using Stopped = absl::FunctionRef<void(lower::Status)>;

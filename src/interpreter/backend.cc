@@ -28,14 +28,8 @@ class PreparedBundle final : public ir::Prepared {
 
   std::string text() const override { return function_.str(); }
 
-  std::int64_t bytes() const override {
-    std::int64_t bytes = 0;
-    for (const auto& program : bundle_->programs) {
-      if (!program->function.same_as(function_)) bytes += ir::footprint(program->function);
-      bytes += static_cast<std::int64_t>(program->code.size() * sizeof(Instruction) +
-                                         program->references.size() * sizeof(Reference));
-    }
-    return bytes;
+  void count_held(HeldBytes& held) const override {
+    if (held.shared(this, sizeof(*this)) && held.shared(bundle_)) bundle_->count_held(held);
   }
 
  private:

@@ -191,8 +191,10 @@ bool can_be_again(std::span<const Tensor> asked) {
 LazySlot slot_of(const LazyGraph& graph, std::span<const Tensor> asked) {
   LazyKey key{structure_of(graph.program, graph.types, graph.outputs),
               pjrt::DeviceScope::current()};
-  const std::int64_t key_bytes = key.structure.bytes();
-  LazySlot slot = lazy_cache().slot(std::move(key), key_bytes);
+  HeldBytes held;  // by the slot beside the executable
+  LazyCache::count_slot(held);
+  key.structure.count_held(held);
+  LazySlot slot = lazy_cache().slot(std::move(key), held.total());
   LazyExecutable& found = slot->value;
   std::lock_guard lock(found.mutex);
   if (!found.ready) {  // stays so if it cannot be compiled: the next evaluation says why again
@@ -200,8 +202,8 @@ LazySlot slot_of(const LazyGraph& graph, std::span<const Tensor> asked) {
     if (graph.all_fit)
       found.plan = LazyPlan::of(graph.program, graph.types, asked, graph.kept, found.executable);
     found.ready = true;
-    const std::int64_t plan_bytes = found.plan ? found.plan->bytes() : 0;
-    lazy_cache().set_bytes(slot, key_bytes + plan_bytes + found.executable.bytes());
+    if (found.plan) found.plan->count_held(held);
+    lazy_cache().set_bytes(slot, held.total() + found.executable.bytes());
   }
   if (found.plan && can_be_again(asked)) {
     if (auto* const last = LastSlots::of(asked[0])) *last = slot;

@@ -60,10 +60,16 @@ std::optional<LazyPlan> LazyPlan::of(const LazyProgram& program, std::span<const
   return plan;
 }
 
-std::int64_t LazyPlan::bytes() const noexcept {
-  return static_cast<std::int64_t>(types_.size() * sizeof(TensorType) +
-                                   (asked_.size() + operands_.size()) * sizeof(Use) +
-                                   steps_.size() * sizeof(Step));
+void LazyPlan::count_held(HeldBytes& held) const {
+  held.elements(types_);
+  held.elements(asked_);
+  held.elements(operands_);
+  held.elements(steps_);
+  for (const Step& step : steps_) {
+    held.elements(step.regions);
+    held.elements(step.types);
+  }
+  held.elements(kept_);
 }
 
 /// A graph, as far as it is as the plan says.

@@ -29,8 +29,8 @@ class LazyPlan {
   /// Gives the graph of `asked` its values. False, and nothing is done, where it is not as it was.
   bool run(std::span<const Tensor> asked) const;
 
-  /// About what it holds beside the executable.
-  std::int64_t bytes() const noexcept;
+  /// Adds what it holds beside the executable; attributes and regions are those of its nodes.
+  void count_held(HeldBytes& held) const;
 
  private:
   class Match;

@@ -100,6 +100,9 @@ struct Bundle {
   std::vector<std::unique_ptr<Program>> programs;            // the first is the entry
   absl::flat_hash_map<const void*, std::uint32_t> callable;  // by Function::identity
   std::vector<LoopInfo> loops;
+
+  /// Adds what the lists hold, with the functions.
+  void count_held(HeldBytes& held) const;
 };
 
 /// Flattens a function in which every node has a kernel or a Flow.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
+#include "base/held_bytes.h"
 #include "base/memory.h"
 #include "rondo/literal.h"
 #include "rondo/reference_count.h"
@@ -113,6 +114,40 @@ std::size_t hash_field(const std::vector<T>& values) {
   return hash;
 }
 
+// What fields hold beside themselves.
+inline void count_field(HeldBytes& held, const std::string& value) { held.text(value); }
+inline void count_field(HeldBytes& held, const Shape& value) { held.shape(value); }
+inline void count_field(HeldBytes& held, const Literal& value) { held.literal(value); }
+template <class T>
+void count_field(HeldBytes& held, const std::optional<T>& value);
+template <class A, class B>
+void count_field(HeldBytes& held, const std::pair<A, B>& value);
+template <class T>
+void count_field(HeldBytes& held, const std::vector<T>& values);
+template <class T>
+void count_field(HeldBytes& held, const T& value) {
+  if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T> &&
+                !std::is_convertible_v<const T&, std::string_view>) {
+    std::apply([&](const auto&... fields) { (count_field(held, fields), ...); }, fields_of(value));
+  }
+}
+template <class T>
+void count_field(HeldBytes& held, const std::optional<T>& value) {
+  if (value) count_field(held, *value);
+}
+template <class A, class B>
+void count_field(HeldBytes& held, const std::pair<A, B>& value) {
+  count_field(held, value.first);
+  count_field(held, value.second);
+}
+template <class T>
+void count_field(HeldBytes& held, const std::vector<T>& values) {
+  held.elements(values);
+  if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) {
+    for (const T& value : values) count_field(held, value);
+  }
+}
+
 class AttributesBase {
  public:
   explicit AttributesBase(const void* type_tag) noexcept : type_tag_(type_tag) {}
@@ -130,6 +165,7 @@ class AttributesBase {
   }
   /// Appends `, name=value` for each field.
   virtual void print(std::string& out) const = 0;
+  virtual void count_held(HeldBytes& held) const = 0;
   const void* type_tag() const noexcept { return type_tag_; }
 
   mutable std::atomic<std::uint32_t> references{0};
@@ -160,6 +196,9 @@ class AttributesOf final : public AttributesBase {
        ...);
     }
     (std::make_index_sequence<field_count<T>()>());
+  }
+  void count_held(HeldBytes& held) const override {
+    if (held.shared(this, sizeof(*this))) count_field(held, value);
   }
   const T value;
 
@@ -204,6 +243,9 @@ class Attributes {
   std::size_t hash() const { return base_ ? base_->hash() : 0; }
   void print(std::string& out) const {
     if (base_) base_->print(out);
+  }
+  void count_held(HeldBytes& held) const {
+    if (base_) base_->count_held(held);
   }
   friend bool operator==(const Attributes& a, const Attributes& b) {
     return a.base_ == b.base_ || (a.base_ && b.base_ && a.base_->equals(*b.base_));

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/held_bytes.h"
 #include "rondo/device.h"
 #include "rondo/execute.h"
 #include "rondo/function.h"
@@ -44,8 +45,8 @@ class Prepared {
   /// The machine code of the loops of this name, of everything where it is empty, as text to read.
   /// Empty where it is no machine code that runs.
   virtual std::string disassembly(std::string_view /*loop*/) const { return {}; }
-  /// Memory that it holds beside the function that it was prepared from, in bytes; an estimate.
-  virtual std::int64_t bytes() const = 0;
+  /// Adds what it holds, the object itself among it.
+  virtual void count_held(HeldBytes& held) const = 0;
   /// Whether some of its loops look at no limits of a run and have no state between trips: runs
   /// with limits (ir::has_limits) take what Backend::prepare_with_limits makes.
   virtual bool ignores_limits() const { return false; }

@@ -50,6 +50,8 @@ class FixedList {
 
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
+  /// Of the memory that it has beside itself.
+  std::size_t bytes_there() const noexcept { return is_inline() ? 0 : size_ * sizeof(T); }
   const T* data() const noexcept { return is_inline() ? here_ : there_; }
   const T* begin() const noexcept { return data(); }
   const T* end() const noexcept { return data() + size_; }

@@ -20,7 +20,7 @@ namespace rondo {
 /// What was found out about a function, which cannot change: noted once, on any thread.
 class FunctionNotes {
  public:
-  enum Note : std::uint8_t {
+  enum Note : std::uint16_t {
     kSimplified = 1,   // passes::optimize finds nothing more to do in it
     kLookedAt = 2,     // the next ones are known (ir/region_facts.h)
     kObserves = 4,     // a tap, print or progress stands in it, at any depth
@@ -29,17 +29,18 @@ class FunctionNotes {
     kSettled = 32,     // passes::simplify_function would give it back as it is
     kTidied = 64,      // passes::optimize_traced finds nothing more to do in it
     kIndices = 128,    // an op takes an index that is an operand, at any depth
+    kPermanent = 256,  // the library keeps it: it counts for none of those that share it
   };
   FunctionNotes() = default;
   FunctionNotes(const FunctionNotes&) noexcept {}
   FunctionNotes& operator=(const FunctionNotes&) = delete;
   void add(int notes) noexcept {
-    notes_.fetch_or(static_cast<std::uint8_t>(notes), std::memory_order_release);
+    notes_.fetch_or(static_cast<std::uint16_t>(notes), std::memory_order_release);
   }
   bool has(Note note) const noexcept { return notes_.load(std::memory_order_acquire) & note; }
 
  private:
-  std::atomic<std::uint8_t> notes_{0};
+  std::atomic<std::uint16_t> notes_{0};
 };
 
 struct Function::Data {
@@ -57,6 +58,8 @@ class FunctionAccess {
   /// until then somebody else has kept them alive.
   static Function make(Function::Data data);
   static FunctionNotes& notes(const Function& function) { return function.data_->notes; }
+  /// Adds what a function holds without its nodes; false where it was added before.
+  static bool count_held(HeldBytes& held, const Function& function);
 };
 
 namespace ir {
@@ -66,8 +69,8 @@ namespace ir {
 std::vector<Function> regions_inside_out(const Function& function,
                                          bool (*skip)(const Function&) = nullptr);
 
-/// About how many bytes a function holds, with its regions and constants.
-std::int64_t footprint(const Function& function);
+/// Adds what a function holds, with its regions and constants.
+void count_held(HeldBytes& held, const Function& function);
 
 /// Copies a body with other values in the place of parameters (or of any tensors): `bind` first,
 /// then node by node.

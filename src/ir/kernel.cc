@@ -10,6 +10,7 @@ namespace {
 /// Moves operands whose results lie elsewhere.
 class ForwardingKernel final : public Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   explicit ForwardingKernel(const Node& node) {
     for (const TensorType& type : node.types) bytes_.push_back(type.bytes());
   }

@@ -115,6 +115,8 @@ class Kernel {
   /// Result i is operand i, byte by byte: it may lie in the same place although the operand is used
   /// again, and a run that finds it there moves nothing.
   virtual bool forwards() const { return false; }
+  /// Of the object with what it holds.
+  virtual std::size_t bytes() const noexcept = 0;
   /// How to run where that operand stays the same from run to run; none where there is no faster
   /// way.
   virtual std::optional<PackedOperand> packed(std::size_t operand) const;
@@ -167,6 +169,7 @@ template <void (*run_kernel)(const KernelRun&), std::size_t in_place = 0>
 std::unique_ptr<Kernel> prepare_function(const Node& node) {
   class FunctionKernel final : public Kernel {
    public:
+    std::size_t bytes() const noexcept override { return sizeof(*this); }
     explicit FunctionKernel(const Node& called) : node_(called) {}
     void run(OperandPlaces operands, ResultPlaces results, Host& host) const override {
       run_kernel({node_, operands, results, host});

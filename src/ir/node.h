@@ -228,6 +228,9 @@ struct ParameterAttributes {
   bool operator==(const ParameterAttributes&) const = default;
 };
 void print_field(std::string& out, const std::shared_ptr<RegionToken>& region);
+inline void count_field(HeldBytes& held, const std::shared_ptr<RegionToken>& region) {
+  if (held.shared(region)) held.text(region->what);
+}
 extern const OpDef kParameter;
 Tensor make_parameter(TensorType type, std::string name, std::int64_t index,
                       std::shared_ptr<RegionToken> region, SourceLocation at);

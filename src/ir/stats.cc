@@ -35,21 +35,44 @@ FunctionStats Function::stats() const {
   return stats;
 }
 
+bool FunctionAccess::count_held(HeldBytes& held, const Function& function) {
+  constexpr std::size_t kControlBlock = 32;  // of a pointer that releases by a function
+  const Function::Data* data = function.data_.get();
+  if (data->notes.has(FunctionNotes::kPermanent)) return false;
+  if (!held.shared(data, sizeof(Function::Data))) return false;
+  held.block(kControlBlock);
+  held.text(data->name);
+  held.elements(data->params);
+  held.elements(data->body);
+  held.elements(data->results);
+  held.elements(data->result_names);
+  for (const std::string& name : data->result_names) held.text(name);
+  return true;
+}
+
 namespace ir {
 
-std::int64_t footprint(const Function& function) {
-  constexpr std::size_t kAttributes = 64, kFunction = 256;
-  std::size_t bytes = 0;
+namespace {
+
+void count_node(HeldBytes& held, const Node& node) {
+  if (!held.shared(&node, sizeof(Node))) return;
+  held.block(node.operands.bytes_there());
+  held.block(node.types.bytes_there());
+  for (const TensorType& type : node.types) held.shape(type.shape);
+  node.attributes.count_held(held);
+  if (node.regions.empty()) return;
+  held.block(sizeof(std::vector<Function>));
+  held.block(node.regions.size() * sizeof(Function));
+}
+
+}  // namespace
+
+void count_held(HeldBytes& held, const Function& function) {
   for (const Function& region : regions_inside_out(function)) {
-    bytes += kFunction + region.parameters().size() * (sizeof(Node) + kAttributes);
-    for (const Node* node : region.body()) {
-      bytes += sizeof(Node) + sizeof(const Node*) + node->regions.size() * sizeof(Function);
-      if (node->operands.size() > kInlineOperands) bytes += node->operands.size() * sizeof(Tensor);
-      if (!(node->attributes == Attributes())) bytes += kAttributes;
-      if (is_constant(node)) bytes += static_cast<std::size_t>(node->type().bytes()) + kAttributes;
-    }
+    if (!FunctionAccess::count_held(held, region)) continue;
+    for (const Tensor& parameter : region.parameters()) count_node(held, *parameter.node());
+    for (const Node* node : region.body()) count_node(held, *node);
   }
-  return static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace ir

@@ -26,10 +26,10 @@ class Structure {
   friend H AbslHashValue(H state, const Structure& structure) {
     return H::combine(std::move(state), structure.hash_);
   }
-  /// About what it holds. Attributes, and with them constants, are shared with the nodes.
-  std::int64_t bytes() const noexcept {
-    return static_cast<std::int64_t>(sizeof *this + wiring_.size() +
-                                     attributes_.size() * sizeof(Attributes));
+  /// Adds what it holds. Attributes, and with them constants, are those of the nodes.
+  void count_held(HeldBytes& held) const {
+    held.text(wiring_);
+    held.elements(attributes_);
   }
 
  private:

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "base/held_bytes.h"
 #include "rondo/dtype.h"
 #include "rondo/error.h"
 #include "rondo/literal.h"
@@ -246,6 +247,8 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual bool run(std::byte* const* buffers, RunFrame& frame) const noexcept = 0;
+  /// Adds the object and what it holds.
+  virtual void count_held(HeldBytes& held) const = 0;
 };
 
 struct Call {
@@ -329,6 +332,9 @@ struct Program {
   std::vector<Literal> constants;
   std::vector<LoopInfo> loops;
   std::int64_t arena_bytes = 0;
+
+  /// Adds what the lists hold, kernels and constants among it.
+  void count_held(HeldBytes& held) const;
 };
 
 }  // namespace rondo::lower

@@ -23,6 +23,15 @@ const std::atomic<std::uint32_t> kNeverPolled{0};
 
 }  // namespace
 
+void NativeCode::count_held(HeldBytes& held) const {
+  constexpr std::size_t kCodeAlignment = 64;
+  held.block(sizeof(*this));
+  held.block(sizeof(CodeBlock));
+  held.add(
+      static_cast<std::int64_t>((size() + kCodeAlignment - 1) / kCodeAlignment * kCodeAlignment));
+  held.elements(kernels_);
+}
+
 lower::Status NativeCode::run(lower::RunFrame& frame) const {
   if (frame.poll == nullptr) frame.poll = &kNeverPolled;
   // The code adds to them without asking.

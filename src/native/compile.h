@@ -24,6 +24,8 @@ class NativeCode {
 
   /// Bytes of machine code and its constants.
   std::size_t size() const { return block_->size(); }
+  /// Adds the object and its code; the kernels are the program's.
+  void count_held(HeldBytes& held) const;
   /// The machine code from its entry on.
   std::span<const std::byte> code() const {
     return {static_cast<const std::byte*>(block_->data()) + entry_, block_->size() - entry_};

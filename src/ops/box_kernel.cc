@@ -11,6 +11,7 @@ namespace {
 
 class BoxKernel final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   BoxKernel(Box box, std::int64_t from) : box_(std::move(box)), from_(from) {}
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
     ir::Poller poller(host);
@@ -24,6 +25,7 @@ class BoxKernel final : public ir::Kernel {
 
 class FillKernel final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   FillKernel(const Node& node, std::size_t operand)
       : operand_(operand),
         width_(byte_width(node.type().dtype)),

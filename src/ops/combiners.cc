@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include "ir/function_data.h"
 #include "ir/region.h"
 #include "ops/elementwise.h"
 #include "rondo/ops/elementwise.h"
@@ -84,6 +85,7 @@ const Function& combiner_region(Combiner combiner, DType dtype) {
                                                              combined(combiner, p[0], p[1], {})};
                                                        },
                                                        {}));
+  FunctionAccess::notes(*made).add(FunctionNotes::kPermanent);
   place.store(made, std::memory_order_release);
   return *made;
 }

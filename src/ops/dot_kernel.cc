@@ -322,6 +322,7 @@ std::int64_t elements_along(const Shape& shape, std::span<const std::int64_t> ax
 template <class T>
 class PackRightSides final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   PackRightSides(const DotSizes& sizes, bool swapped) : sizes_(sizes), swapped_(swapped) {}
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
     const auto& [batches, m, count, n] = sizes_;
@@ -344,6 +345,7 @@ class PackRightSides final : public ir::Kernel {
 template <class T>
 class DotWithPacked final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   DotWithPacked(const DotSizes& sizes, bool swapped) : sizes_(sizes), swapped_(swapped) {}
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
     const auto& [batches, m, count, n] = sizes_;
@@ -364,6 +366,7 @@ class DotWithPacked final : public ir::Kernel {
 
 class DotKernel final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   explicit DotKernel(const Node& node) {
     const auto& dims = node.attrs<DotDims>();
     const TensorType &a = node.operand_type(0), &b = node.operand_type(1);

@@ -127,6 +127,7 @@ class PartPlan {
 
 class DynamicSliceKernel final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   explicit DynamicSliceKernel(const Node& node)
       : part_(node, node.operand_type(0), node.attrs<DynamicSliceAttributes>().sizes, 1),
         box_(node.type().shape.dims(), dense_strides(node.type().shape),
@@ -150,6 +151,7 @@ class DynamicSliceKernel final : public ir::Kernel {
 /// O(n).
 class DynamicUpdateSliceKernel final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   explicit DynamicUpdateSliceKernel(const Node& node)
       : part_(node, node.type(), node.operand_type(1).shape.dims(), 2),
         box_(node.operand_type(1).shape.dims(), dense_strides(node.type().shape),

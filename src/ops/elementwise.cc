@@ -83,6 +83,7 @@ namespace {
 
 class ElementwiseKernel final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   ElementwiseKernel(const Node& node, ElementLoop loop)
       : loop_(loop),
         elements_(node.type().elements()),

@@ -80,6 +80,7 @@ Dims slice_sizes(const Node& node) {
 
 class GatherKernel final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   explicit GatherKernel(const Node& node)
       : bytes_(node.type().bytes()),
         width_(byte_width(node.type().dtype)),

@@ -34,6 +34,7 @@ template <void (*tell)(const ir::KernelRun&)>
 std::unique_ptr<ir::Kernel> prepare_observer(const Node& node) {
   class ObserverKernel final : public ir::Kernel {
    public:
+    std::size_t bytes() const noexcept override { return sizeof(*this); }
     explicit ObserverKernel(const Node& called) : node_(called) {}
     void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
       tell({node_, operands, results, host});

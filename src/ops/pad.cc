@@ -65,6 +65,7 @@ InferredTypes infer_pad(const InferContext& context) {
 /// Fills the result, and copies a box of the operand into it.
 class PadKernel final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   PadKernel(const Node& node, Box box, std::int64_t to, std::int64_t from)
       : width_(byte_width(node.type().dtype)),
         elements_(node.type().elements()),

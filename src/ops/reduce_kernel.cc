@@ -187,6 +187,7 @@ void reduce_elements(const ReducePlan& plan, const std::byte* x, const std::byte
 
 class ReduceKernel final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   ReduceKernel(const Node& node, Combiner combiner)
       : plan_{merged_axes(node.operand_type(0).shape, node.attrs<ReduceAttributes>().dimensions),
               node.operand_type(0).elements(), node.type().elements()} {
@@ -207,6 +208,7 @@ class ReduceKernel final : public ir::Kernel {
 /// Any combiner: each result in turn, its elements in row-major order.
 class ReduceByCalls final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   explicit ReduceByCalls(const Node& node)
       : region_(node.regions[0]),
         count_(node.types.size()),

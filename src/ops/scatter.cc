@@ -117,6 +117,9 @@ InferredTypes infer_scatter(const InferContext& context) {
 /// Updates the arrays where they are, or copies of them in the place of the results.
 class ScatterKernel final : public ir::Kernel {
  public:
+  std::size_t bytes() const noexcept override {
+    return sizeof(*this) + sizes_.capacity() * sizeof(std::int64_t);
+  }
   explicit ScatterKernel(const Node& node)
       : node_(node),
         count_(node.types.size()),

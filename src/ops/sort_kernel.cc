@@ -240,6 +240,7 @@ bool has_avx2() { return false; }
 template <class T>
 class SortValues final : public SortKernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   SortValues(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
   void sort_lines(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t first,
                   std::int64_t end, ir::Host& host) const override {
@@ -339,6 +340,7 @@ class SortValues final : public SortKernel {
 template <class T>
 class SortPlaces final : public SortKernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   SortPlaces(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
   void sort_lines(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t first,
                   std::int64_t end, ir::Host& host) const override {
@@ -368,6 +370,7 @@ class SortPlaces final : public SortKernel {
 template <class T, class Key, Key (*key_of_value)(T, KnownOrder)>
 class SortWideKeys final : public SortKernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   SortWideKeys(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
   void sort_lines(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t first,
                   std::int64_t end, ir::Host& host) const override {
@@ -419,6 +422,7 @@ std::pair<std::uint64_t, std::uint64_t> complex_key(T x, KnownOrder order) {
 
 class SortByCalls final : public SortKernel {
  public:
+  std::size_t bytes() const noexcept override { return sizeof(*this); }
   using SortKernel::SortKernel;
   /// The comparator is called on one thread.
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {

@@ -84,7 +84,7 @@ class OnDevice final : public ir::Prepared {
   }
   const Device& device() const override { return program_->options().devices.front(); }
   std::string text() const override { return program_->text(); }
-  std::int64_t bytes() const override { return program_->bytes(); }
+  void count_held(HeldBytes& held) const override { held.add(program_->bytes()); }
   std::int64_t arena_bytes() const override { return program_->temporary_bytes(); }
 
  private:

@@ -98,7 +98,7 @@ class OnMesh final : public ir::Prepared {
   std::span<const PartitionSpec> argument_specs() const override { return argument_specs_; }
   std::span<const PartitionSpec> result_specs() const override { return result_specs_; }
   std::string text() const override { return program_->text(); }
-  std::int64_t bytes() const override { return program_->bytes(); }
+  void count_held(HeldBytes& held) const override { held.add(program_->bytes()); }
   std::int64_t arena_bytes() const override { return program_->temporary_bytes(); }
 
  private:

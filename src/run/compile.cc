@@ -217,9 +217,6 @@ Executable compile(const Function& function, const CompileOptions& options) {
   }
   check_memory(*impl, *impl->prepared);
   impl->runs_on_memory = impl->prepared->runs_on_memory() && !run::is_checked({});
-  impl->bytes = ir::footprint(impl->function);
-  if (!impl->source.same_as(impl->function)) impl->bytes += ir::footprint(impl->source);
-  if (!impl->expanded.same_as(impl->function)) impl->bytes += ir::footprint(impl->expanded);
   ResidualLoops loops;
   ir::walk_nested(impl->expanded, loops);
   static_cast<std::vector<LoopResiduals>&>(impl->memory_plan) = std::move(loops.found);

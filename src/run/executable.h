@@ -19,7 +19,6 @@ struct Executable::Impl {
   bool runs_on_memory = false;  // plain runs at least
   std::vector<TensorType> param_types;
   MemoryPlan memory_plan;
-  std::int64_t bytes = 0;
   Function source;  // before any pass
   Function expanded;
   CompileOptions options;

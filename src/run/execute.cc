@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "interpreter/backend.h"
 #include "ir/backend.h"
+#include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
 #include "ir/run_limits.h"
@@ -259,7 +260,18 @@ std::string Executable::disassembly(std::string_view loop) const {
 
 std::int64_t Executable::bytes() const {
   if (!impl_) return 0;
-  return impl_->bytes + impl_->prepared->bytes();
+  HeldBytes held;
+  held.shared(impl_);
+  for (const Function* function : {&impl_->function, &impl_->source, &impl_->expanded})
+    ir::count_held(held, *function);
+  impl_->prepared->count_held(held);
+  held.text(impl_->executor);
+  held.elements(impl_->param_types);
+  for (const TensorType& type : impl_->param_types) held.shape(type.shape);
+  held.elements<LoopResiduals>(impl_->memory_plan);
+  for (const LoopResiduals& loop : impl_->memory_plan) held.text(loop.loop);
+  held.elements(impl_->options.donate);
+  return held.total();
 }
 
 std::string Executable::program() const {

@@ -41,11 +41,8 @@ struct ProgramKey {
                            absl::MakeConstSpan(type.shape.begin(), type.shape.size()));
     return state;
   }
-  std::int64_t bytes() const {
-    std::size_t size = sizeof(ProgramKey) + types.capacity() * sizeof(TensorType);
-    for (const TensorType& type : types) size += type.shape.size() * sizeof(std::int64_t);
-    return static_cast<std::int64_t>(size);
-  }
+  /// Adds what it holds. The shapes are those of the program's parameters.
+  void count_held(HeldBytes& held) const { held.elements(types); }
 };
 
 namespace {
@@ -237,8 +234,10 @@ void check_same_program(const Function& before, const Function& now, SourceLocat
 
 JitCache::Run JitCache::run(const Call& call) {
   ProgramKey wanted = key_of(call);
-  const std::int64_t key_bytes = wanted.bytes();
-  const auto slot = impl_->entries.slot(std::move(wanted), key_bytes);
+  HeldBytes held;  // by the slot beside the executable
+  Impl::Cache::count_slot(held);
+  wanted.count_held(held);
+  const auto slot = impl_->entries.slot(std::move(wanted), held.total());
   const ProgramKey& key = slot->key;
   Impl::Entry& entry = slot->value;
   {
@@ -254,7 +253,8 @@ JitCache::Run JitCache::run(const Call& call) {
         entry.compared = function;
         entry.is_compared = true;
       }
-      impl_->entries.set_bytes(slot, key_bytes + entry.executable.bytes());
+      held.elements(entry.result_types);
+      impl_->entries.set_bytes(slot, held.total() + entry.executable.bytes());
     } else if (entry.compared) {
       check_same_program(*entry.compared, traced(call, key), call.at);
       if (impl_->checks == CaptureChecks::kSecondCall) {

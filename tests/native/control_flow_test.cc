@@ -264,6 +264,7 @@ TEST(NativeLoops, MathCallsHeedTheirPredicate) {
 }
 
 struct Doubler : lower::Kernel {
+  void count_held(HeldBytes& held) const override { held.shared(this, sizeof(*this)); }
   bool run(std::byte* const* buffers, RunFrame&) const noexcept override {
     float x;
     std::memcpy(&x, buffers[0], 4);

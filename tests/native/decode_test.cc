@@ -123,6 +123,7 @@ void add_ops(Code& code) {
 /// Loops, branches, masks and calls, as random programs have them.
 void add_random_programs(Code& code) {
   struct NeverRun final : lower::Kernel {
+    void count_held(HeldBytes& held) const override { held.shared(this, sizeof(*this)); }
     bool run(std::byte* const*, lower::RunFrame&) const noexcept override { return false; }
   };
   const auto kernel = [](const ir::Node&, std::uint32_t) { return std::make_shared<NeverRun>(); };

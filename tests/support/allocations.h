@@ -2,6 +2,8 @@
 // the program gets by including this. Under a sanitizer nothing is counted.
 #pragma once
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -20,6 +22,9 @@ inline thread_local std::int64_t allocations = 0;
 inline thread_local std::int64_t allocated_bytes = 0;
 inline thread_local std::int64_t frees = 0;
 inline thread_local std::size_t largest_allocation = 0;
+/// What malloc has given for the blocks that were asked for and not given back, with its own 8
+/// bytes of each. A block counts for the thread that asks and for the one that gives it back.
+inline thread_local std::int64_t held_bytes = 0;
 /// Of the process: blocks with an alignment of their own, as literals have them. Those that are
 /// alive, and all that were made.
 inline std::atomic<std::int64_t> live_aligned_blocks{0};
@@ -32,12 +37,20 @@ std::int64_t allocations_of(const F& f) {
   return allocations - before;
 }
 
+inline std::int64_t size_of_block(void* block) noexcept {
+  constexpr std::size_t kHeader = sizeof(std::size_t);
+  return block ? static_cast<std::int64_t>(malloc_usable_size(block) + kHeader) : 0;
+}
+
 inline void* counted_block(std::size_t bytes, std::size_t alignment) noexcept {
   if (bytes > std::numeric_limits<std::size_t>::max() - alignment) return nullptr;
   allocations++;
   allocated_bytes += static_cast<std::int64_t>(bytes);
   largest_allocation = std::max(largest_allocation, bytes);
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void* const block =
+      std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  held_bytes += size_of_block(block);
+  return block;
 }
 
 inline void* counted_aligned_block(std::size_t bytes, std::align_val_t alignment) noexcept {
@@ -56,6 +69,7 @@ inline void* checked_block(void* block) {
 
 inline void counted_free(void* block) noexcept {
   frees += block != nullptr;
+  held_bytes -= size_of_block(block);
   std::free(block);
 }
 
