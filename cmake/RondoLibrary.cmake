@@ -85,7 +85,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(rondo_gcc_moves -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
 if(RONDO_UNITY_BUILD)
-  set_target_properties(rondo PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+  set_target_properties(rondo PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 32)
   # Names of one source shadow those of another only because they meet in one unit. Sources with
   # separate options would be left out of the units.
   target_compile_options(rondo PRIVATE -Wno-shadow ${rondo_gcc_moves})
