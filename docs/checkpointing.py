@@ -30,7 +30,7 @@ def next_to_keep(trip, state, top, slots):
 
 
 def online_forward(trips, slots):
-    """The trips whose states stand in the slots after the forward run: Stumm and Walther, then Wang and Moin."""
+    """The trips whose states are in the slots after the forward run: Stumm and Walther, then Wang and Moin."""
     first, opened, until, save = 0, slots, slots, True
     level, displaced = [NEVER] + [0] * (slots - 1), [False] * slots
     kept = [NEVER] * slots
