@@ -88,8 +88,7 @@ class ReverseWalk {
       if (!any_given(of_results)) continue;
       const ir::LocationScope scope(node->location());
       const ir::Cotangents of_operands =
-          sums.of_operands(node, [&](const Tensor& operand) { return path_.is_active(operand); })
-              .telling_as(of_parameters);
+          sums.of_operands(node, [&](const Tensor& operand) { return path_.is_active(operand); });
       if (step->pullback) {
         step->pullback(of_results, of_operands);
       } else {
