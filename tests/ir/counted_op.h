@@ -22,6 +22,7 @@ struct Life {
 };
 inline void print_field(std::string& out, const Life&) { out += "life"; }
 inline std::size_t hash_field(const Life&) { return 0; }
+inline void count_field(HeldBytes&, const Life&) {}
 struct CountedAttributes {
   Life life;
   bool operator==(const CountedAttributes&) const = default;
