@@ -122,7 +122,7 @@ void CacheStore::count_place(HeldBytes& held, std::size_t bytes) {
   constexpr std::size_t kControlBlock = 16, kLinks = 16;
   held.block(kControlBlock + bytes);
   held.block(kLinks + sizeof(CacheContents::List::value_type));
-  held.block(sizeof(CacheSlot*));  // alone under its hash
+  held.block(sizeof(void*));  // alone under its hash
   // Tables are half empty or more after they have grown: some two thirds are in use.
   held.add((sizeof(CacheContents::ByHash::value_type) + 1) * 3 / 2);
 }

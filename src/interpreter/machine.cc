@@ -314,7 +314,7 @@ void Machine::begin_trip(std::uint32_t index, std::int64_t trip, Frame& frame) {
 }
 
 void Machine::keep_state(std::uint32_t index, std::int64_t trips, const Frame& frame) {
-  constexpr std::int64_t kSmallBytes = 64 * 1024;
+  constexpr std::int64_t kSmallBytes = std::int64_t{64} * 1024;
   const LoopInfo& loop = bundle_.loops[index];
   if (kept_loop_ == index && loop.leaf_bytes > kSmallBytes) {
     // Each state that is kept makes the trip after it copy what it would write in place: at about a
