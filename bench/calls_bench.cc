@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "base/held_bytes.h"
 #include "executor/backend.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
@@ -101,8 +102,9 @@ void CompileScalars(benchmark::State& state) {
   state.counters["ns_per_op"] = benchmark::Counter(
       static_cast<double>(ops) * 1e-9,
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
-  state.counters["code_bytes"] =
-      static_cast<double>(executor::compiled_backend().prepare(ready, CompileOptions())->bytes());
+  HeldBytes held;
+  executor::compiled_backend().prepare(ready, CompileOptions())->count_held(held);
+  state.counters["code_bytes"] = static_cast<double>(held.total());
 }
 BENCHMARK(CompileScalars)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 

@@ -58,6 +58,10 @@ class Decoder {
     const std::uint32_t first = (scalars_ + 63) / 64 * 64;
     code_.workspace_bytes_ = first + static_cast<std::int64_t>(blocks_) * kBlockBytes;
     relocate(first);
+    // They are kept as long as the executable.
+    code_.code_.shrink_to_fit();
+    code_.terms_.shrink_to_fit();
+    code_.moves_.shrink_to_fit();
   }
 
  private:

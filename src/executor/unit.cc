@@ -114,6 +114,10 @@ void check(const lower::Program& program) {
 
 void Unit::prepare(lower::Program lowered, bool wants_native) {
   check(lowered);
+  // They are kept as long as the executable.
+  lowered.code.shrink_to_fit();
+  lowered.types.shrink_to_fit();
+  lowered.addresses.shrink_to_fit();
   program = std::make_shared<const lower::Program>(std::move(lowered));
   if (wants_native) native = native_code::compile(*program);
   if (!native) code = std::make_unique<bytecode::Code>(program);

@@ -50,15 +50,14 @@ class LazyCell {
   const OpDef& op() const noexcept { return op_; }
   /// Whether it has its values, on the host or on a device.
   bool evaluated() const noexcept {
-    return parts_ || arrays_.load(std::memory_order_acquire) != nullptr ||
-           values_.load(std::memory_order_acquire) != nullptr;
+    return is_elsewhere() || values_.load(std::memory_order_acquire) != nullptr;
   }
   /// Of a result of the definition; null before evaluation. It stays as long as the cell. Brings a
   /// value that is on a device to the host; throws ExecutionError where the program that computes
   /// it there has failed.
   const Literal* value(std::size_t result) const {
     const LazyValues* values = values_.load(std::memory_order_acquire);
-    if (!values && evaluated()) values = fetched();
+    if (!values && is_elsewhere()) values = fetched();
     return values ? &values->list[result] : nullptr;
   }
   /// A result of the definition, where the values are on a device; else null. Stays as long as the
@@ -85,6 +84,11 @@ class LazyCell {
   void set_arrays(std::vector<pjrt::DeviceArray> arrays, Claim claim) const;
 
  private:
+  /// Whether the values were computed on devices. Another thread may bring them meanwhile, or
+  /// compute them on the host: that there are values now does not say that they are on a device.
+  bool is_elsewhere() const noexcept {
+    return parts_ || arrays_.load(std::memory_order_acquire) != nullptr;
+  }
   const LazyValues* fetched() const;
 
   const OpDef& op_;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 
+#include "ir/function_data.h"
 #include "ir/region.h"
 #include "ir/structure.h"
 #include "ops/batch_rules.h"
@@ -148,6 +149,7 @@ const Function& ascending_comparator(std::span<const DType> dtypes) {
     region = ir::trace_closed(
         name, name, scalars,
         [](std::span<const Tensor> p) { return std::vector<Tensor>{ascending(p[0], p[1])}; }, {});
+    FunctionAccess::notes(region).add(FunctionNotes::kPermanent);
   }
   return region;
 }

@@ -166,7 +166,7 @@ TEST_F(LimitErrors, PromisedTripCount) {
   const Executable run = compile(trace(promised, f32()));
   expect_parts(run_error(run, one),
                {"the loop 'promised' (" + at + ")", "after 5 trips", "max_trip_count",
-                "Raise max_trip_count", "A C++ variable in it stands still"});
+                "Raise max_trip_count", "A C++ variable in it keeps one value"});
   EagerScope eager;
   expect_parts(message_of<ExecutionError>([&] { promised(1.0f); }),
                {"while_loop 'promised'", "after 5 trips", at, "Raise max_trip_count"});

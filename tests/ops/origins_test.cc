@@ -15,18 +15,22 @@
 namespace rondo {
 namespace {
 
-/// Regions that are kept, such as the sum of a reduction, have the line of their first user, which
-/// may be another test.
 bool is_of_a_test(const ir::Node& node) {
   return std::string_view(node.location().file).ends_with("_test.cc");
 }
+
+/// Of regions that are kept, such as the sum of a reduction: they have the line of their first
+/// user, which may be another test, or none.
+bool has_no_line(const ir::Node& node) { return node.location().line == 0; }
 
 /// The lines of nodes, at any depth, that are not of a test.
 std::vector<std::string> foreign_lines(const Function& function) {
   std::vector<std::string> foreign;
   for (const Function& region : ir::regions_inside_out(function)) {
+    const bool is_kept = FunctionAccess::notes(region).has(FunctionNotes::kPermanent);
     for (const ir::Node* node : region.body())
-      if (!is_of_a_test(*node)) foreign.push_back(node->location().str());
+      if (!is_of_a_test(*node) && !(is_kept && has_no_line(*node)))
+        foreign.push_back(node->location().str());
   }
   return foreign;
 }

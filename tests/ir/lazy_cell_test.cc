@@ -1,0 +1,37 @@
+// What a lazy tensor has, seen by one thread while another one brings it.
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "ir/lazy.h"
+#include "rondo/rondo.h"
+
+namespace rondo::testing {
+namespace {
+
+/// A value that comes between two looks at the cell was taken for one on a device.
+TEST(LazyCellThreads, AValueThatComesMeanwhileIsNoneOnADevice) {
+  const Literal seven = Literal::scalar(7.0f);
+  for (int round = 0; round < 2000; round++) {
+    const ir::LazyCell cell((Tensor(seven)));
+    std::atomic<bool> polls{false};
+    std::thread other([&] {
+      while (!polls) {
+      }
+      auto values = std::make_unique<ir::LazyValues>();
+      values->list.push_back(seven);
+      cell.set_values(std::move(values));
+    });
+    const Literal* value = nullptr;
+    while (!value) {
+      value = cell.value(0);
+      polls = true;
+    }
+    other.join();
+    EXPECT_EQ(value->item<float>(), 7.0f);
+  }
+}
+
+}  // namespace
+}  // namespace rondo::testing
