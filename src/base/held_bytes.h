@@ -44,11 +44,11 @@ class HeldBytes {
 
   template <class T>
   void elements(const std::vector<T>& list) {
-    block(list.capacity() * sizeof(T));
+    block(list.capacity() * kSize<T>);
   }
   template <class T, std::size_t kInline>
   void elements(const absl::InlinedVector<T, kInline>& list) {
-    if (list.capacity() > kInline) block(list.capacity() * sizeof(T));
+    if (list.capacity() > kInline) block(list.capacity() * kSize<T>);
   }
   template <class Key, class Value>
   void elements(const absl::flat_hash_map<Key, Value>& map) {
@@ -68,6 +68,9 @@ class HeldBytes {
 
  private:
   static constexpr std::size_t kSharedBytes = 16;  // of a control block
+  template <class T>
+  static constexpr std::size_t kSize =
+      sizeof(T);  // NOLINT(bugprone-sizeof-expression): a pointer's
 
   std::size_t total_ = 0;
   absl::flat_hash_set<const void*> seen_;
