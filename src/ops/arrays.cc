@@ -161,7 +161,7 @@ Tensor matrix(std::initializer_list<std::initializer_list<Tensor>> rows, SourceL
   const ops::Helper helper("matrix", at);
   const std::size_t columns = rows.size() ? rows.begin()->size() : 0;
   if (columns == 0) helper.fail("there are no elements\n  Give one row or more: {{a, b}, {c, d}}.");
-  const Tensor* known = nullptr;  // whose dtype C++ scalars take
+  const Tensor* known = rows.begin()->begin();  // whose dtype C++ scalars take
   for (const auto& row : rows) {
     if (row.size() != columns)
       helper.fail(fmt::format("a row has {} elements, the first has {}\n  Give rows of one length.",
@@ -172,7 +172,7 @@ Tensor matrix(std::initializer_list<std::initializer_list<Tensor>> rows, SourceL
         helper.fail(
             fmt::format("an element is {}; all must be scalars\n  For rows use rondo::stack.",
                         element.type().str()));
-      if (!known || known->is_scalar_literal()) known = &x;
+      if (known->is_scalar_literal()) known = &x;
     }
   }
   std::vector<Tensor> elements;
@@ -185,7 +185,7 @@ Tensor matrix(std::initializer_list<std::initializer_list<Tensor>> rows, SourceL
 
 Tensor roll(const Operand& operand, std::int64_t shift, std::int64_t axis) {
   const ops::Helper helper("roll", operand.at());
-  const Tensor x = helper.any(operand);
+  Tensor x = helper.any(operand);
   axis = helper.axis(axis, x);
   const std::int64_t size = x.dim(axis);
   if (size == 0) return x;

@@ -94,7 +94,7 @@ Acc combine_block(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poll
     // whatever the machine. (A partial result that no element goes to would change nothing.)
     constexpr std::int64_t kPartials = lower::Lanes::kPartials;
     if (n == 0) return acc;
-    Acc partials[kPartials];
+    Acc partials[kPartials] = {};
     const std::int64_t first = std::min(n, kPartials);
     for (; i < first; i++) partials[i] = static_cast<Acc>(x[i]);
     for (; i + kPartials <= n; i += kPartials) {

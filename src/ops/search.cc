@@ -16,7 +16,7 @@ namespace {
 
 /// a < b with NaN behind all numbers.
 Tensor before(const Tensor& a, const Tensor& b) {
-  const Tensor less = a < b;
+  Tensor less = a < b;
   if (!is_floating(a.dtype())) return less;
   return less | (is_nan(b) & !is_nan(a));
 }

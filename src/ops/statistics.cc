@@ -61,7 +61,7 @@ Tensor quantile(const Operand& operand, const Operand& fraction, std::int64_t ax
   const Tensor low = convert(below, DType::kS64);
   // Axes of q come first.
   auto at_places = [&](const Tensor& places) {
-    const Tensor taken = take(sorted, places, axis);
+    Tensor taken = take(sorted, places, axis);
     if (q.rank() == 0 || axis == 0) return taken;
     std::vector<std::int64_t> order{axis};
     for (std::int64_t i = 0; i < taken.rank(); i++)

@@ -32,7 +32,7 @@ TEST(MemoryMeter, CountsBytesOfTheThread) {
     EXPECT_EQ(meter.current, 4000);
     {
       const Literal b = Literal::scalar(1.0);
-      const Literal shared = b;
+      const Literal shared = b;  // NOLINT(performance-unnecessary-copy-initialization): counts once
       EXPECT_EQ(meter.current, 4008);
     }
     EXPECT_EQ(meter.current, 4000);
@@ -102,7 +102,7 @@ TEST(LiteralMemory, ReleasedAfterTheCacheIsGone) {
     thread_local std::vector<Literal> late;
     late.reserve(8);  // constructed, and nothing released yet
     { const Literal opens_the_cache = Literal::scalar(1); }
-    for (int i = 0; i < 8; ++i) late.push_back(Literal::zeros(f32({i * 100})));
+    for (int i = 0; i < 8; ++i) late.push_back(Literal::zeros(f32({std::int64_t{i} * 100})));
   }).join();
 #if !defined(RONDO_TEST_SANITIZED)
   EXPECT_EQ(live_aligned_blocks, before);

@@ -56,7 +56,7 @@ TEST(PackedInLanes, OfALoopInALoop) {
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const Literal got = compile(f, {.executor = executor}).run(arguments)[0];
     for (int l = 0; l < kLanes; l++) {
-      const auto first = values.begin() + l * kWidth;
+      const auto first = values.begin() + std::ptrdiff_t{l} * kWidth;
       const std::vector<float> want = plain({first, first + kWidth}, matrix);
       for (std::size_t i = 0; i < kWidth; i++)
         ASSERT_NEAR(got.data<float>()[static_cast<std::size_t>(l) * kWidth + i], want[i], 1e-5)

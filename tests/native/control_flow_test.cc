@@ -8,7 +8,6 @@
 namespace rondo::native_code {
 namespace {
 
-using lower::kNoLoop;
 using lower::RunFrame;
 using lower::Status;
 using lower::Type;
@@ -117,7 +116,7 @@ TEST(NativeLoops, CarriesAreSwappedAndRotated) {
   TestProgram p;
   const Value in = p.argument(0), out = p.result(0);
   std::vector<Value> init;
-  for (int i = 0; i < 5; i++) init.push_back(p.load_at(Type::kF64, in, 8 * i));
+  for (int i = 0; i < 5; i++) init.push_back(p.load_at(Type::kF64, in, std::int64_t{8} * i));
   const Value n = p.load_at(Type::kS64, in, 40);
   const auto loop = p.begin_for(p.index(0), n, 1, init);
   const auto c = p.program().fors[loop].carries;
@@ -125,7 +124,8 @@ TEST(NativeLoops, CarriesAreSwappedAndRotated) {
   p.end_for(std::vector<Value>{c[1].param, c[0].param, c[3].param, p.add(c[2].param, c[3].param),
                                c[2].param});
   for (int i = 0; i < 5; i++)
-    p.store_at(p.program().fors[loop].carries[static_cast<std::size_t>(i)].result, out, 8 * i);
+    p.store_at(p.program().fors[loop].carries[static_cast<std::size_t>(i)].result, out,
+               std::int64_t{8} * i);
   const lower::Program program = p.finish();
   for (Isa isa : isas()) {
     const auto code = compile(program, isa);
@@ -193,8 +193,10 @@ TEST(NativeLoops, SpillsKeepValues) {
   TestProgram p;
   const Value floats = p.argument(0), integers = p.argument(1);
   std::vector<Value> init;
-  for (int i = 0; i < kCount; i++) init.push_back(p.load_at(Type::kF32, floats, 4 * i));
-  for (int i = 0; i < kCount; i++) init.push_back(p.load_at(Type::kS32, integers, 4 * i));
+  for (int i = 0; i < kCount; i++)
+    init.push_back(p.load_at(Type::kF32, floats, std::int64_t{4} * i));
+  for (int i = 0; i < kCount; i++)
+    init.push_back(p.load_at(Type::kS32, integers, std::int64_t{4} * i));
   const auto loop = p.begin_for(p.index(0), p.index(3), 1, init);
   const auto carries = p.program().fors[loop].carries;
   std::vector<Value> next;
@@ -207,7 +209,7 @@ TEST(NativeLoops, SpillsKeepValues) {
   p.end_for(next);
   for (int i = 0; i < 2 * kCount; i++)
     p.store_at(p.program().fors[loop].carries[static_cast<std::size_t>(i)].result, p.result(0),
-               4 * i);
+               std::int64_t{4} * i);
   const lower::Program program = p.finish();
   std::vector<float> x(kCount);
   std::vector<std::int32_t> k(kCount);
@@ -217,7 +219,7 @@ TEST(NativeLoops, SpillsKeepValues) {
   Buffers buffers;
   buffers.add_argument(x);
   buffers.add_argument(k);
-  buffers.add_result(8 * kCount);
+  buffers.add_result(std::size_t{8} * kCount);
   for (int trip = 0; trip < 3; trip++) {
     const auto y = x;
     const auto m = k;
