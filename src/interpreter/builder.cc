@@ -447,7 +447,12 @@ std::shared_ptr<const Bundle> build_bundle(const Function& function) {
     const Function current = pending[i];
     bundle->callable[current.identity()] = static_cast<std::uint32_t>(i);
     bundle->programs.push_back(std::make_unique<Program>());
-    Builder(*bundle, *bundle->programs.back(), pending).build(current);
+    Program& program = *bundle->programs.back();
+    Builder(*bundle, program, pending).build(current);
+    // They are kept as long as the executable.
+    program.code.shrink_to_fit();
+    program.references.shrink_to_fit();
+    program.kernels.shrink_to_fit();
   }
   return bundle;
 }

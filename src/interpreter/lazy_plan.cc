@@ -24,6 +24,7 @@ std::optional<LazyPlan> LazyPlan::of(const LazyProgram& program, std::span<const
   absl::flat_hash_map<const Node*, std::uint32_t> lazy;
   for (const Tensor& value : program.values)
     values.emplace(value, static_cast<std::uint32_t>(values.size()));
+  plan.steps_.reserve(program.steps.size());
   for (const LazyProgram::Step& step : program.steps) {
     const Node* node = step.node.node();
     if (step.again || !step.lazy || node->op->observer) return std::nullopt;
@@ -51,6 +52,8 @@ std::optional<LazyPlan> LazyPlan::of(const LazyProgram& program, std::span<const
       plan.operands_.push_back(made);
     }
   }
+  plan.operands_.shrink_to_fit();
+  plan.kept_.reserve(kept.size());
   for (const Tensor& tensor : kept) {
     plan.kept_.push_back(lazy.at(tensor.node()));
     plan.steps_[plan.kept_.back()].is_kept = true;
