@@ -35,7 +35,8 @@ struct WhileProblem {
 ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
                            ir::Derivatives& derivatives);
 /// With residuals stacked, for up to `limit` trips where it is known (control_flow/while_tape.cc).
-ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit);
+ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit,
+                              ir::Derivatives& derivatives);
 
 // What these share.
 std::vector<std::string> leaf_names(const char* root, std::size_t count);

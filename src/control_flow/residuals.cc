@@ -15,14 +15,6 @@ namespace {
 
 using ir::Node;
 
-/// Worth less to keep than to compute again: one pass over its elements. A part whose place is an
-/// operand is not: to have it again takes the array, of which a loop reads a row in each trip.
-bool is_one_pass(const Node* node) {
-  return !node->op->observer &&
-         (node->op->cost == ir::Cost::kElementwise ||
-          (node->op->cost == ir::Cost::kMovement && node->operands.size() == 1));
-}
-
 /// The joint program as the choice sees it: which values depend on a cotangent, and what the
 /// backward pass has of the parameters and the carries without keeping anything.
 class ForwardPart {
@@ -324,6 +316,12 @@ class ResidualChoice {
 };
 
 }  // namespace
+
+bool is_one_pass(const Node* node) {
+  return !node->op->observer &&
+         (node->op->cost == ir::Cost::kElementwise ||
+          (node->op->cost == ir::Cost::kMovement && node->operands.size() == 1));
+}
 
 ChosenResiduals choose_residuals(const JointBody& joint,
                                  const std::vector<Availability>& availability, std::size_t carries,

@@ -16,6 +16,11 @@ struct ChosenResiduals {
   std::vector<std::size_t> next_carries;
 };
 
+/// Whether a value is worth less to keep than to compute again: one pass over its elements. A part
+/// whose place is an operand is not: to have it again takes the array, of which a loop reads a row
+/// in each trip.
+bool is_one_pass(const ir::Node* node);
+
 /// Few bytes are kept: nothing that is invariant or available, nothing that is cheap to compute
 /// from what is, and one value in the place of several that are cheap to compute from it. Of a loop
 /// with `carries` the result of a carry is not kept beside its parameter. Results from

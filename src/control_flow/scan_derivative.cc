@@ -191,18 +191,22 @@ struct ScanTape {
   JointBody joint;
   SplitBody split;
   std::vector<Tensor> stacks;      // residuals
+  std::vector<Tensor> first;       // the carries before the first trip
   std::vector<Tensor> arrays;      // xs
   std::vector<Tensor> invariants;  // operands
-  std::vector<Tensor> last;        // the carries after the last trip, for `split.next`
+  std::vector<Tensor> last;        // the carries after the last trip
   std::vector<TensorType> results;
 
   void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const {
-    // Carry: the cotangents of carries, then the sums of those of invariants, then `split.next`.
+    // Carry: the cotangents of carries, then the sums of those of invariants, then `split.next`,
+    // then `joint.undone`.
     Leaves init{joint.of_results(cotangents, 0, carries), {}}, rows{stacks, {}};
     const std::size_t active_carries = init.values.size();
     append(init.values, joint.take_sums(of_operands));
     const std::size_t first_next = init.values.size(), sums = first_next - active_carries;
     for (const SplitBody::Next& next : split.next) init.values.push_back(last[next.carry]);
+    const std::size_t first_undone = init.values.size();
+    for (const std::size_t carry : joint.undone) init.values.push_back(last[carry]);
     append(rows.values, arrays);
     const std::size_t first_ct = rows.values.size();
     for (std::size_t i = carries; i < results.size(); i++) {
@@ -215,12 +219,13 @@ struct ScanTape {
       const std::span<const Tensor> row = leaves.subspan(init.values.size());
       std::vector<Tensor> arguments(row.begin(),
                                     row.begin() + static_cast<std::ptrdiff_t>(stacks.size()));
-      append(arguments, carry.subspan(first_next));
+      append(arguments, carry.subspan(first_next, split.next.size()));
       append(arguments, row.subspan(stacks.size(), arrays.size()));
       append(arguments, invariants);
       append(arguments, carry.first(active_carries));
       append(arguments, row.subspan(first_ct));
       append(arguments, carry.subspan(active_carries, sums));
+      append(arguments, carry.subspan(first_undone));
       const std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, arguments);
       Leaves out;
       std::vector<Tensor> of_xs;
@@ -229,6 +234,7 @@ struct ScanTape {
         (i >= carries && i < carries + xs ? of_xs : out.values).push_back(pulled[k]);
       }
       for (const SplitBody::Next& next : split.next) out.values.push_back(row[next.residual]);
+      append(out.values, std::span(pulled).subspan(joint.given.size()));
       out.paths = init.paths;
       append(out.values, of_xs);
       const std::vector<std::string> names = paths("y", of_xs.size());
@@ -244,6 +250,10 @@ struct ScanTape {
     std::size_t carry = 0, row = init.values.size();
     for (const std::size_t i : joint.given)
       of_operands.add(i, given[i >= carries && i < carries + xs ? row++ : carry++]);
+    for (std::size_t k = 0; k < joint.undone.size(); k++) {
+      const std::size_t i = joint.undone[k];
+      of_operands.tell({first[i], last[i], given[first_undone + k]});
+    }
   }
 };
 
@@ -283,8 +293,10 @@ std::shared_ptr<ScanTape> tape_of(const ir::ReverseCall& call, const ScanParts& 
   std::fill_n(availability.begin(), parts.carries, Availability::kUnavailable);
   std::fill_n(availability.begin() + static_cast<std::ptrdiff_t>(parts.carries), parts.xs,
               Availability::kAvailable);
-  tape->split = split_body(tape->joint, availability, parts.carries, parts.carries);
+  tape->split =
+      split_loop_body(tape->joint, availability, parts.carries, call.derivatives, parts.carries);
   tape->results.assign(call.node.types.begin(), call.node.types.end());
+  append(tape->first, call.operands.first(parts.carries));
   append(tape->arrays, call.operands.subspan(parts.carries, parts.xs));
   append(tape->invariants, call.operands.subspan(parts.carries + parts.xs));
   return tape;

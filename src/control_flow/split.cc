@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "control_flow/residuals.h"
 #include "control_flow/tape.h"
+#include "control_flow/undo.h"
 #include "ir/function_data.h"
 #include "ir/region.h"
 #include "rondo/ops/shape.h"
@@ -20,7 +22,8 @@ using ir::Node;
 JointBody joint_body(const Function& region, const Flags& perturbed, const Flags& active,
                      const Flags& always, const Flags& summed, ir::Derivatives& derivatives,
                      SourceLocation at) {
-  JointBody joint{{}, region.parameters().size(), region.outputs().size(), active, {}, summed};
+  JointBody joint{{}, region.parameters().size(), region.outputs().size(), active, {}, summed, {},
+                  {}};
   const std::vector<std::string> names = region.param_names();
   ir::RegionTracer tracer(region.name(), "the derivative of " + region.name(), at);
   std::vector<Tensor> params;
@@ -42,15 +45,27 @@ JointBody joint_body(const Function& region, const Flags& perturbed, const Flags
   }
   const ir::Reverse reverse = derivatives.reverse(region, arguments, perturbed, active, summed);
   std::vector<Tensor> outputs = reverse.results;
-  reverse.pullback(cotangents, ir::Cotangents(sums));
+  reverse.pullback(cotangents, ir::Cotangents(sums).telling(&joint.restored));
   for (std::size_t i = 0; i < joint.parameters; i++) {
     if (!perturbed[i] || (!sums[i].changed() && !always[i])) continue;
     joint.given.push_back(i);
     if (!begun[i].empty()) params.push_back(begun[i]);
     outputs.push_back(ir::full_tangent(sums[i].take(), arguments[i].type()));
   }
+  // What is restored is among the results while the program is simplified, and no longer.
+  const std::size_t own = outputs.size();
+  for (const ir::RestoredArray& array : joint.restored)
+    outputs.insert(outputs.end(), {array.before, array.after, array.again});
   joint.function =
       derivatives.simplified(Function::make(region.name(), std::move(params), std::move(outputs)));
+  if (joint.restored.empty()) return joint;
+  const std::vector<Tensor> all = joint.function.outputs();
+  for (std::size_t i = 0; i < joint.restored.size(); i++) {
+    const std::size_t first = own + 3 * i;
+    joint.restored[i] = {all[first], all[first + 1], all[first + 2]};
+  }
+  joint.function = Function::make(region.name(), joint.function.parameters(),
+                                  {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(own)});
   return joint;
 }
 
@@ -81,10 +96,11 @@ std::int64_t SplitBody::residual_bytes() const {
   return bytes;
 }
 
-SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
-                     std::size_t carries, std::size_t first_stacked) {
+namespace {
+
+SplitBody split_at(const JointBody& joint, const std::vector<Availability>& availability,
+                   const ChosenResiduals& choice) {
   const Function& function = joint.function;
-  const ChosenResiduals choice = choose_residuals(joint, availability, carries, first_stacked);
   const std::vector<Tensor>& kept = choice.kept;
   const std::vector<Tensor>& params = function.parameters();
   const std::vector<Tensor>& outputs = function.outputs();
@@ -148,6 +164,40 @@ SplitBody split_body(const JointBody& joint, const std::vector<Availability>& av
   split.backward =
       Function::make(function.name() + "_gradient", std::move(back_params), std::move(cotangents));
   return split;
+}
+
+/// What is kept for it alone, and is no y of the loop.
+std::int64_t bytes_beside_ys(const SplitBody& split, std::size_t carries) {
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < split.residuals.size(); i++) {
+    if (split.result_of_residual[i] < static_cast<std::int64_t>(carries))
+      bytes += split.residuals[i].bytes();
+  }
+  return bytes;
+}
+
+}  // namespace
+
+SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
+                     std::size_t carries, std::size_t first_stacked) {
+  return split_at(joint, availability,
+                  choose_residuals(joint, availability, carries, first_stacked));
+}
+
+SplitBody split_loop_body(JointBody& joint, const std::vector<Availability>& availability,
+                          std::size_t carries, ir::Derivatives& derivatives,
+                          std::size_t first_stacked) {
+  const ChosenResiduals choice = choose_residuals(joint, availability, carries, first_stacked);
+  SplitBody plain = split_at(joint, availability, choice);
+  const std::int64_t bytes = bytes_beside_ys(plain, carries);
+  if (bytes == 0) return plain;
+  std::optional<JointBody> undone =
+      with_writes_undone(joint, availability, carries, choice.kept, derivatives);
+  if (!undone) return plain;
+  SplitBody other = split_body(*undone, availability, carries, first_stacked);
+  if (bytes_beside_ys(other, carries) >= bytes) return plain;
+  joint = std::move(*undone);
+  return other;
 }
 
 Flags used_parameters(const Function& function, const Flags& results) {

@@ -15,13 +15,19 @@ namespace rondo::control_flow {
 
 /// A region and its backward pass as one program.
 struct JointBody {
-  Function function;       // (parameters, cotangents, sums) -> (results, cotangents of `given`)
-  std::size_t parameters;  // of the region
-  std::size_t results;     // of the region
-  ir::Flags active;        // results that have a cotangent among the parameters, in order
+  /// (parameters, cotangents, sums, results of `undone`) -> (results, cotangents of `given`,
+  /// parameters of `undone`)
+  Function function;
+  std::size_t parameters;          // of the region
+  std::size_t results;             // of the region
+  ir::Flags active;                // results that have a cotangent among the parameters, in order
   std::vector<std::size_t> given;  // parameters that get a cotangent
   ir::Flags summed;  // parameters whose cotangent is added to a sum, which is a parameter for those
                      // among `given`, in order
+  std::vector<ir::RestoredArray> restored;  // by constructs in the backward pass
+  /// Carries that the backward pass has before the trip from what they were after it
+  /// (control_flow/undo.h).
+  std::vector<std::size_t> undone;
 
   /// The cotangents of results `first` to `last` - 1 that may have one, as arrays.
   std::vector<Tensor> of_results(std::span<const Tensor> cotangents, std::size_t first,
@@ -47,7 +53,8 @@ enum class Availability : std::uint8_t {
 
 struct SplitBody {
   Function forward;  // (parameters) -> (results, residuals)
-  /// (residuals, results of `next`, parameters that are not kUnavailable, cotangents) -> cotangents
+  /// (residuals, results of `next`, parameters that are not kUnavailable, cotangents, sums, results
+  /// of the joint program's `undone`) -> (cotangents, parameters of `undone`)
   Function backward;
   std::vector<TensorType> residuals;
   /// Results that the backward pass has seen as the parameter of the trip before: what carry
@@ -68,6 +75,12 @@ struct SplitBody {
 /// kept beside its parameter. Results from `first_stacked` on are kept anyway.
 SplitBody split_body(const JointBody& joint, const std::vector<Availability>& availability,
                      std::size_t carries = 0, std::size_t first_stacked = SIZE_MAX);
+
+/// The same of a loop's body, whose writes into its carries are undone where less is kept so; then
+/// `joint` is changed to that.
+SplitBody split_loop_body(JointBody& joint, const std::vector<Availability>& availability,
+                          std::size_t carries, ir::Derivatives& derivatives,
+                          std::size_t first_stacked = SIZE_MAX);
 
 /// The parameters that results of a function depend on.
 ir::Flags used_parameters(const Function& function, const ir::Flags& results);

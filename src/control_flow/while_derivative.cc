@@ -134,7 +134,7 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
   const std::optional<std::int64_t> limit = a.max_trip_count;
   switch (policy) {
     case Policy::kTape:
-      return reverse_with_tape(problem, limit);
+      return reverse_with_tape(problem, limit, call.derivatives);
     case Policy::kOnline:
     case Policy::kRevolve:
       return reverse_online(problem, a.checkpoint.slots, call.derivatives);
@@ -143,10 +143,12 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
       if (limit && policy == Policy::kAutomatic) {
         std::vector<Availability> availability(call.operands.size(), Availability::kInvariant);
         std::fill_n(availability.begin(), carries, Availability::kUnavailable);
+        JointBody joint = problem.joint;
         const std::int64_t per_trip =
-            split_body(problem.joint, availability, problem.carries).residual_bytes();
+            split_loop_body(joint, availability, problem.carries, call.derivatives)
+                .residual_bytes();
         if (per_trip == 0 || *limit <= kAutomaticTapeBytes / per_trip)
-          return reverse_with_tape(problem, *limit);
+          return reverse_with_tape(problem, *limit, call.derivatives);
       }
       return reverse_online(problem, kAutomaticSlots, call.derivatives);
   }

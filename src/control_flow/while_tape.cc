@@ -29,7 +29,7 @@ struct WhileTape {
   std::vector<Tensor> init, invariants, stacks;
   std::optional<std::int64_t> limit;  // rows
   BackwardTrips trips;
-  std::vector<Tensor> last;  // the carries after the last trip, for `split.next`
+  std::vector<Tensor> last;  // the carries after the last trip
   SourceLocation at;
 
   /// A fori_loop of unknown length is a while too.
@@ -54,6 +54,11 @@ struct WhileTape {
       init_leaves.values.push_back(last[next.carry]);
       init_leaves.paths.push_back("next" + std::to_string(next.carry));
     }
+    const std::size_t first_undone = init_leaves.values.size();
+    for (const std::size_t carry : joint.undone) {
+      init_leaves.values.push_back(last[carry]);
+      init_leaves.paths.push_back("undone" + std::to_string(carry));
+    }
     const RegionCallable more = [&](std::span<const Tensor> leaves) {
       return Leaves{{leaves[0] > 0}, {"condition"}};
     };
@@ -63,12 +68,16 @@ struct WhileTape {
       for (const Tensor& stack : stacks) rows.push_back(read(stack, trip));
       const auto step = [&](std::span<const Tensor> now) {
         std::vector<Tensor> all = rows;
-        append_tensors(all, now.subspan(first_next - 1));
+        append_tensors(all, now.subspan(first_next - 1, split.next.size()));
         append_tensors(all, invariants);
         append_tensors(all, now.first(first_next - 1));
-        std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, all);
-        for (const SplitBody::Next& next : split.next) pulled.push_back(rows[next.residual]);
-        return pulled;
+        append_tensors(all, now.subspan(first_undone - 1));
+        const std::vector<Tensor> pulled = ir::Replay::inline_call(split.backward, all);
+        const auto undone = pulled.begin() + static_cast<std::ptrdiff_t>(joint.given.size());
+        std::vector<Tensor> before(pulled.begin(), undone);
+        for (const SplitBody::Next& next : split.next) before.push_back(rows[next.residual]);
+        before.insert(before.end(), undone, pulled.end());
+        return before;
       };
       Leaves out{{trip}, init_leaves.paths};
       append_tensors(out.values, trips.from_own_last(trip, leaves.subspan(1), step));
@@ -78,12 +87,17 @@ struct WhileTape {
     back.name = (attributes.name.empty() ? "while" : attributes.name) + "_gradient";
     const std::vector<Tensor> first = traced_while(more, one_back, init_leaves, back, at);
     joint.add(std::span(first).subspan(1, joint.given.size()), of_operands);
+    for (std::size_t k = 0; k < joint.undone.size(); k++) {
+      const std::size_t i = joint.undone[k];
+      of_operands.tell({init[i], last[i], first[first_undone + k]});
+    }
   }
 };
 
 }  // namespace
 
-ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit) {
+ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit,
+                              ir::Derivatives& derivatives) {
   auto tape = std::make_shared<WhileTape>();
   tape->joint = problem.joint;
   tape->attributes = problem.attributes;
@@ -94,7 +108,7 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   append_tensors(tape->invariants, problem.invariants());
   std::vector<Availability> availability(problem.operands.size(), Availability::kInvariant);
   std::fill_n(availability.begin(), problem.carries, Availability::kUnavailable);
-  tape->split = split_body(tape->joint, availability, problem.carries);
+  tape->split = split_loop_body(tape->joint, availability, problem.carries, derivatives);
 
   // Beside the carry: the number of the trip, and the residuals of the trips so far.
   const std::size_t carries = problem.carries, stacks = tape->split.residuals.size();

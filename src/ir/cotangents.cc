@@ -40,6 +40,7 @@ Tensor CotangentSum::take() {
 
 Cotangents Cotangents::from(std::size_t first) const {
   Cotangents rest;
+  rest.restored_ = restored_;
   rest.sums_.assign(sums_.begin() + static_cast<std::ptrdiff_t>(first), sums_.end());
   return rest;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ir/node.h"
@@ -42,6 +43,13 @@ class CotangentSum {
   bool changed_ = false;
 };
 
+/// An array that a construct overwrites part by part, and that its backward pass has as it was.
+struct RestoredArray {
+  Tensor before;  // the construct's operand
+  Tensor after;   // the construct's result
+  Tensor again;   // equal to `before`, made in the backward pass from `after`
+};
+
 /// The sums of several values, those of the operands of a construct or the parameters of a region:
 /// what a pullback adds to. Two of them may be one, where an operand stands twice.
 class Cotangents {
@@ -57,6 +65,18 @@ class Cotangents {
   CotangentSum* operator[](std::size_t i) const { return sums_[i]; }
   /// Those from value `first` on.
   Cotangents from(std::size_t first) const;
+  /// The same, which tell what is restored to `list`. It must live as long.
+  Cotangents telling(std::vector<RestoredArray>* list) const {
+    Cotangents all = *this;
+    all.restored_ = list;
+    return all;
+  }
+  /// The same, which tell what is restored to whom `other` does.
+  Cotangents telling_as(const Cotangents& other) const { return telling(other.restored_); }
+  /// A backward pass has an array as it was: for the one around it, if it is asked.
+  void tell(RestoredArray array) const {
+    if (restored_) restored_->push_back(std::move(array));
+  }
 
   bool is_zero(std::size_t i) const { return !sums_[i] || sums_[i]->empty(); }
   void add(std::size_t i, const Tensor& cotangent) const {
@@ -73,6 +93,7 @@ class Cotangents {
 
  private:
   std::vector<CotangentSum*> sums_;
+  std::vector<RestoredArray>* restored_ = nullptr;
 };
 
 }  // namespace rondo::ir

@@ -145,6 +145,9 @@ using BatchSumRule = Tensor (*)(const BatchCall&);
 /// Which results differ by lane where the flagged operands do. Of ops whose results do not all.
 using BatchedRule = std::vector<bool> (*)(const Node&, const std::vector<bool>& operands,
                                           Batching&);
+/// Of an op that gives operand 0 with a part replaced by operand 1: that part of operand 0. The op
+/// with it in the place of operand 1 undoes what the node did, to the bit.
+using OverwrittenRule = Tensor (*)(const Node&);
 /// Of an op that gives operand 0 with a part replaced: the same on these operands, but that lanes
 /// without `active`, a pred[lanes], keep operand 0 as it is. All of them have the lanes in front.
 using BlendRule = Tensor (*)(const Node&, std::span<const Tensor> operands, const Tensor& active);
@@ -203,6 +206,7 @@ struct OpDef {
   GatherRule scatter = nullptr;
   IndicesRule indices = nullptr;  // of every op that clamps indices, or drops what they say
   WriteRule write = nullptr;
+  OverwrittenRule overwritten = nullptr;
   ReductionRule reduction = nullptr;
   RunningRule running = nullptr;
   FoldRule fold = nullptr;  // where `reduction` gives none

@@ -211,6 +211,13 @@ std::vector<Tensor> dynamic_update_slice_transpose(const TransposeCall& c) {
   return all;
 }
 
+Tensor dynamic_update_slice_overwritten(const Node& node) {
+  ir::Operands place(node.operands.begin() + 1, node.operands.end());
+  place[0] = node.operand(0);
+  return make(kDynamicSlice, std::move(place),
+              DynamicSliceAttributes{node.operand_type(1).shape.vector()}, node.location());
+}
+
 /// `first` is the number of the operand that is the first start.
 std::vector<ir::IndexRange> start_ranges(const Node& node, std::string_view op, std::size_t first,
                                          const Shape& part) {
@@ -309,6 +316,7 @@ const ir::OpDef kDynamicSlice{.name = "dynamic_slice",
 const ir::OpDef kDynamicUpdateSlice{.name = "dynamic_update_slice",
                                     .indices = dynamic_update_slice_indices,
                                     .write = dynamic_update_slice_writes,
+                                    .overwritten = dynamic_update_slice_overwritten,
                                     .hlo = "dynamic-update-slice",
                                     .stablehlo = "stablehlo.dynamic_update_slice",
                                     .infer = infer_dynamic_update_slice,

@@ -88,7 +88,8 @@ class ReverseWalk {
       if (!any_given(of_results)) continue;
       const ir::LocationScope scope(node->location());
       const ir::Cotangents of_operands =
-          sums.of_operands(node, [&](const Tensor& operand) { return path_.is_active(operand); });
+          sums.of_operands(node, [&](const Tensor& operand) { return path_.is_active(operand); })
+              .telling_as(of_parameters);
       if (step->pullback) {
         step->pullback(of_results, of_operands);
       } else {
