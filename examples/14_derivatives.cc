@@ -1,4 +1,4 @@
-// Lesson 14: derivatives of a function, and through a loop whose number of trips nobody knows.
+// Lesson 14: derivatives of a function, and through a loop of unknown trip count.
 //
 // grad(f) is again a function. It can be called, jitted, put into a loop and differentiated in
 // turn.

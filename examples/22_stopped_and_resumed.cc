@@ -52,7 +52,7 @@ int main() {
   const int steps = 20'000;
   const std::string path = (std::filesystem::temp_directory_path() / "rondo_swing.npz").string();
 
-  // So that this lesson ends by itself, step 1,000 presses Ctrl-C.
+  // The lesson ends without a hand at the keyboard: step 1,000 presses Ctrl-C.
   rondo::RunOptions options{.stop_token = stop.get_token()};
   options.on_tap = [&](std::string_view, const Literal& step) {
     if (step.item<int>() != 1000) return;
