@@ -141,6 +141,7 @@ const ir::OpDef kBranchLanes{.name = "branch_lanes",
                              .expand = expand_branch_lanes,
                              .expand_by_lane = branches_once,
                              .expand_in_safe_lanes = branches_in_safe_lanes,
+                             .inlines_regions = true,
                              .region_jvp = branch_lanes_jvp,
                              .reverse = branch_lanes_reverse};
 

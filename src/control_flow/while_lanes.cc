@@ -220,6 +220,7 @@ const ir::OpDef kWhileLanes{.name = "while_lanes",
                             .infer = infer_while_lanes,
                             .expand = expand_while_lanes,
                             .expand_in_safe_lanes = while_in_safe_lanes,
+                            .inlines_regions = true,
                             .lane_loop = lanes_of_while,
                             .region_jvp = while_lanes_jvp,
                             .reverse = while_lanes_reverse};

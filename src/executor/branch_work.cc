@@ -5,6 +5,7 @@
 
 #include "executor/element_code.h"
 #include "executor/lane_form.h"
+#include "executor/lane_region.h"
 #include "executor/names.h"
 #include "executor/region_plan.h"
 #include "ir/layout.h"
@@ -16,53 +17,113 @@ namespace {
 
 // In ops of the lower IR. From here on it costs next to nothing, where all lanes take the branch,
 // to ask whether any does and to choose by lane what it gives; with half of it, a third more.
-constexpr std::int64_t kDear = 96;
+constexpr std::int64_t kExpensive = 96;
 
+/// Expanded to what executors have, or not yet.
 bool is_users_loop(const Node& node) {
-  return node.op->flow == ir::Flow::kRepeat || (node.op->lane_loop && !stands_for_branch(node));
+  if (node.op->lane_loop) return !stands_for_branch(node);
+  const auto layout = ir::region_layout(&node);
+  return node.op->flow == ir::Flow::kRepeat || (layout && layout->is_loop());
 }
 
-struct RegionWork {
-  /// There may be no lane at all.
-  explicit RegionWork(std::int64_t of) : lanes(std::max<std::int64_t>(of, 1)) {}
-  void open(const Function&, const Node*, std::size_t) {}
-  void close(const Function&, const Node*, std::size_t) {}
-  void after(const Node&) {}
-  void node(const Node& node) {
-    loops = loops || is_users_loop(node);
-    if (work >= kDear || node.types.empty()) return;
-    const std::int64_t elements = node.type().elements() / lanes;  // none of what all share
+}  // namespace
+
+/// Goes through the regions that have no entry yet.
+template <class Entry, class Add>
+struct BranchWork::Visitor : ir::FunctionVisitor {
+  struct Place : ir::BodyPlace {
+    using BodyPlace::BodyPlace;
+    Entry entry = {};
+  };
+
+  Visitor(BranchWork& of, Entries<Entry>& known, const Add& adding)
+      : work(of), entries(known), add(adding) {}
+  std::optional<Place> enter(const Function& region, const Node*, std::size_t) {
+    if (entries.contains(region.identity())) return std::nullopt;
+    return Place(region);
+  }
+  void before(Place&, const Node&) {}
+  void after(Place& place, const Node& node) { add(place.entry, node); }
+  void leave(Place& place) {
+    work.kept_.push_back(place.function());
+    entries.emplace(place.function().identity(), place.entry);
+  }
+
+  BranchWork& work;
+  Entries<Entry>& entries;
+  const Add& add;
+};
+
+BranchWork::Work BranchWork::work_of(const Function& region, std::int64_t lanes) {
+  Entries<Work>& known = work_[lanes];
+  const auto add = [&](Work& work, const Node& node) {
+    work.loops = work.loops || is_users_loop(node);
+    for (const Function& inside : node.regions) {
+      const Work& of = known.at(inside.identity());
+      work.loops = work.loops || of.loops;
+      work.ops = std::min(kExpensive, work.ops + of.ops);
+    }
+    if (work.ops >= kExpensive || node.types.empty()) return;
+    if (!node.regions.empty() && !node.op->runs()) return;
+    // There may be no lane at all.
+    const std::int64_t of_lane = std::max<std::int64_t>(lanes, 1);
+    const std::int64_t elements = node.type().elements() / of_lane;  // none of what all share
+    std::int64_t ops = 0;
     switch (form_of(node)) {
       case Form::kElement:
-        if (elements > 0) work += elements * element_work(node);
+        if (elements > 0) ops = elements * element_work(node);
         break;
       case Form::kTerms:
       case Form::kProducts:
       case Form::kKernel:
         for (const Tensor& operand : node.operands)
-          work += std::max(elements, operand.type().elements() / lanes);
+          ops += std::max(elements, operand.type().elements() / of_lane);
         break;
       default:
         break;
     }
-  }
-
-  std::int64_t lanes, work = 0;
-  bool loops = false;
-};
-
-}  // namespace
-
-bool is_dear_branch(const Node& loop) {
-  RegionWork region(loop.op->lane_loop(loop).lanes);
-  ir::walk_nested(loop.regions[1], region);
-  return region.loops || region.work >= kDear;
+    work.ops = std::min(kExpensive, work.ops + ops);
+  };
+  Visitor<Work, decltype(add)> visitor(*this, known, add);
+  ir::walk_regions(region, visitor);
+  return known.at(region.identity());
 }
 
-bool has_loops(const Function& region) {
-  RegionWork inside(1);
-  ir::walk_nested(region, inside);
-  return inside.loops;
+bool BranchWork::is_expensive(const Function& branch, std::int64_t lanes) {
+  const Work& work = work_of(branch, lanes);
+  return work.loops || work.ops >= kExpensive;
+}
+
+bool BranchWork::is_expensive(const Node& loop) {
+  return is_expensive(loop.regions[1], loop.op->lane_loop(loop).lanes);
+}
+
+int BranchWork::levels_in(const Function& region, std::int64_t lanes) {
+  Entries<Levels>& known = levels_[lanes];
+  const auto add = [&](Levels& levels, const Node& node) {
+    for (const Function& inside : node.regions) {
+      const int below = known.at(inside.identity()).count;
+      const bool may_be_loop = node.op->inlines_regions && node.op->expand_by_lane;
+      int count = below;
+      if (node.op->flow == ir::Flow::kSelect)
+        count = below + 1;
+      else if (is_users_loop(node) ||
+               ((node.op->lane_loop || may_be_loop) && is_expensive(inside, lanes)))
+        count = std::max(below, 0) + 1;
+      levels.count = std::max(levels.count, count);
+    }
+  };
+  Visitor<Levels, decltype(add)> visitor(*this, known, add);
+  ir::walk_regions(region, visitor);
+  return known.at(region.identity()).count;
+}
+
+bool BranchWork::is_too_deep(const Node& loop) {
+  const std::int64_t lanes = loop.op->lane_loop(loop).lanes;
+  const auto is_deep = [&](const Function& region) {
+    return levels_in(region, lanes) >= kMostDepth;
+  };
+  return std::any_of(loop.regions.begin(), loop.regions.end(), is_deep);
 }
 
 }  // namespace rondo::executor

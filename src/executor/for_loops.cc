@@ -28,11 +28,15 @@ std::optional<Function> for_loops(const Function& function) {
         return std::any_of(region.body().begin(), region.body().end(), is_other);
       }))
     return std::nullopt;
-  const auto keeps = [](const Node& node) {
-    return node.op->lane_loop && (!stands_for_branch(node) || is_dear_branch(node)) &&
+  BranchWork branches;
+  const auto keeps = [&](const Node& node) {
+    return node.op->lane_loop && (!stands_for_branch(node) || branches.is_expensive(node)) &&
            lane_form(node, false);
   };
-  return passes::expand(function, keeps, divides);
+  const auto declines = [&](const Node& node) {
+    return !node.op->lane_loop || branches.is_too_deep(node);
+  };
+  return passes::expand(function, keeps, declines, divides);
 }
 
 namespace {
@@ -40,6 +44,7 @@ namespace {
 /// Branches as loops that have loops in them, and none around them.
 absl::flat_hash_set<const Node*> branches_around_loops(const Function& function) {
   absl::flat_hash_set<const Node*> found;
+  BranchWork branches;
   std::vector<Function> open{function};
   while (!open.empty()) {
     const Function region = std::move(open.back());
@@ -47,7 +52,7 @@ absl::flat_hash_set<const Node*> branches_around_loops(const Function& function)
     for (const Node* node : region.body()) {
       if (node->op->flow == ir::Flow::kSelect)
         open.insert(open.end(), node->regions.begin(), node->regions.end());
-      else if (stands_for_branch(*node) && has_loops(node->regions[1]))
+      else if (stands_for_branch(*node) && branches.has_loops(node->regions[1]))
         found.insert(node);
     }
   }

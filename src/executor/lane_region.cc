@@ -21,8 +21,6 @@ namespace {
 using Kind = LaneValue::Kind;
 using Obstacle = LaneObstacle::Kind;
 
-// Loops and branches in loops, this deep, run by lane.
-constexpr int kMostDepth = 8;
 // Each element of each value is code of its own.
 constexpr std::int64_t kMostElements = 4096;
 // The same where there is but one lane, and each is an op for one element.

@@ -11,6 +11,9 @@
 
 namespace rondo::executor {
 
+/// Loops and branches in loops, this deep, run by lane.
+inline constexpr int kMostDepth = 8;
+
 /// One try to have a loop in lanes: how far it came, and what ended it.
 struct Attempt {
   std::size_t nodes = 0;  // that fit

@@ -30,6 +30,7 @@ class FunctionNotes {
     kTidied = 64,      // passes::optimize_traced finds nothing more to do in it
     kIndices = 128,    // an op takes an index that is an operand, at any depth
     kPermanent = 256,  // the library keeps it: it counts for none of those that share it
+    kUpdates = 512,    // an update of a part stands in it, at any depth of what is inlined
   };
   FunctionNotes() = default;
   FunctionNotes(const FunctionNotes&) noexcept {}

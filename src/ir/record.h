@@ -226,6 +226,9 @@ struct OpDef {
   /// The same where a lane that takes no part must not be seen to run: it computes on the values of
   /// one that does.
   ExpandRule expand_in_safe_lanes = nullptr;
+  /// `expand` and `expand_by_lane` copy the nodes of the regions as they are, so that these may be
+  /// expanded after that: each is copied once, however many levels are around it.
+  bool inlines_regions = false;
   /// Which nodes these executors rather expand although there is a kernel: a call costs much beside
   /// the work of few elements, and loops do the same.
   bool (*divides)(const Node&) = nullptr;

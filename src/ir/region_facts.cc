@@ -28,10 +28,13 @@ bool has(const Function& function, FunctionNotes::Note note) {
       if (node->op->observer) found |= FunctionNotes::kObserves;
       if (node->op->own_forward) found |= FunctionNotes::kOwnForward;
       if (node->op->indices) found |= FunctionNotes::kIndices;
+      if (node->op->blend) found |= FunctionNotes::kUpdates;
       if (is_uncounted_loop(node)) found |= FunctionNotes::kMayNotEnd;
       for (const Function& inside : node->regions) {
         for (const auto of : kAtAnyDepth)
           if (FunctionAccess::notes(inside).has(of)) found |= of;
+        if (node->op->inlines_regions && FunctionAccess::notes(inside).has(FunctionNotes::kUpdates))
+          found |= FunctionNotes::kUpdates;
       }
     }
     FunctionAccess::notes(region).add(found);
@@ -58,6 +61,14 @@ bool takes_indices(const Function& function) { return has(function, FunctionNote
 bool takes_indices(const Node* node) {
   const auto in_region = [](const Function& region) { return takes_indices(region); };
   return node->op->indices || std::any_of(node->regions.begin(), node->regions.end(), in_region);
+}
+
+bool inlines_updates(const Function& function) {
+  const auto updates = [](const Function& inside) { return has(inside, FunctionNotes::kUpdates); };
+  return std::any_of(function.body().begin(), function.body().end(), [&](const Node* node) {
+    return node->op->inlines_regions &&
+           std::any_of(node->regions.begin(), node->regions.end(), updates);
+  });
 }
 
 bool has_own_forward(const Function& function) { return has(function, FunctionNotes::kOwnForward); }

@@ -18,6 +18,11 @@ bool may_not_end(const Node* node);
 bool takes_indices(const Function& function);
 bool takes_indices(const Node* node);
 
+/// Do updates of parts of arrays (OpDef::blend) come into its body when the constructs in it are
+/// inlined (OpDef::inlines_regions)? What chooses between its results and others sees them only
+/// then.
+bool inlines_updates(const Function& function);
+
 /// Does a rule stand in it (custom_vjp) by which reverse mode computes results in another way, and
 /// which forward mode refuses? What reverse mode leaves of such a function must be what the rule
 /// computes, so that it can be differentiated forward again.

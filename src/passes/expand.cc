@@ -13,6 +13,7 @@
 #include "ir/lazy.h"
 #include "ir/node.h"
 #include "ir/region.h"
+#include "ir/region_facts.h"
 #include "ir/region_walk.h"
 
 namespace rondo::passes {
@@ -87,14 +88,18 @@ class Expander : public ir::FunctionVisitor {
   };
 
   explicit Expander(Target target) : target_(target) {}
-  Expander(Chooses keeps, Chooses divides)
-      : target_(Target::kInterpreter), keeps_(keeps), divides_(divides) {}
+  Expander(Chooses keeps, std::optional<Chooses> declines, Chooses divides)
+      : target_(Target::kInterpreter), keeps_(keeps), declines_(declines), divides_(divides) {}
 
   const Function& result_of(const Function& source) const {
     return done_.at(source.identity()).result;
   }
 
-  std::optional<Frame> enter(const Function& function, const Node*, std::size_t) {
+  void before(Frame&, const Node& node) {
+    if (!node.regions.empty() && is_inlined(node)) inlined_ = &node;
+  }
+  std::optional<Frame> enter(const Function& function, const Node* holder, std::size_t) {
+    if (holder && holder == inlined_) return std::nullopt;
     if (done_.contains(function.identity())) return std::nullopt;
     const auto plain = [this](const Node* node) { return node->regions.empty() && has(*node); };
     if (!std::all_of(function.body().begin(), function.body().end(), plain)) return Frame{function};
@@ -126,12 +131,21 @@ class Expander : public ir::FunctionVisitor {
   bool divided(const Node& node) const { return divides_ && (*divides_)(node); }
   bool has(const Node& node) const { return target_has(node, target_) && !divided(node); }
 
+  /// Whether a node is certain to be expanded, to what is in its regions, and may be before these
+  /// are.
+  bool is_inlined(const Node& node) const {
+    if (!node.op->inlines_regions || target_ == Target::kInspected || has(node)) return false;
+    if (keeps_ && !divided(node) && !(declines_ && (*declines_)(node))) return false;
+    return std::none_of(node.regions.begin(), node.regions.end(), ir::inlines_updates);
+  }
+
   void rewrite(Frame& frame, const Node* node, int depth) {
     const bool has_it = has(*node);
+    const bool inlined = std::exchange(inlined_, nullptr) == node;
     std::vector<Function> regions;
     bool same_regions = true;
     for (const Function& region : node->regions) {
-      regions.push_back(done_.at(region.identity()).result);
+      regions.push_back(inlined ? region : done_.at(region.identity()).result);
       same_regions = same_regions && regions.back().same_as(region);
     }
     if (has_it && same_regions && !frame.changed) return;
@@ -143,8 +157,10 @@ class Expander : public ir::FunctionVisitor {
       }
     }
     Tensor rebuilt = ir::rebuild(node, frame.replay.operands_of(node), std::move(regions));
-    if (!has_it && !(keeps_ && !divided(*node) && (*keeps_)(*rebuilt.node())))
-      return expand_node(frame, Tensor::of(node), rebuilt.node(), depth);
+    if (!has_it && (inlined || !(keeps_ && !divided(*node) && (*keeps_)(*rebuilt.node())))) {
+      // Each step takes one level off the nest of regions, so that depth says nothing here.
+      return expand_node(frame, Tensor::of(node), rebuilt.node(), depth, inlined ? 0 : 1);
+    }
     if (rebuilt.node() != node) {
       for (std::uint32_t i = 0; i < node->types.size(); i++) {
         frame.replay.bind(Tensor::of(node, i), Tensor::of(rebuilt.node(), i));
@@ -155,7 +171,7 @@ class Expander : public ir::FunctionVisitor {
 
   /// Queues what the rule makes of `mapped`, which is `original` on the operands of the new
   /// program.
-  void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth) {
+  void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth, int deeper) {
     const bool by_lane = keeps_ && mapped->op->expand_by_lane;
     const bool in_safe_lanes = target_ == Target::kInspected && mapped->op->expand_in_safe_lanes;
     const ir::ExpandRule rule = by_lane         ? mapped->op->expand_by_lane
@@ -178,7 +194,7 @@ class Expander : public ir::FunctionVisitor {
         take_constant(frame, *node, operands);
       } else {
         frame.kept.push_back(Tensor::of(*node));
-        frame.work.push_back({frame.kept.back(), depth + 1});
+        frame.work.push_back({frame.kept.back(), depth + deeper});
       }
     }
     for (const Tensor& capture : made.captures) take_constant(frame, capture.node(), operands);
@@ -241,7 +257,8 @@ class Expander : public ir::FunctionVisitor {
   }
 
   Target target_;
-  std::optional<Chooses> keeps_, divides_;
+  std::optional<Chooses> keeps_, declines_, divides_;
+  const Node* inlined_ = nullptr;  // the next node, if its regions are left as they are
   absl::flat_hash_map<const void*, Done> done_;
 };
 
@@ -259,7 +276,11 @@ Function expand(const Function& function, Target target) {
 }
 
 Function expand(const Function& function, Chooses keeps, Chooses divides) {
-  return run_expander(function, Expander(keeps, divides));
+  return run_expander(function, Expander(keeps, std::nullopt, divides));
+}
+
+Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses divides) {
+  return run_expander(function, Expander(keeps, declines, divides));
 }
 
 }  // namespace rondo::passes

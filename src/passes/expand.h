@@ -32,6 +32,9 @@ Function expand(const Function& function, Target target);
 /// For executors that write loops. They have other nodes as well: those that `keeps` takes, with
 /// their regions expanded; and rather have what others expand to: those that `divides` takes.
 using Chooses = absl::FunctionRef<bool(const ir::Node& node)>;
+/// `declines` says of nodes whose regions are not expanded yet that `keeps` would not take them.
+/// Without it, or where it does not know, regions are expanded first.
 Function expand(const Function& function, Chooses keeps, Chooses divides);
+Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses divides);
 
 }  // namespace rondo::passes
