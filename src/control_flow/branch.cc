@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "control_flow/branch_tree.h"
 #include "control_flow/carry.h"
 #include "control_flow/construct_jvp.h"
 #include "control_flow/eager.h"
@@ -224,11 +225,8 @@ std::vector<Tensor> branch(const Operand& selector, bool is_switch,
   check_branches(is_switch, traces, at);
   std::vector<ir::OpenRegion> regions;
   for (RegionTrace& trace : traces) regions.push_back(trace.finish());
-  ir::Operands all{chosen};
-  all.insert(all.end(), operands.values.begin(), operands.values.end());
-  return make_construct(kConditional, std::move(all),
-                        ConditionalAttributes{is_switch ? "switch_case" : "cond"},
-                        std::move(regions), at);
+  return make_conditional(chosen, std::move(operands.values), is_switch ? "switch_case" : "cond",
+                          std::move(regions), at);
 }
 
 }  // namespace rondo::detail

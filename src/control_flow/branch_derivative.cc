@@ -54,12 +54,13 @@ struct BranchesBack {
     for (std::size_t i = 0; i < results.size(); i++) {
       if (active[i]) given.push_back(ir::full_tangent(cotangents[i], results[i]));
     }
-    std::vector<std::size_t> pulled;  // arguments that some branch gives a cotangent
+    Flags has_cotangent(arguments.size());  // of some branch
+    for (const JointBody& joint : joints) {
+      for (const std::size_t i : joint.given) has_cotangent[i] = true;
+    }
+    std::vector<std::size_t> pulled;
     for (std::size_t i = 0; i < arguments.size(); i++) {
-      if (std::any_of(joints.begin(), joints.end(), [&](const JointBody& joint) {
-            return std::find(joint.given.begin(), joint.given.end(), i) != joint.given.end();
-          }))
-        pulled.push_back(i);
+      if (has_cotangent[i]) pulled.push_back(i);
     }
     std::vector<Tensor> sums(arguments.size());
     for (const std::size_t i : pulled) {
