@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "executor/lowerer.h"
 #include "executor/overwritten.h"
 #include "ir/function_data.h"
@@ -258,15 +259,14 @@ void Lowerer::close_body() {
   const Function body = scope.function;
   std::vector<Value> next = next_carries(scope, construct);
   close_tapes(scope, construct);
-  for (std::size_t i = 0; i < body.outputs().size(); i++) {
-    // What the body made and returns is dead now; carried memory stays.
-    const Tensor& output = body.outputs()[i];
-    const std::uint32_t value = scope.plan->value(output);
-    const bool first = std::find_if(body.outputs().begin(),
-                                    body.outputs().begin() + static_cast<std::ptrdiff_t>(i),
-                                    [&](const Tensor& t) { return t.same_as(output); }) ==
-                       body.outputs().begin() + static_cast<std::ptrdiff_t>(i);
-    if (first && !ir::is_parameter(output.node())) let_go_of_output(scope.places[value], construct);
+  // What the body made and returns is dead now; carried memory stays.
+  absl::flat_hash_set<std::int32_t> carried;
+  for (const CarriedArray& array : construct.carried) carried.insert(array.storage);
+  absl::flat_hash_set<ir::ValueKey> returned;
+  for (const Tensor& output : body.outputs()) {
+    if (!returned.insert(output).second || ir::is_parameter(output.node())) continue;
+    const Place& place = scope.places[scope.plan->value(output)];
+    if (place.storage < 0 || !carried.contains(place.storage)) let_go(place);
   }
   release_parameters(scope);
   scopes_.pop_back();
@@ -303,13 +303,6 @@ void Lowerer::give_results(const Construct& construct) {
   for (const Place& packed : construct.packed) let_go(packed);
   for (const Place& made : construct.made) let_go(made);
   end_step(outer, outer.next - 1);
-}
-
-void Lowerer::let_go_of_output(const Place& place, const Construct& construct) {
-  for (const CarriedArray& array : construct.carried) {
-    if (array.storage == place.storage && place.storage >= 0) return;
-  }
-  let_go(place);
 }
 
 }  // namespace rondo::executor

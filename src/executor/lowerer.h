@@ -261,7 +261,6 @@ class Lowerer {
   void close_body();
   /// What the body hands to the next trip: in registers, and moved to where the loop carries it.
   std::vector<Value> next_carries(Scope& scope, const Construct& construct);
-  void let_go_of_output(const Place& place, const Construct& construct);
 
   // Loops that run by lane: lanes around a loop, whose carries are in registers, but for arrays
   // that each lane updates. All else that its regions compute is few elements for a lane.

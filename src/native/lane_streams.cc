@@ -1,8 +1,6 @@
 #include "native/lane_streams.h"
 
-#include <algorithm>
-
-#include "absl/container/inlined_vector.h"
+#include "absl/container/flat_hash_map.h"
 #include "native/machine_code.h"
 
 namespace rondo::native_code {
@@ -17,7 +15,6 @@ using lower::Value;
 constexpr std::int64_t kUncached = std::int64_t{32} << 20;
 
 struct Array {
-  Value base;
   int loads = 0, stores = 0;
 };
 
@@ -34,7 +31,7 @@ bool in_order(const lower::Address& address, Value index, std::int64_t width) {
 LaneStreams lane_streams(const lower::Program& program, const LaneFacts& facts, std::size_t begin,
                          std::size_t end) {
   const lower::Lanes& lanes = program.lanes[program.code[begin].bits];
-  absl::InlinedVector<Array, 8> arrays;
+  absl::flat_hash_map<Value, Array> arrays;  // by their base
   for (std::size_t at = begin + 1; at < end; at++) {
     const lower::Op& op = program.code[at];
     if (op.code >= Opcode::kFor) return {};  // its loops take longer than memory does
@@ -43,16 +40,14 @@ LaneStreams lane_streams(const lower::Program& program, const LaneFacts& facts, 
     const lower::Address& address = program.addresses[op.bits];
     const lower::Type type = stores ? program.types[op.a] : op.type;
     if (!in_order(address, lanes.index, width_of(type))) continue;
-    auto array = std::find_if(arrays.begin(), arrays.end(),
-                              [&](const Array& known) { return known.base == address.base; });
-    if (array == arrays.end()) array = arrays.insert(arrays.end(), {address.base});
-    (stores ? array->stores : array->loads)++;
+    Array& array = arrays[address.base];
+    (stores ? array.stores : array.loads)++;
   }
   std::int64_t bytes = 0;
   int loads = 0;
   bool in_place = false;
-  for (const Array& array : arrays) {
-    bytes += facts.buffer_bytes[array.base];
+  for (const auto& [base, array] : arrays) {
+    bytes += facts.buffer_bytes[base];
     loads += array.loads;
     in_place = in_place || (array.loads != 0 && array.stores != 0);
   }
