@@ -20,7 +20,6 @@
 #include "ir/layout.h"
 #include "ir/run_limits.h"
 #include "lower/clamps.h"
-#include "lower/contract.h"
 #include "lower/dear_choices.h"
 #include "lower/hoist_indices.h"
 #include "lower/print.h"
@@ -84,7 +83,6 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
         ignores_limits_ || (!has_limits && (lanes.has_lanes() || has_loops_that_ignore(program)));
     lower::remove_clamps(program);
     lower::hoist_indices(program);
-    if (options.contract) lower::contract(program);
     lower::branch_to_dear_choices(program);
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));

@@ -63,6 +63,12 @@ std::int64_t number_in_lane(const Shape& shape, std::int64_t axis,
   return number;
 }
 
+bool fits_in_lanes(const TensorType& type) {
+  std::int64_t lanes = 1;
+  for (const std::int64_t size : type.shape.dims()) lanes = std::max(lanes, size);
+  return type.elements() / lanes <= kMostLaneElements;
+}
+
 bool moves(const ir::Part& part) {
   return std::any_of(part.axes.begin(), part.axes.end(),
                      [](const ir::AxisWrite& axis) { return axis.dynamic >= 0 && axis.room > 0; });

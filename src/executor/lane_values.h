@@ -37,6 +37,9 @@ inline bool updates_any(std::span<const LaneValue> operands) {
 
 /// Elements of a value for one lane, or of a uniform one: each takes a register.
 inline constexpr std::int64_t kMostLaneElements = 16;
+/// Whether a loop could have lanes, each of which has few elements of the type; or one, for which
+/// all of them are few.
+bool fits_in_lanes(const TensorType& type);
 /// Of a value in registers that is read or written at a place known in the run, where there is but
 /// one lane: each element is asked whether it is the one.
 inline constexpr std::int64_t kMostMovingElements = 4;

@@ -379,7 +379,7 @@ void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carri
     parameters.emplace(body.parameters()[i].node(), i);
   for (const Node* node : body.body()) {
     if (!node->op->products) continue;
-    const Form form = form_of(*node);
+    const Form form = form_of(*node, options_.reorders);
     const auto products =
         form == Form::kTerms ? node->op->products(*node) : products_in_lanes(*node);
     const bool in_lanes = products && (form != Form::kKernel || options_.reorders);

@@ -107,7 +107,9 @@ struct OpenLanes {
 class Lowerer {
  public:
   Lowerer(const MakeKernel& make_kernel, const LoweringOptions& options)
-      : make_kernel_(make_kernel), options_(options), lane_forms_(options.lane_forms) {}
+      : make_kernel_(make_kernel), options_(options), lane_forms_(options.lane_forms) {
+    builder_.set_contracts(options.reorders);
+  }
   lower::Program run(const Function& function);
 
  private:

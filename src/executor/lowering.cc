@@ -61,7 +61,8 @@ Scope& Lowerer::enter(Scope::Role role, const Function& function) {
   Scope& scope = scopes_.emplace_back();
   scope.role = role;
   scope.function = function;
-  scope.plan = std::make_unique<RegionPlan>(function, lane_forms_);
+  scope.plan =
+      std::make_unique<RegionPlan>(function, lane_forms_, options_.reorders && !loops_.empty());
   scope.places.resize(scope.plan->values());
   return scope;
 }

@@ -28,7 +28,8 @@ struct LoweringOptions {
   /// What is left of a run that is ended in a loop is known: by a limit, or by a promise that is
   /// broken.
   bool keeps_states = false;
-  /// Sums of products may be added up in another order than the kernels'.
+  /// Sums of products may be added up in another order than the kernels', and each of them with its
+  /// product be rounded once.
   bool reorders = false;
   /// Operands that a loop never changes may be packed for kernels, which takes memory.
   bool packs = true;

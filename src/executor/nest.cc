@@ -378,14 +378,16 @@ Value Nest::combined(const Item& item) {
   std::uint32_t next = item.first_operand;
   const auto operand = [&] { return b.convert(items_[operands_[next++]].element[0], terms.type); };
   const Value init = terms.init >= 0 ? operand() : b.constant(terms.type, 0);
-  absl::InlinedVector<Value, 8> values;
-  for (std::int64_t i = terms.count(); i-- > 0;) {
-    Value term = operand();
-    for (std::size_t factor = 1; factor < terms.factors.size(); factor++)
-      term = b.multiply(term, operand());
-    values.push_back(term);
-  }
   Value sum = init;
+  if (terms.factors.size() == 2) {
+    for (std::int64_t i = terms.count(); i-- > 0;) {
+      const Value left = operand();
+      sum = b.multiply_add(left, operand(), sum);
+    }
+    return b.convert(sum, lower::type_of(item.dtype));
+  }
+  absl::InlinedVector<Value, 8> values;
+  for (std::int64_t i = terms.count(); i-- > 0;) values.push_back(operand());
   if (terms.by_halves) {
     for (std::size_t half = lower::Lanes::kPartials / 2; half > 0; half /= 2) {
       for (std::size_t j = 0; j < half && j + half < values.size(); j++)
@@ -437,8 +439,7 @@ void Nest::write_items(const Axes& axes) {
           return builder_.convert(items_[operands_[item.first_operand + i]].element[0],
                                   item.computed);
         };
-        const Value left = factor(0);
-        item.element.assign(1, builder_.multiply(left, factor(1)));
+        item.element = {factor(0), factor(1)};  // which are added up
         break;
       }
       case Item::Kind::kCode: {
@@ -599,13 +600,20 @@ void Nest::reduce_in_loops(const Combination& what, Axes& axes, bool partials) {
     write_items(axes);
     return b.convert(items_[what.item].element[0], reduction.type);
   };
+  const auto with_element = [&] {
+    if (items_[what.item].kind != Item::Kind::kProduct)
+      return b.binary(reduction.combine, sum, element());
+    write_items(axes);
+    const Element& factors = items_[what.item].element;
+    return b.multiply_add(factors[0], factors[1], sum);
+  };
   if (partials) {
     Axis& row = *loops.order.back();
     row.index = b.program().lanes[b.begin_lanes(b.index(row.size))].index;
     sum = b.reduce(reduction.combine, sum, element());
     b.end_lanes();
   } else {
-    sum = b.binary(reduction.combine, sum, element());
+    sum = with_element();
   }
   for (std::size_t i = loops.kept, last = loops.fors.size(); i < carried_end; i++) {
     const Value next[] = {sum};

@@ -163,7 +163,7 @@ std::optional<ir::ElementProducts> products_in_lanes(const Node& node) {
   return node.op->products(node);
 }
 
-Form form_of(const Node& node) {
+Form form_of(const Node& node, bool reorders) {
   const ir::OpDef& op = *node.op;
   if (ir::is_constant(&node)) return Form::kConstant;
   if (op.flow == ir::Flow::kRepeat) return Form::kLoop;
@@ -179,7 +179,7 @@ Form form_of(const Node& node) {
   if (op.read) return Form::kRead;
   if (op.gather && !is_single(node.operand_type(0)) && op.gather(node)) return Form::kGather;
   if (op.write) return Form::kWrite;
-  if (few_terms(node)) return Form::kTerms;
+  if (few_terms(node, reorders && fits_in_lanes(node.type()))) return Form::kTerms;
   if (op.reduction && op.reduction(node)) return Form::kReduction;
   if (op.running && op.running(node)) return Form::kRunning;
   if (op.fold && is_element_code(node.regions[0]) && !op.fold(node).empty()) return Form::kFold;
@@ -190,14 +190,15 @@ Form form_of(const Node& node) {
   return Form::kKernel;
 }
 
-RegionPlan::RegionPlan(const Function& region, const LaneForms& lane_forms) : numbers_(region) {
+RegionPlan::RegionPlan(const Function& region, const LaneForms& lane_forms, bool reorders)
+    : numbers_(region) {
   // What reads the old state of an array runs before what writes its next one in place.
   const std::vector<const Node*> order = ir::reads_before_writes(region);
   for (const Tensor& parameter : region.parameters())
     numbers_.set(parameter.node(), {values_++, 0});
   steps_.reserve(order.size());
   for (const Node* node : order) {
-    steps_.push_back({node, form_of(*node), false, false, values_});
+    steps_.push_back({node, form_of(*node, reorders), false, false, values_});
     numbers_.set(node, {values_, static_cast<std::uint32_t>(steps_.size())});
     values_ += static_cast<std::uint32_t>(node->types.size());
   }

@@ -57,7 +57,8 @@ inline bool is_single(const TensorType& type) { return type.elements() == 1; }
 
 class RegionPlan {
  public:
-  RegionPlan(const Function& region, const LaneForms& lane_forms);
+  /// `reorders`: as form_of has it.
+  RegionPlan(const Function& region, const LaneForms& lane_forms, bool reorders = false);
 
   const std::vector<Step>& steps() const { return steps_; }
   std::uint32_t values() const { return values_; }
@@ -100,7 +101,10 @@ class RegionPlan {
   std::vector<std::uint32_t> ending_, ending_first_;
 };
 
-Form form_of(const ir::Node& node);
+/// `reorders`: for nodes in a loop, where sums of products may be added up in another order
+/// than their kernel's. Those that lanes could write are of form kTerms then, whether or not the
+/// loop has lanes, so that they have one order.
+Form form_of(const ir::Node& node, bool reorders = false);
 /// The products of a node that loops may add up, with the last axis of the result as their lanes.
 std::optional<ir::ElementProducts> products_in_lanes(const ir::Node& node);
 /// The index map of a step of form kRead.

@@ -261,7 +261,16 @@ Value Builder::compare(Opcode code, Value a, Value b) {
 }
 
 Value Builder::fused(Opcode code, Value a, Value b, Value c) {
+  if (a > b) std::swap(a, b);  // as of products
   return emit(code, type(a), type(a), a, b, c, 0);
+}
+
+Value Builder::multiply_add(Value a, Value b, Value c) {
+  return is_contracted(type(a)) ? fma(a, b, c) : add(multiply(a, b), c);
+}
+
+Value Builder::subtract_product(Value c, Value a, Value b) {
+  return is_contracted(type(a)) ? fused(Opcode::kFnma, a, b, c) : subtract(c, multiply(a, b));
 }
 
 Value Builder::select(Value predicate, Value a, Value b) {

@@ -45,6 +45,12 @@ class Builder {
   /// kFma, kFnma or kFms, of floats.
   Value fused(Opcode code, Value a, Value b, Value c);
   Value fma(Value a, Value b, Value c) { return fused(Opcode::kFma, a, b, c); }
+  /// Whether these round once, of f32 and f64, or as a product and a sum do. An op's code says so
+  /// where it has products that only a sum in it needs; those of several ops are one op before code
+  /// is written (passes/contract.h).
+  void set_contracts(bool contracts) { contracts_ = contracts; }
+  Value multiply_add(Value a, Value b, Value c);      // a b + c
+  Value subtract_product(Value c, Value a, Value b);  // c - a b
   Value select(Value predicate, Value a, Value b);
   Value convert(Value a, Type to);
   Value bitcast(Value a, Type to);  // of one width
@@ -146,6 +152,11 @@ class Builder {
   Scope close(Opcode opened);
   void forget(std::size_t known);
 
+  bool is_contracted(Type type) const {
+    return contracts_ && (type == Type::kF32 || type == Type::kF64);
+  }
+
+  bool contracts_ = false;
   Program program_;
   std::vector<Op> prologue_;
   std::vector<std::uint64_t> bits_;  // of each value

@@ -150,11 +150,11 @@ N log_of_parts(const LogParts<N>& parts, const N& correction) {
     // s = f / (2 + f), z = s^2: log(1 + f) = f - s (f - z L(z)). Error of L: 2.5e-18.
     const N s = f / (f + N::of(2));
     const N z = s * s;
-    const N series =
-        z * polynomial(z, std::array{0.6666666666666735, 0.399999999994111, 0.285714287432618,
-                                     0.22222198476058086, 0.18183569736446728, 0.15313903325141737,
-                                     0.1479750701324376});
-    const N low = fma(s, half_square + series, fma(e, N::of(1.9082149292705877e-10), correction));
+    const N series = polynomial(
+        z, std::array{0.6666666666666735, 0.399999999994111, 0.285714287432618, 0.22222198476058086,
+                      0.18183569736446728, 0.15313903325141737, 0.1479750701324376});
+    const N low =
+        fma(s, fma(z, series, half_square), fma(e, N::of(1.9082149292705877e-10), correction));
     return fma(e, N::of(0.6931471803691238), f - (half_square - low));
   } else {
     // log(1 + f) = f - f^2 / 2 + f^3 P(f). Error of P f^2: 7.6e-9.
@@ -280,9 +280,8 @@ N cos_near_zero(const N& r) {
     c = polynomial(z, std::array{0.041666646, -0.0013887362, 2.443773e-05});
   }
   // 1 - z / 2 loses what the next line gives back.
-  const N half = z * N::of(0.5);
-  const N w = N::of(1) - half;
-  return w + fma(z * z, c, (N::of(1) - w) - half);
+  const N w = fma(z, N::of(-0.5), N::of(1));
+  return w + fma(z * z, c, fma(z, N::of(-0.5), N::of(1) - w));
 }
 
 /// x = n pi / 2 + r, |r| <= pi / 4, for |x| up to kReducible.

@@ -114,8 +114,8 @@ Element product_element(const ElementCall& c) {
   if (c.operands[0].size() == 1) return pred_or<code::kMultiply, code::kAnd>(c);
   const Element &x = c.operands[0], &y = c.operands[1];
   lower::Builder& b = c.builder;
-  return {b.subtract(b.multiply(x[0], y[0]), b.multiply(x[1], y[1])),
-          b.add(b.multiply(x[0], y[1]), b.multiply(x[1], y[0]))};
+  return {b.subtract_product(b.multiply(x[0], y[0]), x[1], y[1]),
+          b.multiply_add(x[0], y[1], b.multiply(x[1], y[0]))};
 }
 
 const OpDef kAdd =

@@ -16,6 +16,7 @@ std::span<const ir::OpDef* const> arithmetic_records();
 std::span<const ir::OpDef* const> bit_records();
 std::span<const ir::OpDef* const> comparison_records();
 std::span<const ir::OpDef* const> complex_records();
+std::span<const ir::OpDef* const> contracted_records();
 std::span<const ir::OpDef* const> conversion_records();
 std::span<const ir::OpDef* const> erf_inv_records();
 std::span<const ir::OpDef* const> exponential_records();

@@ -103,7 +103,7 @@ Value power_exponent_slope_element(lower::Builder& b, Value x, Value power) {
   return b.multiply(lower::log(b, b.select(at_zero, number(b, x, 1), x)), power);
 }
 Value atan2_slope_element(lower::Builder& b, Value x, Value y) {
-  return b.divide(x, b.add(b.multiply(x, x), b.multiply(y, y)));
+  return b.divide(x, b.multiply_add(x, x, b.multiply(y, y)));
 }
 Value hypot_slope_element(lower::Builder& b, Value x, Value length) {
   return b.select(b.equal(length, number(b, x, 0)), number(b, x, 0.5), b.divide(x, length));

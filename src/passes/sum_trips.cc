@@ -11,7 +11,9 @@
 #include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/region_facts.h"
+#include "ops/optimization_barrier.h"
 #include "passes/rewrite.h"
+#include "passes/splat.h"
 
 namespace rondo::passes {
 
@@ -46,8 +48,12 @@ struct Term {
 /// What of a loop is summed up after it.
 class SummedPart {
  public:
-  explicit SummedPart(const RegionLayout& layout)
-      : layout_(layout), body_(layout.node->regions[0]), sources_(layout) {
+  /// `is_outermost`: what is left of a run that is ended in the loop are its carries.
+  SummedPart(const RegionLayout& layout, bool is_outermost)
+      : layout_(layout),
+        body_(layout.node->regions[0]),
+        sources_(layout),
+        is_outermost_(is_outermost) {
     for (const Node* node : body_.body()) {
       for (const Tensor& operand : node->operands) uses_[operand]++;
     }
@@ -64,8 +70,9 @@ class SummedPart {
 
   bool empty() const { return terms_.empty(); }
 
-  /// The loop without the terms, and behind it their sums; its results.
-  std::vector<Tensor> summed(BatchingFor batching) const {
+  /// The loop without the terms, or with `keeps_carries` with them, and behind it their sums; its
+  /// results.
+  std::vector<Tensor> summed(BatchingFor batching, bool keeps_carries) const {
     const Node* loop = layout_.node;
     const auto all = [](RegionLayout::Tensors operands) {
       return std::vector<Tensor>(operands.begin(), operands.end());
@@ -81,15 +88,23 @@ class SummedPart {
       dims.insert(dims.begin() + layout_.axis, *layout_.trip_count);
       parts.ys.push_back({y.dtype(), dims});
     }
-    parts.regions.push_back(body_without_terms());
+    parts.regions.push_back(with_ys(keeps_carries));
     const Tensor made = ir::rebuild(layout_, std::move(parts));
     std::vector<Tensor> results;
     for (std::uint32_t r = 0; r < loop->types.size(); r++)
       results.push_back(Tensor::of(made.node(), r));
+    std::vector<bool> is_summed(layout_.carries, false);
     for (const Term& term : terms_) {
       const Tensor total = sum_of(term, made.node(), batching);
       Tensor& result = results[term.carry];
+      if (is_outermost_ && !is_summed[term.carry]) result = first_value(term.carry);
+      is_summed[term.carry] = true;
       result = ir::rebuild(term.addition, {result, total});
+    }
+    for (std::size_t carry = 0; keeps_carries && carry < is_summed.size(); carry++) {
+      // Nothing else needs the loop's own sum.
+      const Tensor last = Tensor::of(made.node(), static_cast<std::uint32_t>(carry));
+      if (is_summed[carry]) results[carry] = ops::optimization_barrier({results[carry], last})[0];
     }
     return results;
   }
@@ -117,7 +132,18 @@ class SummedPart {
       }
     }
     if (!adds_to_carry) return;
+    const std::size_t before = terms_.size();
+    const std::size_t ys = ys_.size();
+    const double bytes = bytes_;
     for (const auto& [value, addition] : terms) add(carry, value, addition);
+    // Where the state of the loop is kept, the sum without the terms would be another carry.
+    if (!is_outermost_ || terms_.size() - before == terms.size()) return;
+    for (std::size_t i = before; i < terms_.size(); i++) left_.erase(term_values_[i]);
+    terms_.resize(before);
+    term_values_.resize(before);
+    for (std::size_t i = ys; i < ys_.size(); i++) stacked_.erase(ys_[i]);
+    ys_.resize(ys);
+    bytes_ = bytes;
   }
 
   void add(std::size_t carry, const Tensor& value, const Node* addition) {
@@ -147,12 +173,23 @@ class SummedPart {
       if (stacked_.emplace(y, Tensor()).second) ys_.push_back(y);
     }
     left_.insert(value);
+    term_values_.push_back(value);
     terms_.push_back(std::move(term));
   }
 
-  Function body_without_terms() const {
+  /// What a carry begins with, as no product that is contracted with the sum after the loop: where
+  /// the loop keeps the carry, it needs that value as well.
+  Tensor first_value(std::size_t carry) const {
+    const Tensor& first = layout_.carry_of(layout_.node->operands)[carry];
+    const bool is_given = ir::is_parameter(first.node()) || !splat_source(first).empty();
+    return is_given ? first : ops::optimization_barrier({first})[0];
+  }
+
+  /// The body with the factors as ys, and with or without the terms.
+  Function with_ys(bool with_terms) const {
     FunctionRewrite rewrite(body_);
-    absl::flat_hash_set<ValueKey> left = left_;
+    absl::flat_hash_set<ValueKey> left;
+    if (!with_terms) left = left_;
     for (const Node* node : body_.body()) {
       rewrite.replace(node, rewrite.rebuilt(node));
       if (!is_addition(node)) continue;
@@ -200,33 +237,63 @@ class SummedPart {
   absl::flat_hash_map<ValueKey, Tensor> stacked_;  // of values of the body; empty: the next ys
   std::vector<Tensor> ys_;                         // that the loop gets
   std::vector<Term> terms_;
+  std::vector<Tensor> term_values_;     // that they are added as
   absl::flat_hash_set<ValueKey> left_;  // what the carries are no longer added to
   double room_ = 0, bytes_ = 0;
+  bool is_outermost_;
 };
 
-Function sum_in(const Function& function, BatchingFor batching) {
+Function sum_in(const Function& function, BatchingFor batching, bool is_outermost,
+                bool keeps_states) {
   FunctionRewrite rewrite(function);
   for (const Node* node : function.body()) {
     const auto layout = batchable_layout(node);
     Tensor loop = rewrite.rebuilt(node);
-    if (!layout || SummedPart(*layout).empty()) {
+    if (!layout || SummedPart(*layout, is_outermost).empty()) {
       rewrite.replace(node, loop);
       continue;
     }
     loop = over_slices(loop.node());
     const RegionLayout sliced = *ir::region_layout(loop.node());
-    rewrite.replace(node, SummedPart(sliced).summed(batching));
+    const SummedPart part(sliced, is_outermost);
+    rewrite.replace(node, part.summed(batching, is_outermost && keeps_states));
   }
   return rewrite.finish();
 }
 
+/// The regions of a program that no loop is around.
+absl::flat_hash_set<const void*> regions_outside_loops(const Function& function) {
+  absl::flat_hash_set<const void*> found;
+  std::vector<Function> open{function};
+  while (!open.empty()) {
+    const Function region = std::move(open.back());
+    open.pop_back();
+    if (!found.insert(region.identity()).second) continue;
+    for (const Node* node : region.body()) {
+      const auto layout = ir::region_layout(node);
+      if (layout && !layout->is_loop())
+        open.insert(open.end(), node->regions.begin(), node->regions.end());
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
-Function sum_trips(const Function& function, BatchingFor batching) {
+Function sum_trips(const Function& function, BatchingFor batching, bool keeps_states) {
   const ir::EagerPause pause;
   const ir::BuildScope building;
-  return rewrite_regions(function, nullptr,
-                         [&](const Function& region) { return sum_in(region, batching); });
+  const auto outside = regions_outside_loops(function);
+  std::vector<bool> is_outside;  // of the regions that are being rewritten, as they were
+  const auto enter = [&](const Function& region) {
+    is_outside.push_back(outside.contains(region.identity()));
+    return region;
+  };
+  return rewrite_regions(function, enter, [&](const Function& region) {
+    const bool is_outermost = is_outside.back();
+    is_outside.pop_back();
+    return sum_in(region, batching, is_outermost, keeps_states);
+  });
 }
 
 }  // namespace rondo::passes

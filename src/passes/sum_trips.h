@@ -13,8 +13,11 @@ namespace rondo::passes {
 /// factors that are not slices of xs or ys become ys. A product that uses each element of its sum
 /// often in each trip stays.
 ///
+/// Where no other loop is around, a carry to which other terms are added as well stays as it is.
+///
 /// The terms of the sums are added up in another order then, and the carry within the loop is not
-/// the sum so far.
-Function sum_trips(const Function& function, BatchingFor batching);
+/// the sum so far. With `keeps_states` a loop that no other is around keeps it beside, trip by
+/// trip, since it is part of what a run that is ended leaves; what the loop gives is the same bits.
+Function sum_trips(const Function& function, BatchingFor batching, bool keeps_states = false);
 
 }  // namespace rondo::passes

@@ -14,6 +14,7 @@
 #include "ir/region_walk.h"
 #include "ir/run_limits.h"
 #include "passes/batch_trips.h"
+#include "passes/contract.h"
 #include "passes/expand.h"
 #include "passes/optimize.h"
 #include "passes/sum_trips.h"
@@ -69,16 +70,19 @@ std::shared_ptr<const ir::Prepared> prepare_compiled(const Executable::Impl& imp
     expanded = impl.expanded;
   else
     expanded = passes::expand(function, passes::Target::kInterpreter);
+  if (impl.options.contract) expanded = passes::contract(expanded);
   return has_limits ? impl.backend->prepare_with_limits(expanded, impl.options)
                     : impl.backend->prepare(expanded, impl.options);
 }
 
-/// What the order of sums may change of a program.
-Function with_trips_batched(const Function& function) {
+/// What the order of sums may change of a program: for all of its forms, or for none.
+/// `keeps_states`: for runs with limits.
+Function with_trips_batched(const Function& function, bool keeps_states = false) {
   const auto batching = [](std::int64_t lanes) {
     return std::make_unique<transforms::Batcher>(lanes, "");
   };
-  const Function batched = passes::batch_trips(passes::sum_trips(function, batching), batching);
+  const Function batched =
+      passes::batch_trips(passes::sum_trips(function, batching, keeps_states), batching);
   return batched.same_as(function) ? function : passes::optimize(batched);
 }
 
@@ -110,6 +114,32 @@ void check_memory(const Executable::Impl& impl, const ir::Prepared& prepared,
       *impl.options.memory_limit, limited ? ", run it without these options" : ""));
 }
 
+std::shared_ptr<const ir::Prepared> prepare_with_limits(const Executable::Impl& impl) {
+  const Function function =
+      impl.batches_trips ? with_trips_batched(impl.function, true) : impl.function;
+  return prepare_compiled(impl, function, true);
+}
+
+/// The forms of the program with products of all trips; false where there are none, or where they
+/// are past a `memory_limit` that the program without them keeps.
+bool prepare_batched(Executable::Impl& impl) {
+  const Function batched = with_trips_batched(impl.function);
+  if (batched.same_as(impl.function)) return false;
+  impl.batches_trips = impl.ignores_limits = true;
+  impl.prepared = prepare_compiled(impl, batched);
+  if (!impl.options.memory_limit) return true;
+  if (!exceeds_limit(impl, *impl.prepared)) {
+    const auto limited = prepare_with_limits(impl);
+    if (!exceeds_limit(impl, *limited) ||
+        exceeds_limit(impl, *prepare_compiled(impl, impl.function))) {
+      std::call_once(impl.limited_made, [&] { impl.limited = limited; });
+      return true;
+    }
+  }
+  impl.batches_trips = false;
+  return false;
+}
+
 void prepare(Executable::Impl& impl, const CompileOptions& options) {
   const Executor asked = chosen(options);
   const ir::Backend* backend = &interpreter::reference_backend();
@@ -127,12 +157,7 @@ void prepare(Executable::Impl& impl, const CompileOptions& options) {
     impl.prepared = backend->prepare(impl.expanded, options);
     return;
   }
-  if (options.optimize && options.contract) {
-    const Function batched = with_trips_batched(impl.function);
-    impl.ignores_limits = !batched.same_as(impl.function);
-    if (impl.ignores_limits) impl.prepared = prepare_compiled(impl, batched);
-    if (impl.ignores_limits && !exceeds_limit(impl, *impl.prepared)) return;
-  }
+  if (options.optimize && options.contract && prepare_batched(impl)) return;
   impl.prepared = prepare_compiled(impl, impl.function);
   impl.ignores_limits = impl.prepared->ignores_limits();
 }
@@ -159,8 +184,7 @@ bool is_set(const char* variable) {
 
 const ir::Prepared& run::prepared_for(const Executable::Impl& impl, const RunOptions& options) {
   if (!impl.ignores_limits || !ir::has_limits(options)) return *impl.prepared;
-  std::call_once(impl.limited_made,
-                 [&] { impl.limited = prepare_compiled(impl, impl.function, true); });
+  std::call_once(impl.limited_made, [&] { impl.limited = prepare_with_limits(impl); });
   check_memory(impl, *impl.limited, true);
   return *impl.limited;
 }

@@ -24,6 +24,7 @@ struct Executable::Impl {
   CompileOptions options;
   const ir::Backend* backend = nullptr;  // that compiled the program; null for devices
   bool ignores_limits = false;           // `prepared` has no state between the trips of some loops
+  bool batches_trips = false;            // all forms have products of all trips at once
   /// For runs with limits.
   mutable std::once_flag limited_made;
   mutable std::shared_ptr<const ir::Prepared> limited;

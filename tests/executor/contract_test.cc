@@ -1,105 +1,98 @@
-#include "lower/contract.h"
+#include "passes/contract.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "executor/agreement.h"
-#include "lower/builder.h"
-#include "lower/opcodes.h"
-#include "lower/verify.h"
+#include "ir/function_data.h"
+#include "ops/contracted.h"
+#include "ops/elementwise.h"
 
-namespace rondo::lower {
+namespace rondo::passes {
 namespace {
 
-std::ptrdiff_t count(const Program& program, Opcode code) {
-  return std::count_if(program.code.begin(), program.code.end(),
-                       [&](const Op& op) { return op.code == code; });
+/// How many nodes of an op a function has, without its regions.
+std::ptrdiff_t count(const Function& function, const ir::OpDef& op) {
+  return std::count_if(function.body().begin(), function.body().end(),
+                       [&](const ir::Node* node) { return node->op == &op; });
 }
 
-/// A program that reads floats and keeps what it makes of them.
-class Floats {
- public:
-  explicit Floats(Type type) : type_(type) {}
-  Value read() { return b.load(type_, next()); }
-  void keep(Value value) { b.store(value, next()); }
-  Value number(double value) { return b.number(type_, value); }
-  Program contracted() {
-    Program program = b.finish();
-    contract(program);
-    EXPECT_EQ(verify(program), "");
-    return program;
-  }
-  Builder b;
-
- private:
-  Address next() { return {base_, width(type_) * places_++, {}}; }
-
-  Type type_;
-  Value base_ = b.buffer({Storage::kArgument, 0, 0, 128});
-  std::int64_t places_ = 0;
-};
+template <class F, class... Types>
+Function contracted(F f, Types... types) {
+  Function function = contract(trace(f, types...));
+  function.verify();
+  return function;
+}
 
 TEST(Contract, MakesOneOpOfAProductAndASumWhereNothingElseNeedsTheProduct) {
-  Floats floats(Type::kF32);
-  Builder& b = floats.b;
-  const Value x = floats.read(), y = floats.read(), z = floats.read();
-  const Value used_twice = b.multiply(y, z);
-  floats.keep(b.add(b.multiply(x, y), z));
-  floats.keep(b.add(used_twice, x));
-  floats.keep(used_twice);
-  const Program program = floats.contracted();
-  EXPECT_EQ(count(program, Opcode::kFma), 1);
-  EXPECT_EQ(count(program, Opcode::kMultiply), 1);
-  EXPECT_EQ(count(program, Opcode::kAdd), 1);
+  const Function f = contracted(
+      [](Tensor x, Tensor y, Tensor z) {
+        const Tensor used_twice = y * z;
+        return std::vector{x * y + z, z + x * z, used_twice + x, used_twice};
+      },
+      f32({3}), f32({3}), f32({3}));
+  EXPECT_EQ(count(f, ops::kMultiplyAdd), 2);
+  EXPECT_EQ(count(f, ops::kMultiply), 1);
+  EXPECT_EQ(count(f, ops::kAdd), 1);
 }
 
 TEST(Contract, MakesOneOpOfAProductAndADifference) {
-  Floats floats(Type::kF64);
-  Builder& b = floats.b;
-  const Value x = floats.read(), y = floats.read(), z = floats.read();
-  floats.keep(b.subtract(z, b.multiply(x, y)));
-  floats.keep(b.subtract(b.multiply(x, z), y));
-  // Of two products one is left.
-  floats.keep(b.subtract(b.multiply(x, x), b.multiply(y, y)));
-  // A product from which itself is subtracted is needed twice.
-  const Value twice = b.multiply(z, z);
-  floats.keep(b.subtract(twice, b.multiply(z, z)));
-  const Program program = floats.contracted();
-  EXPECT_EQ(count(program, Opcode::kFnma), 2);
-  EXPECT_EQ(count(program, Opcode::kFms), 1);
-  EXPECT_EQ(count(program, Opcode::kMultiply), 2);
-  EXPECT_EQ(count(program, Opcode::kSubtract), 1);
+  const Function f = contracted(
+      [](Tensor x, Tensor y, Tensor z) {
+        const Tensor twice = z * z;
+        // Of two products one is left. A product from which itself is subtracted is needed twice.
+        return std::vector{z - x * y, x * z - y, x * x - y * y, twice - twice};
+      },
+      f64(), f64(), f64());
+  EXPECT_EQ(count(f, ops::kNegatedMultiplyAdd), 2);
+  EXPECT_EQ(count(f, ops::kMultiplySubtract), 1);
+  EXPECT_EQ(count(f, ops::kMultiply), 2);
+  EXPECT_EQ(count(f, ops::kSubtract), 1);
 }
 
 TEST(Contract, MakesOneFactorOfConstantsInARow) {
-  Floats floats(Type::kF32);
-  Builder& b = floats.b;
-  const Value x = floats.read();
-  const auto c = [&](double number) { return floats.number(number); };
-  const Value used_twice = b.multiply(x, c(3));
-  floats.keep(b.divide(b.multiply(c(0.7), b.multiply(x, c(0.3))), c(1.1)));
-  floats.keep(b.multiply(used_twice, c(5)));
-  floats.keep(used_twice);
-  floats.keep(b.divide(x, c(7)));  // a quotient alone stays exact
-  const Program program = floats.contracted();
-  EXPECT_EQ(count(program, Opcode::kMultiply), 3);
-  EXPECT_EQ(count(program, Opcode::kDivide), 1);
+  const Function f = contracted(
+      [](Tensor x) {
+        const Tensor used_twice = x * 3.0f;
+        // A quotient alone stays exact.
+        return std::vector{(0.7f * (x * 0.3f)) / 1.1f, used_twice * 5.0f, used_twice, x / 7.0f};
+      },
+      f32({2, 3}));
+  EXPECT_EQ(count(f, ops::kMultiply), 3);
+  EXPECT_EQ(count(f, ops::kDivide), 1);
 }
 
 TEST(Contract, LeavesFactorsWhoseProductLosesPrecision) {
-  Floats floats(Type::kF32);
-  Builder& b = floats.b;
-  const Value x = floats.read();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  for (const auto& [first, second] : {std::pair(1e-25, 1e-20), {1e25, 1e20}, {kInfinity, 2.0}})
-    floats.keep(b.multiply(b.multiply(x, floats.number(first)), floats.number(second)));
-  const Program program = floats.contracted();
-  EXPECT_EQ(count(program, Opcode::kMultiply), 6);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const std::pair<float, float>& factors :
+       {std::pair(1e-25f, 1e-20f), {1e25f, 1e20f}, {kInfinity, 2.0f}}) {
+    const Function f = contracted(
+        [&](Tensor x) { return x * Tensor(factors.first) * Tensor(factors.second); }, f32());
+    EXPECT_EQ(count(f, ops::kMultiply), 2) << factors.first;
+  }
+}
+
+/// What a region does with a product of the region around it, executors may write in one loop with
+/// it or in another.
+TEST(Contract, LeavesProductsOfOtherRegions) {
+  const Function f = contracted(
+      [](Tensor x, Tensor y) {
+        const Tensor product = x * y;
+        return fori_loop(
+            0, 5, [&](Tensor, Tensor s) { return s * x + product; }, y);
+      },
+      f32(), f32());
+  EXPECT_EQ(count(f, ops::kMultiply), 1);
+  const auto loop = std::find_if(f.body().begin(), f.body().end(),
+                                 [](const ir::Node* node) { return !node->regions.empty(); });
+  ASSERT_NE(loop, f.body().end());
+  EXPECT_EQ(count((*loop)->regions[0], ops::kMultiplyAdd), 1);
 }
 
 /// Of a chain of constants: one for the factor, and one for the product.
@@ -125,15 +118,29 @@ TEST(Contract, RoundsNoMoreOftenThanTheOpsThatItJoins) {
   }
 }
 
-TEST(Contract, LeavesIntegersAlone) {
-  Builder b;
-  const Value base = b.buffer({Storage::kArgument, 0, 0, 64});
-  const Value x = b.load(Type::kS32, {base, 0, {}});
-  const Value y = b.load(Type::kS32, {base, 4, {}});
-  b.store(b.add(b.multiply(x, y), y), {base, 8, {}});
-  Program program = b.finish();
-  contract(program);
-  EXPECT_EQ(count(program, Opcode::kFma), 0);
+TEST(Contract, LeavesIntegersAndOtherFloatsAlone) {
+  for (const DType dtype : {DType::kS32, DType::kF16, DType::kC64}) {
+    const TensorType type{dtype, {4}};
+    const Function f =
+        contracted([](Tensor x, Tensor y, Tensor z) { return x * y + z; }, type, type, type);
+    EXPECT_EQ(count(f, ops::kMultiply), 1) << dtype_name(dtype);
+    EXPECT_EQ(count(f, ops::kAdd), 1) << dtype_name(dtype);
+  }
+}
+
+TEST(Contract, RoundsTheSumsInComplexProductsOnce) {
+  const Function f = trace([](Tensor x, Tensor y) { return x * y; }, c64(), c64());
+  // (1 + a i)^2 with the real part 1 - a^2.
+  const std::complex<float> x(1, 1 + 0x1p-12f);
+  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    const auto square = [&](bool contracts) {
+      return compile(f, {.contract = contracts, .executor = executor})
+          .run({Literal::scalar(x), Literal::scalar(x)})[0]
+          .item<std::complex<float>>();
+    };
+    EXPECT_EQ(square(false), std::complex(-0x1p-11f, 2 + 0x1p-11f));
+    EXPECT_EQ(square(true), std::complex(-0x1p-11f - 0x1p-24f, 2 + 0x1p-11f));
+  }
 }
 
 TEST(Contract, IsChosenByAnOption) {
@@ -168,4 +175,4 @@ TEST(Contract, OfDifferencesRoundsOnceOnBothExecutors) {
 }
 
 }  // namespace
-}  // namespace rondo::lower
+}  // namespace rondo::passes

@@ -12,9 +12,9 @@
 
 #include "executor/lane_form.h"
 #include "executor/lowering.h"
-#include "lower/contract.h"
 #include "lower/opcodes.h"
 #include "native/run_native.h"
+#include "passes/contract.h"
 #include "passes/expand.h"
 #include "support/program.h"
 
@@ -131,13 +131,13 @@ void add_random_programs(Code& code) {
   for (std::uint64_t seed = 1; seed <= 60; seed++) {
     const auto program =
         testing::Program::random(seed, seed % 2 == 0 ? testing::kDangers : testing::ProgramSize{});
-    const Function f = passes::expand(program.traced(), passes::Target::kInterpreter);
+    const Function f =
+        passes::contract(passes::expand(program.traced(), passes::Target::kInterpreter));
     if (!executor::why_not_lowered(f).empty()) continue;
     const bool limits = seed % 3 == 0;
     const executor::LaneForms lanes(f, true, limits);
-    lower::Program lowered = executor::lower_function(
+    const lower::Program lowered = executor::lower_function(
         f, kernel, {.lane_forms = lanes, .has_limits = limits, .reorders = true});
-    lower::contract(lowered);
     add_program(code, lowered);
     programs++;
   }

@@ -1,5 +1,5 @@
 // Gradients of random programs, under every checkpoint policy and on all executors, beside forward
-// mode.
+// mode. Limits that end no run change no bit of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "base/for_dtype.h"
 #include "gradients/loops.h"
 #include "support/compare.h"
+#include "support/far_limits.h"
 #include "support/program.h"
 
 namespace rondo::testing {
@@ -67,6 +68,8 @@ bool is_zero(const Literal& x) { return sum_of_products(x, x) == 0; }
 bool expect_agreement_of_policies(std::uint64_t seed) {
   SCOPED_TRACE("random program of seed " + std::to_string(seed));
   std::vector<Literal> want;
+  const FarLimits limits;
+  std::uint64_t limits_from = seed;
   try {
     for (const Checkpoint policy : kPolicies) {
       SCOPED_TRACE(name_of(policy));
@@ -82,9 +85,13 @@ bool expect_agreement_of_policies(std::uint64_t seed) {
       }
       for (const Executor executor :
            {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
-        const auto got = compile(f, {.executor = executor}).run(arguments);
-        EXPECT_EQ(difference(got, want, {.rtol = 1e-3, .atol = 2e-4}), "")
-            << static_cast<int>(executor);
+        SCOPED_TRACE(::testing::Message() << "executor " << static_cast<int>(executor));
+        const Executable executable = compile(f, {.executor = executor});
+        const std::vector<Literal> got = executable.run(arguments);
+        EXPECT_EQ(difference(got, want, {.rtol = 1e-3, .atol = 2e-4}), "");
+        const auto kinds = static_cast<unsigned>(1 + limits_from++ % FarLimits::kAll);
+        EXPECT_EQ(difference(executable.run(arguments, limits.options(kinds)), got, kExactly), "")
+            << "with " << FarLimits::name(kinds);
       }
     }
   } catch (const std::exception& error) {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
 
 #include "rondo/execute.h"
@@ -43,19 +42,15 @@ void compare(const Program& program, const std::string& who, const std::vector<L
   }
 }
 
-/// With limits that end no run the bits are those of a run without, each op rounded separately. The
-/// combinations of limits change from seed to seed; bytecode has its turn at each fourth.
-void compare_with_limits(const Program& program, const Function& function,
-                         const std::vector<Literal>& arguments, std::uint64_t seed) {
+/// With limits that end no run the bits are those of a run without. The combinations of limits
+/// change from seed to seed.
+void compare_with_limits(const Program& program, const std::string& who,
+                         const Executable& executable, const std::vector<Literal>& arguments,
+                         const std::vector<Literal>& want, std::uint64_t turn) {
   const FarLimits limits;
-  for (const Executor executor : {Executor::kCompiled, Executor::kBytecode}) {
-    const bool is_native = executor == Executor::kCompiled;
-    if (!is_native && seed % 4 != 0) continue;
-    const auto kinds = static_cast<unsigned>(1 + (is_native ? seed : seed / 4) % FarLimits::kAll);
-    const Executable compiled = compile(function, {.contract = false, .executor = executor});
-    compare(program, (is_native ? "native code with " : "bytecode with ") + FarLimits::name(kinds),
-            compiled.run(arguments, limits.options(kinds)), compiled.run(arguments), kExactly);
-  }
+  const auto kinds = static_cast<unsigned>(1 + turn % FarLimits::kAll);
+  compare(program, who + " with " + FarLimits::name(kinds),
+          executable.run(arguments, limits.options(kinds)), want, kExactly);
 }
 
 std::string seed_text(std::uint64_t seed) {
@@ -79,17 +74,23 @@ void expect_consistent(std::uint64_t seed, const ProgramSize& size) {
     optimized.function().verify();
     compare(program, "the optimised program", optimized.run(arguments), want, kExactly);
     // Compiled programs have functions of mathematics of their own, and contract.
-    const std::vector<Literal> bytecode =
-        compile(function, {.executor = Executor::kBytecode}).run(arguments);
+    const Executable on_bytecode = compile(function, {.executor = Executor::kBytecode});
+    const std::vector<Literal> bytecode = on_bytecode.run(arguments);
     compare(program, "bytecode", bytecode, want, kUnitTolerance);
     const Executable native = compile(function, {.executor = Executor::kCompiled});
     compare(program, "native code", native.run(arguments), bytecode, kExactly);
     compare(program, "native code on three threads", native.run(arguments, {.threads = 3}),
             bytecode, kExactly);
-    // Sums are in the reference's order where a run could be ended.
-    compare(program, "native code with a deadline",
-            native.run(arguments, {.deadline = std::chrono::hours(1)}), want, kUnitTolerance);
-    compare_with_limits(program, function, arguments, seed);
+    compare_with_limits(program, "native code", native, arguments, bytecode, seed);
+    // Bytecode has its turn at each fourth.
+    if (seed % 4 == 0)
+      compare_with_limits(program, "bytecode", on_bytecode, arguments, bytecode, seed / 4);
+    const bool is_native = seed % 4 != 1;
+    const Executable exact = compile(
+        function,
+        {.contract = false, .executor = is_native ? Executor::kCompiled : Executor::kBytecode});
+    compare_with_limits(program, is_native ? "exact native code" : "exact bytecode", exact,
+                        arguments, exact.run(arguments), is_native ? seed : seed / 4);
     compare(program, "EagerScope", run_eagerly(program, arguments), want, kUnitTolerance);
     compare(program, "lazy evaluation", run_on_tensors(program, arguments), want, kUnitTolerance);
   } catch (const std::exception& error) {
