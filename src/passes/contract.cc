@@ -106,6 +106,7 @@ using Reads = absl::flat_hash_map<ValueKey, std::uint32_t>;
 
 Reads reads_of(const Function& function) {
   Reads reads;
+  reads.reserve(function.body().size());
   for (const Node* node : function.body()) {
     for (const Tensor& operand : node->operands) reads[operand]++;
   }
@@ -183,12 +184,12 @@ class Contraction {
   Function run() {
     for (const Node* node : rewrite_.source().body()) {
       const auto code = codes_.of(*node);
-      Tensor made = rewrite_.rebuilt(node);
+      Tensor made;
       if (code == Opcode::kMultiply || code == Opcode::kDivide)
-        made = product(node, *code == Opcode::kDivide, std::move(made));
+        made = product(node, *code == Opcode::kDivide);
       else if (code == Opcode::kAdd || code == Opcode::kSubtract)
-        made = sum(node, *code == Opcode::kSubtract, std::move(made));
-      rewrite_.replace(node, made);
+        made = sum(node, *code == Opcode::kSubtract);
+      rewrite_.replace(node, made.empty() ? rewrite_.rebuilt(node) : made);
     }
     return rewrite_.finish();
   }
@@ -224,8 +225,9 @@ class Contraction {
     return std::nullopt;
   }
 
-  /// x * c * d and the like are x times one number: it rounds no more often than they do.
-  Tensor product(const Node* node, bool divides, Tensor made) {
+  /// x * c * d and the like are x times one number: it rounds no more often than they do. Empty
+  /// for a product that stays.
+  Tensor product(const Node* node, bool divides) {
     Product known;
     if (const auto constant = constant_beside(node, divides)) {
       const auto [other, by] = *constant;
@@ -238,25 +240,26 @@ class Contraction {
           known.multiple = Multiple{inner->multiple->of, joined};
           known.a = inner->multiple->of;
           known.b = spread_number(*number, node->type(), at);
-          made = ir::make_typed(ops::kMultiply, {known.a, known.b}, {}, {node->type()}, at);
+          Tensor made = ir::make_typed(ops::kMultiply, {known.a, known.b}, {}, {node->type()}, at);
           products_.emplace(node, std::move(known));
           return made;
         }
       }
     }
     if (!divides) {
-      known.a = made.node()->operands[0];
-      known.b = made.node()->operands[1];
+      known.a = rewrite_(node->operands[0]);
+      known.b = rewrite_(node->operands[1]);
     }
     products_.emplace(node, std::move(known));
-    return made;
+    return {};
   }
 
-  Tensor sum(const Node* node, bool subtracts, Tensor made) const {
+  /// Empty for a sum that stays.
+  Tensor sum(const Node* node, bool subtracts) const {
     const auto fused = [&](std::size_t of_product, const ir::OpDef& op) {
       const Product* const product = made_for_one(node->operands[of_product]);
       if (!product || product->a.empty()) return Tensor();
-      const Tensor other = made.node()->operands[1 - of_product];
+      const Tensor other = rewrite_(node->operands[1 - of_product]);
       return ir::make_typed(op, {product->a, product->b, other}, {}, {node->type()},
                             node->location());
     };
@@ -264,7 +267,7 @@ class Contraction {
     Tensor one = subtracts ? fused(1, ops::kNegatedMultiplyAdd) : fused(0, ops::kMultiplyAdd);
     if (one.empty())
       one = subtracts ? fused(0, ops::kMultiplySubtract) : fused(1, ops::kMultiplyAdd);
-    return one.empty() ? made : one;
+    return one;
   }
 
   FunctionRewrite rewrite_;
