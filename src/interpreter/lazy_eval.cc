@@ -167,20 +167,52 @@ using LazySlot = std::shared_ptr<LazyCache::Slot>;
 /// loop may ask for several tensors in turn. It keeps none alive.
 class LastSlots {
  public:
-  /// Null at the end of the thread, when tensors of static storage may still be evaluated.
-  static std::weak_ptr<LazyCache::Slot>* of(const Tensor& asked) {
+  /// Null where none is known.
+  static LazySlot find(const Tensor& asked) {
     if (are_gone_) return nullptr;
-    thread_local LastSlots last;
-    const Node* const node = asked.node();
-    const std::size_t op = reinterpret_cast<std::uintptr_t>(&node->cell->op()) / alignof(OpDef);
-    return &last.slots_[(op + node->line) % last.slots_.size()];
+    const Key key = key_of(asked);
+    for (const Entry& entry : last().entries_) {
+      if (entry.key == key) return entry.slot.lock();
+    }
+    return nullptr;
+  }
+  static void set(const Tensor& asked, const LazySlot& slot) {
+    if (are_gone_) return;
+    LastSlots& slots = last();
+    const Key key = key_of(asked);
+    auto place = std::find_if(slots.entries_.begin(), slots.entries_.end(),
+                              [&](const Entry& entry) { return entry.key == key; });
+    if (place == slots.entries_.end()) {
+      place = slots.entries_.begin() + static_cast<std::ptrdiff_t>(slots.oldest_);
+      slots.oldest_ = (slots.oldest_ + 1) % slots.entries_.size();
+    }
+    *place = {key, slot};
   }
   ~LastSlots() { are_gone_ = true; }
 
  private:
+  struct Key {
+    const OpDef* op = nullptr;
+    std::uint32_t line = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Entry {
+    Key key;
+    std::weak_ptr<LazyCache::Slot> slot;
+  };
+
   LastSlots() = default;
+  static LastSlots& last() {
+    thread_local LastSlots slots;
+    return slots;
+  }
+  static Key key_of(const Tensor& asked) { return {&asked.node()->cell->op(), asked.node()->line}; }
+
+  /// At the end of the thread tensors of static storage may still be evaluated.
   static inline constinit thread_local bool are_gone_ = false;
-  std::array<std::weak_ptr<LazyCache::Slot>, 16> slots_;
+  // All are looked through: in a table by hash, programs of one loop could take one place.
+  std::array<Entry, 16> entries_;
+  std::size_t oldest_ = 0;
 };
 
 bool can_be_again(std::span<const Tensor> asked) {
@@ -205,9 +237,7 @@ LazySlot slot_of(const LazyGraph& graph, std::span<const Tensor> asked) {
     if (found.plan) found.plan->count_held(held);
     lazy_cache().set_bytes(slot, held.total() + found.executable.bytes());
   }
-  if (found.plan && can_be_again(asked)) {
-    if (auto* const last = LastSlots::of(asked[0])) *last = slot;
-  }
+  if (found.plan && can_be_again(asked)) LastSlots::set(asked[0], slot);
   return slot;
 }
 
@@ -288,8 +318,7 @@ std::vector<Literal> compute_unknown(std::span<const Tensor> tensors, SourceLoca
 
 bool evaluate_again(std::span<const Tensor> tensors) {
   if (!can_be_again(tensors)) return false;
-  const auto* const last = LastSlots::of(tensors[0]);
-  const LazySlot slot = last ? last->lock() : nullptr;
+  const LazySlot slot = LastSlots::find(tensors[0]);
   if (!slot || !slot->value.plan->run(tensors)) return false;
   slot->note_use();
   return true;

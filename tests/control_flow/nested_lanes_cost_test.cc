@@ -60,18 +60,18 @@ Function by_lane(Nest nest, int levels) {
 
 TEST(NestedLanes, CompileInProportionToTheirLevels) {
   for (const Nest nest : {Nest(nested_branches), Nest(nested_loops)}) {
-    const Function few = by_lane(nest, 32), many = by_lane(nest, 128);
+    const Function few = by_lane(nest, 16), many = by_lane(nest, 128);
     const double of_few = least_seconds([&] { (void)compile(few); });
     const double of_many = least_seconds([&] { (void)compile(many); });
-    EXPECT_LT(of_many, 8 * of_few) << of_few << " s for 32 levels";
+    EXPECT_LT(of_many, 24 * of_few) << of_few << " s for 16 levels";  // not 64 times
   }
 }
 
 TEST(NestedLanes, ExpandInProportionForTextsToo) {
-  const Function few = by_lane(nested_branches, 16), many = by_lane(nested_branches, 64);
+  const Function few = by_lane(nested_branches, 16), many = by_lane(nested_branches, 256);
   const double of_few = least_seconds([&] { (void)to_hlo_text(few); });
   const double of_many = least_seconds([&] { (void)to_hlo_text(many); });
-  EXPECT_LT(of_many, 7 * of_few) << of_few << " s for 16 levels";
+  EXPECT_LT(of_many, 64 * of_few) << of_few << " s for 16 levels";  // not 256 times
 }
 
 TEST(NestedLanes, AreWhatEachLaneComputes) {
@@ -142,10 +142,10 @@ TEST(NestedLanes, CallsInOneAnotherExpandInProportion) {
     };
     return trace([&](Tensor x) { return nest(levels, x); }, f32());
   };
-  const Function few = nested(150), many = nested(600);
+  const Function few = nested(150), many = nested(1200);
   const double of_few = least_seconds([&] { (void)compile(few, {.optimize = false}); });
   const double of_many = least_seconds([&] { (void)compile(many, {.optimize = false}); });
-  EXPECT_LT(of_many, 8 * of_few) << of_few << " s for 150 levels";
+  EXPECT_LT(of_many, 24 * of_few) << of_few << " s for 150 levels";  // not 64 times
 }
 
 }  // namespace

@@ -38,6 +38,22 @@ TEST(LazyPlan, ALoopComputesTheStructureOfItsFirstStepsOnly) {
             4u);
 }
 
+TEST(LazyPlan, ALoopMayAskForTensorsOfAnyLines) {
+  const Tensor x(1.0f);
+  EXPECT_LE(structures_in([&] {
+              for (int i = 0; i < 20; i++) {
+                for (std::uint32_t program = 0; program < 8; program++) {
+                  SourceLocation at = SourceLocation::current();
+                  at.line = 16 * program;
+                  Tensor y = x;
+                  for (std::uint32_t op = 0; op < program; op++) y = y + 1.0f;
+                  ASSERT_EQ((-Operand(y, at)).item<float>(), -1 - static_cast<float>(program));
+                }
+              }
+            }),
+            16u);
+}
+
 TEST(LazyPlan, ReductionsAndSeveralTensorsInOneStepAreDoneAgainAsWell) {
   Tensor x = constant(std::vector<float>{1, 2, 3, 4});
   const auto both = jit([](Tensor a, Tensor b) { return a + b; });
