@@ -196,15 +196,12 @@ Function straight_line(int ops) {
 
 TEST(Compile, TimeAndCodeAreLinearInTheOps) {
   const Function few = straight_line(10'000), many = straight_line(100'000);
-  const auto cost = [](const Function& function) {
-    std::int64_t bytes = 0;
-    const double seconds = testing::least_seconds(
-        [&] { bytes = compile(function, {.executor = Executor::kCompiled}).bytes(); });
-    return std::pair(seconds, bytes);
+  const auto compiles = [](const Function& function, std::int64_t& bytes) {
+    return [&] { bytes = compile(function, {.executor = Executor::kCompiled}).bytes(); };
   };
-  const auto [seconds_of_few, bytes_of_few] = cost(few);
-  const auto [seconds_of_many, bytes_of_many] = cost(many);
-  EXPECT_LT(seconds_of_many, 40 * seconds_of_few);  // quadratic passes would take 100 times as long
+  std::int64_t bytes_of_few = 0, bytes_of_many = 0;
+  // Quadratic passes would take 100 times as long.
+  EXPECT_LT(testing::growth(compiles(few, bytes_of_few), compiles(many, bytes_of_many), 40), 40);
   EXPECT_LT(bytes_of_many, 11 * bytes_of_few);
 }
 

@@ -420,7 +420,7 @@ BodyCount count_bodies(const Executable& program, int n) {
 
 TEST(TraceCost, OfAGradientIsLinearInTheOpsOfTheBody) {
   const auto with_ops = [](int ops) {
-    return least_seconds([&] {
+    return [ops] {
       const auto f = [&](Tensor x) {
         return fori_loop(
             0, 9,
@@ -431,9 +431,9 @@ TEST(TraceCost, OfAGradientIsLinearInTheOpsOfTheBody) {
             x);
       };
       (void)trace(grad(f), f64());
-    });
+    };
   };
-  EXPECT_LT(with_ops(4000), 24 * with_ops(500));  // 64 times where it is quadratic
+  EXPECT_LT(growth(with_ops(500), with_ops(4000), 24), 24);  // 64 times where it is quadratic
 }
 
 /// x through loops inside one another; each body has `ops` further ones.
@@ -452,17 +452,17 @@ Tensor nested(int depth, const Tensor& x, bool is_counted, int ops = 0) {
 TEST(TraceCost, OfAGradientIsLinearInTheDepthOfLoops) {
   for (const bool is_counted : {true, false}) {
     const auto to_depth = [&](int depth) {
-      return least_seconds([&] {
-        (void)trace(grad([&](Tensor x) { return nested(depth, x, is_counted); }), f64());
-      });
+      return
+          [=] { (void)trace(grad([&](Tensor x) { return nested(depth, x, is_counted); }), f64()); };
     };
-    EXPECT_LT(to_depth(64), 24 * to_depth(8)) << is_counted;  // 64 times where it is quadratic
+    // 64 times where it is quadratic.
+    EXPECT_LT(growth(to_depth(8), to_depth(64), 24), 24) << is_counted;
   }
 }
 
 /// How much longer a program gets with the third part of the depth than with the second one: 1
 /// where its length is linear in the depth, 5/3 where it is quadratic.
-double growth(int part, const std::function<int(int depth)>& ops) {
+double growth_of_length(int part, const std::function<int(int depth)>& ops) {
   const auto nodes = [&](int depth) {
     const auto f = [&](Tensor x) { return nested(depth, x, false, ops(depth)); };
     return static_cast<double>(trace(grad(f), f64()).stats().nodes);
@@ -472,10 +472,10 @@ double growth(int part, const std::function<int(int depth)>& ops) {
 }
 
 TEST(TraceCost, TheLengthOfAGradientIsLinearInTheDepthOfLoops) {
-  EXPECT_LT(growth(20, [](int) { return 0; }), 1.05);
-  EXPECT_LT(growth(8, [](int) { return 3; }), 1.05);
+  EXPECT_LT(growth_of_length(20, [](int) { return 0; }), 1.05);
+  EXPECT_LT(growth_of_length(8, [](int) { return 3; }), 1.05);
   // The measure itself: with as many ops in each body as there are loops it is quadratic.
-  EXPECT_GT(growth(8, [](int depth) { return depth; }), 1.2);
+  EXPECT_GT(growth_of_length(8, [](int depth) { return depth; }), 1.2);
 }
 
 TEST(Cost, OfACheckpointedRowUpdateIsItsRow) {
@@ -500,11 +500,12 @@ TEST(Cost, OfACheckpointedRowUpdateIsItsRow) {
     const Literal slopes = gradient.run({values, table})[0];
     for (std::size_t i = 0; i < x.size(); i++)
       EXPECT_NEAR(slopes.data<double>()[i], 0.5 * std::sin(4 * x[i]), 1e-13);
-    return least_seconds([&] { (void)gradient.run({values, table}); });
+    return [=] { (void)gradient.run({values, table}); };
   };
   // The table is not kept for each trip: the function computes nothing from it.
   for (const LoopResiduals& loop : program(1000).memory_plan()) EXPECT_LE(loop.bytes, 16 * 1000);
-  EXPECT_LT(run(32000), 32 * run(2000));  // 256 times where a trip costs the table
+  // 256 times where a trip costs the table.
+  EXPECT_LT(growth(run(2000), run(32000), 64), 64);
 }
 
 TEST(Cost, OfACheckpointedFunctionThatReadsARowOfACarryIsTheRow) {

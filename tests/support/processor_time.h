@@ -36,6 +36,19 @@ double least_seconds(const Work& work, int calls = 3) {
   return least;
 }
 
+/// How many times as long `many` takes as `few`: the fastest calls of each, which alternate, since
+/// what else a machine does to caches and clock rates lasts longer than a call. It is measured
+/// until it is below `wanted`: what grows as it should comes there, and what does not never will.
+template <class Few, class Many>
+double growth(const Few& few, const Many& many, double wanted, int calls = 10) {
+  double least_of_few = std::numeric_limits<double>::max(), least_of_many = least_of_few;
+  for (int i = 0; i < calls && (i == 0 || least_of_many >= wanted * least_of_few); i++) {
+    least_of_few = std::min(least_of_few, least_seconds(few));
+    least_of_many = std::min(least_of_many, least_seconds(many, 1));
+  }
+  return least_of_many / least_of_few;
+}
+
 /// As long as a million steps of a 64-bit generator take, each through memory: about a millisecond,
 /// with any compiler's settings.
 inline double work_seconds() {
