@@ -32,7 +32,7 @@ lower::Program straight_line(int ops) {
   TestProgram p;
   const Value in = p.argument(0);
   std::vector<Value> values;
-  for (int i = 0; i < 16; i++) values.push_back(p.load_at(Type::kF32, in, 4 * i));
+  for (std::int64_t i = 0; i < 16; i++) values.push_back(p.load_at(Type::kF32, in, 4 * i));
   for (int i = 0; i < ops; i++) {
     const auto n = values.size();
     const Value a = values[n - 1], b = values[n - 2 - static_cast<std::size_t>(i * 7 % 14)];
