@@ -140,7 +140,7 @@ TEST(NestedLanes, CallsInOneAnotherExpandInProportion) {
     };
     return trace([&](Tensor x) { return nest(levels, x); }, f32());
   };
-  const Function few = nested(150), many = nested(1200);
+  const Function few = nested(75), many = nested(600);
   const auto compiles = [](const Function& calls) {
     return [&] { (void)compile(calls, {.optimize = false}); };
   };
