@@ -219,7 +219,7 @@ std::string hexadecimal(const Code& code, const Known& instruction) {
 
 void expect_same(const Code& code) {
   const auto theirs = read_by_objdump(code.bytes);
-  if (theirs.empty()) GTEST_SKIP() << "there is no objdump here";
+  ASSERT_FALSE(theirs.empty()) << "objdump read nothing: install binutils";
   std::set<std::pair<std::string, std::string>> compared;
   int wrong = 0;
   for (const Known& ours : code.instructions) {
@@ -235,14 +235,21 @@ void expect_same(const Code& code) {
   }
 }
 
-TEST(Decode, ReadsWhatObjdumpReads) {
-  if (available_isa() == Isa::kNone) GTEST_SKIP() << "there is no machine code here";
-  expect_same(everything());
-}
+/// Code is written for ISAs that this machine need not have: only a build without an assembler has
+/// none.
+class Decode : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    TestProgram p;
+    p.store_at(p.number(Type::kF32, 1), p.result(0));
+    if (!compile(p.finish(), Isa::kAvx2)) GTEST_SKIP() << "this build has no assembler (Xbyak)";
+  }
+};
+
+TEST_F(Decode, ReadsWhatObjdumpReads) { expect_same(everything()); }
 
 // Bytes that are nearly those of instructions are the same as objdump says, or unknown.
-TEST(Decode, NamesNoInstructionWrongly) {
-  if (available_isa() == Isa::kNone) GTEST_SKIP() << "there is no machine code here";
+TEST_F(Decode, NamesNoInstructionWrongly) {
   const Code& from = everything();
   std::map<std::string, std::size_t> of_each_name;
   Code code;
@@ -267,8 +274,7 @@ TEST(Decode, NamesNoInstructionWrongly) {
   expect_same(code);
 }
 
-TEST(Decode, ReadsNothingBehindTheEnd) {
-  if (available_isa() == Isa::kNone) GTEST_SKIP() << "there is no machine code here";
+TEST_F(Decode, ReadsNothingBehindTheEnd) {
   const Code& code = everything();
   std::set<std::string> seen;
   for (const Known& known : code.instructions) {
