@@ -61,8 +61,8 @@ TEST(CompileCost, ManyResultsTakeTimeInProportion) {
         },
         f32());
   };
-  const Function few = many_results(1000), many = many_results(16'000);
-  EXPECT_LT(growth([&] { (void)compile(few); }, [&] { (void)compile(many); }, 64), 64);
+  const Function few = many_results(2000), many = many_results(32'000);
+  EXPECT_LT(growth([&] { (void)compile(few); }, [&] { (void)compile(many); }, 64), 64);  // or 256
 }
 
 }  // namespace

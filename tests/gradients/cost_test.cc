@@ -505,7 +505,7 @@ TEST(Cost, OfACheckpointedRowUpdateIsItsRow) {
   // The table is not kept for each trip: the function computes nothing from it.
   for (const LoopResiduals& loop : program(1000).memory_plan()) EXPECT_LE(loop.bytes, 16 * 1000);
   // 256 times where a trip costs the table.
-  EXPECT_LT(growth(run(2000), run(32000), 64), 64);
+  EXPECT_LT(growth(run(2000), run(32000), 32), 32);
 }
 
 TEST(Cost, OfACheckpointedFunctionThatReadsARowOfACarryIsTheRow) {

@@ -1,10 +1,8 @@
 // Programs for the tests of printers and passes, and what they share.
 #pragma once
 
-#include <pthread.h>
-
+#include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <string>
 #include <utility>
@@ -16,34 +14,13 @@
 #include "ir/function_data.h"
 #include "ir/node.h"
 #include "rondo/rondo.h"
+#include "support/on_stack.h"
 
 namespace rondo::testing {
 
-/// Runs `work` on a stack of half a MiB; what it throws comes out here. Recursion over a program of
-/// some hundred regions, or of some thousand nodes, would not fit.
+/// Recursion over a program of some hundred regions, or of some thousand nodes, would not fit.
 inline void on_small_stack(const std::function<void()>& work) {
-  struct Call {
-    const std::function<void()>* work;
-    std::exception_ptr error;
-  } call{&work, nullptr};
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, std::size_t{512} << 10);
-  pthread_t thread;
-  const auto run = [](void* argument) -> void* {
-    auto* inside = static_cast<Call*>(argument);
-    try {
-      (*inside->work)();
-    } catch (...) {
-      inside->error = std::current_exception();
-    }
-    return nullptr;
-  };
-  const int failed = pthread_create(&thread, &attributes, run, &call);
-  pthread_attr_destroy(&attributes);
-  if (failed != 0) throw std::runtime_error("no thread");
-  pthread_join(thread, nullptr);
-  if (call.error) std::rethrow_exception(call.error);
+  on_stack(std::size_t{512} << 10, work);
 }
 
 /// A place that does not change when a test moves.
