@@ -149,6 +149,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& fo
     }
     construct.arguments.push_back(std::move(argument));
   }
+  const std::vector<bool> once = ir::given_once(node->operands);
   std::vector<Value> init;
   for (std::size_t i = 0; i < carries; i++) {
     Place& argument = construct.arguments[i];
@@ -157,7 +158,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& fo
       continue;
     }
     // Each lane reads and writes its own elements of it.
-    argument = carried_memory(scope, step, i, at, true);
+    argument = carried_memory(scope, step, i, once[i], at, true);
     CarriedArray& array = construct.carried[i];
     array.storage = argument.storage;
     array.now = argument.pointer;

@@ -146,11 +146,12 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
                            const LaneForm& form) {
   Scope& scope = scopes_.back();
   const Node* node = step.node;
+  const std::vector<bool> once = ir::given_once(node->operands);
   bool asks_for_singles = false;
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     const bool is_asked_for = scope.plan->uses(step.first_value + i) != 0;
     if (form.operands[i].kind == LaneValue::Kind::kTape) {
-      Place& tape = construct.arguments[i] = carried_tape(scope, node, i, at);
+      Place& tape = construct.arguments[i] = carried_tape(scope, node, i, once[i], at);
       construct.results[i] = tape;
       tape.writable = false;
       tape.lane = form.operands[i];
@@ -163,7 +164,7 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
       array.lane = form.operands[i];
       if (is_asked_for) construct.results[i] = destination(scope, node, i);
     } else if (form.operands[i].kind == LaneValue::Kind::kUpdated) {
-      Place& array = construct.arguments[i] = carried_memory(scope, step, i, at, true);
+      Place& array = construct.arguments[i] = carried_memory(scope, step, i, once[i], at, true);
       construct.results[i] = array;
       array.writable = false;
       array.lane = form.operands[i];

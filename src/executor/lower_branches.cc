@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "executor/lowerer.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
 
 std::optional<std::size_t> Lowerer::operand_to_write(Scope& scope, const Node* node,
-                                                     std::uint32_t i, std::uint32_t at) {
+                                                     std::uint32_t i, const std::vector<bool>& once,
+                                                     std::uint32_t at) {
   const std::int32_t parameter = in_place_->parameter_of_branches(*node, i);
   if (parameter == InPlace::kNoParameter) return std::nullopt;
   const std::size_t operand =
@@ -20,9 +23,7 @@ std::optional<std::size_t> Lowerer::operand_to_write(Scope& scope, const Node* n
         [&](const Function& branch) { return in_place_->parameter_of(branch, i) == parameter; });
     if (!all || place(scope, value).kind != Place::Kind::kTape) return std::nullopt;
   }
-  const bool once = std::count_if(node->operands.begin(), node->operands.end(),
-                                  [&](const Tensor& t) { return t.same_as(value); }) == 1;
-  if (!once || !dies(scope, value, at)) return std::nullopt;
+  if (!once[operand] || !dies(scope, value, at)) return std::nullopt;
   return operand;
 }
 
@@ -36,11 +37,12 @@ void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
     argument.writable = false;
     construct.arguments.push_back(std::move(argument));
   }
+  const std::vector<bool> once = ir::given_once(node->operands);
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     Place result;
     const Tensor value = Tensor::of(node, i);
     if (lanes_ || (!is_tape(value) && is_single(node->types[i]))) {
-    } else if (const auto operand = operand_to_write(scope, node, i, at)) {
+    } else if (const auto operand = operand_to_write(scope, node, i, once, at)) {
       // The branches take it over, one after the other.
       Place& from = place(scope, node->operands[*operand]);
       from.element.clear();
@@ -106,14 +108,13 @@ void Lowerer::take_over(Scope& scope, std::size_t result, const Place& memory) {
 void Lowerer::copy_outputs(Scope& scope, const Construct& construct) {
   const auto& outputs = scope.function.outputs();
   // A result may stand in memory that another one takes over: where both change the same operand.
+  absl::flat_hash_map<Value, std::size_t> taken_over;  // the result at a place that one has taken
+  for (std::size_t i = 0; i < outputs.size(); i++) {
+    if (construct.carried[i].storage >= 0) taken_over.emplace(construct.results[i].pointer, i);
+  }
   const auto stands_in_the_way = [&](std::size_t output) {
-    const Place& from = place(scope, outputs[output]);
-    for (std::size_t i = 0; i < outputs.size(); i++) {
-      if (i != output && construct.carried[i].storage >= 0 &&
-          construct.results[i].pointer == from.pointer)
-        return true;
-    }
-    return false;
+    const auto found = taken_over.find(place(scope, outputs[output]).pointer);
+    return found != taken_over.end() && found->second != output;
   };
   for (const bool first : {true, false}) {
     for (std::size_t i = 0; i < outputs.size(); i++) {
@@ -143,13 +144,10 @@ void Lowerer::close_branch() {
       values.insert(values.end(), from.element.begin(), from.element.end());
   }
   if (!lanes_) copy_outputs(scope, construct);
-  absl::InlinedVector<std::uint32_t, 4> seen;
+  absl::flat_hash_set<std::uint32_t> seen;
   for (const Tensor& output : outputs) {
     const std::uint32_t value = scope.plan->value(output);
-    if (ir::is_parameter(output.node()) || std::find(seen.begin(), seen.end(), value) != seen.end())
-      continue;
-    seen.push_back(value);
-    let_go(scope.places[value]);
+    if (!ir::is_parameter(output.node()) && seen.insert(value).second) let_go(scope.places[value]);
   }
   release_parameters(scope);
   scopes_.pop_back();

@@ -91,13 +91,11 @@ void Lowerer::begin_with(Scope& scope, const Tensor& value, const Place& now) {
     copy(from.pointer, now.pointer, value.type().bytes());
 }
 
-Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, std::uint32_t at,
-                              bool in_place) {
+Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, bool once,
+                              std::uint32_t at, bool in_place) {
   const Node* node = step.node;
   const Tensor& operand = node->operands[i];
   const std::uint32_t result = step.first_value + static_cast<std::uint32_t>(i);
-  const bool once = std::count_if(node->operands.begin(), node->operands.end(),
-                                  [&](const Tensor& t) { return t.same_as(operand); }) == 1;
   Place now;
   const auto to = scope.destinations.find(result);
   if (in_place && to != scope.destinations.end()) {
@@ -140,6 +138,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
   const std::size_t carries = node->types.size();
   Scope& scope = scopes_.back();
   Construct construct(node, step.first_value);
+  const std::vector<bool> once = ir::given_once(node->operands);
   std::vector<Value> init;
   for (std::size_t i = 0; i < node->operands.size(); i++) {
     const Tensor& operand = node->operands[i];
@@ -147,7 +146,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
     Place argument = from;
     argument.writable = false;
     if (i < carries && is_tape(Tensor::of(node, static_cast<std::uint32_t>(i)))) {
-      argument = carried_tape(scope, node, i, at);
+      argument = carried_tape(scope, node, i, once[i], at);
       CarriedArray& tape = construct.carried[i];
       tape.storage = argument.storage;
       tape.values = storages_[static_cast<std::size_t>(tape.storage)].values;
@@ -159,7 +158,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       CarriedArray& array = construct.carried[i];
       const bool in_place =
           in_place_->parameter_of(node->regions[1], i) == static_cast<std::int32_t>(i);
-      const Place now = carried_memory(scope, step, i, at, in_place);
+      const Place now = carried_memory(scope, step, i, once[i], at, in_place);
       array.storage = now.storage;
       array.now = now.pointer;
       Storage& storage = storages_[static_cast<std::size_t>(now.storage)];

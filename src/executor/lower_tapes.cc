@@ -1,5 +1,4 @@
 // Tapes: arrays that grow by rows while the program runs.
-#include <algorithm>
 #include <utility>
 
 #include "executor/lowerer.h"
@@ -48,7 +47,7 @@ void Lowerer::assign_tape(const Place& tape, Scope& scope, const Tensor& value) 
 Place Lowerer::tape_place(Scope& scope, const Tensor& value, std::string_view loop,
                           std::vector<Place>& made) {
   if (place(scope, value).kind == Place::Kind::kTape) return place(scope, value);
-  const Place tape = new_tape(value.type(), loop);
+  Place tape = new_tape(value.type(), loop);
   assign_tape(tape, scope, value);
   made.push_back(tape);
   return tape;
@@ -98,16 +97,15 @@ void Lowerer::tape_write(Scope& scope, const Step& step, std::uint32_t at) {
   scope.places[step.first_value] = result;
 }
 
-Place Lowerer::carried_tape(Scope& scope, const Node* node, std::size_t carry, std::uint32_t at) {
+Place Lowerer::carried_tape(Scope& scope, const Node* node, std::size_t carry, bool once,
+                            std::uint32_t at) {
   const Tensor& operand = node->operands[carry];
-  const Place from = place(scope, operand);
-  const bool once = std::count_if(node->operands.begin(), node->operands.end(),
-                                  [&](const Tensor& t) { return t.same_as(operand); }) == 1;
+  Place from = place(scope, operand);
   if (from.kind == Place::Kind::kTape && once && dies(scope, operand, at)) {
     place(scope, operand).storage = -1;
     return from;
   }
-  const Place now =
+  Place now =
       new_tape(operand.type(), tapes_.at(Tensor::of(node, static_cast<std::uint32_t>(carry))));
   assign_tape(now, scope, operand);
   return now;

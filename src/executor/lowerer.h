@@ -224,8 +224,9 @@ class Lowerer {
   void write_row(Scope& scope, const Tensor& row, Value pointer);
   void tape_read(Scope& scope, const Step& step);
   void tape_write(Scope& scope, const Step& step, std::uint32_t at);
-  /// Where a loop carries a tape; `at` is its step.
-  Place carried_tape(Scope& scope, const Node* node, std::size_t carry, std::uint32_t at);
+  /// Where a loop carries a tape, which is given once or several times; `at` is its step.
+  Place carried_tape(Scope& scope, const Node* node, std::size_t carry, bool once,
+                     std::uint32_t at);
   void close_tapes(Scope& scope, Construct& construct);
 
   // Loops.
@@ -239,8 +240,9 @@ class Lowerer {
   /// The first value of a carried array, where the loop carries it.
   void begin_with(Scope& scope, const Tensor& value, const Place& now);
   void open_while(const Step& step, std::uint32_t at);
-  /// The memory of carried array `i` with its first value, when the loop of step `at` begins.
-  Place carried_memory(Scope& scope, const Step& step, std::size_t i, std::uint32_t at,
+  /// The memory of carried array `i` with its first value, which the loop is given once or several
+  /// times, when the loop of step `at` begins.
+  Place carried_memory(Scope& scope, const Step& step, std::size_t i, bool once, std::uint32_t at,
                        bool in_place);
   /// In the loop the carries are its parameters.
   void take_parameters(Construct& construct, std::size_t carries);
@@ -350,9 +352,9 @@ class Lowerer {
 
   // Conditionals.
   void open_conditional(const Step& step, std::uint32_t at);
-  /// The operand where result `i` may be written in every branch, if step `at` reads it last.
+  /// The operand where result `i` may be written in every branch, if step `at` reads it last, once.
   std::optional<std::size_t> operand_to_write(Scope& scope, const Node* node, std::uint32_t i,
-                                              std::uint32_t at);
+                                              const std::vector<bool>& once, std::uint32_t at);
   /// One after the other: `if (selector is k) branch k else …`; the last one is for all the rest.
   void open_branch();
   /// The memory of an operand, which a result of the branch that begins takes over.

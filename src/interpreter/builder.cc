@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "interpreter/program.h"
 #include "interpreter/reshapes.h"
 #include "ir/layout.h"
@@ -164,19 +165,18 @@ class Builder {
                             node->op->cost == ir::Cost::kHeavy))
       bundle_.loops[loops_.front()].ends_inside = true;
     std::vector<std::uint32_t> clears;
+    absl::flat_hash_set<Reference> cleared;  // of operands that are given several times
     ir::Operands operands;
     for (const Tensor& operand : node->operands)
       operands.push_back(scope.reshapes.operand(operand));
+    const std::vector<bool> once = ir::given_once(operands);
     for (std::size_t i = 0; i < operands.size(); i++) {
       const Place& from = place(scope, operands[i]);
       program_.references.push_back(from.reference);
       if (!ends_here(from, index)) continue;
-      if (std::find(clears.begin(), clears.end(), from.reference) != clears.end())
-        continue;  // an operand that stands twice
+      if (!once[i] && !cleared.insert(from.reference).second) continue;
       clears.push_back(from.reference);
-      const auto same = [&](const Tensor& t) { return t.same_as(operands[i]); };
-      if (i < 64 && std::count_if(operands.begin(), operands.end(), same) == 1)
-        instruction.movable |= std::uint64_t{1} << i;
+      if (i < 64 && once[i]) instruction.movable |= std::uint64_t{1} << i;
     }
     for (std::uint32_t r = 0; r < node->types.size(); r++) {
       Place& to = scope.places[{instruction.results, r}];
@@ -243,16 +243,15 @@ class Builder {
     }
     std::vector<Reference> from;
     std::vector<bool> movable;
+    const std::vector<bool> once = ir::given_once(node->operands);
     for (std::size_t i = 0; i < node->operands.size(); i++) {
       const Place& operand = place(scope, node->operands[i]);
-      const auto same = [&](const Tensor& t) { return t.same_as(node->operands[i]); };
-      const bool once = std::count_if(node->operands.begin(), node->operands.end(), same) == 1;
       if (i < layout.carries) {
         construct.result_slots.push_back(program_.slots);
         construct.arguments.push_back(program_.slots++);
         construct.argument_owned.push_back(true);
         from.push_back(operand.reference);
-        movable.push_back(once && ends_here(operand, index));
+        movable.push_back(once[i] && ends_here(operand, index));
       } else {
         construct.arguments.push_back(operand.reference);
         construct.argument_owned.push_back(false);
@@ -292,13 +291,12 @@ class Builder {
   void enter_branches(Scope& scope, const Node* node, std::size_t index) {
     Construct construct;
     construct.node = node;
+    const std::vector<bool> once = ir::given_once(node->operands);
     for (std::size_t i = 0; i < node->operands.size(); i++) {
       const Place& operand = place(scope, node->operands[i]);
-      const auto same = [&](const Tensor& t) { return t.same_as(node->operands[i]); };
-      const bool once = std::count_if(node->operands.begin(), node->operands.end(), same) == 1;
       if (i > 0) {
         construct.arguments.push_back(operand.reference);
-        construct.argument_owned.push_back(once && ends_here(operand, index));
+        construct.argument_owned.push_back(once[i] && ends_here(operand, index));
       }
       if (ends_here(operand, index)) construct.clears.push_back(operand.reference);
     }
@@ -404,12 +402,12 @@ class Builder {
     std::vector<std::uint32_t> clears;
     const auto& slots = constructs_.back().result_slots;
     const auto& arguments = constructs_.back().arguments;
+    absl::flat_hash_set<Reference> kept(slots.begin(), slots.end());
+    kept.insert(arguments.begin(), arguments.end());
     absl::flat_hash_map<Reference, int> seen;
     for (std::size_t i = 0; i < from.size(); i++) {
-      if (movable[i] || (from[i] & kConstantBit) || seen[from[i]]++ == 0) continue;
-      if (std::find(slots.begin(), slots.end(), from[i]) != slots.end()) continue;
-      if (std::find(arguments.begin(), arguments.end(), from[i]) != arguments.end()) continue;
-      if (seen[from[i]] == 2) clears.push_back(from[i]);
+      if (movable[i] || (from[i] & kConstantBit)) continue;
+      if (++seen[from[i]] == 2 && !kept.contains(from[i])) clears.push_back(from[i]);
     }
     if (!clears.empty()) add_clears(emit(InstructionKind::kClear, node), clears);
   }

@@ -281,6 +281,18 @@ std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes att
       make(op, std::move(operands), std::move(attributes), at, std::move(regions)).node());
 }
 
+std::vector<bool> given_once(std::span<const Tensor> operands) {
+  absl::InlinedVector<ValueKey, 8> sorted(operands.begin(), operands.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<bool> once(operands.size());
+  for (std::size_t i = 0; i < operands.size(); i++) {
+    const auto [first, last] =
+        std::equal_range(sorted.begin(), sorted.end(), ValueKey(operands[i]));
+    once[i] = last - first == 1;
+  }
+  return once;
+}
+
 std::vector<Tensor> results_of(const Node* node) {
   std::vector<Tensor> results;
   results.reserve(node->types.size());

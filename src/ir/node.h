@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -125,12 +125,17 @@ struct ValueKey {
   ValueKey(const Node* of, std::uint32_t number) : node(of), result(number) {}
   ValueKey(const Tensor& tensor) : node(tensor.node()), result(tensor.result()) {}
   friend bool operator==(const ValueKey&, const ValueKey&) = default;
-  friend auto operator<=>(const ValueKey&, const ValueKey&) = default;
+  friend bool operator<(const ValueKey& a, const ValueKey& b) {
+    return a.node != b.node ? std::less<>()(a.node, b.node) : a.result < b.result;
+  }
   template <class H>
   friend H AbslHashValue(H state, const ValueKey& key) {
     return H::combine(std::move(state), key.node, key.result);
   }
 };
+
+/// Of each operand, whether no other one is the same value: what reads it last may take it over.
+std::vector<bool> given_once(std::span<const Tensor> operands);
 
 /// Makes a node and infers its types; throws TraceError where the operands do not fit the op. Every
 /// op goes through here. What depends on no parameter is a lazy tensor, but for nodes of programs
