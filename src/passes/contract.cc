@@ -14,6 +14,7 @@
 #include "ir/element.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
+#include "ir/node_table.h"
 #include "lower/builder.h"
 #include "lower/opcodes.h"
 #include "ops/broadcast.h"
@@ -28,7 +29,6 @@ namespace rondo::passes {
 namespace {
 
 using ir::Node;
-using ir::ValueKey;
 using lower::Opcode;
 
 /// What single ops compute, told by the code that their records write for an element.
@@ -102,15 +102,18 @@ Tensor spread_number(double number, const TensorType& type, SourceLocation at) {
   return type.rank() == 0 ? scalar : ops::broadcast_axes(scalar, type.shape, {}, at);
 }
 
-using Reads = absl::flat_hash_map<ValueKey, std::uint32_t>;
+/// How often the values of a node are read.
+using Reads = ir::NodeTable<std::uint32_t>;
 
 Reads reads_of(const Function& function) {
-  Reads reads;
-  reads.reserve(function.body().size());
+  Reads reads(function);
+  const auto read = [&](const Tensor& value) {
+    reads.set(value.node(), reads.get(value.node()) + 1);
+  };
   for (const Node* node : function.body()) {
-    for (const Tensor& operand : node->operands) reads[operand]++;
+    for (const Tensor& operand : node->operands) read(operand);
   }
-  for (const Tensor& result : function.outputs()) reads[result]++;
+  for (const Tensor& result : function.outputs()) read(result);
   return reads;
 }
 
@@ -160,17 +163,12 @@ class ReadsInLoops {
       if (!of_body.contains(same)) continue;
       const Tensor here = Tensor::of(node), there = Tensor::of(same);
       replay.bind(here, there);
-      const std::uint32_t most = std::max(count(in_condition, here), count(in_body, there));
+      const std::uint32_t most = std::max(in_condition.get(node), in_body.get(same));
       for (const Node* each : {node, same}) {
         std::uint32_t& reads = reads_[each];
         reads = std::max(reads, most);
       }
     }
-  }
-
-  static std::uint32_t count(const Reads& reads, const Tensor& value) {
-    const auto found = reads.find(value);
-    return found == reads.end() ? 0 : found->second;
   }
 
   absl::flat_hash_map<const Node*, std::uint32_t> reads_;
@@ -179,7 +177,11 @@ class ReadsInLoops {
 class Contraction {
  public:
   Contraction(const Function& function, const ReadsInLoops& in_loops, ElementCodes& codes)
-      : rewrite_(function), in_loops_(in_loops), codes_(codes), reads_(reads_of(function)) {}
+      : rewrite_(function),
+        in_loops_(in_loops),
+        codes_(codes),
+        reads_(reads_of(function)),
+        product_of_(function) {}
 
   Function run() {
     for (const Node* node : rewrite_.source().body()) {
@@ -208,9 +210,13 @@ class Contraction {
 
   /// The product or quotient that a value is, where nothing else reads it.
   const Product* made_for_one(const Tensor& value) const {
-    const auto found = products_.find(value.node());
-    const bool is_read_once = reads_.at(value) == 1 && in_loops_.of(value.node()) <= 1;
-    return found != products_.end() && is_read_once ? &found->second : nullptr;
+    const std::uint32_t number = product_of_.get(value.node());
+    const bool is_read_once = reads_.get(value.node()) == 1 && in_loops_.of(value.node()) <= 1;
+    return number != 0 && is_read_once ? &products_[number - 1] : nullptr;
+  }
+  void keep_product(const Node* node, Product&& product) {
+    products_.push_back(std::move(product));
+    product_of_.set(node, static_cast<std::uint32_t>(products_.size()));
   }
 
   /// The operand of a product beside a constant one, with the number.
@@ -241,7 +247,7 @@ class Contraction {
           known.a = inner->multiple->of;
           known.b = spread_number(*number, node->type(), at);
           Tensor made = ir::make_typed(ops::kMultiply, {known.a, known.b}, {}, {node->type()}, at);
-          products_.emplace(node, std::move(known));
+          keep_product(node, std::move(known));
           return made;
         }
       }
@@ -250,7 +256,7 @@ class Contraction {
       known.a = rewrite_(node->operands[0]);
       known.b = rewrite_(node->operands[1]);
     }
-    products_.emplace(node, std::move(known));
+    keep_product(node, std::move(known));
     return {};
   }
 
@@ -274,7 +280,8 @@ class Contraction {
   const ReadsInLoops& in_loops_;
   ElementCodes& codes_;
   const Reads reads_;
-  absl::flat_hash_map<const Node*, Product> products_;  // of the source's nodes
+  std::vector<Product> products_;
+  ir::NodeTable<std::uint32_t> product_of_;  // of the source's nodes: a place in products_, plus 1
 };
 
 }  // namespace
