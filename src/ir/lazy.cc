@@ -10,11 +10,23 @@ namespace rondo::ir {
 namespace {
 
 /// How many scopes of this thread do not count, because a transform traces.
-thread_local int eager_paused = 0;
+constinit thread_local int eager_paused = 0;
 
-std::shared_ptr<std::atomic<int>>& scopes_of_thread() {
-  thread_local auto scopes = std::make_shared<std::atomic<int>>(0);
-  return scopes;
+/// How many there are; null where there was none. A thread asks for it until it has ended, when
+/// what it kept is gone.
+constinit thread_local const std::atomic<int>* scopes_of_thread = nullptr;
+constinit thread_local bool thread_ends = false;
+struct KeptScopes {
+  std::shared_ptr<std::atomic<int>> count = std::make_shared<std::atomic<int>>(0);
+  KeptScopes() { scopes_of_thread = count.get(); }
+  ~KeptScopes() {
+    scopes_of_thread = nullptr;
+    thread_ends = true;
+  }
+};
+
+int scopes_now() noexcept {
+  return scopes_of_thread ? scopes_of_thread->load(std::memory_order_relaxed) : 0;
 }
 
 }  // namespace
@@ -113,13 +125,14 @@ std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device, std::vector
   return arrays;
 }
 
-bool eager_active() noexcept {
-  return scopes_of_thread()->load(std::memory_order_relaxed) > eager_paused;
-}
-EagerPause::EagerPause() noexcept
-    : saved_(std::exchange(eager_paused, scopes_of_thread()->load(std::memory_order_relaxed))) {}
+bool eager_active() noexcept { return scopes_now() > eager_paused; }
+EagerPause::EagerPause() noexcept : saved_(std::exchange(eager_paused, scopes_now())) {}
 EagerPause::~EagerPause() { eager_paused = saved_; }
-std::shared_ptr<std::atomic<int>> eager_scopes() { return scopes_of_thread(); }
+std::shared_ptr<std::atomic<int>> eager_scopes() {
+  if (thread_ends) return std::make_shared<std::atomic<int>>(0);  // a scope that nobody asks for
+  thread_local KeptScopes kept;
+  return kept.count;
+}
 
 bool depends_on_trace(std::span<const Tensor> tensors) noexcept {
   return std::any_of(tensors.begin(), tensors.end(),
