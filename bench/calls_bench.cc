@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <stop_token>
+#include <tuple>
 #include <vector>
 
 #include "base/held_bytes.h"
@@ -57,6 +58,40 @@ void JittedAddOfTensors(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(add(a, b));
 }
 BENCHMARK(JittedAddOfTensors)->Unit(benchmark::kNanosecond);
+
+// A state of ten numbers and three small arrays, as a simulation has it.
+template <class Number>
+using Ten =
+    std::tuple<Number, Number, Number, Number, Number, Number, Number, Number, Number, Number>;
+template <class Number, class Array>
+struct Many {
+  Ten<Number> numbers;
+  Array position, velocity, force;
+};
+using HostMany = Many<float, std::array<float, 4>>;
+
+/// A few operations for each leaf.
+Many<Tensor, Tensor> step_of_many(Many<Tensor, Tensor> s) {
+  std::apply([](auto&... number) { ((number = number * 0.999f + 0.01f), ...); }, s.numbers);
+  return {s.numbers, s.position + s.velocity * 0.01f, s.velocity + s.force * 0.01f, -s.position};
+}
+
+void NativeLeaves(benchmark::State& state) {
+  const auto step = native<HostMany(const HostMany&)>(step_of_many, compiled());
+  HostMany s{};
+  for (auto _ : state) benchmark::DoNotOptimize(s = step(s));
+}
+BENCHMARK(NativeLeaves)->Unit(benchmark::kNanosecond);
+
+void JittedLeaves(benchmark::State& state) {
+  static auto* step = new auto(jit(step_of_many, compiled()));
+  const Literal zero = Literal::zeros(f32()), zeros = Literal::zeros(f32({4}));
+  Many<Tensor, Tensor> s;
+  std::apply([&](auto&... number) { ((number = Tensor(zero)), ...); }, s.numbers);
+  s.position = s.velocity = s.force = Tensor(zeros);
+  for (auto _ : state) benchmark::DoNotOptimize(s = (*step)(s));
+}
+BENCHMARK(JittedLeaves)->Unit(benchmark::kNanosecond)->ThreadRange(1, 2);
 
 /// A step of an ordinary C++ loop that reads a number: so many ops outside of any trace, recorded,
 /// evaluated as in the step before, and released.

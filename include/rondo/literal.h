@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <new>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -19,6 +20,7 @@
 
 namespace rondo {
 
+class SharedBlock;
 namespace ir {
 class KnownValue;
 }  // namespace ir
@@ -191,13 +193,24 @@ class RONDO_API Literal {
   struct alignas(64) Storage {
     std::atomic<std::uint32_t> references;
     std::uint32_t size_class;
-    std::size_t bytes;     // asked for
-    bool exposed = false;  // somebody may hold a span to write through
+    std::size_t bytes;             // asked for
+    bool exposed = false;          // somebody may hold a span to write through
+    SharedBlock* block = nullptr;  // which the storage is a part of
     std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
   };
   /// Elements in storage: none in a literal that was moved from.
   std::size_t size() const noexcept { return storage_ ? static_cast<std::size_t>(elements()) : 0; }
   friend class ir::KnownValue;
+  static constexpr std::size_t kHeaderBytes = sizeof(Storage);
+  /// Storage at `memory`, which is a part of a block. Nobody has it until it is given out.
+  static Storage* part(void* memory, const TensorType& type, SharedBlock& block) noexcept {
+    return new (memory) Storage{0, 0, static_cast<std::size_t>(type.bytes()), false, &block};
+  }
+  static std::byte* give_out(Storage& part) noexcept {
+    part.references.store(1, std::memory_order_relaxed);
+    part.exposed = false;
+    return part.data();
+  }
   /// Storage that is written, to `bytes`, before anybody copies the literal.
   static Literal uninitialized(const TensorType& type, std::byte*& bytes);
   Literal(const TensorType& type, Storage* storage) noexcept : type_(type), storage_(storage) {}

@@ -85,8 +85,9 @@ class RONDO_API JitCache {
   /// evaluated first if they are lazy.
   Run run(const Call& call);
 
-  /// Elements that lie somewhere.
+  /// A leaf of the arguments: a tensor, or elements that lie somewhere.
   struct View {
+    const Tensor* tensor = nullptr;
     const std::byte* bytes = nullptr;
     DType dtype = DType::kF32;
     const Shape* shape = nullptr;  // null: a scalar
@@ -112,17 +113,19 @@ class RONDO_API JitCache {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The elements of a tensor, if they are known; else null bytes.
-RONDO_API JitCache::View view_of(const Tensor& tensor) noexcept;
-inline JitCache::View view_of(const Literal& literal) noexcept {
-  return {literal.bytes(), literal.dtype(), &literal.shape()};
+// What is not written to the view stays null.
+inline void view(const Tensor& tensor, JitCache::View& view) noexcept { view.tensor = &tensor; }
+inline void view(const Literal& literal, JitCache::View& view) noexcept {
+  view.bytes = literal.bytes();
+  view.dtype = literal.dtype();
+  view.shape = &literal.shape();
 }
 template <ScalarValue T>
-JitCache::View view_of(const T& scalar) noexcept {
-  if constexpr (std::is_same_v<T, long double>)
-    return {};
-  else
-    return {reinterpret_cast<const std::byte*>(&scalar), dtype_of<T>, nullptr};
+void view(const T& scalar, JitCache::View& view) noexcept {
+  if constexpr (!std::is_same_v<T, long double>) {
+    view.bytes = reinterpret_cast<const std::byte*>(&scalar);
+    view.dtype = dtype_of<T>;
+  }
 }
 
 // How many leaves a type of trees has; -1 where the type does not tell, or a tree is more than its
@@ -355,22 +358,38 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
     using Out = detail::result_of_t<const F, Args...>;
     constexpr std::int64_t leaf_count = detail::fixed_leaf_count<std::tuple<Args...>>();
     constexpr std::int64_t result_count = detail::fixed_leaf_count<Out>();
-    const detail::TreeType* trees = nullptr;
-    if constexpr (leaf_count >= 0 && result_count > 0) {
-      trees = detail::tree_type<std::tuple<Args...>>();
-      constexpr std::size_t places = leaf_count > 0 ? leaf_count : 1;  // no array is empty
-      detail::JitCache::View views[places];
-      const std::byte* from[places];
-      std::size_t next = 0;
-      auto view = [&](const auto& leaf) { views[next++] = detail::view_of(leaf); };
-      (detail::visit_leaves(args, view), ...);
-      Out out{};
-      Tensor* results[result_count];
-      std::byte* to[result_count];
-      std::size_t found = 0;
-      for_each_leaf(out, [&](Tensor& leaf) { results[found++] = &leaf; });
-      if (!run_ && cache_->run_again({trees, {views, next}, results, from, to})) return out;
+    if constexpr (leaf_count >= 0 && result_count > 0)
+      return call_again<Out, leaf_count, result_count>(at, leaves_of_arguments, args...);
+    else
+      return call_anew<Out>(at, nullptr, leaves_of_arguments, args...);
+  }
+  /// As the last call of this thread, where it is like that. Of many leaves moving the results
+  /// costs as much as the call: they are made in the place of the only variable that is returned.
+  template <class Out, std::int64_t kArguments, std::int64_t kResults, class Leaves, class... Args>
+  Out call_again(SourceLocation at, const Leaves& leaves_of_arguments, const Args&... args) const {
+    const detail::TreeType* const trees = detail::tree_type<std::tuple<Args...>>();
+    constexpr std::size_t places = kArguments > 0 ? kArguments : 1;  // no array is empty
+    detail::JitCache::View views[places];
+    const std::byte* from[places];
+    std::size_t next = 0;
+    auto visit = [&](const auto& leaf) { detail::view(leaf, views[next++]); };
+    (detail::visit_leaves(args, visit), ...);
+    Tensor* results[kResults];
+    std::byte* to[kResults];
+    std::size_t found = 0;
+    Out out{};
+    for_each_leaf(out, [&](Tensor& leaf) { results[found++] = &leaf; });
+    if (run_ || !cache_->run_again({trees, {views, next}, results, from, to})) {
+      Out made = call_anew<Out>(at, trees, leaves_of_arguments, args...);
+      found = 0;
+      for_each_leaf(made, [&](Tensor& leaf) { *results[found++] = std::move(leaf); });
     }
+    return out;
+  }
+  /// A call that is not like the last one of this thread.
+  template <class Out, class Leaves, class... Args>
+  Out call_anew(SourceLocation at, const detail::TreeType* trees, const Leaves& leaves_of_arguments,
+                const Args&... args) const {
     std::vector<Tensor> leaves = leaves_of_arguments();
     if (detail::runs_inline(leaves)) {
       std::optional<RunScope> scope;  // what it evaluates under an EagerScope

@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "base/shared_block.h"
 #include "rondo/literal.h"
 
 #if defined(__linux__)
@@ -303,9 +304,15 @@ MemoryMeterScope::MemoryMeterScope(MemoryMeter& meter) noexcept : previous_(bloc
 }
 MemoryMeterScope::~MemoryMeterScope() { block_cache.meter = previous_; }
 
-inline Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
-  static_assert(sizeof(Storage) == kBlockAlignment && alignof(Storage) == kBlockAlignment);
-  const std::uint32_t size_class = kRecycleBlocks ? block_size_class(bytes) : kUncachedBlock;
+void count_taken(std::int64_t bytes) noexcept {
+  MemoryMeter* const meter = block_cache.meter;
+  if (!meter) return;
+  meter->current += bytes;
+  if (meter->current > meter->peak) meter->peak = meter->current;
+}
+
+void* take_block(std::size_t bytes, std::uint32_t& size_class) noexcept {
+  size_class = kRecycleBlocks ? block_size_class(bytes) : kUncachedBlock;
   void* memory = nullptr;
   if (size_class < kUncachedBlock && block_cache.heads[size_class] != nullptr) {
     FreeBlock* block = block_cache.heads[size_class];
@@ -319,13 +326,27 @@ inline Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
   if (memory == nullptr) {
     large_blocks().release();
     memory = new_block(bytes, size_class);
-    if (memory == nullptr) return nullptr;
   }
-  if (MemoryMeter* meter = block_cache.meter) {
-    meter->current += static_cast<std::int64_t>(bytes);
-    if (meter->current > meter->peak) meter->peak = meter->current;
+  return memory;
+}
+
+void give_block(void* block, std::uint32_t size_class) noexcept {
+  if (size_class < kUncachedBlock &&
+      block_cache.counts[size_class] < kMostCachedBlocks[size_class] && open_block_cache()) {
+    block_cache.heads[size_class] = new (block) FreeBlock{block_cache.heads[size_class]};
+    ++block_cache.counts[size_class];
+  } else if (size_class < kFirstLargeClass || !large_blocks().keep(block, size_class)) {
+    delete_block(block);
   }
-  return new (memory) Storage{1, size_class, bytes, false};
+}
+
+inline Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
+  static_assert(sizeof(Storage) == kBlockAlignment && alignof(Storage) == kBlockAlignment);
+  std::uint32_t size_class = 0;
+  void* const memory = take_block(bytes, size_class);
+  if (memory == nullptr) return nullptr;
+  count_taken(static_cast<std::int64_t>(bytes));
+  return new (memory) Storage{1, size_class, bytes};
 }
 
 // Here, where the allocation is inlined: each result of a call is made so.
@@ -350,15 +371,10 @@ void Literal::release(Storage* storage) noexcept {
   if (!detail::drop_reference(storage->references)) return;
   if (MemoryMeter* meter = block_cache.meter)
     meter->current -= static_cast<std::int64_t>(storage->bytes);
+  if (storage->block != nullptr) return storage->block->release_part();
   const std::uint32_t size_class = storage->size_class;
   storage->~Storage();
-  if (size_class < kUncachedBlock &&
-      block_cache.counts[size_class] < kMostCachedBlocks[size_class] && open_block_cache()) {
-    block_cache.heads[size_class] = new (storage) FreeBlock{block_cache.heads[size_class]};
-    ++block_cache.counts[size_class];
-  } else if (size_class < kFirstLargeClass || !large_blocks().keep(storage, size_class)) {
-    delete_block(storage);
-  }
+  give_block(storage, size_class);
 }
 
 void release_cached_memory() noexcept {

@@ -49,6 +49,14 @@ class MemoryMeterScope {
   MemoryMeter* previous_;
 };
 
+/// Counts array data of this thread that lies in memory which was allocated before.
+void count_taken(std::int64_t bytes) noexcept;
+
+/// Memory as that of literals: aligned to 64 bytes, with room for `bytes` behind the first 64, and
+/// recycled. Null where there is not that much. Its class is asked for when it is given back.
+void* take_block(std::size_t bytes, std::uint32_t& size_class) noexcept;
+void give_block(void* block, std::uint32_t size_class) noexcept;
+
 /// A block of at least `bytes` bytes, aligned as by new. Small ones come from what the thread has
 /// released, without malloc: for objects that are made and destroyed by the million. Throws
 /// std::bad_alloc.

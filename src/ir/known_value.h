@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/memory.h"
+#include "base/shared_block.h"
 #include "ir/node.h"
 #include "rondo/literal.h"
 #include "rondo/reference_count.h"
@@ -21,12 +22,40 @@ class KnownValue : public rondo::detail::Counted {
   /// Of elements that are written before anybody else has it.
   KnownValue(const TensorType& type, std::uint64_t id, std::byte*& elements)
       : id_(id), literal_(Literal::uninitialized(type, elements)) {}
+  /// A part of `block`, with its elements at `storage`, where room for kHeaderBytes stands before
+  /// them. Nobody has it until it is given out.
+  KnownValue(const TensorType& type, void* storage, SharedBlock& block) noexcept
+      : is_part_(true), literal_(type, Literal::part(storage, type, block)) {}
   KnownValue(const KnownValue&) = delete;
   KnownValue& operator=(const KnownValue&) = delete;
   ~KnownValue();
   static void* operator new(std::size_t bytes) { return take_small_block(bytes); }
   static void operator delete(void* block, std::size_t bytes) noexcept {
     give_small_block(block, bytes);
+  }
+
+  static constexpr std::size_t kHeaderBytes = Literal::kHeaderBytes;
+
+  /// The first handle of a part, whose elements are to be written to `elements`.
+  Tensor give_out(std::uint64_t id, std::byte*& elements) noexcept {
+    references.store(1, std::memory_order_relaxed);
+    id_ = id;
+    elements = Literal::give_out(*literal_.storage_);
+    return Tensor::adopt(this);
+  }
+  /// Of a part whose block is destroyed, before its destructor.
+  void forget_elements() noexcept { literal_.storage_ = nullptr; }
+  /// Called for the last handle. A part stays as it is, to be given out again.
+  void destroy() const noexcept {
+    if (!is_part_) {
+      delete this;
+      return;
+    }
+    if (const Node* node = node_if_made()) {
+      node_.store(nullptr, std::memory_order_relaxed);
+      release(node);
+    }
+    Literal::release(literal_.storage_);  // the block may be gone after this
   }
 
   const Literal& literal() const noexcept { return literal_; }
@@ -36,7 +65,8 @@ class KnownValue : public rondo::detail::Counted {
   const Node* node_if_made() const noexcept { return node_.load(std::memory_order_acquire); }
 
  private:
-  const std::uint64_t id_;
+  const bool is_part_ = false;
+  std::uint64_t id_ = 0;
   Literal literal_;
   mutable std::atomic<const Node*> node_{nullptr};
 };

@@ -216,13 +216,15 @@ Node::~Node() = default;
   }
 }
 
-std::uint64_t take_id() noexcept {
-  made_by_thread++;
-  if (!detail::is_single_threaded()) return next_node_id.fetch_add(1, std::memory_order_relaxed);
+std::uint64_t take_ids(std::uint64_t count) noexcept {
+  made_by_thread += count;
+  if (!detail::is_single_threaded())
+    return next_node_id.fetch_add(count, std::memory_order_relaxed);
   const std::uint64_t id = next_node_id.load(std::memory_order_relaxed);
-  next_node_id.store(id + 1, std::memory_order_relaxed);
+  next_node_id.store(id + count, std::memory_order_relaxed);
   return id;
 }
+std::uint64_t take_id() noexcept { return take_ids(1); }
 std::uint64_t nodes_made() noexcept { return made_by_thread; }
 std::uint64_t next_id() noexcept { return next_node_id.load(std::memory_order_relaxed); }
 
@@ -359,7 +361,7 @@ namespace rondo {
 
 [[gnu::noinline]] void Tensor::destroy(std::uintptr_t held) noexcept {
   if (held & kIsValue)
-    delete reinterpret_cast<const ir::KnownValue*>(held ^ kIsValue);
+    reinterpret_cast<const ir::KnownValue*>(held ^ kIsValue)->destroy();
   else
     ir::destroy(reinterpret_cast<const ir::Node*>(held));
 }

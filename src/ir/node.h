@@ -193,6 +193,8 @@ void release_backwards(std::span<const Node* const> nodes) noexcept;
 
 /// The number of a new node.
 std::uint64_t take_id() noexcept;
+/// The first of so many.
+std::uint64_t take_ids(std::uint64_t count) noexcept;
 /// The number that the next node gets, or a later one.
 std::uint64_t next_id() noexcept;
 /// How many nodes this thread has made.

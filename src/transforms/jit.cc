@@ -18,6 +18,7 @@
 #include "ir/lazy.h"
 #include "ir/region.h"
 #include "ir/region_facts.h"
+#include "ir/results.h"
 #include "ir/run_limits.h"
 #include "ops/support.h"
 #include "rondo/execute.h"
@@ -89,13 +90,6 @@ std::vector<Tensor> evaluated(std::vector<Tensor> tensors, SourceLocation at) {
 
 }  // namespace
 
-JitCache::View view_of(const Tensor& tensor) noexcept {
-  if (const ir::KnownValue* value = tensor.value()) return view_of(value->literal());
-  if (ir::is_elsewhere(tensor)) return {};  // what is on a device stays there
-  const Literal* known = ir::known_value(tensor);
-  return known ? view_of(*known) : JitCache::View{};
-}
-
 struct JitCache::Impl {
   struct Entry {
     std::mutex mutex;  // held while the first caller traces
@@ -154,26 +148,47 @@ struct JitCache::Impl {
     std::weak_ptr<Cache::Slot> program;
     Cache::Slot* slot = nullptr;  // the same
     bool calls_back = true;       // a run may call the user's functions
+    std::optional<ir::Results> results = std::nullopt;
   };
-  LastRun& last_run() const {
+  /// Null at the end of a thread, when what it ran is forgotten: its last calls may come later.
+  LastRun* last_run() const {
     constexpr std::size_t kKept = 16;
-    thread_local LastRun last[kKept];
-    return last[number % kKept];
+    static constinit thread_local bool is_forgotten = false;
+    struct LastRuns {
+      LastRun of_number[kKept];
+      ~LastRuns() { is_forgotten = true; }
+    };
+    if (is_forgotten) return nullptr;
+    thread_local LastRuns last;
+    return &last.of_number[number % kKept];
   }
 };
 
 namespace {
 
-bool is_of_type(const JitCache::View& view, const TensorType& type) noexcept {
-  if (view.dtype != type.dtype) return false;
-  return view.shape ? *view.shape == type.shape : type.shape.empty();
+const Literal* literal_here(const Tensor& tensor) {
+  if (const ir::KnownValue* value = tensor.value()) return &value->literal();
+  if (ir::is_elsewhere(tensor)) return nullptr;  // what is on a device stays there
+  return ir::known_value(tensor);
+}
+
+/// Where the elements of an argument lie; null where they are not known, or not of the type.
+const std::byte* elements_of(const JitCache::View& view, const TensorType& type) {
+  if (view.tensor) {
+    const Literal* const literal = literal_here(*view.tensor);
+    return literal && literal->type() == type ? literal->bytes() : nullptr;
+  }
+  const bool has_type =
+      view.dtype == type.dtype && (view.shape ? *view.shape == type.shape : type.shape.empty());
+  return has_type ? view.bytes : nullptr;
 }
 
 }  // namespace
 
 bool JitCache::run_again(const Again& call) const {
-  const Impl::LastRun& last = impl_->last_run();
-  if (last.jitted != impl_->number || last.trees != call.trees) return false;
+  Impl::LastRun* const known = impl_->last_run();
+  if (!known || known->jitted != impl_->number || known->trees != call.trees) return false;
+  Impl::LastRun& last = *known;
   // To hold the program takes a locked instruction, and is needed where another thread, or what the
   // run calls, could let go of it meanwhile.
   if (last.program.expired()) return false;
@@ -194,13 +209,12 @@ bool JitCache::run_again(const Again& call) const {
   const TensorType* type = types.data();
   const std::byte** from = call.from;
   for (const View& argument : call.arguments) {
-    if (!argument.bytes || !is_of_type(argument, *type++)) return false;
-    *from++ = argument.bytes;
+    *from = elements_of(argument, *type++);
+    if (!*from++) return false;
   }
   // Whoever runs writes into values that nobody has seen yet.
-  type = entry.result_types.data();
-  std::byte** to = call.to;
-  for (Tensor* const result : call.results) *result = ir::make_known(*type++, *to++);
+  if (!last.results) last.results.emplace(entry.result_types);
+  last.results->take(call.results, call.to);
   if (impl_->last_slot.load(std::memory_order_relaxed) != program)
     impl_->note_call(program, last.program);
   entry.executable.run_on_memory(call.from, call.to, impl_->options.run);
@@ -283,9 +297,10 @@ JitCache::Run JitCache::run(const Call& call) {
   }
   for (Literal& result : entry.executable.run(values_of(call.arguments, call.at), options))
     run.results.push_back(ir::make_known(std::move(result)));
-  if (call.trees && !call.run) {
+  Impl::LastRun* const last = call.trees && !call.run ? impl_->last_run() : nullptr;
+  if (last) {
     const bool calls_back = entry.observes || !ir::is_plain(impl_->options.run);
-    impl_->last_run() = {impl_->number, call.trees, slot, slot.get(), calls_back};
+    *last = {impl_->number, call.trees, slot, slot.get(), calls_back};
   }
   return run;
 }

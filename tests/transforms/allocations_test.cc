@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 #include "errors/message.h"
 #include "ir/node.h"
@@ -60,6 +61,46 @@ TEST(Allocations, AResultOfAJittedCallIsAValueAndItsElements) {
   for (int i = 0; i < 2; i++) EXPECT_EQ(f(1.f, 2.f).first.item<float>(), 3.f);
   release_cached_memory();
   EXPECT_LE(allocations_of([&] { static_cast<void>(f(1.f, 2.f).second); }), 4);
+}
+
+/// A state of thirteen leaves.
+struct Leaves {
+  std::array<Tensor, 10> numbers;
+  Tensor position, velocity, force;
+};
+Leaves step_of_leaves(Leaves s) {
+  for (Tensor& number : s.numbers) number = number * 0.5f + 1;
+  return {s.numbers, s.position + s.velocity, s.velocity + s.force, -s.position};
+}
+Leaves leaves_of_ones() {
+  Leaves s;
+  for (Tensor& number : s.numbers) number = Tensor(1.0f);
+  s.position = s.velocity = s.force = ones(f32({4}));
+  return s;
+}
+
+TEST(Allocations, ACallThatReplacesAStateOfManyLeavesMakesNone) {
+  const auto step = jit(step_of_leaves, kNative);
+  Leaves s = leaves_of_ones();
+  for (int i = 0; i < 4; i++) s = step(s);
+  EXPECT_EQ(allocations_of([&] {
+              for (int i = 0; i < 100; i++) s = step(s);
+            }),
+            0);
+  EXPECT_NEAR(s.numbers[9].item<float>(), 2, 1e-6);
+}
+
+TEST(Allocations, AStateOfManyLeavesThatIsKeptIsOneBlock) {
+  const auto step = jit(step_of_leaves, kNative);
+  std::vector<Leaves> states;
+  states.reserve(200);
+  states.push_back(leaves_of_ones());
+  const auto calls = [&] {
+    for (int i = 0; i < 50; i++) states.push_back(step(states.back()));
+  };
+  calls();
+  release_cached_memory();
+  EXPECT_LE(allocations_of(calls), 50 + 5);
 }
 
 Function chain(std::int64_t ops) {
