@@ -256,7 +256,7 @@ class RONDO_API Executable {
   const Function& function() const;
   /// What runs, as text to read: the executor, then loops and buffers, or the program node by node
   /// where it is the reference that runs it (and why, if another one was asked for). Then how each
-  /// loop runs: lane by lane, or what is in the way of that. Runs with limits, and those on several
+  /// loop runs: vectorized, or what is in the way of that. Runs with limits, and those on several
   /// threads, may take another form of the program; this is that of a plain run, and so
   /// are disassembly() and memory_plan().
   std::string program() const;

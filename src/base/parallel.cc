@@ -196,7 +196,7 @@ void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::
 
 bool another_piece_failed() { return job_here && job_here->failed(); }
 
-bool Turns::wait(std::int64_t piece) {
+bool OrderedSection::wait(std::int64_t piece) {
   std::int64_t next = next_.load(std::memory_order_acquire);
   wait_a_moment([&] {
     next = next_.load(std::memory_order_acquire);
@@ -209,13 +209,13 @@ bool Turns::wait(std::int64_t piece) {
   return next == piece;
 }
 
-void Turns::pass(std::int64_t piece) {
+void OrderedSection::pass(std::int64_t piece) {
   // Not where another piece has ended them.
   next_.compare_exchange_strong(piece, piece + 1, std::memory_order_acq_rel);
   next_.notify_all();
 }
 
-void Turns::end() {
+void OrderedSection::end() {
   next_.store(kEnded, std::memory_order_release);
   next_.notify_all();
 }

@@ -20,7 +20,7 @@ void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::
 bool another_piece_failed();
 
 /// Lets the pieces of a parallel_for that begin in order do something one after the other.
-class Turns {
+class OrderedSection {
  public:
   /// Returns when the pieces before this one have passed their turns; false where one of them never
   /// will.

@@ -182,7 +182,7 @@ bool poll(State& state, std::uint32_t loop) {
                             : is_due(frame);
   if (!is_asked) return true;
   store_state(state, loop);
-  if (frame.attend && frame.attend(&frame, loop)) return true;
+  if (frame.at_safepoint && frame.at_safepoint(&frame, loop)) return true;
   state.status = Status::kPolled;
   frame.failed_loop = loop;
   return false;
@@ -191,7 +191,8 @@ bool poll(State& state, std::uint32_t loop) {
 /// Inside a trip of `loop`, if that is one.
 bool poll_inside(State& state, std::uint32_t loop) {
   lower::RunFrame& frame = *state.frame;
-  if (!is_due(frame) || (frame.attend && frame.attend(&frame, lower::kNoLoop))) return true;
+  if (!is_due(frame) || (frame.at_safepoint && frame.at_safepoint(&frame, lower::kNoLoop)))
+    return true;
   state.status = loop == lower::kNoLoop ? Status::kPolled : Status::kPolledInside;
   frame.failed_loop = loop;
   return false;

@@ -4,7 +4,7 @@
 #include "control_flow/branch_lanes.h"
 #include "control_flow/call.h"
 #include "control_flow/fori.h"
-#include "control_flow/longest_lane.h"
+#include "control_flow/max_trip_lane.h"
 #include "control_flow/scan.h"
 #include "control_flow/tape.h"
 #include "control_flow/while.h"
@@ -15,7 +15,7 @@ namespace rondo::control_flow {
 std::span<const ir::OpDef* const> construct_records() {
   static constexpr const ir::OpDef* kAll[] = {
       &kWhile,       &kConditional, &kForiLoop, &kScan,           &kWhileLanes, &kBranchLanes,
-      &kLongestLane, &kTapeWrite,   &kTapeRead, &kCheckpointCall, &kCustomJvp,  &kCustomVjp,
+      &kMaxTripLane, &kTapeWrite,   &kTapeRead, &kCheckpointCall, &kCustomJvp,  &kCustomVjp,
   };
   return kAll;
 }

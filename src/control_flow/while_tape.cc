@@ -9,8 +9,8 @@
 
 #include "control_flow/carry.h"
 #include "control_flow/extend.h"
-#include "control_flow/longest_lane.h"
 #include "control_flow/loop_derivatives.h"
+#include "control_flow/max_trip_lane.h"
 #include "control_flow/scan.h"
 #include "control_flow/tape.h"
 #include "ir/function_data.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "executor/element_code.h"
-#include "executor/lane_form.h"
+#include "executor/interchange.h"
 #include "executor/lane_region.h"
 #include "executor/names.h"
 #include "executor/region_plan.h"
@@ -69,13 +69,13 @@ BranchWork::Work BranchWork::work_of(const Function& region, std::int64_t lanes)
     const std::int64_t of_lane = std::max<std::int64_t>(lanes, 1);
     const std::int64_t elements = node.type().elements() / of_lane;  // none of what all share
     std::int64_t ops = 0;
-    switch (form_of(node)) {
-      case Form::kElement:
+    switch (strategy_of(node)) {
+      case Strategy::kElement:
         if (elements > 0) ops = elements * element_work(node);
         break;
-      case Form::kTerms:
-      case Form::kProducts:
-      case Form::kKernel:
+      case Strategy::kUnrolledContraction:
+      case Strategy::kContraction:
+      case Strategy::kKernel:
         for (const Tensor& operand : node.operands)
           ops += std::max(elements, operand.type().elements() / of_lane);
         break;

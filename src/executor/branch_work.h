@@ -17,7 +17,7 @@ class BranchWork {
   /// blocks of lanes of which none takes it had better ask for that and leave it out.
   bool is_expensive(const ir::Node& loop);
   /// Whether loops and branches are nested so deep in a loop over lanes that it has no form
-  /// (executor/lane_form.h), whatever its regions expand to. Branches by lane count as the loops
+  /// (executor/interchange.h), whatever its regions expand to. Branches by lane count as the loops
   /// that they become where they are expensive.
   bool is_too_deep(const ir::Node& loop);
   /// Whether a region has loops, at any depth.

@@ -9,20 +9,20 @@
 #include "base/memory.h"
 #include "executor/backend.h"
 #include "executor/for_loops.h"
+#include "executor/interchange.h"
 #include "executor/kernels.h"
-#include "executor/lane_form.h"
 #include "executor/loop_report.h"
 #include "executor/lowering.h"
 #include "executor/pieces.h"
 #include "executor/run.h"
-#include "executor/watch.h"
+#include "executor/safepoints.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
 #include "ir/run_limits.h"
 #include "lower/clamps.h"
-#include "lower/dear_choices.h"
 #include "lower/hoist_indices.h"
 #include "lower/print.h"
+#include "lower/select_to_branch.h"
 
 namespace rondo::executor {
 
@@ -67,11 +67,11 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
       return node_kernel(node, loop);
     };
     const bool is_region = !units_.empty();
-    const LaneForms lanes(unit->function, options.contract, has_limits && !is_region);
+    const Interchanges lanes(unit->function, options.contract, has_limits && !is_region);
     const bool keeps_states = !is_region && (has_limits || (has_promises && !lanes.has_lanes()));
     const auto lowered = [&](bool packs) {
       return lower_function(unit->function, make,
-                            {.lane_forms = lanes,
+                            {.interchanges = lanes,
                              .has_limits = has_limits,
                              .keeps_states = keeps_states,
                              .reorders = options.contract,
@@ -83,7 +83,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
         ignores_limits_ || (!has_limits && (lanes.has_lanes() || has_loops_that_ignore(program)));
     lower::remove_clamps(program);
     lower::hoist_indices(program);
-    lower::branch_to_dear_choices(program);
+    lower::select_to_branch(program);
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));
   }
@@ -151,7 +151,7 @@ bool Compiled::run_alone(const std::byte* const* arguments, std::byte* const* re
   frame.program = unit.program.get();
   const lower::Status status = unit.run(frame, [](lower::Status) {});
   if (status != lower::Status::kDone)
-    Watch(RunOptions()).fail(status, frame, *unit.program, nullptr);
+    SafepointHandler(RunOptions()).fail(status, frame, *unit.program, nullptr);
   return true;
 }
 

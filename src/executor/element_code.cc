@@ -14,9 +14,9 @@
 namespace rondo::executor {
 
 bool has_element_code(const Node& node) {
-  const Form form = form_of(node);
-  return form == Form::kConstant || (form == Form::kElement && !node.operands.empty()) ||
-         form == Form::kForward || form == Form::kRead || form == Form::kAlias;
+  const Strategy form = strategy_of(node);
+  return form == Strategy::kConstant || (form == Strategy::kElement && !node.operands.empty()) ||
+         form == Strategy::kForward || form == Strategy::kRead || form == Strategy::kAlias;
 }
 
 std::int64_t element_work(const Node& node) {
@@ -37,11 +37,11 @@ std::int64_t element_work(const Node& node) {
 }
 
 bool is_element_code(const Function& region) {
-  const auto is_scalar = [](const Tensor& value) { return is_single(value.type()); };
+  const auto has_one_element = [](const Tensor& value) { return is_scalar(value.type()); };
   return std::all_of(region.body().begin(), region.body().end(), [&](const Node* node) {
     return has_element_code(*node) &&
-           std::all_of(node->types.begin(), node->types.end(), is_single) &&
-           std::all_of(node->operands.begin(), node->operands.end(), is_scalar);
+           std::all_of(node->types.begin(), node->types.end(), is_scalar) &&
+           std::all_of(node->operands.begin(), node->operands.end(), has_one_element);
   });
 }
 
@@ -83,20 +83,20 @@ std::vector<Element> region_elements(
     if (!needed.contains(node)) continue;
     operands.clear();
     for (const Tensor& operand : node->operands) operands.push_back(values.at(operand));
-    const Form form = form_of(*node);
+    const Strategy form = strategy_of(*node);
     std::vector<Element> made;
-    if (form == Form::kConstant && equal_elements(*node)) {
+    if (form == Strategy::kConstant && equal_elements(*node)) {
       made.push_back(first_element(builder, *node));
-    } else if (form == Form::kElement && !operands.empty()) {
+    } else if (form == Strategy::kElement && !operands.empty()) {
       const auto index = [&](std::int64_t) { return builder.index(0); };
       made.push_back(node->op->element({*node, builder, operands, index}));
-    } else if (form == Form::kForward) {
+    } else if (form == Strategy::kForward) {
       made = operands;
-    } else if (form == Form::kRead && is_single(node->operand_type(0))) {
+    } else if (form == Strategy::kRead && is_scalar(node->operand_type(0))) {
       made.push_back(operands[0]);
-    } else if (form == Form::kAlias && operands[0].size() == 1) {
+    } else if (form == Strategy::kAlias && operands[0].size() == 1) {
       made.push_back({builder.bitcast(operands[0][0], lower::type_of(node->type().dtype))});
-    } else if (form == Form::kAlias) {
+    } else if (form == Strategy::kAlias) {
       made.push_back(operands[0]);
     } else {
       made = other(*node, operands);

@@ -14,8 +14,8 @@ namespace rondo::executor {
 /// Of nodes on single elements: whether region_elements writes them by itself.
 bool has_element_code(const ir::Node& node);
 
-/// What an element of a node of Form::kElement costs, in ops of the lower IR of which a processor
-/// begins one or two in a cycle.
+/// What an element of a node of Strategy::kElement costs, in ops of the lower IR of which a
+/// processor begins one or two in a cycle.
 std::int64_t element_work(const ir::Node& node);
 
 /// Whether all elements of a constant have the same bytes; then they are `first_element`.

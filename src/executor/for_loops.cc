@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "executor/branch_work.h"
-#include "executor/lane_form.h"
+#include "executor/interchange.h"
 #include "executor/names.h"
 #include "ir/function_data.h"
 #include "passes/expand.h"
@@ -31,7 +31,7 @@ std::optional<Function> for_loops(const Function& function) {
   BranchWork branches;
   const auto keeps = [&](const Node& node) {
     return node.op->lane_loop && (!stands_for_branch(node) || branches.is_expensive(node)) &&
-           lane_form(node, false);
+           interchange(node, false);
   };
   const auto declines = [&](const Node& node) {
     return !node.op->lane_loop || branches.is_too_deep(node);

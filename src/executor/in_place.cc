@@ -35,9 +35,9 @@ absl::flat_hash_set<ir::ValueKey> handed_on(const Function& region) {
   absl::flat_hash_set<ir::ValueKey> found;
   for (Tensor value : region.outputs()) {
     while (found.insert(value).second && !ir::is_parameter(value.node())) {
-      const Form form = form_of(*value.node());
-      if (form != Form::kForward && form != Form::kAlias) break;
-      value = value.node()->operands[form == Form::kForward ? value.result() : 0];
+      const Strategy form = strategy_of(*value.node());
+      if (form != Strategy::kForward && form != Strategy::kAlias) break;
+      value = value.node()->operands[form == Strategy::kForward ? value.result() : 0];
     }
   }
   return found;
@@ -115,24 +115,24 @@ std::int32_t InPlace::Finder::find(std::size_t output) {
     }
     std::int64_t operand = -1;
     const std::uint32_t result = value.result();
-    switch (form_of(*node)) {
-      case Form::kForward:
+    switch (strategy_of(*node)) {
+      case Strategy::kForward:
         operand = result;
         break;
-      case Form::kWrite:
+      case Strategy::kWrite:
         operand = node->op->write(*node).kept;
         break;
-      case Form::kScatter:
-      case Form::kTapeWrite:
+      case Strategy::kScatter:
+      case Strategy::kTapeWrite:
         operand = 0;
         break;
-      case Form::kLoop: {
+      case Strategy::kLoop: {
         const ir::RegionLayout layout = *ir::region_layout(node);
         const auto carry = static_cast<std::int32_t>(result);
         if (regions_.parameter_of(node->regions[layout.body()], result) == carry) operand = carry;
         break;
       }
-      case Form::kBranch: {
+      case Strategy::kBranch: {
         const std::int32_t parameter = regions_.parameter_of_branches(*node, result);
         if (parameter != kNoParameter)
           operand = static_cast<std::int64_t>(

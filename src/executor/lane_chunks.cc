@@ -1,5 +1,6 @@
-// Loops that run lane by lane in programs whose runs may be ended: the lanes make the trips in
-// chunks, between which all of them have made the same ones and their state is in memory.
+// Loops that are interchanged with their lanes in programs whose runs may be ended: the lanes make
+// the trips in chunks, between which all of them have made the same ones and their state is in
+// memory.
 //
 //     while some lane goes on
 //       lanes: the carries of this lane; while it goes on, at most a chunk of trips; back to memory
@@ -76,7 +77,7 @@ bool Lowerer::spreads_singles(Scope& scope, const Tensor& value) {
     open.pop_back();
     if (!seen.insert(next).second) continue;
     const Place& from = place(scope, next);
-    if (from.kind == Place::Kind::kInLine)
+    if (from.kind == Place::Kind::kInlined)
       open.insert(open.end(), next.node()->operands.begin(), next.node()->operands.end());
     else if (from.kind == Place::Kind::kArray && from.element.empty())
       return false;
@@ -85,13 +86,13 @@ bool Lowerer::spreads_singles(Scope& scope, const Tensor& value) {
 }
 
 std::vector<bool> Lowerer::computed_in_chunks(Scope& scope, const Node& node,
-                                              const LaneForm& form) {
+                                              const Interchange& form) {
   const Shape shape = shape_of_lanes(node, form);
   Nest nest(builder_, *scope.plan, scope.places, shape.dims());
   std::vector<bool> stay(node.operands.size(), false);
   for (std::size_t i = node.types.size(); i < node.operands.size(); i++) {
     const Tensor& operand = node.operands[i];
-    stay[i] = place(scope, operand).kind == Place::Kind::kInLine &&
+    stay[i] = place(scope, operand).kind == Place::Kind::kInlined &&
               form.operands[i].kind == LaneValue::Kind::kLane && operand.shape() == shape &&
               spreads_singles(scope, operand) &&
               (node.op->lane_loop || !reads_parameter(node.regions[0], i));
@@ -120,7 +121,7 @@ void Lowerer::remember_lanes(Construct& chunks) {
   bool asks_for_singles = false;
   for (std::size_t i = 0; i < node->types.size(); i++)
     asks_for_singles =
-        asks_for_singles || (is_single(node->types[i]) && reads_parameter(node->regions[0], i));
+        asks_for_singles || (is_scalar(node->types[i]) && reads_parameter(node->regions[0], i));
   if (!node->op->lane_loop || !asks_for_singles) return;
   const std::int64_t lanes = chunks.chunks->lanes;
   chunks.going_on = chunks.made.emplace_back(new_array({DType::kPred, Shape{lanes}}));
@@ -131,7 +132,7 @@ void Lowerer::remember_lanes(Construct& chunks) {
   lanes_.reset();
 }
 
-void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& form) {
+void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange& form) {
   const Node* node = step.node;
   const std::size_t carries = node->types.size();
   Scope& scope = scopes_.back();
@@ -142,7 +143,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& fo
     const Tensor& operand = node->operands[i];
     Place argument = place(scope, operand);
     argument.writable = false;
-    if (argument.kind == Place::Kind::kInLine && i >= carries && !stay[i]) {
+    if (argument.kind == Place::Kind::kInlined && i >= carries && !stay[i]) {
       argument.kind = Place::Kind::kArray;
       argument.storage = -1;
       argument.pointer = in_memory(scope, operand, construct.made);
@@ -170,7 +171,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const LaneForm& fo
   remember_lanes(construct);
   const std::uint32_t info = begin_loop(node);
   construct.all_trips = trips_of_all_chunks(builder_.program().loops[info]);
-  may_end_inside();
+  note_inner_safepoint();
   construct.loop = builder_.begin_while(init, info);
   take_parameters(construct, carries);
   lower::While& loop = builder_.program().whiles[construct.loop];
@@ -193,14 +194,14 @@ Value Lowerer::any_lane(Value predicate) {
 }
 
 std::vector<Place> Lowerer::begin_chunk_lanes(const Construct& chunks) {
-  const LaneForm& form = *chunks.chunks;
+  const Interchange& form = *chunks.chunks;
   const Node* node = chunks.node;
   Scope& scope = scopes_.back();
   std::vector<Place> arguments = chunks.arguments;
   Nest nest(builder_, *scope.plan, scope.places, shape_of_lanes(*node, form).dims());
   std::vector<std::pair<std::size_t, std::uint32_t>> items;  // operands that are in line
   for (std::size_t i = 0; i < arguments.size(); i++) {
-    if (arguments[i].kind == Place::Kind::kInLine)
+    if (arguments[i].kind == Place::Kind::kInlined)
       items.emplace_back(i, nest.add(node->operands[i], nest.index()));
   }
   std::optional<Value> lane;
@@ -213,7 +214,7 @@ std::vector<Place> Lowerer::begin_chunk_lanes(const Construct& chunks) {
   for (std::size_t i = 0; i < arguments.size(); i++) {
     Place& argument = arguments[i];
     argument.writable = false;
-    if (form.operands[i].kind == LaneValue::Kind::kUpdated)
+    if (form.operands[i].kind == LaneValue::Kind::kCarried)
       argument.lane = form.operands[i];
     else if (form.operands[i].kind == LaneValue::Kind::kLane && !argument.in_registers())
       argument = of_lane(lane_elements(argument, node->operand_type(i), form.operands[i]),

@@ -1,4 +1,5 @@
-// Loops that run lane by lane: the lanes around a loop, their carries and what is left after it.
+// Loops that are interchanged with their lanes: the lanes around a loop, their carries and what is
+// left after it.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -51,14 +52,14 @@ Place Lowerer::lane_place(Scope& scope, const Tensor& value) {
 }
 
 /// Of an array that has one element for each lane.
-Shape Lowerer::shape_of_lanes(const Node& loop, const LaneForm& form) {
+Shape Lowerer::shape_of_lanes(const Node& loop, const Interchange& form) {
   for (const TensorType& type : loop.types) {
     if (type.elements() == form.lanes) return type.shape;
   }
   return {form.lanes};
 }
 
-Lowerer::LaneItems Lowerer::lane_items(Nest& nest, const Node* node, const LaneForm& form) {
+Lowerer::LaneItems Lowerer::lane_items(Nest& nest, const Node* node, const Interchange& form) {
   LaneItems items;
   // What is in line may read an array that is updated in the lanes.
   if (updates_any(form.operands)) return items;
@@ -66,19 +67,19 @@ Lowerer::LaneItems Lowerer::lane_items(Nest& nest, const Node* node, const LaneF
   const Shape shape = shape_of_lanes(*node, form);
   for (std::size_t i = 0; i < node->operands.size(); i++) {
     const Tensor& operand = node->operands[i];
-    if (place(scope, operand).kind == Place::Kind::kInLine &&
+    if (place(scope, operand).kind == Place::Kind::kInlined &&
         form.operands[i].kind == LaneValue::Kind::kLane && operand.shape() == shape)
       items[scope.plan->value(operand)] = nest.add(operand, nest.index());
   }
   return items;
 }
 
-void Lowerer::put_in_memory(Construct& construct, const LaneForm& form, const LaneItems& items) {
+void Lowerer::put_in_memory(Construct& construct, const Interchange& form, const LaneItems& items) {
   Scope& scope = scopes_.back();
   for (std::size_t i = 0; i < construct.arguments.size(); i++) {
     const Tensor& operand = construct.node->operands[i];
     Place& argument = construct.arguments[i];
-    if (argument.kind != Place::Kind::kInLine || has_states(form.operands[i])) continue;
+    if (argument.kind != Place::Kind::kInlined || has_states(form.operands[i])) continue;
     // A table is read at other places than the lane's, though lanes may begin with it too.
     const bool of_lane = form.operands[i].kind == LaneValue::Kind::kLane;
     if (of_lane && items.contains(scope.plan->value(operand))) continue;
@@ -143,7 +144,7 @@ void Lowerer::leave_lanes_last(Scope& scope, const Construct& construct, std::si
 }
 
 bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t at,
-                           const LaneForm& form) {
+                           const Interchange& form) {
   Scope& scope = scopes_.back();
   const Node* node = step.node;
   const std::vector<bool> once = ir::given_once(node->operands);
@@ -157,19 +158,19 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
       tape.lane = form.operands[i];
       continue;
     }
-    if (form.operands[i].kind == LaneValue::Kind::kUpdated &&
+    if (form.operands[i].kind == LaneValue::Kind::kCarried &&
         gains_by_lanes_last(*node, i, form.operands[i].axis)) {
       Place& array = construct.arguments[i] =
           with_lanes_last(scope, node->operands[i], form.operands[i].axis);
       array.lane = form.operands[i];
       if (is_asked_for) construct.results[i] = destination(scope, node, i);
-    } else if (form.operands[i].kind == LaneValue::Kind::kUpdated) {
+    } else if (form.operands[i].kind == LaneValue::Kind::kCarried) {
       Place& array = construct.arguments[i] = carried_memory(scope, step, i, once[i], at, true);
       construct.results[i] = array;
       array.writable = false;
       array.lane = form.operands[i];
     } else if (is_asked_for) {
-      if (is_single(node->types[i]))
+      if (is_scalar(node->types[i]))
         asks_for_singles = form.lanes > 1;
       else
         construct.results[i] = destination(scope, node, i);
@@ -185,7 +186,7 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
   return asks_for_singles;
 }
 
-absl::InlinedVector<Value, 8> Lowerer::take_lane(Construct& construct, const LaneForm& form,
+absl::InlinedVector<Value, 8> Lowerer::take_lane(Construct& construct, const Interchange& form,
                                                  const Nest& nest, const LaneItems& items) {
   const Node* node = construct.node;
   const std::size_t carries = node->types.size();
@@ -194,8 +195,8 @@ absl::InlinedVector<Value, 8> Lowerer::take_lane(Construct& construct, const Lan
     const Tensor& operand = node->operands[i];
     Place& argument = construct.arguments[i];
     const LaneValue& as = form.operands[i];
-    const bool is_carried_array = i < carries && !is_single(operand.type());
-    if (argument.kind == Place::Kind::kInLine)
+    const bool is_carried_array = i < carries && !is_scalar(operand.type());
+    if (argument.kind == Place::Kind::kInlined)
       argument = of_lane(nest.element(items.at(scopes_.back().plan->value(operand))), as);
     else if (as.kind == LaneValue::Kind::kLane ||
              (is_carried_array && as.kind == LaneValue::Kind::kUniform))
@@ -205,7 +206,7 @@ absl::InlinedVector<Value, 8> Lowerer::take_lane(Construct& construct, const Lan
   return init;
 }
 
-void Lowerer::open_lanes(const Step& step, std::uint32_t at, const LaneForm& form) {
+void Lowerer::open_lanes(const Step& step, std::uint32_t at, const Interchange& form) {
   const Node* node = step.node;
   Scope& scope = scopes_.back();
   Construct construct(node, step.first_value);
@@ -282,7 +283,7 @@ void Lowerer::close_lanes(Construct& construct) {
     const bool is_asked_for = construct.results[i].kind == Place::Kind::kArray;
     Place& result = outer.places[construct.first_value + i];
     if (!is_chunk) result = construct.results[i];
-    if (lanes_->count == 1 && argument.in_registers() && is_single(node->types[i]))
+    if (lanes_->count == 1 && argument.in_registers() && is_scalar(node->types[i]))
       result = single(last);
     if (!is_asked_for || !argument.in_registers()) continue;
     const std::size_t parts = is_complex(node->types[i].dtype) ? 2 : 1;
@@ -304,7 +305,7 @@ void Lowerer::close_lanes(Construct& construct) {
       return place(outer, node->operands[i]).element;
     });
     for (std::size_t i = 0, k = 0; i < node->types.size(); i++) {
-      if (is_single(node->types[i]))
+      if (is_scalar(node->types[i]))
         outer.places[construct.first_value + i] = single(std::move(last[k++]));
     }
   }
@@ -322,7 +323,7 @@ std::vector<Element> Lowerer::last_singles(const Node* node, Value trips,
   std::vector<std::size_t> singles;
   std::vector<Value> init;
   for (std::size_t i = 0; i < node->types.size(); i++) {
-    if (!is_single(node->types[i])) continue;
+    if (!is_scalar(node->types[i])) continue;
     singles.push_back(i);
     init.insert(init.end(), before(i).begin(), before(i).end());
   }
@@ -332,7 +333,7 @@ std::vector<Element> Lowerer::last_singles(const Node* node, Value trips,
   std::vector<Element> arguments(leading + node->operands.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < node->operands.size(); i++) {
-    if (!is_single(node->operand_type(i))) continue;
+    if (!is_scalar(node->operand_type(i))) continue;
     Element& element = arguments[leading + i] = before(i);
     if (i >= node->types.size()) continue;
     for (Value& part : element) part = builder_.program().fors[loop].carries[next++].param;

@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "executor/element_code.h"
-#include "executor/frozen_lanes.h"
+#include "executor/fixed_point.h"
 #include "executor/names.h"
 #include "executor/region_plan.h"
 #include "executor/terms.h"
@@ -19,7 +19,7 @@ namespace rondo::executor {
 namespace {
 
 using Kind = LaneValue::Kind;
-using Obstacle = LaneObstacle::Kind;
+using Obstacle = InterchangeObstacle::Kind;
 
 // Each element of each value is code of its own.
 constexpr std::int64_t kMostElements = 4096;
@@ -36,12 +36,12 @@ class LaneRegion {
  public:
   /// `is_condition`: of a loop that goes on for all lanes at once.
   LaneRegion(const Function& region, const LaneRules& rules, bool is_condition, int depth,
-             Attempt& attempt)
+             Candidate& candidate)
       : region_(region),
         rules_(rules),
         is_condition_(is_condition),
         depth_(depth),
-        attempt_(attempt) {}
+        candidate_(candidate) {}
 
   bool fits(std::span<const LaneValue> parameters) {
     for (std::size_t i = 0; i < parameters.size(); i++)
@@ -49,18 +49,18 @@ class LaneRegion {
     // Arrays are updated where they stand: what reads an old state comes first.
     for (const Node* node : ir::reads_before_writes(region_)) {
       if (!fits(*node)) {
-        attempt_.end({Obstacle::kNode, node});
+        candidate_.end({Obstacle::kNode, node});
         return false;
       }
-      attempt_.nodes++;
+      candidate_.nodes++;
     }
     if (rules_.lanes() == 1) return uniform_ <= kMostInOneLane && more_ <= kMostMore;
     // What is the same for all lanes is computed again for each block of them, one element where a
     // value of the lanes takes several vectors.
     constexpr std::int64_t kFewUniform = 16, kVectors = 4;
-    if (uniform_ > kVectors * by_lane_ + kFewUniform) attempt_.end({Obstacle::kUniform});
-    if (has_rows_ && by_lane_ > kMostElements) attempt_.end({Obstacle::kLarge});
-    return attempt_.obstacle.kind == Obstacle::kNone;
+    if (uniform_ > kVectors * by_lane_ + kFewUniform) candidate_.end({Obstacle::kUniform});
+    if (has_rows_ && by_lane_ > kMostElements) candidate_.end({Obstacle::kLarge});
+    return candidate_.obstacle.kind == Obstacle::kNone;
   }
   const LaneValue& value(const Tensor& value) const { return values_.at(value); }
   /// Whether an output is the array that a parameter was, after all that is written to it.
@@ -92,13 +92,13 @@ class LaneRegion {
       operands.push_back(values_.at(operand));
       if (has_states(operands.back()) && !last_[arrays_.at(operand)].same_as(operand)) return false;
     }
-    switch (form_of(node)) {
-      case Form::kForward:
+    switch (strategy_of(node)) {
+      case Strategy::kForward:
         return fits_forward(node, operands);
-      case Form::kLoop:
-      case Form::kLaneLoop:
+      case Strategy::kLoop:
+      case Strategy::kLaneLoop:
         return fits_loop(node, operands);
-      case Form::kBranch:
+      case Strategy::kBranch:
         return fits_branch(node, operands);
       default:
         break;
@@ -118,15 +118,15 @@ class LaneRegion {
     }
     take(result, *made);
     if (rules_.lanes() == 1) more_ += more_work(node, *made);
-    if (made->kind != Kind::kTable)
+    if (made->kind != Kind::kInvariant)
       (made->kind == Kind::kUniform ? uniform_ : by_lane_) += cost(node, *made);
     return true;
   }
 
   std::int64_t cost(const Node& node, const LaneValue& value) const {
-    const Form form = form_of(node);
-    const bool computes = form == Form::kElement || form == Form::kTerms ||
-                          form == Form::kProducts || form == Form::kKernel;
+    const Strategy form = strategy_of(node);
+    const bool computes = form == Strategy::kElement || form == Strategy::kUnrolledContraction ||
+                          form == Strategy::kContraction || form == Strategy::kKernel;
     return computes ? rules_.count(node.type(), value) : 0;
   }
 
@@ -135,7 +135,7 @@ class LaneRegion {
     const std::int64_t count = cost(node, value);
     if (count <= 1) return 0;
     const std::int64_t more =
-        form_of(node) == Form::kElement
+        strategy_of(node) == Strategy::kElement
             ? (count - (count + kVector - 1) / kVector) * (element_work(node) - 1)
             : more_for_terms(node, count);
     return more - kMoreForArray;
@@ -161,14 +161,14 @@ class LaneRegion {
   bool fits_loop(const Node& node, std::span<const LaneValue> operands) {
     if (updates_any(operands)) return false;
     const auto form =
-        form_in_lanes(node, {operands.begin(), operands.end()}, rules_, depth_ + 1, attempt_);
+        form_in_lanes(node, {operands.begin(), operands.end()}, rules_, depth_ + 1, candidate_);
     if (!form) return false;
     has_rows_ = has_rows_ || form->has_rows;
     for (std::uint32_t i = 0; i < node.types.size(); i++) {
       const Tensor result = Tensor::of(&node, i);
       // What is the same for all lanes has no last value where they end one by one.
       if (form->ends_by_lane && form->operands[i].kind == Kind::kUniform && is_used(result)) {
-        attempt_.end({Obstacle::kResult, &node});
+        candidate_.end({Obstacle::kResult, &node});
         return false;
       }
       take(result, form->operands[i]);
@@ -178,11 +178,11 @@ class LaneRegion {
 
   /// All lanes go the same way.
   bool fits_branch(const Node& node, std::span<const LaneValue> operands) {
-    if (depth_ > kMostDepth) attempt_.end({Obstacle::kDeep, &node});
+    if (depth_ > kMostDepth) candidate_.end({Obstacle::kDeep, &node});
     if (depth_ > kMostDepth || updates_any(operands)) return false;
     std::vector<LaneValue> results;
     for (const Function& branch : node.regions) {
-      LaneRegion region(branch, rules_, false, depth_ + 1, attempt_);
+      LaneRegion region(branch, rules_, false, depth_ + 1, candidate_);
       if (!region.fits(operands.subspan(1))) return false;
       has_rows_ = has_rows_ || region.has_rows();
       uniform_ += region.uniform_;
@@ -206,7 +206,7 @@ class LaneRegion {
   /// any(x) or all(x) of all lanes, once, in a condition.
   bool fits_reduction(const Node& node, std::span<const LaneValue> operands) {
     const auto reduction = node.op->reduction ? node.op->reduction(node) : std::nullopt;
-    if (!reduction || reduction_ || !is_single(node.type()) || operands[0].kind != Kind::kLane ||
+    if (!reduction || reduction_ || !is_scalar(node.type()) || operands[0].kind != Kind::kLane ||
         node.operand_type(0).elements() != rules_.lanes() || node.type().dtype != DType::kPred ||
         (reduction->combine != Opcode::kOr && reduction->combine != Opcode::kAnd))
       return false;
@@ -219,7 +219,7 @@ class LaneRegion {
   LaneRules rules_;
   bool is_condition_;
   int depth_;
-  Attempt& attempt_;
+  Candidate& candidate_;
   absl::flat_hash_map<ir::ValueKey, LaneValue> values_;
   absl::flat_hash_map<ir::ValueKey, std::size_t> arrays_;  // that are updated: which one
   std::vector<Tensor> last_;                               // state of each
@@ -239,24 +239,24 @@ UsedValues used_values(const Function& region) {
   return used;
 }
 
-std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
-                                      const LaneRules& rules, int depth, Attempt& attempt) {
+std::optional<Interchange> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
+                                         const LaneRules& rules, int depth, Candidate& candidate) {
   const bool repeats = loop.op->flow == ir::Flow::kRepeat;
-  if (depth > kMostDepth) return attempt.end({Obstacle::kDeep, &loop});
+  if (depth > kMostDepth) return candidate.end({Obstacle::kDeep, &loop});
   if (!repeats && loop.op->lane_loop(loop).lanes != rules.lanes())
-    return attempt.end({Obstacle::kNode, &loop});
+    return candidate.end({Obstacle::kNode, &loop});
   const std::size_t carries = loop.types.size();
   for (std::size_t i = 0; i < carries; i++) {
     if (has_states(operands[i])) continue;
     const auto carried = rules.in_registers(loop.types[i], operands[i]);
-    if (!carried) return attempt.end({Obstacle::kCarry, &loop, i});
+    if (!carried) return candidate.end({Obstacle::kCarry, &loop, i});
     operands[i] = *carried;
   }
-  LaneRegion condition(loop.regions[0], rules, repeats, depth, attempt);
+  LaneRegion condition(loop.regions[0], rules, repeats, depth, candidate);
   if (!condition.fits(operands)) return std::nullopt;
   std::vector<LaneValue> parameters = operands;
   if (!repeats) parameters.insert(parameters.begin(), {Kind::kLane, 0});  // which lanes run
-  LaneRegion body(loop.regions[1], rules, false, depth, attempt);
+  LaneRegion body(loop.regions[1], rules, false, depth, candidate);
   if (!body.fits(parameters)) return std::nullopt;
   const std::size_t before = repeats ? 0 : 1;
   for (std::size_t i = 0; i < carries; i++) {
@@ -264,12 +264,13 @@ std::optional<LaneForm> form_in_lanes(const Node& loop, std::vector<LaneValue> o
     const bool stays = has_states(operands[i])
                            ? body.is_updated(output, loop.regions[1].parameters()[before + i])
                            : rules.in_registers(loop.types[i], body.value(output)) == operands[i];
-    if (!stays) return attempt.end({Obstacle::kCarry, &loop, i});
+    if (!stays) return candidate.end({Obstacle::kCarry, &loop, i});
   }
-  LaneForm form{rules.lanes(), false, condition.has_rows() || body.has_rows(), std::move(operands)};
+  Interchange form{rules.lanes(), false, condition.has_rows() || body.has_rows(),
+                   std::move(operands)};
   const Node* reduction = condition.reduction();
-  if (reduction && (form.has_rows || !lanes_stand_still(loop, *reduction)))
-    return attempt.end({Obstacle::kGoesOn, &loop});
+  if (reduction && (form.has_rows || !inactive_lanes_are_fixed(loop, *reduction)))
+    return candidate.end({Obstacle::kGoesOn, &loop});
   form.ends_by_lane = !repeats || reduction;
   return form;
 }

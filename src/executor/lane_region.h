@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "executor/lane_form.h"
+#include "executor/interchange.h"
 #include "executor/lane_values.h"
 #include "rondo/function.h"
 
@@ -15,13 +15,13 @@ namespace rondo::executor {
 inline constexpr int kMostDepth = 8;
 
 /// One try to have a loop in lanes: how far it came, and what ended it.
-struct Attempt {
+struct Candidate {
   std::size_t nodes = 0;  // that fit
-  LaneObstacle obstacle;
+  InterchangeObstacle obstacle;
 
   /// What is found first, in the innermost loop, is the reason.
-  std::nullopt_t end(LaneObstacle found) {
-    if (obstacle.kind == LaneObstacle::Kind::kNone) obstacle = found;
+  std::nullopt_t end(InterchangeObstacle found) {
+    if (obstacle.kind == InterchangeObstacle::Kind::kNone) obstacle = found;
     return std::nullopt;
   }
 };
@@ -29,7 +29,7 @@ struct Attempt {
 UsedValues used_values(const Function& region);
 
 /// The form of a loop, at some depth in loops and branches, with these operands.
-std::optional<LaneForm> form_in_lanes(const ir::Node& loop, std::vector<LaneValue> operands,
-                                      const LaneRules& rules, int depth, Attempt& attempt);
+std::optional<Interchange> form_in_lanes(const ir::Node& loop, std::vector<LaneValue> operands,
+                                         const LaneRules& rules, int depth, Candidate& candidate);
 
 }  // namespace rondo::executor

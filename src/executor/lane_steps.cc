@@ -1,4 +1,4 @@
-// Steps of loops that run lane by lane: the elements of one lane, in registers.
+// Steps of loops that are interchanged with their lanes: the elements of one lane, in registers.
 #include <utility>
 
 #include "executor/lowerer.h"
@@ -12,16 +12,16 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
   const Node* node = step.node;
   const TensorType& type = node->type();
   Place& result = scope.places[step.first_value];
-  const Form form = form_of(*node);
+  const Strategy form = strategy_of(*node);
   const auto share = [&](Place& to, const Tensor& from) {
     to = place(scope, from);
     if (to.kind == Place::Kind::kArray || to.kind == Place::Kind::kTape) hold(to);
   };
-  if (form == Form::kConstant) {
+  if (form == Strategy::kConstant) {
     result = constant(node);
     return;
   }
-  if (form == Form::kForward) {
+  if (form == Strategy::kForward) {
     for (std::uint32_t i = 0; i < node->types.size(); i++)
       share(scope.places[step.first_value + i], node->operands[i]);
     return;
@@ -34,18 +34,18 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
   }
   const std::optional<LaneValue> as = lane_rules().result(*node, operands);
   if (!as) {
-    // Whether any lane, or all, say so: of this lane it is what itself says (lane_form).
+    // Whether any lane, or all, say so: of this lane it is what itself says (interchange).
     const ir::ElementReduction reduction = *node->op->reduction(*node);
     result = single({builder_.binary(reduction.combine, place(scope, node->operands[1]).element[0],
                                      lane_place(scope, node->operands[0]).element[0])});
     return;
   }
-  if (as->kind == Kind::kTable) {
+  if (as->kind == Kind::kInvariant) {
     share(result, node->operands[0]);
     if (type.dtype != node->operand_type(0).dtype) result.element.clear();
     return;
   }
-  if (as->kind == Kind::kUpdated) {
+  if (as->kind == Kind::kCarried) {
     lane_update(scope, node, *as);
     share(result, node->operands[static_cast<std::size_t>(node->op->write(*node).kept)]);
     result.element.clear();
@@ -57,17 +57,17 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
     return;
   }
   Element made;
-  if (form == Form::kTapeRead)
+  if (form == Strategy::kTapeRead)
     made = lane_row(scope, node);
-  else if (form == Form::kWrite)
+  else if (form == Strategy::kWrite)
     made = lane_parts(scope, node, *as);
-  else if (form == Form::kElement && lane_rules().count(type, *as) == 1)
+  else if (form == Strategy::kElement && lane_rules().count(type, *as) == 1)
     made = lane_code(scope, node, *as);
-  else if (form == Form::kAlias)
+  else if (form == Strategy::kAlias)
     made = lane_bytes(scope, node, *as);
   else
     made = lane_nest(scope, node, *as);
-  result = is_single(type) ? single(std::move(made)) : of_lane(std::move(made), *as);
+  result = is_scalar(type) ? single(std::move(made)) : of_lane(std::move(made), *as);
 }
 
 void Lowerer::lane_tape_write(Scope& scope, const Node* node) {
@@ -125,7 +125,7 @@ Element Lowerer::lane_nest(Scope& scope, const Node* node, const LaneValue& as) 
 
 Element Lowerer::lane_parts(Scope& scope, const Node* node, const LaneValue& as) {
   const TensorType& type = node->type();
-  const ir::WriteMap map = node->op->write(*node);
+  const ir::InsertionMap map = node->op->write(*node);
   const std::size_t width = is_complex(type.dtype) ? 2 : 1;
   const auto elements = [&](int operand) {
     const Tensor& value = node->operands[static_cast<std::size_t>(operand)];
@@ -176,7 +176,7 @@ Element Lowerer::lane_parts(Scope& scope, const Node* node, const LaneValue& as)
 
 void Lowerer::lane_update(Scope& scope, const Node* node, const LaneValue& array) {
   const TensorType& type = node->type();
-  const ir::WriteMap map = node->op->write(*node);
+  const ir::InsertionMap map = node->op->write(*node);
   const Place& kept = place(scope, node->operands[static_cast<std::size_t>(map.kept)]);
   const Value pointer = kept.pointer;
   const std::int64_t last_axis = kept.packed_axis;

@@ -15,7 +15,7 @@ using Kind = LaneValue::Kind;
 
 constexpr LaneValue kUniform{Kind::kUniform, -1};
 
-bool uses_axis(const ir::ReadMap& map, std::int64_t axis) {
+bool uses_axis(const ir::AccessMap& map, std::int64_t axis) {
   return std::any_of(map.begin(), map.end(),
                      [&](const ir::AxisRead& read) { return read.axis == axis; });
 }
@@ -94,33 +94,33 @@ std::optional<LaneValue> LaneRules::of_type(const TensorType& type) const {
 std::optional<LaneValue> LaneRules::in_registers(const TensorType& type,
                                                  const LaneValue& value) const {
   if (has_states(value)) return std::nullopt;
-  return value.kind == Kind::kTable ? of_type(type) : value;
+  return value.kind == Kind::kInvariant ? of_type(type) : value;
 }
 
 std::optional<LaneValue> LaneRules::result(const Node& node, Operands operands) const {
-  switch (form_of(node)) {
-    case Form::kConstant:
-      return is_single(node.type()) ? kUniform : LaneValue{};
-    case Form::kElement:
+  switch (strategy_of(node)) {
+    case Strategy::kConstant:
+      return is_scalar(node.type()) ? kUniform : LaneValue{};
+    case Strategy::kElement:
       return elementwise(node, operands);
-    case Form::kAlias:
+    case Strategy::kAlias:
       return alias(node, operands[0]);
-    case Form::kRead: {
-      const ir::ReadMap map = read_map(node);
+    case Strategy::kRead: {
+      const ir::AccessMap map = read_map(node);
       const MappedOperand from[] = {{&operands[0], &node.operand_type(0), &map}};
       return mapped(node.type(), from);
     }
-    case Form::kGather:
+    case Strategy::kGather:
       return gather(node, operands);
-    case Form::kTerms:
-    case Form::kProducts:
-    case Form::kKernel:
+    case Strategy::kUnrolledContraction:
+    case Strategy::kContraction:
+    case Strategy::kKernel:
       return terms(node, operands);
-    case Form::kWrite:
+    case Strategy::kWrite:
       return write(node, operands);
-    case Form::kTapeRead:
+    case Strategy::kTapeRead:
       return operands[0].kind == Kind::kTape ? of_type(node.type()) : std::nullopt;
-    case Form::kTapeWrite:
+    case Strategy::kTapeWrite:
       if (operands[0].kind != Kind::kTape || !in_registers(node.operand_type(1), operands[1]))
         return std::nullopt;
       return operands[0];
@@ -134,9 +134,9 @@ std::optional<LaneValue> LaneRules::elementwise(const Node& node, Operands opera
   std::optional<std::int64_t> axis;
   bool uniform = false;
   for (std::size_t i = 0; i < operands.size(); i++) {
-    if (is_single(node.operand_type(i))) continue;
+    if (is_scalar(node.operand_type(i))) continue;
     if (node.operand_type(i).elements() != type.elements()) return std::nullopt;
-    if (operands[i].kind == Kind::kUpdated) return std::nullopt;
+    if (operands[i].kind == Kind::kCarried) return std::nullopt;
     uniform = uniform || operands[i].kind == Kind::kUniform;
     if (operands[i].kind != Kind::kLane) continue;
     if (axis && *axis != operands[i].axis) return std::nullopt;
@@ -153,7 +153,7 @@ std::optional<LaneValue> LaneRules::elementwise(const Node& node, Operands opera
 
 std::optional<LaneValue> LaneRules::alias(const Node& node, const LaneValue& operand) const {
   const TensorType &from = node.operand_type(0), &to = node.type();
-  if (operand.kind == Kind::kUpdated || byte_width(to.dtype) != byte_width(from.dtype) ||
+  if (operand.kind == Kind::kCarried || byte_width(to.dtype) != byte_width(from.dtype) ||
       is_complex(to.dtype) != is_complex(from.dtype))
     return std::nullopt;
   if (operand.kind != Kind::kLane) return operand;
@@ -167,7 +167,7 @@ std::optional<LaneValue> LaneRules::alias(const Node& node, const LaneValue& ope
   return std::nullopt;
 }
 
-std::optional<std::int64_t> LaneRules::axis_through(const ir::ReadMap& map, std::int64_t axis,
+std::optional<std::int64_t> LaneRules::axis_through(const ir::AccessMap& map, std::int64_t axis,
                                                     const Shape& result) const {
   if (axis < 0) return std::nullopt;
   const ir::AxisRead& read = map[static_cast<std::size_t>(axis)];
@@ -199,13 +199,13 @@ std::optional<LaneValue> LaneRules::mapped(const TensorType& result,
   if (lanes_ == 1) return mapped_in_one_lane(result, operands);
   std::optional<std::int64_t> axis;
   for (const MappedOperand& operand : operands) {
-    if (operand.value->kind != Kind::kLane && operand.value->kind != Kind::kUpdated) continue;
+    if (operand.value->kind != Kind::kLane && operand.value->kind != Kind::kCarried) continue;
     const auto through = axis_through(*operand.map, operand.value->axis, result.shape);
     if (!through || (axis && *axis != *through)) return std::nullopt;
     axis = through;
   }
   const bool all_single = std::all_of(operands.begin(), operands.end(),
-                                      [](const auto& operand) { return is_single(*operand.type); });
+                                      [](const auto& operand) { return is_scalar(*operand.type); });
   LaneValue made{Kind::kLane, axis.value_or(-1)};
   if (!axis) {
     const std::optional<LaneValue> of_result = of_type(result);
@@ -216,7 +216,7 @@ std::optional<LaneValue> LaneRules::mapped(const TensorType& result,
   if (made.kind == Kind::kLane) {
     for (const MappedOperand& operand : operands) {
       if (operand.value->kind == Kind::kUniform && uses_axis(*operand.map, made.axis) &&
-          !is_single(*operand.type))
+          !is_scalar(*operand.type))
         return std::nullopt;
     }
   }
@@ -225,7 +225,8 @@ std::optional<LaneValue> LaneRules::mapped(const TensorType& result,
 }
 
 std::optional<LaneValue> LaneRules::gather(const Node& node, Operands operands) const {
-  if (operands[0].kind != Kind::kTable || operands[1].kind == Kind::kUpdated) return std::nullopt;
+  if (operands[0].kind != Kind::kInvariant || operands[1].kind == Kind::kCarried)
+    return std::nullopt;
   const ir::ElementGather gather = *node.op->gather(node);
   if (gather.components.size() != 1) return std::nullopt;
   const MappedOperand from[] = {{&operands[0], &node.operand_type(0), &gather.table},
@@ -238,16 +239,16 @@ std::optional<LaneValue> LaneRules::terms(const Node& node, Operands operands) c
   if (!terms) return std::nullopt;
   std::vector<MappedOperand> from;
   for (std::size_t i = 0; i < terms->factors.size(); i++) {
-    if (operands[i].kind == Kind::kUpdated) return std::nullopt;
+    if (operands[i].kind == Kind::kCarried) return std::nullopt;
     from.push_back({&operands[i], &node.operand_type(i), &terms->factors[i]});
   }
   return mapped(node.type(), from);
 }
 
 std::optional<LaneValue> LaneRules::write(const Node& node, Operands operands) const {
-  const ir::WriteMap map = node.op->write(node);
+  const ir::InsertionMap map = node.op->write(node);
   const auto kind_of = [&](int operand) { return operands[static_cast<std::size_t>(operand)]; };
-  if (map.kept >= 0 && kind_of(map.kept).kind == Kind::kUpdated) return update(node, map, operands);
+  if (map.kept >= 0 && kind_of(map.kept).kind == Kind::kCarried) return update(node, map, operands);
   std::vector<int> sources;
   for (const ir::Part& part : map.parts) sources.push_back(part.operand);
   if (map.kept >= 0) sources.push_back(map.kept);
@@ -255,7 +256,7 @@ std::optional<LaneValue> LaneRules::write(const Node& node, Operands operands) c
   bool uniform = false;
   for (const int operand : sources) {
     const LaneValue& value = kind_of(operand);
-    if (value.kind == Kind::kUpdated) return std::nullopt;
+    if (value.kind == Kind::kCarried) return std::nullopt;
     uniform = uniform || value.kind == Kind::kUniform;
     if (value.kind != Kind::kLane) continue;
     if (axis && *axis != value.axis) return std::nullopt;
@@ -274,7 +275,7 @@ std::optional<LaneValue> LaneRules::write(const Node& node, Operands operands) c
   return in_lanes ? made : std::nullopt;
 }
 
-std::optional<LaneValue> LaneRules::update(const Node& node, const ir::WriteMap& map,
+std::optional<LaneValue> LaneRules::update(const Node& node, const ir::InsertionMap& map,
                                            Operands operands) const {
   const LaneValue& array = operands[static_cast<std::size_t>(map.kept)];
   for (const ir::Part& part : map.parts) {
@@ -285,7 +286,7 @@ std::optional<LaneValue> LaneRules::update(const Node& node, const ir::WriteMap&
       continue;
     }
     const bool own = value == LaneValue{Kind::kLane, array.axis} ||
-                     (value.kind == Kind::kTable && type.shape[array.axis] == lanes_);
+                     (value.kind == Kind::kInvariant && type.shape[array.axis] == lanes_);
     if (!own || !covers(part, array.axis, lanes_) || type.elements() / lanes_ > kMostLaneElements)
       return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// What values are in a loop that runs lane by lane, and what ops make of them.
+// What values are in a loop that is interchanged with its lanes, and what ops make of them.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace rondo::executor {
 
 struct LaneValue {
   enum class Kind : std::uint8_t {
-    kTable,    // an array in memory, as it was before the loop
-    kUniform,  // few elements, the same for all lanes: in registers
-    kLane,     // few elements for each lane: in registers
-    kUpdated,  // an array in memory that the loop carries; each lane reads and writes its own part
+    kInvariant,  // an array in memory, as it was before the loop
+    kUniform,    // few elements, the same for all lanes: in registers
+    kLane,       // few elements for each lane: in registers
+    kCarried,  // an array in memory that the loop carries; each lane reads and writes its own part
     kTape,     // a tape of the run's, where there is but one lane
-  } kind = Kind::kTable;
+  } kind = Kind::kInvariant;
   /// The axis along which the lanes go. None of a kLane: it has one element for each lane, which
   /// are all its elements in row-major order.
   std::int64_t axis = -1;
@@ -28,7 +28,7 @@ struct LaneValue {
 
 /// Whether a value is in memory and takes several states in turn.
 inline bool has_states(const LaneValue& value) {
-  return value.kind == LaneValue::Kind::kUpdated || value.kind == LaneValue::Kind::kTape;
+  return value.kind == LaneValue::Kind::kCarried || value.kind == LaneValue::Kind::kTape;
 }
 /// Whether some operand is an array that is updated in memory, or a tape.
 inline bool updates_any(std::span<const LaneValue> operands) {
@@ -89,21 +89,21 @@ class LaneRules {
   std::optional<LaneValue> gather(const ir::Node& node, Operands operands) const;
   std::optional<LaneValue> terms(const ir::Node& node, Operands operands) const;
   std::optional<LaneValue> write(const ir::Node& node, Operands operands) const;
-  std::optional<LaneValue> update(const ir::Node& node, const ir::WriteMap& map,
+  std::optional<LaneValue> update(const ir::Node& node, const ir::InsertionMap& map,
                                   Operands operands) const;
 
   /// A result that is read from operands by index maps.
   struct MappedOperand {
     const LaneValue* value;
     const TensorType* type;
-    const ir::ReadMap* map;
+    const ir::AccessMap* map;
   };
   std::optional<LaneValue> mapped(const TensorType& result,
                                   std::span<const MappedOperand> operands) const;
   std::optional<LaneValue> mapped_in_one_lane(const TensorType& result,
                                               std::span<const MappedOperand> operands) const;
   /// The axis of the result along which the lanes of an operand go.
-  std::optional<std::int64_t> axis_through(const ir::ReadMap& map, std::int64_t axis,
+  std::optional<std::int64_t> axis_through(const ir::AccessMap& map, std::int64_t axis,
                                            const Shape& result) const;
 
   std::int64_t lanes_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "executor/lane_form.h"
+#include "executor/interchange.h"
 #include "executor/names.h"
 #include "executor/region_plan.h"
 #include "executor/terms.h"
@@ -15,7 +15,7 @@ namespace rondo::executor {
 
 namespace {
 
-using Obstacle = LaneObstacle::Kind;
+using Obstacle = InterchangeObstacle::Kind;
 
 /// What stands in the way, and the remedy.
 struct Reason {
@@ -33,21 +33,21 @@ Reason reason_of_node(const Node& node, bool reorders) {
   if (!reorders && few_terms(node, true) && !few_terms(node))
     return {fmt::format("{} is added up in the order of its whole arrays", name_of(node)),
             "Compile without {.contract = false}."};
-  switch (form_of(node)) {
-    case Form::kReduction:
-    case Form::kFold:
+  switch (strategy_of(node)) {
+    case Strategy::kReduction:
+    case Strategy::kCustomReduction:
       return {fmt::format("{} combines elements of several lanes, or more than {} of one",
                           name_of(node), kMostTerms),
               "Keep it before or after the loop, or combine rows of fewer elements."};
-    case Form::kTerms:
-    case Form::kProducts:
-    case Form::kRunning:
-    case Form::kKernel:
+    case Strategy::kUnrolledContraction:
+    case Strategy::kContraction:
+    case Strategy::kPrefixScan:
+    case Strategy::kKernel:
       return {fmt::format("{} works on whole arrays", name_of(node)),
               "Keep it before or after the loop where it does not depend on the carry."};
-    case Form::kLoop:
-    case Form::kLaneLoop:
-    case Form::kBranch:
+    case Strategy::kLoop:
+    case Strategy::kLaneLoop:
+    case Strategy::kBranch:
       return {fmt::format("{} does not go the same way, with results of one kind, in each lane",
                           name_of(node)),
               "Give it results that are elements of the lane on all ways."};
@@ -58,7 +58,7 @@ Reason reason_of_node(const Node& node, bool reorders) {
   }
 }
 
-Reason reason_of(const Node& loop, const LaneObstacle& obstacle, bool reorders) {
+Reason reason_of(const Node& loop, const InterchangeObstacle& obstacle, bool reorders) {
   switch (obstacle.kind) {
     case Obstacle::kNode:
       return reason_of_node(*obstacle.node, reorders);
@@ -102,7 +102,7 @@ std::string_view user_name(const Node& loop) {
 }  // namespace
 
 std::string loop_report(const Function& function, bool reorders) {
-  const LaneForms forms(function, reorders);
+  const Interchanges forms(function, reorders);
   std::string text;
   for (const auto& [loop, obstacle] : forms.loops()) {
     if (stands_for_branch(*loop)) {
@@ -114,13 +114,13 @@ std::string loop_report(const Function& function, bool reorders) {
     const std::string_view name = user_name(*loop);
     text += fmt::format("  loop {}at {}: ", name.empty() ? "" : fmt::format("'{}' ", name),
                         loop->location().str());
-    const LaneForm* form = forms.of(loop);
+    const Interchange* form = forms.of(loop);
     if (form && form->lanes == 1) {
       text += "keeps its small arrays in registers\n";
     } else if (form) {
-      text += fmt::format("runs lane by lane, {}{}\n", form->lanes,
-                          form->ends_by_lane ? " that end one by one" : "");
-    } else if (std::all_of(loop->types.begin(), loop->types.end(), is_single)) {
+      text += fmt::format("vectorized, {} lanes{}\n", form->lanes,
+                          form->ends_by_lane ? " that stop at different trips" : "");
+    } else if (std::all_of(loop->types.begin(), loop->types.end(), is_scalar)) {
       text += "carries single elements, in registers\n";
     } else {
       const Reason reason = reason_of(*loop, obstacle, reorders);

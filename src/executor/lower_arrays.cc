@@ -32,7 +32,7 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
   nest.store(item, result.pointer, to);
   // What reads it in loops, other loops among them, takes the value and not the memory.
-  if (step.form == Form::kRead) {
+  if (step.form == Strategy::kRead) {
     const Place& from = place(scope, node->operands[0]);
     if (from.kind == Place::Kind::kSingle) result.element = from.element;
   }
@@ -44,7 +44,7 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
 Value Lowerer::viewed(const Scope& scope, const Nest& nest, std::uint32_t item, const Linear& dense,
                       const Step& step) {
   const std::uint32_t value = step.first_value;
-  if (step.form != Form::kRead || scope.destinations.contains(value) ||
+  if (step.form != Strategy::kRead || scope.destinations.contains(value) ||
       scope.successors.contains(value))
     return lower::kNone;
   const auto lying = nest.lying(item, dense);
@@ -105,10 +105,10 @@ std::int64_t Lowerer::array_bytes(Scope& scope, std::uint32_t value) const {
 void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   const TensorType& type = node->type();
-  const ir::WriteMap map = node->op->write(*node);
+  const ir::InsertionMap map = node->op->write(*node);
   std::vector<Place> made;
   Place result;
-  const bool one = is_single(type);
+  const bool one = is_scalar(type);
   std::vector<Value> part_memory(map.parts.size(), lower::kNone);
   if (map.kept >= 0) {
     const Tensor& kept = node->operands[static_cast<std::size_t>(map.kept)];
@@ -230,7 +230,7 @@ void Lowerer::write_part(Scope& scope, const Node* node, const ir::Part& part,
   nest.store(part_item(nest, node, part), result.pointer, to);
 }
 
-void Lowerer::write_joint_parts(Scope& scope, const Node* node, const ir::WriteMap& map,
+void Lowerer::write_joint_parts(Scope& scope, const Node* node, const ir::InsertionMap& map,
                                 const Place& result) {
   Nest nest(builder_, *scope.plan, scope.places, counts(map.parts[0]));
   const std::uint32_t index = nest.index();
@@ -242,8 +242,8 @@ void Lowerer::write_joint_parts(Scope& scope, const Node* node, const ir::WriteM
   nest.store(sinks, result.pointer);
 }
 
-void Lowerer::fill(Scope& scope, const Node* node, const ir::WriteMap& map, const TensorType& type,
-                   const Place& result) {
+void Lowerer::fill(Scope& scope, const Node* node, const ir::InsertionMap& map,
+                   const TensorType& type, const Place& result) {
   const Element& value = place(scope, node->operands[static_cast<std::size_t>(map.fill)]).element;
   if (type.elements() == 0) return;
   const std::uint32_t lanes = builder_.begin_lanes(builder_.index(type.elements()));
@@ -272,7 +272,7 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
   }
   Place result;
   Value one = lower::kNone;
-  const bool is_one = is_single(type);
+  const bool is_one = is_scalar(type);
   if (!is_one) result = destination(scope, node, 0);
   // Integers and extremes are the same however they are combined.
   const bool in_any_order =
@@ -379,21 +379,21 @@ void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carri
     parameters.emplace(body.parameters()[i].node(), i);
   for (const Node* node : body.body()) {
     if (!node->op->products) continue;
-    const Form form = form_of(*node, options_.reorders);
-    const auto products =
-        form == Form::kTerms ? node->op->products(*node) : products_in_lanes(*node);
-    const bool in_lanes = products && (form != Form::kKernel || options_.reorders);
+    const Strategy form = strategy_of(*node, options_.reorders);
+    const auto products = form == Strategy::kUnrolledContraction ? node->op->products(*node)
+                                                                 : products_in_lanes(*node);
+    const bool in_lanes = products && (form != Strategy::kKernel || options_.reorders);
     for (std::size_t i = 0; i < 2; i++) {
       const Tensor& factor = node->operands[i];
       const auto found = parameters.find(factor.node());
       if (in_lanes && found != parameters.end()) {
         pack_for_lanes(scope, construct, node, i, found->second, *products);
-      } else if (!in_lanes && form == Form::kKernel && options_.packs && !lanes_) {
+      } else if (!in_lanes && form == Strategy::kKernel && options_.packs && !lanes_) {
         if (found != parameters.end()) {
           const Place& argument = construct.arguments[found->second];
           if (argument.kind == Place::Kind::kArray)
             pack_for_kernel(construct, node, i, argument.pointer);
-        } else if (ir::is_constant(factor.node()) && !is_single(factor.type())) {
+        } else if (ir::is_constant(factor.node()) && !is_scalar(factor.type())) {
           pack_for_kernel(construct, node, i, constant(factor.node()).pointer);
         }
       }
@@ -412,7 +412,7 @@ void Lowerer::pack_for_lanes(Scope& scope, Construct& construct, const Node* nod
   const TensorType& type = node->operand_type(factor);
   if (argument.kind != Place::Kind::kArray || argument.packed != lower::kNone) return;
   if (!argument.element.empty() || type.bytes() > kMostBytesForLanes) return;
-  const ir::ReadMap& map = products.factors[factor];
+  const ir::AccessMap& map = products.factors[factor];
   const auto axis = std::find_if(map.begin(), map.end(),
                                  [&](const ir::AxisRead& read) { return read.axis == lanes; }) -
                     map.begin();

@@ -41,7 +41,7 @@ void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     Place result;
     const Tensor value = Tensor::of(node, i);
-    if (lanes_ || (!is_tape(value) && is_single(node->types[i]))) {
+    if (lanes_ || (!is_tape(value) && is_scalar(node->types[i]))) {
     } else if (const auto operand = operand_to_write(scope, node, i, once, at)) {
       // The branches take it over, one after the other.
       Place& from = place(scope, node->operands[*operand]);
@@ -166,9 +166,9 @@ void Lowerer::close_branch() {
     const TensorType& type = construct.node->types[i];
     if (lanes_) {
       result = construct.results[i];
-      if (is_single(type)) result.kind = Place::Kind::kSingle;
+      if (is_scalar(type)) result.kind = Place::Kind::kSingle;
       for (Value& part : result.element) part = chosen[at++];
-    } else if (construct.results[i].kind != Place::Kind::kTape && is_single(type)) {
+    } else if (construct.results[i].kind != Place::Kind::kTape && is_scalar(type)) {
       Element element{chosen[at++]};
       if (is_complex(type.dtype)) element.push_back(chosen[at++]);
       result = single(std::move(element));

@@ -114,8 +114,8 @@ class FoldLoops {
 void Lowerer::fold(Scope& scope, const Step& step) {
   const Node* node = step.node;
   const std::size_t count = node->types.size();
-  const bool is_one = is_single(node->type());
-  may_end_inside();
+  const bool is_one = is_scalar(node->type());
+  note_inner_safepoint();
   std::vector<Place> made;
   std::vector<Value> pointers;
   std::vector<Element> totals;

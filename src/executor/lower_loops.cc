@@ -51,11 +51,11 @@ std::optional<lower::LoopInfo> Lowerer::loop_info(const Node* node) {
         place(scope, node->operands[static_cast<std::size_t>(*layout.source.limit)]).element[0];
     info.advance = layout.source.advance;
   }
-  may_end_inside();
+  note_inner_safepoint();
   return info;
 }
 
-void Lowerer::may_end_inside() {
+void Lowerer::note_inner_safepoint() {
   if (options_.keeps_states && !loops_.empty() && loops_.front() != lower::kNoLoop)
     builder_.program().loops[loops_.front()].ends_inside = true;
 }
@@ -85,7 +85,7 @@ void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) 
 
 void Lowerer::begin_with(Scope& scope, const Tensor& value, const Place& now) {
   const Place& from = place(scope, value);
-  if (from.kind == Place::Kind::kInLine)
+  if (from.kind == Place::Kind::kInlined)
     write_array(scope, value, false, now);
   else
     copy(from.pointer, now.pointer, value.type().bytes());
@@ -100,7 +100,7 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
   const auto to = scope.destinations.find(result);
   if (in_place && to != scope.destinations.end()) {
     now = destination(scope, node, static_cast<std::uint32_t>(i));
-    if (!is_overwritten(*node, i)) begin_with(scope, operand, now);
+    if (!is_dead_initialization(*node, i)) begin_with(scope, operand, now);
   } else if (once && dies(scope, operand, at)) {
     // The loop takes it over.
     now = place(scope, operand);
@@ -112,7 +112,7 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
     now.storage = new_storage();
     now.pointer = carry_place(scope, now.storage, result, at, operand.type().bytes());
     hold(now);
-    if (!in_place || !is_overwritten(*node, i)) begin_with(scope, operand, now);
+    if (!in_place || !is_dead_initialization(*node, i)) begin_with(scope, operand, now);
   }
   scope.destinations.erase(result);
   return now;

@@ -19,7 +19,7 @@ Value Lowerer::carry_place(const Scope& scope, std::int32_t storage, std::uint32
       const bool later = made && made > &scope.plan->steps()[at];
       // Where a single element goes may be the place of an operand (ir::RegionCall).
       const TensorType& type = outputs[i].type();
-      if (!later || lent_[i] || is_single(type) || type.bytes() < bytes) continue;
+      if (!later || lent_[i] || is_scalar(type) || type.bytes() < bytes) continue;
       lent_[i] = true;
       storages_[static_cast<std::size_t>(storage)].pieces.push_back(
           {0, bytes, static_cast<std::int32_t>(i)});

@@ -28,8 +28,8 @@ Element element_at(Builder& b, const Source& from, lower::Address at) {
 
 /// The place in an array of what the map says of these indices; along `axis` of the rank of the
 /// indices it is `component`.
-lower::Address mapped(const ir::ReadMap& map, const TensorType& type, std::span<const Value> index,
-                      std::int64_t component) {
+lower::Address mapped(const ir::AccessMap& map, const TensorType& type,
+                      std::span<const Value> index, std::int64_t component) {
   lower::Address at;
   const auto strides = row_major(type.shape);
   for (std::size_t i = 0; i < map.size(); i++) {
@@ -169,7 +169,7 @@ Element combined(Builder& b, const Node& node, const lower::Address& place, cons
 
 void Lowerer::scatter(Scope& scope, const Step& step, std::uint32_t at) {
   const Node* node = step.node;
-  may_end_inside();
+  note_inner_safepoint();
   std::vector<Place> made;
   const auto source = [&](std::size_t i) {
     Source from{node->operand_type(i), lower::kNone, place(scope, node->operands[i]).element};

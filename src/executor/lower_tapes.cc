@@ -62,7 +62,7 @@ void Lowerer::tape_read(Scope& scope, const Step& step) {
   const Value row = tape_row(from, place(scope, node->operands[1]).element[0], false);
   Place& result = scope.places[step.first_value];
   const bool is_wanted_elsewhere = scope.destinations.contains(step.first_value);
-  if (is_single(type)) {
+  if (is_scalar(type)) {
     result = single(builder_.load_element(type.dtype, {row, 0, {}}));
   } else if (made.empty() && !is_wanted_elsewhere &&
              scope.plan->is_only_read(scope.plan->value(tape))) {

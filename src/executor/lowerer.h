@@ -11,7 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "executor/arena.h"
 #include "executor/in_place.h"
-#include "executor/lane_form.h"
+#include "executor/interchange.h"
 #include "executor/lowering.h"
 #include "executor/names.h"
 #include "executor/nest.h"
@@ -90,7 +90,7 @@ struct Construct {
   std::vector<Place> made;     // arrays for its time
   Value trips = lower::kNone;  // so far, if anybody asks for them: of this lane, in this chunk
   // Of a loop whose lanes make its trips in chunks (lane_chunks.cc).
-  const LaneForm* chunks = nullptr;   // around the lanes: `trips` are those of all chunks so far
+  const Interchange* chunks = nullptr;  // around the lanes: `trips` are those of all chunks so far
   Value all_trips = lower::kNone;     // around the lanes: of all chunks, where that is known before
   Value most_trips = lower::kNone;    // in the lanes: of this chunk; an s32
   Value most_of_lane = lower::kNone;  // the same for this lane: none, where it is done
@@ -107,7 +107,7 @@ struct OpenLanes {
 class Lowerer {
  public:
   Lowerer(const MakeKernel& make_kernel, const LoweringOptions& options)
-      : make_kernel_(make_kernel), options_(options), lane_forms_(options.lane_forms) {
+      : make_kernel_(make_kernel), options_(options), interchanges_(options.interchanges) {
     builder_.set_contracts(options.reorders);
   }
   lower::Program run(const Function& function);
@@ -192,9 +192,9 @@ class Lowerer {
   void write_part(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type,
                   const Place& result, Value memory);
   /// All parts, which have one size, in the same loops.
-  void write_joint_parts(Scope& scope, const Node* node, const ir::WriteMap& map,
+  void write_joint_parts(Scope& scope, const Node* node, const ir::InsertionMap& map,
                          const Place& result);
-  void fill(Scope& scope, const Node* node, const ir::WriteMap& map, const TensorType& type,
+  void fill(Scope& scope, const Node* node, const ir::InsertionMap& map, const TensorType& type,
             const Place& result);
   void reduction(Scope& scope, const Step& step);
   void running(Scope& scope, const Step& step, std::uint32_t at);
@@ -234,7 +234,7 @@ class Lowerer {
   std::uint32_t begin_loop(const Node* node);
   std::optional<lower::LoopInfo> loop_info(const Node* node);
   /// Something that may end the run inside a trip of the loops that are open.
-  void may_end_inside();
+  void note_inner_safepoint();
   /// What is told of a loop, the carries of which are its parameters now.
   void describe_state(lower::LoopInfo& info, const Construct& construct);
   /// The first value of a carried array, where the loop carries it.
@@ -268,21 +268,22 @@ class Lowerer {
 
   // Loops that run by lane: lanes around a loop, whose carries are in registers, but for arrays
   // that each lane updates. All else that its regions compute is few elements for a lane.
-  void open_lanes(const Step& step, std::uint32_t at, const LaneForm& form);
+  void open_lanes(const Step& step, std::uint32_t at, const Interchange& form);
   /// Operands in line that are computed in the lanes, by value: items of a nest over these.
   using LaneItems = absl::flat_hash_map<std::uint32_t, std::uint32_t>;
-  LaneItems lane_items(Nest& nest, const Node* node, const LaneForm& form);
+  LaneItems lane_items(Nest& nest, const Node* node, const Interchange& form);
   /// The other operands that are in line.
-  void put_in_memory(Construct& construct, const LaneForm& form, const LaneItems& items);
+  void put_in_memory(Construct& construct, const Interchange& form, const LaneItems& items);
   /// Where the loop leaves the arrays that somebody asks for. Returns whether single elements are
   /// asked for that are the same for all lanes.
-  bool take_results(Construct& construct, const Step& step, std::uint32_t at, const LaneForm& form);
+  bool take_results(Construct& construct, const Step& step, std::uint32_t at,
+                    const Interchange& form);
   /// A copy of an array that the lanes update, in which they lie side by side.
   Place with_lanes_last(Scope& scope, const Tensor& array, std::int64_t axis);
   /// What stands in such a copy, to where its loop leaves it.
   void leave_lanes_last(Scope& scope, const Construct& construct, std::size_t carry);
   /// In the lanes: the operands for this one, and what its carries begin with.
-  absl::InlinedVector<Value, 8> take_lane(Construct& construct, const LaneForm& form,
+  absl::InlinedVector<Value, 8> take_lane(Construct& construct, const Interchange& form,
                                           const Nest& nest, const LaneItems& items);
   /// The loop in the lanes that are open, which is loop `counted` of the program if that counts its
   /// trips, and its condition, or without one its body.
@@ -296,7 +297,7 @@ class Lowerer {
   std::vector<Element> last_singles(const Node* node, Value trips,
                                     absl::FunctionRef<const Element&(std::size_t)> before);
   // Such loops in a program whose runs may be ended: chunks of trips around the lanes.
-  void open_chunks(const Step& step, std::uint32_t at, const LaneForm& form);
+  void open_chunks(const Step& step, std::uint32_t at, const Interchange& form);
   void open_chunk();
   /// Begins lanes; what the operands are in them.
   std::vector<Place> begin_chunk_lanes(const Construct& chunks);
@@ -321,8 +322,8 @@ class Lowerer {
   bool spreads_singles(Scope& scope, const Tensor& value);
   /// Of each operand in line, whether the lanes of each chunk compute it: it reads no memory that
   /// the loop may take over, and with the others it takes one loop.
-  std::vector<bool> computed_in_chunks(Scope& scope, const Node& node, const LaneForm& form);
-  static Shape shape_of_lanes(const Node& loop, const LaneForm& form);
+  std::vector<bool> computed_in_chunks(Scope& scope, const Node& node, const Interchange& form);
+  static Shape shape_of_lanes(const Node& loop, const Interchange& form);
   void lane_step(Scope& scope, const Step& step);
   /// The elements of a node for this lane: the code of one, the bytes of its operand, or what a
   /// nest gives.
@@ -365,7 +366,7 @@ class Lowerer {
 
   const MakeKernel& make_kernel_;
   const LoweringOptions& options_;
-  const LaneForms& lane_forms_;
+  const Interchanges& interchanges_;
   std::optional<OpenLanes> lanes_;
   std::unique_ptr<const InPlace> in_place_;
   absl::flat_hash_map<ir::ValueKey, std::string_view> tapes_;

@@ -62,7 +62,7 @@ Scope& Lowerer::enter(Scope::Role role, const Function& function) {
   scope.role = role;
   scope.function = function;
   scope.plan =
-      std::make_unique<RegionPlan>(function, lane_forms_, options_.reorders && !loops_.empty());
+      std::make_unique<RegionPlan>(function, interchanges_, options_.reorders && !loops_.empty());
   scope.places.resize(scope.plan->values());
   return scope;
 }
@@ -73,7 +73,7 @@ void Lowerer::open_entry() {
   for (std::uint32_t i = 0; i < parameters.size(); i++) {
     const TensorType& type = parameters[i].type();
     const Value pointer = builder_.buffer({lower::Storage::kArgument, i, 0, type.bytes()});
-    if (is_single(type)) {
+    if (is_scalar(type)) {
       scope.places[i] = single(builder_.load_element(type.dtype, {pointer, 0, {}}));
     } else {
       scope.places[i].kind = Place::Kind::kArray;
@@ -89,7 +89,7 @@ void Lowerer::open_entry() {
     to.pointer = builder_.buffer({lower::Storage::kResult, i, 0, type.bytes()});
     to.storage = new_storage();
     result_places_.push_back(to);
-    if (!is_single(type)) scope.destinations.try_emplace(scope.plan->value(outputs[i]), to);
+    if (!is_scalar(type)) scope.destinations.try_emplace(scope.plan->value(outputs[i]), to);
   }
 }
 
@@ -135,21 +135,21 @@ void Lowerer::step(Scope& scope, std::uint32_t at) {
 }
 
 bool Lowerer::open_construct(const Step& step, std::uint32_t at) {
-  if (const LaneForm* form = lanes_ ? nullptr : lane_forms_.of(step.node)) {
+  if (const Interchange* form = lanes_ ? nullptr : interchanges_.of(step.node)) {
     const bool in_chunks = options_.keeps_states && loops_.empty() && form->lanes > 1 &&
                            !stands_for_branch(*step.node);
     in_chunks ? open_chunks(step, at, *form) : open_lanes(step, at, *form);
     return true;
   }
   switch (step.form) {
-    case Form::kLaneLoop:
+    case Strategy::kLaneLoop:
       if (!lanes_)
         throw InternalError("a loop over lanes that was not expanded", step.node->location());
       [[fallthrough]];
-    case Form::kLoop:
+    case Strategy::kLoop:
       open_while(step, at);
       return true;
-    case Form::kBranch:
+    case Strategy::kBranch:
       open_conditional(step, at);
       return true;
     default:
@@ -161,59 +161,59 @@ void Lowerer::whole_step(Scope& scope, const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   Place& result = scope.places[step.first_value];
   switch (step.form) {
-    case Form::kConstant:
+    case Strategy::kConstant:
       result = constant(node);
       break;
-    case Form::kElement:
-    case Form::kRead:
-    case Form::kTerms:
-    case Form::kGather:
-      if (step.in_line)
-        result.kind = Place::Kind::kInLine;
-      else if (is_single(node->type()))
+    case Strategy::kElement:
+    case Strategy::kRead:
+    case Strategy::kUnrolledContraction:
+    case Strategy::kGather:
+      if (step.inlined)
+        result.kind = Place::Kind::kInlined;
+      else if (is_scalar(node->type()))
         result = single(single_element(scope, node));
       else
         elements(scope, step, at);
       break;
-    case Form::kWrite:
+    case Strategy::kWrite:
       put_together(scope, step, at);
       break;
-    case Form::kReduction:
+    case Strategy::kReduction:
       reduction(scope, step);
       break;
-    case Form::kRunning:
+    case Strategy::kPrefixScan:
       running(scope, step, at);
       break;
-    case Form::kFold:
+    case Strategy::kCustomReduction:
       fold(scope, step);
       break;
-    case Form::kScatter:
+    case Strategy::kScatter:
       scatter(scope, step, at);
       break;
-    case Form::kProducts:
+    case Strategy::kContraction:
       products(scope, step);
       break;
-    case Form::kAlias:
+    case Strategy::kAlias:
       alias(scope, step);
       break;
-    case Form::kForward:
+    case Strategy::kForward:
       for (std::uint32_t i = 0; i < node->types.size(); i++) {
         Place& forwarded = scope.places[step.first_value + i];
         forwarded = place(scope, node->operands[i]);
         hold(forwarded);
       }
       break;
-    case Form::kLoop:
-    case Form::kLaneLoop:
-    case Form::kBranch:
+    case Strategy::kLoop:
+    case Strategy::kLaneLoop:
+    case Strategy::kBranch:
       break;  // open_construct
-    case Form::kTapeRead:
+    case Strategy::kTapeRead:
       tape_read(scope, step);
       break;
-    case Form::kTapeWrite:
+    case Strategy::kTapeWrite:
       tape_write(scope, step, at);
       break;
-    case Form::kKernel:
+    case Strategy::kKernel:
       if (adds_packed_products(scope, node))
         products(scope, step);
       else
@@ -231,7 +231,7 @@ void Lowerer::end_step(Scope& scope, std::uint32_t at) {
 Place Lowerer::constant(const Node* node) {
   const Literal& value = node->attrs<ir::ConstantAttributes>().value;
   const TensorType& type = value.type();
-  if (is_single(type)) return single(first_element(builder_, *node));
+  if (is_scalar(type)) return single(first_element(builder_, *node));
   Place made;
   // One value for all elements needs no memory in loops.
   if (type.bytes() > 0 && equal_elements(*node)) made.element = first_element(builder_, *node);
@@ -267,7 +267,7 @@ void Lowerer::alias(Scope& scope, const Step& step) {
   const Place& from = place(scope, node->operands[0]);
   Place& result = scope.places[step.first_value];
   if (from.kind == Place::Kind::kArray) {
-    if (is_single(node->type())) {
+    if (is_scalar(node->type())) {
       result = single(builder_.load_element(node->type().dtype, {from.pointer, 0, {}}));
     } else {
       result = from;
@@ -277,14 +277,14 @@ void Lowerer::alias(Scope& scope, const Step& step) {
     return;
   }
   const Type type = lower::type_of(node->type().dtype);
-  if (is_single(node->type()) && from.element.size() == 1) {
+  if (is_scalar(node->type()) && from.element.size() == 1) {
     result = single({builder_.bitcast(from.element[0], type)});
-  } else if (is_single(node->type()) && node->type().dtype == node->operand_type(0).dtype) {
+  } else if (is_scalar(node->type()) && node->type().dtype == node->operand_type(0).dtype) {
     result = from;
   } else {
     result = new_array(node->operand_type(0));
     builder_.store_element(from.element, {result.pointer, 0, {}});
-    if (is_single(node->type())) {
+    if (is_scalar(node->type())) {
       const Place memory = result;
       result = single(builder_.load_element(node->type().dtype, {memory.pointer, 0, {}}));
       let_go(memory);
@@ -301,7 +301,7 @@ const PackedCall* Lowerer::packed_call(const Scope& scope, const Node* node) con
 
 void Lowerer::call(Scope& scope, const Step& step) {
   const Node* node = step.node;
-  may_end_inside();
+  note_inner_safepoint();
   lower::Call call;
   call.name = node->op->name;
   const PackedCall* packed = packed_call(scope, node);
@@ -322,7 +322,7 @@ void Lowerer::call(Scope& scope, const Step& step) {
   builder_.call(std::move(call));
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     Place& result = scope.places[step.first_value + i];
-    if (is_single(node->types[i])) {
+    if (is_scalar(node->types[i])) {
       result = single(builder_.load_element(node->types[i].dtype, {results[i].pointer, 0, {}}));
       made.push_back(results[i]);
     } else {

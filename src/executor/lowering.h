@@ -11,7 +11,7 @@
 
 namespace rondo::executor {
 
-class LaneForms;
+class Interchanges;
 
 /// Why a program cannot be lowered; empty where it can. The function is expanded for executors.
 std::string why_not_lowered(const Function& function);
@@ -22,7 +22,7 @@ using MakeKernel =
 
 struct LoweringOptions {
   /// Loops that run by lane.
-  const LaneForms& lane_forms;
+  const Interchanges& interchanges;
   /// Loops look at the limits of a run on each trip, those that run by lane as well.
   bool has_limits = false;
   /// What is left of a run that is ended in a loop is known: by a limit, or by a promise that is

@@ -55,7 +55,7 @@ std::uint32_t Nest::index(std::span<const std::int64_t> first) {
   return static_cast<std::uint32_t>(indices_.size() - 1);
 }
 
-std::uint32_t Nest::read_index(const ir::Node& node, const ir::ReadMap& map, std::uint32_t index,
+std::uint32_t Nest::read_index(const ir::Node& node, const ir::AccessMap& map, std::uint32_t index,
                                std::span<const std::int64_t> vanished) {
   Index made;
   const auto rank = static_cast<std::int64_t>(indices_[index].size());
@@ -126,13 +126,13 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
     item.pointer = packed ? place.packed : place.pointer;
     item.place = linear(indices_[read.index], value.shape(), byte_width(value.dtype()),
                         packed || place.packed == lower::kNone ? place.packed_axis : -1);
-  } else if (root || place.kind == Place::Kind::kInLine) {
-    const Form form = plan_.step_of(value)->form;
-    item.kind = form == Form::kRead      ? Item::Kind::kForward
-                : form == Form::kGather  ? Item::Kind::kGather
-                : form == Form::kElement ? Item::Kind::kCode
-                                         : Item::Kind::kTerms;
-    if (form == Form::kGather) {
+  } else if (root || place.kind == Place::Kind::kInlined) {
+    const Strategy form = plan_.step_of(value)->form;
+    item.kind = form == Strategy::kRead      ? Item::Kind::kForward
+                : form == Strategy::kGather  ? Item::Kind::kGather
+                : form == Strategy::kElement ? Item::Kind::kCode
+                                             : Item::Kind::kTerms;
+    if (form == Strategy::kGather) {
       const ir::Node& node = *value.node();
       const Tensor& table = node.operands[0];
       const Place& from = places_[plan_.value(table)];
@@ -231,7 +231,7 @@ std::uint32_t Nest::add(const Tensor& value, std::uint32_t index, bool root) {
 }
 
 std::uint32_t Nest::add_with_axis_last(const Tensor& array, std::int64_t axis) {
-  ir::ReadMap map;
+  ir::AccessMap map;
   for (std::int64_t i = 0; i < array.rank(); i++)
     map.push_back({i == axis ? array.rank() - 1 : i - (i > axis ? 1 : 0), 0, 1, -1, 0});
   return add(array, read_index(*array.node(), map, index()));
@@ -388,7 +388,7 @@ Value Nest::combined(const Item& item) {
   }
   absl::InlinedVector<Value, 8> values;
   for (std::int64_t i = terms.count(); i-- > 0;) values.push_back(operand());
-  if (terms.by_halves) {
+  if (terms.pairwise) {
     for (std::size_t half = lower::Lanes::kPartials / 2; half > 0; half /= 2) {
       for (std::size_t j = 0; j < half && j + half < values.size(); j++)
         values[j] = b.binary(terms.combine, values[j], values[j + half]);

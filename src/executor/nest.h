@@ -179,7 +179,7 @@ class Nest {
   Linear linear(const Index& index, const Shape& shape, std::int64_t width,
                 std::int64_t last_axis = -1) const;
   /// The index at which an operand is read; `vanished` along axes that the index has not.
-  std::uint32_t read_index(const ir::Node& node, const ir::ReadMap& map, std::uint32_t index,
+  std::uint32_t read_index(const ir::Node& node, const ir::AccessMap& map, std::uint32_t index,
                            std::span<const std::int64_t> vanished = {});
   /// What an item needs.
   std::vector<Read> reads_of(const Item& item);

@@ -50,7 +50,7 @@ std::optional<Counter> counter(const Node& loop, const Tensor& value) {
       std::find_if(parameters.begin(), parameters.end(),
                    [&](const Tensor& parameter) { return parameter.same_as(value); }) -
       parameters.begin());
-  if (place >= loop.types.size() || !is_integer(value.dtype()) || !is_single(value.type()))
+  if (place >= loop.types.size() || !is_integer(value.dtype()) || !is_scalar(value.type()))
     return std::nullopt;
   const Node* const init = loop.operands[place].node();
   const Node* const next = body.outputs()[place].node();
@@ -87,7 +87,7 @@ bool has_value(DType dtype, std::int64_t value) {
 
 /// Whether the parts that the trips write, at the counter along one axis, are the whole array.
 bool writes_all(const Node& loop, const Node& update, std::int64_t trips) {
-  const ir::WriteMap map = update.op->write(update);
+  const ir::InsertionMap map = update.op->write(update);
   const Shape& shape = update.type().shape;
   std::optional<std::int64_t> counted;
   for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
@@ -108,16 +108,16 @@ bool writes_all(const Node& loop, const Node& update, std::int64_t trips) {
 
 }  // namespace
 
-bool is_overwritten(const Node& loop, std::size_t carry) {
+bool is_dead_initialization(const Node& loop, std::size_t carry) {
   const auto layout = ir::region_layout(&loop);
   if (!layout || !layout->is_loop() || layout->condition != std::size_t{0} ||
       loop.regions.size() != 2 || !layout->trip_count || is_told(layout->source, carry))
     return false;
   const Function &condition = loop.regions[0], &body = loop.regions[1];
   const Tensor &next = body.outputs()[carry], &now = body.parameters()[carry];
-  if (ir::is_parameter(next.node()) || form_of(*next.node()) != Form::kWrite) return false;
+  if (ir::is_parameter(next.node()) || strategy_of(*next.node()) != Strategy::kWrite) return false;
   const Node& update = *next.node();
-  const ir::WriteMap map = update.op->write(update);
+  const ir::InsertionMap map = update.op->write(update);
   return map.kept >= 0 && map.parts.size() == 1 &&
          update.operands[static_cast<std::size_t>(map.kept)].same_as(now) &&
          times_read(condition, condition.parameters()[carry]) == 0 && times_read(body, now) == 1 &&

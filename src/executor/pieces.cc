@@ -7,7 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/parallel.h"
 #include "executor/kernels.h"
-#include "executor/watch.h"
+#include "executor/safepoints.h"
 #include "lower/divide.h"
 
 namespace rondo::executor {
@@ -22,12 +22,12 @@ constexpr lower::DivisionCosts kNoCosts{.least_work = 0, .part_work = 1};
 /// What the program of a part looks at while it runs.
 struct PartRun {
   RunHost& host;
-  Turns& turns;
+  OrderedSection& turns;
   std::int64_t number;
   std::exception_ptr failure = nullptr;
 
-  static bool attend(lower::RunFrame* frame, std::uint32_t loop) noexcept {
-    auto& part = *static_cast<PartRun*>(frame->watch);
+  static bool at_safepoint(lower::RunFrame* frame, std::uint32_t loop) noexcept {
+    auto& part = *static_cast<PartRun*>(frame->handler);
     try {
       if (loop == lower::kNoLoop)
         part.host.poll_part(nullptr, 0);
@@ -70,7 +70,7 @@ class LoopInPieces final : public lower::Kernel {
       // Of each part what TripCounts has of a run.
       const std::size_t loops = loop_.loops.size();
       std::vector<std::int64_t> counts(static_cast<std::size_t>(loop_.parts()) * 4 * loops, 0);
-      Turns turns;
+      OrderedSection turns;
       const auto run_one = [&](std::int64_t part) {
         try {
           PartRun run{host, turns, part};
@@ -100,8 +100,8 @@ class LoopInPieces final : public lower::Kernel {
     lower::RunFrame frame;
     frame.arguments = arguments.data();
     frame.poll = whole.poll;
-    frame.attend = PartRun::attend;
-    frame.watch = frame.host = &run;
+    frame.at_safepoint = PartRun::at_safepoint;
+    frame.handler = frame.host = &run;
     frame.program = unit_.program.get();
     frame.max_iterations = whole.max_iterations;
     frame.trips = counts;

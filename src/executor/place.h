@@ -11,11 +11,11 @@ namespace rondo::executor {
 struct Place {
   enum class Kind : std::uint8_t {
     kNone,
-    kSingle,  // one element, in registers
-    kArray,   // in memory, dense
-    kTape,    // a tape of the run's
-    kInLine,  // not yet computed: written where it is used
-    kLane,    // in a loop that runs by lane, in registers: elements for each lane, or uniform ones
+    kSingle,   // one element, in registers
+    kArray,    // in memory, dense
+    kTape,     // a tape of the run's
+    kInlined,  // not yet computed: written where it is used
+    kLane,     // in a loop that runs by lane, in registers: elements for each lane, or uniform ones
   };
   Kind kind = Kind::kNone;
   bool writable = false;  // its memory may be written once the value is dead

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "executor/element_code.h"
-#include "executor/lane_form.h"
+#include "executor/interchange.h"
 #include "executor/names.h"
 #include "executor/terms.h"
 #include "ir/kernel.h"
@@ -32,29 +32,29 @@ struct OperandReads {
   bool repeated = false;
 };
 
-OperandReads reads_of(const Step& step, std::size_t i, const LaneForm* lanes) {
+OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes) {
   const Node& node = *step.node;
   switch (step.form) {
-    case Form::kElement:
-    case Form::kWrite:
+    case Strategy::kElement:
+    case Strategy::kWrite:
       return {};
-    case Form::kRead:
+    case Strategy::kRead:
       return {.repeated = i == 0 && node.type().elements() > node.operand_type(0).elements()};
-    case Form::kTapeWrite:
+    case Strategy::kTapeWrite:
       return {.fits = i == 1};
-    case Form::kReduction:
-    case Form::kRunning:
+    case Strategy::kReduction:
+    case Strategy::kPrefixScan:
       return {.fits = i == 0};
-    case Form::kGather:
+    case Strategy::kGather:
       // The elements of a slice read the same indices.
       return {.fits = i != 0, .repeated = true};
-    case Form::kTerms:
-    case Form::kProducts: {
+    case Strategy::kUnrolledContraction:
+    case Strategy::kContraction: {
       const std::size_t factors = node.op->products ? 2 : 1;
       return {.fits = i<factors, .repeated = factors> 1};
     }
-    case Form::kLoop:
-    case Form::kLaneLoop:
+    case Strategy::kLoop:
+    case Strategy::kLaneLoop:
       // A carry's first value is written where the loop carries it; lanes read their elements.
       return {.fits = i < node.types.size() ||
                       (lanes && node.operand_type(i).elements() == lanes->lanes)};
@@ -81,7 +81,7 @@ bool regroups_nothing(const Node& node) {
 /// Parts of one size, side by side: loops could write them together.
 bool has_equal_parts(const Node& node) {
   constexpr std::size_t kMostParts = 16;
-  const ir::WriteMap map = node.op->write(node);
+  const ir::InsertionMap map = node.op->write(node);
   if (map.kept >= 0 || map.fill >= 0 || map.parts.size() < 2 || map.parts.size() > kMostParts)
     return false;
   const auto fits = [&](const ir::Part& part) {
@@ -141,9 +141,9 @@ class Readers {
 
 }  // namespace
 
-ir::ReadMap read_map(const Node& node) {
+ir::AccessMap read_map(const Node& node) {
   if (node.op->read) return node.op->read(node);
-  ir::ReadMap map;
+  ir::AccessMap map;
   const Shape &from = node.operand_type(0).shape, &to = node.type().shape;
   std::int64_t axis = 0;
   for (std::int64_t i = 0; i < from.rank(); i++) {
@@ -163,34 +163,36 @@ std::optional<ir::ElementProducts> products_in_lanes(const Node& node) {
   return node.op->products(node);
 }
 
-Form form_of(const Node& node, bool reorders) {
+Strategy strategy_of(const Node& node, bool reorders) {
   const ir::OpDef& op = *node.op;
-  if (ir::is_constant(&node)) return Form::kConstant;
-  if (op.flow == ir::Flow::kRepeat) return Form::kLoop;
-  if (op.flow == ir::Flow::kSelect) return Form::kBranch;
-  if (op.tape) return op.tape(node).writes ? Form::kTapeWrite : Form::kTapeRead;
-  if (op.lane_loop) return Form::kLaneLoop;
-  if (op.prepare == ir::prepare_forwarding && forwards_all(node)) return Form::kForward;
-  if (op.same_bytes && node.type().bytes() == node.operand_type(0).bytes()) return Form::kAlias;
+  if (ir::is_constant(&node)) return Strategy::kConstant;
+  if (op.flow == ir::Flow::kRepeat) return Strategy::kLoop;
+  if (op.flow == ir::Flow::kSelect) return Strategy::kBranch;
+  if (op.tape) return op.tape(node).writes ? Strategy::kTapeWrite : Strategy::kTapeRead;
+  if (op.lane_loop) return Strategy::kLaneLoop;
+  if (op.prepare == ir::prepare_forwarding && forwards_all(node)) return Strategy::kForward;
+  if (op.same_bytes && node.type().bytes() == node.operand_type(0).bytes()) return Strategy::kAlias;
   if (op.element && node.types.size() == 1) {
     const DType dtype = node.operands.empty() ? node.type().dtype : node.operand_type(0).dtype;
-    if (op.element_dtypes >> static_cast<unsigned>(dtype) & 1) return Form::kElement;
+    if (op.element_dtypes >> static_cast<unsigned>(dtype) & 1) return Strategy::kElement;
   }
-  if (op.read) return Form::kRead;
-  if (op.gather && !is_single(node.operand_type(0)) && op.gather(node)) return Form::kGather;
-  if (op.write) return Form::kWrite;
-  if (few_terms(node, reorders && fits_in_lanes(node.type()))) return Form::kTerms;
-  if (op.reduction && op.reduction(node)) return Form::kReduction;
-  if (op.running && op.running(node)) return Form::kRunning;
-  if (op.fold && is_element_code(node.regions[0]) && !op.fold(node).empty()) return Form::kFold;
-  if (op.scatter && !is_single(node.type()) && is_element_code(node.regions[0]) && op.scatter(node))
-    return Form::kScatter;
+  if (op.read) return Strategy::kRead;
+  if (op.gather && !is_scalar(node.operand_type(0)) && op.gather(node)) return Strategy::kGather;
+  if (op.write) return Strategy::kWrite;
+  if (few_terms(node, reorders && fits_in_lanes(node.type())))
+    return Strategy::kUnrolledContraction;
+  if (op.reduction && op.reduction(node)) return Strategy::kReduction;
+  if (op.running && op.running(node)) return Strategy::kPrefixScan;
+  if (op.fold && is_element_code(node.regions[0]) && !op.fold(node).empty())
+    return Strategy::kCustomReduction;
+  if (op.scatter && !is_scalar(node.type()) && is_element_code(node.regions[0]) && op.scatter(node))
+    return Strategy::kScatter;
   if (const auto products = products_in_lanes(node); products && products->as_kernel)
-    return Form::kProducts;
-  return Form::kKernel;
+    return Strategy::kContraction;
+  return Strategy::kKernel;
 }
 
-RegionPlan::RegionPlan(const Function& region, const LaneForms& lane_forms, bool reorders)
+RegionPlan::RegionPlan(const Function& region, const Interchanges& interchanges, bool reorders)
     : numbers_(region) {
   // What reads the old state of an array runs before what writes its next one in place.
   const std::vector<const Node*> order = ir::reads_before_writes(region);
@@ -198,7 +200,7 @@ RegionPlan::RegionPlan(const Function& region, const LaneForms& lane_forms, bool
     numbers_.set(parameter.node(), {values_++, 0});
   steps_.reserve(order.size());
   for (const Node* node : order) {
-    steps_.push_back({node, form_of(*node, reorders), false, false, values_});
+    steps_.push_back({node, strategy_of(*node, reorders), false, false, values_});
     numbers_.set(node, {values_, static_cast<std::uint32_t>(steps_.size())});
     values_ += static_cast<std::uint32_t>(node->types.size());
   }
@@ -211,17 +213,18 @@ RegionPlan::RegionPlan(const Function& region, const LaneForms& lane_forms, bool
   for (const Tensor& result : region.outputs()) only_read_[value(result)] = false;
   for (const Step& step : steps_) {
     for (std::size_t i = 0; i < step.node->operands.size(); i++) {
-      if (step.form != Form::kTapeRead || i != 0) only_read_[value(step.node->operands[i])] = false;
+      if (step.form != Strategy::kTapeRead || i != 0)
+        only_read_[value(step.node->operands[i])] = false;
     }
   }
-  choose_in_line(region, lane_forms);
+  choose_inlined(region, interchanges);
   find_last_uses(region);
 }
 
 /// A node is written inside the loops of its consumers where these read each of its elements once
 /// and nobody else needs it: one consumer, or several that are written in the same loops. Index
 /// maps cost nothing, and go into the loops of all their consumers.
-void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_forms) {
+void RegionPlan::choose_inlined(const Function& region, const Interchanges& interchanges) {
   std::vector<bool> fits(values_, true);       // all consumers can have it in their loops
   std::vector<bool> repeated(values_, false);  // and compute its elements more than once there
   // In whose loops all consumers read the element of the same index.
@@ -232,29 +235,31 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
     const std::uint32_t result = step->first_value;
     const bool in_loops = node.type().elements() > 1 && fits[result];
     // Bytes under another type cost nothing where they stand in memory, nor in loops.
-    if (step->form == Form::kAlias && in_loops && regroups_nothing(node)) step->form = Form::kRead;
-    const bool reads = step->form == Form::kRead;
-    const bool computed =
-        step->form == Form::kElement || step->form == Form::kTerms || step->form == Form::kGather;
+    if (step->form == Strategy::kAlias && in_loops && regroups_nothing(node))
+      step->form = Strategy::kRead;
+    const bool reads = step->form == Strategy::kRead;
+    const bool computed = step->form == Strategy::kElement ||
+                          step->form == Strategy::kUnrolledContraction ||
+                          step->form == Strategy::kGather;
     if ((computed || reads) && in_loops) {
       const bool once = uses_[result] == 1 || readers.is_one(result);
-      step->in_line = reads || node.operands.empty() || (once && !repeated[result]);
+      step->inlined = reads || node.operands.empty() || (once && !repeated[result]);
     }
     const bool again =
-        step->in_line && (repeated[result] || (uses_[result] > 1 && !readers.is_one(result)));
-    const LaneForm* lanes = lane_forms.of(&node);
+        step->inlined && (repeated[result] || (uses_[result] > 1 && !readers.is_one(result)));
+    const Interchange* lanes = interchanges.of(&node);
     if (lanes && lanes->lanes == 1) lanes = nullptr;
     // What is in line reads where it is read: with others there, or by itself.
     std::uint32_t reads_it = kManyReaders;
-    const std::uint32_t loops = step->in_line ? readers.loops_of(result, uses_[result]) : result;
-    if (step->form == Form::kElement || step->form == Form::kReduction ||
-        step->form == Form::kRunning || lanes) {
-      const bool alone = !step->in_line || uses_[result] == 1;
+    const std::uint32_t loops = step->inlined ? readers.loops_of(result, uses_[result]) : result;
+    if (step->form == Strategy::kElement || step->form == Strategy::kReduction ||
+        step->form == Strategy::kPrefixScan || lanes) {
+      const bool alone = !step->inlined || uses_[result] == 1;
       if (loops < kManyReaders)
         reads_it = loops;
       else if (alone)
         reads_it = result;
-    } else if (step->form == Form::kWrite && has_equal_parts(node)) {
+    } else if (step->form == Strategy::kWrite && has_equal_parts(node)) {
       readers.may_join(*step);
       reads_it = result;
     }
@@ -266,8 +271,8 @@ void RegionPlan::choose_in_line(const Function& region, const LaneForms& lane_fo
       readers.add(operand, reads_it);
     }
     // What stays where it is updated has a place of its own.
-    if (step->form == Form::kWrite) {
-      const ir::WriteMap map = node.op->write(node);
+    if (step->form == Strategy::kWrite) {
+      const ir::InsertionMap map = node.op->write(node);
       if (map.kept >= 0) fits[value(node.operands[static_cast<std::size_t>(map.kept)])] = false;
     }
   }
@@ -285,7 +290,7 @@ void RegionPlan::find_last_uses(const Function& region) {
     const Step& step = steps_[at];
     // What is in line reads its operands where it is read.
     std::uint32_t place = at;
-    if (step.in_line && last_use_[step.first_value] != kNoPlace)
+    if (step.inlined && last_use_[step.first_value] != kNoPlace)
       place = last_use_[step.first_value];
     for (const Tensor& operand : step.node->operands) use(value(operand), place);
   }

@@ -12,7 +12,7 @@
 
 namespace rondo::executor {
 
-class LaneForms;
+class Interchanges;
 
 inline constexpr std::uint32_t kNoPlace = 0xffffffffu;
 /// The last use of what the region returns; of what nobody uses the place where it is made.
@@ -22,43 +22,43 @@ inline constexpr std::uint32_t kAtEnd = 0xfffffffeu;
 inline constexpr std::int64_t kLeastLanes = 8;
 
 /// How a node becomes part of a program.
-enum class Form : std::uint8_t {
+enum class Strategy : std::uint8_t {
   kConstant,
-  kElement,    // its record's code: a value, or a loop nest
-  kRead,       // an index map into operand 0
-  kGather,     // read where operand 1 says
-  kWrite,      // put together from its operands
-  kReduction,  // loops that combine
-  kRunning,    // loops that write what they have combined so far
-  kFold,       // loops that combine by a region
-  kScatter,    // loops that combine by a region where operand 1 says
-  kTerms,      // sums of few terms
-  kProducts,   // loops that add up products
-  kAlias,      // the bytes of its operand
-  kForward,    // its results are its operands
-  kLoop,       // a construct whose flow repeats
-  kBranch,     // one whose flow selects
-  kLaneLoop,   // a loop whose lanes stop one by one
-  kTapeRead,   // a row of a tape
-  kTapeWrite,  // a tape with another row
+  kElement,              // its record's code: a value, or a loop nest
+  kRead,                 // an index map into operand 0
+  kGather,               // read where operand 1 says
+  kWrite,                // put together from its operands
+  kReduction,            // loops that combine
+  kPrefixScan,           // loops that write what they have combined so far
+  kCustomReduction,      // loops that combine by a region
+  kScatter,              // loops that combine by a region where operand 1 says
+  kUnrolledContraction,  // sums of few terms
+  kContraction,          // loops that add up products
+  kAlias,                // the bytes of its operand
+  kForward,              // its results are its operands
+  kLoop,                 // a construct whose flow repeats
+  kBranch,               // one whose flow selects
+  kLaneLoop,             // a loop whose lanes stop one by one
+  kTapeRead,             // a row of a tape
+  kTapeWrite,            // a tape with another row
   kKernel,
 };
 
 struct Step {
   const ir::Node* node;
-  Form form;
-  bool in_line = false;           // no code of its own: written where it is used
+  Strategy form;
+  bool inlined = false;           // no code of its own: written where it is used
   bool joint = false;             // of form kWrite: all parts in the same loops
   std::uint32_t first_value = 0;  // the number of result 0; the others follow
 };
 
 /// True for types that are values, in registers: those of one element.
-inline bool is_single(const TensorType& type) { return type.elements() == 1; }
+inline bool is_scalar(const TensorType& type) { return type.elements() == 1; }
 
 class RegionPlan {
  public:
-  /// `reorders`: as form_of has it.
-  RegionPlan(const Function& region, const LaneForms& lane_forms, bool reorders = false);
+  /// `reorders`: as strategy_of has it.
+  RegionPlan(const Function& region, const Interchanges& interchanges, bool reorders = false);
 
   const std::vector<Step>& steps() const { return steps_; }
   std::uint32_t values() const { return values_; }
@@ -85,7 +85,7 @@ class RegionPlan {
   }
 
  private:
-  void choose_in_line(const Function& region, const LaneForms& lane_forms);
+  void choose_inlined(const Function& region, const Interchanges& interchanges);
   void find_last_uses(const Function& region);
 
   std::vector<Step> steps_;
@@ -102,12 +102,12 @@ class RegionPlan {
 };
 
 /// `reorders`: for nodes in a loop, where sums of products may be added up in another order
-/// than their kernel's. Those that lanes could write are of form kTerms then, whether or not the
-/// loop has lanes, so that they have one order.
-Form form_of(const ir::Node& node, bool reorders = false);
+/// than their kernel's. Those that lanes could write are of form kUnrolledContraction then, whether
+/// or not the loop has lanes, so that they have one order.
+Strategy strategy_of(const ir::Node& node, bool reorders = false);
 /// The products of a node that loops may add up, with the last axis of the result as their lanes.
 std::optional<ir::ElementProducts> products_in_lanes(const ir::Node& node);
 /// The index map of a step of form kRead.
-ir::ReadMap read_map(const ir::Node& node);
+ir::AccessMap read_map(const ir::Node& node);
 
 }  // namespace rondo::executor

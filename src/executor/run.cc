@@ -90,7 +90,10 @@ class Run::Region final : public ir::RegionCall {
 };
 
 Run::Run(const Compiled& compiled, const RunOptions& options, bool for_state)
-    : compiled_(compiled), options_(options), for_state_(for_state), watch_(options, for_state) {
+    : compiled_(compiled),
+      options_(options),
+      for_state_(for_state),
+      safepoints_(options, for_state) {
   tapes_.limit = compiled.tape_limit();
 }
 Run::~Run() = default;
@@ -100,7 +103,7 @@ void Run::run_entry(const Unit& unit, std::byte* const* arguments, std::byte* co
   try {
     run_unit(unit, arguments, results, total_trips, true);
   } catch (ir::Interrupt& interrupt) {
-    if (watch_.lacks_state()) add_state(interrupt, unit, arguments, results);
+    if (safepoints_.lacks_state()) add_state(interrupt, unit, arguments, results);
     std::move(interrupt).rethrow();
   }
 }
@@ -115,16 +118,16 @@ void Run::run_unit(const Unit& unit, std::byte* const* arguments, std::byte* con
   frame.host = static_cast<RunHost*>(this);
   frame.tape_use = &tapes_;
   const absl::Cleanup detach = [&] {
-    if (is_entry) watch_.detach_entry();
+    if (is_entry) safepoints_.detach_entry();
   };
   if (is_entry)
-    watch_.attach_entry(frame, *unit.program);
+    safepoints_.attach_entry(frame, *unit.program);
   else
-    watch_.attach(frame, *unit.program);
+    safepoints_.attach(frame, *unit.program);
   const lower::Status status = unit.run(
-      frame, [&](lower::Status why) { watch_.keep_last_state(why, frame, *unit.program); });
+      frame, [&](lower::Status why) { safepoints_.keep_last_state(why, frame, *unit.program); });
   if (status == lower::Status::kDone) return;
-  watch_.fail(status, frame, *unit.program, std::exchange(failure, nullptr));
+  safepoints_.fail(status, frame, *unit.program, std::exchange(failure, nullptr));
 }
 
 /// A state kept on each trip, in case that a loop inside makes too many trips, would cost every
@@ -132,7 +135,7 @@ void Run::run_unit(const Unit& unit, std::byte* const* arguments, std::byte* con
 /// again; where a limit of time ends it before, an earlier state remains.
 void Run::add_state(ir::Interrupt& interrupt, const Unit& unit, std::byte* const* arguments,
                     std::byte* const* results) const {
-  const RunOptions silent = watch_.for_silent_rerun();
+  const RunOptions silent = safepoints_.for_silent_rerun();
   Run again(compiled_, silent, true);
   try {
     again.run_unit(unit, arguments, results, nullptr, true);

@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "executor/compiled.h"
 #include "executor/kernels.h"
-#include "executor/watch.h"
+#include "executor/safepoints.h"
 #include "ir/run_limits.h"
 #include "lower/run_frame.h"
 
@@ -43,9 +43,9 @@ class Run final : public RunHost {
   const std::int64_t* total_trips(const Unit& region) const;
 
   ir::RegionCall& region(const Function& function) override;
-  void poll() override { watch_.poll(); }
+  void poll() override { safepoints_.poll(); }
   void poll_part(const lower::LoopInfo* loop, std::int64_t trip) override {
-    watch_.poll_part(loop, trip);
+    safepoints_.poll_part(loop, trip);
   }
   int threads() const override { return options_.threads.value_or(1); }
   void tap(std::string_view name, const TensorType& type, const std::byte* value) override;
@@ -63,7 +63,7 @@ class Run final : public RunHost {
   const Compiled& compiled_;
   const RunOptions& options_;
   const bool for_state_;
-  Watch watch_;
+  SafepointHandler safepoints_;
   absl::flat_hash_map<const void*, std::unique_ptr<Region>> regions_;
   int depth_ = 0;
   lower::TapeUse tapes_;

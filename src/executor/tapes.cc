@@ -39,11 +39,11 @@ class Classes {
 /// Whether a value of this node may be a tape: any other one is what a tape begins with.
 bool hands_on(const Node* node) {
   if (ir::is_parameter(node)) return true;
-  switch (form_of(*node)) {
-    case Form::kLoop:
-    case Form::kBranch:
-    case Form::kForward:
-    case Form::kTapeWrite:
+  switch (strategy_of(*node)) {
+    case Strategy::kLoop:
+    case Strategy::kBranch:
+    case Strategy::kForward:
+    case Strategy::kTapeWrite:
       return true;
     default:
       return false;
@@ -70,13 +70,13 @@ void join_flow(const Node& node, Classes& classes) {
 }
 
 bool may_have_tape(const Node& node, std::size_t operand) {
-  switch (form_of(node)) {
-    case Form::kLoop:
-    case Form::kBranch:
-    case Form::kForward:
+  switch (strategy_of(node)) {
+    case Strategy::kLoop:
+    case Strategy::kBranch:
+    case Strategy::kForward:
       return true;
-    case Form::kTapeRead:
-    case Form::kTapeWrite:
+    case Strategy::kTapeRead:
+    case Strategy::kTapeWrite:
       return operand == 0;
     default:
       return false;
@@ -98,15 +98,15 @@ Tapes tapes_of(const Function& function) {
   Classes classes;
   for (const Function& region : regions) {
     for (const Node* node : region.body()) {
-      const Form form = form_of(*node);
-      if (form == Form::kLoop || form == Form::kBranch) join_flow(*node, classes);
-      if (form == Form::kForward) {
+      const Strategy form = strategy_of(*node);
+      if (form == Strategy::kLoop || form == Strategy::kBranch) join_flow(*node, classes);
+      if (form == Strategy::kForward) {
         for (std::uint32_t i = 0; i < node->types.size(); i++) {
           if (hands_on(node->operands[i].node()))
             classes.join(node->operands[i], Tensor::of(node, i));
         }
       }
-      if (form == Form::kTapeWrite && hands_on(node->operands[0].node()))
+      if (form == Strategy::kTapeWrite && hands_on(node->operands[0].node()))
         classes.join(node->operands[0], Tensor::of(node, 0));
     }
   }

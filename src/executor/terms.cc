@@ -12,7 +12,7 @@ namespace {
 std::optional<Terms> terms_of(const ir::Node& node, const ir::ElementReduction& reduction) {
   const Shape& shape = node.operand_type(0).shape;
   Terms terms{.combine = reduction.combine, .type = reduction.type, .init = 1};
-  ir::ReadMap& map = terms.factors.emplace_back();
+  ir::AccessMap& map = terms.factors.emplace_back();
   std::int64_t kept = 0, vanished = node.type().rank();
   std::size_t next = 0;
   bool last_vanishes = false, in_one_run = true;  // axes of one element aside
@@ -27,8 +27,8 @@ std::optional<Terms> terms_of(const ir::Node& node, const ir::ElementReduction& 
     if (!vanishes && last_vanishes) in_one_run = false;
     last_vanishes = vanishes;
   }
-  terms.by_halves = reduction.by_partials && last_vanishes;
-  if (terms.by_halves && !in_one_run) return std::nullopt;
+  terms.pairwise = reduction.by_partials && last_vanishes;
+  if (terms.pairwise && !in_one_run) return std::nullopt;
   return terms;
 }
 

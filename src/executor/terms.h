@@ -13,11 +13,11 @@ namespace rondo::executor {
 /// Each element of the result combines terms; a term is the product of one element of each factor.
 struct Terms {
   lower::Opcode combine;
-  lower::Type type;        // that they are computed in
-  bool by_halves = false;  // combined by halves (lower::Lanes::Reduction), not one after the other
-  int init = -1;           // the operand that they start from; none: zero
+  lower::Type type;       // that they are computed in
+  bool pairwise = false;  // combined by halves (lower::Lanes::Reduction), not one after the other
+  int init = -1;          // the operand that they start from; none: zero
   absl::InlinedVector<std::int64_t, 2> sizes = {};  // of the axes that vanish
-  absl::InlinedVector<ir::ReadMap, 2> factors =
+  absl::InlinedVector<ir::AccessMap, 2> factors =
       {};  // of operand 0, 1; as ir::ElementProducts has it
 
   std::int64_t count() const;

@@ -37,7 +37,7 @@ struct AxisRead {
   std::int64_t room = 0;
 };
 /// For each axis of operand 0.
-using ReadMap = absl::InlinedVector<AxisRead, 4>;
+using AccessMap = absl::InlinedVector<AxisRead, 4>;
 
 /// An op on a tape, an array that grows by rows while the program runs. Its declared type is that
 /// of one row; a row lies dense behind the one before it, and rows that were never written are
@@ -64,7 +64,7 @@ struct Part {
   absl::InlinedVector<AxisWrite, 4> axes;
 };
 /// A result that is put together: what is there before, then parts, in order.
-struct WriteMap {
+struct InsertionMap {
   int kept = -1;  // the operand that has the rest; updated in place where it may be
   int fill = -1;  // or a scalar operand that the rest is filled with; neither: the parts are all
   std::vector<Part> parts;
@@ -91,8 +91,9 @@ struct ElementRunning {
 
 /// A result each element of which is read from operand 0 at a place that operand 1 names.
 struct ElementGather {
-  ReadMap table;    // where in operand 0, but for what the indices add
-  ReadMap indices;  // where in operand 1; `axis` is the result's rank along the indices' components
+  AccessMap table;  // where in operand 0, but for what the indices add
+  AccessMap
+      indices;  // where in operand 1; `axis` is the result's rank along the indices' components
   /// Component i is added along `axis` of operand 0, clamped to [0, room].
   struct Component {
     std::int64_t axis, room;
@@ -125,7 +126,7 @@ struct ElementProducts {
   /// Whether the kernel adds up in this order, and not in partial sums.
   bool as_kernel = true;
   /// Where each factor is read: `axis` counts the axes of the result, then those that vanish.
-  ReadMap factors[2];
+  AccessMap factors[2];
 };
 
 }  // namespace rondo::ir

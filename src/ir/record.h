@@ -32,7 +32,7 @@ struct OpDef;
 struct ElementCall;
 struct AxisRead;
 struct IndexRange;
-struct WriteMap;
+struct InsertionMap;
 struct ElementGather;
 struct ElementProducts;
 struct ElementReduction;
@@ -89,7 +89,7 @@ using ElementRule = absl::InlinedVector<std::uint32_t, 2> (*)(const ElementCall&
 /// Where an element of the result is in operand 0.
 using ReadRule = absl::InlinedVector<AxisRead, 4> (*)(const Node&);
 /// Which parts of the result the operands give.
-using WriteRule = WriteMap (*)(const Node&);
+using WriteRule = InsertionMap (*)(const Node&);
 /// Of an op on an array whose number of rows is known to the run only.
 using TapeRule = TapeAccess (*)(const Node&);
 /// How loops reduce operand 0; none where only the kernel can.
@@ -115,7 +115,7 @@ inline constexpr DTypes kRealDTypes = kAllDTypes & ~dtypes(DType::kC64, DType::k
 inline constexpr DTypes kFloatDTypes = dtypes(DType::kF16, DType::kBF16, DType::kF32, DType::kF64);
 /// What the operands, region parameters and results of a construct mean (ir/layout.h).
 using LayoutRule = RegionLayout (*)(const Node&);
-/// What an executor needs to run a loop over lanes lane by lane (ir/layout.h).
+/// What an executor needs to interchange a loop over lanes with them (ir/layout.h).
 using LaneLoopRule = LaneLoop (*)(const Node&);
 /// A loop of known length that makes an index for each trip, as one that reads it from an array.
 using OverSlicesRule = LoopOverSlices (*)(const Node&);

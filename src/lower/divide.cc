@@ -129,13 +129,13 @@ class Divider {
     if (large.division == Division::kInOrder) begin_partials(large, *lanes);
     here_.with_entry(Opcode::kCall, to_.calls.size());
     to_.calls.push_back(std::move(call));
-    may_end_inside(large.around);
+    note_inner_safepoint(large.around);
     if (lanes) combine_parts(large, *lanes, loop.parts());
     made_.loops.push_back(std::move(loop));
   }
 
   /// A call may end a run, so that the state of the outermost loop is to be kept before.
-  void may_end_inside(std::uint32_t loop) {
+  void note_inner_safepoint(std::uint32_t loop) {
     if (loop == kNoLoop) return;
     while (to_.loops[loop].outer != kNoLoop) loop = to_.loops[loop].outer;
     if (!to_.loops[loop].state.empty()) to_.loops[loop].ends_inside = true;

@@ -47,7 +47,7 @@ struct RunFrame {
   TapeRows* rows = nullptr;  // of each tape
   RunTapes* tapes = nullptr;
   TapeUse* tape_use = nullptr;  // of a program that has tapes
-  /// Nonzero: the program calls `attend`, and leaves if that returns false. Read once a trip.
+  /// Nonzero: the program calls `at_safepoint`, and leaves if that returns false. Read once a trip.
   const std::atomic<std::uint32_t>* poll = nullptr;
   /// The same for trips of loops whose state is to be kept (LoopInfo::ends_inside), which set it to
   /// `keeps_state` when they begin.
@@ -60,17 +60,17 @@ struct RunFrame {
   std::int64_t* lane_trips = nullptr;
   /// For each loop the values of LoopInfo::first and limit when it began; or null.
   std::int64_t* bounds = nullptr;
-  /// Where `attend` is called for, or a limit ends, a loop with state: the bits of the parts of its
-  /// leaves in order, f16 and bf16 as f32.
+  /// Where `at_safepoint` is called for, or a limit ends, a loop with state: the bits of the parts
+  /// of its leaves in order, f16 and bf16 as f32.
   std::uint64_t* state = nullptr;
   std::int64_t max_iterations = INT64_MAX;
-  bool (*attend)(RunFrame*, std::uint32_t loop) = nullptr;
+  bool (*at_safepoint)(RunFrame*, std::uint32_t loop) = nullptr;
   std::uint32_t failed_loop = 0xffffffffu;  // where a status other than kDone arose
   std::uint32_t failed_tape = 0;
   std::int64_t failed_rows = 0;  // that it had no memory for
   void* host = nullptr;          // of those who run the program: observers, the reason of a failure
-  void* watch = nullptr;         // of `attend`
-  const Program* program = nullptr;  // of `attend`
+  void* handler = nullptr;       // of `at_safepoint`
+  const Program* program = nullptr;  // of `at_safepoint`
 };
 
 }  // namespace rondo::lower

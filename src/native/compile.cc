@@ -7,10 +7,10 @@
 #include <span>
 
 #include "lower/opcodes.h"
+#include "native/combine_min_max.h"
 #include "native/decode.h"
 #include "native/emitter.h"
 #include "native/expand.h"
-#include "native/fold_extremes.h"
 #include "native/fold_masks.h"
 #include "native/fold_scalars.h"
 #include "native/hoist_addresses.h"
@@ -69,7 +69,7 @@ template <class F>
 bool assemble(const lower::Program& program, Isa isa, F&& done) {
   MachineCode code = expand(program, isa);
   hoist_addresses(code);
-  fold_extremes(code);
+  combine_min_max(code);
   if (isa == Isa::kAvx512) fold_masks(code);
   fold_scalars(code, isa);
   const LiveRanges ranges = live_ranges(code, isa);
@@ -150,7 +150,7 @@ std::string text_of(const Instruction& i, const MachineCode& code, const LiveRan
                                          "poll",
                                          "fence",
                                          ""};
-  static_assert(std::size(kKinds) == static_cast<std::size_t>(Kind::kNothing) + 1);
+  static_assert(std::size(kKinds) == static_cast<std::size_t>(Kind::kNop) + 1);
   auto place = [&](Unit u) -> std::string {
     const UnitInfo& unit = code.units[u];
     if (unit.constant) return fmt::format("{:#x}", unit.bits);

@@ -246,10 +246,10 @@ void Emitter::emit_control(const Instruction& i, std::size_t position) {
     case Kind::kIf:
       open_ifs_.emplace_back();
       return leave_unless(i, position, open_ifs_.back().otherwise);
-    case Kind::kEither:
+    case Kind::kShortCircuitOr:
       if (passed_ == nullptr) passed_ = new_label();
       return jump_where(true, i.a, position, *passed_);
-    case Kind::kIfAlso:
+    case Kind::kShortCircuitAnd:
       return leave_unless(i, position, open_ifs_.back().otherwise);
     case Kind::kElse:
       move_to_results(code_.branches[i.bits], &MachineBranch::Result::then);
@@ -394,7 +394,7 @@ void Emitter::emit_poll(const Instruction& i) {
     mov(rdi, kFrame);
     mov(esi, inside ? lower::kNoLoop : static_cast<std::uint32_t>(loop));
     if (uses_wide_registers_) vzeroupper();
-    call_indirect(ptr[kFrame + offsetof(RunFrame, attend)]);
+    call_indirect(ptr[kFrame + offsetof(RunFrame, at_safepoint)]);
     restore_registers(call);
     test(al, al);
     jnz(*resume);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "native/fold_extremes.h"
+#include "native/combine_min_max.h"
 
 namespace rondo::native_code {
 

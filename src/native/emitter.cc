@@ -251,7 +251,7 @@ void Emitter::emit_one(const Instruction& i, std::size_t position) {
     case Kind::kTailMask:
       if (wanted(i.result)) emit_lane_value(i);
       break;
-    case Kind::kArea: {
+    case Kind::kStackSlot: {
       const Reg64 to = general_result(i.result);
       lea(to, ptr[rsp + (area_offset_ + static_cast<std::uint32_t>(i.bits))]);
       finish(i.result, to);

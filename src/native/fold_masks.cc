@@ -99,9 +99,9 @@ void fold_masks(MachineCode& code) {
     } else if (in_lanes && i.op == Opcode::kSelect && i.type != Type::kPred) {
       folded = folded_select(i);
     }
-    if (folded) code.code[at].kind = Kind::kNothing;
+    if (folded) code.code[at].kind = Kind::kNop;
   }
-  std::erase_if(code.code, [](const Instruction& i) { return i.kind == Kind::kNothing; });
+  std::erase_if(code.code, [](const Instruction& i) { return i.kind == Kind::kNop; });
 }
 
 }  // namespace rondo::native_code

@@ -53,7 +53,7 @@ class ScalarFolder {
       Instruction& i = code_.code[at];
       if (is_scalar(i)) {
         if (is_scalar_comparison(i)) put_constant_last(i);
-        fold_clamp(i);
+        combine_clamp(i);
         made_[i.result] = static_cast<std::uint32_t>(at);
       }
     }
@@ -105,7 +105,7 @@ class ScalarFolder {
   }
 
   /// min(max(convert(x), 0), room).
-  void fold_clamp(Instruction& i) {
+  void combine_clamp(Instruction& i) {
     if (!is_likely_bound(&i, Opcode::kMin)) return;
     const Unit room = bound_of(i);
     const Unit inner = room == i.a ? i.b : i.a;
@@ -138,10 +138,10 @@ class ScalarFolder {
     const std::vector<Unit> all = parts(Opcode::kAnd, i.a, stretch);
     for (std::size_t p = 0; p < all.size(); p++) {
       Instruction asking = i;
-      if (p > 0 && i.kind == Kind::kIf) asking.kind = Kind::kIfAlso;
+      if (p > 0 && i.kind == Kind::kIf) asking.kind = Kind::kShortCircuitAnd;
       const std::vector<Unit> either = parts(Opcode::kOr, all[p], stretch);
       Instruction passing;
-      passing.kind = Kind::kEither;
+      passing.kind = Kind::kShortCircuitOr;
       passing.type = Type::kPred;
       for (std::size_t e = 0; e + 1 < either.size(); e++) ask(passing, either[e], stretch);
       ask(asking, either.back(), stretch);

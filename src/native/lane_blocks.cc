@@ -114,7 +114,7 @@ void LaneBlocks::begin_partials() {
       partials.count = block;
     partials.in_registers = plan_.one_block() || (block == partials.count && block > 1);
     Instruction i;
-    i.kind = Kind::kArea;
+    i.kind = Kind::kStackSlot;
     i.type = Type::kPointer;
     i.bits = e_.out_.area_bytes;
     i.result = partials.area = e_.new_unit(Type::kPointer);
@@ -203,12 +203,12 @@ Unit LaneBlocks::fold(const lower::Lanes::Reduction& reduction, const Partials& 
   std::vector<Unit> left;
   for (int at = 0; at < count; at++) left.push_back(load(reduction.type, area, at * width, 0, 0));
   left.insert(left.end(), partials.last.begin(), partials.last.end());
-  combine_by_halves(reduction, left, 1);
+  combine_pairwise(reduction, left, 1);
   return left[0];
 }
 
-void LaneBlocks::combine_by_halves(const lower::Lanes::Reduction& reduction,
-                                   std::vector<Unit>& partials, int lanes) {
+void LaneBlocks::combine_pairwise(const lower::Lanes::Reduction& reduction,
+                                  std::vector<Unit>& partials, int lanes) {
   for (auto half = static_cast<std::size_t>(lower::Lanes::kPartials / lanes) / 2; half > 0;
        half /= 2) {
     for (std::size_t j = 0; j < half && j + half < partials.size(); j++) {
@@ -267,7 +267,7 @@ void LaneBlocks::fold_block() {
       vectors.back() =
           e_.compute(Opcode::kSelect, reduction.type, lanes, active_.back(), vectors.back(), none);
     }
-    combine_by_halves(reduction, vectors, lanes);
+    combine_pairwise(reduction, vectors, lanes);
     store(vectors[0], partials_[r].area, 0, 0, 0);
   }
 }

@@ -54,8 +54,8 @@ class LaneBlocks {
   /// Whether the only block ends with single lanes.
   bool has_last_lanes() const;
   /// Leaves the first of the partial results, which stand in vectors of `lanes`, or single ones.
-  void combine_by_halves(const lower::Lanes::Reduction& reduction, std::vector<Unit>& partials,
-                         int lanes);
+  void combine_pairwise(const lower::Lanes::Reduction& reduction, std::vector<Unit>& partials,
+                        int lanes);
   /// Combines the vectors of the only block with one another.
   void fold_block();
 

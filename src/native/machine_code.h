@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
   kLaneIndex,  // result = a + lane
   kTailMask,   // result = lane < a, of an s64
   kAddress,    // result = the address `bits`, as a pointer
-  kArea,       // result = a pointer to `bits` bytes into the frame's scratch area
+  kStackSlot,  // result = a pointer to `bits` bytes into the frame's scratch area
   kLoad,       // `bits` is an address; only lanes of `mask` where there is one
   kStore,      // a
   kBase,       // result = a pointer to buffer `bits`
@@ -51,8 +51,8 @@ enum class Kind : std::uint8_t {
   kTest,  // leaves the loop where a does not hold: of a unit of lanes, where it holds in none
   kRepeatEnd,
   kIf,
-  kIfAlso,  // right behind a kIf: its branch is taken where a holds as well
-  kEither,  // where a holds, the kTest, kIf or kIfAlso that follows is passed
+  kShortCircuitAnd,  // right behind a kIf: its branch is taken where a holds as well
+  kShortCircuitOr,   // where a holds, the kTest, kIf or kShortCircuitAnd that follows is passed
   kElse,
   kEndIf,
   // What the user's loops report; `bits` is the index in Program::loops or kNoLoop. `a` counts the
@@ -65,7 +65,7 @@ enum class Kind : std::uint8_t {
   kLaneTrips,   // and after all
   kPoll,        // inside a trip of loop `bits`
   kFence,       // what went past the caches is seen by others before what is stored after it
-  kNothing,     // was folded into another
+  kNop,         // was folded into another
 };
 
 struct Instruction {
@@ -161,8 +161,8 @@ constexpr bool wide(lower::Type t) { return width_of(t) == 8; }
 /// Has `reader` code that reads the processor's flags, or a mask, right after a scalar comparison
 /// whose result it asks for?
 constexpr bool takes_flags(const Instruction& reader, const Instruction& comparison, Isa isa) {
-  if (reader.kind == Kind::kTest || reader.kind == Kind::kIf || reader.kind == Kind::kIfAlso ||
-      reader.kind == Kind::kEither)
+  if (reader.kind == Kind::kTest || reader.kind == Kind::kIf ||
+      reader.kind == Kind::kShortCircuitAnd || reader.kind == Kind::kShortCircuitOr)
     return true;
   if (reader.kind != Kind::kCompute || reader.op != lower::Opcode::kSelect || reader.lanes != 1)
     return false;

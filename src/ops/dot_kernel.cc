@@ -471,7 +471,7 @@ std::optional<ir::ElementProducts> dot_products(const Node& node) {
   for (const std::int64_t axis : dims.lhs_contracting) products.sizes.push_back(a.shape[axis]);
   // The axes of the result: batch, free ones of the left, free ones of the right.
   std::int64_t next_free = static_cast<std::int64_t>(dims.lhs_batch.size());
-  const auto fill = [&](ir::ReadMap& map, const TensorType& type,
+  const auto fill = [&](ir::AccessMap& map, const TensorType& type,
                         const std::vector<std::int64_t>& batch,
                         const std::vector<std::int64_t>& contracting) {
     map.assign(static_cast<std::size_t>(type.rank()), {-1, 0, 1, -1, 0});

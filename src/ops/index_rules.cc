@@ -11,23 +11,23 @@
 
 namespace rondo::ops {
 
-ir::ReadMap broadcast_reads(const ir::Node& node) {
-  ir::ReadMap map;
+ir::AccessMap broadcast_reads(const ir::Node& node) {
+  ir::AccessMap map;
   for (const std::int64_t axis : node.attrs<BroadcastAttributes>().dimensions)
     map.push_back({axis, 0, 1});
   return map;
 }
 
-ir::ReadMap transpose_reads(const ir::Node& node) {
+ir::AccessMap transpose_reads(const ir::Node& node) {
   const auto& permutation = node.attrs<TransposeAttributes>().permutation;
-  ir::ReadMap map(permutation.size());
+  ir::AccessMap map(permutation.size());
   for (std::size_t i = 0; i < permutation.size(); i++)
     map[static_cast<std::size_t>(permutation[i])] = {static_cast<std::int64_t>(i), 0, 1};
   return map;
 }
 
-ir::ReadMap reverse_reads(const ir::Node& node) {
-  ir::ReadMap map;
+ir::AccessMap reverse_reads(const ir::Node& node) {
+  ir::AccessMap map;
   const Shape& shape = node.type().shape;
   for (std::int64_t axis = 0; axis < shape.rank(); axis++) map.push_back({axis, 0, 1});
   for (const std::int64_t axis : node.attrs<ReverseAttributes>().axes)
@@ -35,34 +35,34 @@ ir::ReadMap reverse_reads(const ir::Node& node) {
   return map;
 }
 
-ir::ReadMap slice_reads(const ir::Node& node) {
+ir::AccessMap slice_reads(const ir::Node& node) {
   const auto& slice = node.attrs<SliceAttributes>();
-  ir::ReadMap map;
+  ir::AccessMap map;
   for (std::size_t i = 0; i < slice.starts.size(); i++)
     map.push_back({static_cast<std::int64_t>(i), slice.starts[i], slice.strides[i]});
   return map;
 }
 
-ir::ReadMap dynamic_slice_reads(const ir::Node& node) {
+ir::AccessMap dynamic_slice_reads(const ir::Node& node) {
   const Shape &shape = node.operand_type(0).shape, &part = node.type().shape;
-  ir::ReadMap map;
+  ir::AccessMap map;
   for (std::int64_t i = 0; i < shape.rank(); i++)
     map.push_back({i, 0, 1, 1 + static_cast<int>(i), shape[i] - part[i]});
   return map;
 }
 
-ir::WriteMap dynamic_update_slice_writes(const ir::Node& node) {
+ir::InsertionMap dynamic_update_slice_writes(const ir::Node& node) {
   const Shape &shape = node.type().shape, &part = node.operand_type(1).shape;
-  ir::WriteMap map{0, -1, {{1, {}}}};
+  ir::InsertionMap map{0, -1, {{1, {}}}};
   for (std::int64_t i = 0; i < shape.rank(); i++) {
     map.parts[0].axes.push_back({0, part[i], 0, 1, 2 + static_cast<int>(i), shape[i] - part[i]});
   }
   return map;
 }
 
-ir::WriteMap concatenate_writes(const ir::Node& node) {
+ir::InsertionMap concatenate_writes(const ir::Node& node) {
   const std::int64_t axis = node.attrs<ConcatenateAttributes>().axis;
-  ir::WriteMap map;
+  ir::InsertionMap map;
   std::int64_t start = 0;
   for (std::size_t i = 0; i < node.operands.size(); i++) {
     const Shape& shape = node.operand_type(i).shape;
@@ -75,10 +75,10 @@ ir::WriteMap concatenate_writes(const ir::Node& node) {
   return map;
 }
 
-ir::WriteMap pad_writes(const ir::Node& node) {
+ir::InsertionMap pad_writes(const ir::Node& node) {
   const auto& pad = node.attrs<PadAttributes>();
   const Shape &shape = node.operand_type(0).shape, &whole = node.type().shape;
-  ir::WriteMap map{-1, 1, {{0, {}}}};
+  ir::InsertionMap map{-1, 1, {{0, {}}}};
   // Element j of an axis goes to low + j * (interior + 1), where that falls into the result.
   for (std::size_t i = 0; i < pad.low.size(); i++) {
     const auto axis = static_cast<std::int64_t>(i);

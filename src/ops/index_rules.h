@@ -5,13 +5,13 @@
 
 namespace rondo::ops {
 
-ir::ReadMap broadcast_reads(const ir::Node& node);
-ir::ReadMap transpose_reads(const ir::Node& node);
-ir::ReadMap reverse_reads(const ir::Node& node);
-ir::ReadMap slice_reads(const ir::Node& node);
-ir::ReadMap dynamic_slice_reads(const ir::Node& node);
-ir::WriteMap dynamic_update_slice_writes(const ir::Node& node);
-ir::WriteMap concatenate_writes(const ir::Node& node);
-ir::WriteMap pad_writes(const ir::Node& node);
+ir::AccessMap broadcast_reads(const ir::Node& node);
+ir::AccessMap transpose_reads(const ir::Node& node);
+ir::AccessMap reverse_reads(const ir::Node& node);
+ir::AccessMap slice_reads(const ir::Node& node);
+ir::AccessMap dynamic_slice_reads(const ir::Node& node);
+ir::InsertionMap dynamic_update_slice_writes(const ir::Node& node);
+ir::InsertionMap concatenate_writes(const ir::Node& node);
+ir::InsertionMap pad_writes(const ir::Node& node);
 
 }  // namespace rondo::ops

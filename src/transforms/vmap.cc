@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "control_flow/carry.h"
-#include "control_flow/longest_lane.h"
+#include "control_flow/max_trip_lane.h"
 #include "fmt/format.h"
 #include "ir/lazy.h"
 #include "ops/collectives.h"

@@ -70,7 +70,7 @@ TEST(ParallelThreads, StayOnTheirThreadInsideAPiece) {
 
 TEST(ParallelThreads, TakeTurnsInOrder) {
   for (const int threads : {1, 2, 5}) {
-    Turns turns;
+    OrderedSection turns;
     std::vector<std::int64_t> order;
     parallel_for(
         200, threads,
@@ -88,7 +88,7 @@ TEST(ParallelThreads, TakeTurnsInOrder) {
 
 TEST(ParallelThreads, WaitForNoTurnAfterAFailure) {
   for (const int threads : {1, 2, 5}) {
-    Turns turns;
+    OrderedSection turns;
     std::atomic<int> passed = 0;
     EXPECT_THROW(parallel_for(
                      200, threads,

@@ -27,17 +27,17 @@ Literal numbers_of(const Shape& shape, int takers) {
 }
 Literal numbers(std::int64_t lanes, int takers) { return numbers_of({lanes}, takers); }
 
-/// Enough quotients to be dear; the same in C++ and in a trace.
+/// Enough quotients to be expensive; the same in C++ and in a trace.
 template <class T>
-T dear(T x) {
+T expensive(T x) {
   T y = x;
   for (int i = 0; i < 30; i++) y = y * 0.75f + x / (y * y + 1.5f);
   return y;
 }
 
-Tensor dear_above_zero(Tensor x) {
+Tensor expensive_above_zero(Tensor x) {
   return cond(
-      x > 0.0f, [](Tensor v) { return dear(v); }, [](Tensor v) { return v * 2.0f; }, x);
+      x > 0.0f, [](Tensor v) { return expensive(v); }, [](Tensor v) { return v * 2.0f; }, x);
 }
 
 Executable bytecode(const Function& f) { return compile(f, {.executor = Executor::kBytecode}); }
@@ -49,7 +49,7 @@ bool leaves_out(const Executable& run) {
 
 TEST(BranchesByLane, GiveEachLaneItsOwn) {
   for (const std::int64_t lanes : {2, 3, 16, 64, 67, 200}) {
-    const Function f = trace(vmap(dear_above_zero), f32({lanes}));
+    const Function f = trace(vmap(expensive_above_zero), f32({lanes}));
     EXPECT_TRUE(leaves_out(bytecode(f)));
     EXPECT_TRUE(testing::runs_by_lane(f));
     for (const int takers : {0, 2, 50, 100}) {
@@ -57,7 +57,8 @@ TEST(BranchesByLane, GiveEachLaneItsOwn) {
       const Literal got = expect_agreement(f, {x})[0];
       for (std::int64_t lane = 0; lane < lanes; lane++) {
         const float v = x.data<float>()[static_cast<std::size_t>(lane)];
-        EXPECT_EQ(got.data<float>()[static_cast<std::size_t>(lane)], v > 0 ? dear(v) : v * 2.0f)
+        EXPECT_EQ(got.data<float>()[static_cast<std::size_t>(lane)],
+                  v > 0 ? expensive(v) : v * 2.0f)
             << "lane " << lane << " of " << lanes;
       }
     }
@@ -65,7 +66,7 @@ TEST(BranchesByLane, GiveEachLaneItsOwn) {
 }
 
 TEST(BranchesByLane, AreReported) {
-  const std::string text = bytecode(trace(vmap(dear_above_zero), f32({64}))).program();
+  const std::string text = bytecode(trace(vmap(expensive_above_zero), f32({64}))).program();
   EXPECT_NE(text.find("\n  conditional at "), std::string::npos) << text;
   EXPECT_NE(text.find("blocks of lanes of which none takes the branch leave it out\n"),
             std::string::npos);
@@ -152,13 +153,13 @@ TEST(BranchesByLane, StandInLoopsWhoseLanesStopOneByOne) {
 }
 
 TEST(BranchesByLane, AreAnyOfSeveral) {
-  // Of four branches the last, the first and one between are dear.
+  // Of four branches the last, the first and one between are expensive.
   const auto f = [](Tensor which, Tensor x) {
     return switch_case(
         which,
-        std::tuple([](Tensor v) { return dear(v); }, [](Tensor v) { return v + 1.0f; },
-                   [](Tensor v) { return dear(v + 2.0f); },
-                   [](Tensor v) { return dear(v * 3.0f); }),
+        std::tuple([](Tensor v) { return expensive(v); }, [](Tensor v) { return v + 1.0f; },
+                   [](Tensor v) { return expensive(v + 2.0f); },
+                   [](Tensor v) { return expensive(v * 3.0f); }),
         x);
   };
   const std::int64_t lanes = 133;
@@ -173,10 +174,10 @@ TEST(BranchesByLane, AreAnyOfSeveral) {
     for (std::size_t i = 0; i < which.size(); i++) {
       const float v = x.data<float>()[i];
       const int taken = std::clamp(which[i], 0, 3);
-      const float want = taken == 0   ? dear(v)
+      const float want = taken == 0   ? expensive(v)
                          : taken == 1 ? v + 1.0f
-                         : taken == 2 ? dear(v + 2.0f)
-                                      : dear(v * 3.0f);
+                         : taken == 2 ? expensive(v + 2.0f)
+                                      : expensive(v * 3.0f);
       EXPECT_EQ(got.data<float>()[i], want) << "branch " << taken;
     }
   }
@@ -188,10 +189,10 @@ TEST(BranchesByLane, StandInOneAnotherAndInTheOtherBranch) {
         x > 0.5f, [](Tensor v) { return v; },
         [](Tensor v) {
           return cond(
-              v > 0.0f, [](Tensor u) { return dear(u); },
+              v > 0.0f, [](Tensor u) { return expensive(u); },
               [](Tensor u) {
                 return cond(
-                    u > -0.5f, [](Tensor w) { return dear(-w); },
+                    u > -0.5f, [](Tensor w) { return expensive(-w); },
                     [](Tensor w) { return fifty_trips_above_zero(-w); }, u);
               },
               v);
@@ -205,7 +206,7 @@ TEST(BranchesByLane, StandInOneAnotherAndInTheOtherBranch) {
     const Literal got = expect_agreement(batched, {x})[0];
     for (std::size_t i = 0; i < 100; i++) {
       const float v = x.data<float>()[i];
-      float want = v > 0.5f ? v : v > 0 ? dear(v) : dear(-v);
+      float want = v > 0.5f ? v : v > 0 ? expensive(v) : expensive(-v);
       if (v <= -0.5f) {
         want = -v;
         for (int t = 0; t < 50; t++) want = want * 0.75f + -v;
@@ -218,7 +219,7 @@ TEST(BranchesByLane, StandInOneAnotherAndInTheOtherBranch) {
 TEST(BranchesByLane, GiveRowsOfFewElements) {
   const auto f = [](Tensor x, Tensor row) {
     return cond(
-        x > 0.0f, [](Tensor v, Tensor r) { return dear(r) + v; },
+        x > 0.0f, [](Tensor v, Tensor r) { return expensive(r) + v; },
         [](Tensor, Tensor r) { return r; }, x, row);
   };
   const Function batched = trace(vmap(f), f32({70}), f32({70, 3}));
@@ -227,18 +228,18 @@ TEST(BranchesByLane, GiveRowsOfFewElements) {
   const Literal got = expect_agreement(batched, {x, rows})[0];
   for (std::size_t i = 0; i < 210; i++) {
     const float v = x.data<float>()[i / 3], r = rows.data<float>()[i];
-    EXPECT_EQ(got.data<float>()[i], v > 0 ? dear(r) + v : r);
+    EXPECT_EQ(got.data<float>()[i], v > 0 ? expensive(r) + v : r);
   }
 }
 
 TEST(BranchesByLane, CountAsNoLoop) {
   const auto f = [](Tensor x) {
-    return fori_loop(0, 10, [](Tensor, Tensor y) { return dear_above_zero(y) - 0.5f; }, x,
+    return fori_loop(0, 10, [](Tensor, Tensor y) { return expensive_above_zero(y) - 0.5f; }, x,
                      {.name = "outer"});
   };
   const Literal x = numbers(90, 30);
   const Function in_a_loop = trace(vmap(f), f32({90}));
-  const Function alone = trace(vmap(dear_above_zero), f32({90}));
+  const Function alone = trace(vmap(expensive_above_zero), f32({90}));
   (void)expect_agreement(in_a_loop, {x});
   for (const Executor executor : kCompiledOnes) {
     RunOptions limits;
@@ -313,8 +314,8 @@ TEST(BranchesByLane, WithLargeKernelsRunWhereAnyLaneTakesThem) {
   }
 }
 
-TEST(DearChoices, AreMadeOfWhatOneSideOfAWhereNeeds) {
-  const auto f = [](Tensor x) { return where(x > 0.0f, dear(x), x * 2.0f); };
+TEST(SelectToBranch, AreMadeOfWhatOneSideOfAWhereNeeds) {
+  const auto f = [](Tensor x) { return where(x > 0.0f, expensive(x), x * 2.0f); };
   for (const Shape& shape : {Shape{3}, Shape{200}, Shape{5, 40}}) {
     const Function of_arrays = trace(f, TensorType{DType::kF32, shape});
     EXPECT_TRUE(leaves_out(bytecode(of_arrays)));
@@ -323,18 +324,18 @@ TEST(DearChoices, AreMadeOfWhatOneSideOfAWhereNeeds) {
       const Literal got = expect_agreement(of_arrays, {x})[0];
       for (std::size_t i = 0; i < got.data<float>().size(); i++) {
         const float v = x.data<float>()[i];
-        EXPECT_EQ(got.data<float>()[i], v > 0 ? dear(v) : v * 2.0f);
+        EXPECT_EQ(got.data<float>()[i], v > 0 ? expensive(v) : v * 2.0f);
       }
     }
   }
 }
 
-TEST(DearChoices, OfBothSidesAndOfSeveralResultsAreTwoBranches) {
+TEST(SelectToBranch, OfBothSidesAndOfSeveralResultsAreTwoBranches) {
   const auto f = [](Tensor x, Tensor y) {
     return fori_loop(
         0, 3,
         [](Tensor, Tensor u, Tensor v, Tensor) {
-          const Tensor p = u > v, a = dear(u), b = dear(v + 3.0f);
+          const Tensor p = u > v, a = expensive(u), b = expensive(v + 3.0f);
           return std::tuple(where(p, a, b), where(p, a - v, u), where(p, v, b * u));
         },
         std::tuple(x, y, x));
@@ -350,7 +351,7 @@ TEST(DearChoices, OfBothSidesAndOfSeveralResultsAreTwoBranches) {
   for (std::size_t i = 0; i < 150; i++) {
     float u = x.data<float>()[i], v = y.data<float>()[i], w = u;
     for (int t = 0; t < 3; t++) {
-      const float a = dear(u), b = dear(v + 3.0f);
+      const float a = expensive(u), b = expensive(v + 3.0f);
       const bool p = u > v;
       const float before = u, other = v;
       u = p ? a : b;
@@ -363,11 +364,11 @@ TEST(DearChoices, OfBothSidesAndOfSeveralResultsAreTwoBranches) {
   }
 }
 
-TEST(DearChoices, TakeSafeOperandsWithThem) {
+TEST(SelectToBranch, TakeSafeOperandsWithThem) {
   // What lanes that choose the other side compute is made safe by the same predicate.
   const auto f = [](Tensor x) {
     const Tensor p = x > 0.0f;
-    return where(p, dear(sqrt(where(p, x, 1.0f))), x);
+    return where(p, expensive(sqrt(where(p, x, 1.0f))), x);
   };
   const Function function = trace(f, f32({90}));
   const std::string text = bytecode(function).program();
@@ -378,18 +379,18 @@ TEST(DearChoices, TakeSafeOperandsWithThem) {
   const Literal got = expect_agreement(function, {x})[0];
   for (std::size_t i = 0; i < 90; i++) {
     const float v = x.data<float>()[i];
-    EXPECT_EQ(got.data<float>()[i], v > 0 ? dear(std::sqrt(v)) : v);
+    EXPECT_EQ(got.data<float>()[i], v > 0 ? expensive(std::sqrt(v)) : v);
   }
 }
 
-TEST(DearChoices, LeaveWhatOthersNeedWhereItIs) {
+TEST(SelectToBranch, LeaveWhatOthersNeedWhereItIs) {
   // The quotients are a result too, and in the predicate.
   const auto used = [](Tensor x) {
-    const Tensor y = dear(x);
+    const Tensor y = expensive(x);
     return std::pair(where(x > 0.0f, y, x), y + 1.0f);
   };
   const auto asked = [](Tensor x) {
-    const Tensor y = dear(x);
+    const Tensor y = expensive(x);
     return where(y > 0.0f, y, x);
   };
   EXPECT_FALSE(leaves_out(bytecode(trace(used, f32({100})))));
@@ -398,11 +399,12 @@ TEST(DearChoices, LeaveWhatOthersNeedWhereItIs) {
   (void)expect_agreement(trace(asked, f32({100})), {numbers(100, 40)});
 }
 
-TEST(DearChoices, StandInLoopsAndInOneAnother) {
+TEST(SelectToBranch, StandInLoopsAndInOneAnother) {
   // A branch of two nested vmaps is a choice, and so is one in it.
   const auto step = [](Tensor x) {
     return cond(
-        x > 0.25f, [](Tensor v) { return dear(where(v > 0.75f, dear(v) - v, v)) * 0.25f; },
+        x > 0.25f,
+        [](Tensor v) { return expensive(where(v > 0.75f, expensive(v) - v, v)) * 0.25f; },
         [](Tensor v) { return v + 0.125f; }, x);
   };
   const auto f = [&](Tensor x) {
@@ -416,8 +418,8 @@ TEST(DearChoices, StandInLoopsAndInOneAnother) {
   for (std::size_t i = 0; i < std::size_t{7} * 19; i++) {
     float y = x.data<float>()[i];
     for (int t = 0; t < 6; t++) {
-      const float v = y > 0.75f ? dear(y) - y : y;
-      y = (y > 0.25f ? dear(v) * 0.25f : y + 0.125f) - 0.5f;
+      const float v = y > 0.75f ? expensive(y) - y : y;
+      y = (y > 0.25f ? expensive(v) * 0.25f : y + 0.125f) - 0.5f;
     }
     EXPECT_EQ(got.data<float>()[i], y);
   }
@@ -425,7 +427,7 @@ TEST(DearChoices, StandInLoopsAndInOneAnother) {
 
 TEST(BranchesByLane, HaveTheSameBitsOnTwoThreads) {
   const std::int64_t lanes = 1 << 15;
-  const Function f = trace(vmap(dear_above_zero), f32({lanes}));
+  const Function f = trace(vmap(expensive_above_zero), f32({lanes}));
   const Literal x = numbers(lanes, 10);
   for (const Executor executor : kCompiledOnes) {
     const Executable run = compile(f, {.executor = executor});
@@ -434,7 +436,7 @@ TEST(BranchesByLane, HaveTheSameBitsOnTwoThreads) {
 }
 
 TEST(BranchesByLane, HaveTheGradientsOfTheReference) {
-  const auto loss = [](Tensor x) { return dear_above_zero(x) * x; };
+  const auto loss = [](Tensor x) { return expensive_above_zero(x) * x; };
   const Function each = trace(vmap(grad(loss)), f32({70}));
   const Function all = trace(grad([&](Tensor x) { return sum(vmap(loss)(x)); }), f32({70}));
   EXPECT_TRUE(leaves_out(bytecode(each)));

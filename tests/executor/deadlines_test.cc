@@ -89,7 +89,7 @@ Literal numbers(std::int64_t lanes) {
   return Literal::from(values, Shape{lanes});
 }
 
-/// A loop that runs lane by lane, and would run for hours.
+/// A vectorized loop, which would run for hours.
 Function long_loop(std::int64_t lanes) {
   const auto f = [](Tensor x) {
     const auto trip = [](Tensor, Tensor y) { return y * kFactor + kSum; };

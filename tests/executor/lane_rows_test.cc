@@ -1,5 +1,5 @@
-// Loops that run lane by lane and have more than one element for each lane: rows in registers,
-// histories that are written as the loop goes, branches that all lanes take.
+// Loops that are interchanged with their lanes and have more than one element for each lane: rows
+// in registers, histories that are written as the loop goes, branches that all lanes take.
 #include <cmath>
 #include <functional>
 #include <limits>

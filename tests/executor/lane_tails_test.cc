@@ -1,4 +1,4 @@
-// Every form of a loop that runs lane by lane, on every number of lanes from none to past a block:
+// Every form of a vectorized loop, on every number of lanes from none to past a block:
 // all masks of tails. A lane gives the same bits however many there are beside it.
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,5 @@
-// Loops over arrays that run lane by lane: each block of lanes makes all its trips.
+// Loops over arrays that are interchanged with their lanes: each block of lanes makes all its
+// trips.
 #include <cmath>
 #include <numeric>
 
@@ -294,7 +295,7 @@ TEST(LoopInterchange, OfLoopsInLoops) {
 }
 
 TEST(LoopInterchange, InALoopThatIsNoneOfLanes) {
-  // The outer loop adds up all lanes, the inner one runs lane by lane in each of its trips.
+  // The outer loop adds up all lanes, the inner one is vectorized in each of its trips.
   const auto f = [](Tensor x) {
     const auto halve = [](Tensor a, Tensor most) {
       return while_loop([&](Tensor b) { return abs(b) > most; }, [](Tensor b) { return b * 0.5f; },

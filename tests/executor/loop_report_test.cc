@@ -36,7 +36,7 @@ TEST(LoopReport, SaysHowEachLoopRuns) {
             "  loop 'sum up' at loop_report_test.cc:" + std::to_string(line) +
                 ": carries single elements, in registers\n");
   EXPECT_EQ(without_places(report_of(trace(vmap(sum_up), f32({70})))),
-            "  loop 'sum up' at HERE: runs lane by lane, 70 that end one by one\n");
+            "  loop 'sum up' at HERE: vectorized, 70 lanes that stop at different trips\n");
   // What stands in lanes is told of with them; what stands around them by itself.
   const auto nest = [](Tensor x) {
     return fori_loop(0, 3,
@@ -55,7 +55,7 @@ TEST(LoopReport, SaysHowEachLoopRuns) {
   const std::string text = report_of(trace(nest, f32({70})));
   EXPECT_THAT(text, HasSubstr("loop 'first'"));
   EXPECT_LT(text.find("loop 'first'"), text.find("loop 'second'"));
-  EXPECT_THAT(text, HasSubstr(": runs lane by lane, 70\n"));
+  EXPECT_THAT(text, HasSubstr(": vectorized, 70 lanes\n"));
   EXPECT_THAT(text, Not(HasSubstr("third")));
 }
 
@@ -69,7 +69,7 @@ std::string report_of_step(Step step, const TensorType& type, bool contract = tr
   return without_places(report_of(trace(f, type), contract));
 }
 
-TEST(LoopReport, SaysWhichOpKeepsALoopFromRunningLaneByLane) {
+TEST(LoopReport, SaysWhichOpKeepsALoopFromBeingVectorized) {
   const TensorType type = f32({70});
   EXPECT_THAT(report_of_step([](Tensor y) { return tap(y + 1, "y"); }, type),
               HasSubstr("tap at HERE shows whole arrays"));
@@ -94,7 +94,7 @@ TEST(LoopReport, SaysWhichOpKeepsALoopFromRunningLaneByLane) {
   EXPECT_THAT(report_of_step(inner, type), HasSubstr("cumulative at HERE "));
 }
 
-TEST(LoopReport, SaysWhatElseKeepsALoopFromRunningLaneByLane) {
+TEST(LoopReport, SaysWhatElseKeepsALoopFromBeingVectorized) {
   const auto goes_on = [](Tensor x) {
     return while_loop([](Tensor a) { return any(a > 1.0f); }, [](Tensor a) { return a * 0.5f; }, x);
   };
@@ -104,7 +104,7 @@ TEST(LoopReport, SaysWhatElseKeepsALoopFromRunningLaneByLane) {
     return while_loop([](Tensor a) { return any(a > 1.0f); },
                       [](Tensor a) { return where(a > 1.0f, a * 0.5f, a); }, x);
   };
-  EXPECT_THAT(report_of(trace(keeps, f32({70}))), HasSubstr("runs lane by lane, 70"));
+  EXPECT_THAT(report_of(trace(keeps, f32({70}))), HasSubstr("vectorized, 70 lanes"));
 
   const auto uniform_result = [](Tensor x) {
     const auto [y, same] = fori_loop(
@@ -123,7 +123,7 @@ TEST(LoopReport, SaysWhatElseKeepsALoopFromRunningLaneByLane) {
         0, 4, [&](Tensor, Tensor x) { return dot(turn, x); }, x);
   };
   const Function product = trace(vmap(turns), f32({5000, 2}));
-  EXPECT_THAT(report_of(product), HasSubstr("runs lane by lane, 5000"));
+  EXPECT_THAT(report_of(product), HasSubstr("vectorized, 5000 lanes"));
   EXPECT_THAT(report_of(product, false), HasSubstr("Compile without {.contract = false}"));
 }
 
@@ -179,7 +179,7 @@ TEST(DocumentedPrograms, AreWhatIsPrinted) {
   }
 }
 
-TEST(DocumentedPrograms, SayWhatKeepsALoopFromRunningLaneByLane) {
+TEST(DocumentedPrograms, SayWhatKeepsALoopFromBeingVectorized) {
   auto centre = [](Tensor x) {
     return fori_loop(
         0, 9, [](Tensor, Tensor y) { return 0.5f * (y - max(y)); }, x);

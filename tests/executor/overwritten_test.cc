@@ -38,7 +38,7 @@ int stores_before_loop(const Function& f) {
   return count(text.substr(0, text.find("while, ")), "  store ");
 }
 
-// Not lane by lane: each element follows from one of another lane.
+// Not vectorized: each element follows from one of another lane.
 Tensor turned(const Tensor& h, const Tensor& x) { return reverse(h, {0}) + x; }
 
 Function scanned(const ScanOptions& options, const Shape& xs) {
@@ -123,8 +123,8 @@ void expect_overwritten(bool wanted, const Trips& trips, const Update& update_of
   const Function f = with_history(trips, update_of);
   for (const ir::Node* node : f.body()) {
     if (node->regions.empty()) continue;
-    EXPECT_EQ(executor::is_overwritten(*node, 1), wanted) << f.str();
-    EXPECT_FALSE(executor::is_overwritten(*node, 0));
+    EXPECT_EQ(executor::is_dead_initialization(*node, 1), wanted) << f.str();
+    EXPECT_FALSE(executor::is_dead_initialization(*node, 0));
   }
   expect_whole(f, {ramp({kColumns}, 0.25f, -3)});
 }

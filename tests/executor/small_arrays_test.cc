@@ -215,14 +215,14 @@ TEST(SmallArrays, StayInMemoryBesideLargeOnes) {
 
 // A function of many ops takes as long for eight elements in a vector as for one in a register.
 TEST(SmallArrays, AreVectorsWhereTheirElementsAreDear) {
-  const auto loop = [](std::int64_t n, bool dear) {
+  const auto loop = [](std::int64_t n, bool expensive) {
     return trace(
         [&](Tensor a, Tensor s) {
           return fori_loop(
               0, 6,
               [&](Tensor, Tensor s) {
                 const Tensor next = matmul(a, s);
-                return dear ? tanh(next) : next / sqrt(1.0f + sum(next * next));
+                return expensive ? tanh(next) : next / sqrt(1.0f + sum(next * next));
               },
               s);
         },

@@ -91,7 +91,7 @@ TEST(NativeLoops, PollingCallsAttendAndKeepsEveryValue) {
     const std::atomic<std::uint32_t> raised{1};
     RunFrame frame;
     frame.poll = &raised;
-    frame.attend = [](RunFrame* f, std::uint32_t loop) {
+    frame.at_safepoint = [](RunFrame* f, std::uint32_t loop) {
       // Whatever a C++ function may change, it does.
       volatile double junk[16];
       for (int i = 0; i < 16; i++) junk[i] = std::sin(static_cast<double>(i));

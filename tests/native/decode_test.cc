@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-#include "executor/lane_form.h"
+#include "executor/interchange.h"
 #include "executor/lowering.h"
 #include "lower/opcodes.h"
 #include "native/run_native.h"
@@ -135,9 +135,9 @@ void add_random_programs(Code& code) {
         passes::contract(passes::expand(program.traced(), passes::Target::kInterpreter));
     if (!executor::why_not_lowered(f).empty()) continue;
     const bool limits = seed % 3 == 0;
-    const executor::LaneForms lanes(f, true, limits);
+    const executor::Interchanges lanes(f, true, limits);
     const lower::Program lowered = executor::lower_function(
-        f, kernel, {.lane_forms = lanes, .has_limits = limits, .reorders = true});
+        f, kernel, {.interchanges = lanes, .has_limits = limits, .reorders = true});
     add_program(code, lowered);
     programs++;
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "executor/for_loops.h"
-#include "executor/lane_form.h"
+#include "executor/interchange.h"
 #include "ir/layout.h"
 #include "ir/region_walk.h"
 #include "passes/expand.h"
@@ -25,7 +25,7 @@ struct Seen {
   std::map<std::string_view, int> counts;  // of loops, by the danger
   std::set<std::pair<DType, DType>> conversions;
   std::set<std::int64_t> lengths;  // of arrays of one axis
-  std::set<std::int64_t> lanes;    // of loops that run lane by lane
+  std::set<std::int64_t> lanes;    // of loops that are interchanged with their lanes
 
   void count(std::string_view danger, bool is_there) { counts[danger] += is_there; }
 };
@@ -89,14 +89,14 @@ void look_at(Seen& seen, const ir::Node& node) {
   if (loop && loop->is_loop()) look_at_carries(seen, *loop);
 }
 
-/// How the loops of a program run lane by lane.
+/// How the loops of a program are vectorized.
 void look_at_lanes(Seen& seen, const Function& optimized) {
   const std::optional<Function> for_loops = executor::for_loops(optimized);
   const Function function =
       for_loops ? *for_loops : passes::expand(optimized, passes::Target::kInterpreter);
-  const executor::LaneForms forms(function, true);
+  const executor::Interchanges forms(function, true);
   for_each_node(function, [&](const ir::Node& loop) {
-    const executor::LaneForm* form = forms.of(&loop);
+    const executor::Interchange* form = forms.of(&loop);
     if (!form) return;
     bool has_loops = false, has_branches = false, reduces = false, is_empty = false;
     for_each_node(loop.regions[1], [&](const ir::Node& inner) {
@@ -109,7 +109,7 @@ void look_at_lanes(Seen& seen, const Function& optimized) {
     });
     const bool has_history = std::any_of(
         form->operands.begin(), form->operands.end(),
-        [](const auto& operand) { return operand.kind == executor::LaneValue::Kind::kUpdated; });
+        [](const auto& operand) { return operand.kind == executor::LaneValue::Kind::kCarried; });
     const bool runs_while_any = form->ends_by_lane && !loop.op->lane_loop;
     seen.lanes.insert(form->lanes);
     seen.count("lanes that all make the same trips", !form->ends_by_lane);

@@ -49,14 +49,14 @@ TEST(SeedBlackScholes, CallAndPut) {
 TEST(SeedBlackScholes, ImpliedVolatilityByBisection) {
   // A while that inverts the formula finds the volatility that the price came from.
   auto implied = [](Tensor price) {
-    auto [low, high] =
-        while_loop([](Tensor low, Tensor high) { return high - low > 1e-12; },
-                   [&](Tensor low, Tensor high) {
-                     const Tensor middle = 0.5 * (low + high);
-                     const Tensor dear = black_scholes({42.0, 40.0, 0.1, middle, 0.5}).call > price;
-                     return std::tuple(where(dear, low, middle), where(dear, middle, high));
-                   },
-                   std::tuple(0.01, 2.0));
+    auto [low, high] = while_loop(
+        [](Tensor low, Tensor high) { return high - low > 1e-12; },
+        [&](Tensor low, Tensor high) {
+          const Tensor middle = 0.5 * (low + high);
+          const Tensor expensive = black_scholes({42.0, 40.0, 0.1, middle, 0.5}).call > price;
+          return std::tuple(where(expensive, low, middle), where(expensive, middle, high));
+        },
+        std::tuple(0.01, 2.0));
     return 0.5 * (low + high);
   };
   const double price = jit(black_scholes)(Option{42.0, 40.0, 0.1, 0.2, 0.5}).call.item<double>();

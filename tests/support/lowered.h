@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "executor/compiled.h"
-#include "executor/lane_form.h"
+#include "executor/interchange.h"
 #include "lower/program.h"
 #include "rondo/rondo.h"
 #include "run/executable.h"
@@ -36,7 +36,7 @@ class Lowered {
   /// Loops that keep all arrays that they carry in registers, one lane each.
   std::ptrdiff_t loops_in_registers() const {
     return std::ranges::count_if(forms_.loops(), [&](const auto& loop) {
-      const executor::LaneForm* form = forms_.of(loop.first);
+      const executor::Interchange* form = forms_.of(loop.first);
       return form && form->lanes == 1;
     });
   }
@@ -69,7 +69,7 @@ class Lowered {
 
   Executable executable_;
   const executor::Compiled& compiled_;
-  executor::LaneForms forms_;
+  executor::Interchanges forms_;
 };
 
 }  // namespace rondo::testing

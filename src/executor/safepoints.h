@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/ticker.h"
+#include "executor/timer.h"
 #include "ir/run_limits.h"
 #include "lower/program.h"
 #include "lower/run_frame.h"
@@ -18,14 +18,14 @@
 
 namespace rondo::executor {
 
-class Watch {
+class SafepointHandler {
  public:
   /// `exactly`: states are kept on each trip of the outermost loop, so that max_iterations leaves
   /// that in which its trip began; it takes time.
-  explicit Watch(const RunOptions& options, bool exactly = false);
-  ~Watch() { detach_entry(); }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  explicit SafepointHandler(const RunOptions& options, bool exactly = false);
+  ~SafepointHandler() { detach_entry(); }
+  SafepointHandler(const SafepointHandler&) = delete;
+  SafepointHandler& operator=(const SafepointHandler&) = delete;
 
   /// Whether a limit or a report is asked for.
   bool active() const { return limits_.active(); }
@@ -52,7 +52,7 @@ class Watch {
 
  private:
   using Clock = ir::RunLimits::Clock;
-  static bool attend(lower::RunFrame* frame, std::uint32_t loop) noexcept;
+  static bool at_safepoint(lower::RunFrame* frame, std::uint32_t loop) noexcept;
   void look(lower::RunFrame& frame, std::uint32_t loop);
   void keep_state(const lower::RunFrame& frame, std::uint32_t loop);
   void report(const lower::RunFrame& frame, std::uint32_t innermost);
@@ -62,7 +62,7 @@ class Watch {
 
   const RunOptions& options_;
   ir::RunLimits limits_;
-  Alarm alarm_;
+  SafepointRequest request_;
   bool registered_ = false;
   const bool exactly_;
   bool lacks_state_ = false;
@@ -75,11 +75,11 @@ class Watch {
   std::int64_t kept_trips_ = 0;
   Interrupted::Carry kept_;
   Clock::time_point kept_at_;
-  struct Ring {
-    Alarm* alarm;
-    void operator()() const { alarm->ring(); }
+  struct Raise {
+    SafepointRequest* request;
+    void operator()() const { request->raise(); }
   };
-  std::optional<std::stop_callback<Ring>> on_stop_;
+  std::optional<std::stop_callback<Raise>> on_stop_;
 };
 
 /// Throws that a loop goes on after the trips that were promised for it.

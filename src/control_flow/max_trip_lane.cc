@@ -1,4 +1,4 @@
-#include "control_flow/longest_lane.h"
+#include "control_flow/max_trip_lane.h"
 
 #include "control_flow/scan.h"
 #include "fmt/format.h"
@@ -12,14 +12,14 @@ namespace {
 
 thread_local int lane_traces = 0;
 
-ir::InferredTypes infer_longest_lane(const ir::InferContext& context) { return {context.type(1)}; }
+ir::InferredTypes infer_max_trip_lane(const ir::InferContext& context) { return {context.type(1)}; }
 
 std::vector<Tensor> expand_to_value(const ir::Node&, std::span<const Tensor> operands) {
   return {operands[1]};
 }
 
 /// Further vmaps around choose among their own lanes in turn.
-ir::BatchValues longest_lane_batch(const ir::BatchCall& call) {
+ir::BatchValues max_trip_lane_batch(const ir::BatchCall& call) {
   Tensor trips = call.x(0), value = call.x(1);
   const bool any_lanes = call.lanes() > 0;
   const auto row = [&](const Tensor& x, const Tensor& lane, const TensorType& type) {
@@ -29,23 +29,25 @@ ir::BatchValues longest_lane_batch(const ir::BatchCall& call) {
       !any_lanes || !call.batched(0) ? Tensor(0) : argmax(Operand(call.x(0), call.at()), 0);
   if (call.batched(0)) trips = row(trips, longest, call.type(0));
   if (call.batched(1)) value = row(value, longest, call.type(1));
-  return {{of_longest_lane(trips, value)}};
+  return {{of_max_trip_lane(trips, value)}};
 }
 
-ir::Flags longest_lane_batched(const ir::Node&, const ir::Flags&, ir::Batching&) { return {false}; }
+ir::Flags max_trip_lane_batched(const ir::Node&, const ir::Flags&, ir::Batching&) {
+  return {false};
+}
 
 }  // namespace
 
-const ir::OpDef kLongestLane{.name = "longest_lane",
+const ir::OpDef kMaxTripLane{.name = "max_trip_lane",
                              .arity = 2,
-                             .infer = infer_longest_lane,
+                             .infer = infer_max_trip_lane,
                              .expand = expand_to_value,
                              .zero_derivative = true,
-                             .batch = longest_lane_batch,
-                             .batched = longest_lane_batched};
+                             .batch = max_trip_lane_batch,
+                             .batched = max_trip_lane_batched};
 
-Tensor of_longest_lane(const Tensor& trips, const Tensor& value) {
-  return ir::make(kLongestLane, {trips, value}, {}, trips.node()->location());
+Tensor of_max_trip_lane(const Tensor& trips, const Tensor& value) {
+  return ir::make(kMaxTripLane, {trips, value}, {}, trips.node()->location());
 }
 
 bool traced_for_lanes() noexcept { return lane_traces > 0; }
@@ -56,7 +58,7 @@ BackwardTrips::BackwardTrips(const Tensor& own)
     : lanes_(traced_for_lanes() && !ir::known_value(own)), own_(own), count_(last(own)) {}
 
 Tensor BackwardTrips::last(const Tensor& value) const {
-  return lanes_ ? of_longest_lane(own_, value) : value;
+  return lanes_ ? of_max_trip_lane(own_, value) : value;
 }
 
 std::vector<Tensor> BackwardTrips::from_own_last(

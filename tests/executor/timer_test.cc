@@ -39,7 +39,7 @@ void set_stack_bytes(std::size_t bytes) {
   if (pthread_setattr_default_np(&attributes) != 0) std::_Exit(2);
 }
 
-TEST(TickerDeathTest, AChildHasAClockOfItsOwn) {
+TEST(SafepointTimerDeathTest, AChildHasAClockOfItsOwn) {
   const Executable loop = endless();
   EXPECT_TRUE(is_ended(loop));
   EXPECT_EXIT(
@@ -50,7 +50,7 @@ TEST(TickerDeathTest, AChildHasAClockOfItsOwn) {
       ::testing::ExitedWithCode(0), "");
 }
 
-TEST(TickerDeathTest, WithoutAThreadARunWithADeadlineIsRefusedAndTheNextOneIsNot) {
+TEST(SafepointTimerDeathTest, WithoutAThreadARunWithADeadlineIsRefusedAndTheNextOneIsNot) {
   const Executable loop = endless();
   EXPECT_EXIT(
       {

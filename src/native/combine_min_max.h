@@ -13,6 +13,6 @@ inline constexpr std::uint64_t kOneInstruction = 3;
 /// - `a < b ? a : b` and its like, of scalars and of lanes, become kMin and kMax with
 ///   kOneInstruction: of zeros, and where one is NaN, they give b, as the selection does.
 /// - What nobody reads is not computed, nor handed on by branches.
-void fold_extremes(MachineCode& code);
+void combine_min_max(MachineCode& code);
 
 }  // namespace rondo::native_code

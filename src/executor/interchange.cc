@@ -1,4 +1,4 @@
-#include "executor/lane_form.h"
+#include "executor/interchange.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +18,7 @@ namespace rondo::executor {
 namespace {
 
 using Kind = LaneValue::Kind;
-using Obstacle = LaneObstacle::Kind;
+using Obstacle = InterchangeObstacle::Kind;
 
 // Fewer rows are left to the loops over their elements.
 constexpr std::int64_t kLeastRows = 8;
@@ -27,16 +27,16 @@ constexpr std::int64_t kLeastRows = 8;
 bool singles_stand_alone(const Function& body, std::size_t carries) {
   absl::flat_hash_set<const Node*> needed;
   for (std::size_t i = 0; i < carries; i++) {
-    if (is_single(body.outputs()[i].type())) needed.insert(body.outputs()[i].node());
+    if (is_scalar(body.outputs()[i].type())) needed.insert(body.outputs()[i].node());
   }
   for (auto node = body.body().rbegin(); node != body.body().rend(); ++node) {
     if (!needed.contains(*node)) continue;
     if (!has_element_code(**node)) return false;
     for (const TensorType& type : (*node)->types) {
-      if (!is_single(type)) return false;
+      if (!is_scalar(type)) return false;
     }
     for (const Tensor& operand : (*node)->operands) {
-      if (!is_single(operand.type())) return false;
+      if (!is_scalar(operand.type())) return false;
       needed.insert(operand.node());
     }
   }
@@ -51,8 +51,8 @@ std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, st
   const Tensor& parameter = body.parameters()[before + carry];
   const Tensor& output = body.outputs()[carry];
   const Node* node = output.node();
-  if (form_of(*node) != Form::kWrite) return std::nullopt;
-  const ir::WriteMap map = node->op->write(*node);
+  if (strategy_of(*node) != Strategy::kWrite) return std::nullopt;
+  const ir::InsertionMap map = node->op->write(*node);
   if (map.kept < 0 || map.parts.empty()) return std::nullopt;
   const Shape& shape = parameter.shape();
   const ir::Part& part = map.parts[0];
@@ -71,8 +71,8 @@ std::vector<bool> tapes_among(const Node& loop) {
   const Function& body = loop.regions[1];
   absl::flat_hash_set<const Node*> parameters;
   for (const Node* node : body.body()) {
-    const Form form = form_of(*node);
-    if (form == Form::kTapeRead || form == Form::kTapeWrite)
+    const Strategy form = strategy_of(*node);
+    if (form == Strategy::kTapeRead || form == Strategy::kTapeWrite)
       parameters.insert(node->operands[0].node());
   }
   for (std::size_t i = 0; i < tapes.size() && !parameters.empty(); i++)
@@ -98,7 +98,7 @@ std::vector<std::int64_t> possible_lanes(const Node& loop) {
   std::vector<std::int64_t> lanes;
   for (const TensorType& type : loop.types) {
     if (type.elements() == 0) return {};
-    if (is_single(type)) continue;
+    if (is_scalar(type)) continue;
     lanes.push_back(type.elements());
     for (const std::int64_t size : {type.shape[0], type.shape.dims().back()}) {
       if (size >= kLeastRows) lanes.push_back(size);
@@ -115,13 +115,13 @@ std::vector<std::int64_t> possible_lanes(const Node& loop) {
 bool is_loop(const Node& node) { return node.op->flow == ir::Flow::kRepeat || node.op->lane_loop; }
 
 /// Whether what is the same for all lanes can be had after the loop, if anybody asks for it.
-bool gives_uniform(const Node& loop, const LaneForm& form, const UsedValues* used) {
+bool has_uniform_live_outs(const Node& loop, const Interchange& form, const UsedValues* used) {
   if (form.lanes == 1) return true;
   bool asks = false;
   for (std::uint32_t i = 0; i < loop.types.size(); i++) {
     if (form.operands[i].kind != Kind::kUniform) continue;
     if (used && !used->contains(Tensor::of(&loop, i))) continue;
-    if (!is_single(loop.types[i])) return false;
+    if (!is_scalar(loop.types[i])) return false;
     asks = true;
   }
   return !asks || singles_stand_alone(loop.regions[1], loop.types.size());
@@ -129,10 +129,10 @@ bool gives_uniform(const Node& loop, const LaneForm& form, const UsedValues* use
 
 }  // namespace
 
-std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedValues* used,
-                                  LaneObstacle* obstacle) {
+std::optional<Interchange> interchange(const Node& loop, bool reorders, const UsedValues* used,
+                                       InterchangeObstacle* obstacle) {
   if (!is_loop(loop)) return std::nullopt;
-  std::size_t farthest = 0;
+  std::size_t best_diagnostic = 0;
   const std::vector<bool> tapes = tapes_among(loop);
   for (const std::int64_t lanes : possible_lanes(loop)) {
     const LaneRules rules(lanes, reorders);
@@ -144,10 +144,10 @@ std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedVal
         for (auto* way : {&tables, &loaded, &updated}) way->push_back({Kind::kTape, -1});
         continue;
       }
-      tables.push_back(is_single(type) ? LaneValue{Kind::kUniform, -1} : LaneValue{});
+      tables.push_back(is_scalar(type) ? LaneValue{Kind::kUniform, -1} : LaneValue{});
       loaded.push_back(!carried && is_loaded_once(rules, type) ? *rules.of_type(type) : tables[i]);
       const auto axis = carried ? updated_axis(loop, i, lanes) : std::nullopt;
-      updated.push_back(axis ? LaneValue{Kind::kUpdated, *axis} : loaded[i]);
+      updated.push_back(axis ? LaneValue{Kind::kCarried, *axis} : loaded[i]);
     }
     // What is loaded before the first trip cannot be read at other places than the lane's; what is
     // updated in memory cannot be read as a whole.
@@ -158,28 +158,28 @@ std::optional<LaneForm> lane_form(const Node& loop, bool reorders, const UsedVal
     ways.insert(ways.begin() + 1, std::move(updated));
     ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
     for (std::vector<LaneValue>& operands : ways) {
-      Attempt attempt;
-      auto form = form_in_lanes(loop, std::move(operands), rules, 1, attempt);
+      Candidate candidate;
+      auto form = form_in_lanes(loop, std::move(operands), rules, 1, candidate);
       // Without small arrays one lane is the loop as it stands.
       if (form && lanes == 1 && !form->has_rows) continue;
-      if (form && gives_uniform(loop, *form, used)) return form;
-      if (form) attempt.end({Obstacle::kResult, &loop});
-      if (!obstacle || lanes == 1 || attempt.nodes < farthest) continue;
-      farthest = attempt.nodes;
-      *obstacle = attempt.obstacle;
+      if (form && has_uniform_live_outs(loop, *form, used)) return form;
+      if (form) candidate.end({Obstacle::kResult, &loop});
+      if (!obstacle || lanes == 1 || candidate.nodes < best_diagnostic) continue;
+      best_diagnostic = candidate.nodes;
+      *obstacle = candidate.obstacle;
     }
   }
   return std::nullopt;
 }
 
-LaneForms::LaneForms(const Function& function, bool reorders, bool keeps_states) {
+Interchanges::Interchanges(const Function& function, bool reorders, bool keeps_states) {
   struct Place : ir::BodyPlace {
     using BodyPlace::BodyPlace;
     std::optional<UsedValues> used = std::nullopt;  // when the first loop asks
   };
-  // Regions of loops that run lane by lane are not looked into.
+  // Regions of loops that are interchanged with their lanes are not looked into.
   struct Visitor : ir::FunctionVisitor {
-    Visitor(LaneForms& made, bool reordering, bool keeping)
+    Visitor(Interchanges& made, bool reordering, bool keeping)
         : forms(made), reorders(reordering), keeps_states(keeping) {}
     std::optional<Place> enter(const Function& region, const Node* holder, std::size_t) {
       if (forms.of(holder) || !seen.insert(region.identity()).second) return std::nullopt;
@@ -189,15 +189,15 @@ LaneForms::LaneForms(const Function& function, bool reorders, bool keeps_states)
       if (!is_loop(node)) return;
       const bool all_used = keeps_states && !stands_for_branch(node) && open_loops++ == 0;
       if (!all_used && !place.used) place.used = used_values(place.function());
-      auto& [loop, obstacle] = forms.loops_.emplace_back(&node, LaneObstacle{});
-      if (auto form = lane_form(node, reorders, all_used ? nullptr : &*place.used, &obstacle))
+      auto& [loop, obstacle] = forms.loops_.emplace_back(&node, InterchangeObstacle{});
+      if (auto form = interchange(node, reorders, all_used ? nullptr : &*place.used, &obstacle))
         forms.forms_.emplace(loop, *std::move(form));
     }
     void after(Place&, const Node& node) {
       if (keeps_states && is_loop(node) && !stands_for_branch(node)) open_loops--;
     }
     void leave(Place&) {}
-    LaneForms& forms;
+    Interchanges& forms;
     bool reorders, keeps_states;
     int open_loops = 0;
     absl::flat_hash_set<const void*> seen;

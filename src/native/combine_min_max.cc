@@ -1,4 +1,4 @@
-#include "native/fold_extremes.h"
+#include "native/combine_min_max.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -60,15 +60,15 @@ void drop_unread(MachineCode& code) {
       });
     } else if (i.kind == Kind::kCompute && i.result != 0 && reads[i.result] == 0) {
       for_each_read(code, i, [&](Unit u, bool) { reads[u]--; });
-      i.kind = Kind::kNothing;
+      i.kind = Kind::kNop;
     }
   }
-  std::erase_if(code.code, [](const Instruction& i) { return i.kind == Kind::kNothing; });
+  std::erase_if(code.code, [](const Instruction& i) { return i.kind == Kind::kNop; });
 }
 
 }  // namespace
 
-void fold_extremes(MachineCode& code) {
+void combine_min_max(MachineCode& code) {
   // Where nothing is chosen, nothing is left over either.
   const auto chooses = [](const Instruction& i) {
     return i.kind == Kind::kCompute &&

@@ -1,4 +1,4 @@
-#include "executor/frozen_lanes.h"
+#include "executor/fixed_point.h"
 
 #include <algorithm>
 #include <optional>
@@ -51,9 +51,9 @@ std::vector<Value> conjunction(const lower::Program& program, Value predicate) {
 }
 
 /// Shows that a lane which does not want to go on, while others do, keeps what it carries.
-class FrozenLanes {
+class FixedPoint {
  public:
-  FrozenLanes(const Node& loop, const Node& reduction) : loop_(loop), reduction_(reduction) {
+  FixedPoint(const Node& loop, const Node& reduction) : loop_(loop), reduction_(reduction) {
     nowhere_ = b_.buffer({lower::Storage::kArena, 0, 0, 0});
   }
 
@@ -71,7 +71,7 @@ class FrozenLanes {
       if (i < carries) {
         for (Value& part : arguments[i]) part = b_.program().whiles[loop].carries[next++].param;
       }
-      if (!is_single(loop_.operands[i].type()))
+      if (!is_scalar(loop_.operands[i].type()))
         know(arguments[i], by_lane_);
       else if (i < carries)
         know(arguments[i], moving_);
@@ -87,7 +87,7 @@ class FrozenLanes {
     }
     std::vector<std::size_t> arrays;
     for (std::size_t i = 0; i < carries; i++) {
-      if (!is_single(loop_.types[i])) arrays.push_back(i);
+      if (!is_scalar(loop_.types[i])) arrays.push_back(i);
     }
     const std::vector<Element> after = elements(loop_.regions[1], arguments, arrays);
     for (std::size_t i = 0; i < arrays.size(); i++) {
@@ -126,7 +126,7 @@ class FrozenLanes {
                                made.push_back(unknown(type));
                                // It may be made of what moves: a row that is read by trip.
                                if (!node.operands.empty()) know(made.back(), moving_);
-                               if (!is_single(type)) know(made.back(), by_lane_);
+                               if (!is_scalar(type)) know(made.back(), by_lane_);
                              }
                              if (&node == &reduction_) {
                                any_ = made[0][0];
@@ -175,8 +175,8 @@ class FrozenLanes {
 
 }  // namespace
 
-bool lanes_stand_still(const Node& loop, const Node& reduction) {
-  return FrozenLanes(loop, reduction).shown();
+bool inactive_lanes_are_fixed(const Node& loop, const Node& reduction) {
+  return FixedPoint(loop, reduction).shown();
 }
 
 }  // namespace rondo::executor

@@ -1,5 +1,5 @@
-// Which loops can run lane by lane: those that make what they carry for one lane from what they
-// read for the same lane, however many trips they make.
+// Which loops can be interchanged with their lanes: those that make what they carry for one lane
+// from what they read for the same lane, however many trips they make.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,16 @@ namespace rondo::executor {
 
 using UsedValues = absl::flat_hash_set<ir::ValueKey>;
 
-/// How a loop runs lane by lane.
-struct LaneForm {
+/// How a loop is interchanged with its lanes.
+struct Interchange {
   std::int64_t lanes = 0;
   bool ends_by_lane = false;  // lanes may make different numbers of trips
   bool has_rows = false;      // some value has several elements for a lane
   std::vector<LaneValue> operands;
 };
 
-/// Why a loop does not run lane by lane.
-struct LaneObstacle {
+/// Why a loop is not interchanged with its lanes.
+struct InterchangeObstacle {
   enum class Kind : std::uint8_t {
     kNone,
     kNode,     // what `node` makes for a lane is not few elements, made of elements of that lane
@@ -42,8 +42,8 @@ struct LaneObstacle {
   std::size_t carry = 0;
 };
 
-/// Nothing for what is no loop, and for loops that do not run lane by lane. The regions of the node
-/// are in ops that executors have, but for loops of this kind.
+/// Nothing for what is no loop, and for loops that are not interchanged with their lanes. The
+/// regions of the node are in ops that executors have, but for loops of this kind.
 ///
 /// - All values are few elements, which are the same for all lanes, or few for each lane and made
 ///   of elements of the same lane (LaneRules). What comes from outside may be read at other places.
@@ -60,30 +60,32 @@ struct LaneObstacle {
 /// `reorders`: sums of products may be added up in another order than the kernels'.
 ///
 /// `obstacle`: takes, where there is no form, what stood in the way of the one that was nearest.
-std::optional<LaneForm> lane_form(const ir::Node& loop, bool reorders,
-                                  const UsedValues* used = nullptr,
-                                  LaneObstacle* obstacle = nullptr);
+std::optional<Interchange> interchange(const ir::Node& loop, bool reorders,
+                                       const UsedValues* used = nullptr,
+                                       InterchangeObstacle* obstacle = nullptr);
 
 /// Whether a loop is a branch that the lanes run which take it.
 inline bool stands_for_branch(const ir::Node& loop) {
   return loop.op->lane_loop && loop.op->lane_loop(loop).once;
 }
 
-/// The loops of a function that run lane by lane, at any depth; of loops within one another the
-/// outermost.
-class LaneForms {
+/// The loops of a function that are interchanged with their lanes, at any depth; of loops within
+/// one another the outermost.
+class Interchanges {
  public:
-  LaneForms() = default;
+  Interchanges() = default;
   /// `keeps_states`: all that the outermost loops carry is read after some trips.
-  LaneForms(const Function& function, bool reorders, bool keeps_states = false);
-  const LaneForm* of(const ir::Node* loop) const {
+  Interchanges(const Function& function, bool reorders, bool keeps_states = false);
+  const Interchange* of(const ir::Node* loop) const {
     const auto found = forms_.find(loop);
     return found == forms_.end() ? nullptr : &found->second;
   }
-  /// All loops but those within loops that run lane by lane, in the order of the program, and
-  /// branches that are loops (stands_for_branch); of one
-  /// that has no form what stands in its way.
-  const std::vector<std::pair<const ir::Node*, LaneObstacle>>& loops() const { return loops_; }
+  /// All loops but those within loops that are interchanged with their lanes, in the order of the
+  /// program, and branches that are loops (stands_for_branch); of one that has no form what stands
+  /// in its way.
+  const std::vector<std::pair<const ir::Node*, InterchangeObstacle>>& loops() const {
+    return loops_;
+  }
   /// Whether some loop has several lanes.
   bool has_lanes() const {
     return std::any_of(forms_.begin(), forms_.end(),
@@ -91,8 +93,8 @@ class LaneForms {
   }
 
  private:
-  absl::flat_hash_map<const ir::Node*, LaneForm> forms_;
-  std::vector<std::pair<const ir::Node*, LaneObstacle>> loops_;
+  absl::flat_hash_map<const ir::Node*, Interchange> forms_;
+  std::vector<std::pair<const ir::Node*, InterchangeObstacle>> loops_;
 };
 
 }  // namespace rondo::executor

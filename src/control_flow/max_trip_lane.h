@@ -14,8 +14,8 @@ namespace rondo::control_flow {
 
 /// Operands: the number of trips of a lane, and a value that all lanes that run agree on. The value
 /// of the lane with the most trips; without a vmap around, the value itself.
-extern const ir::OpDef kLongestLane;
-Tensor of_longest_lane(const Tensor& trips, const Tensor& value);
+extern const ir::OpDef kMaxTripLane;
+Tensor of_max_trip_lane(const Tensor& trips, const Tensor& value);
 
 /// Does this thread trace the function of a vmap? What reverse mode makes then allows for lanes.
 bool traced_for_lanes() noexcept;

@@ -7,6 +7,6 @@ namespace rondo::executor {
 
 /// Whether such a lane keeps what the loop carries. `reduction` is that over all lanes in the
 /// loop's condition; all values are single elements or of one element for each lane.
-bool lanes_stand_still(const ir::Node& loop, const ir::Node& reduction);
+bool inactive_lanes_are_fixed(const ir::Node& loop, const ir::Node& reduction);
 
 }  // namespace rondo::executor

@@ -1,4 +1,4 @@
-#include "lower/dear_choices.h"
+#include "lower/select_to_branch.h"
 
 #include <algorithm>
 #include <array>
@@ -16,11 +16,11 @@ namespace {
 
 // In what op_work counts. Functions of mathematics have selects in their code, of which nearly all
 // lanes choose one side; in one that costs less than this the while takes a quarter more time.
-constexpr std::int64_t kDear = 256;
+constexpr std::int64_t kExpensive = 256;
 
-class DearChoices {
+class SelectToBranch {
  public:
-  explicit DearChoices(Program& program) : p_(program) {}
+  explicit SelectToBranch(Program& program) : p_(program) {}
 
   void run() {
     find_selects();
@@ -190,7 +190,7 @@ class DearChoices {
     }
   }
 
-  /// All that only `side` of the selects needs, where that is dear.
+  /// All that only `side` of the selects needs, where that is expensive.
   Cone cone_of(const Members& members, Side side) const {
     const std::uint32_t place = place_[members.ops.front()], stores = stores_[members.at - 1];
     absl::flat_hash_map<Value, std::uint32_t> left;  // reads by others
@@ -214,7 +214,7 @@ class DearChoices {
       work += op_work(op);
       for_each_operand(op, read);
     }
-    if (work < kDear) cone.ops.clear();
+    if (work < kExpensive) cone.ops.clear();
     std::sort(cone.ops.begin(), cone.ops.end());
     return cone;
   }
@@ -239,7 +239,8 @@ class DearChoices {
       const std::uint32_t at = made_at_[value];
       return p_.code[at].result == value && cone.has(at);
     };
-    absl::flat_hash_map<std::uint32_t, Value> of_then;  // of selects both sides of which are dear
+    absl::flat_hash_map<std::uint32_t, Value>
+        of_then;  // of selects both sides of which are expensive
     for (const Side side : {kThen, kElse}) {
       const bool is_else = side == kElse;
       const Cone& cone = cones[is_else ? 1 : 0];
@@ -311,6 +312,6 @@ class DearChoices {
 
 }  // namespace
 
-void branch_to_dear_choices(Program& program) { DearChoices(program).run(); }
+void select_to_branch(Program& program) { SelectToBranch(program).run(); }
 
 }  // namespace rondo::lower

@@ -1,4 +1,4 @@
-#include "executor/watch.h"
+#include "executor/safepoints.h"
 
 #include <fmt/format.h>
 
@@ -115,23 +115,23 @@ bool is_between_trips(lower::Status status) {
 
 }  // namespace
 
-Watch::Watch(const RunOptions& options, bool exactly)
+SafepointHandler::SafepointHandler(const RunOptions& options, bool exactly)
     : options_(options), limits_(options), exactly_(exactly) {}
 
-void Watch::detach_entry() {
+void SafepointHandler::detach_entry() {
   on_stop_.reset();
-  if (std::exchange(registered_, false)) Ticker::instance().remove(alarm_);
+  if (std::exchange(registered_, false)) SafepointTimer::instance().remove(request_);
 }
 
-void Watch::attach(lower::RunFrame& frame, const lower::Program& program) {
-  frame.poll = &alarm_.word;
-  frame.attend = attend;
+void SafepointHandler::attach(lower::RunFrame& frame, const lower::Program& program) {
+  frame.poll = &request_.word;
+  frame.at_safepoint = at_safepoint;
   if (options_.max_iterations) frame.max_iterations = *options_.max_iterations;
-  frame.watch = this;
+  frame.handler = this;
   frame.program = &program;
 }
 
-void Watch::attach_entry(lower::RunFrame& frame, const lower::Program& program) {
+void SafepointHandler::attach_entry(lower::RunFrame& frame, const lower::Program& program) {
   attach(frame, program);
   if (!limits_.active()) return;
   std::size_t parts = 0;
@@ -148,39 +148,39 @@ void Watch::attach_entry(lower::RunFrame& frame, const lower::Program& program) 
   frame.state = state_.data();
   frame.bounds = bounds_.data();
   frame.keeps_state = exactly_ || is_timed();
-  alarm_.outer = &frame.outer_poll;
+  request_.outer = &frame.outer_poll;
   // A deadline may have passed already.
-  if (limits_.limited()) alarm_.ring();
+  if (limits_.limited()) request_.raise();
   if (options_.deadline || options_.on_progress || (nested && is_timed())) {
-    Ticker::instance().add(alarm_, limits_.first_due());
+    SafepointTimer::instance().add(request_, limits_.first_due());
     registered_ = true;
   }
-  if (options_.stop_token.stop_possible()) on_stop_.emplace(options_.stop_token, Ring{&alarm_});
+  if (options_.stop_token.stop_possible()) on_stop_.emplace(options_.stop_token, Raise{&request_});
 }
 
-void Watch::poll_part(const lower::LoopInfo* loop, std::int64_t trip) {
+void SafepointHandler::poll_part(const lower::LoopInfo* loop, std::int64_t trip) {
   // First, so that what comes to be asked meanwhile is looked at next. Loops around look at words
   // of their own where they have something to tell.
-  alarm_.word.store(0, std::memory_order_relaxed);
+  request_.word.store(0, std::memory_order_relaxed);
   if (loop)
     limits_.check_trip(loop->name, loop->at, trip);
   else
     limits_.poll();
 }
 
-bool Watch::attend(lower::RunFrame* frame, std::uint32_t loop) noexcept {
-  Watch& watch = *static_cast<Watch*>(frame->watch);
-  watch.alarm_.word.store(0, std::memory_order_relaxed);
+bool SafepointHandler::at_safepoint(lower::RunFrame* frame, std::uint32_t loop) noexcept {
+  SafepointHandler& handler = *static_cast<SafepointHandler*>(frame->handler);
+  handler.request_.word.store(0, std::memory_order_relaxed);
   try {
-    watch.look(*frame, loop);
+    handler.look(*frame, loop);
     return true;
   } catch (...) {
-    watch.failure_ = std::current_exception();
+    handler.failure_ = std::current_exception();
     return false;
   }
 }
 
-void Watch::look(lower::RunFrame& frame, std::uint32_t loop) {
+void SafepointHandler::look(lower::RunFrame& frame, std::uint32_t loop) {
   if (loop == lower::kNoLoop) return limits_.poll();
   const lower::LoopInfo& info = frame.program->loops[loop];
   limits_.check_trip(info.name, info.at, frame.trips[loop]);
@@ -192,7 +192,7 @@ void Watch::look(lower::RunFrame& frame, std::uint32_t loop) {
   if (limits_.report_is_due()) report(frame, loop);
 }
 
-void Watch::keep_state(const lower::RunFrame& frame, std::uint32_t loop) {
+void SafepointHandler::keep_state(const lower::RunFrame& frame, std::uint32_t loop) {
   constexpr std::int64_t kSmallBytes = std::int64_t{64} * 1024;
   const lower::LoopInfo& info = frame.program->loops[loop];
   if (const std::int64_t bytes = bytes_of(info.state); kept_loop_ == loop && bytes > kSmallBytes) {
@@ -206,7 +206,7 @@ void Watch::keep_state(const lower::RunFrame& frame, std::uint32_t loop) {
   kept_ = carry_of(*frame.program, info, frame.state);
 }
 
-void Watch::report(const lower::RunFrame& frame, std::uint32_t innermost) {
+void SafepointHandler::report(const lower::RunFrame& frame, std::uint32_t innermost) {
   const auto& loops = frame.program->loops;
   std::vector<std::uint32_t> around;
   for (std::uint32_t i = innermost; i != lower::kNoLoop; i = loops[i].outer) around.push_back(i);
@@ -227,8 +227,8 @@ void Watch::report(const lower::RunFrame& frame, std::uint32_t innermost) {
   limits_.report(progress);
 }
 
-void Watch::keep_last_state(lower::Status status, const lower::RunFrame& frame,
-                            const lower::Program& program) {
+void SafepointHandler::keep_last_state(lower::Status status, const lower::RunFrame& frame,
+                                       const lower::Program& program) {
   const std::uint32_t loop = frame.failed_loop;
   if (!frame.state || loop == lower::kNoLoop || !is_between_trips(status)) return;
   if (program.loops[loop].outer != lower::kNoLoop) return;
@@ -237,8 +237,8 @@ void Watch::keep_last_state(lower::Status status, const lower::RunFrame& frame,
   kept_ = carry_of(program, program.loops[loop], frame.state);
 }
 
-void Watch::add_state(ir::Interrupt& interrupt, const lower::RunFrame& frame,
-                      const lower::Program& program) {
+void SafepointHandler::add_state(ir::Interrupt& interrupt, const lower::RunFrame& frame,
+                                 const lower::Program& program) {
   const std::uint32_t loop = outermost(program, frame.failed_loop);
   if (loop == lower::kNoLoop) return;
   interrupt.loop = program.loops[loop].name;
@@ -252,8 +252,8 @@ void Watch::add_state(ir::Interrupt& interrupt, const lower::RunFrame& frame,
   interrupt.carry = kept_;
 }
 
-void Watch::fail(lower::Status status, const lower::RunFrame& frame, const lower::Program& program,
-                 std::exception_ptr failure) {
+void SafepointHandler::fail(lower::Status status, const lower::RunFrame& frame,
+                            const lower::Program& program, std::exception_ptr failure) {
   const std::uint32_t loop = frame.failed_loop;
   const lower::LoopInfo* info = loop == lower::kNoLoop ? nullptr : &program.loops[loop];
   if (status == lower::Status::kPolled || status == lower::Status::kPolledInside)

@@ -1,5 +1,5 @@
 // Sides of selects in lanes that blocks of lanes leave out, beside what the selects mean.
-#include "lower/dear_choices.h"
+#include "lower/select_to_branch.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace rondo::lower {
 namespace {
 
 constexpr std::int64_t kLanes = 300;
-constexpr int kDearOps = 300, kCheapOps = 50;
+constexpr int kExpensiveOps = 300, kCheapOps = 50;
 
 /// `ops` of arithmetic on x, none of which is like another.
 Value arithmetic(Builder& b, Value x, int ops) {
@@ -42,7 +42,7 @@ struct Lane {
     x = b.load(Type::kF64, {from, 0, {{i, 8}}});
     p = b.less(x, b.number(Type::kF64, 0));
   }
-  Value dear(Value v) { return arithmetic(b, v, kDearOps); }
+  Value expensive(Value v) { return arithmetic(b, v, kExpensiveOps); }
   Value cheap(Value v) { return arithmetic(b, v, kCheapOps); }
 };
 using Element = std::function<Value(Lane&)>;
@@ -53,7 +53,7 @@ Program program_of(const Element& element) {
   lane.b.store(result, {lane.to, 0, {{lane.i, 8}}});
   lane.b.end_lanes();
   Program program = lane.b.finish();
-  branch_to_dear_choices(program);
+  select_to_branch(program);
   EXPECT_EQ(verify(program), "");
   return program;
 }
@@ -113,109 +113,110 @@ void expect_elements(const Element& element, const std::function<double(double)>
   }
 }
 
-TEST(DearChoices, OneSide) {
-  const Element then = [](Lane& l) { return l.b.select(l.p, l.dear(l.x), l.x); };
-  EXPECT_EQ(ops_in_branches(program_of(then)), kDearOps);
+TEST(SelectToBranch, OneSide) {
+  const Element then = [](Lane& l) { return l.b.select(l.p, l.expensive(l.x), l.x); };
+  EXPECT_EQ(ops_in_branches(program_of(then)), kExpensiveOps);
   EXPECT_EQ(count(program_of(then), Opcode::kSelect), 0);
-  expect_elements(then, [](double x) { return x < 0 ? arithmetic(x, kDearOps) : x; });
-  const Element otherwise = [](Lane& l) { return l.b.select(l.p, l.cheap(l.x), l.dear(l.x)); };
-  // The cheap side is the beginning of the other one: what is left of that is not dear.
+  expect_elements(then, [](double x) { return x < 0 ? arithmetic(x, kExpensiveOps) : x; });
+  const Element otherwise = [](Lane& l) { return l.b.select(l.p, l.cheap(l.x), l.expensive(l.x)); };
+  // The cheap side is the beginning of the other one: what is left of that is not expensive.
   EXPECT_EQ(ops_in_branches(program_of(otherwise)), 0);
   const Element apart = [](Lane& l) {
-    return l.b.select(l.p, l.cheap(l.b.negate(l.x)), l.dear(l.x));
+    return l.b.select(l.p, l.cheap(l.b.negate(l.x)), l.expensive(l.x));
   };
-  EXPECT_EQ(ops_in_branches(program_of(apart)), kDearOps);
-  expect_elements(
-      apart, [](double x) { return x < 0 ? arithmetic(-x, kCheapOps) : arithmetic(x, kDearOps); });
+  EXPECT_EQ(ops_in_branches(program_of(apart)), kExpensiveOps);
+  expect_elements(apart, [](double x) {
+    return x < 0 ? arithmetic(-x, kCheapOps) : arithmetic(x, kExpensiveOps);
+  });
 }
 
-TEST(DearChoices, BothSides) {
+TEST(SelectToBranch, BothSides) {
   const Element element = [](Lane& l) {
-    return l.b.select(l.p, l.dear(l.b.abs(l.x)), l.dear(l.b.negate(l.x)));
+    return l.b.select(l.p, l.expensive(l.b.abs(l.x)), l.expensive(l.b.negate(l.x)));
   };
   const Program program = program_of(element);
   EXPECT_EQ(count(program, Opcode::kRepeat), 2);
   EXPECT_EQ(count(program, Opcode::kSelect), 0);
-  EXPECT_EQ(ops_in_branches(program), 2 * (kDearOps + 1));
-  expect_elements(element, [](double x) { return arithmetic(-x, kDearOps); });
+  EXPECT_EQ(ops_in_branches(program), 2 * (kExpensiveOps + 1));
+  expect_elements(element, [](double x) { return arithmetic(-x, kExpensiveOps); });
 }
 
-TEST(DearChoices, WhatIsCheapStays) {
+TEST(SelectToBranch, WhatIsCheapStays) {
   const Program program =
       program_of([](Lane& l) { return l.b.select(l.p, l.cheap(l.x), l.b.negate(l.x)); });
   EXPECT_EQ(count(program, Opcode::kRepeat), 0);
   EXPECT_EQ(count(program, Opcode::kSelect), 1);
 }
 
-TEST(DearChoices, WhatOthersNeedStays) {
+TEST(SelectToBranch, WhatOthersNeedStays) {
   const Element element = [](Lane& l) {
-    const Value shared = l.dear(l.x);
+    const Value shared = l.expensive(l.x);
     return l.b.add(l.b.select(l.p, shared, l.x), shared);
   };
   EXPECT_EQ(count(program_of(element), Opcode::kRepeat), 0);
   // What comes behind it, and only one side needs, does not.
   const Element behind = [](Lane& l) {
-    const Value shared = l.dear(l.x);
-    return l.b.add(l.b.select(l.p, l.dear(l.b.negate(shared)), l.x), shared);
+    const Value shared = l.expensive(l.x);
+    return l.b.add(l.b.select(l.p, l.expensive(l.b.negate(shared)), l.x), shared);
   };
-  EXPECT_EQ(ops_in_branches(program_of(behind)), kDearOps + 1);
+  EXPECT_EQ(ops_in_branches(program_of(behind)), kExpensiveOps + 1);
   expect_elements(behind, [](double x) {
-    const double shared = arithmetic(x, kDearOps);
-    return (x < 0 ? arithmetic(-shared, kDearOps) : x) + shared;
+    const double shared = arithmetic(x, kExpensiveOps);
+    return (x < 0 ? arithmetic(-shared, kExpensiveOps) : x) + shared;
   });
 }
 
-TEST(DearChoices, SelectsByOnePredicateShareABranch) {
+TEST(SelectToBranch, SelectsByOnePredicateShareABranch) {
   const Element element = [](Lane& l) {
-    const Value y = l.dear(l.x);
+    const Value y = l.expensive(l.x);
     const Value a = l.b.select(l.p, l.b.negate(y), l.x);
     const Value c = l.b.select(l.p, l.b.sqrt(y), l.b.abs(l.x));
     return l.b.subtract(a, c);
   };
   const Program program = program_of(element);
   EXPECT_EQ(count(program, Opcode::kRepeat), 1);
-  EXPECT_EQ(ops_in_branches(program), kDearOps + 2);
+  EXPECT_EQ(ops_in_branches(program), kExpensiveOps + 2);
   expect_elements(element, [](double x) {
-    const double y = arithmetic(x, kDearOps);
+    const double y = arithmetic(x, kExpensiveOps);
     return x < 0 ? -y - std::sqrt(y) : x - std::abs(x);
   });
 }
 
 /// One of which needs what the other gave.
-TEST(DearChoices, SelectsByOnePredicateOneAfterTheOther) {
+TEST(SelectToBranch, SelectsByOnePredicateOneAfterTheOther) {
   const Element element = [](Lane& l) {
-    const Value a = l.b.select(l.p, l.dear(l.x), l.x);
-    return l.b.select(l.p, l.dear(l.b.negate(a)), l.b.abs(a));
+    const Value a = l.b.select(l.p, l.expensive(l.x), l.x);
+    return l.b.select(l.p, l.expensive(l.b.negate(a)), l.b.abs(a));
   };
   EXPECT_EQ(count(program_of(element), Opcode::kRepeat), 2);
   expect_elements(element, [](double x) {
-    return x < 0 ? arithmetic(-arithmetic(x, kDearOps), kDearOps) : std::abs(x);
+    return x < 0 ? arithmetic(-arithmetic(x, kExpensiveOps), kExpensiveOps) : std::abs(x);
   });
 }
 
 /// A load goes into the branch where nothing is stored between the two, and else not.
-TEST(DearChoices, LoadsStayBeforeStores) {
+TEST(SelectToBranch, LoadsStayBeforeStores) {
   for (const bool stores : {false, true}) {
     const Element element = [stores](Lane& l) {
       const Value before = l.b.load(Type::kF64, {l.to, 0, {{l.i, 8}}});
       if (stores) l.b.store(l.x, {l.to, 0, {{l.i, 8}}});
-      return l.b.select(l.p, l.dear(before), l.x);
+      return l.b.select(l.p, l.expensive(before), l.x);
     };
-    EXPECT_EQ(ops_in_branches(program_of(element)), kDearOps + (stores ? 0 : 1));
-    expect_elements(element, [](double x) { return x < 0 ? arithmetic(7, kDearOps) : x; });
+    EXPECT_EQ(ops_in_branches(program_of(element)), kExpensiveOps + (stores ? 0 : 1));
+    expect_elements(element, [](double x) { return x < 0 ? arithmetic(7, kExpensiveOps) : x; });
   }
 }
 
-TEST(DearChoices, OutsideLanesNothingChanges) {
+TEST(SelectToBranch, OutsideLanesNothingChanges) {
   Builder b;
   const Value from = b.buffer({Storage::kArgument, 0, 0, 8});
   const Value to = b.buffer({Storage::kResult, 0, 0, 8});
   const Value x = b.load(Type::kF64, {from, 0, {}});
   const Value p = b.less(x, b.number(Type::kF64, 0));
-  b.store(b.select(p, arithmetic(b, x, kDearOps), x), {to, 0, {}});
+  b.store(b.select(p, arithmetic(b, x, kExpensiveOps), x), {to, 0, {}});
   Program program = b.finish();
   const std::size_t ops = program.code.size();
-  branch_to_dear_choices(program);
+  select_to_branch(program);
   EXPECT_EQ(program.code.size(), ops);
   EXPECT_EQ(count(program, Opcode::kSelect), 1);
 }

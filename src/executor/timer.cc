@@ -1,4 +1,4 @@
-#include "executor/ticker.h"
+#include "executor/timer.h"
 
 #include <pthread.h>
 
@@ -17,41 +17,41 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kTick = std::chrono::milliseconds(1);
-// How long the thread goes on when there is no alarm: waking it takes longer than a small run.
+// How long the thread goes on when there is no request: waking it takes longer than a small run.
 constexpr auto kLinger = std::chrono::milliseconds(20);
 
 }  // namespace
 
-void Alarm::ring() {
+void SafepointRequest::raise() {
   word.store(1, std::memory_order_relaxed);
   if (outer) std::atomic_ref(*outer).store(1, std::memory_order_relaxed);
 }
 
-struct Ticker::State {
+struct SafepointTimer::State {
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<Alarm*> alarms;
+  std::vector<SafepointRequest*> requests;
   bool running = false;
-  Clock::time_point wakes = {};  // when the thread looks at the alarms again
+  Clock::time_point wakes = {};  // when the thread looks at the requests again
 
   void loop() {
     std::unique_lock lock(mutex);
     Clock::time_point used = Clock::now();
     for (;;) {
       const Clock::time_point now = Clock::now();
-      if (!alarms.empty()) used = now;
+      if (!requests.empty()) used = now;
       if (now - used > kLinger) {
         wakes = Clock::time_point::max();
-        changed.wait(lock, [this] { return !alarms.empty(); });
+        changed.wait(lock, [this] { return !requests.empty(); });
         continue;
       }
       Clock::time_point next = now + kTick;
-      for (Alarm* alarm : alarms) {
-        if (alarm->next <= now) {
-          alarm->ring();
-          alarm->next = now + kTick;
+      for (SafepointRequest* request : requests) {
+        if (request->next <= now) {
+          request->raise();
+          request->next = now + kTick;
         }
-        next = std::min(next, alarm->next);
+        next = std::min(next, request->next);
       }
       wakes = next;
       changed.wait_until(lock, next);
@@ -71,31 +71,31 @@ struct Ticker::State {
   }
 };
 
-Ticker::Ticker() : state_(new State) {
+SafepointTimer::SafepointTimer() : state_(new State) {
   // A child has one thread. What it inherits is left alone: others may have held the lock.
   pthread_atfork(nullptr, nullptr, [] { instance().state_ = new State; });
 }
 
-Ticker& Ticker::instance() {
-  static Ticker* const ticker = new Ticker;
-  return *ticker;
+SafepointTimer& SafepointTimer::instance() {
+  static SafepointTimer* const timer = new SafepointTimer;
+  return *timer;
 }
 
-void Ticker::add(Alarm& alarm, Clock::time_point first) {
-  alarm.next = std::min(first, Clock::now() + kTick);
+void SafepointTimer::add(SafepointRequest& request, Clock::time_point first) {
+  request.next = std::min(first, Clock::now() + kTick);
   bool is_late = false;
   {
     const std::lock_guard lock(state_->mutex);
     if (!state_->running) state_->start();
-    state_->alarms.push_back(&alarm);
-    is_late = alarm.next < state_->wakes;
+    state_->requests.push_back(&request);
+    is_late = request.next < state_->wakes;
   }
   if (is_late) state_->changed.notify_one();
 }
 
-void Ticker::remove(Alarm& alarm) {
+void SafepointTimer::remove(SafepointRequest& request) {
   const std::lock_guard lock(state_->mutex);
-  std::erase(state_->alarms, &alarm);
+  std::erase(state_->requests, &request);
 }
 
 }  // namespace rondo::executor
