@@ -17,7 +17,8 @@ struct Checkpoint {
   /// 64 slots, placed as revolve() does where the trip count is known, else as online() does.
   static constexpr Checkpoint automatic() { return {}; }
   /// The residuals of every trip are stored. Without a known or promised trip count the tape grows
-  /// while the program runs, and such a program has no text.
+  /// while the program runs, and such a program has no text; outside all traces, where each value
+  /// is evaluated by itself, it is as online(64) then.
   static constexpr Checkpoint tape() { return {Policy::kTape, 0}; }
   /// n carries are stored, whatever the number of trips.
   static constexpr Checkpoint online(std::int64_t n) { return {Policy::kOnline, n}; }

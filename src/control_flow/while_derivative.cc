@@ -7,6 +7,7 @@
 #include "control_flow/scan.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
+#include "ir/region.h"
 #include "rondo/gradients.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
@@ -134,6 +135,10 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
   const std::optional<std::int64_t> limit = a.max_trip_count;
   switch (policy) {
     case Policy::kTape:
+      // Outside all traces each value may be evaluated by itself and used as a constant, which a
+      // tape that grows is not: its elements are more than its type says.
+      if (!limit && !ir::tracing())
+        return reverse_online(problem, kAutomaticSlots, call.derivatives);
       return reverse_with_tape(problem, limit, call.derivatives);
     case Policy::kOnline:
     case Policy::kRevolve:

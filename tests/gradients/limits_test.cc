@@ -183,6 +183,30 @@ TEST(GrowingTape, HasAHessian) {
   }
 }
 
+// Outside all traces what a pullback keeps is evaluated value by value, and constants of a program
+// that captures it.
+TEST(GrowingTape, IsNoValueOutsideATrace) {
+  const auto f = [](Tensor x) {
+    return sum(while_loop([](Tensor u) { return sum(u) < 1000.0; },
+                          [](Tensor u) { return u * 1.001 + 0.0001 * sin(u); }, x,
+                          {.checkpoint = Checkpoint::tape(), .name = "growing"}));
+  };
+  double u = 1, slope = 1;
+  for (; 100 * u < 1000; u = u * 1.001 + 0.0001 * std::sin(u))
+    slope *= 1.001 + 0.0001 * std::cos(u);
+  const Tensor x = ones(f64({100}));
+  const auto value_and_pullback = vjp(f, x);
+  EXPECT_NEAR(value_and_pullback.first.item<double>(), 100 * u, 1e-9);
+  const auto pulled = [&](Tensor ct) { return std::get<0>(value_and_pullback.second(ct)); };
+  const Literal slopes[] = {pulled(Tensor(1.0)).eval(), jit(pulled)(Tensor(1.0)).eval(),
+                            grad(f)(x).eval(),
+                            compile(trace(grad(f), f64({100}))).run({x.eval()})[0]};
+  for (const Literal& got : slopes) {
+    ASSERT_EQ(got.type(), f64({100}));
+    for (const double each : got.data<double>()) EXPECT_NEAR(each, slope, 1e-9);
+  }
+}
+
 TEST(GrowingTape, WithinAnotherTapeIsRefused) {
   const auto inner = [](Tensor s, Checkpoint policy) {
     return while_loop([](Tensor t) { return t < 2.0; },
