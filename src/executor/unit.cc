@@ -81,7 +81,7 @@ lower::Status Unit::run_in(std::byte* workspace, lower::RunFrame& frame, Stopped
 
 lower::Status Unit::run(lower::RunFrame& frame, Stopped stopped) const {
   if (program->tapes.empty()) return run_in_place(frame, stopped);
-  const lower::RunTapes tapes(*program, frame, guarded);
+  const lower::RunTapes tapes(*program, frame, {tape_rows.get(), program->tapes.size()}, guarded);
   return run_in_place(frame, stopped);
 }
 
@@ -121,6 +121,7 @@ void Unit::prepare(lower::Program lowered, bool wants_native) {
   program = std::make_shared<const lower::Program>(std::move(lowered));
   if (wants_native) native = native_code::compile(*program);
   if (!native) code = std::make_unique<bytecode::Code>(program);
+  tape_rows = std::make_unique<std::atomic<std::int64_t>[]>(program->tapes.size());
   constants.clear();
   for (const Literal& constant : program->constants) constants.push_back(constant.bytes());
   workspace_bytes = static_cast<std::size_t>(rounded_to_lines(program->arena_bytes) +

@@ -55,6 +55,8 @@ struct Unit {
   std::unique_ptr<const bytecode::Code> code;
   std::vector<const std::byte*> constants;
   mutable WorkspacePool pool;
+  /// Of the last run (lower::RunTapes::LastRows).
+  std::unique_ptr<std::atomic<std::int64_t>[]> tape_rows;
 
   bool guarded = guard_pages_wanted();  // each run: executor/guarded_run.h
   std::size_t workspace_bytes = 0;      // the arena, then the registers of bytecode

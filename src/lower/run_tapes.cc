@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "base/memory.h"
+
 namespace rondo::lower {
 
 namespace {
@@ -13,6 +15,14 @@ namespace {
 constexpr std::int64_t kAlignment = 64;
 // The least that a tape begins with.
 constexpr std::int64_t kFirstBytes = 4096;
+// Rows are made zeros by so many bytes, which are still in the cache when they are written.
+constexpr std::int64_t kClearedBytes = std::int64_t{32} << 10;
+
+/// Of what size the process keeps blocks.
+bool is_kept(std::int64_t bytes) noexcept {
+  return bytes >= static_cast<std::int64_t>(kSmallestLargeBytes) &&
+         bytes <= static_cast<std::int64_t>(kMostLargeBytes);
+}
 
 std::byte* aligned(std::byte* block) {
   const auto address = reinterpret_cast<std::uintptr_t>(block);
@@ -26,9 +36,10 @@ std::byte* zeroed_block(std::int64_t bytes) noexcept {
 
 }  // namespace
 
-RunTapes::RunTapes(const Program& program, RunFrame& frame, bool guarded)
+RunTapes::RunTapes(const Program& program, RunFrame& frame, LastRows last_rows, bool guarded)
     : program_(program),
       frame_(frame),
+      last_rows_(last_rows),
       use_(*frame.tape_use),
       guarded_(guarded),
       rows_(program.tapes.size()),
@@ -39,6 +50,7 @@ RunTapes::RunTapes(const Program& program, RunFrame& frame, bool guarded)
 
 RunTapes::~RunTapes() {
   for (std::uint32_t tape = 0; tape < memory_.size(); tape++) {
+    if (!last_rows_.empty()) last_rows_[tape].store(memory_[tape].most, std::memory_order_relaxed);
     release(tape);
     std::free(memory_[tape].zeros);
   }
@@ -51,11 +63,20 @@ void RunTapes::count(std::int64_t bytes) {
 
 void RunTapes::release(std::uint32_t tape) {
   Memory& memory = memory_[tape];
-  std::free(std::exchange(memory.block, nullptr));
+  std::byte* const block = std::exchange(memory.block, nullptr);
+  if (std::exchange(memory.is_kept, false))
+    give_block(block, memory.size_class);
+  else
+    std::free(block);
   memory.pages.reset();
-  memory.used = 0;
-  count(-std::exchange(memory.capacity, 0) * program_.tapes[tape].row_bytes);
-  rows_[tape] = {};
+  memory.capacity = memory.used = 0;
+  count(-std::exchange(rows_[tape], {}).count * program_.tapes[tape].row_bytes);
+}
+
+void RunTapes::empty(std::uint32_t tape) {
+  std::int64_t& rows = rows_[tape].count;
+  memory_[tape].used = std::max(memory_[tape].used, rows);
+  count(-std::exchange(rows, 0) * program_.tapes[tape].row_bytes);
 }
 
 bool RunTapes::move_to(std::uint32_t tape, std::int64_t capacity) {
@@ -72,53 +93,75 @@ bool RunTapes::move_to(std::uint32_t tape, std::int64_t capacity) {
       return false;
     }
     first = moved.pages->data();
+  } else if (is_kept(bytes)) {
+    moved.block = first =
+        static_cast<std::byte*>(take_block(static_cast<std::size_t>(bytes), moved.size_class));
+    moved.is_kept = true;
+    if (!first) return false;
   } else {
     moved.block = zeroed_block(bytes);
     if (!moved.block) return false;
     first = aligned(moved.block);
   }
-  moved.capacity = capacity;
-  count(bytes);
-  TapeRows& rows = rows_[tape];
+  const TapeRows rows{first, rows_[tape].count};
+  count(rows.count * row_bytes);
   if (const std::int64_t kept = rows.count * row_bytes; kept > 0)
-    std::memcpy(first, rows.first, static_cast<std::size_t>(kept));
+    std::memcpy(first, rows_[tape].first, static_cast<std::size_t>(kept));
   Memory& memory = memory_[tape];
+  moved.capacity = capacity;
+  moved.used = moved.is_kept ? capacity : rows.count;
+  moved.most = memory.most;
   moved.zeros = std::exchange(memory.zeros, nullptr);
   moved.zero_pages = std::move(memory.zero_pages);
-  moved.used = rows.count;
   release(tape);
   memory = std::move(moved);
-  rows = {first, moved.used};
+  rows_[tape] = rows;
+  return true;
+}
+
+bool RunTapes::make_room(std::uint32_t tape, std::int64_t rows) {
+  const std::int64_t row_bytes = std::max<std::int64_t>(program_.tapes[tape].row_bytes, 1);
+  const std::int64_t capacity = memory_[tape].capacity;
+  if (rows <= capacity) return true;
+  std::int64_t wanted = rows;
+  if (!guarded_) {
+    wanted = std::max(wanted, kFirstBytes / row_bytes);
+    if (capacity <= INT64_MAX / 2) wanted = std::max(wanted, 2 * capacity);
+    if (!last_rows_.empty())
+      wanted = std::max(wanted, last_rows_[tape].load(std::memory_order_relaxed));
+  }
+  // Where that many do not fit, as many as do.
+  if (const std::int64_t most = (use_.limit - use_.now) / row_bytes; wanted > most)
+    wanted = std::max(rows, most);
+  return move_to(tape, wanted) || move_to(tape, rows);
+}
+
+bool RunTapes::take_rows(std::uint32_t tape, std::int64_t rows) {
+  TapeRows& stand = rows_[tape];
+  Memory& memory = memory_[tape];
+  const std::int64_t row_bytes = program_.tapes[tape].row_bytes;
+  const std::int64_t least = guarded_ ? 0 : kFirstBytes / std::max<std::int64_t>(row_bytes, 1);
+  const std::int64_t some = guarded_ ? 0 : kClearedBytes / std::max<std::int64_t>(row_bytes, 1);
+  std::int64_t count_then = std::max({rows, least, std::min(2 * stand.count, stand.count + some)});
+  count_then = std::min(count_then, memory.capacity);
+  if (row_bytes > 0)
+    count_then = std::min(count_then, stand.count + (use_.limit - use_.now) / row_bytes);
+  if (count_then < rows) return false;
+  const std::int64_t old = std::min(count_then, memory.used) - stand.count;
+  if (old > 0 && row_bytes > 0)
+    std::memset(stand.first + stand.count * row_bytes, 0,
+                static_cast<std::size_t>(old * row_bytes));
+  count((count_then - stand.count) * row_bytes);
+  stand.count = count_then;
+  memory.most = std::max(memory.most, count_then);
   return true;
 }
 
 bool RunTapes::reserve(std::uint32_t tape, std::int64_t rows) {
-  const std::int64_t row_bytes = program_.tapes[tape].row_bytes;
-  TapeRows& stand = rows_[tape];
-  const std::int64_t least = guarded_ ? 0 : kFirstBytes / std::max<std::int64_t>(row_bytes, 1);
-  if (const std::int64_t capacity = memory_[tape].capacity; rows > capacity) {
-    std::int64_t wanted = std::max(rows, least);
-    if (!guarded_ && capacity <= INT64_MAX / 2) wanted = std::max(wanted, 2 * capacity);
-    // Where that many do not fit, as many as do.
-    if (row_bytes > 0 && wanted > (use_.limit - use_.now) / row_bytes)
-      wanted = std::max(rows, (use_.limit - use_.now) / row_bytes);
-    if (!move_to(tape, wanted) && !move_to(tape, rows)) {
-      frame_.failed_tape = tape;
-      frame_.failed_rows = rows;
-      return false;
-    }
-  }
-  // Rows below `used` may hold what stood there before the tape began anew; they are made zeros by
-  // as many as there are, so that few rows cost little. Those behind are zeros.
-  const Memory& memory = memory_[tape];
-  const std::int64_t cleared = std::max({rows, 2 * stand.count, least});
-  const std::int64_t count = cleared < memory.used ? cleared : memory.capacity;
-  const std::int64_t old = std::min(count, memory.used) - stand.count;
-  if (old > 0 && row_bytes > 0)
-    std::memset(stand.first + stand.count * row_bytes, 0,
-                static_cast<std::size_t>(old * row_bytes));
-  stand.count = std::max(stand.count, count);
-  return true;
+  if (rows <= rows_[tape].count || (make_room(tape, rows) && take_rows(tape, rows))) return true;
+  frame_.failed_tape = tape;
+  frame_.failed_rows = rows;
+  return false;
 }
 
 std::byte* RunTapes::zero_row(std::uint32_t tape) {
@@ -159,8 +202,7 @@ bool RunTapes::set(RunFrame* frame, const TapeSet* set) noexcept {
     return true;
   }
   TapeRows& to = tapes.rows_[set->to];
-  Memory& memory = tapes.memory_[set->to];
-  memory.used = std::max(memory.used, std::exchange(to.count, 0));
+  tapes.empty(set->to);
   if (set->from == kNoTape) return true;
   const TapeRows& from = tapes.rows_[set->from];
   if (!tapes.reserve(set->to, from.count)) {

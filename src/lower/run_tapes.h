@@ -1,9 +1,11 @@
 // The tapes of a run: arrays that grow by rows.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/guard_pages.h"
@@ -13,12 +15,19 @@
 namespace rondo::lower {
 
 /// The memory of a program's tapes, while it runs. The rows of a tape stand one behind the other; a
-/// row behind the end doubles their number, so that n rows cost as much as n rows. With guard pages
-/// (base/guard_pages.h) each new row moves them all, to end before an inaccessible page.
+/// row behind the end doubles the room for them, so that n rows cost as much as n rows. Large tapes
+/// have blocks that the process keeps: those of the system would cost more than what is written to
+/// them, page by page. With guard pages (base/guard_pages.h) each new row moves them all, to end
+/// before an inaccessible page.
 class RunTapes {
  public:
-  /// Gives the frame its tapes, which count in its tape_use. Program and frame outlive it.
-  RunTapes(const Program& program, RunFrame& frame, bool guarded = guard_pages_wanted());
+  /// The rows that each tape had in the last run of the program, in any thread. A tape begins with
+  /// room for as many, so that a run like the last one moves no rows.
+  using LastRows = std::span<std::atomic<std::int64_t>>;
+  /// Gives the frame its tapes, which count in its tape_use. Program and frame outlive it, and
+  /// `last_rows`, which may be empty.
+  RunTapes(const Program& program, RunFrame& frame, LastRows last_rows,
+           bool guarded = guard_pages_wanted());
   RunTapes(const RunTapes&) = delete;
   RunTapes& operator=(const RunTapes&) = delete;
   ~RunTapes();
@@ -32,22 +41,31 @@ class RunTapes {
 
  private:
   struct Memory {
-    std::byte* block = nullptr;  // as the system gave it
+    std::byte* block = nullptr;  // as it was given
+    bool is_kept = false;        // a block that the process keeps, of `size_class`
+    std::uint32_t size_class = 0;
     std::unique_ptr<GuardedMemory> pages;
     std::int64_t capacity = 0;   // rows
-    std::int64_t used = 0;       // rows that may not be zeros, behind those that stand
+    std::int64_t used = 0;       // rows that may not be zeros
+    std::int64_t most = 0;       // rows at a time in this run
     std::byte* zeros = nullptr;  // one row
     std::unique_ptr<GuardedMemory> zero_pages;
   };
   /// Room for `rows` rows or more; what stands in them stays. Rows that are new are zeros.
   bool reserve(std::uint32_t tape, std::int64_t rows);
   bool move_to(std::uint32_t tape, std::int64_t capacity);
+  bool make_room(std::uint32_t tape, std::int64_t rows);
+  /// Of those that there is room for, `rows` or a few more are there then, and count as used. Where
+  /// they may hold what was there before, they are made zeros.
+  bool take_rows(std::uint32_t tape, std::int64_t rows);
+  void empty(std::uint32_t tape);
   void release(std::uint32_t tape);
   void count(std::int64_t bytes);
   std::byte* zero_row(std::uint32_t tape);
 
   const Program& program_;
   RunFrame& frame_;
+  LastRows last_rows_;
   TapeUse& use_;
   bool guarded_;
   std::vector<TapeRows> rows_;

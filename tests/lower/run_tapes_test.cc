@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <utility>
 #include <vector>
 
 namespace rondo::lower {
@@ -11,11 +13,12 @@ namespace {
 constexpr std::uint64_t kOutside = std::uint64_t{kNoLoop} << 32;
 
 struct OneTape {
-  explicit OneTape(std::int64_t row_bytes, bool guarded = false, std::int64_t limit = INT64_MAX) {
+  explicit OneTape(std::int64_t row_bytes, bool guarded = false, std::int64_t limit = INT64_MAX,
+                   RunTapes::LastRows last_rows = {}) {
     program.tapes.push_back({row_bytes, "w"});
     use.limit = limit;
     frame.tape_use = &use;
-    tapes = std::make_unique<RunTapes>(program, frame, guarded);
+    tapes = std::make_unique<RunTapes>(program, frame, last_rows, guarded);
   }
   std::byte* row(std::int64_t number, bool writes = true) {
     if (number >= 0 && number < frame.rows[0].count)
@@ -29,8 +32,10 @@ struct OneTape {
 };
 
 TEST(RunTapes, KeepRowsAndGiveZerosForOthers) {
-  for (const bool guarded : {false, true}) {
-    OneTape tape(24, guarded);
+  // The larger one has blocks that the process keeps, with what stood there before.
+  for (const auto& [guarded, row_bytes] : {std::pair(false, 24), std::pair(true, 24),
+                                           std::pair(false, 1000), std::pair(false, 1000)}) {
+    OneTape tape(row_bytes, guarded);
     for (const int round : {1, 2, 3}) {
       // Few rows after many, and the other way around: what an earlier round left is not seen.
       const std::int64_t rows = round == 2 ? 5 : 700;
@@ -66,6 +71,36 @@ TEST(RunTapes, GrowByDoublingAndGiveTheirMemoryBack) {
   static_cast<void>(tape.row(3));
   tape.tapes.reset();
   EXPECT_EQ(tape.use.now, 0);
+}
+
+TEST(RunTapes, BeginWithRoomForTheRowsOfTheLastRun) {
+  std::atomic<std::int64_t> last_rows[1] = {};
+  const auto moves_of = [&](std::int64_t rows) {
+    OneTape tape(1000, false, INT64_MAX, last_rows);
+    int moves = 0;
+    const std::byte* before = nullptr;
+    for (std::int64_t i = 0; i < rows; i++) {
+      std::byte* const row = tape.row(i);
+      for (int k = 0; k < 1000; k++) EXPECT_EQ(row[k], std::byte{0});
+      row[i % 1000] = std::byte{1};
+      moves += tape.frame.rows[0].first != before;
+      before = tape.frame.rows[0].first;
+    }
+    // What is counted is what was used, whatever there is room for.
+    EXPECT_GE(tape.use.now, 1000 * rows);
+    EXPECT_LE(tape.use.now, 1000 * rows + (32 << 10));
+    return moves;
+  };
+  EXPECT_GT(moves_of(1000), 5);
+  EXPECT_EQ(moves_of(1000), 1);
+  EXPECT_EQ(moves_of(40), 1);
+  EXPECT_GT(moves_of(1000), 1);
+  EXPECT_GE(last_rows[0], 1000);
+  EXPECT_LE(last_rows[0], 1032);
+  // A limit goes before it.
+  OneTape tape(1000, false, 20'000, last_rows);
+  EXPECT_NE(tape.row(3), nullptr);
+  EXPECT_LE(tape.use.peak, 20'000);
 }
 
 TEST(RunTapes, EndAtTheirLimitAndAtRowsThatNoMemoryHolds) {
