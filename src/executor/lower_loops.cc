@@ -98,7 +98,9 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
   const std::uint32_t result = step.first_value + static_cast<std::uint32_t>(i);
   Place now;
   const auto to = scope.destinations.find(result);
-  if (in_place && to != scope.destinations.end()) {
+  const bool has_destination = in_place && to != scope.destinations.end();
+  // Whoever made the operand may have put it there (write_result_in).
+  if (has_destination && place(scope, operand).pointer != to->second.pointer) {
     now = destination(scope, node, static_cast<std::uint32_t>(i));
     if (!is_dead_initialization(*node, i)) begin_with(scope, operand, now);
   } else if (once && dies(scope, operand, at)) {

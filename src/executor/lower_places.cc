@@ -15,8 +15,7 @@ Value Lowerer::carry_place(const Scope& scope, std::int32_t storage, std::uint32
   if (scope.role == Scope::Role::kEntry && scope.plan->uses(value) == 0) {
     const auto& outputs = scope.function.outputs();
     for (std::uint32_t i = 0; i < outputs.size(); i++) {
-      const Step* made = scope.plan->step_of(outputs[i]);
-      const bool later = made && made > &scope.plan->steps()[at];
+      const bool later = first_writer_[i] && first_writer_[i] > &scope.plan->steps()[at];
       // Where a single element goes may be the place of an operand (ir::RegionCall).
       const TensorType& type = outputs[i].type();
       if (!later || lent_[i] || is_scalar(type) || type.bytes() < bytes) continue;

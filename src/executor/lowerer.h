@@ -156,6 +156,9 @@ class Lowerer {
   // Scopes.
   Scope& enter(Scope::Role role, const Function& function);
   void open_entry();
+  /// Result `i` is written there, and so is what loops carry in place to become it: each begins
+  /// with what the one before left.
+  void write_result_in(Scope& scope, std::uint32_t i, const Place& to);
   void close();
   void close_entry();
 
@@ -377,6 +380,7 @@ class Lowerer {
   absl::flat_hash_map<const Node*, Value> constant_pointers_;
   std::vector<Place> result_places_;
   std::vector<bool> lent_;  // of each result: its memory holds something else for now
+  std::vector<const Step*> first_writer_;  // of each result: writes to its memory before all others
   std::deque<Scope> scopes_;
   std::vector<Construct> constructs_;
   std::vector<std::uint32_t> loops_;  // that are open

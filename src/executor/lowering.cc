@@ -82,6 +82,7 @@ void Lowerer::open_entry() {
   }
   const auto& outputs = scope.function.outputs();
   lent_.resize(outputs.size());
+  first_writer_.resize(outputs.size());
   for (std::uint32_t i = 0; i < outputs.size(); i++) {
     const TensorType& type = outputs[i].type();
     Place to;
@@ -89,7 +90,25 @@ void Lowerer::open_entry() {
     to.pointer = builder_.buffer({lower::Storage::kResult, i, 0, type.bytes()});
     to.storage = new_storage();
     result_places_.push_back(to);
-    if (!is_scalar(type)) scope.destinations.try_emplace(scope.plan->value(outputs[i]), to);
+    if (!is_scalar(type)) write_result_in(scope, i, to);
+  }
+}
+
+void Lowerer::write_result_in(Scope& scope, std::uint32_t i, const Place& to) {
+  Tensor value = scope.function.outputs()[i];
+  first_writer_[i] = scope.plan->step_of(value);
+  while (scope.destinations.try_emplace(scope.plan->value(value), to).second) {
+    const Step* const step = first_writer_[i];
+    if (!step || step->form != Strategy::kLoop || interchanges_.of(step->node)) return;
+    const std::uint32_t carry = value.result();
+    const Tensor& init = step->node->operands[carry];
+    const bool in_place =
+        in_place_->parameter_of(step->node->regions[1], carry) == static_cast<std::int32_t>(carry);
+    if (!in_place || scope.plan->uses(scope.plan->value(init)) != 1 || !scope.plan->step_of(init) ||
+        ir::is_constant(init.node()))
+      return;
+    value = init;
+    first_writer_[i] = scope.plan->step_of(init);
   }
 }
 
