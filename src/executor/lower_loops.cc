@@ -85,6 +85,7 @@ void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) 
 
 void Lowerer::begin_with(Scope& scope, const Tensor& value, const Place& now) {
   const Place& from = place(scope, value);
+  if (value.node()->op->unset) return;
   if (from.kind == Place::Kind::kInlined)
     write_array(scope, value, false, now);
   else

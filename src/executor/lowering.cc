@@ -191,6 +191,8 @@ void Lowerer::whole_step(Scope& scope, const Step& step, std::uint32_t at) {
         result.kind = Place::Kind::kInlined;
       else if (is_scalar(node->type()))
         result = single(single_element(scope, node));
+      else if (node->op->unset)
+        result = destination(scope, node, 0);
       else
         elements(scope, step, at);
       break;

@@ -273,6 +273,7 @@ struct OpDef {
   bool user_derivative =
       false;  // what the user puts in place of a derivative: a rule, stop_gradient
   bool zero_derivative = false;  // piecewise constant, or no tangent can pass: floor, compare
+  bool unset = false;  // its elements are written before they are read: no loop has to set them
   // Batching. Elementwise ops have one rule for all; an op without a rule is batched as what it
   // expands to.
   BatchRule batch = nullptr;

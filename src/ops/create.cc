@@ -69,6 +69,30 @@ void iota_stablehlo(const Node& node, std::string& out) {
                  node.attrs<IotaAttributes>().axis);
 }
 
+InferredTypes infer_unset(const InferContext& context) {
+  return {context.attrs<UnsetAttributes>().type};
+}
+
+void unset_kernel(const ir::KernelRun& run) {
+  constexpr std::int64_t kBlock = 8 * ir::Poller::kBlock;
+  ir::Poller poller(run.host);
+  std::byte* to = run.results[0];
+  for (std::int64_t left = run.node.type().bytes(); left > 0; left -= kBlock) {
+    to = std::fill_n(to, std::min(left, kBlock), std::byte{0});
+    poller.did(ir::Poller::kBlock);
+  }
+}
+
+lower::Element unset_element(const ir::ElementCall& c) {
+  const DType dtype = c.node.type().dtype;
+  const lower::Value zero = c.builder.number(lower::type_of(dtype), 0);
+  return is_complex(dtype) ? lower::Element{zero, zero} : lower::Element{zero};
+}
+
+std::vector<Tensor> expand_unset(const Node& node, std::span<const Tensor>) {
+  return {zeros(node.type(), node.location())};
+}
+
 }  // namespace
 
 const ir::OpDef kIota{.name = "iota",
@@ -83,6 +107,21 @@ const ir::OpDef kIota{.name = "iota",
                       .hlo_attributes = iota_hlo,
                       .stablehlo_attributes = iota_stablehlo,
                       .zero_derivative = true};
+
+const ir::OpDef kUnset{.name = "unset",
+                       .element = unset_element,
+                       .element_dtypes = ir::kAllDTypes,
+                       .arity = 0,
+                       .infer = infer_unset,
+                       .prepare = ir::prepare_function<unset_kernel>,
+                       .cost = ir::Cost::kElementwise,
+                       .expand = expand_unset,
+                       .zero_derivative = true,
+                       .unset = true};
+
+Tensor unset(const TensorType& type, SourceLocation at) {
+  return make(kUnset, {}, UnsetAttributes{type}, at);
+}
 
 }  // namespace ops
 

@@ -11,6 +11,15 @@ struct IotaAttributes {
   bool operator==(const IotaAttributes&) const = default;
 };
 
-extern const ir::OpDef kIota;
+struct UnsetAttributes {
+  TensorType type;
+  bool operator==(const UnsetAttributes&) const = default;
+};
+
+extern const ir::OpDef kIota, kUnset;
+
+/// An array whose elements are all written before they are read. To begin with they are zeros, or,
+/// where a loop that carries the array writes it in place, what is in memory.
+Tensor unset(const TensorType& type, SourceLocation at);
 
 }  // namespace rondo::ops

@@ -29,7 +29,8 @@ namespace {
 // clang-format off
 constexpr const ir::OpDef* kArrayRecords[] = {
     // shapes and places
-    &kIota, &kBroadcastInDim, &kReshape, &kTranspose, &kReverse, &kSlice, &kPad, &kConcatenate,
+    &kIota, &kUnset, &kBroadcastInDim, &kReshape, &kTranspose, &kReverse, &kSlice, &kPad,
+    &kConcatenate,
     &kDynamicSlice, &kDynamicUpdateSlice, &kGather, &kScatter,
     // reductions and order
     &kReduce, &kArgExtreme, &kCumulative, &kSort, &kDotGeneral,

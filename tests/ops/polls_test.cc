@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ops/call_kernel.h"
+#include "ops/create.h"
 #include "ops/optimization_barrier.h"
 #include "transforms/registry.h"
 
@@ -56,6 +57,8 @@ std::vector<LongOp> long_ops() {
       {"select", on(list, [](Tensor x) { return where(x < x, x, x); })},
       {"convert", on(list, [](Tensor x) { return convert(x, DType::kS32); })},
       {"iota", on(s32(), [](Tensor i) { return arange(kElements) + i; })},
+      {"unset",
+       on(s32(), [](Tensor i) { return ops::unset(s32({kElements}), SourceLocation()) + i; })},
       {"broadcast_in_dim", on(f32({kRow}), [&](Tensor x) { return broadcast_to(x, as_table); })},
       {"broadcast_in_dim", on(f32(), [](Tensor x) { return broadcast_to(x, {kElements}); })},
       {"reshape", on(list, [&](Tensor x) { return reshape(x, as_table); })},
