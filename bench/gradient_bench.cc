@@ -90,6 +90,32 @@ void UnknownWhileTape(benchmark::State& state) {
 }
 BENCHMARK(UnknownWhileTape)->Arg(2'000)->Arg(20'000)->Unit(benchmark::kMicrosecond);
 
+/// The same over arrays of doubles, by policy: x <- x + (x - x^3) / 100, n times.
+void UnknownWhileOfArrays(benchmark::State& state) {
+  const std::int64_t elements = state.range(0), trips = state.range(1);
+  const WhileOptions policies[] = {{},
+                                   {.checkpoint = Checkpoint::tape()},
+                                   {.checkpoint = Checkpoint::online(64)},
+                                   {.max_trip_count = trips}};
+  static constexpr const char* kNames[] = {"automatic", "tape", "online(64)", "promised"};
+  const auto policy = static_cast<std::size_t>(state.range(2));
+  state.SetLabel(kNames[policy]);
+  const auto f = [&](Tensor x, Tensor n) {
+    return sum(
+        while_loop([&](Tensor i, Tensor) { return i < n; },
+                   [](Tensor i, Tensor x) { return std::pair(i + 1, x + 0.01 * (x - x * x * x)); },
+                   std::pair(Tensor(0), x), policies[policy])
+            .second);
+  };
+  const std::vector<double> start(static_cast<std::size_t>(elements), 0.3);
+  run_program(state, trace(grad(f), f64({elements}), s32()),
+              {Literal::from(start, {elements}), Literal::scalar(static_cast<std::int32_t>(trips))},
+              trips);
+}
+BENCHMARK(UnknownWhileOfArrays)
+    ->ArgsProduct({{1'000, 10'000}, {5, 150}, {0, 1, 2, 3}})
+    ->Unit(benchmark::kMicrosecond);
+
 Tensor rnn_loss(Tensor w, Tensor u, Tensor b, Tensor x, Tensor h0) {
   const Tensor all = scan(
                          [&](Tensor h, Tensor row) {

@@ -105,8 +105,8 @@ int main() {
   row("difference of 1e-4", difference(velocity, 1e-4));
   row("difference of 1e-7", difference(velocity, 1e-7));
 
-  // Reverse mode: one coordinate by all of the start. It runs the flight backwards, from the states
-  // that 64 slots kept, whatever the number of steps.
+  // Reverse mode: one coordinate by all of the start. It goes back through the flight with what it
+  // kept of each step on a tape that grows.
   auto end_x = [&](Tensor v) { return end(v)[0]; };
   const Tensor gradient = rondo::jit(rondo::grad(end_x))(velocity);
   std::printf("\nx at the end by vx and vy at the start, by grad: %.2f %.2f\n",

@@ -13,8 +13,11 @@ struct Checkpoint {
   Policy policy = Policy::kAutomatic;
   std::int64_t slots = 0;  // of online and revolve; the period of periodic
 
-  /// A tape where the trip count is known or promised and the tape holds at most 64 MiB; otherwise
-  /// 64 slots, placed as revolve() does where the trip count is known, else as online() does.
+  /// A tape where the trip count is known or promised and the tape holds at most 64 MiB, or where
+  /// a trip has no residuals; otherwise 64 slots, placed as revolve() does where the trip count is
+  /// known, else as online() does. A loop of unknown length in a traced program that runs on this
+  /// machine has a tape that grows for the first trips, as many as 64 MiB hold, and slots for those
+  /// after them: docs/gradients.md says where it has slots only.
   static constexpr Checkpoint automatic() { return {}; }
   /// The residuals of every trip are stored. Without a known or promised trip count the tape grows
   /// while the program runs, and such a program has no text; outside all traces, where each value

@@ -34,9 +34,19 @@ struct WhileProblem {
 /// Reverse mode for an unknown number of trips with few slots (control_flow/online.cc).
 ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
                            ir::Derivatives& derivatives);
-/// With residuals stacked, for up to `limit` trips where it is known (control_flow/while_tape.cc).
+/// With residuals stacked (control_flow/while_tape.cc), for up to `limit` trips where it is known.
+/// Where it is not, on a tape that grows: of the first `rows` trips alone, if that is given, after
+/// which the loop ends.
 ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit,
-                              ir::Derivatives& derivatives);
+                              ir::Derivatives& derivatives,
+                              std::optional<std::int64_t> rows = std::nullopt);
+/// With those of the first `rows` trips on a tape that grows, and of what is left with few slots
+/// (control_flow/growing_tape.cc).
+ir::Reverse reverse_growing(const WhileProblem& problem, std::int64_t rows,
+                            ir::Derivatives& derivatives);
+/// How many trips' residuals a tape that grows may keep for a loop of unknown length; none where it
+/// should have no such tape. `per_trip` is the residuals of a trip in bytes, more than 0.
+std::optional<std::int64_t> growing_tape_rows(const ir::ReverseCall& call, std::int64_t per_trip);
 
 // What these share.
 std::vector<std::string> leaf_names(const char* root, std::size_t count);

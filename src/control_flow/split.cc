@@ -19,9 +19,25 @@ namespace rondo::control_flow {
 using ir::Flags;
 using ir::Node;
 
+namespace {
+
+thread_local int regions_derived = 0;
+
+struct RegionScope {
+  RegionScope() noexcept { regions_derived++; }
+  RegionScope(const RegionScope&) = delete;
+  RegionScope& operator=(const RegionScope&) = delete;
+  ~RegionScope() { regions_derived--; }
+};
+
+}  // namespace
+
+bool derives_a_region() noexcept { return regions_derived > 0; }
+
 JointBody joint_body(const Function& region, const Flags& perturbed, const Flags& active,
                      const Flags& always, const Flags& summed, ir::Derivatives& derivatives,
                      SourceLocation at) {
+  const RegionScope scope;
   JointBody joint{{}, region.parameters().size(), region.outputs().size(), active, {}, summed, {},
                   {}};
   const std::vector<std::string> names = region.param_names();

@@ -38,6 +38,10 @@ struct JointBody {
   void add(std::span<const Tensor> cotangents, const ir::Cotangents& of_parameters) const;
 };
 
+/// Does this thread make the derivative of a region? What that keeps may be kept again by the
+/// construct around it, trip by trip, and cannot be a tape that grows.
+bool derives_a_region() noexcept;
+
 /// Parameters that are not `summed` are carries and rows: a carry gets a cotangent even if it is
 /// zero where `always` says so.
 JointBody joint_body(const Function& region, const ir::Flags& perturbed, const ir::Flags& active,

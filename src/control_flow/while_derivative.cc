@@ -100,6 +100,27 @@ std::vector<Tensor> while_by_periods(const ir::Node& node, std::span<const Tenso
   return last;
 }
 
+/// What a trip keeps for its backward pass, in bytes.
+std::int64_t bytes_per_trip(const WhileProblem& problem, ir::Derivatives& derivatives) {
+  std::vector<Availability> availability(problem.operands.size(), Availability::kInvariant);
+  std::fill_n(availability.begin(), problem.carries, Availability::kUnavailable);
+  JointBody joint = problem.joint;
+  return split_loop_body(joint, availability, problem.carries, derivatives).residual_bytes();
+}
+
+/// A tape where it is small (docs/gradients.md says how small) or the loop keeps nothing at all.
+ir::Reverse reverse_automatic(const WhileProblem& problem, std::optional<std::int64_t> limit,
+                              const ir::ReverseCall& call) {
+  const std::int64_t per_trip = bytes_per_trip(problem, call.derivatives);
+  if (per_trip == 0 || (limit && *limit <= kAutomaticTapeBytes / per_trip))
+    return reverse_with_tape(problem, limit, call.derivatives);
+  if (!limit) {
+    if (const auto rows = growing_tape_rows(call, per_trip))
+      return reverse_growing(problem, *rows, call.derivatives);
+  }
+  return reverse_online(problem, kAutomaticSlots, call.derivatives);
+}
+
 }  // namespace
 
 ir::Reverse while_reverse(const ir::ReverseCall& call) {
@@ -143,18 +164,9 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
     case Policy::kOnline:
     case Policy::kRevolve:
       return reverse_online(problem, a.checkpoint.slots, call.derivatives);
+    case Policy::kAutomatic:
+      return reverse_automatic(problem, limit, call);
     default:
-      // A promised count: a tape where it is small (docs/gradients.md says how small).
-      if (limit && policy == Policy::kAutomatic) {
-        std::vector<Availability> availability(call.operands.size(), Availability::kInvariant);
-        std::fill_n(availability.begin(), carries, Availability::kUnavailable);
-        JointBody joint = problem.joint;
-        const std::int64_t per_trip =
-            split_loop_body(joint, availability, problem.carries, call.derivatives)
-                .residual_bytes();
-        if (per_trip == 0 || *limit <= kAutomaticTapeBytes / per_trip)
-          return reverse_with_tape(problem, *limit, call.derivatives);
-      }
       return reverse_online(problem, kAutomaticSlots, call.derivatives);
   }
 }

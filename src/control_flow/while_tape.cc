@@ -98,7 +98,7 @@ struct WhileTape {
 }  // namespace
 
 ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit,
-                              ir::Derivatives& derivatives) {
+                              ir::Derivatives& derivatives, std::optional<std::int64_t> rows) {
   auto tape = std::make_shared<WhileTape>();
   tape->joint = problem.joint;
   tape->attributes = problem.attributes;
@@ -132,10 +132,15 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
     return out;
   };
   const Residuals residuals{Checkpoint::tape(), static_cast<std::int64_t>(stacks),
-                            tape->split.residual_bytes() * limit.value_or(1)};
+                            tape->split.residual_bytes() * limit.value_or(1), rows.has_value()};
   ir::RegionLayout layout = *ir::region_layout(&problem.node);
   layout.residuals = &residuals;
-  ExtendedResults last = extend(layout, problem.operands, more, trip);
+  const ExtendedCondition has_room = [&](const ExtendedParameters& given) {
+    return (given.carries[0] < *rows) &
+           ir::Replay::inline_call(problem.node.regions[0], given.own)[0];
+  };
+  ExtendedResults last =
+      extend(layout, problem.operands, more, trip, rows ? has_room : ExtendedCondition());
   tape->trips = BackwardTrips(last.carries[0]);
   tape->stacks.assign(last.carries.begin() + 1, last.carries.end());
   tape->last = last.own;

@@ -21,16 +21,17 @@ namespace rondo {
 class FunctionNotes {
  public:
   enum Note : std::uint16_t {
-    kSimplified = 1,   // passes::optimize finds nothing more to do in it
-    kLookedAt = 2,     // the next ones are known (ir/region_facts.h)
-    kObserves = 4,     // a tap, print or progress stands in it, at any depth
-    kMayNotEnd = 8,    // a loop of unknown length stands in it, at any depth
-    kOwnForward = 16,  // what reverse mode runs in another way stands in it, at any depth
-    kSettled = 32,     // passes::simplify_function would give it back as it is
-    kTidied = 64,      // passes::optimize_traced finds nothing more to do in it
-    kIndices = 128,    // an op takes an index that is an operand, at any depth
-    kPermanent = 256,  // the library keeps it: it counts for none of those that share it
-    kUpdates = 512,    // an update of a part stands in it, at any depth of what is inlined
+    kSimplified = 1,      // passes::optimize finds nothing more to do in it
+    kLookedAt = 2,        // the next ones are known (ir/region_facts.h)
+    kObserves = 4,        // a tap, print or progress stands in it, at any depth
+    kMayNotEnd = 8,       // a loop of unknown length stands in it, at any depth
+    kOwnForward = 16,     // what reverse mode runs in another way stands in it, at any depth
+    kSettled = 32,        // passes::simplify_function would give it back as it is
+    kTidied = 64,         // passes::optimize_traced finds nothing more to do in it
+    kIndices = 128,       // an op takes an index that is an operand, at any depth
+    kPermanent = 256,     // the library keeps it: it counts for none of those that share it
+    kUpdates = 512,       // an update of a part stands in it, at any depth of what is inlined
+    kMayMakeNone = 1024,  // a loop stands in it that may make no trip, at any depth
   };
   FunctionNotes() = default;
   FunctionNotes(const FunctionNotes&) noexcept {}

@@ -23,6 +23,7 @@ void print_field(std::string& out, const Residuals& residuals) {
   print_field(out, residuals.policy);
   fmt::format_to(std::back_inserter(out), ":{} arrays, {} bytes", residuals.arrays,
                  residuals.bytes);
+  if (residuals.may_make_none) out += ", may make no trip";
 }
 
 void print_field(std::string& out, const LoopSource& source) {

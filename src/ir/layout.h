@@ -38,6 +38,9 @@ struct Residuals {
   Checkpoint policy;  // what was chosen, never automatic
   std::int64_t arrays = 0;
   std::int64_t bytes = 0;
+  /// The loop keeps them on a tape that grows, and another one makes the trips that it leaves. So
+  /// it may make none, where there are no such tapes (passes/growing_tapes.h).
+  bool may_make_none = false;
   bool operator==(const Residuals&) const = default;
 };
 void print_field(std::string& out, const Residuals& residuals);

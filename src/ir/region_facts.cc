@@ -14,6 +14,11 @@ bool is_uncounted_loop(const Node* node) {
   return layout && layout->is_loop() && !layout->trip_count;
 }
 
+bool is_loop_to_skip(const Node* node) {
+  const auto layout = region_layout(node);
+  return layout && layout->residuals && layout->residuals->may_make_none;
+}
+
 bool is_noted(const Function& function) {
   return FunctionAccess::notes(function).has(FunctionNotes::kLookedAt);
 }
@@ -21,7 +26,7 @@ bool is_noted(const Function& function) {
 bool has(const Function& function, FunctionNotes::Note note) {
   constexpr FunctionNotes::Note kAtAnyDepth[] = {
       FunctionNotes::kObserves, FunctionNotes::kMayNotEnd, FunctionNotes::kOwnForward,
-      FunctionNotes::kIndices};
+      FunctionNotes::kIndices, FunctionNotes::kMayMakeNone};
   for (const Function& region : regions_inside_out(function, is_noted)) {
     int found = FunctionNotes::kLookedAt;
     for (const Node* node : region.body()) {
@@ -30,6 +35,7 @@ bool has(const Function& function, FunctionNotes::Note note) {
       if (node->op->indices) found |= FunctionNotes::kIndices;
       if (node->op->blend) found |= FunctionNotes::kUpdates;
       if (is_uncounted_loop(node)) found |= FunctionNotes::kMayNotEnd;
+      if (is_loop_to_skip(node)) found |= FunctionNotes::kMayMakeNone;
       for (const Function& inside : node->regions) {
         for (const auto of : kAtAnyDepth)
           if (FunctionAccess::notes(inside).has(of)) found |= of;
@@ -56,6 +62,9 @@ bool may_not_end(const Node* node) {
   return is_uncounted_loop(node) ||
          std::any_of(node->regions.begin(), node->regions.end(), in_region);
 }
+
+bool may_make_none(const Function& function) { return has(function, FunctionNotes::kMayMakeNone); }
+bool may_make_none(const Node* node) { return is_loop_to_skip(node); }
 
 bool takes_indices(const Function& function) { return has(function, FunctionNotes::kIndices); }
 bool takes_indices(const Node* node) {

@@ -14,6 +14,10 @@ bool observes(const Node* node);
 bool may_not_end(const Function& function);
 bool may_not_end(const Node* node);
 
+/// Does it contain a loop that may make no trip (Residuals::may_make_none)?
+bool may_make_none(const Function& function);
+bool may_make_none(const Node* node);
+
 /// Whether an op takes indices that a run checks under RunOptions::check_bounds.
 bool takes_indices(const Function& function);
 bool takes_indices(const Node* node);

@@ -65,6 +65,15 @@ std::vector<Tensor> inits_of(const ir::RegionLayout& layout) {
 
 }  // namespace
 
+bool ends_at_once(const Node* node) {
+  const auto layout = ir::region_layout(node);
+  return layout && layout->is_loop() && makes_no_trip(*layout);
+}
+
+std::vector<Tensor> results_of_no_trip(const Node* node) {
+  return inits_of(*ir::region_layout(node));
+}
+
 std::optional<std::vector<Tensor>> decide(const Node* node, const WatchedNodes& watched) {
   const auto layout = ir::region_layout(node);
   if (!layout || layout->is_call()) return std::nullopt;

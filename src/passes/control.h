@@ -13,6 +13,11 @@ namespace rondo::passes {
 /// and where something that is seen from outside would be lost.
 std::optional<std::vector<Tensor>> decide(const ir::Node* node, const WatchedNodes& watched);
 
+/// Whether a node is a loop that is known to make no trip, by its count or its inits.
+bool ends_at_once(const ir::Node* node);
+/// What a loop gives then.
+std::vector<Tensor> results_of_no_trip(const ir::Node* node);
+
 /// Loops whose number of trips can be told (OpDef::count_trips) get it as their attribute.
 Function count_trips(const Function& function);
 

@@ -15,6 +15,7 @@
 #include "ir/region.h"
 #include "ir/region_facts.h"
 #include "ir/region_walk.h"
+#include "passes/growing_tapes.h"
 
 namespace rondo::passes {
 
@@ -272,7 +273,8 @@ Function run_expander(const Function& function, Expander expander) {
 }  // namespace
 
 Function expand(const Function& function, Target target) {
-  return run_expander(function, Expander(target));
+  const bool runs_here = target == Target::kInterpreter || target == Target::kInspected;
+  return run_expander(runs_here ? function : without_growing_tapes(function), Expander(target));
 }
 
 Function expand(const Function& function, Chooses keeps, Chooses divides) {

@@ -26,7 +26,8 @@ enum class Target : std::uint8_t {
 /// name (unless OpDef::in_text says that this node is none), or with a kernel or a Flow; constants
 /// and parameters always count. Other nodes are replaced
 /// by what the expand rule of their record makes, which is expanded in its turn. The same object
-/// where nothing changed. Throws TraceError for an op without such a rule.
+/// where nothing changed. Texts are without tapes that grow (passes/growing_tapes.h). Throws
+/// TraceError for an op without such a rule.
 Function expand(const Function& function, Target target);
 
 /// For executors that write loops. They have other nodes as well: those that `keeps` takes, with

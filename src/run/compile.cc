@@ -16,6 +16,7 @@
 #include "passes/batch_trips.h"
 #include "passes/contract.h"
 #include "passes/expand.h"
+#include "passes/growing_tapes.h"
 #include "passes/optimize.h"
 #include "passes/sum_trips.h"
 #include "pjrt/backend.h"
@@ -92,6 +93,13 @@ void check_limit(const Function& function, const CompileOptions& options) {
       "compile of '{}': CompileOptions::memory_limit is {}\n  Give the bytes that a run "
       "may take, 0 or more, or leave it out.",
       function.name(), *options.memory_limit));
+}
+
+/// Devices know no tapes that grow; and of a program that is to keep within a limit it is known
+/// what it keeps.
+Function for_target(const Function& function, const CompileOptions& options) {
+  const bool may_grow = !options.device && !options.mesh && !options.memory_limit;
+  return may_grow ? function : passes::without_growing_tapes(function);
 }
 
 bool exceeds_limit(const Executable::Impl& impl, const ir::Prepared& prepared) {
@@ -218,8 +226,9 @@ const ir::Prepared& run::checked_program(const Executable::Impl& impl, const Run
   return *impl.reference;
 }
 
-Executable compile(const Function& function, const CompileOptions& options) {
-  check_limit(function, options);
+Executable compile(const Function& given, const CompileOptions& options) {
+  check_limit(given, options);
+  const Function function = for_target(given, options);
   auto impl = std::make_shared<Executable::Impl>();
   impl->function = options.optimize ? passes::optimize(function) : function;
   impl->source = function;

@@ -11,6 +11,7 @@
 #include "ir/sharding.h"
 #include "passes/clamp_indices.h"
 #include "passes/expand.h"
+#include "passes/growing_tapes.h"
 #include "passes/optimize.h"
 #include "rondo/text.h"
 #include "text/hlo_computation.h"
@@ -59,8 +60,9 @@ void append_module_header(std::string& out, const Function& entry, std::string_v
 
 std::string to_hlo_text(const Function& function, const HloOptions& options) {
   using text::HloRole;
-  Function entry = passes::expand(options.optimize ? passes::optimize(function) : function,
-                                  passes::Target::kHlo);
+  const Function plain = passes::without_growing_tapes(function);
+  Function entry =
+      passes::expand(options.optimize ? passes::optimize(plain) : plain, passes::Target::kHlo);
   const std::optional<ir::ProgramSharding> sharding = ir::program_sharding(entry);
   if (sharding) entry = passes::expand(passes::clamp_indices(entry), passes::Target::kHloOnMesh);
   const std::vector<Function> functions = ir::regions_inside_out(entry);

@@ -20,6 +20,7 @@
 #include "ir/sharding.h"
 #include "passes/clamp_indices.h"
 #include "passes/expand.h"
+#include "passes/growing_tapes.h"
 #include "passes/optimize.h"
 #include "rondo/text.h"
 #include "text/names.h"
@@ -559,7 +560,8 @@ class StablehloPrinter {
 }  // namespace text
 
 std::string to_stablehlo_text(const Function& function, const StablehloOptions& options) {
-  Function entry = passes::expand(options.optimize ? passes::optimize(function) : function,
+  const Function plain = passes::without_growing_tapes(function);
+  Function entry = passes::expand(options.optimize ? passes::optimize(plain) : plain,
                                   passes::Target::kStablehlo);
   std::string out = "module @";
   out += text::whole_identifier(entry.name().empty() ? "main" : entry.name());

@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "ir/function_data.h"
 #include "ir/region.h"
+#include "passes/growing_tapes.h"
 #include "passes/optimize.h"
 #include "transforms/reverse.h"
 
@@ -111,7 +112,9 @@ class Driver final : public ir::Derivatives {
 
   Reverse reverse(const Function& function, std::span<const Tensor> arguments,
                   const Flags& perturbed, const Flags& active, const Flags& summed) override {
-    return reverse_walk(*this, function, arguments, perturbed, active, summed);
+    // A tape that grows has another size on each trip of a loop around it, which so cannot keep it.
+    return reverse_walk(*this, passes::without_growing_tapes(function), arguments, perturbed,
+                        active, summed);
   }
 
   Jvp jvp_expanded(const JvpCall& call, ir::ExpandRule rule) override {

@@ -11,6 +11,7 @@
 #include "ir/lazy.h"
 #include "ops/collectives.h"
 #include "ops/permute.h"
+#include "passes/growing_tapes.h"
 #include "rondo/loops.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"
@@ -138,7 +139,9 @@ struct VmapCall {
                                      recorded, at);
     ir::OpenRegion region = traced.finish();
     const std::vector<Tensor> captures = region.captures;
-    function = transforms::derivatives().simplified(ir::close_region(std::move(region), captures));
+    // Tapes that grow are of loops that were differentiated for one lane.
+    function = transforms::derivatives().simplified(
+        passes::without_growing_tapes(ir::close_region(std::move(region), captures)));
     for (const Tensor& capture : captures) arguments.push_back({capture});
   }
 };
