@@ -14,6 +14,7 @@
 #include "native/fold_masks.h"
 #include "native/fold_scalars.h"
 #include "native/hoist_addresses.h"
+#include "native/steps.h"
 
 namespace rondo::native_code {
 
@@ -186,6 +187,30 @@ std::string text_of(const Instruction& i, const MachineCode& code, const LiveRan
   return out + '\n';
 }
 
+/// The places in `code` of the steps that have instructions, from the first to the last one of a
+/// loop or, without one, all of them.
+std::vector<std::size_t> written_steps(const MachineCode& code,
+                                       const std::vector<std::uint32_t>& positions,
+                                       std::uint32_t loop) {
+  auto first = code.code.begin(), end = code.code.end();
+  if (loop != lower::kNoLoop) {
+    const auto find = [&](Kind kind) {
+      return std::find_if(code.code.begin(), code.code.end(),
+                          [&](const Instruction& i) { return i.kind == kind && i.bits == loop; });
+    };
+    first = find(Kind::kTripsBegin);
+    end = find(Kind::kTripsEnd);
+    if (end == code.code.end()) return {};
+    ++end;
+  }
+  std::vector<std::size_t> written;
+  for (; first < end; ++first) {
+    const auto at = static_cast<std::size_t>(first - code.code.begin());
+    if (positions[at] != positions[at + 1]) written.push_back(at);
+  }
+  return written;
+}
+
 }  // namespace
 
 std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa) {
@@ -212,33 +237,21 @@ std::string disassembly(const lower::Program& program, Isa isa, std::uint32_t lo
   assemble(program, isa,
            [&](const Emitter& emitter, const MachineCode& code, const LiveRanges& ranges,
                const Allocation& allocation, const std::uint8_t* buffer) {
-             out = fmt::format("{}, {} bytes\nentry\n", isa_name(isa),
-                               emitter.end() - emitter.begin());
-             auto instructions = [&](std::size_t begin, std::size_t end) {
+             const auto instructions = [&](std::size_t begin, std::size_t end) {
                out += mnemonics(buffer + begin, buffer + end, begin - emitter.entry());
              };
              const auto& positions = emitter.positions();
-             auto steps = [&](std::size_t first, std::size_t end) {
-               for (std::size_t i = first; i < end; i++) {
-                 if (positions[i] == positions[i + 1]) continue;
-                 out += text_of(code.code[i], code, ranges, allocation);
-                 instructions(positions[i], positions[i + 1]);
-               }
-             };
-             if (loop != lower::kNoLoop) {
-               out.clear();
-               const auto stands = [&](Kind kind) {
-                 return std::find_if(code.code.begin(), code.code.end(), [&](const Instruction& i) {
-                   return i.kind == kind && i.bits == loop;
-                 });
-               };
-               const auto begin = stands(Kind::kTripsBegin), end = stands(Kind::kTripsEnd);
-               if (end == code.code.end()) return;
-               return steps(static_cast<std::size_t>(begin - code.code.begin()),
-                            static_cast<std::size_t>(end - code.code.begin()) + 1);
+             const bool is_whole = loop == lower::kNoLoop;
+             if (is_whole) {
+               out = fmt::format("{}, {} bytes\nentry\n", isa_name(isa),
+                                 emitter.end() - emitter.begin());
+               instructions(emitter.entry(), positions.front());
              }
-             instructions(emitter.entry(), positions.front());
-             steps(0, code.code.size());
+             for (const std::size_t i : written_steps(code, positions, loop)) {
+               out += text_of(code.code[i], code, ranges, allocation);
+               instructions(positions[i], positions[i + 1]);
+             }
+             if (!is_whole) return;
              out += "end, then rare paths\n";
              instructions(positions.back(), emitter.end());
              out += fmt::format("constants, {} bytes before the entry\n",
@@ -248,11 +261,25 @@ std::string disassembly(const lower::Program& program, Isa isa, std::uint32_t lo
   return out;
 }
 
+std::vector<Instruction> steps(const lower::Program& program, Isa isa, std::uint32_t loop) {
+  std::vector<Instruction> out;
+  if (isa == Isa::kNone) return out;
+  assemble(program, isa,
+           [&](const Emitter& emitter, const MachineCode& code, const LiveRanges&,
+               const Allocation&, const std::uint8_t*) {
+             for (const std::size_t i : written_steps(code, emitter.positions(), loop))
+               out.push_back(code.code[i]);
+           });
+  return out;
+}
+
 #else
 
 std::unique_ptr<const NativeCode> compile(const lower::Program&, Isa) { return nullptr; }
 
 std::string disassembly(const lower::Program&, Isa, std::uint32_t) { return {}; }
+
+std::vector<Instruction> steps(const lower::Program&, Isa, std::uint32_t) { return {}; }
 
 #endif
 

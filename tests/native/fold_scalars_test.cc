@@ -6,8 +6,8 @@
 #include <numeric>
 #include <random>
 
-#include "lower/opcodes.h"
 #include "native/run_native.h"
+#include "support/native_steps.h"
 
 namespace rondo::native_code {
 namespace {
@@ -16,16 +16,10 @@ using lower::Opcode;
 using lower::Type;
 using lower::Value;
 
-std::size_t count(const std::string& text, std::string_view what) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
-    found++;
-  return found;
-}
-
-/// result[i] = element(a[i], b[i]) of all pairs of numbers, in a loop of scalar code.
+/// result[i] = element(a[i], b[i]) of all pairs of numbers, in a loop of scalar code, which has
+/// `times` steps of kind `step`.
 template <class T, class R>
-void expect_for_pairs(const std::vector<T>& numbers, std::string_view step, std::size_t times,
+void expect_for_pairs(const std::vector<T>& numbers, const StepKind& step, std::ptrdiff_t times,
                       const std::function<Value(TestProgram&, Value, Value)>& element,
                       const std::function<R(T, T)>& expected) {
   std::vector<T> a, b;
@@ -43,7 +37,7 @@ void expect_for_pairs(const std::vector<T>& numbers, std::string_view step, std:
   p.end_for({});
   const lower::Program program = p.finish();
   for (const Isa isa : isas()) {
-    EXPECT_EQ(count(disassembly(program, isa), step), times) << disassembly(program, isa);
+    EXPECT_EQ(count(steps(program, isa), step), times) << disassembly(program, isa);
     Buffers buffers;
     buffers.add_argument(a);
     buffers.add_argument(b);
@@ -64,9 +58,6 @@ const std::vector<double>& doubles() {
 constexpr std::array kComparisons = {Opcode::kEqual,     Opcode::kNotEqual, Opcode::kLess,
                                      Opcode::kLessEqual, Opcode::kGreater,  Opcode::kGreaterEqual};
 
-/// A comparison that has code of its own; there is none where the next step reads the flags.
-std::string step_of(Opcode op) { return "\n" + std::string(lower::info(op).name) + " "; }
-
 template <class T>
 bool holds(Opcode op, T a, T b) {
   switch (op) {
@@ -85,11 +76,12 @@ bool holds(Opcode op, T a, T b) {
   }
 }
 
+// A comparison is no step where the next one reads the flags.
 TEST(FoldScalars, SelectionsReadTheFlagsOfFloats) {
   for (const Opcode op : kComparisons) {
     // The second selection compares again.
     expect_for_pairs<double, std::int32_t>(
-        doubles(), step_of(op), 0,
+        doubles(), computes(op), 0,
         [&](TestProgram& p, Value a, Value b) {
           const Value less = p.compare(op, a, b);
           const Value x = p.select(less, p.number(Type::kS32, 7), p.number(Type::kS32, 0));
@@ -98,7 +90,7 @@ TEST(FoldScalars, SelectionsReadTheFlagsOfFloats) {
         },
         [&](double a, double b) { return holds(op, a, b) ? 6 : 100; });
     expect_for_pairs<double, double>(
-        doubles(), step_of(op), 0,
+        doubles(), computes(op), 0,
         [&](TestProgram& p, Value a, Value b) {
           return p.select(p.compare(op, a, b), p.number(Type::kF64, 1), p.number(Type::kF64, 2));
         },
@@ -110,12 +102,12 @@ TEST(FoldScalars, SelectionsReadTheFlagsOfIntegers) {
   const std::vector<std::int32_t> numbers{0, 1, -1, 5, INT32_MAX, INT32_MIN};
   for (const Opcode op : kComparisons) {
     expect_for_pairs<std::int32_t, std::int32_t>(
-        numbers, step_of(op), 0,
+        numbers, computes(op), 0,
         [&](TestProgram& p, Value a, Value b) { return p.select(p.compare(op, a, b), b, a); },
         [&](std::int32_t a, std::int32_t b) { return holds(op, a, b) ? b : a; });
     // A constant goes to the right.
     expect_for_pairs<std::int32_t, std::int32_t>(
-        numbers, step_of(op), 0,
+        numbers, computes(op), 0,
         [&](TestProgram& p, Value a, Value b) {
           return p.select(p.compare(op, p.number(Type::kS32, 1), a), a, b);
         },
@@ -124,7 +116,7 @@ TEST(FoldScalars, SelectionsReadTheFlagsOfIntegers) {
   const std::vector<std::uint64_t> large{0, 1, 5, 1ull << 63, ~0ull};
   for (const Opcode op : kComparisons) {
     expect_for_pairs<std::uint64_t, std::uint64_t>(
-        large, step_of(op), 0,
+        large, computes(op), 0,
         [&](TestProgram& p, Value a, Value b) { return p.select(p.compare(op, a, b), a, b); },
         [&](std::uint64_t a, std::uint64_t b) { return holds(op, a, b) ? a : b; });
   }
@@ -142,7 +134,7 @@ TEST(FoldScalars, BranchesAskForOnePartAfterTheOther) {
     return (a > 0 && (b == 1.5 || a != b)) && b <= 2;
   };
   expect_for_pairs<double, std::int32_t>(
-      doubles(), "\neither", 1,
+      doubles(), is(Kind::kShortCircuitOr), 1,
       [&](TestProgram& p, Value a, Value b) {
         p.begin_if(predicate(p, a, b));
         const Value then = p.number(Type::kS32, 1);
@@ -152,7 +144,7 @@ TEST(FoldScalars, BranchesAskForOnePartAfterTheOther) {
       },
       [&](double a, double b) { return expected(a, b) ? 1 : 0; });
   expect_for_pairs<double, std::int32_t>(
-      doubles(), "\ntest", 3,
+      doubles(), is(Kind::kTest), 3,
       [&](TestProgram& p, Value a, Value b) {
         const std::array<Value, 2> init{a, p.number(Type::kS32, 0)};
         const std::uint32_t loop = p.begin_while(init);
@@ -181,14 +173,14 @@ TEST(FoldScalars, SelectionsByTwoComparisonsAreTwo) {
       return both ? a > 0 && a != b : a > 0 || a != b;
     };
     expect_for_pairs<double, double>(
-        doubles(), "\nselect", 2,
+        doubles(), computes(Opcode::kSelect), 2,
         [&](TestProgram& p, Value a, Value b) {
           return p.select(predicate(p, a, b, both), p.number(Type::kF64, 3),
                           p.number(Type::kF64, 4));
         },
         [&](double a, double b) { return expected(a, b) ? 3.0 : 4.0; });
     expect_for_pairs<double, std::int32_t>(
-        doubles(), "\nselect", 2,
+        doubles(), computes(Opcode::kSelect), 2,
         [&](TestProgram& p, Value a, Value b) {
           return p.select(predicate(p, a, b, both), p.number(Type::kS32, -3),
                           p.number(Type::kS32, 0));
@@ -200,14 +192,14 @@ TEST(FoldScalars, SelectionsByTwoComparisonsAreTwo) {
 TEST(FoldScalars, AnIndexIsClampedByOneComparison) {
   const std::vector<std::int32_t> numbers{0, 1, 8, 9, 10, -1, INT32_MAX, INT32_MIN};
   expect_for_pairs<std::int32_t, std::int64_t>(
-      numbers, "\nclamp", 1,
+      numbers, is_clamp, 1,
       [](TestProgram& p, Value a, Value) { return p.clamped_index(p.convert(a, Type::kS64), 9); },
       [](std::int32_t a, std::int32_t) {
         return std::clamp(std::int64_t{a}, std::int64_t{0}, std::int64_t{9});
       });
   const std::vector<std::int64_t> wide{0, 5, 9, 10, -1, 1ll << 40, INT64_MAX, INT64_MIN};
   expect_for_pairs<std::int64_t, std::int64_t>(
-      wide, "\nclamp", 2,
+      wide, is_clamp, 2,
       [](TestProgram& p, Value a, Value b) {
         return p.add(p.clamped_index(a, 9), p.clamped_index(b, 0));
       },
@@ -313,10 +305,12 @@ TEST(FoldScalars, RowsBeginAtAPointer) {
   std::iota(values.begin(), values.end(), 1.0);
   for (std::size_t k = 0; k < 35; k++) want[k / 7] += values[k];
   for (const Isa isa : isas()) {
-    const std::string text = disassembly(program, isa);
-    const std::size_t inner_loop = text.find("\nfor", text.find("\nfor") + 1);
-    EXPECT_EQ(count(text, "\naddress"), 1u) << text;
-    EXPECT_LT(text.find("\naddress"), inner_loop) << text;
+    SCOPED_TRACE(disassembly(program, isa));
+    const Steps written = steps(program, isa);
+    EXPECT_EQ(count(written, is(Kind::kForBegin)), 2);
+    EXPECT_EQ(count(written, is(Kind::kAddress)), 1);
+    const auto address = std::ranges::find_if(written, is(Kind::kAddress));
+    EXPECT_EQ(std::ranges::count_if(written.begin(), address, is(Kind::kForBegin)), 1);
     Buffers buffers;
     buffers.add_argument(values);
     buffers.add_result(40);

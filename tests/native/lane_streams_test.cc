@@ -2,6 +2,7 @@
 #include "native/lane_streams.h"
 
 #include "native/run_native.h"
+#include "support/native_steps.h"
 
 namespace rondo::native_code {
 namespace {
@@ -54,7 +55,7 @@ TEST(NativeLaneStreams, OfDoubles) { expect_doubled<double>(); }
 
 TEST(NativeLaneStreams, AreLargeArraysThatAreWrittenOnly) {
   const auto fences = [](const lower::Program& program) {
-    return disassembly(program, isas().back()).find("\nfence\n") != std::string::npos;
+    return count(steps(program, isas().back()), is(Kind::kFence)) > 0;
   };
   if (isas().empty()) return;
   EXPECT_TRUE(fences(doubled<float>(1000, kLarge)));

@@ -1,0 +1,18 @@
+// The steps of machine code that a program becomes, for tests to ask about.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lower/program.h"
+#include "native/isa.h"
+#include "native/machine_code.h"
+
+namespace rondo::native_code {
+
+/// The steps that disassembly() prints with the same arguments, in their order: those for which
+/// compile() writes instructions. What was folded into its neighbour is not among them.
+std::vector<Instruction> steps(const lower::Program& program, Isa isa = available_isa(),
+                               std::uint32_t loop = lower::kNoLoop);
+
+}  // namespace rondo::native_code
