@@ -12,6 +12,7 @@ namespace {
 using lower::Opcode;
 using lower::Type;
 using lower::Value;
+using NativeArithmetic = NativeTest;
 
 constexpr Type kAllTypes[] = {Type::kPred, Type::kS8,  Type::kS16, Type::kS32, Type::kS64,
                               Type::kU8,   Type::kU16, Type::kU32, Type::kU64, Type::kF16,
@@ -138,7 +139,7 @@ void for_opcodes(Opcode first, Opcode last, F&& f) {
   for (int c = static_cast<int>(first); c <= static_cast<int>(last); c++) f(static_cast<Opcode>(c));
 }
 
-TEST(NativeArithmetic, UnaryOps) {
+TEST_F(NativeArithmetic, UnaryOps) {
   for (Type type : kAllTypes) {
     for_opcodes(Opcode::kNegate, Opcode::kCountLeadingZeros, [&](Opcode op) {
       if (!has(op, type)) return;
@@ -150,7 +151,7 @@ TEST(NativeArithmetic, UnaryOps) {
   }
 }
 
-TEST(NativeArithmetic, BinaryOps) {
+TEST_F(NativeArithmetic, BinaryOps) {
   for (Type type : kAllTypes) {
     for_opcodes(Opcode::kAdd, Opcode::kShiftRightArithmetic, [&](Opcode op) {
       if (!has(op, type)) return;
@@ -162,7 +163,7 @@ TEST(NativeArithmetic, BinaryOps) {
   }
 }
 
-TEST(NativeArithmetic, ConstantsAsOperands) {
+TEST_F(NativeArithmetic, ConstantsAsOperands) {
   for (Type type : kAllTypes) {
     for (std::uint64_t constant : edge_bits(type)) {
       for (Opcode op : {Opcode::kSubtract, Opcode::kMin, Opcode::kMax, Opcode::kMultiply,
@@ -179,7 +180,7 @@ TEST(NativeArithmetic, ConstantsAsOperands) {
   }
 }
 
-TEST(NativeArithmetic, ComparisonsAndSelect) {
+TEST_F(NativeArithmetic, ComparisonsAndSelect) {
   for (Type type : kAllTypes) {
     for_opcodes(Opcode::kEqual, Opcode::kGreaterEqual, [&](Opcode op) {
       expect_elementwise(
@@ -194,7 +195,7 @@ TEST(NativeArithmetic, ComparisonsAndSelect) {
   }
 }
 
-TEST(NativeArithmetic, Conversions) {
+TEST_F(NativeArithmetic, Conversions) {
   for (Type from : kAllTypes) {
     Pairs pairs = same_pairs(from);
     if (!lower::is_float(from) && lower::width(from) >= 4) {
@@ -222,7 +223,7 @@ TEST(NativeArithmetic, Conversions) {
   }
 }
 
-TEST(NativeArithmetic, Bitcasts) {
+TEST_F(NativeArithmetic, Bitcasts) {
   constexpr Type kGroups[][3] = {{Type::kS8, Type::kU8, Type::kS8},
                                  {Type::kS16, Type::kU16, Type::kBF16},
                                  {Type::kU16, Type::kF16, Type::kS16},
@@ -241,7 +242,7 @@ TEST(NativeArithmetic, Bitcasts) {
   }
 }
 
-TEST(NativeArithmetic, FusedProducts) {
+TEST_F(NativeArithmetic, FusedProducts) {
   std::vector<std::pair<Type, Opcode>> cases;
   for (const Opcode code : {Opcode::kFma, Opcode::kFnma, Opcode::kFms}) {
     for (const Type type : {Type::kF16, Type::kBF16, Type::kF32, Type::kF64})

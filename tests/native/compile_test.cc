@@ -11,6 +11,7 @@ namespace {
 using lower::Opcode;
 using lower::Type;
 using lower::Value;
+using NativeCompile = NativeTest;
 
 TEST(NativeIsa, IsLoweredByNameAndNeverRaised) {
   EXPECT_EQ(limited_isa(Isa::kAvx512, "avx2"), Isa::kAvx2);
@@ -42,8 +43,7 @@ lower::Program straight_line(int ops) {
   return p.finish();
 }
 
-TEST(NativeCompile, TakesTimeLinearInTheOps) {
-  if (isas().empty()) return;
+TEST_F(NativeCompile, TakesTimeLinearInTheOps) {
   const auto compiles = [](int ops) {
     return [program = straight_line(ops)] { EXPECT_NE(compile(program), nullptr); };
   };
@@ -51,7 +51,7 @@ TEST(NativeCompile, TakesTimeLinearInTheOps) {
   EXPECT_LT(testing::growth(compiles(4000), compiles(64000), 64), 64);
 }
 
-TEST(NativeCompile, LongStraightLinesComputeTheSame) {
+TEST_F(NativeCompile, LongStraightLinesComputeTheSame) {
   const lower::Program program = straight_line(30000);
   std::vector<float> values(16);
   for (std::size_t i = 0; i < 16; i++) values[i] = 0.01f * static_cast<float>(i);
@@ -70,7 +70,7 @@ TEST(NativeCompile, LongStraightLinesComputeTheSame) {
 }
 
 /// Many values at once: a frame of many pages. Too many: no native code.
-TEST(NativeCompile, LargeFrames) {
+TEST_F(NativeCompile, LargeFrames) {
   for (const std::int64_t count : {20'000, 200'000}) {
     TestProgram p;
     const Value in = p.argument(0, 8 * count);
@@ -100,7 +100,7 @@ TEST(NativeCompile, LargeFrames) {
   }
 }
 
-TEST(NativeCompile, DisassemblyNamesOpsRegistersAndInstructions) {
+TEST_F(NativeCompile, DisassemblyNamesOpsRegistersAndInstructions) {
   TestProgram p;
   const Value in = p.argument(0);
   p.store_at(p.multiply(p.load_at(Type::kF64, in), p.load_at(Type::kF64, in, 8)), p.result(0));

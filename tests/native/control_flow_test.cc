@@ -12,6 +12,8 @@ using lower::RunFrame;
 using lower::Status;
 using lower::Type;
 using lower::Value;
+using NativeLoops = NativeTest;
+using NativeCodeMemory = NativeTest;
 
 std::uint32_t add_loop(TestProgram& p, const char* name) {
   p.program().loops.emplace_back().name = name;
@@ -44,7 +46,7 @@ Buffers scalar_while_buffers(std::int32_t trips) {
   return buffers;
 }
 
-TEST(NativeLoops, WhileCountsItsTrips) {
+TEST_F(NativeLoops, WhileCountsItsTrips) {
   const lower::Program program = scalar_while();
   for (Isa isa : isas()) {
     const auto code = compile(program, isa);
@@ -61,7 +63,7 @@ TEST(NativeLoops, WhileCountsItsTrips) {
   }
 }
 
-TEST(NativeLoops, LimitsAndPromises) {
+TEST_F(NativeLoops, LimitsAndPromises) {
   for (Isa isa : isas()) {
     const lower::Program program = scalar_while();
     const auto code = compile(program, isa);
@@ -82,7 +84,7 @@ TEST(NativeLoops, LimitsAndPromises) {
   }
 }
 
-TEST(NativeLoops, PollingCallsAttendAndKeepsEveryValue) {
+TEST_F(NativeLoops, PollingCallsAttendAndKeepsEveryValue) {
   const lower::Program program = scalar_while();
   static int calls;
   for (Isa isa : isas()) {
@@ -112,7 +114,7 @@ TEST(NativeLoops, PollingCallsAttendAndKeepsEveryValue) {
   }
 }
 
-TEST(NativeLoops, CarriesAreSwappedAndRotated) {
+TEST_F(NativeLoops, CarriesAreSwappedAndRotated) {
   TestProgram p;
   const Value in = p.argument(0), out = p.result(0);
   std::vector<Value> init;
@@ -148,7 +150,7 @@ TEST(NativeLoops, CarriesAreSwappedAndRotated) {
 }
 
 /// sum over i < n, j < i of a while that halves i + j, by branches.
-TEST(NativeLoops, NestsWithBranches) {
+TEST_F(NativeLoops, NestsWithBranches) {
   TestProgram p;
   const Value n = p.load_at(Type::kS64, p.argument(0));
   const auto outer_id = add_loop(p, "outer"), inner_id = add_loop(p, "inner");
@@ -188,7 +190,7 @@ TEST(NativeLoops, NestsWithBranches) {
 }
 
 /// More values at once than there are registers, of both classes, across a loop and calls.
-TEST(NativeLoops, SpillsKeepValues) {
+TEST_F(NativeLoops, SpillsKeepValues) {
   constexpr int kCount = 50;
   TestProgram p;
   const Value floats = p.argument(0), integers = p.argument(1);
@@ -240,7 +242,7 @@ TEST(NativeLoops, SpillsKeepValues) {
   }
 }
 
-TEST(NativeLoops, MathCallsHeedTheirPredicate) {
+TEST_F(NativeLoops, MathCallsHeedTheirPredicate) {
   static int calls;
   double (*const counted)(double, double) = [](double x, double y) {
     calls++;
@@ -277,7 +279,7 @@ struct Doubler : lower::Kernel {
   }
 };
 
-TEST(NativeLoops, KernelsAndCopies) {
+TEST_F(NativeLoops, KernelsAndCopies) {
   TestProgram p;
   const Value in = p.argument(0), out = p.result(0);
   const Value place = p.buffer({lower::Storage::kArena, 0, 64, 512});
@@ -306,9 +308,8 @@ TEST(NativeLoops, KernelsAndCopies) {
   }
 }
 
-TEST(NativeCodeMemory, IsGivenBackAndUsedAgain) {
+TEST_F(NativeCodeMemory, IsGivenBackAndUsedAgain) {
   const lower::Program program = scalar_while();
-  if (isas().empty()) return;
   const std::size_t before = code_bytes_in_use();
   for (int round = 0; round < 100; round++) {
     const auto one = compile(program), two = compile(program);
@@ -318,9 +319,8 @@ TEST(NativeCodeMemory, IsGivenBackAndUsedAgain) {
   EXPECT_EQ(code_bytes_in_use(), before);
 }
 
-TEST(NativeCodeMemory, ThreadsCompileAndRunAtOnce) {
+TEST_F(NativeCodeMemory, ThreadsCompileAndRunAtOnce) {
   const lower::Program program = scalar_while();
-  if (isas().empty()) return;
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; t++) {
@@ -338,8 +338,7 @@ TEST(NativeCodeMemory, ThreadsCompileAndRunAtOnce) {
 }
 
 #if defined(__linux__)
-TEST(NativeCodeMemory, NoPageIsWritableAndExecutable) {
-  if (isas().empty()) return;
+TEST_F(NativeCodeMemory, NoPageIsWritableAndExecutable) {
   const auto code = compile(scalar_while());
   std::ifstream maps("/proc/self/maps");
   int executable = 0;

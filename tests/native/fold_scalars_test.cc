@@ -15,6 +15,7 @@ namespace {
 using lower::Opcode;
 using lower::Type;
 using lower::Value;
+using FoldScalars = NativeTest;
 
 /// result[i] = element(a[i], b[i]) of all pairs of numbers, in a loop of scalar code, which has
 /// `times` steps of kind `step`.
@@ -77,7 +78,7 @@ bool holds(Opcode op, T a, T b) {
 }
 
 // A comparison is no step where the next one reads the flags.
-TEST(FoldScalars, SelectionsReadTheFlagsOfFloats) {
+TEST_F(FoldScalars, SelectionsReadTheFlagsOfFloats) {
   for (const Opcode op : kComparisons) {
     // The second selection compares again.
     expect_for_pairs<double, std::int32_t>(
@@ -98,7 +99,7 @@ TEST(FoldScalars, SelectionsReadTheFlagsOfFloats) {
   }
 }
 
-TEST(FoldScalars, SelectionsReadTheFlagsOfIntegers) {
+TEST_F(FoldScalars, SelectionsReadTheFlagsOfIntegers) {
   const std::vector<std::int32_t> numbers{0, 1, -1, 5, INT32_MAX, INT32_MIN};
   for (const Opcode op : kComparisons) {
     expect_for_pairs<std::int32_t, std::int32_t>(
@@ -123,7 +124,7 @@ TEST(FoldScalars, SelectionsReadTheFlagsOfIntegers) {
 }
 
 // (a > 0 and (b == 1 or a != b)) and b <= 2, and the same as the predicate of a loop.
-TEST(FoldScalars, BranchesAskForOnePartAfterTheOther) {
+TEST_F(FoldScalars, BranchesAskForOnePartAfterTheOther) {
   const auto predicate = [](TestProgram& p, Value a, Value b) {
     const auto number = [&](double x) { return p.number(Type::kF64, x); };
     const Value either = p.bit_or(p.equal(b, number(1.5)), p.not_equal(a, b));
@@ -162,7 +163,7 @@ TEST(FoldScalars, BranchesAskForOnePartAfterTheOther) {
       });
 }
 
-TEST(FoldScalars, SelectionsByTwoComparisonsAreTwo) {
+TEST_F(FoldScalars, SelectionsByTwoComparisonsAreTwo) {
   const auto predicate = [](TestProgram& p, Value a, Value b, bool both) {
     const Value greater = p.greater(a, p.number(Type::kF64, 0));
     const Value differ = p.not_equal(a, b);
@@ -189,7 +190,7 @@ TEST(FoldScalars, SelectionsByTwoComparisonsAreTwo) {
   }
 }
 
-TEST(FoldScalars, AnIndexIsClampedByOneComparison) {
+TEST_F(FoldScalars, AnIndexIsClampedByOneComparison) {
   const std::vector<std::int32_t> numbers{0, 1, 8, 9, 10, -1, INT32_MAX, INT32_MIN};
   expect_for_pairs<std::int32_t, std::int64_t>(
       numbers, is_clamp, 1,
@@ -257,7 +258,7 @@ void expect_quotients() {
   }
 }
 
-TEST(FoldScalars, QuotientsByConstants) {
+TEST_F(FoldScalars, QuotientsByConstants) {
   expect_quotients<std::int8_t>();
   expect_quotients<std::uint8_t>();
   expect_quotients<std::int16_t>();
@@ -268,7 +269,7 @@ TEST(FoldScalars, QuotientsByConstants) {
   expect_quotients<std::uint64_t>();
 }
 
-TEST(FoldScalars, CopiesOfAllLengths) {
+TEST_F(FoldScalars, CopiesOfAllLengths) {
   for (const std::int64_t bytes :
        {1, 31, 256, 257, 300, 320, 383, 384, 385, 1000, 4095, 4096, 5000}) {
     TestProgram p;
@@ -288,7 +289,7 @@ TEST(FoldScalars, CopiesOfAllLengths) {
 }
 
 // sum over j of a[i * 7 + j], for all i: where a row begins is found once for each row.
-TEST(FoldScalars, RowsBeginAtAPointer) {
+TEST_F(FoldScalars, RowsBeginAtAPointer) {
   TestProgram p;
   const Value in = p.argument(0, 280), out = p.result(0, 40);
   const Value i = p.program().fors[p.begin_for(p.index(0), p.index(5), 1, {})].index;

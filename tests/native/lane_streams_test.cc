@@ -10,6 +10,7 @@ namespace {
 using lower::Status;
 using lower::Type;
 using lower::Value;
+using NativeLaneStreams = NativeTest;
 
 constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 
@@ -50,14 +51,13 @@ void expect_doubled() {
   }
 }
 
-TEST(NativeLaneStreams, OfFloats) { expect_doubled<float>(); }
-TEST(NativeLaneStreams, OfDoubles) { expect_doubled<double>(); }
+TEST_F(NativeLaneStreams, OfFloats) { expect_doubled<float>(); }
+TEST_F(NativeLaneStreams, OfDoubles) { expect_doubled<double>(); }
 
-TEST(NativeLaneStreams, AreLargeArraysThatAreWrittenOnly) {
+TEST_F(NativeLaneStreams, AreLargeArraysThatAreWrittenOnly) {
   const auto fences = [](const lower::Program& program) {
     return count(steps(program, isas().back()), is(Kind::kFence)) > 0;
   };
-  if (isas().empty()) return;
   EXPECT_TRUE(fences(doubled<float>(1000, kLarge)));
   EXPECT_FALSE(fences(doubled<float>(1000, 4000)));
   EXPECT_FALSE(fences(doubled<float>(1000, kLarge, /*in_place=*/true)));

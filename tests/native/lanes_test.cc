@@ -19,6 +19,7 @@ using lower::Opcode;
 using lower::Status;
 using lower::Type;
 using lower::Value;
+using NativeLanes = NativeTest;
 
 std::vector<float> numbers(std::size_t count, unsigned seed = 1) {
   std::mt19937 random(seed);
@@ -42,7 +43,7 @@ T reduced(const std::vector<T>& values, T init, T identity, F&& combine) {
 }
 
 /// y = a * x + y in place, and the sum and largest of the results.
-TEST(NativeLanes, TailsOfEveryLength) {
+TEST_F(NativeLanes, TailsOfEveryLength) {
   for (bool known : {false, true}) {
     for (std::int64_t count = 0; count <= 131; count += count < 68 ? 1 : 7) {
       TestProgram p;
@@ -111,7 +112,7 @@ void expect_sum(Opcode op, auto&& combine, T identity) {
   }
 }
 
-TEST(NativeLanes, ReductionsOfEveryWidth) {
+TEST_F(NativeLanes, ReductionsOfEveryWidth) {
   auto add = []<class T>(T a, T b) { return lower::binary<Opcode::kAdd, T>(a, b); };
   auto multiply = []<class T>(T a, T b) { return lower::binary<Opcode::kMultiply, T>(a, b); };
   auto min = []<class T>(T a, T b) { return lower::binary<Opcode::kMin, T>(a, b); };
@@ -125,7 +126,7 @@ TEST(NativeLanes, ReductionsOfEveryWidth) {
 }
 
 /// Lanes that stop at different trips, with a limit for those that never do.
-TEST(NativeLanes, WhilePerLane) {
+TEST_F(NativeLanes, WhilePerLane) {
   for (std::int64_t count : {1, 5, 16, 64, 67, 500}) {
     TestProgram p;
     const Value re = p.argument(0), im = p.argument(1), out = p.result(0), last = p.result(1);
@@ -173,7 +174,7 @@ TEST(NativeLanes, WhilePerLane) {
 }
 
 /// A while in a while, in f64: the inner one must not run on for lanes that the outer has left.
-TEST(NativeLanes, NestedWhilesPerLane) {
+TEST_F(NativeLanes, NestedWhilesPerLane) {
   constexpr std::int64_t kCount = 77;
   TestProgram p;
   const Value in = p.argument(0), out = p.result(0);
@@ -209,7 +210,7 @@ TEST(NativeLanes, NestedWhilesPerLane) {
 
 /// A counted loop with trips that are the same for all lanes (zero as well), a branch, and values
 /// that do not depend on the lane.
-TEST(NativeLanes, ForAndBranchInside) {
+TEST_F(NativeLanes, ForAndBranchInside) {
   for (std::int64_t trips : {0, 1, 4}) {
     TestProgram p;
     const Value in = p.argument(0), out = p.result(0);
@@ -290,7 +291,7 @@ void expect_addresses() {
   }
 }
 
-TEST(NativeLanes, AddressesOfAllKinds) {
+TEST_F(NativeLanes, AddressesOfAllKinds) {
   expect_addresses<float>();
   expect_addresses<double>();
   expect_addresses<std::int32_t>();
@@ -298,7 +299,7 @@ TEST(NativeLanes, AddressesOfAllKinds) {
   expect_addresses<std::int16_t>();
 }
 
-TEST(NativeLanes, MathCallsInRareLanes) {
+TEST_F(NativeLanes, MathCallsInRareLanes) {
   static int calls;
   float (*const root)(float) = [](float x) {
     calls++;
@@ -334,7 +335,7 @@ TEST(NativeLanes, MathCallsInRareLanes) {
 }
 
 /// More values per lane than there are vector and mask registers.
-TEST(NativeLanes, SpillsKeepValues) {
+TEST_F(NativeLanes, SpillsKeepValues) {
   constexpr std::size_t kCount = 130;
   constexpr int kValues = 40;
   TestProgram p;
@@ -377,7 +378,7 @@ TEST(NativeLanes, SpillsKeepValues) {
 
 #if defined(__linux__)
 /// Bytes that end where an unmapped page begins, as the argument and the result of one loop.
-TEST(NativeLanes, NothingIsTouchedBehindTheLastLane) {
+TEST_F(NativeLanes, NothingIsTouchedBehindTheLastLane) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   auto* pages = static_cast<std::byte*>(
       mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

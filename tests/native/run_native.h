@@ -26,6 +26,14 @@ inline std::vector<Isa> isas() {
   return out;
 }
 
+/// Tests that run native code, which a machine need not have.
+class NativeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (isas().empty()) GTEST_SKIP() << "this machine has no native code";
+  }
+};
+
 /// Arguments, results and an arena, each right before an inaccessible page, with the frame that
 /// points to them.
 class Buffers {
