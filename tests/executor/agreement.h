@@ -7,8 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -22,14 +20,6 @@ inline Literal ramp(const Shape& shape, float step, float first) {
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   for (std::size_t i = 0; i < values.size(); i++) values[i] = first + step * static_cast<float>(i);
   return Literal::from(values, shape);
-}
-
-/// How often a text has a part.
-inline int count(std::string_view text, std::string_view part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
-    found++;
-  return found;
 }
 
 /// How far two floats are apart, in units of the last place; huge where only one is NaN.
@@ -63,6 +53,9 @@ inline void expect_equal(const Literal& got, const Literal& want) {
 
 /// Whether the program has loops with a predicate, and all of them are vectorized.
 inline bool runs_by_lane(const Function& function) { return Lowered(function).is_vectorized(); }
+
+/// Whether the program calls kernels, in place of loops that stand in it.
+inline bool calls_kernels(const Function& function) { return Lowered(function).kernel_calls() > 0; }
 
 /// The results of bytecode and native code on `arguments`, compared bit by bit with the
 /// reference's.

@@ -99,9 +99,9 @@ TEST(Arrays, PartsThatShareTheirValuesAreWrittenTogether) {
         return concatenate({a + b, a - b}, 1);
       },
       f32({40, 2}));
-  const std::string program = compile(f, {.executor = Executor::kCompiled}).program();
-  EXPECT_EQ(count(program, "lanes "), 1) << program;
-  EXPECT_EQ(compile(f, {.executor = Executor::kCompiled}).memory_plan().arena_bytes, 0) << program;
+  const Lowered lowered(f);
+  EXPECT_EQ(lowered.count(lower::Opcode::kLanes), 1) << lowered;
+  EXPECT_EQ(compile(f, {.executor = Executor::kCompiled}).memory_plan().arena_bytes, 0) << lowered;
   const Literal x = ramp({40, 2}, 0.0625f, -2);
   const std::vector<Literal> results = expect_agreement(f, {x});
   const auto got = results[0].data<float>(), from = x.data<float>();

@@ -10,7 +10,9 @@
 namespace rondo {
 namespace {
 
+using lower::Opcode;
 using testing::expect_agreement;
+using testing::Lowered;
 
 const std::vector<Executor> kCompiledOnes{Executor::kBytecode, Executor::kCompiled};
 
@@ -40,17 +42,15 @@ Tensor expensive_above_zero(Tensor x) {
       x > 0.0f, [](Tensor v) { return expensive(v); }, [](Tensor v) { return v * 2.0f; }, x);
 }
 
-Executable bytecode(const Function& f) { return compile(f, {.executor = Executor::kBytecode}); }
-
 /// Whether a branch stands as a loop of at most one trip.
-bool leaves_out(const Executable& run) {
-  return run.program().find("while (once)") != std::string::npos;
+bool leaves_out(const Function& f, Executor executor = Executor::kBytecode) {
+  return Lowered(f, {.executor = executor}).branches_left_out() > 0;
 }
 
 TEST(BranchesByLane, GiveEachLaneItsOwn) {
   for (const std::int64_t lanes : {2, 3, 16, 64, 67, 200}) {
     const Function f = trace(vmap(expensive_above_zero), f32({lanes}));
-    EXPECT_TRUE(leaves_out(bytecode(f)));
+    EXPECT_TRUE(leaves_out(f));
     EXPECT_TRUE(testing::runs_by_lane(f));
     for (const int takers : {0, 2, 50, 100}) {
       const Literal x = numbers(lanes, takers);
@@ -66,7 +66,9 @@ TEST(BranchesByLane, GiveEachLaneItsOwn) {
 }
 
 TEST(BranchesByLane, AreReported) {
-  const std::string text = bytecode(trace(vmap(expensive_above_zero), f32({64}))).program();
+  const std::string text =
+      compile(trace(vmap(expensive_above_zero), f32({64})), {.executor = Executor::kBytecode})
+          .program();
   EXPECT_NE(text.find("\n  conditional at "), std::string::npos) << text;
   EXPECT_NE(text.find("blocks of lanes of which none takes the branch leave it out\n"),
             std::string::npos);
@@ -77,9 +79,8 @@ TEST(BranchesByLane, OfFewOpsAreChosenFrom) {
     return cond(
         x > 0.0f, [](Tensor v) { return v * v + 1.0f; }, [](Tensor v) { return -v; }, x);
   };
-  const Executable run = bytecode(trace(vmap(f), f32({64})));
-  EXPECT_FALSE(leaves_out(run));
-  EXPECT_EQ(run.program().find("while"), std::string::npos);
+  const Lowered lowered(trace(vmap(f), f32({64})));
+  EXPECT_EQ(lowered.count(Opcode::kRepeat), 0) << lowered;
 }
 
 /// Where a lane takes the branch: 50 trips.
@@ -140,7 +141,7 @@ TEST(BranchesByLane, StandInLoopsWhoseLanesStopOneByOne) {
   for (std::size_t i = 0; i < starts.size(); i++) starts[i] = static_cast<std::int64_t>(i) % 27;
   const Function batched = trace(vmap(f), s64({150}));
   EXPECT_TRUE(testing::runs_by_lane(batched));
-  EXPECT_TRUE(leaves_out(bytecode(batched)));
+  EXPECT_TRUE(leaves_out(batched));
   const auto got = expect_agreement(batched, {Literal::from(starts)});
   for (std::size_t lane = 0; lane < starts.size(); lane++) {
     std::int64_t x = starts[lane], steps = 0, detours = 0;
@@ -164,7 +165,7 @@ TEST(BranchesByLane, AreAnyOfSeveral) {
   };
   const std::int64_t lanes = 133;
   const Function batched = trace(vmap(f), s32({lanes}), f32({lanes}));
-  EXPECT_TRUE(leaves_out(bytecode(batched)));
+  EXPECT_TRUE(leaves_out(batched));
   const Literal x = numbers(lanes, 100);
   for (const int branches : {1, 2, 3, 4, 6}) {
     std::vector<std::int32_t> which(static_cast<std::size_t>(lanes));
@@ -200,7 +201,7 @@ TEST(BranchesByLane, StandInOneAnotherAndInTheOtherBranch) {
         x);
   };
   const Function batched = trace(vmap(f), f32({100}));
-  EXPECT_TRUE(leaves_out(bytecode(batched)));
+  EXPECT_TRUE(leaves_out(batched));
   for (const int takers : {0, 3, 50}) {
     const Literal x = numbers(100, takers);
     const Literal got = expect_agreement(batched, {x})[0];
@@ -223,7 +224,7 @@ TEST(BranchesByLane, GiveRowsOfFewElements) {
         [](Tensor, Tensor r) { return r; }, x, row);
   };
   const Function batched = trace(vmap(f), f32({70}), f32({70, 3}));
-  EXPECT_TRUE(leaves_out(bytecode(batched)));
+  EXPECT_TRUE(leaves_out(batched));
   const Literal x = numbers(70, 20), rows = testing::ramp({70, 3}, 0.01f, -0.4f);
   const Literal got = expect_agreement(batched, {x, rows})[0];
   for (std::size_t i = 0; i < 210; i++) {
@@ -248,7 +249,7 @@ TEST(BranchesByLane, CountAsNoLoop) {
     limits.deadline = std::chrono::hours(1);
     limits.max_iterations = 10;
     const Executable looped = compile(in_a_loop, {.executor = executor});
-    EXPECT_TRUE(leaves_out(looped));
+    EXPECT_TRUE(leaves_out(in_a_loop, executor));
     EXPECT_TRUE(looped.run({x}, limits)[0].identical(looped.run({x})[0]));
     ASSERT_EQ(stats.loops.size(), 1u);
     EXPECT_EQ(stats.loops[0].trips, 10);
@@ -274,7 +275,7 @@ TEST(BranchesByLane, AroundAllLoopsLeaveTheStateOfThose) {
   const Function batched = trace(vmap(f), f32({3}));
   for (const Executor executor : kCompiledOnes) {
     const Executable run = compile(batched, {.executor = executor});
-    EXPECT_TRUE(leaves_out(run));
+    EXPECT_TRUE(leaves_out(batched, executor));
     try {
       run.run({Literal::from<float>({0.5f, -1.0f, 97.5f}, {3})}, {.max_iterations = 5});
       FAIL() << "the limit did not hold";
@@ -295,9 +296,12 @@ TEST(BranchesByLane, WithLargeKernelsRunWhereAnyLaneTakesThem) {
         [](Tensor, Tensor a) { return a; }, x, m);
   };
   const Function batched = trace(vmap(f), f32({6}), f32({6, 8, 8}));
-  const std::string text = bytecode(batched).program();
-  const std::size_t asks = text.find("\n  if %"), multiplies = text.find("fma");
-  EXPECT_TRUE(asks < multiplies && multiplies < text.find("\n  else", asks)) << text;
+  const Lowered lowered(batched);
+  EXPECT_EQ(lowered.count(Opcode::kIf), 1) << lowered;
+  EXPECT_EQ(lowered.count_inside(Opcode::kLanes, Opcode::kIf), 0) << lowered;
+  EXPECT_GT(lowered.count(Opcode::kFma), 0) << lowered;
+  EXPECT_EQ(lowered.count_inside(Opcode::kIf, Opcode::kFma), lowered.count(Opcode::kFma))
+      << lowered;
   const Literal matrices = testing::ramp({6, 8, 8}, 0.01f, -1.5f);
   for (const int takers : {0, 50, 100}) {
     const Literal x = numbers(6, takers);
@@ -318,7 +322,7 @@ TEST(SelectToBranch, AreMadeOfWhatOneSideOfAWhereNeeds) {
   const auto f = [](Tensor x) { return where(x > 0.0f, expensive(x), x * 2.0f); };
   for (const Shape& shape : {Shape{3}, Shape{200}, Shape{5, 40}}) {
     const Function of_arrays = trace(f, TensorType{DType::kF32, shape});
-    EXPECT_TRUE(leaves_out(bytecode(of_arrays)));
+    EXPECT_TRUE(leaves_out(of_arrays));
     for (const int takers : {0, 2, 50, 100}) {
       const Literal x = numbers_of(shape, takers);
       const Literal got = expect_agreement(of_arrays, {x})[0];
@@ -342,10 +346,7 @@ TEST(SelectToBranch, OfBothSidesAndOfSeveralResultsAreTwoBranches) {
   };
   const std::int64_t lanes = 150;
   const Function function = trace(f, f32({lanes}), f32({lanes}));
-  const std::string text = bytecode(function).program();
-  const std::size_t first = text.find("while (once)");
-  ASSERT_NE(first, std::string::npos) << text;
-  EXPECT_NE(text.find("while (once)", first + 1), std::string::npos) << text;
+  EXPECT_EQ(Lowered(function).branches_left_out(), 2) << Lowered(function);
   const Literal x = numbers(lanes, 50), y = testing::ramp({lanes}, 0.01f, -0.7f);
   const auto got = expect_agreement(function, {x, y});
   for (std::size_t i = 0; i < 150; i++) {
@@ -371,10 +372,10 @@ TEST(SelectToBranch, TakeSafeOperandsWithThem) {
     return where(p, expensive(sqrt(where(p, x, 1.0f))), x);
   };
   const Function function = trace(f, f32({90}));
-  const std::string text = bytecode(function).program();
-  EXPECT_NE(text.find("while (once)"), std::string::npos) << text;
-  const std::size_t root = text.find("sqrt");
-  EXPECT_LT(text.find("while (once)"), root) << text;
+  const Lowered lowered(function);
+  EXPECT_EQ(lowered.branches_left_out(), 1) << lowered;
+  EXPECT_EQ(lowered.count(Opcode::kSqrt), 1) << lowered;
+  EXPECT_EQ(lowered.count_inside(Opcode::kRepeat, Opcode::kSqrt), 1) << lowered;
   const Literal x = numbers(90, 50);
   const Literal got = expect_agreement(function, {x})[0];
   for (std::size_t i = 0; i < 90; i++) {
@@ -393,8 +394,8 @@ TEST(SelectToBranch, LeaveWhatOthersNeedWhereItIs) {
     const Tensor y = expensive(x);
     return where(y > 0.0f, y, x);
   };
-  EXPECT_FALSE(leaves_out(bytecode(trace(used, f32({100})))));
-  EXPECT_FALSE(leaves_out(bytecode(trace(asked, f32({100})))));
+  EXPECT_FALSE(leaves_out(trace(used, f32({100}))));
+  EXPECT_FALSE(leaves_out(trace(asked, f32({100}))));
   (void)expect_agreement(trace(used, f32({100})), {numbers(100, 40)});
   (void)expect_agreement(trace(asked, f32({100})), {numbers(100, 40)});
 }
@@ -412,7 +413,7 @@ TEST(SelectToBranch, StandInLoopsAndInOneAnother) {
         0, 6, [&](Tensor, Tensor y) { return step(y) - 0.5f; }, x);
   };
   const Function function = trace(vmap(vmap(f)), f32({7, 19}));
-  EXPECT_TRUE(leaves_out(bytecode(function)));
+  EXPECT_TRUE(leaves_out(function));
   const Literal x = numbers_of({7, 19}, 60);
   const Literal got = expect_agreement(function, {x})[0];
   for (std::size_t i = 0; i < std::size_t{7} * 19; i++) {
@@ -439,7 +440,7 @@ TEST(BranchesByLane, HaveTheGradientsOfTheReference) {
   const auto loss = [](Tensor x) { return expensive_above_zero(x) * x; };
   const Function each = trace(vmap(grad(loss)), f32({70}));
   const Function all = trace(grad([&](Tensor x) { return sum(vmap(loss)(x)); }), f32({70}));
-  EXPECT_TRUE(leaves_out(bytecode(each)));
+  EXPECT_TRUE(leaves_out(each));
   for (const int takers : {0, 5, 100}) {
     const Literal x = numbers(70, takers);
     const Literal got = expect_agreement(each, {x})[0], summed = expect_agreement(all, {x})[0];

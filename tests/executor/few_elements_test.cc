@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -13,10 +12,6 @@
 
 namespace rondo::testing {
 namespace {
-
-bool has_call(const Function& function, Executor executor) {
-  return compile(function, {.executor = executor}).program().find("call") != std::string::npos;
-}
 
 /// Few different values, NaN and both zeros among them.
 std::vector<float> with_ties(std::int64_t count, std::int64_t seed) {
@@ -58,7 +53,7 @@ TEST(FewElements, TheFirstGreatestOfEveryCount) {
         EXPECT_EQ(got[1].data<std::int32_t>()[at], first_greatest(&values[at], count, rows));
         EXPECT_EQ(got[2].data<std::int32_t>()[at], want);
       }
-      EXPECT_FALSE(has_call(f, Executor::kCompiled));
+      EXPECT_FALSE(calls_kernels(f));
     }
   }
 }
@@ -75,7 +70,7 @@ TEST(FewElements, TheFirstGreatestOfEachDtype) {
             trace([&](Tensor x) { return std::pair(argmax(x, axis), argmin(x, axis)); }, x);
         SCOPED_TRACE(f.str());
         (void)expect_agreement(f, {x});
-        EXPECT_FALSE(has_call(f, Executor::kBytecode));
+        EXPECT_FALSE(calls_kernels(f));
       }
     }
   }
@@ -99,7 +94,7 @@ TEST(FewElements, TheGreatestInALoop) {
               x);
         },
         x);
-    EXPECT_FALSE(has_call(f, Executor::kCompiled)) << compile(f).program();
+    EXPECT_FALSE(calls_kernels(f)) << Lowered(f);
     const Literal got = expect_agreement(f, {x})[0];
     for (int trip = 0; trip < 100; trip++) {
       float& best = values[static_cast<std::size_t>(first_greatest(values.data(), count, 1))];
@@ -125,7 +120,7 @@ TEST(FewElements, TheGreatestInEachLane) {
         })(x);
       },
       x);
-  EXPECT_TRUE(runs_by_lane(f)) << compile(f).program();
+  EXPECT_TRUE(runs_by_lane(f)) << Lowered(f);
   (void)expect_agreement(f, {x});
 }
 
@@ -172,7 +167,7 @@ TEST(FewElements, RunningTotals) {
           }
           const bool few = rows == 1 ? count <= 16 : count <= 8;
           const bool of_columns = rows > 1 && axis == 0;
-          EXPECT_EQ(has_call(f, Executor::kCompiled), !few && !of_columns);
+          EXPECT_EQ(calls_kernels(f), !few && !of_columns);
         }
       }
     }
@@ -207,12 +202,12 @@ TEST(FewElements, RunningTotalsOfEachDtype) {
 TEST(FewElements, RunningTotalsInLoopsAndLanes) {
   const auto step = [](Tensor, Tensor x) { return cumsum(x, 0) * 0.5f - cummax(x, 0) * 0.25f; };
   const Function one = trace([&](Tensor x) { return fori_loop(0, 20, step, x); }, f32({6}));
-  EXPECT_FALSE(has_call(one, Executor::kCompiled)) << compile(one).program();
+  EXPECT_FALSE(calls_kernels(one)) << Lowered(one);
   (void)expect_agreement(one, {ramp({6}, 0.5f, -1)});
   const Function many =
       trace([&](Tensor x) { return vmap([&](Tensor x) { return fori_loop(0, 20, step, x); })(x); },
             f32({33, 6}));
-  EXPECT_TRUE(runs_by_lane(many)) << compile(many).program();
+  EXPECT_TRUE(runs_by_lane(many)) << Lowered(many);
   (void)expect_agreement(many, {ramp({33, 6}, 0.125f, -3)});
 }
 

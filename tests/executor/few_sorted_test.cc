@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -20,10 +19,8 @@ namespace {
 using native_code::available_isa;
 using native_code::Isa;
 
-bool calls(const Function& function) {
-  return compile(function, {.executor = Executor::kCompiled}).program().find("call") !=
-         std::string::npos;
-}
+/// Sorts of few elements are code of the loops around them where the machine has native code.
+bool sorts_in_loops() { return available_isa() != Isa::kNone; }
 
 /// Floats that are equal and yet differ, and NaNs that do.
 const std::vector<float> kValues{1.5f, -0.0f, 0.0f, std::bit_cast<float>(0x7fc00001u),
@@ -106,13 +103,12 @@ TEST(FewSorted, AllLinesOfUpToFive) {
     SCOPED_TRACE(in_rows.str());
     const Literal x = Literal::from(lines, {rows, count});
     expect_in_order(expect_agreement(in_rows, {x}), lines, count, false);
-    if (available_isa() == Isa::kAvx512 || (available_isa() == Isa::kAvx2 && count <= 4)) {
-      EXPECT_FALSE(calls(in_rows));
-    }
+    const std::int64_t most = available_isa() == Isa::kAvx512 ? 5 : sorts_in_loops() ? 4 : 0;
+    EXPECT_EQ(calls_kernels(in_rows), count > most);
     const Function in_columns = traced_sorts({count, rows}, 0);
     expect_in_order(expect_agreement(in_columns, {transpose(Tensor(x)).eval()}), lines, count,
                     true);
-    EXPECT_EQ(calls(in_columns), available_isa() == Isa::kNone);
+    EXPECT_EQ(calls_kernels(in_columns), !sorts_in_loops());
   }
 }
 
@@ -126,7 +122,7 @@ TEST(FewSorted, AllLinesOneByOne) {
     SCOPED_TRACE(f.str());
     expect_in_order(expect_agreement(f, {Literal::from(lines, {rows, count})}), lines, count,
                     false);
-    EXPECT_EQ(calls(f), available_isa() == Isa::kNone);
+    EXPECT_EQ(calls_kernels(f), !sorts_in_loops());
   }
 }
 
@@ -150,7 +146,7 @@ TEST(FewSorted, EveryCountUpToTheKernels) {
         expect_in_order(expect_agreement(f, {x}), lines, count, axis == 0);
         const Function integers =
             trace([&](Tensor x) { return sort(x, axis); }, TensorType{DType::kS32, x.shape()});
-        EXPECT_EQ(calls(integers), count > 16);
+        EXPECT_EQ(calls_kernels(integers), count > 16);
       }
     }
   }
@@ -215,11 +211,9 @@ TEST(FewSorted, AMedianFilter) {
               zeros(f32({window})), signal);
         },
         f32({kTrips}));
-    const std::string program = compile(f, {.executor = Executor::kCompiled}).program();
-    if (available_isa() != Isa::kNone) {
-      EXPECT_EQ(count(program, "call"), 0) << program;
-      EXPECT_NE(program.find("keeps its small arrays in registers"), std::string::npos) << program;
-    }
+    const Lowered lowered(f);
+    EXPECT_EQ(lowered.kernel_calls("sort"), sorts_in_loops() ? 0 : 1) << lowered;
+    EXPECT_EQ(lowered.loops_in_registers(), sorts_in_loops() ? 1 : 0) << lowered;
     const auto got = expect_agreement(f, {Literal::from(signal, {kTrips})});
     std::vector<float> seen(static_cast<std::size_t>(window), 0.0f);
     for (std::size_t trip = 0; trip < signal.size(); trip++) {
@@ -249,9 +243,7 @@ TEST(FewSorted, InEachLane) {
         })(x);
       },
       x);
-  if (available_isa() != Isa::kNone) {
-    EXPECT_TRUE(runs_by_lane(f)) << compile(f).program();
-  }
+  EXPECT_EQ(runs_by_lane(f), sorts_in_loops()) << Lowered(f);
   (void)expect_agreement(f, {x});
 }
 
@@ -278,9 +270,9 @@ TEST(FewSorted, GradientsGoWhereTheElementsCameFrom) {
         },
         x);
     (void)expect_agreement(in_loop, {x});
-    if (count <= 8 && available_isa() != Isa::kNone) {
-      const std::string program = compile(in_loop, {.executor = Executor::kCompiled}).program();
-      EXPECT_EQ(program.find("goes trip by trip"), std::string::npos) << program;
+    if (count <= 8) {
+      const Lowered lowered(in_loop);
+      EXPECT_EQ(lowered.loops_through_memory() == 0, sorts_in_loops()) << lowered;
     }
   }
 }

@@ -6,6 +6,8 @@ namespace {
 
 using testing::expect_agreement;
 using testing::expect_equal;
+using testing::Lowered;
+using testing::runs_by_lane;
 
 Literal ramp(std::int64_t lanes, float step, float first) {
   return testing::ramp({lanes}, step, first);
@@ -25,20 +27,14 @@ Orbit escape(Tensor re, Tensor im) {
       Orbit{re * 0.0f, im * 0.0f, Tensor(0)}, {.name = "escape"});
 }
 
-bool runs_lane_by_lane(const Executable& run) {
-  // The loop stands within the lanes.
-  const std::string text = run.program();
-  const std::size_t lanes = text.find("lanes "), loop = text.find("while");
-  return lanes != std::string::npos && loop != std::string::npos &&
-         text.find("any") == std::string::npos && text.find("    while") != std::string::npos;
-}
-
 TEST(LaneLoop, RunsEachLaneByItself) {
   for (const std::int64_t lanes : {2, 3, 16, 64, 67, 200}) {
     const Literal re = ramp(lanes, 3.0f / static_cast<float>(lanes), -2.1f);
     const Literal im = ramp(lanes, 1.7f / static_cast<float>(lanes), -0.8f);
     const Function f = trace(vmap(escape), f32({lanes}), f32({lanes}));
-    EXPECT_TRUE(runs_lane_by_lane(compile(f, {.executor = Executor::kBytecode})));
+    const Lowered lowered(f);
+    EXPECT_TRUE(lowered.is_vectorized()) << lowered;
+    EXPECT_EQ(lowered.vectorized_loops(), std::vector{lanes}) << lowered;
     const auto got = expect_agreement(f, {re, im});
     for (std::int64_t lane = 0; lane < lanes; lane++) {
       const auto at = static_cast<std::size_t>(lane);
@@ -84,7 +80,7 @@ TEST(LaneLoop, WhatIsTheSameForAllLanesGoesOnWithThoseThatRun) {
   const Literal limits = ramp(70, 1.5f, -3.0f);
   (void)expect_agreement(trace(vmap(f), f32({70})), {limits});
   const Function second = trace(vmap(only_x), f32({70}));
-  EXPECT_TRUE(runs_lane_by_lane(compile(second, {.executor = Executor::kBytecode})));
+  EXPECT_TRUE(runs_by_lane(second));
   (void)expect_agreement(second, {limits});
 }
 
@@ -99,7 +95,7 @@ TEST(LaneLoop, OfDoublesAndIntegersAndOfLanesThatNeverBegin) {
   std::vector<std::int64_t> starts(100);
   for (std::size_t i = 0; i < starts.size(); i++) starts[i] = static_cast<std::int64_t>(i) - 3;
   const Function f = trace(vmap(collatz), s64({100}));
-  EXPECT_TRUE(runs_lane_by_lane(compile(f, {.executor = Executor::kBytecode})));
+  EXPECT_TRUE(runs_by_lane(f));
   const auto got = expect_agreement(f, {Literal::from(starts)});
   EXPECT_EQ(got[1].data<double>()[27 + 3], 111);  // of 27, the well-known one
   EXPECT_EQ(got[1].data<double>()[0], 0);
@@ -145,10 +141,11 @@ TEST(LaneLoop, AFirstValueThatIsATableToo) {
   for (const Function& function : {trace(turned, f32({34})), trace(taken, f32({34}))}) {
     for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
       for (const bool optimize : {false, true}) {
-        const Executable run =
-            compile(function, {.optimize = optimize, .contract = false, .executor = executor});
-        EXPECT_TRUE(optimize || runs_lane_by_lane(run)) << run.program();
-        expect_equal(run.run(std::vector<Literal>{x})[0], Literal::from(want));
+        const CompileOptions options{.optimize = optimize, .contract = false, .executor = executor};
+        const Lowered lowered(function, options);
+        EXPECT_TRUE(optimize || lowered.is_vectorized()) << lowered;
+        expect_equal(compile(function, options).run(std::vector<Literal>{x})[0],
+                     Literal::from(want));
       }
     }
   }

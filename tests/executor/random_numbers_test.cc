@@ -8,10 +8,6 @@
 namespace rondo::testing {
 namespace {
 
-bool has_call(const Function& function) {
-  return compile(function).program().find("call") != std::string::npos;
-}
-
 TEST(RandomNumbers, HaveTheReferencesBits) {
   for (const std::int64_t n : {1, 2, 7, 16, 33, 67, 500}) {
     SCOPED_TRACE(n);
@@ -22,7 +18,7 @@ TEST(RandomNumbers, HaveTheReferencesBits) {
                             random::randint(key, s32({n}), -5, 9), random::split(key, n));
         },
         u32({2}));
-    EXPECT_FALSE(has_call(drawn));
+    EXPECT_FALSE(calls_kernels(drawn));
     expect_agreement(drawn, {random::key(20261122).eval()});
   }
 }
@@ -33,7 +29,7 @@ TEST(RandomNumbers, NormalOnesAreCloseToTheReferences) {
         return std::pair(random::normal(key, f32({1000})), random::normal(key, f64({1000})));
       },
       u32({2}));
-  EXPECT_FALSE(has_call(drawn));
+  EXPECT_FALSE(calls_kernels(drawn));
   const std::vector<Literal> arguments{random::key(3).eval()};
   const auto want = compile(drawn, {.executor = Executor::kReference}).run(arguments);
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {

@@ -6,9 +6,12 @@
 #include <numeric>
 
 #include "executor/agreement.h"
+#include "support/native_steps.h"
 
 namespace rondo::testing {
 namespace {
+
+using lower::Opcode;
 
 /// 0 to below `below`, each time the same.
 std::vector<std::int32_t> numbers(int count, std::int32_t below) {
@@ -235,13 +238,6 @@ TEST(ShortLoops, FactorByThreeLoops) {
   }
 }
 
-/// The part of a program that stands in its loops.
-std::string loops_of(const Function& f) {
-  const std::string text = compile(f, {.executor = Executor::kBytecode}).program();
-  const std::size_t begin = text.find("while, ");
-  return text.substr(begin, text.find("  arena ") - begin);
-}
-
 Tensor swapped(const Tensor& v, const Tensor& i, const Tensor& j) {
   return update(update(v, i, v[j]), j, v[i]);
 }
@@ -271,8 +267,10 @@ TEST(ShortLoops, ChooseAnArrayOrItsUpdate) {
     if (values[j] < values[59]) std::swap(values[i++], values[j]);
   }
   expect_result(f, {given}, values);
-  EXPECT_EQ(count(loops_of(f), "copy"), 0);
-  EXPECT_EQ(count(loops_of(f), "lanes"), 0);
+  const Lowered lowered(f);
+  EXPECT_EQ(lowered.count(Opcode::kCopy), 1) << lowered;  // of the argument, before the loop
+  EXPECT_EQ(lowered.count_before(Opcode::kRepeat, Opcode::kCopy), 1) << lowered;
+  EXPECT_EQ(lowered.count(Opcode::kLanes), 0) << lowered;
 }
 
 // Of rows, and where the predicate wants the array as it was.
@@ -337,8 +335,10 @@ TEST(ShortLoops, NeedNoClampsWhereTestsBoundAnIndex) {
       },
       s32({40}));
   for (const auto& [f, size] : {std::pair{down, 50}, std::pair{doubles, 40}}) {
-    const std::string loops = loops_of(f);
-    EXPECT_EQ(count(loops, " max ") + count(loops, " min "), 0) << loops;
+    const Lowered lowered(f);
+    EXPECT_GT(lowered.count(Opcode::kRepeat), 0) << lowered;
+    for (const Opcode clamp : {Opcode::kMax, Opcode::kMin})
+      EXPECT_EQ(lowered.count(clamp), 0) << lowered;
     const Literal given = row(numbers(size, 1000));
     const Literal want = compile(f, {.executor = Executor::kReference}).run({given})[0];
     const auto elements = want.data<std::int32_t>();
@@ -425,7 +425,11 @@ TEST(ShortLoops, LookAtLimitsWhereThereAreSome) {
       },
       s64());
   const auto program = compile(f, {.executor = Executor::kCompiled});
-  EXPECT_EQ(count(program.disassembly(), "new trip"), 0);
+  const Lowered lowered(f);
+  for (const lower::LoopInfo& loop : lowered.program().loops) EXPECT_FALSE(loop.polls) << lowered;
+  const native_code::Steps steps = lowered.native_steps(native_code::Isa::kAvx2);
+  EXPECT_EQ(count(steps, is(native_code::Kind::kTrip)), 0) << lowered;
+  EXPECT_EQ(count(steps, is(native_code::Kind::kCount)), native_code::has_assembler() ? 1 : 0);
   const Literal x = Literal::scalar(std::int64_t{27});
   RunStats stats;
   EXPECT_EQ(program.run({x}, {.stats = &stats})[0].item<std::int32_t>(), 111);

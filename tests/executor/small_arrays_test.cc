@@ -2,7 +2,6 @@
 // trip, as single elements do.
 #include <array>
 #include <cmath>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -12,12 +11,9 @@
 namespace rondo {
 namespace {
 
-using testing::count;
+using lower::Opcode;
 using testing::expect_agreement;
-
-std::string program_of(const Function& f) {
-  return compile(f, {.executor = Executor::kCompiled}).program();
-}
+using testing::Lowered;
 
 TEST(SmallArrays, AreCarriedInRegisters) {
   const auto slope = [](Tensor s) { return stack({s[1], -4.0 * s[0] - 0.5 * s[1]}, 0); };
@@ -27,9 +23,11 @@ TEST(SmallArrays, AreCarriedInRegisters) {
             0, n, [&](Tensor, Tensor s) { return s + 0.01 * slope(s + 0.005 * slope(s)); }, s);
       },
       f64({2}), s32());
-  const std::string program = program_of(f);
-  EXPECT_EQ(count(program, "lanes"), 0) << program;
-  EXPECT_EQ(count(program, "store"), 2) << program;  // after the loop
+  const Lowered lowered(f);
+  EXPECT_EQ(lowered.loops_in_registers(), 1) << lowered;
+  EXPECT_EQ(lowered.count(Opcode::kLanes), 0) << lowered;
+  EXPECT_EQ(lowered.count(Opcode::kStore), 2) << lowered;
+  EXPECT_EQ(lowered.count_inside(Opcode::kRepeat, Opcode::kStore), 0) << lowered;
   for (const int n : {0, 1, 2, 100}) {
     double x = 1, v = 0.25;
     for (int i = 0; i < n; i++) {
@@ -61,8 +59,8 @@ TEST(SmallArrays, AreMultipliedAsMatrices) {
             std::pair{zeros(f64({2})), eye(2, DType::kF64)}, z);
       },
       f64({6}));
-  EXPECT_EQ(count(program_of(f), "lanes"), 0)
-      << program_of(f);  // not even for the zeros of the history
+  // Not even for the zeros of the history.
+  EXPECT_EQ(Lowered(f).count(Opcode::kLanes), 0) << Lowered(f);
   const std::vector<double> z{1, -2, 3, 0.5, 7, -1};
   const auto got = expect_agreement(f, {Literal::from(z, {6})});
   double x[2] = {0, 0}, p[4] = {1, 0, 0, 1};
@@ -103,7 +101,7 @@ TEST(SmallArrays, AreReadBackFromAHistoryAtAnyPlace) {
   std::vector<float> table(36, 0.f);
   for (std::size_t i = 0; i < 6; i++) table[i] = static_cast<float>(i) - 2;
   const auto got = expect_agreement(f, {Literal::from(table, {12, 3}), Literal::from(where, {12})});
-  EXPECT_EQ(count(program_of(f), "lanes"), 0) << program_of(f);
+  EXPECT_EQ(Lowered(f).count(Opcode::kLanes), 0) << Lowered(f);
   for (std::size_t i = 2; i < 12; i++) {
     const auto from = static_cast<std::size_t>(std::clamp(where[i], 0, 11));
     std::array<float, 3> row;
@@ -168,7 +166,7 @@ TEST(SmallArrays, GoThroughBranchesAndInnerLoops) {
                           std::pair{Tensor(0), x});
       },
       f64({3}), s32());
-  EXPECT_EQ(count(program_of(f), "lanes"), 0) << program_of(f);
+  EXPECT_EQ(Lowered(f).count(Opcode::kLanes), 0) << Lowered(f);
   for (const int n : {1, 3, 5}) {
     for (const double first : {1.0, 30.0, 1e6}) {
       std::array<double, 3> x{first, -2, 0.5};
@@ -228,9 +226,7 @@ TEST(SmallArrays, AreVectorsWhereTheirElementsAreDear) {
         },
         f32({n, n}), f32({n}));
   };
-  const auto in_registers = [](const Function& f) {
-    return program_of(f).find("keeps its small arrays in registers") != std::string::npos;
-  };
+  const auto in_registers = [](const Function& f) { return Lowered(f).loops_in_registers() == 1; };
   EXPECT_TRUE(in_registers(loop(2, true)));
   EXPECT_FALSE(in_registers(loop(4, true)));
   EXPECT_TRUE(in_registers(loop(4, false)));
@@ -262,9 +258,7 @@ TEST(SmallArrays, AreVectorsWhereTheirProductsAreMany) {
         },
         f64({n, n}), type);
   };
-  const auto in_registers = [](const Function& f) {
-    return program_of(f).find("keeps its small arrays in registers") != std::string::npos;
-  };
+  const auto in_registers = [](const Function& f) { return Lowered(f).loops_in_registers() == 1; };
   EXPECT_TRUE(in_registers(powers(2, f64({2, 2}))));
   EXPECT_TRUE(in_registers(powers(3, f64({3, 3}))));
   EXPECT_FALSE(in_registers(powers(4, f64({4, 4}))));

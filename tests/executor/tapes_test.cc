@@ -27,9 +27,8 @@ Literal trips(int n) { return Literal::scalar(std::int32_t{n}); }
 TEST(Tapes, ALoopOfUnknownLengthIsCompiledWithItsTape) {
   const Function f = trace(grad(cubes), f64(), s32(), f64());
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
-    const std::string program = compile(f, {.executor = executor}).program();
-    EXPECT_EQ(program.find("cannot be compiled"), std::string::npos) << program;
-    EXPECT_NE(program.find("tape_write"), std::string::npos) << program;
+    const Lowered lowered(f, {.executor = executor});
+    EXPECT_GT(lowered.count(lower::Opcode::kTapeWrite), 0) << lowered;
   }
   for (const int n : {0, 1, 2, 3, 511, 512, 513, 3000}) {
     double y = 1.5, slope = 1;

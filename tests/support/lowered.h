@@ -1,16 +1,18 @@
 // What the compiled executor made of a function, for tests to ask about: its loops, what they run
-// in, moves of memory.
+// in, calls of kernels, moves of memory.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <ostream>
+#include <string_view>
 #include <vector>
 
 #include "executor/compiled.h"
 #include "executor/interchange.h"
 #include "lower/program.h"
+#include "native/steps.h"
 #include "rondo/rondo.h"
 #include "run/executable.h"
 
@@ -19,6 +21,7 @@ namespace rondo::testing {
 class Lowered {
  public:
   /// By bytecode, which has the same lower program as native code; `options` may say otherwise.
+  /// Throws std::bad_cast where the function runs on the reference.
   explicit Lowered(const Function& function, CompileOptions options = {})
       : executable_(compile(function, in_bytecode(options))),
         compiled_(dynamic_cast<const executor::Compiled&>(*executable_.impl()->prepared)),
@@ -26,18 +29,59 @@ class Lowered {
 
   const lower::Program& program() const { return *compiled_.entry().program; }
 
+  // Ops of the lower program.
+
+  /// Ops of one kind, kRepeat for loops with a predicate and kLanes for loops over lanes among
+  /// them.
   std::ptrdiff_t count(lower::Opcode code) const {
     return std::ranges::count(program().code, code, &lower::Op::code);
   }
+  /// Those that stand in a loop or branch of kind `around`, at any depth: kIf is the first side of
+  /// a branch, kElse the other one.
+  std::ptrdiff_t count_inside(lower::Opcode around, lower::Opcode code) const;
+  /// Those before the first one of kind `end`.
+  std::ptrdiff_t count_before(lower::Opcode end, lower::Opcode code) const;
+  /// Loads from buffers of this kind.
+  std::ptrdiff_t loads_from(lower::Storage storage) const;
+  /// Of loads and stores that stand in loops with a predicate, which stand in lanes: the bytes from
+  /// what one lane reads or writes to what the next one does, where that is not the same.
+  std::vector<std::int64_t> lane_strides() const;
   /// Moves of so many bytes from one place in memory to another.
   std::ptrdiff_t copies(std::int64_t bytes) const {
-    return std::ranges::count(program().copies, bytes, &lower::Copy::bytes);
+    return count_if(lower::Opcode::kCopy, program().copies,
+                    [&](const lower::Copy& copy) { return copy.bytes == bytes; });
   }
+  /// Calls of the kernels of all ops.
+  std::ptrdiff_t kernel_calls() const { return count(lower::Opcode::kCall); }
+  /// Of one op's.
+  std::ptrdiff_t kernel_calls(std::string_view op) const {
+    return count_if(lower::Opcode::kCall, program().calls,
+                    [&](const lower::Call& call) { return call.name == op; });
+  }
+  /// Branches in lanes that stand as a loop of at most one trip, which a block of lanes leaves out
+  /// where none of them takes the branch.
+  std::ptrdiff_t branches_left_out() const {
+    return count_if(lower::Opcode::kRepeat, program().whiles,
+                    [](const lower::While& loop) { return loop.once; });
+  }
+
+  // Loops of the function.
+
   /// Loops that keep all arrays that they carry in registers, one lane each.
-  std::ptrdiff_t loops_in_registers() const {
-    return std::ranges::count_if(forms_.loops(), [&](const auto& loop) {
-      const executor::Interchange* form = forms_.of(loop.first);
-      return form && form->lanes == 1;
+  std::ptrdiff_t loops_in_registers() const { return std::ranges::count(lanes_of_loops(), 1); }
+  /// The lanes of each loop that is vectorized, in the order of the program.
+  std::vector<std::int64_t> vectorized_loops() const {
+    std::vector<std::int64_t> lanes = lanes_of_loops();
+    std::erase_if(lanes, [](std::int64_t count) { return count < 2; });
+    return lanes;
+  }
+  /// Loops that go trip by trip through arrays in memory.
+  std::ptrdiff_t loops_through_memory() const {
+    return std::ranges::count_if(forms_.loops(), [&](const auto& entry) {
+      const ir::Node& loop = *entry.first;
+      return !executor::stands_for_branch(loop) && !forms_.of(&loop) &&
+             std::ranges::any_of(loop.types,
+                                 [](const TensorType& type) { return type.elements() != 1; });
     });
   }
   /// Of each loop that is not vectorized, the node that prevents it.
@@ -49,16 +93,18 @@ class Lowered {
   }
   /// Whether there are loops with a predicate, and all of them are inside lanes.
   bool is_vectorized() const {
-    bool has_loops = false;
-    int lanes = 0;
-    for (const lower::Op& op : program().code) {
-      if (op.code == lower::Opcode::kLanes) lanes++;
-      if (op.code == lower::Opcode::kEndLanes) lanes--;
-      if (op.code != lower::Opcode::kRepeat) continue;
-      if (lanes == 0) return false;
-      has_loops = true;
-    }
-    return has_loops;
+    const std::ptrdiff_t loops = count(lower::Opcode::kRepeat);
+    return loops > 0 && count_inside(lower::Opcode::kLanes, lower::Opcode::kRepeat) == loops;
+  }
+
+  /// The steps of native code for a processor, which this machine's need not be; of the loops with
+  /// a name, or of the whole program. None where there is no native code.
+  std::vector<native_code::Instruction> native_steps(native_code::Isa isa,
+                                                     std::string_view loop = {}) const;
+
+  /// To say of a failure what was made.
+  friend std::ostream& operator<<(std::ostream& to, const Lowered& lowered) {
+    return to << lowered.executable_.program();
   }
 
  private:
@@ -66,6 +112,15 @@ class Lowered {
     if (options.executor == Executor::kDefault) options.executor = Executor::kBytecode;
     return options;
   }
+  /// Ops of one kind of whose entry in the table of their kind `holds` is true.
+  template <class Entry, class F>
+  std::ptrdiff_t count_if(lower::Opcode code, const std::vector<Entry>& table, F holds) const {
+    return std::ranges::count_if(program().code, [&](const lower::Op& op) {
+      return op.code == code && holds(table[op.bits]);
+    });
+  }
+  /// Of each loop that has lanes, how many.
+  std::vector<std::int64_t> lanes_of_loops() const;
 
   Executable executable_;
   const executor::Compiled& compiled_;

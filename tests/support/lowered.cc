@@ -1,0 +1,104 @@
+#include "support/lowered.h"
+
+#include "absl/container/flat_hash_map.h"
+
+namespace rondo::testing {
+
+namespace {
+
+using lower::Op;
+using lower::Opcode;
+
+/// Calls visit(op, around) with each op of a program and the loops and branches that it stands in,
+/// from the outermost on. In the second side of a branch, that is its kElse.
+template <class F>
+void walk(const lower::Program& program, F&& visit) {
+  std::vector<const Op*> around;
+  for (const Op& op : program.code) {
+    switch (op.code) {
+      case Opcode::kElse:
+        around.back() = &op;
+        break;
+      case Opcode::kEndFor:
+      case Opcode::kEndLanes:
+      case Opcode::kEndRepeat:
+      case Opcode::kEndIf:
+        around.pop_back();
+        break;
+      case Opcode::kFor:
+      case Opcode::kLanes:
+      case Opcode::kRepeat:
+      case Opcode::kIf:
+        visit(op, around);
+        around.push_back(&op);
+        break;
+      default:
+        visit(op, around);
+    }
+  }
+}
+
+const Op* innermost(const std::vector<const Op*>& around, Opcode code) {
+  const auto found = std::ranges::find(around.rbegin(), around.rend(), code, &Op::code);
+  return found == around.rend() ? nullptr : *found;
+}
+
+}  // namespace
+
+std::ptrdiff_t Lowered::count_inside(Opcode around, Opcode code) const {
+  std::ptrdiff_t found = 0;
+  walk(program(), [&](const Op& op, const std::vector<const Op*>& outer) {
+    if (op.code == code && innermost(outer, around)) found++;
+  });
+  return found;
+}
+
+std::ptrdiff_t Lowered::count_before(Opcode end, Opcode code) const {
+  const auto& ops = program().code;
+  return std::ranges::count(ops.begin(), std::ranges::find(ops, end, &Op::code), code, &Op::code);
+}
+
+std::ptrdiff_t Lowered::loads_from(lower::Storage storage) const {
+  absl::flat_hash_map<lower::Value, lower::Storage> bases;
+  std::ptrdiff_t found = 0;
+  for (const Op& op : program().code) {
+    if (op.code == Opcode::kBase) bases[op.result] = program().buffers[op.bits].storage;
+    if (op.code != Opcode::kLoad) continue;
+    const auto base = bases.find(program().addresses[op.bits].base);
+    if (base != bases.end() && base->second == storage) found++;
+  }
+  return found;
+}
+
+std::vector<std::int64_t> Lowered::lane_strides() const {
+  std::vector<std::int64_t> strides;
+  walk(program(), [&](const Op& op, const std::vector<const Op*>& outer) {
+    if (op.code != Opcode::kLoad && op.code != Opcode::kStore) return;
+    const Op* lanes = innermost(outer, Opcode::kLanes);
+    if (!lanes || !innermost(outer, Opcode::kRepeat)) return;
+    for (const lower::Address::Term& term : program().addresses[op.bits].terms)
+      if (term.index == program().lanes[lanes->bits].index) strides.push_back(term.stride);
+  });
+  return strides;
+}
+
+std::vector<std::int64_t> Lowered::lanes_of_loops() const {
+  std::vector<std::int64_t> lanes;
+  for (const auto& [loop, obstacle] : forms_.loops())
+    if (const executor::Interchange* form = forms_.of(loop)) lanes.push_back(form->lanes);
+  return lanes;
+}
+
+std::vector<native_code::Instruction> Lowered::native_steps(native_code::Isa isa,
+                                                            std::string_view loop) const {
+  if (loop.empty()) return native_code::steps(program(), isa);
+  std::vector<native_code::Instruction> steps;
+  for (std::size_t i = 0; i < program().loops.size(); i++) {
+    if (program().loops[i].name != loop) continue;
+    const auto of_loop = native_code::steps(program(), isa, static_cast<std::uint32_t>(i));
+    steps.insert(steps.end(), of_loop.begin(), of_loop.end());
+  }
+  return steps;
+}
+
+}  // namespace rondo::testing
