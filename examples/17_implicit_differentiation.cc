@@ -61,7 +61,7 @@ int main() {
   // The trips of the loops tell what each gradient costs.
   auto gradient = [&](const char* name, const auto& loss) {
     const rondo::Executable run = rondo::compile(rondo::trace(rondo::grad<0, 1>(loss), w, b));
-    const std::vector<rondo::Literal> both = run.run({w.eval(), b.eval()});
+    std::vector<rondo::Literal> both = run.run({w.eval(), b.eval()});
     std::printf("%s", name);
     for (const rondo::LoopStats& loop : run.stats().loops) {
       // Those of the checkpoints make no trips: a tape holds so few.

@@ -202,7 +202,8 @@ TEST(Tapes, AreValuesLikeAnyOther) {
     const Tensor first = tape_write(empty_tape(f64()), x, Tensor(0), "w");
     const Tensor second = tape_write(first, x * 3, n, "w");
     const Tensor third = cond(
-        n > 1, [&] { return tape_write(first, x * 5, Tensor(0), "w"); }, [&] { return second; });
+        n > 1, [&] { return tape_write(first, x * 5, Tensor(0), "w"); },
+        [&] { return Tensor(second); });
     return tape_read(first, n, "w") + tape_read(second, n, "w") * 10 +
            tape_read(third, Tensor(0), "w") * 100 + tape_read(first, Tensor(1000), "w");
   };
