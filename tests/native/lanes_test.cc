@@ -248,7 +248,7 @@ TEST_F(NativeLanes, ForAndBranchInside) {
       Buffers buffers;
       buffers.add_argument(xs);
       buffers.add_argument(std::vector<std::int64_t>{trips});
-      buffers.add_result(4 * 83);
+      buffers.add_result(std::size_t{4} * 83);
       ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
       EXPECT_EQ(buffers.result<float>(0), want) << trips << " " << isa_name(isa);
     }
