@@ -1,8 +1,8 @@
 #include "control_flow/slots.h"
 
 #include "control_flow/scan.h"
+#include "control_flow/split.h"
 #include "control_flow/while.h"
-#include "ops/create.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"
@@ -18,7 +18,7 @@ Tensor entry(const Tensor& vector, const Tensor& index) {
 Slots Slots::free(std::int64_t count, std::span<const Tensor> carry, SourceLocation at) {
   Slots slots{count, full({DType::kS32, {count + 1}}, kNever), {}, at};
   for (const Tensor& array : carry)
-    slots.rows.push_back(ops::unset(stacked_type(array.type(), 0, count + 1), at));
+    slots.rows.push_back(residual_rows(stacked_type(array.type(), 0, count + 1), at));
   return slots;
 }
 

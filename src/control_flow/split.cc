@@ -12,6 +12,7 @@
 #include "control_flow/undo.h"
 #include "ir/function_data.h"
 #include "ir/region.h"
+#include "ops/create.h"
 #include "rondo/ops/shape.h"
 
 namespace rondo::control_flow {
@@ -33,6 +34,10 @@ struct RegionScope {
 }  // namespace
 
 bool derives_a_region() noexcept { return regions_derived > 0; }
+
+Tensor residual_rows(const TensorType& type, SourceLocation at) {
+  return derives_a_region() ? zeros(type, at) : ops::unset(type, at);
+}
 
 JointBody joint_body(const Function& region, const Flags& perturbed, const Flags& active,
                      const Flags& always, const Flags& summed, ir::Derivatives& derivatives,

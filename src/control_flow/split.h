@@ -41,6 +41,9 @@ struct JointBody {
 /// Does this thread make the derivative of a region? What that keeps may be kept again by the
 /// construct around it, trip by trip, and cannot be a tape that grows.
 bool derives_a_region() noexcept;
+/// An array for residuals, each of which is written before it is read. What a construct around
+/// keeps of it, it keeps as a whole: then it is zeros to begin with.
+Tensor residual_rows(const TensorType& type, SourceLocation at);
 
 /// Parameters that are not `summed` are carries and rows: a carry gets a cotangent even if it is
 /// zero where `always` says so.

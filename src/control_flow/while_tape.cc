@@ -14,7 +14,6 @@
 #include "control_flow/scan.h"
 #include "control_flow/tape.h"
 #include "ir/function_data.h"
-#include "ops/create.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 
@@ -118,7 +117,7 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   more.carries = {{zeros({long_loop ? DType::kS64 : DType::kS32, {}})}, {"trip"}};
   for (std::size_t i = 0; i < stacks; i++) {
     const TensorType& row = tape->split.residuals[i];
-    more.carries.values.push_back(limit ? ops::unset(stacked_type(row, 0, *limit), problem.at)
+    more.carries.values.push_back(limit ? residual_rows(stacked_type(row, 0, *limit), problem.at)
                                         : empty_tape(row));
     more.carries.paths.push_back("residual" + std::to_string(i));
   }

@@ -72,8 +72,10 @@ Tensor plain_node(const OpDef& op, Operands&& operands, Attributes&& attributes,
 /// The handle to a new node; a lazy tensor where it depends on no parameter,
 /// and stands in no program.
 Tensor handle_to(const Node* node) {
-  const bool stays = node->traced || build_depth > 0 || node->types.empty();
-  return stays ? Tensor::adopt(node) : made_lazy(node);
+  if (node->traced || build_depth > 0 || node->types.empty()) return Tensor::adopt(node);
+  // Each value outside programs may become known, all of it.
+  if (node->op->unset) return node->op->expand(*Tensor::adopt(node).node(), {})[0];
+  return made_lazy(node);
 }
 
 /// The same, evaluated where that is asked for.

@@ -19,7 +19,8 @@ struct UnsetAttributes {
 extern const ir::OpDef kIota, kUnset;
 
 /// An array whose elements are all written before they are read. To begin with they are zeros, or,
-/// where a loop that carries the array writes it in place, what is in memory.
+/// where a loop that carries the array writes it in place, what is in memory. For programs that
+/// hold its writers and readers and give it to nobody: outside programs it is zeros.
 Tensor unset(const TensorType& type, SourceLocation at);
 
 }  // namespace rondo::ops

@@ -27,6 +27,8 @@ bool has_rule(const ir::OpDef& op) {
 }
 
 Tensor copied_node(const Node& node, ir::Operands operands) {
+  // What holds it may be kept for a backward pass, as a whole.
+  if (node.op->unset) return node.op->expand(node, operands)[0];
   return ir::make_typed(*node.op, std::move(operands), node.attributes, node.types, node.location(),
                         node.regions);
 }
