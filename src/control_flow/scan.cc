@@ -11,6 +11,7 @@
 #include "control_flow/signature.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
+#include "ops/create.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"
@@ -113,7 +114,7 @@ std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> op
   // The state of the while: the carry, then a buffer for each y.
   std::vector<Tensor> state(operands.begin(), operands.begin() + a.carries);
   for (std::size_t i = carries; i < node.types.size(); i++)
-    state.push_back(zeros(node.types[i], at));
+    state.push_back(ops::unset(node.types[i], at));  // each trip writes its row
   const DType index_dtype =
       a.length > std::numeric_limits<std::int32_t>::max() ? DType::kS64 : DType::kS32;
   CountedLoop loop{Operand(0, at).as(index_dtype),

@@ -4,7 +4,6 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "executor/lowerer.h"
-#include "executor/overwritten.h"
 #include "ir/function_data.h"
 #include "lower/opcodes.h"
 
@@ -103,7 +102,7 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
   // Whoever made the operand may have put it there (write_result_in).
   if (has_destination && place(scope, operand).pointer != to->second.pointer) {
     now = destination(scope, node, static_cast<std::uint32_t>(i));
-    if (!is_dead_initialization(*node, i)) begin_with(scope, operand, now);
+    begin_with(scope, operand, now);
   } else if (once && dies(scope, operand, at)) {
     // The loop takes it over.
     now = place(scope, operand);
@@ -115,7 +114,7 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
     now.storage = new_storage();
     now.pointer = carry_place(scope, now.storage, result, at, operand.type().bytes());
     hold(now);
-    if (!in_place || !is_dead_initialization(*node, i)) begin_with(scope, operand, now);
+    begin_with(scope, operand, now);
   }
   scope.destinations.erase(result);
   return now;
