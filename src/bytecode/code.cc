@@ -235,7 +235,7 @@ class Decoder {
         begin_counting(loop.loop);
         open_.push_back({here(), here()});
         emit({Control::for_test, 0, place(loop.index), place(loop.upper), 0, 0});
-        count_trip(loop.loop);
+        count_trip(loop.loop, loop.index);
         break;
       }
       case Opcode::kEndFor: {
@@ -244,6 +244,8 @@ class Decoder {
         emit({Control::for_next, loop.polls, place(loop.index), 0, loop_,
               static_cast<std::uint64_t>(loop.step)});
         close_loop();
+        if (loop.loop != lower::kNoLoop)
+          emit({Control::count_trips, 0, place(loop.upper), place(loop.lower), loop.loop, 0});
         end_counting(loop.loop);
         break;
       }

@@ -237,7 +237,8 @@ const Instruction* Control::count_trip(const Instruction* at, State& state) {
 const Instruction* Control::count_trips(const Instruction* at, State& state) {
   if (state.frame->trips) {
     state.frame->trips[at->c] = *state.at<std::int64_t>(at->a);
-    state.frame->total_trips[at->c] += *state.at<std::int64_t>(at->a);
+    const std::int64_t before = at->b != 0 ? *state.at<std::int64_t>(at->b) : 0;
+    state.frame->total_trips[at->c] += *state.at<std::int64_t>(at->a) - before;
   }
   return at + 1;
 }

@@ -129,7 +129,7 @@ class Emitter {
       auto keep_going = [&](const Tensor& i) { return i < loop_.limit; };
       auto index = [](const Tensor& i, std::int64_t) { return i; };
       return run_while(loop_.first, std::move(state), loop_.attributes, keep_going,
-                       number(1, dtype_), index, loop_.limit);
+                       number(1, dtype_), index);
     }
     // The trip number counts, unsigned and as wide as the index, so that no distance between bounds
     // overflows.
@@ -148,20 +148,19 @@ class Emitter {
       const Tensor whole = trips - (trips % number(loop_.unroll, wide));
       auto keep_going = [&](const Tensor& trip) { return trip < whole; };
       WhileAttributes attributes = loop_.attributes;
-      attributes.source.bodies = attributes.source.advance = loop_.unroll;
+      attributes.source.bodies = loop_.unroll;
       state = run_while(from, std::move(state), std::move(attributes), keep_going,
-                        number(loop_.unroll, wide), index, whole);
+                        number(loop_.unroll, wide), index);
       from = whole;
     }
     auto keep_going = [&](const Tensor& trip) { return trip < trips; };
-    return run_while(from, std::move(state), loop_.attributes, keep_going, number(1, wide), index,
-                     trips);
+    return run_while(from, std::move(state), loop_.attributes, keep_going, number(1, wide), index);
   }
 
   template <class KeepGoing, class Index>
   std::vector<Tensor> run_while(const Tensor& start, std::vector<Tensor> state,
                                 WhileAttributes attributes, KeepGoing keep_going,
-                                const Tensor& advance, Index index, const Tensor& limit = {}) {
+                                const Tensor& advance, Index index) {
     const std::int64_t per_trip = attributes.source.bodies;
     attributes.source.first = 1;
     attributes.source.count = loop_.carries;
@@ -177,8 +176,7 @@ class Emitter {
       now.insert(now.begin(), leaves[0] + advance);
       return Leaves{std::move(now), init.paths};
     };
-    std::vector<Tensor> last =
-        traced_while(cond, body, init, std::move(attributes), loop_.at, limit);
+    std::vector<Tensor> last = traced_while(cond, body, init, std::move(attributes), loop_.at);
     last.erase(last.begin());
     return last;
   }

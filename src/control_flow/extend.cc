@@ -141,13 +141,7 @@ ExtendedResults extend(const RegionLayout& layout, std::span<const Tensor> opera
         layout.xs_of(operands), std::span<const Tensor>(more.xs.values)}) {
     all.insert(all.end(), part.begin(), part.end());
   }
-  // The source of a loop names an invariant by number.
-  const std::vector<Tensor> captures = ir::union_captures(regions);
-  const std::span<const Tensor> invariants = layout.invariants_of(operands);
-  const auto same = [](const Tensor& a, const Tensor& b) { return a.same_as(b); };
-  if (!std::equal(captures.begin(), captures.end(), invariants.begin(), invariants.end(), same))
-    extended.source.limit = std::nullopt;
-  extended.invariants = captures.size();
+  extended.invariants = ir::union_captures(regions).size();
   const std::vector<Tensor> results = make_construct(
       *node.op, std::move(all), node.op->relayout(node, extended), std::move(regions), at);
   return taken_apart(layout, results, more);

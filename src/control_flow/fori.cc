@@ -94,8 +94,10 @@ ir::LoopOverSlices fori_over_slices(const ir::Node& node) {
   return {&kScan, attributes, fori_indices(node, node.operands[0])};
 }
 
-std::optional<std::int64_t> count_fori_trips(const ir::Node& node) {
-  return static_trip_count(node.operands[0], node.operands[1], node.attrs<ForiAttributes>().step);
+std::optional<ir::Induction> fori_induction(const ir::Node& node) {
+  const std::int64_t step = node.attrs<ForiAttributes>().step;
+  const auto trips = static_trip_count(node.operands[0], node.operands[1], step);
+  return ir::Induction{.step = step, .trips = trips, .limit = 1};
 }
 
 bool holds(DType dtype, const Scalar& value) {
@@ -199,7 +201,7 @@ const ir::OpDef kForiLoop{.name = "fori_loop",
                           .expand = expand_fori,
                           .layout = fori_layout,
                           .relayout = fori_relayout,
-                          .count_trips = count_fori_trips,
+                          .induction = fori_induction,
                           .over_slices = fori_over_slices,
                           .region_jvp = construct_jvp,
                           .reverse = fori_reverse,

@@ -5,11 +5,11 @@
 #include "control_flow/carry.h"
 #include "control_flow/construct_jvp.h"
 #include "control_flow/eager.h"
+#include "control_flow/induction.h"
 #include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/promise.h"
 #include "control_flow/signature.h"
-#include "control_flow/while_trips.h"
 #include "fmt/format.h"
 #include "ops/support.h"
 
@@ -57,9 +57,8 @@ ir::Attributes while_relayout(const ir::Node& node, const ir::RegionLayout& layo
   changed.promised = layout.promised;
   changed.ends_by_itself = layout.ends_by_itself;
   changed.residuals = layout.residuals ? std::optional(*layout.residuals) : std::nullopt;
-  // The source names carries and invariants by number.
-  const bool same = changed.carries == node.attrs<WhileAttributes>().carries &&
-                    layout.carries + layout.invariants == node.operands.size();
+  // The source names carries by number.
+  const bool same = changed.carries == node.attrs<WhileAttributes>().carries;
   changed.source = same ? layout.source : ir::LoopSource{.bodies = layout.source.bodies};
   return changed;
 }
@@ -75,15 +74,15 @@ const ir::OpDef kWhile{.name = "while",
                        .flow = ir::Flow::kRepeat,
                        .layout = while_layout,
                        .relayout = while_relayout,
-                       .count_trips = count_while_trips,
+                       .induction = while_induction,
                        .region_jvp = construct_jvp,
                        .reverse = while_reverse,
                        .batch = while_batch,
                        .batched = while_batched};
 
 std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallable& body,
-                                 const Leaves& init, WhileAttributes attributes, SourceLocation at,
-                                 const Tensor& limit) {
+                                 const Leaves& init, WhileAttributes attributes,
+                                 SourceLocation at) {
   const std::string called = construct_name("while_loop", attributes.name);
   const std::vector<TensorType> types = types_of(init.values);
   const std::vector<std::string> names = short_names(init.paths);
@@ -93,15 +92,7 @@ std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallabl
   RegionTrace step(prefix + "_body", "the body of " + called, types, names, body, at);
   check_carry("the body of " + called + " changes the carry", init, step.out(), at);
   attributes.carries = static_cast<std::int64_t>(init.values.size());
-  attributes.source.limit = std::nullopt;
   std::vector<ir::OpenRegion> regions{condition.finish(), step.finish()};
-  if (!limit.empty()) {
-    const std::vector<Tensor> captures = ir::union_captures(regions);
-    for (std::size_t i = 0; i < captures.size(); i++) {
-      if (captures[i].same_as(limit))
-        attributes.source.limit = attributes.carries + static_cast<std::int64_t>(i);
-    }
-  }
   return make_construct(kWhile, ir::Operands(init.values.begin(), init.values.end()),
                         std::move(attributes), std::move(regions), at);
 }

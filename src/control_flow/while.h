@@ -33,11 +33,9 @@ struct WhileAttributes {
 extern const ir::OpDef kWhile;
 
 /// Traces a condition and a body and makes the node. Lowerings of other loops use it as well, with
-/// callables that replay regions. Carry 0 counts the trips while it is below `limit`, where that is
-/// given.
+/// callables that replay regions.
 std::vector<Tensor> traced_while(const detail::RegionCallable& cond,
                                  const detail::RegionCallable& body, const detail::Leaves& init,
-                                 WhileAttributes attributes, SourceLocation at,
-                                 const Tensor& limit = {});
+                                 WhileAttributes attributes, SourceLocation at);
 
 }  // namespace rondo::control_flow

@@ -20,6 +20,7 @@
 #include "ir/layout.h"
 #include "ir/run_limits.h"
 #include "lower/clamps.h"
+#include "lower/dead_code.h"
 #include "lower/hoist_indices.h"
 #include "lower/print.h"
 #include "lower/select_to_branch.h"
@@ -84,6 +85,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     lower::remove_clamps(program);
     lower::hoist_indices(program);
     lower::select_to_branch(program);
+    lower::remove_dead_code(program);
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));
   }

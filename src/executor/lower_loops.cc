@@ -1,5 +1,6 @@
 // Loops: where their carries are from trip to trip.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -43,12 +44,12 @@ std::optional<lower::LoopInfo> Lowerer::loop_info(const Node* node) {
   info.bodies = layout.source.bodies;
   info.in_lanes = lanes_ && lanes_->count > 1;
   info.polls = options_.has_limits || (!info.in_lanes && options_.keeps_states);
-  if (layout.source.limit && !info.in_lanes && info.polls) {
+  const auto counter = ir::runtime_counter(*node);
+  if (counter && !info.in_lanes && info.polls) {
     Scope& scope = scopes_.back();
-    info.first = place(scope, node->operands[0]).element[0];
-    info.limit =
-        place(scope, node->operands[static_cast<std::size_t>(*layout.source.limit)]).element[0];
-    info.advance = layout.source.advance;
+    info.first = place(scope, node->operands[*counter->carry]).element[0];
+    info.limit = place(scope, node->operands[*counter->limit]).element[0];
+    info.advance = counter->step;
   }
   note_inner_safepoint();
   return info;
@@ -120,13 +121,20 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
   return now;
 }
 
+std::vector<lower::Carry>& Lowerer::carries_of(const Construct& construct) {
+  lower::Program& program = builder_.program();
+  return construct.counted ? program.fors[construct.loop].carries
+                           : program.whiles[construct.loop].carries;
+}
+
 void Lowerer::take_parameters(Construct& construct, std::size_t carries) {
   std::size_t next = 0;
-  const auto param = [&] {
-    return builder_.program().whiles[construct.loop].carries[next++].param;
-  };
+  const auto param = [&] { return carries_of(construct)[next++].param; };
   for (std::size_t i = 0; i < carries; i++) {
-    if (construct.arguments[i].in_registers()) {
+    if (construct.counted && construct.counted->carry == i) {
+      construct.arguments[i] = single(
+          counter_after(*construct.counted, builder_.program().fors[construct.loop].index));
+    } else if (construct.arguments[i].in_registers()) {
       for (Value& part : construct.arguments[i].element) part = param();
     } else if (construct.carried[i].spare != lower::kNone) {
       construct.arguments[i].pointer = construct.carried[i].now = param();
@@ -135,11 +143,52 @@ void Lowerer::take_parameters(Construct& construct, std::size_t carries) {
   }
 }
 
+std::optional<CountedTrips> Lowerer::counted_trips(Scope& scope, const Node* node) {
+  const auto induction = lanes_ ? std::nullopt : ir::induction_of(*node);
+  if (!induction || !induction->carry) return std::nullopt;
+  const std::size_t carry = *induction->carry;
+  const ir::LoopSource source = ir::region_layout(node)->source;
+  // A state that is kept has the counter among its values.
+  const auto first_of_state = static_cast<std::size_t>(source.first);
+  if (options_.keeps_states && loops_.empty() && carry >= first_of_state) return std::nullopt;
+  CountedTrips made{carry, place(scope, node->operands[carry]).element, induction->step,
+                    lower::kNone, induction->trips};
+  if (made.known) {
+    made.trips = builder_.index(*made.known);
+    return made;
+  }
+  const Type type = lower::type_of(node->types[carry].dtype);
+  if (induction->step != 1 || type == Type::kU64) return std::nullopt;
+  const Value first = builder_.convert(made.first[0], Type::kS64);
+  const Value limit =
+      builder_.convert(place(scope, node->operands[*induction->limit]).element[0], Type::kS64);
+  Value distance = builder_.subtract(limit, first);
+  if (type == Type::kS64) {
+    // More trips than anybody waits for.
+    const Value most = builder_.index(std::numeric_limits<std::int64_t>::max());
+    distance = builder_.select(builder_.less(distance, builder_.index(0)), most, distance);
+  }
+  made.trips = builder_.select(builder_.less(first, limit), distance, builder_.index(0));
+  return made;
+}
+
+Element Lowerer::counter_after(const CountedTrips& counted, Value trips) {
+  // By their bits: a counter that is narrower wraps alike.
+  const Type type = builder_.type(counted.first[0]);
+  const Value first = builder_.convert(counted.first[0], Type::kS64);
+  const Value counter =
+      counted.step == -1
+          ? builder_.subtract(first, trips)
+          : builder_.add(first, builder_.multiply(trips, builder_.index(counted.step)));
+  return {builder_.convert(counter, type)};
+}
+
 void Lowerer::open_while(const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   const std::size_t carries = node->types.size();
   Scope& scope = scopes_.back();
   Construct construct(node, step.first_value);
+  construct.counted = counted_trips(scope, node);
   const std::vector<bool> once = ir::given_once(node->operands);
   std::vector<Value> init;
   for (std::size_t i = 0; i < node->operands.size(); i++) {
@@ -153,6 +202,8 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       tape.storage = argument.storage;
       tape.values = storages_[static_cast<std::size_t>(tape.storage)].values;
       storages_[static_cast<std::size_t>(tape.storage)].pins++;
+    } else if (construct.counted && construct.counted->carry == i) {
+      // It follows from the index.
     } else if (i < carries && (lanes_ || from.in_registers())) {
       if (lanes_) argument = lane_place(scope, operand);
       init.insert(init.end(), argument.element.begin(), argument.element.end());
@@ -179,10 +230,18 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
   }
   pack_factors(scope, construct, carries);
   const std::uint32_t info = begin_loop(node);
-  construct.loop = builder_.begin_while(init, info);
-  builder_.program().whiles[construct.loop].once = stands_for_branch(*node);
+  if (const auto& counted = construct.counted) {
+    construct.loop = builder_.begin_for(builder_.index(0), counted->trips, 1, init, info, counted->known);
+  } else {
+    construct.loop = builder_.begin_while(init, info);
+    builder_.program().whiles[construct.loop].once = stands_for_branch(*node);
+  }
   take_parameters(construct, carries);
   if (info != lower::kNoLoop) describe_state(builder_.program().loops[info], construct);
+  if (construct.counted) {
+    constructs_.push_back(std::move(construct));
+    return enter_body(constructs_.back());
+  }
   const Function condition = node->regions[0];
   std::vector<Place> arguments = construct.arguments;
   for (Place& argument : arguments) argument.writable = false;
@@ -205,6 +264,10 @@ void Lowerer::close_condition() {
                     : builder_.bit_and(predicate, within_chunk(construct)));
   if (lanes_) return enter_lane_body(construct, predicate);
   if (construct.chunks) return open_chunk();
+  enter_body(construct);
+}
+
+void Lowerer::enter_body(const Construct& construct) {
   const Function body = construct.node->regions[1];
   enter(Scope::Role::kBody, body);
   Scope& inner = scopes_.back();
@@ -232,6 +295,7 @@ std::vector<Value> Lowerer::next_carries(Scope& scope, const Construct& construc
     const Place& from = place(scope, output);
     const CarriedArray& array = construct.carried[i];
     if (construct.arguments[i].kind == Place::Kind::kTape) continue;
+    if (construct.counted && construct.counted->carry == i) continue;
     if (lanes_ && !construct.arguments[i].in_registers()) continue;  // updated by each lane
     if (lanes_ || from.kind == Place::Kind::kSingle) {
       const Element element =
@@ -274,7 +338,10 @@ void Lowerer::close_body() {
   if (construct.trips != lower::kNone)
     next.push_back(
         builder_.add(construct.trips, builder_.number(builder_.type(construct.trips), 1)));
-  builder_.end_while(next);
+  if (construct.counted)
+    builder_.end_for(next);
+  else
+    builder_.end_while(next);
   loops_.pop_back();
   if (lanes_ && lanes_->construct == constructs_.size()) return close_lanes(construct);
   give_results(construct);
@@ -282,10 +349,14 @@ void Lowerer::close_body() {
 
 void Lowerer::give_results(const Construct& construct) {
   Scope& outer = scopes_.back();
-  const auto& carried = builder_.program().whiles[construct.loop].carries;
+  const std::vector<lower::Carry> carried = carries_of(construct);
   std::size_t at = 0;
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     Place& result = outer.places[construct.first_value + i];
+    if (construct.counted && construct.counted->carry == i) {
+      result = single(counter_after(*construct.counted, construct.counted->trips));
+      continue;
+    }
     if (construct.arguments[i].in_registers()) {
       result = construct.arguments[i];
       for (Value& part : result.element) part = carried[at++].result;

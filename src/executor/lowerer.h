@@ -67,6 +67,15 @@ struct PackedCall {
   std::shared_ptr<const ir::Kernel> kernel;
 };
 
+/// How a loop counts that is a `for`: its trips are known when it begins.
+struct CountedTrips {
+  std::size_t carry;  // the counter: first + index * step
+  Element first;
+  std::int64_t step;
+  Value trips;  // an s64, at least 0
+  std::optional<std::int64_t> known;
+};
+
 /// A loop or conditional that is being written, as a statement of the scope below.
 struct Construct {
   explicit Construct(const Node* of, std::uint32_t first = 0)
@@ -74,7 +83,8 @@ struct Construct {
 
   const Node* node;
   std::uint32_t first_value;
-  std::uint32_t loop = 0;        // in the builder's table of whiles, or ifs
+  std::uint32_t loop = 0;        // in the builder's table of whiles, fors or ifs
+  std::optional<CountedTrips> counted;  // of a loop that is a `for`
   std::vector<Place> arguments;  // of the regions
   std::vector<Place> packed;     // memory of factors of a loop's products
   absl::flat_hash_map<const Node*, PackedCall> packed_calls;  // of a loop's body
@@ -243,6 +253,12 @@ class Lowerer {
   /// The first value of a carried array, where the loop carries it.
   void begin_with(Scope& scope, const Tensor& value, const Place& now);
   void open_while(const Step& step, std::uint32_t at);
+  /// Nothing for a loop that asks its condition before each trip.
+  std::optional<CountedTrips> counted_trips(Scope& scope, const Node* node);
+  /// Of a loop that counts: its counter after so many trips.
+  Element counter_after(const CountedTrips& counted, Value trips);
+  std::vector<lower::Carry>& carries_of(const Construct& construct);
+  void enter_body(const Construct& construct);
   /// The memory of carried array `i` with its first value, which the loop is given once or several
   /// times, when the loop of step `at` begins.
   Place carried_memory(Scope& scope, const Step& step, std::size_t i, bool once, std::uint32_t at,

@@ -272,7 +272,7 @@ class Builder {
   static void describe_loop(LoopInfo& loop, const ir::RegionLayout& layout,
                             const Construct& construct) {
     const Node* node = layout.node;
-    const auto& [first, count, bodies, limit, advance] = layout.source;
+    const auto& [first, count, bodies] = layout.source;
     loop.bodies = bodies;
     const std::vector<std::string> names = node->regions[1].param_names();
     const std::size_t begin = std::min(static_cast<std::size_t>(first), node->types.size());
@@ -283,9 +283,10 @@ class Builder {
       loop.leaves.push_back({names[i], construct.result_slots[i]});
       loop.leaf_bytes += node->types[i].bytes();
     }
-    if (limit)
-      loop.counter = {construct.result_slots[0],
-                      construct.arguments[static_cast<std::size_t>(*limit)], advance};
+    if (const auto counter = ir::runtime_counter(*node)) {
+      loop.counter = {construct.result_slots[*counter->carry], construct.arguments[*counter->limit],
+                      counter->step};
+    }
   }
 
   void enter_branches(Scope& scope, const Node* node, std::size_t index) {

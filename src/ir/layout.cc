@@ -27,7 +27,7 @@ void print_field(std::string& out, const Residuals& residuals) {
 }
 
 void print_field(std::string& out, const LoopSource& source) {
-  const auto& [first, count, bodies, limit, advance] = source;
+  const auto& [first, count, bodies] = source;
   if (source == LoopSource{}) {
     out += "none";
     return;
@@ -35,7 +35,16 @@ void print_field(std::string& out, const LoopSource& source) {
   fmt::format_to(std::back_inserter(out), "carry {}+", first);
   print_field(out, count);
   if (bodies != 1) fmt::format_to(std::back_inserter(out), " bodies {}", bodies);
-  if (limit) fmt::format_to(std::back_inserter(out), " up to {} by {}", *limit, advance);
+}
+
+std::optional<Induction> induction_of(const Node& node) {
+  return node.op->induction ? node.op->induction(node) : std::nullopt;
+}
+
+std::optional<Induction> runtime_counter(const Node& node) {
+  std::optional<Induction> induction = induction_of(node);
+  if (induction && !(induction->carry && induction->limit)) induction.reset();
+  return induction;
 }
 
 bool RegionLayout::has_open_promise() const {

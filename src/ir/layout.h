@@ -50,10 +50,6 @@ struct LoopSource {
   std::int64_t first = 0;                            // carries before this one are the lowering's
   std::optional<std::int64_t> count = std::nullopt;  // so many of them are the user's; else all
   std::int64_t bodies = 1;                           // a trip makes so many of the user's
-  /// Where carry 0 counts the trips in steps of `advance` while it is below an invariant: the
-  /// number of that operand.
-  std::optional<std::int64_t> limit = std::nullopt;
-  std::int64_t advance = 1;
   bool operator==(const LoopSource&) const = default;
 };
 void print_field(std::string& out, const LoopSource& source);
@@ -128,6 +124,21 @@ struct RegionLayout {
 
 /// Nothing for ops that are no constructs.
 std::optional<RegionLayout> region_layout(const Node* node);
+
+/// How a loop counts its trips.
+struct Induction {
+  std::optional<std::size_t> carry = std::nullopt;  // the counter; none where that is no carry
+  std::int64_t step = 1;                            // what each trip adds to it
+  std::optional<std::int64_t> trips = std::nullopt;  // where constants tell them
+  /// Else the operand that limits the counter: a trip begins where the counter is less.
+  std::optional<std::size_t> limit = std::nullopt;
+};
+
+/// Of a loop that says how it counts.
+std::optional<Induction> induction_of(const Node& node);
+/// Of a loop with a counter that it carries and an operand that limits it, so that its trips are
+/// known when it begins.
+std::optional<Induction> runtime_counter(const Node& node);
 
 /// A loop whose lanes stop one by one. Region 0 gives a pred for each lane from all operands,
 /// region 1 the next carry from the preds of the lanes that run and all operands, of which the

@@ -45,6 +45,7 @@ struct ReverseCall;
 struct Jvp;
 struct Reverse;
 // ir/layout.h
+struct Induction;
 struct RegionLayout;
 struct LaneLoop;
 struct LoopOverSlices;
@@ -122,8 +123,8 @@ using OverSlicesRule = LoopOverSlices (*)(const Node&);
 /// The attributes of the node with what the layout says: counts of carries and xs, axis, name, trip
 /// count, promise, as far as the construct keeps them.
 using RelayoutRule = Attributes (*)(const Node&, const RegionLayout&);
-/// The number of trips, where it can be told from constants among the operands and regions.
-using CountTripsRule = std::optional<std::int64_t> (*)(const Node&);
+/// How a loop counts, where it does (ir/layout.h).
+using InductionRule = std::optional<Induction> (*)(const Node&);
 
 /// How the result lies on a mesh of devices (ir/sharding.h).
 using ShardingRule = const Sharding& (*)(const Node&);
@@ -248,7 +249,7 @@ struct OpDef {
   LayoutRule layout = nullptr;           // of every construct
   LaneLoopRule lane_loop = nullptr;      // of a loop whose lanes stop one by one
   RelayoutRule relayout = nullptr;       // of every construct
-  CountTripsRule count_trips = nullptr;  // of loops whose trip count need not be known
+  InductionRule induction = nullptr;     // of loops that may count their trips
   OverSlicesRule over_slices = nullptr;  // of counted loops without xs
   bool elementwise =
       false;  // result element i depends on element i of the operands only; all of one shape

@@ -18,7 +18,10 @@ namespace {
 class Clamps {
  public:
   explicit Clamps(Program& program)
-      : program_(program), ranges_(program), same_(program.types.size()) {
+      : program_(program),
+        ranges_(program),
+        same_(program.types.size()),
+        conversions_(program.types.size(), nullptr) {
     for (Value v = 0; v < same_.size(); v++) same_[v] = v;
   }
 
@@ -58,6 +61,8 @@ class Clamps {
       case Opcode::kMin:
       case Opcode::kMax:
         return extreme(op);
+      case Opcode::kConvert:
+        return is_known_wider(at);
       case Opcode::kRemainder:
         return wraps(at);
       case Opcode::kAdd:
@@ -73,6 +78,18 @@ class Clamps {
   bool is(const Op& op, Value operand) {
     same_[op.result] = same_[operand];
     return true;
+  }
+
+  /// What was made narrower without a change, and is made as wide again.
+  bool is_known_wider(std::size_t at) {
+    const Op& op = program_.code[at];
+    if (!is_followed(op.from)) return false;
+    const Op* const narrower = conversions_[same_[op.a]];
+    if (narrower != nullptr && narrower->from == op.type &&
+        range_of(op.from).contains(ranges_.of(narrower->a)))
+      return is(op, narrower->a);
+    conversions_[op.result] = &op;
+    return false;
   }
 
   bool extreme(const Op& op) {
@@ -93,6 +110,7 @@ class Clamps {
     const auto define = [&](Type type) {
       added_.push_back(type);
       same_.push_back(static_cast<Value>(same_.size()));
+      conversions_.push_back(nullptr);
       return same_.back();
     };
     const Value less = define(op.type), wrapped = define(Type::kPred);
@@ -106,6 +124,7 @@ class Clamps {
   Program& program_;
   Ranges ranges_;
   std::vector<Value> same_;  // what stands for each value
+  std::vector<const Op*> conversions_;  // of an integer, that give each value
   std::vector<Type> added_;  // of values that are not in the program yet
   absl::flat_hash_map<std::size_t, std::array<Op, 3>> wrapped_;  // in place of a remainder
 };

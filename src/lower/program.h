@@ -175,7 +175,9 @@ struct For {
   Value lower, upper;  // s64
   std::int64_t step = 1;
   std::vector<Carry> carries;
-  std::uint32_t loop = kNoLoop;       // in Program::loops: counted and polled
+  /// In Program::loops: counted and polled. The trip with index i is number i + 1, step is 1, and
+  /// upper at least lower.
+  std::uint32_t loop = kNoLoop;
   std::optional<std::int64_t> trips;  // where known
   bool polls = false;        // of a loop that is none of those: looks whether to end the run
   bool independent = false;  // its trips may run in any order, and at once

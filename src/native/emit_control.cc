@@ -406,7 +406,9 @@ void Emitter::emit_trips_end(const Instruction& i) {
   if (i.visible) store_trips(i.a, i.bits);
   if (!code_.loop_reports[i.bits].in_lanes) {
     mov(rdx, ptr[kFrame + offsetof(RunFrame, total_trips)]);
-    return add(ptr[rdx + i.bits * 8], general(i.a, 0));
+    add(ptr[rdx + i.bits * 8], general(i.a, 0));
+    if (i.b != 0) sub(ptr[rdx + i.bits * 8], general(i.b, 0));
+    return;
   }
   Label uncounted;
   mov(rdx, ptr[kFrame + offsetof(RunFrame, lane_trips)]);

@@ -81,6 +81,7 @@ Unit Expander::pointer_to(std::uint64_t address) {
 
 MachineCode Expander::run() {
   expand_range(0, program_.code.size());
+  std::erase_if(out_.code, [](const Instruction& i) { return i.kind == Kind::kNop; });
   return std::move(out_);
 }
 
@@ -338,7 +339,8 @@ void Expander::begin_for(const lower::Op& op) {
   loop.step = from.step;
   for (const lower::Carry& carry : from.carries)
     loop.carries.push_back({unit_of(carry.init), define(carry.param), 0, 0});
-  open_loop(Opcode::kFor, std::move(loop), from.loop);
+  const Unit index = loop.index;
+  open_loop(Opcode::kFor, std::move(loop), from.loop, from.loop == lower::kNoLoop ? 0 : index);
   open_.back().independent = from.independent;
   if (from.polls) poll();
 }
@@ -430,9 +432,11 @@ void Expander::poll() {
 }
 
 /// Of the trips of the innermost loop that reports them; 0 where there is none, or before its test.
-Unit Expander::innermost_counter() const {
+Unit Expander::innermost_counter() {
   for (std::size_t o = open_.size(); o-- > 0;) {
-    if (open_[o].report != lower::kNoLoop) return open_[o].trip == 0 ? 0 : open_[o].counter;
+    if (open_[o].report == lower::kNoLoop) continue;
+    open_[o].reads_counter = true;
+    return open_[o].trip == 0 ? 0 : open_[o].counter;
   }
   return 0;
 }
@@ -451,8 +455,19 @@ void Expander::end_loop() {
     i.bits = open.report;
     i.a = open.counter;
     i.visible = open_.empty();
-    for (const MachineCarry& carry : out_.loops[open.number].carries) {
+    const MachineLoop& loop = out_.loops[open.number];
+    for (const MachineCarry& carry : loop.carries) {
       if (open.trips != 0 && carry.param == open.trips) i.a = carry.result;
+    }
+    if (open.opened == Opcode::kFor) {
+      i.a = loop.upper;
+      const UnitInfo& lower = out_.units[loop.lower];
+      if (!lower.constant || lower.bits != 0) i.b = loop.lower;
+      Instruction& trip = out_.code[open.trip];
+      if (trip.kind == Kind::kCount && !trip.visible && !open.reads_counter) {
+        trip = {};
+        trip.kind = Kind::kNop;
+      }
     }
     add(i);
   }

@@ -33,6 +33,7 @@ class Expander {
     Unit trips = 0;            // before this one, where one makes several
     bool visible = false;      // something in its condition may report where it is
     bool independent = false;  // a `for` whose trips are
+    bool reads_counter = false;  // something in it
   };
 
   Unit new_unit(lower::Type type, int lanes = 1);
@@ -70,7 +71,7 @@ class Expander {
   void mark_visible(bool but_innermost = false);
   /// Looks at what ends a run, inside a trip.
   void poll();
-  Unit innermost_counter() const;
+  Unit innermost_counter();
   std::uint32_t open_loop(lower::Opcode opened, MachineLoop loop, std::uint32_t report,
                           Unit trips = 0);
   void begin_counted(Unit index, Unit lower, Unit upper, std::int64_t step);

@@ -60,7 +60,7 @@ enum class Kind : std::uint8_t {
   kTripsBegin,  // result = 0; a, b: where it counts from, and to
   kTrip,        // a += 1, in place, or a = b + 1 where there is a b; checks limits and polls
   kCount,       // the same of a loop that looks at nothing
-  kTripsEnd,
+  kTripsEnd,    // a: the trips that have ended, and as many as b that others made
   kBlockTrips,  // of a loop in lanes, after a block of them
   kLaneTrips,   // and after all
   kPoll,        // inside a trip of loop `bits`

@@ -100,8 +100,8 @@ Function count_trips(const Function& function) {
   FunctionRewrite rewrite(function);
   for (const Node* node : function.body()) {
     std::optional<std::int64_t> trips;
-    if (node->op->count_trips && !ir::region_layout(node)->trip_count)
-      trips = node->op->count_trips(*node);
+    const auto induction = ir::induction_of(*node);
+    if (induction && !ir::region_layout(node)->trip_count) trips = induction->trips;
     if (!trips && !rewrite.changed()) continue;
     const Tensor rebuilt = rewrite.rebuilt(node);
     rewrite.replace(node, trips ? ir::with_trip_count(rebuilt.node(), *trips) : rebuilt);

@@ -18,7 +18,7 @@ bool ends_at_once(const ir::Node* node);
 /// What a loop gives then.
 std::vector<Tensor> results_of_no_trip(const ir::Node* node);
 
-/// Loops whose number of trips can be told (OpDef::count_trips) get it as their attribute.
+/// Loops whose number of trips can be told (OpDef::induction) get it as their attribute.
 Function count_trips(const Function& function);
 
 }  // namespace rondo::passes

@@ -134,8 +134,8 @@ std::optional<std::int64_t> trips_of(const ChunkedLoop& loop, const std::vector<
                                      const std::vector<DeviceArray>& values) {
   std::optional<std::int64_t> trips = loop.trip_count;
   if (!trips && loop.limit) {
-    trips = control_flow::trip_count(carry.front().to_literal(), values[*loop.limit].to_literal(),
-                                     loop.source.advance);
+    trips = control_flow::trip_count(carry[loop.limit->carry].to_literal(),
+                                     values[loop.limit->value].to_literal(), loop.limit->step);
   }
   if (trips) *trips *= loop.source.bodies;
   return trips;

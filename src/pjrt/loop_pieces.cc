@@ -135,7 +135,7 @@ class Cut {
       };
       std::for_each(piece->inputs.begin(), piece->inputs.end(), need);
       std::for_each(piece->outputs.begin(), piece->outputs.end(), need);
-      if (piece->loop && piece->loop->limit) need(*piece->loop->limit);
+      if (piece->loop && piece->loop->limit) need(piece->loop->limit->value);
     }
     return all;
   }
@@ -192,12 +192,8 @@ class Cut {
       for (const Tensor& invariant : layout.invariants_of(node->operands)) {
         if (!is_cheap_constant(invariant)) need(invariant);
       }
-      if (layout.source.limit) need(limit_of(node, layout));
+      if (const auto counter = ir::runtime_counter(*node)) need(node->operands[*counter->limit]);
     }
-  }
-
-  static const Tensor& limit_of(const Node* node, const RegionLayout& layout) {
-    return node->operands[static_cast<std::size_t>(*layout.source.limit)];
   }
 
   std::vector<const Node*> with_cheap_nodes(const std::vector<const Node*>& nodes) const {
@@ -251,7 +247,10 @@ class Cut {
                              layout.source,
                              layout.trip_count,
                              std::nullopt};
-    if (layout.source.limit) piece.loop->limit = number_of(limit_of(node, layout));
+    if (const auto counter = ir::runtime_counter(*node)) {
+      piece.loop->limit = ChunkedLoop::Limit{*counter->carry, counter->step,
+                                             number_of(node->operands[*counter->limit])};
+    }
     return piece;
   }
 

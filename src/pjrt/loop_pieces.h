@@ -20,7 +20,13 @@ struct ChunkedLoop {
   std::vector<std::string> names;  // of the carries
   ir::LoopSource source;
   std::optional<std::int64_t> trip_count;
-  std::optional<std::size_t> limit;  // of LoopSource::limit, the value
+  /// Of a loop whose trips are known when it begins (ir::Induction).
+  struct Limit {
+    std::size_t carry;
+    std::int64_t step;
+    std::size_t value;
+  };
+  std::optional<Limit> limit;
 };
 
 /// A program that makes some of the work. Values are known by number, the parameters of the whole

@@ -108,7 +108,7 @@ TEST(FewLanes, NestsInALoopAreWrittenOut) {
   SCOPED_TRACE(native_code::disassembly(lowered.program(), native_code::Isa::kAvx512));
   const native_code::Steps steps = lowered.native_steps(native_code::Isa::kAvx512, "steps");
   EXPECT_GT(count(steps, native_code::computes(lower::Opcode::kSqrt, lower::Type::kF64, 8)), 0);
-  EXPECT_EQ(count(steps, is(native_code::Kind::kForBegin)), 0);
+  EXPECT_EQ(count(steps, is(native_code::Kind::kForBegin)), 1);  // the function's own
 }
 
 // What small nests carry from trip to trip, and loops of them in one another.

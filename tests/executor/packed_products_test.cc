@@ -25,7 +25,7 @@ std::string order_of(const Function& function, const CompileOptions& options = {
   std::string order;
   for (const lower::Op& op : lowered.program().code) {
     if (op.code == Opcode::kCall && lowered.program().calls[op.bits].name == "pack") order += 'p';
-    if (op.code == Opcode::kRepeat) order += 'w';
+    if (lowered.begins_loop(op)) order += 'w';
   }
   return order;
 }

@@ -269,7 +269,7 @@ TEST(ShortLoops, ChooseAnArrayOrItsUpdate) {
   expect_result(f, {given}, values);
   const Lowered lowered(f);
   EXPECT_EQ(lowered.count(Opcode::kCopy), 1) << lowered;  // of the argument, before the loop
-  EXPECT_EQ(lowered.count_before(Opcode::kRepeat, Opcode::kCopy), 1) << lowered;
+  EXPECT_EQ(lowered.count_before_loops(Opcode::kCopy), 1) << lowered;
   EXPECT_EQ(lowered.count(Opcode::kLanes), 0) << lowered;
 }
 

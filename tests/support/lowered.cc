@@ -53,9 +53,15 @@ std::ptrdiff_t Lowered::count_inside(Opcode around, Opcode code) const {
   return found;
 }
 
-std::ptrdiff_t Lowered::count_before(Opcode end, Opcode code) const {
+bool Lowered::begins_loop(const Op& op) const {
+  if (op.code == Opcode::kFor) return program().fors[op.bits].loop != lower::kNoLoop;
+  return op.code == Opcode::kRepeat && program().whiles[op.bits].loop != lower::kNoLoop;
+}
+
+std::ptrdiff_t Lowered::count_before_loops(Opcode code) const {
   const auto& ops = program().code;
-  return std::ranges::count(ops.begin(), std::ranges::find(ops, end, &Op::code), code, &Op::code);
+  const auto begins = [this](const Op& op) { return begins_loop(op); };
+  return std::ranges::count(ops.begin(), std::ranges::find_if(ops, begins), code, &Op::code);
 }
 
 std::ptrdiff_t Lowered::loads_from(lower::Storage storage) const {

@@ -31,16 +31,18 @@ class Lowered {
 
   // Ops of the lower program.
 
-  /// Ops of one kind, kRepeat for loops with a predicate and kLanes for loops over lanes among
-  /// them.
+  /// Ops of one kind, kRepeat for loops with a predicate, kFor for loops that count and kLanes for
+  /// loops over lanes among them.
   std::ptrdiff_t count(lower::Opcode code) const {
     return std::ranges::count(program().code, code, &lower::Op::code);
   }
   /// Those that stand in a loop or branch of kind `around`, at any depth: kIf is the first side of
   /// a branch, kElse the other one.
   std::ptrdiff_t count_inside(lower::Opcode around, lower::Opcode code) const;
-  /// Those before the first one of kind `end`.
-  std::ptrdiff_t count_before(lower::Opcode end, lower::Opcode code) const;
+  /// Whether an op begins a loop of the function, of which a run counts the trips.
+  bool begins_loop(const lower::Op& op) const;
+  /// Those before the first loop of the function.
+  std::ptrdiff_t count_before_loops(lower::Opcode code) const;
   /// Loads from buffers of this kind.
   std::ptrdiff_t loads_from(lower::Storage storage) const;
   /// Of loads and stores that stand in loops with a predicate, which stand in lanes: the bytes from

@@ -1,4 +1,4 @@
-#include "control_flow/while_trips.h"
+#include "control_flow/induction.h"
 
 #include <limits>
 #include <type_traits>
@@ -91,6 +91,8 @@ std::optional<Wide> trips_until(Wide start, Wide step, Relation relation, Wide b
   return trips;
 }
 
+bool is_s64(Wide value) { return range_of(DType::kS64).contains(value); }
+
 /// The parameter's place, if the tensor is one.
 std::optional<std::size_t> param_place(const Function& function, const Tensor& tensor) {
   const auto& params = function.parameters();
@@ -102,32 +104,44 @@ std::optional<std::size_t> param_place(const Function& function, const Tensor& t
 
 }  // namespace
 
-std::optional<std::int64_t> count_while_trips(const ir::Node& node) {
+std::optional<ir::Induction> while_induction(const ir::Node& node) {
   const Function& condition = node.regions[0];
   const Function& body = node.regions[1];
   const ir::Node* test = condition.outputs()[0].node();
   if (test->op != &ops::kCompare) return std::nullopt;
   Relation relation = test->attrs<ops::CompareAttributes>().direction;
   Tensor counter = test->operands[0], limit = test->operands[1];
-  if (ir::is_constant(counter.node())) {
+  const std::size_t carries = node.types.size();
+  auto place = param_place(condition, counter);
+  if (!place || *place >= carries) {
     std::swap(counter, limit);
     relation = mirrored(relation);
+    place = param_place(condition, counter);
   }
-  const auto bound = constant_integer(limit);
-  const auto place = param_place(condition, counter);
-  if (!bound || !place || *place >= node.types.size()) return std::nullopt;
-  const auto start = constant_integer(node.operands[*place]);
+  if (!place || *place >= carries || !is_integer(counter.dtype()) || counter.rank() != 0)
+    return std::nullopt;
   const ir::Node* advance = ir::value_behind_observers(body.outputs()[*place]).node();
-  if (!start || (advance->op != &ops::kAdd && advance->op != &ops::kSubtract)) return std::nullopt;
+  if (advance->op != &ops::kAdd && advance->op != &ops::kSubtract) return std::nullopt;
   Tensor from = advance->operands[0], by = advance->operands[1];
   if (advance->op == &ops::kAdd && ir::is_constant(from.node())) std::swap(from, by);
-  const auto step = constant_integer(by);
+  auto step = constant_integer(by);
   if (!step || !ir::value_behind_observers(from).same_as(body.parameters()[*place]))
     return std::nullopt;
-  const auto trips = trips_until(*start, advance->op == &ops::kSubtract ? -*step : *step, relation,
-                                 *bound, range_of(counter.dtype()));
-  if (!trips || *trips > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
-  return static_cast<std::int64_t>(*trips);
+  if (advance->op == &ops::kSubtract) step = -*step;
+  if (!is_s64(*step)) return std::nullopt;
+  ir::Induction made{.carry = place, .step = static_cast<std::int64_t>(*step)};
+  if (const auto start = constant_integer(node.operands[*place]), bound = constant_integer(limit);
+      start && bound) {
+    const auto trips = trips_until(*start, *step, relation, *bound, range_of(counter.dtype()));
+    if (!trips || !is_s64(*trips)) return std::nullopt;
+    made.trips = static_cast<std::int64_t>(*trips);
+    return made;
+  }
+  const auto invariant = param_place(condition, limit);
+  if (relation != Relation::kLt || *step < 1 || !invariant || *invariant < carries)
+    return std::nullopt;
+  made.limit = invariant;
+  return made;
 }
 
 }  // namespace rondo::control_flow
