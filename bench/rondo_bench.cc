@@ -169,6 +169,20 @@ void SeveralLoops(benchmark::State& state) {
 }
 BENCHMARK(SeveralLoops)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
 
+/// A map of 64 items, each of which is a loop of 20,000 trips.
+void ParallelMap(benchmark::State& state) {
+  const auto item = [](Tensor v) {
+    return fori_loop(
+        0, 20'000, [](Tensor, Tensor s) { return s * 0.999f + sin(s) * 0.01f; }, v);
+  };
+  const Executable run = compile(trace([&](Tensor x) { return map(item, x); }, f32({64})));
+  RunOptions options;
+  options.threads = static_cast<int>(state.range(0));
+  const std::vector<Literal> arguments{Literal::zeros(f32({64}))};
+  for (auto _ : state) benchmark::DoNotOptimize(run.run(arguments, options));
+}
+BENCHMARK(ParallelMap)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+
 void DispatchOneAdd(benchmark::State& state) {
   auto add = jit([](Tensor a, Tensor b) { return a + b; });
   for (auto _ : state) benchmark::DoNotOptimize(add(1.0f, 2.0f));

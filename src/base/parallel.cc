@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -45,8 +46,9 @@ void wait_a_moment(F&& holds) {
 }
 
 class Job;
-/// Of which this thread is in a piece.
+/// Of which this thread is in a piece, and which piece that is.
 thread_local const Job* job_here = nullptr;
+thread_local std::int64_t piece_here = 0;
 
 class Job {
  public:
@@ -64,12 +66,17 @@ class Job {
   /// so that what a thread has written in one job is in its cache in the next one.
   void work(std::size_t thread) {
     const Job* const before = std::exchange(job_here, this);
+    const std::int64_t piece_before = piece_here;
     for (std::size_t i = 0; i < shares_.size(); i++)
       work_on(shares_[(thread + i) % shares_.size()]);
     job_here = before;
+    piece_here = piece_before;
   }
 
-  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+  /// Whether a piece before that one has failed.
+  bool failed_before(std::int64_t piece) const {
+    return first_failed_.load(std::memory_order_relaxed) < piece;
+  }
 
   std::mutex mutex;
   std::condition_variable done;
@@ -83,22 +90,25 @@ class Job {
   };
 
   void work_on(Share& share) {
-    while (!failed()) {
+    for (;;) {
       const std::int64_t piece = share.next.fetch_add(1, std::memory_order_relaxed);
-      if (piece >= share.end) return;
+      if (piece >= share.end || failed_before(piece)) return;
+      piece_here = piece;
       try {
         f_(piece);
       } catch (...) {
         const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-        failed_.store(true, std::memory_order_relaxed);
+        if (failed_before(piece)) continue;
+        failure = std::current_exception();
+        first_failed_.store(piece, std::memory_order_relaxed);
       }
     }
   }
 
   absl::FunctionRef<void(std::int64_t)> f_;
   absl::FixedArray<Share, 8> shares_;
-  std::atomic<bool> failed_{false};
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> first_failed_{kNone};  // changed under the mutex
 };
 
 /// Threads that wait for jobs. Never destroyed: they live as long as the process.
@@ -194,7 +204,7 @@ void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::
   if (job.failure) std::rethrow_exception(job.failure);
 }
 
-bool another_piece_failed() { return job_here && job_here->failed(); }
+bool earlier_piece_failed() { return job_here && job_here->failed_before(piece_here); }
 
 bool OrderedSection::wait(std::int64_t piece) {
   std::int64_t next = next_.load(std::memory_order_acquire);

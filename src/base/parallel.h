@@ -9,15 +9,15 @@
 namespace rondo {
 
 /// Calls f(0), …, f(pieces - 1), each once and in any order, on up to `threads` threads, one of
-/// which is the caller's; the others wait for work between calls. The first exception of an f is
-/// thrown here when the pieces that were begun have ended; no other piece begins after it. Called
-/// by an f, it stays on that thread.
+/// which is the caller's; the others wait for work between calls. Where an f throws, no piece after
+/// it begins; those before it run, and the exception of the first piece that throws is thrown here
+/// when the pieces that were begun have ended. Called by an f, it stays on that thread.
 /// `in_order`: a piece begins after those before it have begun.
 void parallel_for(std::int64_t pieces, int threads, absl::FunctionRef<void(std::int64_t)> f,
                   bool in_order = false);
 
-/// In a piece: whether another one has failed. What this one still makes is for nobody.
-bool another_piece_failed();
+/// In a piece: whether one before it has failed, so that what this one makes is unused.
+bool earlier_piece_failed();
 
 /// Lets the pieces of a parallel_for that begin in order do something one after the other.
 class OrderedSection {

@@ -11,6 +11,7 @@
 #include "control_flow/signature.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
+#include "ir/region_facts.h"
 #include "ops/create.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"
@@ -128,6 +129,7 @@ std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> op
   loop.attributes.name = a.name;
   loop.attributes.checkpoint = a.checkpoint;
   loop.attributes.residuals = a.residuals;
+  loop.attributes.independent = a.carries == 0 && !ir::observes(body);
   const std::vector<std::string> names = body.param_names();
   loop.names.assign(names.begin(), names.begin() + a.carries);
   loop.carries = a.carries;

@@ -44,6 +44,7 @@ ir::RegionLayout while_layout(const ir::Node& node) {
   layout.promised = a.promised;
   layout.ends_by_itself = a.ends_by_itself;
   layout.residuals = a.residuals ? &*a.residuals : nullptr;
+  layout.independent = a.independent;
   layout.source = a.source;
   return layout;
 }
@@ -57,6 +58,8 @@ ir::Attributes while_relayout(const ir::Node& node, const ir::RegionLayout& layo
   changed.promised = layout.promised;
   changed.ends_by_itself = layout.ends_by_itself;
   changed.residuals = layout.residuals ? std::optional(*layout.residuals) : std::nullopt;
+  changed.independent =
+      layout.independent && changed.carries <= node.attrs<WhileAttributes>().carries;
   // The source names carries by number.
   const bool same = changed.carries == node.attrs<WhileAttributes>().carries;
   changed.source = same ? layout.source : ir::LoopSource{.bodies = layout.source.bodies};

@@ -26,6 +26,7 @@ struct WhileAttributes {
   /// For the error, where a trip of this loop makes several of the one that the user promised.
   std::optional<std::int64_t> promised = std::nullopt;
   bool ends_by_itself = false;  // the condition sees to max_trip_count
+  bool independent = false;     // no trip reads what another one writes; none is observed
   ir::LoopSource source = {};
   bool operator==(const WhileAttributes&) const = default;
 };

@@ -42,6 +42,11 @@ bool makes_promises(const Function& function) {
   });
 }
 
+/// What a run on so many threads takes beside arguments, results and tapes.
+std::int64_t bytes_beside(const Unit& unit, int threads) {
+  return unit.program->arena_bytes + unit.part_bytes * threads;
+}
+
 bool has_loops_that_ignore(const lower::Program& program) {
   return std::any_of(program.loops.begin(), program.loops.end(),
                      [](const lower::LoopInfo& loop) { return !loop.polls; });
@@ -95,13 +100,12 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
 }
 
 const Unit& Compiled::entry_for(const RunOptions& options) const {
-  if (options.threads.value_or(1) <= 1) return entry();
-  std::call_once(divided_made_, [&] {
-    divided_ = in_pieces(entry());
-    if (!divided_ || !arena_limit_) return;
-    if (divided_->program->arena_bytes > *arena_limit_) divided_.reset();
-  });
-  return divided_ ? *divided_ : entry();
+  const int threads = options.threads.value_or(1);
+  if (threads <= 1) return entry();
+  std::call_once(divided_made_, [&] { divided_ = in_pieces(entry()); });
+  if (!divided_ || (options.on_progress && divided_->divides_users_loops)) return entry();
+  if (arena_limit_ && bytes_beside(*divided_, threads) > *arena_limit_) return entry();
+  return *divided_;
 }
 
 std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const RunOptions& options,
@@ -129,7 +133,7 @@ std::vector<Literal> Compiled::run(std::span<const Literal> arguments, const Run
       for (std::size_t i = 0; i < of_region.size(); i++)
         stats.loops.push_back({of_region[i].name, trips ? trips[i] : 0});
     }
-    stats.peak_bytes = unit.program->arena_bytes + run.tape_bytes();
+    stats.peak_bytes = bytes_beside(unit, options.threads.value_or(1)) + run.tape_bytes();
     for (const Literal& argument : arguments) stats.peak_bytes += argument.type().bytes();
     for (const Literal& result : results) stats.peak_bytes += result.type().bytes();
   };

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <memory>
+#include <string>
 
 #include "ir/kernel.h"
 #include "lower/program.h"
@@ -17,7 +18,13 @@ class RunHost : public ir::Host {
   /// looking again. `loop`: in the part, before trip number `trip`; or null.
   virtual void poll_part(const lower::LoopInfo* loop, std::int64_t trip) = 0;
 
+  /// A host for a part of a loop, on any thread. It is used by one thread, and not after this one.
+  virtual std::unique_ptr<RunHost> for_part() = 0;
+  /// Adds what such a host counted.
+  virtual void add_counts(const RunHost& part) = 0;
+
   std::exception_ptr failure;  // of a kernel
+  std::string failed_in;       // the loops of a part in which that arose, for its message
 };
 
 /// The kernel of a node in loop `loop` of its program.

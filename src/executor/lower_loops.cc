@@ -132,8 +132,8 @@ void Lowerer::take_parameters(Construct& construct, std::size_t carries) {
   const auto param = [&] { return carries_of(construct)[next++].param; };
   for (std::size_t i = 0; i < carries; i++) {
     if (construct.counted && construct.counted->carry == i) {
-      construct.arguments[i] = single(
-          counter_after(*construct.counted, builder_.program().fors[construct.loop].index));
+      construct.arguments[i] =
+          single(counter_after(*construct.counted, builder_.program().fors[construct.loop].index));
     } else if (construct.arguments[i].in_registers()) {
       for (Value& part : construct.arguments[i].element) part = param();
     } else if (construct.carried[i].spare != lower::kNone) {
@@ -231,7 +231,8 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
   pack_factors(scope, construct, carries);
   const std::uint32_t info = begin_loop(node);
   if (const auto& counted = construct.counted) {
-    construct.loop = builder_.begin_for(builder_.index(0), counted->trips, 1, init, info, counted->known);
+    construct.loop =
+        builder_.begin_for(builder_.index(0), counted->trips, 1, init, info, counted->known);
   } else {
     construct.loop = builder_.begin_while(init, info);
     builder_.program().whiles[construct.loop].once = stands_for_branch(*node);
@@ -338,10 +339,13 @@ void Lowerer::close_body() {
   if (construct.trips != lower::kNone)
     next.push_back(
         builder_.add(construct.trips, builder_.number(builder_.type(construct.trips), 1)));
-  if (construct.counted)
+  if (construct.counted) {
     builder_.end_for(next);
-  else
+    const bool independent = next.empty() && ir::region_layout(construct.node)->independent;
+    builder_.program().fors[construct.loop].independent = independent;
+  } else {
     builder_.end_while(next);
+  }
   loops_.pop_back();
   if (lanes_ && lanes_->construct == constructs_.size()) return close_lanes(construct);
   give_results(construct);

@@ -83,10 +83,10 @@ struct Construct {
 
   const Node* node;
   std::uint32_t first_value;
-  std::uint32_t loop = 0;        // in the builder's table of whiles, fors or ifs
+  std::uint32_t loop = 0;               // in the builder's table of whiles, fors or ifs
   std::optional<CountedTrips> counted;  // of a loop that is a `for`
-  std::vector<Place> arguments;  // of the regions
-  std::vector<Place> packed;     // memory of factors of a loop's products
+  std::vector<Place> arguments;         // of the regions
+  std::vector<Place> packed;            // memory of factors of a loop's products
   absl::flat_hash_map<const Node*, PackedCall> packed_calls;  // of a loop's body
   std::vector<CarriedArray> carried;  // of each carry that is an array; of each branch result
                                       // that is written where an operand is

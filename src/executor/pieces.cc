@@ -1,10 +1,13 @@
 #include "executor/pieces.h"
 
 #include <algorithm>
+#include <chrono>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "base/parallel.h"
 #include "executor/kernels.h"
 #include "executor/safepoints.h"
@@ -19,26 +22,53 @@ constexpr lower::DivisionCosts kCosts{.least_work = 1 << 20, .part_work = 1 << 1
 // For tests: all loops that can be divided are.
 constexpr lower::DivisionCosts kNoCosts{.least_work = 0, .part_work = 1};
 
-/// What the program of a part looks at while it runs.
-struct PartRun {
-  RunHost& host;
-  OrderedSection& turns;
-  std::int64_t number;
-  std::exception_ptr failure = nullptr;
+/// What the program of a part looks at while it runs, and what its kernels reach.
+class PartRun final : public RunHost {
+ public:
+  PartRun(RunHost& whole, OrderedSection& turns, std::int64_t number)
+      : turns(turns), number(number), whole_(whole) {}
 
   static bool at_safepoint(lower::RunFrame* frame, std::uint32_t loop) noexcept {
     auto& part = *static_cast<PartRun*>(frame->handler);
     try {
       if (loop == lower::kNoLoop)
-        part.host.poll_part(nullptr, 0);
+        part.poll();
       else
-        part.host.poll_part(&frame->program->loops[loop], frame->trips[loop]);
+        part.poll_part(&frame->program->loops[loop], frame->trips[loop]);
       return true;
     } catch (...) {
       part.failure = std::current_exception();
       return false;
     }
   }
+
+  ir::RegionCall& region(const Function& function) override {
+    if (!own_) own_ = whole_.for_part();
+    return own_->region(function);
+  }
+  void poll() override { whole_.poll_part(nullptr, 0); }
+  void poll_part(const lower::LoopInfo* loop, std::int64_t trip) override {
+    whole_.poll_part(loop, trip);
+  }
+  std::unique_ptr<RunHost> for_part() override { return whole_.for_part(); }
+  void add_counts(const RunHost& part) override { whole_.add_counts(part); }
+  // Loops whose trips are observed are not divided.
+  void tap(std::string_view, const TensorType&, const std::byte*) override { fail_observed(); }
+  void print(std::string_view, const TensorType&, const std::byte*) override { fail_observed(); }
+  void progress(std::int64_t, std::int64_t) override { fail_observed(); }
+
+  /// Of the regions that its kernels called; or null.
+  std::unique_ptr<RunHost> take_counts() { return std::move(own_); }
+
+  OrderedSection& turns;
+  const std::int64_t number;
+
+ private:
+  [[noreturn]] static void fail_observed() {
+    throw InternalError("a part of a loop reports to the outside");
+  }
+  RunHost& whole_;
+  std::unique_ptr<RunHost> own_;
 };
 
 /// The call in a part that goes on when those before have ended.
@@ -46,7 +76,7 @@ class WaitForTurn final : public lower::Kernel {
  public:
   void count_held(HeldBytes& held) const override { held.shared(this, sizeof(*this)); }
   bool run(std::byte* const*, lower::RunFrame& frame) const noexcept override {
-    const PartRun& part = *static_cast<PartRun*>(frame.host);
+    const auto& part = *static_cast<PartRun*>(static_cast<RunHost*>(frame.host));
     return part.turns.wait(part.number);
   }
 };
@@ -57,7 +87,11 @@ class LoopInPieces final : public lower::Kernel {
       : loop_(std::move(loop)), pointers_(pointers) {
     unit_.function = whole.function;
     unit_.guarded = false;  // its memory is that of a run which is
-    for (lower::Call& call : loop_.program.calls) call.kernel = std::make_shared<WaitForTurn>();
+    for (lower::Call& call : loop_.program.calls) {
+      if (call.kernel) continue;
+      call.kernel = std::make_shared<WaitForTurn>();
+      in_order_ = true;
+    }
     unit_.prepare(std::move(loop_.program), whole.native != nullptr);
   }
 
@@ -70,28 +104,54 @@ class LoopInPieces final : public lower::Kernel {
       // Of each part what TripCounts has of a run.
       const std::size_t loops = loop_.loops.size();
       std::vector<std::int64_t> counts(static_cast<std::size_t>(loop_.parts()) * 4 * loops, 0);
+      std::vector<std::unique_ptr<RunHost>> hosts(static_cast<std::size_t>(loop_.parts()));
       OrderedSection turns;
       const auto run_one = [&](std::int64_t part) {
         try {
-          PartRun run{host, turns, part};
-          run_part(run, buffers, frame, counts.data() + static_cast<std::size_t>(part) * 4 * loops);
+          const auto at = static_cast<std::size_t>(part);
+          PartRun run(host, turns, part);
+          run_part(run, buffers, frame, counts.data() + at * 4 * loops);
+          hosts[at] = run.take_counts();
         } catch (...) {
           turns.end();
           throw;
         }
       };
-      const bool in_order = !unit_.program->calls.empty();
-      parallel_for(loop_.parts(), host.threads(), run_one, in_order);
+      run_parts(host.threads(), run_one);
       add_trips(counts, frame.total_trips);
+      for (const auto& part : hosts) {
+        if (part) host.add_counts(*part);
+      }
       return true;
+    } catch (PartFailure& failed) {
+      host.failure = std::move(failed.reason);
+      host.failed_in = std::move(failed.loops);
     } catch (...) {
       host.failure = std::current_exception();
-      frame.failed_loop = loop_.around;
-      return false;
     }
+    frame.failed_loop = loop_.around;
+    return false;
   }
 
  private:
+  /// Why a part left before its end, and in which of its loops.
+  struct PartFailure {
+    std::exception_ptr reason;
+    std::string loops;
+  };
+
+  void run_parts(int threads, absl::FunctionRef<void(std::int64_t)> run_one) const {
+    const std::int64_t parts = loop_.parts();
+    if (loop_.known_work) return parallel_for(parts, threads, run_one, in_order_);
+    // The first part tells what the others take. Bits do not depend on who runs them.
+    using Clock = std::chrono::steady_clock;
+    constexpr auto kTimeToWakeThreads = std::chrono::microseconds(50);
+    const auto begin = Clock::now();
+    run_one(0);
+    const bool gains = (Clock::now() - begin) * (parts - 1) > kTimeToWakeThreads;
+    parallel_for(parts - 1, gains ? threads : 1, [&](std::int64_t part) { run_one(part + 1); });
+  }
+
   void run_part(PartRun& run, std::byte* const* buffers, const lower::RunFrame& whole,
                 std::int64_t* counts) const {
     lower::DividedLoop::Part part = loop_.part(run.number);
@@ -101,22 +161,52 @@ class LoopInPieces final : public lower::Kernel {
     frame.arguments = arguments.data();
     frame.poll = whole.poll;
     frame.at_safepoint = PartRun::at_safepoint;
-    frame.handler = frame.host = &run;
+    frame.handler = &run;
+    frame.host = static_cast<RunHost*>(&run);
     frame.program = unit_.program.get();
     frame.max_iterations = whole.max_iterations;
     frame.trips = counts;
     frame.total_trips = counts + loop_.loops.size();
     frame.lane_trips = frame.total_trips + loop_.loops.size();
     const lower::Status status = unit_.run(frame, [](lower::Status) {});
-    if (status == lower::Status::kDone && !unit_.program->calls.empty()) run.turns.pass(run.number);
+    if (status == lower::Status::kDone) {
+      if (in_order_) run.turns.pass(run.number);
+      return;
+    }
     // Where it waited in vain another part has failed.
-    if (status == lower::Status::kDone || status == lower::Status::kKernelFailed) return;
-    if (run.failure) std::rethrow_exception(run.failure);
-    if (status == lower::Status::kTooManyTrips)
-      run.host.poll_part(&unit_.program->loops[frame.failed_loop], counts[frame.failed_loop]);
-    if (status == lower::Status::kBrokenPromise)
-      fail_for_promise(unit_.program->loops[frame.failed_loop]);
-    throw InternalError("a part of a loop left without a reason");
+    if (status == lower::Status::kKernelFailed && !run.failure) return;
+    fail(run, frame, status);
+  }
+
+  [[noreturn]] void fail(PartRun& run, lower::RunFrame& frame, lower::Status status) const {
+    if (status == lower::Status::kKernelFailed) {
+      // Kernels name the loop of the whole program.
+      const auto found = std::find(loop_.loops.begin(), loop_.loops.end(), frame.failed_loop);
+      frame.failed_loop = found == loop_.loops.end()
+                              ? lower::kNoLoop
+                              : static_cast<std::uint32_t>(found - loop_.loops.begin());
+    }
+    const lower::LoopInfo* info =
+        frame.failed_loop == lower::kNoLoop ? nullptr : &unit_.program->loops[frame.failed_loop];
+    std::exception_ptr reason = run.failure;
+    std::string loops = loops_of_failure(status, frame, *unit_.program);
+    try {
+      if (reason) std::rethrow_exception(reason);
+      if (status == lower::Status::kTooManyTrips)
+        run.poll_part(info, frame.trips[frame.failed_loop]);
+      if (status == lower::Status::kBrokenPromise) fail_for_promise(*info);
+      throw InternalError("a part of a loop left without a reason");
+    } catch (ir::Interrupt& interrupt) {
+      if (loop_.is_users && loop_.around == lower::kNoLoop) {
+        const lower::LoopInfo& outermost = unit_.program->loops.front();
+        interrupt.loop = outermost.name;
+        interrupt.trip = (frame.trips[0] - 1) * outermost.bodies;
+      }
+      reason = std::current_exception();
+    } catch (...) {
+      reason = std::current_exception();
+    }
+    throw PartFailure{std::move(reason), std::move(loops)};
   }
 
   void add_trips(const std::vector<std::int64_t>& counts, std::int64_t* total_trips) const {
@@ -132,6 +222,7 @@ class LoopInPieces final : public lower::Kernel {
   }
 
   lower::DividedLoop loop_;  // without its program
+  bool in_order_ = false;    // parts wait for one another
   std::size_t pointers_;
   Unit unit_;
 };
@@ -144,13 +235,15 @@ std::unique_ptr<const Unit> in_pieces(const Unit& whole) {
   costs.lanes_copy = is_native;  // bytecode moves each element by an instruction of its own
   std::optional<lower::Divided> divided = lower::divided(*whole.program, costs);
   if (!divided) return nullptr;
+  auto made = std::make_unique<Unit>();
   std::vector<lower::Call>& calls = divided->program.calls;
   std::size_t next = calls.size() - divided->loops.size();
   for (lower::DividedLoop& loop : divided->loops) {
     lower::Call& call = calls[next++];
+    made->part_bytes = std::max(made->part_bytes, loop.program.arena_bytes);
+    made->divides_users_loops |= loop.is_users;
     call.kernel = std::make_shared<LoopInPieces>(std::move(loop), call.pointers.size(), whole);
   }
-  auto made = std::make_unique<Unit>();
   made->function = whole.function;
   made->prepare(std::move(divided->program), is_native);
   return made;

@@ -67,6 +67,10 @@ class Run::Region final : public ir::RegionCall {
   }
 
   const std::int64_t* total_trips() const { return total_trips_.data(); }
+  const Unit& unit() const { return unit_; }
+  void add_counts(const Region& other) {
+    for (std::size_t i = 0; i < total_trips_.size(); i++) total_trips_[i] += other.total_trips_[i];
+  }
 
  private:
   void run_apart(std::byte* const* arguments, ir::ResultPlaces results) {
@@ -127,7 +131,8 @@ void Run::run_unit(const Unit& unit, std::byte* const* arguments, std::byte* con
   const lower::Status status = unit.run(
       frame, [&](lower::Status why) { safepoints_.keep_last_state(why, frame, *unit.program); });
   if (status == lower::Status::kDone) return;
-  safepoints_.fail(status, frame, *unit.program, std::exchange(failure, nullptr));
+  safepoints_.fail(status, frame, *unit.program, std::exchange(failure, nullptr),
+                   std::exchange(failed_in, {}));
 }
 
 /// A state kept on each trip, in case that a loop inside makes too many trips, would cost every
@@ -153,6 +158,20 @@ ir::RegionCall& Run::region(const Function& function) {
   auto& call = regions_[function.identity()];
   if (!call) call = std::make_unique<Region>(*this, compiled_.unit(function));
   return *call;
+}
+
+std::unique_ptr<RunHost> Run::for_part() {
+  auto part = std::make_unique<Run>(compiled_, options_, for_state_);
+  part->safepoints_.answer_for(safepoints_);
+  return part;
+}
+
+void Run::add_counts(const RunHost& part) {
+  for (const auto& [identity, region] : static_cast<const Run&>(part).regions_) {
+    auto& call = regions_[identity];
+    if (!call) call = std::make_unique<Region>(*this, region->unit());
+    call->add_counts(*region);
+  }
 }
 
 void Run::tap(std::string_view name, const TensorType& type, const std::byte* value) {

@@ -47,6 +47,8 @@ class Run final : public RunHost {
   void poll_part(const lower::LoopInfo* loop, std::int64_t trip) override {
     safepoints_.poll_part(loop, trip);
   }
+  std::unique_ptr<RunHost> for_part() override;
+  void add_counts(const RunHost& part) override;
   int threads() const override { return options_.threads.value_or(1); }
   void tap(std::string_view name, const TensorType& type, const std::byte* value) override;
   void print(std::string_view format, const TensorType& type, const std::byte* value) override;

@@ -124,7 +124,7 @@ void SafepointHandler::detach_entry() {
 }
 
 void SafepointHandler::attach(lower::RunFrame& frame, const lower::Program& program) {
-  frame.poll = &request_.word;
+  frame.poll = word_;
   frame.at_safepoint = at_safepoint;
   if (options_.max_iterations) frame.max_iterations = *options_.max_iterations;
   frame.handler = this;
@@ -161,7 +161,7 @@ void SafepointHandler::attach_entry(lower::RunFrame& frame, const lower::Program
 void SafepointHandler::poll_part(const lower::LoopInfo* loop, std::int64_t trip) {
   // First, so that what comes to be asked meanwhile is looked at next. Loops around look at words
   // of their own where they have something to tell.
-  request_.word.store(0, std::memory_order_relaxed);
+  word_->store(0, std::memory_order_relaxed);
   if (loop)
     limits_.check_trip(loop->name, loop->at, trip);
   else
@@ -170,7 +170,7 @@ void SafepointHandler::poll_part(const lower::LoopInfo* loop, std::int64_t trip)
 
 bool SafepointHandler::at_safepoint(lower::RunFrame* frame, std::uint32_t loop) noexcept {
   SafepointHandler& handler = *static_cast<SafepointHandler*>(frame->handler);
-  handler.request_.word.store(0, std::memory_order_relaxed);
+  handler.word_->store(0, std::memory_order_relaxed);
   try {
     handler.look(*frame, loop);
     return true;
@@ -252,14 +252,21 @@ void SafepointHandler::add_state(ir::Interrupt& interrupt, const lower::RunFrame
   interrupt.carry = kept_;
 }
 
+std::string loops_of_failure(lower::Status status, const lower::RunFrame& frame,
+                             const lower::Program& program) {
+  const std::uint32_t loop = frame.failed_loop;
+  const bool between = loop != lower::kNoLoop && is_between_trips(status);
+  return loops_text(frame, program, between ? program.loops[loop].outer : loop);
+}
+
 void SafepointHandler::fail(lower::Status status, const lower::RunFrame& frame,
-                            const lower::Program& program, std::exception_ptr failure) {
+                            const lower::Program& program, std::exception_ptr failure,
+                            const std::string& inner) {
   const std::uint32_t loop = frame.failed_loop;
   const lower::LoopInfo* info = loop == lower::kNoLoop ? nullptr : &program.loops[loop];
   if (status == lower::Status::kPolled || status == lower::Status::kPolledInside)
     failure = std::exchange(failure_, nullptr);
-  const std::string where =
-      loops_text(frame, program, info && is_between_trips(status) ? info->outer : loop);
+  const std::string where = loops_of_failure(status, frame, program) + inner;
   try {
     if (status == lower::Status::kTooManyTrips)
       limits_.check_trip(info->name, info->at, frame.trips[loop]);

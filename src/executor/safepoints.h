@@ -46,9 +46,13 @@ class SafepointHandler {
   /// memory of the run stands.
   void keep_last_state(lower::Status status, const lower::RunFrame& frame,
                        const lower::Program& program);
-  /// Throws why a program left before its end; `failure` is that of a kernel.
+  /// Throws why a program left before its end; `failure` is that of a kernel, `inner` the loops in
+  /// which it arose where these are those of a part of a loop.
   [[noreturn]] void fail(lower::Status status, const lower::RunFrame& frame,
-                         const lower::Program& program, std::exception_ptr failure);
+                         const lower::Program& program, std::exception_ptr failure,
+                         const std::string& inner = {});
+  /// Looks where the other one is asked to, for a part of its program's loops.
+  void answer_for(SafepointHandler& whole) { word_ = whole.word_; }
 
  private:
   using Clock = ir::RunLimits::Clock;
@@ -63,6 +67,7 @@ class SafepointHandler {
   const RunOptions& options_;
   ir::RunLimits limits_;
   SafepointRequest request_;
+  std::atomic<std::uint32_t>* word_ = &request_.word;
   bool registered_ = false;
   const bool exactly_;
   bool lacks_state_ = false;
@@ -82,6 +87,9 @@ class SafepointHandler {
   std::optional<std::stop_callback<Raise>> on_stop_;
 };
 
+/// For a message: the loops in which a program left before its end, the outermost first.
+std::string loops_of_failure(lower::Status status, const lower::RunFrame& frame,
+                             const lower::Program& program);
 /// Throws that a loop goes on after the trips that were promised for it.
 [[noreturn]] void fail_for_promise(const lower::LoopInfo& loop);
 

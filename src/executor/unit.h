@@ -58,6 +58,10 @@ struct Unit {
   /// Of the last run (lower::RunTapes::LastRows).
   std::unique_ptr<std::atomic<std::int64_t>[]> tape_rows;
 
+  /// Where its loops are in pieces: the arena of the largest part, of which each thread has one.
+  std::int64_t part_bytes = 0;
+  bool divides_users_loops = false;  // they report no progress then
+
   bool guarded = guard_pages_wanted();  // each run: executor/guarded_run.h
   std::size_t workspace_bytes = 0;      // the arena, then the registers of bytecode
 

@@ -85,6 +85,7 @@ struct RegionLayout {
   std::optional<std::int64_t> promised;        // the promise in the user's words, if that differs
   bool ends_by_itself = false;                 // the condition sees to max_trip_count
   bool runs_first = false;                     // makes a trip before it asks its condition
+  bool independent = false;                    // no trip reads what another one writes
   const Residuals* residuals = nullptr;        // of a loop that runs for a backward pass
   LoopSource source;
 
@@ -127,8 +128,8 @@ std::optional<RegionLayout> region_layout(const Node* node);
 
 /// How a loop counts its trips.
 struct Induction {
-  std::optional<std::size_t> carry = std::nullopt;  // the counter; none where that is no carry
-  std::int64_t step = 1;                            // what each trip adds to it
+  std::optional<std::size_t> carry = std::nullopt;   // the counter; none where that is no carry
+  std::int64_t step = 1;                             // what each trip adds to it
   std::optional<std::int64_t> trips = std::nullopt;  // where constants tell them
   /// Else the operand that limits the counter: a trip begins where the counter is less.
   std::optional<std::size_t> limit = std::nullopt;

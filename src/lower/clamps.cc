@@ -123,9 +123,9 @@ class Clamps {
 
   Program& program_;
   Ranges ranges_;
-  std::vector<Value> same_;  // what stands for each value
+  std::vector<Value> same_;             // what stands for each value
   std::vector<const Op*> conversions_;  // of an integer, that give each value
-  std::vector<Type> added_;  // of values that are not in the program yet
+  std::vector<Type> added_;             // of values that are not in the program yet
   absl::flat_hash_map<std::size_t, std::array<Op, 3>> wrapped_;  // in place of a remainder
 };
 

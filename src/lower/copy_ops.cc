@@ -1,5 +1,7 @@
 #include "lower/copy_ops.h"
 
+#include <utility>
+
 #include "lower/op_writer.h"
 
 namespace rondo::lower {
@@ -46,6 +48,21 @@ std::uint64_t OpCopier::view(std::uint64_t of) {
   const View& whole = from_.views[of];
   to_.views.push_back({static_cast<std::uint32_t>(address(whole.address)), whole.bytes});
   return to_.views.size() - 1;
+}
+
+std::uint64_t OpCopier::call(std::uint64_t of) {
+  Call made = from_.calls[of];
+  for (Value& pointer : made.pointers) pointer = value(pointer);
+  to_.calls.push_back(std::move(made));
+  return to_.calls.size() - 1;
+}
+
+std::uint64_t OpCopier::move(std::uint64_t of) {
+  const Copy& whole = from_.copies[of];
+  const auto from = static_cast<std::uint32_t>(address(whole.from));
+  const auto to = static_cast<std::uint32_t>(address(whole.to));
+  to_.copies.push_back({from, to, whole.bytes});
+  return to_.copies.size() - 1;
 }
 
 std::uint32_t OpCopier::loop(std::uint32_t of) {
@@ -165,6 +182,8 @@ void OpCopier::copy(std::size_t begin, std::size_t end) {
       default:
         if (op.code == Opcode::kLoad || op.code == Opcode::kStore) op.bits = address(op.bits);
         if (op.code == Opcode::kView) op.bits = view(op.bits);
+        if (op.code == Opcode::kCall) op.bits = call(op.bits);
+        if (op.code == Opcode::kCopy) op.bits = move(op.bits);
         op.a = value(op.a);
         op.b = value(op.b);
         op.c = value(op.c);

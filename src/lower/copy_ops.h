@@ -39,11 +39,14 @@ class OpCopier {
   Value define(Value of);
   /// The loops of `from` that loops in `to` are, in order.
   std::vector<std::uint32_t>& loops() { return loops_; }
+  /// What a loop of `from` is in `to`.
+  std::uint32_t loop(std::uint32_t of);
 
  private:
   std::uint64_t address(std::uint64_t of);
   std::uint64_t view(std::uint64_t of);
-  std::uint32_t loop(std::uint32_t of);
+  std::uint64_t call(std::uint64_t of);
+  std::uint64_t move(std::uint64_t of);
   void begin_carries(std::vector<Carry>& carries);
   void end_carries(std::vector<Carry>& carries);
   void control(Op& op);

@@ -12,9 +12,7 @@ namespace rondo::lower {
 namespace {
 
 /// Whether an op does nothing but compute its result.
-bool only_computes(const Op& op) {
-  return op.result != kNone && op.code < Opcode::kStore;
-}
+bool only_computes(const Op& op) { return op.result != kNone && op.code < Opcode::kStore; }
 
 }  // namespace
 

@@ -29,6 +29,8 @@ struct DividedLoop {
   std::vector<std::uint32_t> loops;
   /// Their trips are those of all parts together; else of the part that makes most.
   bool adds_trips = false;
+  bool known_work = true;  // else running a part tells whether threads gain by sharing the others
+  bool is_users = false;   // it is loop 0 of `program`; else a loop over elements
   std::uint32_t around = kNoLoop;  // the innermost loop of the user's that it stands in
 
   std::int64_t parts() const { return (trips + trips_of_part - 1) / trips_of_part; }

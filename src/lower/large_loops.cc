@@ -70,7 +70,11 @@ class Finder {
           end(at);
           break;
         case Opcode::kCall:
+          open_.back().known_work = false;
+          [[fallthrough]];
         case Opcode::kCopy:
+          open_.back().moves_on = true;
+          break;
         case Opcode::kTapeRead:
         case Opcode::kTapeWrite:
         case Opcode::kTapeSet:
@@ -90,12 +94,15 @@ class Finder {
     std::size_t found = 0;  // before it
     std::uint32_t loop = kNoLoop;
     double work = 0;
-    bool in_order = false;  // something in it is the caller's
+    bool in_order = false;  // something in it is of the whole run
+    bool moves_on = false;  // it has calls, copies or loops of the user's
+    bool known_work = true;
   };
 
   void begin(std::size_t at, std::uint32_t loop) {
     const bool is_users = loop != kNoLoop && !in_lanes_;
-    open_.push_back({at, found_.size(), loop == kNoLoop ? open_.back().loop : loop, 0, is_users});
+    open_.push_back(
+        {at, found_.size(), loop == kNoLoop ? open_.back().loop : loop, 0, false, is_users, true});
   }
 
   double trips_of(const Op& op) const {
@@ -116,22 +123,33 @@ class Finder {
     }
   }
 
+  bool has_known_trips(const Op& op) const {
+    const While& loop = p_.whiles[op.bits];
+    return loop.once || (loop.loop != kNoLoop && p_.loops[loop.loop].trip_count);
+  }
+
   void end(std::size_t at) {
     Open closed = open_.back();
     open_.pop_back();
     const Op& op = p_.code[closed.begin];
     closed.work *= trips_of(op);
+    if (op.code == Opcode::kRepeat && !has_known_trips(op)) closed.known_work = false;
     const bool has_found = found_.size() > closed.found;
-    if (!closed.in_order && closed.work >= least_work_) {
+    const bool has_all = op.code == Opcode::kFor && p_.fors[op.bits].loop != kNoLoop;
+    const bool is_large = closed.work >= least_work_ || (has_all && !closed.known_work);
+    if (!closed.in_order && (has_all || !closed.moves_on) && is_large) {
       const std::optional<Division> division = division_of(op, closed.work, has_found);
       if (division) {
         found_.resize(closed.found);
-        found_.push_back({closed.begin, at, closed.work, *division, open_.back().loop});
+        found_.push_back(
+            {closed.begin, at, closed.work, *division, open_.back().loop, closed.known_work});
       }
     }
     if (op.code == Opcode::kLanes) in_lanes_ = false;
     open_.back().work += closed.work;
     open_.back().in_order |= closed.in_order;
+    open_.back().moves_on |= closed.moves_on;
+    open_.back().known_work &= closed.known_work;
   }
 
   std::optional<Division> division_of(const Op& op, double work, bool has_found) const {

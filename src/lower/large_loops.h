@@ -21,9 +21,11 @@ struct LargeLoop {
   double work = 0;                 // in ops on one lane
   Division division = Division::kLanes;
   std::uint32_t around = kNoLoop;  // the innermost loop of the user's that it stands in
+  bool known_work = true;  // else `work` is a guess: it has calls, or loops of unknown length
 };
 
-/// Those of at least this work whose parts may run at once, in order; none stands in another one.
+/// Those of at least this work, or of unknown work, whose parts may run at once, in order; none
+/// stands in another one.
 std::vector<LargeLoop> large_loops(const Program& program, double least_work);
 
 }  // namespace rondo::lower

@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "lower/opcodes.h"
+#include "lower/reads.h"
 
 namespace rondo::lower {
 
 namespace {
 
 std::int64_t trips_of_part(const LargeLoop& loop, std::int64_t trips, double part_work) {
-  const auto parts = static_cast<std::int64_t>(std::clamp<double>(
-      std::floor(loop.work / part_work), 2, static_cast<double>(Slots::kMostParts)));
+  constexpr auto kMostParts = static_cast<double>(Slots::kMostParts);
+  const auto parts = static_cast<std::int64_t>(
+      loop.known_work ? std::clamp<double>(std::floor(loop.work / part_work), 2, kMostParts)
+                      : kMostParts);
   // No two parts write to one line of the cache, and no block of lanes is in two.
   constexpr std::int64_t kBlock = 256, kFewest = 16;
   std::int64_t multiple = 1;
@@ -45,11 +49,37 @@ PartWriter::PartWriter(const Program& whole, const std::vector<std::int64_t>& by
   scalars_of_call_ = argument(0);
 }
 
+void PartWriter::find_private(const LargeLoop& loop) {
+  absl::flat_hash_map<Value, const Buffer*> buffers;
+  for (const Op& op : whole_.code) {
+    if (op.code == Opcode::kBase && whole_.buffers[op.bits].storage == Storage::kArena)
+      buffers.emplace(op.result, &whole_.buffers[op.bits]);
+  }
+  for (std::size_t at = 0; at < whole_.code.size(); at++) {
+    if (at == loop.begin) at = loop.end;
+    for_each_read(whole_, whole_.code[at], [&](Value value) { buffers.erase(value); });
+  }
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), end = 0;
+  for (const auto& [pointer, buffer] : buffers) {
+    first = std::min(first, buffer->offset);
+    end = std::max(end, buffer->offset + buffer->bytes);
+  }
+  // As they are to pages, which guarded memory counts in.
+  constexpr std::int64_t kPage = 4096;
+  first = first / kPage * kPage;
+  for (const auto& [pointer, buffer] : buffers) {
+    Buffer& own = private_[pointer] = *buffer;
+    own.offset -= first;
+  }
+  if (!buffers.empty()) made_.program.arena_bytes = end - first;
+}
+
 DividedLoop PartWriter::write(const LargeLoop& loop, double part_work) {
   const auto outside = [this](Value value) { return from_outside(value); };
   OpCopier copier(whole_, made_.program, ops_, ops_before_, outside);
   switch (loop.division) {
     case Division::kTrips:
+      find_private(loop);
       trips(loop, copier);
       break;
     case Division::kLanes:
@@ -65,6 +95,7 @@ DividedLoop PartWriter::write(const LargeLoop& loop, double part_work) {
   made_.program.code.insert(made_.program.code.end(), ops_.begin(), ops_.end());
   made_.loops = copier.loops();
   made_.around = loop.around;
+  made_.known_work = loop.known_work;
   return std::move(made_);
 }
 
@@ -76,6 +107,8 @@ Value PartWriter::from_outside(Value value) {
   const Type type = whole_.types[value];
   if (const auto found = constants_.find(value); found != constants_.end())
     return before_.constant(type, found->second);
+  if (const auto found = private_.find(value); found != private_.end())
+    return before_.base(found->second);
   if (type == Type::kPointer) {
     pointers_.push_back(value);
     return argument(bytes_[value]);
@@ -99,11 +132,13 @@ void PartWriter::trips(const LargeLoop& loop, OpCopier& copier) {
   const For& whole = whole_.fors[whole_.code[loop.begin].bits];
   made_.trips = *whole.trips;
   made_.adds_trips = true;
+  made_.is_users = whole.loop != kNoLoop;
   For some;
   some.lower = first();
   some.upper = end();
   some.index = copier.define(whole.index);
   some.polls = whole.polls;
+  some.loop = copier.loop(whole.loop);
   some.independent = true;
   made_.program.fors.push_back(std::move(some));
   here_.with_entry(Opcode::kFor, 0);

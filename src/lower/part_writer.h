@@ -44,6 +44,8 @@ class PartWriter {
  private:
   Value argument(std::int64_t bytes);
   Value from_outside(Value value);
+  /// Memory in the arena that only the loop uses: each part has its own.
+  void find_private(const LargeLoop& loop);
   /// A member of DividedLoop::Part.
   Value part(int member) { return before_.load(Type::kS64, {part_, member * Slots::kBytes, {}}); }
   Value first() { return part(0); }
@@ -70,6 +72,7 @@ class PartWriter {
   std::vector<Value> pointers_, scalars_;
   std::uint32_t arguments_ = 0;
   Value part_ = kNone, scalars_of_call_ = kNone;
+  absl::flat_hash_map<Value, Buffer> private_;  // by pointer
 };
 
 }  // namespace rondo::lower

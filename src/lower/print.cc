@@ -142,8 +142,9 @@ class Printer {
     switch (op.code) {
       case Opcode::kFor: {
         const For& loop = program_.fors[op.bits];
-        line("for %{} = %{} to %{} step {}{}{}", loop.index, loop.lower, loop.upper, loop.step,
-             carries(loop.carries), loop_name(loop.loop));
+        line("for{} %{} = %{} to %{} step {}{}{}", loop.independent ? " (independent)" : "",
+             loop.index, loop.lower, loop.upper, loop.step, carries(loop.carries),
+             loop_name(loop.loop));
         depth_++;
         return;
       }

@@ -460,7 +460,8 @@ class Verifier {
     read(loop.lower, Type::kS64);
     read(loop.upper, Type::kS64);
     if (loop.step <= 0) fault("its step is {}", loop.step);
-    if (loop.loop != kNoLoop && loop.step != 1) fault("it counts its trips in steps of {}", loop.step);
+    if (loop.loop != kNoLoop && loop.step != 1)
+      fault("it counts its trips in steps of {}", loop.step);
     if (loop.independent && !loop.carries.empty()) fault("its trips depend on one another");
     begin_carries(loop.carries);
     reported(loop.loop);

@@ -30,9 +30,9 @@ class Expander {
     Unit counter = 0;                 // of the trips, where they are reported
     std::size_t begin = 0, trip = 0;  // positions of its kTripsBegin and kTrip
     std::uint32_t report = lower::kNoLoop;
-    Unit trips = 0;            // before this one, where one makes several
-    bool visible = false;      // something in its condition may report where it is
-    bool independent = false;  // a `for` whose trips are
+    Unit trips = 0;              // before this one, where one makes several
+    bool visible = false;        // something in its condition may report where it is
+    bool independent = false;    // a `for` whose trips are
     bool reads_counter = false;  // something in it
   };
 

@@ -271,7 +271,7 @@ void multiply_rows(Matrix<S> a, const RightSide<S>& b, std::int64_t m, std::int6
           multiply_strip<S>({a.at(i, k), a.row, a.column}, right, right_row, rows, length,
                             out + i * n + first + j, n, Masks<S>(width), k > 0);
           if (poller) poller->did(rows * length * width / 64);
-          if (another_piece_failed()) return;  // the caller's, which polls
+          if (earlier_piece_failed()) return;  // the caller's, which polls
         }
       }
     }

@@ -41,6 +41,28 @@ TEST(ParallelThreads, EndWithTheFirstFailure) {
   }
 }
 
+TEST(ParallelThreads, ThrowTheFailureOfTheLeastPiece) {
+  for (int round = 0; round < 200; round++) {
+    std::atomic<bool> later_failed = false;
+    try {
+      parallel_for(64, 4, [&](std::int64_t i) {
+        if (i != 0 && i % 16 == 0) {
+          later_failed = true;
+          throw std::runtime_error("a later piece");
+        }
+        if (i != 3) return;
+        // Long enough that pieces of other threads fail before.
+        for (int look = 0; look < 1000 && !later_failed; look++) std::this_thread::yield();
+        EXPECT_FALSE(earlier_piece_failed());
+        throw std::runtime_error("piece 3");
+      });
+      FAIL();
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "piece 3");
+    }
+  }
+}
+
 TEST(ParallelThreads, ServeSeveralCallersAtOnce) {
   std::vector<std::thread> callers;
   std::atomic<std::int64_t> sum = 0;

@@ -174,7 +174,7 @@ TEST(DocumentedPrograms, AreWhatIsPrinted) {
                                                  std::regex(" +// [^\n]*"), "");
   EXPECT_THAT(text, HasSubstr("\n```\n" + printed + "```\n"));
   const std::string lower = lines_from(
-      compile(function, {.executor = Executor::kBytecode}).program(), "while", "end next");
+      compile(function, {.executor = Executor::kBytecode}).program(), "for %", "end next");
   EXPECT_THAT(text, HasSubstr("\n```\n" + lower + "```\n"));
 }
 

@@ -20,7 +20,8 @@ void leave_numbers(const TensorType& type) {
 
 /// The results on memory that holds other numbers before.
 void expect_whole(const Function& f, const std::vector<Literal>& arguments) {
-  const auto want = compile(f, {.contract = false, .executor = Executor::kReference}).run(arguments);
+  const auto want =
+      compile(f, {.contract = false, .executor = Executor::kReference}).run(arguments);
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const Executable compiled = compile(f, {.contract = false, .executor = executor});
     for (const Literal& result : want) leave_numbers(result.type());
