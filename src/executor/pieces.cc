@@ -25,8 +25,8 @@ constexpr lower::DivisionCosts kNoCosts{.least_work = 0, .part_work = 1};
 /// What the program of a part looks at while it runs, and what its kernels reach.
 class PartRun final : public RunHost {
  public:
-  PartRun(RunHost& whole, OrderedSection& turns, std::int64_t number)
-      : turns(turns), number(number), whole_(whole) {}
+  PartRun(RunHost& whole, OrderedSection& turns_of_parts, std::int64_t number_of_part)
+      : turns(turns_of_parts), number(number_of_part), whole_(whole) {}
 
   static bool at_safepoint(lower::RunFrame* frame, std::uint32_t loop) noexcept {
     auto& part = *static_cast<PartRun*>(frame->handler);
