@@ -175,16 +175,19 @@ TEST(ParallelMaps, AreLeftToOneThreadWhereMemoryIsLimited) {
   const auto item = [](const Tensor& v) { return sum(relaxed(iota(f32({20'000}), 0) * v)); };
   const Function f = mapped(item, f32({8}));
   const Literal x = ramp({8}, 1e-3f, 0.5f);
-  const Executable free = compile(f);
-  RunStats one, four;
-  const Literal want = free.run({x}, {.stats = &one})[0];
-  RunOptions options = on_threads(4);
-  options.stats = &four;
-  free.run({x}, options);
-  EXPECT_GT(four.peak_bytes, one.peak_bytes);
-  const Executable limited = compile(f, {.memory_limit = one.peak_bytes + 4096});
-  EXPECT_TRUE(limited.run({x}, options)[0].identical(want));
-  EXPECT_LE(four.peak_bytes, one.peak_bytes + 4096);
+  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    const Executable free = compile(f, {.executor = executor});
+    RunStats one, four;
+    const Literal want = free.run({x}, {.stats = &one})[0];
+    RunOptions options = on_threads(4);
+    options.stats = &four;
+    free.run({x}, options);
+    EXPECT_GT(four.peak_bytes, one.peak_bytes);
+    const std::int64_t limit = one.peak_bytes + 4096;
+    const Executable limited = compile(f, {.executor = executor, .memory_limit = limit});
+    EXPECT_TRUE(limited.run({x}, options)[0].identical(want));
+    EXPECT_LE(four.peak_bytes, limit);
+  }
 }
 
 // Reports come in the order of the trips.
