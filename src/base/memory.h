@@ -62,10 +62,14 @@ void give_block(void* block, std::uint32_t size_class) noexcept;
 /// std::bad_alloc.
 inline void* take_small_block(std::size_t bytes);
 inline void give_small_block(void* block, std::size_t bytes) noexcept;
-/// The largest that is kept. Of each size a thread keeps up to two batches; what it releases beyond
-/// that is kept by the process, batch by batch, up to kMostSmallBytes of all sizes.
+/// Threshold: Largest block that a thread recycles: those of nodes and attributes; larger ones go
+/// to malloc. Not measured; Trace in bench/rondo_bench.cc runs it.
 inline constexpr std::size_t kLargestSmallBlock = 256;
+/// Threshold: Bytes of a batch, of which a thread keeps up to two of each size; the process keeps
+/// the rest: memory of each thread against use of a lock. Not measured.
 inline constexpr std::size_t kSmallBatchBytes = std::size_t{64} << 10;
+/// Threshold: Bytes of small blocks that the process keeps, of all sizes: memory against malloc.
+/// Not measured.
 inline constexpr std::size_t kMostSmallBytes = std::size_t{64} << 20;
 
 namespace detail {
@@ -129,8 +133,14 @@ inline void give_small_block(void* block, std::size_t bytes) noexcept {
 /// which malloc would give back to the system, are kept by the process, up to kMostLargeBytes.
 /// Sanitizer builds keep none.
 inline constexpr std::array<std::size_t, 4> kCachedBlockSizes = {64, 256, 1024, 4096};
+/// Threshold: Bytes of each size in kCachedBlockSizes that a thread keeps for its next literals:
+/// memory of each thread against malloc. Not measured.
 inline constexpr std::size_t kCachedBytesPerSize = std::size_t{64} * 1024;
+/// Threshold: Blocks from this size on are kept by the process: malloc would return them to the
+/// system, and new pages cost more than the arithmetic on them. Not measured.
 inline constexpr std::size_t kSmallestLargeBytes = std::size_t{64} << 10;
+/// Threshold: Bytes of such blocks that the process keeps: memory against new pages. Not measured;
+/// UnknownWhileOfArrays in bench/gradient_bench.cc runs it.
 inline constexpr std::size_t kMostLargeBytes = std::size_t{128} << 20;
 /// What the storage of a literal of so many bytes takes, with its header.
 std::size_t storage_bytes(std::size_t bytes) noexcept;

@@ -31,6 +31,8 @@ int cores() {
 /// sooner than a parked thread wakes up.
 template <class F>
 void wait_a_moment(F&& holds) {
+  // Threshold: How long a thread looks for work before it parks: waking it takes longer than a
+  // short loop. Not measured; SeveralLoops in bench/rondo_bench.cc runs it.
   constexpr auto kMoment = std::chrono::microseconds(50);
   if (cores() < 2) return;
   constexpr int kLooks = 64;

@@ -16,6 +16,8 @@ namespace rondo::bytecode {
 inline constexpr int kBlock = lower::Lanes::kPartials;
 /// Ops on a block act on a multiple of this many lanes: those past the last one hold harmless
 /// values.
+/// Threshold: The compiler vectorizes ops on blocks of a multiple of this many lanes; the rest of
+/// the last one is computed in vain. Not measured.
 inline constexpr int kStep = 8;
 /// Bytes of the register of one value, and of one value per lane.
 inline constexpr std::uint32_t kScalarBytes = 8;

@@ -15,8 +15,8 @@ namespace rondo::control_flow {
 
 namespace {
 
-// One conditional is the simpler program. It stays unless the tree has this many times fewer
-// parameters: with a capture for each branch, from some fifty branches on.
+// Threshold: A tree of conditionals replaces one conditional if it has this many times fewer
+// parameters (some fifty branches with a capture each); one is simpler. Not measured.
 constexpr std::size_t kFewer = 4;
 
 /// The branches from `begin` to before `end`: one conditional, or one that chooses a half.

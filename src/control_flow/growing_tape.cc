@@ -15,8 +15,8 @@ namespace rondo::control_flow {
 
 namespace {
 
-// Fewer rows than this many for each slot are not worth a second loop: the slots take as much
-// memory as such a tape.
+// Threshold: Rows for each slot from which a tape is worth a second loop: with fewer, the slots
+// take as much memory. Not measured.
 constexpr std::int64_t kLeastRowsPerSlot = 4;
 
 struct TwoLoops {

@@ -96,6 +96,8 @@ class ResidualChoice {
       stacked_.insert(outputs[i]);
     }
     drop_recomputed();
+    // Threshold: Rounds that exchange kept values for smaller ones: compile time against memory of
+    // the tape. Not measured.
     constexpr int kRounds = 8;
     for (int round = 0; round < kRounds && exchange(); round++) drop_recomputed();
     drop_unused();
@@ -279,7 +281,8 @@ class ResidualChoice {
     const Recomputed computed = recomputed();
     std::map<ForwardPart::Place, Saving> savings;
     for (const auto& [place, value] : kept_) {
-      // All that it follows from by cheap ops alone, one after the other.
+      // Threshold: Cheap ops in a row through which a value is followed to a smaller one: compile
+      // time against memory of the tape. Not measured.
       constexpr int kLongest = 16;
       Tensor from = only_missing(value, computed);
       for (int length = 0; !from.empty() && length < kLongest; length++) {

@@ -114,6 +114,8 @@ std::vector<Tensor> as_while(const ir::Node& node, std::span<const Tensor> opera
 
 /// Products, sorts and their like, of more elements for a lane than loops over lanes have.
 bool has_heavy_kernels(const Function& region, std::int64_t lanes) {
+  // Threshold: Elements for a lane from which a product or sort makes a branch by lane worth a test
+  // whether any lane takes it; loops over lanes have no more. Not measured.
   constexpr std::int64_t kManyElements = 16;
   return std::any_of(region.body().begin(), region.body().end(), [&](const ir::Node* node) {
     return node->op->runs() && node->op->cost == ir::Cost::kHeavy &&

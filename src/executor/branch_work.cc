@@ -15,8 +15,9 @@ namespace rondo::executor {
 
 namespace {
 
-// In ops of the lower IR. From here on it costs next to nothing, where all lanes take the branch,
-// to ask whether any does and to choose by lane what it gives; with half of it, a third more.
+// Threshold: Ops of a branch from which skipping it for blocks of lanes pays: with this many, the
+// test costs next to nothing if all lanes take it; with half, a third more. Set by a measurement
+// that is not in bench/.
 constexpr std::int64_t kExpensive = 96;
 
 /// Expanded to what executors have, or not yet.

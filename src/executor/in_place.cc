@@ -13,7 +13,8 @@ namespace rondo::executor {
 
 namespace {
 
-// Longer chains of updates are left: the walk is made for each output.
+// Threshold: Chains of updates that are followed to update an array in place: compile time against
+// a copy, as each output walks its chain. Not measured.
 constexpr int kLongestChain = 64;
 
 using Times = absl::flat_hash_map<ir::ValueKey, int>;

@@ -20,7 +20,8 @@ namespace {
 using Kind = LaneValue::Kind;
 using Obstacle = InterchangeObstacle::Kind;
 
-// Fewer rows are left to the loops over their elements.
+// Threshold: Rows or columns that may become lanes; fewer leave most of a vector empty. Not
+// measured.
 constexpr std::int64_t kLeastRows = 8;
 
 /// Whether what is the same for all lanes can be computed for itself.
@@ -82,6 +83,8 @@ std::vector<bool> tapes_among(const Node& loop) {
 
 /// An array from outside of few elements for each lane, which are loaded before the first trip.
 bool is_loaded_once(const LaneRules& rules, const TensorType& type) {
+  // Threshold: Elements for each lane that are loaded once before the loop: registers against a
+  // load in each trip. Not measured.
   constexpr std::int64_t kMostLoaded = 4;
   const auto value = rules.of_type(type);
   return value && value->kind == Kind::kLane && rules.count(type, *value) <= kMostLoaded;
@@ -94,6 +97,8 @@ std::vector<std::int64_t> possible_lanes(const Node& loop) {
     const std::int64_t lanes = loop.op->lane_loop(loop).lanes;
     return lanes < 2 ? std::vector<std::int64_t>{} : std::vector{lanes};
   }
+  // Threshold: Lane counts tried for a loop: compile time against finding one that fits. Not
+  // measured.
   constexpr std::size_t kMostTried = 6;
   std::vector<std::int64_t> lanes;
   for (const TensorType& type : loop.types) {

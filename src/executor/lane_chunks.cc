@@ -25,7 +25,8 @@ namespace {
 struct WorkOfTrip {
   explicit WorkOfTrip(std::int64_t lanes) : lanes_(lanes) {}
   void open(const Function&, const Node* holder, std::size_t) {
-    // Of a loop nobody knows the trips.
+    // Threshold: Trips assumed for an inner loop of unknown length, and the most that are
+    // multiplied up, when the work of a trip is estimated. Not measured.
     constexpr std::int64_t kTrips = 16, kMost = std::int64_t{1} << 20;
     const bool repeats = holder && holder->op->flow == ir::Flow::kRepeat;
     const std::int64_t trips = repeats ? ir::region_layout(holder)->trip_count.value_or(kTrips) : 1;
@@ -50,7 +51,11 @@ struct WorkOfTrip {
 /// block of lanes ends soon, since the run's limits are looked at between blocks, and that a run
 /// that is ended has not lost much.
 std::int64_t trips_of_chunk(const Node& loop, std::int64_t lanes) {
+  // Threshold: Elements of a chunk, of all lanes: the memory traffic of the carries against how
+  // much an ended run loses. Not measured.
   constexpr std::int64_t kOfAllLanes = std::int64_t{1} << 24;
+  // Threshold: Elements of a chunk, of one lane: the same, and how soon a block of lanes ends to
+  // poll. Not measured; LimitsOnLanes in bench/calls_bench.cc runs it (4 % slower with limits).
   constexpr std::int64_t kLeast = std::int64_t{1} << 11, kMost = std::int64_t{1} << 14;
   WorkOfTrip trip(lanes);
   ir::walk_nested(loop.regions[1], trip);

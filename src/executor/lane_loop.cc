@@ -111,7 +111,9 @@ bool gains_by_lanes_last(const Node& loop, std::size_t carry, std::int64_t axis)
     accesses++;
     if (node->types.size() == 1 && node->type() == type) states.insert(Tensor::of(node));
   }
-  constexpr std::int64_t kCopies = 3;  // what they cost, in accesses to each element of a lane
+  // Threshold: What the two transpositions cost, in accesses to each element of a lane; they must
+  // save as many strided accesses. Not measured.
+  constexpr std::int64_t kCopies = 3;
   const std::int64_t elements = type.elements() / type.shape[axis];
   return accesses * std::min(*layout->trip_count, elements * kCopies) >= kCopies * elements;
 }

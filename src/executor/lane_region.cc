@@ -21,13 +21,16 @@ namespace {
 using Kind = LaneValue::Kind;
 using Obstacle = InterchangeObstacle::Kind;
 
-// Each element of each value is code of its own.
+// Threshold: Elements computed for a lane: each is separate code, so this bounds code size. Not
+// measured.
 constexpr std::int64_t kMostElements = 4096;
-// The same where there is but one lane, and each is an op for one element.
+// Threshold: The same with one lane, where each element is a scalar op. Not measured.
 constexpr std::int64_t kMostInOneLane = 1024;
-// Ops that one lane may have more than loops over the elements of its arrays, which take kVector of
-// them at once: those, and more for each array that it keeps out of memory. A term of a sum counts
-// as several, for what it reads; a vector waits as long for the term before as kLatency terms take.
+// Threshold: With one lane, arrays are scalars in registers if that takes at most kMostMore ops
+// more than loops over them, kVector elements at once; kMoreForArray is what memory costs for an
+// array, a term of a sum costs kMoreForTerm ops, and a vector waits kLatency terms for the one
+// before. Set by a measurement that is not in bench/ (a filter: 3 x 3 takes half the time in
+// registers, 4 x 4 0.7 in vectors).
 constexpr std::int64_t kMostMore = 60, kMoreForArray = 8, kVector = 8, kMoreForTerm = 3,
                        kLatency = 4;
 
@@ -55,8 +58,8 @@ class LaneRegion {
       candidate_.nodes++;
     }
     if (rules_.lanes() == 1) return uniform_ <= kMostInOneLane && more_ <= kMostMore;
-    // What is the same for all lanes is computed again for each block of them, one element where a
-    // value of the lanes takes several vectors.
+    // Threshold: Uniform ops are computed again for each block of lanes; beyond kVectors for each
+    // op by lane, and kFewUniform more, that costs more than vectors save. Not measured.
     constexpr std::int64_t kFewUniform = 16, kVectors = 4;
     if (uniform_ > kVectors * by_lane_ + kFewUniform) candidate_.end({Obstacle::kUniform});
     if (has_rows_ && by_lane_ > kMostElements) candidate_.end({Obstacle::kLarge});

@@ -35,13 +35,14 @@ inline bool updates_any(std::span<const LaneValue> operands) {
   return std::any_of(operands.begin(), operands.end(), has_states);
 }
 
-/// Elements of a value for one lane, or of a uniform one: each takes a register.
+/// Threshold: Elements of a value for one lane, or of a uniform value: each takes a register, more
+/// would spill and the loop is not interchanged. Not measured.
 inline constexpr std::int64_t kMostLaneElements = 16;
 /// Whether a loop could have lanes, each of which has few elements of the type; or one, for which
 /// all of them are few.
 bool fits_in_lanes(const TensorType& type);
-/// Of a value in registers that is read or written at a place known in the run, where there is but
-/// one lane: each element is asked whether it is the one.
+/// Threshold: With one lane, a value in registers that is indexed at run time costs a select for
+/// each element; larger ones stay in memory. Not measured.
 inline constexpr std::int64_t kMostMovingElements = 4;
 
 /// Calls `f` with each index into the shape where `axis` has index 0, in row-major order. Never

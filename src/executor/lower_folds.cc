@@ -78,6 +78,8 @@ class FoldLoops {
       b_.end_for(parts_of(totals));
       set_parts(totals, b_.program().fors[inner_[i]].carries, &lower::Carry::result);
     }
+    // Threshold: Work of combining one element, and the lanes combined at once, between two polls.
+    // Not measured.
     constexpr std::int64_t kWorkOfLane = 4, kLanesAtOnce = 16;
     const std::int64_t work =
         let_poll(b_, inner_, in_lanes_ ? kWorkOfLane * kLanesAtOnce : kWorkOfLane);

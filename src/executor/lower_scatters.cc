@@ -107,6 +107,7 @@ class ScatterLoops {
       b_.begin_else();
       (void)b_.end_if({}, {});
     }
+    // Threshold: Work of one scalar update between two polls. Not measured.
     constexpr std::int64_t kWork = 4;
     let_poll(b_, loops_, in_lanes_ ? updates_.shape[last_] : kWork);
     for (std::size_t i = outer_; i-- > 0;) b_.end_for({});

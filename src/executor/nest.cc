@@ -17,12 +17,15 @@ Value clamped_start(lower::Builder& b, Value start, std::int64_t room) {
 
 namespace {
 
-/// As many lanes poll often enough by themselves.
+/// Threshold: Loops over at least this many lanes poll between their blocks; around fewer, an outer
+/// loop polls. Not measured; LimitsOnRows in bench/calls_bench.cc runs the latter.
 constexpr std::int64_t kManyLanes = 1024;
 
 }  // namespace
 
 std::int64_t let_poll(lower::Builder& b, std::span<const std::uint32_t> loops, std::int64_t work) {
+  // Threshold: Elements computed between two polls: how late a limit is noticed against the cost of
+  // polling. Not measured; LimitsOnRows in bench/calls_bench.cc runs it.
   constexpr std::int64_t kLongWork = std::int64_t{1} << 16;
   for (std::size_t i = loops.size(); i-- > 0;) {
     lower::For& loop = b.program().fors[loops[i]];
@@ -510,8 +513,8 @@ std::optional<Value> Nest::begin_lanes() {
 
 bool Nest::keeps_order(const Axes& axes, bool in_any_order) {
   if (axes.size() < 2 || !axes[axes.size() - 2].reduced) return true;
-  // Each row is combined to one result, with which the next one begins: that takes as long as
-  // some hundred elements do where they are in a cache.
+  // Threshold: Combining a row into one result costs as much as some hundred elements in cache;
+  // rows this long are combined one by one, shorter ones in strips. Not measured.
   constexpr std::int64_t kLongRow = 768;
   return in_any_order && axes.back().size >= kLongRow;
 }
@@ -569,7 +572,8 @@ struct Nest::ReductionLoops {
   void let_poll() const {
     const std::span all(fors);
     if (kept_lanes()) {
-      // The loops over what vanishes stand within the lanes, and take a step of them at a time.
+      // Threshold: Lanes that reduction loops inside lanes take at once, as work between two polls.
+      // Not measured.
       constexpr std::int64_t kStep = 16;
       const std::int64_t work = executor::let_poll(b, all.subspan(kept - 1), kStep);
       if (order[kept - 1]->size < kManyLanes) executor::let_poll(b, all.first(kept - 1), work);

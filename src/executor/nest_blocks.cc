@@ -23,7 +23,8 @@ std::optional<Nest::Blocks> Nest::blocks(const Combination& what, bool in_any_or
     return Blocks{true, row / RowBlocks::kBlock};
   const auto vanishes = [](const Axis& axis) { return axis.reduced; };
   if (std::count_if(axes.begin(), axes.end(), vanishes) != 2) return std::nullopt;
-  // Of more rows, or shorter ones, what they come to would take memory and time.
+  // Threshold: Reductions over two axes are split into rows for threads; more or shorter rows would
+  // cost memory and time for their partial results. Not measured.
   constexpr std::int64_t kMostRows = std::int64_t{1} << 14, kShortRow = 256;
   const std::int64_t rows = std::find_if(axes.begin(), axes.end(), vanishes)->size;
   if (row < kShortRow || rows > kMostRows || rows <= RowBlocks::kLongRow / row) return std::nullopt;

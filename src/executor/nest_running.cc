@@ -42,6 +42,7 @@ void Nest::accumulate(std::uint32_t item, const ir::ElementRunning& running, Typ
       b.binary(running.combine, before, b.convert(items_[item].element[0], running.type))};
   b.store(b.convert(total[0], result_type), address(pointer, place, axes));
   b.end_for(total);
+  // Threshold: Lanes that a prefix scan takes at once, as work between two polls. Not measured.
   constexpr std::int64_t kLanesAtOnce = 16;
   let_poll(b, fors, in_lanes ? kLanesAtOnce : 1);
   if (in_lanes) b.end_lanes();

@@ -17,6 +17,8 @@ constexpr std::int64_t kPartials = lower::Lanes::kPartials;
 }  // namespace
 
 std::optional<Nest::Strip> Nest::strip(const Combination& what, bool in_any_order) const {
+  // Threshold: Elements of a strip: it must fit a near cache, and be long enough to hide the cost
+  // of its loops. Not measured.
   constexpr std::int64_t kElements = 4096;
   const Axes axes = merged(what.reduced, &what.place);
   const auto vanishing =

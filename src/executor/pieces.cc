@@ -17,7 +17,8 @@ namespace rondo::executor {
 
 namespace {
 
-// A loop takes some ten times as long as it takes to wake a thread.
+// Threshold: Work of a loop that is split over threads, and of its parts: a loop must take some ten
+// times as long as waking a thread. Not measured; SeveralLoops in bench/rondo_bench.cc runs it.
 constexpr lower::DivisionCosts kCosts{.least_work = 1 << 20, .part_work = 1 << 18};
 // For tests: all loops that can be divided are.
 constexpr lower::DivisionCosts kNoCosts{.least_work = 0, .part_work = 1};

@@ -80,6 +80,8 @@ bool regroups_nothing(const Node& node) {
 
 /// Parts of one size, side by side: loops could write them together.
 bool has_equal_parts(const Node& node) {
+  // Threshold: A concatenation of up to this many equal parts may be one loop, which shares what
+  // the parts read but needs registers for each. Not measured.
   constexpr std::size_t kMostParts = 16;
   const ir::InsertionMap map = node.op->write(node);
   if (map.kept >= 0 || map.fill >= 0 || map.parts.size() < 2 || map.parts.size() > kMostParts)

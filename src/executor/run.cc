@@ -47,7 +47,8 @@ class Run::Region final : public ir::RegionCall {
                       "reduce ...)\n  Reduce over several axes at once.",
                       kMaxCallDepth));
     }
-    // A kernel may call its combiner once for each element.
+    // Threshold: Combiner calls between two polls, as a kernel may call its combiner for each
+    // element. Not measured.
     constexpr std::uint32_t kCallsBetweenLooks = 4096;
     if (++calls_ % kCallsBetweenLooks == 0) run_.poll();
     run_.depth_++;

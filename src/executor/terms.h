@@ -23,7 +23,8 @@ struct Terms {
   std::int64_t count() const;
 };
 
-/// More terms are written as loops, or are a kernel's: code grows with them.
+/// Threshold: Sums of up to this many terms are unrolled: code size against a loop or a kernel
+/// call. Not measured.
 inline constexpr std::int64_t kMostTerms = 8;
 
 /// None where the node is no such combination, or one of many terms; nor, unless `reorders`, where

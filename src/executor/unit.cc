@@ -62,7 +62,8 @@ std::size_t WorkspacePool::size() const {
 
 namespace {
 
-// What a run needs up to here stands on its thread's stack.
+// Threshold: Workspaces of up to this size are on the stack, which saves the pool; larger ones
+// would need too much stack. Not measured.
 constexpr std::size_t kStackBytes = 4096;
 
 std::int64_t rounded_to_lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }

@@ -44,6 +44,8 @@ class WorkspacePool {
   std::size_t size() const;
 
  private:
+  // Threshold: Idle workspaces kept for each executable: memory against allocation when several
+  // threads run it at once. Not measured.
   static constexpr std::size_t kMost = 16;
   std::atomic<Workspace*> idle_[kMost] = {};
 };

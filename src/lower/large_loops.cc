@@ -33,11 +33,13 @@ double work_of(const Op& op, bool in_lanes) {
     default:
       break;
   }
+  // Threshold: Lanes that vector code computes at once: a scalar op counts as this many. Not
+  // measured.
   constexpr double kLanesAtOnce = 8;
   return in_lanes ? work : work * kLanesAtOnce;
 }
 
-/// Of a loop that nobody knows the trips of.
+/// Threshold: Trips assumed for a loop of unknown length when its work is estimated. Not measured.
 constexpr double kTrips = 16;
 
 /// Finds the loops that are worth dividing; none stands in another one.
@@ -153,7 +155,8 @@ class Finder {
   }
 
   std::optional<Division> division_of(const Op& op, double work, bool has_found) const {
-    // Of fewer trips the parts would differ much.
+    // Threshold: Trips or lanes from which a loop is split over threads: parts of fewer would
+    // differ much, and parts of an ordered sum wait for one another. Not measured.
     constexpr std::int64_t kManyTrips = 8, kFewLanes = 32, kManyLanes = 512;
     if (op.code == Opcode::kFor) {
       const For& loop = p_.fors[op.bits];
@@ -171,7 +174,8 @@ class Finder {
         std::all_of(lanes.reductions.begin(), lanes.reductions.end(),
                     [](const Lanes::Reduction& r) { return is_in_any_order(r.combine, r.type); });
     if (any_order) return Division::kLanes;
-    // Parts that do little but combine would wait for one another.
+    // Threshold: Work for each lane of an ordered sum: parts that do little but combine would wait
+    // for one another. Not measured; SeveralLoops in bench/rondo_bench.cc runs it.
     constexpr double kWorkOfLane = 16;
     const auto count = static_cast<double>(*lanes.known_count);
     if (!lanes.loops.empty() || *lanes.known_count < kManyLanes || work < kWorkOfLane * count)

@@ -18,7 +18,8 @@ std::int64_t trips_of_part(const LargeLoop& loop, std::int64_t trips, double par
   const auto parts = static_cast<std::int64_t>(
       loop.known_work ? std::clamp<double>(std::floor(loop.work / part_work), 2, kMostParts)
                       : kMostParts);
-  // No two parts write to one line of the cache, and no block of lanes is in two.
+  // Threshold: Lanes of a part are a multiple of a block of lanes or, below four blocks, of a cache
+  // line, so that no two parts write to one line. Not measured.
   constexpr std::int64_t kBlock = 256, kFewest = 16;
   std::int64_t multiple = 1;
   if (loop.division == Division::kLanes) multiple = trips >= 4 * kBlock ? kBlock : kFewest;
@@ -27,6 +28,9 @@ std::int64_t trips_of_part(const LargeLoop& loop, std::int64_t trips, double par
 
 /// As many as have their values in the cache until these are combined.
 std::int64_t lanes_in_order(const Lanes& whole) {
+  // Threshold: Lanes of a part of an ordered sum: their values must stay in cache until they are
+  // combined, and several parts must overlap. Not measured; SeveralLoops in bench/rondo_bench.cc
+  // runs it.
   constexpr std::int64_t kBlock = 256, kMostBytes = 32 << 10, kFewestParts = 8;
   const auto reductions = static_cast<std::int64_t>(whole.reductions.size());
   const std::int64_t most = kMostBytes / (Slots::kBytes * reductions);

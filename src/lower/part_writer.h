@@ -15,6 +15,8 @@ namespace rondo::lower {
 /// The places through which parts and their caller hand over single values, in bytes.
 struct Slots {
   static constexpr std::int64_t kBytes = 8;
+  // Threshold: Parts of a loop for all threads: balance between threads against the cost of each
+  // part. Not measured.
   static constexpr std::int64_t kMostParts = 64;
 
   /// What the parts leave of reduction `number`: slot by slot, or the partial results as an array.

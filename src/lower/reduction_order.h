@@ -15,6 +15,8 @@ constexpr bool is_in_any_order(Opcode combine, Type type) noexcept {
 /// Rows of more than kLongRow elements go to their partial results (Lanes::Reduction) by blocks:
 /// the result so far takes what each of them is combined to, from the first to the last.
 struct RowBlocks {
+  // Threshold: Rows of more than kLongRow elements are combined in blocks of kBlock, so that
+  // threads can share them; the order of sums follows from this. Not measured.
   static constexpr std::int64_t kLongRow = std::int64_t{1} << 20, kBlock = std::int64_t{1} << 17;
 };
 

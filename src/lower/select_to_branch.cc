@@ -14,8 +14,9 @@ namespace rondo::lower {
 
 namespace {
 
-// In what op_work counts. Functions of mathematics have selects in their code, of which nearly all
-// lanes choose one side; in one that costs less than this the while takes a quarter more time.
+// Threshold: Cost (op_work) of one side of a select from which lanes branch around it; for a
+// cheaper function of mathematics the branch takes a quarter more time. Set by a measurement that
+// is not in bench/.
 constexpr std::int64_t kExpensive = 256;
 
 class SelectToBranch {

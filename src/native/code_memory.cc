@@ -19,8 +19,10 @@ namespace rondo::native_code {
 
 namespace {
 
-constexpr std::size_t kGranule = 64;          // a cache line, and the alignment of loops
-constexpr std::size_t kSlabBytes = 1u << 20;  // few mappings, and branches within one stay near
+constexpr std::size_t kGranule = 64;  // a cache line, and the alignment of loops
+/// Threshold: Bytes of code mapped at a time: few mappings and near branches against unused memory.
+/// Not measured.
+constexpr std::size_t kSlabBytes = 1u << 20;
 
 std::size_t rounded(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;

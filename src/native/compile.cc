@@ -52,7 +52,8 @@ lower::Status NativeCode::run(lower::RunFrame& frame) const {
 
 namespace {
 
-/// More than this is a large part of a thread's stack.
+/// Threshold: Programs whose frame is larger run as bytecode: a thread's stack is small. Not
+/// measured.
 constexpr std::size_t kMostFrameBytes = 512 << 10;
 
 struct AlignedBytes {

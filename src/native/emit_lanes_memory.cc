@@ -63,12 +63,15 @@ void Emitter::gather_or_scatter(const Instruction& i) {
 
 /// All lanes, of elements of which every second to eighth is read.
 bool Emitter::has_few_gaps(const Instruction& i) const {
+  // Threshold: Strides of up to this many elements load whole vectors and permute them, larger ones
+  // gather. Not measured alone; nbody in bench/anchors runs it (bench/README.md).
+  constexpr std::int64_t kMostStride = 8;
   const MachineAddress& address = code_.addresses[i.bits];
   if (!avx512() || address.lane_index != 0 || i.mask != 0) return false;
   const std::int64_t width = width_of(i.type);
   return width >= 4 && i.type != Type::kPred && i.lanes * width >= 32 &&
          address.lane_stride % width == 0 && address.lane_stride >= 2 * width &&
-         address.lane_stride <= std::min<std::int64_t>(i.lanes, 8) * width;
+         address.lane_stride <= std::min<std::int64_t>(i.lanes, kMostStride) * width;
 }
 
 // Whole vectors of what stands between the first lane and the last, of which the lanes are picked:

@@ -232,6 +232,8 @@ void Emitter::copy_in_loop(const Instruction& i) {
 // Small moves go through vector registers, large ones through memcpy's instruction, which takes
 // long to begin.
 void Emitter::emit_copy(const Instruction& i) {
+  // Threshold: Copies of up to kMostInline bytes are unrolled, up to kMostInLoop a vector loop,
+  // larger ones rep movsb, which starts slowly. Not measured.
   constexpr std::uint64_t kMostInline = 256, kMostInLoop = 4096;
   if (i.bits > kMostInline && i.bits <= kMostInLoop) return copy_in_loop(i);
   // The operands stand in a and b, as pointers to the first bytes.

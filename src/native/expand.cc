@@ -103,6 +103,8 @@ void Expander::expand_range(std::size_t begin, std::size_t end) {
 }
 
 std::optional<std::size_t> Expander::end_of_unrolled(std::size_t begin) const {
+  // Threshold: Trips and ops of an inner loop that is unrolled: code size against counting and
+  // addressing. Not measured alone; nbody in bench/anchors runs it (bench/README.md).
   constexpr std::int64_t kMostTrips = 8, kMostOps = 256;
   if (open_.empty()) return std::nullopt;
   absl::InlinedVector<std::int64_t, 4> times{1};  // how often an op would be written

@@ -15,10 +15,11 @@ using lower::Opcode;
 using lower::Type;
 
 constexpr std::uint32_t kUnmade = 0xffffffffu;
-/// More readers than this share the register of a comparison's result: its operands would live
-/// long.
+/// Threshold: Readers that each repeat a comparison to use the flags; for more, its result takes a
+/// register, since the operands would live long. Not measured.
 constexpr std::uint32_t kMostReaders = 4;
-/// Predicates of one test or branch that are tested one by one.
+/// Threshold: Predicates of one condition that are tested one by one, with a branch each, in place
+/// of being combined. Not measured.
 constexpr std::size_t kMostTests = 4;
 
 bool is_scalar(const Instruction& i) { return i.kind == Kind::kCompute && i.lanes == 1; }

@@ -17,7 +17,8 @@ LaneBlocks::LaneBlocks(Expander& expander, std::size_t begin, std::size_t end)
       begin_(begin),
       end_(end),
       plan_(program_, expander.lane_facts(), begin, end, expander.isa_) {
-  // In a loop over rows what a trip writes is not read by the next one either.
+  // Threshold: Lanes from which an inner lane loop may stream: shorter rows are likely to be read
+  // again from cache. Not measured.
   constexpr std::int64_t kLongRow = std::int64_t{1} << 16;
   const bool goes_once = std::all_of(e_.open_.begin(), e_.open_.end(),
                                      [](const auto& open) { return open.independent; });
@@ -180,6 +181,8 @@ Unit LaneBlocks::fold(const lower::Lanes::Reduction& reduction, const Partials& 
   const std::int64_t width = width_of(reduction.type);
   lower::Op op{.code = reduction.combine, .type = reduction.type, .from = reduction.type};
   const bool vectors = has_vector_code(op, reduction.type, e_.isa_);
+  // Threshold: Partial results from which on vectors combine them; fewer are combined as scalars.
+  // Not measured.
   constexpr int kFew = 4;
   int count = partials.count;
   for (; partials.last.empty() && count > kFew; count /= 2) {
@@ -325,6 +328,8 @@ void LaneBlocks::run_vectors() {
 }
 
 bool LaneBlocks::is_written_out(const lower::Lanes& lanes) {
+  // Threshold: Lanes of a loop that is unrolled completely: code size against a loop with a masked
+  // rest. Not measured alone; nbody in bench/anchors runs it (bench/README.md).
   constexpr std::int64_t kMost = 32;
   return lanes.known_count && *lanes.known_count <= kMost && lanes.reductions.empty() &&
          lanes.loops.empty();

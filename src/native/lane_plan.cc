@@ -149,6 +149,15 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
       begin_(begin),
       end_(end),
       isa_(isa) {
+  // Threshold: Ops of the code of a block, over all its vectors: code size against overlap of
+  // vectors. Not measured.
+  constexpr std::size_t kMostOps = 400;
+  // Threshold: Vector registers left for the ops beside what the vectors of a block carry: more
+  // vectors would spill. Not measured.
+  constexpr int kFreeRegisters = 5;
+  // Threshold: Lanes of the smallest vector; a loop of fewer lanes is scalar or, with AVX-512,
+  // masked. Not measured.
+  constexpr int kLeastLanes = 4;
   find_varying();
   if (!supported()) return;
   const int widest = isa == Isa::kAvx512 ? 16 : 8;
@@ -160,9 +169,9 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
             ? std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1)))
             : std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1)));
     if (static_cast<std::int64_t>(fitting) < lanes) lanes = static_cast<int>(fitting);
-    if (lanes < 4) {
+    if (lanes < kLeastLanes) {
       if (isa != Isa::kAvx512 || count < 2) return;
-      lanes = 4;
+      lanes = kLeastLanes;
     }
   }
   lanes_ = lanes;
@@ -170,27 +179,28 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
   const int registers = isa == Isa::kAvx512 ? 29 : 13;
   const int carried = carried_values();
   int unroll = overlapping_vectors();
-  while (unroll > 1 && unroll * carried > registers - 5) unroll /= 2;
+  while (unroll > 1 && unroll * carried > registers - kFreeRegisters) unroll /= 2;
   const auto size = end - begin;
-  while (unroll > 1 && size * static_cast<std::size_t>(unroll) > 400) unroll /= 2;
+  while (unroll > 1 && size * static_cast<std::size_t>(unroll) > kMostOps) unroll /= 2;
   const int whole = lower::Lanes::kPartials / lanes;
-  if (!loop_.reductions.empty() && size * static_cast<std::size_t>(whole) <= 400 &&
-      whole * (static_cast<int>(loop_.reductions.size()) + carried) <= registers - 5)
+  if (!loop_.reductions.empty() && size * static_cast<std::size_t>(whole) <= kMostOps &&
+      whole * (static_cast<int>(loop_.reductions.size()) + carried) <= registers - kFreeRegisters)
     unroll = whole;
   if (loop_.known_count) {
     while (unroll > 1 && std::int64_t{unroll} * lanes > *loop_.known_count) unroll /= 2;
   }
   if (const int vectors = vectors_of_one_block(lanes); vectors > 0) {
     const auto copies = vectors + (isa == Isa::kAvx512 ? 0 : *loop_.known_count % lanes);
-    one_block_ = size * static_cast<std::size_t>(copies) <= 400 &&
-                 vectors * (static_cast<int>(loop_.reductions.size()) + carried) <= registers - 5;
+    one_block_ = size * static_cast<std::size_t>(copies) <= kMostOps &&
+                 vectors * (static_cast<int>(loop_.reductions.size()) + carried) <=
+                     registers - kFreeRegisters;
     if (one_block_) unroll = vectors;
   }
   unroll_ = unroll;
   has_loops_ = std::any_of(program.code.begin() + static_cast<std::ptrdiff_t>(begin),
                            program.code.begin() + static_cast<std::ptrdiff_t>(end),
                            [](const lower::Op& op) { return op.code == Opcode::kRepeat; });
-  spare_registers_ = std::max(0, registers - 5 - unroll * carried);
+  spare_registers_ = std::max(0, registers - kFreeRegisters - unroll * carried);
 }
 
 /// Without masks the last lanes are written one by one.
@@ -198,6 +208,8 @@ int LanePlan::vectors_of_one_block(int lanes) const {
   if (loop_.reductions.empty() || !loop_.known_count) return 0;
   const auto count = *loop_.known_count;
   const bool has_masks = isa_ == Isa::kAvx512, whole = count % lanes == 0;
+  // Threshold: Lanes of a reduction in one block on AVX2, whose last lanes are scalar code: code
+  // size against the loop. Not measured.
   constexpr int kMostByOne = 32;
   if (count > (has_masks || whole ? lower::Lanes::kPartials : kMostByOne)) return 0;
   const bool has_control =
@@ -229,7 +241,8 @@ void LanePlan::find_varying() {
     }
   }
   varying[loop_.index] = 1;
-  // Carries may tell one another what varies, one trip later each.
+  // Threshold: Passes that find which carries vary by lane, before all are taken to: compile time
+  // against uniform values. Not measured.
   constexpr int kMostPasses = 16;
   int passes = 0;
   while (pass()) {
@@ -466,6 +479,8 @@ int LanePlan::carried_values() const {
 /// So many vectors that a trip of the longest chain of ops in a loop keeps the processor busy; more
 /// would only make lanes wait for the one that goes on longest.
 int LanePlan::overlapping_vectors() const {
+  // Threshold: Vectors of a block: enough to hide the latency of a trip's longest chain; more make
+  // finished lanes wait. Not measured alone; mandelbrot and collatz in bench/anchors run it.
   constexpr int kUsual = 4, kMost = 8, kUnitsOfVectors = 2;
   int ops = 0, longest = 0;
   bool in_loop = false;

@@ -71,14 +71,19 @@ bool is_no_number(T x) {
 /// The first element that no other one beats.
 template <bool greatest, class T>
 std::int64_t arg_extreme_of_row(const T* x, std::int64_t count, ir::Poller& poller) {
-  constexpr std::int64_t kLanes = 16, kBlock = ir::Poller::kBlock;
+  // Threshold: Running extremes of a row, one for each lane of a vectorized loop. Not measured.
+  constexpr std::int64_t kLanes = 16;
+  // Threshold: Elements from which a row takes a vectorized loop, which needs a second pass for the
+  // place. Not measured.
+  constexpr std::int64_t kLongRow = 4 * kLanes;
+  constexpr std::int64_t kBlock = ir::Poller::kBlock;
   static_assert(kBlock % kLanes == 0);
   std::int64_t at = 1;
   T best = x[0];
   std::int64_t where = 0;
   if constexpr (!kIsHalf<T>) {
     // The best of each lane, in a loop that vectorises; then where it stands.
-    if (count >= 4 * kLanes) {
+    if (count >= kLongRow) {
       T bests[kLanes];
       bool none[kLanes];  // is NaN
       std::fill_n(bests, kLanes, best);
@@ -252,7 +257,8 @@ Tensor arg_extreme_by_reductions(const Tensor& tensor, const ArgExtremeAttribute
 bool divides_always(const Node&) { return true; }
 
 std::vector<Tensor> divided_arg_extreme(const Node& node, std::span<const Tensor> operands) {
-  // The rounds of one row are single elements, those of many rows are vectors.
+  // Threshold: Elements of one row, or of each of many rows, that are compared in rounds; more are
+  // reduced twice. Not measured.
   constexpr std::int64_t kFew = 15, kFewOfRows = 16;
   const auto& attributes = node.attrs<ArgExtremeAttributes>();
   const SourceLocation at = node.location();

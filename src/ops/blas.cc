@@ -21,10 +21,11 @@ namespace rondo::ops {
 
 namespace {
 
-/// Rows in panels, between which the host is polled and which threads share: about a millisecond
-/// each. The panels do not depend on the number of threads, so that results do not.
+/// Threshold: Products of a panel, between which the run polls and which threads share: about a
+/// millisecond. Panels do not depend on the threads, so results do not. Not measured.
 constexpr std::int64_t kPanelProducts = std::int64_t{1} << 25;
-constexpr std::int64_t kLeastRows = 192;  // so that the packing of b costs little
+/// Threshold: Rows of a panel, so that packing the right side for each costs little. Not measured.
+constexpr std::int64_t kLeastRows = 192;
 
 struct Blas {
   decltype(&cblas_sgemm) sgemm = nullptr;

@@ -61,6 +61,8 @@ InferredTypes infer_cumulative(const InferContext& context) {
   return {x};
 }
 
+/// Threshold: Elements combined before they join the total, so that it waits for one addition in
+/// place of four. Set by cumsum in bench/anchors.
 constexpr std::int64_t kTogether = 4;
 /// Sums in f64 of what was f32: the roundings that another order moves are lost in that of the
 /// result, and no sum of a few elements overflows.
@@ -173,6 +175,8 @@ bool is_along_rows(const Node& node) {
 
 /// Few elements: a call of the kernel takes longer than its work.
 bool has_few_elements(const Node& node) {
+  // Threshold: Elements of a single row, and of each of many rows, whose totals are unrolled: code
+  // size against a kernel call. Not measured.
   constexpr std::int64_t kFew = 16, kFewOfRows = 8;
   const std::int64_t count = node.type().shape[node.attrs<CumulativeAttributes>().axis];
   return count == 1 || (count > 1 && is_along_rows(node) &&
@@ -227,6 +231,8 @@ std::vector<Tensor> divided_cumulative(const Node& node, std::span<const Tensor>
 std::optional<ir::ElementRunning> element_running(const Node& node) {
   const auto& [combiner, axis, reverse] = node.attrs<CumulativeAttributes>();
   const TensorType& type = node.type();
+  // Threshold: Rows from which the kernel is faster than a loop, in which each total waits for the
+  // one before. Not measured.
   constexpr std::int64_t kLongRow = 24;
   const bool in_rows = is_along_rows(node);
   if (is_complex(type.dtype) || type.elements() == 0 || type.shape[axis] < 2 ||

@@ -17,15 +17,16 @@ namespace rondo::ops {
 
 namespace {
 
-/// How many products are summed before they are added to the result: partial sums of bounded length
-/// keep the rounding error of long sums small.
+/// Threshold: Products summed before they join the total: the rounding error of long sums against
+/// additions in f64. Not measured.
 constexpr std::int64_t kSummedBlock = 512;
 
-/// Products of matrices with at most so many multiplications may be written as loops, and are done
-/// here: copies and calls cost more than they save.
+/// Threshold: Products of matrices with more multiplications may be a library's; for fewer, copies
+/// and calls cost more than they save, and loops may contain them. Not measured.
 constexpr std::int64_t kMostProducts = 16383;
 
-/// What is not larger is taken to be in the processor's caches when it is used again.
+/// Threshold: Matrices of more bytes are taken to be out of cache: then one row at a time is faster
+/// than two rows for each pass over the sums. Not measured.
 constexpr std::int64_t kCachedBytes = std::int64_t{4} << 20;
 
 /// What the partial sums are added up in: there are thousands of them in a long sum.
@@ -46,6 +47,8 @@ Acc multiply_add_to(Acc sum, Acc a, Acc b) {
 
 /// The lanes of an inner product, which fit vector registers.
 template <class Acc>
+/// Threshold: Partial sums of an inner product: vector width and latency against the order of short
+/// sums. Not measured.
 constexpr std::int64_t kInnerLanes = sizeof(Acc) >= 8 ? 8 : 16;
 
 /// The inner product of two dense vectors; of less than kInnerLanes products in their order.
@@ -196,6 +199,7 @@ void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::in
   }
   if (b.column != 1) {
     scratch.resize(static_cast<std::size_t>(count * n));
+    // Threshold: Rows that are transposed at a time: elements of a cache line. Not measured.
     constexpr std::int64_t kSquare = 16;
     for (std::int64_t k0 = 0; k0 < count; k0 += kSquare) {
       for (std::int64_t j = 0; j < n; j++) {
@@ -251,9 +255,11 @@ Packing pack_operand(const TensorType& x, std::span<const std::int64_t> batch,
 struct DotSizes {
   std::int64_t batches, m, count, n;
 
-  /// Products with vectors are bound by memory, and our sums of them are more accurate.
   bool of_large_matrices() const {
-    return std::min({m, count, n}) >= 4 &&
+    // Threshold: Sizes from which a product of matrices may be a library's: with vectors it is
+    // bound by memory, and this kernel's sums are more accurate. Not measured.
+    constexpr std::int64_t kLeastSize = 4;
+    return std::min({m, count, n}) >= kLeastSize &&
            static_cast<double>(m) * static_cast<double>(count) * static_cast<double>(n) >
                static_cast<double>(kMostProducts);
   }
@@ -281,7 +287,8 @@ void multiply_batches(const T* a, bool a_swapped, const T* b, bool b_swapped, co
                              count, n, to, scratch, here);
     }
   };
-  // Large products are shared one by one.
+  // Threshold: Products of a batch from which threads share each product; smaller ones are shared
+  // as wholes. Not measured.
   constexpr double kLargeProduct = 1 << 25;
   const double products =
       static_cast<double>(m) * static_cast<double>(count) * static_cast<double>(n);
@@ -452,7 +459,8 @@ std::optional<ir::ElementProducts> dot_products(const Node& node) {
       free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting);
   const std::int64_t m = elements_along(a.shape, a_free), n = elements_along(b.shape, b_free);
   if (a.elements() == 0 || b.elements() == 0) return std::nullopt;
-  // Larger ones may be another library's, which is of no use where each sum is of few products.
+  // Threshold: Terms of each sum of a large product up to which a loop may contain it: a library
+  // gains little there. Not measured.
   constexpr std::int64_t kFewProducts = 8;
   const bool is_large = std::max({m, count, n}) > kMostProducts || m * count * n > kMostProducts;
   if (count > (is_large ? kFewProducts : kSummedBlock)) return std::nullopt;

@@ -43,7 +43,7 @@ std::size_t halved_axis(const std::vector<std::int64_t>& dims) {
   return static_cast<std::size_t>(std::max_element(dims.begin(), dims.end()) - dims.begin());
 }
 
-/// A block of random bits, in additions.
+/// Threshold: Work of a block of random bits between two polls, in additions. Not measured.
 constexpr std::int64_t kBlockWork = 16;
 
 /// Returns the new counter.

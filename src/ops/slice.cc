@@ -69,7 +69,9 @@ std::vector<Tensor> slice_transpose(const TransposeCall& c) {
     between.push_back(stride - 1);
   }
   const auto among_zeros = [=, ct = c.ct()] { return pad(ct, 0, part.starts, after, between); };
-  constexpr std::int64_t kSmall = 64;  // elements that are as well added as a whole
+  // Threshold: Elements of an array whose cotangents are added as a whole: simpler, and as fast.
+  // Not measured.
+  constexpr std::int64_t kSmall = 64;
   const bool is_dense = std::all_of(part.strides.begin(), part.strides.end(),
                                     [](std::int64_t stride) { return stride == 1; });
   if (!is_dense || c.type(0).elements() <= kSmall) return {among_zeros()};

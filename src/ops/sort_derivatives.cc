@@ -49,6 +49,8 @@ SortedWithPlaces sort_with_places(const Node& node, std::span<const Tensor> oper
 
 /// Of few elements a sort costs no more than reading at places, and loops keep them in registers.
 bool has_few(const Node& node) {
+  // Threshold: Elements up to which cotangents are sorted back: as cheap as a gather, and loops
+  // keep them in registers. Not measured.
   constexpr std::int64_t kFew = 8;
   return node.type().shape[node.attrs<SortAttributes>().axis] <= kFew;
 }

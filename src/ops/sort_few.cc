@@ -16,9 +16,11 @@ namespace rondo::ops {
 
 namespace {
 
-// Elements of a line; of rows where elements that are not side by side are no vectors; arrays that
-// are sorted together.
+// Threshold: Elements of a line that are sorted by unrolled exchanges, and of many rows without
+// AVX-512, which lack vector code: code size against a kernel call. Set by a measurement that is
+// not in bench/ (lines of 5 and 9, rows of 8).
 constexpr std::int64_t kFew = 16, kFewOfRows = 4;
+/// Threshold: Arrays that are sorted together this way: registers for each. Not measured.
 constexpr std::size_t kFewOperands = 4;
 
 std::int64_t count_of(const Node& node) {

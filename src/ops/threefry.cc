@@ -39,7 +39,8 @@ void threefry_kernel(const ir::KernelRun& run) {
     steps[i] = run.node.operand_type(i).rank() == 0 ? 0 : 1;
   }
   std::uint32_t *to0 = run.result<std::uint32_t>(0), *to1 = run.result<std::uint32_t>(1);
-  constexpr std::int64_t kWork = 8;  // of a block, in additions
+  // Threshold: Work of a block between two polls, in additions. Not measured.
+  constexpr std::int64_t kWork = 8;
   ir::Poller poller(run.host);
   if (steps[0] == 0 && steps[1] == 0 && steps[2] == 0 && n > 0) {
     // One key for many counters, the lower words of which vary: a loop that vectorises.

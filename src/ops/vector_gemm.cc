@@ -28,12 +28,16 @@ namespace rondo::ops {
 
 namespace {
 
-/// A strip of the right side of so many terms takes 32 kB.
+/// Threshold: Terms of a strip of the right side, 32 kB: it must stay in the first cache. Not
+/// measured.
 constexpr std::int64_t kSummedTerms = 256;
-/// The columns of the right side that are copied at a time, which the second cache holds.
+/// Threshold: Bytes of the right side that are copied at a time: they must stay in the second
+/// cache. Not measured.
 constexpr std::int64_t kCopiedBytes = std::int64_t{512} << 10;
+/// Threshold: Rows of a tile, in registers: more loads are shared until registers run out. Set by
+/// scan_rnn in bench/anchors: 235 GFLOP/s with 12 rows, 215 with 8.
 constexpr int kTileRows = 12;
-/// For fewer rows the right side is read where it lies.
+/// Threshold: Rows from which copying the right side pays. Not measured.
 constexpr std::int64_t kLeastRowsForCopy = std::int64_t{2} * kTileRows;
 
 // The same instructions for both types, but for the ends of their names.
@@ -241,8 +245,7 @@ void multiply_rows(Matrix<S> a, const RightSide<S>& b, std::int64_t m, std::int6
     copy.reset(static_cast<T*>(
         ::operator new (static_cast<std::size_t>(elements) * sizeof(T), std::align_val_t{kLine})));
   }
-  // As far as a panel of the left side, which the strips are multiplied by one after the other,
-  // stays in the cache beside them.
+  // Threshold: Rows of the left side that stay in cache beside a strip. Not measured.
   constexpr std::int64_t kPanelRows = std::int64_t{8} * kTileRows;
   std::optional<ir::Poller> poller;
   if (host) poller.emplace(*host);
@@ -284,7 +287,8 @@ template <class S>
 bool multiply(Matrix<S> left, const RightSide<S>& right, std::int64_t m, std::int64_t count,
               std::int64_t n, typename S::T* out, ir::Host& host) {
   if (!is_here()) return false;
-  // Threads share the rows, where a part takes longer than to wake one.
+  // Threshold: Products of a part for a thread: it must take longer than waking one. Not measured;
+  // matmul512 with two threads in bench/anchors runs it.
   constexpr std::int64_t kLeastProducts = std::int64_t{1} << 25;
   const std::int64_t share = std::max((m + host.threads() - 1) / host.threads(),
                                       kLeastProducts / (count * n)),

@@ -5,9 +5,8 @@
 
 namespace rondo::passes {
 
-/// A result of more bytes than this moves out of a loop only if the operands of its node have as
-/// many: what makes a large array out of little is cheap to make again, and would be kept alive
-/// during the whole loop.
+/// Threshold: Larger results leave a loop only if their operands are as large: computing them again
+/// is cheap, keeping them alive during the loop costs memory. Not measured.
 inline constexpr std::int64_t kHoistedBytes = std::int64_t{1} << 20;
 
 /// Moves nodes that depend on invariants and constants only out of the loops (their bodies and

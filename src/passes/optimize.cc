@@ -16,8 +16,8 @@ namespace rondo::passes {
 
 namespace {
 
-// What one round makes possible is done by the next. Programs that gain from more rounds than this
-// are made for it.
+// Threshold: Rounds of the passes: compile time against what one round makes possible for the next.
+// Not measured.
 constexpr int kMostRounds = 6;
 
 template <FunctionNotes::Note note>

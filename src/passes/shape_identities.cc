@@ -175,8 +175,11 @@ Tensor one_predicate(const Tensor& predicate) {
 /// The updates that make `changed` of `x`, the last one first; none where something else does, or
 /// where they write a large part of it.
 std::vector<const Node*> updates_of(const Tensor& changed, const Tensor& x) {
-  // Arrays of fewer elements may be registers.
+  // Threshold: A choice between an array and its update becomes an update of a chosen part, unless
+  // the array may be in registers or the updates write a large share of it. Not measured alone; a
+  // partition of 4000 elements went from 28 to 0.1 ms.
   constexpr std::int64_t kFewElements = 16, kLeastRest = 4;
+  // Threshold: Updates in a row that are followed for this: compile time. Not measured.
   constexpr std::size_t kMostUpdates = 16;
   std::vector<const Node*> updates;
   std::int64_t written = 0;

@@ -22,9 +22,12 @@ using Along = std::function<std::vector<Tensor>(std::span<const Tensor> tangents
 std::vector<Tensor> along_each(std::span<const TensorType> types, const Along& along,
                                SourceLocation at);
 
+/// Threshold: Bytes of the largest array of a batch of directions: what does not depend on tangents
+/// is shared by a batch, but a batch should fit a cache. Not measured.
 inline constexpr std::int64_t kBatchBytes = 1 << 20;
 
-/// So few directions of several arrays go into one batch, zeros and all.
+/// Threshold: Directions of several arrays that go into one batch, zeros and all: fewer batches
+/// against arithmetic on zeros. Not measured.
 inline constexpr std::int64_t kMostTogether = 64;
 
 }  // namespace rondo::transforms

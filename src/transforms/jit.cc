@@ -152,6 +152,8 @@ struct JitCache::Impl {
   };
   /// Null at the end of a thread, when what it ran is forgotten: its last calls may come later.
   LastRun* last_run() const {
+    // Threshold: Last calls that a thread remembers: memory against a look-up when functions take
+    // turns. Not measured.
     constexpr std::size_t kKept = 16;
     static constinit thread_local bool is_forgotten = false;
     struct LastRuns {
