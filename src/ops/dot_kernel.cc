@@ -45,10 +45,9 @@ Acc multiply_add_to(Acc sum, Acc a, Acc b) {
   return AddElements{}(sum, MultiplyElements{}(a, b));
 }
 
-/// The lanes of an inner product, which fit vector registers.
-template <class Acc>
 /// Threshold: Partial sums of an inner product: vector width and latency against the order of short
 /// sums. Not measured.
+template <class Acc>
 constexpr std::int64_t kInnerLanes = sizeof(Acc) >= 8 ? 8 : 16;
 
 /// The inner product of two dense vectors; of less than kInnerLanes products in their order.
