@@ -146,6 +146,8 @@ class LoopInPieces final : public lower::Kernel {
     if (loop_.known_work) return parallel_for(parts, threads, run_one, in_order_);
     // The first part tells what the others take. Bits do not depend on who runs them.
     using Clock = std::chrono::steady_clock;
+    // Threshold: Time of the other parts from which threads share them: some times what waking a
+    // thread takes. Not measured; ParallelMap in bench/rondo_bench.cc runs it.
     constexpr auto kTimeToWakeThreads = std::chrono::microseconds(50);
     const auto begin = Clock::now();
     run_one(0);
