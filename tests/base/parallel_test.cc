@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <mutex>
 #include <set>
@@ -34,10 +35,10 @@ TEST(ParallelThreads, EndWithTheFirstFailure) {
                               [&](std::int64_t i) {
                                 begun++;
                                 if (i == 3) throw std::runtime_error("piece 3");
-                                std::this_thread::sleep_for(std::chrono::microseconds(100));
+                                while (i > 3 && !earlier_piece_failed()) std::this_thread::yield();
                               }),
                  std::runtime_error);
-    EXPECT_LT(begun, 1000);
+    EXPECT_LE(begun, 3 + threads);
   }
 }
 
@@ -130,21 +131,24 @@ TEST(ParallelThreads, WaitForNoTurnAfterAFailure) {
   }
 }
 
-/// Ends the process with 0 if all pieces were done, on at least `least` threads.
+/// Ends the process with 0 if all pieces were done, on at least `least` threads: the first pieces
+/// wait for these, however long the system takes to start them.
 [[noreturn]] void end_after_work(std::size_t least) {
   ::alarm(60);
-  std::atomic<int> done = 0;
+  int done = 0;
   std::mutex mutex;
+  std::condition_variable another;
   std::set<std::thread::id> seen;
   for (int round = 0; round < 3; round++) {
     parallel_for(40, 4, [&](std::int64_t) {
-      std::this_thread::sleep_for(std::chrono::microseconds(500));
-      done++;
-      const std::lock_guard lock(mutex);
+      std::unique_lock lock(mutex);
       seen.insert(std::this_thread::get_id());
+      another.notify_all();
+      another.wait(lock, [&] { return seen.size() >= least; });
+      done++;
     });
   }
-  std::_Exit(done == 3 * 40 && seen.size() >= least ? 0 : 1);
+  std::_Exit(done == 3 * 40 ? 0 : 1);
 }
 
 // By this name they are not among the tests of the thread sanitizer, which does not follow a fork.

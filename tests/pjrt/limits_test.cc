@@ -155,11 +155,17 @@ TEST_F(RealLimits, ALoopThatDoesNotEndIsEnded) {
   EXPECT_GE(std::chrono::steady_clock::now() - began, 50ms);
 
   std::stop_source source;
+  std::atomic<bool> runs = false;
   std::thread stops([&] {
-    std::this_thread::sleep_for(50ms);
+    runs.wait(false);
     source.request_stop();
   });
-  expect_state(caught<Stopped>(executable, {ramp(100)}, {.stop_token = source.get_token()}));
+  const auto tell = [&](const Progress& progress) {
+    runs = runs || progress.trip > 0;
+    runs.notify_all();
+  };
+  expect_state(caught<Stopped>(executable, {ramp(100)},
+                               {.stop_token = source.get_token(), .on_progress = tell}));
   stops.join();
   // One that is stopped already makes no trip.
   const auto before = caught<Stopped>(executable, {ramp(100)}, {.stop_token = source.get_token()});
