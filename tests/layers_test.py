@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fails where a room of src/ includes a room on a higher floor, or asks which op a node is. Usage: floors_test.py PROJECT_DIR
+"""Fails if a folder of src/ includes a higher layer, or asks which op a node is. Usage: layers_test.py PROJECT_DIR
 
-docs/design.md has the plan that this checks. Public headers may be included from anywhere, and include nothing of
-src/. Rooms of one floor may include one another in one direction only; the backends do not know one another at all.
+docs/design.md describes the layers. Public headers may be included from anywhere, and include nothing of src/. Folders
+of one layer include one another in one direction only; backends do not include one another at all.
 """
 import pathlib
 import re
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-FLOORS = [  # from the ground up
+LAYERS = [  # the lowest first
     ["base"],
     ["lower"],
     ["bytecode", "native", "ir"],
@@ -19,12 +19,12 @@ FLOORS = [  # from the ground up
     ["text", "interpreter", "executor", "pjrt"],
     ["run", "cli"],
 ]
-BACKENDS = set(FLOORS[-2])
-FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+BACKENDS = set(LAYERS[-2])
+LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
-# What is known about an op stands in its record; nothing else asks which op a node is. Rules about ops do.
+# Facts about an op are in its record, so only rules about particular ops may ask which op a node is.
 NAMED_OP = re.compile(r"[!=]=\s*&\s*(?:\w+::)*k[A-Z]\w*")
-ROOMS_OF_RECORDS = {"ir", "ops", "control_flow"}
+FOLDERS_OF_RECORDS = {"ir", "ops", "control_flow"}
 RULES_ABOUT_OPS = re.compile(r"src/passes/(\w+_identities|splat)\.cc")
 PUBLIC_EXCEPTION = "implementation.h"  # the library as text: it includes all of src/
 
@@ -35,13 +35,13 @@ def includes(file):
         yield match.group(1) or match.group(2), text.count("\n", 0, match.start(0)) + 1
 
 
-def room_of_include(path, file, src):
-    """The room of src/ that an include names, or None for what is outside src/."""
+def folder_of_include(path, file, src):
+    """The folder of src/ that an include names, or None for a file outside src/."""
     relative = (file.parent / path).resolve()
     if relative.is_relative_to(src) and relative.exists():
         return relative.relative_to(src).parts[0]
     first = pathlib.PurePosixPath(path).parts[0]
-    return first if first in FLOOR_OF and (src / path).exists() else None
+    return first if first in LAYER_OF and (src / path).exists() else None
 
 
 def violations(project):
@@ -50,39 +50,39 @@ def violations(project):
     found, sideways = [], {}
     for file in sorted(public.rglob("*.h")):
         for path, line in includes(file):
-            target = room_of_include(path, file, src)
+            target = folder_of_include(path, file, src)
             if (target or path.startswith(("src/", "../src/"))) and file.name != PUBLIC_EXCEPTION:
                 found.append(f"{file.relative_to(project)}:{line}: a public header includes {path}")
     for file in sorted(f for f in src.rglob("*") if f.suffix in (".cc", ".h", ".inc")):
-        room = file.relative_to(src).parts[0]
+        folder = file.relative_to(src).parts[0]
         name = file.relative_to(project)
-        if room not in FLOOR_OF:
-            found.append(f"{name}: the room {room} is on no floor; give it one in tests/floors_test.py")
+        if folder not in LAYER_OF:
+            found.append(f"{name}: the folder {folder} is in no layer; add it to one in tests/layers_test.py")
             continue
-        if room not in ROOMS_OF_RECORDS and not RULES_ABOUT_OPS.fullmatch(name.as_posix()):
+        if folder not in FOLDERS_OF_RECORDS and not RULES_ABOUT_OPS.fullmatch(name.as_posix()):
             text = file.read_text(encoding="utf-8")
             for match in NAMED_OP.finditer(text):
                 line = text.count("\n", 0, match.start()) + 1
                 found.append(f"{name}:{line}: asks which op a node is; a field of its record should say what matters")
         for path, line in includes(file):
-            target = room_of_include(path, file, src)
-            if target is None or target == room:
+            target = folder_of_include(path, file, src)
+            if target is None or target == folder:
                 continue
-            if target not in FLOOR_OF:
-                found.append(f"{name}:{line}: {path} is in a room on no floor")
-            elif FLOOR_OF[target] > FLOOR_OF[room]:
-                found.append(f"{name}:{line}: {room} includes {path}, which is on a higher floor")
-            elif room in BACKENDS and target in BACKENDS:
-                found.append(f"{name}:{line}: {room} includes {path}, but backends do not know one another")
-            elif FLOOR_OF[target] == FLOOR_OF[room]:
-                sideways.setdefault((room, target), f"{name}:{line}: {room} includes {path}")
-    for (room, target), text in sorted(sideways.items()):
-        if room < target and (target, room) in sideways:
-            found.append(f"{text}, and {sideways[(target, room)]}: rooms of a floor must not include each other")
+            if target not in LAYER_OF:
+                found.append(f"{name}:{line}: {path} is in a folder of no layer")
+            elif LAYER_OF[target] > LAYER_OF[folder]:
+                found.append(f"{name}:{line}: {folder} includes {path}, which is in a higher layer")
+            elif folder in BACKENDS and target in BACKENDS:
+                found.append(f"{name}:{line}: {folder} includes {path}, but backends must not include one another")
+            elif LAYER_OF[target] == LAYER_OF[folder]:
+                sideways.setdefault((folder, target), f"{name}:{line}: {folder} includes {path}")
+    for (folder, target), text in sorted(sideways.items()):
+        if folder < target and (target, folder) in sideways:
+            found.append(f"{text}, and {sideways[(target, folder)]}: folders of one layer must not include each other")
     return found
 
 
-class Floors(unittest.TestCase):
+class Layers(unittest.TestCase):
     project = None
 
     def test_project(self):
@@ -90,12 +90,12 @@ class Floors(unittest.TestCase):
 
     def check(self, files, *expected):
         """Each string of `expected` must be in one violation, and there must be no others."""
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as project:
             for name, text in files.items():
-                file = pathlib.Path(folder, name)
+                file = pathlib.Path(project, name)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, encoding="utf-8")
-            found = violations(folder)
+            found = violations(project)
         self.assertEqual(len(expected), len(found), found)
         for want, have in zip(expected, found):
             self.assertIn(want, have)
@@ -108,14 +108,14 @@ class Floors(unittest.TestCase):
 
     def test_upward(self):
         self.check({"src/ir/node.h": '\n  # include "ops/record.h"\n', "src/ops/record.h": ""},
-                   "src/ir/node.h:2: ir includes ops/record.h, which is on a higher floor")
+                   "src/ir/node.h:2: ir includes ops/record.h, which is in a higher layer")
 
     def test_upward_by_a_relative_path(self):
-        self.check({"src/ir/node.h": '#include "../text/lexer.h"\n', "src/text/lexer.h": ""}, "higher floor")
+        self.check({"src/ir/node.h": '#include "../text/lexer.h"\n', "src/text/lexer.h": ""}, "higher layer")
 
     def test_backends(self):
         self.check({"src/text/a.cc": '#include "interpreter/b.h"\n', "src/interpreter/b.h": ""},
-                   "backends do not know one another")
+                   "backends must not include one another")
 
     def test_mutual(self):
         self.check({"src/ops/a.h": '#include "control_flow/b.h"\n', "src/control_flow/b.h": '#include "ops/a.h"\n'},
@@ -131,10 +131,10 @@ class Floors(unittest.TestCase):
                     "src/ops/add.cc": "bool f() { return node.op != &kAdd; }\n"},
                    "src/passes/a.cc:2: asks which op a node is")
 
-    def test_unknown_room(self):
-        self.check({"src/attic/a.h": ""}, "the room attic is on no floor")
+    def test_unknown_folder(self):
+        self.check({"src/attic/a.h": ""}, "the folder attic is in no layer")
 
 
 if __name__ == "__main__":
-    Floors.project = sys.argv.pop(1)
+    Layers.project = sys.argv.pop(1)
     unittest.main()
