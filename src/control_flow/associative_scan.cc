@@ -1,5 +1,5 @@
-// associative_scan: prefixes of an associative operation by odd and even elements, in logarithmic
-// depth (Blelloch, "Prefix sums and their applications", 1990).
+// associative_scan: combines odd and even elements recursively, in logarithmic depth (Blelloch,
+// "Prefix sums and their applications", 1990).
 #include "control_flow/carry.h"
 #include "fmt/format.h"
 #include "ops/support.h"
@@ -21,8 +21,8 @@ class AssociativeScan {
   std::vector<Tensor> run(const std::vector<Tensor>& elems) const {
     const std::int64_t n = elems[0].shape()[axis_];
     if (n < 2) return elems;
-    // Neighbours combined, scanned, are the odd prefixes; each even one is the odd before it with
-    // one more element.
+    // The scan of combined adjacent pairs gives the odd prefixes. Each even prefix is the odd one
+    // before it combined with one more element.
     const std::vector<Tensor> odd =
         run(combined(every_second(elems, 0, n - 1), every_second(elems, 1, n)));
     std::vector<Tensor> even = every_second(elems, 0, 1);
@@ -71,7 +71,8 @@ class AssociativeScan {
     return parts;
   }
 
-  /// even[0], odd[0], even[1], ...: stacked behind the axis, folded into it, cut to n.
+  /// even[0], odd[0], even[1], ...: stacks both behind the axis, folds the new axis into it, and
+  /// cuts the result to n.
   Tensor interleaved(const Tensor& even, const Tensor& odd, std::int64_t n) const {
     const std::int64_t pairs = odd.shape()[axis_];
     const std::vector<Tensor> head = part({even}, 0, pairs, 1);

@@ -69,8 +69,8 @@ std::string branch_name(bool is_switch, std::size_t branch) {
   return branch == 0 ? "the true branch of cond" : "the false branch of cond";
 }
 
-/// Gives scalars that stand for results the dtype of the other branches, and compares all branches
-/// with the first.
+/// Gives the C++ scalars among the results the dtypes of the other branches, and compares all
+/// branches with the first.
 void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLocation at) {
   Leaves& first = branches[0].out();
   std::string differences;
@@ -132,9 +132,8 @@ RegionTrace traced_branch(bool is_switch, std::size_t branch, const RegionCallab
           at};
 }
 
-/// In an EagerScope one branch runs. Its scalars stand for values of the dtypes that the others
-/// return, which a trace of those tells, where they can be traced: what is there to look at values
-/// cannot.
+/// In an EagerScope only one branch runs. Its C++ scalars take the dtypes that the other branches
+/// return, which tracing them tells. A branch that reads values cannot be traced and is left out.
 void adopt_dtypes_of_others(bool is_switch, std::span<const RegionCallable> branches,
                             std::size_t taken, const Leaves& operands, Leaves& out,
                             SourceLocation at) {
@@ -163,7 +162,7 @@ void adopt_dtypes_of_others(bool is_switch, std::span<const RegionCallable> bran
   }
 }
 
-/// The selector as the node takes it: a pred, or an s32 within the branches.
+/// The selector as operand of the node: a pred, or an s32 in the range of the branches.
 Tensor checked_selector(const Operand& given, bool is_switch, std::size_t branches) {
   Tensor selector = given.any();
   ir::checked(selector, is_switch ? "switch_case" : "cond", given.at());
@@ -178,8 +177,8 @@ Tensor checked_selector(const Operand& given, bool is_switch, std::size_t branch
                     selector.type().str(), origin(selector), given.at().str()),
         given.at());
   }
-  // Clamped before it is narrowed: an s64 past the range of s32 is the last branch too. 127
-  // branches fit every dtype.
+  // Clamped before it is narrowed, so an s64 beyond the range of s32 selects the last branch too.
+  // 127 branches fit every dtype.
   const std::int64_t last = static_cast<std::int64_t>(branches) - 1;
   const DType wide = is_unsigned_integer(selector.dtype()) ? DType::kU64 : DType::kS64;
   const Tensor clamped =

@@ -1,4 +1,4 @@
-// conditional: what cond and switch_case are.
+// conditional: the node that cond and switch_case create.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rondo::control_flow {
 
-/// Operands: the selector, then the arguments. Regions: a branch each, all on the arguments, with
+/// Operands: the selector, then the arguments. Regions: one per branch, all on the arguments, with
 /// equal result types. A pred selects the first region when true; an s32 counts from 0 and is in
 /// range (switch_case clamps it).
 struct ConditionalAttributes {

@@ -1,5 +1,5 @@
-// Reverse mode of cond and switch_case: it chooses again by the same selector. What one branch
-// keeps for the backward pass goes in slots that the others leave zero.
+// Reverse mode of cond and switch_case: the backward pass selects by the same selector. Residuals
+// of one branch go in slots that the other branches fill with zeros.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ namespace {
 
 using ir::Flags;
 
-/// A conditional on `selector` (of the node's kind) whose branches are given by number; their
+/// A conditional on `selector` (of the node's kind) whose branches are given by number. Their
 /// lambdas capture what they need.
 std::vector<Tensor> choose(const Tensor& selector, std::size_t branches, const std::string& name,
                            const std::function<std::vector<Tensor>(std::size_t)>& branch,
@@ -54,7 +54,7 @@ struct BranchesBack {
     for (std::size_t i = 0; i < results.size(); i++) {
       if (active[i]) given.push_back(ir::full_tangent(cotangents[i], results[i]));
     }
-    Flags has_cotangent(arguments.size());  // of some branch
+    Flags has_cotangent(arguments.size());  // of at least one branch
     for (const JointBody& joint : joints) {
       for (const std::size_t i : joint.given) has_cotangent[i] = true;
     }

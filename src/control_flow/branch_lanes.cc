@@ -56,7 +56,7 @@ Tensor takers(const Tensor& selector, std::size_t branch, SourceLocation at) {
   return eq(Operand(selector, at), Operand(static_cast<std::int64_t>(branch), at));
 }
 
-/// From each branch the lanes that take it.
+/// Each lane's results from the branch that it takes.
 std::vector<Tensor> merged(const Tensor& selector, std::vector<std::vector<Tensor>> of_branches,
                            SourceLocation at) {
   std::vector<Tensor> results = std::move(of_branches.back());
@@ -82,7 +82,7 @@ Flags batched_arguments(const ir::Node& node) {
   return flags;
 }
 
-/// As what a derivative can be taken of: see replay_in_safe_lanes.
+/// A form that can be differentiated: see replay_in_safe_lanes.
 std::vector<Tensor> branches_in_safe_lanes(const ir::Node& node, std::span<const Tensor> operands) {
   const auto& a = node.attrs<BranchLanesAttributes>();
   if (a.collective || a.lanes == 0) return expand_branch_lanes(node, operands);
@@ -111,14 +111,15 @@ std::vector<Tensor> branches_in_safe_lanes(const ir::Node& node, std::span<const
   return merged(operands[0], std::move(of_branches), at);
 }
 
-/// Each branch as a loop that the lanes which take it run, if it is worth one.
+/// Each branch as a loop over the lanes that take it, where that is worth a loop.
 std::vector<Tensor> branches_once(const ir::Node& node, std::span<const Tensor> operands) {
   const auto& a = node.attrs<BranchLanesAttributes>();
   if (a.collective) return expand_branch_lanes(node, operands);
   const SourceLocation at = node.location();
   std::vector<Tensor> results;
   for (const TensorType& type : node.types) results.push_back(zeros(type, at));
-  // The last branch comes first: lanes that do not take it have the results of others.
+  // The last branch runs first. Lanes that do not take it get their results from the other
+  // branches.
   const std::size_t last = node.regions.size() - 1;
   for (std::size_t b = last + 1; b-- > 0;) {
     results = branch_once(node.regions[b], operands.subspan(1), takers(operands[0], b, at), results,
@@ -192,8 +193,8 @@ std::vector<Tensor> branch_by_lane(const BatchCall& call, const Tensor& selector
 
 namespace {
 
-/// Values that differ by lane, as they are, and with those of a source lane in the lanes that are
-/// not active.
+/// Values that differ by lane, in two versions: as they are, and with the inactive lanes replaced
+/// by the values of an active source lane.
 class SafeLanes {
  public:
   SafeLanes(Tensor active, SourceLocation at)
@@ -225,8 +226,8 @@ class SafeLanes {
   absl::flat_hash_map<Key, Tensor> safe_;
 };
 
-/// Lanes are along axis 0, where batching leaves them, of what is not moved: of the xs and ys of a
-/// scan they are along axis 1.
+/// Whether the op leaves the lanes on axis 0, where batching puts them. In the xs and ys of a scan
+/// they are on axis 1.
 bool keeps_lanes_in_front(const ir::Node& node) {
   if (!node.op->read) return true;
   const ir::AxisRead lanes = node.op->read(node)[0];
@@ -235,8 +236,8 @@ bool keeps_lanes_in_front(const ir::Node& node) {
          node.type().shape[0] == node.operand_type(0).shape[0];
 }
 
-/// Lane i of the results depends on lane i of the operands that differ by lane, by no coefficient
-/// of theirs.
+/// Whether lane i of the results depends on lane i of the batched operands only, linearly, and with
+/// coefficients that are the same in all lanes.
 bool passes_lanes_on(const ir::Node& node, const std::vector<bool>& raw) {
   const ir::OpDef& op = *node.op;
   if ((op.is_linear && !op.is_linear(node)) || !keeps_lanes_in_front(node)) return false;
@@ -252,10 +253,11 @@ std::vector<Tensor> replay_in_safe_lanes(const Function& function,
                                          const Tensor& active, SourceLocation at) {
   SafeLanes lanes(active, at);
   ir::Replay replay;
-  std::vector<Tensor> kept;  // what the replay and the lanes know by its address
+  std::vector<Tensor> kept;  // keeps alive what is found by address
   for (std::size_t i = 0; i < arguments.size(); i++) {
     replay.bind(function.parameters()[i], arguments[i]);
-    // By its parameter: the same array may be another argument that is the same for all lanes.
+    // Found by its parameter: the same array may also be an argument that is the same for all
+    // lanes.
     if (batched[i]) lanes.add_raw(function.parameters()[i]);
   }
   for (const ir::Node* node : function.body()) {

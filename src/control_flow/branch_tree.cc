@@ -19,7 +19,7 @@ namespace {
 // parameters (some fifty branches with a capture each); one is simpler. Not measured.
 constexpr std::size_t kFewer = 4;
 
-/// The branches from `begin` to before `end`: one conditional, or one that chooses a half.
+/// The branches from `begin` to before `end`: one conditional, or one that selects a half.
 struct Range {
   Range(std::size_t from, std::size_t to) : begin(from), end(to) {}
 
@@ -53,14 +53,14 @@ class BranchTree {
  private:
   using Key = std::pair<std::uint64_t, std::uint32_t>;  // of a capture: its node's id, its result
 
-  /// Parameters, where the branches stand in one conditional.
+  /// The number of parameters if all branches are in one conditional.
   std::size_t in_one(const Range& range, const std::vector<Key>& captured) const {
     return range.count() * (arguments_.size() + captured.size());
   }
 
-  /// Halves a range where that gives fewer parameters, and tells what its branches capture.
+  /// Halves a range if that gives fewer parameters, and collects what its branches capture.
   void plan(Range& range, std::vector<Key>& captured) const {
-    if (range.count() < 4) {  // a half is a choice as well
+    if (range.count() < 4) {  // halving adds a conditional too
       for (std::size_t b = range.begin; b < range.end; b++) {
         for (const Tensor& capture : regions_[b].captures)
           captured.emplace_back(capture.node()->id, capture.result());
@@ -106,7 +106,7 @@ class BranchTree {
                           {region(range.begin), region(range.end)}, at_);
   }
 
-  /// A region that chooses among the branches of a range.
+  /// A region that selects among the branches of a range.
   ir::OpenRegion half(const Range& range) {
     std::vector<std::string> names = regions_[range.begin].result_names;
     const RegionCallable choose = [&](std::span<const Tensor>) {

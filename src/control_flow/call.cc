@@ -48,7 +48,8 @@ ir::InferredTypes infer_call(const ir::InferContext& context) {
         "the function has {} parameters for {} operands\n  Give it one for each operand, "
         "in order.",
         context.regions[0].parameters().size(), context.operands.size()));
-  // Of a custom rule the function comes first, with the captures that it shares with the others.
+  // In a custom rule the function comes first, with the captures that it shares with the other
+  // regions.
   return {results.begin(), results.end()};
 }
 
@@ -69,14 +70,14 @@ std::vector<Tensor> expand_call(const ir::Node& node, std::span<const Tensor> op
   return ir::Replay::inline_call(node.regions[0], operands);
 }
 
-/// Parts of arrays that a function reads and needs nothing else of: the row of a table.
+/// Parts of arrays of which a function reads nothing else, such as the row of a table.
 struct PartsRead {
   std::vector<const ir::Node*> parts;
-  std::vector<const ir::Node*> places;  // scalars from which it is computed where the parts are
+  std::vector<const ir::Node*> places;  // scalars that compute the positions of the parts
 
-  /// Of the first `count` parameters, where the parts are smaller than the whole.
+  /// Looks at the first `count` parameters, for parts that are smaller than the whole array.
   PartsRead(const Function& function, std::size_t count);
-  /// The function with the parts as further parameters, after the others.
+  /// The function with the parts as further parameters, behind the others.
   Function taken_out_of(const Function& function) const;
   /// The parts of these values of the parameters.
   std::vector<Tensor> of(const Function& function, std::span<const Tensor> values) const;
@@ -157,8 +158,8 @@ std::vector<Tensor> PartsRead::of(const Function& function, std::span<const Tens
   return all;
 }
 
-/// The backward pass of a checkpointed function, which computes again what it needs from the
-/// operands; from parts of them, where it reads no more.
+/// The backward pass of a checkpointed function. It recomputes what it needs from the operands, or
+/// from parts of them if it reads no more.
 struct CheckpointBack {
   Function function;
   std::vector<Tensor> operands;
@@ -178,8 +179,8 @@ struct CheckpointBack {
         {outputs.begin() + static_cast<std::ptrdiff_t>(joint.results), outputs.end()});
     const PartsRead read(whole, operands.size());
     const Function backward = read.taken_out_of(whole);
-    // The operands come through the barrier together with the cotangents, so that what is computed
-    // from them belongs to the backward pass; those that it does not need are not kept for it.
+    // The operands pass the barrier together with the cotangents, so what is computed from them
+    // belongs to the backward pass. Operands that it does not need are not kept for it.
     const Flags used = used_parameters(backward, Flags(backward.outputs().size(), true));
     std::vector<Tensor> arguments = operands;
     append_tensors(arguments, joint.of_results(cotangents, 0, joint.results));
@@ -341,7 +342,7 @@ struct CustomRegions {
   std::vector<ir::OpenRegion> open;
   std::vector<Function> closed;
   std::vector<Tensor> captures;
-  bool keeps = false;  // something in the function runs in any case
+  bool keeps = false;  // something in the function runs even if its results are unused
 
   void close() {
     captures = ir::union_captures(open);
@@ -375,8 +376,8 @@ std::vector<Tensor> make_custom(const ir::OpDef& op, const Leaves& arguments,
       at);
 }
 
-/// A rule gives as many leaves of a kind as are meant: else it returned a vector or a map of
-/// another size.
+/// A rule must return the expected number of leaves of each kind: a vector or map of another size
+/// does not.
 void check_rule_leaves(const char* construct, const char* rule, const Leaves& out,
                        std::string_view kind, std::size_t meant, SourceLocation at) {
   const auto is = std::count_if(out.paths.begin(), out.paths.end(),
@@ -474,7 +475,7 @@ std::vector<Tensor> custom_vjp(const RegionCallable& f, const RegionCallable& fw
     check_rule_leaves("custom_vjp", "bwd", pulled, "cotangent", types.size(), at);
     for (std::size_t i = 0; i < types.size(); i++) {
       if (!ir::has_tangent(types[i])) {
-        pulled.values[i] = zeros(types[i], at);  // nobody reads it
+        pulled.values[i] = zeros(types[i], at);  // unused
         continue;
       }
       pulled.values[i] = ops::adopt_dtype(pulled.values[i], types[i].dtype, at);

@@ -1,5 +1,5 @@
-// Functions as nodes: those whose derivative is asked for, and those that bring a derivative, or a
-// way to store less for it, of their own.
+// Functions as nodes: checkpointed ones, which store less for their derivative, and those with a
+// custom derivative.
 #pragma once
 
 #include <span>
@@ -11,11 +11,11 @@
 
 namespace rondo::control_flow {
 
-/// A traced lambda with what it takes from outside as further parameters.
+/// A traced lambda whose captures are further parameters.
 struct ClosedCall {
   Function function;
   std::vector<Tensor> captures;
-  bool keeps = false;  // something in it runs in any case
+  bool keeps = false;  // something in it runs even if its results are unused
 };
 ClosedCall close_call(const std::string& name, const std::string& what, const Leaves& arguments,
                       const RegionCallable& callable, SourceLocation at);

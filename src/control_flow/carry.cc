@@ -46,7 +46,7 @@ void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceL
       try {
         after = ops::adopt_dtype(after, before.dtype, at);
       } catch (const TraceError&) {
-        // A scalar that the dtype cannot hold is listed with the other leaves.
+        // A scalar that does not fit the dtype is listed with the other leaves.
       }
       if (after.type() == before) continue;
       differences += fmt::format("\n  {}: {} goes in, {} comes out ({})", in.paths[i], before.str(),

@@ -7,9 +7,9 @@
 
 namespace rondo::control_flow {
 
-/// Compares what came out of a region with what went in (paths, dtypes, shapes), after giving C++
-/// scalars their dtype. Throws TraceError that lists every leaf that differs. `what` begins the
-/// message: "the body of while_loop 'solve' changes the carry".
+/// Compares the results of a region with its inputs (paths, dtypes, shapes), after C++ scalars got
+/// their dtypes. Throws TraceError that lists every leaf that differs. `what` begins the message:
+/// "the body of while_loop 'solve' changes the carry".
 void check_carry(const std::string& what, const Leaves& in, Leaves& out, SourceLocation at);
 
 /// Where a value comes from, for messages: "made by add at house.cc:12", "the C++ scalar 0.5".
@@ -19,7 +19,7 @@ std::string origin(const Tensor& tensor);
 /// init of while_loop 'solve'".
 void check_not_empty(const std::string& what, const Leaves& leaves, SourceLocation at);
 
-/// A scalar pred, or TraceError.
+/// Throws TraceError unless it is a scalar pred.
 void check_predicate(const std::string& what, const Tensor& predicate, SourceLocation at);
 
 }  // namespace rondo::control_flow

@@ -13,7 +13,7 @@ namespace rondo::control_flow {
 
 namespace {
 
-/// Widened to 64 bits; nothing of what is no integer.
+/// Widened to 64 bits; nullopt for a scalar that is no integer.
 std::optional<std::int64_t> bits_of(const Literal& scalar) {
   if (!is_integer(scalar.dtype())) return std::nullopt;
   return for_dtype(scalar.dtype(), [&]<class T>() -> std::optional<std::int64_t> {
@@ -24,16 +24,15 @@ std::optional<std::int64_t> bits_of(const Literal& scalar) {
   });
 }
 
-/// The bits of a constant bound. An evaluated tensor is none: what a trace gives may not depend on
-/// what was evaluated before.
+/// The bits of a constant bound. An evaluated tensor does not count as one: a trace must not depend
+/// on what was evaluated before.
 std::optional<std::int64_t> static_bound(const Tensor& bound) {
   const Literal* value = ir::constant_value(bound);
   return value ? bits_of(*value) : std::nullopt;
 }
 
 Tensor integer(std::int64_t value, DType dtype, SourceLocation at) {
-  // By its bits: an index that is computed past the end of a loop may wrap, as it does when the
-  // loop runs.
+  // As bits: the index after the last trip may wrap, as it does when the loop runs.
   return for_dtype(dtype, [&]<class T>() -> Tensor {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
       return ir::make_constant(Literal::scalar(static_cast<T>(value)), at);
@@ -61,7 +60,7 @@ std::int64_t largest(DType dtype) {
   return (std::int64_t{1} << bits) - 1;
 }
 
-/// Emits loops over trip numbers or indices; knows how one becomes the other.
+/// Emits loops over trip numbers or indices, and converts between the two.
 class Emitter {
  public:
   Emitter(const CountedLoop& loop, const Step& step)
@@ -79,7 +78,7 @@ class Emitter {
 
   std::vector<Tensor> emit_static(std::int64_t trips, std::vector<Tensor> state) {
     const std::int64_t first = *static_bound(loop_.first);
-    // Indices by their bits: those of u64 from 2^63 are negative here.
+    // Indices as bits: u64 values from 2^63 are negative here.
     auto after = [](std::int64_t index, std::int64_t distance) {
       return static_cast<std::int64_t>(static_cast<std::uint64_t>(index) +
                                        static_cast<std::uint64_t>(distance));
@@ -89,11 +88,11 @@ class Emitter {
     const std::int64_t per_trip =
         loop_.unroll == kUnrollAll ? std::max<std::int64_t>(trips, 1) : loop_.unroll;
     const std::int64_t whole =
-        per_trip >= trips ? 0 : trips / per_trip;  // a loop of a single trip would be none
+        per_trip >= trips ? 0 : trips / per_trip;  // a loop of one trip is not emitted
     std::int64_t done = 0;
     if (whole > 0) {
-      // The index itself counts where it can pass its end without wrapping and compares in order;
-      // else the trip number does.
+      // The index itself is the counter if it can pass its end without wrapping and compares in
+      // order. Otherwise the trip number is.
       std::int64_t end = 0;
       const bool passes = !__builtin_add_overflow(start, whole * per_trip * stride, &end);
       const std::int64_t least = is_signed_integer(dtype_) ? -largest(dtype_) : 0;
@@ -131,8 +130,8 @@ class Emitter {
       return run_while(loop_.first, std::move(state), loop_.attributes, keep_going,
                        number(1, dtype_), index);
     }
-    // The trip number counts, unsigned and as wide as the index, so that no distance between bounds
-    // overflows.
+    // The trip number is the counter, unsigned and as wide as the index, so no distance between
+    // bounds overflows.
     const DType wide = unsigned_of(dtype_);
     const Tensor distance = convert(loop_.limit, wide) - convert(loop_.first, wide);
     const Tensor several =

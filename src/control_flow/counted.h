@@ -1,4 +1,4 @@
-// Loops with a counter: what fori_loop and scan have in common when they are lowered to a while.
+// Loops with a counter: how fori_loop and scan are lowered to a while.
 #pragma once
 
 #include <cstdint>
@@ -12,42 +12,43 @@
 
 namespace rondo::control_flow {
 
-/// One body: the state after the trip whose index is `index`.
+/// One body: returns the state after the trip with this index.
 using Step = std::function<std::vector<Tensor>(const Tensor& index, std::vector<Tensor> state)>;
 
-/// Indices first, first + step, ... below `limit` (reverse: the same from the last to the first).
+/// Indices first, first + step, ... below `limit`; `reverse`: the same indices from the last to the
+/// first.
 struct CountedLoop {
   Tensor first;
   Tensor limit;
   std::int64_t step = 1;
   bool reverse = false;
-  std::int64_t unroll = 1;  // kUnrollAll only where the trip count is known
+  std::int64_t unroll = 1;  // kUnrollAll only if the trip count is known
   WhileAttributes attributes;
   std::vector<std::string> names;  // of the state's leaves
   SourceLocation at;
   std::int64_t carries = 0;  // the first leaves, which are the user's carry
 };
 
-/// The trip count where both bounds are constants, and the step times it is less than 2^63.
+/// The trip count if both bounds are constants and it times the step is less than 2^63.
 std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor& limit,
                                               std::int64_t step);
 
-/// The trips from `first` while below `limit`, which stand for integers of 64 bits by their bits.
+/// The trips from `first` while below `limit`. Both are the bits of integers of 64 bits.
 std::uint64_t trip_count(std::int64_t first, std::int64_t limit, std::int64_t step, bool is_signed);
-/// The same of scalars of one integer dtype; nothing where there are 2^63 trips or more.
+/// The same for scalars of one integer dtype; nullopt for 2^63 trips or more.
 std::optional<std::int64_t> trip_count(const Literal& first, const Literal& limit,
                                        std::int64_t step);
 
-/// Emits the loop: one `while`, with `unroll` bodies per trip and, for a known trip count, the
-/// remaining bodies in line behind it; for an unknown one a second `while` for the remainder. Zero
-/// trips, where that is known, emit nothing.
+/// Emits the loop: one `while` with `unroll` bodies per trip. The remaining bodies follow it
+/// unrolled if the trip count is known, or else as a second `while`. If the trip count is known to
+/// be zero, nothing is emitted.
 std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state,
                                  const Step& step);
 
-/// The most bodies that unrolling sets one after the other.
+/// The most bodies that unrolling may emit.
 inline constexpr std::int64_t kMostUnrolledBodies = 100'000;
 
-/// The bodies per trip, no more than there are trips where those are known. Throws TraceError
+/// The number of bodies per trip, at most the number of trips if that is known. Throws TraceError
 /// unless `unroll` is positive or kUnrollAll, and for too many bodies.
 std::int64_t checked_unroll(const char* construct, std::int64_t unroll,
                             std::optional<std::int64_t> trips, SourceLocation at);

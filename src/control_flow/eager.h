@@ -1,4 +1,4 @@
-// Loops and branches in an EagerScope, which run trip by trip on values.
+// Loops and branches in an EagerScope, which run on values as they are called.
 #pragma once
 
 #include "ir/lazy.h"  // eager_active
@@ -6,7 +6,7 @@
 
 namespace rondo::control_flow {
 
-/// Puts constants in the place of lazy tensors.
+/// Replaces lazy tensors by constants.
 void evaluate_all(detail::Leaves& leaves, SourceLocation at);
 
 }  // namespace rondo::control_flow

@@ -22,7 +22,7 @@ struct ParameterList {
   std::vector<std::string> names;
 };
 
-/// Of the extended regions, without the invariants, which are what they capture.
+/// The parameters of the extended regions, without the invariants, which they capture.
 ParameterList parameters_of(const RegionLayout& layout, std::span<const Tensor> operands,
                             const Extension& more) {
   const Function& body = layout.node->regions[layout.body()];
@@ -69,7 +69,7 @@ ExtendedParameters taken_apart(const RegionLayout& layout, std::size_t region,
   return all;
 }
 
-/// The carry, the additional ones, the ys, the additional ones.
+/// In this order: the carry, the additional carries, the ys, the additional ys.
 Leaves put_together(const RegionLayout& layout, const ExtendedResults& results,
                     const Extension& more, const std::vector<std::string>& names) {
   const std::span<const Tensor> own = results.own;

@@ -1,7 +1,6 @@
-// A construct with more in it: a carry widened by further leaves (tangents, cotangents, a count of
-// trips), further arguments of a call, further xs and ys, other types of what is there (values with
-// a batch axis). What forward mode, reverse mode and batching do to a construct is this, with a
-// body of their own.
+// Constructs with more leaves: further carries (tangents, cotangents, a trip number), further
+// arguments of a call, further xs and ys, or other types (values with a batch axis). Forward mode,
+// reverse mode and batching each extend a construct, with their own body.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +13,18 @@
 
 namespace rondo::control_flow {
 
-/// What comes on top: what the additional carries begin with, the additional xs (along the
-/// construct's axis) and arguments, and the names of all.
+/// The additional leaves: initial values of carries, xs (along the construct's axis), arguments,
+/// and the names of all.
 struct Extension {
   Leaves carries;
   Leaves xs;
   Leaves arguments = {};  // of a call, which has no carry
 };
 
-/// What a region of the extended construct sees.
+/// What a region of the extended construct gets.
 struct ExtendedParameters {
   std::size_t region;
-  /// For the parameters that the region had: index or arguments, carry, slices of xs; and the
+  /// The parameters of the original region: index or arguments, carry, slices of xs; then the
   /// invariants, which are the operands themselves.
   std::vector<Tensor> own;
   std::vector<Tensor> carries;         // the additional ones
@@ -33,21 +32,22 @@ struct ExtendedParameters {
   std::vector<Tensor> arguments = {};  // the additional ones
 };
 
-/// What a body gives, and what the construct gives: as before, and on top of that.
+/// What a body returns, and what the construct returns: the original leaves and the additional
+/// ones.
 struct ExtendedResults {
   std::vector<Tensor> own;      // carry, ys
   std::vector<Tensor> carries;  // the additional ones
   std::vector<Tensor> ys;
 };
 
-/// Traced once for each body. May use any tensor from outside, which becomes an invariant.
+/// Traced once for each body. May use any outer tensor, which becomes an invariant.
 using ExtendedBody = std::function<ExtendedResults(const ExtendedParameters&)>;
 using ExtendedCondition = std::function<Tensor(const ExtendedParameters&)>;
 
-/// The construct of `layout` (a loop, a branch or a call of one region) on `operands`, which stand
-/// for those of its node and may have other types: a body with the same index, and a carry, xs and
-/// ys of more leaves. Name, trip count, promise, policy and all other attributes stay, as the
-/// layout says them. A null condition is that of the node, on its own carry.
+/// The construct of `layout` (a loop, a branch or a call of one region) on `operands`, which
+/// replace those of its node and may have other types. The body has the same index, and a carry, xs
+/// and ys of more leaves. Name, trip count, promise, policy and all other attributes stay as in the
+/// layout. A null condition means the condition of the node, on its own carry.
 ExtendedResults extend(const ir::RegionLayout& layout, std::span<const Tensor> operands,
                        const Extension& more, const ExtendedBody& body,
                        const ExtendedCondition& condition = nullptr);

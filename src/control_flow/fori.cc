@@ -34,7 +34,7 @@ ir::InferredTypes infer_fori(const ir::InferContext& context) {
                     "Convert them to one: rondo::convert(x, DType::kS32).",
                     index.str(), context.type(1).str()));
   }
-  // The index has the dtype of the bounds: its parameter matches the upper one.
+  // The index parameter has the dtype of the bounds, so it is checked against the upper bound.
   check_region_parameters(context, context.regions[0], 1);
   return carried_types(context, context.regions[0].outputs(), 2, carries);
 }
@@ -116,18 +116,18 @@ std::array<Tensor, 2> common_integers(const Operand& a, const Operand& b) {
   for (const DType dtype : {DType::kS32, DType::kS64, DType::kU64}) {
     if (holds(dtype, a.scalar()) && holds(dtype, b.scalar())) return {a.as(dtype), b.as(dtype)};
   }
-  return {a.as(DType::kS64), b.as(DType::kS64)};  // throws: one is negative, the other past s64
+  return {a.as(DType::kS64), b.as(DType::kS64)};  // throws: no dtype holds both
 }
 
-/// A bound in the dtype that the options ask for.
+/// A bound, converted to the dtype that the options require.
 Tensor bound_as(DType dtype, const Operand& bound, const std::string& called) {
   if (bound.is_scalar()) return bound.as(dtype);
   ir::checked(bound.tensor(), called.c_str(), bound.at());
   return is_integer(bound.tensor().dtype()) ? convert(bound, dtype) : bound.tensor();
 }
 
-/// Both bounds as integer scalars of one dtype: a C++ integer takes the dtype of a tensor beside
-/// it.
+/// Both bounds as integer scalars of one dtype. A C++ integer takes the dtype of the other bound if
+/// that is a tensor.
 std::array<Tensor, 2> checked_bounds(const std::string& called, const Operand& lower,
                                      const Operand& upper, const std::optional<DType>& index,
                                      SourceLocation at) {
@@ -164,7 +164,7 @@ void check_step(const std::string& called, std::int64_t step, DType dtype, Sourc
             called, step, at.str()),
         at);
   }
-  ir::scalar_literal(scalar, dtype, at);  // throws if the index cannot hold it
+  ir::scalar_literal(scalar, dtype, at);  // throws if the dtype of the index cannot represent it
 }
 
 std::vector<Tensor> eager_fori(const std::string& called, const std::array<Tensor, 2>& bounds,

@@ -25,7 +25,7 @@ struct ForiAttributes {
 
 extern const ir::OpDef kForiLoop;
 
-/// The index of each trip from the first to the last index, for a known trip count.
+/// The indices of all trips, from first to last, for a known trip count.
 Tensor fori_indices(const ir::Node& node, const Tensor& lower);
 
 }  // namespace rondo::control_flow

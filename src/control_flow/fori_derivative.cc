@@ -1,5 +1,5 @@
-// Reverse mode of fori_loop: a loop of known length is a scan over its indices, any other one the
-// while that it lowers to.
+// Reverse mode of fori_loop: a loop of known length becomes a scan over its indices, any other one
+// the while that it lowers to.
 #include <utility>
 
 #include "control_flow/carry.h"
@@ -15,7 +15,7 @@ namespace rondo::control_flow {
 
 Tensor fori_indices(const ir::Node& node, const Tensor& lower) {
   const auto& a = node.attrs<ForiAttributes>();
-  // The trip's number by its bits: an index may wrap where the loop's does.
+  // As bits: an index may wrap where the loop's does.
   return convert(iota({DType::kS64, {*a.trip_count}}, 0) * a.step, lower.dtype()) + lower;
 }
 

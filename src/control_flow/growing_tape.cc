@@ -1,7 +1,7 @@
-// Reverse mode through a while of unknown length, for programs that run on this machine: two loops,
-// one after the other. The first keeps residuals on a tape that grows, for as many trips as fit the
-// memory that a tape may take; most loops end there. The second one goes on from its carry with a
-// few slots. In programs for other targets the first one makes no trips (passes/growing_tapes.h).
+// Reverse mode through a while of unknown length, for programs that run on the host: two loops in
+// sequence. The first keeps residuals on a growing tape, for as many trips as the memory limit of a
+// tape allows; most loops end there. The second continues from its carry with a few slots. In
+// programs for other targets the first loop makes no trips (passes/growing_tapes.h).
 #include <functional>
 #include <memory>
 #include <utility>
@@ -15,8 +15,8 @@ namespace rondo::control_flow {
 
 namespace {
 
-// Threshold: Rows for each slot from which a tape is worth a second loop: with fewer, the slots
-// take as much memory. Not measured.
+// Threshold: Rows per slot from which a tape is worth a second loop: with fewer, the slots take as
+// much memory. Not measured.
 constexpr std::int64_t kLeastRowsPerSlot = 4;
 
 struct TwoLoops {
@@ -37,10 +37,10 @@ struct TwoLoops {
 }  // namespace
 
 std::optional<std::int64_t> growing_tape_rows(const ir::ReverseCall& call, std::int64_t per_trip) {
-  // A loop or branch around it could not keep the tape. A value outside all traces is evaluated
-  // step by step, where a tape would be the argument of a program. Of lanes with different numbers
-  // of trips the second loop would have carries by lane that they share in one loop. And what the
-  // condition tells the outside would be told once more.
+  // No growing tape in these cases. An enclosing loop or branch could not keep it. A value outside
+  // all traces is evaluated step by step, where the tape would be the argument of a program. If
+  // lanes make different numbers of trips, the second loop would have carries that differ by lane
+  // although they share one loop. And an observer in the condition would report twice.
   if (derives_a_region() || !ir::tracing() || traced_for_lanes() ||
       ir::observes(call.node.regions[0]))
     return std::nullopt;

@@ -58,8 +58,8 @@ Relation mirrored(Relation relation) {
   }
 }
 
-/// How often `start, start + step, ...` stands in the relation to `bound` before it first does not.
-/// Nothing where that never happens, or only after the counter has wrapped.
+/// For how many k = 0, 1, ... in a row `start + k * step` is in the relation to `bound`. Nullopt if
+/// it never fails, or fails only after the counter has wrapped.
 std::optional<Wide> trips_until(Wide start, Wide step, Relation relation, Wide bound,
                                 IntegerRange range) {
   Wide trips = 0;
@@ -93,7 +93,7 @@ std::optional<Wide> trips_until(Wide start, Wide step, Relation relation, Wide b
 
 bool is_s64(Wide value) { return range_of(DType::kS64).contains(value); }
 
-/// The parameter's place, if the tensor is one.
+/// The parameter's position, if the tensor is a parameter.
 std::optional<std::size_t> param_place(const Function& function, const Tensor& tensor) {
   const auto& params = function.parameters();
   for (std::size_t i = 0; i < params.size(); i++) {

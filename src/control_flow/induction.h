@@ -7,9 +7,9 @@
 
 namespace rondo::control_flow {
 
-/// The counter of a while: an integer that it carries, adds a constant to in each trip, and
-/// compares with a constant or an invariant. Nothing where there is none, or where it may wrap
-/// before the loop ends.
+/// The counter of a while: an integer carry to which each trip adds a constant, and which is
+/// compared with a constant or an invariant. Nullopt if there is none, or if it may wrap before the
+/// loop ends.
 std::optional<ir::Induction> while_induction(const ir::Node& node);
 
 }  // namespace rondo::control_flow

@@ -1,4 +1,4 @@
-// What the batching rules of constructs share, and those of calls.
+// What the batching rules of constructs share, and the rules of calls.
 #include "control_flow/loop_batch.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Flags batched_parameters(const Function& body, std::size_t first, std::size_t ca
 Flags batched_parameters(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
   const ir::RegionLayout layout = *ir::region_layout(&node);
   const auto bounds = operands.begin() + static_cast<std::ptrdiff_t>(layout.fixed);
-  Flags parameters(layout.index, layout.fixed > 0 && operands[0]);  // an index begins as a bound
+  Flags parameters(layout.index, layout.fixed > 0 && operands[0]);  // it starts at a bound
   parameters.insert(parameters.end(), bounds, operands.end());
   if (std::find(operands.begin(), bounds, true) != bounds)
     std::fill_n(parameters.begin() + static_cast<std::ptrdiff_t>(layout.index), layout.carries,
@@ -103,15 +103,15 @@ void merge(Flags& into, const Flags& more, std::size_t count) {
   for (std::size_t i = 0; i < count; i++) into[i] = into[i] || more[i];
 }
 
-/// Appends what is said of the values of those types that have tangents.
+/// Appends the flags of those values whose types have tangents.
 void append_tangents(Flags& to, std::span<const TensorType> types, const Flags& of_values) {
   for (std::size_t i = 0; i < types.size(); i++) {
     if (ir::has_tangent(types[i])) to.push_back(of_values[i]);
   }
 }
 
-/// Which parameters of a custom rule (arguments, tangents of the argument's types, captures) differ
-/// by lane.
+/// Which parameters of a custom rule (arguments, tangents of the arguments that have them,
+/// captures) differ by lane.
 Flags rule_parameters(const ir::Node& node, const Flags& operands) {
   const auto captures = operands.begin() + static_cast<std::ptrdiff_t>(arguments_of(node));
   Flags flags(operands.begin(), captures);
@@ -124,7 +124,7 @@ Flags rule_parameters(const ir::Node& node, const Flags& operands) {
 }  // namespace
 
 Flags custom_jvp_batched(const ir::Node& node, const Flags& operands, ir::Batching& batching) {
-  // A result and its tangent are alike.
+  // A result and its tangent have the same flag.
   Flags flags = batching.batched_results(node.regions[0], operands);
   const Flags ruled = batching.batched_results(node.regions[1], rule_parameters(node, operands));
   merge(flags, ruled, flags.size());
@@ -148,7 +148,8 @@ std::vector<Tensor> values_of(std::span<const BatchValue> operands) {
   return values;
 }
 
-/// A region of a call, batched: its parameters are those of the old one with or without lanes.
+/// A region of a call, batched: it has the parameters of the original region, with or without
+/// lanes.
 ir::OpenRegion batched_region(const BatchCall& call, const Function& region, const Flags& given,
                               const std::function<Leaves(BatchValues)>& finish) {
   std::vector<TensorType> types;
@@ -164,8 +165,8 @@ ir::OpenRegion batched_region(const BatchCall& call, const Function& region, con
   return traced.finish();
 }
 
-/// The node with regions for all lanes. Captures of the tracing (of the lanes that are active)
-/// become further ones.
+/// The node with regions for all lanes. What tracing captures in addition (the active lanes)
+/// becomes a further operand.
 std::vector<Tensor> batched_call(const BatchCall& call, std::vector<ir::OpenRegion> open) {
   const std::vector<Tensor> captures = ir::union_captures(open);
   std::vector<Function> regions;
@@ -216,7 +217,7 @@ BatchValues custom_vjp_batch(const BatchCall& call) {
   const auto count = static_cast<std::ptrdiff_t>(results.size());
   Flags forward = call.batching.batched_results(fwd, given);
   std::copy(results.begin(), results.end(), forward.begin());
-  // bwd takes the residuals, the cotangents of results, the captures.
+  // bwd takes the residuals, the cotangents of the results, and the captures.
   Flags backward(forward.begin() + count, forward.end());
   append_tangents(backward, call.node.types, results);
   backward.insert(backward.end(),
@@ -232,7 +233,7 @@ BatchValues custom_vjp_batch(const BatchCall& call) {
   open.push_back(batched_region(call, bwd, backward, [&](const BatchValues& values) {
     Leaves leaves;
     for (std::size_t i = 0; i < values.size(); i++) {
-      // An argument that is the same in all lanes gets the sum of what they give.
+      // An argument that is the same in all lanes gets the sum of the lanes' cotangents.
       const bool summed = values[i].batched && !given[i];
       leaves.values.push_back(summed ? sum(Operand(values[i].value, call.at()), {0})
                                      : as_flagged(values[i], given[i], call.batching, call.at()));

@@ -1,5 +1,5 @@
-// The batching rules of loops, branches and calls. What must differ by lane is found by a fixpoint
-// over the carries; all else stays one value.
+// The batching rules of loops, branches and calls. A fixpoint over the carries finds what must
+// differ by lane. Everything else stays one value.
 #pragma once
 
 #include <cstddef>
@@ -31,25 +31,25 @@ ir::Flags custom_jvp_batched(const ir::Node& node, const ir::Flags& operands,
 ir::Flags custom_vjp_batched(const ir::Node& node, const ir::Flags& operands,
                              ir::Batching& batching);
 
-/// Which parameters of a body differ by lane: those that do at first, and the carries, from
-/// `first` on, that become so on the way.
+/// Which parameters of a body differ by lane: those that do initially, and the carries, from
+/// `first` on, that become so by what the body computes.
 ir::Flags batched_parameters(const Function& body, std::size_t first, std::size_t carries,
                              ir::Flags parameters, ir::Batching& batching);
-/// The same of the bodies of a loop, where these operands do: all carries where a bound does, since
-/// lanes then end at different trips.
+/// The same for the bodies of a loop whose operands differ by lane as given. If a bound differs,
+/// all carries do, because lanes then end at different trips.
 ir::Flags batched_parameters(const ir::Node& node, const ir::Flags& operands,
                              ir::Batching& batching);
-/// Which results of a loop or branch differ by lane where these parameters of its bodies do.
+/// Which results of a loop or branch differ by lane if these parameters of its bodies do.
 ir::Flags batched_results(const ir::Node& node, const ir::Flags& parameters,
                           ir::Batching& batching);
-/// The construct as it is, with regions for all lanes: on operands of the types that `parameters`
-/// says. Its predicate or selector is the same in all lanes. A loop goes on only where `wanted`, a
+/// The same construct, with regions for all lanes, on operands with lanes where `parameters` says
+/// so. Its predicate or selector is the same in all lanes. A loop continues only if `wanted`, a
 /// pred that may be empty, holds as well.
 ir::BatchValues batch_as_it_is(const ir::BatchCall& call, std::span<const Tensor> operands,
                                const ir::Flags& parameters, const Tensor& wanted = Tensor());
 /// Values of a region's parameters.
 ir::BatchValues flagged(std::span<const Tensor> values, const ir::Flags& flags);
-/// `value` as a region's result that differs by lane or does not.
+/// `value` as a result of a region, with lanes or without.
 Tensor as_flagged(const ir::BatchValue& value, bool batched, const ir::Batching& batching,
                   SourceLocation at);
 

@@ -1,5 +1,5 @@
-// Reverse mode of while, fori and conditional; that of scan is in scan_derivative.h, forward mode
-// of all in construct_jvp.h.
+// Reverse mode of while, fori and conditional. scan_derivative.h has that of scan, construct_jvp.h
+// forward mode.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ ir::Reverse while_reverse(const ir::ReverseCall& call);
 ir::Reverse fori_reverse(const ir::ReverseCall& call);
 ir::Reverse conditional_reverse(const ir::ReverseCall& call);
 
-/// A while whose derivative is wanted, taken apart.
+/// The parts of a while whose derivative is computed.
 struct WhileProblem {
   const ir::Node& node;
   const WhileAttributes& attributes;
@@ -34,21 +34,22 @@ struct WhileProblem {
 /// Reverse mode for an unknown number of trips with few slots (control_flow/online.cc).
 ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
                            ir::Derivatives& derivatives);
-/// With residuals stacked (control_flow/while_tape.cc), for up to `limit` trips where it is known.
-/// Where it is not, on a tape that grows: of the first `rows` trips alone, if that is given, after
-/// which the loop ends.
+/// With residuals stacked (control_flow/while_tape.cc), for up to `limit` trips if that is known.
+/// Otherwise on a growing tape; if `rows` is given, only for the first `rows` trips, after which
+/// the loop ends.
 ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::int64_t> limit,
                               ir::Derivatives& derivatives,
                               std::optional<std::int64_t> rows = std::nullopt);
-/// With those of the first `rows` trips on a tape that grows, and of what is left with few slots
-/// (control_flow/growing_tape.cc).
+/// With the residuals of the first `rows` trips on a growing tape, and the remaining trips with a
+/// few slots (control_flow/growing_tape.cc).
 ir::Reverse reverse_growing(const WhileProblem& problem, std::int64_t rows,
                             ir::Derivatives& derivatives);
-/// How many trips' residuals a tape that grows may keep for a loop of unknown length; none where it
-/// should have no such tape. `per_trip` is the residuals of a trip in bytes, more than 0.
+/// For how many trips a growing tape may keep the residuals of a loop of unknown length; nullopt if
+/// the loop should have no such tape. `per_trip` is the size of one trip's residuals in bytes, more
+/// than 0.
 std::optional<std::int64_t> growing_tape_rows(const ir::ReverseCall& call, std::int64_t per_trip);
 
-// What these share.
+// Shared by these.
 std::vector<std::string> leaf_names(const char* root, std::size_t count);
 void append_tensors(std::vector<Tensor>& to, std::span<const Tensor> more);
 

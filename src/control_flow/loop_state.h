@@ -1,4 +1,4 @@
-// The state of a loop that the library writes itself, as a list of leaves with names.
+// The state of a loop that the library generates, as a list of named leaves.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class LoopState {
     leaves_.values.push_back(std::move(value));
     leaves_.paths.push_back(std::move(name));
   }
-  /// Several under one name, numbered.
+  /// Adds several values under one name, numbered.
   void add(const std::string& name, std::span<const Tensor> values) {
     for (std::size_t i = 0; i < values.size(); i++) add(name + std::to_string(i), values[i]);
   }
@@ -27,7 +27,7 @@ class LoopState {
   Leaves leaves_;
 };
 
-/// Takes values off the front of a list, in the order in which they were put there.
+/// Reads values from a list in the order in which they were added.
 class LeafReader {
  public:
   explicit LeafReader(std::span<const Tensor> leaves) : rest_(leaves) {}

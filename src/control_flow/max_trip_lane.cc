@@ -18,7 +18,7 @@ std::vector<Tensor> expand_to_value(const ir::Node&, std::span<const Tensor> ope
   return {operands[1]};
 }
 
-/// Further vmaps around choose among their own lanes in turn.
+/// Enclosing vmaps then each choose among their own lanes.
 ir::BatchValues max_trip_lane_batch(const ir::BatchCall& call) {
   Tensor trips = call.x(0), value = call.x(1);
   const bool any_lanes = call.lanes() > 0;

@@ -1,6 +1,6 @@
-// Reverse mode of loops whose lanes make different numbers of trips. The backward pass takes the
-// trips of the longest lane, with one trip number and one schedule of checkpoints for all, and a
-// lane takes part from its own last trip on; so a tape of lanes is read and written by slices.
+// Reverse mode of loops whose lanes make different numbers of trips. The backward pass makes the
+// trips of the longest lane, with one trip number and one checkpoint schedule for all. A lane takes
+// part from its own last trip on. So a tape of lanes is read and written by slices.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,13 @@
 
 namespace rondo::control_flow {
 
-/// Operands: the number of trips of a lane, and a value that all lanes that run agree on. The value
-/// of the lane with the most trips; without a vmap around, the value itself.
+/// Operands: the number of trips of a lane, and a value that is equal in all lanes that still run.
+/// Result: the value of the lane with the most trips; outside a vmap, the value itself.
 extern const ir::OpDef kMaxTripLane;
 Tensor of_max_trip_lane(const Tensor& trips, const Tensor& value);
 
-/// Does this thread trace the function of a vmap? What reverse mode makes then allows for lanes.
+/// Whether this thread is tracing the function of a vmap. Reverse mode then generates code that
+/// works for lanes.
 bool traced_for_lanes() noexcept;
 class LanesTraceScope {
  public:
@@ -27,18 +28,18 @@ class LanesTraceScope {
   LanesTraceScope& operator=(const LanesTraceScope&) = delete;
 };
 
-/// The trips that a backward pass takes.
+/// The trips of a backward pass.
 class BackwardTrips {
  public:
   BackwardTrips() = default;
-  /// `own` is the number that this lane made.
+  /// `own` is the number of trips of this lane.
   explicit BackwardTrips(const Tensor& own);
-  /// Of the longest lane.
+  /// That of the longest lane.
   const Tensor& count() const { return count_; }
-  /// A value that all lanes agree on while they run, after the last trip of the longest one.
+  /// A value on which all running lanes agree, after the last trip of the longest lane.
   Tensor last(const Tensor& value) const;
-  /// What `step` makes of the values in lanes that made more than `trip` trips; in the others they
-  /// stay as they are.
+  /// The results of `step` in lanes that made more than `trip` trips; the other lanes keep their
+  /// values.
   std::vector<Tensor> from_own_last(
       const Tensor& trip, std::span<const Tensor> values,
       const std::function<std::vector<Tensor>(std::span<const Tensor>)>& step) const;

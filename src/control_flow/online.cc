@@ -1,9 +1,9 @@
-// Reverse mode through a while whose number of trips is not known, in bounded memory.
+// Reverse mode through a while of unknown length, in bounded memory.
 //
 // The forward loop keeps the carries of some trips in N slots (control_flow/online_schedule.h). The
-// backward pass takes the trips from the last to the first: it advances from the nearest kept
-// carry, keeping further ones on the way, and pulls the cotangent through one body. All of it is
-// ordinary loops of the IR.
+// backward pass visits the trips from last to first: it recomputes forward from the nearest kept
+// carry, keeping further ones on the way, and pulls the cotangent back through one body. It
+// consists of ordinary loops of the IR.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -36,7 +36,7 @@ struct OnlineLoop {
   WhileAttributes attributes;
   std::size_t carries;
   std::int64_t slots;
-  Flags needed;  // carries that the backward pass computes with; `some` of them stand for these
+  Flags needed;  // carries that the backward pass uses; `some` are the values of these
   std::vector<Tensor> init, invariants;
   SourceLocation at;
 
@@ -56,7 +56,7 @@ struct OnlineLoop {
     }
     return some;
   }
-  /// A whole carry in which those that are not needed are zero.
+  /// A complete carry, with zeros for the carries that are not needed.
   std::vector<Tensor> whole_carry(std::span<const Tensor> some) const {
     std::vector<Tensor> all;
     std::size_t next = 0;
@@ -67,7 +67,7 @@ struct OnlineLoop {
   std::vector<Tensor> after_a_trip(std::span<const Tensor> some) const {
     return needed_of(ir::Replay::inline_call(body, with_invariants(whole_carry(some))));
   }
-  /// The cotangents before a trip, of those after it and the carry that it began with.
+  /// The cotangents before a trip, from those after it and the carry at its start.
   std::vector<Tensor> pulled_back(std::span<const Tensor> some,
                                   std::span<const Tensor> cotangents) const {
     std::vector<Tensor> arguments = with_invariants(whole_carry(some));
@@ -76,7 +76,7 @@ struct OnlineLoop {
     return {both.begin() + static_cast<std::ptrdiff_t>(joint.results), both.end()};
   }
 
-  /// The name of a loop that serves this one.
+  /// The name of an auxiliary loop of this one.
   std::string loop_name(const char* suffix) const {
     return (attributes.name.empty() ? "while" : attributes.name) + suffix;
   }
@@ -90,7 +90,8 @@ struct OnlineLoop {
                       const ForwardSchedule& schedule, const ExtendedCondition& go_on) const;
 };
 
-/// The loop of the problem with a trip number, the schedule's state and the slots beside its carry.
+/// The loop of the problem, with a trip number, the schedule's state and the slots as further
+/// carries.
 ExtendedResults OnlineLoop::run(const WhileProblem& problem, Checkpoint policy,
                                 const ForwardSchedule& schedule,
                                 const ExtendedCondition& go_on) const {
@@ -111,7 +112,7 @@ ExtendedResults OnlineLoop::run(const WhileProblem& problem, Checkpoint policy,
     next.add("schedule", decision.next);
     now.with(where(decision.keep, decision.slot, now.spare()), k, needed_of(given.own))
         .add_to(next);
-    // After the slots are written, so that the body may update its carry in place.
+    // After the slots are written, so the body may update its carry in place.
     return ExtendedResults{ir::Replay::inline_call(body, given.own), next.leaves().values, {}};
   };
   Residuals residuals{policy, static_cast<std::int64_t>(free.rows.size())};
@@ -152,8 +153,8 @@ std::vector<Tensor> OnlineLoop::run_forward(const WhileProblem& problem) {
   return std::move(last.own);
 }
 
-/// The backward pass: a loop over the trips from the last to the first, with one inside that
-/// advances to the carry of the trip.
+/// The backward pass: a loop over the trips from last to first, with an inner loop that recomputes
+/// the carry at the start of the trip.
 class OnlineBackward {
  public:
   explicit OnlineBackward(const OnlineLoop& loop)
@@ -162,18 +163,18 @@ class OnlineBackward {
                               full({DType::kS32, {1}}, static_cast<std::int32_t>(loop.slots))},
                              0)) {}
 
-  /// The cotangents before the first trip, of those after the last one.
+  /// The cotangents before the first trip, from those after the last one.
   std::vector<Tensor> run(std::vector<Tensor> cotangents) const;
 
  private:
   /// A carry that is available.
   struct Position {
-    Tensor trip;  // that begins with it
-    Tensor top;   // slots in use, by the trips they hold, when it is left
+    Tensor trip;  // the one that starts with it
+    Tensor top;   // slots in use on the stack once it is left
     std::vector<Tensor> carry;
   };
   struct State {
-    Tensor left;  // trips that are still to be pulled back
+    Tensor left;  // number of trips not yet pulled back
     Position nearest;
     Slots slots;
     std::vector<Tensor> cotangents;
@@ -207,10 +208,10 @@ class OnlineBackward {
   State pulled_back(const State& state) const;
 
   const OnlineLoop& loop_;
-  Tensor slot_at_;  // the slots in the order of what they hold at first, as a stack; the spare one
+  Tensor slot_at_;  // stack of slots, ordered by trip at first; also the dummy slot
 };
 
-/// It goes off the stack with its last use.
+/// Popped from the stack at its last use.
 OnlineBackward::Position OnlineBackward::topmost(const Slots& slots, const Tensor& left,
                                                  const Tensor& top) const {
   const Tensor below = maximum(top - 1, s32_scalar(0));
@@ -220,7 +221,7 @@ OnlineBackward::Position OnlineBackward::topmost(const Slots& slots, const Tenso
   return position;
 }
 
-/// The last trip's carry may stand in the spare slot.
+/// The carry of the last trip may be in the dummy slot.
 OnlineBackward::Position OnlineBackward::of_last_trip() const {
   const Slots& kept = loop_.kept;
   const Tensor& left = loop_.trips.count();
@@ -235,7 +236,7 @@ OnlineBackward::Position OnlineBackward::of_last_trip() const {
   return position;
 }
 
-/// Goes on from the nearest carry to that of the last trip left, and keeps some on the way.
+/// Recomputes from the nearest carry to that of the last trip left, keeping some on the way.
 OnlineBackward::State OnlineBackward::at_last_trip(const State& state) const {
   const RevolveSchedule revolve = loop_.revolve();
   const auto leaves = [](const Position& position, const Tensor& next, const Slots& slots) {
@@ -277,7 +278,7 @@ OnlineBackward::State OnlineBackward::at_last_trip(const State& state) const {
   return there;
 }
 
-/// Through one body, from the carry that it began with.
+/// Pulls back through one body, from the carry at its start.
 OnlineBackward::State OnlineBackward::pulled_back(const State& state) const {
   State before = state;
   before.left = state.left - 1;
@@ -309,8 +310,8 @@ void OnlineLoop::pull_back(std::span<const Tensor> cotangents,
   joint.add(OnlineBackward(*this).run(std::move(all)), of_operands);
 }
 
-/// The carries that the backward pass computes with: what the pullback of a body uses, and what
-/// that is computed from.
+/// The carries that the backward pass needs: those that the pullback of a body uses, and those from
+/// which these are computed.
 Flags needed_carries(const OnlineLoop& loop) {
   Flags backward(loop.joint.function.outputs().size());
   std::fill(backward.begin() + static_cast<std::ptrdiff_t>(loop.joint.results), backward.end(),
@@ -334,7 +335,7 @@ ir::Reverse reverse_online(const WhileProblem& problem, std::int64_t slots,
                            ir::Derivatives& derivatives) {
   auto loop = std::make_shared<OnlineLoop>();
   loop->joint = problem.joint;
-  // The body as the joint program runs it: a custom rule has put its forward function in place.
+  // The body as in the joint program, where the forward function of a custom rule is in place.
   const std::vector<Tensor>&params = loop->joint.function.parameters(),
         &outputs = loop->joint.function.outputs();
   loop->body = Function::make(

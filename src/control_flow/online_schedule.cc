@@ -12,14 +12,14 @@ namespace rondo::control_flow {
 namespace {
 
 struct OnlineState {
-  // Early: rounds of slots, each round smaller by one.
-  Tensor first;  // the slot that is next
-  Tensor open;   // slots of the round
-  Tensor until;  // the trip with which it ends
-  Tensor save;   // whether its slots are to be written
-  // Late: levels of slots.
+  // Early phase: rounds over the slots, each shorter by one slot than the one before.
+  Tensor first;  // the next slot
+  Tensor open;   // number of slots in the round
+  Tensor until;  // the trip that ends the round
+  Tensor save;   // whether the round writes its slots
+  // Late phase: levels of slots.
   Tensor level;      // s32[N]
-  Tensor displaced;  // pred[N]: a slot of a higher level came after it, so that it may move
+  Tensor displaced;  // pred[N]: a slot of a higher level came later, so this one is replaceable
 
   explicit OnlineState(std::span<const Tensor> leaves) {
     LeafReader read(leaves);
@@ -30,7 +30,7 @@ struct OnlineState {
   }
 };
 
-/// While there have been fewer than N(N+3)/2 trips.
+/// For fewer than N(N+3)/2 trips.
 Leaves decide_early(const OnlineState& now, const Tensor& trip) {
   OnlineState next = now;
   const Tensor stepped = now.first + 1;
@@ -45,7 +45,7 @@ Leaves decide_early(const OnlineState& now, const Tensor& trip) {
   return next.with(now.save, now.first);
 }
 
-/// Beyond.
+/// For the trips after that.
 Leaves decide_late(const OnlineState& now, const Slots& slots) {
   if (slots.count == 1) return now.with(Tensor(false), s32_scalar(0));
   OnlineState next = now;

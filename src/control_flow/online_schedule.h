@@ -1,4 +1,4 @@
-// Which trips of a loop a forward run keeps, so that the backward pass repeats few.
+// Which trips' carries a forward run keeps, so that the backward pass repeats few trips.
 #pragma once
 
 #include <functional>
@@ -9,27 +9,27 @@
 
 namespace rondo::control_flow {
 
-/// What a trip decides about its carry, and the state of the schedule for the next one.
+/// The decision about a trip's carry, and the state of the schedule for the next trip.
 struct KeepDecision {
   Tensor keep;  // pred[]
-  Tensor slot;  // s32[], if it is kept
+  Tensor slot;  // s32[], if kept
   std::vector<Tensor> next;
 };
 
-/// A schedule for a forward loop: a state of its own and a decision for each trip.
+/// A schedule for a forward loop: its own state, and a decision for each trip.
 struct ForwardSchedule {
   Leaves start;
   std::function<KeepDecision(const Tensor& trip, std::span<const Tensor> state, const Slots& slots)>
       decide;
 };
 
-/// For a number of trips that is not known: wherever the loop stops the slots are placed well
-/// (P. Stumm, A. Walther, "New algorithms for optimal online checkpointing", 2010, up to N(N+3)/2
-/// trips; Q. Wang, P. Moin, G. Iaccarino, "Minimal repetition dynamic checkpointing algorithm for
-/// unsteady adjoint calculation", 2009, beyond).
+/// For an unknown number of trips: wherever the loop stops, the slots are well placed (P. Stumm, A.
+/// Walther, "New algorithms for optimal online checkpointing", 2010, up to N(N+3)/2 trips; Q. Wang,
+/// P. Moin, G. Iaccarino, "Minimal repetition dynamic checkpointing algorithm for unsteady adjoint
+/// calculation", 2009, beyond).
 ForwardSchedule online_schedule(std::int64_t slots);
 
-/// For a number that is known: those that the backward pass would keep.
+/// For a known number of trips: keeps what the backward pass would keep.
 ForwardSchedule planned_schedule(RevolveSchedule revolve, const Tensor& trips);
 
 }  // namespace rondo::control_flow

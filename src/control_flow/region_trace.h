@@ -22,8 +22,8 @@ std::vector<std::string> short_names(std::span<const std::string> paths);
 
 std::vector<TensorType> types_of(std::span<const Tensor> tensors);
 
-/// Runs a lambda on fresh parameters. The region is left open until the captures of its siblings
-/// are known.
+/// Traces a lambda on fresh parameters. The region stays open until the captures of its sibling
+/// regions are known.
 class RegionTrace {
  public:
   RegionTrace(std::string name, const std::string& what, std::span<const TensorType> types,
@@ -38,8 +38,8 @@ class RegionTrace {
   Leaves out_;
 };
 
-/// Closes the regions of one construct over what any of them captures, and makes its node on
-/// `operands` and, as its invariants, the captures.
+/// Closes the regions of one construct over the union of their captures, and creates its node on
+/// `operands` followed by the captures, its invariants.
 std::vector<Tensor> make_construct(const ir::OpDef& op, ir::Operands operands,
                                    ir::Attributes attributes, std::vector<ir::OpenRegion> regions,
                                    SourceLocation at);

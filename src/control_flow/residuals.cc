@@ -15,8 +15,8 @@ namespace {
 
 using ir::Node;
 
-/// The joint program as the choice sees it: which values depend on a cotangent, and what the
-/// backward pass has of the parameters and the carries without keeping anything.
+/// What the choice needs to know of the joint program: which values depend on a cotangent, and
+/// which parameters and carries the backward pass has without keeping anything.
 class ForwardPart {
  public:
   ForwardPart(const JointBody& joint, const std::vector<Availability>& availability,
@@ -45,7 +45,7 @@ class ForwardPart {
     }
   }
 
-  /// Where a value stands in the program.
+  /// A value's position in the program.
   using Place = std::pair<std::size_t, std::uint32_t>;
   Place place(const Tensor& value) const {
     const auto found = place_.find(value.node());
@@ -57,14 +57,14 @@ class ForwardPart {
   Availability availability(const Node* parameter) const {
     return availability_[parameter_.at(parameter)];
   }
-  /// The carry whose result a value is, if it is not the carry's parameter as well.
+  /// The carry whose result this value is, unless it is also the carry's parameter.
   std::optional<std::size_t> carry_of(const Tensor& result) const {
     const auto found = carry_of_.find(result);
     return found == carry_of_.end() ? std::nullopt : std::optional(found->second);
   }
 
   const Function& function;
-  std::vector<const Node*> nodes;  // those that are computed in the forward run
+  std::vector<const Node*> nodes;  // those computed in the forward run
 
  private:
   const std::vector<Availability>& availability_;
@@ -74,7 +74,7 @@ class ForwardPart {
   absl::flat_hash_set<const Node*> backward_;
 };
 
-/// Begins with all values that the backward pass uses, and takes away what it need not be given.
+/// Starts with all values that the backward pass uses, and removes those that need not be kept.
 class ResidualChoice {
  public:
   ResidualChoice(const JointBody& joint, const std::vector<Availability>& availability,
@@ -113,9 +113,9 @@ class ResidualChoice {
 
  private:
   using Values = std::map<ForwardPart::Place, Tensor>;
-  /// How the backward pass has a value.
+  /// How the backward pass obtains a value.
   enum class Known : std::uint8_t { kNot, kAvailable, kInvariant };
-  /// Nodes that the backward pass can compute again from what is kept or available.
+  /// Nodes that the backward pass can recompute from kept or available values.
   using Recomputed = absl::flat_hash_map<const Node*, Known>;
 
   Recomputed recomputed() const {
@@ -135,8 +135,8 @@ class ResidualChoice {
     return computed;
   }
 
-  /// A row of an array that never changes costs no more to read again than to read where it was
-  /// kept.
+  /// Reading a row of an array that never changes again costs no more than reading a kept copy of
+  /// it.
   bool is_cheap(const Node* node, const Recomputed& computed) const {
     return is_one_pass(node) ||
            (node->op->read && known(node->operands[0], computed) == Known::kInvariant);
@@ -156,16 +156,16 @@ class ResidualChoice {
 
   bool is_kept(const Tensor& value) const { return kept_.contains(forward_.place(value)); }
   bool is_stacked(const Tensor& value) const { return stacked_.contains(value); }
-  /// The carry whose result the value is, where the backward pass has seen it as the parameter of
-  /// the trip after.
+  /// The carry whose result the value is, if the backward pass has seen it as the parameter of the
+  /// following trip.
   std::optional<std::size_t> seen_as_parameter(const Tensor& value) const {
     const auto carry = forward_.carry_of(value);
     return carry && is_kept(forward_.function.parameters()[*carry]) ? carry : std::nullopt;
   }
 
-  /// Drops what is there without being kept. Whatever was computed from a value that goes can be
-  /// computed from what gives that value; so the order does not matter, but for parameters, which
-  /// are the only values that can be known through one another in a circle.
+  /// Drops values that are available without being kept. What was computed from a dropped value can
+  /// be computed from what the dropped value follows from, so the order does not matter. Parameters
+  /// are the exception: only they can be known through one another in a cycle.
   void drop_recomputed() {
     const Recomputed computed = recomputed();
     std::vector<Tensor> parameters;
@@ -185,8 +185,9 @@ class ResidualChoice {
       drop_shifted(parameters, computed);
   }
 
-  /// Parameters that are the result of another carry, as in a shift register: they go where that
-  /// carry's parameter is kept, unless their own carry's result is known by them alone.
+  /// Parameters that are the result of another carry, as in a shift register. They are dropped if
+  /// that carry's parameter is kept, unless the result of their own carry is known only through
+  /// them.
   void drop_shifted(const std::vector<Tensor>& parameters, const Recomputed& computed) {
     const Used in_use = used();
     const absl::flat_hash_set<std::size_t> next(in_use.next_carries.begin(),
@@ -207,8 +208,8 @@ class ResidualChoice {
     absl::flat_hash_set<ir::ValueKey> kept;
     std::vector<std::size_t> next_carries;
   };
-  /// What the backward pass reads of what is kept, and the carries whose results it reads as the
-  /// parameters of the trip after.
+  /// Which kept values the backward pass reads, and which carries' results it reads as parameters
+  /// of the following trip.
   Used used() const {
     Used all;
     std::vector<Tensor> open;
@@ -233,26 +234,26 @@ class ResidualChoice {
     return all;
   }
 
-  /// Results that are stacked anyway are of no use where nothing is computed from them.
+  /// Drops stacked results that the backward pass does not use.
   void drop_unused() {
     const Used in_use = used();
     for (auto at = kept_.begin(); at != kept_.end();)
       at = in_use.kept.contains(at->second) ? std::next(at) : kept_.erase(at);
   }
 
-  /// What keeping it adds.
+  /// The bytes that keeping the value adds.
   std::int64_t bytes_of(const Tensor& value) const {
     return is_stacked(value) ? 0 : value.type().bytes();
   }
 
-  /// The parameter of a carry in the place of its result.
+  /// The value that is kept for it: for the result of a carry, the carry's parameter.
   Tensor kept_for(const Tensor& value) const {
     const auto carry = forward_.carry_of(value);
     return carry ? forward_.function.parameters()[*carry] : value;
   }
 
-  /// The one operand that is not known of a value which is cheap to compute; empty if there is none
-  /// or several. A carry's parameter and its result count as one.
+  /// The one unknown operand of a value that is cheap to compute; empty if there are none or
+  /// several. A carry's parameter and its result count as one.
   Tensor only_missing(const Tensor& value, const Recomputed& computed) const {
     const Node* node = value.node();
     if (forward_.is_parameter(node) || !is_cheap(node, computed)) return {};
@@ -269,19 +270,19 @@ class ResidualChoice {
     return missing;
   }
 
-  /// Keeps one value in place of others that are cheap to compute from it, where that is less:
-  /// those that save the most first, and of equal ones the last, which takes the fewest ops. False
-  /// where there is none.
+  /// Keeps one value in place of others that are cheap to compute from it, if that is smaller.
+  /// Takes the exchange that saves most, and of equal ones the last, which needs the fewest ops.
+  /// False if there is none.
   bool exchange() {
     struct Saving {
       Tensor value;
       std::int64_t bytes = 0;
-      std::vector<ForwardPart::Place> of;  // what is kept now
+      std::vector<ForwardPart::Place> of;  // the values kept now
     };
     const Recomputed computed = recomputed();
     std::map<ForwardPart::Place, Saving> savings;
     for (const auto& [place, value] : kept_) {
-      // Threshold: Cheap ops in a row through which a value is followed to a smaller one: compile
+      // Threshold: Cheap ops in a chain through which a value is followed to a smaller one: compile
       // time against memory of the tape. Not measured.
       constexpr int kLongest = 16;
       Tensor from = only_missing(value, computed);
@@ -315,7 +316,7 @@ class ResidualChoice {
   ForwardPart forward_;
   Values needed_;  // what the backward pass uses
   Values kept_;
-  absl::flat_hash_set<ir::ValueKey> stacked_;  // kept by the loop itself, as ys
+  absl::flat_hash_set<ir::ValueKey> stacked_;  // kept by the loop anyway, as ys
 };
 
 }  // namespace

@@ -187,7 +187,7 @@ void check_scan_axis(const std::string& called, const Leaves& xs, std::int64_t a
   }
 }
 
-/// The same array with one axis at another place; both may count from the end.
+/// The array with one axis moved to another position; negative positions count from the end.
 Tensor with_axis_moved(const Tensor& x, std::int64_t from, std::int64_t to, SourceLocation at) {
   const std::int64_t rank = x.rank();
   if (from < 0) from += rank;
@@ -299,7 +299,7 @@ void check_map(const Leaves& xs, const MapOptions& options, SourceLocation at) {
 
 namespace {
 
-/// An axis that counts from the end is another one of each array: the scan goes along their axis 0.
+/// A negative axis is a different one in each array, so the scan runs along their axis 0 instead.
 std::vector<Tensor> scan_from_the_end(const std::string& called, const RegionCallable& body,
                                       Leaves init, Leaves xs, const ScanOptions& options,
                                       SourceLocation at) {
@@ -337,7 +337,7 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
   const std::int64_t axis = options.axis;
   const std::int64_t length = checked_length(called, xs, options, axis, at);
   const std::int64_t unroll = checked_unroll(called.c_str(), options.unroll, length, at);
-  // With no trip at all the ys' types are known from a trace only.
+  // Without trips, only a trace tells the types of the ys.
   if (ir::eager_active() && length > 0)
     return eager_scan(called, body, std::move(init), std::move(xs), length, axis, options.reverse,
                       at);
@@ -346,7 +346,7 @@ std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
   for (const Tensor& x : xs.values) types.push_back(slice_type(x.type(), axis));
   std::vector<std::string> names = short_names(init.paths);
   for (const std::string& path : xs.paths)
-    names.push_back("x" + path.substr(2));  // a slice of xs.force is x.force
+    names.push_back("x" + path.substr(2));  // the slice of xs.force is named x.force
   RegionTrace step((options.name.empty() ? "scan" : options.name) + "_body",
                    "the body of " + called, types, names, body, at);
   Leaves& out = step.out();

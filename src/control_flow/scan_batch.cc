@@ -1,4 +1,4 @@
-// scan and fori_loop for many lanes: they stay what they are, counted.
+// scan and fori_loop for many lanes: they stay counted loops.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -22,8 +22,8 @@ using ir::Flags;
 
 namespace {
 
-/// The axis of trips, which stands behind the one of lanes, moved back to where the loop has it:
-/// then a slice has the lanes in front, and along axis 0 the slices of a trip lie together. Its own
+/// Moves the axis of trips, which follows the axis of lanes, to where the loop has it. Then a slice
+/// has the lanes as leading axis, and along axis 0 the slices of a trip are contiguous. Its own
 /// inverse.
 Tensor with_trips_moved(const Tensor& x, std::int64_t axis, SourceLocation at) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(x.rank()));
@@ -63,7 +63,7 @@ BatchValues scan_batch(const BatchCall& call) {
 
 namespace {
 
-/// How a loop goes whose bounds differ by lane: `index` and whether a lane is in the loop at it.
+/// A loop whose bounds differ by lane: `index`, and whether a lane runs at this index.
 struct LaneTrips {
   Tensor lower, upper;  // of the loop for all
   ForiAttributes attributes;
@@ -71,14 +71,14 @@ struct LaneTrips {
   std::function<Tensor(const Tensor&)> in_loop;
 };
 
-/// The largest entry; of no lanes the least number there is.
+/// The largest entry; for no lanes, the lowest number of the dtype.
 Tensor largest(const Tensor& lanes, SourceLocation at) {
   return lanes.dim(0) == 0 ? ir::make_constant(Literal::zeros({lanes.dtype(), {}}), at)
                            : max(Operand(lanes, at));
 }
 
-/// From a lower bound that is the same for all: lanes are in the loop while the index is below
-/// their own upper bound, so that the index is one number.
+/// With a lower bound that is the same for all lanes, the index is one number. A lane runs while it
+/// is below the lane's upper bound.
 LaneTrips with_common_index(const BatchCall& call, ForiAttributes attributes) {
   const SourceLocation at = call.at();
   Tensor uppers = call.x(1);
@@ -90,7 +90,7 @@ LaneTrips with_common_index(const BatchCall& call, ForiAttributes attributes) {
   return trips;
 }
 
-/// Else trips are counted, unsigned, so that no distance between bounds overflows.
+/// Otherwise trips are counted, unsigned, so no distance between bounds overflows.
 LaneTrips with_own_index(const BatchCall& call, ForiAttributes attributes) {
   const SourceLocation at = call.at();
   const Tensor lower = call.full(0), upper = call.full(1);

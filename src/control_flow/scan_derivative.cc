@@ -21,7 +21,7 @@ namespace {
 
 using ir::Flags;
 
-/// The operands of a scan by what they are.
+/// The operands of a scan by kind.
 struct ScanParts {
   const ScanAttributes& attributes;
   std::size_t carries, xs, ys, operands;
@@ -48,7 +48,7 @@ std::vector<Tensor> moved_axis(std::span<const Tensor> values, std::int64_t from
   return moved;
 }
 
-/// The same scan along axis 0 of arrays whose axes are moved.
+/// The same scan along axis 0, of arrays with moved axes.
 std::vector<Tensor> scan_along_first_axis(const ir::Node& node, std::span<const Tensor> operands) {
   const ScanParts parts(node);
   ScanAttributes attributes = parts.attributes;
@@ -91,7 +91,7 @@ Tensor part_of_rows(const Tensor& x, std::int64_t from, std::int64_t count) {
   return slice(x, starts, limits);
 }
 
-/// The scan of `node` from a carry over so many elements.
+/// The scan of `node` over some of the elements, from a given carry.
 std::vector<Tensor> part_of_scan(const ir::Node& node, std::span<const Tensor> carry,
                                  std::span<const Tensor> xs, std::span<const Tensor> invariants,
                                  std::int64_t length) {
@@ -104,8 +104,8 @@ std::vector<Tensor> part_of_scan(const ir::Node& node, std::span<const Tensor> c
   return ir::make_many(kScan, std::move(all), attributes, node.location(), node.regions);
 }
 
-/// A scan over segments of `period` elements, each of them a checkpointed scan. `xs` are the
-/// elements of whole segments.
+/// A scan over segments of `period` elements, each a checkpointed scan. `xs` are the elements of
+/// whole segments.
 std::vector<Tensor> scan_of_segments(const ir::Node& node, std::span<const Tensor> carry,
                                      std::span<const Tensor> xs, std::span<const Tensor> invariants,
                                      std::int64_t segments, std::int64_t period) {
@@ -148,7 +148,7 @@ std::vector<Tensor> scan_of_segments(const ir::Node& node, std::span<const Tenso
   return results;
 }
 
-/// Every `period`-th carry is kept: a scan of checkpointed scans, and the trips left over.
+/// Keeps every `period`-th carry: a scan of checkpointed scans, then the remaining trips.
 std::vector<Tensor> scan_by_periods(const ir::Node& node, std::span<const Tensor> operands) {
   const ScanParts parts(node);
   const ScanAttributes& a = parts.attributes;
@@ -157,7 +157,7 @@ std::vector<Tensor> scan_by_periods(const ir::Node& node, std::span<const Tensor
   const std::int64_t segments = a.length / period, whole = segments * period,
                      rest = a.length - whole;
   const std::span<const Tensor> invariants = operands.subspan(parts.carries + parts.xs);
-  // Reverse scans begin with the last element, so that the odd trips are the first elements.
+  // A reverse scan starts at the last element, so its remaining trips are the first elements.
   std::vector<Tensor> xs, left;
   for (const Tensor& x : operands.subspan(parts.carries, parts.xs)) {
     xs.push_back(part_of_rows(x, a.reverse ? rest : 0, whole));
@@ -198,8 +198,8 @@ struct ScanTape {
   std::vector<TensorType> results;
 
   void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const {
-    // Carry: the cotangents of carries, then the sums of those of invariants, then `split.next`,
-    // then `joint.undone`.
+    // The carry: cotangents of the carries, sums of the cotangents of invariants, `split.next`,
+    // `joint.undone`.
     Leaves init{joint.of_results(cotangents, 0, carries), {}}, rows{stacks, {}};
     const std::size_t active_carries = init.values.size();
     append(init.values, joint.take_sums(of_operands));
@@ -246,7 +246,7 @@ struct ScanTape {
     options.axis = 0;
     options.name = (attributes.name.empty() ? "scan" : attributes.name) + "_gradient";
     const std::vector<Tensor> given = detail::scan(body, init, rows, options, at);
-    // The rows' cotangents are ys, and stand last.
+    // The cotangents of the xs are ys, the last results.
     std::size_t carry = 0, row = init.values.size();
     for (const std::size_t i : joint.given)
       of_operands.add(i, given[i >= carries && i < carries + xs ? row++ : carry++]);
@@ -257,7 +257,8 @@ struct ScanTape {
   }
 };
 
-/// What a scan is rewritten to before it is differentiated; null for one that stacks its residuals.
+/// The rule by which a scan is rewritten before it is differentiated; null for a scan that stacks
+/// its residuals.
 ir::ExpandRule rewriting(const ir::ReverseCall& call) {
   const auto& a = call.node.attrs<ScanAttributes>();
   if (a.axis != 0) return scan_along_first_axis;
@@ -274,7 +275,8 @@ ir::ExpandRule rewriting(const ir::ReverseCall& call) {
   }
 }
 
-/// The body in forward and backward halves. The stacks and the last carries come with the run.
+/// The forward and backward halves of the body. The stacks and the last carries follow from the
+/// forward run.
 std::shared_ptr<ScanTape> tape_of(const ir::ReverseCall& call, const ScanParts& parts) {
   const Function& body = call.node.regions[0];
   const ActiveCarries flags =
@@ -302,7 +304,7 @@ std::shared_ptr<ScanTape> tape_of(const ir::ReverseCall& call, const ScanParts& 
   return tape;
 }
 
-/// What the stacks take. A residual that is a y is there anyway.
+/// The size of the stacks. A residual that is a y exists anyway.
 Residuals residuals_of(const SplitBody& split, const ScanAttributes& attributes) {
   Residuals all{Checkpoint::tape()};
   for (std::size_t i = 0; i < split.residuals.size(); i++) {

@@ -1,4 +1,4 @@
-// Reverse mode of scan, which that of the other counted loops leads to.
+// Reverse mode of scan, to which the other counted loops reduce theirs.
 #pragma once
 
 #include "ir/derivative.h"

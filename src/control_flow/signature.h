@@ -1,4 +1,4 @@
-// What the type rules of the constructs share.
+// Shared by the type rules of the constructs.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace rondo::control_flow {
 void check_region_parameters(const ir::InferContext& context, const Function& region,
                              std::size_t first_operand, std::size_t first_parameter = 0);
 
-/// The types of a loop's carry, whose inits are the operands from `first_operand` on. Fails unless
-/// `next`, the body's results for it, are as many and have the same types.
+/// The types of a loop's carry, whose initial values are the operands from `first_operand` on.
+/// Fails unless `next`, the body's results for it, are as many and have the same types.
 ir::InferredTypes carried_types(const ir::InferContext& context, std::span<const Tensor> next,
                                 std::size_t first_operand, std::size_t carries);
 
-/// The types of a conditional's results, whose regions take the operands after the selector. Fails
-/// unless all regions return the same, and a pred selects one of two.
+/// The types of a conditional's results. Its regions take the operands after the selector. Fails
+/// unless all regions return the same types, and unless a pred selects between two.
 ir::InferredTypes branch_types(const ir::InferContext& context);
 
 }  // namespace rondo::control_flow

@@ -52,7 +52,7 @@ Tensor RevolveSchedule::next_to_keep(const Tensor& end, const Tensor& trip,
   const Tensor length = end - trip, room = slots - top;
   const Tensor none = (room == 0) | (length <= 2);
   const RegionCallable choices[] = {
-      // Room for all of them: the next one.
+      // Enough slots for all of them: the next trip.
       [&](std::span<const Tensor>) {
         return Leaves{{where(none, s32_scalar(kNever), trip + 1)}, {}};
       },
@@ -76,7 +76,7 @@ Tensor RevolveSchedule::next_after(const Tensor& kept, const Tensor& end, const 
 Tensor RevolveSchedule::trips_to_next(const Tensor& trips_left, const Tensor& slots_left) const {
   const Tensor length = convert(trips_left, DType::kS64);
   const Tensor room = convert(slots_left, DType::kS64) + 1;
-  // The fewest repetitions t for which binomial(room + t, room) reaches the length; `before` is the
+  // The fewest repetitions t for which binomial(room + t, room) reaches the length. `before` is the
   // binomial for t - 1.
   const Tensor one = Tensor(std::int64_t{1});
   const Leaves start{{Tensor(std::int64_t{0}), one, one}, {"t", "reach", "before"}};

@@ -73,7 +73,7 @@ JointBody joint_body(const Function& region, const Flags& perturbed, const Flags
     if (!begun[i].empty()) params.push_back(begun[i]);
     outputs.push_back(ir::full_tangent(sums[i].take(), arguments[i].type()));
   }
-  // What is restored is among the results while the program is simplified, and no longer.
+  // Restored arrays are results only while the program is simplified.
   const std::size_t own = outputs.size();
   for (const ir::RestoredArray& array : joint.restored)
     outputs.insert(outputs.end(), {array.before, array.after, array.again});
@@ -132,7 +132,7 @@ SplitBody split_at(const JointBody& joint, const std::vector<Availability>& avai
   for (const Tensor& residual : kept) {
     refuse_to_keep_tapes(residual);
     split.residuals.push_back(residual.type());
-    // The last one: where a carry is a y as well, the y is stacked.
+    // The last one: if a carry is also a y, the y is what is stacked.
     std::int64_t same = static_cast<std::int64_t>(joint.results) - 1;
     while (same >= 0 && !outputs[static_cast<std::size_t>(same)].same_as(residual)) same--;
     split.result_of_residual.push_back(same);
@@ -187,7 +187,7 @@ SplitBody split_at(const JointBody& joint, const std::vector<Availability>& avai
   return split;
 }
 
-/// What is kept for it alone, and is no y of the loop.
+/// The bytes of the residuals that are no ys of the loop.
 std::int64_t bytes_beside_ys(const SplitBody& split, std::size_t carries) {
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < split.residuals.size(); i++) {

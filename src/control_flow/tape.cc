@@ -41,7 +41,7 @@ void tape_write_kernel(ir::KernelCall& call) {
   const std::int64_t rows = call.input(0).shape()[axis], bytes = row_bytes(declared);
   if (number < 0) throw InternalError("a row of a tape below 0", call.node.location());
   Literal tape = call.take(0);
-  if (number >= rows) {  // twice as many, so that n rows cost O(n)
+  if (number >= rows) {  // doubled, so that n rows cost O(n)
     const std::int64_t longest = std::max(2 * rows, number + 1);
     Literal longer = Literal::zeros(stacked_type(slice_type(declared, axis), axis, longest));
     if (bytes > 0)
@@ -100,7 +100,7 @@ ir::BatchValues tape_read_batch(const ir::BatchCall& call) {
       {ir::make(kTapeRead, {call.x(0), call.x(1)}, with_lanes_in_front(call), call.at())});
 }
 
-/// The rows of lanes that are done are never read.
+/// Rows of lanes that are done are never read.
 Tensor tape_write_blend(const ir::Node& node, std::span<const Tensor> operands, const Tensor&) {
   return ir::make(kTapeWrite, ir::Operands(operands.begin(), operands.end()), node.attributes,
                   node.location());
@@ -120,7 +120,7 @@ std::vector<Tensor> tape_in_text(const ir::Node& node, std::span<const Tensor>) 
   tape_failure(node, "the text of a program");
 }
 
-/// Reads and writes of the tape that a node is about.
+/// A read or write of the tape that a node reads or writes.
 Tensor read_like(const ir::Node& node, const Tensor& tape, const Tensor& number) {
   return ir::make(kTapeRead, {tape, number}, node.attributes, node.location());
 }
@@ -129,7 +129,7 @@ Tensor write_like(const ir::Node& node, const Tensor& tape, const Tensor& row,
   return ir::make(kTapeWrite, {tape, row, number}, node.attributes, node.location());
 }
 
-/// As of an update: the row's cotangent is read, and then zeroed in place.
+/// Like that of an update: the row's cotangent is read, and then zeroed in place.
 std::vector<Tensor> tape_write_transpose(const ir::TransposeCall& call) {
   std::vector<Tensor> all(3);
   if (call.linear[1]) all[1] = read_like(call.node, call.ct(), call.x(2));
@@ -137,7 +137,7 @@ std::vector<Tensor> tape_write_transpose(const ir::TransposeCall& call) {
   return all;
 }
 
-/// As of a slice: the row is added to in place.
+/// Like that of a slice: the row is added to in place.
 std::vector<Tensor> tape_read_transpose(const ir::TransposeCall& call) {
   const auto add_to = [handle = Tensor::of(&call.node), row = call.ct(),
                        number = call.x(1)](const Tensor& tape) {

@@ -17,13 +17,13 @@ namespace {
 
 using ir::Node;
 
-/// A value that an array has during a trip of the forward run, before or after one of the writes.
+/// A value of an array during a trip of the forward run, before or after one of its writes.
 struct State {
   std::size_t carry;
-  Tensor next = {};                          // the state after; none of the carry's result
-  const Node* write = nullptr;               // that makes the next state
-  const ir::RestoredArray* array = nullptr;  // or the array of a construct that makes it
-  /// Whether the backward pass has it only when it has run that of a construct.
+  Tensor next = {};                          // the state after it; empty for the carry's result
+  const Node* write = nullptr;               // makes the next state
+  const ir::RestoredArray* array = nullptr;  // or: the array of the construct that makes it
+  /// Whether the backward pass has it only after the backward pass of a construct has run.
   bool late = false;
 };
 
@@ -34,7 +34,7 @@ class Undoing {
 
   /// Marks the carries that the backward pass needs; false if there are none.
   bool find_wanted();
-  /// None where states would have to be restored by means of one another.
+  /// Nullopt if states would have to be restored from one another.
   std::optional<JointBody> rewritten(ir::Derivatives& derivatives);
 
  private:
@@ -55,17 +55,18 @@ class Undoing {
   const JointBody& joint_;
   const std::vector<Tensor>&params_, &outputs_;
   absl::flat_hash_set<const Node*> backward_;  // what depends on a cotangent
-  // What the backward pass has without keeping anything; of these, what is the same on every trip.
+  // What the backward pass has without keeping anything; and the part of it that is equal on every
+  // trip.
   absl::flat_hash_set<const Node*> at_hand_, invariant_;
-  absl::flat_hash_set<ir::ValueKey> kept_;                                   // that is kept anyway
+  absl::flat_hash_set<ir::ValueKey> kept_;                                   // kept anyway
   absl::flat_hash_map<ir::ValueKey, const ir::RestoredArray*> restored_by_;  // by `after`
   absl::flat_hash_map<ir::ValueKey, State> states_;
-  absl::flat_hash_set<ir::ValueKey> seen_;       // as states, maybe of an array that is none
-  absl::flat_hash_set<const Node*> repeatable_;  // cheap to compute from states and what is at hand
+  absl::flat_hash_set<ir::ValueKey> seen_;       // also as states of arrays that cannot be undone
+  absl::flat_hash_set<const Node*> repeatable_;  // cheap to get from states and what is available
   ir::Flags wanted_;                             // carries
-  std::vector<Tensor> after_;                    // the parameters for their results
-  ir::Replay replay_;                            // what the backward pass has for a value
-  absl::flat_hash_set<ir::ValueKey> made_;       // states, and nodes as their result 0
+  std::vector<Tensor> after_;                    // the parameters that hold their results
+  ir::Replay replay_;                            // a value as the backward pass has it
+  absl::flat_hash_set<ir::ValueKey> made_;       // states, and nodes by their result 0
 };
 
 Undoing::Undoing(const JointBody& joint, const std::vector<Availability>& availability,
@@ -100,7 +101,7 @@ Undoing::Undoing(const JointBody& joint, const std::vector<Availability>& availa
   if (!states_.empty()) find_repeatable();
 }
 
-/// Goes back from a carry's result to its parameter.
+/// Walks back from a carry's result to its parameter.
 void Undoing::find_states(std::size_t carry) {
   std::vector<std::pair<Tensor, State>> found;
   State state{carry};
@@ -128,8 +129,8 @@ void Undoing::find_states(std::size_t carry) {
   }
 }
 
-/// What is computed from late states is kept rather than repeated: the construct whose backward
-/// pass restores the state may use it.
+/// Values computed from late states are kept rather than recomputed: the construct whose backward
+/// pass restores the state may use them.
 void Undoing::find_repeatable() {
   const auto is_state = [&](const Tensor& value) {
     const auto found = states_.find(value);
@@ -220,7 +221,7 @@ void Undoing::make(const Tensor& value) {
   }
 }
 
-/// False where something would need itself.
+/// False if something would depend on itself.
 bool Undoing::make_in_order(const Tensor& root) {
   std::vector<Tensor> open{root};
   absl::flat_hash_set<ir::ValueKey> begun;

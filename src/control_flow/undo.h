@@ -1,5 +1,5 @@
-// Loops that overwrite an array part by part: their backward pass undoes the writes, so that what
-// was overwritten is kept in place of the array.
+// Loops that overwrite an array in parts: their backward pass undoes the writes, so only the
+// overwritten parts are kept, not the array.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,13 @@
 
 namespace rondo::control_flow {
 
-/// The program of a body and its backward pass in which the backward pass has arrays among the
-/// first `carries` carries by undoing what the trip wrote in them: the result of such a carry is
-/// one more parameter, the carry as it was before the trip one more result, and the joint program's
-/// `undone` says which these are. A carry is such an array where its result is its parameter with
-/// parts overwritten one after the other, by ops whose record has `overwritten` or by constructs
-/// that restore it themselves. None where there is no such carry that the backward pass needs.
-/// `kept` are the residuals of `joint` as it is: what is computed from such a carry and these is
-/// computed again.
+/// The joint program of a body, in which the backward pass obtains arrays among the first `carries`
+/// carries by undoing the trip's writes: the result of such a carry is a further parameter, and its
+/// value before the trip a further result. The joint program's `undone` lists these carries. A
+/// carry qualifies if its result is its parameter with parts overwritten in sequence, by ops whose
+/// record has `overwritten` or by constructs that restore it themselves. Nullopt if the backward
+/// pass needs no such carry. `kept` are the residuals of the unchanged `joint`: what can be
+/// computed from such a carry and these is recomputed.
 std::optional<JointBody> with_writes_undone(const JointBody& joint,
                                             const std::vector<Availability>& availability,
                                             std::size_t carries, std::span<const Tensor> kept,

@@ -60,7 +60,7 @@ ir::Attributes while_relayout(const ir::Node& node, const ir::RegionLayout& layo
   changed.residuals = layout.residuals ? std::optional(*layout.residuals) : std::nullopt;
   changed.independent =
       layout.independent && changed.carries <= node.attrs<WhileAttributes>().carries;
-  // The source names carries by number.
+  // The name of the source is the carry's number.
   const bool same = changed.carries == node.attrs<WhileAttributes>().carries;
   changed.source = same ? layout.source : ir::LoopSource{.bodies = layout.source.bodies};
   return changed;

@@ -1,4 +1,4 @@
-// while: the loop that every other one lowers to.
+// while: the loop to which all others lower.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,18 @@ struct WhileAttributes {
   std::optional<std::int64_t> trip_count;      // known from static bounds
   std::optional<std::int64_t> max_trip_count;  // promised by the user
   Checkpoint checkpoint;
-  std::optional<Residuals> residuals = std::nullopt;  // of a loop that runs for a backward pass
-  /// For the error, where a trip of this loop makes several of the one that the user promised.
+  std::optional<Residuals> residuals = std::nullopt;  // of a forward run for a backward pass
+  /// For the error message, if one trip of this loop makes several of the promised ones.
   std::optional<std::int64_t> promised = std::nullopt;
-  bool ends_by_itself = false;  // the condition sees to max_trip_count
-  bool independent = false;     // no trip reads what another one writes; none is observed
+  bool ends_by_itself = false;  // the condition enforces max_trip_count
+  bool independent = false;     // no trip reads what another one writes, and there are no observers
   ir::LoopSource source = {};
   bool operator==(const WhileAttributes&) const = default;
 };
 
 extern const ir::OpDef kWhile;
 
-/// Traces a condition and a body and makes the node. Lowerings of other loops use it as well, with
+/// Traces a condition and a body and creates the node. Lowerings of other loops use it with
 /// callables that replay regions.
 std::vector<Tensor> traced_while(const detail::RegionCallable& cond,
                                  const detail::RegionCallable& body, const detail::Leaves& init,

@@ -25,13 +25,13 @@ std::vector<std::string> carry_names(const ir::Node& node) {
   return names;
 }
 
-/// One that all lanes make the same number of trips of.
+/// A while in which all lanes make the same number of trips.
 BatchValues while_of_one_length(const BatchCall& call, const Flags& flags) {
   const auto& a = call.node.attrs<WhileAttributes>();
   const std::size_t carries = static_cast<std::size_t>(a.carries);
   const SourceLocation at = call.at();
   const Tensor active = call.batching.active();
-  // Where no lane is active here nobody needs the loop, which might never end.
+  // If no lane is active here the results are unused, and the loop might never end.
   Tensor wanted;
   if (!active.empty() && !a.trip_count && !a.max_trip_count) wanted = any(Operand(active, at));
   std::vector<Tensor> operands;
@@ -40,8 +40,8 @@ BatchValues while_of_one_length(const BatchCall& call, const Flags& flags) {
   return batch_as_it_is(call, operands, flags, wanted);
 }
 
-/// Do only elementwise ops compute with a scalar parameter? Then it is as well batched; else it
-/// may be an index, a bound or a predicate that is worth to be the same for all.
+/// Whether only elementwise ops use a scalar parameter. Then batching it costs nothing more;
+/// otherwise it may be an index, a bound or a predicate, which should stay the same for all lanes.
 bool is_elementwise_in(const Function& region, std::size_t parameter) {
   absl::flat_hash_set<const ir::Node*> dependent{region.parameters()[parameter].node()};
   for (const ir::Node* node : region.body()) {
@@ -55,8 +55,8 @@ bool is_elementwise_in(const Function& region, std::size_t parameter) {
   return true;
 }
 
-/// Scalars whose last value in each lane is asked for are kept by lane at once, if nothing is lost
-/// by it.
+/// Scalars whose last value per lane is used become batched carries from the start, if that loses
+/// nothing.
 Flags with_results_by_lane(const BatchCall& call, Flags flags, std::size_t carries) {
   for (std::size_t i = 0; i < carries; i++) {
     const bool asked = !flags[i] && call.used[i] && call.type(i).rank() == 0;
@@ -66,10 +66,10 @@ Flags with_results_by_lane(const BatchCall& call, Flags flags, std::size_t carri
   return batched_parameters(call.node.regions[1], 0, carries, std::move(flags), call.batching);
 }
 
-/// The carries of a while over lanes: where each comes from.
+/// The carries of a while over lanes, and where each comes from.
 struct LaneCarries {
   std::vector<std::size_t> kept;  // of the carries of one lane
-  std::vector<std::size_t> last;  // shared ones whose last value is kept for each lane, too
+  std::vector<std::size_t> last;  // shared ones whose last value is also kept per lane
   std::vector<std::size_t> free;
   std::vector<std::size_t> shared;
 
@@ -96,7 +96,7 @@ std::string reason(const BatchCall& call, const Flags& flags) {
   return text;
 }
 
-/// Builds a while over lanes. Its carries stand in the order of LaneCarries.
+/// Builds a while over lanes. Its carries are in the order of LaneCarries.
 class WhileOverLanes {
  public:
   WhileOverLanes(const BatchCall& call, const Flags& flags, std::size_t carries)
@@ -158,7 +158,7 @@ class WhileOverLanes {
     return regions;
   }
 
-  /// Carries of the while of one lane, from those of all.
+  /// Carries of the original while, from those of the while over lanes.
   BatchValues carries_of_one_lane(std::span<const Tensor> carries) const {
     BatchValues all(static_cast<std::size_t>(attributes_.carries));
     for (std::size_t k = 0; k < of_.kept.size(); k++) all[of_.kept[k]] = {carries[k], true};
@@ -169,7 +169,7 @@ class WhileOverLanes {
     return all;
   }
 
-  /// Operands of the while of one lane, from what the regions of all take.
+  /// Operands of the original while, from those that the regions of the while over lanes take.
   BatchValues of_one_lane(std::span<const Tensor> leaves) const {
     BatchValues all = carries_of_one_lane(leaves);
     all.insert(all.end(), call_.operands.begin() + attributes_.carries, call_.operands.end());
@@ -220,7 +220,7 @@ class WhileOverLanes {
     return all;
   }
 
-  /// Of the while of one lane, from the last carries of all.
+  /// Results of the original while, from the last carries of the while over lanes.
   BatchValues results(std::span<const Tensor> last) const {
     BatchValues all = carries_of_one_lane(last);
     for (std::size_t k = 0; k < of_.last.size(); k++)
@@ -232,11 +232,11 @@ class WhileOverLanes {
   const WhileAttributes& attributes_;
   const LaneCarries of_;
   const std::size_t first_free_, first_shared_;
-  ir::Operands operands_;  // but for captures: inits of the carries, then those of by_lane_
+  ir::Operands operands_;  // without captures: inits of the carries, then those of by_lane_
   std::vector<std::string> names_;  // of the carries
-  /// Invariants with lanes, by their places among the operands. They are parameters of the regions
-  /// and no captures: a capture is known by its value, and the same array may be an invariant that
-  /// all lanes share.
+  /// Batched invariants, by their positions among the operands. They are parameters of the regions
+  /// rather than captures: a capture is identified by its value, and the same array may also be an
+  /// invariant that all lanes share.
   std::vector<std::size_t> by_lane_;
 };
 

@@ -1,4 +1,4 @@
-// Reverse mode of while, which goes by what is known of the number of trips.
+// Reverse mode of while, which depends on what is known of the number of trips.
 #include <algorithm>
 #include <utility>
 
@@ -28,7 +28,7 @@ void append_tensors(std::vector<Tensor>& to, std::span<const Tensor> more) {
 
 namespace {
 
-/// A while that is known to make n trips, as a scan: its condition need not be asked.
+/// A while that is known to make n trips, as a scan: its condition is not evaluated.
 std::vector<Tensor> while_as_scan(const ir::Node& node, std::span<const Tensor> operands) {
   const auto& a = node.attrs<WhileAttributes>();
   const std::size_t carries = static_cast<std::size_t>(a.carries);
@@ -100,7 +100,7 @@ std::vector<Tensor> while_by_periods(const ir::Node& node, std::span<const Tenso
   return last;
 }
 
-/// What a trip keeps for its backward pass, in bytes.
+/// The size of one trip's residuals, in bytes.
 std::int64_t bytes_per_trip(const WhileProblem& problem, ir::Derivatives& derivatives) {
   std::vector<Availability> availability(problem.operands.size(), Availability::kInvariant);
   std::fill_n(availability.begin(), problem.carries, Availability::kUnavailable);
@@ -108,7 +108,8 @@ std::int64_t bytes_per_trip(const WhileProblem& problem, ir::Derivatives& deriva
   return split_loop_body(joint, availability, problem.carries, derivatives).residual_bytes();
 }
 
-/// A tape where it is small (docs/gradients.md says how small) or the loop keeps nothing at all.
+/// Uses a tape if it is small (docs/gradients.md says how small) or if the loop keeps nothing at
+/// all.
 ir::Reverse reverse_automatic(const WhileProblem& problem, std::optional<std::int64_t> limit,
                               const ir::ReverseCall& call) {
   const std::int64_t per_trip = bytes_per_trip(problem, call.derivatives);
@@ -156,8 +157,8 @@ ir::Reverse while_reverse(const ir::ReverseCall& call) {
   const std::optional<std::int64_t> limit = a.max_trip_count;
   switch (policy) {
     case Policy::kTape:
-      // Outside all traces each value may be evaluated by itself and used as a constant, which a
-      // tape that grows is not: its elements are more than its type says.
+      // Outside all traces each value may be evaluated alone and used as a constant. A growing tape
+      // cannot be: it has more elements than its type.
       if (!limit && !ir::tracing())
         return reverse_online(problem, kAutomaticSlots, call.derivatives);
       return reverse_with_tape(problem, limit, call.derivatives);

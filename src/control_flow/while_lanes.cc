@@ -51,7 +51,7 @@ ir::InferredTypes infer_while_lanes(const ir::InferContext& context) {
   return types;
 }
 
-/// Does the condition look at carries alone that lanes keep when they are done? Then it stays
+/// Whether the condition depends only on carries that lanes keep when they are done. Then it stays
 /// false.
 bool stays_false(const ir::Node& node) {
   const auto& a = node.attrs<WhileLanesAttributes>();
@@ -66,10 +66,10 @@ bool stays_false(const ir::Node& node) {
          });
 }
 
-/// The body, in whichever way its lanes that are done are kept from harm.
+/// The body, in the form that protects the lanes that are done.
 using RunBody = std::function<std::vector<Tensor>(std::span<const Tensor> arguments)>;
 
-/// An ordinary while, that also carries which lanes run.
+/// An ordinary while that also carries the mask of running lanes.
 std::vector<Tensor> as_while(const ir::Node& node, std::span<const Tensor> operands,
                              const RunBody& run_body) {
   const auto& a = node.attrs<WhileLanesAttributes>();
@@ -112,10 +112,10 @@ std::vector<Tensor> as_while(const ir::Node& node, std::span<const Tensor> opera
   return last;
 }
 
-/// Products, sorts and their like, of more elements for a lane than loops over lanes have.
+/// Products, sorts and similar ops, with more elements per lane than loops over lanes handle.
 bool has_heavy_kernels(const Function& region, std::int64_t lanes) {
-  // Threshold: Elements for a lane from which a product or sort makes a branch by lane worth a test
-  // whether any lane takes it; loops over lanes have no more. Not measured.
+  // Threshold: Elements per lane from which a product or sort in a branch makes it worth testing
+  // whether any lane takes the branch; loops over lanes have no more. Not measured.
   constexpr std::int64_t kManyElements = 16;
   return std::any_of(region.body().begin(), region.body().end(), [&](const ir::Node* node) {
     return node->op->runs() && node->op->cost == ir::Cost::kHeavy &&
@@ -125,7 +125,7 @@ bool has_heavy_kernels(const Function& region, std::int64_t lanes) {
   });
 }
 
-/// What lanes make at most one trip of needs no loop, and nothing at all where none makes it.
+/// If lanes make at most one trip, no loop is needed, and nothing runs if no lane makes it.
 std::vector<Tensor> as_branch(const ir::Node& node, std::span<const Tensor> operands) {
   const SourceLocation at = node.location();
   const Tensor takes = ir::Replay::inline_call(node.regions[0], operands)[0];
@@ -141,7 +141,7 @@ std::vector<Tensor> as_branch(const ir::Node& node, std::span<const Tensor> oper
   if (!has_heavy_kernels(node.regions[1], node.attrs<WhileLanesAttributes>().lanes)) return run();
   std::vector<std::string> names = node.regions[0].param_names();
   names.resize(node.types.size());
-  // Nobody asks again who took it.
+  // Which lanes took the branch is not used again.
   const auto without_first = [&](std::vector<Tensor> values) {
     return Leaves{{values.begin() + 1, values.begin() + std::ssize(names)},
                   {names.begin() + 1, names.end()}};
@@ -163,7 +163,7 @@ std::vector<Tensor> expand_while_lanes(const ir::Node& node, std::span<const Ten
   });
 }
 
-/// As what reverse mode can go through: see replay_in_safe_lanes.
+/// A form that reverse mode can differentiate: see replay_in_safe_lanes.
 std::vector<Tensor> while_in_safe_lanes(const ir::Node& node, std::span<const Tensor> operands) {
   const auto& a = node.attrs<WhileLanesAttributes>();
   if (a.collective || a.lanes == 0) return expand_while_lanes(node, operands);
@@ -198,7 +198,7 @@ ir::LaneLoop lanes_of_while(const ir::Node& node) {
 
 namespace {
 
-/// Nodes that compute single elements from nothing but single elements: the same for all lanes.
+/// Nodes that compute scalars from nothing but scalars: the same for all lanes.
 absl::flat_hash_set<const ir::Node*> nodes_of_singles(const Function& function) {
   absl::flat_hash_set<const ir::Node*> found;
   const auto is_single = [](const TensorType& type) { return type.elements() == 1; };
@@ -242,7 +242,7 @@ std::vector<Tensor> branch_once(const Function& branch, std::span<const Tensor> 
                                node->location(), node->regions));
     }
   };
-  copy(true);  // once, and not by each block of lanes
+  copy(true);  // once, not in each block of lanes
   std::vector<std::string> names{"takes"};
   for (std::size_t i = 0; i < otherwise.size(); i++) names.push_back(fmt::format("result{}", i));
   ir::Operands carries{takes};

@@ -1,4 +1,4 @@
-// A while over lanes: what while_loop becomes where its predicate differs by lane.
+// A while over lanes: while_loop becomes it if its predicate differs by lane.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace rondo::control_flow {
 
-/// Runs while any lane wants to. A lane whose condition was false is done for good: from then on
-/// its kept carries stay as they are, bit for bit, whatever the body computes for it.
+/// Runs while the condition of any lane holds. Once a lane's condition was false, the lane is done:
+/// its kept carries stay unchanged, bit for bit, whatever the body computes for it.
 ///
-/// Operands: the kept carries and the free ones, which have the lanes in front; the shared ones,
+/// Operands: the kept carries and the free ones, whose leading axis is the lanes; the shared ones,
 /// which are the same in all lanes and have no such axis; then the invariants. Free carries are
-/// those whose last value nobody asks for: what they hold in lanes that are done does not matter.
-/// Shared carries go on with the lanes that run. Regions: the condition, on all operands, gives
-/// pred[lanes]; the body takes the lanes that run, pred[lanes], and all operands, and gives the
+/// those whose last value is unused, so their values in lanes that are done do not matter. Shared
+/// carries advance with the running lanes. Regions: the condition, on all operands, returns
+/// pred[lanes]; the body takes the running lanes, pred[lanes], and all operands, and returns the
 /// next carries. Results: the last carries.
 struct WhileLanesAttributes {
   std::int64_t lanes = 0;
   std::int64_t kept = 0;
   std::int64_t free = 0;
   std::int64_t shared = 0;
-  std::vector<std::int64_t> batched_invariants;  // those that have the lanes in front
+  std::vector<std::int64_t> batched_invariants;  // those whose leading axis is the lanes
   bool collective = false;                       // the body combines the values of lanes
   std::string name;
   std::optional<std::int64_t> max_trip_count;  // promised by the user
@@ -42,8 +42,9 @@ struct WhileLanesAttributes {
 extern const ir::OpDef kWhileLanes;
 
 /// A branch, on `arguments`, as a loop of at most one trip, which the lanes of `takes`, a
-/// pred[lanes], make. Others have the results `otherwise`; or any, where it `keeps` none. For
-/// executors that run loops over lanes; elsewhere it expands to the branch, and a choice by lane.
+/// pred[lanes], make. The other lanes get the results `otherwise`, or arbitrary ones if it `keeps`
+/// none. For executors that run loops over lanes; elsewhere it expands to the branch and a select
+/// by lane.
 std::vector<Tensor> branch_once(const Function& branch, std::span<const Tensor> arguments,
                                 const Tensor& takes, const std::vector<Tensor>& otherwise,
                                 bool keeps, const std::string& name, SourceLocation at);

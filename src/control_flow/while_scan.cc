@@ -15,7 +15,7 @@ namespace rondo::control_flow {
 
 namespace {
 
-/// The loop trip by trip; nothing for no trips, since the ys' types are known from a trace only.
+/// Runs the loop on values; nothing for no trips, because only a trace tells the types of the ys.
 std::vector<Tensor> eager_while_scan(const std::string& called, const RegionCallable& cond,
                                      const RegionCallable& body,
                                      const std::function<void(Leaves&)>& check_body, Leaves state,
@@ -57,7 +57,7 @@ void check_most_trips(const std::string& called, std::int64_t limit, SourceLocat
       at);
 }
 
-/// Checks the carry among what the body returned, and gives it the dtypes of `init`.
+/// Checks the carry that the body returned, and gives it the dtypes of `init`.
 void check_step_carry(const std::string& called, const Leaves& init, Leaves& out,
                       SourceLocation at) {
   const auto carries = static_cast<std::ptrdiff_t>(std::min(init.values.size(), out.values.size()));
@@ -71,12 +71,12 @@ void check_step_carry(const std::string& called, const Leaves& init, Leaves& out
   std::copy(next.values.begin(), next.values.end(), out.values.begin());
 }
 
-/// The body, traced once on its own, which tells the types of the ys; the while replays it.
+/// The body, traced once separately to find the types of the ys. The while replays it.
 struct TracedStep {
   Function body;  // of the carry and the captures
   std::vector<Tensor> captures;
   std::vector<std::string> paths;  // of the results
-  bool keeps = false;              // something in it runs in any case
+  bool keeps = false;              // something in it runs even if its results are unused
 
   TracedStep(const std::string& called, const std::string& name, const RegionCallable& step,
              const Leaves& init, SourceLocation at) {
@@ -98,7 +98,7 @@ struct TracedStep {
   }
 };
 
-/// The carry, the rows to be written and their count.
+/// The carry, the rows to be written, and their count.
 Leaves first_state(const TracedStep& step, const Leaves& init, std::int64_t limit,
                    SourceLocation at) {
   Leaves state{init.values, init.paths};

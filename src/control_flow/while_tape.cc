@@ -1,6 +1,6 @@
-// Reverse mode through a while with its residuals stacked, one row per trip; the backward pass
-// reads the rows that were written. The rows are an array where the number of trips is promised,
-// else a tape that grows.
+// Reverse mode through a while with stacked residuals, one row per trip; the backward pass reads
+// the rows that were written. The rows are an array if the number of trips is promised, else a
+// growing tape.
 #include <functional>
 #include <limits>
 #include <memory>
@@ -110,7 +110,7 @@ ir::Reverse reverse_with_tape(const WhileProblem& problem, std::optional<std::in
   std::fill_n(availability.begin(), problem.carries, Availability::kUnavailable);
   tape->split = split_loop_body(tape->joint, availability, problem.carries, derivatives);
 
-  // Beside the carry: the number of the trip, and the residuals of the trips so far.
+  // Further carries: the trip number, and the residuals of the trips so far.
   const std::size_t carries = problem.carries, stacks = tape->split.residuals.size();
   const bool long_loop = !limit || *limit > std::numeric_limits<std::int32_t>::max();
   Extension more;
