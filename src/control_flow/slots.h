@@ -19,8 +19,8 @@ Tensor s32_scalar(std::int64_t value);
 /// Entry `index` of a vector.
 Tensor entry(const Tensor& vector, const Tensor& index);
 
-/// N slots for carries, and a dummy slot for what is not kept, so that each trip writes one row
-/// unconditionally.
+/// N slots for carries, and a dummy slot, `spare()`, for what is not kept, so that each trip writes
+/// one row unconditionally.
 struct Slots {
   std::int64_t count = 0;    // N
   Tensor trip_of;            // s32[N + 1]: the trip whose carry is in the slot, kNever if free

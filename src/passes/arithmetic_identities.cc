@@ -1,4 +1,4 @@
-// Rows of arithmetic, bits, comparisons, choice and dtypes.
+// Identities of arithmetic, bits, comparisons, selection and dtypes.
 #include <bit>
 #include <optional>
 
@@ -15,20 +15,20 @@ namespace {
 using ir::Node;
 using ops::Direction;
 
-/// The node of the operand if it is of this op, else null.
+/// The operand's node if it has this op, else null.
 const Node* operand_of_op(const Node& node, std::size_t operand, const ir::OpDef& op) {
   const Node* below = node.operands[operand].node();
   return below->op == &op ? below : nullptr;
 }
 
-/// The operand beside one whose elements all are `value`.
+/// The other operand, if all elements of one are `value`.
 Tensor beside(const Node& node, SplatValue value) {
   if (is_splat(node.operands[1], value)) return node.operands[0];
   if (is_splat(node.operands[0], value)) return node.operands[1];
   return Tensor();
 }
 
-/// The operand whose elements all are `value`.
+/// The operand whose elements are all `value`.
 Tensor among(const Node& node, SplatValue value) {
   if (is_splat(node.operands[1], value)) return node.operands[1];
   if (is_splat(node.operands[0], value)) return node.operands[0];
@@ -43,7 +43,7 @@ bool takes_integers_or_preds(const Node& node) {
 }
 bool takes_complex(const Node& node) { return is_complex(node.operand_type(0).dtype); }
 
-/// Zero bytes, or one, of the node's type.
+/// All zeros, or all ones, of the node's type.
 Tensor all_zero(const Node& node) {
   const Tensor zero = ir::make_constant(Literal::zeros({node.type().dtype, {}}), node.location());
   return node.type().rank() == 0
@@ -80,7 +80,7 @@ Tensor add_negated(const Node& node) {
   return Tensor();
 }
 
-/// (-y) z or y (-z) as the operand of a sum: y z, whose sign the sum takes over.
+/// (-y) z or y (-z) as the operand of a sum: y z, whose sign moves into the sum.
 Tensor without_sign(const Node& node, std::size_t operand) {
   const Node* product = operand_of_op(node, operand, ops::kMultiply);
   if (!product || takes_complex(node)) return Tensor();
@@ -261,7 +261,7 @@ Tensor compare_pred(const Node& node) {
   return negated.empty() ? Tensor() : made(ops::kNot, {negated}, node);
 }
 
-/// The integer that all elements are.
+/// The integer that all elements are equal to.
 std::optional<std::int64_t> same_integer(const Tensor& tensor) {
   const Tensor source = splat_source(tensor);
   if (source.empty() || source.type().elements() != 1 || !is_integer(tensor.dtype()))
@@ -269,7 +269,7 @@ std::optional<std::int64_t> same_integer(const Tensor& tensor) {
   return ops::index_at(source.node()->attrs<ir::ConstantAttributes>().value, 0);
 }
 
-/// A remainder by 2^k has the dividend's low bits, and its sign where they are not all zero.
+/// A remainder by 2^k has the dividend's low bits, and its sign unless they are all zero.
 Tensor compare_remainder(const Node& node) {
   const Direction direction = node.attrs<ops::CompareAttributes>().direction;
   const Node* remainder = operand_of_op(node, 0, ops::kRemainder);
@@ -319,11 +319,11 @@ Tensor select_truth(const Node& node) {
 
 // --- dtypes ---
 
-/// Has every value of `from` one of its own in `to`, so that a conversion there loses nothing?
+/// Whether every value of `from` is exactly representable in `to`, so the conversion loses nothing.
 bool holds_all_values(DType to, DType from) {
   if (to == from) return true;
   const std::int64_t to_bits = byte_width(to) * 8, from_bits = byte_width(from) * 8;
-  auto digits = [](DType dtype) {  // of a float: that many bits of an integer it holds exactly
+  auto digits = [](DType dtype) {  // of a float: the bits of integers that it represents exactly
     switch (dtype) {
       case DType::kF16:
         return 11;
@@ -357,8 +357,8 @@ Tensor convert_converted(const Node& node) {
   // Integers keep their low bits in a conversion to another width.
   const bool low_bits = is_integer(from) && is_integer(between) && is_integer(to) &&
                         byte_width(to) <= byte_width(between);
-  // A float saturates where an integer wraps: that the value is the same in between does not help
-  // where it does not fit.
+  // A float saturates where an integer wraps. An exact value in between does not help if it does
+  // not fit the result.
   const bool saturates =
       is_floating(between) && is_integer(to) && !is_floating(from) && !holds_all_values(to, from);
   const bool exact =
@@ -367,7 +367,7 @@ Tensor convert_converted(const Node& node) {
   return to == from ? x : made(ops::kConvert, {x}, node, ops::ConvertAttributes{to});
 }
 
-/// Of integers only: no derivative passes through bits, and one would pass through the float
+/// For integers only: no derivative passes through bits, but one would pass through the float
 /// itself.
 Tensor bitcast_there_and_back(const Node& node) {
   const Node* inner = operand_of_op(node, 0, ops::kBitcastConvert);

@@ -30,13 +30,13 @@ class BatchedPart {
 
   bool empty() const { return part_.empty(); }
 
-  /// Whether the loop reads the slices of its results. What is cheap is computed in the loop too,
-  /// where that needs it.
+  /// Whether the loop reads the slices of its results. Cheap values are also computed in the loop
+  /// if that needs them.
   bool is_read(const Node* node) const {
     return part_.contains(node) && sources_.of(node) == TripSource::kSlices &&
            node->op->cost >= ir::Cost::kReduction;
   }
-  /// Those results, in the order of the body.
+  /// The results that the loop reads, in the order of the body.
   std::vector<Tensor> results() const {
     std::vector<Tensor> all;
     for (const Node* node : body_.body()) {
@@ -46,7 +46,7 @@ class BatchedPart {
     return all;
   }
 
-  /// Them for all trips, stacked along the axis of the loop, as new nodes before it.
+  /// These results for all trips, stacked along the axis of the loop, as new nodes before the loop.
   std::vector<Tensor> computed(BatchingFor batching) const {
     const std::int64_t trips = *layout_.trip_count;
     const SourceLocation at = layout_.node->location();
@@ -82,7 +82,7 @@ class BatchedPart {
            kMostUsesOfFactor;
   }
 
-  /// Adds what a product follows from, if there is room for it; false if not.
+  /// Adds the values that a product is computed from, if they fit in `room` bytes; false if not.
   bool add(const Node* product, double room) {
     std::vector<const Node*> found, params, pending{product};
     absl::flat_hash_set<const Node*> seen{product};
@@ -99,7 +99,7 @@ class BatchedPart {
       if (sources_.of(node) == TripSource::kSlices && !node->op->elementwise) {
         for (const TensorType& type : node->types) {
           bytes += bytes_of_trips(layout_, type);
-          if (type.rank() < layout_.axis) return false;  // no axis to stack it along
+          if (type.rank() < layout_.axis) return false;  // it has no axis to stack along
         }
       }
       for (const Tensor& operand : node->operands) {
@@ -117,10 +117,10 @@ class BatchedPart {
   const Function& body_;
   const TripSources sources_;
   absl::flat_hash_set<const Node*> part_, params_;
-  double bytes_ = 0;  // of what is stacked
+  double bytes_ = 0;  // of the stacks
 };
 
-/// The body with further xs, in the place of results of the part.
+/// The body with further xs in place of the results of the part.
 Function reading_slices(const RegionLayout& layout, const BatchedPart& part) {
   const Function& body = layout.node->regions[0];
   FunctionRewrite rewrite(body);
@@ -148,7 +148,7 @@ Function reading_slices(const RegionLayout& layout, const BatchedPart& part) {
   return rewrite.finish(std::move(params), std::move(results), body.result_names());
 }
 
-/// A loop over slices behind what is computed for all of its trips.
+/// A loop over slices, preceded by what is computed for all of its trips.
 Tensor with_part_before(const Node* loop, BatchingFor batching) {
   const RegionLayout layout = *ir::region_layout(loop);
   const BatchedPart part(layout);

@@ -23,15 +23,15 @@ namespace {
 using ir::IndexRange;
 using ir::Node;
 
-/// What one operand of a node has to lie between.
+/// The limits of one operand of a node.
 struct Limits {
   Tensor lowest, highest;
 };
 
-/// A range whose last places are an operand is that of an op which is nothing but a clamp.
+/// A range whose limit is an operand belongs to an op that is itself a clamp.
 bool is_clamped(const IndexRange& range) { return !range.drops && range.room_operand < 0; }
 
-/// `values` of the components along the axis of the indices that holds them; else of them all.
+/// `values` of the components along the axis of the indices that holds them; else of all indices.
 Tensor limit(const std::vector<std::int64_t>& values, std::int64_t axis, const TensorType& indices,
              SourceLocation at) {
   const bool one = axis < 0;
@@ -40,7 +40,7 @@ Tensor limit(const std::vector<std::int64_t>& values, std::int64_t axis, const T
   for_dtype(indices.dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       for (std::size_t i = 0; i < values.size(); i++) {
-        // Each number of a dtype is in range where the last place is more than it can say.
+        // If the last position exceeds the dtype's range, every number of the dtype is in range.
         const bool past = values[i] > 0 && static_cast<std::uint64_t>(values[i]) >
                                                std::uint64_t{std::numeric_limits<T>::max()};
         literal.mutable_data<T>()[i] =
@@ -53,7 +53,7 @@ Tensor limit(const std::vector<std::int64_t>& values, std::int64_t axis, const T
   return broadcast_in_dim(Operand(constant, at), indices.shape.vector(), {axis});
 }
 
-/// The limits of operand `i` of a node, of which some range is; every component has a range.
+/// The limits of operand `i` of a node that has an index range; every component has a range.
 Limits limits_of(std::span<const IndexRange> ranges, std::size_t i, const TensorType& indices,
                  SourceLocation at) {
   std::vector<std::int64_t> rooms;
@@ -67,7 +67,7 @@ Limits limits_of(std::span<const IndexRange> ranges, std::size_t i, const Tensor
   return {limit({0}, -1, indices, at), limit(rooms, axis, indices, at)};
 }
 
-/// Of constants.
+/// Whether constant indices are in range.
 bool lie_in_range(const Literal& indices, std::span<const IndexRange> ranges, std::size_t operand) {
   std::int64_t room = std::numeric_limits<std::int64_t>::max();
   for (const IndexRange& range : ranges)
@@ -79,7 +79,7 @@ bool lie_in_range(const Literal& indices, std::span<const IndexRange> ranges, st
   return true;
 }
 
-/// Puts clamps in front of the operands that are indices; false where none is needed.
+/// Inserts clamps before the operands that are indices; false if none is needed.
 bool clamp_operands(const Node* node, ir::Operands& operands) {
   if (!node->op->indices) return false;
   const std::vector<IndexRange> ranges = node->op->indices(*node);

@@ -58,7 +58,7 @@ void ConstructNeeds::need_value(std::size_t region, const Tensor& value) {
     pending_nodes_.emplace_back(region, value.node());
 }
 
-/// From what is needed to all that it needs.
+/// Adds everything that what is needed depends on.
 void ConstructNeeds::follow() {
   while (!pending_nodes_.empty() || !pending_results_.empty()) {
     if (!pending_nodes_.empty()) {

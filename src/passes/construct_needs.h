@@ -1,4 +1,4 @@
-// What of one loop or branch is needed, for the results of it that are used.
+// What a loop or branch needs for those of its results that are used.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@ namespace rondo::passes {
 
 class ConstructNeeds {
  public:
-  /// `used`: which results of the construct are; `watched`: of the function that it stands in. What
-  /// an observer watches is needed: inside, and on the way in.
+  /// `used`: which results of the construct are used; `watched`: the nodes of the enclosing
+  /// function on which an observer depends. What an observer depends on is needed, inside the
+  /// construct and in its operands.
   ConstructNeeds(const ir::RegionLayout& layout, const ConstructValues& values,
                  const std::vector<bool>& used, const WatchedNodes& watched);
 
-  /// Of parameters and results, those are needed that stand for the others with their value.
+  /// Of parameters and results with equal values, the representatives that are needed.
   bool param(std::size_t param) const { return params_[param]; }
   bool result(std::size_t result) const { return results_[result]; }
   bool node(std::size_t region, const ir::Node* node) const {

@@ -60,7 +60,7 @@ bool ConstructValues::never_changes(std::size_t param) const {
   return role(param) == Role::kInvariant || kind(param) == Kind::kInvariant || is_constant(param);
 }
 
-/// The parameter that a value of a region is, after what is known of the parameters.
+/// The parameter that a value of a region equals, given what is known of the parameters.
 std::optional<std::size_t> ConstructValues::param_of(std::size_t region,
                                                      const Tensor& value) const {
   const auto found = numbers_[region].find(value.node());
@@ -68,7 +68,7 @@ std::optional<std::size_t> ConstructValues::param_of(std::size_t region,
   return root_of(found->second);
 }
 
-/// The small constant that a value of a region is.
+/// The small constant that a value of a region equals.
 const Literal* ConstructValues::constant_of(std::size_t region, const Tensor& value) const {
   if (const auto param = param_of(region, value))
     return is_constant(*param) ? small_constant(operand(*param)) : nullptr;
@@ -79,7 +79,7 @@ const Tensor& ConstructValues::next_value(std::size_t carry) const {
   return layout_.node->regions[layout_.body()].outputs()[carry];
 }
 
-/// Xs and invariants that enter twice, and invariants that are constants.
+/// Xs and invariants that are passed twice, and invariants that are constants.
 void ConstructValues::find_equal_operands() {
   absl::flat_hash_map<Value, std::size_t> first_invariant, first_x;
   for (std::size_t p = layout_.index; p < parameters_.size(); p++) {
@@ -93,8 +93,8 @@ void ConstructValues::find_equal_operands() {
 }
 
 void ConstructValues::find_carries() {
-  // Threshold: Rounds in which what is known of one carry settles another: compile time; the next
-  // run of the passes finds what is left. Not measured.
+  // Threshold: Rounds in which a fact about one carry decides another: compile time; the next run
+  // of the passes finds what is left. Not measured.
   constexpr int kRounds = 4;
   bool changed = true;
   for (int round = 0; changed && round < kRounds; round++) {
@@ -105,7 +105,7 @@ void ConstructValues::find_carries() {
   }
 }
 
-/// One that the body returns untouched, or as an invariant or a constant that it begins as.
+/// A carry that the body returns unchanged, or as the invariant or constant that it starts as.
 bool ConstructValues::settle_carry(std::size_t carry) {
   const std::size_t p = layout_.index + carry;
   if (kind(p) != Kind::kVaries) return false;
@@ -128,7 +128,7 @@ bool ConstructValues::settle_carry(std::size_t carry) {
   return false;
 }
 
-/// Carries that begin and go on alike.
+/// Merges carries with equal initial and next values.
 bool ConstructValues::merge_carries() {
   bool changed = false;
   absl::flat_hash_map<std::pair<Value, Value>, std::size_t> first;
@@ -162,7 +162,7 @@ void ConstructValues::find_ys() {
   }
 }
 
-/// A y that is its x; a result of a branch that all regions return alike.
+/// A y that equals its x; a result that all regions of a branch return alike.
 ConstructValues::Y ConstructValues::forwarded_y(std::size_t result) const {
   Y all;
   bool is_first = true, same_param = true, same_constant = layout_.is_branch();

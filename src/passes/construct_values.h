@@ -1,5 +1,5 @@
-// What is known of the values of one loop or branch: which of its parameters and results are the
-// same as others, never change, or are constants.
+// What is known of the values of one loop or branch: which of its parameters and results are equal
+// to others, never change, or are constants.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,24 @@
 
 namespace rondo::passes {
 
-/// The value, where it may be copied into a region.
+/// The constant, if it is small enough to be copied into a region.
 const Literal* small_constant(const Tensor& tensor);
 
 class ConstructValues {
  public:
   explicit ConstructValues(const ir::RegionLayout& layout);
 
-  // Parameters, by their number; but for indices.
+  // Parameters by number, without indices.
   enum class Kind {
-    kVaries,     // by trip or by what goes in
+    kVaries,     // by trip or by input
     kInvariant,  // a carry that never changes
-    kConstant,   // the small constant that its operand is
+    kConstant,   // the small constant of its operand
     kAlias,      // has the value of another parameter
   };
   Kind kind(std::size_t param) const { return parameters_[param].kind; }
   bool is_constant(std::size_t param) const { return kind(param) == Kind::kConstant; }
   bool is_root(std::size_t param) const { return parameters_[param].same == param; }
-  /// The parameter that stands for all with this value.
+  /// The representative of all parameters with this value.
   std::size_t root_of(std::size_t param) const;
   const Tensor& operand(std::size_t param) const {
     return layout_.node->operands[layout_.operand_of_param(param)];
@@ -39,13 +39,13 @@ class ConstructValues {
   }
 
   // Results of the construct.
-  /// The result that stands for all with this value.
+  /// The representative of all results with this value.
   std::size_t result_root(std::size_t result) const;
-  /// The small constant that it is, else null.
+  /// The small constant that the result equals, else null.
   const Tensor* constant_result(std::size_t result) const;
-  /// The operand of the construct that it is.
+  /// The operand of the construct that the result equals.
   std::optional<std::size_t> operand_of_result(std::size_t result) const;
-  /// Is its value known without the construct?
+  /// Whether its value is known without the construct.
   bool is_known(std::size_t result) const {
     return constant_result(result) || operand_of_result(result);
   }
@@ -54,10 +54,10 @@ class ConstructValues {
   using Role = ir::RegionLayout::Role;
   struct Parameter {
     Kind kind = Kind::kVaries;
-    std::size_t same = 0;  // a parameter that has the same value; itself unless it is an alias
+    std::size_t same = 0;  // a parameter with the same value; itself unless it is an alias
   };
   struct Y {
-    std::optional<std::size_t> param;  // that it forwards
+    std::optional<std::size_t> param;  // the one that it forwards
     const Tensor* constant = nullptr;
     std::size_t same = 0;  // an earlier equal y, or itself
   };

@@ -31,11 +31,11 @@ namespace {
 using ir::Node;
 using lower::Opcode;
 
-/// What single ops compute, told by the code that their records write for an element.
+/// Recognizes ops by the scalar code that their records generate for an element.
 class ElementCodes {
  public:
-  /// The op of the lower IR that an element of an f32 or f64 node of two operands is, on these;
-  /// none where it is other code.
+  /// The lower op that computes an element of a binary f32 or f64 node from its operands; nullopt
+  /// for any other code.
   std::optional<Opcode> of(const Node& node) {
     const ir::OpDef& op = *node.op;
     if (!op.element || !op.elementwise || node.operands.size() != 2 || node.types.size() != 1)
@@ -69,7 +69,7 @@ class ElementCodes {
   absl::flat_hash_map<std::pair<const ir::OpDef*, DType>, std::optional<Opcode>> codes_;
 };
 
-/// The number that all elements of a constant have, or of one that is spread; of f32 and f64.
+/// The number that all elements of a constant or a broadcast equal; for f32 and f64.
 std::optional<double> number_of(const Tensor& tensor) {
   const Tensor source = ir::is_constant(tensor.node()) ? tensor : splat_source(tensor);
   if (source.empty()) return std::nullopt;
@@ -84,7 +84,7 @@ std::optional<double> number_of(const Tensor& tensor) {
   return std::nullopt;
 }
 
-/// The number rounded to a dtype; none where it has not the dtype's full precision.
+/// The number rounded to a dtype; nullopt if it then lacks the dtype's full precision.
 std::optional<double> factor(DType dtype, long double number) {
   const auto rounded = [](auto value) -> std::optional<double> {
     if (!std::isnormal(value)) return std::nullopt;
@@ -117,9 +117,9 @@ Reads reads_of(const Function& function) {
   return reads;
 }
 
-/// How often a value is read at least, as far as that is more than its region says. What the
-/// condition of a loop and its body both compute is read in each as often as in the other, so that
-/// they have the same bits: a lane that the condition takes for done is done in the body.
+/// A lower bound of how often a value is read, if that is more than its region shows. What both the
+/// condition and the body of a loop compute counts as read equally often in each, so that both
+/// compute the same bits: a lane that is done for the condition is also done for the body.
 class ReadsInLoops {
  public:
   explicit ReadsInLoops(const Function& function) {
@@ -146,7 +146,7 @@ class ReadsInLoops {
       of_body.insert(node);
     }
     const Reads in_condition = reads_of(condition), in_body = reads_of(body);
-    // The body of a loop over lanes knows which lanes run as well.
+    // The body of a loop over lanes also gets the mask of running lanes.
     const std::size_t before = body.parameters().size() - condition.parameters().size();
     ir::Replay replay;
     std::vector<Tensor> made;
@@ -197,18 +197,18 @@ class Contraction {
   }
 
  private:
-  /// A value that is another one times a number, which is not rounded yet: the next factor may be
-  /// joined to it.
+  /// A value that is another one times a number, which is not rounded yet, so that the next factor
+  /// can be combined with it.
   struct Multiple {
     Tensor of;
     long double by = 0;
   };
   struct Product {
-    Tensor a, b;  // in the new function; none of a quotient
+    Tensor a, b;  // in the new function; unset for a quotient
     std::optional<Multiple> multiple;
   };
 
-  /// The product or quotient that a value is, where nothing else reads it.
+  /// The product or quotient that defines a value, if it has no other use.
   const Product* made_for_one(const Tensor& value) const {
     const std::uint32_t number = product_of_.get(value.node());
     const bool is_read_once = reads_.get(value.node()) == 1 && in_loops_.of(value.node()) <= 1;
@@ -219,7 +219,7 @@ class Contraction {
     product_of_.set(node, static_cast<std::uint32_t>(products_.size()));
   }
 
-  /// The operand of a product beside a constant one, with the number.
+  /// The operand that is multiplied by a constant, with the constant.
   static std::optional<std::pair<std::size_t, long double>> constant_beside(const Node* node,
                                                                             bool divides) {
     const auto factor_at = [&](std::size_t i) -> std::optional<long double> {
@@ -231,8 +231,8 @@ class Contraction {
     return std::nullopt;
   }
 
-  /// x * c * d and the like are x times one number: it rounds no more often than they do. Empty
-  /// for a product that stays.
+  /// x * c * d and similar chains as x times one number, which rounds no more often. Empty if the
+  /// product stays as it is.
   Tensor product(const Node* node, bool divides) {
     Product known;
     if (const auto constant = constant_beside(node, divides)) {
@@ -260,7 +260,7 @@ class Contraction {
     return {};
   }
 
-  /// Empty for a sum that stays.
+  /// Empty if the sum stays as it is.
   Tensor sum(const Node* node, bool subtracts) const {
     const auto fused = [&](std::size_t of_product, const ir::OpDef& op) {
       const Product* const product = made_for_one(node->operands[of_product]);
@@ -269,7 +269,8 @@ class Contraction {
       return ir::make_typed(op, {product->a, product->b, other}, {}, {node->type()},
                             node->location());
     };
-    // Of two products that are subtracted the second one: c - a * b is more often a step of a loop.
+    // In a difference of two products the second is fused: c - a * b is the more common step of a
+    // loop.
     Tensor one = subtracts ? fused(1, ops::kNegatedMultiplyAdd) : fused(0, ops::kMultiplyAdd);
     if (one.empty())
       one = subtracts ? fused(0, ops::kMultiplySubtract) : fused(1, ops::kMultiplyAdd);
@@ -281,7 +282,7 @@ class Contraction {
   ElementCodes& codes_;
   const Reads reads_;
   std::vector<Product> products_;
-  ir::NodeTable<std::uint32_t> product_of_;  // of the source's nodes: a place in products_, plus 1
+  ir::NodeTable<std::uint32_t> product_of_;  // per source node: index into products_, plus 1
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ const Literal* constant_value(const Tensor& tensor) {
                                         : nullptr;
 }
 
-/// Whether a condition holds (for any lane) on inits, as far as they are constants.
+/// Whether a condition holds (for any lane) for the initial values, as far as they are constants.
 std::optional<bool> condition_at_first(const ir::RegionLayout& layout) {
   const Function& condition = layout.node->regions[*layout.condition];
   absl::flat_hash_map<ir::ValueKey, Literal> known;
@@ -78,8 +78,7 @@ std::optional<std::vector<Tensor>> decide(const Node* node, const WatchedNodes& 
   const auto layout = ir::region_layout(node);
   if (!layout || layout->is_call()) return std::nullopt;
   for (const Tensor& operand : node->operands) {
-    if (watched.contains(operand))
-      return std::nullopt;  // it might be one that is not used when this is decided
+    if (watched.contains(operand)) return std::nullopt;  // the results might not use it
   }
   if (layout->is_branch()) {
     if (node->op->flow != ir::Flow::kSelect) return std::nullopt;
@@ -87,7 +86,7 @@ std::optional<std::vector<Tensor>> decide(const Node* node, const WatchedNodes& 
     if (!selector) return std::nullopt;
     const Function& branch = node->regions[ir::selected_region(*selector, node->regions.size())];
     if (ir::observes(branch))
-      return std::nullopt;  // in line, what only an unused result needs would be gone
+      return std::nullopt;  // inlined, it would lose what only an unused result needs
     return ir::Replay::inline_call(branch, layout->invariants_of(node->operands));
   }
   if (layout->condition && ir::observes(node->regions[*layout->condition]))

@@ -1,4 +1,4 @@
-// Control flow that is decided before the program runs.
+// Control flow that is known at compile time.
 #pragma once
 
 #include <optional>
@@ -8,17 +8,17 @@
 
 namespace rondo::passes {
 
-/// What a construct gives when it is decided already: a conditional with a constant selector is its
-/// branch, a loop that makes no trip its inits (and ys without elements). Nothing for other nodes,
-/// and where something that is seen from outside would be lost.
+/// The results of a construct that is known at compile time: a conditional with a constant selector
+/// gives those of its branch, a loop without trips its initial values (and ys without elements).
+/// Nullopt for other nodes, and if an observer would be lost.
 std::optional<std::vector<Tensor>> decide(const ir::Node* node, const WatchedNodes& watched);
 
-/// Whether a node is a loop that is known to make no trip, by its count or its inits.
+/// Whether a node is a loop that is known to make no trip, by its count or its initial values.
 bool ends_at_once(const ir::Node* node);
-/// What a loop gives then.
+/// The results of such a loop.
 std::vector<Tensor> results_of_no_trip(const ir::Node* node);
 
-/// Loops whose number of trips can be told (OpDef::induction) get it as their attribute.
+/// Sets the trip count attribute of loops whose trip count is known (OpDef::induction).
 Function count_trips(const Function& function);
 
 }  // namespace rondo::passes

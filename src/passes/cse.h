@@ -8,15 +8,15 @@
 
 namespace rondo::passes {
 
-/// The expressions of one function: op, attributes, operands (of commutative ops in either order)
-/// and regions (by structure).
+/// The expressions of one function, identified by op, attributes, operands (in either order if the
+/// op is commutative) and regions (by structure).
 class CommonExpressions {
  public:
   CommonExpressions(const Function& function, ir::StructureTable& structures)
       : met_(function.body().size(), Hash(), Equal{&structures}) {}
 
-  /// A node met before that computes the same; else the node itself, which is remembered. What is
-  /// seen from outside is never the same. The nodes must outlive the table.
+  /// An earlier node that computes the same; else the node itself, which is added to the table.
+  /// Observers never match. The nodes must outlive the table.
   const ir::Node* first_equal(const ir::Node* node);
 
  private:

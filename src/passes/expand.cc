@@ -23,7 +23,7 @@ namespace {
 
 using ir::Node;
 
-// An expansion within an expansion and so on, this deep, is a rule that leads back to its own op.
+// Expansions nested this deep mean that a rule expands to its own op.
 constexpr int kDeepestExpansion = 100;
 
 bool is_hlo(Target target) { return target == Target::kHlo || target == Target::kHloOnMesh; }
@@ -58,8 +58,8 @@ bool target_has(const Node& node, Target target) {
 
 class Expander : public ir::FunctionVisitor {
  public:
-  /// A node that is to be rewritten; or, behind the nodes that it was expanded to, the end of that:
-  /// from there on `expansion` stands for it.
+  /// A node to be rewritten; or, after the nodes that it was expanded to, the end of its expansion:
+  /// from there on `expansion` replaces it.
   struct Work {
     Tensor handle;
     int depth = 0;
@@ -69,12 +69,12 @@ class Expander : public ir::FunctionVisitor {
   /// A function being rewritten.
   struct Frame {
     Function source;
-    std::size_t done = 0;         // nodes of the body of the source
-    std::vector<Work> work = {};  // goes before that; the next one is last
-    bool changed = false;         // until then, `body` is empty and means that of the source
+    std::size_t done = 0;         // nodes of the source's body
+    std::vector<Work> work = {};  // to be done before the rest of the body, the next one last
+    bool changed = false;         // until then `body` is empty and means the source's
     std::vector<Tensor> body = {};
     ir::Replay replay = {};
-    std::vector<Tensor> kept = {};  // what the replay knows by its address
+    std::vector<Tensor> kept = {};  // keeps alive what the replay finds by address
 
     const Node* next() {
       while (!work.empty() && work.back().is_end) {
@@ -123,7 +123,7 @@ class Expander : public ir::FunctionVisitor {
   }
 
  private:
-  /// Holds the source too, so that its identity stays taken.
+  /// Keeps the source alive, so that its identity is not reused.
   struct Done {
     Function source;
     Function result;
@@ -132,8 +132,8 @@ class Expander : public ir::FunctionVisitor {
   bool divided(const Node& node) const { return divides_ && (*divides_)(node); }
   bool has(const Node& node) const { return target_has(node, target_) && !divided(node); }
 
-  /// Whether a node is certain to be expanded, to what is in its regions, and may be before these
-  /// are.
+  /// Whether a node is certain to be expanded to what is in its regions, and may be expanded before
+  /// they are.
   bool is_inlined(const Node& node) const {
     if (!node.op->inlines_regions || target_ == Target::kInspected || has(node)) return false;
     if (keeps_ && !divided(node) && !(declines_ && (*declines_)(node))) return false;
@@ -159,7 +159,7 @@ class Expander : public ir::FunctionVisitor {
     }
     Tensor rebuilt = ir::rebuild(node, frame.replay.operands_of(node), std::move(regions));
     if (!has_it && (inlined || !(keeps_ && !divided(*node) && (*keeps_)(*rebuilt.node())))) {
-      // Each step takes one level off the nest of regions, so that depth says nothing here.
+      // Each step removes one level of nested regions, so the depth does not grow.
       return expand_node(frame, Tensor::of(node), rebuilt.node(), depth, inlined ? 0 : 1);
     }
     if (rebuilt.node() != node) {
@@ -170,8 +170,7 @@ class Expander : public ir::FunctionVisitor {
     frame.body.push_back(std::move(rebuilt));
   }
 
-  /// Queues what the rule makes of `mapped`, which is `original` on the operands of the new
-  /// program.
+  /// Queues the expansion of `mapped`, which is `original` on the operands of the new program.
   void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth, int deeper) {
     const bool by_lane = keeps_ && mapped->op->expand_by_lane;
     const bool in_safe_lanes = target_ == Target::kInspected && mapped->op->expand_in_safe_lanes;
@@ -201,8 +200,8 @@ class Expander : public ir::FunctionVisitor {
     for (const Tensor& capture : made.captures) take_constant(frame, capture.node(), operands);
   }
 
-  /// The rule sees parameters of a trace that is going on, since it may trace regions that capture
-  /// them; but constants as they are, for the sake of static bounds.
+  /// The rule gets parameters of a trace in progress, since it may trace regions that capture them.
+  /// It gets constants as they are, so that static bounds stay known.
   static std::vector<Tensor> traced_operands(Frame& frame, const Node& mapped,
                                              ir::RegionTracer& tracer) {
     std::vector<Tensor> operands;
@@ -231,8 +230,8 @@ class Expander : public ir::FunctionVisitor {
                         mapped.location());
   }
 
-  /// A constant that was there before the rule ran: an operand, which is in place; or one of a
-  /// region that the rule wrote out, of which this function needs a copy of its own.
+  /// A constant that existed before the rule ran: an operand, which is in place already; or one of
+  /// a region that the rule inlined, of which this function needs its own copy.
   static void take_constant(Frame& frame, const Node* node, const std::vector<Tensor>& operands) {
     if (!ir::is_constant(node)) {
       throw InternalError("an expansion uses a value from elsewhere", node->location());
@@ -247,7 +246,7 @@ class Expander : public ir::FunctionVisitor {
     frame.replay.bind(constant, frame.body.back());
   }
 
-  /// Without nodes that only a rule's unused operands needed.
+  /// Without nodes that only unused operands of a rule needed.
   static Function rewritten(const Frame& frame) {
     Function::Data data{
         frame.source.name(), frame.source.parameters(), {}, {}, frame.source.result_names()};

@@ -1,5 +1,5 @@
-// Ops that a backend lacks, said in ops that it has. Lowering scan and fori to while is a case of
-// it.
+// Expresses ops that a backend lacks by ops that it has. Lowering scan and fori_loop to while is
+// one case.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,23 @@ enum class Target : std::uint8_t {
   kHloOnMesh,
   kStablehloOnMesh,
   kInterpreter,
-  /// The interpreter where each op is looked at as it runs: lanes that take no part compute on the
-  /// values of one that does.
+  /// The interpreter if each op is inspected as it runs: inactive lanes compute on the values of an
+  /// active one.
   kInspected
 };
 
 /// The same program, at every depth, in ops that the target has: those with an HLO or StableHLO
-/// name (unless OpDef::in_text says that this node is none), or with a kernel or a Flow; constants
-/// and parameters always count. Other nodes are replaced
-/// by what the expand rule of their record makes, which is expanded in its turn. The same object
-/// where nothing changed. Texts are without tapes that grow (passes/growing_tapes.h). Throws
-/// TraceError for an op without such a rule.
+/// name (unless OpDef::in_text excludes the node), or with a kernel or a Flow; constants and
+/// parameters always count. Other nodes are replaced by what the expand rule of their record
+/// returns, which is expanded in turn. Returns the same object if nothing changed. Texts contain no
+/// growing tapes (passes/growing_tapes.h). Throws TraceError for an op without a rule.
 Function expand(const Function& function, Target target);
 
-/// For executors that write loops. They have other nodes as well: those that `keeps` takes, with
-/// their regions expanded; and rather have what others expand to: those that `divides` takes.
+/// For executors that generate loops. They also keep the nodes that `keeps` accepts, with their
+/// regions expanded; and they expand nodes that `divides` accepts although they could keep them.
 using Chooses = absl::FunctionRef<bool(const ir::Node& node)>;
-/// `declines` says of nodes whose regions are not expanded yet that `keeps` would not take them.
-/// Without it, or where it does not know, regions are expanded first.
+/// `declines` tells of nodes whose regions are not expanded yet that `keeps` would reject them.
+/// Without it, or if it cannot tell, regions are expanded first.
 Function expand(const Function& function, Chooses keeps, Chooses divides);
 Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses divides);
 

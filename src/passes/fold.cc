@@ -11,11 +11,11 @@ namespace rondo::passes {
 
 namespace {
 
-/// What a kernel may ask for is what no folded op needs.
+/// No folded op needs the services that a kernel may request from its host.
 class NoHost final : public ir::Host {
  public:
   ir::RegionCall& region(const Function&) override { refuse(); }
-  void poll() override {}  // what is folded is small
+  void poll() override {}  // folded ops are small
   void tap(std::string_view, const TensorType&, const std::byte*) override { refuse(); }
   void print(std::string_view, const TensorType&, const std::byte*) override { refuse(); }
   void progress(std::int64_t, std::int64_t) override { refuse(); }
@@ -30,7 +30,7 @@ bool can_be_folded(const ir::Node* node) {
   if (!node->op->prepare || node->op->observer || node->op->kind != ir::OpKind::kOrdinary)
     return false;
   for (const Function& region : node->regions) {
-    // Kernels know these by themselves; other regions they have called by the host.
+    // Kernels implement these combiners themselves; other regions are called by the host.
     if (ops::known_combiner(region) == ops::Combiner::kOther) return false;
   }
   for (const TensorType& type : node->types) {
@@ -62,7 +62,7 @@ std::optional<std::vector<Literal>> fold_values(const ir::Node* node,
     for (Literal& result : results) outputs.push_back(result.mutable_bytes());
     ir::prepare(*node)->run(inputs, outputs, host);
   } catch (const Error&) {
-    return std::nullopt;  // what is wrong is said when the program runs
+    return std::nullopt;  // the error is reported when the program runs
   }
   return results;
 }

@@ -1,4 +1,4 @@
-// Values that are known before the program runs.
+// Constant folding.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ inline constexpr std::int64_t kFoldedResultElements = 16;
 /// work at run time. Not measured.
 inline constexpr std::int64_t kFoldedOperandElements = 4096;
 
-/// The results of a node on constants as constants, computed by the kernel of its op; nothing where
-/// it is not that small, has regions, or is seen from outside.
+/// The results of a node with constant operands, as constants computed by the kernel of its op.
+/// Nullopt if it is too large, has regions, or is an observer.
 std::optional<std::vector<Tensor>> fold(const ir::Node* node);
 
 /// The values of the results of a node whose operands have these values, under the same conditions.

@@ -1,17 +1,17 @@
-// Programs for targets where no array grows while a program runs: texts, and what reads them.
+// Programs for targets without growing arrays: texts, and their readers.
 #pragma once
 
 #include "rondo/function.h"
 
 namespace rondo::passes {
 
-/// The same program, in which loops that may make no trip (ir::Residuals::may_make_none) make none,
-/// and so keep nothing on tapes: they are gone, as are the loops that would read these tapes, where
-/// they can be told. The same object where there are no such loops.
+/// The same program, in which loops that may make no trip (ir::Residuals::may_make_none) make none
+/// and so keep nothing on tapes. They are removed, and so are the loops that would read these
+/// tapes, if they can be identified. Returns the same object if there are no such loops.
 ///
-/// What a loop leaves is done by another one, which stands in the same function and begins where
-/// the first one ended; and whatever reads a tape makes as many trips as the loop that wrote it
-/// says it made. So the results are those of the program that it is given, up to rounding.
+/// The remaining trips are made by another loop, which is in the same function and starts where the
+/// first one ended. Whatever reads a tape makes as many trips as the loop that wrote it reports. So
+/// the results are those of the given program, up to rounding.
 Function without_growing_tapes(const Function& function);
 
 }  // namespace rondo::passes

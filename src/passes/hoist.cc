@@ -13,7 +13,7 @@ namespace {
 
 using ir::Node;
 
-/// Finds what can leave one region of a loop.
+/// Finds the nodes that can be moved out of one region of a loop.
 class HoistedNodes {
  public:
   HoistedNodes(const ir::RegionLayout& layout, std::size_t region, bool with_indices)
@@ -53,11 +53,11 @@ class HoistedNodes {
   bool empty() const { return nodes_.empty(); }
   bool withheld() const { return withheld_; }
   const Function& function() const { return function_; }
-  /// What the rest of the region uses of the nodes that leave.
+  /// The hoisted values that the rest of the region uses.
   const std::vector<Tensor>& used() const { return used_; }
 
-  /// Puts the nodes into the function around the loop, whose operands have become `operands`; what
-  /// `used()` is there.
+  /// Copies the nodes into the function around the loop, whose operands have become `operands`.
+  /// Returns the new values of `used()`.
   std::vector<Tensor> move_out(const ir::Operands& operands) const {
     ir::Replay replay;
     for (std::size_t p = layout_.index; p < layout_.params(); p++) {
@@ -85,13 +85,13 @@ class HoistedNodes {
 
   const ir::RegionLayout& layout_;
   const Function& function_;
-  absl::flat_hash_set<const Node*> still_;  // parameters and nodes that are the same in every trip
-  std::vector<const Node*> nodes_;          // that leave, in the order of the body
+  absl::flat_hash_set<const Node*> still_;  // parameters and nodes that are equal in every trip
+  std::vector<const Node*> nodes_;          // to be hoisted, in the order of the body
   std::vector<Tensor> used_;
   bool withheld_ = false;
 };
 
-/// The region with `added` more invariants, of which those from `own` on stand for what left it.
+/// The region with `added` more invariants; those from `own` on replace what was hoisted from it.
 Function without_hoisted(const HoistedNodes& hoisted, const std::vector<Tensor>& added,
                          std::size_t own) {
   const Function& region = hoisted.function();

@@ -1,28 +1,29 @@
-// Code that does the same in every trip, once before the loop.
+// Loop-invariant code motion.
 #pragma once
 
 #include "passes/rewrite.h"
 
 namespace rondo::passes {
 
-/// Threshold: Larger results leave a loop only if their operands are as large: computing them again
+/// Threshold: Larger results are hoisted only if their operands are as large: computing them again
 /// is cheap, keeping them alive during the loop costs memory. Not measured.
 inline constexpr std::int64_t kHoistedBytes = std::int64_t{1} << 20;
 
-/// Moves nodes that depend on invariants and constants only out of the loops (their bodies and
-/// conditions) that stand in the function, into the function; their results become
-/// invariants. What is seen from outside stays, and so does what contains a loop of an unknown
-/// number of trips, which might never end, unless it stands where it runs once at least (a
-/// condition, a loop of a known number of trips). Constants stay where they are used.
+/// Moves nodes that depend only on invariants and constants out of the loops of the function (their
+/// bodies and conditions), into the function; their results become invariants. Observers stay, and
+/// so does what contains a loop of unknown trip count, which might never end, unless it is certain
+/// to run at least once (a condition, a loop of known trip count). Constants stay where they are
+/// used.
 Function hoist_function(const Function& function);
 
-/// The function with what leaves its loops and has no index that is checked where it runs.
+/// The function after hoisting everything that has no index checked at run time.
 struct Hoisted {
   Function function;
-  bool withheld = false;  // hoist_function would take out more
+  bool withheld = false;  // hoist_function would hoist more
 };
-/// The same for a program that may be run with RunOptions::check_bounds: an index is out of range
-/// only where the program uses it, so that what takes one stays in a loop that may make no trip.
+/// The same for a program that may be run with RunOptions::check_bounds: an index out of range is
+/// an error only if the program uses it, so what takes an index stays in a loop that may make no
+/// trip.
 Hoisted hoist_unchecked(const Function& function);
 
 }  // namespace rondo::passes

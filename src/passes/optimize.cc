@@ -22,7 +22,7 @@ constexpr int kMostRounds = 6;
 
 template <FunctionNotes::Note note>
 bool has_note(const Function& function) {
-  // Those of an empty function would be nowhere; what looks at its body says what is wrong with it.
+  // An empty function has no notes. Code that needs its body reports the error.
   return !function.empty() && FunctionAccess::notes(function).has(note);
 }
 
@@ -33,8 +33,8 @@ bool is_tidied(const Function& function) {
   return is_simplified(function) || has_note<FunctionNotes::kTidied>(function);
 }
 
-/// Rounds of all passes. Of each function in which they find nothing more, from the inside out,
-/// `finished` is told.
+/// Runs rounds of all passes. `finished` is called for each function in which they find nothing
+/// more, innermost first.
 Function in_rounds(const Function& function, bool (*is_done)(const Function&),
                    const FunctionPass& hoist,
                    const std::function<void(const Function&)>& finished) {
@@ -44,14 +44,14 @@ Function in_rounds(const Function& function, bool (*is_done)(const Function&),
   ir::StructureTable structures;
   const FunctionPass simplify = [&](const Function& f) { return simplify_function(f, structures); };
   if (is_done(function)) return function;
-  // Derivatives of nested loops are simplified level by level: what was done for an inner one is
-  // not done again for each loop around it.
+  // Derivatives of nested loops are simplified level by level, so the work on an inner loop is not
+  // repeated for each loop around it.
   Function current = function;
   for (int round = 0; round < kMostRounds; round++) {
     const Function before = current;
     current = rewrite_regions(current, nullptr, simplify, is_done);
-    // From the outside in, so that what an outer loop does not need is gone from the inner ones,
-    // and back.
+    // Outermost first, so that what an outer loop does not need is removed from the inner ones, and
+    // then innermost first.
     current = rewrite_regions(current, prune_function, prune_function, is_done);
     current = rewrite_regions(current, nullptr, hoist, is_done);
     if (!current.same_as(before)) continue;

@@ -1,16 +1,17 @@
-// The passes that keep loops loops, in the order in which they help one another.
+// The pass pipeline, which keeps loops as loops.
 #pragma once
 
 #include "rondo/function.h"
 
 namespace rondo::passes {
 
-/// A program with the same results that does less: dead code gone, common subexpressions once,
-/// constants folded, invariants out of the loops. The same object where nothing changed.
+/// A program with the same results that does less work: dead code eliminated, common subexpressions
+/// merged, constants folded, invariants hoisted. Returns the same object if nothing changed.
 Function optimize(const Function& function);
 
-/// The same while a program is traced, as derivatives do level by level: a run of the whole with
-/// RunOptions::check_bounds finds the indices that the program as it was written uses.
+/// The same for a program that is still being traced, as in derivatives, level by level: running
+/// the whole with RunOptions::check_bounds checks the indices that the program uses as it was
+/// written.
 Function optimize_traced(const Function& function);
 
 }  // namespace rondo::passes

@@ -18,7 +18,7 @@ using ir::RegionLayout;
 using Kind = ConstructValues::Kind;
 using Role = RegionLayout::Role;
 
-/// One construct without what is not needed.
+/// One construct without its unneeded parts.
 class Pruning {
  public:
   Pruning(const RegionLayout& layout, const std::vector<bool>& used, const WatchedNodes& watched)
@@ -27,9 +27,9 @@ class Pruning {
         used_(used),
         values_(layout_),
         needs_(layout_, values_, used, watched) {
-    // All results might be known without the construct, which would take with it what is watched on
-    // the way in or inside, the error of a promise that is broken, and that of a limit where the
-    // loop cannot end.
+    // All results might be known without the construct. Removing it would also remove observers in
+    // it or on its operands, the error of a broken promise, and the error of a limit if the loop
+    // never ends.
     const bool any_used = std::find(used.begin(), used.end(), true) != used.end();
     const auto is_watched = [&](const Tensor& operand) { return watched.contains(operand); };
     must_stay_ =
@@ -64,7 +64,7 @@ class Pruning {
     return needed;
   }
 
-  /// Makes the new construct in the function that is rewritten.
+  /// Creates the new construct in the function that is being rewritten.
   void apply(FunctionRewrite& outer) const {
     Tensor made;
     std::vector<std::uint32_t> places(layout_.results());
@@ -89,14 +89,15 @@ class Pruning {
   }
 
  private:
-  /// Does a result that is used come from the construct still?
+  /// Whether a used result still comes from the construct.
   bool needs_node() const {
     for (std::size_t r = 0; r < layout_.results(); r++) {
       if (used_[r] && !values_.is_known(r)) return true;
     }
     return false;
   }
-  /// A loop that makes no trip or never ends: its condition reads nothing that changes by trip.
+  /// A loop that makes no trip or never ends: its condition reads nothing that changes between
+  /// trips.
   bool stands_still() const {
     if (!layout_.condition || layout_.trip_count) return false;
     for (std::size_t p = layout_.index; p < layout_.params(); p++) {
@@ -106,16 +107,16 @@ class Pruning {
     }
     return true;
   }
-  /// Is it a parameter of the new construct?
+  /// Whether it is a parameter of the new construct.
   bool stays(std::size_t p) const {
     return needs_.param(p) && values_.is_root(p) && !values_.is_constant(p);
   }
-  /// What it is there: a carry that never changes becomes an invariant.
+  /// Its role there: a carry that never changes becomes an invariant.
   Role new_role(std::size_t p) const {
     return values_.kind(p) == Kind::kInvariant ? Role::kInvariant : layout_.role_of_param(p);
   }
 
-  /// The old parameters that stay, in their new order.
+  /// The original parameters that remain, in their new order.
   std::vector<std::size_t> new_order() const {
     std::vector<std::size_t> order;
     const auto add = [&](Role role, bool was_carry) {
@@ -208,7 +209,7 @@ Function prune_function(const Function& function) {
                    [](const Node* node) { return prunable(node).has_value(); }))
     return function;
   const WatchedNodes watched(function);
-  // From the results back, so that what only a dropped value needs is not needed either.
+  // Backwards from the results, so that what only a dropped value needs is not needed either.
   absl::flat_hash_set<const Node*> live;
   absl::flat_hash_set<ir::ValueKey> live_results;  // of constructs
   absl::flat_hash_map<const Node*, std::unique_ptr<Pruning>> changes;

@@ -1,4 +1,4 @@
-// Loops and conditionals that carry no more than they need.
+// Removes from loops and conditionals what they need not carry.
 #pragma once
 
 #include "passes/rewrite.h"
@@ -6,16 +6,15 @@
 namespace rondo::passes {
 
 /// For each construct in the function itself (not within its regions):
-/// - dead carries go: those that neither the condition nor the next value of a live carry needs,
-/// and
-///   whose last value is not used; and xs, ys, arguments and invariants that nothing uses;
-/// - a carry that the body returns untouched becomes an invariant, and what it ends as is what it
-///   began with; likewise one that begins as a constant and stays it;
-/// - what enters twice enters once; small constants move into the regions;
-/// - a y that is its x is the array itself; what all branches of a conditional return alike is that
-///   value.
+/// - dead carries are removed: those that neither the condition nor the next value of a live carry
+///   needs and whose last value is unused; and unused xs, ys, arguments and invariants;
+/// - a carry that the body returns unchanged becomes an invariant, and its last value its initial
+///   one; likewise a carry that starts as a constant and stays it;
+/// - operands passed twice are passed once; small constants move into the regions;
+/// - a y that equals its x is replaced by the array itself; a result that all branches of a
+///   conditional return alike is replaced by that value.
 ///
-/// Nothing goes that a tap, print or progress depends on.
+/// Nothing is removed that a tap, print or progress depends on.
 Function prune_function(const Function& function);
 
 }  // namespace rondo::passes

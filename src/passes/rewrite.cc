@@ -57,7 +57,7 @@ Function FunctionRewrite::finish(std::vector<Tensor> params, std::vector<Tensor>
   seen.reserve(source_.body().size());
   std::vector<const Node*> body;
   body.reserve(source_.body().size());
-  std::vector<std::pair<const Node*, std::size_t>> path;  // with the next operand to look at
+  std::vector<std::pair<const Node*, std::size_t>> path;  // with the next operand to visit
   auto enter = [&](const Node* node) {
     if (!ir::is_parameter(node) && seen.insert(node).second) path.emplace_back(node, 0);
   };
@@ -116,7 +116,7 @@ class RegionRewrite : public ir::FunctionVisitor {
 
  private:
   struct Done {
-    Function source;  // so that its identity stays taken
+    Function source;  // kept alive, so that its identity is not reused
     Function result;
   };
 

@@ -1,4 +1,4 @@
-// Rows of the ops that move elements: they hold for every bit pattern.
+// Identities of ops that move elements: they hold for every bit pattern.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -24,7 +24,7 @@ const Node* source_of_op(const Node& node, const ir::OpDef& op) {
   return source->op == &op ? source : nullptr;
 }
 
-/// The operand, if it has the node's type already.
+/// The operand, if it already has the node's type.
 Tensor if_same_type(const Node& node) {
   return node.operand_type(0) == node.type() ? node.operands[0] : Tensor();
 }
@@ -36,7 +36,7 @@ bool counts_up(const Axes& axes) {
   return true;
 }
 
-/// The scalar whose broadcast the first operand is, broadcast to the node's shape instead.
+/// If the first operand is the broadcast of a scalar, the scalar broadcast to the node's shape.
 Tensor of_repeated_scalar(const Node& node) {
   const Node* source = source_of_op(node, ops::kBroadcastInDim);
   if (!source || source->operand_type(0).rank() != 0 || node.type().dtype != source->type().dtype)
@@ -107,7 +107,7 @@ Tensor slice_sliced(const Node& node) {
   return ir::make(ops::kSlice, {source->operands[0]}, std::move(both), node.location());
 }
 
-/// A slice of arrays one after the other that is just one of them.
+/// A slice of concatenated arrays that is exactly one of them.
 Tensor slice_concatenated(const Node& node) {
   const Node* source = source_of_op(node, ops::kConcatenate);
   if (!source) return {};
@@ -164,7 +164,7 @@ Tensor update_everything(const Node& node) {
   return node.operand_type(1) == node.type() ? node.operands[1] : Tensor();
 }
 
-/// The scalar that all elements of a predicate are; empty where they may differ.
+/// The scalar that all elements of a predicate are equal to; empty if they may differ.
 Tensor one_predicate(const Tensor& predicate) {
   if (predicate.type().rank() == 0) return predicate;
   const Node* node = predicate.node();
@@ -172,14 +172,14 @@ Tensor one_predicate(const Tensor& predicate) {
   return repeats ? node->operands[0] : Tensor();
 }
 
-/// The updates that make `changed` of `x`, the last one first; none where something else does, or
-/// where they write a large part of it.
+/// The updates by which `changed` is made from `x`, the last one first; empty if something else is
+/// involved, or if they write a large part of it.
 std::vector<const Node*> updates_of(const Tensor& changed, const Tensor& x) {
-  // Threshold: A choice between an array and its update becomes an update of a chosen part, unless
-  // the array may be in registers or the updates write a large share of it. Not measured alone; a
-  // partition of 4000 elements went from 28 to 0.1 ms.
+  // Threshold: A select between an array and its update becomes an update of a selected part,
+  // unless the array may be in registers or the updates write a large share of it. Not measured
+  // alone; a partition of 4000 elements went from 28 to 0.1 ms.
   constexpr std::int64_t kFewElements = 16, kLeastRest = 4;
-  // Threshold: Updates in a row that are followed for this: compile time. Not measured.
+  // Threshold: Length of a chain of updates that is followed for this: compile time. Not measured.
   constexpr std::size_t kMostUpdates = 16;
   std::vector<const Node*> updates;
   std::int64_t written = 0;
@@ -194,7 +194,7 @@ std::vector<const Node*> updates_of(const Tensor& changed, const Tensor& x) {
   return updates;
 }
 
-/// Where no update is wanted, what is there already is written.
+/// If the update is not selected, the old part is written.
 Tensor select_updated(const Node& node) {
   const Tensor predicate = one_predicate(node.operands[0]);
   if (predicate.empty()) return {};

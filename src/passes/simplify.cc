@@ -15,7 +15,7 @@ namespace {
 
 using ir::Node;
 
-// No chain of rewrites of one node is this long; a rule that led back to itself would end here.
+// No chain of rewrites of one node is this long. A rule that returns to its input would end here.
 constexpr int kMostRewrites = 32;
 
 class Simplifier {
@@ -46,7 +46,7 @@ class Simplifier {
       if (simpler.empty() || !may_become(current.node(), simpler.node())) break;
       if (ir::nodes_made() > made + 1) settled_ = false;
       current = std::move(simpler);
-      if (current.node()->id < first_new) {  // it was simplified when it was met
+      if (current.node()->id < first_new) {  // simplified when it was visited
         rewrite_.bind(Tensor::of(node), std::move(current));
         return;
       }
@@ -54,7 +54,7 @@ class Simplifier {
     rewrite_.replace(node, Tensor::of(expressions_.first_equal(current.node())));
   }
 
-  /// The values of all results, where they are known without the node.
+  /// The values of all results, if they are known without the node.
   std::optional<std::vector<Tensor>> several_values(const Node* node) {
     if (ir::is_constant(node)) return std::nullopt;
     return node->op->layout ? decide(node, watched_) : fold_to_known(node);
@@ -75,8 +75,8 @@ class Simplifier {
     if (watched) watched_.add(node);
   }
 
-  /// An operand that is watched may not get lost: the only such one must go on into what is put in
-  /// the place of the node.
+  /// An observed operand must not be lost: if there is exactly one, the replacement of the node
+  /// must still depend on it.
   bool may_become(const Node* node, const Node* simpler) {
     if (watched_.empty() || !watched_.contains(node)) return true;
     const Node* only = nullptr;
@@ -91,9 +91,9 @@ class Simplifier {
 
   FunctionRewrite rewrite_;
   WatchedNodes watched_;
-  CommonExpressions expressions_;  // its nodes live in the source or are bound in rewrite_
-  // Rules look at a node and its operands. Each node of the result was the last of its rewrites,
-  // but for those that a rule made as operands of its result, and what a construct gave way to.
+  CommonExpressions expressions_;  // its nodes are kept alive by the source or by rewrite_
+  // Rules look at a node and its operands. Each node of the result is fully rewritten, except those
+  // that a rule created as operands of its result, and those that replaced a construct.
   bool settled_ = true;
 };
 

@@ -1,5 +1,5 @@
-// Everything that looks at one node at a time, in one walk: folding, identities, decided control
-// flow and common subexpressions.
+// All rules that look at one node at a time, in one walk: folding, identities, known control flow
+// and common subexpressions.
 #pragma once
 
 #include "ir/structure.h"
@@ -7,7 +7,7 @@
 
 namespace rondo::passes {
 
-/// One function, not its regions.
+/// Simplifies one function, not its regions.
 Function simplify_function(const Function& function, ir::StructureTable& structures);
 
 }  // namespace rondo::passes

@@ -12,8 +12,8 @@ namespace rondo::passes {
 
 namespace {
 
-// Threshold: Broadcasts and reshapes that are looked through for a splat: compile time; other
-// rewrites shorten the chains. Not measured.
+// Threshold: Broadcasts and reshapes that are followed to a splat: compile time; other rewrites
+// shorten the chains. Not measured.
 constexpr int kLongestChain = 8;
 
 template <class T>

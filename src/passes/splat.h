@@ -1,4 +1,4 @@
-// Arrays whose elements are known to be all the same.
+// Arrays whose elements are known to be all equal.
 #pragma once
 
 #include "ir/node.h"
@@ -12,9 +12,9 @@ enum class SplatValue {
   kAllOnes,       // every bit: -1, the largest unsigned, true
 };
 
-/// Is every element this value? Sees scalar and small constants, and broadcasts and reshapes of
-/// them. Complex numbers are this value when their real part is and their imaginary part is +0 (of
-/// kNegativeZero: -0).
+/// Whether every element is this value. Recognizes scalar and small constants, and broadcasts and
+/// reshapes of them. A complex number has this value if its real part does and its imaginary part
+/// is +0 (for kNegativeZero: -0).
 bool is_splat(const Tensor& tensor, SplatValue value);
 
 /// The scalar or small constant whose broadcast or reshape this is, possibly itself; empty for

@@ -28,8 +28,9 @@ bool is_addition(const Node* node) {
          node->op->linear == ir::Linear::kJointly && node->operands.size() == 2;
 }
 
-/// Linear in its one operand: the sum of its results is its result of the sum. Not of another
-/// dtype: that may hold the sum where this one does not, and conversions to integers are no sums.
+/// Linear in its one operand: the sum of its results is its result for the sum. Changes of dtype
+/// are excluded: the other dtype may represent a sum that this one does not, and conversions to
+/// integers do not preserve sums.
 bool is_linear_map(const Node* node) {
   return node->operands.size() == 1 && node->types.size() == 1 && node->regions.empty() &&
          node->type().dtype == node->operand_type(0).dtype &&
@@ -37,7 +38,7 @@ bool is_linear_map(const Node* node) {
          !node->op->is_linear && !ir::observes(node);
 }
 
-/// A product that a carry is added to.
+/// A product that is added to a carry.
 struct Term {
   std::size_t carry;
   const Node* product;
@@ -45,10 +46,10 @@ struct Term {
   const Node* addition;
 };
 
-/// What of a loop is summed up after it.
+/// The part of a loop that is summed after it.
 class SummedPart {
  public:
-  /// `is_outermost`: what is left of a run that is ended in the loop are its carries.
+  /// `is_outermost`: if a run is stopped in the loop, its carries are its partial result.
   SummedPart(const RegionLayout& layout, bool is_outermost)
       : layout_(layout),
         body_(layout.node->regions[0]),
@@ -70,8 +71,8 @@ class SummedPart {
 
   bool empty() const { return terms_.empty(); }
 
-  /// The loop without the terms, or with `keeps_carries` with them, and behind it their sums; its
-  /// results.
+  /// The loop without the terms, or with `keeps_carries` with them, followed by their sums; returns
+  /// its results.
   std::vector<Tensor> summed(BatchingFor batching, bool keeps_carries) const {
     const Node* loop = layout_.node;
     const auto all = [](RegionLayout::Tensors operands) {
@@ -102,7 +103,7 @@ class SummedPart {
       result = ir::rebuild(term.addition, {result, total});
     }
     for (std::size_t carry = 0; keeps_carries && carry < is_summed.size(); carry++) {
-      // Nothing else needs the loop's own sum.
+      // The loop's own sum has no other use.
       const Tensor last = Tensor::of(made.node(), static_cast<std::uint32_t>(carry));
       if (is_summed[carry]) results[carry] = ops::optimization_barrier({results[carry], last})[0];
     }
@@ -112,7 +113,7 @@ class SummedPart {
  private:
   bool is_used_once(const Tensor& value) const { return uses_.at(value) == 1; }
 
-  /// The terms that are added to a carry and may leave, if it is only added to.
+  /// The terms that are added to a carry and may be moved, if it is only added to.
   void find_terms(std::size_t carry) {
     const Tensor& param = body_.parameters()[layout_.index + carry];
     const auto used = uses_.find(param);
@@ -136,7 +137,7 @@ class SummedPart {
     const std::size_t ys = ys_.size();
     const double bytes = bytes_;
     for (const auto& [value, addition] : terms) add(carry, value, addition);
-    // Where the state of the loop is kept, the sum without the terms would be another carry.
+    // If the state of the loop is kept, the sum without the terms would be another carry.
     if (!is_outermost_ || terms_.size() - before == terms.size()) return;
     for (std::size_t i = before; i < terms_.size(); i++) left_.erase(term_values_[i]);
     terms_.resize(before);
@@ -177,7 +178,7 @@ class SummedPart {
     terms_.push_back(std::move(term));
   }
 
-  /// What a carry begins with, as no product that is contracted with the sum after the loop: where
+  /// The initial value of a carry, in a form that is not contracted with the sum after the loop: if
   /// the loop keeps the carry, it needs that value as well.
   Tensor first_value(std::size_t carry) const {
     const Tensor& first = layout_.carry_of(layout_.node->operands)[carry];
@@ -235,10 +236,10 @@ class SummedPart {
   const TripSources sources_;
   absl::flat_hash_map<ValueKey, std::int64_t> uses_;
   absl::flat_hash_map<ValueKey, Tensor> stacked_;  // of values of the body; empty: the next ys
-  std::vector<Tensor> ys_;                         // that the loop gets
+  std::vector<Tensor> ys_;                         // of the new loop
   std::vector<Term> terms_;
-  std::vector<Tensor> term_values_;     // that they are added as
-  absl::flat_hash_set<ValueKey> left_;  // what the carries are no longer added to
+  std::vector<Tensor> term_values_;     // the values that are added
+  absl::flat_hash_set<ValueKey> left_;  // what is no longer added to the carries
   double room_ = 0, bytes_ = 0;
   bool is_outermost_;
 };
@@ -261,7 +262,7 @@ Function sum_in(const Function& function, BatchingFor batching, bool is_outermos
   return rewrite.finish();
 }
 
-/// The regions of a program that no loop is around.
+/// The regions of a program that are in no loop.
 absl::flat_hash_set<const void*> regions_outside_loops(const Function& function) {
   absl::flat_hash_set<const void*> found;
   std::vector<Function> open{function};
@@ -284,7 +285,7 @@ Function sum_trips(const Function& function, BatchingFor batching, bool keeps_st
   const ir::EagerPause pause;
   const ir::BuildScope building;
   const auto outside = regions_outside_loops(function);
-  std::vector<bool> is_outside;  // of the regions that are being rewritten, as they were
+  std::vector<bool> is_outside;  // of the regions that are being rewritten, in their original form
   const auto enter = [&](const Function& region) {
     is_outside.push_back(outside.contains(region.identity()));
     return region;

@@ -101,7 +101,7 @@ bool is_product(const Node* node) {
 }
 
 double uses(const TensorType& element, const TensorType& a, const TensorType& b) {
-  // Of m x k and k x n to m x n: there are mkn multiplications.
+  // For m x k and k x n to m x n, this gives mkn multiplications.
   return std::sqrt(static_cast<double>(a.elements()) * static_cast<double>(b.elements()) /
                    static_cast<double>(element.elements()));
 }

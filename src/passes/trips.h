@@ -1,4 +1,4 @@
-// What the passes share that compute something for all trips of a loop at once.
+// Shared by the passes that compute something for all trips of a loop at once.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rondo::passes {
 
-/// Makes what batches functions for so many lanes.
+/// Creates a batcher for this many lanes.
 using BatchingFor = absl::FunctionRef<std::unique_ptr<ir::Batching>(std::int64_t lanes)>;
 
 /// Threshold: Trips from which products of all trips are one product: the copies it needs against
@@ -22,33 +22,33 @@ inline constexpr std::int64_t kLeastBatchedTrips = 8;
 /// with more, that product is about as fast. Set by scan_rnn in bench/anchors for the factor (at 32
 /// uses 3 to 9 % are gained); not measured for the sum.
 inline constexpr double kMostUsesOfFactor = 32, kMostUsesOfSum = 128;
-/// Threshold: Bytes kept for all trips, as a multiple of those that the loop reads and gives (at
+/// Threshold: Bytes kept for all trips, as a multiple of those that the loop reads and returns (at
 /// least kHoistedBytes, passes/hoist.h): memory against the faster product. Not measured.
 inline constexpr double kMostBatchedBytes = 4;
 
 /// The layout of a loop whose trips can be computed at once: of known length, and over slices or
 /// with an index that can be one.
 std::optional<ir::RegionLayout> batchable_layout(const ir::Node* node);
-/// The same loop without an index of its own, which it reads from an array.
+/// The same loop, which reads its index from an array.
 Tensor over_slices(const ir::Node* loop);
-/// The bytes that may be kept of all trips (kMostBatchedBytes).
+/// The bytes that may be kept for all trips (kMostBatchedBytes).
 double room_for_trips(const ir::RegionLayout& layout);
-/// The bytes of a value in all trips.
+/// The bytes of a value for all trips.
 double bytes_of_trips(const ir::RegionLayout& layout, const TensorType& type);
 
-/// What a value of a body follows from.
+/// What a value of a body depends on.
 enum class TripSource : std::uint8_t {
-  kInvariants,  // the same in every trip
+  kInvariants,  // equal in every trip
   kSlices,      // invariants, the index and slices of xs, by ops that can be batched
-  kCarry,       // or what has to be done trip by trip
+  kCarry,       // a carry, or something that must be done trip by trip
 };
 
-/// Threshold: Products of fewer multiplications are written into the loop (kMostProducts,
+/// Threshold: Products of fewer multiplications are inlined into the loop (kMostProducts,
 /// ops/dot_kernel.cc) and lose nothing there. Not measured.
 inline constexpr double kLeastMultiplications = 16384;
 
-/// Whether a node is a product of arrays: heavy, linear in each of its two operands, and of so many
-/// multiplications or not to be written into the loop at all.
+/// Whether a node is a product of arrays: heavy, linear in each of its two operands, and with that
+/// many multiplications or a form that cannot be inlined into the loop.
 bool is_product(const ir::Node* node);
 /// How often a product uses each element of one of its factors or its result, given the types of
 /// the other two.
@@ -64,7 +64,7 @@ class TripSources {
   absl::flat_hash_map<const ir::Node*, TripSource> sources_;
 };
 
-/// Axis `from` of an array as axis `to`.
+/// The array with axis `from` moved to position `to`.
 Tensor with_axis_moved(const Tensor& x, std::int64_t from, std::int64_t to, SourceLocation at);
 
 }  // namespace rondo::passes
