@@ -26,7 +26,7 @@ using ir::BatchValues;
       node.location());
 }
 
-/// The results of a function's nodes that something depends on.
+/// The results of a function's nodes that are used.
 absl::flat_hash_set<ValueKey> used_values(const Function& function) {
   absl::flat_hash_set<ValueKey> used;
   for (const Tensor& output : function.outputs()) used.insert(ValueKey(output));
@@ -118,7 +118,7 @@ BatchValues Batcher::batch_expanded(const BatchCall& call, ir::ExpandRule rule) 
   std::vector<Tensor> params, arguments;
   for (std::size_t i = 0; i < call.operands.size(); i++) {
     params.push_back(tracer.param(call.type(i), "operand"));
-    // A constant stays known to the rule, but not one that holds the values of all lanes.
+    // The rule sees a constant as a constant, unless it holds the values of all lanes.
     const bool known = !call.batched(i) && ir::is_constant(call.x(i).node());
     arguments.push_back(known ? call.x(i) : params.back());
   }

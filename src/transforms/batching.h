@@ -10,12 +10,12 @@
 
 namespace rondo::transforms {
 
-/// What explain_batching tells of a node.
+/// What explain_batching reports of a node.
 struct BatchNote {
   SourceLocation at;
   std::string op;
   std::string text;
-  bool of_plain_op = false;  // that has no rule with more to tell
+  bool of_plain_op = false;  // whose rule reports nothing more
 };
 
 /// Batches programs for one axis of lanes.
@@ -34,7 +34,7 @@ class Batcher final : public ir::Batching {
   bool has_collectives(const Function& function) override { return asks_for_lanes(function); }
   void note(const ir::Node& node, std::string text) override;
 
-  /// Notes of all ops of the program are kept from now on.
+  /// From now on keeps notes of all ops of the program.
   void note_all_ops() { notes_all_ops_ = true; }
   const std::vector<BatchNote>& notes() const { return notes_; }
 
@@ -43,7 +43,7 @@ class Batcher final : public ir::Batching {
                              const ir::Flags& used);
   void keep_note(BatchNote note);
   ir::Flags batched_of_node(const ir::Node& node, const ir::Flags& operands);
-  /// Does it hold collectives over this axis, at any depth?
+  /// Whether the node holds collectives over this axis, at any depth.
   bool asks_for_lanes(const ir::Node& node);
   bool asks_for_lanes(const Function& function);
 
@@ -52,10 +52,10 @@ class Batcher final : public ir::Batching {
   Tensor active_;
   std::vector<BatchNote> notes_;
   absl::flat_hash_set<std::string> told_;
-  absl::flat_hash_set<const ir::Node*> noted_;  // what had more to tell than that it is batched
+  absl::flat_hash_set<const ir::Node*> noted_;  // those with more to report than batching
   bool notes_all_ops_ = false;
-  int expansions_ = 0;  // that are being batched: what they consist of is not the user's
-  // By the identity of functions, which are kept so that it stays taken.
+  int expansions_ = 0;  // being batched; their ops are not the user's
+  // By the identity of functions, which are kept alive so that it is not reused.
   std::vector<Function> kept_;
   absl::flat_hash_map<const void*, bool> asks_;
   absl::flat_hash_map<std::pair<const void*, ir::Flags>, ir::Flags> known_flags_;

@@ -27,7 +27,7 @@ bool has_rule(const ir::OpDef& op) {
 }
 
 Tensor copied_node(const Node& node, ir::Operands operands) {
-  // What holds it may be kept for a backward pass, as a whole.
+  // A backward pass may keep the array as a whole, so it must be initialized.
   if (node.op->unset) return node.op->expand(node, operands)[0];
   return ir::make_typed(*node.op, std::move(operands), node.attributes, node.types, node.location(),
                         node.regions);
@@ -41,7 +41,7 @@ using ir::Linear;
 using ir::Reverse;
 using ir::ReverseCall;
 
-/// The jvp of an op that is linear where its tangents are: the op on the tangents.
+/// The jvp of an op that is linear in the operands with tangents: the op on the tangents.
 std::vector<Tensor> linear_jvp(const JvpCall& call) {
   const Node& node = call.node;
   const auto on_tangents = [&](auto&& takes_tangent) {
@@ -114,7 +114,8 @@ class Driver final : public ir::Derivatives {
 
   Reverse reverse(const Function& function, std::span<const Tensor> arguments,
                   const Flags& perturbed, const Flags& active, const Flags& summed) override {
-    // A tape that grows has another size on each trip of a loop around it, which so cannot keep it.
+    // A growing tape has another size on each trip of an enclosing loop, which therefore cannot
+    // keep it.
     return reverse_walk(*this, passes::without_growing_tapes(function), arguments, perturbed,
                         active, summed);
   }
@@ -137,7 +138,7 @@ class Driver final : public ir::Derivatives {
   }
 
  private:
-  /// A node on new operands: results and tangents.
+  /// A node on new operands: its results and their tangents.
   Jvp node_jvp(const Node& node, const ir::Operands& operands,
                const std::vector<Tensor>& tangents) {
     JvpCall call{node, operands, {}, tangents, *this};
@@ -162,8 +163,8 @@ class Driver final : public ir::Derivatives {
     return both;
   }
 
-  /// The program that an expand rule makes, on parameters; constants among the operands stay what
-  /// they are, unless they are perturbed: the literals that a derivative is taken at.
+  /// The program that an expand rule returns, on parameters. Constant operands stay constants
+  /// unless they are perturbed: then they are the literals at which the derivative is taken.
   static Function expanded(const Node& node, std::span<const Tensor> operands,
                            const Flags& perturbed, ir::ExpandRule rule) {
     const std::string name(node.op->name);

@@ -1,4 +1,4 @@
-// A user's function as the transforms of derivatives have it: traced, with what it captured.
+// A user's function as the derivative transforms use it: traced, with its captures.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace rondo::transforms {
 
-/// A user's function, traced and tidied, with the arguments and what it captured.
+/// A user's function, traced and simplified, with the arguments and its captures.
 struct DerivedCall {
   Function function;
   std::vector<Tensor> arguments;
@@ -24,10 +24,10 @@ struct DerivedCall {
   ir::Flags all_results() const { return ir::Flags(result_paths.size(), true); }
 };
 
-/// The tangent, as an array where it is zero.
+/// The tangent; an array of zeros if it is zero.
 Tensor or_zeros(Tensor tangent, const TensorType& type, SourceLocation at);
 
-/// The leaves of the arguments `of`; throws where one has nothing to differentiate.
+/// The leaves of the arguments `of`. Throws if one has nothing to differentiate.
 ir::Flags asked_leaves(const char* transform, const detail::ArgumentLeaves& arguments,
                        std::span<const std::size_t> of, SourceLocation at);
 

@@ -29,8 +29,8 @@ std::int64_t elements_of(std::span<const TensorType> types) {
   return elements;
 }
 
-/// `count` directions from number `first` on: for each type an array with them in front. Past the
-/// last element they are zero.
+/// `count` directions from number `first` on: for each type an array with the directions as leading
+/// axis. Beyond the last element they are zero.
 std::vector<Tensor> basis(std::span<const TensorType> types, const Tensor& first,
                           std::int64_t count, SourceLocation at) {
   const ir::LocationScope scope(at);
@@ -67,7 +67,7 @@ std::int64_t largest_array(const Function& function) {
   return visitor.largest;
 }
 
-/// A program for one direction, and what it takes from outside.
+/// A program for one direction, and its captures.
 struct Direction {
   Function function;
   std::vector<Tensor> captures;
@@ -109,7 +109,7 @@ Tensor with_rows(const Tensor& x, std::span<const std::int64_t> in_front, std::s
   return reshape(Operand(x, at), dims);
 }
 
-/// A loop over batches of `count` directions; the last one goes past the end.
+/// A loop over batches of `count` directions; the last batch may exceed the number of directions.
 std::vector<Tensor> in_batches(std::span<const TensorType> types, const Direction& direction,
                                std::int64_t count, SourceLocation at) {
   const std::int64_t all = elements_of(types), batches = (all + count - 1) / count;

@@ -1,4 +1,4 @@
-// Linear programs along each of their directions, which is what a Jacobian consists of.
+// Evaluates linear programs along each direction, which gives the rows of a Jacobian.
 #pragma once
 
 #include <functional>
@@ -10,15 +10,15 @@
 
 namespace rondo::transforms {
 
-/// What a program gives for tangents, or cotangents, of some types.
+/// Maps tangents, or cotangents, of some types to the results of a program.
 using Along = std::function<std::vector<Tensor>(std::span<const Tensor> tangents)>;
 
 /// `along` for each element of the types, in order: the tangent is 1 there and 0 elsewhere. Row i
 /// of each result is that of element i.
 ///
-/// What does not depend on the tangents is computed once for a batch of directions: of so many that
-/// the largest array of the program, times them, has kBatchBytes. Where these are not all, a loop
-/// goes through the batches.
+/// What does not depend on the tangents is computed once per batch of directions. A batch has so
+/// many that the largest array of the program times their number has kBatchBytes. If one batch does
+/// not suffice, a loop runs over the batches.
 std::vector<Tensor> along_each(std::span<const TensorType> types, const Along& along,
                                SourceLocation at);
 
@@ -26,7 +26,7 @@ std::vector<Tensor> along_each(std::span<const TensorType> types, const Along& a
 /// is shared by a batch, but a batch should fit a cache. Not measured.
 inline constexpr std::int64_t kBatchBytes = 1 << 20;
 
-/// Threshold: Directions of several arrays that go into one batch, zeros and all: fewer batches
+/// Threshold: Directions of several arrays that share one batch, padded with zeros: fewer batches
 /// against arithmetic on zeros. Not measured.
 inline constexpr std::int64_t kMostTogether = 64;
 

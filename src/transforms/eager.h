@@ -1,4 +1,4 @@
-// What transforms do under an EagerScope.
+// Transforms under an EagerScope.
 #pragma once
 
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace rondo::transforms {
 
-/// Under an EagerScope what a transform gives is computed at once, like all else.
+/// Under an EagerScope the results of a transform are computed at once, like everything else.
 inline void compute_if_eager(std::vector<Tensor>& values, SourceLocation at) {
   if (!ir::eager_active() || ir::depends_on_trace(values)) return;
   control_flow::Leaves leaves{std::move(values), {}};

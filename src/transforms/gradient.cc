@@ -1,4 +1,4 @@
-// What grad, jvp and vjp do on leaves.
+// grad, jvp and vjp on leaves.
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +23,8 @@ using transforms::compute_if_eager;
 using transforms::DerivedCall;
 using transforms::or_zeros;
 
-/// The tangent or cotangent that a user gave for a value: of its type; none for integers.
+/// The tangent or cotangent that the user gave for a value, checked to have its type; empty for
+/// integers.
 Tensor given_tangent(const char* transform, const char* kind, const Tensor& given,
                      const TensorType& type, const std::string& path, SourceLocation at) {
   ir::checked(given, transform, at);
@@ -127,9 +128,9 @@ GradientLeaves gradient(const RegionCallable& f, const ArgumentLeaves& arguments
         ir::pull_back(reverse.pullback, std::span(&seed, 1), call.arguments.size());
     all.push_back(reverse.results[0]);
     transforms::keep_observed(call.function, reverse.results);
-    // grad drops the value: its reports come with the gradient.
+    // grad drops the value, so its reports are attached to the gradient.
     const std::vector<Tensor> reports = transforms::observed(call.function, reverse.results);
-    // In the order in which the arguments are asked for.
+    // In the order in which the arguments are requested.
     for (const std::size_t argument : of) {
       for (std::size_t i = 0; i < arguments.owner.size(); i++) {
         if (arguments.owner[i] != argument) continue;

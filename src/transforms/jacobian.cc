@@ -1,4 +1,4 @@
-// What jacfwd and jacrev do on leaves.
+// jacfwd and jacrev on leaves.
 #include <numeric>
 #include <utility>
 
@@ -20,7 +20,8 @@ namespace {
 using transforms::DerivedCall;
 using transforms::or_zeros;
 
-/// Stacked rows, one per element of `inner`: to `outer` shape, then that of `inner`.
+/// Reshapes stacked rows, one per element of `inner`, to the `outer` shape followed by that of
+/// `inner`.
 Tensor jacobian_of_rows(const Tensor& rows, const Shape& outer, const Shape& inner, bool rows_first,
                         SourceLocation at) {
   std::vector<std::int64_t> dims = outer.vector();
@@ -42,7 +43,7 @@ Tensor rows_from(const Tensor& rows, std::int64_t first, std::int64_t count, Sou
   return slice(Operand(rows, at), starts, limits);
 }
 
-/// A function whose Jacobian is asked for in some of its leaves.
+/// A function whose Jacobian with respect to some of its leaves is requested.
 class JacobianCall {
  public:
   JacobianCall(const char* transform, const RegionCallable& f, const ArgumentLeaves& arguments,
@@ -71,7 +72,7 @@ class JacobianCall {
       for (std::size_t k = 0; k < group_.size(); k++)
         of_arguments[leaves_[group_[k]]] = tangents[k];
       ir::Jvp both = transforms::derivatives().jvp(call_.function, call_.arguments, of_arguments);
-      // The values are dropped: their reports come with the tangents.
+      // The values are dropped, so their reports are attached to the tangents.
       const std::vector<Tensor> reports = transforms::observed(call_.function, both.results);
       std::vector<Tensor> rows;
       for (std::size_t r = 0; r < results_.size(); r++) {
@@ -130,8 +131,8 @@ class JacobianCall {
     return r;
   }
 
-  /// Calls `keep(i, rows, k)` with what `along` gives as its k-th value for the elements of type i.
-  /// Types of few elements share their directions.
+  /// Calls `keep(i, rows, k)` with the k-th value that `along` returns for the elements of type i.
+  /// Types with few elements share a batch of directions.
   template <class Keep>
   void for_groups(std::span<const TensorType> types, const transforms::Along& along,
                   const Keep& keep) {
@@ -170,8 +171,8 @@ class JacobianCall {
   ir::Flags perturbed_;
   DerivedCall call_;
   std::vector<TensorType> results_;
-  std::vector<std::size_t> leaves_;  // that are asked for
-  std::vector<std::size_t> group_;   // that have tangents, or cotangents, now
+  std::vector<std::size_t> leaves_;  // those requested
+  std::vector<std::size_t> group_;   // those with tangents, or cotangents, in this step
   std::vector<std::vector<Tensor>> jacobians_;
 };
 

@@ -28,8 +28,8 @@
 
 namespace rondo::detail {
 
-/// What tells one program of a jitted function from another: the structure of its arguments, and
-/// the types of their leaves.
+/// Identifies a program of a jitted function: the structure of its arguments, and the types of
+/// their leaves.
 struct ProgramKey {
   TreeStructure structure;
   std::vector<TensorType> types;
@@ -42,7 +42,7 @@ struct ProgramKey {
                            absl::MakeConstSpan(type.shape.begin(), type.shape.size()));
     return state;
   }
-  /// Adds what it holds. The shapes are those of the program's parameters.
+  /// Counts the memory that it holds. The shapes are those of the program's parameters.
   void count_held(HeldBytes& held) const { held.elements(types); }
 };
 
@@ -67,7 +67,7 @@ std::vector<Literal> values_of(std::span<const Tensor> arguments, SourceLocation
   return values;
 }
 
-/// The tensors, with values: those without are evaluated together.
+/// The tensors with values: those without are evaluated together.
 std::vector<Tensor> evaluated(std::vector<Tensor> tensors, SourceLocation at) {
   std::vector<Tensor> missing;
   std::vector<std::size_t> places;
@@ -98,9 +98,9 @@ struct JitCache::Impl {
     bool observes = true;
     std::vector<TensorType> result_types;
     std::shared_ptr<const void> prototype;
-    // As it was traced, while calls are to be compared with it.
+    // The program as it was traced, while calls are to be compared with it.
     std::optional<Function> compared = std::nullopt;
-    std::atomic<bool> is_compared = false;  // the same, for those who do not hold the mutex
+    std::atomic<bool> is_compared = false;  // the same, readable without the mutex
   };
   Impl(JitOptions given, CaptureChecks by_default)
       : options(with_device(std::move(given))), checks(checks_of(options, by_default)) {}
@@ -130,8 +130,8 @@ struct JitCache::Impl {
   const std::uint64_t number = next_number.fetch_add(1, std::memory_order_relaxed);
   static inline std::atomic<std::uint64_t> next_number{1};
 
-  /// The program of the last call. The pointer alone tells that it has not changed, so that a call
-  /// of the same program again takes no lock; it is not followed.
+  /// The program of the last call. Only the pointer is compared, to tell that the program has not
+  /// changed, so a repeated call takes no lock. It is not dereferenced.
   mutable std::atomic<const Cache::Slot*> last_slot{nullptr};
   mutable std::mutex last_mutex;
   mutable std::weak_ptr<Cache::Slot> last_called;
@@ -141,19 +141,19 @@ struct JitCache::Impl {
     last_called = program;
   }
 
-  /// The program that this thread ran last, of some jitted functions. It keeps none alive.
+  /// The programs that this thread ran last, of some jitted functions. Keeps none of them alive.
   struct LastRun {
     std::uint64_t jitted = 0;  // the number of the function
     const TreeType* trees = nullptr;
     std::weak_ptr<Cache::Slot> program;
     Cache::Slot* slot = nullptr;  // the same
-    bool calls_back = true;       // a run may call the user's functions
+    bool calls_back = true;       // a run may call functions of the user
     std::optional<ir::Results> results = std::nullopt;
   };
-  /// Null at the end of a thread, when what it ran is forgotten: its last calls may come later.
+  /// Null at the end of a thread, when this table is destroyed: calls may still follow.
   LastRun* last_run() const {
-    // Threshold: Last calls that a thread remembers: memory against a look-up when functions take
-    // turns. Not measured.
+    // Threshold: Last calls that a thread remembers: memory against a look-up when functions are
+    // called in alternation. Not measured.
     constexpr std::size_t kKept = 16;
     static constinit thread_local bool is_forgotten = false;
     struct LastRuns {
@@ -170,11 +170,11 @@ namespace {
 
 const Literal* literal_here(const Tensor& tensor) {
   if (const ir::KnownValue* value = tensor.value()) return &value->literal();
-  if (ir::is_elsewhere(tensor)) return nullptr;  // what is on a device stays there
+  if (ir::is_elsewhere(tensor)) return nullptr;  // a value on a device stays there
   return ir::known_value(tensor);
 }
 
-/// Where the elements of an argument lie; null where they are not known, or not of the type.
+/// The address of an argument's elements; null if it is not known, or if the type differs.
 const std::byte* elements_of(const JitCache::View& view, const TensorType& type) {
   if (view.tensor) {
     const Literal* const literal = literal_here(*view.tensor);
@@ -191,8 +191,8 @@ bool JitCache::run_again(const Again& call) const {
   Impl::LastRun* const known = impl_->last_run();
   if (!known || known->jitted != impl_->number || known->trees != call.trees) return false;
   Impl::LastRun& last = *known;
-  // To hold the program takes a locked instruction, and is needed where another thread, or what the
-  // run calls, could let go of it meanwhile.
+  // Keeping the program alive takes a locked instruction. It is needed only if another thread, or a
+  // function that the run calls, could release it meanwhile.
   if (last.program.expired()) return false;
   std::shared_ptr<Impl::Cache::Slot> held;
   if (last.calls_back || !is_single_threaded() || scoped_run_options()) {
@@ -214,7 +214,7 @@ bool JitCache::run_again(const Again& call) const {
     *from = elements_of(argument, *type++);
     if (!*from++) return false;
   }
-  // Whoever runs writes into values that nobody has seen yet.
+  // The run writes into values that are not shared yet.
   if (!last.results) last.results.emplace(entry.result_types);
   last.results->take(call.results, call.to);
   if (impl_->last_slot.load(std::memory_order_relaxed) != program)
@@ -234,7 +234,7 @@ Function traced(const JitCache::Call& call, const ProgramKey& key) {
   return detail::trace("main", call.function, key.types, call.names(), call.at);
 }
 
-/// Throws TraceError where the function is traced to another program now.
+/// Throws TraceError if tracing the function gives another program now.
 void check_same_program(const Function& before, const Function& now, SourceLocation call) {
   const auto found = ir::difference(before, now);
   if (!found) return;

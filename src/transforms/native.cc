@@ -16,7 +16,7 @@ NativeProgram::NativeProgram(const RegionCallable& function, std::span<const Ten
     for (std::size_t i = 0; i < returned.values.size(); i++) {
       const TensorType& wanted = results[i];
       Tensor& tensor = returned.values[i];
-      if (tensor.empty()) continue;  // trace says so
+      if (tensor.empty()) continue;  // trace reports it
       tensor = ops::adopt_dtype(tensor, wanted.dtype, at);
       const TensorType& type = tensor.type();
       if (type == wanted) continue;

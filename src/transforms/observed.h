@@ -1,4 +1,4 @@
-// What transforms do for the reports of a function that they are given.
+// Keeps the observers of the functions that transforms get.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace rondo::transforms {
 
-/// Of values that were made for the results of a function, in their order:
-/// those on whose way it reports.
+/// Of values that were computed for the results of a function, in their order: those that depend on
+/// an observer.
 std::vector<Tensor> observed(const Function& function, std::span<const Tensor> results);
 
-/// In a trace, these run in any case.
+/// Makes these run even if their results are unused, in a trace.
 void keep_observed(const Function& function, std::span<const Tensor> results);
 
 }  // namespace rondo::transforms

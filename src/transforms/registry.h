@@ -1,4 +1,4 @@
-// Every op that a program can hold.
+// Every op that a program can contain.
 #pragma once
 
 #include <span>

@@ -17,7 +17,7 @@ namespace {
 using ir::Reverse;
 using ir::ReverseCall;
 
-/// Adds what an op that stands for itself gives back to the cotangents of its operands.
+/// Transposes an op that is linear itself: adds to the cotangents of its operands.
 void transpose_node(ir::Derivatives& driver, const Node& node, std::span<const Tensor> operands,
                     std::span<const Tensor> results, const Flags& linear,
                     std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) {
@@ -27,7 +27,7 @@ void transpose_node(ir::Derivatives& driver, const Node& node, std::span<const T
         node.op->transpose({node, operands, linear, cotangents, of_operands, driver}));
     return;
   }
-  // Tangents that stand for nothing: what the rule computes from them is linear in them.
+  // Placeholder tangents without values: what the rule computes from them is linear in them.
   auto token = std::make_shared<ir::RegionToken>();
   token->what = "the derivative of " + std::string(node.op->name);
   token->first_id = ir::next_id();
@@ -47,7 +47,7 @@ void transpose_node(ir::Derivatives& driver, const Node& node, std::span<const T
   transpose_program(driver, parameters, outputs, cotangents, of_parameters);
 }
 
-/// A program that was copied forward, and the backward pass through it.
+/// A program that was copied for the forward run, and its backward pass.
 class ReverseWalk {
  public:
   ReverseWalk(ir::Derivatives& driver, const Function& function, std::span<const Tensor> arguments,
@@ -107,8 +107,9 @@ class ReverseWalk {
     ir::Pullback pullback;  // of constructs
   };
 
-  /// The last place of the body at which a value that can have a cotangent is used; its end for
-  /// results. What is used later as well has a sum when the walk back comes to a node.
+  /// Records the last position in the body at which a value that can have a cotangent is used; the
+  /// end of the body for results. If it is used later as well, it already has a sum when the
+  /// backward walk reaches a node.
   void set_last_use(const Tensor& value, std::size_t place) {
     if (path_.is_active(value)) last_use_.try_emplace(value, place);
   }

@@ -1,6 +1,6 @@
-// Reverse mode over a program: forward with what the backward pass needs, then back op by op; of an
-// op that is not linear the jvp rule runs on tangents that stand for nothing yet, and what that
-// leaves is transposed.
+// Reverse mode of a program: a forward run that computes what the backward pass needs, then a walk
+// back op by op. For an op that is not linear, the jvp rule runs on placeholder tangents, and the
+// linear program that results is transposed.
 #pragma once
 
 #include "transforms/tangents.h"
@@ -12,20 +12,21 @@ ir::Reverse reverse_walk(ir::Derivatives& derivatives, const Function& function,
                          std::span<const Tensor> arguments, const Flags& perturbed,
                          const Flags& active, const Flags& summed);
 
-/// Is the node linear in the operands that are flagged?
+/// Whether the node is linear in the flagged operands.
 bool is_linear_in(const Node& node, const Flags& flags);
-/// Adds what a program that is linear in `arguments` (nodes made since, which `outputs` were
-/// computed from) gives back for cotangents of the outputs. Empty outputs are zero.
+/// Transposes a program that is linear in `arguments`: adds the cotangents that it propagates from
+/// those of the outputs. It consists of the nodes created since the arguments from which `outputs`
+/// were computed. Empty outputs are zero.
 void transpose_program(ir::Derivatives& derivatives, std::span<const Tensor> arguments,
                        std::span<const Tensor> outputs, std::span<const Tensor> cotangents,
                        const ir::Cotangents& of_arguments);
 
-// What forward and reverse mode share (derivatives.cc).
+// Shared by forward and reverse mode (derivatives.cc).
 bool has_rule(const ir::OpDef& op);
 [[noreturn]] void no_derivative(const Node& node);
-/// The node on other operands, as a new node.
+/// A new node like this one, on other operands.
 Tensor copied_node(const Node& node, ir::Operands operands);
-/// By the jvp rule, or the op itself where it is linear.
+/// The jvp rule's tangents, or the op itself if it is linear.
 std::vector<Tensor> tangents_of(const ir::JvpCall& call);
 
 }  // namespace rondo::transforms

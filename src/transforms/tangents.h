@@ -1,4 +1,4 @@
-// What the drivers of derivatives keep of the values of a program.
+// Tangents and cotangents of the values of a program, as the derivative drivers keep them.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using ir::Node;
 
 using ir::ValueKey;
 
-/// Tangents of the values of a program; empty ones are not kept.
+/// Tangents of the values of a program; empty ones are not stored.
 class TangentMap {
  public:
   Tensor get(const Tensor& of) const {
@@ -33,8 +33,8 @@ class TangentMap {
   absl::flat_hash_map<ValueKey, Tensor> map_;
 };
 
-/// The cotangents of the values of a program. Those of its parameters may be sums of a program
-/// around it, which are added to directly.
+/// The cotangents of the values of a program. Those of its parameters may be sums of an enclosing
+/// program, which are added to directly.
 class CotangentMap {
  public:
   void bind(const Tensor& value, ir::CotangentSum* sum) {
@@ -49,7 +49,7 @@ class CotangentMap {
     const auto found = sums_.find(value);
     return found == sums_.end() || found->second->empty();
   }
-  /// Those of the results of a node, all of whose uses have been seen.
+  /// Those of the results of a node, after all of its uses were visited.
   std::vector<Tensor> take_results(const Node* node) {
     std::vector<Tensor> all(node->types.size());
     for (std::uint32_t r = 0; r < all.size(); r++) {
@@ -80,7 +80,7 @@ inline bool any_given(std::span<const Tensor> tangents) {
   return std::any_of(tangents.begin(), tangents.end(), [](const Tensor& t) { return !t.empty(); });
 }
 
-/// The values of a function that can be perturbed and whose cotangent matters.
+/// The values of a function that can be perturbed and whose cotangent is needed.
 class ActivePath {
  public:
   ActivePath(const Function& function, const Flags& parameters, const Flags& results) {

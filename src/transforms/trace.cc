@@ -8,8 +8,8 @@ namespace rondo::detail {
 
 namespace {
 
-/// The line of the first op in a region that uses a capture; where no op does, the line that made
-/// it.
+/// The line of the first op in a region that uses a capture; if none does, the line that created
+/// the capture.
 SourceLocation line_of_use(const ir::OpenRegion& region, const Tensor& capture) {
   for (const ir::Node* node : region.body) {
     for (const Tensor& operand : node->operands) {
@@ -27,8 +27,8 @@ Function trace(std::string name, const RegionCallable& callable, std::span<const
   control_flow::RegionTrace traced(std::move(name), what, types, names, callable, call);
   control_flow::check_not_empty(what, traced.out(), call);
   ir::OpenRegion region = traced.finish();
-  // Lazy tensors from outside are computed now and become constants. What depends on a parameter of
-  // another trace cannot be: the error names the line that uses it.
+  // Captured lazy tensors are evaluated now and become constants. A value that depends on a
+  // parameter of another trace cannot be: the error names the line that uses it.
   for (const Tensor& capture : region.captures) {
     if (!capture.node()->traced) continue;
     const SourceLocation at = line_of_use(region, capture);

@@ -1,4 +1,4 @@
-// The transpose of what a jvp rule made of tangents that stand for nothing.
+// Transposes the program that a jvp rule computes from placeholder tangents.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace rondo::transforms {
 
 using ir::Linear;
 
-/// Is the node linear in the operands that are flagged?
+/// Whether the node is linear in the flagged operands.
 bool is_linear_in(const Node& node, const Flags& flags) {
   if (node.op->is_linear && !node.op->is_linear(node)) return false;
   switch (node.op->linear) {
@@ -28,7 +28,7 @@ bool is_linear_in(const Node& node, const Flags& flags) {
 
 namespace {
 
-/// The nodes that the outputs of a linear program were computed by since its arguments were made.
+/// The nodes, created after the arguments, from which the outputs of a linear program are computed.
 class LinearProgram {
  public:
   LinearProgram(std::span<const Tensor> arguments, std::span<const Tensor> outputs) {
@@ -47,7 +47,7 @@ class LinearProgram {
 
   /// In order.
   const std::vector<const Node*>& nodes() const { return nodes_; }
-  /// Does it depend on an argument?
+  /// Whether it depends on an argument.
   bool is_dependent(const Node* node) const { return dependent_.contains(node); }
   bool is_dependent(const Tensor& value) const { return is_dependent(value.node()); }
 
@@ -105,7 +105,7 @@ void transpose_program(ir::Derivatives& derivatives, std::span<const Tensor> arg
     for (Tensor& operand : operands) {
       linear.push_back(is_dependent(operand) && ir::has_tangent(operand.type()));
       summed.push_back(!sums.is_zero(operand));
-      // What a linear construct keeps does not depend on its linear operands: zeros do.
+      // The residuals of a linear construct do not depend on its linear operands, so zeros will do.
       if (linear.back() && node->op->reverse) operand = zeros(operand.type(), node->location());
     }
     const ir::Cotangents of_operands = sums.of_operands(node, is_dependent);

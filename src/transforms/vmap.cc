@@ -1,4 +1,4 @@
-// What vmap and explain_batching do on leaves.
+// vmap and explain_batching on leaves.
 #include "rondo/vmap.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using ir::BatchValue;
 using ir::BatchValues;
 using Axis = std::optional<std::int64_t>;
 
-/// The axis of each leaf that counts lanes, from the front.
+/// The lane axis of each leaf, counted from the front.
 std::vector<Axis> lane_axes(const ArgumentLeaves& arguments, std::size_t count,
                             const VmapOptions& options, SourceLocation at) {
   if (!options.in_axes.empty() && options.in_axes.size() != count) {
@@ -104,7 +104,7 @@ Tensor with_front_axis_at(const Tensor& x, std::int64_t axis, SourceLocation at)
   return ops::transposed(x, std::move(order), at);
 }
 
-/// A user's function, traced for one lane, and what it is called with.
+/// A user's function, traced for one lane, and its arguments.
 struct VmapCall {
   std::int64_t lanes;
   Function function;
@@ -139,7 +139,7 @@ struct VmapCall {
                                      recorded, at);
     ir::OpenRegion region = traced.finish();
     const std::vector<Tensor> captures = region.captures;
-    // Tapes that grow are of loops that were differentiated for one lane.
+    // Growing tapes belong to loops that were differentiated for one lane.
     function = transforms::derivatives().simplified(
         passes::without_growing_tapes(ir::close_region(std::move(region), captures)));
     for (const Tensor& capture : captures) arguments.push_back({capture});
@@ -266,7 +266,7 @@ std::string explain_batching(const RegionCallable& f, const ArgumentLeaves& argu
            std::tuple(std::string_view(b.at.file), b.at.line, b.of_plain_op ? b.text : "");
   });
   for (std::size_t i = 0; i < notes.size(); i++) {
-    // The ops of a line that have the same to tell share one.
+    // Ops of a line with the same report share one note.
     std::string ops = notes[i].op;
     const transforms::BatchNote& note = notes[i];
     for (; i + 1 < notes.size() && notes[i + 1].of_plain_op && note.of_plain_op &&
