@@ -25,11 +25,11 @@ namespace {
 using ir::Flow;
 using ir::Node;
 
-// Constants of at least so many equal elements are written as a scalar and a broadcast.
+// Constants of at least this many equal elements are written as a scalar and a broadcast.
 constexpr std::int64_t kBroadcastElements = 16;
 
-/// XLA reads a complex number of which one part is NaN as two NaNs, so these are put together from
-/// parts.
+/// XLA reads a complex number with one NaN part as two NaNs, so such numbers are assembled from
+/// their parts.
 bool has_complex_nan(const Literal& value) {
   return for_dtype(value.dtype(), [&]<class T>() {
     if constexpr (is_complex(dtype_of<T>)) {
@@ -82,7 +82,7 @@ class HloComputation {
   }
 
  private:
-  /// `base.number`, or `base` alone for 0. Points into texts that live as long as this.
+  /// `base.number`, or `base` alone for 0. Points into texts that outlive it.
   struct Name {
     const char* base = nullptr;
     std::uint32_t length = 0;
@@ -94,7 +94,7 @@ class HloComputation {
 
   bool takes_tuple() const { return role_ != HloRole::kEntry && role_ != HloRole::kCombiner; }
 
-  /// Other names do not end in a point and a number, so this one is new.
+  /// Other names do not end in a point and a number, so this one is unique.
   Name fresh(std::string_view base) {
     return {base.data(), static_cast<std::uint32_t>(base.size()), ++last_number_};
   }
@@ -115,14 +115,14 @@ class HloComputation {
     }
   }
 
-  /// The start of a line, up to where the shape stands.
+  /// The start of a line, up to the shape.
   void begin(const Name& name, bool root) {
     out_ += root ? "  ROOT " : "  ";
     append(name);
     out_ += " = ";
   }
 
-  /// If the result is one value of this function, the line that computes it is the root.
+  /// If the result is a single value of this function, the line that computes it is the root.
   void find_root() {
     if (role_ == HloRole::kBody || function_.outputs().size() != 1) return;
     const Tensor& result = function_.outputs()[0];
@@ -202,7 +202,7 @@ class HloComputation {
     out_ += '\n';
   }
 
-  /// Carries are called what the body calls them.
+  /// Carries have the names that the body uses.
   std::string_view element_base(const Node& node, std::uint32_t result) {
     if (node.op->flow != Flow::kRepeat) return node.op->hlo;
     const Node* parameter = node.regions[1].parameters()[result].node();
@@ -225,7 +225,7 @@ class HloComputation {
     }
   }
 
-  /// `node` is the constant itself, null for parts of it.
+  /// `node` is the constant itself; null for parts of it.
   Name print_constant(const Literal& value, const Node* node) {
     const std::size_t bytes = static_cast<std::size_t>(value.type().bytes());
     const std::size_t width = static_cast<std::size_t>(byte_width(value.dtype()));
@@ -261,7 +261,7 @@ class HloComputation {
     return name;
   }
 
-  /// Keeps the name of a node's result or tuple of results, and says which line this is.
+  /// Begins the line of a node, and stores the name of its result or tuple of results.
   Name begin_op(const Node& node, std::string_view base, bool is_tuple) {
     const Name name = fresh(base);
     const bool root = !is_tuple && is_root(&node);
@@ -288,7 +288,7 @@ class HloComputation {
     end(node);
   }
 
-  /// `, to_apply=name`: the attributes are named in the record.
+  /// `, to_apply=name`: the record names the attributes.
   void print_callees(const Node& node) {
     std::string_view attributes = node.op->hlo_regions;
     for (std::size_t i = 0; i < node.regions.size(); i++) {
@@ -432,7 +432,7 @@ class HloComputation {
   std::uint32_t last_number_ = 0;
   ir::NodeTable<Name> values_;                         // arrays
   absl::flat_hash_map<const Node*, Name> tuples_;      // of ops of several results
-  absl::flat_hash_map<Element, Name> tuple_elements_;  // their elements so far
+  absl::flat_hash_map<Element, Name> tuple_elements_;  // those with a line so far
   absl::flat_hash_map<const Node*, std::uint32_t>
       elements_;  // parameters that are elements of `tuple_`
   Name tuple_;

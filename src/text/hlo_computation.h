@@ -13,7 +13,7 @@
 
 namespace rondo::text {
 
-/// What a function is called for, which decides what its computation takes and gives.
+/// How a function is called, which decides the parameters and the result of its computation.
 enum class HloRole : std::uint8_t {
   kEntry,      // takes arrays, gives an array or a flat tuple
   kCombiner,   // of reduce, sort, scatter...: the same
@@ -28,15 +28,15 @@ HloRole hlo_role(const ir::Node& holder, std::size_t index);
 /// The names of the computations, by the identity of the function and its role.
 using ComputationNames = absl::flat_hash_map<std::pair<const void*, HloRole>, std::string>;
 
-/// Appends the computation and an empty line. `callees` has all regions inside of `function`;
-/// `sharding` is that of the entry, null for none.
+/// Appends the computation and an empty line. `callees` has all regions in `function`; `sharding`
+/// is that of the entry, null for none.
 void append_hlo_computation(std::string& out, const Function& function, HloRole role,
                             std::string_view name, const ComputationNames& callees, bool metadata,
                             const ir::ProgramSharding* sharding);
 
 /// The types of tensors: `f32[2], s32[]`.
 void append_hlo_types(std::string& out, std::span<const Tensor> tensors);
-/// The same in parentheses, but not of a single one.
+/// The same in parentheses, unless there is exactly one.
 void append_hlo_shape(std::string& out, std::span<const Tensor> tensors);
 
 }  // namespace rondo::text

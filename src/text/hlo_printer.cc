@@ -23,10 +23,10 @@ namespace text {
 
 namespace {
 
-// About what a line takes.
+// About the size of a line.
 constexpr std::size_t kHloLineBytes = 64;
 
-/// For each region of the functions, what it is called for: bit i for HloRole i.
+/// How each region of the functions is called: bit i for HloRole i.
 absl::flat_hash_map<const void*, unsigned> roles_of_regions(
     const std::vector<Function>& functions) {
   absl::flat_hash_map<const void*, unsigned> roles;

@@ -13,7 +13,7 @@ bool is_identifier_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-// What XLA's lexer takes for something else than a name.
+// Names that XLA's lexer does not accept as identifiers.
 constexpr std::array<std::string_view, 42> kReserved = {"ENTRY",       "FileLocations",
                                                         "FileNames",   "FunctionNames",
                                                         "HloModule",   "ROOT",
@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 42> kReserved = {"ENTRY",       "FileLoca
                                                         "unknown",     "unreduced"};
 
 bool is_reserved(std::string_view name) {
-  // The small floats are many, and there may be more of them.
+  // There are many small float types, and there may be more.
   const bool small_float =
       name.size() > 3 && name[0] == 'f' && is_digit(name[1]) && name[2] == 'e' && is_digit(name[3]);
   return small_float || std::binary_search(kReserved.begin(), kReserved.end(), name);
@@ -83,7 +83,7 @@ std::string_view NameTable::add_whole(std::string_view wanted) {
   const std::string base = whole_identifier(wanted);
   std::string name = base;
   if (const auto found = taken_.find(base); found != taken_.end()) {
-    // The next number is kept, so that a thousand equal names take a thousand steps.
+    // The next number is stored, so that a thousand equal names take a thousand steps.
     do name = base + '_' + std::to_string(found->second++);
     while (taken_.contains(name));
   }

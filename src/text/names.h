@@ -10,14 +10,14 @@
 
 namespace rondo::text {
 
-/// What is left of a path as an identifier of HLO: `arg0.house.slab` gives `house.slab`, `arg0[1]`
-/// gives `arg0_1`. It is never empty, no reserved word of HLO, and does not end in a point and
+/// The part of a path that makes an identifier of HLO: `arg0.house.slab` gives `house.slab`,
+/// `arg0[1]` gives `arg0_1`. Never empty, no reserved word of HLO, and never ending in a point and
 /// digits: such names are free for numbered ones (`add.12`).
 std::string identifier(std::string_view path);
 /// The same without dropping the first step of the path.
 std::string whole_identifier(std::string_view path);
 
-/// The names given so far in one scope.
+/// The names used so far in one scope.
 class NameTable {
  public:
   NameTable() = default;
@@ -25,9 +25,9 @@ class NameTable {
   NameTable& operator=(const NameTable&) = delete;
 
   /// A new name for what the user calls `path`: the short form if it is free, else the whole path,
-  /// else that with a number. It stays where it is as long as the table lives.
+  /// else that with a number. Its address is stable as long as the table exists.
   std::string_view add(std::string_view path);
-  /// The same for a name that is no path.
+  /// The same for a name that is not a path.
   std::string_view add_whole(std::string_view name);
   /// Keeps a text that need not be unique.
   std::string_view keep(std::string text);

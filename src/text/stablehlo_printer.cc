@@ -37,7 +37,7 @@ using ir::Node;
 
 // Larger arrays are written as their bytes.
 constexpr std::int64_t kMostListedElements = 128;
-// Deeper regions are indented no further, so that the text of deeply nested loops grows linearly.
+// Deeper regions are not indented further, so the text of deeply nested loops grows linearly.
 constexpr std::size_t kDeepestMlirIndent = 100;
 constexpr std::size_t kMlirLineBytes = 64;
 
@@ -73,7 +73,7 @@ void append_mlir_type(std::string& out, const TensorType& type) {
   out += '>';
 }
 
-/// The types of tensors, or types, between commas.
+/// The types of tensors, or types, separated by commas.
 template <class Range>
 void append_mlir_types(std::string& out, const Range& range) {
   bool first = true;
@@ -85,7 +85,7 @@ void append_mlir_types(std::string& out, const Range& range) {
       append_mlir_type(out, each);
   }
 }
-/// Results of an op: one type stands alone, others in parentheses.
+/// The result types of an op: a single type without parentheses.
 template <class Range>
 void append_mlir_result_types(std::string& out, const Range& range) {
   if (range.size() != 1) out += '(';
@@ -119,7 +119,7 @@ void append_dense(std::string& out, const Literal& value) {
   out += '>';
 }
 
-/// What the module says of the number of devices.
+/// The module's attributes for the number of devices.
 void append_partitions(std::string& out, const ir::ProgramSharding& sharding) {
   out += " attributes {mhlo.num_partitions = ";
   append_number(out, sharding.devices());
@@ -224,14 +224,14 @@ class StablehloPrinter {
   }
 
  private:
-  /// `%name`, or `%12`, or with an element `%12#1`. Short ones are copied whole, so that nothing
-  /// waits for their size.
+  /// `%name`, or `%12`, or with an element `%12#1`. Short ones are copied at a fixed size, so the
+  /// copy does not wait for the length.
   class Value {
    public:
     static constexpr std::uint32_t kShort = 16;
 
     Value() = default;
-    /// Of a text that stays.
+    /// Of a text that outlives it.
     explicit Value(std::string_view text) : size_(static_cast<std::uint32_t>(text.size())) {
       const char* const place = text.data();
       if (size_ <= kShort)
@@ -240,8 +240,8 @@ class StablehloPrinter {
         std::memcpy(&text_, &place, sizeof(place));
     }
     explicit Value(std::uint32_t number) {
-      // Where it fits into a word it is made there: bytes that are written one by one and then read
-      // as a word are waited for.
+      // Built in a word if it fits: bytes that are written one by one and then read as a word stall
+      // the load.
       if (number < ShortCount::kEnd / 10) {
         const ShortCount count = ShortCount::of(number);
         text_[0] = count.letters << 8 | '%';
@@ -255,14 +255,14 @@ class StablehloPrinter {
     }
     explicit operator bool() const { return size_ != 0; }
     std::uint32_t size() const { return size_; }
-    /// One of the results of a node of several.
+    /// One of the results of a node with several.
     Value element(std::uint32_t number) const {
       Value element = *this;
       element.element_plus_one_ = number + 1;
       return element;
     }
 
-    /// Writes at most size() and kMoreBytes.
+    /// Writes at most size() + kMoreBytes bytes.
     static constexpr std::size_t kMoreBytes = kShort + 1 + TextCursor::kCountBytes;
     void append_to(TextCursor& out) const {
       append_whole_to(out);
@@ -290,8 +290,8 @@ class StablehloPrinter {
     std::uint32_t element_plus_one_ = 0;
   };
   using Values = absl::InlinedVector<Value, 4>;
-  // One node may stand in several functions, and a function in several places: names are those of
-  // an occurrence.
+  // A node may occur in several functions, and a function in several places, so names belong to an
+  // occurrence.
   using Scope = ir::NodeTable<Value>;
 
   std::size_t indent() const { return std::min(indent_, kDeepestMlirIndent); }
@@ -324,7 +324,7 @@ class StablehloPrinter {
     return values;
   }
 
-  /// Gives `write` a cursor with room for so many bytes.
+  /// Gives `write` a cursor with space for this many bytes.
   template <class Write>
   void write_at_once(std::size_t bytes, Write write) {
     if (bytes <= TextBuffer::kMostRoom) {
@@ -393,7 +393,7 @@ class StablehloPrinter {
     }
   }
 
-  /// A region with arguments of its own: a reducer, a comparator.
+  /// A region with its own arguments: a reducer, a comparator.
   void open_block(const Function& function, std::size_t index, Scope& scope) {
     out_ += index == 0 ? "{\n" : ", {\n";
     if (function.parameters().empty()) return;
@@ -406,7 +406,7 @@ class StablehloPrinter {
     out_ += "):\n";
   }
 
-  /// Both regions name the carry alike, and see the invariants outside.
+  /// Both regions give the carry the same names, and use the invariants from outside.
   void begin_while(const Node& node, const Values& operands) {
     std::vector<Value> arguments;
     const std::vector<Tensor>& parameters = node.regions[1].parameters();
@@ -461,7 +461,7 @@ class StablehloPrinter {
     end_line(node);
   }
 
-  /// Most ops of most programs: `%2 = stablehlo.add %0, %1 : tensor<f32>`.
+  /// The form of most ops: `%2 = stablehlo.add %0, %1 : tensor<f32>`.
   static bool has_short_form(const Node& node) {
     constexpr std::string_view kPrefix = "stablehlo.";
     const ir::OpDef& op = *node.op;
@@ -469,10 +469,10 @@ class StablehloPrinter {
            node.types.size() == 1 && op.stablehlo.size() > kPrefix.size() &&
            std::memcmp(op.stablehlo.data(), kPrefix.data(), kPrefix.size()) == 0;
   }
-  /// Behind its colon: one type, or `(tensor<i1>, tensor<f32>) -> tensor<f32>`.
+  /// The types after its colon: one type, or `(tensor<i1>, tensor<f32>) -> tensor<f32>`.
   std::string_view short_types(const Node& node) {
     const TensorType& type = node.type();
-    // Of select and clamp all types may be equal, but select's short form has two all the same.
+    // All types of select and clamp may be equal, but the short form of select always has two.
     bool one_type = node.op->stablehlo != "stablehlo.select";
     for (const Tensor& operand : node.operands) one_type = one_type && ir::type_of(operand) == type;
     if (one_type) return type_text_.of(type);
@@ -500,7 +500,8 @@ class StablehloPrinter {
           for (const Tensor& operand : node.operands) {
             const Node* const source = operand.node();
             const Value& value = value_of(source, scope);
-            // A parameter of a branch is what it captures, which may be one of several results.
+            // A branch's parameter is the value that it captures, which may be one of several
+            // results.
             if (source->types.size() == 1)
               value.append_to(line);
             else
@@ -530,7 +531,7 @@ class StablehloPrinter {
     }
     if (!node.regions.empty()) {
       out_ += " (";
-      return;  // after() goes on
+      return;  // after() continues it
     }
     out_ += " : (";
     append_mlir_types(out_, node.operands);
@@ -547,7 +548,7 @@ class StablehloPrinter {
   const bool locations_;
   const Partitioner partitioner_;
   const std::optional<ir::ProgramSharding>& sharding_;
-  NameTable names_;  // of the whole function: a region may not name a value as one outside is named
+  NameTable names_;  // of the whole function: a region may not reuse a name from outside
   std::size_t longest_value_ = std::size_t{2} * Value::kShort + Value::kMoreBytes;  // in bytes
   std::vector<Scope> scopes_;
   std::vector<std::vector<Value>> arguments_;  // of the while and conditional nodes that are open

@@ -8,13 +8,13 @@
 
 namespace rondo::text {
 
-/// Writes a type once for all lines in a row that have it, as most have that of the line before.
+/// Formats a type once for consecutive lines that have it; most have that of the line before.
 class TypeText {
  public:
   using Append = void (*)(std::string& out, const TensorType& type);
   explicit TypeText(Append append) noexcept : append_(append) {}
 
-  /// Valid until the next one.
+  /// Valid until the next call.
   std::string_view of(const TensorType& type) {
     if (text_.empty() || type != type_) {
       text_.clear();
