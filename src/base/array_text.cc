@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kShownAtEachEnd = 3;
 constexpr std::int64_t kMostShown = 1000;
 
-/// Writes the axes as an odometer turns, so that the rank costs no stack.
+/// Counts through the axes like an odometer, so the rank costs no stack.
 template <class T>
 class ElementsWriter {
  public:
@@ -71,7 +71,7 @@ class ElementsWriter {
   bool is_last(std::size_t axis) const { return axis + 1 == dims_.size(); }
 
   void descend() {
-    // Unsigned: with a dimension of 0 further in, the products may be anything and are not used.
+    // Unsigned: if a later dimension is 0, the products may wrap and are not used.
     const auto row = static_cast<std::uint64_t>(index_[axis_]);
     const std::uint64_t next = (first_[axis_] + row) * static_cast<std::uint64_t>(dims_[axis_ + 1]);
     ++axis_;
@@ -80,8 +80,8 @@ class ElementsWriter {
     out_ += style_.open;
   }
 
-  /// What stands before item index_[axis_]; passes over the middle of a long axis. False if enough
-  /// was shown.
+  /// Writes the separator before item index_[axis_], and skips the middle of a long axis. False if
+  /// enough was shown.
   bool separate() {
     std::int64_t& index = index_[axis_];
     if (index > 0) out_ += ", ";
@@ -116,8 +116,8 @@ class ElementsWriter {
   bool cut_;
   std::int64_t shown_ = 0;
   std::size_t axis_ = 0;
-  std::vector<std::int64_t> index_;   // of the item in hand on each axis
-  std::vector<std::uint64_t> first_;  // how many items lie before those of this axis
+  std::vector<std::int64_t> index_;   // of the current item on each axis
+  std::vector<std::uint64_t> first_;  // how many items precede those of this axis
 };
 
 }  // namespace

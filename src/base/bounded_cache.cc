@@ -13,7 +13,7 @@ struct CacheContents {
   using List = std::list<std::shared_ptr<CacheSlot>>;
 
   std::mutex mutex;
-  List by_use;  // the last used first
+  List by_use;  // most recently used first
   using ByHash = absl::flat_hash_map<std::size_t, std::vector<CacheSlot*>>;
   absl::flat_hash_map<const void*, ByHash> by_owner;
   CacheStats stats{.limit = std::int64_t{256} << 20};
@@ -24,7 +24,7 @@ struct CacheContents {
     return *contents;
   }
 
-  /// True if the slot was used since this was last asked.
+  /// True if the slot was used since the last call.
   bool count_uses(CacheSlot& slot) {
     const std::int64_t uses = slot.uses_.exchange(0, std::memory_order_relaxed);
     stats.hits += uses;
@@ -45,7 +45,8 @@ struct CacheContents {
   }
 
   void keep_bound(List& left) {
-    // What was used without a look-up goes to the front, once: other threads may go on using it.
+    // Slots that were used without a look-up move to the front, once: other threads may keep using
+    // them.
     std::size_t passed_over = by_use.size();
     while (stats.bytes > stats.limit && by_use.size() > 1) {
       CacheSlot& last = *by_use.back();
@@ -122,8 +123,8 @@ void CacheStore::count_place(HeldBytes& held, std::size_t bytes) {
   constexpr std::size_t kControlBlock = 16, kLinks = 16;
   held.block(kControlBlock + bytes);
   held.block(kLinks + sizeof(CacheContents::List::value_type));
-  held.block(sizeof(void*));  // alone under its hash
-  // Tables are half empty or more after they have grown: some two thirds are in use.
+  held.block(sizeof(void*));  // the only one with its hash
+  // Tables are at least half empty after they have grown: about two thirds are in use.
   held.add((sizeof(CacheContents::ByHash::value_type) + 1) * 3 / 2);
 }
 

@@ -14,11 +14,11 @@
 
 namespace rondo {
 
-/// What a cache keeps under a key, while anybody uses it.
+/// The entry that a cache keeps under a key. Users may keep it alive longer.
 class CacheSlot {
  public:
   virtual ~CacheSlot() = default;
-  /// It was used by somebody who holds it and did not look it up. Takes no lock.
+  /// Records a use by a holder of the slot, without a look-up. Takes no lock.
   void note_use() noexcept {
     if (detail::is_single_threaded())
       uses_.store(uses() + 1, std::memory_order_relaxed);
@@ -26,7 +26,7 @@ class CacheSlot {
       uses_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// Noted and not yet counted among the hits.
+  /// Uses that are recorded but not yet counted among the hits.
   std::int64_t uses() const noexcept { return uses_.load(std::memory_order_relaxed); }
 
  private:
@@ -35,13 +35,13 @@ class CacheSlot {
   const void* owner_ = nullptr;  // null once it has left the store
   std::size_t hash_ = 0;
   std::int64_t bytes_ = 0;
-  std::atomic<std::int64_t> uses_{0};                      // noted since the store last looked
+  std::atomic<std::int64_t> uses_{0};                      // since the store last counted them
   std::list<std::shared_ptr<CacheSlot>>::iterator place_;  // in the order of use
 };
 
-/// The slots of all caches, found by owner and hash. Where they exceed the bound together, those
-/// that were not used for the longest time leave. What leaves is destroyed outside the lock, or
-/// with its last user.
+/// The slots of all caches, found by owner and hash. When they exceed their common bound, the least
+/// recently used ones are evicted. An evicted slot is destroyed outside the lock, or with its last
+/// user.
 class CacheStore {
  public:
   using Slots = std::vector<std::shared_ptr<CacheSlot>>;
@@ -52,17 +52,17 @@ class CacheStore {
   /// hash by now.
   static bool insert(const void* owner, std::size_t hash, std::shared_ptr<CacheSlot> slot,
                      std::int64_t bytes, std::size_t known);
-  /// A slot was found to be the one that is wanted.
+  /// Records that a slot was the one looked for.
   static void use(CacheSlot& slot);
   static void set_bytes(CacheSlot& slot, std::int64_t bytes);
   static void remove(const void* owner);
   static void remove_all();
-  /// Adds a slot of so many bytes with its place in the store.
+  /// Adds the size of a slot of this many bytes and of its entry in the store.
   static void count_place(HeldBytes& held, std::size_t bytes);
 };
 
-/// A map that forgets. Key has `std::size_t hash() const` and ==. Safe on many threads; keys are
-/// compared outside the lock that all caches share.
+/// A map that may evict entries. Key has `std::size_t hash() const` and ==. Safe on many threads;
+/// keys are compared outside the lock that all caches share.
 template <class Key, class Value>
 class BoundedCache {
  public:
@@ -72,7 +72,7 @@ class BoundedCache {
     Value value{};
   };
 
-  /// Adds what a slot takes, without what its key and value hold.
+  /// Adds the size of a slot, without what its key and value hold.
   static void count_slot(HeldBytes& held) { CacheStore::count_place(held, sizeof(Slot)); }
 
   BoundedCache() = default;
@@ -80,9 +80,9 @@ class BoundedCache {
   BoundedCache& operator=(const BoundedCache&) = delete;
   ~BoundedCache() { CacheStore::remove(this); }
 
-  /// The slot of a key that holds `key_bytes`, made with a default value if there is none: the
-  /// caller fills it, under a mutex of the value where others may find it meanwhile, and says what
-  /// it holds by set_bytes. The slot stays valid after it was forgotten.
+  /// The slot of a key that holds `key_bytes`. A new slot has a default value: the caller fills it,
+  /// under a mutex of the value if other threads may find it meanwhile, and reports its size by
+  /// set_bytes. The slot stays valid after it was evicted.
   std::shared_ptr<Slot> slot(Key key, std::int64_t key_bytes) {
     const std::size_t hash = key.hash();
     const auto used = [](const CacheStore::Slots& slots, const Key& sought) {
@@ -103,7 +103,7 @@ class BoundedCache {
     }
     return made;
   }
-  /// What the key and the value of a slot hold together. May make the cache forget others.
+  /// Sets what the key and the value of a slot hold together. May evict others.
   void set_bytes(const std::shared_ptr<Slot>& slot, std::int64_t bytes) {
     CacheStore::set_bytes(*slot, bytes);
   }

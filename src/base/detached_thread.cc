@@ -9,7 +9,7 @@
 namespace rondo {
 
 void start_detached(std::function<void()> work) {
-  // A thread begins with the mask of the one that starts it.
+  // A thread inherits the signal mask of the one that starts it.
   struct NoSignals {
     NoSignals() {
       sigset_t all;

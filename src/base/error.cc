@@ -4,7 +4,8 @@
 
 namespace rondo {
 
-// Out of line, so that each class has one vtable and one type_info, whoever throws and catches.
+// Out of line, so that each class has one vtable and one type_info in all libraries that throw or
+// catch it.
 Error::~Error() = default;
 TraceError::~TraceError() = default;
 ParseError::~ParseError() = default;

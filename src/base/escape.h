@@ -6,7 +6,8 @@
 
 namespace rondo {
 
-/// The content of a quoted string: quotes and backslashes escaped, control characters as '?'.
+/// Appends the content of a quoted string: quotes and backslashes escaped, control characters as
+/// '?'.
 void append_escaped(std::string& out, std::string_view text);
 
 }  // namespace rondo

@@ -7,8 +7,8 @@
 namespace rondo {
 namespace {
 
-/// The bits of a binary float (sign, exponent of bias kBias, kFraction bits) rounded to the nearest
-/// even number of a 16-bit format, as IEEE 754 section 4.3.1 has it. Each bias is half the largest
+/// Rounds the bits of a binary float (sign, exponent of bias kBias, kFraction bits) to the nearest
+/// number of a 16-bit format, ties to even (IEEE 754 section 4.3.1). Each bias is half the largest
 /// exponent field, rounded down.
 template <class Bits, int kFraction, int kBias, int kToFraction, int kToBias>
 std::uint16_t round_to_16_bits(Bits bits) noexcept {
@@ -31,11 +31,11 @@ std::uint16_t round_to_16_bits(Bits bits) noexcept {
   Bits significand;
   int shift = kDropped;
   if (exponent > -kToBias) {
-    // Exponent and fraction are rounded as one number: a carry out of the fraction makes the next
+    // Exponent and fraction are rounded as one number: a carry out of the fraction gives the next
     // exponent, or infinity.
     significand = magnitude - (Bits{kBias - kToBias} << kFraction);
   } else {
-    // The result counts units of the smallest subnormal; a carry makes the smallest normal number.
+    // The result counts units of the smallest subnormal; a carry gives the smallest normal number.
     const bool subnormal = exponent == -kBias;
     significand = (magnitude & ((Bits{1} << kFraction) - 1)) | (Bits{!subnormal} << kFraction);
     shift += 1 - kToBias - (subnormal ? 1 - kBias : exponent);

@@ -53,7 +53,7 @@ GuardedMemory::~GuardedMemory() { munmap(mapped_, mapped_bytes_); }
 bool guard_pages_wanted() { return false; }
 std::int64_t page_bytes() { return 4096; }
 
-// Not reached: nobody wants them.
+// Not reached: it is not called.
 void GuardedMemory::reserve(std::int64_t) { throw std::bad_alloc(); }
 void GuardedMemory::open(std::int64_t, std::int64_t) {}
 GuardedMemory::~GuardedMemory() = default;

@@ -1,5 +1,5 @@
-// Memory that ends where an inaccessible page begins: what writes or reads past it ends the process
-// at that very instruction. For debugging what sanitizers do not see: machine code.
+// Memory that ends at an inaccessible page: an access beyond it ends the process at that very
+// instruction. For debugging what sanitizers do not see: machine code.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace rondo {
 
-/// RONDO_GUARD_PAGES=1 was set when this was first asked, and the system can do it.
+/// Whether RONDO_GUARD_PAGES=1 was set at the first call, and the system supports it.
 bool guard_pages_wanted();
 std::int64_t page_bytes();
 
@@ -17,7 +17,7 @@ class GuardedMemory {
   struct Piece {
     std::int64_t offset, bytes;
   };
-  /// `bytes` bytes, right before an inaccessible page. Throws std::bad_alloc.
+  /// `bytes` bytes, directly before an inaccessible page. Throws std::bad_alloc.
   explicit GuardedMemory(std::int64_t bytes);
   /// Several pieces at these offsets of one memory; the pages of none of them are inaccessible.
   explicit GuardedMemory(std::span<const Piece> pieces);

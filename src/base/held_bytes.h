@@ -1,4 +1,4 @@
-// What objects hold, in bytes: for caches that are bounded by it.
+// The bytes that objects hold, for caches with a bound in bytes.
 #pragma once
 
 #include <algorithm>
@@ -16,27 +16,27 @@
 
 namespace rondo {
 
-/// Adds up the blocks of memory that objects hold; what several share counts once. Each type says
-/// what it holds beside itself by a function `count_held(HeldBytes&)`.
+/// Adds up the blocks of memory that objects hold; a shared block counts once. Each type adds what
+/// it holds beside itself by a function `count_held(HeldBytes&)`.
 class HeldBytes {
  public:
   std::int64_t total() const { return static_cast<std::int64_t>(total_); }
 
-  /// A block from the allocator, with what that adds: malloc's blocks are multiples of 16 bytes, 8
-  /// of which are its own. None for 0 bytes.
+  /// Adds a block from the allocator with its overhead: malloc's blocks are multiples of 16 bytes,
+  /// 8 of which it uses itself. Nothing for 0 bytes.
   void block(std::size_t bytes) {
     if (bytes > 0) total_ += std::max<std::size_t>(32, (bytes + 8 + 15) / 16 * 16);
   }
-  /// Bytes from elsewhere.
+  /// Adds bytes from elsewhere.
   void add(std::int64_t bytes) { total_ += static_cast<std::size_t>(bytes); }
-  /// A block that may be shared: true, where it was not counted before, if its owner has to count
+  /// Adds a block that may be shared. True if it was not counted before, so its owner has to count
   /// what it holds.
   bool shared(const void* at, std::size_t bytes) {
     if (!at || !seen_.insert(at).second) return false;
     block(bytes);
     return true;
   }
-  /// What make_shared makes.
+  /// Adds a block from make_shared.
   template <class T>
   bool shared(const std::shared_ptr<T>& object) {
     return shared(object.get(), kSharedBytes + sizeof(T));
@@ -53,7 +53,7 @@ class HeldBytes {
   template <class Key, class Value>
   void elements(const absl::flat_hash_map<Key, Value>& map) {
     using Element = typename absl::flat_hash_map<Key, Value>::value_type;
-    constexpr std::size_t kControlBytes = 16;  // and one for each place
+    constexpr std::size_t kControlBytes = 16;  // and one byte per place
     if (map.capacity() > 0) block(kControlBytes + map.capacity() * (sizeof(Element) + 1));
   }
   void text(const std::string& text) {

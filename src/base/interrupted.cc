@@ -7,7 +7,7 @@ Interrupted::Interrupted(const std::string& message, SourceLocation at, std::str
     : ExecutionError(message, at),
       state_(std::make_shared<const State>(State{std::move(loop), trip, std::move(carry)})) {}
 
-// Here, so that there is one type_info of each in a shared library.
+// Defined here, so that a shared library has one type_info of each.
 Interrupted::~Interrupted() = default;
 Stopped::~Stopped() = default;
 DeadlineExceeded::~DeadlineExceeded() = default;

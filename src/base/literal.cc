@@ -8,7 +8,7 @@
 namespace rondo {
 namespace {
 
-/// The host type of a dtype, as it stands in C++.
+/// The host type of a dtype, as C++ source.
 const char* host_type_name(DType dtype) {
   switch (dtype) {
     case DType::kPred:

@@ -1,9 +1,9 @@
-// The storage of literals: counted blocks of a 64-byte header and the data.
+// The storage of literals: reference-counted blocks of a 64-byte header and the data.
 //
-// The interpreter makes a literal for every scalar op, so small blocks are recycled by the thread
-// that releases them; those of nodes and attributes, of which a trace takes millions, by the
-// process beyond that. Large ones are recycled by the process: the system would give each of them
-// anew, page by page, filled with zeros.
+// The interpreter creates a literal for every scalar op, so small blocks are recycled by the thread
+// that releases them. Blocks of nodes and attributes, of which a trace takes millions, are also
+// recycled by the process. So are large ones, which the system would otherwise map anew, page by
+// page and zeroed.
 #include "base/memory.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 
 using detail::FreeBlock, detail::SmallBlocks, detail::kSmallSizes, detail::kSmallStep;
 
-// Under a sanitizer every block comes from its allocator and goes back there, so that it sees each
+// Under a sanitizer every block is allocated and released individually, so that it detects each
 // misuse.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RONDO_BLOCKS_SANITIZED 1
@@ -58,14 +58,14 @@ constexpr auto kMostCachedBlocks = [] {
     most[i] = static_cast<std::uint32_t>(kCachedBytesPerSize / kCachedBlockSizes[i]);
   return most;
 }();
-/// How many blocks of a size go from one thread to another at a time.
+/// How many blocks of a size move between threads at a time.
 constexpr std::uint32_t blocks_of_batch(std::size_t size) noexcept {
   return static_cast<std::uint32_t>(kSmallBatchBytes / (size * kSmallStep));
 }
 
 /// The state of a thread. It has neither constructor nor destructor, so it can be used until the
-/// thread's memory goes: also by literals that are released after every thread_local with a
-/// destructor is gone.
+/// thread's memory is released: also by literals that are released after the destructors of
+/// thread_locals ran.
 struct BlockCache {
   enum class State : std::uint8_t { kUnused, kOpen, kClosed };
   std::array<FreeBlock*, kCachedBlockSizes.size()> heads;
@@ -98,7 +98,7 @@ void empty_block_cache() noexcept {
   }
 }
 
-/// Empties the cache of its thread at the end.
+/// Empties the cache of its thread when the thread ends.
 struct BlockCacheCloser {
   ~BlockCacheCloser() {
     block_cache.state = BlockCache::State::kClosed;
@@ -106,9 +106,9 @@ struct BlockCacheCloser {
   }
 };
 
-/// Large blocks of all threads, by size class: eighths of powers of two, so that a block is at most
-/// an eighth larger than what is asked for. Where another thread is at it, a block comes from the
-/// system and goes back there: nobody waits, and a process that was forked meanwhile neither.
+/// Large blocks of all threads, by size class: eighths of powers of two, so a block is at most an
+/// eighth larger than requested. If another thread holds the lock, the block is allocated from or
+/// returned to the system. So no thread waits, and neither does a process forked meanwhile.
 class LargeBlocks {
  public:
   static std::uint32_t size_class(std::size_t bytes) noexcept {
@@ -128,7 +128,7 @@ class LargeBlocks {
     kept_bytes_ -= class_bytes(size_class);
     return std::exchange(head, head->next);
   }
-  /// False if there are enough already.
+  /// False if enough are kept already.
   bool keep(void* block, std::uint32_t size_class) noexcept {
     const std::size_t bytes = class_bytes(size_class);
     const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -167,8 +167,8 @@ LargeBlocks& large_blocks() noexcept {
   return *blocks;
 }
 
-/// Batches of small blocks that threads have released beyond what they keep themselves, for all of
-/// them. Nobody waits here either.
+/// Batches of small blocks that threads have released beyond what they keep themselves, shared by
+/// all threads. No thread waits for the lock here either.
 class SmallBatches {
  public:
   /// Null if there is none.
@@ -179,7 +179,7 @@ class SmallBatches {
     kept_bytes_ -= kSmallBatchBytes;
     return std::exchange(head, head->next_batch);
   }
-  /// False if there are enough already.
+  /// False if enough are kept already.
   bool keep(FreeBlock* blocks, std::size_t size) noexcept {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || kept_bytes_ + kSmallBatchBytes > kMostSmallBytes) return false;
@@ -228,7 +228,8 @@ std::uint32_t block_size_class(std::size_t bytes) noexcept {
   return large ? LargeBlocks::size_class(bytes) : kUncachedBlock;
 }
 
-/// True if the cache takes blocks; the first call on a thread sees to it that it is emptied.
+/// True if the cache takes blocks; the first call on a thread arranges that it is emptied at the
+/// end.
 bool open_block_cache() noexcept {
   if (block_cache.state == BlockCache::State::kUnused) {
     thread_local BlockCacheCloser closer;
@@ -238,21 +239,21 @@ bool open_block_cache() noexcept {
   return block_cache.state == BlockCache::State::kOpen;
 }
 
-/// Asks the system to map what is whole pages of 2 MB in a block as such. Who goes through it then
-/// waits less for the tables of pages, and for the pages of a new block.
+/// Asks the system to map the whole 2 MB pages of a block as huge pages. Passes over it then wait
+/// less for the page tables, and for the pages of a new block.
 void ask_for_huge_pages([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(MADV_HUGEPAGE)
   constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
   const auto at = reinterpret_cast<std::uintptr_t>(block);
   const std::uintptr_t begin = (at + kPage - 1) / kPage * kPage, end = (at + bytes) / kPage * kPage;
-  // Where it does not, nothing but time is lost.
+  // If the system does not, only time is lost.
   if (begin < end)
     static_cast<void>(
         madvise(static_cast<std::byte*>(block) + (begin - at), end - begin, MADV_HUGEPAGE));
 #endif
 }
 
-/// What a block of a class has room for.
+/// The capacity of a block of a class.
 std::size_t room_for(std::size_t bytes, std::uint32_t size_class) noexcept {
   if (size_class < kUncachedBlock) return kCachedBlockSizes[size_class];
   return size_class >= kFirstLargeClass ? LargeBlocks::class_bytes(size_class) : bytes;
@@ -351,7 +352,7 @@ inline Literal::Storage* Literal::allocate(std::size_t bytes) noexcept {
   return new (memory) Storage{1, size_class, bytes};
 }
 
-// Here, where the allocation is inlined: each result of a call is made so.
+// Defined here, where the allocation is inlined: each result of a call is created by it.
 Literal Literal::uninitialized(const TensorType& type, std::byte*& bytes) {
   const std::int64_t count = type.bytes();
   Storage* const storage = allocate(static_cast<std::size_t>(count));

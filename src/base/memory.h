@@ -1,4 +1,4 @@
-// What the storage of literals costs.
+// The allocation of literals' storage, and the metering of it.
 #pragma once
 
 #include <array>
@@ -29,15 +29,15 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::int64_t count)
   }
 }
 
-/// Bytes of array data, without headers. Negative while more is released than was allocated since
-/// the meter was installed.
+/// Bytes of array data, without headers. Negative if more was released than allocated since the
+/// meter was installed.
 struct MemoryMeter {
   std::int64_t current = 0;
   std::int64_t peak = 0;
 };
 
 /// Counts in `meter` what this thread allocates and releases for literals, until the end of the
-/// scope. Of nested scopes the innermost counts alone.
+/// scope. Of nested scopes only the innermost counts.
 class MemoryMeterScope {
  public:
   explicit MemoryMeterScope(MemoryMeter& meter) noexcept;
@@ -49,16 +49,16 @@ class MemoryMeterScope {
   MemoryMeter* previous_;
 };
 
-/// Counts array data of this thread that lies in memory which was allocated before.
+/// Counts array data of this thread that uses memory which was allocated before.
 void count_taken(std::int64_t bytes) noexcept;
 
-/// Memory as that of literals: aligned to 64 bytes, with room for `bytes` behind the first 64, and
-/// recycled. Null where there is not that much. Its class is asked for when it is given back.
+/// Recycled memory like that of literals: aligned to 64 bytes, with space for `bytes` behind the
+/// first 64. Null if there is not enough memory. The size class is needed to return it.
 void* take_block(std::size_t bytes, std::uint32_t& size_class) noexcept;
 void give_block(void* block, std::uint32_t size_class) noexcept;
 
-/// A block of at least `bytes` bytes, aligned as by new. Small ones come from what the thread has
-/// released, without malloc: for objects that are made and destroyed by the million. Throws
+/// A block of at least `bytes` bytes, aligned like by new. Small ones come from what the thread has
+/// released, without malloc: for objects that are created and destroyed by the million. Throws
 /// std::bad_alloc.
 inline void* take_small_block(std::size_t bytes);
 inline void give_small_block(void* block, std::size_t bytes) noexcept;
@@ -77,8 +77,8 @@ namespace detail {
 struct FreeBlock {
   FreeBlock* next;
 };
-/// The free blocks of one size that a thread has: some, and maybe a whole batch more, so that
-/// taking and giving by turns never moves a batch.
+/// The free blocks of one size that a thread has: some, and possibly a whole batch more, so that
+/// alternating allocation and release never moves a batch.
 struct SmallBlocks {
   FreeBlock* open;
   FreeBlock* spare;
@@ -89,19 +89,19 @@ inline constexpr std::size_t kSmallSizes = kLargestSmallBlock / kSmallStep + 1;
 constexpr std::size_t small_size(std::size_t bytes) noexcept {
   return (bytes + kSmallStep - 1) / kSmallStep;
 }
-/// Of this thread, by size. Without a destructor, so that they can be used until the thread's
-/// memory goes.
+/// Those of this thread, by size. Without a destructor, so that they can be used until the thread's
+/// memory is released.
 extern constinit thread_local std::array<SmallBlocks, kSmallSizes> small_blocks;
 
-/// A block of a batch that the thread or others have kept, else a new one.
+/// A block from a batch that the thread or the process has kept, else a new one.
 void* take_of_batch(SmallBlocks& blocks, std::size_t size);
-/// Puts a whole batch aside first. Where the thread keeps nothing any more the block is deleted.
+/// Sets a whole batch aside first. If the thread keeps no blocks any more, the block is deleted.
 void give_to_batch(SmallBlocks& blocks, void* block, std::size_t size) noexcept;
 
 inline void* pop(SmallBlocks& blocks) noexcept {
   blocks.room++;
   void* const block = std::exchange(blocks.open, blocks.open->next);
-  // The next one may lie anywhere: whoever takes it writes to it at once.
+  // The next block may be anywhere in memory, and is written to as soon as it is taken.
   __builtin_prefetch(blocks.open, 1);
   __builtin_prefetch(blocks.open + 8, 1);
   return block;
@@ -130,7 +130,7 @@ inline void give_small_block(void* block, std::size_t bytes) noexcept {
 
 /// Released blocks whose data fits one of these sizes are kept by the thread for its next literals,
 /// up to kCachedBytesPerSize bytes of data of each size. Those of kSmallestLargeBytes and more,
-/// which malloc would give back to the system, are kept by the process, up to kMostLargeBytes.
+/// which malloc would return to the system, are kept by the process, up to kMostLargeBytes.
 /// Sanitizer builds keep none.
 inline constexpr std::array<std::size_t, 4> kCachedBlockSizes = {64, 256, 1024, 4096};
 /// Threshold: Bytes of each size in kCachedBlockSizes that a thread keeps for its next literals:
@@ -142,7 +142,7 @@ inline constexpr std::size_t kSmallestLargeBytes = std::size_t{64} << 10;
 /// Threshold: Bytes of such blocks that the process keeps: memory against new pages. Not measured;
 /// UnknownWhileOfArrays in bench/gradient_bench.cc runs it.
 inline constexpr std::size_t kMostLargeBytes = std::size_t{128} << 20;
-/// What the storage of a literal of so many bytes takes, with its header.
+/// The storage of a literal of so many bytes, with its header.
 std::size_t storage_bytes(std::size_t bytes) noexcept;
 
 }  // namespace rondo

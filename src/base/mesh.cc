@@ -56,7 +56,7 @@ Mesh::Mesh(std::vector<MeshAxis> axes) : axes_(std::move(axes)) {
       throw TraceError(fmt::format(
           "Mesh: two axes are named \"{}\"\n  Give each a name of its own.", axis.name));
     }
-    // Devices are numbered by 32 bits.
+    // Devices are numbered with 32 bits.
     if (axis.size > std::numeric_limits<std::int32_t>::max() / size_) {
       throw TraceError(fmt::format(
           "Mesh: {} is more than 2^31 - 1 devices\n  Give it the sizes of a machine.", str()));

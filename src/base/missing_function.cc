@@ -1,4 +1,4 @@
-// What is called and has no function.
+// The errors for calls of empty and moved-from functions.
 #include <fmt/format.h>
 
 #include "rondo/call_with.h"

@@ -24,7 +24,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               ".npy data is copied as it stands, which is little-endian");
 
-/// The elements in C order, of data in which the first axis varies fastest.
+/// The elements in C order, from data whose first axis varies fastest.
 Literal from_fortran_order(const Literal& data) {
   const Shape& shape = data.shape();
   const std::int64_t rank = shape.rank();
@@ -37,7 +37,7 @@ Literal from_fortran_order(const Literal& data) {
   const std::byte* const from = data.bytes();
   std::byte* to = ordered.mutable_bytes();
   const std::int64_t last = shape[rank - 1], last_stride = strides.back();
-  std::int64_t row = 0;  // where the first element of a row along the last axis stands
+  std::int64_t row = 0;  // position of the first element of a row along the last axis
   for (;;) {
     for (std::int64_t i = 0; i < last; i++, to += width)
       std::memcpy(to, from + static_cast<std::size_t>(row + i * last_stride) * width, width);
@@ -53,7 +53,7 @@ Literal from_fortran_order(const Literal& data) {
   }
 }
 
-/// The literal that data as the file has it stands for.
+/// The literal for data in the form that the file has.
 Literal from_npy_data(Literal literal, const NpyLayout& layout) {
   if (is_pred(literal.dtype())) {
     auto* const bytes = reinterpret_cast<unsigned char*>(literal.mutable_bytes());
@@ -81,7 +81,7 @@ void read_npy_bytes(std::FILE* file, std::string& bytes, std::size_t count,
                        "\n  Check the disk, or copy the file again.");
 }
 
-/// A file whose size is known beforehand: its data is read straight into the literal.
+/// A file of known size: its data is read directly into the literal.
 Literal load_sized_npy(std::FILE* file, std::uint64_t size, const std::string& name) {
   constexpr std::size_t kFirstRead = 4096;
   std::string head;
@@ -106,8 +106,8 @@ Literal load_sized_npy(std::FILE* file, std::uint64_t size, const std::string& n
   return from_npy_data(std::move(literal), layout);
 }
 
-/// A pipe or a device: read until the array is complete (and a little further, to see that nothing
-/// follows).
+/// A pipe or a device: reads until the array is complete, and a little further to check that
+/// nothing follows.
 Literal load_streamed_npy(std::FILE* file, const std::string& name) try {
   std::string bytes;
   std::uint64_t enough = std::numeric_limits<std::uint64_t>::max();

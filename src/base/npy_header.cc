@@ -26,15 +26,15 @@ constexpr NpyDType kNpyDTypes[] = {
     {"u8", DType::kU64},  {"f2", DType::kF16}, {"V2", DType::kBF16}, {"f4", DType::kF32},
     {"f8", DType::kF64},  {"c8", DType::kC64}, {"c16", DType::kC128}};
 
-/// What came from the file, fit for a message.
+/// Text from the file, quoted for a message.
 std::string quoted_npy(std::string_view text) {
   std::string result = "'";
   for (const char c : text.substr(0, 40)) result += c >= ' ' && c <= '~' ? c : '?';
   return result += text.size() > 40 ? "...'" : "'";
 }
 
-/// Reads the dictionary of the header. Python's grammar allows more than NumPy writes; what it does
-/// not write is malformed.
+/// Reads the dictionary of the header. Python's grammar allows more than NumPy writes; anything
+/// else counts as malformed.
 class NpyHeaderReader {
  public:
   NpyHeaderReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -69,7 +69,7 @@ class NpyHeaderReader {
     fail_npy(name_, "malformed header: " + what + "\n  Write the file again with numpy.save.");
   }
 
-  /// The next character that is no space; 0 at the end.
+  /// The next character that is not a space; 0 at the end.
   char next() {
     while (position_ < text_.size() && std::strchr(" \t\r\n", text_[position_]) != nullptr &&
            text_[position_] != '\0') {
@@ -255,7 +255,7 @@ std::string npy_header(const TensorType& type) {
   for (const NpyDType& known : kNpyDTypes) {
     if (known.dtype == type.dtype) code = known.code;
   }
-  // ml_dtypes.bfloat16 calls itself `<V2`; numpy.load gives it as `|V2`.
+  // ml_dtypes.bfloat16 is written as `<V2`; numpy.load reads that as `|V2`.
   std::string header = "{'descr': '";
   header += byte_width(type.dtype) == 1 ? '|' : '<';
   header += code;
@@ -266,10 +266,11 @@ std::string npy_header(const TensorType& type) {
   }
   if (type.rank() > 0) header.resize(header.size() - (type.rank() == 1 ? 1 : 2));
   header += "), }";
-  // NumPy leaves room for axis 0 to grow in place to a number of 21 digits.
+  // NumPy leaves space for axis 0 to grow in place to a number of 21 digits.
   if (type.rank() > 0) header.append(21 - std::to_string(type.shape[0]).size(), ' ');
 
-  // Too many dimensions for the 16-bit length of version 1 take version 2, as in NumPy.
+  // If there are too many dimensions for the 16-bit length of version 1, version 2 is used, as in
+  // NumPy.
   const auto padded = [&](std::size_t prefix) {
     const std::size_t used = prefix + header.size() + 1;
     return header.size() + 1 + (kNpyAlignment - used % kNpyAlignment);

@@ -1,4 +1,4 @@
-// NumPy's .npz: a zip archive of .npy files, one for each array, named after it.
+// NumPy's .npz: a zip archive of .npy files, one per array and named after it.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -118,8 +118,8 @@ std::vector<Literal> load_npz(const std::string& path, const std::vector<std::st
         (stat.valid & ZIP_STAT_SIZE) == 0)
       fail_npy(called, std::string("cannot be read: ") + zip_strerror(archive.get()) +
                            "\n  Copy or save it again.");
-    // What is larger than the array that is meant, and the longest header, is another array: an
-    // archive may claim any size.
+    // A file larger than the expected array with the longest header holds another array: an archive
+    // may claim any size.
     const auto most = static_cast<std::uint64_t>(types[i].bytes()) + kMaxNpyHeader + 16;
     std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(stat.size, most)), '\0');
     const std::unique_ptr<zip_file_t, ZipFileClose> file(

@@ -40,7 +40,7 @@ void append_hex(std::string& out, std::uint64_t value) {
   out.append(text, std::to_chars(text, text + sizeof text, value, 16).ptr);
 }
 
-/// Infinities, NaNs and zeros; false for other numbers, of which nothing is written.
+/// Writes infinities, NaNs and zeros; false, without writing, for other numbers.
 template <class T>
 bool append_special(std::string& out, T value, NumberStyle style) {
   using Bits = typename FloatLayout<T>::Bits;
@@ -73,8 +73,8 @@ bool append_special(std::string& out, T value, NumberStyle style) {
   return true;
 }
 
-/// Small whole numbers, which programs are full of; false for others, of which nothing is written.
-/// Up to 2^kDigits the digits of the number are its shortest, and up to 99999 they are not longer
+/// Writes small whole numbers, which are frequent; false, without writing, for others. Up to
+/// 2^kDigits the digits of the number are its shortest form, and up to 99999 they are not longer
 /// than the scientific form.
 template <int kDigits, class Wide>
 bool append_small_integer(std::string& out, Wide value, NumberStyle style) {
@@ -92,7 +92,7 @@ bool append_small_integer(std::string& out, Wide value, NumberStyle style) {
   return true;
 }
 
-/// What std::to_chars wrote, in the form that the style asks for.
+/// Converts the output of std::to_chars to the form that the style requires.
 void append_digits(std::string& out, std::string_view text, NumberStyle style) {
   if (style == NumberStyle::kHlo || text.find('.') != std::string_view::npos) {
     out += text;
@@ -109,7 +109,7 @@ void append_wide_float(std::string& out, T value, NumberStyle style) {
   if (append_small_integer<24>(out, value, style) || append_special(out, value, style)) return;
   char text[32];
   char* end = std::to_chars(text, text + sizeof text, value).ptr;
-  // XLA reads digits without a point or exponent as a 64-bit integer first. Shorter texts than 18
+  // XLA first reads digits without a point or exponent as a 64-bit integer. Texts shorter than 18
   // digits cannot overflow it.
   if (end - text > 18 &&
       std::string_view(text, end).find_first_of(".e") == std::string_view::npos) {
@@ -137,9 +137,9 @@ struct ShortDecimal {
   int exponent = 0;
 };
 
-/// The shortest decimal that rounds to `value` (positive and finite), of a 16-bit type, and the
-/// nearest of those. The numbers that round to it are an interval: in units of its fifth digit the
-/// interval holds an integer, and each further digit goes as long as it still does. Doubles are
+/// The shortest decimal that rounds to `value` (positive and finite, of a 16-bit type), and the
+/// nearest of those. The numbers that round to it are an interval. In units of its fifth digit the
+/// interval holds an integer, and each further digit is dropped while it still does. Doubles are
 /// exact enough for the bounds, as the test that tries every number shows.
 template <class T>
 ShortDecimal shortest_decimal(T value, double wide) {
@@ -158,7 +158,7 @@ ShortDecimal shortest_decimal(T value, double wide) {
   const double high = (std::isinf(above) ? wide + gap / 2 : (wide + above) / 2) * unit;
   auto first = static_cast<unsigned>(std::ceil(low));
   auto last = static_cast<unsigned>(high);
-  if (value.bits % 2 == 1) {  // the bounds themselves round to the even neighbours
+  if (value.bits % 2 == 1) {  // the bounds themselves round to the even numbers beside it
     if (first == low) ++first;
     if (last == high) --last;
   }
@@ -172,8 +172,8 @@ ShortDecimal shortest_decimal(T value, double wide) {
   return digits == 10 ? ShortDecimal{1, exponent + 1} : ShortDecimal{digits, exponent};
 }
 
-/// Writes as std::to_chars does: the shorter of fixed and scientific form, fixed where they are
-/// equally long.
+/// Writes like std::to_chars: the shorter of fixed and scientific form, fixed if they are equally
+/// long.
 template <class T>
 void append_narrow_float(std::string& out, T value, NumberStyle style) {
   const auto wide = static_cast<float>(value);

@@ -12,7 +12,7 @@
 
 namespace rondo {
 
-/// What the reader of the numbers takes. Both write the fewest decimal digits that give back the
+/// Which reader the numbers are for. All styles write the fewest decimal digits that give back the
 /// same bits in the number's own type, as `12`, `0.5`, `1.5e-07`, `-0.0`; a complex number is
 /// `(real, imaginary)`; pred is `true` or `false`.
 enum class NumberStyle : std::uint8_t {

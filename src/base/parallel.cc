@@ -21,14 +21,14 @@ namespace rondo {
 
 namespace {
 
-/// As many as run at once. The system takes microseconds to tell.
+/// The number of threads that run at once. The system call takes microseconds.
 int cores() {
   static const int count = static_cast<int>(std::thread::hardware_concurrency());
   return count;
 }
 
-/// Waits until `holds`, but not for long: what threads wait for in a row of jobs is often there
-/// sooner than a parked thread wakes up.
+/// Waits until `holds`, but not for long: in a sequence of jobs, what threads wait for is often
+/// there sooner than a parked thread wakes up.
 template <class F>
 void wait_a_moment(F&& holds) {
   // Threshold: How long a thread looks for work before it parks: waking it takes longer than a
@@ -48,13 +48,13 @@ void wait_a_moment(F&& holds) {
 }
 
 class Job;
-/// Of which this thread is in a piece, and which piece that is.
+/// The job of which this thread runs a piece, and the piece.
 thread_local const Job* job_here = nullptr;
 thread_local std::int64_t piece_here = 0;
 
 class Job {
  public:
-  /// `shares`: of neighbouring pieces, one for each thread to begin with.
+  /// `shares`: ranges of consecutive pieces, one for each thread to start with.
   Job(std::int64_t pieces, int shares, absl::FunctionRef<void(std::int64_t)> work_on)
       : f_(work_on), shares_(static_cast<std::size_t>(shares)) {
     for (std::int64_t i = 0; i < shares; i++) {
@@ -64,8 +64,8 @@ class Job {
     }
   }
 
-  /// Works until no piece is left; begins with a share that follows from the number of the thread,
-  /// so that what a thread has written in one job is in its cache in the next one.
+  /// Works until no piece is left. Starts with a share that depends on the thread's number, so that
+  /// what a thread wrote in one job is in its cache in the next one.
   void work(std::size_t thread) {
     const Job* const before = std::exchange(job_here, this);
     const std::int64_t piece_before = piece_here;
@@ -82,7 +82,7 @@ class Job {
 
   std::mutex mutex;
   std::condition_variable done;
-  std::atomic<int> helpers{0};  // that work on it; changed under the mutex
+  std::atomic<int> helpers{0};  // threads that work on it; changed under the mutex
   std::exception_ptr failure;
 
  private:
@@ -113,7 +113,7 @@ class Job {
   std::atomic<std::int64_t> first_failed_{kNone};  // changed under the mutex
 };
 
-/// Threads that wait for jobs. Never destroyed: they live as long as the process.
+/// Threads that wait for jobs. Never destroyed: they run as long as the process.
 class Workers {
  public:
   static Workers& instance() {
@@ -121,7 +121,7 @@ class Workers {
     return *workers;
   }
 
-  /// Asks for `count` helpers of a job.
+  /// Requests `count` helpers for a job.
   void offer(Job& job, int count) {
     const std::lock_guard lock(state_->mutex);
     // More threads than cores would only wait for one another.
@@ -133,7 +133,7 @@ class Workers {
     state_->changed.notify_all();
   }
 
-  /// Nobody takes the job up any more.
+  /// Stops helpers from taking the job up.
   void withdraw(Job& job) {
     const std::lock_guard lock(state_->mutex);
     std::erase(state_->offers, &job);
@@ -150,7 +150,7 @@ class Workers {
 
     void tell() { offered.store(!offers.empty(), std::memory_order_relaxed); }
 
-    /// False where the system starts no more threads: those that there are do the work.
+    /// False if the system starts no more threads: the existing ones do the work.
     bool start() {
       try {
         start_detached([this, number = started + 1] { serve(static_cast<std::size_t>(number)); });
@@ -182,7 +182,8 @@ class Workers {
   };
 
   Workers() : state_(new State) {
-    // A child has one thread. What it inherits is left alone: others may have held the lock.
+    // A forked child has one thread. The state it inherits is abandoned: another thread may have
+    // held the lock.
     pthread_atfork(nullptr, nullptr, [] { instance().state_ = new State; });
   }
 
@@ -222,7 +223,7 @@ bool OrderedSection::wait(std::int64_t piece) {
 }
 
 void OrderedSection::pass(std::int64_t piece) {
-  // Not where another piece has ended them.
+  // Not if another piece has ended the section.
   next_.compare_exchange_strong(piece, piece + 1, std::memory_order_acq_rel);
   next_.notify_all();
 }

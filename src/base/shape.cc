@@ -20,8 +20,7 @@ std::string dims_text(std::span<const std::int64_t> dims) {
   return text += ']';
 }
 
-/// The product of the dimensions: exact, so that a 0 among them makes up for any others. Throws
-/// TraceError.
+/// The product of the dimensions. Exact: a 0 among them makes up for any others. Throws TraceError.
 std::int64_t checked_elements(std::span<const std::int64_t> dims) {
   if (dims.size() > std::numeric_limits<std::uint32_t>::max()) {
     throw TraceError("a shape of " + std::to_string(dims.size()) +

@@ -10,7 +10,7 @@ namespace rondo {
 
 namespace {
 
-/// Where this thread's stack ends, which grows down; 0 where the system does not say.
+/// The end of this thread's stack, which grows down; 0 if the system does not tell.
 std::uintptr_t stack_end() {
 #if defined(__GLIBC__)
   pthread_attr_t attributes;

@@ -1,11 +1,11 @@
-// How deep this thread may still call.
+// How much deeper this thread may call.
 #pragma once
 
 #include <cstddef>
 
 namespace rondo {
 
-/// Bytes of this thread's stack that are left; SIZE_MAX where the system does not say.
+/// The bytes left on this thread's stack; SIZE_MAX if the system does not tell.
 std::size_t stack_left();
 
 }  // namespace rondo

@@ -1,4 +1,4 @@
-// Text that is put together from many short pieces.
+// Text assembled from many short pieces.
 #pragma once
 
 #include <array>
@@ -12,32 +12,32 @@
 
 namespace rondo {
 
-/// The digits of a number below 10^8, as they lie in memory, and how many they are.
+/// The digits of a number below 10^8, in memory order, and their count.
 struct ShortCount {
   static constexpr std::uint64_t kEnd =
       std::endian::native == std::endian::little ? 100'000'000 : 0;  // only numbers below it
   std::uint64_t letters;
   std::uint32_t size;
 
-  /// Fields of four digits are divided into two of two and these into digits, all at once, by
-  /// products that are shifted.
+  /// Splits fields of four digits into two of two and these into digits, all at once, by
+  /// multiplication and shifts.
   static ShortCount of(std::uint64_t number) noexcept {
     const std::uint64_t fours = number / 10'000 | number % 10'000 << 32;
     const std::uint64_t hundreds = fours * 10'486 >> 20 & 0x7F'0000'007F;
     const std::uint64_t twos = hundreds + ((fours - 100 * hundreds) << 16);
     const std::uint64_t tens = twos * 103 >> 10 & 0x000F'000F'000F'000F;
     const std::uint64_t digits = tens + ((twos - 10 * tens) << 8);
-    // The last one is written in any case.
+    // The last digit is always written.
     const int zeros = std::countr_zero(digits | std::uint64_t{1} << 56) / 8;
     return {(digits | 0x3030'3030'3030'3030) >> (8 * zeros), static_cast<std::uint32_t>(8 - zeros)};
   }
 };
 
-/// Writes pieces one after the other into memory that has room for all of them: where the next one
-/// goes stays in a register, and none looks whether it fits.
+/// Writes consecutive pieces into memory with space for all of them: the position stays in a
+/// register, and no bounds are checked.
 class TextCursor {
  public:
-  /// What a count needs: it may write behind its digits.
+  /// The space for a count: it may write beyond its digits.
   static constexpr std::size_t kCountBytes = 20;
 
   explicit TextCursor(char* at) noexcept : at_(at) {}
@@ -47,19 +47,19 @@ class TextCursor {
     *at_++ = letter;
     return *this;
   }
-  /// Inlined: the size of most pieces is known where they stand.
+  /// Inlined: the size of most pieces is known at the call.
   [[gnu::always_inline]] TextCursor& operator+=(std::string_view piece) {
     copy(at_, piece.data(), piece.size());
     at_ += piece.size();
     return *this;
   }
-  /// The first letters of sixteen, of which it writes all.
+  /// Appends the first letters of sixteen; writes all sixteen.
   void append_first(const std::array<std::uint64_t, 2>& letters, std::size_t count) {
     std::memcpy(at_, &letters[0], 8);
     std::memcpy(at_ + 8, &letters[1], 8);
     at_ += count;
   }
-  /// It may write sixteen.
+  /// May write sixteen.
   void append_spaces(std::size_t count) {
     constexpr std::string_view kSpaces = "                ";
     for (; count > kSpaces.size(); count -= kSpaces.size()) *this += kSpaces;
@@ -106,13 +106,13 @@ class TextCursor {
   char* at_;
 };
 
-/// Gathers pieces in a buffer of its own and appends that to a string as a whole: most of a long
-/// text is names, numbers and commas, of which std::string takes longer to make room for each than
-/// to write it. What appends to a string gets it, with all that was written before, by the
-/// conversion.
+/// Collects pieces in its own buffer and appends them to a string together: most of a long text is
+/// names, numbers and commas, for each of which std::string takes longer to make space than to
+/// write it. A function that appends to a string gets it by the conversion, with everything written
+/// before.
 class TextBuffer {
  public:
-  /// More cannot be asked for at once.
+  /// The largest request.
   static constexpr std::size_t kMostRoom = 2048;
 
   explicit TextBuffer(std::string& out) noexcept : out_(out) {}
@@ -120,7 +120,8 @@ class TextBuffer {
   TextBuffer(const TextBuffer&) = delete;
   TextBuffer& operator=(const TextBuffer&) = delete;
 
-  /// To write up to `bytes` bytes; what was written is told to `wrote`, before anything else.
+  /// Space for up to `bytes` bytes. `wrote` must be called with what was written before anything
+  /// else is.
   TextCursor room(std::size_t bytes) {
     if (bytes > kMostRoom - used_) flush();
     return TextCursor(buffer_ + used_);
@@ -147,7 +148,7 @@ class TextBuffer {
     used_ = static_cast<std::size_t>(
         std::to_chars(buffer_ + used_, buffer_ + kMostRoom, number).ptr - buffer_);
   }
-  // NOLINTNEXTLINE(google-explicit-constructor): it stands for the string
+  // NOLINTNEXTLINE(google-explicit-constructor): it is one
   operator std::string&() {
     flush();
     return out_;

@@ -7,14 +7,14 @@ namespace rondo::detail {
 
 namespace {
 
-/// The paths of leaves, and of nodes without entries, which are as much part of a structure.
+/// The paths of leaves, and of nodes without entries, which are part of the structure too.
 std::vector<std::string> structure_nodes(const TreeStructure& structure, std::string_view root) {
   std::vector<std::string> nodes = structure.leaf_paths(root);
   for (std::string& path : structure.empty_paths(root)) nodes.push_back(path + " (empty)");
   return nodes;
 }
 
-/// What stands in `from` alone.
+/// What is only in `from`.
 std::string missing_nodes(const std::vector<std::string>& from,
                           const std::vector<std::string>& others) {
   const absl::flat_hash_set<std::string_view> known(others.begin(), others.end());
