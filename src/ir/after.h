@@ -1,4 +1,4 @@
-// A value that comes after others: how a program computes what only the outside sees.
+// An identity with dependencies, by which a program computes what only observers need.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace rondo::ir {
 
-/// Operand 0, once the others are computed. The order of a program is that of its data: what
-/// reports, though no result needs it, is an operand of one of these.
+/// Operand 0, computed after the others. The order of a program follows from its data flow, so an
+/// observer that no result needs is an operand of one of these.
 extern const OpDef kAfter;
 
-/// `value` after `others`, at the line of the first of these; `value` where there are none.
+/// `value` after `others`, at the line of the first of these; `value` itself if there are none.
 Tensor after(const Tensor& value, const std::vector<Tensor>& others);
 
-/// What an observer, or a chain of them, passes on; any other value as it is.
+/// The value that an observer, or a chain of them, passes on; any other value unchanged.
 Tensor value_behind_observers(Tensor value);
 
 }  // namespace rondo::ir

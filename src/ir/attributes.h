@@ -1,5 +1,5 @@
-// What a node knows beside its operands: a plain aggregate, held by value behind one type-erased
-// pointer. Equality, hash and print come from the reflection of its fields.
+// The attributes of a node: a plain aggregate, held by value behind one type-erased pointer.
+// Equality, hash and print come from reflection over its fields.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ struct NoAttributes {
   friend bool operator==(const NoAttributes&, const NoAttributes&) = default;
 };
 
-// How the kinds of fields print. Overloads for further field types stand beside those types and are
-// found by their namespace.
+// How the kinds of fields print. Overloads for further field types are declared beside those types
+// and found by argument-dependent lookup.
 void print_field(std::string& out, std::int64_t value);
 void print_field(std::string& out, int value);
 void print_field(std::string& out, bool value);
@@ -73,7 +73,7 @@ void print_field(std::string& out, const std::optional<T>& value) {
     out += "none";
 }
 
-// How fields hash: what is equal has the same hash.
+// How fields hash: equal values have the same hash.
 std::size_t hash_field(const Shape& value);
 std::size_t hash_field(const Literal& value);
 template <class T>
@@ -114,7 +114,7 @@ std::size_t hash_field(const std::vector<T>& values) {
   return hash;
 }
 
-// What fields hold beside themselves.
+// The memory that fields hold beside themselves.
 inline void count_field(HeldBytes& held, const std::string& value) { held.text(value); }
 inline void count_field(HeldBytes& held, const Shape& value) { held.shape(value); }
 inline void count_field(HeldBytes& held, const Literal& value) { held.literal(value); }
@@ -157,7 +157,7 @@ class AttributesBase {
     give_small_block(block, bytes);
   }
   virtual bool equals(const AttributesBase& other) const = 0;
-  /// Equal for those that are equal. Computed once: a constant may be large.
+  /// Equal for equal attributes. Computed once: a constant may be large.
   std::size_t hash() const {
     std::size_t known = hash_.load(std::memory_order_relaxed);
     if (known == 0) hash_.store(known = compute_hash() | 1, std::memory_order_relaxed);
@@ -228,7 +228,7 @@ class Attributes {
     if (base_ && detail::drop_reference(base_->references)) delete base_;
   }
 
-  /// The aggregate. Asking for another type than was stored is a mistake of ours.
+  /// The aggregate. Requesting another type than was stored is an internal error.
   template <class T>
   const T& as() const {
     if (!base_ || base_->type_tag() != &kAttributesTag<T>) wrong_type();

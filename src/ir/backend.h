@@ -1,4 +1,4 @@
-// What runs programs: the reference interpreter, the compiled executor, a PJRT plugin.
+// Backends, which run programs: the reference interpreter, the compiled executor, a PJRT plugin.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace rondo::ir {
 
-/// A program that a backend has made ready. Immutable: it runs on many threads at once.
+/// A program prepared by a backend. Immutable: it runs on many threads at once.
 class Prepared {
  public:
   virtual ~Prepared() = default;
@@ -25,47 +25,47 @@ class Prepared {
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  /// Runs the program on arguments of its parameters' types. `stats` is filled however the run
-  /// ends. Throws what ends it: ExecutionError where a limit of the options is exceeded.
+  /// Runs the program on arguments of its parameters' types. `stats` is filled in however the run
+  /// ends. Throws the exception that ends it: ExecutionError if a limit of the options is exceeded.
   virtual std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                                    RunStats& stats) const = 0;
-  /// Whether it can run on the elements of arguments and results where they lie.
+  /// Whether it can run on the elements of arguments and results in place.
   virtual bool runs_on_memory() const { return false; }
-  /// Such a run, without statistics; only called where it can.
+  /// Such a run, without statistics; only called if runs_on_memory().
   virtual void run_on_memory(const std::byte* const* /*arguments*/, std::byte* const* /*results*/,
                              const RunOptions& /*options*/) const {}
-  /// The same for a run without limits or reports (is_plain). False, and nothing is run, where the
+  /// The same for a run without limits or reports (is_plain). False, without running, if the
   /// program needs options or the state of a run.
   virtual bool run_alone(const std::byte* const* /*arguments*/,
                          std::byte* const* /*results*/) const {
     return false;
   }
-  /// What is run, as text to read.
+  /// The program as it runs, as text to read.
   virtual std::string text() const = 0;
-  /// The machine code of the loops of this name, of everything where it is empty, as text to read.
-  /// Empty where it is no machine code that runs.
+  /// The machine code of the loops of this name, or of everything if it is empty, as text to read.
+  /// Empty if no machine code runs.
   virtual std::string disassembly(std::string_view /*loop*/) const { return {}; }
-  /// Adds what it holds, the object itself among it.
+  /// Adds what it holds, including the object itself.
   virtual void count_held(HeldBytes& held) const = 0;
-  /// Whether some of its loops look at no limits of a run and have no state between trips: runs
-  /// with limits (ir::has_limits) take what Backend::prepare_with_limits makes.
+  /// Whether some of its loops ignore the limits of a run and have no state between trips. Runs
+  /// with limits (ir::has_limits) then use Backend::prepare_with_limits.
   virtual bool ignores_limits() const { return false; }
-  /// Memory that a run takes beside arguments and results, where that is known before it runs.
+  /// Memory that a run takes beside arguments and results, if known before it runs.
   virtual std::int64_t arena_bytes() const { return 0; }
-  /// Where arguments and results may stay between runs; none: they are literals.
+  /// Where arguments and results may stay between runs; none if they are literals.
   virtual const pjrt::Device& device() const {
     static const pjrt::Device none;
     return none;
   }
-  /// Runs the program where it has a device; may return before it has ended. An argument that has
-  /// no more handles than `handles[i]`, which go with the run, is not used again: results may be
-  /// written over it. Empty `handles`: all are used again.
+  /// Runs the program on its device; may return before it has ended. An argument with no more
+  /// handles than `handles[i]`, which the run releases, is not used again, and is donated: results
+  /// may be written over it. Empty `handles`: no argument is donated.
   virtual std::vector<pjrt::DeviceArray> run_on_device(std::span<const pjrt::DeviceArray>,
                                                        std::span<const long> /*handles*/,
                                                        const RunOptions&) const {
     throw InternalError("a backend without a device was given arrays on one");
   }
-  /// The same of a program for a mesh.
+  /// The mesh of a program for a mesh; else null.
   virtual const Mesh* mesh() const { return nullptr; }
   virtual std::span<const PartitionSpec> argument_specs() const { return {}; }
   virtual std::span<const PartitionSpec> result_specs() const { return {}; }
@@ -76,18 +76,18 @@ class Prepared {
   }
 };
 
-/// What results of these types take together; INT64_MAX where that is more than it can count.
+/// What results of these types take together; INT64_MAX if that overflows.
 std::int64_t result_bytes(std::span<const TensorType> results);
-/// What CompileOptions::memory_limit leaves for the arena and tapes of a function; none where there
-/// is no limit.
+/// What CompileOptions::memory_limit leaves for the arena and tapes of a function; nullopt without
+/// a limit.
 std::optional<std::int64_t> arena_limit(const Function& function, const CompileOptions& options);
 
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  /// Of a function in ops that executors have (passes::Target::kInterpreter); a backend of devices
-  /// takes any.
+  /// Prepares a function whose ops executors have (passes::Target::kInterpreter); a backend for
+  /// devices takes any.
   virtual std::shared_ptr<const Prepared> prepare(const Function& function,
                                                   const CompileOptions& options) const = 0;
   /// The same for runs with limits.

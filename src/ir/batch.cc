@@ -72,7 +72,7 @@ Tensor blend(const Tensor& active, const Tensor& next, const Tensor& previous, S
   const auto same = [&](const Tensor& x) {
     return x.node() == previous.node() && x.result() == previous.result();
   };
-  // The updates of `previous` that `next` is, the last one first.
+  // The chain of updates from `previous` to `next`, the last one first.
   std::vector<const Node*> updates;
   Tensor from = next;
   while (!same(from) && from.node()->op->blend && from.node()->types.size() == 1) {

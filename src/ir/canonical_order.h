@@ -1,4 +1,4 @@
-// The order of a function's nodes that depends on its wiring only, by which programs are compared.
+// An order of a function's nodes that depends only on its wiring, by which programs are compared.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace rondo::ir {
 
-/// The outside sees when it runs, if not what it computes.
+/// Whether the order in which it runs is observable, even if what it computes is not.
 inline bool order_is_seen(const Node* node) { return node->op->observer || node->op->layout; }
 
-/// A function in an order that depends on its wiring only: operands first, in the order in which
-/// the results need them; then what only the outside sees.
+/// A function in an order that depends only on its wiring: operands first, in the order in which
+/// the results need them; then what only observers need.
 struct CanonicalOrder {
   std::vector<const Node*> nodes;
   absl::flat_hash_map<const Node*, std::uint64_t> numbers;  // the parameters' first
@@ -24,7 +24,7 @@ struct CanonicalOrder {
     nodes.reserve(function.body().size());
     numbers.reserve(function.body().size() + function.parameters().size());
     for (const Tensor& param : function.parameters()) numbers.emplace(param.node(), numbers.size());
-    std::vector<std::pair<const Node*, std::size_t>> stack;  // with the next operand to look at
+    std::vector<std::pair<const Node*, std::size_t>> stack;  // with the next operand to visit
     constexpr std::uint64_t kUnderWay = ~std::uint64_t{0};
     auto visit = [&](const Tensor& tensor) {
       if (numbers.try_emplace(tensor.node(), kUnderWay).second)

@@ -15,7 +15,7 @@ Function close(Function::Data data, Replay replay) {
     }
     for (Tensor& result : data.results) result = replay(result);
   }
-  return FunctionAccess::make(std::move(data));  // the replay holds the copies
+  return FunctionAccess::make(std::move(data));  // the replay keeps the copies alive
 }
 
 Function close_live(Function::Data data) {
@@ -54,7 +54,7 @@ LazyProgram LazyProgram::from(std::span<const Tensor> results, bool constants_ar
       return;
     }
     Tensor definition = node->cell->definition();
-    if (definition.empty()) {  // evaluated since it was looked at
+    if (definition.empty()) {  // it has been evaluated since
       seen.erase(node);
       if (values.insert(tensor).second) program.values.push_back(tensor);
       return;

@@ -1,5 +1,5 @@
-// Cotangents while they are summed up: the backward pass comes to a value once for each of its
-// uses.
+// Cotangents while they are accumulated: the backward pass adds to a value's cotangent once for
+// each of its uses.
 #pragma once
 
 #include <cstddef>
@@ -12,68 +12,68 @@
 
 namespace rondo::ir {
 
-/// A cotangent that is zero but for a part of its array: that of a table of which a row was read.
-/// It is added in place, so that it costs the part and not the array, however many there are.
+/// A cotangent that is zero except in a part of its array, such as that of a table of which one row
+/// was read. It is added in place, so the cost is that of the part, however many there are.
 struct CotangentPart {
   std::function<Tensor(const Tensor& sum)> add_to;  // the sum with the part added
-  std::function<Tensor()> alone;                    // the part among zeros
+  std::function<Tensor()> alone;                    // the part in an array of zeros
   SourceLocation at;
 };
 
-/// The sum of the cotangents of one value. Parts wait for the first cotangent of the whole array
-/// and are added to that.
+/// The sum of the cotangents of one value. Parts are held back until the first cotangent of the
+/// whole array, and added to that.
 class CotangentSum {
  public:
   CotangentSum() = default;
-  /// Begins with what other uses have given.
+  /// Starts with the sum of other uses.
   explicit CotangentSum(Tensor sum) : whole_(std::move(sum)) {}
 
   /// An empty Tensor is zero and adds nothing.
   void add(const Tensor& cotangent);
   void add(CotangentPart part);
   bool empty() const { return whole_.empty() && parts_.empty(); }
-  /// Was anything added?
+  /// Whether anything was added.
   bool changed() const { return changed_; }
-  /// The sum, or an empty Tensor where there is none; nothing is left.
+  /// Takes the sum out; an empty Tensor if there is none.
   Tensor take();
 
  private:
   Tensor whole_;
-  std::vector<CotangentPart> parts_;  // none where there is a whole
+  std::vector<CotangentPart> parts_;  // empty once there is a whole
   bool changed_ = false;
 };
 
-/// An array that a construct overwrites part by part, and that its backward pass has as it was.
+/// An array that a construct overwrites in parts, and that its backward pass restores.
 struct RestoredArray {
   Tensor before;  // the construct's operand
   Tensor after;   // the construct's result
-  Tensor again;   // equal to `before`, made in the backward pass from `after`
+  Tensor again;   // equal to `before`, computed in the backward pass from `after`
 };
 
-/// The sums of several values, those of the operands of a construct or the parameters of a region:
-/// what a pullback adds to. Two of them may be one, where an operand stands twice.
+/// The sums of several values, those of the operands of a construct or the parameters of a region,
+/// to which a pullback adds. Two of them may be the same, if an operand occurs twice.
 class Cotangents {
  public:
   Cotangents() = default;
-  /// Of `sums`, which must live as long.
+  /// Refers to `sums`, which must outlive it.
   explicit Cotangents(std::span<CotangentSum> sums) {
     for (CotangentSum& sum : sums) sums_.push_back(&sum);
   }
-  /// The next value's sum; null where its cotangent is not wanted, so that what is added is lost.
+  /// The next value's sum; null if its cotangent is not needed, so that additions are ignored.
   void append(CotangentSum* sum) { sums_.push_back(sum); }
   std::size_t size() const { return sums_.size(); }
   CotangentSum* operator[](std::size_t i) const { return sums_[i]; }
   /// Those from value `first` on.
   Cotangents from(std::size_t first) const;
-  /// The same, which tell what is restored to `list`. It must live as long.
+  /// The same sums, which report restored arrays to `list`. It must outlive them.
   Cotangents telling(std::vector<RestoredArray>* list) const {
     Cotangents all = *this;
     all.restored_ = list;
     return all;
   }
-  /// The same, which tell what is restored to whom `other` does.
+  /// The same sums, which report restored arrays to the list of `other`.
   Cotangents telling_as(const Cotangents& other) const { return telling(other.restored_); }
-  /// A backward pass has an array as it was: for the one around it, if it is asked.
+  /// Reports an array that the backward pass has restored, for use by the enclosing backward pass.
   void tell(RestoredArray array) const {
     if (restored_) restored_->push_back(std::move(array));
   }
@@ -85,10 +85,10 @@ class Cotangents {
   void add(std::size_t i, CotangentPart part) const {
     if (sums_[i]) sums_[i]->add(std::move(part));
   }
-  /// One cotangent for each value.
+  /// Adds one cotangent for each value.
   void add_all(std::span<const Tensor> cotangents) const;
-  /// The sum so far of value i, for a construct that goes on with it and adds the result: nothing
-  /// is left. Zeros of the type where there is none.
+  /// Takes out the sum so far of value i, for a construct that continues it and adds the result.
+  /// Zeros of the type if there is none.
   Tensor take(std::size_t i, const TensorType& type) const;
 
  private:

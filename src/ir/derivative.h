@@ -1,11 +1,11 @@
-// What the derivative rules of the records see and give. Rules are ordinary Tensor code; the
-// drivers in src/transforms call them and know no op by name. What a rule makes counts as made at
-// the line of the node it is about.
+// The arguments and results of the records' derivative rules. Rules are ordinary Tensor code; the
+// drivers in src/transforms call them and name no op. New nodes of a rule have the source line of
+// the node that it differentiates.
 //
-// Forward mode pushes a tangent through each op. Reverse mode runs the jvp rule on tangents that
-// stand for nothing yet, which leaves a linear program, and transposes that op by op. Constructs
-// with regions bring a reverse rule of their own, which cuts the derivative of a region in what
-// the forward run knows and what needs the cotangents.
+// Forward mode pushes a tangent through each op. Reverse mode runs the jvp rule on placeholder
+// tangents, which gives a linear program, and transposes that op by op. Constructs with regions
+// have their own reverse rule, which splits the derivative of a region into what the forward run
+// can compute and what needs the cotangents.
 //
 // An empty Tensor is a zero tangent or cotangent throughout; nothing is computed with it.
 #pragma once
@@ -22,7 +22,7 @@ namespace rondo::ir {
 
 class Derivatives;
 
-/// Which of several values something holds for.
+/// A flag for each of several values.
 using Flags = std::vector<bool>;
 
 /// Floats and complex numbers have tangents; integers and preds have none.
@@ -30,10 +30,10 @@ inline bool has_tangent(const TensorType& type) {
   return is_floating(type.dtype) || is_complex(type.dtype);
 }
 
-/// For the jvp rule of an op.
+/// The arguments of an op's jvp rule.
 struct JvpCall {
   const Node& node;                  // attributes, regions, the user's line
-  std::span<const Tensor> operands;  // where the program runs now
+  std::span<const Tensor> operands;  // in the program that is being built
   std::span<const Tensor> results;
   std::span<const Tensor> tangents;  // of the operands
   Derivatives& derivatives;
@@ -43,26 +43,26 @@ struct JvpCall {
   const Tensor& y(std::size_t i = 0) const { return results[i]; }
   const Tensor& dx(std::size_t i) const { return tangents[i]; }
   bool has(std::size_t i) const { return !tangents[i].empty(); }
-  /// The tangent as an array: zeros where it is zero.
+  /// The tangent as an array: zeros if it is zero.
   Tensor full(std::size_t i) const;
   /// TraceError: `<op>: <message>`, with the user's line.
   [[noreturn]] void fail(const std::string& message) const;
 };
 
-/// For the transpose rule of an op that is linear in the operands that `linear` flags.
+/// The arguments of the transpose rule of an op that is linear in the operands that `linear` flags.
 struct TransposeCall {
   const Node& node;
-  std::span<const Tensor> operands;  // those that are linear may be used for their types only
+  std::span<const Tensor> operands;  // linear ones may be used for their types only
   const Flags& linear;
   std::span<const Tensor> cotangents;  // of the results; at least one is not zero
-  const Cotangents& of_operands;       // takes those that are parts
+  const Cotangents& of_operands;       // to add cotangents that are parts to
   Derivatives& derivatives;
 
   SourceLocation at() const { return node.location(); }
   const Tensor& x(std::size_t i) const { return operands[i]; }
   const TensorType& type(std::size_t i) const { return node.operand_type(i); }
   const Tensor& ct(std::size_t i = 0) const { return cotangents[i]; }
-  /// The cotangent as an array: zeros where it is zero.
+  /// The cotangent as an array: zeros if it is zero.
   Tensor full(std::size_t i = 0) const;
   [[noreturn]] void fail(const std::string& message) const;
 };
@@ -73,9 +73,8 @@ struct Jvp {
   std::vector<Tensor> tangents;
 };
 
-/// From the cotangents of results to those of operands, which are added to what other uses have
-/// given already: so a part of an array is added in place wherever it is read, in a branch or in an
-/// inner loop too.
+/// Maps the cotangents of results to those of operands, and adds these to the sums of other uses.
+/// So a part of an array is added in place wherever it is read, also in a branch or an inner loop.
 using Pullback =
     std::function<void(std::span<const Tensor> cotangents, const Cotangents& of_operands)>;
 
@@ -85,13 +84,13 @@ struct Reverse {
   Pullback pullback;
 };
 
-/// For the reverse rule of a construct.
+/// The arguments of a construct's reverse rule.
 struct ReverseCall {
   const Node& node;
   std::span<const Tensor> operands;
-  Flags perturbed;  // operands whose cotangent is wanted
+  Flags perturbed;  // operands whose cotangent is needed
   Flags active;     // results that may have a cotangent
-  Flags summed;     // operands whose sum will not be empty when the pullback runs; or none at all
+  Flags summed;     // operands whose sum will not be empty when the pullback runs; or empty
   Derivatives& derivatives;
 
   bool is_summed(std::size_t i) const { return i < summed.size() && summed[i]; }
@@ -107,28 +106,28 @@ class Derivatives {
   virtual Jvp jvp(const Function& function, std::span<const Tensor> arguments,
                   std::span<const Tensor> tangents) = 0;
   /// The function on `arguments`, as new nodes that keep what the pullback needs. The pullback adds
-  /// to the cotangents of the arguments that are perturbed. `summed` says which of these will not
-  /// be zero before.
+  /// to the cotangents of the perturbed arguments. `summed` flags those whose sum will not be empty
+  /// by then.
   virtual Reverse reverse(const Function& function, std::span<const Tensor> arguments,
                           const Flags& perturbed, const Flags& active,
                           const Flags& summed = {}) = 0;
-  /// The derivative of an op by that of what `rule` makes of it.
+  /// The derivative of an op by way of what `rule` expands it to.
   virtual Jvp jvp_expanded(const JvpCall& call, ExpandRule rule) = 0;
   virtual Reverse reverse_expanded(const ReverseCall& call, ExpandRule rule) = 0;
-  /// Which results may have a tangent where these parameters have one.
+  /// Which results may have a tangent if these parameters have one.
   virtual Flags perturbed_results(const Function& function, const Flags& parameters) = 0;
-  /// Which parameters may get a cotangent where these results have one.
+  /// Which parameters may get a cotangent if these results have one.
   virtual Flags active_parameters(const Function& function, const Flags& results) = 0;
-  /// The same program without what is not needed.
+  /// The same program without unneeded parts.
   virtual Function simplified(const Function& function) = 0;
 };
 
 /// The sum of two tangents, either of which may be zero.
 Tensor add_tangents(const Tensor& a, const Tensor& b);
-/// A tangent or cotangent as an array: zeros where it is zero.
+/// A tangent or cotangent as an array: zeros if it is zero.
 Tensor full_tangent(const Tensor& tangent, const TensorType& type);
-/// The pullback of one that is run on its own, with no other uses: a cotangent or an empty Tensor
-/// for each of `count` operands.
+/// Runs a pullback alone, without other uses: a cotangent or an empty Tensor for each of `count`
+/// operands.
 std::vector<Tensor> pull_back(const Pullback& pullback, std::span<const Tensor> cotangents,
                               std::size_t count);
 

@@ -27,7 +27,7 @@ std::string described(const Node& node) {
   return text;
 }
 
-/// The number of the first element that differs, for arrays that are too long to be seen whole.
+/// The index of the first element that differs, for arrays that are too long to be shown whole.
 std::string first_other_element(const Literal& before, const Literal& now) {
   if (before.type() != now.type() || now.shape().empty()) return {};
   const std::byte* const end = now.bytes() + now.type().bytes();
@@ -37,7 +37,7 @@ std::string first_other_element(const Literal& before, const Literal& now) {
                      (place - now.bytes()) * now.elements() / now.type().bytes());
 }
 
-/// What differs in the nodes of two functions themselves, with their regions left aside.
+/// Finds what differs between the nodes of two functions, without their regions.
 class Comparison {
  public:
   Comparison(const Function& before, const Function& now) : before_(before), now_(now) {}

@@ -85,7 +85,7 @@ class DotPrinter {
     const auto layout = region_layout(&node);
     for (std::size_t i = 0; i < node.operands.size(); i++) {
       if (goes_inside_only(layout, i)) continue;
-      // Graphviz draws edges in any order.
+      // The order of the edges does not matter to Graphviz.
       std::string place;
       if (node.operands.size() > 1 && node.regions.empty() && !node.op->commutative)
         place = "headlabel=" + std::to_string(i);
@@ -112,7 +112,7 @@ class DotPrinter {
  private:
   using Scope = absl::flat_hash_map<const Node*, std::uint64_t>;
 
-  /// Parameters and operands agree at their ends.
+  /// Parameters and operands correspond from their ends.
   static const Tensor& captured_operand(const Node& holder, const Function& region, std::size_t i) {
     return holder.operands[holder.operands.size() - (region.parameters().size() - i)];
   }
@@ -120,11 +120,12 @@ class DotPrinter {
     return layout && layout->role_of_operand(operand) == RegionLayout::Role::kInvariant;
   }
 
-  /// Of the node whose region is being written.
+  /// The id of the node whose region is being written.
   std::uint64_t id_of_holder(const Node& holder) const {
     return scopes_[scopes_.size() - 2].at(&holder);
   }
-  /// What a construct hands to its regions (the next carry, a row), and what they hand back.
+  /// Edges for what a construct passes to its regions (the next carry, a row), and what they
+  /// return.
   void add_hand_over(std::uint64_t from, std::uint64_t to, std::string_view style) {
     edges_ += "  n";
     append_number(edges_, from);
@@ -167,10 +168,10 @@ class DotPrinter {
     }
   }
 
-  /// All edges come last: one that stands in a cluster would pull its ends into it.
+  /// All edges come last: an edge within a cluster would pull its ends into it.
   void add_edge(const Scope& scope, const Tensor& from, std::uint64_t to, std::string_view style) {
     const auto found = scope.find(from.node());
-    if (found == scope.end()) return;  // of a program that verify() refuses
+    if (found == scope.end()) return;  // of a program that verify() rejects
     edges_ += "  n";
     append_number(edges_, found->second);
     edges_ += " -> n";

@@ -11,7 +11,7 @@
 
 namespace rondo::ir {
 
-/// A list whose length never changes. Up to kInline elements lie in the list itself.
+/// A list of fixed length. Up to kInline elements are stored in the list itself.
 template <class T, std::size_t kInline>
 class FixedList {
  public:
@@ -36,7 +36,7 @@ class FixedList {
   FixedList(const FixedList&) = delete;
   FixedList& operator=(const FixedList&) = delete;
   ~FixedList() {
-    if (is_inline()) {  // as most are, in a loop of known length
+    if (is_inline()) {  // the common case, as a loop of known length
       for (std::size_t i = 0; i < kInline; i++) {
         if (i < size_) std::destroy_at(here_ + i);
       }
@@ -50,7 +50,7 @@ class FixedList {
 
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  /// Of the memory that it has beside itself.
+  /// The bytes of the memory that it has beside itself.
   std::size_t bytes_there() const noexcept { return is_inline() ? 0 : size_ * sizeof(T); }
   const T* data() const noexcept { return is_inline() ? here_ : there_; }
   const T* begin() const noexcept { return data(); }

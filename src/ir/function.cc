@@ -104,7 +104,7 @@ namespace ir {
 
 namespace {
 
-/// A place that stops at nodes with regions only.
+/// A position that stops only at nodes with regions.
 class HolderPlace : public BodyPlace {
  public:
   using BodyPlace::BodyPlace;
@@ -172,8 +172,8 @@ std::vector<Tensor> Replay::inline_call(const Function& function,
   Replay replay;
   for (std::size_t i = 0; i < arguments.size(); i++)
     replay.bind(function.parameters()[i], arguments[i]);
-  // Fresh nodes throughout: those that depend on no parameter would otherwise stand in two
-  // programs, and count as older than a region that is traced around this call.
+  // All nodes are new: those that depend on no parameter would otherwise belong to two programs,
+  // and count as older than a region that is traced around this call.
   for (const Node* node : function.body()) {
     if (!is_constant(node))
       replay.bind_results(node, make_typed(*node->op, replay.operands_of(node), node->attributes,

@@ -1,4 +1,4 @@
-// What a Function holds, for the rooms that make Functions.
+// The contents of a Function, for the folders that create Functions.
 #pragma once
 
 #include <atomic>
@@ -17,21 +17,21 @@
 
 namespace rondo {
 
-/// What was found out about a function, which cannot change: noted once, on any thread.
+/// Facts about a function, which is immutable: noted once, on any thread.
 class FunctionNotes {
  public:
   enum Note : std::uint16_t {
     kSimplified = 1,      // passes::optimize finds nothing more to do in it
-    kLookedAt = 2,        // the next ones are known (ir/region_facts.h)
-    kObserves = 4,        // a tap, print or progress stands in it, at any depth
-    kMayNotEnd = 8,       // a loop of unknown length stands in it, at any depth
-    kOwnForward = 16,     // what reverse mode runs in another way stands in it, at any depth
-    kSettled = 32,        // passes::simplify_function would give it back as it is
+    kLookedAt = 2,        // the following ones are known (ir/region_facts.h)
+    kObserves = 4,        // it contains a tap, print or progress, at any depth
+    kMayNotEnd = 8,       // it contains a loop of unknown length, at any depth
+    kOwnForward = 16,     // it contains a rule by which reverse mode runs differently, at any depth
+    kSettled = 32,        // passes::simplify_function would return it unchanged
     kTidied = 64,         // passes::optimize_traced finds nothing more to do in it
     kIndices = 128,       // an op takes an index that is an operand, at any depth
-    kPermanent = 256,     // the library keeps it: it counts for none of those that share it
-    kUpdates = 512,       // an update of a part stands in it, at any depth of what is inlined
-    kMayMakeNone = 1024,  // a loop stands in it that may make no trip, at any depth
+    kPermanent = 256,     // the library keeps it: its size counts for none of its users
+    kUpdates = 512,       // it contains an update of a part, at any depth of what is inlined
+    kMayMakeNone = 1024,  // it contains a loop that may make no trip, at any depth
   };
   FunctionNotes() = default;
   FunctionNotes(const FunctionNotes&) noexcept {}
@@ -56,37 +56,36 @@ struct Function::Data {
 
 class FunctionAccess {
  public:
-  /// The function owns the nodes of its body from now on, whether its results need them or not;
-  /// until then somebody else has kept them alive.
+  /// From now on the function owns the nodes of its body, whether its results need them or not.
+  /// Until then the caller must keep them alive.
   static Function make(Function::Data data);
   static FunctionNotes& notes(const Function& function) { return function.data_->notes; }
-  /// Adds what a function holds without its nodes; false where it was added before.
+  /// Adds what a function holds, without its nodes; false if it was added before.
   static bool count_held(HeldBytes& held, const Function& function);
 };
 
 namespace ir {
 
-/// All distinct regions inside a function, each after the regions inside it; the function itself is
-/// last. Without those that `skip` holds of, and what stands in these alone.
+/// All distinct regions inside a function, innermost first, and then the function itself. Without
+/// those for which `skip` holds, and what occurs only in these.
 std::vector<Function> regions_inside_out(const Function& function,
                                          bool (*skip)(const Function&) = nullptr);
 
 /// Adds what a function holds, with its regions and constants.
 void count_held(HeldBytes& held, const Function& function);
 
-/// Copies a body with other values in the place of parameters (or of any tensors): `bind` first,
-/// then node by node.
+/// Copies a body with parameters (or any other tensors) replaced: `bind` first, then node by node.
 class Replay {
  public:
   bool empty() const { return map_.empty(); }
   void reserve(std::size_t values) { map_.reserve(values); }
   void bind(const Tensor& from, Tensor to);
-  /// All results of a node to those of another.
+  /// Binds all results of a node to those of another.
   void bind_results(const Node* from, const Tensor& to);
-  /// What stands for a tensor now: what it was bound or rebuilt to, else the tensor itself.
+  /// The current replacement of a tensor: what it was bound or rebuilt to, else the tensor itself.
   Tensor operator()(const Tensor& tensor) const;
   Operands operands_of(const Node* node) const;
-  /// Rebuilds a node on the mapped operands; the same node where nothing changed.
+  /// Rebuilds a node on the mapped operands; the same node if nothing changed.
   void copy(const Node* node);
   /// Replays a whole function on arguments, as new nodes, and returns its results.
   static std::vector<Tensor> inline_call(const Function& function,
@@ -96,21 +95,21 @@ class Replay {
   absl::flat_hash_map<ValueKey, Tensor> map_;
 };
 
-/// The function that `data` is with other values in the place of those that `replay` has bound: its
-/// body and results are copied where they depend on one. Parameters stay as they are.
+/// The function of `data`, in which the values that `replay` has bound are replaced: its body and
+/// results are copied if they depend on one. Parameters are unchanged.
 Function close(Function::Data data, Replay replay);
 
-/// The function that `data` is without nodes that its results do not need. In its body operands
-/// stand before what uses them, and somebody keeps them alive meanwhile.
+/// The function of `data` without nodes that its results do not need. In its body operands precede
+/// their users, and the caller keeps the nodes alive meanwhile.
 Function close_live(Function::Data data);
 
-/// Nodes, each once, that come out in the order of their ids.
+/// A set of nodes that is read out in the order of their ids.
 class NodesById {
  public:
-  /// For nodes from `first_id` to before `end_id`, of which this thread has made `made`, and a few
-  /// others.
+  /// For nodes from `first_id` to before `end_id`, of which this thread has created `made`, and a
+  /// few others.
   NodesById(std::uint64_t first_id, std::uint64_t made, std::uint64_t end_id = next_id());
-  /// False if it is there already.
+  /// False if it is already in the set.
   bool insert(const Node* node) {
     const std::uint64_t at = node->id - first_;  // wraps for older nodes
     if (at >= dense_.size()) return insert_other(node);
@@ -121,15 +120,15 @@ class NodesById {
     return at < dense_.size() ? dense_[static_cast<std::size_t>(at)] != nullptr
                               : others_.contains(node);
   }
-  /// Calls `visit` for each node, once, also for those that it inserts: operands of the node, which
-  /// have lower ids.
+  /// Calls `visit` for each node, once, including those that it inserts: operands of the node,
+  /// which have lower ids.
   template <class Visit>
   void walk_back(const Visit& visit) {
     std::size_t done = 0;
     const auto visit_others = [&] {
       for (; done < others_in_order_.size(); done++) visit(others_in_order_[done]);
     };
-    visit_others();  // those from `end_id` on, whose operands may be any
+    visit_others();  // those from `end_id` on, with arbitrary operands
     for (std::size_t at = dense_.size(); at-- > 0;) {
       if (const Node* node = dense_[at]) visit(node);
     }
@@ -141,30 +140,30 @@ class NodesById {
  private:
   bool insert_other(const Node* node);
 
-  static constexpr std::uint64_t kSparsest = 4;  // ids for each node that stands by its id
+  static constexpr std::uint64_t kSparsest = 4;  // ids per node that is stored by id
 
   std::uint64_t first_ = 0;
-  std::vector<const Node*> dense_;  // by id, where this thread made most of them
+  std::vector<const Node*> dense_;  // by id, if this thread made most of them
   absl::flat_hash_set<const Node*> others_;
   std::vector<const Node*> others_in_order_;
 };
 
-/// What lazy tensors need, back to values that are there.
+/// What lazy tensors depend on, back to known values.
 struct LazyProgram {
   struct Step {
-    Tensor node;                 // of a program: no lazy tensor
+    Tensor node;                 // of a program: not a lazy tensor
     const Node* lazy = nullptr;  // the lazy tensor that it is the definition of, if any
-    bool again = false;          // the node stands in the step before as well
+    bool again = false;          // the previous step has the same node
   };
   std::vector<Tensor> values;  // each once
   std::vector<Step> steps;     // by id, so that operands come first
 
-  /// Goes back from `results`. Constants are values if `constants_are_values`, else steps.
-  /// `parameter` is called for each parameter, which is an end.
+  /// Walks back from `results`. Constants are values if `constants_are_values`, else steps.
+  /// `parameter` is called for each parameter, where the walk ends.
   static LazyProgram from(std::span<const Tensor> results, bool constants_are_values,
                           const std::function<void(const Tensor&)>& parameter);
-  /// The function of the steps, with `ends` in the place of the values: parameters, or constants,
-  /// which then stand in it.
+  /// The function of the steps, with the values replaced by `ends`: parameters, or constants, which
+  /// then belong to it.
   Function close(std::string name, std::vector<Tensor> params, std::span<const Tensor> ends,
                  std::vector<Tensor> results, std::vector<std::string> result_names = {}) const;
 };

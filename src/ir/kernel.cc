@@ -7,7 +7,7 @@ namespace rondo::ir {
 
 namespace {
 
-/// Moves operands whose results lie elsewhere.
+/// Copies operands whose results have other addresses.
 class ForwardingKernel final : public Kernel {
  public:
   std::size_t bytes() const noexcept override { return sizeof(*this); }

@@ -77,7 +77,7 @@ std::optional<RegionLayout> region_layout(const Node* node) {
   if (!node->op->layout || node->regions.empty()) return std::nullopt;
   RegionLayout layout = node->op->layout(*node);
   layout.node = node;
-  // Of a node that verify() refuses there may be fewer than the attributes say.
+  // A node that verify() rejects may have fewer than the attributes say.
   const auto rest = [](std::size_t all, std::size_t part) { return all - std::min(all, part); };
   layout.invariants = rest(node->operands.size(), layout.fixed + layout.carries + layout.xs);
   layout.ys = rest(node->types.size(), layout.carries);

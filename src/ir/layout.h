@@ -1,6 +1,6 @@
-// What the operands, region parameters and results of a construct mean. The record of each
-// construct says it (OpDef::layout), so that passes, printers, executors and transforms know loops
-// and branches without knowing which there are.
+// The meaning of the operands, region parameters and results of a construct. The record of each
+// construct describes it (OpDef::layout), so that passes, printers, executors and transforms handle
+// loops and branches without naming them.
 //
 //                       operands   region parameters   results of a body and of the node
 //     while             c v        c v                 c      and a condition on c v
@@ -10,7 +10,7 @@
 //     checkpoint        a v        a v                 y
 //
 // f fixed, i index, a arguments (counted as fixed and as index), c carry, x xs (of which a region
-// sees the slice of the trip), v invariants, y ys (of a loop: stacked over the trips).
+// gets the slice of the trip), v invariants, y ys (of a loop: stacked over the trips).
 #pragma once
 
 #include <cstddef>
@@ -33,33 +33,33 @@ void print_field(std::string& out, const Checkpoint& checkpoint);
 
 namespace rondo::ir {
 
-/// What a loop that reverse mode made keeps for the backward pass.
+/// What a loop that reverse mode created keeps for the backward pass.
 struct Residuals {
-  Checkpoint policy;  // what was chosen, never automatic
+  Checkpoint policy;  // the chosen one, never automatic
   std::int64_t arrays = 0;
   std::int64_t bytes = 0;
-  /// The loop keeps them on a tape that grows, and another one makes the trips that it leaves. So
-  /// it may make none, where there are no such tapes (passes/growing_tapes.h).
+  /// The loop keeps them on a growing tape, and another loop makes the remaining trips. So this one
+  /// may make no trip, if there are no growing tapes (passes/growing_tapes.h).
   bool may_make_none = false;
   bool operator==(const Residuals&) const = default;
 };
 void print_field(std::string& out, const Residuals& residuals);
 
-/// How a loop stands for one of the user's, for what a run tells of it.
+/// How a loop corresponds to one of the user's, for reports of a run.
 struct LoopSource {
-  std::int64_t first = 0;                            // carries before this one are the lowering's
-  std::optional<std::int64_t> count = std::nullopt;  // so many of them are the user's; else all
-  std::int64_t bodies = 1;                           // a trip makes so many of the user's
+  std::int64_t first = 0;                            // earlier carries were added by the lowering
+  std::optional<std::int64_t> count = std::nullopt;  // the number of the user's carries; else all
+  std::int64_t bodies = 1;                           // the user's trips in one trip
   bool operator==(const LoopSource&) const = default;
 };
 void print_field(std::string& out, const LoopSource& source);
 
-/// The layout of one node. Valid as long as the node lives.
+/// The layout of one node. Valid as long as the node exists.
 struct RegionLayout {
   enum class Kind : std::uint8_t {
-    kLoop,    // the bodies run once a trip, on the carry of the trip before
+    kLoop,    // the bodies run once per trip, on the carry of the trip before
     kBranch,  // one of the regions runs, once; its results are the ys
-    kCall,    // region 0 runs, once; others are derivative rules, with parameters of their own
+    kCall,    // region 0 runs, once; others are derivative rules, with their own parameters
   };
   enum class Role : std::uint8_t { kFixed, kIndex, kArgument, kCarry, kX, kInvariant };
   enum class ResultRole : std::uint8_t { kPredicate, kCarry, kY };
@@ -73,39 +73,39 @@ struct RegionLayout {
   std::size_t xs = 0;
   std::size_t invariants = 0;
   std::size_t ys = 0;
-  /// The region that gives the predicate, a pred of any shape: the loop ends when it says so. All
-  /// other regions are bodies. A loop without one is counted.
+  /// The region that returns the predicate, a pred of any shape, which decides when the loop ends.
+  /// All other regions are bodies. A loop without one is counted.
   std::optional<std::size_t> condition;
 
   std::string_view name;                       // the user's; of a call, its construct's
   std::int64_t axis = 0;                       // of xs and ys
   bool reverse = false;                        // from the last index or slice to the first
-  std::optional<std::int64_t> trip_count;      // where it is known
+  std::optional<std::int64_t> trip_count;      // if known
   std::optional<std::int64_t> max_trip_count;  // promised by the user
-  std::optional<std::int64_t> promised;        // the promise in the user's words, if that differs
-  bool ends_by_itself = false;                 // the condition sees to max_trip_count
-  bool runs_first = false;                     // makes a trip before it asks its condition
-  bool independent = false;                    // no trip reads what another one writes
-  const Residuals* residuals = nullptr;        // of a loop that runs for a backward pass
+  std::optional<std::int64_t> promised;  // the promised number in the user's trips, if that differs
+  bool ends_by_itself = false;           // the condition enforces max_trip_count
+  bool runs_first = false;               // makes a trip before it evaluates its condition
+  bool independent = false;              // no trip reads what another one writes
+  const Residuals* residuals = nullptr;  // of a forward run for a backward pass
   LoopSource source;
 
   bool is_loop() const { return kind == Kind::kLoop; }
   bool is_branch() const { return kind == Kind::kBranch; }
   bool is_call() const { return kind == Kind::kCall; }
-  /// Whether the predicate of a promised loop may still hold when the promise is used up.
+  /// Whether the predicate of a promised loop may still hold after the promised number of trips.
   bool has_open_promise() const;
 
-  // Regions. What is said of parameters holds for each, but of calls for region 0 only.
+  // Regions. What holds for parameters holds in each region, but in calls only in region 0.
   bool is_body(std::size_t region) const { return condition != region; }
   /// The first body: the only one of a loop.
   std::size_t body() const { return condition == std::size_t{0} ? 1 : 0; }
   std::size_t params() const { return index + carries + xs + invariants; }
   Role role_of_param(std::size_t param) const;
-  /// Whether a parameter takes a value of the outside as it is; true in the rules of calls too.
+  /// Whether a parameter is an outer value, unchanged; true in the rules of calls too.
   bool is_invariant(std::size_t region, std::size_t param) const;
-  /// The first parameter that gets an operand, or slices of it.
+  /// The first parameter that is passed an operand, or slices of it.
   std::size_t first_given() const { return is_call() ? 0 : index; }
-  /// The operand that a parameter gets, or the slices of which, at first; not for an index.
+  /// The operand that a parameter initially gets, or whose slices it gets; not for an index.
   std::size_t operand_of_param(std::size_t param) const { return param - index + fixed; }
   std::size_t param_of_operand(std::size_t operand) const { return operand - fixed + index; }
 
@@ -113,7 +113,7 @@ struct RegionLayout {
   std::size_t results() const { return carries + ys; }
   ResultRole role_of_result(std::size_t region, std::size_t result) const;
 
-  // Operands of the node, or what stands for them elsewhere.
+  // Operands of the node, or what replaces them elsewhere.
   std::size_t operands() const { return fixed + carries + xs + invariants; }
   Role role_of_operand(std::size_t operand) const;
   using Tensors = std::span<const Tensor>;
@@ -123,39 +123,39 @@ struct RegionLayout {
   Tensors invariants_of(Tensors operands) const { return operands.last(invariants); }
 };
 
-/// Nothing for ops that are no constructs.
+/// Nullopt for ops that are no constructs.
 std::optional<RegionLayout> region_layout(const Node* node);
 
 /// How a loop counts its trips.
 struct Induction {
-  std::optional<std::size_t> carry = std::nullopt;   // the counter; none where that is no carry
+  std::optional<std::size_t> carry = std::nullopt;   // the counter; nullopt if it is no carry
   std::int64_t step = 1;                             // what each trip adds to it
-  std::optional<std::int64_t> trips = std::nullopt;  // where constants tell them
-  /// Else the operand that limits the counter: a trip begins where the counter is less.
+  std::optional<std::int64_t> trips = std::nullopt;  // if known from constants
+  /// Otherwise the operand that limits the counter: a trip starts while the counter is less.
   std::optional<std::size_t> limit = std::nullopt;
 };
 
-/// Of a loop that says how it counts.
+/// For a loop whose record says how it counts.
 std::optional<Induction> induction_of(const Node& node);
-/// Of a loop with a counter that it carries and an operand that limits it, so that its trips are
-/// known when it begins.
+/// For a loop with a carried counter and an operand that limits it, so that its trip count is known
+/// when it starts.
 std::optional<Induction> runtime_counter(const Node& node);
 
-/// A loop whose lanes stop one by one. Region 0 gives a pred for each lane from all operands,
-/// region 1 the next carry from the preds of the lanes that run and all operands, of which the
-/// carry comes first. A lane whose pred is false is done for good, and keeps the carry that it had.
-/// Values of rank 0 are the same for all lanes, and go on with those that run.
+/// A loop whose lanes stop one by one. Region 0 returns a pred for each lane from all operands,
+/// region 1 the next carry from the preds of the running lanes and all operands, of which the carry
+/// comes first. A lane whose pred is false is done, and keeps its carry. Values of rank 0 are the
+/// same for all lanes, and advance with the running lanes.
 struct LaneLoop {
   std::int64_t lanes = 0;
   std::string_view name;
   std::optional<std::int64_t> max_trip_count;  // more are an error
-  std::optional<std::int64_t> promised;        // the promise in the user's words, if that differs
-  /// It stands for a branch: a lane makes at most one trip, which is nobody's but the executor's.
+  std::optional<std::int64_t> promised;  // the promised number in the user's trips, if that differs
+  /// It implements a branch: a lane makes at most one trip, which only the executor sees.
   bool once = false;
 };
 
-/// A counted loop whose one index becomes an x: the op and attributes of that loop, with operands
-/// carry, indices, invariants, and what the index is in each trip, by slices.
+/// A counted loop whose index becomes an x: the op and attributes of that loop, with the operands
+/// carry, indices, invariants; and the index of each trip, as slices.
 struct LoopOverSlices {
   const OpDef* op;
   Attributes attributes;
@@ -173,15 +173,15 @@ struct ConstructParts {
 };
 
 /// A node of the same construct with other parts, whose types are not inferred; returns its first
-/// result. What the layout says beside counts (name, axis, trip count, promise) goes into its
+/// result. What the layout has beside counts (name, axis, trip count, promise) goes into its
 /// attributes as well.
 Tensor rebuild(const RegionLayout& layout, ConstructParts parts);
 
-/// The same node with another known trip count; of constructs that keep one.
+/// The same node with another known trip count, for constructs that store one.
 Tensor with_trip_count(const Node* node, std::int64_t trips);
 
-/// The region that the selector of a conditional chooses, as HLO has it: the first for a pred that
-/// is true, by number for an s32, the last for a number out of range.
+/// The region that the selector of a conditional selects, as in HLO: the first for a pred that is
+/// true, by number for an s32, the last for a number out of range.
 std::size_t selected_region(const Literal& selector, std::size_t regions);
 
 }  // namespace rondo::ir

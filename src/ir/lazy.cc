@@ -9,11 +9,11 @@ namespace rondo::ir {
 
 namespace {
 
-/// How many scopes of this thread do not count, because a transform traces.
+/// How many scopes of this thread are inactive because a transform is tracing.
 constinit thread_local int eager_paused = 0;
 
-/// How many there are; null where there was none. A thread asks for it until it has ended, when
-/// what it kept is gone.
+/// The thread's number of scopes; null before the first one. Used until the thread has ended, when
+/// the object that it points to is gone.
 constinit thread_local const std::atomic<int>* scopes_of_thread = nullptr;
 constinit thread_local bool thread_ends = false;
 struct KeptScopes {
@@ -60,7 +60,7 @@ const LazyValues* LazyCell::fetched() const {
 }
 
 void LazyCell::set_values(std::unique_ptr<const LazyValues> values) const {
-  Tensor dropped;  // after the lock: that may destroy much
+  Tensor dropped;  // released after the lock: that may destroy much
   std::lock_guard lock(mutex_);
   if (values_.load(std::memory_order_relaxed)) return;
   values_.store(values.release(), std::memory_order_release);
@@ -129,7 +129,7 @@ bool eager_active() noexcept { return scopes_now() > eager_paused; }
 EagerPause::EagerPause() noexcept : saved_(std::exchange(eager_paused, scopes_now())) {}
 EagerPause::~EagerPause() { eager_paused = saved_; }
 std::shared_ptr<std::atomic<int>> eager_scopes() {
-  if (thread_ends) return std::make_shared<std::atomic<int>>(0);  // a scope that nobody asks for
+  if (thread_ends) return std::make_shared<std::atomic<int>>(0);  // a scope that is never queried
   thread_local KeptScopes kept;
   return kept.count;
 }

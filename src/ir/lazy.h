@@ -1,5 +1,5 @@
-// Lazy values: tensors outside any trace. The graph room declares what it needs; the interpreter, a
-// floor above, implements it.
+// Lazy values: tensors outside any trace. Declared here, where the graph needs them; implemented in
+// the interpreter, a layer above.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace rondo::ir {
 
-/// The values of a definition, one for each result: mostly one.
+/// The values of a definition, one for each result: usually one.
 struct LazyValues {
   absl::InlinedVector<Literal, 1> list;
   static void* operator new(std::size_t bytes) { return take_small_block(bytes); }
@@ -26,16 +26,17 @@ struct LazyValues {
   }
 };
 
-/// What a lazy tensor is: the node that computes it, until it has its values. Safe on many threads.
-/// The node that holds the cell is an end of all walks but those of evaluation, so that no program
-/// depends on what was evaluated; and when the values come, what computed them is let go of.
+/// The content of a lazy tensor: the node that computes it, until it has its values. Safe on many
+/// threads. All walks except evaluation end at the node that holds the cell, so no program depends
+/// on what was evaluated. When the values are stored, the definition is released.
 class LazyCell {
  public:
-  /// Of the node that holds a cell. It stands in no program, so the registry does not have it.
+  /// The op of the node that holds a cell. It is part of no program, so the registry does not list
+  /// it.
   static const OpDef kOp;
 
   explicit LazyCell(Tensor definition);
-  /// Of a value that is there already, on a device.
+  /// For a value that is already on a device.
   explicit LazyCell(pjrt::DeviceArray array);
   /// The same in parts on the devices of a mesh.
   explicit LazyCell(pjrt::ShardedArray parts);
@@ -52,40 +53,40 @@ class LazyCell {
   bool evaluated() const noexcept {
     return is_elsewhere() || values_.load(std::memory_order_acquire) != nullptr;
   }
-  /// Of a result of the definition; null before evaluation. It stays as long as the cell. Brings a
-  /// value that is on a device to the host; throws ExecutionError where the program that computes
-  /// it there has failed.
+  /// The value of a result of the definition; null before evaluation. It exists as long as the
+  /// cell. Copies a value on a device to the host; throws ExecutionError if the program that
+  /// computes it there has failed.
   const Literal* value(std::size_t result) const {
     const LazyValues* values = values_.load(std::memory_order_acquire);
     if (!values && is_elsewhere()) values = fetched();
     return values ? &values->list[result] : nullptr;
   }
-  /// A result of the definition, where the values are on a device; else null. Stays as long as the
+  /// A result of the definition, if the values are on a device; else null. It exists as long as the
   /// cell.
   const pjrt::DeviceArray* array(std::size_t result) const noexcept {
     const auto* arrays = arrays_.load(std::memory_order_acquire);
     return arrays ? &(*arrays)[result] : nullptr;
   }
-  /// A value in parts on a mesh; else an array that holds nothing.
+  /// A value in parts on a mesh; else an empty array.
   const pjrt::ShardedArray& parts() const noexcept { return parts_; }
-  /// The node that computes the values; empty once they are there.
+  /// The node that computes the values; empty once they are stored.
   Tensor definition() const;
-  /// The same, or null, while this process has one thread: it stays as long as the cell has no
+  /// The same, or null, while this process has one thread: it exists as long as the cell has no
   /// values.
   const Node* definition_of_one_thread() const noexcept { return definition_.node(); }
-  /// Lets go of the definition. Does nothing if another thread was faster.
+  /// Stores the values and releases the definition. Does nothing if another thread was faster.
   void set_values(std::unique_ptr<const LazyValues> values) const;
-  /// While it is held, other threads that want the definition wait.
+  /// While it is held, other threads that need the definition wait.
   using Claim = std::unique_lock<std::mutex>;
   Claim claim() const { return Claim(mutex_); }
-  /// Does not wait: it is not held if another thread does.
+  /// Does not block: if another thread holds the lock, the claim is not held.
   Claim try_to_claim() const { return Claim(mutex_, std::try_to_lock); }
-  /// The same as set_values, of values that were computed on a device and stay there.
+  /// The same as set_values, for values that were computed on a device and stay there.
   void set_arrays(std::vector<pjrt::DeviceArray> arrays, Claim claim) const;
 
  private:
-  /// Whether the values were computed on devices. Another thread may bring them meanwhile, or
-  /// compute them on the host: that there are values now does not say that they are on a device.
+  /// Whether the values were computed on devices. Another thread may copy them to the host or
+  /// compute them there meanwhile, so having values does not imply that they are on a device.
   bool is_elsewhere() const noexcept {
     return parts_ || arrays_.load(std::memory_order_acquire) != nullptr;
   }
@@ -106,20 +107,20 @@ const pjrt::DeviceArray* device_value(const Tensor& tensor) noexcept;
 /// The same for a value in parts on a mesh.
 Tensor make_mesh_value(pjrt::ShardedArray array, SourceLocation at = {});
 const pjrt::ShardedArray* mesh_value(const Tensor& tensor) noexcept;
-/// Whether the value is elsewhere than on the host: known_value would have to bring it.
+/// Whether the value is not on the host: known_value would have to copy it.
 inline bool is_elsewhere(const Tensor& tensor) noexcept {
   return device_value(tensor) || mesh_value(tensor);
 }
-/// The values of tensors that have them, on a device: those that are not there are copied to it.
-/// The tensors are let go of.
+/// The values of tensors that have them, on a device: those that are elsewhere are copied to it.
+/// The tensors are released.
 std::vector<pjrt::DeviceArray> arrays_on(const pjrt::Device& device, std::vector<Tensor> tensors);
-/// The same on a mesh, one spec a tensor for those that are not on a mesh yet.
+/// The same on a mesh, with one spec per tensor for those that are not on a mesh yet.
 std::vector<pjrt::ShardedArray> arrays_on(const Mesh& mesh, std::span<const PartitionSpec> specs,
                                           std::vector<Tensor> tensors);
 
-/// True while an EagerScope of this thread is in force (none is inside a transform's own trace).
+/// True while an EagerScope of this thread is in effect (never inside a transform's own trace).
 bool eager_active() noexcept;
-/// Switches eager evaluation off while a transform traces.
+/// Disables eager evaluation while a transform traces.
 class EagerPause {
  public:
   EagerPause() noexcept;
@@ -130,26 +131,26 @@ class EagerPause {
  private:
   int saved_;
 };
-/// The number of EagerScopes that this thread has made and that live; they may end on any thread.
+/// The number of existing EagerScopes that this thread created; they may end on any thread.
 std::shared_ptr<std::atomic<int>> eager_scopes();
 
-/// Computes a lazy tensor and keeps its value. Does nothing for what depends on a parameter.
+/// Computes a lazy tensor and stores its value. Does nothing for values that depend on a parameter.
 void evaluate_eagerly(const Node* node);
-/// Computes lazy tensors together and keeps their values, on the device of the DeviceScope that is
-/// in force. Throws as evaluate().
+/// Computes lazy tensors together and stores their values, on the device of the current
+/// DeviceScope. Throws like evaluate().
 void keep_values(std::span<const Tensor> tensors, SourceLocation at, const std::string& user);
 
-/// Computes lazy tensors as this thread did before, where their graph is like one of those that it
-/// evaluated last, and keeps their values. False, and nothing is done, where it is not.
+/// Computes and stores lazy tensors as this thread did before, if their graph is like one of those
+/// that it evaluated last. Otherwise returns false and does nothing.
 bool evaluate_again(std::span<const Tensor> tensors);
-/// The values of lazy tensors, computed together. Throws TraceError where one depends on a
-/// parameter, naming `user`, who asks.
+/// The values of lazy tensors, computed together. Throws TraceError if one depends on a parameter;
+/// `user` names the caller.
 std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at,
                               const std::string& user = "eval");
 
-/// True if one of the tensors depends on a parameter, so that it has no value.
+/// Whether one of the tensors depends on a parameter, and so has no value.
 bool depends_on_trace(std::span<const Tensor> tensors) noexcept;
-/// A parameter that a node depends on; null if there is none.
+/// A parameter on which a node depends; null if there is none.
 const Node* parameter_behind(const Node* node);
 
 }  // namespace rondo::ir

@@ -15,8 +15,8 @@ namespace {
 
 std::atomic<std::uint64_t> next_node_id{1};
 
-/// Nodes whose last handle went while another node is being destroyed. A chain
-/// of a million nodes would otherwise recurse.
+/// Nodes whose last handle was released while another node is being destroyed. A chain of a million
+/// nodes would otherwise recurse.
 class DestructionQueue {
  public:
   DestructionQueue() noexcept { in_force = this; }
@@ -69,16 +69,16 @@ Tensor plain_node(const OpDef& op, Operands&& operands, Attributes&& attributes,
   return Tensor::adopt(new Node(std::make_unique<LazyCell>(Tensor::adopt(node)), *node));
 }
 
-/// The handle to a new node; a lazy tensor where it depends on no parameter,
-/// and stands in no program.
+/// The handle to a new node. It is a lazy tensor if it depends on no parameter and belongs to no
+/// program.
 Tensor handle_to(const Node* node) {
   if (node->traced || build_depth > 0 || node->types.empty()) return Tensor::adopt(node);
-  // Each value outside programs may become known, all of it.
+  // The value of a lazy tensor may be read as a whole, so it must be initialized.
   if (node->op->unset) return node->op->expand(*Tensor::adopt(node).node(), {})[0];
   return made_lazy(node);
 }
 
-/// The same, evaluated where that is asked for.
+/// The same, evaluated if an EagerScope requires it.
 [[gnu::noinline]] Tensor evaluated_if_eager(const Node* node) {
   if (node->traced) return Tensor::adopt(node);
   Tensor made = handle_to(node);
@@ -91,7 +91,7 @@ Tensor handle_to(const Node* node) {
   return evaluated_if_eager(new Node(op, both(a, b), {}, {}, at));
 }
 
-/// In one piece: most nodes of a trace are made here.
+/// Flattened: most nodes of a trace are created here.
 [[gnu::flatten]] const Node* binary_node(const OpDef& op, const Tensor& a, const Tensor& b,
                                          const TensorType& type, bool is_traced,
                                          const SourceLocation& at) {

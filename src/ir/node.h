@@ -27,7 +27,7 @@ using ResultTypes = absl::InlinedVector<TensorType, 1>;
 
 class LazyCell;
 
-/// The regions of a node. Few have any, and a node should be small: a trace walks through millions.
+/// The regions of a node. Few nodes have any, and a node should be small: a trace visits millions.
 class Regions {
  public:
   Regions() = default;
@@ -48,31 +48,31 @@ class Regions {
     static const std::vector<Function> kNone;
     return list_ ? *list_ : kNone;
   }
-  // Not inline: few nodes come here, all would be longer.
+  // Not inline: few nodes need it, and it would enlarge the code of all.
   struct Deleter {
     void operator()(const std::vector<Function>* list) const noexcept;
   };
   const std::unique_ptr<const std::vector<Function>, Deleter> list_;
 };
 
-/// An op applied to operands. Nodes never change after they are made: whoever has one has it const.
-/// A lazy tensor is a node without operands whose cell has what computes it and, later, its value
-/// (ir/lazy.h). It begins with what a walk through a program reads of each node, 64 bytes.
+/// An op applied to operands. Nodes are immutable. A lazy tensor is a node without operands whose
+/// cell holds its definition and, later, its value (ir/lazy.h). The first 64 bytes are what a walk
+/// through a program reads of each node.
 struct Node : rondo::detail::Counted {
   Node(const OpDef& record, Operands&& inputs, Attributes&& attributes, ResultTypes&& types,
        std::vector<Function>&& regions, SourceLocation at,
        std::unique_ptr<LazyCell> cell = nullptr);
-  /// A lazy tensor of what `definition` computes, which its cell holds.
+  /// A lazy tensor for the result of `definition`, which its cell holds.
   Node(std::unique_ptr<LazyCell> cell, const Node& definition);
-  /// The types are what the record infers.
+  /// The record infers the types.
   Node(const OpDef& record, Operands&& inputs, Attributes&& attributes,
        std::vector<Function>&& regions, SourceLocation at);
-  /// Of two operands, one result and nothing else.
+  /// With two operands, one result and nothing else.
   Node(const OpDef& record, const Tensor& a, const Tensor& b, const TensorType& type,
        bool is_traced, const SourceLocation& at);
   /// A constant.
   Node(Literal&& value, SourceLocation at);
-  /// One with an id that was given to it before.
+  /// A constant with an id that was reserved for it.
   Node(const Literal& value, std::uint64_t known_id);
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -83,9 +83,9 @@ struct Node : rondo::detail::Counted {
   }
 
   const std::uint32_t line : 31;  // of the user's call, with file and function
-  const bool traced : 1;          // depends on a parameter, so that it has no value
+  const bool traced : 1;          // depends on a parameter, so it has no value
   const OpDef* const op;
-  const std::uint64_t id;  // grows with creation, over all threads: operands have lower ones
+  const std::uint64_t id;  // increases with creation, over all threads: operands have lower ones
   const FixedList<Tensor, kInlineOperands> operands;
   const std::unique_ptr<LazyCell> cell;  // of a lazy tensor; else null
   const Attributes attributes;
@@ -104,7 +104,7 @@ struct Node : rondo::detail::Counted {
   const TensorType& type() const { return types[0]; }
 };
 
-/// Destroys a node that nobody has any more, and what only it kept, without recursion.
+/// Destroys a node without handles, and what only it kept alive, without recursion.
 void destroy(const Node* node) noexcept;
 inline void retain(const Node* node) noexcept { rondo::detail::add_reference(node->references); }
 inline void release(const Node* node) noexcept {
@@ -116,7 +116,7 @@ inline const TensorType& type_of(const Tensor& tensor) {
   return tensor.node()->types[tensor.result()];
 }
 
-/// What tells the results of all nodes apart: a key for maps. Keeps nothing alive.
+/// Identifies a result of a node: a key for maps. Keeps nothing alive.
 struct ValueKey {
   const Node* node = nullptr;
   std::uint32_t result = 0;
@@ -134,25 +134,26 @@ struct ValueKey {
   }
 };
 
-/// Of each operand, whether no other one is the same value: what reads it last may take it over.
+/// For each operand, whether no other one is the same value, so that its last reader may reuse its
+/// memory.
 std::vector<bool> given_once(std::span<const Tensor> operands);
 
-/// Makes a node and infers its types; throws TraceError where the operands do not fit the op. Every
-/// op goes through here. What depends on no parameter is a lazy tensor, but for nodes of programs
-/// (BuildScope); under an EagerScope it is evaluated at once. Returns the first result (of an op
-/// without results: a handle to the node).
+/// Creates a node and infers its types; throws TraceError if the operands do not fit the op. All
+/// ops use it. A node that depends on no parameter becomes a lazy tensor, except in programs
+/// (BuildScope); in an EagerScope it is evaluated at once. Returns the first result (for an op
+/// without results, a handle to the node).
 Tensor make(const OpDef& op, Operands operands, Attributes attributes, SourceLocation at,
             std::vector<Function> regions = {});
-/// The same for an op of two operands of one type, which are not empty, without anything else.
-/// Returns an empty tensor where their types differ.
+/// The same for an op of two non-empty operands of one type, without attributes. Returns an empty
+/// tensor if their types differ.
 Tensor make_of_equals(const OpDef& op, const Tensor& a, const Tensor& b, const SourceLocation& at);
 /// The same for an op of several results.
 std::vector<Tensor> make_many(const OpDef& op, Operands operands, Attributes attributes,
                               SourceLocation at, std::vector<Function> regions = {});
 std::vector<Tensor> results_of(const Node* node);
 
-/// While one lives, ops that this thread makes count as called at `at`: what a rule makes of a node
-/// stands at the line of the user's call.
+/// While one exists, ops that this thread creates have the location `at`: new nodes of a rule have
+/// the line of the user's call.
 class LocationScope {
  public:
   explicit LocationScope(SourceLocation at) noexcept;
@@ -165,11 +166,11 @@ class LocationScope {
   const SourceLocation* outer_;
 };
 
-/// The place of what is called at `at`: that of the LocationScope in force, if there is one.
+/// The location of a call at `at`: that of the innermost LocationScope, if there is one.
 SourceLocation place_in_force(SourceLocation at) noexcept;
 
-/// While one lives, what this thread makes are nodes of a program: no lazy tensors, though they
-/// depend on no parameter. Traces and passes hold one.
+/// While one exists, this thread creates nodes of a program: no lazy tensors, even without a
+/// parameter. Traces and passes hold one.
 class BuildScope {
  public:
   BuildScope() noexcept;
@@ -178,26 +179,25 @@ class BuildScope {
   BuildScope& operator=(const BuildScope&) = delete;
 };
 
-/// A node like `node` on other operands and with other regions, whose result types are the same;
-/// nothing is inferred, evaluated or made lazy. The very same node where nothing differs.
+/// A node like `node` on other operands and with other regions, with the same result types. Nothing
+/// is inferred, evaluated or made lazy. Returns the same node if nothing differs.
 Tensor rebuild(const Node* node, Operands operands, std::vector<Function> regions);
 Tensor rebuild(const Node* node, Operands operands);
-/// The same as make() with result types that are known: for parsers, and passes that change a
-/// signature.
+/// The same as make() with known result types: for parsers, and passes that change a signature.
 Tensor make_typed(const OpDef& op, Operands operands, Attributes attributes, ResultTypes types,
                   SourceLocation at, std::vector<Function> regions = {});
 
-/// Lets go of nodes, of each once, the last one first: of those whose operands stand before them,
-/// each is then destroyed by its only owner.
+/// Releases nodes, each once, the last one first: if operands precede their users, each node is
+/// then destroyed by its only owner.
 void release_backwards(std::span<const Node* const> nodes) noexcept;
 
-/// The number of a new node.
+/// The id of a new node.
 std::uint64_t take_id() noexcept;
-/// The first of so many.
+/// The first of `count` new ids.
 std::uint64_t take_ids(std::uint64_t count) noexcept;
-/// The number that the next node gets, or a later one.
+/// The id that the next node gets, or a later one.
 std::uint64_t next_id() noexcept;
-/// How many nodes this thread has made.
+/// The number of nodes that this thread has created.
 std::uint64_t nodes_made() noexcept;
 
 // Constants.
@@ -207,21 +207,21 @@ struct ConstantAttributes {
 };
 extern const OpDef kConstant;
 Tensor make_constant(Literal value, SourceLocation at = {});
-/// Throws TraceError where a literal was moved from.
+/// Throws TraceError if a literal was moved from.
 void check_not_moved_from(const Literal& value, SourceLocation at);
-/// A scalar converted exactly to `dtype`; throws TraceError naming `at` where that is inexact, with
-/// what to write in place of the `use`, where one is given.
+/// A scalar converted exactly to `dtype`. Throws TraceError naming `at` if that is inexact, with
+/// the code to write instead of the `use`, if one is given.
 struct ScalarUse;
 Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at,
                        const ScalarUse* use = nullptr);
-/// The value of a constant; else null. What a program is may depend on it.
+/// The value of a constant; else null. The structure of a program may depend on it.
 const Literal* constant_value(const Tensor& tensor) noexcept;
-/// The value if it is there already: of a constant or an evaluated lazy tensor; else null. For
-/// evaluation: what a program is does not depend on what was evaluated. Brings a value that is on a
-/// device to the host, and throws ExecutionError where that fails.
+/// The value of a constant or an evaluated lazy tensor; else null. For evaluation only: the
+/// structure of a program does not depend on what was evaluated. Copies a value on a device to the
+/// host, and throws ExecutionError if that fails.
 const Literal* known_value(const Tensor& tensor);
 
-// Parameters. The token tells whether the trace that a parameter belongs to is still going on.
+// Parameters. The token tells whether the trace of a parameter is still in progress.
 struct RegionToken {
   std::atomic<bool> open{true};
   std::string what;  // "the body of while_loop 'solve'"
@@ -244,11 +244,10 @@ Tensor make_parameter(TensorType type, std::string name, std::int64_t index,
 inline bool is_parameter(const Node* node) { return node->op == &kParameter; }
 inline bool is_constant(const Node* node) { return node->op == &kConstant; }
 inline bool is_lazy(const Node* node) { return node->cell != nullptr; }
-/// The op that made a value: for messages.
+/// The op that computes a value, for messages.
 std::string_view op_name(const Node* node) noexcept;
 
-/// Throws TraceError "op: finding", the place, and what `message` has from its second line on: the
-/// remedy.
+/// Throws TraceError "op: finding", the location, and the remaining lines of `message`: the remedy.
 [[noreturn]] void fail(std::string_view op, std::string_view message, SourceLocation at);
 
 /// Throws TraceError if the tensor is empty.

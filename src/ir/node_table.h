@@ -1,4 +1,4 @@
-// Values by node, for those that write each node of a function once.
+// Values by node, for code that sets the value of each node of a function once.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace rondo::ir {
 
-/// A map from the parameters and nodes of a function. V is false where nothing was kept. Ids grow
-/// as a program is traced, so mostly this is an array that is walked from front to back, which a
+/// A map from the parameters and nodes of a function. V is false if nothing was stored. Ids
+/// increase as a program is traced, so this is usually an array that is accessed in order, which a
 /// hash map of a million nodes is not.
 template <class V>
 class NodeTable {
@@ -42,14 +42,15 @@ class NodeTable {
     else
       sparse_.insert_or_assign(node, value);
   }
-  /// What was kept for the node; V(), or null, if nothing was. Valid until the next one is set.
+  /// The value stored for the node; V(), or null, if there is none. Valid until the next call of
+  /// set().
   const V* find(const Node* node) const {
     if (const std::uint64_t at = node->id - first_; at < dense_count_)
       return &dense_[static_cast<std::size_t>(at)];
     const auto found = sparse_.find(node);
     return found == sparse_.end() ? nullptr : &found->second;
   }
-  /// The same; V() if nothing was.
+  /// The same; V() if there is none.
   V get(const Node* node) const {
     const V* const value = find(node);
     return value ? *value : V();

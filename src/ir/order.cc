@@ -15,10 +15,10 @@ namespace {
 
 using Value = ValueKey;
 
-// What one reader may bring along. Longer chains are left: they cost more than they save.
+// The most nodes that one reader may move with it. Longer chains cost more than they save.
 constexpr std::size_t kLongestChain = 32;
 
-/// The operands in whose place a node that is not a branch may write: of a loop its carry.
+/// The operands that a node that is not a branch may overwrite: of a loop its carry.
 std::pair<std::size_t, std::size_t> overwritten(const Node* node) {
   if (node->op->updates) return {0, node->types.size()};
   const auto layout = region_layout(node);
@@ -31,10 +31,10 @@ bool is_branch(const Node* node) {
   return layout && layout->is_branch();
 }
 
-/// The operands that may be gone after a node because it writes where they are: of a branch the
-/// arguments that one of its regions writes.
+/// The operands that a node may overwrite: of a branch the arguments that one of its regions
+/// overwrites.
 std::vector<std::size_t> written_operands(const Node* node) {
-  // Copies of small ones cost no more than anything else.
+  // Copies of small arrays cost no more than any other op.
   constexpr std::int64_t kSmall = 16;
   std::vector<std::size_t> written;
   const auto add = [&](std::size_t operand) {
@@ -48,7 +48,7 @@ std::vector<std::size_t> written_operands(const Node* node) {
   absl::flat_hash_set<const Node*> in_regions;  // parameters
   for (const Function& region : node->regions) {
     for (const Node* inner : region.body()) {
-      // Of a branch in a branch every argument: looking into it would recurse.
+      // For a branch in a branch, every argument: looking into it would recurse.
       const auto [first, last] =
           is_branch(inner) ? std::pair(std::size_t{0}, inner->operands.size()) : overwritten(inner);
       for (std::size_t i = first; i < last; i++) in_regions.insert(inner->operands[i].node());
@@ -103,7 +103,7 @@ class Order {
     order_.push_back(body_[i]);
   }
 
-  /// The readers of an array that come after its writer, if all of them can come before.
+  /// Emits the readers of an array that follow its writer, if all of them can precede it.
   void emit_readers(const Value& array, std::size_t writer) {
     const auto users = users_.find(array);
     if (users == users_.end()) return;
@@ -138,7 +138,7 @@ class Order {
   }
 
   const std::vector<const Node*>& body_;
-  absl::flat_hash_map<Value, std::vector<std::size_t>> users_;  // of arrays that are written
+  absl::flat_hash_map<Value, std::vector<std::size_t>> users_;  // of arrays that are overwritten
   absl::flat_hash_map<const Node*, std::size_t> place_;
   std::vector<bool> emitted_;
   std::vector<const Node*> order_;

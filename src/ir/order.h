@@ -1,4 +1,4 @@
-// The order in which the nodes of a function run.
+// The order in which the nodes of a function run, which resolves anti-dependences.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace rondo::ir {
 
-/// The body in program order, but for nodes that read an array of which another one makes the next
-/// state (an update of a part, a loop whose carry it is, a branch that writes it): they run before
-/// it where they can, so that it may write in place. Observers (tap, print, progress), loops and
-/// conditionals stay where they are.
+/// The body in program order, except for nodes that read an array which another node overwrites
+/// with its next state (an update of a part, a loop that carries it, a branch that writes it): they
+/// run before that node if possible, so that it may write in place (write after read). Observers
+/// (tap, print, progress), loops and conditionals are not moved.
 std::vector<const ir::Node*> reads_before_writes(const Function& function);
 
 }  // namespace rondo::ir

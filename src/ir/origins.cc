@@ -24,7 +24,7 @@ std::vector<OpenCarry>& open_carries() {
   return open;
 }
 
-/// The C++ type of a scalar, as its writer knows it.
+/// The C++ type of a scalar as written in the source.
 const char* cpp_type_name(DType dtype) {
   switch (dtype) {
     case DType::kPred:
@@ -42,7 +42,7 @@ const char* cpp_type_name(DType dtype) {
   }
 }
 
-/// The value as a C++ literal of a dtype; "" where the dtype is of integers and cannot hold it.
+/// The value as a C++ literal of a dtype; "" for an integer dtype that cannot represent it.
 std::string cpp_literal(const Literal& value, DType wanted) {
   std::string text = for_dtype(value.dtype(), [&]<class T>() -> std::string {
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
@@ -61,7 +61,7 @@ std::string cpp_literal(const Literal& value, DType wanted) {
   return text;
 }
 
-/// "carry.x of the body of ... " of a parameter whose loop began with a C++ scalar.
+/// "carry.x of the body of ... " for a parameter whose initial value was a C++ scalar.
 std::string carry_origin(const Tensor& parameter, DType wanted) {
   for (const OpenCarry& open : open_carries()) {
     for (std::size_t i = 0; i < open.parameters.size() && i < open.init->values.size(); i++) {
@@ -91,7 +91,7 @@ std::string scalar_advice(const Tensor& scalar, DType wanted) {
 
 std::string scalar_origin(const Tensor& tensor, DType wanted) {
   if (tensor.is_scalar_literal()) return scalar_advice(tensor, wanted);
-  // Through the ops that keep the dtype, in the bodies that are open; far enough for an expression.
+  // Searches through the ops that keep the dtype, in the open bodies; far enough for an expression.
   constexpr std::size_t kMostNodes = 1000;
   absl::flat_hash_set<const Node*> seen;
   std::vector<Tensor> stack{tensor};

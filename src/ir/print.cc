@@ -23,11 +23,11 @@ namespace ir {
 
 namespace {
 
-// Arrays up to this size stand where they are used; longer ones have a line of their own.
+// Arrays up to this size are written where they are used; larger ones get their own line.
 constexpr std::int64_t kInlineElements = 4;
-// Longer ones are cut in the middle.
+// Longer arrays are shortened in the middle.
 constexpr std::int64_t kShownElements = 64;
-// Deeper regions are indented no further, so that the text of deeply nested loops grows linearly.
+// Deeper regions are not indented further, so the text of deeply nested loops grows linearly.
 constexpr std::size_t kDeepestIndent = 120;
 constexpr std::size_t kLocationColumn = 60;
 
@@ -35,7 +35,7 @@ bool stands_inline(const Node& node) {
   return is_constant(&node) && node.type().elements() <= kInlineElements;
 }
 
-/// A name as it can stand behind a `%`, apart from names that are numbers.
+/// A name in a form that may follow a `%`, distinct from names that are numbers.
 std::string printable_name(std::string_view name, std::size_t index) {
   if (name.empty()) return "p" + std::to_string(index);
   std::string result(name[0] >= '0' && name[0] <= '9' ? "p" : "");
@@ -105,7 +105,7 @@ class IrPrinter {
   }
 
  private:
-  /// The names of the values of one function. Functions are closed, and one node may stand in
+  /// The names of the values of one function. Functions are closed, and a node may belong to
   /// several.
   struct Scope {
     explicit Scope(const Function& function) : numbers(function) {}
@@ -124,7 +124,7 @@ class IrPrinter {
       const Node* node = parameters[i].node();
       const std::string wanted = printable_name(node->attrs<ParameterAttributes>().name, i);
       std::string name = wanted;
-      // Two tries at most, unless the user's own names end like these.
+      // At most two tries, unless the user's own names end like these.
       for (std::size_t n = i; !taken.insert(name).second; n++)
         name = wanted + '_' + std::to_string(n);
       out_ += '%';
@@ -176,7 +176,7 @@ class IrPrinter {
     } else if (const auto name = scope.parameters.find(node); name != scope.parameters.end()) {
       out_ += name->second;
     } else {
-      out_ += '?';  // of a program that verify() refuses
+      out_ += '?';  // of a program that verify() rejects
     }
   }
 
@@ -197,8 +197,7 @@ class IrPrinter {
   std::uint64_t next_number_ = 0;
 };
 
-/// Calls use(part) for the parts of `text` between commas that stand outside of brackets and
-/// quotes.
+/// Calls use(part) for the parts of `text` between commas that are outside of brackets and quotes.
 template <class Use>
 void for_each_part(std::string_view text, Use&& use) {
   std::size_t begin = 0;
@@ -220,7 +219,7 @@ void for_each_part(std::string_view text, Use&& use) {
   }
 }
 
-/// Attributes that only say that nothing was asked for.
+/// Whether an attribute has its default value, and so is not printed.
 bool is_usual(std::string_view attribute) {
   for (const std::string_view value : {"=none", "=\"\"", "=false", "=automatic"}) {
     if (attribute.ends_with(value)) return attribute != "checkpoint=none";

@@ -1,4 +1,4 @@
-// Pieces of text that the IR's printers share.
+// Text fragments that the IR's printers share.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace rondo::ir {
 
 /// `f32[2,3]`
 void append_type(std::string& out, const TensorType& type);
-/// ` {axis=1, name="solve"}`, without those that are none or an empty string; nothing if there are
-/// no others.
+/// ` {axis=1, name="solve"}`, without those that are none or an empty string; empty if no others
+/// remain.
 void append_attributes(std::string& out, const Node& node);
 /// `cond`, `body`, `true`, `branch 2`; else the name of the region.
 void append_region_label(std::string& out, const Node& holder, std::size_t index);

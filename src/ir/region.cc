@@ -17,12 +17,12 @@ namespace {
 thread_local int trace_depth = 0;
 thread_local RegionTracer* innermost = nullptr;  // whose lambda is running
 
-/// The line of the op that uses a parameter, or of the region that returns it as it is.
+/// The line of the op that uses a parameter, or of the region that returns it unchanged.
 SourceLocation place_of_use(const Node* user, const RegionToken& used_in) {
   return user ? user->location() : used_in.at;
 }
 
-/// How a region comes by a parameter of another: ", through add at house.cc:12".
+/// How a parameter of another region reached this one: ", through add at house.cc:12".
 std::string way_text(const Node* user) {
   return user ? fmt::format(", through {} at {}", user->op->name, user->location().str())
               : ", and returns it as it is";
@@ -52,7 +52,7 @@ std::string way_text(const Node* user) {
       place_of_use(user, used_in));
 }
 
-/// A region inside a region is traced by functions that call one another, the user's among them.
+/// Nested regions are traced by nested calls, including the user's functions.
 void check_depth(const std::string& what, SourceLocation at) {
   constexpr std::size_t kEnough = 128 << 10;
   if (stack_left() > kEnough) return;
@@ -65,17 +65,18 @@ void check_depth(const std::string& what, SourceLocation at) {
       at);
 }
 
-/// Does a value belong to the body of the region that began with `first_id`? Else it is captured.
+/// Whether a value belongs to the body of the region that started with `first_id`. Otherwise it is
+/// captured.
 bool is_inside(const Tensor& tensor, std::uint64_t first_id) {
   const Node* node = tensor.node();
-  if (is_lazy(node)) return false;  // whether it was evaluated or not, and whoever made it
+  if (is_lazy(node)) return false;  // whether or not it was evaluated, whoever created it
   if (node->id >= first_id) return true;
   const Literal* value = constant_value(tensor);
   return value && value->elements() <= kCopiedConstantElements;
 }
 
-/// The result that comes after what is kept and no result needs: a small one that the region
-/// computes. Of one that it forwards the passes know that it does not change.
+/// The result that is made to depend on observers that no result needs: a small one that the region
+/// computes. A result that is forwarded unchanged is avoided, since passes rely on that.
 std::size_t place_to_wait(std::span<const Tensor> results) {
   const auto cost = [](const Tensor& result) {
     const Node* node = result.node();
@@ -91,7 +92,7 @@ std::size_t place_to_wait(std::span<const Tensor> results) {
 
 NodesById::NodesById(std::uint64_t first_id, std::uint64_t made, std::uint64_t end_id)
     : first_(first_id) {
-  // Ids are of all threads: what others have made meanwhile must not cost anything here.
+  // Ids are shared by all threads: nodes that other threads created must not cost anything here.
   const std::uint64_t ids = end_id - first_id;
   if (ids <= kSparsest * made) dense_.resize(static_cast<std::size_t>(ids));
 }
@@ -107,7 +108,7 @@ std::vector<const Node*> NodesById::take() {
   const auto by_id = [](const Node* a, const Node* b) { return a->id < b->id; };
   std::sort(nodes.begin(), nodes.end(), by_id);
   if (dense_.empty()) return std::move(nodes);
-  // The parameters have the first places, so that those behind them would be moved one by one.
+  // The parameters come first, so removing them by erase would move all the others.
   const auto stands = [](const Node* node) { return node != nullptr; };
   dense_.erase(dense_.begin(), std::find_if(dense_.begin(), dense_.end(), stands));
   std::erase(dense_, nullptr);
@@ -157,7 +158,7 @@ void keep(const Tensor& tensor) {
 }
 
 Tensor RegionTracer::param(TensorType type, std::string name) {
-  // Equal shapes are found equal by their pointers where they are one.
+  // Equal shapes compare faster if they share one object.
   if (!params_.empty() && params_.back().shape() == type.shape) type.shape = params_.back().shape();
   params_.push_back(make_parameter(std::move(type), std::move(name),
                                    static_cast<std::int64_t>(params_.size()), token_, token_->at));
@@ -186,7 +187,7 @@ OpenRegion RegionTracer::finish(std::vector<Tensor> results,
     }
     if (captured.insert(tensor).second) region.captures.push_back(tensor);
   };
-  // Mostly they are the first nodes that were made; one that is not, visit_other knows.
+  // Usually they are the first nodes that were created; visit_other handles the others.
   const auto is_own_parameter = [first_id, own = std::span(params_)](const Node* node) {
     const std::uint64_t at = node->id - first_id;  // wraps for older nodes
     return at < own.size() && own[static_cast<std::size_t>(at)].node() == node;

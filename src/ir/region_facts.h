@@ -1,20 +1,20 @@
-// What stands in a function at any depth. Functions note it, so that it may be asked again and
-// again: for each region of a program around the ones that were asked before, too.
+// Facts about a function at any depth. They are cached with the function, so that a walk may query
+// each region of a nest, innermost first.
 #pragma once
 
 #include "ir/node.h"
 
 namespace rondo::ir {
 
-/// Does it tell the outside anything?
+/// Whether it contains an observer.
 bool observes(const Function& function);
 bool observes(const Node* node);
 
-/// Does it contain a loop whose number of trips is not known: one that may not end, or not soon?
+/// Whether it contains a loop of unknown trip count, which may not end, or not soon.
 bool may_not_end(const Function& function);
 bool may_not_end(const Node* node);
 
-/// Does it contain a loop that may make no trip (Residuals::may_make_none)?
+/// Whether it contains a loop that may make no trip (Residuals::may_make_none).
 bool may_make_none(const Function& function);
 bool may_make_none(const Node* node);
 
@@ -22,14 +22,14 @@ bool may_make_none(const Node* node);
 bool takes_indices(const Function& function);
 bool takes_indices(const Node* node);
 
-/// Do updates of parts of arrays (OpDef::blend) come into its body when the constructs in it are
-/// inlined (OpDef::inlines_regions)? What chooses between its results and others sees them only
-/// then.
+/// Whether updates of parts of arrays (OpDef::blend) become visible in its body when the constructs
+/// in it are inlined (OpDef::inlines_regions). A select between its results and others sees them
+/// only then.
 bool inlines_updates(const Function& function);
 
-/// Does a rule stand in it (custom_vjp) by which reverse mode computes results in another way, and
-/// which forward mode refuses? What reverse mode leaves of such a function must be what the rule
-/// computes, so that it can be differentiated forward again.
+/// Whether it contains a rule (custom_vjp) by which reverse mode computes results in another way,
+/// and which forward mode rejects. The forward run that reverse mode derives from such a function
+/// must be what the rule computes, so that forward mode can differentiate it again.
 bool has_own_forward(const Function& function);
 
 }  // namespace rondo::ir

@@ -1,5 +1,5 @@
-// The walk over a program and the regions in it, for all that goes through them: passes, printers,
-// what collects or numbers regions. It does not recurse.
+// The walk over a program and its regions, for all code that visits them: passes, printers,
+// collectors. It does not recurse.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@
 namespace rondo::ir {
 
 /// Walks depth first.
-/// - `visitor.enter(function, holder, index)` gives the place of the walk in a function, or nothing
-///   if it is not to be walked (a region may stand in many nodes). `holder` is null for the
-///   outermost function, which else is region `index` of the holder.
-/// - `place.next()` gives the nodes one by one, then null. It keeps each alive until the next one.
+/// - `visitor.enter(function, holder, index)` returns the position of the walk in a function, or
+///   nothing if it is not to be walked (a region may belong to many nodes). `holder` is null for
+///   the outermost function, which otherwise is region `index` of the holder.
+/// - `place.next()` returns the nodes one by one, then null. It keeps each alive until the next
+/// one.
 /// - `visitor.before(place, node)`, then the regions of the node, `visitor.after(place, node)`.
 /// - `visitor.leave(place)` when there is no next node.
 template <class Visitor>
@@ -53,7 +54,7 @@ void walk_regions(const Function& function, Visitor& visitor) {
   }
 }
 
-/// A place that goes through the body of a function as it stands.
+/// A position that visits the body of a function in order.
 class BodyPlace {
  public:
   explicit BodyPlace(Function function) : function_(std::move(function)) {}
@@ -67,7 +68,7 @@ class BodyPlace {
   std::size_t next_ = 0;
 };
 
-/// Walks each occurrence of a region where it stands, for printers that write it inside its node:
+/// Walks each occurrence of a region where it occurs, for printers that write it inside its node:
 /// - visitor.open(function, holder, index);
 /// - visitor.node(node) for each node of the body, then its regions, and visitor.after(node) if it
 ///   has any;
@@ -96,7 +97,7 @@ void walk_nested(const Function& function, Visitor& visitor) {
   walk_regions(function, nested);
 }
 
-/// For visitors that look at functions alone.
+/// For visitors of functions only.
 struct FunctionVisitor {
   template <class Place>
   void before(Place&, const Node&) {}

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;  // of the elements of a literal
 
-// The address sanitizer is to see who uses what was released, so each call has a block of its own.
+// The address sanitizer should detect uses after release, so each call has its own block.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kUsesAgain = false;
 #elif defined(__has_feature)
@@ -36,7 +36,7 @@ std::size_t storage_of(const TensorType& type) {
 
 }  // namespace
 
-/// The values stand behind it, and behind these their elements.
+/// The block is followed by the values, and these by their elements.
 struct Results::Group::Block : SharedBlock {
   Block(std::uint32_t count, std::uint32_t block_class) noexcept
       : SharedBlock(count, Group::destroy), size(count), size_class(block_class) {}
@@ -115,7 +115,7 @@ void Results::Group::take(std::span<const TensorType> types, std::span<Tensor* c
 }
 
 Results::Group::Block& Results::Group::free_block(std::span<const TensorType> types) {
-  // From the one that was taken the longest ago.
+  // Starting from the least recently taken one.
   for (std::size_t k = 0; k < made_; k++) {
     last_ = last_ + 1 < made_ ? last_ + 1 : 0;
     if (!kUsesAgain || !blocks_[last_]->all_released()) continue;

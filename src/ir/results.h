@@ -1,4 +1,4 @@
-// Memory for the results of a program that is called again and again.
+// Memory for the results of a program that is called repeatedly.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 
 namespace rondo::ir {
 
-/// Makes the results of the calls that one thread makes of a program. Small ones lie together in
-/// blocks, which are used again when all of their results are released, so that a call allocates
-/// nothing and a result costs a few stores. Larger ones are allocated one by one: what is kept of a
-/// call keeps its block, and should not keep much with it.
+/// Creates the results of one thread's calls of a program. Small ones share blocks, which are
+/// reused when all of their results are released, so a call allocates nothing and a result costs a
+/// few stores. Larger ones are allocated separately: a result that is kept keeps its block, and
+/// should not keep much with it.
 class Results {
  public:
-  /// A result of more bytes has memory of its own.
+  /// A larger result has separate memory.
   static constexpr std::int64_t kMostPartBytes = 256;
-  /// What a block takes at most, and so what a result that is kept can keep with it.
+  /// The maximum size of a block, and so of what a kept result can keep with it.
   static constexpr std::size_t kMostBlockBytes = 4096;
 
   explicit Results(std::span<const TensorType> types);
@@ -29,22 +29,22 @@ class Results {
   Results& operator=(Results&& other) noexcept = default;
   ~Results() = default;
 
-  /// Gives each of `results` a value, whose elements are to be written to its place in `elements`
-  /// before anybody reads them. Throws ExecutionError where there is not that much memory.
+  /// Gives each of `results` a value, whose elements the caller writes to its address in `elements`
+  /// before they are read. Throws ExecutionError if there is not enough memory.
   void take(std::span<Tensor* const> results, std::byte** elements);
 
  private:
-  /// Results that lie in one block.
+  /// Results that share one block.
   class Group {
    public:
-    /// The members are places in `types`.
+    /// The members are positions in `types`.
     Group(std::vector<std::uint32_t> members, std::span<const TensorType> types);
     Group(Group&& other) noexcept;
     Group& operator=(Group&& other) noexcept;
     ~Group();
     void take(std::span<const TensorType> types, std::span<Tensor* const> results,
               std::byte** elements);
-    /// Of a block for so many results, whose storage takes so much together.
+    /// The size of a block for `count` results with `storage` bytes together.
     static std::size_t block_bytes(std::size_t count, std::size_t storage) noexcept;
 
    private:
@@ -53,15 +53,15 @@ class Results {
     Block* new_block(std::span<const TensorType> types) const;
     static void destroy(SharedBlock* block) noexcept;
 
-    /// A state that each call replaces takes two by turns; the others are for callers that keep
-    /// the states before.
+    /// A state that each call replaces alternates between two; the others are for callers that keep
+    /// previous states.
     static constexpr std::size_t kBlocks = 4;
     std::vector<std::uint32_t> members_;
     std::size_t block_bytes_;
     std::int64_t element_bytes_ = 0;
     Block* blocks_[kBlocks] = {};
     std::size_t made_ = 0;
-    std::size_t last_ = 0;  // the one that was taken last
+    std::size_t last_ = 0;  // the one taken last
   };
 
   std::vector<TensorType> types_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto kReportInterval = std::chrono::milliseconds(200);
 
-// For loops that make more trips than they should.
+// For loops that make more trips than intended.
 constexpr std::string_view kLookAtCondition =
     "look at the condition: does it ever become false? A C++ variable in it keeps one value (k++ "
     "runs once): put what changes into the carry.";
@@ -110,7 +110,7 @@ void RunLimits::check_clock(const std::string& loop, SourceLocation at, std::int
 }
 
 RunLimits::Clock::time_point RunLimits::first_due() const {
-  // A deadline may be longer than the clock counts.
+  // A deadline may be beyond the range of the clock.
   const std::chrono::nanoseconds soon = kReportInterval;
   if (!options_.deadline) return started_ + soon;
   return started_ + std::min(std::chrono::nanoseconds(options_.deadline->nanoseconds), soon);

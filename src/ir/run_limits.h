@@ -1,4 +1,4 @@
-// The limits of a run, when it reports, and what a run that is ended throws.
+// The limits of a run, when it reports progress, and what a stopped run throws.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace rondo::ir {
 
-/// Thrown through executors and kernels. The frames that it passes add where they are;
-/// the outermost makes a public exception of it.
+/// Thrown through executors and kernels. The frames that it passes add where they are; the
+/// outermost converts it to a public exception.
 struct Interrupt {
   enum class Kind : std::uint8_t { kStopped, kDeadline, kTooManyIterations } kind;
   std::string message;
@@ -30,18 +30,18 @@ struct Interrupt {
 std::string quoted_loop_name(const std::string& name);
 /// `the loop 'solve' (house.cc:12)`
 std::string loop_text(const std::string& name, SourceLocation at);
-/// Why a run ends whose loop, in the words of loop_text, goes on after the trips that were
-/// promised.
+/// The message for a loop, given as loop_text writes it, that goes on after the promised number of
+/// trips.
 std::string broken_promise_text(std::string_view loop, std::int64_t promised);
 
-/// Whether a run under these options may be ended, or tells of its progress: it has a state between
-/// two trips then.
+/// Whether a run under these options may be stopped or reports progress. It then has a state
+/// between two trips.
 inline bool has_limits(const RunOptions& options) noexcept {
   return options.max_iterations || options.deadline || options.on_progress ||
          options.stop_token.stop_possible();
 }
-/// Whether a run under these options has no limit, tells of nothing while it runs or after, and
-/// stays on its thread. What taps are told is a matter of the program.
+/// Whether a run under these options has no limit, reports nothing while it runs or after, and
+/// stays on its thread. Taps are part of the program and do not count.
 inline bool is_plain(const RunOptions& options) noexcept {
   return !has_limits(options) && options.threads.value_or(1) == 1 && !options.check_finite &&
          !options.check_bounds && !options.stats;
@@ -53,20 +53,20 @@ class RunLimits {
 
   explicit RunLimits(const RunOptions& options);
 
-  /// Whether there is anything to look at.
+  /// Whether there is a limit or a report to check.
   bool active() const { return active_; }
-  /// Whether the run may be ended from outside.
+  /// Whether the run may be stopped from outside.
   bool limited() const { return limited_; }
-  /// Throws Interrupt where the run has to end.
+  /// Throws Interrupt if the run has to end.
   void poll() const;
   /// The same before trip number `trip` (from 1) of a loop.
   void check_trip(const std::string& loop, SourceLocation at, std::int64_t trip) const;
 
-  /// `options` for a run again of the same program that tells of nothing, within the same deadline.
+  /// `options` for another run of the same program that reports nothing, within the same deadline.
   RunOptions for_silent_rerun() const;
-  /// When there is something to look at for the first time.
+  /// When the clock is to be checked first.
   Clock::time_point first_due() const;
-  /// Whether progress is to be told now; true a few times per second.
+  /// Whether progress is to be reported now; true a few times per second.
   bool report_is_due();
   void report(const Progress& progress) const { options_.on_progress(progress); }
 

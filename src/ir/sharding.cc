@@ -28,13 +28,13 @@ std::string dims_text(const Sharding& sharding) {
   return text;
 }
 
-/// The place of an axis in the mesh; its size for one that is not there.
+/// The position of an axis in the mesh; the mesh's size if it has no such axis.
 std::size_t place_of_axis(const MeshAxes& mesh, std::string_view name) {
   const auto is_it = [&](const auto& axis) { return axis.first == name; };
   return static_cast<std::size_t>(std::find_if(mesh.begin(), mesh.end(), is_it) - mesh.begin());
 }
 
-/// How an argument or result lies: what is unconstrained is whole there.
+/// The sharding of an argument or result: unconstrained dimensions are not split there.
 Sharding at_boundary(Sharding sharding) {
   for (DimSharding& dim : sharding.dims) dim.unconstrained = false;
   return sharding;
@@ -167,7 +167,7 @@ std::optional<ProgramSharding> program_sharding(const Function& entry,
     index.emplace(parameter.node(), found.arguments.size());
     found.arguments.push_back({found.mesh, std::vector<DimSharding>(parameter.shape().size())});
   }
-  absl::flat_hash_set<const Node*> seen;  // the first one that an argument goes into counts
+  absl::flat_hash_set<const Node*> seen;  // the first one that an argument is passed to counts
   for (const Node* node : entry.body()) {
     const Sharding* sharding = sharding_of_node(node);
     if (!sharding) continue;
@@ -201,8 +201,8 @@ void append_shardy(std::string& out, const Sharding& sharding) {
 }
 
 void append_gspmd(std::string& out, const Sharding& sharding) {
-  // The devices of a tile assignment are those of the mesh with its axes in the order in which
-  // dimensions use them; what no dimension uses comes last and is replicated over.
+  // The devices of a tile assignment are those of the mesh, with its axes in the order in which
+  // dimensions use them. Axes that no dimension uses come last, and are replicated over.
   absl::InlinedVector<std::int64_t, 6> tiles, sizes;
   absl::InlinedVector<std::size_t, 6> order;
   for (std::size_t dim = 0; dim < sharding.dims.size(); dim++) {

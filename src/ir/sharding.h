@@ -1,5 +1,5 @@
-// How arrays are spread over a mesh of devices, as a program has it: names and sizes, no devices.
-// The record of an op that says so gives it (OpDef::sharding); texts and executors ask here.
+// How a program splits arrays over a mesh of devices: names and sizes, no devices. The record of an
+// op with a sharding returns it (OpDef::sharding); texts and executors use these functions.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace rondo::ir {
 using MeshAxes = std::vector<std::pair<std::string, std::int64_t>>;  // name and size
 
 struct DimSharding {
-  std::vector<std::string> axes;  // of the mesh, the slowest first; none: whole on each device
-  bool unconstrained = false;     // as the compiler likes
+  std::vector<std::string> axes;  // of the mesh, the slowest first; empty: not split
+  bool unconstrained = false;     // as the compiler chooses
   friend bool operator==(const DimSharding&, const DimSharding&) = default;
 };
 /// `{"data"}`, `{}`, `{?}`
 void print_field(std::string& out, const DimSharding& dim);
 
-/// An attribute: one entry a dimension.
+/// An attribute: one entry per dimension.
 struct Sharding {
   MeshAxes mesh;  // the last axis varies fastest
   std::vector<DimSharding> dims;
@@ -34,7 +34,7 @@ struct Sharding {
   std::int64_t devices() const;
   /// 0 for a name that the mesh does not have.
   std::int64_t axis_size(std::string_view name) const;
-  /// Into how many parts a dimension is split.
+  /// The number of parts that a dimension is split into.
   std::int64_t parts(std::size_t dim) const;
   bool uses(std::string_view axis) const;
 };
@@ -45,30 +45,29 @@ PartitionSpec spec_of(const Sharding& sharding);
 /// `data=4, model=2`
 std::string axes_text(const MeshAxes& mesh);
 
-/// What is wrong with it for an array of this shape, with the remedy in further lines; empty:
-/// nothing.
+/// The error for an array of this shape, with the remedy in further lines; empty if there is none.
 std::string sharding_fault(const Sharding& sharding, const Shape& shape);
 
-/// The mesh of a program, and how its arguments and results lie on it: those that go straight into
-/// a node with a sharding, or come from one; the others are whole on each device.
+/// The mesh of a program, and the shardings of its arguments and results: of those that are passed
+/// directly to a node with a sharding, or come from one. The others are replicated.
 struct ProgramSharding {
   MeshAxes mesh;
   std::vector<Sharding> arguments;
   std::vector<Sharding> results;
   std::int64_t devices() const;
 };
-/// Of a program that has any sharding, at any depth, or that is compiled for a mesh. Throws
-/// TraceError where two of its nodes have different meshes, or another one than `meant`.
+/// For a program that has a sharding, at any depth, or that is compiled for a mesh. Throws
+/// TraceError if two of its nodes have different meshes, or one differs from `meant`.
 std::optional<ProgramSharding> program_sharding(const Function& entry,
                                                 const std::optional<Mesh>& meant = std::nullopt);
 
-/// Shardy: `["data"=4, "model"=2]` of a mesh, `[{"data"}, {}]` of an array.
+/// Shardy: `["data"=4, "model"=2]` for a mesh, `[{"data"}, {}]` for an array.
 void append_shardy_mesh(std::string& out, const MeshAxes& mesh);
 void append_shardy(std::string& out, const Sharding& sharding);
-/// GSPMD: `{devices=[4,1,2]<=[8] last_tile_dim_replicate}`. Dimensions that are unconstrained stand
-/// there as whole.
+/// GSPMD: `{devices=[4,1,2]<=[8] last_tile_dim_replicate}`. Unconstrained dimensions are written as
+/// not split.
 void append_gspmd(std::string& out, const Sharding& sharding);
-/// `unspecified_dims=[0,1]`: those that are unconstrained; nothing for none of them.
+/// `unspecified_dims=[0,1]`: the unconstrained ones; empty if there are none.
 void append_gspmd_unconstrained(std::string& out, const Sharding& sharding);
 
 }  // namespace rondo::ir

@@ -1,4 +1,4 @@
-// How a program writes an op of two operands: what errors tell the user to write.
+// How C++ source writes a binary op: what errors advise the user to write.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace rondo::ir {
 
-/// An op as errors name it and as C++ writes it.
+/// An op's name in errors, and its C++ form.
 struct Spelling {
   // NOLINTBEGIN(google-explicit-constructor): a name or a record converts to the op
   Spelling(std::string_view op) : name(op) {}
@@ -19,10 +19,10 @@ struct Spelling {
   Spelling(std::string_view op, std::string_view written) : name(op), code(written) {}
 
   std::string_view name;
-  /// An operator, or a function of two operands; empty where the op is neither.
+  /// An operator, or a function of two operands; empty if the op is neither.
   std::string_view code = {};
 
-  /// `a * b`, or `rondo::maximum(a, b)`; of an op that is neither what `changed` says alone.
+  /// `a * b`, or `rondo::maximum(a, b)`; for an op that is neither, only what `changed` says.
   std::string of(const std::string& a, const std::string& b, const std::string& changed) const;
 };
 
@@ -30,10 +30,10 @@ struct Spelling {
 std::string converted(std::string_view x, DType dtype);
 /// `F32` of DType::kF32, for messages.
 std::string dtype_constant(DType dtype);
-/// A C++ scalar as C++ writes it: `0.1f`, `2.0`, `3`.
+/// A C++ scalar as C++ source: `0.1f`, `2.0`, `3`.
 std::string scalar_code(const Scalar& value);
 
-/// The tensor operand beside a C++ scalar, and on which side it is.
+/// The tensor operand of an op whose other one is a C++ scalar, and on which side it is.
 struct ScalarUse {
   const Spelling& op;
   bool scalar_first;

@@ -1,4 +1,4 @@
-// What a program consists of.
+// The statistics of a program.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -36,7 +36,7 @@ FunctionStats Function::stats() const {
 }
 
 bool FunctionAccess::count_held(HeldBytes& held, const Function& function) {
-  constexpr std::size_t kControlBlock = 32;  // of a pointer that releases by a function
+  constexpr std::size_t kControlBlock = 32;  // of a pointer with a custom deleter
   const Function::Data* data = function.data_.get();
   if (data->notes.has(FunctionNotes::kPermanent)) return false;
   if (!held.shared(data, sizeof(Function::Data))) return false;

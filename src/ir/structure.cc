@@ -33,14 +33,14 @@ class StructureWriter {
     for (const TensorType& of : node->types) type(of);
     number(node->operands.size());
     for (const Tensor& operand : node->operands) {
-      number(own - number_of(operand));  // near in most cases, so that one byte will do
+      number(own - number_of(operand));  // usually small, so one byte suffices
       number(operand.result());
     }
     structure_.attributes_.push_back(node->attributes);
     number(node->regions.size());
     for (const Function& region : node->regions) number(regions.number(region));
   }
-  /// One function; its regions are numbered already.
+  /// Writes one function, whose regions are numbered already.
   void function(const Function& function, const CanonicalOrder& order, StructureTable& regions) {
     const auto number_of = [&](const Tensor& tensor) { return order.numbers.at(tensor.node()); };
     number(function.parameters().size());
@@ -56,7 +56,7 @@ class StructureWriter {
       if (order_is_seen(of)) number(order.numbers.at(of));
     }
   }
-  /// All structures of a table, by their numbers.
+  /// Writes all structures of a table, by their numbers.
   void table(const StructureTable& table) {
     std::vector<const Structure*> all(table.size());
     for (const auto& [structure, at] : table.numbers_) all[at] = &structure;
@@ -121,8 +121,8 @@ std::uint64_t structures_made() noexcept { return made_by_this_thread; }
 
 Structure structure_of(const Function& function) {
   made_by_this_thread++;
-  // Regions are met in an order that depends on structure only, so that their numbers do, whether
-  // equal ones are one object or not.
+  // Regions are visited in an order that depends on structure only, and so do their numbers,
+  // whether or not equal ones are one object.
   StructureTable table;
   table.number(function);
   StructureWriter writer;

@@ -1,7 +1,7 @@
-// When two programs are the same: equal ops, attributes, types, constants and wiring, in all
-// regions. Names of functions and parameters, source locations and the order in which independent
-// nodes were made do not count; the order of what the outside can see (taps, prints, loops in the
-// statistics) does.
+// When two programs are equal: equal ops, attributes, types, constants and wiring, in all regions.
+// Names of functions and parameters, source locations and the order in which independent nodes were
+// created do not count; the order of what is observable (taps, prints, loops in the statistics)
+// does.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@
 
 namespace rondo::ir {
 
-/// The structure of a function or of a part of one, as a value: equal just when the structures are.
+/// The structure of a function or of a part of one, as a value: equal if and only if the structures
+/// are.
 class Structure {
  public:
   friend bool operator==(const Structure& a, const Structure& b) {
@@ -39,10 +40,10 @@ class Structure {
   std::size_t hash_ = 0;
 };
 
-/// Numbers functions by structure, counting from 0 in the order in which structures are first met.
+/// Numbers functions by structure, counting from 0 in the order of first occurrence.
 class StructureTable {
  public:
-  /// Equal for two functions just when they have the same structure.
+  /// Equal for two functions if and only if they have the same structure.
   std::uint32_t number(const Function& function);
   std::uint32_t size() const { return static_cast<std::uint32_t>(numbers_.size()); }
 
@@ -52,7 +53,7 @@ class StructureTable {
 
   absl::flat_hash_map<Structure, std::uint32_t> numbers_;
   absl::flat_hash_map<const void*, std::uint32_t> by_identity_;
-  std::vector<Function> kept_;  // so that an identity stays the one of its function
+  std::vector<Function> kept_;  // keeps identities from being reused
 };
 
 /// How many structures of functions and graphs this thread has computed.

@@ -106,7 +106,7 @@ std::string scalar_text(const Scalar& value) {
   return fmt::format("{}", value.real);
 }
 
-/// The dtype to which a tensor of another one is converted so that it fits the scalar.
+/// The dtype to which a tensor of dtype `dtype` is converted so that it fits the scalar.
 DType dtype_beside(const Scalar& value, DType dtype) {
   const bool wide = dtype == DType::kF64 || dtype == DType::kC128;
   if (value.imaginary != 0) return wide ? DType::kC128 : DType::kC64;
@@ -154,7 +154,7 @@ Literal integer_scalar(const InexactCall& call) {
   if (value.imaginary != 0) inexact(call, "would lose its imaginary part");
   constexpr bool wide = sizeof(T) == 8;
   if (!is_floating(value.dtype) && !is_complex(value.dtype)) {
-    const bool large = value.dtype == DType::kU64 && value.integer < 0;  // past the range of int64
+    const bool large = value.dtype == DType::kU64 && value.integer < 0;  // exceeds int64
     const bool fits =
         std::is_unsigned_v<T>
             ? (large ? wide

@@ -1,4 +1,4 @@
-// Is a program well formed?
+// Checks that a program is well formed.
 #include <string>
 #include <vector>
 
@@ -57,7 +57,7 @@ class FunctionVerifier {
     }
   }
 
-  /// Empty if the value is computed before this place.
+  /// Why the value is not available at this point; empty if it is.
   std::string why_unknown(const Tensor& tensor) const {
     if (tensor.empty()) return "is empty";
     const ir::Node* node = tensor.node();
