@@ -1,4 +1,4 @@
-// The reference: node by node, on literals.
+// The reference backend: runs node by node, on literals.
 #pragma once
 
 #include "ir/backend.h"

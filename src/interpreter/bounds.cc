@@ -13,8 +13,8 @@ namespace {
 
 using ir::IndexRange;
 
-/// Calls visit(element) for the indices that the range is about, which is how far apart along the
-/// axis of components.
+/// Calls visit(element) for the indices of the range; consecutive ones are one step of the
+/// components' axis apart.
 template <class Visit>
 void for_each_index(const IndexRange& range, const Shape& indices, Visit&& visit) {
   std::int64_t stride = 1, components = 1;

@@ -8,8 +8,8 @@
 
 namespace rondo::interpreter {
 
-/// Throws ExecutionError where an index among the operands of a node is out of the range that its
-/// record tells: with the index, the axis and the user's line.
+/// Throws ExecutionError if an index among the operands of a node is out of the range that its
+/// record gives: with the index, the axis and the user's line.
 void check_indices(const ir::Node& node, std::span<Literal* const> operands);
 
 }  // namespace rondo::interpreter

@@ -15,12 +15,12 @@ namespace {
 using ir::Node;
 using Key = ir::ValueKey;
 
-/// Where a value lives while its function is being laid out, and until when.
+/// Where a value is stored while its function is being laid out, and until when.
 struct Place {
   Reference reference = 0;
   bool owned = true;  // false: another scope or another name needs the slot; it is neither moved
                       // nor cleared here
-  std::size_t last_use = 0;  // place in the order; its size for results; kNever for unused
+  std::size_t last_use = 0;  // position in the order; its size for results; kNever for unused
 };
 inline constexpr std::size_t kNeverUsed = static_cast<std::size_t>(-1);
 
@@ -28,7 +28,7 @@ inline constexpr std::size_t kNeverUsed = static_cast<std::size_t>(-1);
 struct Scope {
   explicit Scope(const Function& f) : function(f), order(ir::reads_before_writes(f)), reshapes(f) {}
   Function function;
-  std::vector<const Node*> order;  // the body as it runs
+  std::vector<const Node*> order;  // the body in execution order
   Reshapes reshapes;
   absl::flat_hash_map<Key, Place> places;
   std::size_t next = 0;  // in the order
@@ -41,7 +41,7 @@ struct Scope {
 /// A loop or the branches of a conditional under construction.
 struct Construct {
   const Node* node = nullptr;
-  std::vector<Reference> arguments;  // where region parameters live
+  std::vector<Reference> arguments;  // where region parameters are stored
   std::vector<bool> argument_owned;  // may be moved from inside
   std::vector<std::uint32_t> result_slots;
   std::uint32_t loop = kNoLoop;
@@ -165,7 +165,7 @@ class Builder {
                             node->op->cost == ir::Cost::kHeavy))
       bundle_.loops[loops_.front()].ends_inside = true;
     std::vector<std::uint32_t> clears;
-    absl::flat_hash_set<Reference> cleared;  // of operands that are given several times
+    absl::flat_hash_set<Reference> cleared;  // of operands that are passed several times
     ir::Operands operands;
     for (const Tensor& operand : node->operands)
       operands.push_back(scope.reshapes.operand(operand));
@@ -200,7 +200,7 @@ class Builder {
     return place.owned && place.last_use == index && !(place.reference & kConstantBit);
   }
 
-  /// Emits a parallel assignment; skips what stays where it is.
+  /// Emits a parallel assignment; skips values that are in place.
   void add_moves(const std::vector<Reference>& from, const std::vector<std::uint32_t>& to,
                  const std::vector<bool>& movable, const Node* node) {
     std::vector<Reference> sources;
@@ -268,7 +268,7 @@ class Builder {
     open_region(node, 0, Scope::Role::kCondition);
   }
 
-  /// What a run tells of a loop when it reports progress or is ended.
+  /// What a run reports of a loop: its progress, or that it was stopped in it.
   static void describe_loop(LoopInfo& loop, const ir::RegionLayout& layout,
                             const Construct& construct) {
     const Node* node = layout.node;
@@ -341,8 +341,8 @@ class Builder {
     open_region(node, branch, Scope::Role::kBranch);
   }
 
-  /// The results of a finished region, and which of them may be moved: owned ones that are no other
-  /// result as well.
+  /// The results of a finished region, and which of them may be moved: owned ones that occur once
+  /// among the results.
   void result_sources(Scope& scope, std::vector<Reference>& from, std::vector<bool>& movable) {
     const auto& outputs = scope.function.outputs();
     absl::flat_hash_map<Reference, std::size_t> times;
@@ -398,7 +398,7 @@ class Builder {
   void finish_results(const std::vector<Reference>& from, const std::vector<bool>& movable,
                       const Node* node) {
     add_moves(from, constructs_.back().result_slots, movable, node);
-    // A result that stands twice was copied each time: its own slot lets go now, unless it is a
+    // A result that occurs twice was copied each time: its own slot is released now, unless it is a
     // destination.
     std::vector<std::uint32_t> clears;
     const auto& slots = constructs_.back().result_slots;
@@ -432,7 +432,7 @@ class Builder {
   std::vector<Function>& pending_;
   std::vector<Scope> scopes_;
   std::vector<Construct> constructs_;
-  std::vector<std::uint32_t> loops_;  // those that are open, from the outermost on
+  std::vector<std::uint32_t> loops_;  // the open ones, outermost first
   absl::flat_hash_map<const Node*, Reference> constants_;
 };
 
@@ -448,7 +448,7 @@ std::shared_ptr<const Bundle> build_bundle(const Function& function) {
     bundle->programs.push_back(std::make_unique<Program>());
     Program& program = *bundle->programs.back();
     Builder(*bundle, program, pending).build(current);
-    // They are kept as long as the executable.
+    // The lists are kept as long as the executable.
     program.code.shrink_to_fit();
     program.references.shrink_to_fit();
     program.kernels.shrink_to_fit();

@@ -30,7 +30,7 @@ bool is_finite_number(const std::complex<T>& x) {
   return std::isfinite(x.real()) && std::isfinite(x.imag());
 }
 
-/// The first element that is not finite; a NaN before infinities.
+/// The first element that is not finite; NaNs before infinities.
 std::optional<Found> not_finite(const Literal& literal) {
   if (!is_floating(literal.dtype()) && !is_complex(literal.dtype())) return std::nullopt;
   return for_dtype(literal.dtype(), [&]<class T>() -> std::optional<Found> {
@@ -72,7 +72,8 @@ void check_results_finite(const ir::Node& node, std::span<const Literal> operand
   for (const Literal& result : results) {
     const std::optional<Found> found = not_finite(result);
     if (!found) continue;
-    // What comes in is no birth: a constant infinity stands for `none`, and is chosen or dropped.
+    // Only newly created infinities are reported: a constant infinity may be a placeholder that is
+    // selected away.
     for (const Literal& operand : operands) {
       const std::optional<Found> given = not_finite(operand);
       if (given && (given->nan || !found->nan)) return;

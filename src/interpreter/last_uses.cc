@@ -17,14 +17,14 @@ namespace rondo::ir {
 
 namespace {
 
-/// Counts, from the tensors that are kept back to the values, the handles that go with the
+/// Counts, from the kept tensors back to the values, the handles that are released with the
 /// definitions of these tensors.
 class GoingHandles {
  public:
   GoingHandles(const LazyProgram& program, std::span<const Tensor> kept) : program_(program) {
     for (const Tensor& tensor : kept) kept_.insert(tensor.node());
     const auto& steps = program.steps;
-    for (std::size_t end = steps.size(); end > 0;) {  // those of one node stand side by side
+    for (std::size_t end = steps.size(); end > 0;) {  // those of one node are consecutive
       std::size_t begin = end;
       const Node* node = steps[end - 1].node.node();
       while (begin > 0 && steps[begin - 1].node.node() == node) begin--;
@@ -36,7 +36,7 @@ class GoingHandles {
     for (const Tensor& value : program.values) going_[value.node()]++;
   }
 
-  /// Of a value: whether all handles to it go.
+  /// Whether all handles to a value are released.
   bool all_go(const Tensor& value) const { return references(value.node()) == count(value.node()); }
 
  private:
@@ -47,8 +47,8 @@ class GoingHandles {
     const auto found = going_.find(node);
     return found == going_.end() ? 0 : found->second;
   }
-  /// Whether the node of these steps goes: it is held by them, by operands of what goes, and by
-  /// lazy tensors that are kept or go themselves.
+  /// Whether the node of these steps is released: only these steps, operands of released nodes, and
+  /// lazy tensors that are kept or released hold it.
   bool goes(std::size_t begin, std::size_t end) const {
     const Node* node = program_.steps[begin].node.node();
     std::uint32_t held = count(node);
@@ -68,20 +68,20 @@ class GoingHandles {
 }  // namespace
 
 LastUses::LastUses(const LazyProgram& program, std::span<const Tensor> kept) : kept_(kept) {
-  // A run with limits writes over nothing, and may call the user, who may ask for the tensors.
+  // A run with limits donates nothing, and may call the user, who may request the tensors.
   const RunOptions* const options = detail::scoped_run_options();
   if (options && !is_plain(*options)) return;
   const auto is_on_device = [](const Tensor& value) { return device_value(value) != nullptr; };
   if (std::none_of(program.values.begin(), program.values.end(), is_on_device) || !claim()) return;
   const GoingHandles going(program, kept);
   for (const Tensor& value : program.values) {
-    // The cell's and that of the argument; a literal has a copy of its own made.
+    // The handles of the cell and of the argument; a literal is copied to the device.
     handles_.push_back(!is_on_device(value) ? 1 : going.all_go(value) ? 2 : 0);
   }
 }
 
-/// False, with none of them, where another thread computes one of the tensors: to wait for it while
-/// others wait for this thread could last forever.
+/// False, without any claim, if another thread computes one of the tensors: waiting for it while
+/// others wait for this thread could deadlock.
 bool LastUses::claim() {
   for (const Tensor& tensor : kept_) {
     claims_.push_back(tensor.node()->cell->try_to_claim());

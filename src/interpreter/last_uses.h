@@ -1,4 +1,4 @@
-// Values on a device that an evaluation of lazy tensors is the last to use.
+// Values on a device whose last use is an evaluation of lazy tensors, which can donate them.
 #pragma once
 
 #include <mutex>
@@ -10,18 +10,18 @@
 
 namespace rondo::ir {
 
-/// Finds the values of a graph that nobody can ask for once the tensors `kept` have theirs: they
-/// are held by nothing but definitions that go then. While it lives, threads that want to compute
-/// these tensors as well wait, so that none of them comes to a value that is being written over.
+/// Finds the values of a graph that are unreachable once the tensors `kept` have their values: only
+/// definitions that are then released hold them. While it exists, other threads that need these
+/// tensors wait, so that none of them reads a value that is being overwritten.
 class LastUses {
  public:
   LastUses(const LazyProgram& program, std::span<const Tensor> kept);
 
-  /// For each of the program's values, how many handles of its array go with the evaluation, those
-  /// of arrays_on() included; 0 where somebody else may want it. Empty: all may be wanted.
+  /// For each of the program's values, how many handles of its array the evaluation releases,
+  /// including those of arrays_on(); 0 if the value may still be needed. Empty: all may be.
   const std::vector<long>& handles() const { return handles_; }
-  /// Gives the tensors `kept` their values, all results of the first, then of the next. What is
-  /// left is returned.
+  /// Gives the tensors `kept` their values: all results of the first, then of the next. Returns the
+  /// remaining ones.
   std::vector<pjrt::DeviceArray> keep(std::vector<pjrt::DeviceArray> results);
 
  private:

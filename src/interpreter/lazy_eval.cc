@@ -1,6 +1,6 @@
-// Evaluation of lazy tensors: the graph behind them becomes a Function whose parameters are the
-// values that are there already, and executables are kept by its structure, so that an ordinary C++
-// loop that builds the same graph each time compiles once.
+// Evaluation of lazy tensors: their graph becomes a Function whose parameters are the known values.
+// Executables are cached by its structure, so an ordinary C++ loop that builds the same graph each
+// time compiles once.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -28,8 +28,8 @@ namespace rondo::ir {
 
 namespace {
 
-/// Besides what is asked for, an evaluation keeps values of so many bytes, or of so many times
-/// those that it takes in and is asked for, whichever is more (docs/lazy.md).
+/// Besides the requested ones, an evaluation keeps values of so many bytes, or of so many times the
+/// bytes of its inputs and requested results, whichever is more (docs/lazy.md).
 constexpr std::int64_t kKeptBytes = std::int64_t{64} << 20;
 constexpr std::int64_t kKeptShare = 4;
 
@@ -38,7 +38,7 @@ bool is_known(const Tensor& tensor) {
   return is_lazy(node) ? node->cell->evaluated() : is_constant(node);
 }
 
-/// Of the value that is there: a tape has more rows than its node declares.
+/// The type of the actual value: a tape has more rows than its node declares.
 const TensorType& leaf_type(const Tensor& leaf) {
   return is_elsewhere(leaf) ? leaf.type() : known_value(leaf)->type();
 }
@@ -51,8 +51,8 @@ std::int64_t bytes_of(const Node* node) {
   return bytes;
 }
 
-/// Chooses the lazy tensors whose values are kept: those that are asked for, and those that
-/// somebody else holds a handle to, the program or a node that is not evaluated here.
+/// Chooses the lazy tensors whose values are kept: the requested ones, and those with other
+/// handles, from the program or from a node that is not evaluated here.
 class KeptValues {
  public:
   KeptValues(std::span<const Tensor> asked, const LazyProgram& program) {
@@ -72,14 +72,14 @@ class KeptValues {
       if (is_lazy(tensor.node())) results_.push_back(Tensor::of(tensor.node()));
     }
     left_ = std::max(kKeptBytes, taken > INT64_MAX / kKeptShare ? INT64_MAX : taken * kKeptShare);
-    // Users first: what is not kept is computed again some day, and then needs its operands.
+    // Users first: if they are not kept, they may be computed again, and need their operands then.
     for (auto step = program.steps.rbegin(); step != program.steps.rend(); ++step) {
       if (step->lazy && !wanted.contains(step->lazy)) consider(*step);
     }
   }
 
   std::vector<Tensor> take() { return std::move(results_); }
-  /// Whether there was room for all that is held.
+  /// Whether the budget sufficed for all that are held.
   bool all_fit() const { return all_fit_; }
 
  private:
@@ -87,7 +87,7 @@ class KeptValues {
     const auto handles = step.lazy->references.load(std::memory_order_relaxed);
     if (handles <= uses_[step.lazy]) return;
     const std::int64_t bytes = bytes_of(step.lazy);
-    if (bytes <= left_ || step.node.node()->op->observer) {  // which tells its news once
+    if (bytes <= left_ || step.node.node()->op->observer) {  // it reports only once
       left_ -= std::min(bytes, left_);
       results_.push_back(Tensor::of(step.lazy));
     } else {
@@ -96,19 +96,19 @@ class KeptValues {
     }
   }
 
-  absl::flat_hash_map<const Node*, std::uint32_t> uses_;  // by nodes that go with the evaluation
+  absl::flat_hash_map<const Node*, std::uint32_t> uses_;  // by nodes that the evaluation releases
   std::vector<Tensor> results_;
   std::int64_t left_ = 0;  // bytes
   bool all_fit_ = true;
 };
 
-/// A graph that is evaluated.
+/// A graph to be evaluated.
 struct LazyGraph {
   LazyProgram program;
-  std::vector<TensorType> types;  // of the values that it takes in
-  std::vector<Tensor> kept;       // lazy tensors that get their values
+  std::vector<TensorType> types;  // of the input values
+  std::vector<Tensor> kept;       // lazy tensors that are given their values
   bool all_fit;                   // no others are held
-  std::vector<Tensor> outputs;    // all results of these; then what else is asked for
+  std::vector<Tensor> outputs;    // all results of these; then the other requested ones
 
   explicit LazyGraph(std::span<const Tensor> asked)
       : program(LazyProgram::from(asked, true, [](const Tensor&) {
@@ -163,11 +163,11 @@ LazyCache& lazy_cache() {
 
 using LazySlot = std::shared_ptr<LazyCache::Slot>;
 
-/// The programs that this thread ran last, by the op and the line that made what was asked for: a
-/// loop may ask for several tensors in turn. It keeps none alive.
+/// The programs that this thread ran last, by the op and the line that created the requested
+/// tensor: a loop may request several tensors in turn. Keeps none of them alive.
 class LastSlots {
  public:
-  /// Null where none is known.
+  /// Null if none is known.
   static LazySlot find(const Tensor& asked) {
     if (are_gone_) return nullptr;
     const Key key = key_of(asked);
@@ -208,9 +208,9 @@ class LastSlots {
   }
   static Key key_of(const Tensor& asked) { return {&asked.node()->cell->op(), asked.node()->line}; }
 
-  /// At the end of the thread tensors of static storage may still be evaluated.
+  /// At the end of the thread, tensors of static storage may still be evaluated.
   static inline constinit thread_local bool are_gone_ = false;
-  // All are looked through: in a table by hash, programs of one loop could take one place.
+  // All are searched: in a hash table, programs of one loop could collide.
   std::array<Entry, 16> entries_;
   std::size_t oldest_ = 0;
 };
@@ -229,7 +229,7 @@ LazySlot slot_of(const LazyGraph& graph, std::span<const Tensor> asked) {
   LazySlot slot = lazy_cache().slot(std::move(key), held.total());
   LazyExecutable& found = slot->value;
   std::lock_guard lock(found.mutex);
-  if (!found.ready) {  // stays so if it cannot be compiled: the next evaluation says why again
+  if (!found.ready) {  // stays so if it cannot be compiled: the next evaluation reports why again
     found.executable = compile(graph.function(), {.device = pjrt::DeviceScope::current()});
     if (graph.all_fit)
       found.plan = LazyPlan::of(graph.program, graph.types, asked, graph.kept, found.executable);
@@ -241,7 +241,7 @@ LazySlot slot_of(const LazyGraph& graph, std::span<const Tensor> asked) {
   return slot;
 }
 
-/// Gives the lazy tensors their values, the first results in order, and returns the others.
+/// Gives the lazy tensors their values, the first results in order, and returns the other results.
 std::vector<Literal> keep(std::span<const Tensor> kept, std::vector<Literal> results) {
   auto next = std::make_move_iterator(results.begin());
   for (const Tensor& tensor : kept) {
@@ -254,7 +254,7 @@ std::vector<Literal> keep(std::span<const Tensor> kept, std::vector<Literal> res
   return {next, std::make_move_iterator(results.end())};
 }
 
-/// Computes tensors that are not known yet. Returns the values of those that keep none, in order.
+/// Computes tensors without values. Returns the values of those that do not store them, in order.
 std::vector<Literal> compute(std::span<const Tensor> tensors) {
   const LazyGraph graph(tensors);
   if (graph.outputs.empty()) return {};  // other threads were faster
@@ -285,7 +285,7 @@ std::vector<Literal> compute(std::span<const Tensor> tensors) {
                                  attributes.name, home.what, in_brackets(home.at), user, at.str()),
                      at);
   }
-  if (user != "eval") {  // a trace computes the tensors from outside that it uses
+  if (user != "eval") {  // a trace computes the outer tensors that it uses
     throw TraceError(fmt::format("mixed traces: {} uses a tensor that depends on '{}' of {}{}, "
                                  "which is being traced around it\n  at {}\n  Pass the tensor in "
                                  "as an argument.",

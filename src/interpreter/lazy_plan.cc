@@ -75,7 +75,7 @@ void LazyPlan::count_held(HeldBytes& held) const {
   held.elements(kept_);
 }
 
-/// A graph, as far as it is as the plan says.
+/// Matches a graph with the plan.
 class LazyPlan::Match {
  public:
   explicit Match(const LazyPlan& plan) : plan_(plan) {
@@ -92,7 +92,7 @@ class LazyPlan::Match {
       if (!fits(tensor, *use++)) return false;
     }
     use = plan_.operands_.data();
-    // Ids that fall tell that all these nodes are different ones.
+    // Decreasing ids imply that these nodes are all different.
     std::uint64_t last_id = UINT64_MAX;
     for (std::size_t i = plan_.steps_.size(); i-- > 0;) {
       const Node* const node = definitions_[i];
@@ -122,7 +122,7 @@ class LazyPlan::Match {
     if (!use.is_first) return node == lazy_[use.number];
     if (!is_lazy(node)) return false;
     lazy_[use.number] = node;
-    // Where other threads may release the definition, it is retained.
+    // If other threads may release the definition, it is retained.
     if (!held_.empty()) held_[use.number] = node->cell->definition();
     const Node* const definition =
         held_.empty() ? node->cell->definition_of_one_thread() : held_[use.number].node();
@@ -155,7 +155,7 @@ class LazyPlan::Match {
   List<const Tensor*> values_;
   List<const Node*> lazy_;         // for each step
   List<const Node*> definitions_;  // the same
-  List<Tensor> held_;              // the same, or none
+  List<Tensor> held_;              // the same, or empty
 };
 
 bool LazyPlan::run(std::span<const Tensor> asked) const {

@@ -1,4 +1,4 @@
-// How a graph of lazy tensors was evaluated, to evaluate the next one that is like it.
+// How a graph of lazy tensors was evaluated, for the evaluation of similar graphs.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@
 namespace rondo::ir {
 
 /// A loop that builds the same graph in each step is evaluated by the plan of its first steps: one
-/// walk over the graph that compares it, node by node, with the plan, and looks nothing up.
-/// Immutable.
+/// walk over the graph compares it with the plan, node by node, without any look-up. Immutable.
 class LazyPlan {
  public:
-  /// The plan of a graph that gives values to the tensors `kept`, one after the other. None where
-  /// other things count than those that run() compares: the program is seen from outside as it
-  /// runs, nodes were made that are not lazy, the executable is for devices.
+  /// The plan of a graph that gives values to the tensors `kept`, in sequence. Nullopt if more
+  /// matters than what run() compares: observers, nodes that are not lazy, an executable for
+  /// devices.
   static std::optional<LazyPlan> of(const LazyProgram& program, std::span<const TensorType> types,
                                     std::span<const Tensor> asked, std::span<const Tensor> kept,
                                     Executable executable);
 
-  /// Gives the graph of `asked` its values. False, and nothing is done, where it is not as it was.
+  /// Gives the graph of `asked` its values. False, without doing anything, if it differs from the
+  /// plan.
   bool run(std::span<const Tensor> asked) const;
 
-  /// Adds what it holds beside the executable; attributes and regions are those of its nodes.
+  /// Adds what it holds beside the executable; attributes and regions belong to its nodes.
   void count_held(HeldBytes& held) const;
 
  private:
@@ -37,25 +37,25 @@ class LazyPlan {
   /// Fills the values of the kept steps.
   void compute(const Match& match, absl::Span<const std::unique_ptr<LazyValues>> values) const;
 
-  /// What an operand, or a tensor that is asked for, is: the value or the step of this number.
+  /// What an operand, or a requested tensor, refers to: the value or the step of this number.
   struct Use {
     std::uint32_t number;
     std::uint32_t result;
     bool is_value;
-    bool is_first;  // of its value or step, as the steps are walked back
+    bool is_first;  // first use of its value or step, as the steps are walked back
   };
   struct Step {
     const OpDef* op;
     Attributes attributes;
     std::vector<Function> regions;
     ResultTypes types;
-    std::uint32_t handles = 0;  // to its lazy tensor, that nodes of the graph hold
+    std::uint32_t handles = 0;  // to its lazy tensor, held by nodes of the graph
     bool is_kept = false;
     bool is_asked = false;
   };
 
   std::vector<TensorType> types_;    // of the values
-  std::vector<Use> asked_;           // of each tensor that is asked for
+  std::vector<Use> asked_;           // of each requested tensor
   std::vector<Use> operands_;        // of all steps, the last step first
   std::vector<Step> steps_;          // by id
   std::vector<std::uint32_t> kept_;  // steps, in the order of the results

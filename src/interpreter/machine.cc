@@ -46,7 +46,7 @@ class Machine::FrameLease {
   FrameLease(const FrameLease&) = delete;
   FrameLease& operator=(const FrameLease&) = delete;
   Frame& frame() { return frame_; }
-  /// The run ended well, so that the slots are empty again but for what the next run overwrites.
+  /// The run ended well, so the slots are empty except for those that the next run overwrites.
   void keep() { keep_ = true; }
 
  private:
@@ -195,14 +195,14 @@ void Machine::run_kernel(const Program& program, const Instruction& instruction,
   absl::InlinedVector<Literal*, 8> inputs(instruction.inputs);
   const Reference* references = program.references.data() + instruction.first_input;
   for (std::uint32_t i = 0; i < instruction.inputs; i++) {
-    // Constants are never movable, so that no kernel writes through the cast.
+    // Constants are never movable, so no kernel writes through the cast.
     inputs[i] = references[i] & kConstantBit
                     ? const_cast<Literal*>(&program.constants[references[i] & ~kConstantBit])
                     : &slots[references[i]];
   }
   op_evaluations_++;
   if (options_.check_bounds) check_indices(*instruction.node, inputs);
-  // Copies share storage, and what is shared is not written over: the operands stay as they are.
+  // Copies share storage, and shared storage is not overwritten: the operands stay unchanged.
   std::vector<Literal> operands_kept;
   if (options_.check_finite) {
     for (const Literal* input : inputs) operands_kept.push_back(*input);
@@ -227,7 +227,7 @@ void Machine::run_kernel_on(const Instruction& instruction, std::span<Literal* c
   for (std::uint32_t r = 0; r < instruction.outputs; r++) {
     Literal& result = slots[instruction.output + r];
     result = result_storage(instruction, r, inputs);
-    // What is forwarded may be shared, and is not written.
+    // Forwarded values may be shared, and are not written.
     results[r] = const_cast<std::byte*>(result.bytes());
   }
   instruction.prepared->run(operands, results, *this);
@@ -270,7 +270,7 @@ void Machine::assign(const Program& program, const Instruction& instruction, Lit
   for (std::uint32_t i = 0; i < instruction.inputs; i++) scratch_[i] = value(sources[i]);
   for (std::uint32_t i = 0; i < instruction.inputs; i++)
     slots[destinations[i]] = std::move(scratch_[i]);
-  scratch_.clear();  // moving into a slot swaps: what the slots held must not stay here
+  scratch_.clear();  // moving into a slot swaps: the old values must not stay here
 }
 
 std::uint32_t Machine::select_branch(const Program& program, const Instruction& instruction,
@@ -284,7 +284,7 @@ std::uint32_t Machine::select_branch(const Program& program, const Instruction& 
     branch = selector.data<bool>()[0] ? 0 : 1;
   } else {
     branch = selector.data<std::int32_t>()[0];
-    if (branch < 0 || branch > last) branch = last;  // as HLO has it
+    if (branch < 0 || branch > last) branch = last;  // as in HLO
   }
   return program.references[instruction.output + static_cast<std::size_t>(branch)];
 }
@@ -317,8 +317,8 @@ void Machine::keep_state(std::uint32_t index, std::int64_t trips, const Frame& f
   constexpr std::int64_t kSmallBytes = std::int64_t{64} * 1024;
   const LoopInfo& loop = bundle_.loops[index];
   if (kept_loop_ == index && loop.leaf_bytes > kSmallBytes) {
-    // Each state that is kept makes the trip after it copy what it would write in place: at about a
-    // nanosecond a byte.
+    // Each kept state makes the next trip copy what it would write in place, at about a nanosecond
+    // per byte.
     const auto now = ir::RunLimits::Clock::now();
     if (now - kept_at_ < std::chrono::nanoseconds(20 * loop.leaf_bytes)) return;
     kept_at_ = now;
@@ -343,7 +343,7 @@ void Machine::add_state(ir::Interrupt& interrupt, const Program& program, const 
   interrupt.loop = loop.name;
   interrupt.carry.clear();
   if (program.code[at].kind == InstructionKind::kLoopTest && program.code[at].loop == index) {
-    interrupt.trip = frame.trips[index] - 1;  // the one that does not begin is counted already
+    interrupt.trip = frame.trips[index] - 1;  // the trip that does not start is counted already
     for (const LoopInfo::Leaf& leaf : loop.leaves)
       interrupt.carry.emplace_back(leaf.name, frame.slots[leaf.slot]);
   } else if (kept_loop_ == index) {
@@ -391,7 +391,7 @@ void Machine::tap(std::string_view name, const TensorType& type, const std::byte
 }
 
 void Machine::print(std::string_view format, const TensorType& type, const std::byte* data) {
-  // The format was checked when the op was made.
+  // The format was checked when the op was created.
   fmt::print("{}\n", formatted_literal(format, copy_of(type, data)));
   std::fflush(stdout);
 }
@@ -406,7 +406,7 @@ void Machine::progress_of_lane(std::string_view lane, std::int64_t i, std::int64
 }
 
 void Machine::rethrow_located(const Program& program, const Frame& frame, std::size_t at) const {
-  // Which loops of this program is the instruction in, and at which trips?
+  // The loops of this program around the instruction, and their current trips.
   std::string where;
   for (std::size_t i = 0; i < program.code.size(); i++) {
     const Instruction& test = program.code[i];

@@ -35,10 +35,10 @@ class Machine final : public ir::Host {
     std::vector<Literal> slots;
     // Of the current execution of each loop.
     std::vector<std::int64_t> trips;
-    std::vector<std::optional<std::int64_t>>
-        of;  // how many there will be; only where it is watched
+    std::vector<std::optional<std::int64_t>> of;  // their total number; only if reported
   };
-  /// Lends a frame of a program out and takes it back, so that a comparator's slots are allocated
+  /// Takes a frame of a program and returns it at the end, so that a comparator's slots are
+  /// allocated once.
   /// once.
   class FrameLease;
   /// A program that kernels call.
@@ -56,19 +56,19 @@ class Machine final : public ir::Host {
   void run_kernel(const Program& program, const Instruction& instruction, Literal* slots);
   void run_kernel_on(const Instruction& instruction, std::span<Literal* const> inputs,
                      Literal* slots);
-  /// Storage for a result: that of an operand which is not used again and may be written over, or
-  /// which the result is; else new.
+  /// Storage for a result: that of an operand which is not used again and may be overwritten, or
+  /// which the kernel forwards; else new.
   static Literal result_storage(const Instruction& instruction, std::size_t result,
                                 std::span<Literal* const> inputs);
   void assign(const Program& program, const Instruction& instruction, Literal* slots);
   std::uint32_t select_branch(const Program& program, const Instruction& instruction,
                               Literal* slots) const;
-  /// How many trips a loop is about to make, where that can be told.
+  /// The number of trips that a loop will make, if it is known.
   std::optional<std::int64_t> trips_to_come(const Program& program, const Instruction& enter,
                                             const Literal* slots) const;
-  /// Checks the limits before trip number `trip` (from 1) of a loop, and tells its progress.
+  /// Checks the limits before trip number `trip` (from 1) of a loop, and reports its progress.
   void begin_trip(std::uint32_t index, std::int64_t trip, Frame& frame);
-  /// Keeps the state of an outermost loop whose trips can be ended from outside.
+  /// Keeps the state of an outermost loop whose trips can be interrupted.
   void keep_state(std::uint32_t index, std::int64_t trips, const Frame& frame);
   void let_go_of_state();
   void add_state(ir::Interrupt& interrupt, const Program& program, const Frame& frame,
@@ -81,13 +81,13 @@ class Machine final : public ir::Host {
   const RunOptions& options_;
   ir::RunLimits watch_;
   std::int64_t op_evaluations_ = 0;
-  std::int64_t work_ = 0;  // since the clock was looked at, in elements
+  std::int64_t work_ = 0;  // since the clock was last checked, in elements
   std::vector<std::int64_t> total_trips_;
   std::vector<std::int64_t> reported_trips_;     // at the last report
   std::vector<std::vector<Frame>> idle_frames_;  // by program
   std::vector<Region> regions_;                  // by program
   std::vector<Literal> scratch_;
-  // The last state of an outermost loop that is between its trips.
+  // The last state of an outermost loop between two trips.
   std::uint32_t kept_loop_ = kNoLoop;
   std::int64_t kept_trips_ = 0;
   std::vector<Literal> kept_;

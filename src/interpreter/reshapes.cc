@@ -8,11 +8,11 @@ namespace {
 
 using ir::Node;
 
-/// Elements of operand 0 in other places: a slice.
+/// Whether it reads elements of operand 0 at other positions: a slice.
 bool is_read(const Node* node) { return node->op->read != nullptr; }
-/// Operand 0 with operand 1 in the place of a part.
+/// Whether it is operand 0 with a part replaced by operand 1.
 bool is_update(const Node* node) { return node->op->updates && node->op->write; }
-/// Operand 0 in another shape.
+/// Whether it is operand 0 in another shape.
 bool is_reshape(const Node* node) {
   return node->op->same_bytes && node->type().dtype == node->operand_type(0).dtype;
 }
