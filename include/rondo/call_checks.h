@@ -1,5 +1,5 @@
-// What a call of a transformed function needs: f's arguments as it takes them, readable errors
-// where it does not, and the line of the caller.
+// Calls of transformed functions: passes f its arguments in the form that it takes, reports
+// readable errors if it does not take them, and records the caller's line.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 namespace rondo::detail {
 
 // Whether a tree of type From, whose leaves convert to Tensors, has the structure of To, whose
-// leaves are Tensors: structs by the names of their fields.
+// leaves are Tensors; structs match by the names of their fields.
 template <class From, class To>
 constexpr bool corresponds();
 
@@ -99,9 +99,9 @@ To correspondent(const From& from, SourceLocation at) {
   }
 }
 
-// The type in which argument I, of type Arg, is passed on: itself if each leaf of it can become a
-// Tensor. A struct of Literals or of numbers cannot, but f's own parameter tells the struct of
-// Tensors that is meant; void where it does not.
+// The type in which argument I, of type Arg, is passed on: Arg itself if each leaf of it can become
+// a Tensor. A struct of Literals or of numbers cannot, but f's own parameter tells the
+// corresponding struct of Tensors; void if it does not.
 template <class Parameters, std::size_t I, class Arg>
 struct PassedAs {
   using type = std::conditional_t<is_replaceable<Arg, Tensor>() || !kIsTree<Arg>, Arg, void>;
@@ -129,22 +129,22 @@ decltype(auto) pass(Arg&& arg, [[maybe_unused]] SourceLocation at) {
 enum class CallFault {
   kNone,
   kNoTree,     // an argument is no tree
-  kOfNumbers,  // an argument is a struct of Literals or numbers, and f does not say what it means
+  kOfNumbers,  // a struct of Literals or numbers, and f does not tell the struct of Tensors
   kCount,      // another number of arguments
   kNumber,     // a parameter is a C++ number
   kMutable,
   kMismatch,
-  kBody,  // the compiler has said what is wrong in f's body
+  kBody,  // the compiler has reported an error in f's body
   kVoid,
   kNoTreeReturned,
-  kNoArgument,  // of grad and the like: the argument that is asked for
+  kNoArgument,  // of grad and similar transforms: the requested argument
   kNoScalar,    // returned to grad
   kRule,        // of custom_jvp
   kForward,     // of custom_vjp
   kBackward,
 };
 
-// Why f does not take so many arguments of these types.
+// Why f does not take this many arguments of these types.
 template <class F, std::size_t kCount>
 constexpr CallFault mismatch() {
   using Parameters = parameters_t<F>;
@@ -172,7 +172,8 @@ constexpr CallFault fault_of_result() {
   }
 }
 
-// Of a call with the trees of Tensors `Traced`. If `kConst`, f is called through a const reference.
+// For a call with the trees of Tensors `Traced`. If `kConst`, f is called through a const
+// reference.
 template <class F, bool kConst, class... Traced>
 constexpr CallFault fault_of_traced() {
   if constexpr (kTakesConst<F, Traced...>) {
@@ -211,9 +212,9 @@ template <class F, class... Args>
 inline constexpr CallFault kOneCallFault = call_fault<F, false>(std::index_sequence_for<Args...>{},
                                                                 TypeList<Args...>{});
 
-/// Does not compile where there is a fault, with the reason. Public functions ask for it first, and
-/// for its value, which compilers work out at once, so that the reason comes before what follows
-/// from the fault. No class: of one that fails an assertion clang says that it is incomplete.
+/// Does not compile if there is a fault, with the reason. Public functions call it first, and for
+/// its value, which compilers evaluate at once, so that the reason precedes the errors that follow
+/// from the fault. Not a class: if an assertion in a class fails, clang reports it as incomplete.
 template <CallFault kFault>
 constexpr bool check_call() {
   static_assert(kFault != CallFault::kNoTree,
@@ -264,8 +265,8 @@ constexpr bool check_call() {
   return kFault == CallFault::kNone;
 }
 
-// Lists of up to six arguments, to be spelled out: a default argument cannot follow a pack, and the
-// line of the caller is one. Their types come without references.
+// Lists of up to six arguments, written out: a default argument, such as the caller's line, cannot
+// follow a pack. Their types come without references.
 #define RONDO_UNPACK(...) __VA_ARGS__
 #define RONDO_PLAIN(type) std::remove_cvref_t<type>
 #define RONDO_PASS(arg) std::forward<decltype(arg)>(arg)
@@ -290,8 +291,8 @@ constexpr bool check_call() {
     (A && a, B && b, C && c, D && d, E && e, G && g, ),                                 \
     (, RONDO_PASS(a), RONDO_PASS(b), RONDO_PASS(c), RONDO_PASS(d), RONDO_PASS(e), RONDO_PASS(g)))
 
-/// The arguments as f takes them: then(arguments...). A fault was reported already: the result is
-/// then an empty Tensor, so that nothing else is wrong.
+/// The arguments as f takes them: then(arguments...). A fault was reported already; the result is
+/// then an empty Tensor, so that no further errors follow.
 template <class F, CallFault kFault, class Then, class... Args>
 auto with_passed(SourceLocation at, Then&& then, Args&&... args) {
   if constexpr (kFault == CallFault::kNone) {
@@ -304,16 +305,17 @@ auto with_passed(SourceLocation at, Then&& then, Args&&... args) {
   }
 }
 
-/// The line of a call; that of the transform where another transform makes the call, which would be
-/// a line of a header.
+/// The location of a call; if another transform makes the call, that of the transform, since the
+/// call would be a line of a header.
 inline SourceLocation place_of(SourceLocation call, SourceLocation made) {
   return std::string_view(call.file) == made.file ? call : made;
 }
 
-/// The call operator of what transforms return: checks f and the arguments, and calls
+/// The call operator of the objects that transforms return: checks f and the arguments, and calls
 /// `Derived::call(at, arguments...)` with the line of the caller; with more than six arguments,
-/// with that of the transform, `Derived::made_at()`. What a transform asks for besides is in its
-/// own `fault_of_call`. One that was moved from is refused in the name of `Derived::kMadeBy`.
+/// with that of the transform, `Derived::made_at()`. Further requirements of a transform are in its
+/// own `fault_of_call`. An object that was moved from is rejected in the name of
+/// `Derived::kMadeBy`.
 template <class Derived, class F>
 class LocatedCall {
  public:
@@ -347,7 +349,7 @@ class LocatedCall {
   static constexpr CallFault fault_of_call() {
     return CallFault::kNone;
   }
-  /// Throws TraceError where this was moved from.
+  /// Throws TraceError if this was moved from.
   void check_present(SourceLocation at) const {
     if (!present_) refuse_moved_from(Derived::kMadeBy, Derived::kSharesPrograms, at);
   }

@@ -1,5 +1,5 @@
-// Calls the functions that users give to loops, which may take a tuple state whole or spread; tells
-// what a function takes, and refuses what has no function to call.
+// Calls the functions that users pass to loops, which may take a tuple state whole or spread;
+// determines what a function takes, and rejects empty functions.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 namespace rondo {
 namespace detail {
 
-/// Throws TraceError: `made_by` was given a null pointer to a function, or an empty std::function.
+/// Throws TraceError: `made_by` was given a null function pointer or an empty std::function.
 [[noreturn]] RONDO_API void refuse_empty_function(const char* made_by, SourceLocation at);
-/// Throws TraceError: what `made_by` returned was moved from, and is called. `shares_programs`: a
-/// copy would not compile again.
+/// Throws TraceError: a function that `made_by` returned was moved from and is called.
+/// `shares_programs`: a copy would not compile again.
 [[noreturn]] RONDO_API void refuse_moved_from(const char* made_by, bool shares_programs,
                                               SourceLocation at);
 
-/// Throws TraceError where f is a null pointer.
+/// Throws TraceError if f is a null pointer.
 template <class F>
 void check_no_null_pointer([[maybe_unused]] const F& f, [[maybe_unused]] const char* made_by,
                            [[maybe_unused]] SourceLocation at) {
@@ -30,7 +30,7 @@ void check_no_null_pointer([[maybe_unused]] const F& f, [[maybe_unused]] const c
     if (f == nullptr) refuse_empty_function(made_by, at);
   }
 }
-/// Throws TraceError where f may be empty and is.
+/// Throws TraceError if f can be empty and is.
 template <class F>
 void check_has_function(const F& f, const char* made_by, SourceLocation at) {
   check_no_null_pointer(f, made_by, at);
@@ -39,8 +39,8 @@ void check_has_function(const F& f, const char* made_by, SourceLocation at) {
   }
 }
 
-/// Whether an object still has what it was made with: not after it was moved from, whatever moving
-/// makes of its members.
+/// Whether an object still has its original content: not after it was moved from, whatever moving
+/// leaves of its members.
 class Presence {
  public:
   Presence() = default;
@@ -61,7 +61,7 @@ class Presence {
 template <class... Ts>
 struct Arguments {};
 
-// The elements of a state that can be spread over parameters; void for one that cannot.
+// The elements of a state that can be spread over parameters; void if it cannot.
 template <class State>
 struct Spread {
   using Elements = void;
@@ -83,7 +83,7 @@ struct Spread<std::array<T, N>> {
   using Elements = decltype(elements(std::make_index_sequence<N>{}));
 };
 
-// A second candidate, as good as F's operator() const: better by its object, worse by its
+// A second candidate for F's operator() const: a better match by its object, a worse one by its
 // arguments.
 template <class F>
 struct RivalOf : F {
@@ -91,9 +91,9 @@ struct RivalOf : F {
   void operator()(...);
 };
 
-// Whether f(args...) finds a function, for a const f. Where it does, the rival makes the call
-// ambiguous, so that the body of a generic lambda is not compiled to find its result type: an error
-// in the body, which is an error and no mismatch, is left to the call itself.
+// Whether f(args...) finds a function, for a const f. If so, the rival makes the call ambiguous, so
+// the body of a generic lambda is not compiled to find its result type. An error in the body, which
+// is not a mismatch, is left to the call itself.
 template <class F, class... Args>
 constexpr bool finds_const_function() {
   if constexpr (sizeof...(Args) == 0 || !std::is_class_v<F> || std::is_final_v<F>) {
@@ -162,9 +162,9 @@ inline constexpr bool kCallable<F, Arguments<Before...>, Arguments<State...>, Ar
 // How a function takes a state.
 enum class CallMode { kNone, kWhole, kSpread };
 
-// The first way that compiles. A later way must not even be tried then: to see whether a generic
-// lambda can be called its body is compiled, and a body written for the one may be an error, not
-// just a mismatch, for the other.
+// The first way that compiles. Later ways must not even be tried then: to see whether a generic
+// lambda can be called its body is compiled, and a body written for one way may be an error, not
+// just a mismatch, for another.
 template <class F, class State, class Before>
 constexpr CallMode call_mode() {
   if constexpr (kCallable<F, Before, Arguments<State>, Arguments<>>)
@@ -174,7 +174,7 @@ constexpr CallMode call_mode() {
                                                                                : CallMode::kNone;
 }
 
-// How a function takes a state and what comes after it: each whole or spread. An empty tuple is
+// How a function takes a state and the arguments after it: each whole or spread. An empty tuple is
 // spread to nothing.
 struct TrailingCallMode {
   CallMode state = CallMode::kNone, trailing = CallMode::kNone;
@@ -215,12 +215,13 @@ inline constexpr bool kBeginsWith<Arguments<P, Ps...>, Arguments<T, Ts...>> =
 
 }  // namespace detail
 
-/// call_with(f, state) or call_with(f, leading, state) compiles for the types given after F.
+/// Whether call_with(f, state) or call_with(f, leading, state) compiles for the types given after
+/// F.
 template <class F, class... Args>
 concept CallableWith = detail::kCallMode<std::remove_reference_t<F>, std::decay_t<Args>...>
 != detail::CallMode::kNone;
 
-/// call_with_trailing(f, state, trailing) compiles.
+/// Whether call_with_trailing(f, state, trailing) compiles.
 template <class F, class State, class Trailing>
 concept CallableWithTrailing =
     detail::kTrailingCallMode<std::remove_reference_t<F>, std::decay_t<State>,
@@ -228,7 +229,7 @@ concept CallableWithTrailing =
 .state != detail::CallMode::kNone;
 
 /// f(state); if f does not take that, f(elements...) of a tuple, pair or array. An empty tuple is
-/// spread to nothing. A generic f that could do with either is given the state whole.
+/// spread to nothing. A generic f that accepts either gets the state whole.
 template <class F, class State>
 constexpr decltype(auto) call_with(F& f, const State& state) {
   constexpr auto mode = detail::kCallMode<F, State>;
@@ -260,9 +261,9 @@ constexpr decltype(auto) call_with(F& f, const Leading& leading, const State& st
   }
 }
 
-/// f(state, trailing), each of them whole or, where f does not take that, the elements of a tuple,
-/// pair or array: f(elements..., trailing), f(state, elements...), and last both. An empty tuple is
-/// spread to nothing.
+/// f(state, trailing), each of them whole or, if f does not take that, as the elements of a tuple,
+/// pair or array: f(elements..., trailing), f(state, elements...), and finally both. An empty tuple
+/// is spread to nothing.
 template <class F, class State, class Trailing>
 constexpr decltype(auto) call_with_trailing(F& f, const State& state, const Trailing& trailing) {
   using detail::CallMode;

@@ -41,8 +41,8 @@ constexpr bool is_complex(DType t) noexcept { return t >= DType::kC64; }
 
 namespace detail {
 
-/// The integer as a double; where it has more than 53 bits, one that rounds to fewer bits as the
-/// integer itself does: what does not fit is replaced by its last bit set.
+/// The integer as a double. If it has more than 53 bits, a value that rounds to fewer bits exactly
+/// like the integer: the bits that do not fit are replaced by a sticky last bit.
 template <class T>
 constexpr double integer_to_double(T value) noexcept {
   if constexpr (sizeof(T) < 8) {
@@ -78,7 +78,7 @@ struct float16 {
   }
 };
 
-/// The upper half of an IEEE 754 binary32. Conversions are as those of float16.
+/// The upper half of an IEEE 754 binary32. Conversions are like those of float16.
 struct bfloat16 {
   std::uint16_t bits = 0;
   bfloat16() = default;
@@ -128,13 +128,13 @@ constexpr int dtype_index() {
 
 }  // namespace detail
 
-/// A host type that is an element of some dtype: every arithmetic type by its width and sign,
+/// A host type that is the element of a dtype: every arithmetic type by its width and sign,
 /// std::complex of float and double, float16, bfloat16.
 template <class T>
 concept HostScalar = detail::dtype_index<std::remove_cv_t<T>>()
 >= 0;
 
-/// The dtype that holds a host type: `dtype_of<std::size_t>` is kU64.
+/// The dtype of a host type: `dtype_of<std::size_t>` is kU64.
 template <HostScalar T>
 inline constexpr DType dtype_of = static_cast<DType>(detail::dtype_index<std::remove_cv_t<T>>());
 

@@ -1,4 +1,4 @@
-// The exceptions that Rondo throws, and the place in the user's source that they name.
+// The exceptions that Rondo throws, and the locations in the user's source that they name.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace rondo {
 
-/// A place in the user's program. It stands where std::source_location would, which some supported
-/// compilers (clang before 16) do not offer; a default argument `SourceLocation at =
+/// A location in the user's program. It replaces std::source_location, which some supported
+/// compilers (clang before 16) lack; a default argument `SourceLocation at =
 /// SourceLocation::current()` names the caller's line.
 struct SourceLocation {
   const char* file = "";
@@ -22,33 +22,32 @@ struct SourceLocation {
                                           std::uint32_t line = __builtin_LINE()) {
     return {file, function, line};
   }
-  /// `loop.cc:12`, with the last component of the path only; `?` where the place is not known.
+  /// `loop.cc:12`, with only the last component of the path; `?` if unknown.
   RONDO_API std::string str() const;
 };
 
-/// The base of everything that Rondo throws.
+/// The base of all exceptions that Rondo throws.
 class RONDO_API Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, SourceLocation at = {})
       : std::runtime_error(message), at_(at) {}
   ~Error() override;
-  /// Where in the user's program the failing call stands; line 0 where that is not known.
+  /// The location of the failing call in the user's program; line 0 if unknown.
   const SourceLocation& location() const noexcept { return at_; }
 
  private:
   SourceLocation at_;
 };
 
-/// A mistake in the user's program, found while it is built: types that do not fit, a tensor out of
-/// its loop.
+/// An error in the user's program, found while it is built: mismatching types, a tensor used
+/// outside its loop.
 class RONDO_API TraceError : public Error {
  public:
   using Error::Error;
   ~TraceError() override;
 };
 
-/// Text or a file that cannot be read. Line and column count from 1; 0 where the input has no
-/// lines.
+/// Text or a file that cannot be read. Line and column count from 1; 0 if the input has no lines.
 class RONDO_API ParseError : public Error {
  public:
   ParseError(const std::string& message, std::int64_t line, std::int64_t column)
@@ -69,7 +68,7 @@ class RONDO_API ExecutionError : public Error {
   ~ExecutionError() override;
 };
 
-/// A mistake of Rondo itself. Please report it.
+/// An error in Rondo itself. Please report it.
 class RONDO_API InternalError : public Error {
  public:
   using Error::Error;

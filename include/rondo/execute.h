@@ -31,50 +31,49 @@ struct LoopStats {
   std::int64_t trips = 0;
 };
 
-/// What a run did.
+/// The statistics of a run.
 struct RunStats {
-  std::vector<LoopStats> loops;  // in program order; those that kernels call may come last
+  std::vector<LoopStats> loops;  // in program order; those called by kernels may come last
   /// Nodes that the reference executor evaluated; 0 on the others, whose code has no nodes.
   std::int64_t op_evaluations = 0;
   /// The most bytes of arrays alive at once, arguments and results included.
   std::int64_t peak_bytes = 0;
 };
 
-/// What a loop keeps for the reverse pass, known before the program runs.
+/// What a loop keeps for the backward pass, known before the program runs.
 struct LoopResiduals {
   std::string loop;         // its name; "while" for one without
   Checkpoint policy;        // what was chosen, never automatic
   std::int64_t arrays = 0;  // stacked over trips, or in slots
-  /// Of each execution of the loop; of one trip where the policy is a tape that grows.
+  /// Per execution of the loop; per trip if the policy is a growing tape.
   std::int64_t bytes = 0;
 };
 
-/// What a run takes beside its arguments, as far as it is known before.
+/// What a run takes beside its arguments, as far as it is known in advance.
 struct MemoryPlan : std::vector<LoopResiduals> {
   using std::vector<LoopResiduals>::vector;
-  /// Of temporaries and carries, those of residuals among them; 0 where the reference runs, which
-  /// does not know.
+  /// Of temporaries and carries, including residuals; 0 for the reference, which does not know.
   std::int64_t arena_bytes = 0;
   /// Of all results, by their types.
   std::int64_t result_bytes = 0;
 };
 
-/// Where a loop stands: in which trip, from 1, and of how many, where that is known before it ends.
+/// The position in a loop: in which trip, from 1, and of how many, if that is known before it ends.
 struct LoopPosition {
   std::string_view loop;
   std::int64_t trip = 0;
   std::optional<std::int64_t> of = std::nullopt;
 };
 
-/// Where a run stands: the position of the outermost loop that has moved since the last report. The
-/// trip count of a loop over integers is known, also where its bounds are tensors.
+/// The position of a run: that of the outermost loop that has advanced since the last report. The
+/// trip count of a loop over integers is known even if its bounds are tensors.
 struct Progress : LoopPosition {
-  /// The loops around it, from the outermost on, and itself last. Empty for progress().
+  /// The enclosing loops, outermost first, and finally the loop itself. Empty for progress().
   std::vector<LoopPosition> path = {};
 };
 
-/// A duration of <chrono> in any unit: 500ms, std::chrono::duration<double>(0.5). One that is
-/// longer than nanoseconds can count (292 years), such as std::chrono::hours::max(), is no limit.
+/// A duration of <chrono> in any unit: 500ms, std::chrono::duration<double>(0.5). A duration beyond
+/// the range of nanoseconds (292 years), such as std::chrono::hours::max(), means no limit.
 struct TimeLimit {
   std::int64_t nanoseconds = 0;
 
@@ -104,8 +103,8 @@ struct TimeLimit {
   }
 };
 
-/// Limits of a run and what it reports. What exceeds a limit ends the run with TooManyIterations,
-/// DeadlineExceeded or Stopped, between the trips of loops or inside a long op; the callbacks are
+/// Limits of a run and what it reports. Exceeding a limit ends the run with TooManyIterations,
+/// DeadlineExceeded or Stopped, between the trips of loops or inside a long op. The callbacks are
 /// called on the thread that runs.
 struct RunOptions {
   std::optional<std::int64_t> max_iterations =
@@ -114,68 +113,67 @@ struct RunOptions {
   std::stop_token stop_token = {};
   /// Called a few times per second while a loop runs, and by progress().
   std::function<void(const Progress&)> on_progress = nullptr;
-  /// Called by tap(); without it taps are silent.
+  /// Called by tap(); without it taps report nothing.
   std::function<void(std::string_view, const Literal&)> on_tap = nullptr;
-  /// The most threads that a run may use, from 1; 1 where nothing is said. Large products of
-  /// matrices and large loops over elements or lanes are split over them. Results do not depend on
-  /// the number.
+  /// The most threads that a run may use, from 1; the default is 1. Large products of matrices and
+  /// large loops over elements or lanes are split over them. Results do not depend on the number.
   std::optional<int> threads = std::nullopt;
-  /// The run ends with an ExecutionError where the first NaN or infinity arises: it names the op,
-  /// the loops around it and their trips, the operands' values and the user's line. An infinity
-  /// that the program has as a constant is none. It runs on the reference executor, slowly.
+  /// Ends the run with an ExecutionError where the first NaN or infinity is created: it names the
+  /// op, the enclosing loops and their trips, the operands' values and the user's line. An infinity
+  /// that is a constant of the program does not count. Runs on the reference executor, slowly.
   /// RONDO_CHECK_FINITE=1 sets it for all runs.
   bool check_finite = false;
-  /// The run ends with an ExecutionError at the first index out of range, which would else be
-  /// clamped, or its update dropped: it names the op, the index, the axis and its size, the loops
-  /// around it and their trips, and the user's line. Of vmapped loops and branches the lanes that
-  /// take no part do not count. A signed index of a scatter that is the least number of its dtype
-  /// leaves an update out on purpose, and is none. It runs the program as it was traced, without
-  /// passes, on the reference executor, slowly. RONDO_CHECK_BOUNDS=1 sets it for all runs.
+  /// Ends the run with an ExecutionError at the first index out of range, which would otherwise be
+  /// clamped, or its update dropped: it names the op, the index, the axis and its size, the
+  /// enclosing loops and their trips, and the user's line. In vmapped loops and branches inactive
+  /// lanes do not count. A signed index of a scatter that is the lowest number of its dtype drops
+  /// an update on purpose, and does not count. Runs the program as it was traced, without passes,
+  /// on the reference executor, slowly. RONDO_CHECK_BOUNDS=1 sets it for all runs.
   bool check_bounds = false;
   RunStats* stats = nullptr;  // filled with the statistics of this run
 };
 
-/// What runs a program.
+/// The executor that runs a program.
 enum class Executor : std::uint8_t {
-  /// What the environment variable RONDO_EXECUTOR names (`reference`, `bytecode`, `compiled`), else
-  /// kCompiled; kReference for a program that is not to be optimized.
+  /// The one named by the environment variable RONDO_EXECUTOR (`reference`, `bytecode`,
+  /// `compiled`), else kCompiled; kReference for a program that is not to be optimized.
   kDefault,
-  /// Node by node, as the IR says it: what the others are compared with.
+  /// Node by node, as the IR defines it: the others are compared with it.
   kReference,
   /// Compiled to loops over scalars and buffers, which run as bytecode on any machine.
   kBytecode,
-  /// The same as native code, where the machine has that; else as bytecode.
+  /// The same as native code if the machine supports it; else as bytecode.
   kCompiled,
 };
 
 struct CompileOptions {
-  /// False: the graph as it stands, node by node, without any pass.
+  /// False: the graph as it is, node by node, without any pass.
   bool optimize = true;
-  /// A product that is only added to something is rounded together with the sum (a fused
-  /// multiply-add), as C++ compilers do, constant factors and divisors in a row are one factor, and
-  /// sums of products may be added up in another order: those of all trips of a loop at once.
-  /// False: each op is rounded by itself, in the order of the program, which gives the reference
-  /// executor's bits. The reference never contracts.
+  /// Allows contraction: a product whose only use is a sum is rounded together with the sum (a
+  /// fused multiply-add), as C++ compilers do; chains of constant factors and divisors become one
+  /// factor; and sums of products may be added in another order, such as those of all trips of a
+  /// loop at once. False: each op is rounded separately, in the order of the program, which gives
+  /// the reference executor's bits. The reference never contracts.
   bool contract = true;
   Executor executor = Executor::kDefault;
-  /// Bytes that a run may take beside its arguments, from 0: for its results, temporaries, carries
-  /// and what is kept for the reverse pass (MemoryPlan::result_bytes and arena_bytes together).
-  /// compile throws ExecutionError for a program that is known to take more; so does a run with
-  /// limits or progress, whose form of the program may take more, and one whose tapes grow beyond
-  /// it (Checkpoint::tape() of a loop of unknown length). Of what the reference executor takes only
-  /// the results are known.
+  /// The bytes that a run may take beside its arguments, from 0: for its results, temporaries,
+  /// carries and what is kept for the backward pass (MemoryPlan::result_bytes and arena_bytes
+  /// together). compile throws ExecutionError for a program that is known to take more. So does a
+  /// run with limits or progress, whose form of the program may take more, and one whose tapes grow
+  /// beyond it (Checkpoint::tape() of a loop of unknown length). For the reference executor only
+  /// the size of the results is known.
   std::optional<std::int64_t> memory_limit = std::nullopt;
-  /// The device of a PJRT plugin that runs the program (rondo/pjrt.h), in place of an executor. A
-  /// program for a device that holds a tap, a print, progress or a tape that grows is refused:
-  /// compile throws TraceError naming it.
+  /// The device of a PJRT plugin that runs the program (rondo/pjrt.h), instead of an executor.
+  /// compile throws TraceError for a program for a device that contains a tap, a print, progress or
+  /// a growing tape, and names it.
   pjrt::Device device = {};
   /// The devices of PJRT plugins that run the program together, each on its part of the arrays that
-  /// rondo::shard spreads over them. It has devices, and the axes of the mesh that the program
-  /// names: else compile throws. In place of `device`.
+  /// rondo::shard splits over them. It has devices, and the axes of the mesh that the program
+  /// names; otherwise compile throws. Replaces `device`.
   std::optional<Mesh> mesh = std::nullopt;
-  /// The parameters, by number from 0 (leaves of the arguments), whose memory a program on a device
-  /// may write its results over, whoever holds it. An array that was given for one cannot be used
-  /// again. What is moved into a call needs no number.
+  /// Parameters, by number from 0 (leaves of the arguments), that are donated: a program on a
+  /// device may write results over their memory, even if other handles exist. An array passed for
+  /// one cannot be used again. Arguments that are moved into a call are donated without a number.
   std::vector<std::int64_t> donate = {};
 };
 
@@ -183,8 +181,8 @@ class Executable;
 
 namespace detail {
 
-/// Executable::run_on_device, where `handles[i]` handles of argument i go with the run: one that
-/// has no more is not used again. Empty `handles`: all are.
+/// Executable::run_on_device, where the run releases `handles[i]` handles of argument i: an
+/// argument without further handles is donated. Empty `handles`: none is.
 RONDO_API std::vector<pjrt::DeviceArray> run_on_device(const Executable& executable,
                                                        std::span<const pjrt::DeviceArray> arguments,
                                                        std::span<const long> handles,
@@ -192,7 +190,7 @@ RONDO_API std::vector<pjrt::DeviceArray> run_on_device(const Executable& executa
 
 }  // namespace detail
 
-/// A program that is ready to run. Copies share it; run() may be called from many threads at once.
+/// A compiled program. Copies share it; run() may be called from many threads at once.
 class RONDO_API Executable {
  public:
   Executable() = default;
@@ -205,68 +203,67 @@ class RONDO_API Executable {
                            const RunOptions& options = {}) const;
   std::vector<Literal> run(std::initializer_list<Literal> arguments,
                            const RunOptions& options = {}) const;
-  /// The same on memory of the caller's: a pointer to the elements of each argument and each
-  /// result, dense and in row-major order, aligned as their host types. No result may overlap
-  /// another or an argument. Only the limits in the options are checked; stats() does not tell of
-  /// such a run. The compiled executor copies no element and, for a program that needs little
-  /// memory of its own, allocates nothing.
+  /// The same on the caller's memory: a pointer to the elements of each argument and each result,
+  /// dense and in row-major order, aligned like their host types. No result may overlap another or
+  /// an argument. Only the limits in the options are checked; stats() does not include such a run.
+  /// The compiled executor copies no element and, for a program that needs little temporary memory,
+  /// allocates nothing.
   void run_on_memory(const std::byte* const* arguments, std::byte* const* results,
                      const RunOptions& options = {}) const;
-  /// Whether run_on_memory copies no element: the compiled executor, and bytecode.
+  /// Whether run_on_memory copies no element: on the compiled executor, and bytecode.
   bool runs_on_memory() const noexcept;
-  /// Runs a program that was compiled for a device on arrays that are there already; the results
-  /// stay there. Returns before the program has ended, DeviceArray::await() waits for it. Throws
+  /// Runs a program that was compiled for a device on arrays on that device; the results stay
+  /// there. Returns before the program has ended; DeviceArray::await() waits for it. Throws
   /// ExecutionError if the program has no device, and for an array of another device, dtype or
   /// shape than the program takes.
   std::vector<pjrt::DeviceArray> run_on_device(std::span<const pjrt::DeviceArray> arguments,
                                                const RunOptions& options = {}) const;
   std::vector<pjrt::DeviceArray> run_on_device(const std::vector<pjrt::DeviceArray>& arguments,
                                                const RunOptions& options = {}) const;
-  /// The same, where the arrays are not used again unless somebody else holds a handle to them: of
-  /// those that are large, results of their type are written over the memory. Where such a run is
-  /// asked for the first time, the program is compiled once more.
+  /// The same, donating arrays without other handles: results of the same type are written over the
+  /// memory of the large ones. The first such run compiles the program once more.
   std::vector<pjrt::DeviceArray> run_on_device(std::vector<pjrt::DeviceArray>&& arguments,
                                                const RunOptions& options = {}) const;
   /// CompileOptions::device.
   const pjrt::Device& device() const;
   /// CompileOptions::mesh; null for a program that has none.
   const Mesh* mesh() const;
-  /// How the arguments of a program for a mesh lie on it; empty for another program.
+  /// The shardings of the arguments of a program for a mesh; empty for another program.
   std::span<const PartitionSpec> argument_specs() const;
-  /// Runs a program that was compiled for a mesh on arrays that lie there already; the results stay
-  /// there. An argument that lies otherwise than the program wants it (rondo::shard) is brought
-  /// there through the host. Returns before the program has ended. Throws ExecutionError if the
-  /// program has no mesh, and for an array of another dtype or shape than the program takes.
+  /// Runs a program that was compiled for a mesh on arrays on that mesh; the results stay there. An
+  /// argument with another sharding than the program expects (rondo::shard) is resharded through
+  /// the host. Returns before the program has ended. Throws ExecutionError if the program has no
+  /// mesh, and for an array of another dtype or shape than the program takes.
   std::vector<pjrt::ShardedArray> run_on_mesh(const std::vector<pjrt::ShardedArray>& arguments,
                                               const RunOptions& options = {}) const;
-  /// The same, where the arrays are not used again unless somebody else holds a handle to them.
+  /// The same, donating arrays without other handles.
   std::vector<pjrt::ShardedArray> run_on_mesh(std::vector<pjrt::ShardedArray>&& arguments,
                                               const RunOptions& options = {}) const;
-  /// Of the last run() that ended, on any thread; empty before the first, and on a device.
-  /// run_on_memory() keeps none unless RunOptions::stats asks for them.
+  /// The statistics of the last run() that ended, on any thread; empty before the first, and on a
+  /// device. run_on_memory() keeps none unless RunOptions::stats requests them.
   RunStats stats() const;
-  /// The loops that keep something for the reverse pass, in program order; and the bytes of the
+  /// The loops that keep something for the backward pass, in program order; and the bytes of the
   /// arena.
   MemoryPlan memory_plan() const;
   /// The bytes that it holds: nodes, constants, instructions, machine code, and the memory that a
-  /// run leaves for the next one. Without what only some runs make: those with limits or checks, or
-  /// on several threads.
+  /// run leaves for the next one. Without what only some runs create: those with limits or checks,
+  /// or on several threads.
   std::int64_t bytes() const;
-  /// The program that is run: after the passes, if there were any.
+  /// The program that runs: after the passes, if any.
   const Function& function() const;
-  /// What runs, as text to read: the executor, then loops and buffers, or the program node by node
-  /// where it is the reference that runs it (and why, if another one was asked for). Then how each
-  /// loop runs: vectorized, or what is in the way of that. Runs with limits, and those on several
-  /// threads, may take another form of the program; this is that of a plain run, and so
-  /// are disassembly() and memory_plan().
+  /// The program that runs, as text to read: the executor, then loops and buffers, or the program
+  /// node by node if the reference runs it (and why, if another executor was requested). Then how
+  /// each loop runs: vectorized, or what prevents that. Runs with limits, and those on several
+  /// threads, may use another form of the program; this is that of a plain run, and so are
+  /// disassembly() and memory_plan().
   std::string program() const;
   /// The machine code that runs: of the loops of this name, or of everything. Each step of the
   /// program is printed above its instructions in Intel's syntax ("vaddps zmm1{k1}{z}, zmm2,
-  /// zmm3"), each with its offset in hexadecimal, which jumps name; constants follow as bytes. Made
-  /// anew at each call. Empty where no machine code runs, or no loop has the name.
+  /// zmm3"), each with its offset in hexadecimal, which jumps name; constants follow as bytes.
+  /// Generated at each call. Empty if no machine code runs, or if no loop has the name.
   std::string disassembly(std::string_view loop = {}) const;
 
-  /// The library's own; null where there is no program.
+  /// Internal; null if there is no program.
   struct Impl;
   const Impl* impl() const noexcept { return impl_.get(); }
 
@@ -281,14 +278,14 @@ class RONDO_API Executable {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Makes a program ready to run: the passes, then a plan of kernels and their storage. Throws
-/// TraceError for an empty Function.
+/// Compiles a program: runs the passes, then plans kernels and their storage. Throws TraceError for
+/// an empty Function.
 RONDO_API Executable compile(const Function& function, const CompileOptions& options = {});
 
-/// While it lives, each op of its thread is computed at once and loops call their lambdas trip by
+/// While one exists, each op of its thread is computed at once and loops call their lambdas on each
 /// trip, so that a debugger or a printf in a body sees values. The results are those of the traced
-/// program. It acts on tensors outside traces: one that is made inside a traced function does
-/// nothing. It may end on another thread than that which made it and for which it acts.
+/// program. It affects tensors outside traces: one created inside a traced function does nothing.
+/// It may end on another thread than the one that created it and that it affects.
 class RONDO_API EagerScope {
  public:
   EagerScope();
@@ -297,7 +294,7 @@ class RONDO_API EagerScope {
   EagerScope& operator=(const EagerScope&) = delete;
 
  private:
-  std::shared_ptr<std::atomic<int>> scopes_;  // of the thread; null where it does nothing
+  std::shared_ptr<std::atomic<int>> scopes_;  // of the thread; null if it does nothing
 };
 
 }  // namespace rondo

@@ -1,6 +1,6 @@
-// Formatters for users of fmt: `fmt::print("{}", tensor)`, and with a width, `{:>20}`. Of tensors
-// and literals also the digits of floats, as rondo::print takes them: `{:.3f}`, with f, e or g.
-// <rondo/rondo.h> includes this header if an fmt header stands before it.
+// Formatters for users of fmt: `fmt::print("{}", tensor)`, and with a width, `{:>20}`. Tensors and
+// literals also take the digits of floats, like rondo::print: `{:.3f}`, with f, e or g.
+// <rondo/rondo.h> includes this header if an fmt header is included before it.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ inline std::string formatted(const Shape& value) { return value.str(); }
 inline std::string formatted(const TensorType& value) { return value.str(); }
 inline std::string formatted(const Literal& value) { return value.str(); }
 inline std::string formatted(const Function& value) { return value.str(); }
-/// As `out << value` does: evaluates a lazy tensor.
+/// Like `out << value`: evaluates a lazy tensor.
 inline std::string formatted(const Tensor& value) {
   std::ostringstream out;
   out << value;
@@ -41,9 +41,9 @@ struct Formatter : fmt::formatter<std::string_view> {
   }
 };
 
-/// The elements with `field`, as "{:.3f}", for each float; an array's after its type.
+/// The elements with `field`, such as "{:.3f}", for each float; an array's follow its type.
 RONDO_API std::string formatted_digits(const Literal& value, std::string_view field);
-/// The same; of a tensor that has no value yet what `<<` shows.
+/// The same; for a tensor without a value, what `<<` shows.
 RONDO_API std::string formatted_digits(const Tensor& value, std::string_view field);
 
 template <class T>

@@ -1,12 +1,12 @@
 // Derivatives: forward and reverse, of any order, in any nesting.
 //
-// Each takes a function of trees of tensors and returns one. What it returns takes tensors,
+// Each takes a function of trees of tensors and returns one. The returned function takes tensors,
 // literals and C++ scalars, inside and outside of traces, can be copied, and can be called through
-// a const reference. Integer and pred leaves have no derivative: where they stand in a tree that is
-// differentiated, their place in the result holds zeros of their own type.
+// a const reference. Integer and pred leaves have no derivative: if a differentiated tree contains
+// them, the result has zeros of the same type in their place.
 //
-// Complex numbers follow JAX: no conjugation takes place, so that of a real function of z = x + iy
-// the gradient is df/dx - i df/dy, and of a holomorphic one f'(z).
+// Complex numbers follow JAX: nothing is conjugated, so the gradient of a real function of z = x +
+// iy is df/dx - i df/dy, and that of a holomorphic one is f'(z).
 #pragma once
 
 #include <concepts>
@@ -28,22 +28,22 @@
 
 namespace rondo {
 
-/// For check_grads.
+/// Options of check_grads.
 struct CheckGradsOptions {
-  /// Derivatives up to this order, from 1. The work doubles with each order where both modes are
+  /// Derivatives up to this order, from 1. The work doubles with each order if both modes are
   /// checked.
   int order = 1;
   /// "fwd": jvp against differences. "rev": vjp against jvp, or without "fwd" against differences,
-  /// as functions with a custom_vjp rule need it.
+  /// which functions with a custom_vjp rule require.
   std::vector<std::string> modes = {"fwd", "rev"};
-  /// Of the differences. 0: the cube root of the dtype's epsilon, 6.1e-6 for f64 and c128, 4.9e-3
-  /// where an f32 or c64 is among the arguments or results. Elements larger than 1 are moved by so
-  /// much of their size.
+  /// The step of the differences. 0: the cube root of the dtype's epsilon, 6.1e-6 for f64 and c128,
+  /// 4.9e-3 if an f32 or c64 is among the arguments or results. Elements larger than 1 are moved by
+  /// this fraction of their size.
   double step = 0;
-  /// Relative to the largest number of a leaf. 0: 1e-6 for f64 and c128, 2e-3 for f32 and c64. What
-  /// rounding makes of the differences is allowed for as well.
+  /// Relative to the largest number of a leaf. 0: 1e-6 for f64 and c128, 2e-3 for f32 and c64. The
+  /// rounding error of the differences is allowed for in addition.
   double tolerance = 0;
-  /// Of the random directions and cotangents.
+  /// Seed of the random directions and cotangents.
   std::uint64_t seed = 1;
 };
 
@@ -60,7 +60,7 @@ struct JvpLeaves {
   std::vector<Tensor> results;
   std::vector<Tensor> tangents;
 };
-/// From one cotangent per result to one per argument leaf; called at a place.
+/// Maps one cotangent per result to one per argument leaf; called with a location.
 using PullbackLeaves = std::function<std::vector<Tensor>(std::span<const Tensor>, SourceLocation)>;
 struct VjpLeaves {
   std::vector<Tensor> results;
@@ -68,7 +68,7 @@ struct VjpLeaves {
 };
 struct GradientLeaves {
   Tensor value;
-  std::vector<Tensor> gradients;  // of the leaves of the arguments that were asked for
+  std::vector<Tensor> gradients;  // of the leaves of the requested arguments
 };
 /// Jacobians: [result leaf][argument leaf], each of the result's shape followed by the argument's.
 struct JacobianLeaves {
@@ -78,7 +78,8 @@ struct JacobianLeaves {
 
 RONDO_API JvpLeaves jvp(const RegionCallable& f, const ArgumentLeaves& primals,
                         std::vector<Tensor> tangents, SourceLocation at);
-// Not `vjp`: an unqualified vjp(vmap(f), x, y) would find it, and ask whether vmap(f) takes leaves.
+// Not `vjp`: an unqualified vjp(vmap(f), x, y) would find it, and check whether vmap(f) takes
+// leaves.
 RONDO_API VjpLeaves vjp_leaves(const RegionCallable& f, const ArgumentLeaves& primals,
                                SourceLocation at);
 /// `of` are the numbers of the arguments.
@@ -100,7 +101,7 @@ RONDO_API void check_grads(const RegionCallable& f, const ArgumentLeaves& argume
 RONDO_API JacobianLeaves jacobian(const RegionCallable& f, const ArgumentLeaves& arguments,
                                   std::span<const std::size_t> of, bool forward, SourceLocation at);
 
-/// Says of the leaves that belong to no argument yet that they are this one's.
+/// Assigns the leaves that belong to no argument yet to this one.
 RONDO_API void own_leaves(ArgumentLeaves& all, std::size_t argument);
 
 template <class... Args>
@@ -115,8 +116,8 @@ ArgumentLeaves argument_leaves(SourceLocation at, const Args&... args) {
   return all;
 }
 
-/// A tree for each of the arguments I, of their leaves one after the other; one tree alone if there
-/// is one I.
+/// A tree for each of the arguments I, from their leaves in sequence; a single tree if there is one
+/// I.
 template <std::size_t... I, class... Args>
 auto trees_of_arguments(std::span<const Tensor> leaves, const std::tuple<const Args&...>& args) {
   if constexpr (sizeof...(I) == 1) {
@@ -182,7 +183,7 @@ class Jacobian : public LocatedCall<Jacobian<F, kForward, I...>, F> {
   SourceLocation made_at() const { return at_; }
 
   /// A function of one tensor that returns a tree gives a tree of Jacobians like its result; one of
-  /// trees that returns a tensor gives a tree like its argument; else a tree of trees. Where a
+  /// trees that returns a tensor gives a tree like its argument; otherwise a tree of trees. If a
   /// struct of tensors cannot hold them, a std::vector has one for each of its leaves.
   template <class... Args>
   auto call(SourceLocation at, const Args&... args) const {
@@ -218,7 +219,7 @@ class Jacobian : public LocatedCall<Jacobian<F, kForward, I...>, F> {
   SourceLocation at_;
 };
 
-/// Cotangents of results to a tuple of those of arguments. Can be called again and again.
+/// Maps cotangents of results to a tuple of those of arguments. Can be called repeatedly.
 template <class Out, class... Args>
 class Pullback {
  public:
@@ -227,7 +228,7 @@ class Pullback {
         prototype_(std::move(prototype)),
         arguments_(std::move(arguments)) {}
 
-  /// Throws TraceError where a cotangent does not fit its result, and where this was moved from.
+  /// Throws TraceError if a cotangent does not fit its result, and if this was moved from.
   template <class Cotangent>
   [[nodiscard("rondo: a pullback returns the cotangents; use them")]] std::tuple<traced_t<Args>...>
   operator()(const Cotangent& cotangent, SourceLocation at = SourceLocation::current()) const {
@@ -268,8 +269,8 @@ using ReverseJacobian = Jacobian<F, false, I...>;
 }  // namespace detail
 
 /// The gradient of f, which returns one float (or complex) scalar: a tree like argument 0, or like
-/// argument I; for several I a tuple of them. Throws TraceError where f returns no scalar, where an
-/// argument asked for has no float leaf, and where f uses an op that has no derivative.
+/// argument I; for several I a tuple of them. Throws TraceError if f returns no scalar, if a
+/// requested argument has no float leaf, and if f uses an op that has no derivative.
 template <std::size_t... I, class F>
 auto grad(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::Grad, I...>(std::forward<F>(f), at);
@@ -281,22 +282,22 @@ auto value_and_grad(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::ValueAndGrad, I...>(std::forward<F>(f), at);
 }
 
-/// The Jacobian by forward mode, a tangent per element of the argument beside one pass of f: for
-/// tall Jacobians. Its shape is the result's followed by the argument's. Throws as grad.
+/// The Jacobian by forward mode, with a tangent per element of the argument and one pass of f: for
+/// tall Jacobians. Its shape is the result's followed by the argument's. Throws like grad.
 template <std::size_t... I, class F>
 auto jacfwd(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::ForwardJacobian, I...>(std::forward<F>(f), at);
 }
 
-/// The Jacobian by reverse mode, a cotangent per element of the result behind one pass of f: for
-/// wide Jacobians. Shape and errors as those of jacfwd.
+/// The Jacobian by reverse mode, with a cotangent per element of the result after one pass of f:
+/// for wide Jacobians. Shape and errors as for jacfwd.
 template <std::size_t... I, class F>
 auto jacrev(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::ReverseJacobian, I...>(std::forward<F>(f), at);
 }
 
-/// Second derivatives of a function of one tensor, forward over reverse: the result's shape (of a
-/// scalar: none), followed by the argument's twice. Throws as grad.
+/// Second derivatives of a function of one tensor, forward over reverse: the result's shape (none
+/// for a scalar), followed by the argument's twice. Throws like grad.
 template <class F>
 auto hessian(F&& f, SourceLocation at = SourceLocation::current()) {
   return jacfwd(jacrev(std::forward<F>(f), at), at);
@@ -316,8 +317,8 @@ template <class F, detail::Why kWhy = "rondo: hessian is of the first argument; 
 // clang-format on
 
 /// f(primals...) and the derivative along tangents: pair{out, tangent of out}. Both tuples hold one
-/// tree per argument; tangents are like their primals. Throws TraceError where a tangent has
-/// another shape or dtype, and where f uses a function that only custom_vjp can differentiate.
+/// tree per argument; tangents have the types of their primals. Throws TraceError if a tangent has
+/// another shape or dtype, and if f uses a function that only custom_vjp can differentiate.
 template <class F, class... Primals, class... Tangents>
 [[nodiscard("rondo: jvp returns the value and its tangent; use them")]] auto jvp(
     F&& f, const std::tuple<Primals...>& primals, const std::tuple<Tangents...>& tangents,
@@ -537,24 +538,24 @@ class CustomVjp : public LocatedCall<CustomVjp<F, Fwd, Bwd>, F> {
 
 }  // namespace detail
 
-/// f, of which reverse mode keeps the arguments only: the backward pass recomputes the rest.
+/// f as a function of which reverse mode stores only the arguments: the backward pass recomputes
+/// the rest.
 template <class F>
 auto checkpoint(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::Checkpointed<std::decay_t<F>>(std::forward<F>(f), at);
 }
 
-/// f with a derivative of your own: rule(primals, tangents) takes two tuples, one entry per
-/// argument, and returns pair{result, tangent}; the tangent must be linear in the tangents. It
-/// serves forward and reverse mode.
+/// f with a custom derivative: rule(primals, tangents) takes two tuples, one entry per argument,
+/// and returns pair{result, tangent}; the tangent must be linear in the tangents. It serves forward
+/// and reverse mode.
 template <class F, class Rule>
 auto custom_jvp(F&& f, Rule&& rule, SourceLocation at = SourceLocation::current()) {
   return detail::CustomJvp<std::decay_t<F>, std::decay_t<Rule>>(std::forward<F>(f),
                                                                 std::forward<Rule>(rule), at);
 }
 
-/// f with a reverse derivative of your own: fwd(args...) returns pair{result, residuals},
-/// bwd(residuals, cotangent) a tuple of cotangents, one per argument. Forward mode through it is an
-/// error.
+/// f with a custom reverse derivative: fwd(args...) returns pair{result, residuals}, bwd(residuals,
+/// cotangent) a tuple of cotangents, one per argument. Forward mode through it is an error.
 template <class F, class Fwd, class Bwd>
 auto custom_vjp(F&& f, Fwd&& fwd, Bwd&& bwd, SourceLocation at = SourceLocation::current()) {
   return detail::CustomVjp<std::decay_t<F>, std::decay_t<Fwd>, std::decay_t<Bwd>>(
@@ -562,8 +563,8 @@ auto custom_vjp(F&& f, Fwd&& fwd, Bwd&& bwd, SourceLocation at = SourceLocation:
 }
 
 /// Compares the derivatives of f at these arguments with central differences, and reverse mode with
-/// forward mode, along random directions: for the tests of programs that are differentiated, above
-/// all of those with custom rules.
+/// forward mode, along random directions: for the tests of programs that are differentiated,
+/// especially those with custom rules.
 ///
 ///     check_grads(f, std::tuple(x, state), {.order = 2, .modes = {"fwd", "rev"}});
 ///
@@ -571,9 +572,9 @@ auto custom_vjp(F&& f, Fwd&& fwd, Bwd&& bwd, SourceLocation at = SourceLocation:
 /// a tree. f64 and c128 give sharp checks, f32 and c64 coarser ones. Integers and preds, and what a
 /// lambda captures, are held fixed.
 ///
-/// Throws Error where a derivative is wrong; its text names the leaf and element, both numbers, the
-/// order and modes, and what to look at. Throws TraceError where there is nothing to differentiate,
-/// for f16 and bf16 leaves, inside traces, and for options that do not exist.
+/// Throws Error if a derivative is wrong; its text names the leaf and element, both numbers, the
+/// order and modes, and what to look at. Throws TraceError if there is nothing to differentiate,
+/// for f16 and bf16 leaves, inside traces, and for unknown options.
 template <class F, class... Args>
 void check_grads(const F& f, const std::tuple<Args...>& args, const CheckGradsOptions& options = {},
                  SourceLocation at = SourceLocation::current()) {

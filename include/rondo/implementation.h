@@ -1,9 +1,9 @@
 // Header-only use: include this file in exactly one source file of a program, instead of linking
 // the library, and link the CMake target rondo::header_only (or Abseil and fmt) there. All other
-// source files include <rondo/rondo.h> as ever.
+// source files include <rondo/rondo.h> as usual.
 //
 // It is the text of the whole library, so it also brings Abseil, fmt and the library's internal
-// headers into that one source file. Keep that file small.
+// headers into that source file. Keep that file small.
 #pragma once
 
 #if defined(RONDO_SHARED)

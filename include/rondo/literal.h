@@ -28,7 +28,7 @@ class KnownValue;
 namespace detail {
 
 /// A reason, as template argument of a deleted function: g++ prints it in the error itself, clang
-/// with the line of the declaration, which is why each of these is on one line.
+/// with the line of the declaration, so each of these is on one line.
 template <std::size_t kSize>
 struct Why {
   char text[kSize] = {};
@@ -44,10 +44,10 @@ template <HostScalar T>
 class OwnedElements;
 
 /// A dense row-major host array. Copies share their storage; the first write through a shared one
-/// copies it. Storage that mutable_data gave out is not shared: a copy gets its own, so that who
-/// still holds the span writes to this literal alone. Storage is aligned to 64 bytes. A pred is one
-/// byte, 0 or 1. A default-constructed literal is an f32[0]. A literal that was moved from holds
-/// nothing: it may be assigned to, copied, compared, printed and destroyed, and the rest throws
+/// copies it. Storage that mutable_data gave out is not shared: a copy gets separate storage, so a
+/// span that is still held writes to this literal only. Storage is aligned to 64 bytes. A pred is
+/// one byte, 0 or 1. A default-constructed literal is an f32[0]. A literal that was moved from is
+/// empty: it may be assigned to, copied, compared, printed and destroyed; everything else throws
 /// TraceError or finds no elements.
 class RONDO_API Literal {
  public:
@@ -63,7 +63,7 @@ class RONDO_API Literal {
       : type_(std::move(other.type_)), storage_(std::exchange(other.storage_, nullptr)) {}
   Literal& operator=(const Literal& other) { return *this = Literal(other); }
   Literal& operator=(Literal&& other) noexcept {
-    Literal old(std::move(other));  // so that what *this held goes now, and not with `other`
+    Literal old(std::move(other));  // releases the old value now, not with `other`
     std::swap(type_, old.type_);
     std::swap(storage_, old.storage_);
     return *this;
@@ -72,8 +72,8 @@ class RONDO_API Literal {
     if (storage_) release(storage_);
   }
 
-  /// An array with a copy of `values`, in row-major order. Throws TraceError if their number is not
-  /// the shape's.
+  /// An array with a copy of `values`, in row-major order. Throws TraceError if their number does
+  /// not match the shape.
   template <HostScalar T>
   static Literal from(std::span<const T> values, const Shape& shape) {
     static_assert(!std::is_same_v<T, long double>,
@@ -106,11 +106,11 @@ class RONDO_API Literal {
       return copy_of(&value, 1, {dtype_of<T>, {}});
   }
   static Literal zeros(const TensorType& type);
-  /// Storage without a defined content, to be written through mutable_data or mutable_bytes.
-  /// Throws ExecutionError when there is not that much memory.
+  /// Storage with undefined content, to be written through mutable_data or mutable_bytes. Throws
+  /// ExecutionError if there is not enough memory.
   static Literal uninitialized(const TensorType& type);
 
-  // By value where the literal has no name, and is gone after the line.
+  // By value if the literal is a temporary, which is destroyed after the line.
   const TensorType& type() const& noexcept { return type_; }
   TensorType type() && noexcept { return type_; }
   const Shape& shape() const& noexcept { return type_.shape; }
@@ -126,16 +126,16 @@ class RONDO_API Literal {
     check_dtype(dtype_of<T>);
     return {reinterpret_cast<const T*>(bytes()), size()};
   }
-  /// The same of a literal without a name, as in `x.eval().data<float>()`: the elements with the
-  /// literal, since a span into it would be left behind.
+  /// The same for a temporary literal, as in `x.eval().data<float>()`: the elements with the
+  /// literal, since a span into it would dangle.
   template <HostScalar T>
   OwnedElements<T> data() && {
     return OwnedElements<T>(std::move(*this));
   }
   /// The elements for writing; copies the storage first if it is shared. The span is valid as long
-  /// as this literal, or the one that it is moved to, is not assigned to or destroyed. What was
-  /// copied from this literal before or is after, arguments of a run among it, does not change with
-  /// the span; fill a literal that is copied often from a std::vector (Literal::from) instead.
+  /// as this literal, or the one that it is moved to, is not assigned to or destroyed. Copies of
+  /// this literal, made before or after, such as arguments of a run, do not change with the span.
+  /// For a literal that is copied often, use a std::vector and Literal::from instead.
   template <HostScalar T>
   std::span<T> mutable_data() & {
     static_assert(!std::is_same_v<std::remove_cv_t<T>, long double>,
@@ -148,7 +148,7 @@ class RONDO_API Literal {
   // clang-format off
   template <class T, detail::Why kWhy = "rondo: this literal is gone after the line: name it first, Literal y = f(x).eval(); then y.mutable_data<T>()"> std::span<T> mutable_data() && = delete;
   // clang-format on
-  /// The only element. Throws TraceError unless there is just one, of dtype T.
+  /// The only element. Throws TraceError unless there is exactly one, of dtype T.
   template <HostScalar T>
   T item() const {
     if constexpr (std::is_same_v<T, long double>) {
@@ -161,8 +161,8 @@ class RONDO_API Literal {
 
   /// The storage; null in a default-constructed or moved-from literal.
   const std::byte* bytes() const& noexcept { return storage_ ? storage_->data() : nullptr; }
-  /// The storage for writing, never null; copies it first if it is shared. Unlike mutable_data it
-  /// leaves the storage to be shared: write before the literal is copied.
+  /// The storage for writing, never null; copies it first if it is shared. Unlike after
+  /// mutable_data, later copies share the storage: write before the literal is copied.
   std::byte* mutable_bytes() &;
   // clang-format off
   template <detail::Why kWhy = "rondo: this literal is gone after the line: name it first, Literal y = f(x).eval(); then y.bytes()"> const std::byte* bytes() && = delete;
@@ -173,18 +173,19 @@ class RONDO_API Literal {
     return storage_ && storage_->references.load(std::memory_order_acquire) == 1;
   }
   /// The same bytes under another type, without a copy. Throws TraceError if the number of bytes
-  /// differs, or if other elements should become pred (their bytes need not be 0 or 1).
+  /// differs, or if elements of another dtype would become pred (their bytes need not be 0 or 1).
   Literal reinterpreted(const TensorType& type) const&;
   Literal reinterpreted(const TensorType& type) &&;
 
   /// NumPy's .npy format, versions 1 to 3 (numpy.lib.format). Reads little-endian arrays of the
-  /// dtypes here, those in Fortran order too (into C order); bf16 is type V2. Throws ParseError
-  /// naming the file and what is wrong with it, ExecutionError where memory is short.
+  /// dtypes here, including those in Fortran order (into C order); bf16 is type V2. Throws
+  /// ParseError naming the file and what is wrong with it, ExecutionError if there is not enough
+  /// memory.
   static Literal load_npy(const std::string& path);
   /// Throws ExecutionError if the file cannot be written.
   void save_npy(const std::string& path) const;
 
-  /// Type and elements, `f32[2] {1, 2.5}`; long arrays are cut in the middle.
+  /// Type and elements, `f32[2] {1, 2.5}`; long arrays are shortened in the middle.
   std::string str() const;
   /// Equal types and bytes: a NaN equals the same NaN, -0 differs from 0.
   bool identical(const Literal& other) const noexcept;
@@ -193,16 +194,16 @@ class RONDO_API Literal {
   struct alignas(64) Storage {
     std::atomic<std::uint32_t> references;
     std::uint32_t size_class;
-    std::size_t bytes;             // asked for
-    bool exposed = false;          // somebody may hold a span to write through
-    SharedBlock* block = nullptr;  // which the storage is a part of
+    std::size_t bytes;             // requested
+    bool exposed = false;          // a span to write through may exist
+    SharedBlock* block = nullptr;  // the one that contains the storage
     std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
   };
   /// Elements in storage: none in a literal that was moved from.
   std::size_t size() const noexcept { return storage_ ? static_cast<std::size_t>(elements()) : 0; }
   friend class ir::KnownValue;
   static constexpr std::size_t kHeaderBytes = sizeof(Storage);
-  /// Storage at `memory`, which is a part of a block. Nobody has it until it is given out.
+  /// Storage at `memory`, a part of a block. It is not in use until it is given out.
   static Storage* part(void* memory, const TensorType& type, SharedBlock& block) noexcept {
     return new (memory) Storage{0, 0, static_cast<std::size_t>(type.bytes()), false, &block};
   }
@@ -211,15 +212,14 @@ class RONDO_API Literal {
     part.exposed = false;
     return part.data();
   }
-  /// Storage that is written, to `bytes`, before anybody copies the literal.
+  /// Storage that the caller writes, to `bytes`, before the literal is copied.
   static Literal uninitialized(const TensorType& type, std::byte*& bytes);
   Literal(const TensorType& type, Storage* storage) noexcept : type_(type), storage_(storage) {}
   static const Shape& empty_shape();
-  /// Null where there is not that much memory.
+  /// Null if there is not enough memory.
   static Storage* allocate(std::size_t bytes) noexcept;
   static void release(Storage* storage) noexcept;
-  /// Storage of its own with the same bytes. Throws ExecutionError when there is not that much
-  /// memory.
+  /// Separate storage with the same bytes. Throws ExecutionError if there is not enough memory.
   static Storage* copied(Storage& storage, const TensorType& type);
   static Literal copy_of(const void* values, std::size_t count, const TensorType& type);
   void check_dtype(DType wanted) const;
@@ -231,9 +231,9 @@ class RONDO_API Literal {
 
 RONDO_API std::ostream& operator<<(std::ostream& out, const Literal& literal);
 
-/// The elements of a temporary literal, and the literal: a range like the span
-/// that a named literal gives. It may be kept, gone through and indexed; it becomes a span where it
-/// has a name. (Its iterators are no pointers: else std::span would take it before it has one.)
+/// The elements of a temporary literal, together with the literal: a range like the span that a
+/// named literal gives. It may be kept, iterated and indexed; it converts to a span if it has a
+/// name. (Its iterators are no pointers: otherwise std::span would accept a temporary one.)
 template <HostScalar T>
 class OwnedElements {
  public:
@@ -304,17 +304,17 @@ class OwnedElements {
      // clang-format on
 
  private:
-  // Asked for anew, since a copy may have other storage.
+  // Read anew, since a copy may have other storage.
   std::span<const T> elements() const { return literal_.template data<T>(); }
 
   Literal literal_;
 };
 
-/// Gives memory of arrays that are gone back to the system. Of these the library keeps some for the
-/// next ones, since fresh pages cost more than what is computed in them: of each thread up to 64 kB
-/// for each of four sizes up to 4 kB, and 2 MB of small blocks, of which nodes are made, which go
-/// when the thread ends and at this call on the same thread; and of the process up to 64 MB of
-/// small blocks, and 128 MB of blocks of 64 kB and more.
+/// Returns memory of released arrays to the system. The library keeps some of it for later arrays,
+/// since fresh pages cost more than the computation on them: per thread up to 64 kB for each of
+/// four sizes up to 4 kB, and 2 MB of small blocks, of which nodes consist, which are released when
+/// the thread ends and by this call on the same thread; and per process up to 64 MB of small
+/// blocks, and 128 MB of blocks of 64 kB and more.
 RONDO_API void release_cached_memory() noexcept;
 
 }  // namespace rondo

@@ -1,8 +1,8 @@
 // Loops and branches. Each runs its lambdas once, under the trace, and records one node; the
-// lambdas may use tensors from outside. Under an EagerScope the lambdas run trip by trip instead.
+// lambdas may use tensors from outside. Under an EagerScope the lambdas run on each trip instead.
 //
 // Carries, xs, ys and operands are trees (rondo/tree.h). A lambda takes a tuple-like state whole or
-// spread: [](State s) is tried before [](Tensor a, Tensor b). The same holds of the element of
+// spread: [](State s) is tried before [](Tensor a, Tensor b). The same holds for the element of
 // tuple-like xs, in scan as in map.
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace rondo {
 
-/// For `.unroll`: no loop remains.
+/// For `.unroll`: unrolls the loop completely.
 inline constexpr std::int64_t kUnrollAll = -1;
 
 struct WhileOptions {
@@ -39,8 +39,8 @@ struct ForiOptions {
   bool reverse = false;     // the same indices, from the last to the first
   Checkpoint checkpoint = {};
   std::string name = {};
-  /// The index's dtype, an integer one, to which the bounds are converted. Without it: that of
-  /// bounds that are tensors; of C++ integers, whatever their type, s32 where both fit, else s64.
+  /// The index's dtype, an integer one, to which the bounds are converted. Default: that of bounds
+  /// that are tensors; for C++ integers, whatever their type, s32 if both fit, else s64.
   std::optional<DType> index = std::nullopt;
 };
 
@@ -54,7 +54,7 @@ struct ScanOptions {
 };
 
 struct MapOptions {
-  std::optional<std::int64_t> batch_size = std::nullopt;  // elements per trip, as vmap's lanes
+  std::optional<std::int64_t> batch_size = std::nullopt;  // elements per trip, as lanes of a vmap
   std::string name = {};
 };
 
@@ -64,7 +64,7 @@ struct AssociativeScanOptions {
 };
 
 struct WhileScanOptions {
-  std::int64_t max_trip_count = -1;  // the most trips, and the leading size of ys; to be given
+  std::int64_t max_trip_count = -1;  // the most trips, and the leading size of ys; required
   Checkpoint checkpoint = {};
   std::string name = {};
 };
@@ -79,16 +79,16 @@ struct WhileScan {
 
 namespace detail {
 
-/// A tree taken apart.
+/// The leaves of a tree.
 struct Leaves {
   std::vector<Tensor> values;
   std::vector<std::string> paths;
-  TreeStructure structure = {};  // of the tree that a user gave or returned; none for others
+  TreeStructure structure = {};  // of the tree that a user passed or returned; else empty
 };
-/// Adds the values and paths of `more` at the end.
+/// Appends the values and paths of `more`.
 RONDO_API void append(Leaves& all, Leaves more);
-/// While it lives, an error about the dtype of one of these parameters can say which init it began
-/// with.
+/// While one exists, an error about the dtype of one of these parameters can name the initial value
+/// that it comes from.
 class RONDO_API CarryOrigins {
  public:
   CarryOrigins(std::span<const Tensor> parameters, const Leaves& init);
@@ -109,13 +109,13 @@ RONDO_API std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upp
 /// `body` returns the carry's leaves, then the y's.
 RONDO_API std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
                                    const ScanOptions& options, SourceLocation at);
-/// As scan, with the count as the last result.
+/// Like scan, with the count as the last result.
 RONDO_API std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable& body,
                                          Leaves init, const WhileScanOptions& options,
                                          SourceLocation at);
 /// Throws TraceError unless the batch size of a map is positive and its xs have one length.
 RONDO_API void check_map(const Leaves& xs, const MapOptions& options, SourceLocation at);
-/// f, which takes the leaves of one element, for batches of them.
+/// f, which takes the leaves of one element, applied to batches of them.
 RONDO_API std::vector<Tensor> map_in_batches(const RegionCallable& f, const Leaves& xs,
                                              const MapOptions& options, SourceLocation at);
 /// The branches of a cond are {true, false}.
@@ -126,7 +126,7 @@ RONDO_API std::vector<Tensor> associative_scan(
         combine,
     Leaves elems, const AssociativeScanOptions& options, SourceLocation at);
 
-/// Literals and C++ scalars among the leaves are recorded as made at `at`.
+/// Literals and C++ scalars among the leaves are recorded as created at `at`.
 template <class Tree>
 Leaves leaves_of(const Tree& tree, std::string_view root, SourceLocation at) {
   Leaves leaves;
@@ -141,7 +141,7 @@ Leaves leaves_of(const Tree& tree, std::string_view root, SourceLocation at) {
   return leaves;
 }
 
-/// A tree like `prototype` of the leaves from `next` on, which moves behind them.
+/// A tree like `prototype` from the leaves at `next`, which is advanced past them.
 template <class Tree>
 auto tree_from(const Tree& prototype, std::span<const Tensor>& next) {
   return rebuild_tree<Tensor>(prototype, [&] {
@@ -173,7 +173,7 @@ RegionCallable condition_on_leaves(Cond& cond, const State& prototype, const Lea
   };
 }
 
-// What is wrong with a lambda of a loop.
+// Errors in a lambda of a loop.
 enum class LambdaFault {
   kNone,
   kNoFunction,
@@ -187,7 +187,8 @@ enum class LambdaFault {
   kNoPredicate,
 };
 
-// A lambda that is not called with these trees: because of its parameters, or of their number.
+// A lambda that cannot be called with these trees, because of the types or the number of its
+// parameters.
 template <class F>
 constexpr LambdaFault not_taken() {
   using Parameters = parameters_t<std::decay_t<F>>;
@@ -197,12 +198,12 @@ constexpr LambdaFault not_taken() {
   return LambdaFault::kNotTaken;
 }
 
-// A tree where a function is meant: arguments in another order.
+// A tree where a function is expected: arguments in another order.
 template <class F>
 inline constexpr bool kIsNoFunction = kIsTree<std::decay_t<F>>;
 
-// What a tree that a loop is given becomes in it. Any type will do where a function is none, so
-// that this is the one error.
+// The traced form of a tree that is passed to a loop. If a function is none, any type will do, so
+// that this is the only error.
 template <class Tree, class... Functions>
 using loop_tree_t =
     typename std::conditional_t<(kIsNoFunction<Functions> || ...), std::type_identity<Tensor>,
@@ -238,7 +239,7 @@ constexpr LambdaFault condition_fault() {
   }
 }
 
-/// Does not compile where there is a fault, with the reason; as check_call.
+/// Does not compile if there is a fault, with the reason; like check_call.
 template <LambdaFault kBody, LambdaFault kCondition = LambdaFault::kNone>
 constexpr bool check_lambdas() {
   static_assert(kCondition != LambdaFault::kNoFunction && kBody != LambdaFault::kNoFunction,
@@ -287,8 +288,8 @@ constexpr bool check_lambdas() {
 }  // namespace detail
 
 /// while (cond(state)) state = body(state). `cond` returns one scalar pred, `body` a state of the
-/// same structure, shapes and dtypes. Zero trips return init. Throws TraceError where the body
-/// changes the carry, listing all leaves that differ.
+/// same structure, shapes and dtypes. Zero trips return init. Throws TraceError if the body changes
+/// the carry's types, listing all leaves that differ.
 template <class State, class Cond, class Body>
 [[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] detail::
     loop_tree_t<State, Cond, Body>
@@ -313,9 +314,9 @@ template <class State, class Cond, class Body>
 }
 
 /// for (i = lower; i < upper; i += step) state = body(i, state). Bounds are C++ integers or integer
-/// scalar tensors of one dtype; ForiOptions::index tells the index's dtype. C++ integers give a
-/// loop with a known trip count. upper <= lower returns init. Throws TraceError where the body
-/// changes the carry, for other bounds, and for a step or an unroll below 1.
+/// scalar tensors of one dtype; ForiOptions::index gives the index's dtype. C++ integers give a
+/// loop with a known trip count. upper <= lower returns init. Throws TraceError if the body changes
+/// the carry's types, for other bounds, and for a step or an unroll below 1.
 template <class State, class Body>
 [[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] detail::
     loop_tree_t<State, Body>
@@ -339,8 +340,8 @@ template <class State, class Body>
 
 namespace detail {
 
-/// A scan's lambda on leaves: carry and y, and the last y as the prototype of ys. `called` names
-/// the loop in errors.
+/// A scan's lambda on leaves: returns carry and y, and keeps the last y as the prototype of ys.
+/// `called` names the loop in errors.
 template <class Traced, class Ys, class Call>
 RegionCallable step_on_leaves(Call call, std::optional<Ys>& y_prototype, const char* called,
                               SourceLocation at) {
@@ -407,11 +408,11 @@ constexpr LambdaFault while_scan_fault() {
 
 }  // namespace detail
 
-/// for each x of xs, along an axis: (carry, y) = f(carry, x); the ys come back stacked. f returns
-/// std::pair{carry, y}. A tuple, pair or array as carry or x is given whole, or else spread:
-/// f(carry, a, b). Without xs (an empty tuple) give .length; f then takes the carry alone. An empty
-/// tuple as y is none. The structure, shapes and dtypes of the carry stay. Throws TraceError where
-/// they change, and where the lengths of xs differ, listing all of them.
+/// for each x of xs, along an axis: (carry, y) = f(carry, x); the ys are returned stacked. f
+/// returns std::pair{carry, y}. A tuple, pair or array as carry or x is passed whole, or else
+/// spread: f(carry, a, b). Without xs (an empty tuple), .length is required; f then takes the carry
+/// alone. An empty tuple as y means no ys. The structure, shapes and dtypes of the carry do not
+/// change. Throws TraceError if they do, and if the lengths of xs differ, listing all of them.
 template <class Carry, class Xs, class F>
 [[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] auto
 scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {},
@@ -440,10 +441,9 @@ scan(F&& f, const Carry& init, const Xs& xs, const ScanOptions& options = {},
   }
 }
 
-/// A scan that can stop early: while (cond(carry)) { (carry, y) = f(carry); }, at most
-/// max_trip_count trips: then it stops. ys have max_trip_count rows, zero from `count` on. Throws
-/// TraceError where f changes the carry, where cond gives no scalar pred, and for a
-/// negative max_trip_count.
+/// A scan that can stop early: while (cond(carry)) { (carry, y) = f(carry); }, for at most
+/// max_trip_count trips. ys have max_trip_count rows, zero from `count` on. Throws TraceError if f
+/// changes the carry's types, if cond returns no scalar pred, and for a negative max_trip_count.
 template <class Carry, class Cond, class F>
 [[nodiscard("rondo: a loop changes nothing in place: it returns the last carry; use it")]] auto
 while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& options,
@@ -474,10 +474,9 @@ while_scan(Cond&& cond, F&& f, const Carry& init, const WhileScanOptions& option
 }
 
 /// f(x) for each x of xs along axis 0, stacked: a scan without a carry. A tuple, pair or array as x
-/// is given whole, or else spread. With a batch size, each
-/// trip computes so many of them as vmap does, and what is left over comes after the last trip:
-/// faster, for the memory of a batch. Throws TraceError where the lengths of xs differ and for a
-/// batch size below 1.
+/// is passed whole, or else spread. With a batch size, each trip computes that many of them like
+/// vmap, and the remaining ones follow the last trip: faster, for the memory of a batch. Throws
+/// TraceError if the lengths of xs differ and for a batch size below 1.
 template <class Xs, class F>
 [[nodiscard("rondo: map returns the stacked results; use them")]] auto map(
     F&& f, const Xs& xs, const MapOptions& options = {},
@@ -511,7 +510,7 @@ template <class Xs, class F>
 
 namespace detail {
 
-/// Branches on leaves, all with the result structure `Out`; the last one called leaves its tree as
+/// Branches on leaves, all with the result structure `Out`; the last one called stores its tree as
 /// the prototype.
 template <class Out, class F, class... Operands>
 RegionCallable branch_on_leaves(F& f, std::optional<Out>& prototype, const char* called,
@@ -549,7 +548,7 @@ constexpr BranchFault branch_fault() {
   }
 }
 
-/// Does not compile where there is a fault, with the reason; as check_call.
+/// Does not compile if there is a fault, with the reason; like check_call.
 template <BranchFault kFault>
 constexpr bool check_branch() {
   static_assert(kFault != BranchFault::kTensor,
@@ -570,7 +569,7 @@ constexpr bool check_branch() {
   return kFault == BranchFault::kNone;
 }
 
-/// Does not compile unless a branch returns what the first one does.
+/// Does not compile unless a branch returns the same structure as the first one.
 template <class F, class Out, class... Operands>
 constexpr bool check_later_branch() {
   if constexpr (check_branch<branch_fault<F, Operands...>()>()) {
@@ -597,8 +596,8 @@ Leaves operand_leaves(SourceLocation at, const Operands&... operands) {
 }  // namespace detail
 
 /// pred ? true_fn(operands...) : false_fn(operands...). Both are traced; one runs. Their results
-/// must agree in structure, shapes and dtypes, else TraceError names both branches, the path and
-/// both types.
+/// must agree in structure, shapes and dtypes; otherwise TraceError names both branches, the path
+/// and both types.
 template <class TrueFn, class FalseFn, class... Operands>
 [[nodiscard("rondo: cond changes nothing in place: it returns a branch's result; use it")]] auto
 cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Operands&... operands) {
@@ -621,7 +620,7 @@ cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Operands&.
 }
 
 /// branches[index](operands...), with the index clamped to the first and the last branch. The index
-/// is an integer scalar, `branches` a tuple or a vector of callables. Throws TraceError where their
+/// is an integer scalar, `branches` a tuple or a vector of callables. Throws TraceError if their
 /// results differ, naming both branches, and for no branches.
 template <class Branches, class... Operands>
 [[nodiscard("rondo: switch_case returns a branch's result; use it")]] auto switch_case(
@@ -670,8 +669,8 @@ template <class Branches, class... Operands>
 }
 
 /// All prefixes elems[0], combine(elems[0], elems[1]), ... along an axis, in logarithmic depth.
-/// `combine` is associative; it sees slices stacked along the axis and must treat them element by
-/// element there. Throws TraceError where the lengths of elems differ or combine changes a type.
+/// `combine` is associative; it gets slices stacked along the axis and must work elementwise there.
+/// Throws TraceError if the lengths of elems differ or combine changes a type.
 template <class T, class Combine>
 [[nodiscard("rondo: associative_scan returns the prefixes; use them")]] traced_t<T>
 associative_scan(Combine&& combine, const T& elems, const AssociativeScanOptions& options = {},

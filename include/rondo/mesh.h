@@ -1,4 +1,4 @@
-// Meshes of devices, and how arrays are spread over them.
+// Meshes of devices, and the shardings of arrays over them.
 #pragma once
 
 #include <cstdint>
@@ -14,35 +14,36 @@
 
 namespace rondo {
 
-/// A direction of a mesh: so many devices lie along it.
+/// An axis of a mesh, and the number of devices along it.
 struct MeshAxis {
   std::string name;
   std::int64_t size = 1;
   friend bool operator==(const MeshAxis&, const MeshAxis&) = default;
 };
 
-/// Devices in a grid whose axes have names. The last axis varies fastest: of {"data", 4}, {"model",
-/// 2} the devices 0 and 1 have one place along data. Cheap to copy next to what it is used for.
+/// Devices in a grid whose axes have names. The last axis varies fastest: with {"data", 4},
+/// {"model", 2} the devices 0 and 1 have the same position along data. Cheap to copy compared with
+/// its uses.
 class RONDO_API Mesh {
  public:
   /// A grid of names and sizes: all that a program and its text need. Throws TraceError for no axis
-  /// at all, a size below 1, a name that stands twice, and names that are not letters, digits and
+  /// at all, a size below 1, a name that occurs twice, and names that are not letters, digits and
   /// underscores.
   explicit Mesh(std::vector<MeshAxis> axes);
-  /// The same with the devices that stand there, in the order of the grid: a program that is
-  /// compiled for it runs on them. Throws TraceError where there are more or fewer of them than
-  /// places, for one that is none and for one that stands twice.
+  /// The same with its devices, in the order of the grid: a program that is compiled for it runs on
+  /// them. Throws TraceError if their number differs from the grid's size, for a
+  /// default-constructed device and for one that occurs twice.
   Mesh(std::vector<MeshAxis> axes, std::vector<pjrt::Device> devices);
 
   const std::vector<MeshAxis>& axes() const noexcept { return axes_; }
-  /// Empty for a mesh of names alone.
+  /// Empty for a mesh of names only.
   const std::vector<pjrt::Device>& devices() const noexcept { return devices_; }
-  /// The number of places for devices: the product of the sizes.
+  /// The number of devices in the grid: the product of the sizes.
   std::int64_t size() const noexcept { return size_; }
   /// `data=4, model=2`
   std::string str() const;
 
-  /// Of the same axes and devices.
+  /// Whether axes and devices are equal.
   bool operator==(const Mesh&) const = default;
 
  private:
@@ -51,16 +52,16 @@ class RONDO_API Mesh {
   std::int64_t size_ = 1;
 };
 
-/// Of a dimension that the compiler may spread as it likes.
+/// For a dimension that the compiler may split as it chooses.
 struct Unconstrained {};
 inline constexpr Unconstrained kUnconstrained{};
 
-/// How one dimension of an array is spread: over a mesh axis, over several of them ({"data",
-/// "model"}, of which the first varies slowest), over none (std::nullopt: each device has all of
-/// it), or as the compiler likes (kUnconstrained).
+/// How one dimension of an array is split: over a mesh axis, over several of them ({"data",
+/// "model"}, of which the first varies slowest), over none (std::nullopt: replicated), or as the
+/// compiler chooses (kUnconstrained).
 class DimPartition {
  public:
-  // Not explicit: each is written as what it is.
+  // Not explicit: each is written in its own form.
   DimPartition(std::nullopt_t) {}                        // NOLINT
   RONDO_API DimPartition(const char* axis);              // NOLINT
   RONDO_API DimPartition(std::string axis);              // NOLINT
@@ -68,7 +69,7 @@ class DimPartition {
   DimPartition(Unconstrained) : unconstrained_(true) {}  // NOLINT
   RONDO_API DimPartition(std::initializer_list<std::string_view> axes);
 
-  /// The same from a list that is known only when the program runs; of none: as std::nullopt.
+  /// The same from a list that is known only at run time; an empty one is std::nullopt.
   RONDO_API static DimPartition over(std::vector<std::string> axes);
 
   const std::vector<std::string>& axes() const noexcept { return axes_; }
@@ -79,7 +80,7 @@ class DimPartition {
   bool unconstrained_ = false;
 };
 
-/// One entry a dimension.
+/// One entry per dimension.
 class PartitionSpec {
  public:
   PartitionSpec() = default;

@@ -21,7 +21,7 @@
 namespace rondo {
 namespace detail {
 
-// What one tensor stands for: a number, or a std::array of numbers (nested: of higher rank).
+// The host types of one tensor: a number, or a std::array of numbers (nested: of higher rank).
 template <class T>
 struct HostTensor {
   static constexpr bool value = HostScalar<T> && !std::is_same_v<T, long double>;
@@ -49,7 +49,7 @@ template <class T>
 inline constexpr bool kIsFixedNode =
     kTreeKind<T> == TreeKind::kTuple || kTreeKind<T> == TreeKind::kArray || kIsStruct<T>;
 
-// Whether T is made of what tensors stand for, and of structs, tuples and arrays of that.
+// Whether T consists of host types of tensors, and structs, tuples and arrays of these.
 template <class T>
 constexpr bool is_host() {
   if constexpr (HostTensor<T>::value) {
@@ -110,7 +110,7 @@ void append_host_types(std::vector<TensorType>& types) {
   }
 }
 
-// The same names in another order: almost surely not what is meant.
+// The same names in another order, which is almost certainly a mistake.
 template <class From, class To>
 constexpr bool fields_are_permuted() {
   const auto from = kFieldNames<From>;
@@ -166,7 +166,7 @@ constexpr bool host_corresponds() {
   }
 }
 
-// The tree of Tensors for a host type where f does not say it: of a struct, another instance of its
+// The tree of Tensors for a host type if f does not give it: for a struct, another instance of its
 // template; void if there is none.
 template <class T>
 struct TracedHost {
@@ -227,7 +227,7 @@ struct NativeSignature<R(As...)> {
                                                                     : NativeFault::kNoHost;
 };
 
-// What is wrong between f and a signature that is right.
+// Errors between f and a valid signature.
 template <class F, class Signature>
 struct NativeCall;
 template <class F, class R, class... As>
@@ -296,7 +296,7 @@ constexpr CallFault native_call_fault() {
   }
 }
 
-/// Does not compile where there is a fault, with the reason; as check_call.
+/// Does not compile if there is a fault, with the reason; like check_call.
 template <NativeFault kFault>
 constexpr bool check_native() {
   static_assert(kFault != NativeFault::kNoSignature,
@@ -330,8 +330,8 @@ constexpr bool check_native() {
 /// The program behind a native function.
 class RONDO_API NativeProgram {
  public:
-  /// Traces `function` and compiles it. Throws TraceError where a result is of another type than
-  /// that in `results`.
+  /// Traces `function` and compiles it. Throws TraceError if the type of a result differs from that
+  /// in `results`.
   NativeProgram(const RegionCallable& function, std::span<const TensorType> parameters,
                 std::vector<std::string> names, std::span<const TensorType> results,
                 JitOptions options, SourceLocation at);
@@ -369,17 +369,18 @@ struct NativeMaker<F, R(As...)> {
 
 }  // namespace detail
 
-// Of what is no signature, so that nothing else is wrong about it.
+// For an invalid signature, so that no further errors follow.
 template <class Signature>
 class NativeFunction {
  public:
   explicit NativeFunction(std::nullptr_t) {}
 };
 
-/// A traced function that is called as an ordinary C++ function: made by native. A call takes and
-/// gives values in their places and allocates nothing where the program is compiled and needs
-/// little memory of its own. Copies share the program; calls from many threads at once are safe.
-/// Throws what a run throws: ExecutionError where a limit of the options is exceeded. TraceError,
+/// A traced function that is called like an ordinary C++ function: created by native. A call takes
+/// and returns plain values and allocates nothing if the program is compiled and needs little
+/// temporary memory. Copies share the program; calls from many threads at once are safe. Throws
+/// what a run throws: ExecutionError if a limit of the options is exceeded. Throws TraceError, with
+/// the line of native, if the function was moved from.
 /// with the line of native, where the function was moved from.
 template <class R, class... As>
 class NativeFunction<R(As...)> {
@@ -391,7 +392,7 @@ class NativeFunction<R(As...)> {
       const As&... args) const {
     constexpr std::size_t kArguments =
         (std::size_t{0} + ... + detail::host_count<std::remove_cvref_t<As>>());
-    // One more: no array is empty.
+    // One more: arrays cannot be empty.
     const std::byte* arguments[kArguments + 1];
     std::byte* results[detail::host_count<R>() + 1];
     [[maybe_unused]] std::size_t next = 0;
@@ -431,11 +432,11 @@ class NativeFunction<R(As...)> {
 /// The signature has C++ numbers, std::array of them (one tensor of rank 1; nested, of higher
 /// rank), and plain structs, tuples and arrays of these; by value or by const reference. f has the
 /// same structure with a Tensor for each number and each array of numbers, in the order of
-/// declaration. Numbers that f returns take the dtype of the result. Throws TraceError where
-/// another dtype or shape is returned than the signature says, and as trace and compile.
+/// declaration. Numbers that f returns take the dtype of the result. Throws TraceError if a dtype
+/// or shape differs from the signature's, and like trace and compile.
 ///
-/// Options reach the compilation and each run; RunOptions::stats of such a run, not
-/// Executable::stats, tells what it did. A program that cannot be compiled runs on the reference
+/// Options apply to the compilation and each run; RunOptions::stats of such a run, not
+/// Executable::stats, has its statistics. A program that cannot be compiled runs on the reference
 /// executor, slowly, as Executable::program tells.
 template <class Signature, class F>
 [[nodiscard("rondo: native returns a function; call that")]] NativeFunction<Signature> native(

@@ -1,5 +1,5 @@
-// Real XLA, by a PJRT plugin: a shared library that is loaded while the program runs. With a device
-// of a plugin as CompileOptions::device the same programs run there.
+// Real XLA, through a PJRT plugin: a shared library that is loaded at run time. With a device of a
+// plugin as CompileOptions::device the same programs run there.
 //
 //     rondo::pjrt::Client client(rondo::pjrt::load_plugin());
 //     auto on_xla = rondo::jit(f, {.device = client.devices()[0]});
@@ -24,29 +24,29 @@ namespace rondo::pjrt {
 
 struct PluginState;
 
-/// What a plugin refused or failed at, in its own words.
+/// An error that a plugin reports, with its message.
 class RONDO_API PluginError : public ExecutionError {
  public:
   PluginError(const std::string& message, int code, SourceLocation at = {})
       : ExecutionError(message, at), code_(code) {}
   ~PluginError() override;
-  /// The status code (absl::StatusCode): 3 for an invalid argument, 8 where memory ran
-  /// out, 12 for what the plugin does not have.
+  /// The status code (absl::StatusCode): 3 for an invalid argument, 8 for out of memory, 12 for
+  /// what the plugin does not support.
   int code() const noexcept { return code_; }
 
  private:
   int code_;
 };
 
-/// A plugin that was loaded; it stays loaded to the end of the process.
+/// A plugin that was loaded; it stays loaded until the process ends.
 class RONDO_API Plugin {
  public:
-  /// Loads a plugin, once however often it is asked for. Throws ExecutionError saying what is
-  /// wrong: there is no such file, it is no plugin, it is older than API 0.60, it lacks a function.
+  /// Loads a plugin, once however often it is requested. Throws ExecutionError with the reason:
+  /// there is no such file, it is no plugin, it is older than API 0.60, it lacks a function.
   static Plugin load(const std::string& path);
 
   const std::string& path() const;
-  /// The version of the C API that it speaks: 0 and 115 of 0.115.
+  /// The version of the C API that it implements: 0 and 115 for 0.115.
   int api_major() const;
   int api_minor() const;
 
@@ -56,32 +56,32 @@ class RONDO_API Plugin {
   const PluginState* state_;
 };
 
-/// Plugins on this machine, as paths, most wanted first: those that the environment variable
-/// RONDO_PJRT_PLUGIN names (several with `:` between), whether they are there or not; then those of
-/// pip packages, in the Python environments VIRTUAL_ENV, CONDA_PREFIX and ./build/xla-venv and
-/// beside each python3 in PATH; CPU plugins before others. Loads nothing and starts no Python.
+/// Plugins on this machine, as paths, in order of preference: those that the environment variable
+/// RONDO_PJRT_PLUGIN names (several with `:` between), whether or not they exist; then those of pip
+/// packages, in the Python environments VIRTUAL_ENV, CONDA_PREFIX and ./build/xla-venv and beside
+/// each python3 in PATH; CPU plugins before others. Loads nothing and starts no Python.
 RONDO_API std::vector<std::string> find_plugins();
-/// Loads the first of these. Throws ExecutionError with the pip command where there is none.
+/// Loads the first of these. Throws ExecutionError with the pip command if there is none.
 RONDO_API Plugin load_plugin();
 
 /// The value of a client's option.
 using OptionValue =
     std::variant<std::string, std::int64_t, std::vector<std::int64_t>, double, bool>;
-/// Options of a client by name. Of the CPU: `cpu_device_count`, how many devices it makes of the
-/// machine (from 1; its default is 4). Of GPUs: `allocator` (default, platform, bfc, cuda_async or
-/// vmm), `preallocate`, `memory_fraction` (above 0, at most 1), `visible_devices`; with a
-/// KeyValueStore, `node_id` (from 0) and `num_nodes` (from 1).
+/// Options of a client by name. For the CPU: `cpu_device_count`, into how many devices it divides
+/// the machine (from 1; its default is 4). For GPUs: `allocator` (default, platform, bfc,
+/// cuda_async or vmm), `preallocate`, `memory_fraction` (above 0, at most 1), `visible_devices`;
+/// with a KeyValueStore, `node_id` (from 0) and `num_nodes` (from 1).
 using ClientOptions = std::map<std::string, OptionValue>;
 
 /// A store of keys and values that the processes of several hosts share, by which the plugins'
-/// clients in them find one another: a server of yours, etcd, what your cluster has. All three
-/// functions, or none. They are called from any thread, as long as the client lives; an exception
+/// clients in them find one another: your own server, etcd, a service of your cluster. All three
+/// functions, or none. They are called from any thread, as long as the client exists; an exception
 /// that one throws becomes an error of the plugin's, with its message.
 struct KeyValueStore {
-  /// The value of a key, which another process may not have put yet: waits for so many milliseconds
-  /// at most, and then gives nothing.
+  /// The value of a key, which another process may not have stored yet: waits for at most this many
+  /// milliseconds, and then returns nothing.
   std::function<std::optional<std::string>(const std::string& key, std::int64_t milliseconds)> get;
-  /// The value of a key, or nothing at once.
+  /// The value of a key, or nothing, without waiting.
   std::function<std::optional<std::string>(const std::string& key)> try_get;
   std::function<void(const std::string& key, const std::string& value)> put;
 
@@ -89,28 +89,28 @@ struct KeyValueStore {
   RONDO_API static KeyValueStore in_process();
 };
 
-/// What the compiled programs on disk were good for, since this process began. Where the
-/// environment variable RONDO_CACHE_DIR names a folder, programs for devices are kept there for
-/// other processes, by plugin, processor, options and text, up to RONDO_CACHE_BYTES (1 GiB).
+/// Statistics of the compiled programs on disk, since this process began. If the environment
+/// variable RONDO_CACHE_DIR names a folder, programs for devices are kept there for other
+/// processes, by plugin, processor, options and text, up to RONDO_CACHE_BYTES (1 GiB).
 struct DiskCacheStats {
   std::int64_t hits = 0;
   std::int64_t misses = 0;
-  /// Files that could not be written, and those that the plugin did not take.
+  /// Files that could not be written, and those that the plugin rejected.
   std::int64_t failures = 0;
 };
 RONDO_API DiskCacheStats disk_cache();
 
-/// A plugin at work. Copies are the same client. Devices, arrays and programs keep it alive; what
-/// belongs to one client cannot be used with another. A child process cannot use the client of its
-/// parent: there everything throws.
+/// A running plugin. Copies are the same client. Devices, arrays and programs keep it alive; those
+/// of one client cannot be used with another. A child process cannot use the client of its parent:
+/// there everything throws.
 class RONDO_API Client {
  public:
   /// Throws ExecutionError for an option that is unknown, of another type or out of range, and for
-  /// a store that lacks a function; PluginError where the plugin finds no device.
+  /// a store that lacks a function; PluginError if the plugin finds no device.
   explicit Client(const Plugin& plugin, const ClientOptions& options = {},
                   KeyValueStore store = {});
 
-  /// Those that this process may use, at least one.
+  /// The devices that this process may use, at least one.
   std::vector<Device> devices() const;
   /// `cpu`, `cuda`, `tpu`.
   const std::string& platform() const;

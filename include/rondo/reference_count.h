@@ -1,4 +1,4 @@
-// Counting the handles of what is shared.
+// Reference counts of shared objects.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace rondo::detail {
 
-/// Whether this process has one thread, so that counts need no locked instructions: whatever starts
-/// another one makes it see them as they are.
+/// Whether this process has one thread, so that counts need no locked instructions. Starting
+/// another thread makes it see the current counts.
 inline bool is_single_threaded() noexcept {
 #if defined(RONDO_KNOWS_SINGLE_THREAD)
   return __libc_single_threaded != 0;
@@ -39,7 +39,7 @@ inline bool drop_reference(std::atomic<std::uint32_t>& count) noexcept {
   return count.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-/// What an object begins with that handles share. Whoever makes it has the first count.
+/// The header of a reference-counted object. Its creator has the first count.
 struct Counted {
   mutable std::atomic<std::uint32_t> references{1};
 };

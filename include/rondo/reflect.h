@@ -1,9 +1,9 @@
 // Compile-time reflection of plain aggregates: how many fields, their names, references to them.
 //
 // It serves the trees of tensors (tree.h) and the attribute structs of the ops, which are printed,
-// hashed and compared field by field. No registration is needed. A struct can be taken apart when
+// hashed and compared field by field. No registration is needed. A struct is supported if
 //   - it is an aggregate: no constructor, no private member, no virtual function, no base class;
-//   - each field can be initialised from {}, so a reference member is out;
+//   - each field can be initialised from {}, which excludes reference members;
 //   - it has at most 64 fields, and none is a bit-field.
 #pragma once
 
@@ -31,10 +31,10 @@ struct BaseProbe {
   requires(std::is_base_of_v<Base, T> && !std::is_same_v<Base, T>) operator Base() const;
 };
 
-// FieldArity<N> knows how to handle a struct of exactly N fields. C++20 has no pack in a structured
-// binding, so the N names must be spelled; the macros below spell them, row by row in octal, and
-// are undefined again.
-//   initializes<T>  T has at least N fields. An empty brace pair never stands for more than one
+// FieldArity<N> handles structs of exactly N fields. C++20 has no pack in a structured binding, so
+// the N names must be spelled out; the macros below do that, row by row in octal, and are undefined
+// again.
+//   initializes<T>  T has at least N fields. An empty brace pair never initializes more than one
 //                   field, whatever brace elision or converting constructors a field's type has.
 //   types(object)   the declared types of the fields as a TypeList.
 //   apply(f, object) f(field...) with lvalues of the fields.
@@ -110,7 +110,7 @@ RONDO_ARITIES(4)
 RONDO_ARITIES(5)
 RONDO_ARITIES(6)
 RONDO_ARITIES(7)
-RONDO_ARITY(8, 1)  // only to see that a struct has too many
+RONDO_ARITY(8, 1)  // only to detect that a struct has too many
 #undef RONDO_ROW_1
 #undef RONDO_ROW_2
 #undef RONDO_ROW_3
@@ -138,7 +138,7 @@ RONDO_ARITY(8, 1)  // only to see that a struct has too many
 template <class T, std::size_t N>
 inline constexpr bool kHasFields = FieldArity<N>::template initializes<T>;
 
-// Bisects between `Low` (T has as many fields) and `High` (it has not).
+// Bisects between `Low` (T has that many fields) and `High` (it does not).
 template <class T, std::size_t Low, std::size_t High>
 constexpr std::size_t count_fields() {
   if constexpr (High - Low == 1) {
@@ -200,7 +200,7 @@ constexpr Reflection reflection_of() {
 template <class T>
 inline constexpr Reflection kReflection = reflection_of<T>();
 
-// Says why an aggregate T cannot be taken apart, and what to do about it.
+// Reports why an aggregate T is not supported, and the remedy.
 template <class T>
 constexpr void assert_reflectable() {
   constexpr Reflection reflection = kReflection<T>;
@@ -242,8 +242,8 @@ constexpr std::string_view last_identifier(std::string_view text) {
 
 // Names. `fake` is an object that is never defined: the address of each of its fields is a constant
 // expression all the same, and the text of a function that has that address as template argument
-// holds the field's name. clang 14 refuses the address of a subobject as a bare template argument,
-// but takes it within a class.
+// contains the field's name. clang 14 rejects the address of a subobject as a bare template
+// argument, but accepts it within a class.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wundefined-var-template"
@@ -263,7 +263,7 @@ struct FieldAddress {
   P address;
 };
 
-// Picks the address after as many others as Before counts, without a tuple's instantiations.
+// Selects the address after as many others as Before counts, without a tuple's instantiations.
 template <class Before>
 struct AddressAfter;
 
@@ -307,7 +307,7 @@ inline constexpr auto kFieldNames =
 
 }  // namespace detail
 
-/// The number of fields of an aggregate. What cannot be taken apart does not compile, and says why.
+/// The number of fields of an aggregate. Does not compile for unsupported types, with the reason.
 template <class T>
 constexpr std::size_t field_count() {
   using Struct = std::remove_cvref_t<T>;
@@ -325,7 +325,7 @@ constexpr std::size_t field_count() {
   }
 }
 
-/// The name of field `index` of an aggregate; empty when there are not so many.
+/// The name of field `index` of an aggregate; empty if there are not so many.
 template <class T>
 constexpr std::string_view field_name(std::size_t index) {
   if constexpr (field_count<T>() == 0) {

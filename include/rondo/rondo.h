@@ -1,11 +1,11 @@
-// Rondo: a lazy tensor tracer in which loops are first class. This header is all that an
-// application includes.
+// Rondo: a lazy tensor tracer in which loops are first class. Applications include only this
+// header.
 #pragma once
 
 #include <iostream>
 
-// Each header before those that include it: the compiler's notes then lead from here to a header,
-// and not through others.
+// Each header precedes those that include it: the compiler's notes then lead from here directly to
+// a header, not through others.
 // clang-format off
 #include "rondo/version.h"
 #include "rondo/cache.h"

@@ -1,4 +1,4 @@
-// Run options that hold for all evaluation on a thread.
+// Run options for all evaluation on a thread.
 #pragma once
 
 #include <memory>
@@ -9,17 +9,18 @@ namespace rondo {
 
 namespace detail {
 
-/// `inner` where it says something, else `outer`.
+/// The options of `inner` that are set, and those of `outer` for the rest.
 RONDO_API RunOptions merged(const RunOptions& outer, const RunOptions& inner);
-/// What the innermost RunScope of this thread says, with those around it; null without one.
+/// The options of the innermost RunScope of this thread, merged with enclosing ones; null without
+/// one.
 RONDO_API const RunOptions* scoped_run_options() noexcept;
 
 }  // namespace detail
 
-/// While it lives, its options hold for each run on its thread: eval() and item() of lazy tensors,
-/// jitted calls, Executable::run. Each run is one of its own: a deadline counts from its start.
-/// Scopes nest, and what a call says for itself goes first. A scope that is destroyed on another
-/// thread ends as well.
+/// While one exists, its options apply to each run on its thread: eval() and item() of lazy
+/// tensors, jitted calls, Executable::run. Each run counts separately: a deadline starts with the
+/// run. Scopes nest, and options of a call take precedence. A scope may be destroyed on another
+/// thread.
 ///
 ///     rondo::RunScope scope({.deadline = 2s, .on_tap = show});
 class RONDO_API RunScope {

@@ -21,7 +21,7 @@ namespace rondo {
 class Shape {
  public:
   Shape() noexcept = default;
-  /// Throws TraceError for a negative dimension or a number of elements past 2^62.
+  /// Throws TraceError for a negative dimension or more than 2^62 elements.
   Shape(std::initializer_list<std::int64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}
   Shape(const std::vector<std::int64_t>& dims) : Shape(std::span(dims)) {}
   RONDO_API Shape(std::span<const std::int64_t> dims);

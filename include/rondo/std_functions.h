@@ -1,11 +1,11 @@
-// Functions of namespace std that somebody may call with a Tensor: they do not compile, and say
-// what does. Without this std::sqrt(x) ends with a list of what std::sqrt takes.
+// Functions of namespace std that users may call with a Tensor: these overloads do not compile, and
+// name the right function. Without them std::sqrt(x) ends with a list of what std::sqrt takes.
 //
-// An implicit conversion to double that is deleted, with a reason, would say it too, but it would
-// make `x + 1` as good an addition of doubles as one of tensors. So these are in namespace std,
-// which the standard leaves to itself. They take tensors alone, define nothing, and no call that
-// compiles without them changes its meaning: what a `using std::sqrt; sqrt(x)` finds in namespace
-// rondo is no template, and goes before them.
+// A deleted implicit conversion to double, with a reason, would report it too, but it would make `x
+// + 1` an equally good addition of doubles as of tensors. So these are in namespace std, which the
+// standard reserves. They take only tensors, define nothing, and no call that compiles without them
+// changes its meaning: what a `using std::sqrt; sqrt(x)` finds in namespace rondo is no template,
+// and takes precedence.
 #pragma once
 
 #include <concepts>
@@ -31,7 +31,7 @@ struct TensorOrNumber {
       TensorOrNumber(const T&);  // NOLINT: it is a conversion
 };
 
-/// What a function that does not compile returns, with the reason.
+/// The result of a function that does not compile, with the reason.
 template <Why kWhy>
 struct Refused {};
 
@@ -88,8 +88,8 @@ template <::rondo::detail::Why kWhy = "rondo: of a Tensor write rondo::maximum(x
 template <::rondo::detail::Why kWhy = "rondo: of a Tensor write rondo::minimum(x, y)"> void min(const ::rondo::detail::OnlyTensor&, const ::rondo::detail::OnlyNumber&) = delete;
 template <::rondo::detail::Why kWhy = "rondo: of a Tensor write rondo::minimum(x, y)"> void min(const ::rondo::detail::OnlyNumber&, const ::rondo::detail::OnlyTensor&) = delete;
 template <::rondo::detail::Why kWhy = "rondo: of a Tensor write rondo::clamp(lo, x, hi)"> void clamp(const ::rondo::detail::OnlyTensor&, const ::rondo::detail::TensorOrNumber&, const ::rondo::detail::TensorOrNumber&) = delete;
-// As good a match as std's own, and more constrained; with a second template parameter it would not
-// be compared with that.
+// An equally good match as std's own, and more constrained; with a second template parameter the
+// two would not be compared.
 template <::std::same_as<::rondo::Tensor> T> ::rondo::detail::Refused<"rondo: of Tensors write rondo::maximum(x, y)"> max(const T&, const T&) = delete;
 template <::std::same_as<::rondo::Tensor> T> ::rondo::detail::Refused<"rondo: of Tensors write rondo::maximum(x, y); of the elements of one, rondo::max(x)"> max(::std::initializer_list<T>) = delete;
 template <::std::same_as<::rondo::Tensor> T> ::rondo::detail::Refused<"rondo: of Tensors write rondo::minimum(x, y)"> min(const T&, const T&) = delete;

@@ -22,7 +22,7 @@ struct Node;
 class KnownValue;
 }  // namespace ir
 
-/// C++ values that become tensors by themselves: arithmetic types and std::complex, float16,
+/// C++ values that convert to tensors implicitly: arithmetic types and std::complex, float16,
 /// bfloat16.
 template <class T>
 concept ScalarValue = HostScalar<std::remove_cvref_t<T>>;
@@ -42,10 +42,10 @@ inline constexpr bool kIsNumbers<R> =
 
 }  // namespace detail
 
-/// A C++ scalar on its way into a tensor. Exactly one of the members is meaningful, by dtype.
+/// A C++ scalar that becomes a tensor. Exactly one of the members is meaningful, by dtype.
 struct Scalar {
   DType dtype;
-  std::int64_t integer = 0;  // pred and integers; u64 by its bits
+  std::int64_t integer = 0;  // pred and integers; the bits of u64
   double real = 0;           // floats, and the real part
   double imaginary = 0;
 
@@ -68,8 +68,8 @@ struct Scalar {
 /// share the node.
 ///
 /// Outside a traced function a tensor is lazy: ops on it record a graph, and eval() runs it.
-/// Inside, it stands for a value that is known only when the traced program runs. A
-/// default-constructed tensor is empty; using it throws TraceError.
+/// Inside, it is a value that is known only when the traced program runs. A default-constructed
+/// tensor is empty; using it throws TraceError.
 class[[RONDO_VISIBLE nodiscard(
     "rondo: no op changes a tensor, and what nothing uses does not run: use the result")]] Tensor {
  public:
@@ -105,24 +105,25 @@ class[[RONDO_VISIBLE nodiscard(
   template <class T, detail::Why kWhy = "rondo: this assigns to a copy and changes nothing; for a row write x = rondo::update(x, i, row)"> void operator=(T&&) && = delete;
   // clang-format on
   ~Tensor() {
-    // clang-analyzer takes what was moved into a std::tuple for uninitialized.
+    // clang-analyzer takes a value that was moved into a std::tuple for uninitialized.
     // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Branch)
     if (held_ && detail::drop_reference(counted(held_))) destroy(held_);
   }
 
-  // By value where the tensor has no name, and may be gone after the line.
+  // By value if the tensor is a temporary, which may be destroyed after the line.
   const TensorType& type() const&;
   TensorType type()&& { return std::as_const(*this).type(); }
   const Shape& shape() const& { return type().shape; }
   Shape shape()&& { return std::as_const(*this).type().shape; }
   DType dtype() const { return type().dtype; }
   std::int64_t rank() const { return shape().rank(); }
-  /// The size of an axis; negative axes count from the end. Throws TraceError out of range.
+  /// The size of an axis; negative axes count from the end. Throws TraceError if it is out of
+  /// range.
   std::int64_t dim(std::int64_t axis, SourceLocation at = SourceLocation::current()) const;
   bool empty() const noexcept { return held_ == 0; }
 
   /// Computes the value with all that it depends on. Throws TraceError inside a traced function,
-  /// where there is none yet.
+  /// where there is no value yet.
   Literal eval(SourceLocation at = SourceLocation::current()) const;
   /// eval() of a scalar. Throws Error if it is no scalar of dtype T.
   template <ScalarValue T>
@@ -149,17 +150,17 @@ class[[RONDO_VISIBLE nodiscard(
   template <class T, detail::Why kWhy = "rondo: this changes a copy only; for a row write x = rondo::update(x, i, row) with row = x[i] / v"> void operator/=(const T&) && = delete;
   // clang-format on
 
-  /// The node that computes the value, for code that walks programs; null when empty. Of a value
-  /// that is no node yet it makes one.
+  /// The node that computes the value, for code that walks programs; null when empty. Creates the
+  /// node of a value that has none yet.
   const ir::Node* node() const {
     return held_ & kIsValue ? node_of_value() : reinterpret_cast<const ir::Node*>(held_);
   }
-  /// The value of a tensor that was computed before it was made; null for any other.
+  /// The value of a tensor that was created with its value; null for any other.
   const ir::KnownValue* value() const noexcept {
     return held_ & kIsValue ? reinterpret_cast<const ir::KnownValue*>(held_ ^ kIsValue) : nullptr;
   }
   std::uint32_t result() const noexcept { return result_; }
-  /// Made from a C++ scalar and not computed with: where a dtype is expected it takes that dtype.
+  /// Created from a C++ scalar and not used in an op: it takes the dtype that the context expects.
   bool is_scalar_literal() const noexcept { return scalar_; }
   /// A handle to result `result` of `node`.
   static Tensor of(const ir::Node* node, std::uint32_t result = 0) noexcept {
@@ -168,7 +169,7 @@ class[[RONDO_VISIBLE nodiscard(
     detail::add_reference(counted(t.held_));
     return t;
   }
-  /// The same for a new node or value, whose first count it takes over.
+  /// The same for a new node or value; takes ownership of its first count.
   static Tensor adopt(const ir::Node* node) noexcept {
     Tensor t;
     t.held_ = reinterpret_cast<std::uintptr_t>(node);
@@ -202,8 +203,8 @@ class[[RONDO_VISIBLE nodiscard(
   bool scalar_ = false;
 };
 
-/// What an op takes: a tensor, a literal, or a C++ scalar (which takes the dtype of the tensor
-/// beside it), with the line of the call. Made implicitly; lives for the call only.
+/// The argument type of ops: a tensor, a literal, or a C++ scalar (which takes the dtype of the
+/// tensor operand), with the line of the call. Converts implicitly; exists only for the call.
 class Operand {
  public:
   Operand(const Tensor& tensor, SourceLocation at = SourceLocation::current())
@@ -224,10 +225,9 @@ class Operand {
   const Scalar& scalar() const noexcept { return scalar_; }
   /// The tensor; only if !is_scalar().
   const Tensor& tensor() const noexcept { return *tensor_; }
-  /// The tensor, or the scalar as one of its own C++ type's dtype.
+  /// The tensor, or the scalar as a tensor of its C++ type's dtype.
   RONDO_API Tensor any() const;
-  /// The tensor, or the scalar converted exactly to `dtype`. Throws TraceError where that is
-  /// inexact.
+  /// The tensor, or the scalar converted exactly to `dtype`. Throws TraceError if that is inexact.
   RONDO_API Tensor as(DType dtype) const;
   const SourceLocation& at() const noexcept { return at_; }
 
@@ -238,24 +238,24 @@ class Operand {
   SourceLocation at_;
 };
 
-// Element by element, with NumPy broadcasting. Operand dtypes must be equal; a C++ scalar takes the
+// Elementwise, with NumPy broadcasting. Operand dtypes must be equal; a C++ scalar takes the
 // tensor's dtype. All throw TraceError on dtypes that differ or do not fit the operator, on shapes
-// that do not broadcast, and on a scalar that the tensor's dtype cannot hold.
+// that do not broadcast, and on a scalar that the tensor's dtype cannot represent.
 RONDO_API Tensor operator+(const Operand& a, const Operand& b);
 RONDO_API Tensor operator-(const Operand& a, const Operand& b);
 RONDO_API Tensor operator*(const Operand& a, const Operand& b);
-/// Integers truncate towards zero; x / 0 is -1 (all ones unsigned), as XLA computes it.
+/// Integers truncate towards zero; x / 0 is -1 (all ones unsigned), as in XLA.
 RONDO_API Tensor operator/(const Operand& a, const Operand& b);
 /// The sign is the dividend's; integer x % 0 is x.
 RONDO_API Tensor operator%(const Operand& a, const Operand& b);
 RONDO_API Tensor operator&(const Operand& a, const Operand& b);
 RONDO_API Tensor operator|(const Operand& a, const Operand& b);
 RONDO_API Tensor operator^(const Operand& a, const Operand& b);
-/// Zero for shifts of the width or more, or negative ones.
+/// Zero for shifts by the width or more, or negative ones.
 RONDO_API Tensor operator<<(const Operand& a, const Operand& b);
 /// Arithmetic for signed dtypes, logical for unsigned ones.
 RONDO_API Tensor operator>>(const Operand& a, const Operand& b);
-// Comparisons give pred. With NaN all but != are false.
+// Comparisons return pred. With NaN all but != are false.
 RONDO_API Tensor operator<(const Operand& a, const Operand& b);
 RONDO_API Tensor operator<=(const Operand& a, const Operand& b);
 RONDO_API Tensor operator>(const Operand& a, const Operand& b);
@@ -268,8 +268,8 @@ RONDO_API Tensor operator+(const Operand& x);
 RONDO_API Tensor operator~(const Operand& x);
 /// Logical not of a pred.
 RONDO_API Tensor operator!(const Operand& x);
-/// The same: an exact match, because the built-in `!` (by the deleted conversion to bool) is as
-/// good as one through Operand.
+/// The same: an exact match, because the built-in `!` (through the deleted conversion to bool) is
+/// as good as one through Operand.
 inline Tensor operator!(const Tensor& x) { return !Operand(x, SourceLocation{}); }
 // && and || would have to know their left side before they look at the right one.
 // clang-format off

@@ -17,7 +17,7 @@ struct HloOptions {
   bool optimize = false;  // run the passes first; loops stay loops
 };
 
-/// In whose words StableHLO text says where arrays lie on a mesh of devices (rondo::shard).
+/// The dialect in which StableHLO text writes shardings (rondo::shard).
 enum class Partitioner : std::uint8_t {
   kShardy,  // sdy.mesh, sdy.sharding
   kGspmd,   // mhlo.sharding
@@ -27,24 +27,24 @@ struct StablehloOptions {
   bool locations = false;  // source lines as loc(...)
   bool optimize = false;   // run the passes first; loops stay loops
   Partitioner partitioner = Partitioner::kShardy;
-  /// The mesh that the program is for, if it may be one that does not name a mesh itself: its
-  /// arguments and results are then whole on each device.
+  /// The mesh that the program is for, in case it does not name one itself: its arguments and
+  /// results are then replicated.
   std::optional<Mesh> mesh = std::nullopt;
 };
 
 /// The program as XLA HLO text, which XLA's parser accepts; one `while` for each loop. Entry
-/// parameters and results are arrays. Throws TraceError for a tape that grows (Checkpoint::tape()).
+/// parameters and results are arrays. Throws TraceError for a growing tape (Checkpoint::tape()).
 RONDO_API std::string to_hlo_text(const Function& function, const HloOptions& options = {});
-/// The program as StableHLO text: a module with one function `main`. Throws as to_hlo_text.
+/// The program as StableHLO text: a module with one function `main`. Throws like to_hlo_text.
 RONDO_API std::string to_stablehlo_text(const Function& function,
                                         const StablehloOptions& options = {});
-/// The IR itself, loops as loops.
+/// The IR itself, with loops as loops.
 RONDO_API std::string to_text(const Function& function);
 /// The IR as a Graphviz graph: nodes with their types, regions as boxes. Render it with `dot
 /// -Tsvg`.
 RONDO_API std::string to_dot(const Function& function);
 
-// Of a lazy tensor: the program behind it, with values that are known already as constants.
+// For a lazy tensor: the program that computes it, with known values as constants.
 RONDO_API std::string to_hlo_text(const Tensor& lazy, const HloOptions& options = {});
 RONDO_API std::string to_stablehlo_text(const Tensor& lazy, const StablehloOptions& options = {});
 RONDO_API std::string to_text(const Tensor& lazy);

@@ -22,21 +22,21 @@
 
 namespace rondo {
 
-/// For jit.
+/// Options of jit.
 struct JitOptions {
   RunOptions run = {};          // of each call; see Jitted::with for those of one call
   CompileOptions compile = {};  // of each program
-  /// Whether a call traces the function again, and throws TraceError where that gives another
-  /// program than the one that would run: where a C++ value or a tensor that the function takes
-  /// from outside has changed. It costs a trace. True: in each call. False: never. Else the
-  /// environment variable RONDO_CHECK_CAPTURES says it (1: in each call, 0: never), and without it
-  /// the second call of each program does so where jit was compiled without NDEBUG: what changes
-  /// from call to call has changed by then.
+  /// Whether a call traces the function again, and throws TraceError if that gives another program
+  /// than the one that would run, because a captured C++ value or tensor has changed. It costs a
+  /// trace. True: in each call. False: never. By default the environment variable
+  /// RONDO_CHECK_CAPTURES decides (1: in each call, 0: never), and without it the second call of
+  /// each program checks if jit was compiled without NDEBUG: what changes from call to call has
+  /// changed by then.
   std::optional<bool> check_captures = std::nullopt;
-  /// compile.device, in short: the device of a PJRT plugin (rondo/pjrt.h) that runs the programs.
-  /// Their results stay there, and come to the host where something there needs them.
+  /// Shorthand for compile.device: the device of a PJRT plugin (rondo/pjrt.h) that runs the
+  /// programs. Their results stay there, and are copied to the host if something there needs them.
   pjrt::Device device = {};
-  /// compile.mesh, in short: the devices that run the programs together.
+  /// Shorthand for compile.mesh: the devices that run the programs together.
   std::optional<Mesh> mesh = std::nullopt;
 };
 
@@ -47,19 +47,19 @@ RONDO_API Function trace(std::string name, const RegionCallable& callable,
                          std::span<const TensorType> types, std::vector<std::string> names,
                          SourceLocation at);
 
-/// No option at all: of jit(f, {}).
+/// No option at all, as in jit(f, {}).
 struct NoOption {
   NoOption() = delete;
 };
 
-/// Which calls of a program compare it with what the function is traced to now.
+/// Which calls of a program compare it with a new trace of the function.
 enum class CaptureChecks { kNever, kSecondCall, kEachCall };
 
 /// The executables of one jitted function, by the structure of its arguments and the types of their
 /// leaves. Shared by copies; safe to use from many threads.
 class RONDO_API JitCache {
  public:
-  /// `checks` are made where neither the options nor the environment say anything.
+  /// `checks` apply if neither the options nor the environment decide.
   JitCache(JitOptions options, CaptureChecks checks);
   ~JitCache();
   JitCache(const JitCache&) = delete;
@@ -69,43 +69,43 @@ class RONDO_API JitCache {
     std::vector<Tensor> results;
     std::shared_ptr<const void> prototype;
   };
-  /// A call of the function on leaves. It also leaves the tree of its results, type-erased and
+  /// A call of the function on leaves. It also stores the tree of its results, type-erased and
   /// without its tensors, in `prototype`.
   struct Call {
     const TreeStructure& structure;
-    const TreeType* trees;           // where that is all of the structure; else null
-    std::vector<Tensor>& arguments;  // taken where they are used last
+    const TreeType* trees;                            // if that is all of the structure; else null
+    std::vector<Tensor>& arguments;                   // moved from at their last use
     std::function<std::vector<std::string>()> names;  // of the arguments
     RegionCallable function;
     std::function<std::shared_ptr<const void>()> prototype;
-    const RunOptions* run;  // null for those of jit
+    const RunOptions* run;  // null for jit's own
     SourceLocation at;
   };
-  /// Runs the program for the arguments; traces it if there is none yet. The arguments are
-  /// evaluated first if they are lazy.
+  /// Runs the program for the arguments; traces it if there is none yet. Lazy arguments are
+  /// evaluated first.
   Run run(const Call& call);
 
-  /// A leaf of the arguments: a tensor, or elements that lie somewhere.
+  /// A leaf of the arguments: a tensor, or the address of elements.
   struct View {
     const Tensor* tensor = nullptr;
     const std::byte* bytes = nullptr;
     DType dtype = DType::kF32;
     const Shape* shape = nullptr;  // null: a scalar
   };
-  /// A call that may be one of the program that this thread ran last.
+  /// A call that may repeat the program that this thread ran last.
   struct Again {
     const TreeType* trees;
     std::span<const View> arguments;
     std::span<Tensor* const> results;
-    // Room for where the elements of each of these lie.
+    // Space for the addresses of the elements of each of these.
     const std::byte** from;
     std::byte** to;
   };
-  /// Runs that program, without a look-up or a lock. False, and nothing is run, where it is not for
-  /// trees of this type and arguments of these types, or cannot run so.
+  /// Runs that program, without a look-up or a lock. False, without running, if it is not for trees
+  /// of this type and arguments of these types, or cannot run this way.
   bool run_again(const Again& call) const;
 
-  /// The program of the last call. Throws ExecutionError, naming `asked`, where none has run.
+  /// The program of the last call. Throws ExecutionError, naming `asked`, if none has run.
   Executable last_program(const char* asked, SourceLocation at) const;
 
  private:
@@ -113,7 +113,7 @@ class RONDO_API JitCache {
   std::unique_ptr<Impl> impl_;
 };
 
-// What is not written to the view stays null.
+// Fields that are not written stay null.
 inline void view(const Tensor& tensor, JitCache::View& view) noexcept { view.tensor = &tensor; }
 inline void view(const Literal& literal, JitCache::View& view) noexcept {
   view.bytes = literal.bytes();
@@ -128,8 +128,8 @@ void view(const T& scalar, JitCache::View& view) noexcept {
   }
 }
 
-// How many leaves a type of trees has; -1 where the type does not tell, or a tree is more than its
-// leaves.
+// The number of leaves of a type of trees; -1 if the type does not determine it, or a tree is more
+// than its leaves.
 template <class T>
 constexpr std::int64_t fixed_leaf_count() {
   constexpr TreeKind kind = kTreeKind<T>;
@@ -150,16 +150,16 @@ constexpr std::int64_t fixed_leaf_count() {
   }
 }
 
-/// True if one of the tensors depends on a parameter of a trace that is going on, or an EagerScope
-/// is in force, so that a jitted function is called as it is.
+/// Whether one of the tensors depends on a parameter of a trace in progress, or an EagerScope is in
+/// effect, so that a jitted function is called directly.
 RONDO_API bool runs_inline(std::span<const Tensor> arguments);
 
-/// One program, for arguments of one structure and types.
+/// A program for arguments of one structure and types.
 class RONDO_API Compiled {
  public:
   Compiled(const Function& function, TreeStructure structure, std::vector<std::string> names);
   const Executable& executable() const { return executable_; }
-  /// Throws ExecutionError where the arguments are not those that the program was made for.
+  /// Throws ExecutionError if the arguments do not fit the program.
   std::vector<Literal> run(const TreeStructure& structure, std::span<const Tensor> arguments,
                            const RunOptions& options, SourceLocation at) const;
 
@@ -199,8 +199,8 @@ std::vector<std::string> names_of_arguments(const Args&... args) {
   return names;
 }
 
-/// f on leaves; what it returned is left in `prototype`. Throws TraceError, in the name of
-/// `made_by`, where f is an empty std::function or a null pointer.
+/// f on leaves; stores its result in `prototype`. Throws TraceError, in the name of `made_by`, if f
+/// is an empty std::function or a null pointer.
 template <class F, class Out, class... Args>
 RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const char* made_by,
                                   SourceLocation at, const Args&... args) {
@@ -212,7 +212,7 @@ RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const cha
   };
 }
 
-/// What f returns for these arguments.
+/// The result type of f for these arguments.
 template <class F, class... Args>
 using result_of_t = traced_t<std::invoke_result_t<F&, traced_t<Args>...>>;
 
@@ -234,7 +234,7 @@ std::vector<Tensor> tensors_of_arguments(SourceLocation at, Args&&... args) {
   return leaves;
 }
 
-/// The program of f; what f returned is left in `prototype`.
+/// The program of f; stores the result of f in `prototype`.
 template <class F, class Out, class... Specs>
 Function trace_at(const char* made_by, SourceLocation at, F& f, std::optional<Out>& prototype,
                   const Specs&... specs) {
@@ -242,7 +242,8 @@ Function trace_at(const char* made_by, SourceLocation at, F& f, std::optional<Ou
                        types_of_specs(specs...), names_of_arguments(specs...), at);
 }
 
-// The passed specs of trace and compile_as: a struct of Literals becomes f's struct of Tensors.
+// The specs of trace and compile_as as f takes them: a struct of Literals becomes f's struct of
+// Tensors.
 template <class F, CallFault kFault, class... Specs>
 Function checked_trace(SourceLocation at, F& f, const Specs&... specs) {
   if constexpr (kFault == CallFault::kNone) {
@@ -262,7 +263,7 @@ Function checked_trace(SourceLocation at, F& f, const Specs&... specs) {
 
 /// Runs f once on parameters of the types that `specs` give (TensorType, Literal, Tensor, C++
 /// scalar, or trees of them) and returns the program it records. f takes and returns trees of
-/// tensors. Throws TraceError for what f does wrong, and for a tensor of another trace in it.
+/// tensors. Throws TraceError for errors in f, and if it uses a tensor of another trace.
 #define RONDO_TRACE(types, names, params, args)                                               \
   template <class F RONDO_UNPACK types>                                                       \
   [[nodiscard("rondo: trace only records the program")]] Function trace(                      \
@@ -292,12 +293,12 @@ template <class F, class A, class B, class C, class D, class E, class G, class H
 /// from then on.
 ///
 /// It takes Tensors, Literals and C++ scalars, or trees of them, as f takes tensors (a struct of
-/// Literals or numbers where f has a parameter with the same fields as Tensors), and returns f's
-/// tree with computed tensors. What is moved into a call is taken: on a device, results may be
-/// written over tensors that nobody else holds. Inside another trace it is as if f were called.
-/// Copies share the compiled programs; calls from many threads at once are safe. What f captures by
-/// value, and the tensors that it takes from outside, are those of the first call with such
-/// arguments (see JitOptions::check_captures).
+/// Literals or numbers if f has a parameter with the same fields as Tensors), and returns f's tree
+/// with computed tensors. Arguments that are moved into a call are donated: on a device, results
+/// may be written over tensors without other handles. Inside another trace it is like a call of f.
+/// Copies share the compiled programs; calls from many threads at once are safe. The values that f
+/// captures, and the outer tensors that it uses, are those of the first call with such arguments
+/// (see JitOptions::check_captures).
 template <class F>
 class Jitted : public detail::LocatedCall<Jitted<F>, F> {
  public:
@@ -306,8 +307,8 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
         cache_(std::make_shared<detail::JitCache>(std::move(options), checks)),
         at_(at) {}
 
-  /// The same function, with the same programs, run under these options: those that are not given
-  /// are jit's own.
+  /// The same function, with the same programs, run under these options; jit's own apply for those
+  /// that are not set.
   [[nodiscard("rondo: with() returns a function that runs under the options; call that")]] Jitted
   with(RunOptions options) const {
     Jitted other(*this);
@@ -316,9 +317,9 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
     return other;
   }
 
-  /// Of the program that the last call ran, on any thread and by any copy: as the functions of
-  /// Executable with these names. Throws ExecutionError before the first call, and where the
-  /// program has been released since (rondo/cache.h). A call inside a trace runs no program.
+  /// Of the program that the last call ran, on any thread and by any copy: like the functions of
+  /// Executable with these names. Throws ExecutionError before the first call, and if the program
+  /// has been released since (rondo/cache.h). A call inside a trace runs no program.
   [[nodiscard]] std::string program(SourceLocation at = SourceLocation::current()) const {
     return last_program("program", at).program();
   }
@@ -329,9 +330,9 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
                                         SourceLocation at = SourceLocation::current()) const {
     return last_program("disassembly", at).disassembly(loop);
   }
-  /// Of that program's last run that kept statistics: the first call with arguments of these types,
-  /// and calls of with(). A plain call that is made again counts nothing, to be fast; neither does
-  /// a run on a device.
+  /// The statistics of that program's last run that kept them: the first call with arguments of
+  /// these types, and calls of with(). Repeated plain calls keep none, to be fast; neither do runs
+  /// on a device.
   [[nodiscard]] RunStats stats(SourceLocation at = SourceLocation::current()) const {
     return last_program("stats", at).stats();
   }
@@ -363,12 +364,12 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
     else
       return call_anew<Out>(at, nullptr, leaves_of_arguments, args...);
   }
-  /// As the last call of this thread, where it is like that. Of many leaves moving the results
-  /// costs as much as the call: they are made in the place of the only variable that is returned.
+  /// Repeats the last call of this thread if it matches. For many leaves, moving the results costs
+  /// as much as the call, so they are created in the single returned variable.
   template <class Out, std::int64_t kArguments, std::int64_t kResults, class Leaves, class... Args>
   Out call_again(SourceLocation at, const Leaves& leaves_of_arguments, const Args&... args) const {
     const detail::TreeType* const trees = detail::tree_type<std::tuple<Args...>>();
-    constexpr std::size_t places = kArguments > 0 ? kArguments : 1;  // no array is empty
+    constexpr std::size_t places = kArguments > 0 ? kArguments : 1;  // arrays cannot be empty
     detail::JitCache::View views[places];
     const std::byte* from[places];
     std::size_t next = 0;
@@ -386,7 +387,7 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
     }
     return out;
   }
-  /// A call that is not like the last one of this thread.
+  /// A call that does not repeat the last one of this thread.
   template <class Out, class Leaves, class... Args>
   Out call_anew(SourceLocation at, const detail::TreeType* trees, const Leaves& leaves_of_arguments,
                 const Args&... args) const {
@@ -404,7 +405,7 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
     const auto run = cache_->run(
         {structure, trees, leaves, [&] { return detail::names_of_arguments(args...); },
          detail::function_on_leaves(*f_, prototype, kMadeBy, at, args...),
-         // Of the tree only the structure is kept: its tensors belong to a trace that is over.
+         // Only the structure of the tree is kept: its tensors belong to a finished trace.
          [&]() -> std::shared_ptr<const void> {
            return std::make_shared<const Out>(
                rebuild_tree<Tensor>(*prototype, [] { return Tensor(); }));
@@ -419,8 +420,8 @@ class Jitted : public detail::LocatedCall<Jitted<F>, F> {
   SourceLocation at_;
 };
 
-// What follows depends on how the code that includes it is compiled, so that it has two names: one
-// program may have both.
+// The following depends on how the including code is compiled, so it has two names: one program may
+// contain both.
 #ifdef NDEBUG
 inline namespace without_checks {
 inline constexpr detail::CaptureChecks kCaptureChecks = detail::CaptureChecks::kNever;
@@ -435,13 +436,13 @@ template <class F>
     F&& f, JitOptions options = {}, SourceLocation at = SourceLocation::current()) {
   return Jitted<std::decay_t<F>>(std::forward<F>(f), std::move(options), kCaptureChecks, at);
 }
-/// The same with options of runs alone: jit(f, {.threads = 4}).
+/// The same with run options only: jit(f, {.threads = 4}).
 template <class F>
 [[nodiscard("rondo: jit returns a function; call that")]] Jitted<std::decay_t<F>> jit(
     F&& f, RunOptions run, SourceLocation at = SourceLocation::current()) {
   return jit(std::forward<F>(f), JitOptions{.run = std::move(run)}, at);
 }
-/// jit(f, {}), which could be options of either kind.
+/// jit(f, {}), which would be ambiguous.
 template <class F>
 [[nodiscard("rondo: jit returns a function; call that")]] Jitted<std::decay_t<F>> jit(
     F&& f, std::initializer_list<detail::NoOption>, SourceLocation at = SourceLocation::current()) {
@@ -466,7 +467,7 @@ using literals_t = typename decltype(tree_of_literals<Out>())::type;
 
 }  // namespace detail
 
-/// A program for arguments of one structure and types, on f's own trees: made by compile_as. It
+/// A program for arguments of one structure and types, on f's own trees: created by compile_as. It
 /// takes Literals, Tensors and C++ scalars (which take the parameter's dtype), or trees of them, of
 /// the structure of the specs, and returns f's tree of Literals; a struct whose fields are Tensors
 /// holds the values in them. Copies share the program; calls from many threads at once are safe.
@@ -477,7 +478,7 @@ class CompiledAs {
       : program_(std::move(program)), prototype_(std::move(prototype)), at_(at) {}
 
   /// Throws ExecutionError for arguments of another structure, shape or dtype, naming the
-  /// parameter, and as Executable::run; TraceError, with the line of compile_as, where this was
+  /// parameter, and like Executable::run; TraceError, with the line of compile_as, if this was
   /// moved from.
   template <class... Args>
   [[nodiscard("rondo: a program changes nothing: use what it returns")]] detail::literals_t<Out>

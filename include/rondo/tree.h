@@ -1,15 +1,15 @@
-// Trees of tensors: what loops carry and transforms take and return.
+// Trees of tensors: the carries of loops, and the arguments and results of transforms.
 //
 // A tree is a leaf, or a std::tuple, std::pair, std::array, std::vector or std::map<std::string, _>
-// of trees, or a plain aggregate of trees, nested at will. An empty tuple is a tree without leaves.
-// Leaves are Tensor, Literal, TensorType and the C++ scalars. Nothing is registered: reflect.h
-// takes an aggregate apart. A struct that it cannot take apart may offer
+// of trees, or a plain aggregate of trees, nested arbitrarily. An empty tuple is a tree without
+// leaves. Leaves are Tensor, Literal, TensorType and the C++ scalars. No registration is needed:
+// reflect.h handles aggregates. A struct that it does not support may provide
 //
 //     auto tree_fields(State& s) { return std::tie(s.position, s.velocity); }
 //
-// in its own namespace; it goes before reflection, and the struct must be copyable. Members that it
-// does not list are copied from where a tree is taken as a pattern: a jitted function has those of
-// its first call.
+// in its own namespace. It takes precedence over reflection, and the struct must be copyable.
+// Members that it does not list are copied from the tree that serves as prototype: those of a
+// jitted function come from its first call.
 //
 // Leaves are always visited in the same order: elements and fields as they are declared, maps by
 // ascending key.
@@ -57,8 +57,8 @@ concept HasTreeFields = std::is_class_v<T> && requires(T& object) {
   tree_fields(object);
 };
 
-// Like fields_of, for a struct that has its own tree_fields. One that takes T& only serves const
-// objects too: nothing is written through the references, they become const again at once.
+// Like fields_of, for a struct that has its own tree_fields. One that takes T& also serves const
+// objects: nothing is written through the references, which become const again at once.
 template <class T>
 constexpr auto own_fields_of(T& object) {
   if constexpr (HasTreeFields<T>) {
@@ -120,7 +120,7 @@ inline constexpr TreeKind kTreeKind = TreeTraits<T>::kind();
 template <class T>
 using children_t = decltype(TreeTraits<T>::children());
 
-// Whether T is a tree, all of whose leaves satisfy `Condition`. `Outer` are the types around it: a
+// Whether T is a tree whose leaves all satisfy `Condition`. `Outer` are the enclosing types: a
 // struct that holds a vector of itself is a tree if the rest of it is one.
 template <class T, class Condition, class... Outer>
 constexpr bool all_leaves() {
@@ -160,7 +160,7 @@ inline constexpr bool kIsStruct =
     kTreeKind<T> == TreeKind::kStruct || kTreeKind<T> == TreeKind::kOwnFields;
 
 // An instance of a class template with L in place of the leaves among its arguments: State<float>
-// gives State<L>. Any other type stays.
+// gives State<L>. Any other type is unchanged.
 template <class T, class L>
 struct Rebound {
   using type = std::conditional_t<kIsLeaf<T>, L, T>;
@@ -217,9 +217,9 @@ struct FirstFault<First, Rest...> {
 template <class... Rest>
 struct FirstFault<void, Rest...> : FirstFault<Rest...> {};
 
-// The first type that keeps T from being a tree or, where L is given, the first struct that cannot
-// have an L in place of each leaf; void where there is none. The assertions below are on that type
-// itself, so that no compiler puts the way down to it before their message.
+// The first type that prevents T from being a tree or, if L is given, the first struct that cannot
+// have an L in place of each leaf; void if there is none. The assertions below are on that type
+// itself, so that compilers do not print the path to it before their message.
 template <class T, class L = void, class... Outer>
 constexpr auto type_at_fault() {
   if constexpr (kTreeKind<T> == TreeKind::kNone) {
@@ -239,8 +239,8 @@ constexpr auto type_at_fault() {
 template <class T, class L = void>
 using type_at_fault_t = typename decltype(type_at_fault<T, L>())::type;
 
-// Does not compile, with the reason, where Fault is a type at fault that reflection does not know
-// more about: assert_reflectable tells of the others.
+// Does not compile, with the reason, if Fault is a type at fault about which reflection has nothing
+// to report: assert_reflectable reports the others.
 template <class Fault>
 constexpr void assert_tree() {
   static_assert(!std::is_array_v<Fault>,
@@ -297,7 +297,7 @@ struct ReplaceLeaves<std::map<std::string, T, Compare, Allocator>, L> {
                         typename std::allocator_traits<Allocator>::template rebind_alloc<Element>>;
 };
 
-// As ReplaceLeaves. Does not compile, with the reason, where it cannot be done.
+// Like ReplaceLeaves. Does not compile, with the reason, if it is not possible.
 template <class T, class L, class Fault = type_at_fault_t<T, L>>
 struct Replacement {
   static_assert(std::is_void_v<Fault> || kIsTree<Fault>,
@@ -318,13 +318,13 @@ struct Replacement {
 template <class T>
 concept TreeLeaf = detail::kIsLeaf<std::remove_cvref_t<T>>;
 
-/// A type that is a tree of tensors (see above), const or by reference as may be.
+/// A type that is a tree of tensors (see above), possibly const or a reference.
 template <class T>
 concept TensorTree = detail::kIsTree<std::remove_cvref_t<T>>;
 
-/// The same structure with every leaf replaced by L: std::tuple<int, Tensor> gives
-/// std::tuple<L, L>. A struct whose leaves are all L stays itself; one that is a template on the
-/// types of its leaves becomes another instance; any other cannot be replaced and does not compile.
+/// The same structure with every leaf replaced by L: std::tuple<int, Tensor> gives std::tuple<L,
+/// L>. A struct whose leaves are all L is unchanged; a template on the types of its leaves becomes
+/// another instance; any other does not compile.
 template <class T, class L>
 using replace_leaves_t = typename detail::Replacement<std::remove_cvref_t<T>, L>::type;
 
@@ -383,7 +383,7 @@ constexpr replace_leaves_t<T, L> transform_tree(const T& tree, Make& make) {
   } else if constexpr (kind == TreeKind::kOwnFields) {
     Result result = [&tree] {
       if constexpr (std::is_same_v<Result, T>)
-        return tree;  // with what tree_fields does not list
+        return tree;  // with the members that tree_fields does not list
       else
         return Result();
     }();
@@ -439,8 +439,8 @@ constexpr replace_leaves_t<T, L> transform_leaves(const T& tree, Make&& make) {
   return detail::transform_tree<L>(tree, make);
 }
 
-/// A tree of the structure of `prototype` (vector sizes and map keys too) that has what make()
-/// returns, an L, for each leaf, called in order.
+/// A tree of the structure of `prototype` (vector sizes and map keys too) with the result of
+/// make(), an L, for each leaf, called in order.
 template <class L, class T, class Make>
 constexpr replace_leaves_t<T, L> rebuild_tree(const T& prototype, Make&& make) {
   return transform_leaves<L>(prototype, [&make](const auto&) -> L { return make(); });
@@ -460,13 +460,13 @@ constexpr std::size_t leaf_count(const T& tree) {
 template <class T, detail::Why kWhy = "rondo: << prints one tensor; of a tree it is for each leaf: rondo::for_each_leaf(tree, [](const Tensor& t) { std::cout << t; })"> requires(detail::kIsTree<T> && !detail::kIsStruct<T> && !detail::kIsLeaf<T> && detail::all_leaves<T, detail::LeafIs<Tensor>>()) std::ostream& operator<<(std::ostream&, const T&) = delete;
 // clang-format on
 
-/// From becomes To: by itself, or leaf by leaf where To has a Tensor in place of each leaf.
+/// From converts to To: itself, or leaf by leaf if To has a Tensor in place of each leaf.
 template <class From, class To>
 concept TreeConvertible = std::is_convertible_v<std::decay_t<From>, To> ||
     detail::is_leafwise_convertible<std::decay_t<From>, To>();
 
-/// Converts a tree to To as TreeConvertible says. C++ scalars and literals that become tensors here
-/// are recorded as made at `at`.
+/// Converts a tree to To as in TreeConvertible. C++ scalars and literals that become tensors here
+/// are recorded as created at `at`.
 template <class To, class From>
 requires TreeConvertible<From, To> To
 tree_cast(From&& from, [[maybe_unused]] SourceLocation at = SourceLocation::current()) {

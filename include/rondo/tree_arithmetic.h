@@ -1,8 +1,7 @@
-// Arithmetic on whole trees, leaf by leaf: what solvers and optimizers of user's structs are
-// written with.
+// Arithmetic on whole trees, leaf by leaf, for solvers and optimizers of users' structs.
 //
-// Two trees have the same structure and leaves of the same types. All throw TraceError where they
-// have not, naming the leaf by its path.
+// Two trees have the same structure and leaves of the same types. All throw TraceError if they do
+// not, naming the leaf by its path.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +34,15 @@ template <TensorTree X, TensorTree Y>
       x, detail::axpy(a, detail::leaves_of(x, "x", a.at()), detail::leaves_of(y, "y", a.at())));
 }
 
-/// The sum over all elements of all leaves of x * y: one scalar, of the dtype that the leaves have
-/// in common. Of complex numbers conj(x) * y, as NumPy's vdot. 0 in f32 of trees without leaves.
+/// The sum over all elements of all leaves of x * y: one scalar, of the dtype that the leaves
+/// share. For complex numbers conj(x) * y, like NumPy's vdot. 0 in f32 for trees without leaves.
 template <TensorTree X, TensorTree Y>
 [[nodiscard]] Tensor dot_of(const X& x, const Y& y, SourceLocation at = SourceLocation::current()) {
   return detail::dot_of(detail::leaves_of(x, "x", at), detail::leaves_of(y, "y", at), at);
 }
 
 /// The root of the sum of |x|^2 over all elements of all leaves, which are floats or complex
-/// numbers of one width. Its derivative where all are 0 is 0, as that of norm.
+/// numbers of one width. Where all are 0 its derivative is 0, like that of norm.
 template <TensorTree Tree>
 [[nodiscard]] Tensor norm_of(const Tree& tree, SourceLocation at = SourceLocation::current()) {
   return detail::norm_of(detail::leaves_of(tree, "tree", at), at);
@@ -65,9 +64,9 @@ template <TensorTree Tree>
       tree, detail::full_like("ones_like", detail::leaves_of(tree, "tree", at), Operand(1, at)));
 }
 
-/// take(leaf, index, axis) of each leaf: one element of a tree of stacked arrays, as a scan returns
-/// them, or with an array of indices several. Indices are clamped. A negative axis counts from the
-/// end of each leaf.
+/// take(leaf, index, axis) for each leaf: one element of a tree of stacked arrays, as a scan
+/// returns them, or several with an array of indices. Indices are clamped. A negative axis counts
+/// from the end of each leaf.
 template <TensorTree Tree>
 [[nodiscard]] traced_t<Tree> take_of(const Tree& tree, const Operand& index,
                                      std::int64_t axis = 0) {

@@ -1,4 +1,4 @@
-// The structure of a tree as a value: what is left of it without its leaves.
+// The structure of a tree as a value, without its leaves.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace rondo {
 
 namespace detail {
 
-// What the type of a tree leaves open: how many entries its vectors and maps have, and the keys, in
+// What the type of a tree does not determine: the sizes of its vectors and maps, and the keys, in
 // the order of the leaves.
 struct TreeSizes {
   std::vector<std::size_t> counts;
@@ -71,7 +71,7 @@ void append_sizes(const T& tree, TreeSizes& sizes) {
 }
 
 // Lists the paths of a tree, given its type and sizes, in the order of its leaves. `path_` is that
-// of the node being visited.
+// of the current node.
 class TreePaths {
  public:
   TreePaths(std::string_view root, const TreeSizes& sizes)
@@ -159,7 +159,7 @@ class TreePaths {
   std::span<const std::string> keys_;
 };
 
-// A type of trees, with the leaves of all of them alike.
+// A type of trees, independent of the types of its leaves.
 struct TreeType {
   const std::type_info* type;
   void (*walk)(TreePaths& paths);
@@ -180,10 +180,10 @@ constexpr const TreeType* tree_type() {
 
 /// The structure of a tree: the C++ types of its nodes, the sizes of its vectors and maps, and
 /// their keys; not its leaves, which may be Tensors, Literals, types or numbers. Two trees of equal
-/// structure have their leaves at the same paths. It compares and hashes.
+/// structure have their leaves at the same paths. Comparable and hashable.
 class TreeStructure {
  public:
-  /// Of no tree: equal to another one of none only.
+  /// Of no tree: equal only to another such one.
   TreeStructure() = default;
 
   template <class T>
@@ -199,7 +199,7 @@ class TreeStructure {
     return structure;
   }
 
-  /// Of several trees: as of a tuple of them.
+  /// Of several trees: like that of a tuple of them.
   template <class... Trees>
   static TreeStructure of_all(const Trees&... trees) {
     TreeStructure structure;
@@ -251,11 +251,12 @@ std::vector<std::string> leaf_paths(const T& tree, std::string_view root) {
 namespace detail {
 
 /// How the structure `is` differs from `meant`: "2 leaves are meant, 3 are given; new: carry[2]";
-/// empty if it does not. `root` begins the paths.
+/// empty if it does not. The paths start with `root`.
 RONDO_API std::string structure_difference(const TreeStructure& meant, const TreeStructure& is,
                                            std::string_view root);
-/// Throws TraceError, listing what is lost and what is new, where the structure `is` is not the one
-/// meant: vectors of another size, maps with other keys. `what` is "reduce: the combiner's result".
+/// Throws TraceError, listing what is missing and what is new, if the structure `is` is not the
+/// expected one: vectors of another size, maps with other keys. `what` is "reduce: the combiner's
+/// result".
 RONDO_API void check_same_structure(std::string_view what, const TreeStructure& meant,
                                     const TreeStructure& is, std::string_view root,
                                     SourceLocation at);

@@ -1,4 +1,4 @@
-// What programs do with whole trees: a function of each leaf, one vector of all elements, files.
+// Functions on whole trees: mapping leaves, one vector of all elements, files.
 #pragma once
 
 #include <cstddef>
@@ -45,21 +45,20 @@ traced_t<First> map_leaves_at(SourceLocation at, F& f, const First& first, const
   });
 }
 
-/// All elements of the leaves, one leaf after the other. Throws TraceError where their dtypes
-/// differ.
+/// All elements of the leaves, concatenated. Throws TraceError if their dtypes differ.
 RONDO_API Tensor ravel(const Leaves& leaves, SourceLocation at);
-/// The parts of a vector as leaves of these types.
+/// Splits a vector into leaves of these types.
 RONDO_API std::vector<Tensor> unravel(const Tensor& vector, std::span<const TensorType> types,
                                       SourceLocation at);
 
 }  // namespace detail
 
-/// A tree of the structure of the first one, with f(leaf, ...) of the leaves at the same place of
-/// all trees: an optimizer's step is
+/// A tree of the structure of the first one, with f(leaf, ...) of the corresponding leaves of all
+/// trees: an optimizer's step is
 ///
 ///     model = map_leaves([](Tensor p, Tensor g) { return p - 0.01 * g; }, model, gradient);
 ///
-/// f takes and returns Tensors. Throws TraceError where the trees differ in structure.
+/// f takes and returns Tensors. Throws TraceError if the trees differ in structure.
 template <class F, class First>
 [[nodiscard("rondo: map_leaves returns a new tree; use it")]] traced_t<First> map_leaves(
     F&& f, const First& first, SourceLocation at = SourceLocation::current()) {
@@ -79,7 +78,7 @@ requires(TensorTree<Third>)
         SourceLocation at = SourceLocation::current()) {
   return detail::map_leaves_at(at, f, first, second, third);
 }
-/// Of more than three trees; errors name no line.
+/// For more than three trees; errors name no line.
 template <class F, class First, class Second, class Third, class Fourth, class... More>
 requires(TensorTree<Fourth>)
     [[nodiscard("rondo: map_leaves returns a new tree; use it")]] traced_t<First> map_leaves(
@@ -88,14 +87,14 @@ requires(TensorTree<Fourth>)
   return detail::map_leaves_at(SourceLocation{}, f, first, second, third, fourth, more...);
 }
 
-/// The inverse of a ravel: a vector of as many elements becomes a tree again.
+/// The inverse of a ravel: converts a vector with the same number of elements back to a tree.
 template <class Tree>
 class Unravel {
  public:
   Unravel(Tree prototype, std::vector<TensorType> types)
       : prototype_(std::move(prototype)), types_(std::move(types)) {}
 
-  /// Throws TraceError unless it is a vector of as many elements as the tree has. Its dtype is that
+  /// Throws TraceError unless it is a vector with as many elements as the tree. Its dtype is that
   /// of the leaves.
   [[nodiscard("rondo: unravel returns the tree; use it")]] Tree operator()(
       const Tensor& vector, SourceLocation at = SourceLocation::current()) const {
@@ -108,8 +107,8 @@ class Unravel {
 };
 
 /// All elements of a tree's leaves as one vector, in the order of the leaves, row by row, and the
-/// function that makes a tree of such a vector: pair{vector, unravel}. For solvers and optimizers
-/// of vectors. Throws TraceError where the leaves have different dtypes.
+/// function that converts such a vector to a tree: pair{vector, unravel}. For solvers and
+/// optimizers of vectors. Throws TraceError if the leaves have different dtypes.
 template <class Tree>
 [[nodiscard("rondo: ravel returns the vector and its inverse; use them")]] auto ravel(
     const Tree& tree, SourceLocation at = SourceLocation::current()) {
@@ -124,7 +123,7 @@ template <class Tree>
 
 namespace detail {
 
-/// The names of the arrays in an .npz: the leaves' paths, `slab`, `layers[0].w`; `arr_0` of a leaf
+/// The names of the arrays in an .npz: the leaves' paths, `slab`, `layers[0].w`; `arr_0` for a leaf
 /// that is the whole tree.
 template <class Tree>
 std::vector<std::string> npz_names(const Tree& tree) {
@@ -149,10 +148,10 @@ struct NoSpecs {
 
 }  // namespace detail
 
-/// Writes the leaves of a tree as the arrays of an .npz, by the names of its fields, as
-/// numpy.savez(path, slab=…, tank=…) does. Lazy tensors are evaluated. Throws TraceError inside a
-/// traced function, ExecutionError if the file cannot be written, or if the library was built
-/// without libzip.
+/// Writes the leaves of a tree as the arrays of an .npz, by the names of its fields, like
+/// numpy.savez(path, slab=…, tank=…). Lazy tensors are evaluated. Throws TraceError inside a traced
+/// function, ExecutionError if the file cannot be written, or if the library was built without
+/// libzip.
 template <TensorTree Tree>
 void save_npz(const std::string& path, const Tree& tree) {
   std::vector<Literal> values;
@@ -167,10 +166,10 @@ void save_npz(const std::string& path, const Tree& tree) {
   detail::save_npz(path, detail::npz_names(tree), values);
 }
 
-/// Reads an .npz that save_npz wrote, or NumPy with the same names (numpy.savez or
-/// savez_compressed), into a tree of the structure of `prototype`, whose leaves tell the types:
+/// Reads an .npz written by save_npz, or by NumPy with the same names (numpy.savez or
+/// savez_compressed), into a tree of the structure of `prototype`, whose leaves give the types:
 /// they are Tensors, Literals, C++ numbers, or TensorTypes (which become Tensors). Throws
-/// ParseError, naming the file, for one whose names, dtypes or shapes are not the prototype's.
+/// ParseError, naming the file, if its names, dtypes or shapes are not the prototype's.
 template <TensorTree Tree>
 [[nodiscard("rondo: load_npz returns the tree; use it")]] auto load_npz(const std::string& path,
                                                                         const Tree& prototype) {

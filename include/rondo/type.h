@@ -20,7 +20,7 @@ struct TensorType {
   RONDO_API std::string str() const;
   std::int64_t rank() const noexcept { return shape.rank(); }
   std::int64_t elements() const noexcept { return shape.elements(); }
-  /// The size of a dense array; the largest std::int64_t where that would overflow.
+  /// The size of a dense array; the largest std::int64_t if that would overflow.
   std::int64_t bytes() const noexcept {
     std::int64_t bytes = 0;
     return __builtin_mul_overflow(shape.elements(), byte_width(dtype), &bytes) ? INT64_MAX : bytes;
@@ -32,7 +32,7 @@ RONDO_API std::ostream& operator<<(std::ostream& out, const TensorType& type);
 RONDO_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 RONDO_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
-// A type of each dtype: `f32({2, 3})`; no dimensions give a scalar.
+// A type for each dtype: `f32({2, 3})`; no dimensions give a scalar.
 inline TensorType pred(std::initializer_list<std::int64_t> dims = {}) {
   return {DType::kPred, dims};
 }

@@ -19,7 +19,7 @@
 
 namespace rondo {
 
-/// Where the lanes of vmap's results go: one axis for all leaves, or an entry for each leaf, in
+/// The axis of the lanes in vmap's results: one axis for all leaves, or an entry for each leaf, in
 /// order; nullopt: the leaf must be the same in all lanes and gets no axis. Axes may count from the
 /// end of the batched leaf.
 class OutAxes {
@@ -42,11 +42,11 @@ class OutAxes {
 };
 
 struct VmapOptions {
-  /// An entry an argument, for all leaves of its tree: the axis that counts lanes, from the end if
+  /// An entry per argument, for all leaves of its tree: the axis that counts lanes, from the end if
   /// negative; nullopt: the argument is the same for all lanes. Empty: axis 0 of each argument.
   std::vector<std::optional<std::int64_t>> in_axes = {};
   OutAxes out_axes = 0;
-  /// The number of lanes; needed where no argument tells it.
+  /// The number of lanes; required if no argument gives it.
   std::optional<std::int64_t> axis_size = std::nullopt;
   /// For collectives in the function: axis_sum(x, "name").
   std::string axis_name = {};
@@ -54,8 +54,8 @@ struct VmapOptions {
 
 namespace detail {
 
-/// VmapOptions::in_axes in braces. No std::initializer_list, which g++ takes for what
-/// {.in_axes = {0}} may mean as well.
+/// VmapOptions::in_axes in braces. Not a std::initializer_list, because g++ also accepts it for
+/// {.in_axes = {0}}.
 struct InAxes {
   template <std::convertible_to<std::optional<std::int64_t>>... Axes>
   requires(sizeof...(Axes) > 0) InAxes(Axes... each)  // NOLINT(google-explicit-constructor)
@@ -63,7 +63,7 @@ struct InAxes {
   std::vector<std::optional<std::int64_t>> axes;
 };
 
-/// One entry of `arguments.owner` a leaf; in_axes by argument.
+/// One entry of `arguments.owner` per leaf; in_axes by argument.
 RONDO_API std::vector<Tensor> vmap(const RegionCallable& f, const ArgumentLeaves& arguments,
                                    std::size_t argument_count, const VmapOptions& options,
                                    SourceLocation at);
@@ -116,8 +116,8 @@ std::string explain_at(SourceLocation at, const F& f, const Args&... args) {
 
 /// f, which takes and returns trees of tensors of one item, for many items at once: the lanes. Each
 /// argument has them along its in_axis, each result along its out_axis. What does not differ by
-/// lane is computed once; loops stay loops, and a while_loop that makes another number of trips in
-/// each lane runs until the last one is done, with the others as they were when they ended.
+/// lane is computed once; loops stay loops, and a while_loop with a different number of trips in
+/// each lane runs until the last one is done, while the others keep their final state.
 ///
 /// Throws TraceError for axes that the arguments do not have, for sizes that disagree, for results
 /// that differ by lane where out_axes has nullopt, and for an op that cannot be batched; it names
@@ -128,7 +128,7 @@ template <class F>
 auto vmap(F&& f, VmapOptions options = {}, SourceLocation at = SourceLocation::current()) {
   return detail::Vmapped<std::decay_t<F>>(std::forward<F>(f), std::move(options), at);
 }
-/// The same by axes alone: vmap(f, {0, std::nullopt}).
+/// The same with axes only: vmap(f, {0, std::nullopt}).
 template <class F>
 auto vmap(F&& f, detail::InAxes in_axes, OutAxes out_axes = 0,
           SourceLocation at = SourceLocation::current()) {
@@ -139,9 +139,9 @@ auto vmap(F&& f, detail::InAxes in_axes, OutAxes out_axes = 0,
 template <class F, std::integral N, detail::Why kWhy = "rondo: vmap takes an axis for each argument: rondo::vmap(f, {0, std::nullopt}), and where f has one argument rondo::vmap(f, {1})"> void vmap(F&&, N) = delete;
 // clang-format on
 
-/// What vmap(f)(args...) makes of each line: which ops were batched, which loops run over lanes and
-/// the carry that makes them, which cond became a select. f may itself be what vmap returned, for
-/// other axes. It takes up to six arguments.
+/// How vmap(f)(args...) batches each line: which ops were batched, which loops run over lanes and
+/// the carry that requires it, which cond became a select. f may itself be the result of vmap, for
+/// other axes. Takes up to six arguments.
 #define RONDO_EXPLAIN(types, names, params, args)                                      \
   template <class F RONDO_UNPACK types>                                                \
   [[nodiscard]] std::string explain_batching(                                          \
@@ -151,13 +151,13 @@ template <class F, std::integral N, detail::Why kWhy = "rondo: vmap takes an axi
 RONDO_FOR_UP_TO_SIX(RONDO_EXPLAIN)
 #undef RONDO_EXPLAIN
 
-/// Sums, means and extremes over the lanes of the vmap that was given this axis_name; the result is
-/// the same in all of them. Throw TraceError where no vmap around has it.
+/// Sums, means and extremes over the lanes of the vmap with this axis_name; the result is the same
+/// in all of them. Throw TraceError if no enclosing vmap has it.
 RONDO_API Tensor axis_sum(const Operand& x, std::string_view name);
 RONDO_API Tensor axis_mean(const Operand& x, std::string_view name);
 RONDO_API Tensor axis_max(const Operand& x, std::string_view name);
 RONDO_API Tensor axis_min(const Operand& x, std::string_view name);
-/// The number of this lane, s32[], from 0.
+/// The index of this lane, s32[], from 0.
 RONDO_API Tensor axis_index(std::string_view name, SourceLocation at = SourceLocation::current());
 /// The number of lanes.
 RONDO_API std::int64_t axis_size(std::string_view name,

@@ -1,10 +1,10 @@
-// Ops that work element by element.
+// Elementwise ops.
 //
-// Where an op takes several operands they are broadcast by NumPy's rules, a C++ scalar takes the
-// dtype of the tensors beside it, and tensors must agree in dtype. All functions throw TraceError
-// on dtypes that differ or that the op does not take, on shapes that do not broadcast, and on a
-// scalar that the dtype cannot hold. f16 and bf16 are computed in f32 and rounded once. Denormal
-// numbers are kept. The operators stand in rondo/tensor.h.
+// Several operands are broadcast by NumPy's rules, a C++ scalar takes the dtype of the tensor
+// operands, and tensors must agree in dtype. All functions throw TraceError on dtypes that differ
+// or that the op does not support, on shapes that do not broadcast, and on a scalar that the dtype
+// cannot represent. f16 and bf16 are computed in f32 and rounded once. Denormal numbers are kept.
+// The operators are in rondo/tensor.h.
 #pragma once
 
 #include "rondo/export.h"
@@ -14,43 +14,42 @@ namespace rondo {
 
 // Arithmetic on one operand.
 
-/// |x|. Of a complex number its modulus, in the dtype of its parts; of the least signed integer
+/// |x|. For a complex number its modulus, in the dtype of its parts; for the lowest signed integer
 /// that integer.
 RONDO_API Tensor abs(const Operand& x);
-/// -1, 0 or 1 with the sign of x; NaN and -0 stay what they are. x / |x| of a complex number, 0 of
-/// 0.
+/// -1, 0 or 1 with the sign of x; NaN and -0 are unchanged. x / |x| for a complex number, 0 for 0.
 RONDO_API Tensor sign(const Operand& x);
 /// x * x.
 RONDO_API Tensor square(const Operand& x);
-/// 1 / x of floats and complex numbers.
+/// 1 / x, for floats and complex numbers.
 RONDO_API Tensor reciprocal(const Operand& x);
 
 // Rounding of floats to whole numbers.
 
 RONDO_API Tensor floor(const Operand& x);
 RONDO_API Tensor ceil(const Operand& x);
-/// To the nearest whole number, halves to the even one.
+/// To the nearest whole number, halves to even.
 RONDO_API Tensor round(const Operand& x);
 
 // Powers, exponentials and logarithms, of floats and complex numbers. Complex ones have their
 // branch cut along the negative real axis, as in C.
 
 RONDO_API Tensor exp(const Operand& x);
-/// exp(x) - 1, exact for small x too.
+/// exp(x) - 1, accurate for small x too.
 RONDO_API Tensor expm1(const Operand& x);
-/// NaN of negative numbers, -inf of 0.
+/// NaN for negative numbers, -inf for 0.
 RONDO_API Tensor log(const Operand& x);
-/// log(1 + x), exact for small x too.
+/// log(1 + x), accurate for small x too.
 RONDO_API Tensor log1p(const Operand& x);
 RONDO_API Tensor sqrt(const Operand& x);
 /// 1 / sqrt(x).
 RONDO_API Tensor rsqrt(const Operand& x);
-/// The real cube root, of floats.
+/// The real cube root; floats only.
 RONDO_API Tensor cbrt(const Operand& x);
 /// 1 / (1 + exp(-x)).
 RONDO_API Tensor logistic(const Operand& x);
-/// x^y. Integers by repeated squaring, wrapping; a negative exponent gives 0 but for the bases 1
-/// and -1. Floats as C's pow: x^0 and 1^y are 1 even where the other is NaN.
+/// x^y. Integers by repeated squaring, wrapping; a negative exponent gives 0 except for the bases 1
+/// and -1. Floats like C's pow: x^0 and 1^y are 1 even if the other operand is NaN.
 RONDO_API Tensor pow(const Operand& x, const Operand& y);
 
 // Circular and hyperbolic functions and their inverses, of floats and complex numbers. Angles are
@@ -70,58 +69,57 @@ RONDO_API Tensor acosh(const Operand& x);
 RONDO_API Tensor atanh(const Operand& x);
 /// The angle of the point (x, y), in [-pi, pi]; floats only.
 RONDO_API Tensor atan2(const Operand& y, const Operand& x);
-/// sqrt(x^2 + y^2) without overflow on the way; floats only. Infinite where one is, even beside
-/// NaN.
+/// sqrt(x^2 + y^2) without intermediate overflow; floats only. Infinite if one operand is, even if
+/// the other is NaN.
 RONDO_API Tensor hypot(const Operand& x, const Operand& y);
 
-// The error function 2/sqrt(pi) * integral of exp(-t^2) from 0 to x, and 1 - erf(x), exact for
+// The error function 2/sqrt(pi) * integral of exp(-t^2) from 0 to x, and 1 - erf(x), accurate for
 // large x too; floats only.
 
 RONDO_API Tensor erf(const Operand& x);
 RONDO_API Tensor erfc(const Operand& x);
-/// The inverse of erf on (-1, 1), of floats; infinite at -1 and 1, NaN outside. By the polynomials
-/// of M. Giles, "Approximating the erfinv function", 2010, as XLA has them: relative error about
-/// 1e-6 in f32, 1e-15 in f64.
+/// The inverse of erf on (-1, 1); floats only. Infinite at -1 and 1, NaN outside. Uses the
+/// polynomials of M. Giles, "Approximating the erfinv function", 2010, like XLA: relative error
+/// about 1e-6 in f32, 1e-15 in f64.
 RONDO_API Tensor erf_inv(const Operand& x);
 
-// Questions about numbers; the answers are pred.
+// Classification of numbers; the results are pred.
 
-/// Neither infinite nor NaN; of a complex number both its parts.
+/// Neither infinite nor NaN; for a complex number both its parts.
 RONDO_API Tensor is_finite(const Operand& x);
-/// Of either sign; of a complex number any of its parts.
+/// Infinite, of either sign; for a complex number any of its parts.
 RONDO_API Tensor is_inf(const Operand& x);
-/// Of a complex number any of its parts.
+/// NaN; for a complex number any of its parts.
 RONDO_API Tensor is_nan(const Operand& x);
 
 // Complex numbers.
 
-/// The real part; a real number is its own.
+/// The real part; of a real number the number itself.
 RONDO_API Tensor real(const Operand& x);
-/// The imaginary part; 0 of a real number.
+/// The imaginary part; 0 for a real number.
 RONDO_API Tensor imag(const Operand& x);
-/// The complex conjugate; a real number is its own.
+/// The complex conjugate; of a real number the number itself.
 RONDO_API Tensor conj(const Operand& x);
-/// A complex number of two f32 or f64.
+/// A complex number from two f32 or f64.
 RONDO_API Tensor complex(const Operand& re, const Operand& im);
 
-// Choosing among numbers that have an order: pred, integers, floats.
+// Selection among ordered numbers: pred, integers, floats.
 
-/// NaN where either is; +0 counts as greater than -0.
+/// NaN if either is; +0 counts as greater than -0.
 RONDO_API Tensor maximum(const Operand& a, const Operand& b);
 RONDO_API Tensor minimum(const Operand& a, const Operand& b);
-/// min(max(lo, x), hi): hi where lo > hi, NaN where any of the three is; integers and floats.
+/// min(max(lo, x), hi): hi if lo > hi, NaN if any of the three is; integers and floats.
 RONDO_API Tensor clamp(const Operand& lo, const Operand& x, const Operand& hi);
 /// a where `predicate` is true, b elsewhere. The predicate must be pred; it is broadcast too.
 RONDO_API Tensor where(const Operand& predicate, const Operand& a, const Operand& b);
 
-/// Remainder of the truncating division, with the sign of a: integer a % 0 is a, floating NaN. The
+/// The remainder of truncating division, with the sign of a: integer a % 0 is a, floating NaN. The
 /// same as a % b.
 RONDO_API Tensor rem(const Operand& a, const Operand& b);
-/// a less b times floor_divide(a, b): the sign is the divisor's, as Python's %. Integer mod(a, 0)
-/// is a.
+/// a - b * floor_divide(a, b): has the divisor's sign, like Python's %. Integer mod(a, 0) is a.
 RONDO_API Tensor mod(const Operand& a, const Operand& b);
-/// The greatest whole number that is at most a / b, as Python's //. Integer division by zero is as
-/// that of operator/.
+/// The greatest whole number that is at most a / b, like Python's //. Integer division by zero is
+/// as in operator/.
 RONDO_API Tensor floor_divide(const Operand& a, const Operand& b);
 
 // Comparisons by name; the same as == and !=.
@@ -131,19 +129,19 @@ RONDO_API Tensor ne(const Operand& a, const Operand& b);
 
 // Bits of integers. Shifts by a negative amount count as shifts by more than the width.
 
-/// 0 from the width on.
+/// 0 for shifts by the width or more.
 RONDO_API Tensor shift_left(const Operand& x, const Operand& amount);
-/// Zeros come in from the left, whatever the sign; 0 from the width on.
+/// Shifts in zeros from the left, whatever the sign; 0 for shifts by the width or more.
 RONDO_API Tensor shift_right_logical(const Operand& x, const Operand& amount);
-/// Copies of the highest bit come in from the left, for unsigned dtypes too; nothing but those from
-/// the width on.
+/// Shifts in copies of the highest bit from the left, for unsigned dtypes too; only those for
+/// shifts by the width or more.
 RONDO_API Tensor shift_right_arithmetic(const Operand& x, const Operand& amount);
 /// The number of ones in two's complement.
 RONDO_API Tensor popcount(const Operand& x);
 /// The number of zeros above the highest one; the width for 0.
 RONDO_API Tensor count_leading_zeros(const Operand& x);
 
-// Truth of any dtype: what is not 0 is true (NaN too). The operands may differ in dtype; the result
+// Logic on any dtype: what is not 0 is true (NaN too). The operands may differ in dtype; the result
 // is pred.
 
 RONDO_API Tensor logical_and(const Operand& a, const Operand& b);
@@ -153,14 +151,13 @@ RONDO_API Tensor logical_not(const Operand& x);
 
 // Other dtypes.
 
-/// The same numbers in another dtype; x itself where it has that dtype. Floats to integers
-/// truncate, saturate, and turn NaN into 0; integers to narrower ones keep the low bits; floats
-/// round to the nearest, halves to even. To pred: whether x is not 0. Complex to real drops the
-/// imaginary part.
+/// The same numbers in another dtype; x itself if it has that dtype. Floats to integers truncate,
+/// saturate, and turn NaN into 0; integers to narrower ones keep the low bits; floats round to
+/// nearest, halves to even. To pred: whether x is not 0. Complex to real drops the imaginary part.
 RONDO_API Tensor convert(const Operand& x, DType dtype);
-/// The same bytes read as another dtype. A narrower one adds a last axis, the least significant
-/// part first; a wider one takes the last axis, whose size must be the ratio of the widths. Not for
-/// pred and complex dtypes.
+/// Reinterprets the bytes as another dtype. A narrower one adds a last axis, the least significant
+/// part first; a wider one removes the last axis, whose size must be the ratio of the widths. Not
+/// for pred and complex dtypes.
 RONDO_API Tensor bitcast_convert(const Operand& x, DType dtype);
 
 }  // namespace rondo

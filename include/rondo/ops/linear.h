@@ -12,37 +12,37 @@
 
 namespace rondo {
 
-/// Which axes of a product belong together: the i-th of each list of the left operand with the i-th
-/// of the right one's. Axes may be negative.
+/// The paired axes of a product: the i-th of each list of the left operand with the i-th of the
+/// right one's. Axes may be negative.
 struct DotDims {
-  // Go side by side: one product for each index.
+  // Batch axes: one product for each index.
   std::vector<std::int64_t> lhs_batch = {}, rhs_batch = {};
-  // Are multiplied and summed over.
+  // Contracted axes: multiplied and summed over.
   std::vector<std::int64_t> lhs_contracting = {}, rhs_contracting = {};
   bool operator==(const DotDims&) const = default;
 };
 
-/// NumPy's dot. Of two vectors their inner product; of matrices their product; of arrays the sum
-/// over the last axis of `a` and the last but one of `b` (the only one of a vector): dims (a
-/// without that axis..., b without it...). With a scalar: a * b. Throws TraceError if the summed
-/// axes differ in size.
+/// NumPy's dot. The inner product of two vectors; the product of matrices; for arrays the sum over
+/// the last axis of `a` and the last but one of `b` (the only one of a vector): dims (a without
+/// that axis..., b without it...). With a scalar: a * b. Throws TraceError if the contracted axes
+/// differ in size.
 RONDO_API Tensor dot(const Operand& a, const Operand& b);
 
 /// NumPy's matmul: matrices in the last two axes, leading axes broadcast against each other; a
-/// vector counts as a row on the left and as a column on the right, and its axis vanishes. Throws
+/// vector counts as a row on the left and as a column on the right, and its axis is removed. Throws
 /// TraceError for scalars and for sizes that do not fit.
 RONDO_API Tensor matmul(const Operand& a, const Operand& b);
 
 /// The general product: the result's axes are the batch axes, in their order in `dims`, then the
-/// other axes of `a`, then those of `b`. As XLA's DotGeneral. Throws TraceError if paired axes
-/// differ in size, or an axis is out of range or named twice.
+/// remaining axes of `a`, then those of `b`. Like XLA's DotGeneral. Throws TraceError if paired
+/// axes differ in size, or an axis is out of range or named twice.
 RONDO_API Tensor dot_general(const Operand& a, const Operand& b, const DotDims& dims);
 
 /// The lower triangular matrix l with a positive diagonal for which matmul(l, transpose(l)) is the
-/// symmetric x, a floating f[n,n] of which only the lower triangle is read (the gradient is that of
-/// its elements). A fori_loop over columns; use vmap for several matrices. From the first column on
-/// where x is not positive definite, elements are NaN or infinite. Throws TraceError for what is no
-/// square matrix of real floats.
+/// symmetric x, a floating f[n,n] of which only the lower triangle is read (the gradient is with
+/// respect to its elements). A fori_loop over columns; use vmap for several matrices. If x is not
+/// positive definite, elements are NaN or infinite from the first failing column on. Throws
+/// TraceError unless x is a square matrix of real floats.
 RONDO_API Tensor cholesky(const Operand& x);
 
 }  // namespace rondo

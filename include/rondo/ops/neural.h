@@ -1,7 +1,8 @@
-// What networks are made of beside matmul: activations, and normalised exponentials along an axis.
+// Building blocks of networks beside matmul: activations, and normalised exponentials along an
+// axis.
 //
 // All take floating tensors (throw TraceError for others, and for an axis out of range) and are
-// differentiable. A row of -inf alone gives NaN, as in JAX.
+// differentiable. A row that is entirely -inf gives NaN, as in JAX.
 #pragma once
 
 #include <concepts>
@@ -12,16 +13,16 @@
 
 namespace rondo {
 
-/// exp(x) / sum(exp(x)) along the axis, for x of any size: the greatest element is subtracted
+/// exp(x) / sum(exp(x)) along the axis, for x of any magnitude: the greatest element is subtracted
 /// first.
 RONDO_API Tensor softmax(const Operand& x, std::int64_t axis = -1);
-/// The logarithm of softmax, which does not lose small probabilities.
+/// The logarithm of softmax, which is accurate for small probabilities.
 RONDO_API Tensor log_softmax(const Operand& x, std::int64_t axis = -1);
-/// log(sum(exp(x))) over the axes, all of them if there are none, for x of any size. -inf of no
-/// elements.
+/// log(sum(exp(x))) over the axes, all of them if there are none, for x of any magnitude. -inf for
+/// no elements.
 RONDO_API Tensor logsumexp(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 
-/// x where it is positive, else 0; the derivative at 0 is 0.
+/// x if it is positive, else 0; the derivative at 0 is 0.
 RONDO_API Tensor relu(const Operand& x);
 /// x Phi(x) with the normal distribution function Phi, or the approximation by tanh. Hendrycks and
 /// Gimpel, "Gaussian error linear units", 2016.
@@ -29,10 +30,10 @@ RONDO_API Tensor gelu(const Operand& x, bool approximate = true);
 /// x / (1 + exp(-x)).
 RONDO_API Tensor silu(const Operand& x);
 
-/// The indices' shape with an axis of size n behind it: 1 where the place on that axis is the
-/// index, else 0; a row of zeros for an index out of range. Throws TraceError unless the indices
-/// are integers and n is not negative. Instead of a dtype a tensor says that its own is meant:
-/// `one_hot(indices, n, x)`.
+/// The indices' shape with a further axis of size n at the end: 1 at the position of the index,
+/// else 0; a row of zeros for an index out of range. Throws TraceError unless the indices are
+/// integers and n is not negative. A tensor in place of the dtype gives its own: `one_hot(indices,
+/// n, x)`.
 RONDO_API Tensor one_hot(const Operand& indices, std::int64_t n, DType dtype = DType::kF32);
 template <std::same_as<Tensor> Like>
 Tensor one_hot(const Operand& indices, std::int64_t n, const Like& like) {

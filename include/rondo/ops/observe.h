@@ -1,8 +1,8 @@
-// Ops that give back their operand and tell the outside what passes, each time they run. What a
-// traced function calls (a loop's body, a branch, what jit, grad or vmap get) reports in each run
-// of that function, whether anything uses the result or not. Data flow orders them: two reports
-// that do not depend on each other come in any order. Outside traced functions tensors are lazy,
-// and a report comes when the result is computed. Text for other compilers does not contain them.
+// Observers: ops that return their operand and report its value each time they run. Those called in
+// a traced function (a loop's body, a branch, the function of a jit, grad or vmap) report in each
+// run of that function, whether or not the result is used. Data flow orders them: two reports that
+// do not depend on each other may come in any order. Outside traced functions tensors are lazy, and
+// a report comes when the result is computed. Text for other compilers does not contain them.
 #pragma once
 
 #include <string_view>
@@ -13,19 +13,20 @@
 
 namespace rondo {
 
-/// x. While running, RunOptions::on_tap gets `name` and the value.
+/// Returns x. At run time, RunOptions::on_tap gets `name` and the value.
 [[nodiscard(
     "rondo: outside traced functions a tap runs when its result is asked for: go on with what it "
     "returns")]] RONDO_API Tensor
 tap(const Operand& x, std::string_view name);
-/// x. While running, writes a line to the standard output: `format` with the value in place of its
-/// `{}`, or of `{:.3f}`, `{:.3e}`, `{:.3g}`: with so many digits. Braces that are to be printed are
-/// written twice. Throws TraceError on any other brace, and if there is no place for the value.
+/// Returns x. At run time, writes a line to the standard output: `format` with the value in place
+/// of its `{}`, or of `{:.3f}`, `{:.3e}`, `{:.3g}` for a number of digits. Braces to be printed are
+/// written twice. Throws TraceError on any other brace, and if there is no field for the value.
 [[nodiscard(
     "rondo: outside traced functions a print runs when its result is asked for: x = "
     "rondo::print(x, ...)")]] RONDO_API Tensor
 print(const Operand& x, std::string_view format);
-/// i. While running, RunOptions::on_progress learns that i of n is done; both are integer scalars.
+/// Returns i. At run time, RunOptions::on_progress gets that i of n is done; both are integer
+/// scalars.
 [[nodiscard(
     "rondo: outside traced functions a progress runs when its result is asked for: i = "
     "rondo::progress(i, n)")]] RONDO_API Tensor

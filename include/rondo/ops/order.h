@@ -17,27 +17,26 @@
 
 namespace rondo {
 
-/// x with the elements along the axis sorted. The axis may be negative. Throws TraceError out of
-/// range.
+/// x with the elements along the axis sorted. The axis may be negative. Throws TraceError if it is
+/// out of range.
 RONDO_API Tensor sort(const Operand& x, std::int64_t axis = -1);
 
-/// s32: the places along the axis at which the elements of sort(x, axis) stand in x. Throws
-/// TraceError for more than 2^31 - 1.
+/// s32: the positions in x, along the axis, of the elements of sort(x, axis). Throws TraceError for
+/// more than 2^31 - 1 elements.
 RONDO_API Tensor argsort(const Operand& x, std::int64_t axis = -1);
 
 namespace detail {
-/// Operands of one shape and a comparator on two trees of their scalars, one after the other: (a
-/// leaves, b leaves) -> pred.
+/// Operands of one shape and a comparator on two trees of their scalars, in sequence: (a leaves, b
+/// leaves) -> pred.
 RONDO_API std::vector<Tensor> sort_leaves(
     std::vector<Tensor> operands, std::int64_t axis,
     const std::function<Tensor(std::span<const Tensor>)>& less, bool stable, SourceLocation at);
 }  // namespace detail
 
-/// Sorts one or several arrays of one shape together along the axis, so that no element stands
-/// before one that it is `less` than: `less(a, b)` takes two trees of scalars of the structure of
-/// `operands` and returns a scalar pred; it may use nothing from outside but constants. Equal
-/// elements keep their order if `stable`. A comparator that is no strict weak order gives some
-/// order.
+/// Sorts one or several arrays of one shape together along the axis, so that no element precedes
+/// one that it is `less` than: `less(a, b)` takes two trees of scalars of the structure of
+/// `operands` and returns a scalar pred; it may capture only constants. Equal elements keep their
+/// order if `stable`. With a comparator that is no strict weak order the order is unspecified.
 ///
 /// Throws TraceError if the operands differ in shape, or if `less` returns anything but a scalar
 /// pred.

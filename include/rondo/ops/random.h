@@ -1,12 +1,12 @@
-// Random numbers that depend on nothing but their key: the same bits as JAX gives with its default
+// Random numbers that depend only on their key: the same bits as JAX gives with its default
 // generator.
 //
-// A key is a u32[2]. Everything drawn from one key is the same each time, so that each draw takes a
-// key of its own: split a key for several draws, or fold a loop's index into it. All of these throw
-// TraceError for a key that is not u32[2] and for a dtype that they do not give.
+// A key is a u32[2]. Draws from one key are the same each time, so each draw needs a different key:
+// split a key for several draws, or fold a loop's index into it. All of these throw TraceError for
+// a key that is not u32[2] and for unsupported dtypes.
 //
 // The generator is Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy
-// as 1, 2, 3", 2011), counting elements in row-major order, as jax.random does with
+// as 1, 2, 3", 2011), counting elements in row-major order, like jax.random with
 // jax_threefry_partitionable.
 #pragma once
 
@@ -26,7 +26,7 @@ enum class RngAlgorithm : std::uint8_t {
               // upper half is the key
 };
 
-/// Random bits in an integer type, and the state to draw the next ones from. As XLA's
+/// Random bits in an integer type, and the state to draw the next ones from. Like XLA's
 /// RngBitGenerator on the CPU.
 RONDO_API std::pair<Tensor, Tensor> rng_bit_generator(
     const Operand& state, const TensorType& type, RngAlgorithm algorithm = RngAlgorithm::kThreeFry);
@@ -43,9 +43,9 @@ RONDO_API Tensor fold_in(const Operand& key, const Operand& data);
 
 /// Random bits, in an unsigned integer type.
 RONDO_API Tensor bits(const Operand& key, const TensorType& type);
-/// Evenly distributed in [0, 1), in a floating type.
+/// Uniformly distributed in [0, 1), in a floating type.
 RONDO_API Tensor uniform(const Operand& key, const TensorType& type);
-/// Evenly distributed in [low, high); the bounds broadcast to the type's shape.
+/// Uniformly distributed in [low, high); the bounds broadcast to the type's shape.
 RONDO_API Tensor uniform(const Operand& key, const TensorType& type, const Operand& low,
                          const Operand& high);
 /// Normally distributed with mean 0 and variance 1, in a floating type.
@@ -54,9 +54,9 @@ RONDO_API Tensor normal(const Operand& key, const TensorType& type);
 template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::random::uniform(key, rondo::f32({2, 3}))"> Tensor uniform(const Operand&, std::initializer_list<std::int64_t>) = delete;
 template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::random::normal(key, rondo::f32({2, 3}))"> Tensor normal(const Operand&, std::initializer_list<std::int64_t>) = delete;
 // clang-format on
-/// Evenly distributed in [low, high), in an integer type; `low` where high <= low. The bounds
+/// Uniformly distributed in [low, high), in an integer type; `low` if high <= low. The bounds
 /// broadcast to the type's shape; they are C++ integers (high may be one more than the dtype can
-/// hold) or integer tensors.
+/// represent) or integer tensors.
 RONDO_API Tensor randint(const Operand& key, const TensorType& type, const Operand& low,
                          const Operand& high);
 
@@ -67,23 +67,23 @@ RONDO_API Tensor bernoulli(const Operand& key, const Operand& p,
 RONDO_API Tensor exponential(const Operand& key, const TensorType& type);
 /// Gamma-distributed with shape `a` and scale 1, in the dtype of `a`: a floating scalar or an array
 /// that broadcasts to `dims`, positive. Rejection by G. Marsaglia and W. W. Tsang, "A simple method
-/// for generating gamma variables", ACM Trans. Math. Software 26, 2000. The derivative
-/// by `a` is how a draw moves while its place in the distribution is held (that of jax.random),
-/// right up to the second one; it sums a series of about as many terms as the draw is large.
+/// for generating gamma variables", ACM Trans. Math. Software 26, 2000. The derivative with respect
+/// to `a` is that of a draw at a fixed quantile (like that of jax.random), correct up to the second
+/// one; it sums a series of about as many terms as the value of the draw.
 RONDO_API Tensor gamma(const Operand& key, const Operand& a, const std::vector<std::int64_t>& dims);
 /// Normally distributed vectors, of shape `dims` and then [n], for a mean f[n] and a covariance
-/// f[n,n], whose lower triangle counts; differentiable in both. NaN where the covariance is not
-/// positive definite.
+/// f[n,n], of which the lower triangle is read; differentiable in both. NaN if the covariance is
+/// not positive definite.
 RONDO_API Tensor multivariate_normal(const Operand& key, const Operand& mean,
                                      const Operand& covariance,
                                      const std::vector<std::int64_t>& dims = {});
-/// s32: a place along the axis, which vanishes, drawn with probabilities proportional to
+/// s32: positions along the axis, which is removed, drawn with probabilities proportional to
 /// exp(logits).
 RONDO_API Tensor categorical(const Operand& key, const Operand& logits, std::int64_t axis = -1);
 /// s32[n]: the numbers 0 to n - 1 in random order.
 RONDO_API Tensor permutation(const Operand& key, std::int64_t n);
 /// Rows of x (elements, if it is a vector), each drawn with the same probability: of shape `dims`
-/// and then that of a row. Without replacement no row is drawn twice. Throws TraceError where there
+/// and then that of a row. Without replacement no row is drawn twice. Throws TraceError if there
 /// are not enough rows.
 RONDO_API Tensor choice(const Operand& key, const Operand& x, const std::vector<std::int64_t>& dims,
                         bool replace = true);

@@ -1,13 +1,13 @@
-// Reductions: ops that combine the elements along axes, to one element or to running totals.
+// Reductions: ops that combine the elements along axes, to one element or to a prefix scan.
 //
-// `axes` may be negative (they count from the end) and is empty for all axes. The axes vanish from
-// the result, or stay with size 1 if `keepdims`. All of these throw TraceError for axes out of
+// `axes` may be negative (they count from the end) and is empty for all axes. The axes are removed
+// from the result, or stay with size 1 if `keepdims`. All of these throw TraceError for axes out of
 // range or named twice.
 //
-// How sums are rounded: f32 and c64 are accumulated in double precision and rounded once, f64 and
-// c128 in their own, so that a million terms are good to 1e-6 relative to the sum of their
-// magnitudes. f16 and bf16 round at every step, as XLA's reduce does: a bf16 sum of ones stays at
-// 256. Convert to f32 first where that is not wanted.
+// Rounding of sums: f32 and c64 are accumulated in double precision and rounded once, f64 and c128
+// in their own, so a million terms are accurate to 1e-6 relative to the sum of their magnitudes.
+// f16 and bf16 round at every step, like XLA's reduce: a bf16 sum of ones stays at 256. Convert to
+// f32 first if that is not intended.
 #pragma once
 
 #include <concepts>
@@ -38,23 +38,23 @@ RONDO_API Tensor min(const Operand& x, const std::vector<std::int64_t>& axes = {
 template <class T, detail::Why kWhy = "rondo: an axis of max stands in braces, max(x, {1}); the greater of two is maximum(x, y)"> requires(ScalarValue<T> || std::same_as<T, Tensor>) Tensor max(const Operand&, const T&, bool = false) = delete;
 template <class T, detail::Why kWhy = "rondo: an axis of min stands in braces, min(x, {1}); the lesser of two is minimum(x, y)"> requires(ScalarValue<T> || std::same_as<T, Tensor>) Tensor min(const Operand&, const T&, bool = false) = delete;
 // clang-format on
-/// The arithmetic mean (f16 and bf16 are summed in f32); NaN of no elements. Throws TraceError for
+/// The arithmetic mean (f16 and bf16 are summed in f32); NaN for no elements. Throws TraceError for
 /// integers and pred.
 RONDO_API Tensor mean(const Operand& x, const Axes& axes = {}, bool keepdims = false);
-/// pred: whether any element is true, or not 0 for other dtypes. False of no elements.
+/// pred: whether any element is true, or not 0 for other dtypes. False for no elements.
 RONDO_API Tensor any(const Operand& x, const Axes& axes = {}, bool keepdims = false);
-/// pred: whether all elements are true, or not 0 for other dtypes. True of no elements.
+/// pred: whether all elements are true, or not 0 for other dtypes. True for no elements.
 RONDO_API Tensor all(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 
-/// s32: where along the axis the greatest element stands: the first of equal ones, the first NaN if
-/// there is one. The axis vanishes. Throws TraceError for complex numbers, for no elements and for
-/// more than 2^31 - 1 of them.
+/// s32: the position along the axis of the greatest element: the first of equal ones, the first NaN
+/// if there is one. The axis is removed. Throws TraceError for complex numbers, for no elements and
+/// for more than 2^31 - 1 of them.
 RONDO_API Tensor argmax(const Operand& x, std::int64_t axis);
 /// The same for the least element.
 RONDO_API Tensor argmin(const Operand& x, std::int64_t axis);
 
 /// Element i along the axis is the sum of elements 0 to i of x, or of i to the last if `reverse`.
-/// Accumulated as sums are, but f16 and bf16 in f32. pred counts in s32.
+/// Accumulated like sums, but f16 and bf16 in f32. pred counts in s32.
 RONDO_API Tensor cumsum(const Operand& x, std::int64_t axis, bool reverse = false);
 /// Running products; pred in s32.
 RONDO_API Tensor cumprod(const Operand& x, std::int64_t axis, bool reverse = false);
@@ -64,13 +64,13 @@ RONDO_API Tensor cummax(const Operand& x, std::int64_t axis, bool reverse = fals
 RONDO_API Tensor cummin(const Operand& x, std::int64_t axis, bool reverse = false);
 
 namespace detail {
-/// Operands of one shape, a scalar for each to start from (a C++ scalar takes the operand's dtype),
-/// and the combiner on their dtypes: (accumulators, elements) -> accumulators.
+/// Operands of one shape, an initial scalar for each (a C++ scalar takes the operand's dtype), and
+/// the combiner on their dtypes: (accumulators, elements) -> accumulators.
 RONDO_API std::vector<Tensor> reduce_leaves(
     std::vector<Tensor> operands, std::vector<Tensor> inits, const std::vector<std::int64_t>& axes,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine, SourceLocation at);
 
-/// The leaves as tensors: literals and C++ scalars are recorded as made at `at`.
+/// The leaves as tensors: literals and C++ scalars are recorded as created at `at`.
 template <class T>
 std::vector<Tensor> leaf_tensors(const T& tree, SourceLocation at) {
   std::vector<Tensor> leaves;
@@ -93,13 +93,13 @@ traced_t<T> tree_of_tensors(const T& prototype, std::span<const Tensor> leaves) 
 
 /// Combines the elements of one or several arrays of one shape along the axes: `combine(acc, x)`
 /// takes two trees of scalars of the structure of `operands` and returns a third. It starts from
-/// `inits`, scalars of the operands' dtypes, takes the elements in row-major order, and may use
-/// nothing from outside but constants. Without elements the result is `inits`.
+/// `inits`, scalars of the operands' dtypes, takes the elements in row-major order, and may capture
+/// only constants. Without elements the result is `inits`.
 ///
 /// Throws TraceError if the operands differ in shape, if an initial value is no scalar of its
 /// operand's dtype, or if `combine` returns other types than it takes. A combiner that only adds,
 /// multiplies, takes the maximum or minimum, or the bitwise or logical `and` or `or` is as fast as
-/// sum and its like (and as accurate).
+/// sum and similar functions (and as accurate).
 template <TensorTree T, TensorTree Inits, class Combine>
 [[nodiscard("rondo: reduce returns the combined elements; use them")]] traced_t<T> reduce(
     const T& operands, const Inits& inits, const std::vector<std::int64_t>& axes, Combine&& combine,
@@ -113,7 +113,7 @@ template <TensorTree T, TensorTree Inits, class Combine>
   const TreeStructure structure = TreeStructure::of(operands);
   if constexpr (TreeConvertible<Inits, Traced>) {
     const TreeStructure of_inits = TreeStructure::of(inits);
-    if (leaf_count(inits) == n)  // other numbers are refused below
+    if (leaf_count(inits) == n)  // other numbers are rejected below
       detail::check_same_structure("reduce: the tree of initial values", structure, of_inits, "",
                                    at);
   }
@@ -131,8 +131,8 @@ template <TensorTree T, TensorTree Inits, class Combine>
       at);
   return detail::tree_of_tensors(operands, results);
 }
-/// The same for inits of the operands' own type: without this overload, unqualified calls would be
-/// as good a match for std::reduce.
+/// The same for inits of the operands' own type: without this overload, std::reduce would be an
+/// equally good match for unqualified calls.
 template <TensorTree T, class Combine>
 [[nodiscard("rondo: reduce returns the combined elements; use them")]] traced_t<T> reduce(
     const T& operands, const T& inits, const std::vector<std::int64_t>& axes, Combine&& combine,

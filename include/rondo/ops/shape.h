@@ -1,4 +1,4 @@
-// Making arrays, and ops that change their shape and not their elements.
+// Creating arrays, and ops that change their shape and not their elements.
 //
 // Axes may be negative: they count from the end. All of these throw TraceError, naming the types,
 // for axes out of range and sizes that do not fit.
@@ -21,8 +21,8 @@
 
 namespace rondo {
 
-/// An axis with the line of the call, for functions that take any number of tensors after it. Made
-/// implicitly of a C++ integer.
+/// An axis with the line of the call, for functions that take any number of tensors after it.
+/// Converts implicitly from a C++ integer.
 struct LocatedAxis {
   template <std::integral T>
   requires(!std::same_as<T, bool>)
@@ -65,7 +65,7 @@ Tensor constant(std::initializer_list<T> values, SourceLocation at = SourceLocat
 }
 
 /// An array of the given shape with the values in row-major order: `constant({1, 2, 3, 4}, {2,
-/// 2})`. Throws TraceError if their number is not the shape's.
+/// 2})`. Throws TraceError if their number does not match the shape.
 template <HostScalar T>
 Tensor constant(std::initializer_list<T> values, std::initializer_list<std::int64_t> shape,
                 SourceLocation at = SourceLocation::current()) {
@@ -74,7 +74,7 @@ Tensor constant(std::initializer_list<T> values, std::initializer_list<std::int6
 
 namespace detail {
 
-// What a range holds, by std::begin, which knows C arrays too; void of what is no range.
+// The element type of a range, by std::begin, which supports C arrays too; void if it is no range.
 template <class R>
 struct RangeElement {
   using type = void;
@@ -86,7 +86,7 @@ requires requires(const R& range) {
 }
 struct RangeElement<R> {
   using Element = std::remove_cvref_t<decltype(*std::begin(std::declval<const R&>()))>;
-  using type = std::conditional_t<std::is_same_v<Element, R>, void, Element>;  // as of a path
+  using type = std::conditional_t<std::is_same_v<Element, R>, void, Element>;  // such as a path
 };
 template <class R>
 using range_element_t = typename RangeElement<R>::type;
@@ -107,7 +107,7 @@ template <class R>
 concept NumbersOfRank1OrMore = NumberRange<R>::kRank >
 0 && HostScalar<typename NumberRange<R>::Number>;
 
-/// The size that the type tells; 0 where it tells none.
+/// The size that the type gives; 0 if it gives none.
 template <class R>
 inline constexpr std::size_t kFixedSize = 0;
 template <class T, std::size_t kSize>
@@ -118,7 +118,7 @@ template <class T, std::size_t kSize>
 inline constexpr std::size_t kFixedSize<std::span<T, kSize>> =
     kSize == std::dynamic_extent ? 0 : kSize;
 
-/// Throws TraceError: the range at `place`, one index a level, has `size` elements, the first one
+/// Throws TraceError: the range at `place`, one index per level, has `size` elements, the first one
 /// at this level has `first`.
 [[noreturn]] RONDO_API void refuse_ragged(std::span<const std::size_t> place, std::size_t size,
                                           std::size_t first, SourceLocation at);
@@ -165,14 +165,14 @@ class NestedNumbers {
   std::vector<Number> values_;
   std::array<std::int64_t, kRank> dims_{};
   std::array<bool, kRank> was_seen_{};
-  std::array<std::size_t, kRank> place_{};  // of the range that is read, an index a level
+  std::array<std::size_t, kRank> place_{};  // of the current range, an index per level
   SourceLocation at_;
 };
 
 template <class R>
 Literal literal_of_numbers(const R& range, const std::optional<Shape>& shape, SourceLocation at) {
   using Number = typename NumberRange<R>::Number;
-  // A vector of bool has no elements that one can point to.
+  // std::vector<bool> has no addressable elements.
   if constexpr (NumberRange<R>::kRank == 1 &&
                 requires { std::span<const Number>(std::data(range), std::size(range)); }) {
     const std::span<const Number> values(std::data(range), std::size(range));
@@ -192,22 +192,22 @@ Tensor constant(std::initializer_list<std::initializer_list<T>> rows,
   return constant(detail::literal_of_numbers(rows, std::nullopt, at), at);
 }
 
-/// Of ranges of numbers: std::vector, std::array, std::span, C arrays, std::valarray and what else
-/// std::begin knows. One range is an array of rank 1, a range of ranges of rank 2, and so on: a
-/// `std::vector<std::array<float, 3>>` of two is f32[2,3]. Throws TraceError, naming the place, if
-/// ranges of one level differ in length.
+/// From ranges of numbers: std::vector, std::array, std::span, C arrays, std::valarray and whatever
+/// else std::begin supports. One range is an array of rank 1, a range of ranges of rank 2, and so
+/// on: a `std::vector<std::array<float, 3>>` of two is f32[2,3]. Throws TraceError, naming the
+/// position, if ranges of one level differ in length.
 template <detail::NumbersOfRank1OrMore R>
 Tensor constant(const R& range, SourceLocation at = SourceLocation::current()) {
   return constant(detail::literal_of_numbers(range, std::nullopt, at), at);
 }
 
-/// An array of the given shape with the numbers of a range, nested or not, in row-major order;
-/// `{}` is the shape of a scalar. Throws TraceError if their number is not the shape's.
+/// An array of the given shape with the numbers of a range, nested or not, in row-major order; `{}`
+/// is the shape of a scalar. Throws TraceError if their number does not match the shape.
 template <detail::NumbersOfRank1OrMore R>
 Tensor constant(const R& range, const Shape& shape, SourceLocation at = SourceLocation::current()) {
   return constant(detail::literal_of_numbers(range, shape, at), at);
 }
-// A list in braces: `{}` alone would as well be a place.
+// A list in braces: `{}` alone could also be a source location.
 template <detail::NumbersOfRank1OrMore R>
 Tensor constant(const R& range, std::initializer_list<std::int64_t> shape,
                 SourceLocation at = SourceLocation::current()) {
@@ -232,14 +232,14 @@ template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::ones(
 /// Throws TraceError for pred and for a scalar type, which has no axis.
 RONDO_API Tensor iota(const TensorType& type, std::int64_t axis,
                       SourceLocation at = SourceLocation::current());
-/// 0, 1, ..., n - 1. Instead of a dtype a tensor says that its own is meant: `arange(n, x)`.
+/// 0, 1, ..., n - 1. A tensor in place of the dtype gives its own: `arange(n, x)`.
 RONDO_API Tensor arange(std::int64_t n, DType dtype = DType::kS32,
                         SourceLocation at = SourceLocation::current());
 template <std::same_as<Tensor> Like>
 Tensor arange(std::int64_t n, const Like& like, SourceLocation at = SourceLocation::current()) {
   return arange(n, like.dtype(), at);
 }
-/// The unit matrix of n rows. Instead of a dtype a tensor says that its own is meant: `eye(n, x)`.
+/// The unit matrix of n rows. A tensor in place of the dtype gives its own: `eye(n, x)`.
 RONDO_API Tensor eye(std::int64_t n, DType dtype = DType::kF32,
                      SourceLocation at = SourceLocation::current());
 template <std::same_as<Tensor> Like>
@@ -247,7 +247,7 @@ Tensor eye(std::int64_t n, const Like& like, SourceLocation at = SourceLocation:
   return eye(n, like.dtype(), at);
 }
 
-/// The same elements in row-major order under other dimensions, of which one may be -1: it is
+/// The same elements in row-major order under other dimensions, of which one may be -1 and is then
 /// inferred.
 RONDO_API Tensor reshape(const Operand& x, const std::vector<std::int64_t>& dims);
 template <std::same_as<Shape> S>
@@ -269,7 +269,7 @@ Tensor broadcast_to(const Operand& x, const S& shape) {
 }
 
 /// Axis i of x becomes axis map[i] of the result, which must have its size (an axis of size 1
-/// repeats); x repeats along all other axes. As StableHLO's broadcast_in_dim.
+/// repeats); x repeats along all other axes. Like StableHLO's broadcast_in_dim.
 RONDO_API Tensor broadcast_in_dim(const Operand& x, const std::vector<std::int64_t>& dims,
                                   const std::vector<std::int64_t>& map);
 template <std::same_as<Shape> S>
@@ -283,32 +283,32 @@ RONDO_API Tensor transpose(const Operand& x, const std::vector<std::int64_t>& pe
 /// x without the given axes, all of size 1; without all of its axes of size 1 if `axes` is empty.
 RONDO_API Tensor squeeze(const Operand& x, const Axes& axes = {});
 
-/// x with an axis of size 1 inserted, which is number `axis` of the result.
+/// x with an axis of size 1 inserted, as axis number `axis` of the result.
 RONDO_API Tensor expand_dims(const Operand& x, std::int64_t axis);
 
-/// The parts one after the other along `axis`; they have one dtype, and sizes that are equal but
-/// for that axis. A scalar literal takes the others' dtype.
+/// Concatenates the parts along `axis`; they have one dtype, and equal sizes except for that axis.
+/// A scalar literal takes the others' dtype.
 RONDO_API Tensor concatenate(const std::vector<Tensor>& parts, std::int64_t axis,
                              SourceLocation at = SourceLocation::current());
-/// The same of parts that are named one by one, without `rondo::`, as other ops of tensors:
+/// The same for separate parts, callable without `rondo::` like other ops of tensors:
 /// `concatenate(0, a, b)`.
 template <detail::Part... Parts>
 requires(sizeof...(Parts) > 0) Tensor concatenate(LocatedAxis axis, const Parts&... parts) {
   return concatenate({detail::as_tensor(parts, axis.at)...}, axis.axis, axis.at);
 }
 
-/// The parts, of one type, along a new axis, which is number `axis` of the result. A scalar literal
-/// takes the others' dtype.
+/// Stacks the parts, of one type, along a new axis, which is number `axis` of the result. A scalar
+/// literal takes the others' dtype.
 RONDO_API Tensor stack(const std::vector<Tensor>& parts, std::int64_t axis,
                        SourceLocation at = SourceLocation::current());
-/// The same of parts that are named one by one: `stack(0, a, b)`.
+/// The same for separate parts: `stack(0, a, b)`.
 template <detail::Part... Parts>
 requires(sizeof...(Parts) > 0) Tensor stack(LocatedAxis axis, const Parts&... parts) {
   return stack({detail::as_tensor(parts, axis.at)...}, axis.axis, axis.at);
 }
 
 /// x with low[i] copies of the scalar `value` before, high[i] after and interior[i] between its
-/// elements along axis i. Negative low and high cut off elements, after the interior padding. As
+/// elements along axis i. Negative low and high remove elements, after the interior padding. Like
 /// XLA's Pad.
 RONDO_API Tensor pad(const Operand& x, const Operand& value, const std::vector<std::int64_t>& low,
                      const std::vector<std::int64_t>& high,

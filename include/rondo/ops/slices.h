@@ -1,4 +1,4 @@
-// NumPy's x[...]: a part of an array, named axis by axis, taken out or put in.
+// NumPy's x[...]: a part of an array, given axis by axis, for reading or writing.
 //
 //     slice(x, range(1))                  x[1:]
 //     slice(x, range(), 2)                x[:, 2]
@@ -19,11 +19,12 @@
 
 namespace rondo {
 
-/// The places start, start + step, ... before `stop` on an axis, as Python's slice: negative bounds
-/// count from the end, bounds past the ends are those ends, and a negative step goes backwards.
+/// The positions start, start + step, ... before `stop` on an axis, like Python's slice: negative
+/// bounds count from the end, bounds beyond the ends are clamped, and a negative step goes
+/// backwards.
 struct Range {
-  std::optional<std::int64_t> start = std::nullopt;  // without it the first place in this direction
-  std::optional<std::int64_t> stop = std::nullopt;   // without it all places from `start` on
+  std::optional<std::int64_t> start = std::nullopt;  // default: the first one in this direction
+  std::optional<std::int64_t> stop = std::nullopt;   // default: all positions from `start` on
   std::int64_t step = 1;                             // not 0
 };
 
@@ -44,9 +45,9 @@ inline constexpr NewAxis kNewAxis{};
 struct Ellipsis {};
 inline constexpr Ellipsis kEllipsis{};
 
-/// What slice and update take for an axis: a C++ integer (negative counts from the end) or an
-/// integer scalar tensor (clamped), which drop the axis; a Range, which keeps it; kNewAxis,
-/// kEllipsis. Made implicitly.
+/// The index of slice and update for an axis: a C++ integer (negative counts from the end) or an
+/// integer scalar tensor (clamped), which remove the axis; a Range, which keeps it; kNewAxis,
+/// kEllipsis. Converts implicitly.
 class SliceIndex {
  public:
   enum class Kind { kNumber, kTensor, kRange, kAddedAxis, kWholeAxes };
@@ -64,7 +65,7 @@ class SliceIndex {
   SliceIndex(Ellipsis) : kind_(Kind::kWholeAxes) {}
   // NOLINTEND(google-explicit-constructor)
 
-  // Each meaningful for its kind only.
+  // Each is meaningful only for its kind.
   Kind kind() const noexcept { return kind_; }
   std::int64_t number() const noexcept { return number_; }
   const Tensor& tensor() const noexcept { return tensor_; }
@@ -77,10 +78,10 @@ class SliceIndex {
   Tensor tensor_;
 };
 
-/// The part of x that the indices name; axes without an index are taken whole. Indices that are C++
-/// integers alone, and ranges, make one slice; tensors among them a dynamic_slice. Throws
-/// TraceError for an integer out of range, more indices than axes, two ellipses, a step of 0 and a
-/// tensor that is no integer scalar.
+/// The part of x that the indices select; axes without an index are taken whole. C++ integers and
+/// ranges alone become one slice; with tensors, a dynamic_slice. Throws TraceError for an integer
+/// out of range, more indices than axes, two ellipses, a step of 0 and a tensor that is no integer
+/// scalar.
 RONDO_API Tensor slice(const Operand& x, std::span<const SliceIndex> indices);
 template <std::convertible_to<SliceIndex>... Indices>
 requires(sizeof...(Indices) > 0) Tensor slice(const Operand& x, const Indices&... indices) {
@@ -89,9 +90,9 @@ requires(sizeof...(Indices) > 0) Tensor slice(const Operand& x, const Indices&..
 }
 
 /// x with that part replaced by `value`, which broadcasts to it; a C++ scalar takes the dtype of x.
-/// One update in place; where a range has a step other than 1 and -1, the places that it leaves out
-/// are written again as they were, so that this costs the span of the range. Throws TraceError as
-/// slice does, and for another dtype and a shape that does not broadcast.
+/// One update in place. If a range has a step other than 1 and -1, the positions that it skips are
+/// rewritten with their old values, so the cost is that of the range's span. Throws TraceError like
+/// slice, and for another dtype and a shape that does not broadcast.
 [[nodiscard(
     "rondo: update leaves x as it is: x = rondo::update(x, {...}, value)")]] RONDO_API Tensor
 update(const Operand& x, std::span<const SliceIndex> indices, const Operand& value);

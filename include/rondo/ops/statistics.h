@@ -11,23 +11,23 @@
 
 namespace rondo {
 
-/// sqrt(sum(|x|^2)), of floats and complex numbers. Where it is 0 its derivative is 0.
+/// sqrt(sum(|x|^2)), for floats and complex numbers. Where it is 0 its derivative is 0.
 RONDO_API Tensor norm(const Operand& x, const Axes& axes = {}, bool keepdims = false);
-/// The mean of |x - mean(x)|^2, where n - ddof stands for the number n of elements. NaN or infinite
-/// where n <= ddof.
+/// The mean of |x - mean(x)|^2, with n - ddof in place of the number n of elements. NaN or infinite
+/// if n <= ddof.
 RONDO_API Tensor var(const Operand& x, const Axes& axes = {}, bool keepdims = false,
                      std::int64_t ddof = 0);
 /// The square root of var. Where it is 0 its derivative is 0.
 RONDO_API Tensor stddev(const Operand& x, const Axes& axes = {}, bool keepdims = false,
                         std::int64_t ddof = 0);
-/// The middle element along the axis, which vanishes: of an even number the mean of two. NaN where
+/// The middle element along the axis, which is removed: for an even number the mean of two. NaN if
 /// one is NaN.
 RONDO_API Tensor median(const Operand& x, std::int64_t axis);
-/// Where the fraction q of the elements along the axis lies below, interpolated linearly between
-/// neighbours; q is clamped to [0, 1]. A scalar q takes the axis away; a vector q puts an axis of
-/// its size in front. NaN where an element is NaN.
+/// The value below which the fraction q of the elements along the axis is, interpolated linearly
+/// between adjacent elements; q is clamped to [0, 1]. A scalar q removes the axis; a vector q adds
+/// a leading axis of its size. NaN if an element is NaN.
 RONDO_API Tensor quantile(const Operand& x, const Operand& q, std::int64_t axis);
-/// The covariances of variables in rows, whose columns are observations: f[k,k] of f[k,n], f[] of
+/// The covariances of variables in rows, whose columns are observations: f[k,k] for f[k,n], f[] for
 /// f[n], with n - 1 in the denominator.
 RONDO_API Tensor cov(const Operand& x);
 
