@@ -1,5 +1,5 @@
-// What batched programs cost beside the plain C++ loop over their lanes, which is compiled with
-// this program: the counter `ratio`. RONDO_EXECUTOR=compiled measures the compiled executor.
+// The cost of batched programs compared with the plain C++ loop over their lanes, which is compiled
+// with this program: the counter `ratio`. RONDO_EXECUTOR=compiled measures the compiled executor.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The least time of several.
+/// The least time of several runs.
 double least_seconds(const std::function<void()>& work) {
   double least = seconds_of(work);
   for (double spent = least; spent < 0.5;) {
@@ -35,7 +35,7 @@ double least_seconds(const std::function<void()>& work) {
 }
 
 /// Times the batched program, and compares its results and its time with those of `plain`, which
-/// fills one number a lane.
+/// computes one number per lane.
 template <class T>
 void run_beside(benchmark::State& state, const Function& batched,
                 const std::vector<Literal>& arguments,
@@ -172,7 +172,7 @@ void BlackScholesPaths(benchmark::State& state) {
 }
 BENCHMARK(BlackScholesPaths)->Unit(benchmark::kMillisecond);
 
-// 256 houses that heat their slabs until these are warm, each in its own time.
+// 256 houses that heat their slabs until these are warm, each for its own time.
 
 constexpr float kSlabStep = 20.0f / (880 * 22650.058f), kTankStep = 20.0f / (4184 * 75.708f);
 
@@ -212,7 +212,8 @@ void ThermalHouses(benchmark::State& state) {
 }
 BENCHMARK(ThermalHouses)->Unit(benchmark::kMicrosecond);
 
-// The gradient of each of 512 examples by the weights of a network of 8 inputs and 16 hidden units.
+// The gradient of each of 512 examples with respect to the weights of a network of 8 inputs and 16
+// hidden units.
 
 constexpr std::int64_t kExamples = 512, kInputs = 8, kHidden = 16;
 

@@ -1,5 +1,5 @@
-// What a call costs: of native functions, of jitted functions, what compiling takes for each op,
-// and what limits add to a run.
+// The cost of calls: of native functions, of jitted functions, of compiling per op, and of limits
+// per run.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -59,7 +59,7 @@ void JittedAddOfTensors(benchmark::State& state) {
 }
 BENCHMARK(JittedAddOfTensors)->Unit(benchmark::kNanosecond);
 
-// A state of ten numbers and three small arrays, as a simulation has it.
+// A state of ten numbers and three small arrays, as in a simulation.
 template <class Number>
 using Ten =
     std::tuple<Number, Number, Number, Number, Number, Number, Number, Number, Number, Number>;
@@ -94,7 +94,7 @@ void JittedLeaves(benchmark::State& state) {
 BENCHMARK(JittedLeaves)->Unit(benchmark::kNanosecond)->ThreadRange(1, 2);
 
 /// A step of an ordinary C++ loop that reads a number: so many ops outside of any trace, recorded,
-/// evaluated as in the step before, and released.
+/// evaluated like the step before, and released.
 void LazyStep(benchmark::State& state) {
   const std::int64_t ops = state.range(0);
   const Tensor a(0.999f), b(0.01f);
@@ -106,7 +106,7 @@ void LazyStep(benchmark::State& state) {
 }
 BENCHMARK(LazyStep)->Arg(2)->Arg(10)->Arg(50)->Unit(benchmark::kNanosecond);
 
-/// Recording these ops, and letting go of them, alone.
+/// Only recording and releasing these ops.
 void LazyRecording(benchmark::State& state) {
   const std::int64_t ops = state.range(0);
   const Tensor a(0.999f), b(0.01f), start(1.0f);
@@ -118,7 +118,7 @@ void LazyRecording(benchmark::State& state) {
 }
 BENCHMARK(LazyRecording)->Arg(2)->Arg(10)->Arg(50)->Unit(benchmark::kNanosecond);
 
-/// From the optimized function to machine code: straight-line scalar code, nothing of it to fold.
+/// From the optimized function to machine code: straight-line scalar code in which nothing folds.
 void CompileScalars(benchmark::State& state) {
   const std::int64_t ops = state.range(0);
   const Function f = trace(
@@ -143,8 +143,8 @@ void CompileScalars(benchmark::State& state) {
 }
 BENCHMARK(CompileScalars)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 
-/// Runs that a deadline, a stop token and a bound on the trips may end, and never do (Arg 1),
-/// beside runs without any (Arg 0).
+/// Runs that a deadline, a stop token and a bound on the trips could end, but do not (Arg 1),
+/// compared with runs without any (Arg 0).
 void run_with_limits(benchmark::State& state, const Function& f,
                      const std::vector<Literal>& arguments) {
   const Executable program = compile(f, {.executor = Executor::kCompiled});

@@ -1,4 +1,4 @@
-// What a gradient costs beside the function itself; bench/README.md has the ratios.
+// The cost of gradients relative to the functions themselves; bench/README.md has the ratios.
 #include <benchmark/benchmark.h>
 
 #include <numbers>
@@ -8,7 +8,7 @@
 namespace rondo {
 namespace {
 
-/// Times a run, and counts op evaluations a trip.
+/// Times a run, and counts op evaluations per trip.
 void run_program(benchmark::State& state, const Function& function,
                  const std::vector<Literal>& arguments, std::int64_t trips) {
   const Executable program = compile(function);

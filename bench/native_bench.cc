@@ -1,6 +1,6 @@
-// Native code of lower programs beside the loops that a C++ programmer writes, which the same
-// compiler optimizes for the same processor. Each benchmark runs both in turns; `ratio` compares
-// the fastest runs.
+// Native code of lower programs compared with the loops that a C++ programmer writes, which the
+// same compiler optimizes for the same processor. Each benchmark alternates between both; `ratio`
+// compares the fastest runs.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ double seconds(const std::function<void()>& f) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// `repeats` runs are timed at a time, so that short ones can be.
+/// `repeats` runs are timed together, so that short ones can be measured.
 void compare(benchmark::State& state, int repeats, const std::function<void()>& compiled,
              const std::function<void()>& by_hand) {
   double best = 1e9, best_by_hand = 1e9;
@@ -156,7 +156,7 @@ lower::Program thermal_program(std::int64_t trips, bool gradient) {
   const Value out = p.buffer({lower::Storage::kResult, 0, 0, 16});
   auto c = [&](double x) { return p.number(Type::kF32, x); };
   auto times = [&](Value a, double b) { return p.multiply(a, c(b)); };
-  // What g++ contracts is contracted here.
+  // Contracted like in g++'s code.
   auto scaled = [&](Value a, double b) { return p.divide(times(a, 0.1), c(b)); };
   std::vector<Value> values;
   for (int i = 0; i < 3; i++) values.push_back(p.load(Type::kF32, {in, 4 * i, {}}));
@@ -272,7 +272,7 @@ BENCHMARK(Mandelbrot)->Unit(benchmark::kMillisecond);
 
 constexpr std::int64_t kElements = 1 << 20;
 
-/// The sum of x * a + b over 2^20 elements, from memory of the second cache.
+/// The sum of x * a + b over 2^20 elements, from memory beyond the second-level cache.
 void Sum(benchmark::State& state) {
   Builder p;
   const Value in = p.buffer({lower::Storage::kArgument, 0, 0, 4 * kElements});
@@ -298,7 +298,7 @@ void Sum(benchmark::State& state) {
 }
 BENCHMARK(Sum);
 
-/// From a lower program to code that runs; ns an op for long straight lines.
+/// From a lower program to executable code; ns per op for long straight lines.
 void Compile(benchmark::State& state) {
   const std::int64_t ops = state.range(0);
   const auto make = [&] {

@@ -1,6 +1,6 @@
-// Real XLA by a PJRT plugin beside the built-in executor: what a call costs, from what size on the
-// plugin's code pays for it, what copies and compilations cost. The processor time is that of all
-// threads.
+// Real XLA through a PJRT plugin compared with the built-in executor: the cost of a call, the size
+// from which the plugin's code is faster, the cost of copies and compilations. The processor time
+// is that of all threads.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 namespace rondo {
 namespace {
 
-/// No device where there is no plugin.
+/// No device if there is no plugin.
 const pjrt::Device& plugin_device() {
   static const pjrt::Device device =
       pjrt::find_plugins().empty()
@@ -27,7 +27,7 @@ Literal wave(const TensorType& type) {
   return (sin(reshape(arange(type.elements(), DType::kF32), type.shape.vector())) * 0.5).eval();
 }
 
-/// The function alone, on arguments that are where it runs.
+/// Only the function, on arguments in the memory of its device.
 void run(benchmark::State& state, const Function& function, bool on_plugin) {
   std::vector<Literal> arguments;
   for (const TensorType& type : function.params()) arguments.push_back(wave(type));
@@ -67,7 +67,7 @@ Function cells(std::int64_t n) {
       f32({n, n}), f32({n, 1}));
 }
 
-/// A call of a jitted function, on a value that the last call left where it is.
+/// A call of a jitted function, on a value that the last call left on its device.
 void call(benchmark::State& state, bool on_plugin) {
   const auto f = jit([](Tensor x) { return x * 0.5f + 1; },
                      {.device = on_plugin ? plugin_device() : pjrt::Device()});
@@ -102,7 +102,7 @@ void compile_it(benchmark::State& state, bool on_plugin) {
   const CompileOptions options{.device = on_plugin ? plugin_device() : pjrt::Device()};
   for (auto _ : state) benchmark::DoNotOptimize(compile(function, options));
 }
-/// From the folder of compiled programs.
+/// Loads from the folder of compiled programs.
 void load_it(benchmark::State& state) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / ("rondo_bench" + std::to_string(getpid()));

@@ -1,4 +1,5 @@
-// What Rondo promises of its own speed. bench/README.md says how to run it, with the figures seen.
+// The performance that Rondo promises. bench/README.md says how to run it, and has measured
+// figures.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
@@ -84,7 +85,7 @@ void ScalarWhile(benchmark::State& state) {
 }
 BENCHMARK(ScalarWhile)->Arg(1'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
-/// The same beside carries that no trip touches: arrays of 1 MiB.
+/// The same with further carries that no trip touches: arrays of 1 MiB.
 void ScalarWhileBesideCarries(benchmark::State& state) {
   struct Loop {
     Tensor i, x;

@@ -1,8 +1,8 @@
-// Weak scaling over the devices of a PJRT plugin: the same work for each of 1, 2, 4 and 8 devices,
-// on arrays that stay where they are. `best_ms` is the fastest run, of which a machine with fewer
-// cores than devices says little; `work_ms` is the mean of the processor time that a run takes, on
-// all cores together, and `overhead` that for each device beside that with one device alone: 1
-// where splitting costs nothing.
+// Weak scaling over the devices of a PJRT plugin: the same work per device for 1, 2, 4 and 8
+// devices, on arrays that stay on their devices. `best_ms` is the fastest run, which on a machine
+// with fewer cores than devices says little; `work_ms` is the mean processor time of a run, over
+// all cores, and `overhead` that per device relative to a single device: 1 if splitting costs
+// nothing.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ const std::optional<pjrt::Client>& client_of_eight() {
   return client;
 }
 
-/// A program for a mesh with the axis "data" and so many devices along it.
+/// A program for a mesh with the axis "data" of so many devices.
 using Program = std::function<Function(const Mesh&, std::int64_t devices)>;
 
 const Shape kWeights{500, 500};
@@ -92,7 +92,7 @@ void weak_scaling(benchmark::State& state, const std::string& name, const Progra
   std::vector<pjrt::ShardedArray> arguments;
   for (const TensorType& type : f.params()) {
     const Literal value = random::uniform(random::key(0), type).eval();
-    // Weights are whole on each device; arguments that lie otherwise would go through the host.
+    // Weights are replicated; arguments with another sharding would be resharded through the host.
     std::vector<DimPartition> spec(type.shape.size(), std::nullopt);
     if (type.shape != kWeights) spec[0] = "data";
     arguments.emplace_back(value, mesh, spec);

@@ -1,8 +1,8 @@
-// The clock, the inputs and the JSON lines of the anchors: the workloads on which Rondo stands
-// beside other systems. A line is
+// The clock, the inputs and the JSON lines of the anchors: the workloads on which Rondo is compared
+// with other systems. A line is
 //   {"work": ..., "peer": "rondo", "figure": median, "unit": ..., "n": samples, "min": ..., "max":
 //   ..., "threads": ..., "check": sum of the results}
-// ANCHOR_ONLY (a regular expression) takes some works, ANCHOR_REPEATS sets the number of samples,
+// ANCHOR_ONLY (a regular expression) selects works, ANCHOR_REPEATS sets the number of samples,
 // ANCHOR_THREADS the threads of a run.
 #pragma once
 
@@ -31,7 +31,7 @@ inline bool wanted(const std::string& work) {
   static const std::regex only(setting("ANCHOR_ONLY", ""));
   return std::regex_search(work, only);
 }
-/// jit, with as many threads for a run as ANCHOR_THREADS says.
+/// jit, with the number of threads in ANCHOR_THREADS for each run.
 template <class F>
 auto jitted(F f) {
   return rondo::jit(std::move(f), {.run = {.threads = threads()}});
@@ -40,8 +40,8 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// n numbers in [low, high), the same for every system: a hash of the index and the seed, 24 bits
-/// of it.
+/// n numbers in [low, high), the same for every system: 24 bits of a hash of the index and the
+/// seed.
 inline std::vector<float> fill(std::size_t n, std::uint32_t seed, float low = 0, float high = 1) {
   std::vector<float> numbers(n);
   for (std::size_t i = 0; i < n; i++) {
@@ -94,8 +94,9 @@ inline void print_line(const std::string& work, std::vector<double> figures,
   std::fflush(stdout);
 }
 
-/// Times `call`, warmed up by one call; each sample is as many calls as fill 20 ms. A call of over
-/// two seconds is sampled once. `check` gives the sum of the results, computed outside the clock.
+/// Times `call`, warmed up by one call; each sample is as many calls as take 20 ms. A call of over
+/// two seconds is sampled once. `check` returns the sum of the results, computed outside the
+/// timing.
 inline void time_it(const std::string& work, const std::string& unit,
                     const std::function<void()>& call, const std::function<double()>& check = {},
                     double per = 1) {
@@ -117,8 +118,7 @@ inline void time_it(const std::string& work, const std::string& unit,
   print_line(work, figures, unit, check ? &sum : nullptr);
 }
 
-/// The thermal loop, jitted, called once and printed: what a whole process does for
-/// first_call_process.
+/// The thermal loop, jitted, called once and printed: the work of a process for first_call_process.
 void first_call();
 
 void loops();

@@ -40,7 +40,7 @@ auto simulate(int trips, bool unrolled) {
   };
 }
 
-/// This program again, which then makes the first call alone.
+/// Runs this program again as a process that makes only the first call.
 void run_first_call_process() {
   char name[] = "rondo_anchors", option[] = "--first-call";
   char* const arguments[] = {name, option, nullptr};
@@ -101,7 +101,7 @@ void scalars() {
       "dispatch_device", "us", [&] { x = add(a, b); }, [&] { return check_sum(x); });
 }
 
-/// One while over all lanes, which runs while any of them does.
+/// One while over all lanes, which runs as long as the condition of any lane holds.
 void lanes() {
   if (wanted("mandelbrot")) {
     const int n = 1024;

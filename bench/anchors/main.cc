@@ -5,7 +5,8 @@
 #include "anchors/harness.h"
 
 int main(int argc, char** argv) {
-  // As the other systems are told. A process with threads counts handles by locked instructions.
+  // The other systems get the same setting. A process with threads needs locked instructions to
+  // count handles.
   setenv("OPENBLAS_NUM_THREADS", anchors::setting("ANCHOR_THREADS", "1").c_str(), 0);
   if (argc == 2 && std::string_view(argv[1]) == "--first-call") {
     anchors::first_call();

@@ -25,7 +25,7 @@ void texts() {
   }
   const rondo::Function program = chain(10'000);
   std::size_t bytes = 0;
-  // From the tracer's IR to text: what others do in two steps, lowering and printing.
+  // From the tracer's IR to text, for which others take two steps, lowering and printing.
   for (const char* work : {"emit_hlo_10k", "print_hlo_10k"})
     time_it(work, "ms", [&] { bytes += rondo::to_hlo_text(program).size(); });
   for (const char* work : {"emit_stablehlo_10k", "print_stablehlo_10k"})
