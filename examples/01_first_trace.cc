@@ -16,7 +16,7 @@ int main() {
   const rondo::Function program = rondo::trace(distance, rondo::f32({3}), rondo::f32({3}));
   std::cout << program.str();
 
-  // compile() makes it ready to run on host arrays.
+  // compile() prepares it to run on host arrays.
   const rondo::Executable run = rondo::compile(program);
   const auto a = rondo::Literal::from<float>({1, 2, 3}, {3});
   const auto b = rondo::Literal::from<float>({1, 5, 7}, {3});
@@ -28,7 +28,7 @@ int main() {
   std::cout << "in f64:   " << fast(rondo::constant({0.0, 0.0}), rondo::constant({3.0, 4.0}))
             << "\n";
 
-  // Outside a traced function tensors are lazy: nothing is computed until a value is asked for.
+  // Outside a traced function tensors are lazy: nothing is computed until a value is requested.
   Tensor x = rondo::arange(5) + 1;
   std::cout << "lazy:     " << x * x << "\n";
   std::cout << "its sum:  " << sum(x * x).item<int>() << "\n";

@@ -1,6 +1,6 @@
 // Lesson 2: a while loop whose carry is a struct.
 //
-// Any struct of tensors can be carried; nothing is registered, and its field names appear in the
+// Any struct of tensors can be carried, without registration, and its field names appear in the
 // program. The lambdas run once, and one loop is recorded, however many trips it makes.
 #include <iostream>
 

@@ -1,4 +1,4 @@
-// Lesson 3: fori_loop, and bounds that are known only when the program runs.
+// Lesson 3: fori_loop, and bounds that are known only at run time.
 #include <iostream>
 
 #include "rondo/rondo.h"
@@ -6,14 +6,14 @@
 using rondo::Tensor;
 
 int main() {
-  // C++ bounds: the trip count is known, and stands in the HLO as a hint.
+  // C++ bounds: the trip count is known, and is in the HLO as a hint.
   auto factorial10 = [](Tensor one) {
     return rondo::fori_loop(
         1, 11, [](Tensor i, Tensor x) { return x * i; }, one);
   };
   std::cout << "10! = " << rondo::jit(factorial10)(1).item<int>() << "\n";
 
-  // Bounds may be tensors. A captured tensor may be one, too.
+  // Bounds may be tensors, including captured ones.
   auto power = rondo::jit([](Tensor x, Tensor n) {
     return rondo::fori_loop(
         0, n, [&](Tensor, Tensor y) { return y * x; }, 1.0f);
@@ -21,8 +21,8 @@ int main() {
   std::cout << "2^10 = " << power(2.0f, 10).item<float>()
             << ", 3^0 = " << power(3.0f, 0).item<float>() << "\n";
 
-  // A tuple state is taken whole or spread behind the index. A step, backwards, several bodies a
-  // trip: options.
+  // A tuple state is taken whole or spread after the index. Options: a step, reverse order, several
+  // bodies per trip.
   auto [a, b] = rondo::fori_loop(
       0, 10, [](Tensor, Tensor a, Tensor b) { return std::tuple(b, a + b); }, std::tuple(0, 1));
   std::cout << "Fibonacci: " << a.item<int>() << ", " << b.item<int>() << "\n";

@@ -1,4 +1,4 @@
-// Lesson 4: scan, a loop over the rows of arrays that stacks what each trip gives.
+// Lesson 4: scan, a loop over the rows of arrays that stacks the results of the trips.
 #include <iostream>
 
 #include "rondo/rondo.h"
@@ -10,7 +10,7 @@ struct Sample {
 };
 
 int main() {
-  // f(carry, x) returns the next carry and a y; the ys come back stacked.
+  // f(carry, x) returns the next carry and a y; the ys are returned stacked.
   auto [total, sums] =
       rondo::scan([](Tensor sum, Tensor x) { return std::pair(sum + x, sum + x); },
                   rondo::zeros(rondo::s32({2})), rondo::constant({{1, 2}, {3, 4}, {5, 6}}));
@@ -35,7 +35,7 @@ int main() {
       0.0f, day, {.reverse = true});
   std::cout << "traded from here to the close: " << left << "\n";
 
-  // Without xs the length is given; an empty tuple as y is none.
+  // Without xs the length is required; an empty tuple as y means no ys.
   auto [doubled, none] = rondo::scan([](Tensor x) { return std::pair(x * 2, std::tuple<>()); }, 1,
                                      std::tuple<>(), {.length = 20});
   std::cout << "2^20 = " << doubled.item<int>() << "\n";

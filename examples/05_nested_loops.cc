@@ -1,4 +1,4 @@
-// Lesson 5: loops in loops, branches in loops, loops in branches.
+// Lesson 5: nested loops, branches in loops, loops in branches.
 #include <iostream>
 
 #include "rondo/rondo.h"
@@ -6,7 +6,7 @@
 using rondo::Tensor;
 
 int main() {
-  // for i < n: for j <= i: count += 1. The inner loop uses the outer index by capture; so does its
+  // for i < n: for j <= i: count += 1. The inner loop captures the outer index, and so does its
   // bound.
   auto triangle = rondo::jit([](Tensor n) {
     return rondo::fori_loop(
@@ -40,11 +40,11 @@ int main() {
   std::cout << "primes below 100: " << primes(100).item<int>()
             << ", below 10000: " << primes(10000).item<int>() << "\n";
 
-  // A machine of few instructions, dispatched by switch_case inside a while: 6 * 7 by adding.
+  // A machine with few instructions, dispatched by switch_case inside a while: 6 * 7 by adding.
   struct Machine {
     Tensor pc, a, b, steps;
   };
-  const Tensor code = rondo::constant({0, 1, 2});  // add a to b; count a turn; jump back or halt
+  const Tensor code = rondo::constant({0, 1, 2});  // add a to b; count down; jump back or halt
   const Machine end =
       rondo::while_loop([](Machine m) { return m.pc < 3; },
                         [&](Machine m) {

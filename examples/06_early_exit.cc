@@ -1,4 +1,4 @@
-// Lesson 6: searches that stop when they are done.
+// Lesson 6: searches that stop early.
 //
 // Binary search, non-maximum suppression and the merge of two sorted arrays: loops whose trip count
 // depends on the data.
@@ -10,7 +10,7 @@
 
 using rondo::Tensor;
 
-/// Where `value` belongs in a sorted array: before (left) or behind (right) equal elements.
+/// Where `value` belongs in a sorted array: before (left) or after (right) equal elements.
 Tensor search_sorted(Tensor sorted, Tensor value, bool right) {
   const int n = static_cast<int>(sorted.dim(0));
   auto [lo, hi] = rondo::while_loop(
@@ -41,8 +41,7 @@ struct Suppression {
   Tensor scores, picked, count;
 };
 
-/// The best boxes, none of which overlaps a better one by more than half; -1 where there are no
-/// more.
+/// The best boxes, none of which overlaps a better one by more than half; -1 if there are no more.
 Suppression suppress(Tensor boxes, Tensor scores, int at_most) {
   return rondo::while_loop(
       [&](Suppression s) { return (s.count < at_most) & (max(s.scores) > 0); },
@@ -55,14 +54,14 @@ Suppression suppress(Tensor boxes, Tensor scores, int at_most) {
       Suppression{scores, rondo::full(rondo::s32({at_most}), -1), 0});
 }
 
-/// Two sorted arrays as one: each trip takes the smaller head.
+/// Merges two sorted arrays: each trip takes the smaller head.
 Tensor merge(Tensor a, Tensor b) {
   const std::int64_t n = a.dim(0), m = b.dim(0);
   struct Heads {
     Tensor i, j;
   };
   auto take = [&](Heads h) {
-    // An index past the end is clamped, so that reading there is safe.
+    // An index past the end is clamped, so reading there is safe.
     const Tensor from_a =
         (h.j >= static_cast<int>(m)) | ((h.i < static_cast<int>(n)) & (a[h.i] <= b[h.j]));
     return std::pair(Heads{where(from_a, h.i + 1, h.i), where(from_a, h.j, h.j + 1)},

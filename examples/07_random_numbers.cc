@@ -37,7 +37,7 @@ Tensor temper(Tensor y) {
 }
 
 int main() {
-  // Draw number n, counted from 1: as many twists as it takes, and one word tempered.
+  // Draw number n, counted from 1: as many twists as necessary, and one word tempered.
   auto draw = rondo::jit([](Tensor seed, Tensor n) {
     const Tensor state = rondo::fori_loop(
         0, (n + 623) / 624, [](Tensor, Tensor s) { return twist(s); }, seed_state(seed));
@@ -53,7 +53,7 @@ int main() {
   std::cout << "uniform: " << rondo::random::uniform(key, rondo::f32({4})) << "\n";
   std::cout << "split:   " << rondo::random::split(key, 2) << "\n";
 
-  // Monte Carlo: 64 batches of 4096 points, a key for each.
+  // Monte Carlo: 64 batches of 4096 points, with a key each.
   auto estimate = rondo::jit([](Tensor key) {
     const Tensor inside = rondo::map(
         [](Tensor key) {

@@ -1,8 +1,8 @@
 // Lesson 8: a simulation. A floor slab is heated by water from a tank; the loop steps three
 // temperatures.
 //
-// The lambdas run once. What they record is one `while`, in the IR and in the HLO, for 20 steps as
-// for 10000.
+// The lambdas run once. They record one `while`, in the IR and in the HLO, for 20 steps as for
+// 10000.
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -21,7 +21,7 @@ struct House {
 constexpr double kStep = 0.1;                                         // s
 constexpr double kArea = std::numbers::pi * 0.019 * (100 / 0.50292);  // m^2, of the pipe's wall
 constexpr double kWater = kArea * 0.019 / 4 * 1000;                   // kg, in the pipe
-constexpr double kConductance = kArea / (0.35 * 0.0023);              // W/K, as the model has it
+constexpr double kConductance = kArea / (0.35 * 0.0023);              // W/K, as in the model
 constexpr double kSlabHeat = 880 * 22650.058, kWaterHeat = 4184 * kWater,
                  kTankHeat = 4184 * 75.708;  // J/K
 
@@ -33,7 +33,7 @@ House step(House h) {
                h.tank - from_tank * (kStep / kTankHeat)};
 }
 
-/// The same in plain C++, to compare with.
+/// The same in plain C++, for comparison.
 void step(double& slab, double& quanta, double& tank) {
   const double from_tank = (tank - quanta) * (0.6309 * 4184),
                to_slab = (quanta - slab) * kConductance;
@@ -56,8 +56,8 @@ int main() {
             << rondo::to_hlo_text(program) << "\n";
 
   auto run = rondo::jit(simulate);
-  // The loss is how far the slab is from a measured 27.344767 degrees, squared. Seven
-  // decimals of it are printed, to compare with other programs.
+  // The loss is the squared distance of the slab from a measured 27.344767 degrees. Seven decimals
+  // of it are printed, for comparison with other programs.
   std::printf("%8s  %10s  %10s  %10s  %12s\n", "steps", "slab", "quanta", "tank", "loss");
   auto row = [](int steps, double slab, double quanta, double tank) {
     std::printf("%8d  %10.6f  %10.6f  %10.6f  %12.7f\n", steps, slab, quanta, tank,

@@ -48,7 +48,7 @@ int main() {
                                  0.00162824170038242295,
                                  -0.0000951592254519715870};
   for (double& v : velocities) v *= year;
-  // The Sun moves so that the whole rests.
+  // The Sun moves so that the total momentum is zero.
   for (std::size_t k = 0; k < 3; k++) {
     double momentum = 0;
     for (std::size_t b = 1; b < 5; b++) momentum += velocities[3 * b + k] * masses[b];
@@ -63,7 +63,8 @@ int main() {
 
   auto advance = [&](Bodies b) {
     const Tensor d = differences(b.position);
-    // The diagonal, a body with itself, is made 1 before it divides; its difference is zero anyway.
+    // The diagonal, a body with itself, is set to 1 before the division; its difference is zero
+    // anyway.
     const Tensor squared = sum(d * d, {2}) + rondo::eye(5, rondo::DType::kF64);
     const Tensor pull = expand_dims(mass, 0) * (0.01 / (squared * sqrt(squared)));
     const Tensor velocity = b.velocity - sum(d * expand_dims(pull, 2), {1});

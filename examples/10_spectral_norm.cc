@@ -1,4 +1,4 @@
-// Lesson 10: the spectral norm of an infinite matrix, cut to 100 rows, by the power method
+// Lesson 10: the spectral norm of an infinite matrix, truncated to 100 rows, by the power method
 // (Computer Language Benchmarks Game).
 #include <cstdio>
 

@@ -10,7 +10,7 @@ using rondo::Tensor;
 Tensor generation(Tensor board) {
   const std::int64_t n = board.dim(0), m = board.dim(1);
   const Tensor padded = pad(board, 0, {1, 1}, {1, 1});
-  // Of three rows, then of three columns: the live cells among nine, with the one in the middle.
+  // Over three rows, then over three columns: the live cells among nine, including the middle one.
   auto rows = [&](std::int64_t i) { return slice(padded, {i, 0}, {i + n, m + 2}); };
   const Tensor three = rows(0) + rows(1) + rows(2);
   auto columns = [&](std::int64_t j) { return slice(three, {0, j}, {n, j + m}); };
@@ -19,7 +19,7 @@ Tensor generation(Tensor board) {
 }
 
 int main() {
-  const int size = 600;  // the gliders that fly off need room
+  const int size = 600;  // space for the gliders that fly off
   const Tensor pentomino = convert(rondo::constant({{0, 1, 1}, {1, 1, 0}, {0, 1, 0}}), DType::kU8);
   auto cells_after = rondo::jit([&](Tensor generations) {
     const Tensor start = dynamic_update_slice(rondo::zeros(rondo::u8({size, size})), pentomino,

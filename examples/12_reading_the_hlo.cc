@@ -1,7 +1,7 @@
 // Lesson 12: reading the HLO.
 //
-// What XLA is given is text one can read: names of parameters and struct fields, a hint of the trip
-// count, one while for a loop.
+// The input of XLA is readable text: names of parameters and struct fields, a hint of the trip
+// count, one while per loop.
 #include <iostream>
 
 #include "rondo/rondo.h"
@@ -32,20 +32,20 @@ int main() {
   // XLA how often it runs.
   std::cout << rondo::to_hlo_text(program) << "\n";
 
-  // StableHLO says the same, region by region.
+  // StableHLO has the same program, with nested regions.
   std::cout << rondo::to_stablehlo_text(program) << "\n";
 
-  // All of them say the same: a running mean that trusts its samples less and less.
+  // All of them are the same program: a running mean that weighs later samples less.
   const auto samples = rondo::Literal::from<float>({1, 2, 1, 2, 1, 2, 1, 2}, {8});
   const auto results = rondo::compile(program).run(
       {rondo::Literal::scalar(0.0f), rondo::Literal::scalar(1.0f), samples});
   std::cout << "means: " << results[1] << "\n\n";
 
-  // Source lines on request: each op points at the line of this file that made it.
+  // Source lines on request: each op refers to the line of this file that created it.
   const std::string located = rondo::to_hlo_text(program, {.metadata = true});
   std::string line = located.substr(located.find("divide("));
   line.resize(line.find('\n'));
-  // The file stands there as the compiler was given it; here without its folder.
+  // The file is named as the compiler got it; here without its folder.
   const std::size_t file = line.find("source_file=\"") + 13, folder_end = line.rfind('/');
   if (folder_end > file && folder_end != line.npos) line.erase(file, folder_end + 1 - file);
   std::cout << line << "\n";

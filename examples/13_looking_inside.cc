@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   std::cout << rondo::to_text(program);
   std::ofstream(argc > 1 ? argv[1] : "newton.dot") << rondo::to_dot(program);
 
-  // Taps report to whoever runs the program. They are silent otherwise.
+  // Taps report to the caller of the program. Otherwise they do nothing.
   const rondo::Executable run = rondo::compile(program);
   rondo::RunOptions options;
   options.on_tap = [](std::string_view name, const rondo::Literal& value) {
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   run.run({rondo::Literal::scalar(2.0)}, options);
   std::cout << stats.loops[0].name << ": " << stats.loops[0].trips << " trips\n";
 
-  // Limits keep a loop that never ends from running for ever, and say where it was.
+  // Limits end a loop that would never end, and the error says where it was.
   rondo::RunOptions limited;
   limited.max_iterations = 3;
   try {
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     std::cout << error.what() << "\n";
   }
 
-  // In an EagerScope each op is computed at once and lambdas run trip by trip: a debugger stops in
+  // In an EagerScope each op is computed at once and lambdas run on each trip: a debugger stops in
   // them, and printf works.
   rondo::EagerScope eager;
   const Tensor root = rondo::fori_loop(

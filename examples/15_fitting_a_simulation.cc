@@ -1,8 +1,8 @@
 // Lesson 15: fitting a coefficient of a simulation by gradient descent.
 //
-// The thermal loop of lesson 8 is run with a conductance that we pretend not to know, and compared
-// with a record of the water's temperature. The gradient of the misfit goes back through a while
-// whose number of trips is an argument; the descent is a loop around it. All is one program.
+// The thermal loop of lesson 8 is run with an unknown conductance, and compared with a record of
+// the water's temperature. The gradient of the misfit passes backwards through a while whose number
+// of trips is an argument; the descent is a loop around it. All of this is one program.
 #include <cmath>
 #include <cstdio>
 #include <numbers>
@@ -25,7 +25,7 @@ constexpr double kSlabHeat = 880 * 22650.058, kWaterHeat = 4184 * kArea * 0.019 
                  kTankHeat = 4184 * 75.708;               // J/K
 constexpr double kConductance = kArea / (0.35 * 0.0023);  // W/K: the answer
 
-/// The conductance is given by its logarithm, which keeps it positive and the steps in scale.
+/// The conductance is given by its logarithm, which keeps it positive and well scaled.
 House step(House h, Tensor log_conductance) {
   const Tensor from_tank = (h.tank - h.quanta) * (0.6309 * 4184);     // W
   const Tensor to_slab = (h.quanta - h.slab) * exp(log_conductance);  // W
@@ -39,7 +39,7 @@ House start() { return {0, 20.0, 20.0, 70.0, 0.0}; }
 int main() {
   const int steps = 600;  // a minute
 
-  // The record: what the true coefficient gives, step by step.
+  // The record: the result of the true coefficient, step by step.
   const Tensor truth = std::log(kConductance);
   auto watched = [&](House h) {
     const House next = step(h, truth);
@@ -58,7 +58,7 @@ int main() {
     return end.misfit / convert(steps, rondo::DType::kF64);
   };
 
-  // Gradient descent: each trip moves against the slope.
+  // Gradient descent: each trip moves along the negative gradient.
   auto fit = rondo::jit([&](Tensor guess, Tensor record, Tensor steps, Tensor descents) {
     auto descend = [&](Tensor, Tensor x) {
       return x - 0.03 * rondo::grad(misfit)(x, record, steps);

@@ -1,4 +1,4 @@
-// Lesson 16: an adaptive Runge-Kutta solver, and the sensitivity of what it gives.
+// Lesson 16: an adaptive Runge-Kutta solver, and the sensitivity of its result.
 //
 // A satellite passes around the Earth and the Moon on R. Arenstorf's orbit, which closes after
 // 17.0652165601579625589 units of time (E. Hairer, S. Norsett, G. Wanner, "Solving Ordinary
@@ -15,7 +15,7 @@ using rondo::Tensor;
 constexpr double kPeriod = 17.0652165601579625589;
 constexpr double kMoon = 0.012277471, kEarth = 1 - kMoon;  // parts of the mass
 
-/// The acceleration in the plane that turns with Earth and Moon; y is (x, y, vx, vy).
+/// The acceleration in the plane that rotates with Earth and Moon; y is (x, y, vx, vy).
 Tensor motion(const Tensor& y) {
   const Tensor x = y[0], h = y[1], vx = y[2], vy = y[3];
   const Tensor to_earth = square(x + kMoon) + h * h, to_moon = square(x - kEarth) + h * h;
@@ -27,12 +27,12 @@ Tensor motion(const Tensor& y) {
 }
 
 struct Flight {
-  Tensor y, slope;    // f64[4]: the place and velocity, and motion(y)
+  Tensor y, slope;    // f64[4]: position and velocity, and motion(y)
   Tensor time, step;  // the step to try next
   Tensor steps;       // accepted
 };
 
-/// One attempt: it is taken if the estimated error is small enough.
+/// One attempted step: it is accepted if the estimated error is small enough.
 Flight attempt(const Flight& f, double tolerance) {
   static const std::vector<std::vector<double>> kStages{
       {1.0 / 5},
@@ -65,7 +65,7 @@ Flight attempt(const Flight& f, double tolerance) {
                 where(good, f.time + step, f.time), step * longer, f.steps + where(good, 1, 0)};
 }
 
-/// From the place (0.994, 0), once around.
+/// From the position (0.994, 0), once around.
 Flight fly(Tensor velocity, double tolerance) {
   const Tensor start = rondo::concatenate({rondo::constant({0.994, 0.0}), velocity}, 0);
   return rondo::while_loop([](Flight f) { return f.time < kPeriod; },
@@ -83,15 +83,16 @@ int main() {
     std::printf("%9.0e  %5d  %.1e\n", tolerance, end.steps.item<int>(), std::hypot(x, y));
   }
 
-  // How the end moves with the velocity vy at the start: forward mode carries the tangent of the
-  // state along with it. The derivative goes through the choice of the steps, too.
+  // How the end depends on the initial velocity vy: forward mode carries the tangent of the state.
+  // The derivative includes the choice of the steps.
   auto end = [](Tensor v) { return fly(v, 1e-10).y; };
   const Tensor upwards = rondo::constant({0.0, 1.0});
   auto along = rondo::jit([&](Tensor v) {
     return rondo::jvp(end, std::tuple(v), std::tuple(upwards)).second;
   })(velocity);
 
-  // Differences say the same, less exactly: too large a distance bends, too small a one drowns.
+  // Differences agree, less exactly: a large distance has truncation error, a small one rounding
+  // error.
   auto difference = rondo::jit([&](Tensor v, Tensor distance) {
     return (end(v + distance * upwards) - end(v - distance * upwards)) / (2.0 * distance);
   });
@@ -105,8 +106,8 @@ int main() {
   row("difference of 1e-4", difference(velocity, 1e-4));
   row("difference of 1e-7", difference(velocity, 1e-7));
 
-  // Reverse mode: one coordinate by all of the start. It goes back through the flight with what it
-  // kept of each step on a tape that grows.
+  // Reverse mode: one coordinate with respect to the whole start. The backward pass reads the
+  // residuals of each step from a growing tape.
   auto end_x = [&](Tensor v) { return end(v)[0]; };
   const Tensor gradient = rondo::jit(rondo::grad(end_x))(velocity);
   std::printf("\nx at the end by vx and vy at the start, by grad: %.2f %.2f\n",

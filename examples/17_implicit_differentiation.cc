@@ -1,9 +1,9 @@
-// Lesson 17: the derivative of a fixed point, by a rule of your own.
+// Lesson 17: the derivative of a fixed point, by a custom rule.
 //
-// z = tanh(W z + b) is solved by iteration. Reverse mode can go back through every trip; but the
-// solution does not remember how it was found. From z = g(z, p) follows dz/dp = (1 - dg/dz)^-1
-// dg/dp: the cotangent of z solves a fixed-point equation of its own, u = z_bar + (dg/dz)^T u, and
-// nothing of the first iteration need be kept. custom_vjp says so.
+// z = tanh(W z + b) is solved by iteration. Reverse mode can pass backwards through every trip, but
+// the solution does not depend on the iteration. From z = g(z, p) follows dz/dp = (1 - dg/dz)^-1
+// dg/dp: the cotangent of z solves another fixed-point equation, u = z_bar + (dg/dz)^T u, and
+// nothing of the first iteration needs to be kept. custom_vjp expresses this.
 #include <cstdio>
 #include <iostream>
 #include <tuple>
@@ -16,7 +16,7 @@ using rondo::Tensor;
 
 constexpr std::int64_t kSize = 32;
 
-/// x = g(x) from x0, until it stands still.
+/// x = g(x) from x0, until it converges.
 template <class G>
 Tensor fixed_point(const G& g, const Tensor& x0, const char* name) {
   struct Pair {
@@ -58,13 +58,13 @@ int main() {
   auto through_loop = loss_of(solve);
   auto by_rule = loss_of(equilibrium);
 
-  // The trips of the loops tell what each gradient costs.
+  // The trips of the loops show the cost of each gradient.
   auto gradient = [&](const char* name, const auto& loss) {
     const rondo::Executable run = rondo::compile(rondo::trace(rondo::grad<0, 1>(loss), w, b));
     std::vector<rondo::Literal> both = run.run({w.eval(), b.eval()});
     std::printf("%s", name);
     for (const rondo::LoopStats& loop : run.stats().loops) {
-      // Those of the checkpoints make no trips: a tape holds so few.
+      // The checkpointing loops make no trips: a tape suffices for so few.
       if (loop.trips > 0) std::printf("  %s %d", loop.name.c_str(), static_cast<int>(loop.trips));
     }
     std::printf("\n");
@@ -84,7 +84,7 @@ int main() {
   std::printf("along W: by difference %.6f, by the rule %.6f\n", slope.item<double>(),
               sum(Tensor(fast[0]) * w).item<double>());
 
-  // The rule goes backwards only. (custom_jvp gives one that serves both ways.)
+  // The rule works in reverse mode only. (custom_jvp gives one for both modes.)
   try {
     (void)rondo::jvp(equilibrium, std::tuple(w, b), std::tuple(w, b));
   } catch (const rondo::TraceError& error) {

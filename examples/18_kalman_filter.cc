@@ -1,9 +1,9 @@
 // Lesson 18: maximum likelihood. The variances of a Kalman filter, estimated by Newton's method.
 //
-// The annual flow of the Nile at Aswan, 1871 to 1970, as a level that wanders and is observed with
+// The annual flow of the Nile at Aswan, 1871 to 1970, as a random-walk level that is observed with
 // noise: J. Durbin, S. J. Koopman, "Time Series Analysis by State Space Methods", chapter 2. The
-// filter is a scan; its likelihood's gradient and second derivatives go through it, inside of the
-// while that maximises it.
+// filter is a scan; the gradient and Hessian of its likelihood are computed inside the while that
+// maximises it.
 #include <cmath>
 #include <cstdio>
 #include <numbers>
@@ -27,7 +27,7 @@ struct Level {
   Tensor likelihood;      // its logarithm, so far
 };
 
-/// The diffuse log-likelihood: of the years after the first, given the first.
+/// The diffuse log-likelihood: that of the years after the first, given the first.
 Tensor log_likelihood(Tensor log_variances) {
   const Tensor noise = exp(log_variances[0]), drift = exp(log_variances[1]);
   const Tensor flow = rondo::constant(kFlow, {100});
@@ -49,15 +49,15 @@ struct Search {
   Tensor damping, steps;
 };
 
-/// One step of Newton's method, (d I - H) step = g with H the second derivatives. The damping d
-/// shrinks as long as the likelihood rises; a step that would lower it is not taken.
+/// One step of Newton's method, (d I - H) step = g with the Hessian H. The damping d shrinks while
+/// the likelihood rises; a step that would lower it is rejected.
 Search newton(const Search& s) {
   const Tensor h = rondo::hessian(log_likelihood)(s.at);
   const Tensor a = s.damping - h[0][0], b = -h[0][1], c = s.damping - h[1][1];
   const Tensor g = s.gradient[0], k = s.gradient[1];
   const Tensor step = rondo::stack({c * g - b * k, a * k - b * g}, 0) / (a * c - b * b);
   const auto [value, gradient] = rondo::value_and_grad(log_likelihood)(s.at + step);
-  const Tensor rises = value > s.value - 1e-9;  // or is the same, but for rounding
+  const Tensor rises = value > s.value - 1e-9;  // or is equal up to rounding
   return Search{where(rises, s.at + step, s.at), where(rises, value, s.value),
                 where(rises, gradient, s.gradient), where(rises, s.damping / 10, s.damping * 10),
                 s.steps + 1};
@@ -71,7 +71,7 @@ int main() {
     return rondo::while_loop(climbs, newton, first, {.name = "newton"});
   });
 
-  // From a start that knows nothing: half of the variance of the data for each.
+  // From an uninformed start: half of the variance of the data for each.
   const Tensor start = log(rondo::constant({14000.0, 14000.0}));
   std::printf("step  noise variance  drift variance  log-likelihood\n");
   for (int most : {0, 1, 2, 3, 4, 100}) {

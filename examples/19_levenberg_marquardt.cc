@@ -1,9 +1,8 @@
-// Lesson 19: nonlinear least squares. The Jacobian by forward mode, inside of the while that uses
-// it.
+// Lesson 19: nonlinear least squares. The Jacobian by forward mode, inside the while that uses it.
 //
 // The data set Misra1a of the NIST Statistical Reference Datasets: volume y against pressure x in a
-// study of adsorption (D. Misra, 1978), y = b1 (1 - exp(-b2 x)). It comes with two places to start
-// from, and with values that are certified to eleven digits.
+// study of adsorption (D. Misra, 1978), y = b1 (1 - exp(-b2 x)). It has two starting points, and
+// values that are certified to eleven digits.
 #include <cstdio>
 #include <utility>
 
@@ -11,7 +10,7 @@
 
 using rondo::Tensor;
 
-/// What is left of the data; b is (b1, b2).
+/// The residuals; b is (b1, b2).
 Tensor residuals(Tensor b) {
   const Tensor y = rondo::constant({10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76,
                                     55.05, 61.01, 66.40, 75.47, 81.78});
@@ -27,8 +26,8 @@ struct Fit {
   Tensor steps;
 };
 
-/// (J'J + lambda diag(J'J)) step = -J'r (D. Marquardt, 1963). A step that makes the sum larger is
-/// not taken; the next one is shorter.
+/// (J'J + lambda diag(J'J)) step = -J'r (D. Marquardt, 1963). A step that increases the sum is
+/// rejected; the next one is shorter.
 Fit improve(const Fit& f) {
   const Tensor r = residuals(f.b);
   const Tensor jacobian = rondo::jacfwd(residuals)(f.b);  // f64[14,2]
@@ -49,7 +48,7 @@ int main() {
     const Fit first{start, sum(square(residuals(start))), 1e-3, 1.0, 0};
     return rondo::while_loop(moves, improve, first, {.name = "fit"});
   });
-  // The spread of the parameters: the diagonal of s^2 (J'J)^-1.
+  // The standard deviations of the parameters: from the diagonal of s^2 (J'J)^-1.
   auto spread = rondo::jit([](Tensor b, Tensor sum) {
     const Tensor jacobian = rondo::jacfwd(residuals)(b);
     const Tensor normal = matmul(transpose(jacobian), jacobian);

@@ -1,9 +1,9 @@
 // Lesson 20: the Greeks of an option: the derivatives of its price.
 //
-// F. Black and M. Scholes' price of European options (1973) at the figures of J. Hull, "Options,
+// F. Black and M. Scholes' price of European options (1973) with the figures of J. Hull, "Options,
 // Futures, and Other Derivatives": spot 42, strike 40, rate 10 %, volatility 20 %, half a year. The
-// call costs 4.76 and the put 0.81. One grad gives delta, vega, theta and rho together; what is of
-// second order stands in the Hessian.
+// call costs 4.76 and the put 0.81. One grad gives delta, vega, theta and rho together; the
+// second-order Greeks are in the Hessian.
 #include <cmath>
 #include <cstdio>
 #include <numbers>
@@ -35,7 +35,7 @@ double cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
 int main() {
   const Option option{42.0, 40.0, 0.1, 0.2, 0.5};
-  // The closed formulas, as every textbook has them.
+  // The closed formulas, as in every textbook.
   const double s = 42, k = 40, r = 0.1, v = 0.2, t = 0.5;
   const double d1 = (std::log(s / k) + (r + v * v / 2) * t) / (v * std::sqrt(t));
   const double d2 = d1 - v * std::sqrt(t), discounted = k * std::exp(-r * t);
@@ -47,8 +47,8 @@ int main() {
     std::printf("%-12s %12.6f %12.6f\n", name, ours.item<double>(), formula);
   };
 
-  // The gradient has the fields of the option. Theta is the change as time goes by, so that less of
-  // it is left.
+  // The gradient has the fields of the option. Theta is the change as time passes, so that less of
+  // it remains.
   auto [call_price, by_call] = rondo::jit(rondo::value_and_grad(call))(option);
   row("call", call_price, s * cdf(d1) - discounted * cdf(d2));
   row("  delta", by_call.spot, cdf(d1));
@@ -75,7 +75,7 @@ int main() {
   row("  vanna", h[0][1], -density * d2 / v);
   row("  volga", h[1][1], vega * d1 * d2 / v);
 
-  // The volatility that a price implies, by Newton's method with vega: a while around a gradient.
+  // The implied volatility of a price, by Newton's method with vega: a while around a gradient.
   struct Guess {
     Tensor volatility, change;
   };
@@ -95,6 +95,6 @@ int main() {
   });
   std::printf("implied volatility\n");
   row("  at 4.7594", implied(call_price), v);
-  // Its slope is a gradient through that loop, and 1 / vega.
+  // Its derivative is a gradient through that loop, and equals 1 / vega.
   row("  slope", rondo::jit(rondo::grad(implied))(call_price), 1 / vega);
 }

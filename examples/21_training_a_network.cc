@@ -1,9 +1,9 @@
 // Lesson 21: training a small recurrent network.
 //
 // The network reads a wave of unknown frequency and phase, sample by sample, and predicts the next
-// one. Training is one program: a fori_loop of Adam's steps (D. Kingma, J. Ba, "Adam", 2015), in
-// it the gradient of a scan over time. Whoever runs it sees how it goes, and gets the curve of the
-// loss as a picture: 21_training_a_network [FILE.svg].
+// one. Training is one program: a fori_loop of Adam's steps (D. Kingma, J. Ba, "Adam", 2015) that
+// contains the gradient of a scan over time. The caller gets reports of its progress, and the loss
+// curve as a picture: 21_training_a_network [FILE.svg].
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -44,7 +44,7 @@ Tensor waves(Tensor key) {
   return sin(frequency * time + phase);
 }
 
-/// The mean squared error of the predictions, once four samples are heard.
+/// The mean squared error of the predictions, after four samples.
 Tensor loss(Weights w, Tensor wave) {
   auto read = [&](Tensor memory, Tensor now) {
     const Tensor next = tanh(matmul(now, w["input"]) + matmul(memory, w["hidden"]) + w["bias"]);
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
     return rondo::fori_loop(0, kSteps, step, first, {.name = "training"}).losses;
   };
 
-  // Taps and progress tell whoever runs the program. What depends on time goes to stderr.
+  // Taps and progress report to the caller of the program. What depends on time goes to stderr.
   rondo::RunOptions options;
   int taps = 0;
   options.on_tap = [&](std::string_view, const rondo::Literal& value) {

@@ -1,8 +1,8 @@
-// Lesson 22: a long loop is stopped by Ctrl-C, saved, and goes on another day with the same bits.
+// Lesson 22: a long loop is stopped by Ctrl-C, saved, and resumed another day with the same bits.
 //
 // A run that a stop token ends throws Stopped, with the state of its outermost loop between two
-// trips. The state is saved as an .npz, which NumPy reads as well, and the loop begins again from
-// it: what matters is that all that a trip depends on is in the carry, the number of the step too.
+// trips. The state is saved as an .npz, which NumPy can read too, and the loop continues from it.
+// Everything that a trip depends on must be in the carry, including the number of the step.
 #include <semaphore.h>
 
 #include <csignal>
@@ -22,7 +22,7 @@ struct Orbit {
   Tensor step, x, v;
 };
 
-/// A swing in a potential without a formula for its orbit, by the leapfrog method.
+/// An oscillation in a potential without a formula for its orbit, by the leapfrog method.
 Orbit swing(Orbit start, Tensor steps) {
   return rondo::while_loop([&](Orbit o) { return o.step < steps; },
                            [](Orbit o) {
@@ -52,7 +52,7 @@ int main() {
   const int steps = 20'000;
   const std::string path = (std::filesystem::temp_directory_path() / "rondo_swing.npz").string();
 
-  // The lesson ends without a hand at the keyboard: step 1,000 presses Ctrl-C.
+  // The lesson runs without a user at the keyboard: step 1,000 presses Ctrl-C.
   rondo::RunOptions options{.stop_token = stop.get_token()};
   options.on_tap = [&](std::string_view, const Literal& step) {
     if (step.item<int>() != 1000) return;
@@ -66,7 +66,7 @@ int main() {
   } catch (const rondo::Stopped& stopped) {
     std::map<std::string, Literal> state;
     for (const auto& [name, value] : stopped.carry()) state[name] = value;
-    // A trip or two may begin before the run hears of it.
+    // A trip or two may start before the run sees the request.
     std::printf("stopped in '%s' after about %d steps\n", stopped.loop().c_str(),
                 static_cast<int>((stopped.trip() + 50) / 100 * 100));
     rondo::save_npz(path, Orbit{state.at("step"), state.at("x"), state.at("v")});

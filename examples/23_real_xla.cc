@@ -1,9 +1,9 @@
 // Lesson 23: the same program on real XLA. A PJRT plugin is a shared library with XLA's compiler
-// and runtime in it; `pip install --no-deps lammps-jax-pjrt-cpu` brings one for the CPU. One option
-// of jit chooses who runs a program: the executors that are built in, one device, or eight of them.
+// and runtime; `pip install --no-deps lammps-jax-pjrt-cpu` installs one for the CPU. One option of
+// jit chooses where a program runs: on the built-in executors, one device, or eight of them.
 //
-// Sixteen houses are heated from tanks that are not equally warm. The loss says how far their slabs
-// are from a wanted temperature, and reverse mode says how to change the tanks.
+// Sixteen houses are heated from tanks of different temperatures. The loss is the distance of their
+// slabs from a target temperature, and reverse mode says how to change the tanks.
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -22,7 +22,7 @@ constexpr int kHouses = 16;
 
 Tensor tanks() { return rondo::convert(50 + 2 * rondo::arange(kHouses), rondo::DType::kF64); }
 
-// Eight devices in a row would share the houses, two for each. Elsewhere this means nothing.
+// Eight devices in a row share the houses, two per device. Elsewhere this has no effect.
 const rondo::Mesh kRow({{"row", 8}});
 
 Tensor loss(Tensor tank) {
@@ -62,7 +62,7 @@ int main() {
   std::printf("loss %.6f; by the first tank %.6f, by the last %.6f\n", built_in.loss,
               built_in.slope.front(), built_in.slope.back());
 
-  // Where there is no plugin the lesson says so on stderr and goes on with the built-in executor.
+  // Without a plugin the lesson says so on stderr and uses the built-in executor.
   rondo::JitOptions one, eight;
   try {
     const rondo::pjrt::Client client(rondo::pjrt::load_plugin(), {{"cpu_device_count", 8}});
@@ -75,8 +75,8 @@ int main() {
   std::printf("on one device the same: %s\n", agree(ask(one), built_in) ? "yes" : "no");
   std::printf("on eight devices the same: %s\n", agree(ask(eight), built_in) ? "yes" : "no");
 
-  // Results stay on the device, so that a loop in C++ copies nothing until it looks; and a large
-  // array that is moved into a call is written over.
+  // Results stay on the device, so a loop in C++ copies nothing until a value is read, and a large
+  // array that is moved into a call is donated.
   const auto descend =
       rondo::jit([](Tensor tank) { return tank - 2 * rondo::grad(loss)(tank); }, one);
   Tensor tank = tanks();

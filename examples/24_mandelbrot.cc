@@ -1,8 +1,8 @@
-// Lesson 24: the Mandelbrot set. Each point of the plane is a lane of its own: it iterates
-// z = z^2 + c until it escapes, and stops at its own time.
+// Lesson 24: the Mandelbrot set. Each point of the plane is a separate lane: it iterates z = z^2 +
+// c until it escapes, and stops at its own time.
 //
-// What is written is a function of one point. vmap makes a picture of it; run with a file name to
-// have it written as PPM.
+// The code is a function of one point. vmap makes it a picture; run with a file name to write it as
+// PPM.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -29,7 +29,7 @@ Tensor escape_time(Tensor x, Tensor y) {
   return rondo::while_loop(wants_more, next, State{0, 0.0, 0.0}).step;
 }
 
-/// The same in plain C++, to compare with.
+/// The same in plain C++, for comparison.
 int plain_escape_time(double x, double y) {
   double re = 0, im = 0;
   int step = 0;
@@ -56,7 +56,7 @@ void write_picture(const std::string& file, std::span<const int> steps, int widt
 }
 
 int main(int argc, char** argv) {
-  // A row of lanes for x inside a row of lanes for y.
+  // Lanes for x inside lanes for y.
   const auto picture = rondo::jit(rondo::vmap(
       rondo::vmap(escape_time, {.in_axes = {0, std::nullopt}}), {.in_axes = {std::nullopt, 0}}));
   const int width = argc > 1 ? 600 : 60, height = argc > 1 ? 400 : 24;

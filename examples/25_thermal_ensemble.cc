@@ -1,7 +1,8 @@
 // Lesson 25: an ensemble of houses. Each heats its slab until it is warm, and stops at its own
-// time; the quantiles of the times and of what the tank has then tell how sure the forecast is.
+// time; the quantiles of these times and of the tank's final temperature show how certain the
+// forecast is.
 //
-// Run with a file name to have the quantiles over time drawn as SVG.
+// Run with a file name to draw the quantiles over time as SVG.
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -19,7 +20,7 @@ struct House {
   Tensor hours, slab, tank;
 };
 
-/// The conductance from tank to slab, W/K, is what is uncertain, and the weather outside.
+/// The conductance from tank to slab, in W/K, and the weather outside are uncertain.
 House step(House h, Tensor conductance, Tensor outside) {
   const Tensor heat = (h.tank - h.slab) * conductance;
   const Tensor lost = (h.slab - outside) * 180;

@@ -1,6 +1,7 @@
-// Lesson 26: a gradient for each example. vmap of grad gives what a training step has only the sum
-// of, so that the length of each can be bounded before they are added: what differentially private
-// training does (M. Abadi et al., "Deep learning with differential privacy", 2016).
+// Lesson 26: per-example gradients. A training step has only the sum of the gradients; vmap of grad
+// gives each of them, so that the norm of each can be clipped before they are added, as in
+// differentially private training (M. Abadi et al., "Deep learning with differential privacy",
+// 2016).
 #include <cstdio>
 #include <string>
 
@@ -17,7 +18,7 @@ Tensor loss(Network net, Tensor x, Tensor y) {
   return square(dot(net.w2, hidden) - y);
 }
 
-/// The length of a gradient, all of its leaves as one vector.
+/// The norm of a gradient, with all of its leaves as one vector.
 Tensor length(Network gradient) { return norm(rondo::ravel(gradient).first); }
 
 int main() {
@@ -28,7 +29,7 @@ int main() {
   const Tensor x = rondo::random::normal(keys[2], rondo::f32({5, 3}));
   const Tensor y = sum(x, {1});
 
-  // The network is the same for all examples; x and y have one a lane.
+  // The network is the same for all examples; x and y have one per lane.
   const auto gradient_of_one = rondo::grad(loss);
   const auto per_example = rondo::vmap(gradient_of_one, {.in_axes = {std::nullopt, 0, 0}});
   const Network gradients = rondo::jit(per_example)(net, x, y);
@@ -41,7 +42,7 @@ int main() {
                 static_cast<double>(length(alone).item<float>()));
   }
 
-  // Each at most 1 long, then added; the same without the bound is the gradient of the sum.
+  // Each clipped to norm 1, then added; without clipping this is the gradient of the sum.
   const Tensor scale = rondo::minimum(1 / lengths, 1);
   const auto bounded = rondo::vmap([](Network g, Tensor by) {
     return rondo::map_leaves([&](Tensor leaf) { return leaf * by; }, g);

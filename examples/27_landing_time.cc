@@ -1,8 +1,8 @@
-// Lesson 27: an event inside a simulation, and the gradient of the moment at which it happens.
+// Lesson 27: an event inside a simulation, and the gradient of the time at which it happens.
 //
 // A ball with air resistance is thrown. A while steps it until the next step would end below the
-// ground; a second while finds the moment in between by Newton's method. Both make as many trips as
-// they need, and grad goes through them: how does the landing move with the speed, and with which
+// ground; a second while finds the exact time by Newton's method. Both make as many trips as they
+// need, and grad passes through them: how does the landing depend on the speed, and with which
 // angle does the ball fly farthest? Without air the answers are known in closed form.
 #include <cmath>
 #include <cstdio>
@@ -36,7 +36,7 @@ Landing throw_ball(Tensor speed, Tensor angle, Tensor drag) {
   const Flight last =
       rondo::while_loop([&](Flight f) { return after(f, kStep, drag).y > 0; },
                         [&](Flight f) { return after(f, kStep, drag); }, start, {.name = "flight"});
-  // Newton's method for y = 0. Where it ends, its own derivative is that of the moment.
+  // Newton's method for y = 0. At convergence, its derivative is that of the landing time.
   const auto newton = [&](Tensor t, Tensor) {
     const Flight f = after(last, t, drag);
     const Tensor step = -f.y / f.vy;
@@ -65,7 +65,7 @@ int main() {
   row("  by the speed", by_speed, 2 * std::sin(angle) / kGravity);
   row("  by the angle", by_angle, 2 * speed * std::cos(angle) / kGravity);
 
-  // The farthest throw: Newton's method on the angle, by second derivatives through both loops.
+  // The farthest throw: Newton's method on the angle, with second derivatives through both loops.
   const auto distance = [](Tensor angle, Tensor drag) {
     return throw_ball(20.0, angle, drag).distance;
   };
@@ -77,7 +77,7 @@ int main() {
     };
     return rondo::fori_loop(0, 4, step, Tensor(0.75), {.name = "farthest"});
   };
-  // Each drag a lane: their flights end at their own times.
+  // Each drag is a lane: the flights end at different times.
   const Tensor drags = rondo::constant({0.0, 0.005, 0.01, 0.02, 0.04});
   const Tensor angles = rondo::jit(rondo::vmap(best_angle))(drags);
   const Tensor distances = rondo::jit(rondo::vmap(distance))(angles, drags);

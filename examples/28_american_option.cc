@@ -1,10 +1,10 @@
 // Lesson 28: when to exercise. An American put by least-squares Monte Carlo.
 //
 // F. Longstaff and E. Schwartz, "Valuing American options by simulation: a simple least-squares
-// approach" (2001): from the last date back, a regression over all paths tells what waiting is
-// worth at a price. The dates are a reverse scan; in each of its trips a quadratic is fitted by
-// Cholesky's factorisation. The paper's example of eight paths comes first, then a row of its
-// table, with the sensitivities that grad gives.
+// approach" (2001): from the last date backwards, a regression over all paths gives the value of
+// waiting as a function of the price. The dates are a reverse scan; each of its trips fits a
+// quadratic by Cholesky's factorisation. The paper's example of eight paths comes first, then a row
+// of its table, with the sensitivities that grad gives.
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -43,7 +43,7 @@ Put american_put(Tensor paths, Tensor strike, Tensor discount) {
   const auto earlier = [&](Tensor cash, Tensor price) {
     const Tensor waiting = cash * discount, now = maximum(strike - price, 0);
     const Tensor in_the_money = strike > price;
-    // Which paths are exercised is a decision: it has no derivative.
+    // Which paths are exercised is a decision, which has no derivative.
     const Tensor fit = stop_gradient(quadratic_fit(price, waiting, in_the_money));
     const Tensor worth = fit[0] + fit[1] * price + fit[2] * square(price);
     return std::pair(where(in_the_money & (now > worth), now, waiting), fit);
@@ -73,7 +73,7 @@ int main() {
                 fit[1].item<double>(), fit[2].item<double>());
   }
 
-  // A stock at 36, a strike of 40, a year of 50 dates; each path beside its mirror image.
+  // A stock at 36, a strike of 40, a year of 50 dates; each path with its mirror image.
   constexpr std::int64_t kPairs = 1000, kDates = 50;
   const auto value = [](Market m) {
     const double dt = 1.0 / kDates;

@@ -1,7 +1,7 @@
-// What scripts/demo shows: a ball is thrown and flies, slowed down by the air, until it lands.
-// The number of steps is unknown before, yet the range has a gradient in the angle. The program
-// prints the loop that it traces, values and times beside a plain C++ loop, and pictures. It ends
-// with status 1 where the two differ.
+// The program that scripts/demo shows: a thrown ball flies, slowed down by the air, until it lands.
+// The number of steps is not known in advance, yet the range has a gradient in the angle. The
+// program prints the loop that it traces, values and times compared with a plain C++ loop, and
+// pictures. It ends with status 1 if the two differ.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -33,11 +33,11 @@ Ball fly(Ball b) {
 Tensor range(Tensor angle) {
   const Ball end = rondo::while_loop([](Ball b) { return b.y >= 0; }, fly,
                                      Ball{0.0, 0.0, kSpeed * cos(angle), kSpeed * sin(angle)});
-  return end.x - end.y / end.vy * end.vx;  // back to where it met the ground
+  return end.x - end.y / end.vy * end.vx;  // back to where it hit the ground
 }
 // And ends here.
 
-/// The same by hand, with the derivative of each value beside it where it is asked for.
+/// The same by hand, optionally with the derivative of each value.
 struct PlainBall {
   double x = 0, y = 0, vx, vy;
 };
@@ -78,7 +78,7 @@ double microseconds(const F& f) {
   return least;
 }
 
-/// Heights of a ball at equal distances in time, until it lands: a loop that collects what it sees.
+/// Heights of a ball at equal time steps until it lands: a loop that collects values.
 std::vector<std::array<double, 2>> flight(double angle) {
   const auto path = [](Tensor a) {
     const auto some_steps = [](Ball b) {
@@ -100,7 +100,7 @@ std::vector<std::array<double, 2>> flight(double angle) {
   return points;
 }
 
-constexpr std::array kAngles = {15, 30, 60, 75};  // degrees, beside the best one
+constexpr std::array kAngles = {15, 30, 60, 75};  // degrees, and the best one
 
 /// The paths in characters, the best one in o.
 void print_paths(double best) {
