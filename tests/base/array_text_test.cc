@@ -23,7 +23,7 @@ Literal counting(const Shape& shape) {
   return Literal::from(values, shape);
 }
 
-/// The same by recursion over the axes.
+/// The same, recursively over the axes.
 std::string expected(std::span<const int> values, std::span<const std::int64_t> dims) {
   if (dims.empty()) return std::to_string(values[0]);
   std::string out = "{";

@@ -13,7 +13,7 @@
 namespace rondo::testing {
 namespace {
 
-/// A key whose hash is as bad as the test wants it.
+/// A key whose hash is as bad as the test requires.
 struct CacheKey {
   int number = 0;
   std::size_t hashed = 0;

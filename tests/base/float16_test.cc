@@ -1,5 +1,5 @@
-// float16 and bfloat16 against arithmetic in double, in which all of their numbers and the middles
-// between them are exact.
+// float16 and bfloat16 against arithmetic in double, in which all of their numbers and the
+// midpoints between them are exact.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -27,8 +27,7 @@ struct Layout<bfloat16> {
 template <class T>
 constexpr unsigned kInfinityBits = (2u * Layout<T>::kBias + 1u) << Layout<T>::kFraction;
 
-/// The number that the bits mean; what would be infinity is the power of two after the largest
-/// number.
+/// The number that the bits encode; infinity counts as the power of two after the largest number.
 template <class T>
 double meaning(unsigned bits) {
   constexpr int kFraction = Layout<T>::kFraction;
@@ -68,8 +67,8 @@ TYPED_TEST(SmallFloat, EveryNumberWidensExactlyAndComesBack) {
   }
 }
 
-// Between two neighbours a < b: up to the middle the result is a, past it b, and in the middle the
-// even one. The last b is infinity, for which the next power of two stands in.
+// Between adjacent numbers a < b: up to the midpoint the result is a, above it b, and at the
+// midpoint the even one. For the last pair b is infinity, which counts as the next power of two.
 TYPED_TEST(SmallFloat, RoundsToNearestEvenBetweenAllNeighbours) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr float kInfinityF = std::numeric_limits<float>::infinity();
@@ -105,8 +104,8 @@ TYPED_TEST(SmallFloat, ExtremesOfDouble) {
 }
 
 TYPED_TEST(SmallFloat, NaNsStayNaNsWhateverTheirPayload) {
-  // The payload's upper part alone is kept; a NaN whose payload is all in the lower part must not
-  // become infinity.
+  // Only the upper part of the payload is kept; a NaN whose payload is entirely in the lower part
+  // must not become infinity.
   const auto narrow = TypeParam(std::bit_cast<float>(0x7f800001u));
   EXPECT_GT(narrow.bits, kInfinityBits<TypeParam>);
   EXPECT_LT(narrow.bits, 0x8000);
@@ -124,8 +123,8 @@ TYPED_TEST(SmallFloat, IntegersRoundOnce) {
 }
 
 TEST(Float16, DoublesAreNotRoundedTwice) {
-  // By way of float this is first rounded to the middle of 1 and its successor, and then down to
-  // the even 1.
+  // Through float this would first be rounded to the midpoint of 1 and its successor, and then down
+  // to the even 1.
   EXPECT_EQ(float16(1 + 0x1p-11 + 0x1p-40).bits, 0x3c01);
   EXPECT_EQ(float16(static_cast<float>(1 + 0x1p-11 + 0x1p-40)).bits, 0x3c00);
 }
@@ -138,7 +137,7 @@ TEST(Float16, LargeIntegers) {
 }
 
 TEST(Bfloat16, LargeIntegersAreNotRoundedTwice) {
-  // 2^62 + 2^54 lies in the middle of two bfloat16 numbers, 1 beyond it is lost in a double.
+  // 2^62 + 2^54 is the midpoint of two bfloat16 numbers, and 1 more is lost in a double.
   constexpr std::int64_t kMiddle = (std::int64_t{1} << 62) + (std::int64_t{1} << 54);
   const std::uint16_t low = bfloat16(0x1p62).bits;
   EXPECT_EQ(bfloat16(kMiddle).bits, low);

@@ -1,4 +1,4 @@
-// An fmt header stands before, as in a program that uses both.
+// An fmt header is included before, as in a program that uses both.
 #include "rondo/fmt.h"
 
 #include <fmt/core.h>
@@ -28,7 +28,7 @@ TEST(Fmt, TakesTheDigitsOfFloats) {
   const Literal row = Literal::from(std::vector<double>{1, 2.25}, {2});
   EXPECT_EQ(fmt::format("{:.1f}", row), "f64[2] {1.0, 2.2}");
   EXPECT_EQ(fmt::format("{:.3f}", Literal::scalar(7)), "7");
-  // Other fields are those of text.
+  // Other format specifications are those of text.
   EXPECT_EQ(fmt::format("[{:.3}]", Literal::scalar(2.5)), "[f64]");
   EXPECT_THROW((void)fmt::format(fmt::runtime("{:.3x}"), third), fmt::format_error);
 }

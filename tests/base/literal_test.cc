@@ -113,7 +113,7 @@ TEST(Literal, Zeros) {
   EXPECT_THAT(Literal::zeros(s32({2, 2})).data<std::int32_t>(), ElementsAre(0, 0, 0, 0));
   EXPECT_EQ(Literal::zeros(c64()).item<std::complex<float>>(), std::complex<float>());
   EXPECT_TRUE(Literal::zeros(f64({3, 0})).data<double>().empty());
-  // A recycled block keeps nothing of its former content.
+  // A recycled block has none of its former content.
   for (int i = 0; i < 3; ++i) {
     Literal literal = Literal::zeros(s64({8}));
     EXPECT_THAT(literal.data<std::int64_t>(), Each(0));
@@ -317,7 +317,7 @@ TEST(Literal, ASpanForWritingReachesNoCopy) {
   EXPECT_EQ(a.data<float>()[0], 7);
   EXPECT_EQ(copy.data<float>()[0], 1);
   EXPECT_EQ(assigned.data<float>()[0], 1);
-  const Literal shared = copy;  // of copies there is no span
+  const Literal shared = copy;  // copies have no span
   EXPECT_EQ(shared.bytes(), copy.bytes());
   const Literal moved = std::move(a);
   values[1] = 8;

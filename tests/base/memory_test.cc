@@ -92,15 +92,15 @@ TEST(LiteralMemory, BlocksPassBetweenThreads) {
   std::thread([&made] { made.clear(); }).join();
 }
 
-// A literal in a thread_local that is older than the thread's block cache is released after that
-// has gone.
+// A literal in a thread_local that is older than the thread's block cache is released after the
+// cache was destroyed.
 TEST(LiteralMemory, ReleasedAfterTheCacheIsGone) {
 #if !defined(RONDO_TEST_SANITIZED)
   const std::int64_t before = live_aligned_blocks;
 #endif
   std::thread([] {
     thread_local std::vector<Literal> late;
-    late.reserve(8);  // constructed, and nothing released yet
+    late.reserve(8);  // constructed, but nothing released yet
     { const Literal opens_the_cache = Literal::scalar(1); }
     for (int i = 0; i < 8; ++i) late.push_back(Literal::zeros(f32({std::int64_t{i} * 100})));
   }).join();
@@ -123,7 +123,7 @@ TEST(SmallBlocks, PassBetweenThreadsAndHoldWhatIsAskedFor) {
     EXPECT_EQ(values[bytes - 1], bytes % 128);
     give_small_block(block, bytes);
   }
-  // Another size of the same step finds one; it is not given twice.
+  // Another size of the same step finds a block; it is not given out twice.
   void* const first = take_small_block(33);
   void* const second = take_small_block(48);
   EXPECT_NE(first, second);
@@ -160,7 +160,7 @@ TEST(LiteralMemory, TheCacheIsBoundedAndGoesWithItsThread) {
     std::int64_t bound = 0;
     for (const std::size_t size : kCachedBlockSizes)
       bound += static_cast<std::int64_t>(kCachedBytesPerSize / size);
-    // Of the largest size the process keeps some.
+    // The process keeps some of the largest size.
     EXPECT_LE(live_aligned_blocks - before,
               bound + static_cast<std::int64_t>(kMostLargeBytes / 100000));
     release_cached_memory();
@@ -183,7 +183,7 @@ TEST(LiteralMemory, LargeBlocksAreRecycledWithinABound) {
     EXPECT_NE(a.bytes(), slightly_smaller.bytes());
   }
   EXPECT_LE(aligned_blocks_made - made, 1);
-  // More than the bound are let go of.
+  // Blocks beyond the bound are released.
   std::vector<Literal> many;
   for (std::size_t bytes = 0; bytes < 2 * kMostLargeBytes; bytes += std::size_t{1} << 23)
     many.push_back(Literal::uninitialized(u8({std::int64_t{1} << 23})));

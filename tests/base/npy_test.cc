@@ -43,7 +43,7 @@ std::string npy(const std::string& descr, const std::string& shape, const std::s
              data);
 }
 
-/// parse_npy on a copy without a byte to spare, so that a sanitizer sees a read past the end.
+/// parse_npy on a copy of the exact size, so that a sanitizer detects a read past the end.
 Literal parse(const std::string& file) {
   const std::unique_ptr<char[]> exact(new char[file.size()]);
   std::copy(file.begin(), file.end(), exact.get());
@@ -95,7 +95,7 @@ TEST(NpyHeader, IsNumPysByteForByte) {
   EXPECT_EQ(npy_header(f64({2, 3})),
             "\x93NUMPY\x01\0v\0{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }"s +
                 std::string(58, ' ') + "\n");
-  // Where the header with its spare room ends on a multiple of 64 already, NumPy adds 64 more.
+  // If the header with its padding for growth already ends on a multiple of 64, NumPy adds 64 more.
   for (std::int64_t rank = 0; rank < 60; ++rank) {
     const std::vector<std::int64_t> dims(static_cast<std::size_t>(rank), 1);
     const std::string header = npy_header({DType::kS8, dims});
@@ -215,11 +215,11 @@ TEST(ParseNpyError, TrailingBytes) {
 }
 
 TEST(ParseNpy, FortranOrderIsTransposed) {
-  // numpy.asfortranarray([[1, 2, 3], [4, 5, 6]], dtype='u1'): columns one after the other.
+  // numpy.asfortranarray([[1, 2, 3], [4, 5, 6]], dtype='u1'): column by column.
   const Literal two =
       parse(npy(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }", "\1\4\2\5\3\6"));
   EXPECT_THAT(two.data<std::uint8_t>(), ElementsAre(1, 2, 3, 4, 5, 6));
-  // numpy.arange(24).reshape(2, 3, 4).ravel('F'): element (i, j, k) stands at i + 2 (j + 3 k).
+  // numpy.arange(24).reshape(2, 3, 4).ravel('F'): element (i, j, k) is at i + 2 (j + 3 k).
   std::string data(24 * 2, '\0');
   for (int i = 0; i < 2; i++) {
     for (int j = 0; j < 3; j++) {
@@ -232,7 +232,7 @@ TEST(ParseNpy, FortranOrderIsTransposed) {
       parse(npy(1, "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3, 4), }", data));
   for (int i = 0; i < 24; i++)
     EXPECT_EQ(three.data<std::int16_t>()[static_cast<std::size_t>(i)], i);
-  // What is written is in C order again.
+  // It is written in C order again.
   EXPECT_THAT(npy_bytes(three), HasSubstr("'fortran_order': False, 'shape': (2, 3, 4)"));
   EXPECT_TRUE(parse(npy_bytes(three)).identical(three));
   const Literal flags =

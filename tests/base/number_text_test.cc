@@ -20,7 +20,7 @@ namespace {
 
 template <class T>
 std::string text(T value, NumberStyle style = NumberStyle::kHlo) {
-  std::string out = "~";  // what stands there stays
+  std::string out = "~";  // existing text stays
   append_number(out, value, style);
   EXPECT_EQ(out[0], '~');
   return out.substr(1);
@@ -205,7 +205,7 @@ TYPED_TEST(AppendSmallFloat, EveryNumberIsShortestAndReadsBack) {
       ASSERT_LE(std::abs(read(hlo) - wide), std::abs(read(nearest) - wide) * (1 + 1e-9)) << hlo;
     }
     if (digits > 1) {
-      // With one digit less, neither neighbour of the number reads back.
+      // With one digit fewer, neither adjacent number reads back.
       std::snprintf(nearest, sizeof nearest, "%.*e", digits - 2, static_cast<double>(wide));
       const double unit = std::pow(
           10.0, std::atoi(std::string(nearest).substr(std::string(nearest).find('e') + 1).c_str()) -

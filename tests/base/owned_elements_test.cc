@@ -1,5 +1,5 @@
-// The elements of a literal that has no name: they keep it, and give a span only where they have a
-// name themselves.
+// The elements of a temporary literal: they keep it alive, and give a span only if they have a name
+// themselves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using Elements = OwnedElements<float>;
 
-// The only handle to a literal of 64 kB, whose memory is taken again by the next one.
+// The only handle to a literal of 64 kB, whose memory the next one reuses.
 Literal numbers(float first) {
   std::vector<float> values(16384);
   std::iota(values.begin(), values.end(), first);
@@ -29,7 +29,7 @@ Literal numbers(float first) {
 
 TEST(OwnedElements, KeepTheLiteral) {
   const auto elements = numbers(1).data<float>();
-  const Literal next = numbers(7);  // where the first one would have been
+  const Literal next = numbers(7);  // would reuse the first one's memory
   static_assert(std::is_same_v<decltype(elements), const Elements>);
   EXPECT_EQ(elements.size(), 16384u);
   EXPECT_EQ(elements.front(), 1);

@@ -1,4 +1,4 @@
-// Work that is split over threads.
+// Work split over threads.
 #include "base/parallel.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(ParallelThreads, ThrowTheFailureOfTheLeastPiece) {
           throw std::runtime_error("a later piece");
         }
         if (i != 3) return;
-        // Long enough that pieces of other threads fail before.
+        // Long enough that pieces of other threads fail first.
         for (int look = 0; look < 1000 && !later_failed; look++) std::this_thread::yield();
         EXPECT_FALSE(earlier_piece_failed());
         throw std::runtime_error("piece 3");
@@ -151,7 +151,7 @@ TEST(ParallelThreads, WaitForNoTurnAfterAFailure) {
   std::_Exit(done == 3 * 40 ? 0 : 1);
 }
 
-// By this name they are not among the tests of the thread sanitizer, which does not follow a fork.
+// The name excludes them from the tests of the thread sanitizer, which does not support fork.
 TEST(HelpersDeathTest, AreStartedAnewInAChild) {
   parallel_for(8, 4, [](std::int64_t) {});
   EXPECT_EXIT(end_after_work(2), ::testing::ExitedWithCode(0), "");
@@ -162,7 +162,7 @@ TEST(HelpersDeathTest, AreDoneWithoutWhereTheSystemStartsNone) {
       {
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
-        pthread_attr_setstacksize(&attributes, std::size_t{1} << 47);  // there is no room for it
+        pthread_attr_setstacksize(&attributes, std::size_t{1} << 47);  // not available
         if (pthread_setattr_default_np(&attributes) != 0) std::_Exit(2);
         end_after_work(1);
       },
