@@ -1,4 +1,4 @@
-// What vmap tells of itself, what its lanes report, and what it costs.
+// What explain_batching reports, what lanes report, and what vmap costs.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ std::int64_t evaluations(const Function& function, const std::vector<Literal>& a
   return stats.op_evaluations;
 }
 
-/// Op evaluations of one further trip.
+/// Op evaluations per additional trip.
 template <class F>
 std::int64_t per_trip(const F& run) {
   return (run(60) - run(20)) / 40;

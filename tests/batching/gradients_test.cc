@@ -22,7 +22,7 @@ const std::vector<Checkpoint>& policies() {
   return all;
 }
 
-/// Multiplies by w until v is at least the limit: 0 trips, and others.
+/// Multiplies by w until v is at least the limit: 0 trips in some lanes.
 Tensor grown(const Tensor& v, const Tensor& w, const Checkpoint& policy,
              std::optional<std::int64_t> limit = std::nullopt) {
   return while_loop([](Tensor u) { return u < 10; }, [&](Tensor u) { return u * w + sin(u); }, v,
@@ -56,7 +56,8 @@ TEST(BatchedGradients, OfNoLanes) {
   EXPECT_EQ(grad([&](Tensor x) { return sum(vmap(lane)(x)); })(zeros(f64({0}))).shape(), Shape{0});
 }
 
-// As many trips as lanes, and not: a scan has its lanes along another axis than what is around it.
+// With as many trips as lanes, and with another number: the lane axis of a scan differs from that
+// of its surroundings.
 TEST(BatchedGradients, OfScansInBranchesAndLoopsThatEachLaneTakesForItself) {
   for (const std::int64_t trips : {2, 3, 5}) {
     const auto scanned = [](Tensor x, Tensor y) {
@@ -86,7 +87,7 @@ TEST(BatchedGradients, OfScansInBranchesAndLoopsThatEachLaneTakesForItself) {
   }
 }
 
-// As lanes and as a whole that all lanes read.
+// As lanes, and as a whole array that all lanes read.
 TEST(BatchedGradients, OfAnArrayThatIsBatchedAndCaptured) {
   const Literal x = Literal::from(std::vector<double>{0.3, -0.5, 0.8, 0.6, 0.1}, {5});
   const Tensor trips = arange(5);
@@ -115,7 +116,7 @@ TEST(BatchedGradients, OfAnArrayThatIsBatchedAndCaptured) {
                        {want.data<double>().begin(), want.data<double>().end()}, 1e-12);
 }
 
-// The gradient of a sum over lanes is the sum of the lanes' gradients, for what they share.
+// The gradient of a sum over lanes is the sum of the lanes' gradients, for shared values.
 TEST(BatchedGradients, ThroughABatchedWhile) {
   for (const Checkpoint& policy : policies()) {
     for (const std::optional<std::int64_t> limit :
@@ -140,7 +141,8 @@ TEST(BatchedGradients, ThroughABatchedWhile) {
   }
 }
 
-// After its end a lane would divide by 0; before its start (no trip) it would take a root of -1.
+// After its end a lane would divide by 0; before its start (no trip) it would take the square root
+// of -1.
 TEST(BatchedGradients, OfLanesThatAreDoneAreNotPoisoned) {
   const auto one = [](Tensor v, Tensor w) {
     return while_loop([](Tensor u) { return u > 0; },
@@ -267,7 +269,7 @@ TEST(BatchedGradients, ForwardMode) {
 }
 
 TEST(BatchedGradients, CustomRulesAndCheckpointsStayInForce) {
-  // A rule that is wrong on purpose tells that it was used.
+  // A rule that is wrong on purpose shows that it was used.
   const auto ruled =
       custom_vjp([](Tensor x) { return x * x; }, [](Tensor x) { return std::pair(x * x, x); },
                  [](Tensor x, Tensor ct) { return std::tuple(100 * x * ct); });

@@ -1,5 +1,5 @@
-// Every helper of docs/ops.md: in lanes it is the helper in each lane, its gradient is that of
-// central differences and goes by lanes too, and halves are the f64 result rounded.
+// Every helper of docs/ops.md: batched, it equals the helper in each lane; its gradient agrees with
+// central differences, batched too; and half-precision results are the f64 result rounded.
 #include <map>
 
 #include "support/expect.h"
@@ -13,11 +13,11 @@ struct Helper {
   Function1 f;  // of f64[6], of distinct numbers between -2 and 3 (or of what `of` makes of them)
   bool smooth = true;       // has a derivative
   bool halves = true;       // is meant for f16 and bf16
-  bool differences = true;  // its derivative is that of differences
+  bool differences = true;  // its derivative agrees with differences
 };
 
 Tensor table(const Tensor& x) { return reshape(x, {2, 3}); }
-/// A key of x's own, which stays the same in the middle of a step.
+/// A key that depends on x, but stays the same within a difference step.
 Tensor key_of(const Tensor& x) {
   return random::key(convert(floor(10 * sum(x) + 0.5), DType::kS32));
 }
@@ -100,7 +100,7 @@ const std::map<std::string, Helper>& helpers() {
        {[](const Tensor& x) {
           return random::gamma(random::key(1), positive(x), {2, 3});
         },
-        true, false, false}},  // holds the place in the distribution
+        true, false, false}},  // at a fixed quantile
       {"random::bernoulli",
        {[](const Tensor& x) {
           return convert(random::bernoulli(key_of(x), logistic(table(x)), {2, 3}), DType::kF64);
@@ -140,7 +140,7 @@ const Tensor kRows = constant({{-1.7, -0.6, 0.3, 2.9, 1.4, 0.8},
                                {0.2, 2.1, -0.9, -1.3, 0.7, 1.9},
                                {2.6, -0.4, 1.1, 0.5, -1.8, 2.3}});
 
-/// A scalar that depends on every element of f's result in its own way.
+/// A scalar with a different weight for every element of f's result.
 Function1 weighted(const Function1& f) {
   return [f](const Tensor& x) {
     const Tensor y = f(x);
@@ -151,7 +151,7 @@ Function1 weighted(const Function1& f) {
   };
 }
 
-/// f of each row by itself, stacked.
+/// f applied to each row, stacked.
 Tensor row_by_row(const Function1& f) {
   std::vector<Tensor> rows;
   for (std::int64_t i = 0; i < kRows.dim(0); i++) rows.push_back(f(kRows[i]));

@@ -1,4 +1,4 @@
-// Comparing a batched function with the plain loop over its lanes.
+// Compares a batched function with the plain loop over its lanes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace rondo::testing {
 using LaneFunction = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 using LaneAxes = std::vector<std::optional<std::int64_t>>;
 
-/// Entry `index` along an axis, element by element.
+/// Entry `index` along an axis, computed element by element.
 inline Literal entry_along(const Literal& x, std::int64_t axis, std::int64_t index) {
   std::vector<std::int64_t> dims = x.shape().vector();
   dims.erase(dims.begin() + axis);
@@ -81,7 +81,7 @@ inline std::vector<std::vector<Literal>> lane_by_lane(const LaneFunction& f,
   return of_lanes;
 }
 
-/// vmap(f) gives in each lane what f gives there alone.
+/// vmap(f) gives in each lane the result of f for that lane.
 inline void expect_like_loop(const LaneFunction& f, const std::vector<Literal>& arguments,
                              const LaneAxes& axes, const Tolerance& tolerance = kExactly) {
   const auto want = lane_by_lane(f, arguments, axes);

@@ -68,7 +68,7 @@ TEST(BatchedWhile, CountsCollatzTripsOfEachLane) {
   expect_values<int>(f(constant(starts, {1000})), {1000}, trips);
 }
 
-// What the body makes of a lane after its end is infinite, then NaN; the lane keeps its bits.
+// For a lane that is done the body computes infinity, then NaN; the lane keeps its bits.
 TEST(BatchedWhile, FreezesLanesThatAreDone) {
   const auto f = [](std::span<const Tensor> x) -> std::vector<Tensor> {
     return {
@@ -144,7 +144,7 @@ TEST(BatchedWhile, RunsNoInnerLoopForLanesThatAreDone) {
 }
 
 TEST(BatchedWhile, SelectsInTextOnlyForCarriesThatNeedIt) {
-  // The counter is the same in all lanes, the total differs, what was last is not used.
+  // The counter is the same in all lanes, the total differs, and the last value is unused.
   const auto f = [](Tensor limit) {
     const auto [i, total, last] =
         while_loop([&](Tensor, Tensor t, Tensor) { return t < limit; },
@@ -253,7 +253,7 @@ TEST(BatchedBranch, TakesTheBranchOfEachLane) {
   expect_like_loop(f, {one, w}, {std::nullopt, 0});
 }
 
-// The loop in a branch ends for the lanes that take it only.
+// The loop in a branch ends when the lanes that take it are done.
 TEST(BatchedBranch, LoopsInABranchRunForLanesThatTakeIt) {
   const auto f = [](std::span<const Tensor> x) -> std::vector<Tensor> {
     return {cond(

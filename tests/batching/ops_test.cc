@@ -24,7 +24,7 @@ struct Case {
   double low = 0.25, high = 2;  // of the values
 };
 
-/// Numbers that are different everywhere, in the case's range.
+/// Numbers that are all different, in the case's range.
 Literal values_of(const TensorType& type, const Case& of, std::size_t seed) {
   const std::int64_t n = type.elements();
   std::vector<double> numbers;
@@ -410,7 +410,7 @@ INSTANTIATE_TEST_SUITE_P(Reducing, EveryOp, ::testing::ValuesIn(reducing_cases()
                          [](const auto& info) { return info.param.name; });
 
 TEST(EveryOpTest, HasACase) {
-  // These have tests of their own in this folder, or are made by rules of those that have.
+  // These have separate tests in this folder, or rules that expand to ops that have.
   std::set<std::string> seen{"clamp_index",          "checkpoint", "conditional",   "custom_jvp",
                              "custom_vjp",           "fori_loop",  "max_trip_lane", "tape_read",
                              "tape_write",           "tap",        "print",         "progress",
@@ -423,7 +423,7 @@ TEST(EveryOpTest, HasACase) {
       for (const auto& [name, count] : one.stats().ops) seen.insert(name);
     }
   }
-  // Programs that are batched have none of these: they are made when one is compiled.
+  // Batched programs contain none of these: compiling creates them.
   for (const ir::OpDef* op : ops::contracted_records()) seen.emplace(op->name);
   std::string missing;
   for (const ir::OpDef* op : transforms::all_ops()) {

@@ -109,7 +109,7 @@ TEST_P(RandomBatches, HaveTheGradientsOfTheLoopOverLanes) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomBatches, ::testing::Range<std::uint64_t>(0, 10));
 
-// Gradients that were all zero would make the comparison above easy.
+// Gradients that were all zero would make the comparison above trivial.
 TEST(RandomBatchesTest, HaveGradientsThatAreNotZero) {
   int moved = 0;
   for (std::uint64_t seed = 5000; seed < 5040; seed++) {

@@ -83,7 +83,7 @@ TEST(Vmap, LeavesWhatIsTheSameInAllLanesAsItIs) {
   const auto [x, w] = f(constant({1.f, 2.f}), constant({0.f}));
   expect_values<float>(x, {2}, {1, 2});
   expect_values<float>(w, {1}, {1});
-  // exp runs on one value, not on one a lane.
+  // exp runs on one value, not on one per lane.
   const Function function =
       trace(vmap([](Tensor v, Tensor u) { return v * exp(u); }, {.in_axes = {0, std::nullopt}}),
             f32({1000}), f32());
@@ -197,7 +197,7 @@ TEST(Collectives, HaveDerivatives) {
     return sum(vmap([](Tensor v) { return v * axis_sum(v, "i"); }, {.axis_name = "i"})(x));
   };
   expect_values<float>(grad(f)(constant({1.f, 2.f, 4.f})), {3}, {14, 14, 14});
-  // Inside, the cotangents of all lanes meet.
+  // Inside, the cotangents of all lanes are added.
   const auto g = vmap(grad([](Tensor v) { return v * axis_sum(v, "i"); }), {.axis_name = "i"});
   expect_values<float>(g(constant({1.f, 2.f, 4.f})), {3}, {14, 14, 14});
   const auto most = [](Tensor x) {
@@ -235,7 +235,7 @@ TEST(VmapErrors, NameTheLineOfTheCall) {
   const std::string made = place + std::to_string(__LINE__ + 1) + "\n";
   const auto jitted = jit(vmap([](Tensor x, Tensor) { return x; }));
   expect_error([&] { (void)jitted(two, three); }, {"disagree", made});
-  // Unqualified, it is rondo::vjp that takes it.
+  // Unqualified, the call finds rondo::vjp.
   expect_values<float>(vjp(f, constant({1.f, 2.f}), constant({3.f, 4.f})).first, {2}, {1, 2});
 }
 
