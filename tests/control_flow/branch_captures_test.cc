@@ -63,7 +63,7 @@ TEST(BranchCaptures, TakeParametersInProportionToBranches) {
 
 TEST(BranchCaptures, CompileInProportionToBranches) {
   const auto compiles = [](int branches) { return [=] { (void)compile(traced(branches)); }; };
-  EXPECT_LT(growth(compiles(100), compiles(800), 24), 24);  // 64 times where it is quadratic
+  EXPECT_LT(growth(compiles(100), compiles(800), 24), 24);  // 64 times if quadratic
 }
 
 TEST(BranchCaptures, AnyIndexRunsItsBranch) {
@@ -104,7 +104,7 @@ TEST(BranchCaptures, AreDifferentiatedAndVectorized) {
 
 TEST(BranchCaptures, AreDifferentiatedTwice) {
   constexpr int kBranches = 70;
-  // Branch k: (k + 1) x³ + x, by a captured value.
+  // Branch k: (k + 1) x³ + x, from a captured value.
   const auto cubic = [](const Tensor& index, const Tensor& x) {
     std::vector<std::function<Tensor(Tensor)>> all;
     for (int k = 0; k < kBranches; k++) {
@@ -130,7 +130,7 @@ TEST(BranchCaptures, AreDifferentiatedTwice) {
   }
 }
 
-/// A branch reports what it is given although no result needs the report.
+/// A branch reports its input even if no result needs the report.
 TEST(BranchCaptures, OnlyTheBranchThatRunsReports) {
   const auto of = [](Tensor index, Tensor x) {
     std::vector<std::function<Tensor(Tensor)>> all;

@@ -1,4 +1,4 @@
-// What tracing and compiling cost where a program has very many branches or results.
+// The cost of tracing and compiling programs with very many branches or results.
 #include <algorithm>
 #include <functional>
 #include <vector>
@@ -32,7 +32,7 @@ TEST(CompileCost, ManyBranchesTakeMemoryInProportion) {
     EXPECT_EQ(function.stats().regions, count);
     return allocated_bytes - before;
   };
-  bytes_of(100);  // what is made once
+  bytes_of(100);  // what is created only once
   const std::int64_t few = bytes_of(1000), many = bytes_of(4000);
   EXPECT_LE(many, 6 * few) << few << " bytes for 1000 branches";  // 0 under a sanitizer
 }
@@ -40,7 +40,7 @@ TEST(CompileCost, ManyBranchesTakeMemoryInProportion) {
 TEST(CompileCost, ManyBranchesTakeTimeInProportion) {
   const auto few = [] { (void)many_branches(500); };
   const auto many = [] { (void)many_branches(32'000); };
-  EXPECT_LT(growth(few, many, 380), 380);  // 140 times; 4,096 where it is quadratic
+  EXPECT_LT(growth(few, many, 380), 380);  // 140 times; 4,096 if quadratic
 }
 
 TEST(CompileCost, ManyBranchesGiveWhatTheirConstantsSay) {
@@ -62,7 +62,7 @@ TEST(CompileCost, ManyResultsTakeTimeInProportion) {
         f32());
   };
   const Function few = many_results(8000), many = many_results(128'000);
-  // Out of the caches 34 times; 256 where it is quadratic.
+  // Beyond the caches 34 times; 256 if quadratic.
   EXPECT_LT(growth([&] { (void)compile(few); }, [&] { (void)compile(many); }, 90), 90);
 }
 

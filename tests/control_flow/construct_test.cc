@@ -1,5 +1,5 @@
-// A construct that the library does not know: one record, and passes, printers, interpreter and
-// derivatives treat it like their own.
+// A construct that is unknown to the library: with one record, passes, printers, interpreter and
+// derivatives handle it like the built-in ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,9 +25,9 @@ struct RepeatAttributes {
   bool operator==(const RepeatAttributes&) const = default;
 };
 
-/// Operands: the carry, then the invariants. Regions, on all of them: the body, which gives the
-/// next carry, and the condition, which is asked after each trip, so that the first one is made in
-/// any case.
+/// Operands: the carry, then the invariants. Regions, on all of them: the body, which returns the
+/// next carry, and the condition, which is evaluated after each trip, so that at least one trip is
+/// made.
 ir::InferredTypes infer_repeat(const ir::InferContext& context) {
   const std::vector<TensorType> next = context.regions[0].results();
   if (next.size() != static_cast<std::size_t>(context.attrs<RepeatAttributes>().carries))
@@ -98,8 +98,8 @@ std::vector<Tensor> repeat_while(const Step& condition, const Step& body,
                         std::move(regions), {});
 }
 
-/// x <- x * (1 + sqrt(rate)) until it is large; beside it a sum that nobody asks for and a carry
-/// that stays as it is.
+/// x <- x * (1 + sqrt(rate)) until it is large; also an unused sum and a carry that does not
+/// change.
 std::vector<Tensor> growth(const Tensor& x, const Tensor& rate) {
   return repeat_while([&](std::span<const Tensor> c) { return std::vector{c[0] < 10.0}; },
                       [&](std::span<const Tensor> c) {
@@ -132,7 +132,7 @@ TEST(Construct, IsPrunedAndHoistedFrom) {
   const ir::Node* node = find_node(f, "repeat");
   ASSERT_TRUE(node);
   const ir::RegionLayout layout = *ir::region_layout(node);
-  EXPECT_EQ(layout.carries, 1u);  // neither the sum nor the carry that stays
+  EXPECT_EQ(layout.carries, 1u);  // neither the sum nor the carry that does not change
   EXPECT_TRUE(find_node(f, "sqrt"));
   EXPECT_FALSE(find_node(node->regions[0], "sqrt"));
 }
@@ -162,7 +162,7 @@ TEST(Construct, PrintsEverywhere) {
   EXPECT_THAT(to_stablehlo_text(f), HasSubstr("stablehlo.while("));
   const std::string dot = to_dot(f);
   EXPECT_THAT(dot, HasSubstr("repeat"));
-  // The rate, captured by the body, goes into both regions as it is.
+  // The rate, captured by the body, is an operand of both regions.
   std::size_t dashed = 0;
   for (std::size_t at = dot.find("dashed"); at != std::string::npos;
        at = dot.find("dashed", at + 1))

@@ -1,4 +1,4 @@
-// EagerScope: lambdas run trip by trip and see values; the results are those of the traced program.
+// EagerScope: lambdas run on each trip and see values; the results are those of the traced program.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -60,7 +60,7 @@ TEST(Eager, AScopeInsideATracedFunctionDoesNothing) {
   EXPECT_EQ(grad(f)(2.0f).item<float>(), 32);
 }
 
-// Derivatives are taken of programs: what a breakpoint shows in a body inside one is no number.
+// Derivatives are taken of programs: a breakpoint in a body inside one does not see numbers.
 TEST(Eager, ABodyInsideADerivativeIsTraced) {
   const EagerScope eager;
   int trips = 0;

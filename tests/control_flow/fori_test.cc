@@ -33,8 +33,8 @@ TEST(Fori, BoundsAsTensors) {
   expect_scalar(f(-3), 0);
 }
 
-/// The indices of a loop in the order in which it visits them: with bounds that are constants and
-/// with bounds that are known when it runs only, on all executors, and under an EagerScope.
+/// The indices of a loop in the order of its trips: with bounds that are constants and with bounds
+/// known only at run time, on all executors, and under an EagerScope.
 template <class T>
 void expect_indices(T lower, T upper, ForiOptions options, const std::vector<T>& want) {
   const int n = static_cast<int>(want.size());
@@ -97,7 +97,7 @@ TEST(Fori, BoundsNearTheEndsOfTheirType) {
   expect_indices<std::uint64_t>(kEnd - 3, kEnd, {.step = 2}, {kEnd - 3, kEnd - 1});
   expect_indices<std::uint64_t>(0, kEnd, {.step = kMax}, {0, kHalf - 1, kEnd - 1});
   expect_indices<std::uint64_t>(0, kEnd, {.step = kMax, .reverse = true}, {kEnd - 1, kHalf - 1, 0});
-  // No trips, where upper - lower is no number of the type.
+  // No trips, although upper - lower overflows the type.
   expect_indices<std::int64_t>(kMax, kMin, {}, {});
   expect_indices<std::int64_t>(kMin, kMin, {}, {});
   expect_indices<std::uint64_t>(kEnd, 0, {.reverse = true}, {});
@@ -178,7 +178,7 @@ TEST(Fori, IndexOfIntegersIsS32WhereBothFit) {
   EXPECT_EQ(index_dtype(kMost, kMost + 1), DType::kS64);
   EXPECT_EQ(index_dtype(kLeast - 1, kLeast), DType::kS64);
   EXPECT_EQ(index_dtype(-1, kMost + 1), DType::kS64);
-  // An index meets what arange and argmax give.
+  // An index is combined with results of arange and argmax.
   const Tensor x = constant({3, 1, 2});
   expect_scalar(fori_loop(
                     0, x.dim(0), [&](Tensor i, Tensor sum) { return sum + i * x[i]; }, 0),

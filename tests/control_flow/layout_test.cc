@@ -1,4 +1,4 @@
-// What the records of the constructs say of their operands, region parameters and results.
+// The layouts that the records of the constructs give for operands, region parameters and results.
 #include "ir/layout.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ RegionLayout expect_layout(const ir::Node* node, const Counts& want) {
   return layout;
 }
 
-/// Taking a construct apart and putting it together again changes nothing.
+/// Taking a construct apart and rebuilding it changes nothing.
 void expect_rebuilt(const RegionLayout& layout) {
   const ir::Node& node = *layout.node;
   ir::ConstructParts parts;

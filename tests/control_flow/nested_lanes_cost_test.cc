@@ -1,4 +1,4 @@
-// Nests of branches and loops that differ by lane, of many more levels than run by lane.
+// Nests of branches and loops that differ by lane, with many more levels than run by lane.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -63,14 +63,14 @@ Function by_lane(Nest nest, int levels) {
 TEST(NestedLanes, CompileInProportionToTheirLevels) {
   for (const Nest nest : {Nest(nested_branches), Nest(nested_loops)}) {
     const Function few = by_lane(nest, 16), many = by_lane(nest, 128);
-    // 64 times where it is quadratic.
+    // 64 times if quadratic.
     EXPECT_LT(growth([&] { (void)compile(few); }, [&] { (void)compile(many); }, 24), 24);
   }
 }
 
 TEST(NestedLanes, ExpandInProportionForTextsToo) {
   const Function few = by_lane(nested_branches, 16), many = by_lane(nested_branches, 256);
-  // 256 times where it is quadratic.
+  // 256 times if quadratic.
   EXPECT_LT(growth([&] { (void)to_hlo_text(few); }, [&] { (void)to_hlo_text(many); }, 64), 64);
 }
 
@@ -90,7 +90,7 @@ TEST(NestedLanes, AreWhatEachLaneComputes) {
   }
 }
 
-/// However many levels are around them.
+/// However many levels surround them.
 TEST(NestedLanes, TheInnermostLevelsRunByLane) {
   const auto loops_over_lanes = [](int levels) {
     const Function optimized = compile(by_lane(nested_branches, levels)).function();
@@ -107,8 +107,8 @@ TEST(NestedLanes, TheInnermostLevelsRunByLane) {
   EXPECT_EQ(loops_over_lanes(30), 8);
 }
 
-/// In branches in one another each lane writes an element of its array, and the whole arrays are
-/// not chosen between.
+/// In nested branches each lane writes an element of its array, without a select between whole
+/// arrays.
 TEST(NestedLanes, UpdateArraysInPlace) {
   constexpr std::int64_t kElements = 1000;
   const auto of_lane = [](Tensor x, Tensor array) {
@@ -143,7 +143,7 @@ TEST(NestedLanes, CallsInOneAnotherExpandInProportion) {
     return trace([&](Tensor x) { return nest(levels, x); }, f32());
   };
   double ratio = 0;
-  // With the frames that a sanitizer makes, tracing so many takes more than the usual stack.
+  // With a sanitizer's frames, tracing this many levels needs more than the usual stack.
   on_stack(std::size_t{64} << 20, [&] {
     const Function few = nested(150), many = nested(1200);
     const auto compiles = [](const Function& calls) {
@@ -151,7 +151,7 @@ TEST(NestedLanes, CallsInOneAnotherExpandInProportion) {
     };
     ratio = growth(compiles(few), compiles(many), 24);
   });
-  EXPECT_LT(ratio, 24);  // 64 times where it is quadratic
+  EXPECT_LT(ratio, 24);  // 64 times if quadratic
 }
 
 }  // namespace

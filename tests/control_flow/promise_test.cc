@@ -1,4 +1,5 @@
-// Promised trip counts in programs that become text. The interpreter runs what XLA would be given.
+// Promised trip counts in programs that become text. The interpreter runs the program that XLA
+// would get.
 #include "control_flow/promise.h"
 
 #include <gtest/gtest.h>

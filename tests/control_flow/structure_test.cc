@@ -1,5 +1,5 @@
-// What combiners and ys return has the structure that is meant; unrolling has a limit; literals
-// that were moved from are refused.
+// Combiners and ys must return the expected structure; unrolling has a limit; literals that were
+// moved from are rejected.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,5 +1,5 @@
-// The type rules of loops and branches refuse operands and regions that public functions never pass
-// on: what builds nodes in other ways meets them. Each says what is wrong, where, and what to do.
+// The type rules of loops and branches reject operands and regions that public functions never pass
+// on, but other code that builds nodes might. Each error says what is wrong, where, and what to do.
 #include <string>
 #include <utility>
 #include <vector>

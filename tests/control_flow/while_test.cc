@@ -1,4 +1,4 @@
-// while_loop against the plain C++ loops that it means.
+// while_loop against the equivalent plain C++ loops.
 #include <chrono>
 #include <numeric>
 
