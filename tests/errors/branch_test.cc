@@ -1,4 +1,4 @@
-// What cond and switch_case say of their selector and of branches that differ.
+// Errors of cond and switch_case for their selector and for branches that differ.
 #include "errors/message.h"
 
 namespace rondo {

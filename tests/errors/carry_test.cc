@@ -1,4 +1,4 @@
-// What a loop says of a body that changes its carry, and of a condition that is no scalar pred.
+// Errors of loops whose body changes the carry's types, or whose condition is no scalar pred.
 #include <map>
 
 #include "errors/message.h"
@@ -19,7 +19,7 @@ Tensor below(const House& h) { return h.step < 20; }
 
 constexpr char kRemedy[] = "rondo::convert(x, dtype)";
 
-/// Slab becomes f64 and tank f32[1]; each in a line of its own.
+/// Slab becomes f64 and tank f32[1]; each on a separate line.
 struct Changed {
   House house;
   std::string slab_line, tank_line;

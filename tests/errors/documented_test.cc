@@ -1,5 +1,5 @@
-// Every message in docs/errors.md is what its program throws: each block of C++ there stands here,
-// and the block of text after it is the message, but for the names and lines of files.
+// Every message in docs/errors.md is what its program throws: each block of C++ there is repeated
+// here, and the block of text after it is the message, except for the names and lines of files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -170,7 +170,7 @@ std::string squeezed(std::string text) {
   return text;
 }
 
-/// With the same place for all: `house.cc:1`.
+/// With the same location for all: `house.cc:1`.
 std::string without_places(const std::string& text) {
   return std::regex_replace(text, std::regex("[a-z_]+\\.cc:[0-9]+"), "house.cc:1");
 }
@@ -229,7 +229,7 @@ TEST(DocumentedErrors, AreWhatTheirProgramsThrow) {
 }
 
 TEST(DocumentedErrors, HaveARemedy) {
-  // What is wrong, the place, what to do: three lines at least, or two where there is no place.
+  // What is wrong, the location, what to do: at least three lines, or two if there is no location.
   for (const DocumentedError& error : documented_errors())
     EXPECT_GE(std::count(error.message.begin(), error.message.end(), '\n'), 1) << error.message;
 }

@@ -1,4 +1,4 @@
-// Checks the texts of errors part by part, and prints the whole text where a part is missing.
+// Checks the texts of errors part by part, and prints the whole text if a part is missing.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rondo::testing {
 
-/// The text of the `Exception` that `call` throws; a failure and "" where it throws none.
+/// The text of the `Exception` that `call` throws; a failure and "" if it throws none.
 template <class Exception = TraceError, class Call>
 std::string message_of(const Call& call) {
   try {
@@ -33,7 +33,7 @@ inline void expect_parts(const std::string& message, const std::vector<std::stri
 
 }  // namespace rondo::testing
 
-/// This line as messages say it: `file.cc:12`.
+/// This line as messages write it: `file.cc:12`.
 #define RONDO_HERE ::rondo::SourceLocation::current().str()
 
 /// The statement throws a TraceError, whose text names this line and has all these parts.

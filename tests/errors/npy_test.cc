@@ -54,7 +54,7 @@ TEST_F(NpyErrors, Truncated) {
   expect_refused(good.substr(0, good.size() - 4),
                  {"the data is truncated", "f32[2,3] needs 24 bytes, and 20 are there", kRemedy});
   expect_refused(with("(2, 3)", "(2, 9)"), {"the data is truncated", "f32[2,9]", kRemedy});
-  // Every shorter file is refused, wherever it is cut.
+  // Every truncated file is rejected, wherever it is cut.
   for (std::size_t size = 0; size < good.size(); size++)
     expect_refused(good.substr(0, size), {"truncated"});
 }

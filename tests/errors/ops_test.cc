@@ -1,5 +1,5 @@
-// What the ops say of operands that do not fit: dtypes, shapes, axes, indices, slices, scalars.
-// Each message names the op, the types, the line, and says what to do.
+// Errors of ops for operands that do not fit: dtypes, shapes, axes, indices, slices, scalars. Each
+// message names the op, the types, the line, and says what to do.
 #include <complex>
 #include <limits>
 
@@ -247,7 +247,7 @@ TEST_F(OpErrors, EmptyTensors) {
   EXPECT_REFUSED(e.item<int>(), "empty Tensor", kRemedy);
   EXPECT_REFUSED(random::key(e), "random::key: an operand is an empty Tensor", kRemedy);
   EXPECT_REFUSED(update(v, 0, e), "update: an operand is an empty Tensor", kRemedy);
-  // These know no line.
+  // These have no line.
   auto same = [](Tensor t) { return t; };
   for (const std::string& message :
        {testing::message_of([&] { e.type(); }), testing::message_of([&] { e.rank(); }),

@@ -1,4 +1,5 @@
-// A floating C++ scalar beside an integer tensor in a quotient: which one is meant is not said.
+// A floating C++ scalar in a quotient with an integer tensor is ambiguous: floating or integer
+// division.
 #include "errors/message.h"
 #include "rondo/rondo.h"
 
@@ -27,7 +28,7 @@ TEST(QuotientErrors, LeaveWhatIsClear) {
   expect_scalar((n % 2)[0].eval(), 1);
   expect_scalar((convert(n, DType::kF32) / 2)[0].eval(), 3.5f);
   expect_scalar((1 / convert(n, DType::kF32))[1].eval(), 0.125f);
-  // Elsewhere an exact conversion is one.
+  // In other ops an exact conversion is made.
   expect_scalar((n * 2.0)[0].eval(), 14);
   EXPECT_REFUSED(n * 2.5, "inexact scalar");
 }

@@ -1,4 +1,4 @@
-// The line to write that errors of operators give: each is what its op calls for, and works.
+// The code that errors of operators advise to write: each is what its op requires, and works.
 #include <complex>
 
 #include "errors/message.h"
@@ -35,7 +35,7 @@ TEST(Remedies, OfAFloatBesideAnInteger) {
   EXPECT_REFUSED((void)fori_loop(
                      0, 3, [](Tensor index, Tensor s) { return s + index * 0.1f; }, 0.0f),
                  "multiply: ", "Write rondo::convert(x, rondo::DType::kF32) * 0.1f,");
-  // What the messages say is a program.
+  // The advice of the messages is a valid program.
   testing::expect_values((rondo::convert(kI, rondo::DType::kF32) * 0.1f).eval(), {3},
                          std::vector<float>{1 * 0.1f, 2 * 0.1f, 3 * 0.1f});
 }
@@ -62,7 +62,7 @@ TEST(Remedies, NameTheProductOfMatrices) {
   EXPECT_EQ(matmul(a, b).shape(), Shape({2, 4}));
   EXPECT_EQ(matmul(v, a).shape(), Shape({3}));
   EXPECT_EQ(matmul(zeros(f32({5, 2, 3})), b).shape(), Shape({5, 2, 4}));
-  // Where a product would not fit either, it is not named.
+  // If a product would not fit either, it is not suggested.
   for (const auto& [x, y] :
        {std::pair(b, v), std::pair(zeros(f32({5, 2, 3})), zeros(f32({4, 3, 7}))),
         std::pair(zeros(f32({3})), zeros(f32({4})))}) {

@@ -1,4 +1,4 @@
-// Errors while a program runs: arguments that do not fit, and loops that go on too long.
+// Errors at run time: arguments that do not fit, and loops that run too long.
 #include <chrono>
 #include <stop_token>
 
@@ -49,7 +49,7 @@ TEST_F(RunErrors, DtypeAndShapeOfAnArgument) {
   expect_parts(run_error(program, {step, one, one, Literal::zeros(f32({3}))}),
                {"argument 3 ('arg1') is f32[3], the program takes f32[2]"});
   expect_parts(run_error(program, {step, one, one, one}), {"argument 3 ('arg1') is f32[]"});
-  // Without the passes it says the same.
+  // Without the passes the message is the same.
   const Executable plain = compile(program.function(), {.optimize = false});
   expect_parts(run_error(plain, {step, one}),
                {"number of arguments is 2", "'arg0.tank' is the first"});

@@ -17,7 +17,7 @@ struct House {
 
 const auto kBelow3 = [](Tensor x) { return x < 3; };
 
-/// A tensor of the body of a loop that is over, and the line of the loop.
+/// A tensor of the body of a finished loop, and the line of the loop.
 struct Leak {
   Tensor tensor;
   std::string loop;
@@ -166,7 +166,7 @@ TEST(MixedTraces, NameTheLineThatUsesTheOtherTracesTensor) {
 }
 
 TEST(MixedTraces, OfTwoThreads) {
-  // A trace on another thread uses a parameter of this thread's one.
+  // A trace on another thread uses a parameter of this thread's trace.
   std::string message, use;
   trace(
       [&](Tensor x) {
@@ -241,7 +241,7 @@ TEST(EmptyFunctions, AreNamedWithTheirPlace) {
   expect_parts(message, {"the body of while_loop 'w' is an empty std::function", loop, "Give it"});
   message = message_of([&] { loop = RONDO_HERE, cond(x > 0, none, same, x); });
   expect_parts(message, {"empty std::function", loop});
-  // One that is called further down counts for the region that calls it.
+  // A tensor used further down the call stack counts for the region that makes the call.
   message = message_of([&] { loop = RONDO_HERE, fori_loop(0, 3, calls_it, x); });
   expect_parts(message, {"the body of fori_loop is an empty std::function, or calls one", loop});
 }
