@@ -1,4 +1,4 @@
-// A program on the compiled executor beside the reference.
+// Compares a program on the compiled executor with the reference.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline Literal ramp(const Shape& shape, float step, float first) {
   return Literal::from(values, shape);
 }
 
-/// How far two floats are apart, in units of the last place; huge where only one is NaN.
+/// The distance of two floats in units of the last place; huge if exactly one is NaN.
 template <class T>
 double ulps(T a, T b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b) ? 0 : INFINITY;
@@ -54,7 +54,7 @@ inline void expect_equal(const Literal& got, const Literal& want) {
 /// Whether the program has loops with a predicate, and all of them are vectorized.
 inline bool runs_by_lane(const Function& function) { return Lowered(function).is_vectorized(); }
 
-/// Whether the program calls kernels, in place of loops that stand in it.
+/// Whether the program calls kernels rather than inlining their loops.
 inline bool calls_kernels(const Function& function) { return Lowered(function).kernel_calls() > 0; }
 
 /// The results of bytecode and native code on `arguments`, compared bit by bit with the

@@ -39,7 +39,7 @@ TEST(Arena, GivesNoPlaceTwiceAndAllOfItBack) {
   }
   EXPECT_LT(arena.size(), 3 * most);
   for (const Block& block : blocks) arena.release(block.offset, block.bytes);
-  // What is free is one piece again.
+  // The free memory is one piece again.
   const std::int64_t size = arena.size();
   EXPECT_EQ(arena.allocate(size), 0);
   EXPECT_EQ(arena.size(), size);

@@ -1,4 +1,4 @@
-// Arrays on the compiled executor: index maps, parts, reductions, calls of kernels.
+// Arrays on the compiled executor: access maps, slices, reductions, calls of kernels.
 #include "executor/agreement.h"
 
 namespace rondo::testing {
@@ -66,7 +66,7 @@ TEST(Arrays, Parts) {
       {{5, 6}, {2, 3}, {}});
   check(
       [](const Tensors& x) {
-        // The part is read from other places of the array that it goes into.
+        // The slice is read from other positions of the array into which it is written.
         const Tensor part = reverse(slice(x[0] + 0, {0}, {5}), {0});
         return dynamic_update_slice(x[0] * 1, part, {Tensor(2)});
       },
@@ -92,7 +92,7 @@ TEST(Arrays, Reductions) {
 }
 
 TEST(Arrays, PartsThatShareTheirValuesAreWrittenTogether) {
-  // The sum and the difference of each pair, of what takes many ops.
+  // The sum and the difference of each pair, of an expression with many ops.
   const Function f = trace(
       [](Tensor x) {
         const Tensor a = exp(slice(x, {0, 0}, {40, 1})), b = exp(slice(x, {0, 1}, {40, 2}));
@@ -109,7 +109,7 @@ TEST(Arrays, PartsThatShareTheirValuesAreWrittenTogether) {
     EXPECT_LE(ulps(got[i], std::exp(from[i]) + std::exp(from[i + 1])), 4);
     EXPECT_NEAR(got[i + 1], std::exp(from[i]) - std::exp(from[i + 1]), 1e-4);
   }
-  // Parts that others read too, and parts that share nothing.
+  // Slices with other readers, and slices that share nothing.
   check(
       [](const Tensors& x) {
         const Tensor a = tanh(x[0]), b = a * x[1];

@@ -1,4 +1,4 @@
-// Branches that each lane takes for itself: what no lane of a block takes is not computed.
+// Branches with a predicate per lane: what no lane of a block takes is not computed.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,7 +16,7 @@ using testing::Lowered;
 
 const std::vector<Executor> kCompiledOnes{Executor::kBytecode, Executor::kCompiled};
 
-/// Numbers of which about `takers` in a hundred are above zero, never two blocks of them alike.
+/// Numbers of which about `takers` percent are above zero, with no two blocks alike.
 Literal numbers_of(const Shape& shape, int takers) {
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   std::uint32_t state = 12345;
@@ -42,7 +42,7 @@ Tensor expensive_above_zero(Tensor x) {
       x > 0.0f, [](Tensor v) { return expensive(v); }, [](Tensor v) { return v * 2.0f; }, x);
 }
 
-/// Whether a branch stands as a loop of at most one trip.
+/// Whether a branch became a loop of at most one trip.
 bool leaves_out(const Function& f, Executor executor = Executor::kBytecode) {
   return Lowered(f, {.executor = executor}).branches_left_out() > 0;
 }
@@ -83,7 +83,7 @@ TEST(BranchesByLane, OfFewOpsAreChosenFrom) {
   EXPECT_EQ(lowered.count(Opcode::kRepeat), 0) << lowered;
 }
 
-/// Where a lane takes the branch: 50 trips.
+/// In lanes that take the branch: 50 trips.
 Tensor fifty_trips_above_zero(Tensor x) {
   return cond(
       x > 0.0f,
@@ -118,7 +118,7 @@ TEST(BranchesByLane, OfWhichNoLaneTakesAnyRunNoLoop) {
 }
 
 TEST(BranchesByLane, StandInLoopsWhoseLanesStopOneByOne) {
-  // Collatz, where odd numbers make a detour whose loop would not end for even ones.
+  // Collatz, where odd numbers take a branch whose loop would not end for even ones.
   const auto f = [](Tensor n) {
     return while_loop(
         [](Tensor x, Tensor, Tensor) { return x > 1; },
@@ -154,7 +154,7 @@ TEST(BranchesByLane, StandInLoopsWhoseLanesStopOneByOne) {
 }
 
 TEST(BranchesByLane, AreAnyOfSeveral) {
-  // Of four branches the last, the first and one between are expensive.
+  // Of four branches the first, the last and one in between are expensive.
   const auto f = [](Tensor which, Tensor x) {
     return switch_case(
         which,
@@ -289,7 +289,7 @@ TEST(BranchesByLane, AroundAllLoopsLeaveTheStateOfThose) {
 }
 
 TEST(BranchesByLane, WithLargeKernelsRunWhereAnyLaneTakesThem) {
-  // Each lane multiplies its own matrix; the lanes that take the branch all run it, or none does.
+  // Each lane multiplies its own matrix; all lanes that take the branch run it, or none does.
   const auto f = [](Tensor x, Tensor m) {
     return cond(
         x > 0.0f, [](Tensor v, Tensor a) { return matmul(a, a) * v; },
@@ -366,7 +366,7 @@ TEST(SelectToBranch, OfBothSidesAndOfSeveralResultsAreTwoBranches) {
 }
 
 TEST(SelectToBranch, TakeSafeOperandsWithThem) {
-  // What lanes that choose the other side compute is made safe by the same predicate.
+  // The same predicate makes the computation of lanes that select the other side safe.
   const auto f = [](Tensor x) {
     const Tensor p = x > 0.0f;
     return where(p, expensive(sqrt(where(p, x, 1.0f))), x);
@@ -385,7 +385,7 @@ TEST(SelectToBranch, TakeSafeOperandsWithThem) {
 }
 
 TEST(SelectToBranch, LeaveWhatOthersNeedWhereItIs) {
-  // The quotients are a result too, and in the predicate.
+  // The quotients are also a result, and used in the predicate.
   const auto used = [](Tensor x) {
     const Tensor y = expensive(x);
     return std::pair(where(x > 0.0f, y, x), y + 1.0f);
@@ -401,7 +401,7 @@ TEST(SelectToBranch, LeaveWhatOthersNeedWhereItIs) {
 }
 
 TEST(SelectToBranch, StandInLoopsAndInOneAnother) {
-  // A branch of two nested vmaps is a choice, and so is one in it.
+  // A branch of two nested vmaps becomes a select, and so does one inside it.
   const auto step = [](Tensor x) {
     return cond(
         x > 0.25f,

@@ -1,4 +1,4 @@
-// Loops that carry many values, loops over lanes that read many arrays, and branches of many
+// Loops that carry many values, loops over lanes that read many arrays, and branches with many
 // results.
 #include <algorithm>
 #include <cstddef>
@@ -11,9 +11,9 @@
 namespace rondo::testing {
 namespace {
 
-/// Compiles a program of 2,000 parts, and one of 64,000. The larger one leaves the caches, so that
-/// it takes more than 32 times as long. `bound` is about halfway, as a factor, between what an
-/// optimised library takes and what it took where each part was searched for among all others.
+/// Compiles a program of 2,000 parts, and one of 64,000. The larger one exceeds the caches, so it
+/// takes more than 32 times as long. `bound` is about halfway, as a factor, between what an
+/// optimised library takes and what it took when each part was searched for among all others.
 template <class Traced>
 void expect_in_proportion(double bound, const Traced& traced) {
   const Function few = traced(2000), many = traced(64'000);

@@ -1,4 +1,4 @@
-// What compiling says of a program, and what it refuses.
+// What compile() reports of a program, and what it rejects.
 #include <algorithm>
 #include <string>
 #include <thread>
@@ -61,7 +61,7 @@ TEST(Compile, DisassemblyIsThatOfALoop) {
   EXPECT_EQ(compile(f, {.executor = Executor::kBytecode}).disassembly(), "");
 }
 
-/// Arrays whose bytes no s64 counts, and some that it does.
+/// Arrays whose size overflows an s64, and some whose size does not.
 TEST(Compile, RefusesWhatNoMachineHasMemoryFor) {
   const auto sorted = [](std::int64_t size) {
     return trace([&](Tensor x) { return sum(sort(broadcast_to(x, {size}))); }, f64());
@@ -70,7 +70,7 @@ TEST(Compile, RefusesWhatNoMachineHasMemoryFor) {
     const std::string text =
         message([&] { (void)compile(sorted(std::int64_t{1} << 61), {.executor = executor}); });
     EXPECT_NE(text.find("2^62 bytes"), std::string::npos) << text;
-    // One array, or the sorted one beside it; guarded places have pages around them.
+    // One array, or also the sorted one; guarded memory has pages around it.
     const MemoryPlan plan =
         compile(sorted(std::int64_t{1} << 55), {.executor = executor}).memory_plan();
     EXPECT_GE(plan.arena_bytes, std::int64_t{1} << 58);
@@ -87,7 +87,7 @@ TEST(Compile, ARunWithoutMemorySaysHowMuchItNeeds) {
   const Executable program = compile(f, {.executor = Executor::kCompiled});
   const std::string text = message([&] { program.run({Literal::scalar(1.0)}); });
   EXPECT_NE(text.find("out of memory"), std::string::npos) << text;
-  // The arena, and what the executor itself needs: bytecode has its values there too.
+  // The arena, and the executor's own needs: bytecode also stores its values there.
   const std::size_t at = text.find("needs ");
   ASSERT_NE(at, std::string::npos) << text;
   const std::int64_t needed = std::stoll(text.substr(at + 6)),
@@ -108,7 +108,7 @@ TEST(Compile, TheMemoryPlanHasTheArena) {
   EXPECT_TRUE(plan.empty());
   EXPECT_GE(plan.arena_bytes, 40'000);  // the sorted array
   EXPECT_LT(plan.arena_bytes, 3 * 40'000);
-  // What a loop keeps for the reverse pass is a part of it.
+  // What a loop keeps for the backward pass is part of it.
   const Function slope =
       trace(grad([](Tensor x) {
               return fori_loop(0, 1000, [](Tensor, Tensor y) { return sin(y); }, x,
@@ -121,8 +121,8 @@ TEST(Compile, TheMemoryPlanHasTheArena) {
   EXPECT_GE(kept.arena_bytes, kept[0].bytes);
 }
 
-/// A table that only a loop needs stands where the result will be; results of one element, and
-/// those that are made by the loop or before it, are left alone.
+/// A table that only a loop needs is stored where the result will be. Results of one element, and
+/// those that are computed by the loop or before it, are not used.
 TEST(Compile, TheMemoryOfAResultServesBeforeItIsMade) {
   constexpr std::int64_t kRows = 5000;
   const auto marked = [](Tensor t, bool in_place) {
@@ -157,7 +157,7 @@ TEST(Compile, TheMemoryOfAResultServesBeforeItIsMade) {
     return compile(f, {.executor = Executor::kBytecode}).memory_plan().arena_bytes;
   };
   EXPECT_LT(arena(later(true)), 8 * kRows);
-  // Two places that change roles, one of them there.
+  // A double buffer, with one half in the result's memory.
   EXPECT_LT(arena(later(false)), 2 * (8 * kRows));
   for (const Function& f : {later(true), later(false), before}) expect_agreement(f, {t});
 }
@@ -180,7 +180,7 @@ TEST(Compile, AProgramThatTakesMoreMemoryThanItMayIsRefused) {
   EXPECT_NO_THROW(compile(f, options));
 }
 
-/// Straight-line code of scalars, of which nothing folds.
+/// Straight-line scalar code in which nothing folds.
 Function straight_line(int ops) {
   return trace(
       [ops](Tensor x, Tensor y) {
@@ -205,7 +205,7 @@ TEST(Compile, TimeAndCodeAreLinearInTheOps) {
   EXPECT_LT(bytes_of_many, 11 * bytes_of_few);
 }
 
-/// Results of one executable on 16 threads at once, each with arguments of its own.
+/// Results of one executable on 16 threads at once, each with different arguments.
 void expect_threads_agree(const Function& f, Executor executor) {
   const Executable compiled = compile(f, {.executor = executor});
   std::vector<std::thread> threads;
@@ -226,7 +226,7 @@ TEST(Compile, OneExecutableRunsOnManyThreads) {
     return fori_loop(
         0, 50, [](Tensor i, Tensor y) { return sin(y) + convert(i, DType::kF32); }, x);
   };
-  // A kernel, an arena that is no part of the stack, and a tape that grows.
+  // A kernel, an arena that is not part of the stack, and a growing tape.
   const auto grown = [](Tensor x) {
     const Tensor y = sort(concatenate(std::vector<Tensor>(20, x), 0));
     return while_loop([](Tensor z) { return z < 1e5f; }, [](Tensor z) { return z * 1.5f; },

@@ -46,7 +46,7 @@ TEST(Contract, MakesOneOpOfAProductAndADifference) {
   const Function f = contracted(
       [](Tensor x, Tensor y, Tensor z) {
         const Tensor twice = z * z;
-        // Of two products one is left. A product from which itself is subtracted is needed twice.
+        // One of two products remains. A product that is subtracted from itself has two uses.
         return std::vector{z - x * y, x * z - y, x * x - y * y, twice - twice};
       },
       f64(), f64(), f64());
@@ -60,7 +60,7 @@ TEST(Contract, MakesOneFactorOfConstantsInARow) {
   const Function f = contracted(
       [](Tensor x) {
         const Tensor used_twice = x * 3.0f;
-        // A quotient alone stays exact.
+        // A single quotient stays exact.
         return std::vector{(0.7f * (x * 0.3f)) / 1.1f, used_twice * 5.0f, used_twice, x / 7.0f};
       },
       f32({2, 3}));
@@ -78,8 +78,8 @@ TEST(Contract, LeavesFactorsWhoseProductLosesPrecision) {
   }
 }
 
-/// What a region does with a product of the region around it, executors may write in one loop with
-/// it or in another.
+/// Executors may inline an op of an inner region into one loop with a product of the outer region,
+/// or into another.
 TEST(Contract, LeavesProductsOfOtherRegions) {
   const Function f = contracted(
       [](Tensor x, Tensor y) {
@@ -95,7 +95,7 @@ TEST(Contract, LeavesProductsOfOtherRegions) {
   EXPECT_EQ(count((*loop)->regions[0], ops::kMultiplyAdd), 1);
 }
 
-/// Of a chain of constants: one for the factor, and one for the product.
+/// A chain of constants rounds once for the factor, and once for the product.
 TEST(Contract, RoundsNoMoreOftenThanTheOpsThatItJoins) {
   const auto f = [](Tensor x, Tensor y) {
     return std::pair(x * 0.6309f * 4184.f / 1.7f / 0.3f, y - x * 1.1f / 0.7f);
@@ -161,7 +161,7 @@ TEST(Contract, OfDifferencesRoundsOnceOnBothExecutors) {
       trace([](Tensor x, Tensor y, Tensor z) { return z - x * y; }, f32(), f32(), f32());
   const Function less =
       trace([](Tensor x, Tensor y, Tensor z) { return x * y - z; }, f32(), f32(), f32());
-  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, for whose last term a float has no room.
+  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, whose last term does not fit a float.
   const float x = 1 + 0x1p-12f;
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const auto run = [&](const Function& f) {

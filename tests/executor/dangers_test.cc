@@ -1,5 +1,5 @@
-// What loops over arrays get wrong first: carries that share memory, tails of blocks, lanes that
-// stop at different trips. Arrays of every length around the blocks.
+// The most likely errors of loops over arrays: carries that share memory, tails of blocks, lanes
+// that stop at different trips. Arrays of every length around the blocks.
 #include <string>
 #include <tuple>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace rondo::testing {
 namespace {
 
-// Past a block of 64 lanes, and each mask of a tail.
+// Beyond a block of 64 lanes, and each mask of a tail.
 constexpr std::int64_t kLongest = 67;
 
 Literal wave(std::int64_t size, double phase) {
@@ -24,7 +24,7 @@ Literal small(int n) { return Literal::scalar(std::int32_t{n}); }
 
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 
-/// Carries that change places, stay, and begin as one array; slices and reductions of them.
+/// Carries that are permuted, unchanged, or start as one array; slices and reductions of them.
 TEST(Dangers, CarriesThatShareMemory) {
   const auto f = [](Tensor x, Tensor y, Tensor n) {
     const std::int64_t size = x.shape()[0];
@@ -52,7 +52,7 @@ TEST(Dangers, CarriesThatShareMemory) {
   }
 }
 
-/// Updates in place of what is read as a slice, or as a whole, before and after.
+/// In-place updates of arrays that are read as a slice, or as a whole, before and after.
 TEST(Dangers, SlicesOfCarriesThatAreWrittenInPlace) {
   const auto f = [](Tensor x, Tensor n) {
     const std::int64_t size = x.shape()[0], half = size / 2;
@@ -75,7 +75,7 @@ TEST(Dangers, SlicesOfCarriesThatAreWrittenInPlace) {
   }
 }
 
-/// Each lane its own number of trips, zero for some; loops and reductions inside.
+/// A different number of trips in each lane, zero for some; loops and reductions inside.
 TEST(Dangers, LanesThatStopAtDifferentTrips) {
   const auto f = [](Tensor x, Tensor n) {
     const auto lane = [](Tensor x, Tensor n) {

@@ -1,5 +1,5 @@
-// Loops over arrays that take seconds end soon after their deadline, and those that run lane by
-// lane leave a state between trips of all lanes; a deadline that is far off changes nothing.
+// Loops over arrays that take seconds end soon after their deadline, and interchanged loops leave a
+// state between trips of all lanes; a distant deadline changes nothing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ using testing::work_seconds;
 
 constexpr Executor kExecutors[] = {Executor::kBytecode, Executor::kCompiled};
 
-/// More than a run computes between two looks at its limits, by far.
+/// Far more than a run computes between two checks of its limits.
 double soon() { return 250 * work_seconds(); }
 
-/// Of a program that would run for more than a second, on zeros. It may need 64 MB.
+/// For a program that would run for more than a second, on zeros. It may need 64 MB.
 void expect_ended_in_time(const std::string& name, const Function& program) {
   std::vector<Literal> arguments;
   for (const TensorType& type : program.params()) arguments.push_back(Literal::zeros(type));
@@ -114,18 +114,18 @@ void expect_state(const Interrupted& error, const Literal& x) {
 }
 
 TEST(Deadlines, OfALoopThatRunsByLaneLeaveItsState) {
-  constexpr std::int64_t kDivided = 1 << 16;  // with two threads the lanes are in parts
+  constexpr std::int64_t kDivided = 1 << 16;  // with two threads the lanes are split
   for (const std::int64_t lanes :
        {std::int64_t{2}, std::int64_t{67}, std::int64_t{600}, kDivided}) {
     const Function function = long_loop(lanes);
     ASSERT_TRUE(runs_by_lane(function));
     const Literal x = numbers(lanes);
     for (const Executor executor : kExecutors) {
-      if (lanes == kDivided && executor == Executor::kBytecode) continue;  // takes long for a chunk
+      if (lanes == kDivided && executor == Executor::kBytecode) continue;  // a chunk takes long
       for (const int threads : {1, 2}) {
         SCOPED_TRACE(::testing::Message() << lanes << " lanes, " << threads << " threads");
         const Executable program = compile(function, {.executor = executor});
-        // Until a chunk of trips was made: that takes long on a slow machine.
+        // Until a chunk of trips is done, which takes long on a slow machine.
         for (int limit = 20;; limit *= 2) {
           const double start = thread_seconds();
           const auto error = caught<DeadlineExceeded>(
@@ -155,7 +155,7 @@ TEST(StopTokens, OfALoopThatRunsByLaneLeaveItsState) {
   }
 }
 
-/// Runs with limits that none of them reaches, beside one without.
+/// Compares runs with limits that are not reached with one without limits.
 void expect_same_bits(const Function& function, const std::vector<Literal>& arguments) {
   ASSERT_TRUE(runs_by_lane(function)) << compile(function).program();
   for (const Executor executor : kExecutors) {
@@ -213,11 +213,11 @@ TEST(Limits, ThatAreFarOffChangeNoBitOfAnyNumberOfLanes) {
     expect_same_bits(trace(counted, x), {x});
     expect_same_bits(trace(lanes_end, x), {x});
     expect_same_bits(trace(history, x), {x});
-    if (lanes < 8) continue;  // fewer rows are no lanes
+    if (lanes < 8) continue;  // fewer rows are not vectorized
     const Literal pairs = ramp({lanes, 2}, -4, 4);
     expect_same_bits(trace(rows, pairs), {pairs});
   }
-  // Of none and of one there are no lanes to run by.
+  // With no rows or one there are no lanes.
   for (const std::int64_t lanes : {0, 1}) {
     const Literal x = ramp({lanes}, -4, 4);
     const Executable program = compile(trace(counted, x));
@@ -227,7 +227,7 @@ TEST(Limits, ThatAreFarOffChangeNoBitOfAnyNumberOfLanes) {
 }
 
 TEST(Limits, ThatAreFarOffChangeNoBitOverManyTrips) {
-  // Loops in it make a trip long, and so few trips take all lanes to a state between them.
+  // Inner loops make a trip long, so after few trips all lanes are at a state between trips.
   const auto inner = [](Tensor y) {
     return fori_loop(
         0, 100, [](Tensor, Tensor z) { return z * 0.75f + 1; }, y);
@@ -250,7 +250,7 @@ TEST(Limits, ThatAreFarOffChangeNoBitOverManyTrips) {
   }
 }
 
-// An operand that differs by row takes two loops, and the lanes of a chunk are one.
+// An operand that differs by row requires two loops, and the lanes of a chunk are one.
 TEST(Limits, ThatAreFarOffChangeNoBitOfLanesBesideRows) {
   const Function f = trace(
       [](Tensor x, Tensor k) {
@@ -271,7 +271,7 @@ TEST(Limits, OfLoopsInLanesNameAllLoops) {
     const auto trip = [&](Tensor i, Tensor y) { return vmap(inner)(y + convert(i, DType::kU64)); };
     return fori_loop(0, 10, trip, x, {.name = "outer"});
   };
-  // On trip 2 of the outer loop all lanes are 1, from where they never come to 0.
+  // On trip 2 of the outer loop all lanes are 1, from where they never reach 0.
   for (const auto& [lanes, threads] : {std::pair(70, 1), std::pair(1 << 15, 2)}) {
     const Function function = trace(f, u64({lanes}));
     ASSERT_TRUE(runs_by_lane(function));
@@ -291,8 +291,7 @@ TEST(Limits, OfLoopsInLanesNameAllLoops) {
         ASSERT_FALSE(error.carry().empty());
         EXPECT_EQ(error.carry().back().second.data<std::uint64_t>()[69], 0u);
       }
-      // The clock may end a run between two blocks of lanes as well, max_iterations in the loop
-      // alone.
+      // The clock may also end a run between two blocks of lanes, max_iterations only in the loop.
       const std::string message = counted.what();
       EXPECT_NE(message.find("the loop 'inner' (deadlines_test.cc:"), std::string::npos) << message;
       EXPECT_NE(message.find("trip 101"), std::string::npos) << message;
@@ -348,7 +347,7 @@ TEST(Deadlines, OfALoopByLaneInAnotherLoop) {
 }
 
 TEST(Deadlines, InsideATripOverALongArrayNameTheLoop) {
-  // Each element is made of its neighbours: a trip goes through the whole array.
+  // Each element depends on adjacent ones: a trip passes over the whole array.
   const auto f = [](Tensor x) {
     const auto trip = [](Tensor, Tensor y) { return long_chain((y + roll(y, 1, 0)) * 0.5f); };
     return fori_loop(0, 1000, trip, x, {.name = "smoothed"});
@@ -387,7 +386,7 @@ TEST(Progress, OfALoopThatRunsByLane) {
 }
 
 TEST(Limits, LeaveTheStateOfSmallArrays) {
-  // Elements of one another: the loop has one lane, all of it in registers.
+  // The elements depend on each other: the loop has one lane, entirely in registers.
   const auto f = [](Tensor x) {
     const auto trip = [](Tensor i, Tensor y) { return y * 3 + roll(y, 1, 0) - i; };
     return fori_loop(0, 50, trip, x, {.name = "small"});
@@ -467,7 +466,7 @@ TEST(Limits, ThatAreFarOffTakeNoTime) {
   const auto run = [&](const RunOptions& options) {
     return [&program, &x, options] { (void)program.run({x}, options); };
   };
-  // 1.04 times, where trip by trip through all lanes it would be three times as much.
+  // 1.04 times; trip by trip through all lanes it would be three times as much.
   EXPECT_LT(growth(run({}), run({.deadline = std::chrono::hours(1)}), 2, 50), 2);
 }
 

@@ -35,7 +35,7 @@ Literal awkward(Dice& dice, const TensorType& type) {
   return convert(real, type.dtype).eval();
 }
 
-/// How many units in the last place functions of mathematics may differ from the reference's, which
+/// How many units in the last place mathematical functions may differ from the reference's, which
 /// are the C library's.
 bool close(const Literal& got, const Literal& want, double most) {
   if (got.type() != want.type()) return false;
@@ -182,7 +182,7 @@ TEST(Elementwise, TailsOfEveryLength) {
   }
 }
 
-// A division by a constant power of two is written without one.
+// Division by a constant power of two needs no division instruction.
 TEST(Elementwise, QuotientsByPowersOfTwo) {
   const auto check = [](DType dtype, const std::vector<double>& divisors, const Literal& x) {
     for (const double divisor : divisors) {

@@ -1,4 +1,4 @@
-// Operands without elements in vectorized loops: nothing is read of them.
+// Operands without elements in vectorized loops are not read.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace rondo {
 namespace {
 
-/// y = y / 2 + 1 in five trips, beside a history in which an update of no elements is written.
+/// y = y / 2 + 1 in five trips, with a history into which an update of no elements is written.
 Tensor halved(const Tensor& history, const Tensor& none, const Tensor& start, bool writes) {
   const auto lane = [&](Tensor rows, Tensor empty) {
     using State = std::pair<Tensor, Tensor>;

@@ -1,5 +1,5 @@
-// A process that may not have executable memory, as hardened systems have it: here by a filter of
-// system calls, in a process of its own.
+// A process that may not have executable memory, as on hardened systems: here by a filter of system
+// calls, in a separate process.
 #include <gtest/gtest.h>
 
 #if defined(__linux__) && defined(__x86_64__)
@@ -25,7 +25,7 @@
 namespace rondo {
 namespace {
 
-/// From here on mmap and mprotect fail in this process where they ask for executable pages.
+/// From here on mmap and mprotect fail in this process for executable pages.
 bool forbid_executable_memory() {
   constexpr auto kNumber = static_cast<std::uint32_t>(offsetof(seccomp_data, nr));
   constexpr auto kProtection = static_cast<std::uint32_t>(offsetof(seccomp_data, args[2]));
@@ -46,7 +46,7 @@ bool forbid_executable_memory() {
              MAP_FAILED;
 }
 
-/// What `run` writes to the stream of errors.
+/// What `run` writes to the standard error.
 template <class F>
 std::string errors_of(const F& run) {
   std::FILE* const file = std::tmpfile();
@@ -62,7 +62,7 @@ std::string errors_of(const F& run) {
   return text;
 }
 
-/// Ends the process with 0 if programs run as bytecode and it was said once.
+/// Ends the process with 0 if programs run as bytecode and this was reported once.
 [[noreturn]] void run_without_executable_memory() {
   if (!forbid_executable_memory()) {
     std::perror("the filter of system calls");
@@ -83,7 +83,7 @@ std::string errors_of(const F& run) {
       same = same && program.program().find("bytecode") != std::string::npos;
     }
   });
-  // Where there is no native code anyway, there is nothing to say.
+  // Without native code there is nothing to report.
   const std::string wanted =
       native_code::available_isa() == native_code::Isa::kNone
           ? ""

@@ -1,4 +1,4 @@
-// Selections of the lesser or the greater of two floats, which are one instruction of native code.
+// Selects of the lesser or the greater of two floats, which are one instruction of native code.
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -28,7 +28,7 @@ std::vector<T> special() {
           Limits::denorm_min()};
 }
 
-/// Each way to choose one of two by one comparison.
+/// Each way to select one of two by one comparison.
 std::vector<Tensor> chosen(const Tensor& a, const Tensor& b) {
   return {where(a < b, a, b), where(a < b, b, a), where(a > b, a, b),  where(a > b, b, a),
           where(b < a, a, b), where(b > a, a, b), where(a <= b, a, b), where(a >= b, a, b)};

@@ -1,4 +1,4 @@
-// Limits that no run reaches: what the program gives is what it gives without them.
+// Limits that no run reaches: the results are those without limits.
 #include "support/far_limits.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ void expect_with_all_limits(const Function& function, const std::vector<Literal>
   }
 }
 
-/// How many trips a lane makes while `goes_on` holds of the trip's number and the lane's limit.
+/// How many trips a lane makes while `goes_on` holds for the trip's number and the lane's limit.
 std::vector<Literal> counts(const std::vector<int>& limits, int most,
                             const std::function<bool(int, int)>& goes_on) {
   std::vector<int> counts;
@@ -46,7 +46,7 @@ std::vector<Literal> counts(const std::vector<int>& limits, int most,
   return {Literal::from(counts, {static_cast<std::int64_t>(counts.size())})};
 }
 
-/// Predicates that hold again for a lane that is done, when the others have gone on.
+/// Predicates that hold again for a lane that is done, after further trips of the others.
 TEST(FarLimits, LeaveALaneThatIsDoneAsItIs) {
   struct Condition {
     std::function<Tensor(Tensor, Tensor)> traced;
@@ -60,7 +60,7 @@ TEST(FarLimits, LeaveALaneThatIsDoneAsItIs) {
       {[](Tensor i, Tensor n) { return (i + 1) % n != 0; },
        [](int i, int n) { return (i + 1) % n != 0; }}};
   for (const int lanes : {2, 3, 16, 67}) {
-    // Past the trips of some chunks.
+    // Beyond the trips of some chunks.
     for (const int most : {6, 4500}) {
       std::vector<int> limits;
       for (int i = 0; i < lanes; i++) limits.push_back(2 + (i * 7 + most / 3) % (most - 3));

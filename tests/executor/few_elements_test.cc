@@ -1,4 +1,4 @@
-// Kernels of few elements, which are code of the loops around them.
+// Kernels of few elements, which are inlined into the loops around them.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace rondo::testing {
 namespace {
 
-/// Few different values, NaN and both zeros among them.
+/// Few different values, including NaN and both zeros.
 std::vector<float> with_ties(std::int64_t count, std::int64_t seed) {
   const float some[] = {1, -0.0f, 0, 2, -3, 2, NAN, INFINITY, -INFINITY};
   std::vector<float> values;
@@ -76,7 +76,7 @@ TEST(FewElements, TheFirstGreatestOfEachDtype) {
   }
 }
 
-// Each trip lowers the greatest, as a search does with the best of its candidates.
+// Each trip lowers the greatest, as a search does with its best candidate.
 TEST(FewElements, TheGreatestInALoop) {
   for (const std::int64_t count : {2, 3, 5, 8, 13, 16, 32}) {
     std::vector<float> values;

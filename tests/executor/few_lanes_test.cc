@@ -1,5 +1,5 @@
-// Loops over few elements, which native code writes out vector by vector, and elements with few
-// gaps between them.
+// Loops over few elements, which native code unrolls vector by vector, and elements with small
+// strides.
 #include "executor/agreement.h"
 #include "support/native_steps.h"
 
@@ -14,7 +14,7 @@ Literal whole_numbers(const Shape& shape) {
   return Literal::from(values, shape);
 }
 
-/// Sums of the rows of x, weighted by place: loops over the rows read column by column.
+/// Sums of the rows of x, weighted by position: loops over the rows read column by column.
 template <class T>
 void expect_rows(std::int64_t rows, std::int64_t columns) {
   SCOPED_TRACE(::testing::Message() << rows << " x " << columns << ", " << sizeof(T) << " bytes");
@@ -108,10 +108,10 @@ TEST(FewLanes, NestsInALoopAreWrittenOut) {
   SCOPED_TRACE(native_code::disassembly(lowered.program(), native_code::Isa::kAvx512));
   const native_code::Steps steps = lowered.native_steps(native_code::Isa::kAvx512, "steps");
   EXPECT_GT(count(steps, native_code::computes(lower::Opcode::kSqrt, lower::Type::kF64, 8)), 0);
-  EXPECT_EQ(count(steps, is(native_code::Kind::kForBegin)), 1);  // the function's own
+  EXPECT_EQ(count(steps, is(native_code::Kind::kForBegin)), 1);  // the function's own loop
 }
 
-// What small nests carry from trip to trip, and loops of them in one another.
+// What small nests carry from trip to trip, and nested loops of them.
 TEST(FewLanes, SumsAndProductsOverOuterAxes) {
   const Function f = trace(
       [](Tensor x) {

@@ -1,4 +1,5 @@
-// Sorts of few elements, which are code of the loops around them, beside std::stable_sort.
+// Sorts of few elements, which are inlined into the loops around them, compared with
+// std::stable_sort.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -19,14 +20,14 @@ namespace {
 using native_code::available_isa;
 using native_code::Isa;
 
-/// Sorts of few elements are code of the loops around them where the machine has native code.
+/// Sorts of few elements are inlined if the machine has native code.
 bool sorts_in_loops() { return available_isa() != Isa::kNone; }
 
-/// Floats that are equal and yet differ, and NaNs that do.
+/// Floats that compare equal but differ in bits, and NaNs that do.
 const std::vector<float> kValues{1.5f, -0.0f, 0.0f, std::bit_cast<float>(0x7fc00001u),
                                  std::bit_cast<float>(0xffc00002u)};
 
-/// All lines of `count` of these values.
+/// All sequences of `count` of these values.
 std::vector<float> all_lines(std::int64_t count) {
   std::vector<float> lines;
   std::vector<std::size_t> which(static_cast<std::size_t>(count), 0);
@@ -38,7 +39,7 @@ std::vector<float> all_lines(std::int64_t count) {
   }
 }
 
-/// The places of a line's elements in their order.
+/// The positions of a sequence's elements in sorted order.
 std::vector<std::int32_t> places_of(const float* line, std::int64_t count, bool descending) {
   std::vector<std::int32_t> places(static_cast<std::size_t>(count));
   std::iota(places.begin(), places.end(), 0);

@@ -1,4 +1,4 @@
-// Reductions by a combiner of the user's on the compiled executor: its arithmetic stands in the
+// Reductions by a user's combiner on the compiled executor: its arithmetic is inlined into the
 // loops.
 #include <chrono>
 #include <cmath>
@@ -46,7 +46,7 @@ TEST(Folds, CombineEveryLength) {
 }
 
 TEST(Folds, CombineSeveralArraysOfAllKinds) {
-  // The place of the greatest, the last of equals.
+  // The position of the greatest, the last of equal ones.
   const auto last_greatest = [](Tensor x) {
     const Tensor at = iota({DType::kS32, x.shape()}, 1);
     return reduce(std::pair(x, at), std::pair(convert(Tensor(-100), x.dtype()), Tensor(-1)), {1},
@@ -80,7 +80,7 @@ TEST(Folds, CombineSeveralArraysOfAllKinds) {
   }
 }
 
-/// As sums of floats are: in double precision, whose rounding comes once.
+/// Like sums of floats: in double precision, rounded once.
 TEST(Folds, LeaveSumsOfComplexNumbersInDoublePrecision) {
   for (const std::int64_t terms : {3, 8, 20, 200}) {
     std::vector<std::complex<float>> values(static_cast<std::size_t>(2 * terms));

@@ -1,4 +1,4 @@
-// A process that forks: what one of the two compiles and drops is no concern of the other.
+// A process that forks: what one of the two compiles and releases does not affect the other.
 #include <gtest/gtest.h>
 
 #include "support/sanitized.h"
@@ -16,7 +16,7 @@
 namespace rondo {
 namespace {
 
-/// One way between two processes.
+/// A one-way signal between two processes.
 class Signal {
  public:
   Signal() {
@@ -70,7 +70,7 @@ TEST(Fork, BothProcessesHaveTheirOwnCode) {
   int status = 0;
   EXPECT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  // The child has dropped its own handle and compiled another program.
+  // The child has released its own handle and compiled another program.
   EXPECT_TRUE(multiplies(shared, 2) && multiplies(later, 7));
 }
 

@@ -1,4 +1,4 @@
-// Gathers on the compiled executor: loops that read where an array of indices says.
+// Gathers on the compiled executor: loops that read at positions from an array of indices.
 #include "executor/agreement.h"
 
 namespace rondo::testing {
@@ -78,7 +78,7 @@ TEST(Gathers, OfNothing) {
   expect_agreement(none, {Literal::zeros(f32({0, 3})), Literal::zeros(s32({0}))});
 }
 
-// An update in place may not overwrite what a gather of the same array still reads.
+// An update in place must not overwrite what a gather of the same array still reads.
 TEST(Gathers, OfAnArrayThatIsUpdated) {
   const Function permuted = trace(
       [](Tensor x, Tensor i) {
@@ -96,7 +96,7 @@ TEST(Gathers, OfAnArrayThatIsUpdated) {
   expect_agreement(part, {table(f32({7})), indices<int>({4, 2, 0}, {3})});
 }
 
-// Searches in one table, as one writes them for arrays: each lane reads where it has come to.
+// Searches in one table, written for arrays: each lane reads at its current position.
 TEST(Gathers, InLoopsThatRunByLane) {
   for (const std::int64_t lanes : {3, 16, 70, 200}) {
     std::vector<float> sorted, wanted;

@@ -1,5 +1,5 @@
-// Places that a loop over single elements reads and writes: clamped where they are outside, at no
-// cost where they are not.
+// Positions that a loop over scalars reads and writes: clamped if they are outside, at no cost if
+// they are not.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::expect_agreement;
 
-/// Each index read from `at` moves an element of `x`, one after the other.
+/// Each index read from `at` moves an element of `x`, in sequence.
 Function moves(std::int64_t indices, std::int64_t elements, DType dtype) {
   return trace(
       [&](Tensor x, Tensor at) {
@@ -59,7 +59,7 @@ TEST(Indices, AreClampedWhereTheyAreOutside) {
 }
 
 TEST(Indices, AreNotWaitedForWhereTheyAreInside) {
-  // The elements that a trip reads follow from each other: a conditional move between them would
+  // The elements that a trip reads depend on each other: a conditional move between them would
   // lengthen the chain, a jump that is not taken does not.
   const Function walk = trace(
       [](Tensor next) {

@@ -1,5 +1,5 @@
-// A comparison that is inverted, which is one instruction of lanes, beside what it may be joined
-// with: NaNs do not compare, so `!(a > b)` is not `a <= b`.
+// An inverted comparison, which is one instruction for lanes, together with ops into which it may
+// be fused: NaNs do not compare, so `!(a > b)` is not `a <= b`.
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -20,7 +20,7 @@ std::vector<Comparison> comparisons() {
           [](Tensor a, Tensor b) { return a > b; },  [](Tensor a, Tensor b) { return a >= b; }};
 }
 
-/// Equal, smaller and larger pairs; of floats zeros of both signs and NaN on either side too.
+/// Equal, smaller and larger pairs; for floats also zeros of both signs and NaN on either side.
 std::pair<Literal, Literal> pairs(DType dtype, std::int64_t lanes) {
   static constexpr double kSides[][2] = {{1, 1},   {1, 2},     {2, 1},   {0.0, -0.0}, {NAN, 1},
                                          {1, NAN}, {NAN, NAN}, {100, 3}, {3, 100}};

@@ -17,7 +17,7 @@ struct Orbit {
   Tensor re, im, trips;
 };
 
-/// Trips until z leaves the circle; its last place.
+/// Trips until z leaves the circle; its last value.
 Orbit escape(Tensor re, Tensor im) {
   return while_loop(
       [](Orbit z) { return (z.re * z.re + z.im * z.im <= 4.0f) & (z.trips < 100); },
@@ -69,7 +69,7 @@ TEST(LaneLoop, CountsTheTripsOfTheLaneThatMakesMost) {
 }
 
 TEST(LaneLoop, WhatIsTheSameForAllLanesGoesOnWithThoseThatRun) {
-  // The trip number is the same for all lanes; here somebody asks for it, there nobody does.
+  // The trip number is the same for all lanes; used here, unused there.
   const auto f = [](Tensor limit) {
     return while_loop(
         [&](Tensor, Tensor x) { return x < limit; },
@@ -118,10 +118,10 @@ TEST(LaneLoop, ALimitedRunKeepsTheStateBetweenTripsOfAllLanes) {
   }
 }
 
-// A value that lanes begin with and read at other places too.
+// A value that is the initial value of lanes and is also read at other positions.
 TEST(LaneLoop, AFirstValueThatIsATableToo) {
   const auto turned = [](Tensor x) {
-    const Tensor first = sqrt(x);  // computed where the lanes begin, and in memory for the others
+    const Tensor first = sqrt(x);  // computed per lane at the start, and in memory for the others
     return fori_loop(
         0, 3, [&](Tensor, Tensor s) { return s * 0.5f + reverse(first, {0}); }, first);
   };

@@ -1,5 +1,5 @@
-// Loops that are interchanged with their lanes and have more than one element for each lane: rows
-// in registers, histories that are written as the loop goes, branches that all lanes take.
+// Loops that are interchanged with their lanes and have more than one element per lane: rows in
+// registers, histories that are written by the loop, branches that all lanes take.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ Literal ramp(const Shape& shape, float first, float last) {
   return testing::ramp(shape, (last - first) / static_cast<float>(shape.elements()), first);
 }
 
-/// Of every length around blocks and vectors, by itself and batched.
+/// For every length around blocks and vectors, alone and batched.
 void expect_by_lane(const std::function<Tensor(Tensor)>& f, const Shape& row, float first,
                     float last, bool by_lane = true) {
   for (const std::int64_t lanes : {8, 9, 15, 16, 17, 33, 63, 64, 65, 67, 130}) {
@@ -80,7 +80,7 @@ TEST(LaneRows, StopOneByOneByWhatTheyAddUpTo) {
         std::pair(s, Tensor(0)));
     return last * convert(n, DType::kF32);
   };
-  expect_by_lane(f, {4}, -3, 9);  // some lanes never begin
+  expect_by_lane(f, {4}, -3, 9);  // some lanes make no trip
   // Infinities and NaNs are lanes like others.
   Literal x = ramp({20, 4}, -1, 1);
   x.mutable_data<float>()[7] = std::numeric_limits<float>::infinity();
@@ -89,7 +89,7 @@ TEST(LaneRows, StopOneByOneByWhatTheyAddUpTo) {
 }
 
 TEST(LaneRows, AreMultipliedByMatrices) {
-  // A filter for each lane: its own matrix, and one that all share.
+  // A filter for each lane: a separate matrix, and one that all share.
   const auto f = [](Tensor z) {
     const Tensor a = matrix({{1.0f, 0.1f}, {0.0f, 1.0f}}), h = matrix({{1.0f, 0.0f}});
     const auto carry = scan(
@@ -106,7 +106,7 @@ TEST(LaneRows, AreMultipliedByMatrices) {
     return carry.first.first;
   };
   expect_by_lane(f, {12}, -1, 1);
-  // What differs by lane from the second trip on.
+  // Differs by lane from the second trip on.
   const auto own = [](Tensor x) {
     return fori_loop(
         0, 7,
@@ -119,7 +119,7 @@ TEST(LaneRows, AreMultipliedByMatrices) {
 }
 
 TEST(LaneRows, AreMultipliedInLanesHoweverManyThereAre) {
-  // As a product of a small and a long matrix this is the library's.
+  // As a product of a small and a long matrix this uses the library.
   const auto f = [](Tensor x) {
     const Tensor turn = matrix({{0.8f, -0.6f}, {0.6f, 0.8f}});
     return fori_loop(
@@ -184,7 +184,7 @@ TEST(LaneRows, HistoriesAreWrittenTripByTrip) {
   };
   expect_by_lane(logistic, {}, 2.5f, 4.0f);
   expect_by_lane(backwards, {}, -1, 1);
-  // Without vmap, the lanes stand last.
+  // Without vmap, the lanes are the last axis.
   for (const std::int64_t lanes : {16, 40, 67}) {
     const Literal r = ramp({lanes}, 2.5f, 4.0f);
     EXPECT_TRUE(runs_by_lane(trace(logistic, r)));
@@ -213,7 +213,8 @@ TEST(LaneRows, HistoriesAreReadWhereTheirLaneWroteThem) {
   expect_by_lane(f, {}, -1, 1);
 }
 
-// Where lanes read and write much of an array of theirs, it lies so that they do so side by side.
+// If lanes read and write much of their own arrays, the layout makes accesses of adjacent lanes
+// contiguous.
 TEST(LaneRows, AreUpdatedSideBySide) {
   constexpr std::int64_t n = 12;
   const auto filter = [](Tensor row) {
@@ -244,7 +245,7 @@ TEST(LaneRows, AreUpdatedSideBySide) {
 }
 
 TEST(LaneRows, HistoriesEndWithTheirLane) {
-  // Rows that a lane does not reach stay as they were.
+  // Rows that a lane does not reach stay unchanged.
   const auto f = [](Tensor limit) {
     const auto [x, n, path] =
         while_loop([&](Tensor x, Tensor n, Tensor) { return (x < limit) & (n < 30); },
@@ -286,7 +287,7 @@ TEST(LaneRows, GoTheSameWayThroughBranches) {
 }
 
 TEST(LaneRows, ReadTablesElsewhereInInnerLoops) {
-  // The table has as many elements as there are lanes, and is read by trip.
+  // The table has as many elements as there are lanes, and is indexed by the trip.
   const auto f = [](Tensor x, Tensor table) {
     return fori_loop(
         0, 3,
@@ -307,7 +308,7 @@ TEST(LaneRows, ReadTablesElsewhereInInnerLoops) {
 }
 
 TEST(LaneRows, GoWrongWayNowhere) {
-  // What mixes lanes is left to loops over arrays.
+  // Ops that mix lanes are left to loops over arrays.
   const auto rolls = [](Tensor x) {
     return fori_loop(
         0, 4, [](Tensor, Tensor y) { return y + roll(y, 1, 0); }, x);
@@ -317,7 +318,7 @@ TEST(LaneRows, GoWrongWayNowhere) {
         0, 4, [](Tensor, Tensor y) { return y - broadcast_to(mean(y, {0}), y.shape()) * 0.5f; }, x);
   };
   const auto old_rows = [](Tensor x) {
-    // Reads the old state behind an update of the new one.
+    // Reads the old state after an update of the new one.
     return fori_loop(
         0, 4,
         [&](Tensor i, Tensor y) {

@@ -1,5 +1,5 @@
-// Every form of a vectorized loop, on every number of lanes from none to past a block:
-// all masks of tails. A lane gives the same bits however many there are beside it.
+// Every form of a vectorized loop, on every number of lanes from none to beyond a block: all masks
+// of tails. A lane gives the same bits however many other lanes there are.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -24,10 +24,10 @@ constexpr std::int64_t kMostLanes = 67;
 
 struct Form {
   std::string name;
-  std::int64_t least;  // lanes for which such a loop is turned
-  /// Of f32[3] for each lane. Lanes of different values make different numbers of trips.
+  std::int64_t least;  // lanes from which such a loop is interchanged
+  /// For f32[3] per lane. Lanes with different values make different numbers of trips.
   std::function<Tensor(Tensor)> of_lane;
-  /// Of f32[lanes, 3], for what one writes without vmap.
+  /// For f32[lanes, 3], as written without vmap.
   std::function<Tensor(Tensor)> of_all = nullptr;
 };
 

@@ -93,7 +93,7 @@ struct Escape {
   Tensor trip, count, re, im;
 };
 
-/// The Mandelbrot set as one writes it for arrays.
+/// The Mandelbrot set as written for arrays.
 Escape escape(Tensor x, Tensor y) {
   const auto inside = [](Escape s) { return s.re * s.re + s.im * s.im <= 4; };
   const Tensor none = x * 0;
@@ -137,7 +137,7 @@ TEST(LoopInterchange, GivesWhatIsTheSameForAllLanesAfterTheLongest) {
   const Function function = trace(escape, x, y);
   EXPECT_TRUE(runs_by_lane(trace([](Tensor a, Tensor b) { return escape(a, b).re; }, x, y)));
   (void)expect_agreement(function, {x, y});
-  // Where all lanes begin done.
+  // All lanes are done from the start.
   const Literal far = ramp({40}, 1, 3);
   const auto none = [](Tensor v) {
     return while_loop(
@@ -215,11 +215,11 @@ TEST(LoopInterchange, KnowsWaysToSayThatALaneIsDone) {
 
 TEST(LoopInterchange, IsNotMadeWhereLanesGoOnForOneAnother) {
   const Literal v = ramp({50}, 0.5f, 1);
-  // Lanes that are done still move.
+  // Lanes that are done still change.
   const auto moves = [](Tensor x) {
     return while_loop([](Tensor a) { return any(a > 1.0f); }, [](Tensor a) { return a * 0.5f; }, x);
   };
-  // They move again when the trip number says so.
+  // They change again when the trip number says so.
   const auto later = [](Tensor x) {
     const auto on = [](Tensor n, Tensor a) { return (a > 1.0f) | (n > 3); };
     return while_loop(
@@ -238,7 +238,7 @@ TEST(LoopInterchange, IsNotMadeWhereLanesGoOnForOneAnother) {
                       [](Tensor a) { return a + where(a > 2.0f, Tensor(-1.0f), Tensor(0.0f)); },
                       x * -0.0f + where(x > 20.0f, x, x * -0.0f));
   };
-  // Who wants to go on is read by trip: one half of the lanes, the other one, all.
+  // The mask of running lanes depends on the trip: one half of the lanes, the other one, all.
   const auto by_trip = [](Tensor x) {
     const Tensor place = arange(50, DType::kF32);
     const Tensor limits = stack({where(place < 25.0f, Tensor(0.0f), Tensor(99.0f)),
@@ -260,7 +260,7 @@ TEST(LoopInterchange, IsNotMadeWhereLanesGoOnForOneAnother) {
 }
 
 TEST(LoopInterchange, OfLoopsInLoops) {
-  // A counted loop in a counted one.
+  // A counted loop in a counted loop.
   const auto counted = [](Tensor x) {
     return fori_loop(
         0, 6,
@@ -275,7 +275,7 @@ TEST(LoopInterchange, OfLoopsInLoops) {
   EXPECT_TRUE(runs_by_lane(trace(counted, x)));
   (void)expect_agreement(trace(counted, x), {x});
   expect_equal_trips(trace(counted, x), {x});
-  // Lanes that stop one by one, in each trip of a loop of the same lanes, and again within them.
+  // Lanes that stop one by one, in each trip of a loop over the same lanes, and again within them.
   const auto halve = [](Tensor a) {
     return while_loop([](Tensor b) { return abs(b) > 1.0f; }, [](Tensor b) { return b * 0.5f; }, a);
   };
@@ -295,7 +295,7 @@ TEST(LoopInterchange, OfLoopsInLoops) {
 }
 
 TEST(LoopInterchange, InALoopThatIsNoneOfLanes) {
-  // The outer loop adds up all lanes, the inner one is vectorized in each of its trips.
+  // The outer loop adds up all lanes; the inner one is vectorized in each of its trips.
   const auto f = [](Tensor x) {
     const auto halve = [](Tensor a, Tensor most) {
       return while_loop([&](Tensor b) { return abs(b) > most; }, [](Tensor b) { return b * 0.5f; },

@@ -1,4 +1,4 @@
-// What program() says of how each loop runs, and that the documentation shows what is printed.
+// What program() reports of how each loop runs, and that the documentation shows what is printed.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -21,7 +21,7 @@ std::string report_of(const Function& function, bool contract = true) {
   return text.substr(text.find("  loop "));
 }
 
-/// With the same place for all.
+/// With the same location for all.
 std::string without_places(const std::string& text) {
   return std::regex_replace(text, std::regex("loop_report_test\\.cc:[0-9]+"), "HERE");
 }
@@ -37,7 +37,7 @@ TEST(LoopReport, SaysHowEachLoopRuns) {
                 ": carries single elements, in registers\n");
   EXPECT_EQ(without_places(report_of(trace(vmap(sum_up), f32({70})))),
             "  loop 'sum up' at HERE: vectorized, 70 lanes that stop at different trips\n");
-  // What stands in lanes is told of with them; what stands around them by itself.
+  // Loops in lanes are reported with them; loops around them are reported separately.
   const auto nest = [](Tensor x) {
     return fori_loop(0, 3,
                      [](Tensor, Tensor y) {
@@ -59,7 +59,7 @@ TEST(LoopReport, SaysHowEachLoopRuns) {
   EXPECT_THAT(text, Not(HasSubstr("third")));
 }
 
-/// The report of a loop that makes `step` of x three times.
+/// The report of a loop that applies `step` to x three times.
 template <class Step>
 std::string report_of_step(Step step, const TensorType& type, bool contract = true) {
   const auto f = [&](Tensor x) {
@@ -81,12 +81,12 @@ TEST(LoopReport, SaysWhichOpKeepsALoopFromBeingVectorized) {
               HasSubstr("cumulative at HERE works on whole arrays"));
   EXPECT_THAT(report_of_step([](Tensor y) { return y + reverse(y, {0}); }, type),
               HasSubstr("reverse at HERE reads elements of other lanes"));
-  // The op that is in the way of the lanes that come farthest, which are rows here.
+  // The op that prevents the layout that comes farthest, which is rows here.
   EXPECT_THAT(
       report_of_step([](Tensor y) { return y * 0.5f + sum(y, {1}, true) + reverse(y, {0}); },
                      f32({70, 4})),
       HasSubstr("reverse at HERE"));
-  // In a loop within.
+  // In an inner loop.
   const auto inner = [](Tensor y) {
     return fori_loop(
         0, 3, [](Tensor, Tensor z) { return z + cumsum(z, 0); }, y);
@@ -135,7 +135,7 @@ std::string documentation(const std::string& page) {
 }
 
 /// The lines of `text` from the first that begins with `first` to the next one that begins with
-/// `last`, without what all of them are indented by.
+/// `last`, without their common indentation.
 std::string lines_from(const std::string& text, const std::string& first, const std::string& last) {
   std::istringstream in(text);
   std::string found;

@@ -125,7 +125,7 @@ TEST(Loops, AnArgumentIsNotWrittenOver) {
 }
 
 TEST(Loops, ALoopThatCarriesOnWhatTheLoopAroundItCarries) {
-  // The inner loop takes the outer one's array over; what comes after it needs memory of its own.
+  // The inner loop reuses the outer one's array; the value after it needs separate memory.
   const Function f = trace(
       [](Tensor x, Tensor w) {
         return fori_loop(

@@ -1,4 +1,4 @@
-// Programs on several threads beside one.
+// Compares programs on several threads with one thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,9 +38,9 @@ inline void expect_same_on_threads(const Function& f, const std::vector<Literal>
   }
 }
 
-/// Runs the program until other threads than this one have done a tenth of the work, or as much as
-/// is said of it: runs between guard pages copy all arguments on the thread that runs. A single run
-/// may be over before the system lets another thread begin.
+/// Runs the program until other threads than this one have done a tenth of the work, or the given
+/// share: runs between guard pages copy all arguments on the calling thread. A single run may be
+/// over before the system starts another thread.
 inline void expect_others_to_help(const Function& f, const std::vector<Literal>& arguments,
                                   double least = 0.1) {
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {

@@ -1,4 +1,4 @@
-// Loops in loops that run by lane, which multiply by a matrix from outside of both.
+// Nested loops that run by lane, and multiply by a matrix from outside of both.
 #include <cmath>
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kLanes = 33, kWidth = 8;
 
-/// What the program means, for one lane.
+/// The equivalent plain code, for one lane.
 std::vector<float> plain(std::vector<float> v, const std::vector<float>& matrix) {
   const auto sum = [&] {
     double total = 0;
@@ -31,7 +31,7 @@ std::vector<float> plain(std::vector<float> v, const std::vector<float>& matrix)
   return v;
 }
 
-/// The matrix is not copied once more by each lane, which would be lanes in lanes.
+/// The matrix is not copied again by each lane, which would be lanes in lanes.
 TEST(PackedInLanes, OfALoopInALoop) {
   const auto lane = [](Tensor v, Tensor matrix) {
     return fori_loop(

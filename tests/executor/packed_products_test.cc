@@ -1,5 +1,5 @@
-// Matrices that loops multiply by and never change: copied before the loop in the order in which
-// the kernel of products reads them, where there is such a kernel.
+// Matrices that loops multiply by and never change: copied before the loop in the layout of the
+// product kernel, if there is such a kernel.
 #include "executor/agreement.h"
 #include "native/isa.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using lower::Opcode;
 
-/// Numbers of either sign, the sums of which do not grow.
+/// Numbers of either sign, whose sums do not grow.
 Literal numbers(const TensorType& type, double scale) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < type.elements(); i++)
@@ -19,7 +19,7 @@ Literal numbers(const TensorType& type, double scale) {
       .run({doubles})[0];
 }
 
-/// The places of copies and loops in a program, one letter each: `p` and `w`.
+/// The order of copies and loops in a program, one letter each: `p` and `w`.
 std::string order_of(const Function& function, const CompileOptions& options = {}) {
   const Lowered lowered(function, options);
   std::string order;
@@ -30,7 +30,7 @@ std::string order_of(const Function& function, const CompileOptions& options = {
   return order;
 }
 
-/// What order_of gives on machines with vector products, without `p` on others.
+/// The result of order_of on machines with vector products, without `p` on others.
 std::string expected(std::string order) {
   if (native_code::available_isa() != native_code::Isa::kAvx512)
     order.erase(std::remove(order.begin(), order.end(), 'p'), order.end());
@@ -141,7 +141,7 @@ TEST(PackedProducts, WhatTheLoopChangesOrOnlyMultipliesIsNotCopied) {
       square);
   EXPECT_EQ(order_of(changes), "w");
   expect_agreement(changes, {numbers(square, 0.3)});
-  // The left side is read where it lies.
+  // The left side is read in place.
   const Function left = trace(
       [](Tensor u, Tensor h) {
         return fori_loop(

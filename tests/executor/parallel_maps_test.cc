@@ -1,4 +1,4 @@
-// Maps whose items are shared by threads, whatever an item computes.
+// Maps whose items are split over threads, whatever an item computes.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -19,7 +19,7 @@ using testing::ramp;
 
 constexpr std::int64_t kItems = 37;
 
-/// Of a number, after as many trips as it says.
+/// Makes as many trips as a number requires.
 Tensor halved_until_small(const Tensor& v) {
   return while_loop([](Tensor s) { return s > 1e-3f; }, [](Tensor s) { return s * 0.995f; }, v,
                     {.name = "halve"});
@@ -65,7 +65,7 @@ TEST(ParallelMaps, OfKernelsGiveTheSameBits) {
   expect_same_on_threads(mapped(drawn, f32({kItems})), {ramp({kItems}, 1, 0)});
 }
 
-// Kernels call the comparator, whose loops are counted for all threads.
+// Kernels call the comparator, whose loops are counted over all threads.
 TEST(ParallelMaps, OfKernelsThatCallRegionsGiveTheSameBits) {
   const auto folded = [](const Tensor& row) {
     return reduce(row, 0.0f, {0}, [](Tensor a, Tensor b) {
@@ -76,7 +76,7 @@ TEST(ParallelMaps, OfKernelsThatCallRegionsGiveTheSameBits) {
   expect_same_on_threads(mapped(folded, f32({kItems, 40})), {ramp({kItems, 40}, 0.01f, -3)});
 }
 
-// xs and ys of several shapes along another axis, backwards, and several ys of one item.
+// xs and ys of several shapes along another axis, in reverse, and several ys per item.
 TEST(ParallelMaps, WriteEveryRow) {
   const Function f = trace(
       [](Tensor x, Tensor k) {
@@ -124,7 +124,7 @@ std::string thrown(const Executable& program, const std::vector<Literal>& argume
   return "nothing was thrown";
 }
 
-/// Items 5, 20 and 30 go on for longer than the others.
+/// Items 5, 20 and 30 run longer than the others.
 Literal three_longer() {
   std::vector<float> values(64, 0.01f);
   values[5] = values[20] = values[30] = 100;

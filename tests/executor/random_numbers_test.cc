@@ -1,4 +1,4 @@
-// Random numbers are arithmetic of the loops that use them.
+// Random numbers are inlined into the loops that use them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ TEST(RandomNumbers, NormalOnesAreCloseToTheReferences) {
   const auto want = compile(drawn, {.executor = Executor::kReference}).run(arguments);
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const auto got = compile(drawn, {.executor = executor}).run(arguments);
-    // The logarithm's last bits, and what the polynomials make of them.
+    // The logarithm's last bits, and their effect on the polynomials.
     for (std::size_t i = 0; i < 1000; i++) {
       EXPECT_LE(ulps(got[0].data<float>()[i], want[0].data<float>()[i]), 8) << i;
       EXPECT_LE(ulps(got[1].data<double>()[i], want[1].data<double>()[i]), 8) << i;
@@ -42,7 +42,7 @@ TEST(RandomNumbers, NormalOnesAreCloseToTheReferences) {
   }
 }
 
-/// A walk that ends at a wall: each lane draws until then, from keys of its own.
+/// A walk that ends at a wall: each lane draws until then, from separate keys.
 Tensor steps_to_wall(Tensor key) {
   struct Walk {
     Tensor key, place, steps;

@@ -5,8 +5,8 @@
 namespace rondo::testing {
 namespace {
 
-/// Equal but for what functions of mathematics may differ by: they make values of about 1, and
-/// chains of them are short.
+/// Equal up to the error of mathematical functions: their values are about 1, and chains of them
+/// are short.
 void expect_close(const Literal& got, const Literal& want) {
   ASSERT_EQ(got.type(), want.type());
   if (got.identical(want)) return;
@@ -35,7 +35,7 @@ void expect_like_the_reference(std::uint64_t seed, const ProgramSize& size) {
           compile(f, {.optimize = optimize, .contract = false, .executor = executor});
       const auto got = compiled.run(arguments);
       ASSERT_EQ(got.size(), want.size());
-      // With guard pages all loops that can be divided are.
+      // With guard pages all loops that can be split are.
       RunOptions on_threads;
       on_threads.threads = 3;
       const auto in_pieces = compiled.run(arguments, on_threads);

@@ -1,5 +1,4 @@
-// Loops that carry an array in place, one after the other, work in the memory of the result that it
-// becomes.
+// Consecutive loops that carry an array in place work in the memory of the result that it becomes.
 #include "executor/agreement.h"
 #include "support/lowered.h"
 
@@ -9,7 +8,7 @@ namespace {
 constexpr std::int64_t kElements = 1000;
 constexpr std::int64_t kBytes = kElements * 4;
 
-/// Sets n elements from `first` on, of which the last ones depend on the first.
+/// Sets n elements from `first` on, the last of which depend on the first.
 Tensor written(const Tensor& table, int first, int n) {
   return fori_loop(
       first, first + n,
@@ -54,7 +53,7 @@ TEST(ResultMemory, IsNotWrittenWhileAnEarlierValueIsRead) {
     const Tensor between = written(x, 0, 9), last = written(between, 500, 400);
     return std::tuple(last, last, between * 2.0f);
   });
-  // Another loop stands between them, whose carry nobody uses and which takes memory for it.
+  // Another loop between them has an unused carry that needs memory.
   check([](Tensor x) {
     const Tensor first = written(x, 0, 9);
     const auto [i, other, total] = while_loop([](Tensor i, Tensor, Tensor) { return i < 5; },

@@ -1,4 +1,4 @@
-// Sums over axes that no one loop goes through, of arrays that are computed: broadcasts, slices.
+// Sums of computed arrays over axes that no single loop covers: broadcasts, slices.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -28,7 +28,7 @@ std::int64_t arena_bytes(const Function& function, bool contract) {
       .arena_bytes;
 }
 
-/// The difference of each element of the matrix and its column's number.
+/// The difference of each matrix element and its column's number.
 double difference(const Literal& matrix, const Literal& column, std::int64_t i) {
   return static_cast<double>(matrix.data<float>()[static_cast<std::size_t>(i)] -
                              column.data<float>()[static_cast<std::size_t>(i / kLength)]);
@@ -94,7 +94,7 @@ TEST(RowSums, GoOnFromRowToRowWithinAxesThatStay) {
   (void)expect_agreement(function, {x, weights});
 }
 
-/// In the documented order: 64 partial results, which are combined by halves.
+/// In the documented order: 64 partial results, combined pairwise.
 template <class T, class Combine>
 T in_order(const std::vector<T>& row, T start, Combine combine) {
   std::vector<T> partials(row.begin(), row.begin() + std::min<std::ptrdiff_t>(64, std::ssize(row)));
@@ -107,7 +107,7 @@ T in_order(const std::vector<T>& row, T start, Combine combine) {
   return row.empty() ? start : combine(start, partials[0]);
 }
 
-/// Long rows: blocks of 2^17 elements, one after the other.
+/// Long rows: blocks of 2^17 elements, in sequence.
 template <class T, class Combine>
 T in_blocks(const std::vector<T>& row, T start, Combine combine) {
   if (row.size() <= std::size_t{1} << 20) return in_order(row, start, combine);
@@ -120,7 +120,7 @@ T in_blocks(const std::vector<T>& row, T start, Combine combine) {
   return start;
 }
 
-/// So many f64s, whose sum has other bits in another order.
+/// So many f64s that their sum has other bits in another order.
 Literal long_rows(Shape shape) {
   std::vector<double> values(static_cast<std::size_t>(shape.elements()));
   for (std::size_t i = 0; i < values.size(); i++)
@@ -167,7 +167,7 @@ TEST(RowSums, OfLongRowsAmongOtherAxes) {
   }
 }
 
-// The loops of a computed array: of its rows, of short ones, and in the order of the array.
+// The loops of a computed array: over its rows, over short ones, and in the order of the array.
 TEST(RowSums, OfManyElementsThatNoOneLoopGoesThrough) {
   for (const std::int64_t columns : {3, 300, 1031}) {
     const std::int64_t rows = ((std::int64_t{1} << 20) + 5000) / columns + 1;
@@ -193,7 +193,7 @@ TEST(RowSums, OfShortRowsNeedAStripOfThem) {
   const auto plus = [](double a, double b) { return a + b; };
   const auto greater = [](float a, float b) { return a < b || b != b ? b : a; };
   for (std::int64_t columns = 2; columns < 70; columns++) {
-    // Whole strips, and some rows behind the last of them.
+    // Whole strips, and some rows after the last strip.
     const std::int64_t rows = 10007 / columns + 4133 / columns;
     const Literal x = numbers({rows, columns}, 1), c = numbers({rows}, -1);
     std::vector<double> terms;
@@ -268,7 +268,7 @@ TEST(RowSums, InStripsOfEachDtype) {
   }
 }
 
-// NaN, infinities and the sign of zero go through strips as through rows.
+// NaN, infinities and the sign of zero pass through strips as through rows.
 TEST(RowSums, InStripsOfWhatIsNoNumber) {
   std::vector<float> values(std::size_t{900} * 6, -0.0f);
   const auto total = [](Tensor x, Tensor w) {

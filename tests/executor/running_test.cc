@@ -1,4 +1,4 @@
-// Running totals that are loops: of columns, and of rows where no order of parts is meant.
+// Prefix scans that are loops: of columns, and of rows if the order of parts is free.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,7 +18,7 @@ std::vector<float> quarters(std::int64_t count) {
   return values;
 }
 
-// Widths and lengths with every tail of vectors; these sums are exact.
+// Widths and lengths with every vector tail; these sums are exact.
 TEST(RunningTotals, OfColumnsOfEveryWidth) {
   for (std::int64_t width = 0; width < 68; width++) {
     const std::int64_t length = 9 + width % 4;
@@ -106,7 +106,7 @@ TEST(RunningTotals, OfWhatIsNoNumber) {
   EXPECT_TRUE(std::signbit(got[0].data<float>()[std::size_t{11} * 19]));
 }
 
-// What is accumulated is computed in the loops, and stands in no memory.
+// The accumulated values are computed in the loops, and stored in no memory.
 TEST(RunningTotals, StandInTheLoopsOfWhatTheyAdd) {
   const Function f = trace([](Tensor x) { return cumsum(exp(x) * 2, 0); }, f32({50, 40}));
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled})

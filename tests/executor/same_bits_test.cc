@@ -1,6 +1,5 @@
-// Runs with limits are another form of a program. Where it contracts, and sums of products may be
-// added up in another order than the program's, both forms do so alike: what they give has the same
-// bits.
+// Runs with limits use another form of a program. If it contracts, or adds sums of products in
+// another order than the program's, both forms do so alike: the results have the same bits.
 #include <functional>
 
 #include "executor/agreement.h"
@@ -91,8 +90,8 @@ TEST(SameBits, OfConstantsInARowAcrossABranchWithALoop) {
   expect_same_bits(f, {numbers({33}, 3), Literal::from(n, {33})});
 }
 
-/// A state that is the same for all lanes, and that no result needs, keeps a run with limits from
-/// running by lane.
+/// A state that is the same for all lanes, and that no result needs, prevents interchange in a run
+/// with limits.
 TEST(SameBits, OfProductsInALoopThatHasLanesInOneFormOnly) {
   const Function f = trace(
       [](Tensor x, Tensor w, Tensor u) {
@@ -110,7 +109,7 @@ TEST(SameBits, OfProductsInALoopThatHasLanesInOneFormOnly) {
                    {numbers<double>({40, 8}, 5), numbers<double>({8}, 6), numbers<double>({4}, 7)});
 }
 
-/// Of products of which each total takes one.
+/// Products of which each prefix uses one.
 TEST(SameBits, OfRunningTotalsInALoopThatHasLanesInOneFormOnly) {
   const Function f = trace(
       [](Tensor x, Tensor w, Tensor u) {
@@ -130,7 +129,7 @@ TEST(SameBits, OfRunningTotalsInALoopThatHasLanesInOneFormOnly) {
 
 constexpr std::int64_t kTrips = 12, kRows = 8, kWidth = 64;
 
-/// x_t w for all trips is one product; so is the gradient by both matrices.
+/// x_t w for all trips is one product; so is the gradient with respect to both matrices.
 Tensor network(Tensor w, Tensor u, Tensor xs) {
   return sum(square(scan(
                         [&](Tensor h, Tensor x) {
@@ -159,8 +158,7 @@ TEST(SameBits, OfProductsOfAllTrips) {
   expect_same_bits(network_gradient(), network_arguments());
 }
 
-/// A sum that begins with a product, with terms that are no products beside, and in a loop in a
-/// loop.
+/// A sum that starts with a product, with other terms that are no products, and in a nested loop.
 TEST(SameBits, OfSumsOfAllTrips) {
   const auto gram = [](Tensor x) { return dot_general(x, x, DotDims{{}, {}, {0}, {0}}); };
   const auto summed = [&](Tensor first, Tensor xs, bool has_other) {
@@ -188,7 +186,7 @@ TEST(SameBits, OfSumsOfAllTrips) {
   }
 }
 
-/// Whatever fits into it: either form is made with products of all trips, or none.
+/// Whatever fits into it: both forms use products of all trips, or none does.
 TEST(SameBits, WithEachMemoryLimit) {
   const Function f = network_gradient();
   const MemoryPlan plan = compile(f).memory_plan();
@@ -205,7 +203,7 @@ TEST(SameBits, WithEachMemoryLimit) {
         ASSERT_NO_FATAL_FAILURE(expect_equal(got[i], want[i]));
       }
       ran++;
-    } catch (const ExecutionError&) {  // it takes more
+    } catch (const ExecutionError&) {  // it needs more
     }
   }
   EXPECT_GT(ran, 4);

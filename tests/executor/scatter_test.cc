@@ -1,4 +1,4 @@
-// Scatters on the compiled executor: loops over the updates, on the array where it stands.
+// Scatters on the compiled executor: loops over the updates, on the array in place.
 #include <cstdint>
 #include <vector>
 
@@ -31,7 +31,7 @@ TEST(Scatters, AreLoopsOverUpdates) {
     EXPECT_FALSE(calls_kernels(f));
     std::vector<float> want = x;
     for (std::size_t i = 0; i < at.size(); i++) {
-      if (at[i] < 0 || at[i] >= 5) continue;  // is left out
+      if (at[i] < 0 || at[i] >= 5) continue;  // dropped
       float& to = want[static_cast<std::size_t>(at[i])];
       to = plain(to, by[i]);
     }
@@ -71,7 +71,7 @@ TEST(Scatters, OfWindowsInAllArrangements) {
       {{6, 3}, {4, 1}, {3, 4}, {{0}, {0}, {0}, 1}},
       {{6, 20}, {4, 1}, {4, 20}, {{1}, {0}, {0}, 1}},
       {{20, 6}, {4, 1}, {20, 4}, {{0}, {1}, {1}, 1}},
-      // Windows of 2 by 9 that may not fit, at two components.
+      // Windows of 2 by 9 that may not fit, with two index components.
       {{4, 12}, {5, 2}, {5, 2, 9}, {{1, 2}, {}, {0, 1}, 1}},
       {{4, 12}, {2, 5}, {5, 2, 9}, {{1, 2}, {}, {0, 1}, 0}},
       {{4, 12}, {5, 2}, {2, 5, 9}, {{0, 2}, {}, {1, 0}, 1}},
@@ -123,7 +123,7 @@ TEST(Scatters, ChangeTheArrayOfALoopWhereItStands) {
         return fori_loop(
             0, 20,
             [&](Tensor i, Tensor x) {
-              // Of what the array was, and of two places in it that are not those that are read.
+              // From the old array, at two positions that are not those that are read.
               return scatter(x, at, take(x, squeeze(at, {1}) + i, 0) + 1, kOneAxis,
                              [](Tensor a, Tensor b) { return a + b; });
             },
@@ -170,7 +170,7 @@ TEST(Scatters, OfAnArrayByItself) {
 }
 
 TEST(Scatters, OfFewBytesInLargeArraysCostWhatTheyWrite) {
-  // Of each lane its own place: an update of a vmap.
+  // Each lane has its own position: an update of a vmap.
   const Function f = trace(
       [](Tensor x) {
         return fori_loop(

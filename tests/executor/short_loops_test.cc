@@ -1,5 +1,5 @@
-// Searches, sorts and recurrences on single elements, whose inner loops make few trips, beside the
-// plain loops that they mean.
+// Searches, sorts and recurrences on scalars, whose inner loops make few trips, compared with the
+// equivalent plain loops.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -13,7 +13,7 @@ namespace {
 
 using lower::Opcode;
 
-/// 0 to below `below`, each time the same.
+/// From 0 to `below` - 1, the same every time.
 std::vector<std::int32_t> numbers(int count, std::int32_t below) {
   std::vector<std::int32_t> out;
   std::uint32_t state = 7;
@@ -81,7 +81,7 @@ TEST(ShortLoops, FindAPatternByItsBorders) {
   expect_result<std::int32_t>(f, {row(text), row(pattern), row(border)}, {found});
 }
 
-/// `f` makes of `count` numbers what `plain` does.
+/// `f` gives the same result for `count` numbers as `plain`.
 template <class F, class Plain>
 void expect_array(int count, F&& f, Plain&& plain) {
   std::vector<std::int32_t> values = numbers(count, 1000);
@@ -164,7 +164,7 @@ TEST(ShortLoops, HalveAndTriple) {
   expect_result(f, {}, want);
 }
 
-// A generator of random numbers whose places go round in a ring.
+// A random number generator whose positions form a ring.
 TEST(ShortLoops, GoRoundInARing) {
   std::vector<std::uint32_t> ring(17);
   std::iota(ring.begin(), ring.end(), 1u);
@@ -242,7 +242,7 @@ Tensor swapped(const Tensor& v, const Tensor& i, const Tensor& j) {
   return update(update(v, i, v[j]), j, v[i]);
 }
 
-// `where` of a whole array and the same with elements updated writes these elements.
+// `where` of a whole array and the same with updated elements writes only these elements.
 TEST(ShortLoops, ChooseAnArrayOrItsUpdate) {
   std::vector<std::int32_t> values = numbers(60, 1000);
   struct State {
@@ -273,7 +273,7 @@ TEST(ShortLoops, ChooseAnArrayOrItsUpdate) {
   EXPECT_EQ(lowered.count(Opcode::kLanes), 0) << lowered;
 }
 
-// Of rows, and where the predicate wants the array as it was.
+// With rows, and if the predicate selects the old array.
 TEST(ShortLoops, ChooseARowOrItsUpdate) {
   const Function f = trace(
       [](Tensor v) {
@@ -298,7 +298,7 @@ TEST(ShortLoops, ChooseARowOrItsUpdate) {
   expect_result(f, {given}, m);
 }
 
-// What is tested bounds an index that goes down, and one that doubles.
+// The tests bound an index that decreases, and one that doubles.
 TEST(ShortLoops, NeedNoClampsWhereTestsBoundAnIndex) {
   struct State {
     Tensor j, v;
@@ -346,7 +346,7 @@ TEST(ShortLoops, NeedNoClampsWhereTestsBoundAnIndex) {
   }
 }
 
-// Indices that leave their array: by steps past its end, below zero, around the end of their type.
+// Indices that leave their array: by steps past its end, below zero, by wrapping around.
 TEST(ShortLoops, ClampWhatLeavesTheArray) {
   struct State {
     Tensor i, trips, sum;
@@ -409,7 +409,7 @@ TEST(ShortLoops, ClampWhatLeavesTheArray) {
   }
 }
 
-// A run without limits does not look for them; the same program with one does.
+// A run without limits does not check for them; the same program with one does.
 TEST(ShortLoops, LookAtLimitsWhereThereAreSome) {
   struct State {
     Tensor x, k;

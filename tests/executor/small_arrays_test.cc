@@ -1,5 +1,5 @@
-// Loops over small arrays: vectors of states, small matrices. They stand in registers from trip to
-// trip, as single elements do.
+// Loops over small arrays: vectors of states, small matrices. They stay in registers between trips,
+// as scalars do.
 #include <array>
 #include <cmath>
 #include <tuple>
@@ -114,7 +114,7 @@ TEST(SmallArrays, AreReadBackFromAHistoryAtAnyPlace) {
 }
 
 TEST(SmallArrays, HaveElementsAtPlacesOfTheRun) {
-  // Up to four elements are chosen from; more are read and written in memory.
+  // Up to four elements are selected from; more are read and written in memory.
   for (const std::int64_t size : {2, 3, 4, 5, 8, 16}) {
     const auto n = static_cast<int>(size);
     const Function f = trace(
@@ -247,8 +247,8 @@ TEST(SmallArrays, AreVectorsWhereTheirElementsAreDear) {
   }
 }
 
-// 64 products one by one wait less for one another than those of vectors, but there are four times
-// as many instructions; of 27 the vectors would be short.
+// 64 scalar products have fewer dependent steps than vectors, but four times as many instructions;
+// for 27 the vectors would be short.
 TEST(SmallArrays, AreVectorsWhereTheirProductsAreMany) {
   const auto powers = [](std::int64_t n, const TensorType& type) {
     return trace(
@@ -262,7 +262,7 @@ TEST(SmallArrays, AreVectorsWhereTheirProductsAreMany) {
   EXPECT_TRUE(in_registers(powers(2, f64({2, 2}))));
   EXPECT_TRUE(in_registers(powers(3, f64({3, 3}))));
   EXPECT_FALSE(in_registers(powers(4, f64({4, 4}))));
-  EXPECT_TRUE(in_registers(powers(6, f64({6}))));  // each sum would be waited for
+  EXPECT_TRUE(in_registers(powers(6, f64({6}))));  // each sum would be a dependent step
   for (const std::size_t n : {3u, 4u}) {
     std::vector<double> a(n * n), m(n * n);
     for (std::size_t i = 0; i < n * n; i++) {

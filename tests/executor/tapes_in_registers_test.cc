@@ -1,4 +1,4 @@
-// Loops over small arrays that keep them in registers and write or read tapes that grow.
+// Loops over small arrays in registers that write or read growing tapes.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -10,7 +10,7 @@
 namespace rondo::testing {
 namespace {
 
-/// Trips of a rotation that damps itself, until |y|² is below `end`; y is f64[2].
+/// Trips of a damped rotation, until |y|² is below `end`; y is f64[2].
 auto spiral(Checkpoint policy) {
   return [policy](Tensor y, Tensor end) {
     const auto turn = [](Tensor y) {
@@ -25,9 +25,9 @@ auto spiral(Checkpoint policy) {
   };
 }
 
-/// The same in plain C++, with the derivative by y carried along.
+/// The same in plain C++, with the derivative with respect to y.
 std::vector<double> spiral_slope(double a, double b, double end) {
-  double m[2][2] = {{1, 0}, {0, 1}};  // of the state by the start
+  double m[2][2] = {{1, 0}, {0, 1}};  // of the state with respect to the start
   while (a * a + b * b > end) {
     const double n = a * a + b * b;
     const double j[2][2] = {{0.99 - 0.05 * (n + 2 * a * a), -0.1 - 0.1 * a * b},
@@ -49,7 +49,7 @@ TEST(TapesInRegisters, LoopsAroundThemKeepTheirSmallArraysThere) {
   const Lowered lowered(slope);
   EXPECT_EQ(lowered.loops_in_registers(), 2);
   EXPECT_GE(lowered.count(lower::Opcode::kTapeWrite), 1);
-  // Rows are stored element by element; the array that the tape begins with is copied.
+  // Rows are stored element by element; the tape's initial array is copied.
   EXPECT_LE(lowered.copies(16), 1);
 }
 

@@ -1,4 +1,4 @@
-// Tapes that grow while a program runs: gradients of loops of a length that nobody knows.
+// Growing tapes: gradients of loops of unknown length.
 #include <cmath>
 #include <functional>
 #include <string>
@@ -95,7 +95,7 @@ TEST(Tapes, InLoopsBranchesAndLanes) {
     return sum(vmap([&](Tensor y) { return cubes(y, n, y); })(lanes));
   };
   const auto two_loops = [](Tensor x, Tensor n) { return cubes(x, n, x) + cubes(x * 2, n + 1, x); };
-  // A branch does not hand on a tape; here the backward pass stands in it.
+  // A branch does not pass a tape on; here it contains the backward pass.
   const auto slope_of_branched = [](Tensor x, Tensor n) {
     const auto slope = [&](Tensor m, double by) {
       return grad([&](Tensor x) { return cubes(x, m, x + by); })(x);
@@ -111,7 +111,7 @@ TEST(Tapes, InLoopsBranchesAndLanes) {
   const auto twice = [](const char* name, const F& f) {
     return Case{name, f, grad(f), grad(grad(f))};
   };
-  // A tape of what another tape would have to keep is refused: no second derivative of nests.
+  // A tape that another tape would have to keep is rejected: no second derivative of nests.
   for (const Case& c :
        {Case{"nested", nested, grad(nested)}, Case{"branched", branched, slope_of_branched},
         twice("in the body", in_the_body), twice("lanes", over_lanes),
@@ -142,8 +142,8 @@ TEST(Tapes, InLoopsBranchesAndLanes) {
   }
 }
 
-/// Twice the trips take about twice the memory: rows are not copied from trip to trip, and the tape
-/// of a run is gone after it.
+/// Twice the trips take about twice the memory: rows are not copied between trips, and the tape of
+/// a run is released after it.
 TEST(Tapes, MemoryIsCountedAndBounded) {
   const Function f =
       trace(grad([](Tensor x, Tensor n) { return sum(cubes(x, n, x)); }), f64({100}), s32());
@@ -158,7 +158,7 @@ TEST(Tapes, MemoryIsCountedAndBounded) {
       return stats.peak_bytes;
     };
     const std::int64_t few = peak(3), many = peak(1000);
-    // A row of 800 bytes a trip, of one or two arrays, and at most as much again while they grow.
+    // A row of 800 bytes per trip, of one or two arrays, and at most as much again while they grow.
     EXPECT_GE(many, 800 * 1000);
     EXPECT_LE(many, 3 * 2 * 800 * 1024 + 20000);
     EXPECT_LE(few, 100'000);
@@ -177,7 +177,7 @@ TEST(Tapes, MemoryIsCountedAndBounded) {
   }
 }
 
-/// Programs that no gradient makes: tapes that change places, that are read while another version
+/// Programs that no gradient creates: tapes that are permuted, that are read while another version
 /// is written, and rows that were never written.
 TEST(Tapes, AreValuesLikeAnyOther) {
   using control_flow::empty_tape;

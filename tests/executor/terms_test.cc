@@ -1,5 +1,5 @@
-// Short rows and products of small matrices on the compiled executor: written without a call, with
-// the reference's bits.
+// Short rows and products of small matrices on the compiled executor: inlined, with the reference's
+// bits.
 #include "executor/agreement.h"
 
 namespace rondo::testing {
@@ -91,7 +91,7 @@ TEST(Terms, StandInTheLoopsOfTheirConsumers) {
   expect_agreement(step, {numbers(f32({4, 4})), numbers(f32({4})), numbers(f32({9, 4}))});
 }
 
-// A row of an array is read where it lies, and not copied out first.
+// A row of an array is read in place, not copied first.
 TEST(Terms, OfWhatIsUsedTwiceInEachTermAreOneLoop) {
   const auto distances = [](const Tensors& x) {
     const Tensor difference = expand_dims(x[0], 1) - expand_dims(x[1], 0);
@@ -114,7 +114,8 @@ TEST(Terms, RowsAreReadInPlace) {
   expect_agreement(rows, {numbers(f32({7, 5}))});
 }
 
-// A matrix that a loop multiplies by is read along whole vectors, from a copy made before the loop.
+// A loop reads a matrix that it multiplies by along whole vectors, from a copy made before the
+// loop.
 TEST(Terms, LoopsPackTheirMatrices) {
   for (const std::int64_t n : {3, 4, 12, 20, 67}) {
     for (const bool transposed : {false, true}) {
@@ -142,7 +143,7 @@ TEST(Terms, LoopsPackTheirMatrices) {
       }
     }
   }
-  // Loops in loops, and products in both orders.
+  // Nested loops, and products in both orders.
   const Function nested = trace(
       [](Tensor a, Tensor xs) {
         return scan(
@@ -179,8 +180,8 @@ TEST(Terms, ConstantsOfOneValue) {
       {f32({5})});
 }
 
-// A scalar that is spread over an array is read as a value in loops, also where the array's memory
-// is taken over for something else.
+// A scalar that is broadcast over an array is read as a value in loops, even if the array's memory
+// is reused.
 TEST(Terms, SpreadScalars) {
   const auto both = [](auto f) {
     expect_agreement(trace(f, f32({6}), f32()), {numbers(f32({6})), Literal::scalar(1.75f)});
@@ -210,7 +211,8 @@ TEST(Terms, SpreadScalars) {
   });
 }
 
-// What a sum reads more than once at the same index stands in its loops, and in no memory.
+// What a sum reads more than once at the same index is computed in its loops, and stored in no
+// memory.
 TEST(Terms, ReductionsOfSharedValues) {
   const Function pairs = trace(
       [](Tensor x) {

@@ -1,4 +1,4 @@
-// Programs that move and combine large arrays on several threads: what they take is memory's time.
+// Programs that move and combine large arrays on several threads: they are bound by memory.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -126,7 +126,7 @@ TEST(ThreadsOnArrays, HaveHelp) {
   expect_help(trace([](Tensor v, Tensor w) { return matmul(v, w); }, square, side), {square, side});
 }
 
-/// A kernel of many seconds, and sums.
+/// A kernel that takes many seconds, and sums.
 Tensor long_work(Tensor x) {
   return fori_loop(0, 1000, [](Tensor, Tensor v) { return sort(v * -0.75f, 1) + sum(v) * 1e-9f; },
                    x, {.name = "long"});

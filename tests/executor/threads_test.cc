@@ -19,7 +19,7 @@ using testing::StopsLater;
 using testing::thread_seconds;
 using testing::work_seconds;
 
-/// Not a multiple of a block of lanes, of the partial results of a sum, nor of a piece.
+/// Not a multiple of a block of lanes, of the partial results of a sum, nor of a chunk.
 constexpr std::int64_t kLanes = 70'003;
 
 Literal ramp(std::int64_t lanes) {
@@ -212,7 +212,7 @@ TEST(Threads, EndInsideATripWithTheLastStateThatWasWhole) {
         compile(trace(slow_steps, Literal::scalar(0), x), {.executor = executor});
     const double start = thread_seconds();
     expect_ended_by(run, x, [](RunOptions& o) { o.deadline = std::chrono::milliseconds(20); });
-    // With the runs that the state is compared with.
+    // Including the runs with which the state is compared.
     EXPECT_LT(thread_seconds() - start, 500 * work_seconds());
     const StopsLater stop(0.05);
     expect_ended_by(run, x, [&](RunOptions& o) { o.stop_token = stop.token(); });

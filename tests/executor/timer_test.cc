@@ -1,5 +1,5 @@
-// The clock of runs with limits is a thread of the process: it may be missing, and a child has its
-// own.
+// The clock of runs with limits is a thread of the process: it may be missing, and a forked child
+// has a separate one.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ TEST(SafepointTimerDeathTest, WithoutAThreadARunWithADeadlineIsRefusedAndTheNext
   EXPECT_EXIT(
       {
         ::alarm(60);
-        set_stack_bytes(std::size_t{1} << 47);  // there is no room for it
+        set_stack_bytes(std::size_t{1} << 47);  // not available
         try {
           is_ended(loop);
         } catch (const ExecutionError& error) {

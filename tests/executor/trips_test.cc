@@ -1,5 +1,4 @@
-// Products of all trips of a loop at once, as compiled programs have them where sums may be added
-// up in another order.
+// Products of all trips of a loop at once, in compiled programs that may reorder sums.
 #include <chrono>
 
 #include "executor/agreement.h"
@@ -57,7 +56,7 @@ TEST(Trips, GradientsAgreeWithTheReference) {
     for (std::size_t k = 0; k < a.size(); k++)
       ASSERT_NEAR(a[k], b[k], 1e-5 * (1 + std::abs(b[k]))) << "result " << i << ", element " << k;
   }
-  // The loops are those of the user still.
+  // The loops are still those of the user.
   for (const LoopStats& loop : native.stats().loops) EXPECT_EQ(loop.trips, kTrips) << loop.name;
   EXPECT_EQ(native.stats().loops.size(), 2u);
   expect_agreement(function, arguments());  // trip by trip, in the reference's order

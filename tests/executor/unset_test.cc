@@ -1,4 +1,4 @@
-// Arrays whose elements are all written before they are read: loops leave them as memory is.
+// Arrays whose elements are all written before they are read: loops do not initialize them.
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -12,13 +12,13 @@ using lower::Opcode;
 
 constexpr std::int64_t kRows = 8, kColumns = 40;
 
-/// Leaves memory that is no zeros for the results and the arena of the next run.
+/// Leaves non-zero memory for the results and the arena of the next run.
 void leave_numbers(const TensorType& type) {
   std::vector<Literal> blocks;
   for (int i = 0; i < 8; i++) blocks.push_back(ramp(type.shape, 3, 7));
 }
 
-/// The results on memory that holds other numbers before.
+/// The results on memory with other previous content.
 void expect_whole(const Function& f, const std::vector<Literal>& arguments) {
   const auto want =
       compile(f, {.contract = false, .executor = Executor::kReference}).run(arguments);
@@ -33,7 +33,7 @@ void expect_whole(const Function& f, const std::vector<Literal>& arguments) {
   }
 }
 
-// Not vectorized: each element follows from one of another lane.
+// Not vectorized: each element depends on one of another lane.
 Tensor turned(const Tensor& h, const Tensor& x) { return reverse(h, {0}) + x; }
 
 Function scanned(const ScanOptions& options, const Shape& xs) {
@@ -86,7 +86,7 @@ TEST(Unset, StackedYsOfALoopInALoopAndTheirGradientsAreWhole) {
   expect_whole(trace(grad(loss), f32({kColumns}), f32({kRows, kColumns})), arguments);
 }
 
-// Rows for residuals, in slots and for a promised number of trips, of which most are never written.
+// Rows for residuals, in slots and for a promised number of trips, most of which are never written.
 TEST(Unset, RowsForTheBackwardPassAreReadWhereTheyWereWritten) {
   for (const WhileOptions& options :
        {WhileOptions{}, WhileOptions{.checkpoint = Checkpoint::online(5)},

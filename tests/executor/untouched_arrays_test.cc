@@ -1,4 +1,4 @@
-// Arrays that a branch leaves as they are, beside one that writes all of them; arrays that a trip
+// Arrays that one branch leaves unchanged and another one writes completely; arrays that a trip
 // copies at most once.
 #include <complex>
 
@@ -37,7 +37,7 @@ TEST(UntouchedArrays, AreNotCopiedBesideABranchThatWritesAllOfThem) {
       [](Two s) { return s; });
   EXPECT_EQ(copies(f), 2);  // of the arguments
   expect_loop(f);
-  // What is read at other places needs memory of its own, and one copy.
+  // What is read at other positions needs separate memory, and one copy.
   const Function g = loop_of(
       [](Two s) {
         return Two{reverse(s.a, {0}) + s.a, s.b};
@@ -47,7 +47,8 @@ TEST(UntouchedArrays, AreNotCopiedBesideABranchThatWritesAllOfThem) {
   expect_loop(g);
 }
 
-// One of two results that change the same operand takes its memory, in which the other one is made.
+// One of two results that change the same operand reuses its memory, in which the other one is
+// computed.
 TEST(UntouchedArrays, GoToTheResultsOneAfterTheOther) {
   for (const bool swapped : {false, true}) {
     const Function f = trace(
@@ -111,7 +112,7 @@ TEST(UntouchedArrays, KeepTheirValueUntilBothResultsStand) {
       keep));
 }
 
-// A loop in a trip that makes an array from the carry, which it reads at other places as well.
+// A loop in a trip that computes an array from the carry, which it also reads at other positions.
 TEST(UntouchedArrays, AreCopiedOnceWhereALoopReadsThemAsTheyWere) {
   const Function f = trace(
       [](Tensor a) {
@@ -157,7 +158,7 @@ TEST(UntouchedArrays, ProductsOfComplexNumbersStandInLoops) {
     for (std::size_t i = 0; i < 9; i++)
       EXPECT_LT(std::abs(got.data<std::complex<float>>()[i] - want[i]), 1e-6f) << i;
   }
-  // By the formula, as XLA has it: an infinite part beside a zero gives NaN.
+  // By the formula, like XLA: an infinite part with a zero one gives NaN.
   const Tensor infinite = complex(Tensor(INFINITY), Tensor(0.0f));
   const Literal product = (infinite * complex(Tensor(0.0f), Tensor(1.0f))).eval();
   EXPECT_TRUE(std::isnan(product.data<std::complex<float>>()[0].real()));

@@ -1,4 +1,4 @@
-// Rows and blocks of an array that stays as it is are read where they stand; others are copied.
+// Rows and blocks of an array that does not change are read in place; others are copied.
 #include <tuple>
 #include <vector>
 
@@ -13,7 +13,7 @@ constexpr std::int64_t kRows = 6, kColumns = 40;
 
 Literal table() { return ramp({kRows, kColumns}, 0.25f, -20); }
 
-/// The sum of the first `n` elements, one after the other.
+/// The sum of the first `n` elements, in sequence.
 Tensor sum_of_first(Tensor row, Tensor n) {
   return fori_loop(
       0, n, [&](Tensor i, Tensor s) { return s * 0.5f + row[i]; }, Tensor(0.0f));
@@ -75,7 +75,7 @@ TEST(Views, OfATableThatTheLoopWritesAreCopies) {
   EXPECT_EQ(Lowered(function).count(Opcode::kView), 0) << Lowered(function);
 }
 
-/// What is handed on or given back is not where it is read from.
+/// Values that are carried or returned are not read in place.
 TEST(Views, ThatAreCarriedOrReturned) {
   const auto f = [](Tensor table) {
     const auto [row, other, last] = fori_loop(
@@ -149,7 +149,7 @@ TEST(Views, OfOtherTypes) {
   }
 }
 
-// A trip costs what it reads, not the row that this stands in.
+// A trip costs what it reads, not the whole row that contains it.
 TEST(Views, ALongRowIsNotCopied) {
   const Function function = trace(
       [&](Tensor table) {
