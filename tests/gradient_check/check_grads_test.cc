@@ -1,4 +1,4 @@
-// check_grads: what it passes, what it finds, and what it says then.
+// check_grads: what it accepts, what it detects, and what it reports.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ Literal row(std::vector<double> values) { return Literal::from(values); }
 
 std::string here(int line) { return "check_grads_test.cc:" + std::to_string(line); }
 
-/// What the failed check says; "" if it passes.
+/// The report of a failed check; "" if it passes.
 template <class Check>
 std::string failure_of(Check&& check) {
   try {
@@ -52,7 +52,7 @@ double number_after(const std::string& text, const std::string& name) {
   return 0;
 }
 
-/// sin, whose rule says that the slope is `slope`.
+/// sin, with a rule that gives `slope` as its slope.
 template <class Slope>
 auto sin_with(Slope slope) {
   return custom_jvp([](Tensor x) { return sin(x); },
@@ -65,7 +65,7 @@ auto wrong_sin() {
   return sin_with([](Tensor x) { return -cos(x); });
 }
 
-/// tanh(w x), whose rule gives the cotangent of w times `factors`.
+/// tanh(w x), with a rule that gives the cotangent of w times `factors`.
 auto layer_with(Literal factors) {
   return custom_vjp([](Tensor w, Tensor x) { return tanh(matmul(w, x)); },
                     [](Tensor w, Tensor x) {
@@ -144,7 +144,7 @@ TEST(CheckGrads, PassesEveryFloatOfEnoughDigits) {
     EXPECT_NO_THROW(check_grads(f, with(dtype), kSecond));
     EXPECT_NO_THROW(check_grads(f, with(dtype), {.order = 2, .modes = {"rev"}}));
   }
-  // Steep where it is small: the rounding of the arguments shows, not that of the results.
+  // Steep at small values: the rounding of the arguments shows, not that of the results.
   const auto steep = [](Tensor x) { return sin(x * 20); };
   for (const float x : {0.157f, 0.314f, 0.628f}) EXPECT_NO_THROW(check_grads(steep, std::tuple(x)));
   const auto of_size = [](Tensor z) { return abs(z) * real(z); };
@@ -159,7 +159,7 @@ TEST(CheckGrads, PassesWhereFirstDerivativesVanish) {
 }
 
 TEST(CheckGrads, AllowsForRoundingOnly) {
-  // Beside 1e6 differences know five digits of the slope.
+  // With 1e6 added, differences have five digits of the slope.
   const auto beside = [](auto f) { return [f](Tensor x) { return 1e6 + f(x); }; };
   const auto right = [](Tensor x) { return sin(x); };
   for (std::uint64_t seed = 1; seed <= 20; seed++) {
@@ -231,14 +231,14 @@ TEST(CheckGrads, NamesTheLineOfItsUser) {
 }
 
 TEST(CheckGrads, SaysTheSlopesThatItFound) {
-  // Of one argument that lies below 1 the tangent is the direction times the slope.
+  // For one argument below 1 the tangent is the direction times the slope.
   const std::string text = failure_of([] { check_grads(wrong_sin(), std::tuple(0.5)); });
   const double tangent = number_after(text, "\n  tangent ");
   const double difference = number_after(text, "\n  central difference ");
   EXPECT_NEAR(tangent, -difference, 1e-9);
   EXPECT_LE(std::abs(tangent), std::cos(0.5));
   EXPECT_NEAR(number_after(text, "\n  difference "), tangent - difference, 5e-3);
-  EXPECT_EQ(text.find("seen with"), std::string::npos) << text;  // there is one argument only
+  EXPECT_EQ(text.find("seen with"), std::string::npos) << text;  // there is only one argument
   // Another seed, another direction.
   const std::string other =
       failure_of([] { check_grads(wrong_sin(), std::tuple(0.5), {.seed = 2}); });
@@ -263,7 +263,7 @@ TEST(CheckGrads, IsAsSharpAsItsTolerance) {
   const std::tuple narrow(convert(row({0.3, 1, -0.4}), DType::kF32));
   const std::string text = failure_of([&] { check_grads(off_by(2e-2), narrow); });
   expect_parts(text, {"step 0.00492", "In f32 and c64 differences have few digits"});
-  // A large number beside the derivative, or an infinite one, does not hide it.
+  // A large or infinite number added to the function does not hide it.
   const auto beside = [&](double constant) {
     return [&, constant](Tensor x) { return stack({off_by(1e-3)(x), x * 0 + constant}, 0); };
   };
@@ -292,7 +292,7 @@ TEST(CheckGrads, FindsAWrongPullback) {
   EXPECT_EQ(text.find("Forward mode is right"), std::string::npos) << text;
   EXPECT_NEAR(number_after(text, "\n  pullback "),
               -2 * number_after(text, "\n  central difference "), 1e-8);
-  // Forward mode cannot go through the rule, and the error says what can.
+  // Forward mode cannot use the rule, and the error says what can.
   expect_error([&] { check_grads(bad, std::tuple(kWeights, kX[0])); },
                {"custom_vjp", "cannot be differentiated in forward mode"});
 }
@@ -324,7 +324,7 @@ TEST(CheckGrads, FindsAPullbackThatIsNotTheTangents) {
                 "\n  tangent             ", "\n  seen with the cotangent of result[1] alone\n",
                 "\n  order 1, mode \"rev\", seed 1\n",
                 "f brings no rule of its own. Check its parts one by one"});
-  // Only reverse mode sees it, and at first order only through the pullback.
+  // Only reverse mode detects it, and at first order only through the pullback.
   EXPECT_EQ(failure_of([&] { check_grads(mixed, at, kForward); }), "");
   expect_parts(failure_of([&] { check_grads(mixed, at, kReverse); }),
                {"differs from the central difference", "mode \"rev\", step"});
@@ -387,7 +387,7 @@ TEST(CheckGrads, SpeaksOfKinksAndJumps) {
                {"the pullback of f: arg0[1] differs", " on the other: f has a kink"});
   const auto jump = [](Tensor x) { return x + floor(x); };
   expect_parts(failure_of([&] { check_grads(jump, std::tuple(2.0)); }), {"a kink or a jump there"});
-  // A wrong slope where the function is level is no kink.
+  // A wrong slope where the function is flat is no kink.
   const auto level = sin_with([](Tensor x) { return x * 0 + 1; });
   const double half_pi = std::acos(-1.0) / 2;
   const std::string flat = failure_of([&] { check_grads(level, std::tuple(half_pi)); });
