@@ -1,5 +1,5 @@
 // Complex numbers through loops. The expected numbers are those of JAX 0.10.2 in double precision,
-// whose convention this is: the gradient of a real function of x + iy is df/dx - i df/dy.
+// with the same convention: the gradient of a real function of x + iy is df/dx - i df/dy.
 #include <complex>
 
 #include "gradients/loops.h"

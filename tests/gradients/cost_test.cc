@@ -1,4 +1,4 @@
-// What reverse mode costs: evaluations counted by the machine, memory, and arrays that are stacked.
+// The cost of reverse mode: evaluations counted by the interpreter, memory, and stacked arrays.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,12 +27,12 @@ RunStats run_with_stats(const Function& program, const std::vector<Literal>& arg
   return stats;
 }
 
-/// Op evaluations, which the reference counts.
+/// Op evaluations, as counted by the reference.
 std::int64_t evaluations(const Function& program, const std::vector<Literal>& arguments) {
   return run_with_stats(program, arguments, Executor::kReference).op_evaluations;
 }
 
-/// Trips of all loops whose name begins so.
+/// Trips of all loops whose name has this prefix.
 std::int64_t trips_of(const RunStats& stats, const std::string& name) {
   std::int64_t trips = 0;
   for (const LoopStats& loop : stats.loops) {
@@ -48,7 +48,7 @@ Literal random_matrix(std::int64_t rows, std::int64_t columns) {
   return Literal::from(values, {rows, columns});
 }
 
-/// Op evaluations of the gradient in all arguments, over those of the function itself.
+/// Op evaluations of the gradient with respect to all arguments, divided by those of the function.
 template <class F, class... Arguments>
 double gradient_over_forward(F f, const Arguments&... arguments) {
   const auto slopes = [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -108,8 +108,8 @@ TEST(Cost, ReverseOfAStaticForiIsAtMostFourTimesItsForward) {
 
 using Cell = std::function<Tensor(Tensor s, Tensor x)>;
 
-/// Of a loop of scalars whose body is `cell` of the carry and of an x (of a scan) or of what it
-/// captures (of a fori_loop), differentiated in both.
+/// For a loop over scalars whose body is `cell` of the carry and of an x (of a scan) or of a
+/// captured value (of a fori_loop), differentiated with respect to both.
 double cost_of_scan(const Cell& cell) {
   const auto loop = [&](Tensor s, Tensor xs) {
     return scan([&](Tensor s, Tensor x) { return std::pair(cell(s, x), Tensor(0.0)); }, s, xs)
@@ -192,7 +192,7 @@ Tensor random_body(unsigned seed, int ops, Tensor s, Tensor w) {
   return values.back();
 }
 
-/// The figures of docs/gradients.md: of many small bodies some take more than four.
+/// The figures of docs/gradients.md: among many small bodies some take more than four.
 TEST(Cost, OfRandomBodies) {
   double total = 0, most = 0;
   int bodies = 0, above_four = 0;
@@ -200,7 +200,7 @@ TEST(Cost, OfRandomBodies) {
     const double cost = cost_of_fori([seed](Tensor s, Tensor w) {
       return random_body(seed, 1 + static_cast<int>(seed % 8), s, w);
     });
-    if (!std::isfinite(cost)) continue;  // nothing is left of the loop
+    if (!std::isfinite(cost)) continue;  // the loop was optimized away
     bodies++;
     total += cost;
     most = std::max(most, cost);
@@ -212,7 +212,7 @@ TEST(Cost, OfRandomBodies) {
   EXPECT_LE(most, 5.6);
 }
 
-/// The bodies of which docs/gradients.md says that they cost more, with its figures.
+/// The bodies that docs/gradients.md lists as more expensive, with its figures.
 TEST(Cost, OfTheOpsThatTakeMore) {
   using Body = std::function<Tensor(Tensor)>;
   struct Row {
@@ -243,9 +243,8 @@ std::vector<double> numbers(const Function& program, const std::vector<Literal>&
   return {data.begin(), data.end()};
 }
 
-/// A row of a table that is read in a branch, an inner loop and so on, gets its cotangent in place:
-/// while the gradient runs there are the table, the sum of its cotangents, and nothing of that size
-/// besides.
+/// A table row that is read in a branch, an inner loop and so on gets its cotangent in place: while
+/// the gradient runs, only the table and the sum of its cotangents have that size.
 TEST(Cost, ARowThatIsReadAnywhereIsAddedInPlace) {
   static constexpr int kRows = 20000, kTrips = 50;
   const auto row = [](Tensor t, Tensor i) { return t[i * 7 % kRows]; };
@@ -296,7 +295,7 @@ TEST(Cost, ARowThatIsReadAnywhereIsAddedInPlace) {
             kind, {.known = kTrips, .promised = kTrips},
             [&](Tensor i, Tensor s) { return step(t, i, s); }, s);
       };
-      // Here the first rows are read as parts of a table that changes.
+      // Here the first rows are read as slices of a table that changes.
       const auto carried = [&](Tensor t, Tensor s) {
         const LoopBody body = [&](const Tensor& i, const Carry& now) {
           const Tensor parts = sum(slice(now[0], {3}, {5})) + now[0][7] * row(now[0], i);
@@ -312,8 +311,8 @@ TEST(Cost, ARowThatIsReadAnywhereIsAddedInPlace) {
       const auto expect_in_place = [&](auto whole) {
         const Function forward = trace(whole, f64({kRows}), f64());
         const Function slopes = trace(grad(whole), f64({kRows}), f64());
-        // Two tables at a time; compiled programs have the memory of results from the start on, and
-        // use it for what a loop carries before the result is made.
+        // Two tables at a time; compiled programs have the memory of results from the start, and
+        // use it for what a loop carries before the result is computed.
         const auto peak = [&](Executor executor) {
           return run_with_stats(slopes, {rows, start}, executor).peak_bytes - 50000;
         };
@@ -338,9 +337,9 @@ TEST(Cost, ARowThatIsReadAnywhereIsAddedInPlace) {
   }
 }
 
-/// A gradient's own loops are differentiated alike.
+/// The loops of a gradient are differentiated in the same way.
 TEST(Cost, RowsThatAreReadBesideTheWholeTableAreAddedToItsCotangentInPlace) {
-  // However many: no sum is taken over the whole table but that of its own cotangent.
+  // However many reads: no sum is taken over the whole table except that of its own cotangent.
   constexpr int kReads = 100;
   const TensorType table = f64({200, 3});
   const auto f = [](Tensor t, Tensor first) {
@@ -396,8 +395,8 @@ Function online_gradient(Checkpoint policy) {
 }
 
 struct BodyCount {
-  std::int64_t evaluations;  // of the body: forward, again, and for its pullback
-  std::int64_t back;         // trips of the loop that goes back
+  std::int64_t evaluations;  // of the body: forward, recomputed, and for its pullback
+  std::int64_t back;         // trips of the backward loop
 };
 
 BodyCount count_bodies(const Executable& program, int n) {
@@ -413,7 +412,7 @@ BodyCount count_bodies(const Executable& program, int n) {
     x = std::sin(x);
   }
   EXPECT_NEAR(slope.item<double>(), expected, 1e-11 * std::abs(expected));
-  // The same number by the trips of the loops: forward, to a kept state's successor, back.
+  // The same number from the trips of the loops: forward, recomputation, backward.
   EXPECT_EQ(tapped, trips_of(stats, "While"));
   return {tapped, trips_of(stats, "While_gradient")};
 }
@@ -433,10 +432,10 @@ TEST(TraceCost, OfAGradientIsLinearInTheOpsOfTheBody) {
       (void)trace(grad(f), f64());
     };
   };
-  EXPECT_LT(growth(with_ops(500), with_ops(4000), 24), 24);  // 64 times where it is quadratic
+  EXPECT_LT(growth(with_ops(500), with_ops(4000), 24), 24);  // 64 times if quadratic
 }
 
-/// x through loops inside one another; each body has `ops` further ones.
+/// x through nested loops; each body has `ops` further ones.
 Tensor nested(int depth, const Tensor& x, bool is_counted, int ops = 0) {
   if (depth == 0) return x * 0.5 + 0.25;
   const auto body = [&](Tensor c) {
@@ -455,13 +454,13 @@ TEST(TraceCost, OfAGradientIsLinearInTheDepthOfLoops) {
       return
           [=] { (void)trace(grad([&](Tensor x) { return nested(depth, x, is_counted); }), f64()); };
     };
-    // 64 times where it is quadratic.
+    // 64 times if quadratic.
     EXPECT_LT(growth(to_depth(8), to_depth(64), 24), 24) << is_counted;
   }
 }
 
-/// How much longer a program gets with the third part of the depth than with the second one: 1
-/// where its length is linear in the depth, 5/3 where it is quadratic.
+/// The ratio of the program's growth in the last third of the depth to that in the second third: 1
+/// if its length is linear in the depth, 5/3 if it is quadratic.
 double growth_of_length(int part, const std::function<int(int depth)>& ops) {
   const auto nodes = [&](int depth) {
     const auto f = [&](Tensor x) { return nested(depth, x, false, ops(depth)); };
@@ -474,7 +473,7 @@ double growth_of_length(int part, const std::function<int(int depth)>& ops) {
 TEST(TraceCost, TheLengthOfAGradientIsLinearInTheDepthOfLoops) {
   EXPECT_LT(growth_of_length(20, [](int) { return 0; }), 1.05);
   EXPECT_LT(growth_of_length(8, [](int) { return 3; }), 1.05);
-  // The measure itself: with as many ops in each body as there are loops it is quadratic.
+  // A check of the measure: with as many ops in each body as there are loops it is quadratic.
   EXPECT_GT(growth_of_length(8, [](int depth) { return depth; }), 1.2);
 }
 
@@ -504,7 +503,7 @@ TEST(Cost, OfACheckpointedRowUpdateIsItsRow) {
   };
   // The table is not kept for each trip: the function computes nothing from it.
   for (const LoopResiduals& loop : program(1000).memory_plan()) EXPECT_LE(loop.bytes, 16 * 1000);
-  // 4,096 times where a trip costs the table.
+  // 4,096 times if each trip costs as much as the table.
   EXPECT_LT(growth(run(1000), run(64'000), 200), 200);
 }
 
@@ -520,7 +519,7 @@ TEST(Cost, OfACheckpointedFunctionThatReadsARowOfACarryIsTheRow) {
   };
   const Executable program = compile(trace(grad(f), f64({kRows})));
   for (const LoopResiduals& loop : program.memory_plan()) EXPECT_LE(loop.bytes, 16 * kRows);
-  // Only the first number counts; against the chain rule through a plain loop.
+  // Only the first number matters; compared with the chain rule through a plain loop.
   std::vector<double> x(kRows, 0.0);
   x[0] = 0.7;
   const Literal slopes = program.run({Literal::from(x, {kRows})})[0];
@@ -535,7 +534,7 @@ TEST(Cost, OfACheckpointedFunctionThatReadsARowOfACarryIsTheRow) {
 }
 
 TEST(Cost, ARowOfAnArrayThatNeverChangesIsReadAgain) {
-  // An array that all trips read is there in the backward pass: nothing of it is kept by trip.
+  // An array that all trips read is available to the backward pass: nothing of it is kept per trip.
   const auto f = [](Tensor x, Tensor weights) {
     const auto plain = [&](Tensor i, Tensor c) { return sin(c) * weights[i] + weights[i]; };
     const auto checkpointed = [&](Tensor i, Tensor c) {
@@ -578,7 +577,7 @@ TEST(OnlineCost, BeyondTheReachOfTheSlots) {
   }
 }
 
-/// The fewest advances to go back through `length` trips with `slots` states: t length -
+/// The fewest advances for a backward pass through `length` trips with `slots` states: t length -
 /// C(slots + t, t - 1), where t is the least with C(slots + t, slots) >= length.
 std::int64_t fewest_advances(std::int64_t length, std::int64_t slots) {
   const auto binomial = [](std::int64_t n, std::int64_t k) {
@@ -605,7 +604,7 @@ TEST(RevolveCost, IsTheLeastForAKnownLength) {
       RunOptions options;
       options.on_tap = [&](std::string_view, const Literal&) { tapped++; };
       compile(trace(grad(f), f64())).run({Literal::scalar(0.5)}, options);
-      // Where every state finds a slot a tape serves, which is cheaper.
+      // If every state has a slot, a tape is used, which is cheaper.
       const std::int64_t fewest = fewest_advances(n, slots) + 1 + n;
       EXPECT_LE(tapped, fewest);
       if (n > slots) {

@@ -1,4 +1,4 @@
-// Rules of the user's own: that they are what is used, at any depth, and to any order.
+// Custom rules: that they are used, at any depth, and to any order.
 #include <cmath>
 #include <limits>
 
@@ -34,7 +34,7 @@ Tensor softplus(const Tensor& x) {
                     })(x);
 }
 
-/// x, whose derivative is said to be `factor`: wrong, and so tells whether the rule was used.
+/// x, with `factor` as its declared derivative: wrong, which shows whether the rule was used.
 Tensor mislead_forward(const Tensor& x, double factor) {
   return custom_jvp([](Tensor x) { return x * 1; },
                     [factor](std::tuple<Tensor> x, std::tuple<Tensor> dx) {
@@ -47,7 +47,7 @@ Tensor mislead_backward(const Tensor& x, double factor) {
                     [factor](std::tuple<>, Tensor ct) { return std::tuple(ct * factor); })(x);
 }
 
-/// x^3, the derivative of which keeps x and goes through 3 x^2.
+/// x^3, whose derivative keeps x and uses 3 x^2.
 Tensor cube(const Tensor& x) {
   return custom_vjp([](Tensor x) { return x * x * x; },
                     [](Tensor x) { return std::pair(x * x * x, x); },
@@ -199,7 +199,7 @@ TEST(CustomVjp, OfTreesWithIntegers) {
 }
 
 TEST(CustomVjp, ImplicitDifferentiationOfAFixedPoint) {
-  // x = cos(a x): dx/da = -x sin(a x) / (1 + a sin(a x)), from the fixed point alone.
+  // x = cos(a x): dx/da = -x sin(a x) / (1 + a sin(a x)), from the fixed point only.
   const auto iterate = [](Tensor a) {
     return while_loop([&](Tensor x) { return abs(cos(a * x) - x) > 1e-15; },
                       [&](Tensor x) { return 0.5 * (cos(a * x) + x); }, ones(a.type()));
@@ -219,7 +219,7 @@ TEST(CustomVjp, ImplicitDifferentiationOfAFixedPoint) {
   const double expected = -x * std::sin(0.8 * x) / (1 + 0.8 * std::sin(0.8 * x));
   expect_close<double>(fixed_point(0.8), {}, {x}, 1e-14);
   expect_close<double>(grad(fixed_point)(0.8), {}, {expected}, 1e-14);
-  // Through the iteration itself the same comes out, with a loop to go back through.
+  // Through the iteration itself the result is the same, with a loop in the backward pass.
   expect_close<double>(grad(iterate)(0.8), {}, {expected}, 1e-12);
   EXPECT_EQ(trace(grad(fixed_point), f64()).stats().loops, 1);
   EXPECT_GE(trace(grad(iterate), f64()).stats().loops, 2);

@@ -1,5 +1,5 @@
-// What cannot be differentiated says so: which argument or op, where the user called, and what to
-// do instead.
+// Errors for what cannot be differentiated: which argument or op, where the user called, and the
+// remedy.
 #include <cmath>
 
 #include "gradients/loops.h"
@@ -79,7 +79,7 @@ TEST(GradientErrors, ACotangentOfAnotherType) {
 }
 
 TEST(GradientErrors, AnotherNumberOfTangents) {
-  // How many arguments there are is seen by the compiler; how many leaves a vector has is not.
+  // The compiler knows how many arguments there are, but not how many leaves a vector has.
   const auto f = [](std::vector<Tensor> xs) { return xs.front() * xs.back(); };
   const std::tuple two(std::vector<Tensor>{1.0, 2.0}), one(std::vector<Tensor>{1.0});
   int line = __LINE__ + 1;
@@ -134,7 +134,7 @@ TEST(GradientErrors, EmptyTensors) {
 }
 
 TEST(GradientErrors, AnOpWithoutADerivative) {
-  // A reduction whose combiner sorts: there is no rule for one that looks at its slices as wholes.
+  // A reduction whose combiner sorts: there is no rule for one that uses its slices as wholes.
   const auto least = [](Tensor a, Tensor b) { return sort(stack({a, b}, 0), 0)[0]; };
   const int line = __LINE__ + 1;
   const auto f = [&](Tensor x) { return sum(reduce(x, Tensor(2.0), {0}, least)); };
@@ -145,7 +145,7 @@ TEST(GradientErrors, AnOpWithoutADerivative) {
   expect_error([&] { (void)grad(f)(x); }, parts);
   expect_error([&] { (void)jit(grad(f))(x); }, parts);
   expect_error([&] { (void)jvp(f, std::tuple(x), std::tuple(x)); }, parts);
-  // What is held still needs none.
+  // A constant needs none.
   expect_values<double>(grad([&](Tensor x) { return f(stop_gradient(x)) + x[0][1]; })(x), {2, 2},
                         {0, 1, 0, 0});
 }
@@ -205,7 +205,7 @@ TEST(GradientErrors, ARuleOfWrongShapesAndDtypes) {
 }
 
 TEST(GradientErrors, ARuleThatIsNotLinear) {
-  // Forward mode runs it all the same; going back needs the tangent's factor.
+  // Forward mode works all the same; reverse mode needs the tangent's factor.
   const auto f = custom_jvp([](Tensor x) { return x * 1; },
                             [](std::tuple<Tensor> x, std::tuple<Tensor> dx) {
                               return std::pair(std::get<0>(x) * 1, sin(std::get<0>(dx)));
@@ -240,7 +240,7 @@ TEST(PolicyErrors, NoneRefusesReverseMode) {
   expect_error([&] { (void)grad(in_while)(1.5); },
                {"while_loop 'grow'", "none()", here(line), "another policy", "jvp"});
   expect_scalar(jvp(in_while, std::tuple(1.5), std::tuple(1.0)).second, 8.0);
-  // A loop through which no derivative passes is not asked.
+  // A loop through which no derivative passes does not need one.
   const auto beside = [&](Tensor x, Tensor y) { return in_while(x) * y; };
   expect_scalar(grad<1>(beside)(1.5, 2.0), 12.0);
 }
@@ -257,7 +257,7 @@ TEST(PolicyErrors, ATapeOfUnknownLengthHasNoText) {
                                        "Checkpoint::online"};
   expect_error([&] { (void)to_hlo_text(program); }, parts);
   expect_error([&] { (void)to_stablehlo_text(program); }, parts);
-  // Our own machine lets the tape grow.
+  // On the host the tape can grow.
   double x = 1.5, slope = 1;
   while (x < 3) {
     slope *= 1.5 + std::cos(x) * 0.1;
@@ -283,7 +283,7 @@ TEST(PolicyErrors, SlotsAndPeriodsThatMakeNoSense) {
       return run_loop(
           LoopKind::kWhile, {3}, [](Tensor, Tensor x) { return sin(x); }, x, policy);
     };
-    // Where the loop is written, whether it is differentiated or not.
+    // At the line of the loop, whether or not it is differentiated.
     expect_error([&] { (void)f(Tensor(1.5)); },
                  {"while_loop 'While'", std::to_string(policy.slots), "loops.h", "1 to"});
   }

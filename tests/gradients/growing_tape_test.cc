@@ -1,5 +1,5 @@
-// Loops of unknown length under the automatic policy: residuals on a tape that grows, up to a
-// bound, and slots for what is left. In texts, and inside other derivatives, slots alone.
+// Loops of unknown length under the automatic policy: residuals on a growing tape, up to a bound,
+// and slots for the rest. In texts, and inside other derivatives, only slots.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -42,7 +42,7 @@ std::int64_t trips_of(const RunStats& stats, const std::string& name) {
   return trips;
 }
 
-/// Runs the program as it is, and as it is where no tape grows: both give the same.
+/// Runs the program as it is, and in the form without growing tapes: both give the same.
 std::vector<Literal> expect_same_without_tapes(const Function& program,
                                                const std::vector<Literal>& arguments,
                                                double tolerance = 1e-12) {
@@ -68,7 +68,7 @@ TEST(TapeAndSlots, KeepsTheFirstTripsAndSlotsWhatIsLeft) {
   const MemoryPlan plan = run.memory_plan();
   ASSERT_EQ(plan.size(), 2u);
   EXPECT_EQ(plan[0].policy, Checkpoint::tape());
-  EXPECT_EQ(plan[0].bytes, 8 * kElements);  // of a trip
+  EXPECT_EQ(plan[0].bytes, 8 * kElements);  // per trip
   EXPECT_EQ(plan[1].policy.policy, Checkpoint::Policy::kOnline);
   for (const int n : {0, 1, 2, kRows - 1, kRows, kRows + 1, kRows + 70}) {
     SCOPED_TRACE(n);
@@ -104,7 +104,7 @@ TEST(TapeAndSlots, AgreesWithTheOtherPolicies) {
   }
 }
 
-/// Of a length that the values decide, with a weight: while x < limit, x becomes x + w sin(x) +
+/// A length that depends on the values, with a weight: while x < limit, x becomes x + w sin(x) +
 /// 0.1.
 Tensor climbing(const Tensor& x, const Tensor& w, Checkpoint policy = {}) {
   return while_loop([](Tensor x) { return x < 40.0; },
@@ -142,7 +142,7 @@ TEST(TapeAndSlots, HasATextWithoutIt) {
       EXPECT_FALSE(to_stablehlo_text(program, {.optimize = optimize}).empty());
     }
   }
-  // The loop that would write the tape is gone, and the one that would read it.
+  // The loop that would write the tape is removed, and the one that would read it.
   const Function program = trace(grad(one), f64());
   const std::string online = to_hlo_text(trace(
       grad([](Tensor x) { return climbing(x, Tensor(0.05), Checkpoint::online(64)); }), f64()));
@@ -179,7 +179,7 @@ TEST(TapeAndSlots, OfSecondDerivatives) {
   }
 }
 
-// A loop, a branch or a function around it could not keep the tape.
+// An enclosing loop, branch or function could not keep the tape.
 TEST(TapeAndSlots, InsideOtherDerivatives) {
   const auto one = [](Tensor x) { return climbing(x, Tensor(0.05)); };
   const auto in_a_loop = [&](Tensor x) {
@@ -251,7 +251,7 @@ TEST(TapeAndSlots, LeavesALimitOfMemoryToTheSlots) {
   EXPECT_NEAR(got.data<double>()[5], Settled(0.3, 1000).slope, 1e-11);
 }
 
-// Of tensors outside all traces one value is evaluated after the other.
+// Tensors outside all traces are evaluated one after the other.
 TEST(TapeAndSlots, IsNoValueByItself) {
   const auto one = [](Tensor x) { return climbing(x, Tensor(0.05)); };
   const double want =
@@ -277,7 +277,7 @@ TEST(TapeAndSlots, EvaluatesABodyOnce) {
   EXPECT_EQ(taps, trips);
 }
 
-// Memory for rows that no trip comes to is not even set to zero.
+// Memory for rows that no trip reaches is not even zeroed.
 TEST(TapeAndSlots, RowsAreNotSetBeforeTheyAreWritten) {
   constexpr std::int64_t kState = 1000;
   for (const WhileOptions& options :
@@ -304,7 +304,7 @@ TEST(TapeAndSlots, RowsAreNotSetBeforeTheyAreWritten) {
   }
 }
 
-// What is the same on every trip needs neither a tape nor slots.
+// What is equal on every trip needs neither a tape nor slots.
 TEST(TapeAndSlots, OfALoopThatKeepsNothing) {
   const auto f = [](Tensor x, Tensor n) {
     return while_loop([&](Tensor i, Tensor) { return i < n; },

@@ -1,5 +1,5 @@
-// Jacobians and Hessians go through several directions at once: what they give, how often what is
-// the same for all directions runs, and what becomes of large ones.
+// Jacobians and Hessians compute several directions at once: their values, how often the parts
+// shared by all directions run, and what happens to large ones.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -136,7 +136,7 @@ TEST(Jacobian, ThroughAWhileOfUnknownLength) {
   expect_close<double>(jit(jacrev(f))(row(x)), {3, 3}, want, 1e-7);
 }
 
-// A loop around the directions would run the loop of the function for each.
+// A loop around the directions would run the loop of the function for each of them.
 TEST(Jacobian, WhatIsTheSameForAllDirectionsRunsOnce) {
   const auto loss = [](const Tensor& y) { return sum(flow(y) * flow(y)); };
   const std::vector<Literal> at{row({1.0, 0.2, -0.5, 0.3})};
@@ -167,8 +167,8 @@ TEST(Jacobian, ScalarsShareTheirDirections) {
     expect_close<double>(got[i], {2}, {want[i], want[3 + i]}, 1e-8);
 }
 
-// Each direction makes 1 MB, so that they go one by one; 300 kB, so that three make a batch, and
-// the last batch is not full.
+// Each direction takes 1 MB, so they run one by one; or 300 kB, so three make a batch, and the last
+// batch is not full.
 TEST(Jacobian, LargeOnesGoInBatches) {
   for (const std::int64_t length : {131072, 40000}) {
     const auto f = [&](const Tensor& x) {

@@ -1,4 +1,4 @@
-// Derivatives at the limits of loops: promises of zero trips and broken ones, tapes within tapes,
+// Edge cases of derivatives of loops: promises of zero trips and broken ones, tapes within tapes,
 // and tangents that have been evaluated already.
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ TEST(WhileScanGradient, KnowsItsLimit) {
     EXPECT_NEAR(g(0.7).item<double>(), 2 * x + sum, 1e-14);
     const Function program = trace(grad(g), f64());
     EXPECT_NEAR(compile(program).run({Literal::scalar(0.7)})[0].item<double>(), gradient, 1e-13);
-    EXPECT_FALSE(to_hlo_text(program).empty());  // no tape that grows
+    EXPECT_FALSE(to_hlo_text(program).empty());  // no growing tape
     const double h = 1e-5;
     const double bent =
         (grad(g)(0.7 + h).item<double>() - grad(g)(0.7 - h).item<double>()) / (2 * h);
@@ -105,8 +105,8 @@ TEST(WhileScanGradient, KnowsItsLimit) {
   EXPECT_EQ(plan[0].policy, Checkpoint::tape());
 }
 
-/// While s < 2: s becomes w s s + s + 0.1. With its first and second derivatives in the s that it
-/// begins with, at w = 0.2.
+/// While s < 2: s becomes w s s + s + 0.1. With its first and second derivatives with respect to
+/// the initial s, at w = 0.2.
 struct Grown {
   double s, slope = 1, bend = 0;
   explicit Grown(double from) : s(from) {
@@ -183,8 +183,8 @@ TEST(GrowingTape, HasAHessian) {
   }
 }
 
-// Outside all traces what a pullback keeps is evaluated value by value, and constants of a program
-// that captures it.
+// Outside all traces the residuals of a pullback are evaluated value by value, and become constants
+// of a program that captures it.
 TEST(GrowingTape, IsNoValueOutsideATrace) {
   const auto f = [](Tensor x) {
     return sum(while_loop([](Tensor u) { return sum(u) < 1000.0; },

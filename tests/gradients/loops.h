@@ -1,4 +1,4 @@
-// One body in every kind of loop, and in none: the plain C++ loop that they all mean.
+// One body in every kind of loop, and unrolled: the plain C++ loop to which all are equivalent.
 #pragma once
 
 #include <array>
@@ -40,19 +40,19 @@ inline std::string name_of(Checkpoint policy) {
   return policy.slots == 0 ? name : name + std::to_string(policy.slots);
 }
 
-/// Can the loop's length be read off the program?
+/// Whether the loop's length is known from the program.
 inline bool has_known_length(LoopKind kind) {
   return kind == LoopKind::kUnrolled || kind == LoopKind::kFori || kind == LoopKind::kScan;
 }
 
-/// How often a body is to be run.
+/// How often a body runs.
 struct Trips {
   int known = 0;        // for loops of known length
   Tensor given = {};    // for the others, an s32 scalar; empty: `known`, hidden from the trace
   int promised = 1000;  // max_trip_count
 };
 
-/// `count`, as a trace sees it that does not know the numbers in x: one more if any were NaN.
+/// `count`, hidden from a trace, which does not know the numbers in x: one more if any were NaN.
 inline Tensor hidden_count(int count, const Tensor& x) {
   return count + convert(any(is_nan(x)), DType::kS32);
 }
@@ -111,12 +111,12 @@ inline Tensor run_loop(LoopKind kind, const Trips& trips,
                   Carry{init}, policy)[0];
 }
 
-/// Each must give the same gradient, of every loop.
+/// Each must give the same gradient for every loop.
 inline constexpr Checkpoint kPolicies[] = {Checkpoint::automatic(), Checkpoint::tape(),
                                            Checkpoint::online(1),   Checkpoint::online(2),
                                            Checkpoint::online(4),   Checkpoint::revolve(1),
                                            Checkpoint::revolve(3),  Checkpoint::periodic(3)};
-/// Those whose gradient can be differentiated, printed and run by XLA: a tape needs a length.
+/// Those whose gradient can be differentiated, printed and run by XLA: a tape needs a known length.
 inline std::vector<Checkpoint> lasting_policies_for(LoopKind kind) {
   std::vector<Checkpoint> all(std::begin(kPolicies), std::end(kPolicies));
   if (kind == LoopKind::kWhile || kind == LoopKind::kDynamicFori)

@@ -1,5 +1,5 @@
-// The same gradient however it is asked for: eagerly, lazily, jitted, on the reference interpreter;
-// trees in and out; values that lambdas capture.
+// The same gradient in every mode of evaluation: eagerly, lazily, jitted, on the reference
+// interpreter; trees as arguments and results; captured values.
 #include <array>
 #include <cmath>
 #include <map>
@@ -101,7 +101,7 @@ TEST(Modes, APullbackServesManyTimes) {
 }
 
 TEST(Modes, APullbackInsideALoop) {
-  // The rows of the Jacobian, one a trip.
+  // The rows of the Jacobian, one per trip.
   const auto f = [](Tensor x) { return stack({x[0] * x[1], sin(x[0]), x[1]}, 0); };
   const auto jacobian = jit([&](Tensor x) {
     const auto vjp_of_f = vjp(f, x);
@@ -241,7 +241,7 @@ TEST(Modes, PerturbationsAreNotConfused) {
   };
   expect_scalar(grad(g)(3.0), 6.0);
   expect_scalar(jvp(g, std::tuple(3.0), std::tuple(1.0)).second, 6.0);
-  // In a loop: each trip takes a gradient of its own at the carry.
+  // In a loop: each trip computes a gradient at the carry.
   for (const LoopKind kind : kLoops) {
     const auto h = [&](Tensor x) {
       return run_loop(
@@ -270,7 +270,7 @@ TEST(Modes, StopGradientStops) {
           kind, {.known = 3, .promised = 3}, [&](Tensor, Tensor c) { return c * stop_gradient(c); },
           x);
     };
-    // Each trip c' = c k with k = c held still: the derivative is the product of the k's.
+    // Each trip c' = c k with k = c held constant: the derivative is the product of the k's.
     expect_scalar(grad(loop)(2.0), 2.0 * 4 * 16);
     expect_scalar(grad([&](Tensor x) { return loop(stop_gradient(x)) + x; })(2.0), 1.0);
   }

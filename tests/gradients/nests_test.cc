@@ -1,4 +1,4 @@
-// Loops inside one another, many deep: on a thread whose stack has a known size.
+// Deeply nested loops, on a thread whose stack has a known size.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -26,7 +26,7 @@ Tensor nested_foris(int depth, const Tensor& x) {
       0, 1, [&](Tensor, Tensor c) { return nested_foris(depth - 1, c); }, x);
 }
 
-/// A loop of a nest takes several frames of the stack, which are larger where nothing is optimised.
+/// A loop of a nest takes several stack frames, which are larger without optimization.
 #ifdef __OPTIMIZE__
 constexpr int kDepth = 2000;
 #else
@@ -36,7 +36,7 @@ constexpr int kDepth = 200;
 TEST(DeepNests, OfWhilesAreTracedRunAndDifferentiatedOnTheUsualStack) {
   double value = 0, slope = 0;
   on_stack(std::size_t{8} << 20, [&] {
-    // Each of the loops makes one trip, since the innermost one leaves at once.
+    // Each of the loops makes one trip, since the innermost one ends at once.
     const auto f = [](Tensor x) {
       return nested_whiles(kDepth, x, [](Tensor c) { return c + 1; });
     };

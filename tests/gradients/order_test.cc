@@ -180,7 +180,7 @@ TEST(Order, Maps) {
 }
 
 TEST(Order, AssociativeScans) {
-  // A linear recurrence: pairs (a, b) stand for x -> a x + b.
+  // A linear recurrence: pairs (a, b) represent x -> a x + b.
   for (const bool reverse : {false, true}) {
     AssociativeScanOptions options;
     options.reverse = reverse;

@@ -1,4 +1,4 @@
-// Loops that overwrite an array part by part: what their gradients keep, and what they give.
+// Loops that overwrite an array in parts: what their gradients keep, and their values.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -25,7 +25,7 @@ Tensor one_element(const Tensor& i, const Tensor& x) {
   return update(x, i % n, sin(at(x, {(i + 1) % n})) + 0.1 * sum(x * x));
 }
 
-/// Bytes that the loop of a name keeps; -1: there is none.
+/// Bytes that the loop of a name keeps; -1 if there is none.
 std::int64_t bytes_kept(const Function& gradient, const std::string& loop) {
   for (const LoopResiduals& plan : compile(gradient).memory_plan()) {
     if (plan.loop == loop) return plan.bytes;
@@ -43,7 +43,7 @@ TEST(Overwritten, AnElementIsKeptAndNotTheArray) {
   };
   for (const LoopKind kind : {LoopKind::kFori, LoopKind::kScan})
     EXPECT_EQ(bytes(kind, 20, 50), 20 * 8) << name_of(kind);
-  // A while counts in a carry, which its backward pass reads.
+  // A while has a counter among its carries, which its backward pass reads.
   for (const LoopKind kind : kLoops) {
     SCOPED_TRACE(name_of(kind));
     EXPECT_LE(bytes(kind, 20, 50), 20 * (8 + 4));
@@ -63,7 +63,7 @@ TEST(Overwritten, AnArrayThatIsOnlyWrittenKeepsNothing) {
 }
 
 TEST(Overwritten, ElementsThatAreReadAreKeptWhereThatIsLess) {
-  // An element is read and one overwritten: to keep what was read undoes nothing.
+  // One element is read and one overwritten: keeping what was read undoes nothing.
   const auto f = [](Tensor x) {
     return sum(fori_loop(0, 19,
                          [](Tensor i, Tensor x) { return update(x, i + 1, sin(at(x, {i}))); }, x,
@@ -73,14 +73,14 @@ TEST(Overwritten, ElementsThatAreReadAreKeptWhereThatIsLess) {
   EXPECT_EQ(bytes_kept(gradient, "loop"), 19 * 8);
 }
 
-// ---- what they give ----
+// ---- values ----
 
 struct Body {
   std::string name;
   std::function<Tensor(const Tensor& i, const Tensor& x)> trip;  // of nine elements
 };
 
-/// Each needs the whole array somewhere.
+/// Each needs the whole array at some point.
 std::vector<Body> bodies() {
   const auto rest = [](const Tensor& x) { return 0.1 * sum(x * x); };
   const auto part = [](const Tensor& x, const Tensor& start, int size) {
@@ -153,7 +153,7 @@ std::vector<Body> bodies() {
   };
 }
 
-/// A number of the last array and of the first one, which the loop must not have overwritten.
+/// A number from the last array and the first one, which the loop must not have overwritten.
 Tensor outcome(LoopKind kind, int trips, const Body& body, const Tensor& x,
                Checkpoint policy = Checkpoint::tape()) {
   const Trips count{.known = trips, .given = {}, .promised = 20};
@@ -196,7 +196,7 @@ TEST(Overwritten, SecondDerivativesAreTheSlopesOfTheGradient) {
   }
 }
 
-/// The state that is restored is the old one to the bit: slots keep the carries themselves.
+/// The restored state equals the old one to the bit: slots keep the carries themselves.
 TEST(Overwritten, GradientsHaveTheBitsOfThoseFromKeptCarries) {
   for (const Body& body : bodies()) {
     for (const LoopKind kind : {LoopKind::kFori, LoopKind::kPromisedWhile}) {
@@ -233,8 +233,8 @@ TEST(Overwritten, LanesHaveTheirOwnGradients) {
 
 // ---- nests ----
 
-/// Half the logarithm of the determinant of K, by the factor of K that three loops over scalars
-/// make.
+/// Half the logarithm of the determinant of K, from the factor of K that three loops over scalars
+/// compute.
 Tensor half_log_det(const Tensor& k) {
   const int n = static_cast<int>(k.shape()[0]);
   const Tensor factor =
@@ -265,7 +265,7 @@ TEST(Overwritten, AFactorByThreeLoopsKeepsElementsAndNotMatrices) {
     return bytes_kept(trace(grad(half_log_det), f64({n, n})), loop);
   };
   for (const int n : {5, 10}) {
-    // For each element what was overwritten, and two numbers that its slope needs.
+    // For each element the overwritten value, and two numbers that its slope needs.
     EXPECT_EQ(bytes(n, "rows"), 3 * 8 * n * n);
     EXPECT_EQ(bytes(n, "columns"), 3 * 8 * n);
     EXPECT_EQ(bytes(n, "products"), 0);
@@ -286,7 +286,7 @@ TEST(Overwritten, AFactorByThreeLoopsHasTheGradientOfTheDeterminant) {
     for (std::size_t j = 0; j < kSize; j++) {
       k.push_back((i == j ? d[i] : 0) + v[i] * v[j]);
       const double inverse = (i == j ? 1 / d[i] : 0) - v[i] / d[i] * v[j] / d[j] / s;
-      // The factor is made of the lower half alone, which counts for both.
+      // The factor is computed from the lower half only, which counts for both.
       want.push_back(i == j ? inverse / 2 : i > j ? inverse : 0);
     }
   }
@@ -295,8 +295,8 @@ TEST(Overwritten, AFactorByThreeLoopsHasTheGradientOfTheDeterminant) {
   check_grads(half_log_det, std::tuple(matrix), {.order = 2});
 }
 
-/// An array of which an inner loop writes the rows: the outer one's backward pass gets it back from
-/// the inner one's, also where it needs it before.
+/// An array whose rows an inner loop writes: the outer loop's backward pass gets it from that of
+/// the inner one, even where it needs it earlier.
 TEST(Overwritten, AnInnerLoopHandsTheArrayBack) {
   const auto bytes = [](int n) {
     const auto f = [&](Tensor x) {

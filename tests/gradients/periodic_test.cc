@@ -14,7 +14,7 @@ auto squares(std::int64_t limit, std::int64_t period) {
   };
 }
 
-/// 4 trips from 1.1: the slope and the slope of that, by the chain rule.
+/// 4 trips from 1.1: the first and second derivative, by the chain rule.
 struct Slopes {
   double first = 1, second = 0;
 };

@@ -1,5 +1,5 @@
 // Every checkpoint policy of every loop, over many bodies and trip counts, against the gradient of
-// the plain C++ loop; and that one against finite differences.
+// the plain C++ loop; and the latter against finite differences.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -11,7 +11,7 @@
 namespace rondo::testing {
 namespace {
 
-/// A body with a weight from outside, and the carry to begin with, both made from parameters.
+/// A body with a captured weight, and the initial carry, both computed from parameters.
 struct Program {
   const char* name;
   std::function<Carry(const Tensor& x)> init;
@@ -83,7 +83,7 @@ const Program kPrograms[] = {{"Linear", one_carry, linear},
                              {"InnerLoop", one_carry, inner_loop},
                              {"Branches", one_carry, branches}};
 
-/// All that is differentiable of the last carry, in one number.
+/// A number that depends on all differentiable leaves of the last carry.
 Tensor loss_of(const Carry& end) {
   Tensor loss = Tensor(0.0);
   for (const Tensor& leaf : end) {
@@ -101,7 +101,7 @@ Tensor loss(const Program& program, LoopKind kind, const Trips& trips, Checkpoin
       program.init(x), policy));
 }
 
-// Slots N = 4 suffice for W trips without a second look at any slot.
+// N = 4 slots suffice for W trips if each is used once.
 constexpr int kSlots = 4, kReach = kSlots * (kSlots + 3) / 2;
 constexpr int kTripCounts[] = {0, 1, 2, kSlots, kReach, kReach + 1, 10 * kReach};
 
@@ -182,7 +182,7 @@ TEST_P(PolicyGradient, EqualsThatOfTheUnrolledLoop) {
     for (std::size_t k = 0; k < expected.size(); k++) {
       known = kTripCounts[k];
       SCOPED_TRACE(name_of(policy) + ", " + std::to_string(known) + " trips");
-      // A loop of known length is another program for each.
+      // A loop of known length needs a separate program for each.
       const std::vector<double> got = has_known_length(kind())
                                           ? numbers(jit(grad<0, 1>(f))(x_of(kX), w_of(kW), known))
                                           : numbers(slopes(x_of(kX), w_of(kW), known));

@@ -1,5 +1,5 @@
-// What a scan stacks for its backward pass, counted in the program that runs, and what the program
-// says about that beforehand.
+// What a scan stacks for its backward pass, counted in the program that runs, and what memory_plan
+// says about it in advance.
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -16,7 +16,7 @@ constexpr int kLength = 12;
 
 using Step = std::function<Tensor(const Tensor& c, const Tensor& x, const Tensor& w)>;
 
-/// f(c, xs, w) = the last carry, and the gradient in the arguments that are asked for.
+/// f(c, xs, w) = the last carry, and the gradient with respect to the selected arguments.
 template <std::size_t... I>
 Executable gradient_of(const Step& step) {
   const auto f = [&](Tensor c, Tensor xs, Tensor w) {
@@ -27,8 +27,8 @@ Executable gradient_of(const Step& step) {
   return compile(trace(grad<I...>(f), f64({4}), f64({kLength, 4}), f64({4, 4})));
 }
 
-/// Arrays that the scan which runs forward stacks: all its results but the carries. None if it is
-/// not needed at all.
+/// Arrays that the forward scan stacks: all its results but the carries. None if the scan is not
+/// needed at all.
 std::int64_t stacked(const Executable& program) {
   for (const ir::Node* node : program.function().body()) {
     if (node->op != &control_flow::kScan) continue;
@@ -73,7 +73,7 @@ TEST(Residuals, ManyFunctionsOfTheCarryKeepTheCarry) {
 }
 
 TEST(Residuals, OfALongBodyAreChosenAsThoseOfAShortOne) {
-  // All of it is cheap to compute again from the carry.
+  // All of it is cheap to recompute from the carry.
   const auto kept = [](int steps) {
     return stacked(gradient_of<0>([=](Tensor c, Tensor, Tensor) {
       for (int i = 0; i < steps; i++) c = sin(c) * cos(c);
@@ -89,21 +89,20 @@ TEST(Residuals, TheSameValueTwiceIsKeptOnce) {
   EXPECT_EQ(stacked(gradient_of<0, 1>([](Tensor c, Tensor x, Tensor) {
               return tanh(dot(c, c) + x) * tanh(dot(c, c) + x);
             })),
-            2);  // the carry and tanh(...), which takes a sum to compute again
+            2);  // the carry and tanh(...), which takes a sum to recompute
 }
 
 TEST(Residuals, AWeightsGradientNeedsTheCarry) {
   const Step recurrent = [](Tensor c, Tensor x, Tensor w) { return tanh(dot(w, c) + x); };
   EXPECT_EQ(stacked(gradient_of<0>(recurrent)), 1);  // tanh
   EXPECT_EQ(stacked(gradient_of<0, 1>(recurrent)), 1);
-  // The carry before it, of which the backward pass has seen the one after it: that tanh.
+  // The carry before it; the backward pass has seen the one after it, which is that tanh.
   EXPECT_EQ(stacked(gradient_of<2>(recurrent)), 1);
   EXPECT_EQ(stacked(gradient_of<0, 1, 2>(recurrent)), 1);
 }
 
 TEST(Residuals, ACarryIsHandedOnOnlyWhereItIsUsed) {
-  // The derivative of s sin(s) needs s alone, that of tanh(w s) both what s was and what it
-  // becomes.
+  // The derivative of s sin(s) needs only s, that of tanh(w s) both the old s and the new one.
   const auto hands_on = [](auto body) {
     const auto f = [=](Tensor x, Tensor w) {
       return fori_loop(
@@ -122,7 +121,7 @@ TEST(Residuals, ACarryIsHandedOnOnlyWhereItIsUsed) {
 }
 
 TEST(Residuals, ACarryThatIsHandedOnIsKeptOnce) {
-  // c[k+2] = sin(c[k+1]) c[k]: both are needed, and each was the other one's successor.
+  // c[k+2] = sin(c[k+1]) c[k]: both are needed, and each is the successor of the other.
   const auto f = [](Tensor x) {
     const auto [a, b] = fori_loop(
         0, kLength, [](Tensor, Tensor a, Tensor b) { return std::pair(b, sin(b) * a); },
@@ -144,8 +143,8 @@ TEST(Residuals, ACarryThatIsHandedOnIsKeptOnce) {
 }
 
 TEST(Residuals, ACarryThatIsHandedOnWhileItsOwnResultIsNeeded) {
-  // b is what a will be, and tanh(...) what b will be, which cannot be computed from a and b alone:
-  // of the two one more has to be kept.
+  // b becomes a, and tanh(...) becomes b, which cannot be computed from a and b alone: one of the
+  // two must be kept in addition.
   const auto f = [](LoopKind kind) {
     return [kind](Tensor a, Tensor b, Tensor c, Tensor w) {
       const LoopBody body = [&](const Tensor&, const Carry& now) {
@@ -174,7 +173,7 @@ TEST(Residuals, ACarryThatIsHandedOnWhileItsOwnResultIsNeeded) {
   EXPECT_EQ(stacked(program), 2);
 }
 
-/// The same of loops whose length is not known, with tapes that grow or that are promised.
+/// The same for loops of unknown length, with growing or promised tapes.
 TEST(Residuals, AWhileKeepsACarryOrItsResult) {
   for (const std::int64_t promised : {0, 40}) {
     WhileOptions options;
@@ -235,7 +234,7 @@ TEST(Residuals, AChoiceKeepsItsPredicate) {
   const Executable program =
       gradient_of<0>([](Tensor c, Tensor x, Tensor) { return where(c > x, c * 2, c + x); });
   EXPECT_EQ(stacked(program), 1);
-  // A byte an element, or eight if the carry is kept in its place.
+  // A byte per element, or eight if the carry is kept instead.
   ASSERT_EQ(program.memory_plan().size(), 1u);
   EXPECT_EQ(program.memory_plan()[0].bytes, kLength * 4);
 }
@@ -282,7 +281,7 @@ TEST(MemoryPlan, OfATape) {
 }
 
 TEST(MemoryPlan, OfSlots) {
-  // Behind a tape that grows, which is counted for one trip.
+  // After a growing tape, which is counted for one trip.
   const std::vector<LoopResiduals> both = compile(sines(LoopKind::kWhile, {}, 0)).memory_plan();
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0].policy, Checkpoint::tape());

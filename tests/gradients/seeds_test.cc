@@ -1,4 +1,4 @@
-// Gradients whose values are known, and those that other systems got silently wrong.
+// Gradients with known values, and those that other systems silently computed wrongly.
 #include <cmath>
 #include <limits>
 
@@ -122,7 +122,7 @@ TEST(ThermalLoop, EndsAtTheKnownTemperatures) {
 }
 
 TEST(ThermalLoop, LossesInSinglePrecision) {
-  // Rounding each step to f32 moves these by an unknown last digit or two.
+  // Rounding each step to f32 changes the last digit or two of these.
   const auto loss = jit([](House start, Tensor n) { return thermal_loss(thermal(start, n)); });
   for (const auto& [trips, expected] : {std::pair(20, 35.47133), std::pair(100, 35.60341),
                                         std::pair(1000, 38.61520), std::pair(10000, 42.51913)})
@@ -136,7 +136,7 @@ void expect_thermal_gradients(const WhileOptions& options, int most_trips) {
     if (row.trips > most_trips) break;
     SCOPED_TRACE(row.trips);
     const auto [loss, slope] = both(House{33.3, 33.3, 70.0}, row.trips);
-    // The known target has six decimals: half of the last one moves the loss by 6e-6.
+    // The known target has six decimals: half of the last one changes the loss by 6e-6.
     EXPECT_NEAR(loss.item<double>(), row.loss, kFiveDigits + 6e-6);
     EXPECT_NEAR(slope.slab.item<double>(), row.slab, kFiveDigits);
     EXPECT_NEAR(slope.quanta.item<double>(), row.quanta, kSixDigits);

@@ -1,4 +1,4 @@
-// Gradients that other systems got wrong without saying so.
+// Gradients that other systems silently computed wrongly.
 #include <cmath>
 
 #include "gradients/loops.h"
@@ -52,7 +52,7 @@ TEST(SilentlyWrong, ZeroTripsStackNothing) {
 }
 
 TEST(SilentlyWrong, ClosedOverWeights) {
-  // A matrix and a vector from outside; by hand for two trips, and as the C++ loop for eleven.
+  // A captured matrix and vector; by hand for two trips, and like the C++ loop for eleven.
   const auto loss = [](LoopKind kind, Checkpoint policy, const Trips& trips, Tensor x, Tensor w,
                        Tensor b) {
     const Tensor end = run_loop(
@@ -79,7 +79,7 @@ TEST(SilentlyWrong, ClosedOverWeights) {
 }
 
 TEST(SilentlyWrong, ClosedOverWeightOfAProduct) {
-  // x w^n: the derivative in w is n x w^(n-1).
+  // x w^n: the derivative with respect to w is n x w^(n-1).
   for_each_loop([](LoopKind kind, Checkpoint policy) {
     const auto slope = jit(grad<1>([&](Tensor x, Tensor w, Tensor n) {
       return run_loop(
@@ -179,7 +179,7 @@ TEST(SilentlyWrong, CostGrowsWithTheTrips) {
 
 TEST(SilentlyWrong, AnInputThatTheLossIgnoresCostsNothing) {
   for_each_loop([](LoopKind kind, Checkpoint policy) {
-    // `w` moves the second carry, which the loss does not look at.
+    // `w` changes the second carry, which the loss does not use.
     const auto f = [&](Tensor x, Tensor w, Tensor n) {
       const Carry end = run_loop(
           kind, {50, n},
@@ -198,7 +198,7 @@ TEST(SilentlyWrong, AnInputThatTheLossIgnoresCostsNothing) {
 }
 
 TEST(SilentlyWrong, AsManyTripsAsTheConditionSays) {
-  // Newton's iteration for a square root makes another number of trips for each argument.
+  // Newton's iteration for a square root makes a different number of trips for each argument.
   const auto root = [](Tensor a) {
     return while_loop([&](Tensor x) { return abs(x * x - a) > 1e-13 * a; },
                       [&](Tensor x) { return (x + a / x) * 0.5; }, a + 1);

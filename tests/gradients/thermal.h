@@ -23,7 +23,7 @@ inline House thermal_step(const House& h) {
           h.tank - from_tank * dt / (water * 75.708)};
 }
 
-/// The house after `trips` steps, in a while.
+/// The house after `trips` steps, computed by a while.
 inline House thermal(const House& start, const Tensor& trips, const WhileOptions& options = {}) {
   struct State {
     Tensor step;

@@ -1,5 +1,5 @@
-// check_bounds of a derivative is about the indices that the program uses: one that stands in a
-// loop without trips, or in a branch that is not taken, is none.
+// check_bounds of a derivative applies to the indices that the program uses: one in a loop without
+// trips, or in a branch that is not taken, does not count.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,7 +21,7 @@ std::vector<Literal> checked_gradient(const F& f, int n, int k) {
                  {.check_bounds = true});
 }
 
-/// v[k]^(2 n) by trips of an inner loop, n of them, whose index does not depend on the loop.
+/// v[k]^(2 n) by n trips of an inner loop, whose index does not depend on the loop.
 Tensor products(Tensor v, Tensor n, Tensor k) {
   return fori_loop(
       0, 2,
