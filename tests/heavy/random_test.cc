@@ -1,4 +1,4 @@
-// More and larger random programs than the everyday run has time for.
+// More and larger random programs than the regular tests.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,7 +8,7 @@
 namespace rondo::testing {
 namespace {
 
-/// Programs of consecutive seeds, for a while or until something fails; at least `least` of them.
+/// Programs of consecutive seeds, for some time or until something fails; at least `least` of them.
 void check_for_a_while(std::uint64_t first_seed, std::uint64_t least, std::uint64_t most,
                        const ProgramSize& size) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(45);

@@ -1,5 +1,5 @@
-// Programs of a size at which anything that recurses or is quadratic fails: all under the usual 8
-// MiB stack.
+// Programs of a size at which anything recursive or quadratic fails: all under the usual 8 MiB
+// stack.
 #include "support/expect.h"
 
 namespace rondo {

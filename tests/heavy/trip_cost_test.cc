@@ -1,4 +1,4 @@
-// What a trip costs does not grow with what it does not touch, nor with the number of trips: loops
+// The cost of a trip does not grow with what it does not touch, nor with the number of trips: loops
 // that read one row of a table in each trip, and their gradients, on all executors.
 #include <gtest/gtest.h>
 
@@ -59,10 +59,10 @@ TEST(TripCost, IsThatOfWhatATripTouches) {
       SCOPED_TRACE(::testing::Message()
                    << "executor " << static_cast<int>(executor) << ", " << name_of(of.kind) << ", "
                    << (of.is_gradient ? name_of(of.policy) : "forward"));
-      // The table is there once, and once the sum of its cotangents: 2 MB each to fill.
+      // There are the table and the sum of its cotangents: 2 MB each to fill.
       EXPECT_LT(seconds(of, kManyRows, kTrips, executor),
                 3 * seconds(of, kFewRows, kTrips, executor) + 2 * work_seconds());
-      // Slots are used again and again: a trip then takes some bodies more.
+      // Slots are reused repeatedly, so a trip takes a few more bodies.
       EXPECT_LT(seconds(of, kFewRows, 8 * kTrips, executor),
                 20 * seconds(of, kFewRows, kTrips, executor) + work_seconds());
     }
