@@ -10,7 +10,7 @@
 namespace rondo::testing {
 namespace {
 
-/// What an error of the run says; empty if it has none.
+/// The error message of the run; empty if there is none.
 template <class F, class... A>
 std::string failure(const F& jitted, const A&... arguments) {
   try {
@@ -29,7 +29,7 @@ std::string failure(const F& jitted, const A&... arguments) {
   } while (false)
 
 Tensor numbers(std::int64_t n) { return convert(arange(n), DType::kF32); }
-/// f of one array and of each of many integers.
+/// f of one array and each of many integers.
 template <class F>
 auto over_lanes(F f) {
   return [f](Tensor x, Tensor each) { return vmap([&](Tensor i) { return f(x, i); })(each); };

@@ -62,7 +62,7 @@ TEST(Run, LimitsBelowZeroAreRefused) {
   };
   refused({.max_iterations = -1}, {"RunOptions::max_iterations is -1", "Give 0 or more"});
   refused({.threads = -1}, {"RunOptions::threads is -1", "Give 1 or more"});
-  // 0 trips are a limit like others.
+  // 0 trips are a valid limit.
   expect_error<TooManyIterations>(
       [&] { program.run({Literal::scalar(1.0f)}, {.max_iterations = 0}); }, {"max_iterations = 0"});
   expect_error<ExecutionError>([&] { (void)compile(f, {.memory_limit = -1}); },

@@ -1,4 +1,4 @@
-// What an executable says that it holds.
+// The memory that an executable reports to hold.
 #include <vector>
 
 #include "gtest/gtest.h"

@@ -1,4 +1,5 @@
-// What executables say that they hold, beside what was allocated for them and not given back.
+// The memory that executables report to hold, compared with what was allocated for them and not
+// released.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -101,7 +102,7 @@ TEST(HeldBytes, AreWhatAnExecutableHolds) {
     const std::size_t count = programs().size();
     for (std::size_t i = 0; i < count; i++) {
       const auto made = [&] {
-        // The function goes with the executable that was made of it.
+        // The function is released with the executable compiled from it.
         Executable executable = compile(programs()[i].function, {.executor = executor});
         std::vector<Literal> arguments;
         for (const TensorType& type : executable.function().params())
@@ -109,7 +110,7 @@ TEST(HeldBytes, AreWhatAnExecutableHolds) {
         executable.run(arguments);  // which leaves memory for the next run
         return executable;
       };
-      static_cast<void>(made());  // what is made once
+      static_cast<void>(made());  // what is created only once
       const std::int64_t before = held_now();
       const Executable executable = made();
       const std::int64_t held = held_now() - before;
@@ -123,7 +124,7 @@ TEST(HeldBytes, AreWhatAnExecutableHolds) {
 /// Fills the cache by `fill`, as the only user, and compares.
 template <class Fill>
 void expect_cache_counts(const std::string& of, const Fill& fill) {
-  fill();  // what is made once
+  fill();  // what is created only once
   clear_executable_cache();
   const std::int64_t before = held_now();
   fill();

@@ -1,4 +1,5 @@
-// Runs that are ended from outside: what is thrown, and that the loop can go on from its state.
+// Runs that are stopped from outside: what is thrown, and that the loop can continue from its
+// state.
 #include <chrono>
 #include <limits>
 #include <stop_token>
@@ -14,7 +15,7 @@ using testing::expect_scalar;
 struct Walk {
   Tensor at, speed;
 };
-/// Chaotic, so that a state that is off by one bit ends elsewhere.
+/// Chaotic, so a state that differs in one bit ends elsewhere.
 Walk next(Walk w) {
   const Tensor at = w.at + 0.1f * w.speed;
   return {at, w.speed - 0.3f * sin(at)};
@@ -120,7 +121,7 @@ TEST(Interrupted, OutsideLoopsToo) {
 }
 
 TEST(Interrupted, InsideALongOp) {
-  // A combiner that is run for each element, and sorts by a comparator that is.
+  // A combiner that runs for each element, and sorts with a comparator that does.
   RunOptions options;
   options.deadline = std::chrono::milliseconds(1);
   const auto reduced = [](Tensor x) {
@@ -201,7 +202,7 @@ TEST(Progress, TellsOfTheOutermostLoopThatMoves) {
         },
         f32()));
   };
-  // Both move between two reports.
+  // Both advance between two reports.
   const Executable quick = nested(1'000'000'000, 3);
   auto seen = reports(quick, {Literal::scalar(1.0f)});
   EXPECT_EQ(seen[1].loop, "out");
