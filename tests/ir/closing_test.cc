@@ -45,7 +45,7 @@ TEST(Closing, AWalkBackSeesEachNodeOnce) {
     const Tensor& before = made[made.size() / 2];
     made.push_back(i % 3 == 0 ? last * last : last - before);
   }
-  made.push_back(-made.back());  // nothing needs it
+  made.push_back(-made.back());  // unused
   for (const bool near : {true, false}) {
     ir::NodesById nodes(first, near ? made.size() : 0);
     std::vector<const ir::Node*> seen;
@@ -124,7 +124,7 @@ TEST(Closing, EqualAttributesHashAlike) {
   EXPECT_NE(hash(Tensor(0.0f)), hash(Tensor(-0.0f))) << "constants are told apart by their bytes";
 }
 
-// Here, since one source of a program counts what it allocates.
+// Here, because one source of a program counts its allocations.
 TEST(LazyPlan, AStepThatIsDoneAgainAllocatesNothing) {
   const Tensor a(0.5f), b(1.0f);
   Tensor x(1.0f);
@@ -141,7 +141,7 @@ TEST(LazyPlan, AStepThatIsDoneAgainAllocatesNothing) {
   steps();
   const auto again = allocations_of(steps);
   const bool in_place = compile(trace([](Tensor y) { return y + 1; }, f32())).runs_on_memory();
-  // The reference makes lists of literals in each run; none of a step stays.
+  // The reference creates lists of literals in each run; none of a step remains.
   EXPECT_EQ(again, in_place ? 0 : allocations_of(steps));
 }
 

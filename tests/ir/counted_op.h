@@ -1,4 +1,4 @@
-// An op that tells when its kernel runs and when its node is gone.
+// An op that reports when its kernel runs and when its node is destroyed.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace rondo::testing {
 /// Counts the runs of a kernel, over all threads.
 inline std::atomic<int> evaluations{0};
 
-/// Lives as long as a node.
+/// Exists as long as a node.
 struct Life {
   std::shared_ptr<int> held;
   bool operator==(const Life&) const { return true; }  // the same structure
@@ -41,7 +41,7 @@ inline const ir::OpDef kCounted{.name = "counted",
                                 .infer = infer_counted,
                                 .prepare = ir::prepare_function<counted_kernel>,
                                 .zero_derivative = true};
-/// The same, seen from outside.
+/// The same, as an observer.
 inline const ir::OpDef kWatched{.name = "watched",
                                 .arity = 1,
                                 .infer = infer_counted,
@@ -49,7 +49,7 @@ inline const ir::OpDef kWatched{.name = "watched",
                                 .observer = true,
                                 .zero_derivative = true};
 
-/// x. The shared pointer is held by the node.
+/// x. The node holds the shared pointer.
 inline Tensor counted(const Tensor& x, const ir::OpDef& op = kCounted,
                       std::shared_ptr<int> life = nullptr) {
   return ir::make(op, {x}, CountedAttributes{{std::move(life)}}, SourceLocation::current());

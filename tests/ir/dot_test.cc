@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-/// As much of the DOT language as is needed to see what belongs where
+/// The part of the DOT language that is needed to see what belongs where
 /// (https://graphviz.org/doc/info/lang.html).
 struct Graph {
   std::map<std::string, std::string> labels;      // of nodes
@@ -138,7 +138,7 @@ TEST(Dot, RegionsAreBoxesAndCapturesDashed) {
   EXPECT_EQ(graph.clusters[1], "cond");
   EXPECT_EQ(graph.clusters[2], "body");
   EXPECT_EQ(graph.deepest, 2u);
-  // The rate goes into both regions, for which it is a parameter, and not into the node.
+  // The rate is passed to both regions, which have it as a parameter, and not to the node.
   ASSERT_EQ(graph.dashed.size(), 2u);
   for (const auto& [from, to] : graph.dashed) {
     EXPECT_EQ(graph.labels.at(from), "arg1\\nf32[]");
@@ -147,7 +147,7 @@ TEST(Dot, RegionsAreBoxesAndCapturesDashed) {
   }
   for (const auto& [from, to] : graph.solid)
     EXPECT_FALSE(graph.labels.at(from).starts_with("arg1") && graph.cluster_of.at(from).empty());
-  // The node hands the carry to both; the predicate and the next carry come back.
+  // The node passes the carry to both; the predicate and the next carry are returned.
   ASSERT_EQ(graph.dotted.size(), 4u);
   for (const auto& [from, to] : graph.dotted) {
     const std::string &begin = graph.labels.at(from), &end = graph.labels.at(to);
@@ -192,7 +192,7 @@ TEST(Dot, WhatWasHoistedOutOfALoopIsACapture) {
     ASSERT_EQ(graph.dashed.size(), 1u);
     EXPECT_THAT(graph.labels.at(graph.dashed[0].first), ::testing::StartsWith("sqrt"));
     EXPECT_EQ(graph.cluster_of.at(graph.dashed[0].first), "");
-    // It goes to the parameter that stands for it, not to the node as well.
+    // It is passed to its parameter, not to the node as well.
     for (const auto& [from, to] : graph.solid) EXPECT_NE(from, graph.dashed[0].first);
   }
 }
@@ -202,7 +202,7 @@ TEST(Dot, EveryNodeStandsOnceWithItsType) {
   std::size_t adds = 0;
   for (const auto& [id, label] : graph.labels) adds += label.starts_with("add\\nf32[]");
   EXPECT_EQ(adds, 5u);
-  EXPECT_EQ(graph.labels.size(), 7u);  // and x and the return
+  EXPECT_EQ(graph.labels.size(), 7u);  // including x and the return
   EXPECT_EQ(graph.solid.size(), 11u);
 }
 

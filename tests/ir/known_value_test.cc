@@ -1,4 +1,4 @@
-// Tensors of values that were computed before: they are nodes only where somebody asks for one.
+// Tensors of values that were computed before: they become nodes only on request.
 #include "ir/known_value.h"
 
 #include <array>
@@ -80,8 +80,8 @@ TEST(KnownValue, IsNotChangedByWhoWritesToWhatItGave) {
   EXPECT_EQ(numbers(x), (std::vector<float>{1, 1.5f}));
 }
 
-/// A program is the same whether it takes a large array from outside as a value or as a constant:
-/// both are older than the loop, which therefore gets them as an operand.
+/// A program is the same whether it captures a large array as a value or as a constant: both are
+/// older than the loop, which therefore gets them as an operand.
 TEST(KnownValue, CountsAsMadeWhenItWasComputed) {
   const std::int64_t n = ir::kCopiedConstantElements + 1;
   const auto program = [&](const Tensor& outside) {

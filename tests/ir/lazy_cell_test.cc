@@ -1,4 +1,4 @@
-// What a lazy tensor has, seen by one thread while another one brings it.
+// The state of a lazy tensor, read by one thread while another one sets it.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -10,7 +10,7 @@
 namespace rondo::testing {
 namespace {
 
-/// A value that comes between two looks at the cell was taken for one on a device.
+/// A value that was set between two reads of the cell was taken for one on a device.
 TEST(LazyCellThreads, AValueThatComesMeanwhileIsNoneOnADevice) {
   const Literal seven = Literal::scalar(7.0f);
   for (int round = 0; round < 2000; round++) {

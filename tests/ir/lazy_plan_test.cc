@@ -1,5 +1,5 @@
 // Steps of an ordinary C++ loop that are evaluated by the plan of the first ones, and graphs that
-// are like the last one but for something.
+// differ from the last one in one respect.
 #include "interpreter/lazy_plan.h"
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace rondo::testing {
 namespace {
 
-/// How many structures of graphs `f` computes: what is evaluated by a plan has none computed.
+/// How many structures of graphs `f` computes: evaluation by a plan computes none.
 template <class F>
 std::uint64_t structures_in(const F& f) {
   const std::uint64_t before = ir::structures_made();
@@ -69,7 +69,7 @@ TEST(LazyPlan, ReductionsAndSeveralTensorsInOneStepAreDoneAgainAsWell) {
             6u);
 }
 
-/// x + (x, or what equals it, or its half), asked for by one line whatever it is.
+/// x + (x, or an equal tensor, or its half), always evaluated by the same line.
 float twice(const Tensor& x, const Tensor& y) { return (x + y).item<float>(); }
 
 TEST(LazyPlan, AGraphOfOtherAttributesOrTypesIsAnotherGraph) {
@@ -151,7 +151,7 @@ TEST(LazyPlan, HistoryIsLetGoOfInEachStep) {
   for (int i = 0; i < 20; i++) {
     x = counted(counted(x, kCounted, life) + 1.0f, kCounted, life);
     ASSERT_EQ(x.item<float>(), static_cast<float>(i + 2));
-    // The structure that is kept has the attributes of the first nodes, once for each program.
+    // The cached structure holds the attributes of the first nodes, once per program.
     ASSERT_LE(life.use_count(), 1 + 8);
   }
 }

@@ -1,4 +1,4 @@
-// When lazy tensors are computed, what they keep, and what they let go of.
+// When lazy tensors are computed, what they keep, and what they release.
 #include "ir/lazy.h"
 
 #include <sstream>
@@ -131,7 +131,7 @@ TEST(Lazy, ManyResultsOfOneNodeAreKeptTogether) {
 }
 
 TEST(Lazy, WhatIsKeptUnaskedHasABound) {
-  // 4 MiB each: of 64 MiB unasked, 16 fit. The newest are kept.
+  // 4 MiB each: of 64 MiB that may be kept unrequested, 16 fit. The newest are kept.
   constexpr std::int64_t kElements = std::int64_t{1} << 20;
   std::vector<Tensor> held;
   Tensor x = full(f32({kElements}), 1.0f);
@@ -150,7 +150,7 @@ TEST(Lazy, WhatIsKeptUnaskedHasABound) {
 }
 
 TEST(Lazy, AStateIsKeptHoweverLarge) {
-  // 96 MiB: more than the bound, and as large as what the evaluation takes in.
+  // 96 MiB: more than the bound, and as large as the inputs of the evaluation.
   Tensor x = full(f64({std::int64_t{12} << 20}), 1.0), v = x * 0.5;
   x.eval();
   v.eval();
@@ -171,7 +171,7 @@ TEST(Lazy, HistoryIsLetGoOf) {
     x = counted(x + v, kCounted, life);
     v = counted(v * 0.5f + x, kCounted, life);
     x.eval();
-    // One node waits; the executables of the first steps hold a few.
+    // One node is pending; the executables of the first steps hold a few.
     EXPECT_LE(life.use_count(), 12) << i;
   }
   v.eval();

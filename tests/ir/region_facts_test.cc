@@ -1,4 +1,4 @@
-// What functions note about what stands in them, at any depth.
+// The facts that functions cache about their contents, at any depth.
 #include "ir/region_facts.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace rondo {
 namespace {
 
-/// x through `body` in loops inside one another; the inner ones of known length.
+/// x through `body` in nested loops; the inner ones of known length.
 Function in_loops(int depth, const std::function<Tensor(Tensor)>& body) {
   std::function<Tensor(int, Tensor)> level = [&](int left, Tensor x) {
     return left == 0 ? body(x)
@@ -44,8 +44,8 @@ TEST(RegionFacts, HoldAtAnyDepth) {
 }
 
 TEST(RegionFacts, AreFoundOnceForEachRegion) {
-  // Derivatives of nested loops ask each region from the inside out. What was asked before is not
-  // walked again, or the questions would cost the square of the depth.
+  // Derivatives of nested loops query each region, innermost first. Cached regions are not walked
+  // again, or the queries would cost the square of the depth.
   const Function outer = in_loops(40, [](Tensor x) { return sin(x); });
   for (const Function& region : ir::regions_inside_out(outer)) {
     EXPECT_EQ(ir::regions_inside_out(region, is_noted).size(), 1u);

@@ -1,4 +1,4 @@
-// Results of calls lie together in memory that is used again when nobody has any of them.
+// Results of calls share memory that is reused when none of them is in use.
 #include "ir/results.h"
 
 #include <array>
@@ -23,7 +23,7 @@ constexpr bool kCountsBlocks = false;  // sanitizers see each block once
 constexpr bool kCountsBlocks = true;
 #endif
 
-/// What a call gives: tensors of these types, whose elements are the call's number and so on.
+/// The results of a call: tensors of these types, whose elements are the call's number and so on.
 class Calls {
  public:
   explicit Calls(std::vector<TensorType> types) : types_(std::move(types)), results_(types_) {}
@@ -54,7 +54,7 @@ class Calls {
       EXPECT_EQ(std::vector<float>(data.begin(), data.end()), wanted(number, i)) << i;
     }
   }
-  /// Where the elements of the last call lie.
+  /// The addresses of the elements of the last call.
   const std::vector<std::byte*>& elements() const { return elements_; }
 
  private:
@@ -89,7 +89,7 @@ TEST(Results, StayWhileSomebodyHasThem) {
     std::vector<std::vector<Tensor>> kept;
     for (int i = 0; i < 20; i++) {
       kept.push_back(calls.call(static_cast<float>(i)));
-      // Some of what was kept goes, in part or whole.
+      // Some of the kept results are released, partly or completely.
       if (i % 3 == 2) kept[static_cast<std::size_t>(i - 1)].clear();
       if (i % 3 == 0) kept[static_cast<std::size_t>(i)].resize(types.size());
     }
@@ -106,7 +106,7 @@ TEST(Results, LieInTheSameMemoryAgainWhenAllAreReleased) {
   const std::vector<std::byte*> first = calls.elements();
   static_cast<void>(calls.call(1));
   EXPECT_EQ(calls.elements(), first);
-  // A state that each call replaces takes two by turns.
+  // A state that each call replaces alternates between two blocks.
   std::vector<Tensor> state = calls.call(2);
   state = calls.call(3);
   const std::vector<std::byte*> second = calls.elements();
@@ -167,7 +167,7 @@ TEST(Results, AreNotChangedByWhoWritesToACopy) {
     Literal copy = tensors[1].eval();
     copy.mutable_data<float>()[0] = 99;
     calls.expect(tensors, 1);
-    // Literals of later results share their elements, as ever.
+    // Literals of later results share their elements, as usual.
     EXPECT_TRUE(shares_elements(tensors[1])) << i;
   }
 }
@@ -181,7 +181,7 @@ TEST(Results, MayBeWrittenToByTheirLastHolder) {
       only = tensors[1].eval();
     }
     only.mutable_data<float>()[0] = 99;
-    const Literal other = only;  // a copy of its own: somebody has the span
+    const Literal other = only;  // a separate copy: a span is still held
     EXPECT_NE(other.bytes(), only.bytes());
     const std::vector<Tensor> next = calls.call(2);
     EXPECT_TRUE(shares_elements(next[1])) << i;
@@ -250,7 +250,7 @@ TEST(Results, OfThreadsThatHandThemOnAreRight) {
   }
 }
 
-/// Calls the function as the thread ends, after what it ran was forgotten.
+/// Calls the function as the thread ends, after its last-run table was destroyed.
 struct CallsAtTheEnd {
   const std::function<void()>* call = nullptr;
   ~CallsAtTheEnd() {

@@ -50,8 +50,8 @@ TEST(Stats, DeepNestsOfLoops) {
   });
 }
 
-/// Two loops with the same body, in the body of two loops with the same body...: 2^60 places, 61
-/// functions.
+/// Two loops with the same body, in the body of two loops with the same body...: 2^60 occurrences,
+/// 61 functions.
 TEST(Regions, OneThatStandsInManyPlacesIsVisitedOnce) {
   const auto go_on = [] {
     const Tensor x = parameter(s32(), "x");

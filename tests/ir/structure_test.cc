@@ -25,7 +25,7 @@ TEST(Structure, EqualForTheSameProgramTracedTwice) {
 TEST(Structure, ConstantsCountByContent) {
   EXPECT_NE(structure_of(newton(5, 1.0f)), structure_of(newton(6, 1.0f)));
   EXPECT_NE(structure_of(newton(5, 1.0f)), structure_of(newton(5, 1.5f)));
-  // A long array whose text is cut in the middle.
+  // A long array whose text is shortened in the middle.
   auto with_array = [](std::int64_t odd) {
     std::vector<std::int64_t> values(1000, 1);
     values[500] = odd;

@@ -1,4 +1,4 @@
-// Threads that record, trace, evaluate and differentiate at once, on tensors that they share.
+// Threads that record, trace, evaluate and differentiate concurrently, on shared tensors.
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -43,7 +43,7 @@ TEST(LazyThreads, ConcurrentTracesEvaluationsAndDerivativesOfSharedTensors) {
         const Tensor& mine = shared[static_cast<std::size_t>((7 * t + 3 * i) % 20)];
         const Tensor next = shared[19];
         switch ((t + i) % 4) {
-          case 0:  // evaluates, beside others that evaluate the same or what is behind it
+          case 0:  // evaluates, while others evaluate the same or what it depends on
             EXPECT_GT((mine + next)[0].item<float>(), 0);
             break;
           case 1: {  // traces a loop around it
@@ -71,7 +71,7 @@ TEST(LazyThreads, ConcurrentTracesEvaluationsAndDerivativesOfSharedTensors) {
         }
       }
     });
-    // As one thread computes it.
+    // As computed by one thread.
     std::vector<float> expected{2, 4, 6};
     const std::vector<float> of_base = expected;
     for (int i = 0; i < 20; i++) {

@@ -1,4 +1,4 @@
-// Function::verify: what is well formed, and what is not.
+// Function::verify: what it accepts, and what it rejects.
 #include <gtest/gtest.h>
 
 #include "support/expect.h"
@@ -11,7 +11,7 @@ using namespace testing;
 
 Tensor sum_of(const Tensor& a, const Tensor& b) { return Operand(a, kPlace) + Operand(b, kPlace); }
 
-/// A function as it is told, well formed or not.
+/// A function with this content, well formed or not.
 Function raw(std::vector<Tensor> params, std::vector<Tensor> body, std::vector<Tensor> results,
              std::vector<std::string> result_names = {}) {
   Function::Data data{"broken", std::move(params), {}, std::move(results), std::move(result_names)};
