@@ -11,7 +11,7 @@
 namespace rondo::lower {
 namespace {
 
-/// A value that the builder knows nothing of.
+/// A value that is unknown to the builder.
 Value unknown(Builder& builder, Type type) {
   const Value base = builder.buffer({Storage::kArgument, 0, 0, 64});
   return builder.load(type, {base, 0, {}});
@@ -99,7 +99,7 @@ TEST(Builder, KnowsWhatFollowsFromTheTestOfAWhile) {
   EXPECT_EQ(b.known(b.less(limit, i)), std::nullopt);
   const Value next[] = {b.add(i, b.number(Type::kS32, 1)), done};
   b.end_while(next);
-  // Nothing of it holds behind the loop.
+  // None of this holds after the loop.
   EXPECT_EQ(b.known(b.equal(i, limit)), std::nullopt);
 }
 

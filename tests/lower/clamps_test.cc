@@ -1,4 +1,4 @@
-// Clamps of indices that always lie inside.
+// Clamps of indices that are always in range.
 #include "lower/clamps.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace rondo::lower {
 namespace {
 
-/// i of s32 from `first` by `step` while it is below `limit`; `trip` makes of it what is stored.
-/// What is left without the clamps.
+/// i of s32 from `first` by `step` while it is below `limit`; `trip` computes the stored value from
+/// it. What remains without the clamps.
 template <class Trip>
 Program counting(int first, int step, int limit, Trip&& trip) {
   Builder b;
@@ -30,8 +30,8 @@ Program counting(int first, int step, int limit, Trip&& trip) {
   return program;
 }
 
-/// `make` gives an s64 of the counter that is clamped to [0, 9] and stored. How many minima and
-/// maxima are left?
+/// `make` computes an s64 from the counter, which is clamped to [0, 9] and stored. How many minima
+/// and maxima remain?
 template <class Make>
 std::int64_t clamps_left(int first, int step, int limit, Make&& make) {
   const Program program = counting(first, step, limit, [&](Builder& b, Value i, Value out) {
@@ -55,7 +55,7 @@ TEST(Clamps, StayWhereACounterMayPassThem) {
   EXPECT_EQ(clamps_left(-1, 1, 10, itself), 1);
   EXPECT_EQ(clamps_left(-1, 1, 11, itself), 2);
   EXPECT_EQ(clamps_left(5, -1, 10, itself), 1);
-  // The sum wraps, and the loop goes on below its beginning.
+  // The sum wraps, and the loop continues below its start.
   EXPECT_EQ(clamps_left(0, 1 << 30, INT32_MAX, itself), 2);
 }
 
@@ -99,7 +99,7 @@ TEST(Clamps, StayInTheConditionOfALoop) {
   EXPECT_EQ(program.code.size(), ops);
 }
 
-// (i + 397) % limit of a counter below `limit`, as the places of a ring are gone through.
+// (i + 397) % limit for a counter below `limit`, as for the positions of a ring.
 TEST(Clamps, RemaindersOfARingSubtract) {
   const auto divisions = [](int first, int limit, int by) {
     const Program program = counting(first, 1, limit, [&](Builder& b, Value i, Value out) {

@@ -1,4 +1,4 @@
-// Arithmetic on indices that loops leave as they are.
+// Loop-invariant index arithmetic.
 #include "lower/hoist_indices.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A plain float or double that the templates of lower/math_functions.h take.
+// A plain float or double for the templates of lower/math_functions.h.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
-// The templates of lower/math_functions.h on plain floats and doubles, beside the C library in long
-// double: no result is more than 2 ulp away.
+// The templates of lower/math_functions.h on plain floats and doubles, compared with the C library
+// in long double: the error is at most 2 ulp.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -19,7 +19,7 @@ using Single = test::HostNumber<float>;
 using Double = test::HostNumber<double>;
 using Exact = std::function<long double(long double)>;
 
-/// How far `got` is from `exact`, in units of the last place of T near it.
+/// The distance of `got` from `exact`, in units of the last place of T near it.
 template <class T>
 double distance_in_ulp(T got, long double exact) {
   const T rounded = static_cast<T>(exact);
@@ -79,7 +79,7 @@ void expect_both(const std::string& name, F function, const Exact& exact) {
   expect_close<Double>(name, function, exact);
 }
 
-/// Functions that f32 takes in double precision too.
+/// Functions that f32 also computes in double precision.
 template <class F>
 void expect_double(const std::string& name, F function, const Exact& exact) {
   expect_close<Double>(name, function, exact);
@@ -110,7 +110,7 @@ TEST(MathFunctions, Hyperbolic) {
       "cosh", [](auto x) { return math::cosh(x); }, [](long double x) { return std::cosh(x); });
 }
 
-// Over all sizes that it has values of its own for, and of one sign with the other.
+// Over all sizes with separate formulas, of either sign.
 TEST(MathFunctions, HyperbolicTangentOfManyFloats) {
   double worst = 0;
   float at = 0;

@@ -32,12 +32,12 @@ struct OneTape {
 };
 
 TEST(RunTapes, KeepRowsAndGiveZerosForOthers) {
-  // The larger one has blocks that the process keeps, with what stood there before.
+  // The larger one has blocks that the process keeps, with their old content.
   for (const auto& [guarded, row_bytes] : {std::pair(false, 24), std::pair(true, 24),
                                            std::pair(false, 1000), std::pair(false, 1000)}) {
     OneTape tape(row_bytes, guarded);
     for (const int round : {1, 2, 3}) {
-      // Few rows after many, and the other way around: what an earlier round left is not seen.
+      // Few rows after many, and vice versa: rows of an earlier round are not visible.
       const std::int64_t rows = round == 2 ? 5 : 700;
       const TapeSet begin{0};
       ASSERT_TRUE(RunTapes::set(&tape.frame, &begin));
@@ -86,7 +86,7 @@ TEST(RunTapes, BeginWithRoomForTheRowsOfTheLastRun) {
       moves += tape.frame.rows[0].first != before;
       before = tape.frame.rows[0].first;
     }
-    // What is counted is what was used, whatever there is room for.
+    // The used rows are counted, whatever the capacity.
     EXPECT_GE(tape.use.now, 1000 * rows);
     EXPECT_LE(tape.use.now, 1000 * rows + (32 << 10));
     return moves;
@@ -97,7 +97,7 @@ TEST(RunTapes, BeginWithRoomForTheRowsOfTheLastRun) {
   EXPECT_GT(moves_of(1000), 1);
   EXPECT_GE(last_rows[0], 1000);
   EXPECT_LE(last_rows[0], 1032);
-  // A limit goes before it.
+  // The limit is checked first.
   OneTape tape(1000, false, 20'000, last_rows);
   EXPECT_NE(tape.row(3), nullptr);
   EXPECT_LE(tape.use.peak, 20'000);
@@ -107,7 +107,7 @@ TEST(RunTapes, EndAtTheirLimitAndAtRowsThatNoMemoryHolds) {
   OneTape tape(1000, false, 20'000);
   std::int64_t rows = 0;
   while (tape.row(rows)) rows++;
-  EXPECT_GE(rows, 9);  // while it moves both places count
+  EXPECT_GE(rows, 9);  // while it moves both copies count
   EXPECT_LE(rows, 20);
   EXPECT_LE(tape.use.peak, 20'000);
   EXPECT_EQ(tape.frame.failed_rows, rows + 1);

@@ -1,4 +1,4 @@
-// Sides of selects in lanes that blocks of lanes leave out, beside what the selects mean.
+// Sides of selects in lanes that blocks of lanes skip, compared with the plain selects.
 #include "lower/select_to_branch.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kLanes = 300;
 constexpr int kExpensiveOps = 300, kCheapOps = 50;
 
-/// `ops` of arithmetic on x, none of which is like another.
+/// `ops` of arithmetic on x, all different.
 Value arithmetic(Builder& b, Value x, int ops) {
   for (int i = 0; i < ops; i += 2)
     x = b.add(b.multiply(x, b.number(Type::kF64, 0.5)), b.number(Type::kF64, 1 + 0.25 * i));
@@ -31,7 +31,7 @@ double arithmetic(double x, int ops) {
   return x;
 }
 
-/// A loop over lanes: x is read, p is x < 0, and what `element` makes of them is written.
+/// A loop over lanes: x is read, p is x < 0, and the result of `element` is written.
 struct Lane {
   Builder b;
   Value from, to, i, x, p;
@@ -63,7 +63,7 @@ std::ptrdiff_t count(const Program& program, Opcode code) {
                        [&](const Op& op) { return op.code == code; });
 }
 
-/// How many ops stand in loops of at most one trip.
+/// How many ops are in loops of at most one trip.
 std::ptrdiff_t ops_in_branches(const Program& program) {
   std::ptrdiff_t inside = 0;
   bool is_open = false;
@@ -96,7 +96,7 @@ std::vector<double> run(const Program& program, std::vector<double> xs) {
   return out;
 }
 
-/// Where no lane, the first, every third, a whole block or each of them chooses the one side.
+/// For no lane, the first, every third, a whole block or each of them selecting one side.
 void expect_elements(const Element& element, const std::function<double(double)>& want) {
   const Program program = program_of(element);
   const std::function<bool(std::int64_t)> choosers[] = {
@@ -119,7 +119,7 @@ TEST(SelectToBranch, OneSide) {
   EXPECT_EQ(count(program_of(then), Opcode::kSelect), 0);
   expect_elements(then, [](double x) { return x < 0 ? arithmetic(x, kExpensiveOps) : x; });
   const Element otherwise = [](Lane& l) { return l.b.select(l.p, l.cheap(l.x), l.expensive(l.x)); };
-  // The cheap side is the beginning of the other one: what is left of that is not expensive.
+  // The cheap side is the beginning of the other one: the rest of that is not expensive.
   EXPECT_EQ(ops_in_branches(program_of(otherwise)), 0);
   const Element apart = [](Lane& l) {
     return l.b.select(l.p, l.cheap(l.b.negate(l.x)), l.expensive(l.x));
@@ -154,7 +154,7 @@ TEST(SelectToBranch, WhatOthersNeedStays) {
     return l.b.add(l.b.select(l.p, shared, l.x), shared);
   };
   EXPECT_EQ(count(program_of(element), Opcode::kRepeat), 0);
-  // What comes behind it, and only one side needs, does not.
+  // Later code that only one side needs is not moved.
   const Element behind = [](Lane& l) {
     const Value shared = l.expensive(l.x);
     return l.b.add(l.b.select(l.p, l.expensive(l.b.negate(shared)), l.x), shared);
@@ -182,7 +182,7 @@ TEST(SelectToBranch, SelectsByOnePredicateShareABranch) {
   });
 }
 
-/// One of which needs what the other gave.
+/// One of which needs the result of the other.
 TEST(SelectToBranch, SelectsByOnePredicateOneAfterTheOther) {
   const Element element = [](Lane& l) {
     const Value a = l.b.select(l.p, l.expensive(l.x), l.x);
@@ -194,7 +194,7 @@ TEST(SelectToBranch, SelectsByOnePredicateOneAfterTheOther) {
   });
 }
 
-/// A load goes into the branch where nothing is stored between the two, and else not.
+/// A load moves into the branch if nothing is stored in between, and otherwise not.
 TEST(SelectToBranch, LoadsStayBeforeStores) {
   for (const bool stores : {false, true}) {
     const Element element = [stores](Lane& l) {

@@ -1,4 +1,4 @@
-// Programs that no back end may get.
+// Programs that no backend may get.
 #include "lower/verify.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace rondo::lower {
 namespace {
 
 /// x of 10 f32 doubled into y by lanes, then halved by a while of 3 trips as long as x[0] < 100; an
-/// if chooses between two sums of a for.
+/// if selects between two sums of a for.
 Program sound() {
   Builder b;
   const Value x = b.buffer({Storage::kArgument, 0, 0, 40});
