@@ -1,4 +1,4 @@
-// Every op on every type, on operands that are near the edges of the type, against the same op on
+// Every op on every type, on operands near the limits of the type, compared with the same op on
 // host types.
 #include <functional>
 #include <random>
@@ -18,7 +18,7 @@ constexpr Type kAllTypes[] = {Type::kPred, Type::kS8,  Type::kS16, Type::kS32, T
                               Type::kU8,   Type::kU16, Type::kU32, Type::kU64, Type::kF16,
                               Type::kBF16, Type::kF32, Type::kF64};
 
-/// How the elements are gone through.
+/// How the elements are iterated.
 enum class Loop { kFor, kLanes };
 
 using Bits = std::vector<std::uint64_t>;
@@ -31,7 +31,7 @@ std::vector<std::uint8_t> packed(const Bits& values, std::size_t width) {
   return out;
 }
 
-/// result[i] = element(a[i], b[i]) for all, natively.
+/// result[i] = element(a[i], b[i]) for all i, in native code.
 Bits run_elementwise(Isa isa, Loop kind, Type from, Type to, const Bits& a, const Bits& b,
                      const Element& element) {
   TestProgram p;
@@ -109,7 +109,7 @@ void expect_elementwise(Type from, Type to, const Pairs& pairs, const std::strin
 
 std::string name_of(Opcode op) { return std::string(lower::info(op).name); }
 
-/// The host's function of an opcode that for_unary, for_binary or for_compare knows.
+/// The host's function for an opcode that for_unary, for_binary or for_compare knows.
 std::uint64_t host(Opcode op, Type type, std::uint64_t a, std::uint64_t b) {
   std::uint64_t out = 0;
   lower::for_type(type, [&]<class T>() {
@@ -256,7 +256,7 @@ TEST_F(NativeArithmetic, FusedProducts) {
       B out = 0;
       lower::for_type(type, [&]<class T>() {
         if constexpr (lower::is_float_type<T>) {
-          // The signs are the operands', and what rounds once is the host's.
+          // The signs are the operands', and the host rounds once too.
           using C = lower::Computed<T>;
           const auto value = [](B bits) { return static_cast<C>(lower::from_bits<T>(bits)); };
           const C sign_of_product = code == Opcode::kFnma ? -1 : 1;

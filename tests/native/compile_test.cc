@@ -1,4 +1,4 @@
-// What is compiled: how fast, for which instruction set, and as what text.
+// Compilation: its speed, its instruction set, and its text.
 
 #include "lower/opcodes.h"
 #include "native/lane_plan.h"
@@ -69,7 +69,7 @@ TEST_F(NativeCompile, LongStraightLinesComputeTheSame) {
   }
 }
 
-/// Many values at once: a frame of many pages. Too many: no native code.
+/// Many values at once: a frame of many pages. Beyond the limit, no native code.
 TEST_F(NativeCompile, LargeFrames) {
   for (const std::int64_t count : {20'000, 200'000}) {
     TestProgram p;
@@ -113,7 +113,7 @@ TEST_F(NativeCompile, DisassemblyNamesOpsRegistersAndInstructions) {
   }
 }
 
-/// Lanes of a vector where y[i] = element(x[i]).
+/// Lanes per vector where y[i] = element(x[i]).
 template <class F>
 int lanes_of(Type type, Isa isa, F&& element) {
   TestProgram p;
@@ -142,7 +142,7 @@ TEST(NativeLanePlan, ChoosesVectorsByTheWidestType) {
   EXPECT_EQ(lanes_of(Type::kF32, Isa::kAvx512, widened), 8);
   EXPECT_EQ(lanes_of(Type::kF32, Isa::kAvx2, square), 8);
   EXPECT_EQ(lanes_of(Type::kF64, Isa::kAvx2, square), 4);
-  EXPECT_EQ(lanes_of(Type::kS64, Isa::kAvx2, square), 1);  // no such multiplication
+  EXPECT_EQ(lanes_of(Type::kS64, Isa::kAvx2, square), 1);  // there is no such multiplication
   EXPECT_EQ(lanes_of(Type::kS32, Isa::kAvx512, remainder), 1);
 }
 

@@ -94,7 +94,7 @@ TEST_F(NativeLoops, PollingCallsAttendAndKeepsEveryValue) {
     RunFrame frame;
     frame.poll = &raised;
     frame.at_safepoint = [](RunFrame* f, std::uint32_t loop) {
-      // Whatever a C++ function may change, it does.
+      // Everything that a C++ function may change is changed.
       volatile double junk[16];
       for (int i = 0; i < 16; i++) junk[i] = std::sin(static_cast<double>(i));
       if (junk[3] > 1) return false;  // no sine is
@@ -122,7 +122,7 @@ TEST_F(NativeLoops, CarriesAreSwappedAndRotated) {
   const Value n = p.load_at(Type::kS64, in, 40);
   const auto loop = p.begin_for(p.index(0), n, 1, init);
   const auto c = p.program().fors[loop].carries;
-  // Two are swapped, two rotate with a sum, one becomes another's old value as well.
+  // Two are swapped, two rotate with a sum, and one gets another's old value.
   p.end_for(std::vector<Value>{c[1].param, c[0].param, c[3].param, p.add(c[2].param, c[3].param),
                                c[2].param});
   for (int i = 0; i < 5; i++)
@@ -189,7 +189,7 @@ TEST_F(NativeLoops, NestsWithBranches) {
   }
 }
 
-/// More values at once than there are registers, of both classes, across a loop and calls.
+/// More simultaneous values than there are registers, of both classes, across a loop and calls.
 TEST_F(NativeLoops, SpillsKeepValues) {
   constexpr int kCount = 50;
   TestProgram p;

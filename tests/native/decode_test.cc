@@ -1,4 +1,4 @@
-// The text of machine code against that of another decoder, objdump's.
+// The text of machine code compared with that of another decoder, objdump.
 #include "native/decode.h"
 
 #include <fmt/format.h>
@@ -33,16 +33,16 @@ struct Known {
   std::string text;
 };
 
-/// Instructions at places of one file.
+/// Instructions at positions of one file.
 struct Code {
   Bytes bytes;
   std::vector<Known> instructions;
 
-  /// One decoder may take more bytes than the other one.
+  /// One decoder may consume more bytes than the other one.
   void pad() { bytes.insert(bytes.end(), kLongest + 1, 0x90); }
 };
 
-/// All of the program's; nothing in it may be unknown.
+/// All of the program; nothing in it may be unknown.
 void add_program(Code& code, const lower::Program& program) {
   for (const Isa isa : {Isa::kAvx2, Isa::kAvx512}) {
     const auto native = compile(program, isa);
@@ -120,7 +120,7 @@ void add_ops(Code& code) {
   }
 }
 
-/// Loops, branches, masks and calls, as random programs have them.
+/// Loops, branches, masks and calls, from random programs.
 void add_random_programs(Code& code) {
   struct NeverRun final : lower::Kernel {
     void count_held(HeldBytes& held) const override { held.shared(this, sizeof(*this)); }
@@ -154,7 +154,7 @@ const Code& everything() {
   return code;
 }
 
-/// Where each instruction begins, and its text.
+/// The address of each instruction, and its text.
 std::map<std::size_t, std::string> read_by_objdump(const Bytes& code) {
   const std::string path = (std::filesystem::temp_directory_path() /
                             ("rondo_decode_" + std::to_string(std::random_device{}())))
@@ -178,7 +178,7 @@ std::map<std::size_t, std::string> read_by_objdump(const Bytes& code) {
   return out;
 }
 
-/// What both decoders write alike, without how they space it and which zeros they leave out.
+/// What both decoders write alike, without their spacing and omitted zeros.
 std::string plain(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(c));
   text = text.substr(0, text.find('#'));
@@ -187,7 +187,7 @@ std::string plain(std::string text) {
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos;)
       text.replace(at, what.size(), by);
   };
-  // One decoder writes how often an element is repeated, the other one that it is.
+  // One decoder writes how often an element is broadcast, the other one only that it is.
   if (const std::size_t at = text.find("{1to"); at != std::string::npos)
     text.erase(at, text.find('}', at) + 1 - at);
   replace(" bcst ", " ptr ");
@@ -235,8 +235,8 @@ void expect_same(const Code& code) {
   }
 }
 
-/// Code is written for ISAs that this machine need not have: only a build without an assembler has
-/// none.
+/// Code is generated for ISAs that this machine need not have: only a build without an assembler
+/// has none.
 class Decode : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -248,7 +248,7 @@ class Decode : public ::testing::Test {
 
 TEST_F(Decode, ReadsWhatObjdumpReads) { expect_same(everything()); }
 
-// Bytes that are nearly those of instructions are the same as objdump says, or unknown.
+// Byte sequences that resemble instructions are either decoded like objdump's, or unknown.
 TEST_F(Decode, NamesNoInstructionWrongly) {
   const Code& from = everything();
   std::map<std::string, std::size_t> of_each_name;

@@ -1,4 +1,4 @@
-// Scalar code: what tests, branches and selections ask for, clamps, quotients by constants, copies.
+// Scalar code: fusion of tests with branches and selects, clamps, quotients by constants, copies.
 #include <array>
 #include <cmath>
 #include <functional>
@@ -17,7 +17,7 @@ using lower::Type;
 using lower::Value;
 using FoldScalars = NativeTest;
 
-/// result[i] = element(a[i], b[i]) of all pairs of numbers, in a loop of scalar code, which has
+/// result[i] = element(a[i], b[i]) for all pairs of numbers, in a loop of scalar code, which has
 /// `times` steps of kind `step`.
 template <class T, class R>
 void expect_for_pairs(const std::vector<T>& numbers, const StepKind& step, std::ptrdiff_t times,
@@ -77,10 +77,10 @@ bool holds(Opcode op, T a, T b) {
   }
 }
 
-// A comparison is no step where the next one reads the flags.
+// A comparison is no separate step if the next step reads the flags.
 TEST_F(FoldScalars, SelectionsReadTheFlagsOfFloats) {
   for (const Opcode op : kComparisons) {
-    // The second selection compares again.
+    // The second select compares again.
     expect_for_pairs<double, std::int32_t>(
         doubles(), computes(op), 0,
         [&](TestProgram& p, Value a, Value b) {
@@ -106,7 +106,7 @@ TEST_F(FoldScalars, SelectionsReadTheFlagsOfIntegers) {
         numbers, computes(op), 0,
         [&](TestProgram& p, Value a, Value b) { return p.select(p.compare(op, a, b), b, a); },
         [&](std::int32_t a, std::int32_t b) { return holds(op, a, b) ? b : a; });
-    // A constant goes to the right.
+    // A constant becomes the right operand.
     expect_for_pairs<std::int32_t, std::int32_t>(
         numbers, computes(op), 0,
         [&](TestProgram& p, Value a, Value b) {
@@ -218,7 +218,7 @@ void expect_quotients() {
     divisors.push_back(by);
   for (int i = 0; i < 12; i++) divisors.push_back(static_cast<T>(random() >> (random() % 64)));
   for (const T by : std::vector<T>(divisors)) {
-    // Multiples, and what is next to them.
+    // Multiples, and the numbers next to them.
     for (int i = 0; i < 4; i++) {
       const auto wrapped = static_cast<std::uint64_t>(by) * (random() >> (random() % 64));
       for (const std::uint64_t near : {wrapped - 1, wrapped, wrapped + 1})
@@ -288,7 +288,7 @@ TEST_F(FoldScalars, CopiesOfAllLengths) {
   }
 }
 
-// sum over j of a[i * 7 + j], for all i: where a row begins is found once for each row.
+// sum over j of a[i * 7 + j], for all i: the start of a row is computed once per row.
 TEST_F(FoldScalars, RowsBeginAtAPointer) {
   TestProgram p;
   const Value in = p.argument(0, 280), out = p.result(0, 40);

@@ -1,4 +1,4 @@
-// Lane loops over arrays that no cache holds: the same results, past the caches.
+// Lane loops over arrays that exceed the caches: the same results with non-temporal stores.
 #include "native/lane_streams.h"
 
 #include "native/run_native.h"
@@ -14,7 +14,7 @@ using NativeLaneStreams = NativeTest;
 
 constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 
-/// out = 2 x + 1 for `count` lanes of buffers that are said to have `bytes`.
+/// out = 2 x + 1 for `count` lanes, in buffers with a declared size of `bytes`.
 template <class T>
 lower::Program doubled(std::int64_t count, std::int64_t bytes, bool in_place = false) {
   constexpr Type type = type_of_host<T>();
@@ -30,8 +30,8 @@ lower::Program doubled(std::int64_t count, std::int64_t bytes, bool in_place = f
   return p.finish();
 }
 
-// The results stand right before a page that may not be touched: of many counts at places that
-// vector stores past the caches would fault at.
+// The results are directly before an inaccessible page, for many counts and at addresses at which
+// aligned non-temporal vector stores would fault.
 template <class T>
 void expect_doubled() {
   for (std::int64_t count : {0, 1, 15, 16, 64, 67, 128, 129, 200, 256, 1000, 1024}) {

@@ -1,5 +1,5 @@
-// Lane loops: tails of every length, reductions, loops and branches inside, addresses of all kinds,
-// each against a plain loop.
+// Lane loops: tails of every length, reductions, inner loops and branches, addresses of all kinds,
+// each compared with a plain loop.
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -30,7 +30,7 @@ std::vector<float> numbers(std::size_t count, unsigned seed = 1) {
 
 Value lane_index(TestProgram& p, std::uint32_t lanes) { return p.program().lanes[lanes].index; }
 
-/// The documented order: 64 partials, folded by halves.
+/// The documented order: 64 partials, combined pairwise.
 template <class T, class F>
 T reduced(const std::vector<T>& values, T init, T identity, F&& combine) {
   std::vector<T> partials(64, identity);
@@ -173,7 +173,8 @@ TEST_F(NativeLanes, WhilePerLane) {
   }
 }
 
-/// A while in a while, in f64: the inner one must not run on for lanes that the outer has left.
+/// A while in a while, in f64: the inner one must not run on for lanes that have left the outer
+/// one.
 TEST_F(NativeLanes, NestedWhilesPerLane) {
   constexpr std::int64_t kCount = 77;
   TestProgram p;
@@ -208,7 +209,7 @@ TEST_F(NativeLanes, NestedWhilesPerLane) {
   }
 }
 
-/// A counted loop with trips that are the same for all lanes (zero as well), a branch, and values
+/// A counted loop whose trip count is the same for all lanes (zero as well), a branch, and values
 /// that do not depend on the lane.
 TEST_F(NativeLanes, ForAndBranchInside) {
   for (std::int64_t trips : {0, 1, 4}) {
@@ -255,7 +256,7 @@ TEST_F(NativeLanes, ForAndBranchInside) {
   }
 }
 
-/// Reversed, spread, one for all, and by an index from memory; stores spread as well.
+/// Reversed, strided, one for all, and by an index from memory; strided stores as well.
 template <class T>
 void expect_addresses() {
   constexpr std::size_t kCount = 71;
@@ -377,7 +378,7 @@ TEST_F(NativeLanes, SpillsKeepValues) {
 }
 
 #if defined(__linux__)
-/// Bytes that end where an unmapped page begins, as the argument and the result of one loop.
+/// Bytes that end at an unmapped page, as the argument and the result of one loop.
 TEST_F(NativeLanes, NothingIsTouchedBehindTheLastLane) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   auto* pages = static_cast<std::byte*>(

@@ -26,7 +26,7 @@ inline std::vector<Isa> isas() {
   return out;
 }
 
-/// Tests that run native code, which a machine need not have.
+/// Tests that run native code, which a machine need not support.
 class NativeTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -34,7 +34,7 @@ class NativeTest : public ::testing::Test {
   }
 };
 
-/// Arguments, results and an arena, each right before an inaccessible page, with the frame that
+/// Arguments, results and an arena, each directly before an inaccessible page, with the frame that
 /// points to them.
 class Buffers {
  public:
@@ -92,7 +92,7 @@ class Buffers {
   std::vector<Bytes> arguments_, results_;
 };
 
-/// A builder with argument and result buffers of its own.
+/// A builder with separate argument and result buffers.
 struct TestProgram : lower::Builder {
   lower::Value argument(std::uint32_t index, std::int64_t bytes = 64) {
     return buffer({lower::Storage::kArgument, index, 0, bytes});
@@ -122,7 +122,7 @@ constexpr lower::Type type_of_host() {
 static_assert(type_of_host<double>() == lower::Type::kF64);
 static_assert(type_of_host<bfloat16>() == lower::Type::kBF16);
 
-/// The bits, but one number for all NaNs: which payload is left of two is nobody's promise.
+/// The bits, with one number for all NaNs: the payload of a combined NaN is unspecified.
 template <class T>
 std::uint64_t comparable(T value) {
   if constexpr (lower::is_float_type<T>) {
@@ -131,7 +131,7 @@ std::uint64_t comparable(T value) {
   return lower::to_bits(value);
 }
 
-/// Values near the edges of what T and other types hold.
+/// Values near the limits of T and other types.
 template <class T>
 std::vector<T> edge_values() {
   std::vector<T> out;
