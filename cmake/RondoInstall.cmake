@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 set(rondo_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/rondo")
 
 install(
-  TARGETS rondo rondo_header_only
+  TARGETS ${rondo_libraries} rondo_header_only
   EXPORT rondo_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
@@ -68,5 +68,16 @@ else()
   set(rondo_pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(rondo_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-configure_file("${PROJECT_SOURCE_DIR}/cmake/rondo.pc.in" "${PROJECT_BINARY_DIR}/rondo.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/rondo.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+set(rondo_pc_libs_of_rondo "-lrondo")
+set(rondo_pc_libs_of_rondo_core "-lrondo")
+if(NOT BUILD_SHARED_LIBS)
+  set(rondo_pc_libs_of_rondo "-Wl,-u,rondo_compiler -lrondo_pjrt -lrondo_compiler -lrondo_core")
+  set(rondo_pc_libs_of_rondo_core "-lrondo_core")
+endif()
+foreach(package IN ITEMS rondo rondo_core)
+  set(rondo_pc_name "${package}")
+  set(rondo_pc_libs "${rondo_pc_libs_of_${package}}")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/rondo.pc.in" "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${package}.pc"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()

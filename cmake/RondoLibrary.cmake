@@ -1,20 +1,29 @@
-# The target rondo::rondo, and rondo_internal for those of our own programs that look inside.
+# The library in three, each with the folders of src/ that it has, and linked in one direction:
+#
+#   rondo::core      traces, differentiates, batches, prints, and runs programs by the reference
+#   rondo::compiler  the compiled executor, on core
+#   rondo::pjrt      programs on the devices of PJRT plugins, on core
+#   rondo::rondo     all of them: what a user links
+#
+# With BUILD_SHARED_LIBS they are one shared library. rondo_internal is for those of our own programs
+# that look inside.
 
 configure_file("${PROJECT_SOURCE_DIR}/include/rondo/version.h.in"
                "${PROJECT_BINARY_DIR}/generated/rondo/version.h" @ONLY)
 
-file(GLOB_RECURSE rondo_sources CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
-     "${PROJECT_SOURCE_DIR}/src/*.cc")
-list(FILTER rondo_sources EXCLUDE REGEX "^cli/")
-list(SORT rondo_sources)
+set(rondo_folders_of_compiler bytecode executor lower/passes native)
+set(rondo_folders_of_pjrt pjrt)
 
-set(rondo_source_paths ${rondo_sources})
-list(TRANSFORM rondo_source_paths PREPEND "${PROJECT_SOURCE_DIR}/src/")
-if(NOT rondo_source_paths)
-  # A library must have a source; an empty one stands in until src/ has its first.
-  file(WRITE "${PROJECT_BINARY_DIR}/empty.cc" "")
-  set(rondo_source_paths "${PROJECT_BINARY_DIR}/empty.cc")
-endif()
+file(GLOB_RECURSE rondo_core_sources CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
+     "${PROJECT_SOURCE_DIR}/src/*.cc")
+foreach(part IN ITEMS compiler pjrt)
+  list(JOIN rondo_folders_of_${part} "|" folders)
+  set(rondo_${part}_sources ${rondo_core_sources})
+  list(FILTER rondo_${part}_sources INCLUDE REGEX "^(${folders})/")
+  list(FILTER rondo_core_sources EXCLUDE REGEX "^(${folders})/")
+endforeach()
+list(REMOVE_ITEM rondo_compiler_sources native/isa.cc)
+list(APPEND rondo_core_sources native/isa.cc)
 
 set(RONDO_ABSL_TARGETS
     absl::btree
@@ -58,38 +67,13 @@ if(RONDO_HIGHWAY_SONAME)
     PROPERTIES COMPILE_DEFINITIONS "RONDO_HIGHWAY_SONAME=\"${RONDO_HIGHWAY_SONAME}\"")
 endif()
 
-add_library(rondo ${rondo_source_paths})
-add_library(rondo::rondo ALIAS rondo)
-rondo_configure_target(rondo)
-set_target_properties(rondo PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION
-                                       ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-target_compile_features(rondo PUBLIC cxx_std_20)
-target_include_directories(
-  rondo
-  PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-         $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
-         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-  PRIVATE "${PROJECT_SOURCE_DIR}/src")
-target_include_directories(rondo SYSTEM PRIVATE ${RONDO_OPTIONAL_INCLUDES})
-target_compile_definitions(rondo PRIVATE ${RONDO_OPTIONAL_DEFINITIONS})
-target_link_libraries(rondo PRIVATE ${RONDO_LINK_LIBRARIES} ${RONDO_OPTIONAL_LIBRARIES})
-get_target_property(rondo_type rondo TYPE)
-if(rondo_type STREQUAL "SHARED_LIBRARY")
-  target_compile_definitions(rondo PUBLIC RONDO_SHARED)
-endif()
-
 # g++ 12 sees absl::InlinedVector move its inline storage and takes it for uninitialised (GCC PR
 # 105593 is of this kind). clang++ and the sanitizers look for what the warning is about.
 set(rondo_gcc_moves "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(rondo_gcc_moves -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
-if(RONDO_UNITY_BUILD)
-  set_target_properties(rondo PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 32)
-  # Names of one source shadow those of another only because they meet in one unit. Sources with
-  # separate options would be left out of the units.
-  target_compile_options(rondo PRIVATE -Wno-shadow ${rondo_gcc_moves})
-elseif(rondo_gcc_moves)
+if(NOT RONDO_UNITY_BUILD AND rondo_gcc_moves)
   set_property(SOURCE "${PROJECT_SOURCE_DIR}/src/executor/lower_arrays.cc"
                       "${PROJECT_SOURCE_DIR}/src/executor/lower_branches.cc"
                       "${PROJECT_SOURCE_DIR}/src/executor/lower_loops.cc"
@@ -99,48 +83,129 @@ elseif(rondo_gcc_moves)
                APPEND PROPERTY COMPILE_OPTIONS ${rondo_gcc_moves})
 endif()
 
-if(RONDO_PRECOMPILED_HEADERS)
-  target_precompile_headers(
-    rondo
-    PRIVATE
-    <absl/container/flat_hash_map.h>
-    <absl/container/flat_hash_set.h>
-    <absl/container/inlined_vector.h>
-    <absl/types/span.h>
-    <fmt/format.h>
-    <algorithm>
-    <array>
-    <cmath>
-    <complex>
-    <cstdint>
-    <functional>
-    <limits>
-    <map>
-    <memory>
-    <mutex>
-    <optional>
-    <span>
-    <string>
-    <string_view>
-    <tuple>
-    <utility>
-    <variant>
-    <vector>)
+set(rondo_include_directories
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+# The objects of one part, which archives and the shared library are made of.
+foreach(part IN ITEMS core compiler pjrt)
+  set(objects rondo_${part}_objects)
+  list(SORT rondo_${part}_sources)
+  set(paths ${rondo_${part}_sources})
+  list(TRANSFORM paths PREPEND "${PROJECT_SOURCE_DIR}/src/")
+  add_library(${objects} OBJECT ${paths})
+  rondo_configure_target(${objects})
+  target_compile_features(${objects} PUBLIC cxx_std_20)
+  target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src"
+                                                ${rondo_include_directories})
+  target_include_directories(${objects} SYSTEM PRIVATE ${RONDO_OPTIONAL_INCLUDES})
+  target_compile_definitions(${objects} PRIVATE ${RONDO_OPTIONAL_DEFINITIONS})
+  target_link_libraries(${objects} PRIVATE ${RONDO_LINK_LIBRARIES} ${RONDO_OPTIONAL_LIBRARIES})
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_compile_definitions(${objects} PRIVATE RONDO_SHARED)
+  endif()
+  if(RONDO_UNITY_BUILD)
+    set_target_properties(${objects} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 32)
+    # Names of one source shadow those of another only because they meet in one unit. Sources with
+    # separate options would be left out of the units.
+    target_compile_options(${objects} PRIVATE -Wno-shadow ${rondo_gcc_moves})
+  endif()
+  if(RONDO_PRECOMPILED_HEADERS)
+    target_precompile_headers(
+      ${objects}
+      PRIVATE
+      <absl/container/flat_hash_map.h>
+      <absl/container/flat_hash_set.h>
+      <absl/container/inlined_vector.h>
+      <absl/types/span.h>
+      <fmt/format.h>
+      <algorithm>
+      <array>
+      <cmath>
+      <complex>
+      <cstdint>
+      <functional>
+      <limits>
+      <map>
+      <memory>
+      <mutex>
+      <optional>
+      <span>
+      <string>
+      <string_view>
+      <tuple>
+      <utility>
+      <variant>
+      <vector>)
+  endif()
+endforeach()
+
+function(rondo_set_interface target)
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_include_directories(${target} INTERFACE ${rondo_include_directories})
+endfunction()
+
+set(rondo_libraries rondo rondo_core rondo_compiler rondo_pjrt)
+if(BUILD_SHARED_LIBS)
+  set(rondo_type SHARED_LIBRARY)
+  add_library(rondo SHARED $<TARGET_OBJECTS:rondo_core_objects> $<TARGET_OBJECTS:rondo_compiler_objects>
+                           $<TARGET_OBJECTS:rondo_pjrt_objects>)
+  set_target_properties(rondo PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+                                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_compile_definitions(rondo INTERFACE RONDO_SHARED)
+  target_link_libraries(rondo PRIVATE ${RONDO_LINK_LIBRARIES} ${RONDO_OPTIONAL_LIBRARIES})
+  rondo_set_interface(rondo)
+  foreach(part IN ITEMS core compiler pjrt)
+    add_library(rondo_${part} INTERFACE)
+    target_link_libraries(rondo_${part} INTERFACE rondo)
+  endforeach()
+else()
+  set(rondo_type STATIC_LIBRARY)
+  foreach(part IN ITEMS core compiler pjrt)
+    add_library(rondo_${part}_archive STATIC $<TARGET_OBJECTS:rondo_${part}_objects>)
+    set_target_properties(rondo_${part}_archive PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME rondo_${part}
+                                                           EXPORT_NAME ${part}_archive)
+    add_library(rondo_${part} INTERFACE)
+  endforeach()
+  target_link_libraries(rondo_core_archive INTERFACE ${RONDO_LINK_LIBRARIES}
+                                                     ${RONDO_OPTIONAL_LIBRARIES})
+  target_link_libraries(rondo_core INTERFACE rondo_core_archive)
+  rondo_set_interface(rondo_core)
+  # Nothing names the executor, which registers itself (src/executor/backend.cc).
+  target_link_options(rondo_compiler_archive INTERFACE "LINKER:-u,rondo_compiler")
+  target_link_libraries(rondo_compiler INTERFACE rondo_compiler_archive rondo_core)
+  target_link_libraries(rondo_pjrt INTERFACE rondo_pjrt_archive rondo_core)
+  add_library(rondo INTERFACE)
+  target_link_libraries(rondo INTERFACE rondo_compiler rondo_pjrt)
+  list(APPEND rondo_libraries rondo_core_archive rondo_compiler_archive rondo_pjrt_archive)
 endif()
+add_library(rondo::rondo ALIAS rondo)
+foreach(part IN ITEMS core compiler pjrt)
+  add_library(rondo::${part} ALIAS rondo_${part})
+  set_target_properties(rondo_${part} PROPERTIES EXPORT_NAME ${part})
+endforeach()
 
 # Tests and benchmarks include headers of src/. A shared library hides what is behind
 # them, so there they link the same objects as an archive.
 if(RONDO_BUILD_TESTS OR RONDO_BUILD_BENCHMARKS)
-  if(rondo_type STREQUAL "SHARED_LIBRARY")
-    add_library(rondo_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:rondo>)
+  if(BUILD_SHARED_LIBS)
+    add_library(
+      rondo_internal STATIC EXCLUDE_FROM_ALL
+      $<TARGET_OBJECTS:rondo_core_objects> $<TARGET_OBJECTS:rondo_compiler_objects>
+      $<TARGET_OBJECTS:rondo_pjrt_objects>)
     set_target_properties(rondo_internal PROPERTIES LINKER_LANGUAGE CXX)
-    target_include_directories(
-      rondo_internal INTERFACE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/generated")
+    target_link_options(rondo_internal INTERFACE "LINKER:-u,rondo_compiler")
     target_compile_definitions(rondo_internal INTERFACE RONDO_SHARED)
-    target_compile_features(rondo_internal INTERFACE cxx_std_20)
+    rondo_set_interface(rondo_internal)
   else()
     add_library(rondo_internal INTERFACE)
     target_link_libraries(rondo_internal INTERFACE rondo)
+    add_library(rondo_core_internal INTERFACE)
+    target_link_libraries(rondo_core_internal INTERFACE rondo_core)
+    target_include_directories(rondo_core_internal INTERFACE "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(rondo_core_internal INTERFACE ${RONDO_LINK_LIBRARIES})
   endif()
   target_include_directories(rondo_internal INTERFACE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(rondo_internal INTERFACE ${RONDO_LINK_LIBRARIES}

@@ -2,8 +2,9 @@
 // the library, and link the CMake target rondo::header_only (or Abseil and fmt) there. All other
 // source files include <rondo/rondo.h> as usual.
 //
-// It is the text of the whole library, so it also brings Abseil, fmt and the library's internal
-// headers into that source file. Keep that file small.
+// It is the text of rondo::core: tracing, derivatives, batching, texts, the reference interpreter.
+// It also brings Abseil, fmt and the library's internal headers into that one source file. Keep that
+// file small. The target links the compiled rest: the compiler and the client of PJRT plugins.
 #pragma once
 
 #if defined(RONDO_SHARED)

@@ -119,7 +119,7 @@ class RONDO_API Client {
   bool operator==(const Client&) const = default;
 
  private:
-  friend struct DeviceAccess;
+  friend struct ClientAccess;
   explicit Client(std::shared_ptr<const ClientState> state) : state_(std::move(state)) {}
   std::shared_ptr<const ClientState> state_;
 };

@@ -19,11 +19,11 @@
 #include "ir/function_data.h"
 #include "ir/layout.h"
 #include "ir/run_limits.h"
-#include "lower/clamps.h"
-#include "lower/dead_code.h"
-#include "lower/hoist_indices.h"
+#include "lower/passes/clamps.h"
+#include "lower/passes/dead_code.h"
+#include "lower/passes/hoist_indices.h"
+#include "lower/passes/select_to_branch.h"
 #include "lower/print.h"
-#include "lower/select_to_branch.h"
 
 namespace rondo::executor {
 
@@ -208,40 +208,6 @@ void Compiled::count_held(HeldBytes& held) const {
   held.elements(regions_);
   held.elements(result_types_);
   for (const TensorType& type : result_types_) held.shape(type.shape);
-}
-
-namespace {
-
-class ExecutorBackend final : public ir::Backend {
- public:
-  ExecutorBackend(std::string_view name, bool wants_native)
-      : name_(name), wants_native_(wants_native) {}
-  std::string_view name() const override { return name_; }
-  std::shared_ptr<const ir::Prepared> prepare(const Function& function,
-                                              const CompileOptions& options) const override {
-    return std::make_shared<Compiled>(function, options, wants_native_);
-  }
-  std::shared_ptr<const ir::Prepared> prepare_with_limits(
-      const Function& function, const CompileOptions& options) const override {
-    const std::optional<Function> other = with_loops_outermost(function);
-    return std::make_shared<Compiled>(other ? *other : function, options, wants_native_, true);
-  }
-
- private:
-  std::string_view name_;
-  bool wants_native_;
-};
-
-}  // namespace
-
-const ir::Backend& bytecode_backend() {
-  static const ExecutorBackend backend("bytecode", false);
-  return backend;
-}
-
-const ir::Backend& compiled_backend() {
-  static const ExecutorBackend backend("native", true);
-  return native_code::available_isa() == native_code::Isa::kNone ? bytecode_backend() : backend;
 }
 
 }  // namespace rondo::executor

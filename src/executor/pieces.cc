@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "executor/kernels.h"
 #include "executor/safepoints.h"
-#include "lower/divide.h"
+#include "lower/passes/divide.h"
 
 namespace rondo::executor {
 

@@ -1,8 +1,25 @@
 #include "ir/backend.h"
 
 #include <algorithm>
+#include <array>
 
 namespace rondo::ir {
+
+namespace {
+
+/// By Executor. Constant-initialized: registration may run before any other initialization.
+constinit std::array<BackendOf, 4> executors{};
+
+}  // namespace
+
+void register_executor(Executor executor, BackendOf backend) {
+  executors.at(static_cast<std::size_t>(executor)) = backend;
+}
+
+const Backend* registered_executor(Executor executor) {
+  const BackendOf backend = executors.at(static_cast<std::size_t>(executor));
+  return backend ? &backend() : nullptr;
+}
 
 std::int64_t result_bytes(std::span<const TensorType> results) {
   std::int64_t bytes = 0;

@@ -86,6 +86,11 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  /// Why it cannot run a function in ops that executors have; empty where it can.
+  virtual std::string why_not(const Function&) const { return {}; }
+  /// The function in the ops that this backend prefers; none where those are what passes::expand
+  /// makes for all executors.
+  virtual std::optional<Function> expanded(const Function&) const { return std::nullopt; }
   /// Prepares a function whose ops executors have (passes::Target::kInterpreter); a backend for
   /// devices takes any.
   virtual std::shared_ptr<const Prepared> prepare(const Function& function,
@@ -96,5 +101,12 @@ class Backend {
     return prepare(function, options);
   }
 };
+
+/// Makes an executor known to compile(). Called as the program starts, by the library that has it;
+/// `backend` is called when programs are compiled.
+using BackendOf = const Backend& (*)();
+void register_executor(Executor executor, BackendOf backend);
+/// The executor that was registered; null where the program is linked without it.
+const Backend* registered_executor(Executor executor);
 
 }  // namespace rondo::ir

@@ -1,47 +1,45 @@
-// Arrays on devices, as the rest of this folder sees them.
+// Arrays on the devices of a plugin.
 #pragma once
 
-#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
+#include "device/array_state.h"
 #include "pjrt/client.h"
-#include "rondo/device.h"
 
 namespace rondo::pjrt {
 
-struct ArrayState {
-  std::shared_ptr<const ClientState> client;
-  std::size_t device = 0;
-  TensorType type;
+struct PluginArray final : ArrayState {
   api::Buffer* buffer = nullptr;
   bool lent = false;  // it may be read in the memory of a literal
-  mutable std::atomic<bool> donated{false};
 
-  ArrayState() = default;
-  ArrayState(const ArrayState&) = delete;
-  ArrayState& operator=(const ArrayState&) = delete;
-  ~ArrayState();
+  PluginArray() = default;
+  ~PluginArray() override;
+
+  bool ready(const char* what) const override;
+  void await(const char* what) const override;
+  Literal to_literal(const char* what) const override;
+  DeviceArray copy_to(std::size_t other, const char* what) const override;
+
+  const PluginClient& plugin_client() const { return static_cast<const PluginClient&>(*client); }
+
+ private:
+  api::Event* ready_event(const char* what) const;
 };
 
-struct ArrayAccess {
-  static DeviceArray make(std::shared_ptr<const ArrayState> state) {
-    return DeviceArray(std::move(state));
-  }
-  static const std::shared_ptr<const ArrayState>& state(const DeviceArray& array) {
-    return array.state_;
-  }
-};
+/// Null for an array that holds nothing.
+inline std::shared_ptr<const PluginArray> plugin_array(const DeviceArray& array) {
+  return std::static_pointer_cast<const PluginArray>(ArrayAccess::state(array));
+}
 
 /// The C API's number of an element type, and back; PluginError for one that Rondo does not have.
 std::int32_t element_type(DType dtype);
 DType dtype_of_element(std::int32_t type);
 
 /// An array that takes over a buffer of the plugin. Throws PluginError where there is none.
-DeviceArray own(std::shared_ptr<const ClientState> client, std::size_t device, TensorType type,
+DeviceArray own(std::shared_ptr<const PluginClient> client, std::size_t device, TensorType type,
                 api::Buffer* buffer, std::string_view what, bool lent = false);
-/// Copies a literal to a device.
-DeviceArray upload(const Literal& literal, const std::shared_ptr<const ClientState>& client,
-                   std::size_t device);
 
 }  // namespace rondo::pjrt

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "pjrt/backend.h"
 #include "pjrt/key_value_store.h"
 
 namespace rondo::pjrt {
@@ -111,14 +112,14 @@ api::NamedValue named_value(const std::string& name, const OptionValue& value) {
 }
 
 template <class Args>
-std::string text_of(const ClientState& state) {
+std::string text_of(const PluginClient& state) {
   Args args;
   args.client = state.client;
   state.plugin->call(args, "pjrt::Client");
   return args.text ? std::string(args.text, args.text_size) : std::string();
 }
 
-void find_devices(ClientState& state) {
+void find_devices(PluginClient& state) {
   const std::string_view what = "pjrt::Client: its devices";
   api::ClientAddressableDevices list;
   list.client = state.client;
@@ -135,8 +136,9 @@ void find_devices(ClientState& state) {
     if (!id.description) throw plugin_fault(fmt::format("{}: one is missing", what));
     state.plugin->call(id, what);
     state.plugin->call(kind, what);
-    state.devices.push_back({list.devices[i], id.id,
-                             kind.text ? std::string(kind.text, kind.text_size) : std::string()});
+    state.handles.push_back(list.devices[i]);
+    state.devices.push_back(
+        {id.id, kind.text ? std::string(kind.text, kind.text_size) : std::string()});
   }
   if (state.devices.empty())
     throw PluginError(
@@ -145,43 +147,39 @@ void find_devices(ClientState& state) {
         5);
 }
 
-const ClientState& some(const std::shared_ptr<const ClientState>& client, const char* what) {
-  if (client) return *client;
-  throw ExecutionError(
-      fmt::format("{}: this pjrt::Device is none\n  Take one of pjrt::Client::devices().", what));
-}
-
 }  // namespace
 
-ClientState::~ClientState() {
+PluginClient::~PluginClient() {
   if (!client) return;
   api::ClientDestroy destroy;
   destroy.client = client;
   release(destroy);
 }
 
-bool ClientState::in_own_process() const noexcept {
+bool PluginClient::in_own_process() const noexcept {
   return forks.load(std::memory_order_relaxed) == process;
 }
 
-void ClientState::check_process() const {
+void PluginClient::check_process() const {
   if (in_own_process()) return;
   throw ExecutionError(
       "a pjrt::Client was made before this process was forked, and its threads are the parent's\n"
       "  Fork first and make the client in the child, or start the child with exec.");
 }
 
-std::size_t ClientState::index_of(const api::Device* device) const {
-  for (std::size_t i = 0; i < devices.size(); i++) {
-    if (devices[i].device == device) return i;
+const ir::Backend& PluginClient::backend() const { return pjrt::backend(); }
+
+std::size_t PluginClient::index_of(const api::Device* device) const {
+  for (std::size_t i = 0; i < handles.size(); i++) {
+    if (handles[i] == device) return i;
   }
   throw plugin_fault("the plugin names a device that it has not listed");
 }
 
-void await_event(const ClientState& client, api::Event* event, std::string_view what) {
+void await_event(const PluginClient& client, api::Event* event, std::string_view what) {
   if (!event) return;
   struct Released {
-    const ClientState& client;
+    const PluginClient& client;
     api::EventDestroy args;
     ~Released() { client.release(args); }
   } released{client, {}};
@@ -194,7 +192,7 @@ void await_event(const ClientState& client, api::Event* event, std::string_view 
 Client::Client(const Plugin& plugin, const ClientOptions& options, KeyValueStore store) {
   std::vector<api::NamedValue> values;
   for (const auto& [name, value] : options) values.push_back(named_value(name, value));
-  auto state = std::make_shared<ClientState>();
+  auto state = std::make_shared<PluginClient>();
   state->plugin = plugin.state_;
   state->process = count_forks();
   check_plugin_process(*state->plugin, state->process);
@@ -228,43 +226,11 @@ std::vector<Device> Client::devices() const {
 }
 const std::string& Client::platform() const { return state_->platform; }
 const std::string& Client::platform_version() const { return state_->version; }
-Plugin Client::plugin() const { return Plugin(state_->plugin); }
+Plugin Client::plugin() const { return Plugin(static_cast<const PluginClient&>(*state_).plugin); }
 
-int Device::id() const { return some(client_, "pjrt::Device::id").devices[index_].id; }
-const std::string& Device::kind() const {
-  return some(client_, "pjrt::Device::kind").devices[index_].kind;
-}
-const std::string& Device::platform() const {
-  return some(client_, "pjrt::Device::platform").platform;
-}
 Client Device::client() const {
-  some(client_, "pjrt::Device::client");
-  return DeviceAccess::client(client_);
+  static_cast<void>(id());  // throws for no device
+  return ClientAccess::make(client_);
 }
-std::string Device::str() const {
-  return client_ ? fmt::format("{}:{}", client_->platform, client_->devices[index_].id)
-                 : "no device";
-}
-
-namespace {
-
-/// Not destroyed with its thread: a scope of static storage ends after that, and leaves none here.
-union InnermostDevice {
-  Device device;
-  InnermostDevice() noexcept : device() {}
-  ~InnermostDevice() {}
-};
-
-Device& innermost_device() noexcept {
-  thread_local InnermostDevice innermost;
-  return innermost.device;
-}
-
-}  // namespace
-
-DeviceScope::DeviceScope(Device device)
-    : outer_(std::exchange(innermost_device(), std::move(device))) {}
-DeviceScope::~DeviceScope() { innermost_device() = std::move(outer_); }
-const Device& DeviceScope::current() noexcept { return innermost_device(); }
 
 }  // namespace rondo::pjrt

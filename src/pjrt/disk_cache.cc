@@ -104,7 +104,7 @@ std::string plugin_file(const std::string& path) {
 }
 
 std::string key_of_program(const std::string& text, const ProgramOptions& options,
-                           const ClientState& client) {
+                           const PluginClient& client) {
   const api::Api::Version& version = client.plugin->api->version;
   std::string key;
   add_part(key, plugin_file(client.plugin->path));
@@ -229,7 +229,7 @@ class Folder {
 
 /// Null where the plugin does not take its bytes.
 std::unique_ptr<const Program> from_bytes(const std::string& bytes, const ProgramOptions& options,
-                                          const ClientState& client) {
+                                          const PluginClient& client) {
   api::ExecutableDeserializeAndLoad args;
   args.client = client.client;
   args.bytes = bytes.data();
@@ -251,7 +251,7 @@ DiskCacheStats disk_cache() {
 
 std::unique_ptr<const Program> cached_program(const std::string& text, ProgramOptions options) {
   const char* folder = std::getenv("RONDO_CACHE_DIR");
-  const auto& client = DeviceAccess::state(options.devices.front());
+  const std::shared_ptr<const PluginClient> client = plugin_client(options.devices.front());
   if (!folder || !*folder || !client->plugin->has<api::ExecutableDeserializeAndLoad>() ||
       !client->plugin->has<api::ExecutableSerialize>())
     return std::make_unique<Program>(text, std::move(options));

@@ -51,8 +51,9 @@ bool meet(const std::vector<bool>& a, const std::vector<bool>& b) {
 }  // namespace
 
 bool is_unused(const DeviceArray& array, long handles) {
-  const auto& state = ArrayAccess::state(array);
-  if (!state || state->lent || state.use_count() > handles) return false;
+  const std::shared_ptr<const ArrayState>& state = ArrayAccess::state(array);
+  if (!state || static_cast<const PluginArray&>(*state).lent || state.use_count() > handles)
+    return false;
   // What other threads did with their handles comes before what the run does: to take a handle off
   // the count acquires what they released when they took theirs off.
   std::shared_ptr(state).reset();

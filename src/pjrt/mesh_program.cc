@@ -4,13 +4,13 @@
 #include <optional>
 #include <utility>
 
+#include "device/sharded_array.h"
 #include "fmt/format.h"
 #include "passes/expand.h"
 #include "pjrt/backend.h"
 #include "pjrt/donating_program.h"
 #include "pjrt/message.h"
 #include "pjrt/program_text.h"
-#include "pjrt/sharded_array.h"
 #include "rondo/text.h"
 
 namespace rondo::pjrt {
@@ -171,12 +171,6 @@ class OnMesh final : public ir::Prepared {
 
 std::shared_ptr<const ir::Prepared> prepare_for_mesh(const Function& function,
                                                      const CompileOptions& options) {
-  if (options.mesh->devices().empty()) {
-    throw ExecutionError(
-        fmt::format("compile of '{}': the mesh {} has no devices\n  Give it some: Mesh(axes, "
-                    "client.devices()).",
-                    function.name(), options.mesh->str()));
-  }
   return std::make_shared<OnMesh>(passes::expand(function, passes::Target::kStablehlo), options);
 }
 

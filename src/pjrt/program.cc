@@ -29,9 +29,9 @@ std::string list(std::span<const TensorType> types) {
                   name, argument));
 }
 
-std::shared_ptr<const ClientState> one_client(const ProgramOptions& options) {
+std::shared_ptr<const PluginClient> one_client(const ProgramOptions& options) {
   if (options.devices.empty()) throw InternalError("a program for no device");
-  const auto& client = DeviceAccess::state(options.devices.front());
+  const std::shared_ptr<const PluginClient> client = plugin_client(options.devices.front());
   for (const Device& device : options.devices) {
     if (!device || DeviceAccess::state(device) != client) {
       throw ExecutionError(fmt::format(
@@ -181,7 +181,7 @@ void Program::check_made() {
   client_->plugin->call(places, what);
   bool same = places.count == devices_.size();
   for (std::size_t d = 0; same && d < devices_.size(); d++)
-    same = places.devices[d] == client_->devices[devices_[d]].device;
+    same = places.devices[d] == client_->handles[devices_[d]];
   if (!same) throw plugin_fault(fmt::format("{}: the plugin chose other devices", what));
 }
 
@@ -255,7 +255,7 @@ std::vector<std::vector<DeviceArray>> Program::run(
   absl::InlinedVector<api::Buffer**, 1> output_lists;
   for (std::size_t d = 0; d < devices; d++) {
     for (const DeviceArray& argument : arguments[d])
-      inputs[d].push_back(ArrayAccess::state(argument)->buffer);
+      inputs[d].push_back(plugin_array(argument)->buffer);
     outputs[d].assign(count, nullptr);
     input_lists.push_back(inputs[d].data());
     output_lists.push_back(outputs[d].data());

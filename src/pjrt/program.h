@@ -46,7 +46,7 @@ class Program {
   /// Throws as run() for the arguments of one device.
   void check(std::span<const DeviceArray> arguments, std::size_t device) const;
 
-  const std::shared_ptr<const ClientState>& client() const { return client_; }
+  const std::shared_ptr<const PluginClient>& client() const { return client_; }
   const ProgramOptions& options() const { return options_; }
   /// Bytes that a run takes beside arguments and results; 0 where the plugin does not say.
   std::int64_t temporary_bytes() const;
@@ -63,7 +63,7 @@ class Program {
   std::string parameter(std::size_t argument, std::size_t device) const;
 
   ProgramOptions options_;
-  std::shared_ptr<const ClientState> client_;
+  std::shared_ptr<const PluginClient> client_;
   std::vector<std::size_t> devices_;  // among the client's
   api::LoadedExecutable* loaded_ = nullptr;
   api::Executable* executable_ = nullptr;

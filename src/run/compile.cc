@@ -3,9 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "executor/backend.h"
-#include "executor/for_loops.h"
-#include "executor/lowering.h"
+#include "device/client_state.h"
 #include "fmt/format.h"
 #include "interpreter/backend.h"
 #include "ir/backend.h"
@@ -19,7 +17,6 @@
 #include "passes/growing_tapes.h"
 #include "passes/optimize.h"
 #include "passes/sum_trips.h"
-#include "pjrt/backend.h"
 #include "run/executable.h"
 #include "transforms/batching.h"
 
@@ -54,19 +51,29 @@ struct ResidualLoops {
   }
 };
 
-Executor chosen(const CompileOptions& options) {
+/// The executor that the options, the environment, or nobody asks for: then the reference runs what
+/// is linked without the compiler.
+const ir::Backend* backend_of(const CompileOptions& options, std::string_view name) {
   static const Executor of_environment = executor_of_environment();
-  if (options.executor != Executor::kDefault) return options.executor;
-  if (of_environment != Executor::kDefault) return of_environment;
-  return options.optimize ? Executor::kCompiled : Executor::kReference;
+  Executor executor = options.executor;
+  if (executor == Executor::kDefault) executor = of_environment;
+  const bool is_asked = executor != Executor::kDefault;
+  if (!is_asked) executor = options.optimize ? Executor::kCompiled : Executor::kReference;
+  if (executor == Executor::kReference) return &interpreter::reference_backend();
+  if (const ir::Backend* linked = ir::registered_executor(executor)) return linked;
+  if (!is_asked) return &interpreter::reference_backend();
+  throw ExecutionError(fmt::format(
+      "compile of '{}': the executor that is asked for is not linked\n  Link rondo::compiler or "
+      "rondo::rondo beside rondo::core, or ask for Executor::kReference.",
+      name));
 }
 
 std::shared_ptr<const ir::Prepared> prepare_compiled(const Executable::Impl& impl,
                                                      const Function& function,
                                                      bool has_limits = false) {
   Function expanded;
-  if (std::optional<Function> for_loops = executor::for_loops(function))
-    expanded = *std::move(for_loops);
+  if (std::optional<Function> preferred = impl.backend->expanded(function))
+    expanded = *std::move(preferred);
   else if (function.same_as(impl.function))
     expanded = impl.expanded;
   else
@@ -149,15 +156,10 @@ bool prepare_batched(Executable::Impl& impl) {
 }
 
 void prepare(Executable::Impl& impl, const CompileOptions& options) {
-  const Executor asked = chosen(options);
-  const ir::Backend* backend = &interpreter::reference_backend();
-  if (asked != Executor::kReference) {
-    const std::string why_not = executor::why_not_lowered(impl.expanded);
-    if (why_not.empty())
-      backend = asked == Executor::kCompiled ? &executor::compiled_backend()
-                                             : &executor::bytecode_backend();
-    else
-      impl.executor = " (cannot be compiled: " + why_not + ")";
+  const ir::Backend* backend = backend_of(options, impl.function.name());
+  if (const std::string why_not = backend->why_not(impl.expanded); !why_not.empty()) {
+    impl.executor = " (cannot be compiled: " + why_not + ")";
+    backend = &interpreter::reference_backend();
   }
   impl.backend = backend;
   impl.executor = std::string(backend->name()) + impl.executor;
@@ -179,7 +181,15 @@ void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
         impl.function.name(), has_executor ? "an executor" : "a mesh",
         options.device ? "a device" : "a mesh"));
   }
-  impl.prepared = pjrt::backend().prepare(impl.function, options);
+  if (options.mesh && options.mesh->devices().empty()) {
+    throw ExecutionError(
+        fmt::format("compile of '{}': the mesh {} has no devices\n  Give it some: Mesh(axes, "
+                    "client.devices()).",
+                    impl.function.name(), options.mesh->str()));
+  }
+  const pjrt::Device& device = options.device ? options.device : options.mesh->devices().front();
+  const ir::Backend& backend = pjrt::DeviceAccess::state(device)->backend();
+  impl.prepared = backend.prepare(impl.function, options);
   impl.executor = options.device ? options.device.str() : "mesh " + options.mesh->str();
 }
 

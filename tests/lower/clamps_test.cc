@@ -1,5 +1,5 @@
 // Clamps of indices that are always in range.
-#include "lower/clamps.h"
+#include "lower/passes/clamps.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Loop-invariant index arithmetic.
-#include "lower/hoist_indices.h"
+#include "lower/passes/hoist_indices.h"
 
 #include <gtest/gtest.h>
 

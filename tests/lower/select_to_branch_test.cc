@@ -1,5 +1,5 @@
 // Sides of selects in lanes that blocks of lanes skip, compared with the plain selects.
-#include "lower/select_to_branch.h"
+#include "lower/passes/select_to_branch.h"
 
 #include <gtest/gtest.h>
 

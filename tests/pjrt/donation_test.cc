@@ -244,8 +244,8 @@ std::uintptr_t address(const Tensor& x, const pjrt::Device& device) {
   const pjrt::DeviceArray array(x, device);
   array.await();
   pjrt::api::BufferUnsafePointer place;
-  place.buffer = pjrt::ArrayAccess::state(array)->buffer;
-  pjrt::ArrayAccess::state(array)->client->plugin->call(place, "test");
+  place.buffer = pjrt::plugin_array(array)->buffer;
+  pjrt::plugin_array(array)->plugin_client().plugin->call(place, "test");
   return place.pointer;
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "device/placement.h"
 #include "errors/message.h"
 #include "ir/lazy.h"
-#include "pjrt/placement.h"
 #include "pjrt/program.h"
 #include "pjrt/real_plugin.h"
 #include "support/compare.h"

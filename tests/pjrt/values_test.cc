@@ -160,8 +160,8 @@ TEST_F(RealValues, LargeArraysAreReadWhereTheyAreAndDonationLeavesThem) {
   const Literal literal = Literal::from(std::vector<float>(1 << 16, 2.0f));
   const pjrt::DeviceArray x(literal, device());
   pjrt::api::BufferUnsafePointer place;
-  place.buffer = pjrt::ArrayAccess::state(x)->buffer;
-  pjrt::ArrayAccess::state(x)->client->plugin->call(place, "test");
+  place.buffer = pjrt::plugin_array(x)->buffer;
+  pjrt::plugin_array(x)->plugin_client().plugin->call(place, "test");
   EXPECT_EQ(place.pointer, reinterpret_cast<std::uintptr_t>(literal.bytes()));
   const Executable executable =
       compile(trace([](Tensor x, Tensor y) { return x + y; }, literal.type(), literal.type()),

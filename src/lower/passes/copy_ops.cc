@@ -1,4 +1,4 @@
-#include "lower/copy_ops.h"
+#include "lower/passes/copy_ops.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "lower/ranges.h"
+#include "lower/passes/ranges.h"
 
 #include <algorithm>
 #include <utility>

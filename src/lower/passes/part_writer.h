@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "lower/copy_ops.h"
-#include "lower/divide.h"
-#include "lower/large_loops.h"
 #include "lower/op_writer.h"
+#include "lower/passes/copy_ops.h"
+#include "lower/passes/divide.h"
+#include "lower/passes/large_loops.h"
 
 namespace rondo::lower {
 

@@ -1,4 +1,4 @@
-#include "lower/clamps.h"
+#include "lower/passes/clamps.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "lower/opcodes.h"
-#include "lower/ranges.h"
+#include "lower/passes/ranges.h"
 #include "lower/reads.h"
 
 namespace rondo::lower {

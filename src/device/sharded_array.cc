@@ -1,4 +1,4 @@
-#include "pjrt/sharded_array.h"
+#include "device/sharded_array.h"
 
 #include <algorithm>
 #include <string>

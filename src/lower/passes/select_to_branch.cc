@@ -1,4 +1,4 @@
-#include "lower/select_to_branch.h"
+#include "lower/passes/select_to_branch.h"
 
 #include <algorithm>
 #include <array>

@@ -1,15 +1,15 @@
-#include "lower/divide.h"
+#include "lower/passes/divide.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "lower/large_copies.h"
-#include "lower/large_loops.h"
 #include "lower/op_writer.h"
 #include "lower/opcodes.h"
-#include "lower/part_writer.h"
+#include "lower/passes/large_copies.h"
+#include "lower/passes/large_loops.h"
+#include "lower/passes/part_writer.h"
 
 namespace rondo::lower {
 

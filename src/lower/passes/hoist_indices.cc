@@ -1,4 +1,4 @@
-#include "lower/hoist_indices.h"
+#include "lower/passes/hoist_indices.h"
 
 #include <algorithm>
 #include <cstddef>

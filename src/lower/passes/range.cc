@@ -1,4 +1,4 @@
-#include "lower/range.h"
+#include "lower/passes/range.h"
 
 #include <cstdint>
 #include <type_traits>

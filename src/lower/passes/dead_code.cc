@@ -1,4 +1,4 @@
-#include "lower/dead_code.h"
+#include "lower/passes/dead_code.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "lower/large_copies.h"
+#include "lower/passes/large_copies.h"
 
 #include <utility>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "lower/part_writer.h"
+#include "lower/passes/part_writer.h"
 
 #include <algorithm>
 #include <cmath>

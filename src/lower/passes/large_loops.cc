@@ -1,4 +1,4 @@
-#include "lower/large_loops.h"
+#include "lower/passes/large_loops.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,11 +1,11 @@
-// Arrays on meshes, as the rest of this folder sees them.
+// Arrays in parts on the devices of a mesh.
 #pragma once
 
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "pjrt/placement.h"
+#include "device/placement.h"
 #include "rondo/sharded_array.h"
 
 namespace rondo::pjrt {

@@ -7,8 +7,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "lower/passes/range.h"
 #include "lower/program.h"
-#include "lower/range.h"
 
 namespace rondo::lower {
 

@@ -1,4 +1,4 @@
-#include "pjrt/placement.h"
+#include "device/placement.h"
 
 #include <algorithm>
 #include <utility>

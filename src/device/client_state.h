@@ -1,0 +1,51 @@
+// A client of devices, as the library sees it. What brings devices implements it: src/pjrt.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rondo/device.h"
+
+namespace rondo::ir {
+class Backend;
+}  // namespace rondo::ir
+
+namespace rondo::pjrt {
+
+struct ClientState : std::enable_shared_from_this<ClientState> {
+  struct DeviceState {
+    int id = 0;
+    std::string kind;
+  };
+
+  std::vector<DeviceState> devices;
+  std::string platform;
+  std::string version;
+
+  ClientState() = default;
+  ClientState(const ClientState&) = delete;
+  ClientState& operator=(const ClientState&) = delete;
+  virtual ~ClientState();
+
+  /// Throws ExecutionError where this process cannot use the client.
+  virtual void check_process() const = 0;
+  /// Copies a literal to the device of this index.
+  virtual DeviceArray upload(const Literal& literal, std::size_t device) const = 0;
+  /// Prepares programs for its devices.
+  virtual const ir::Backend& backend() const = 0;
+};
+
+struct DeviceAccess {
+  static Device make(std::shared_ptr<const ClientState> client, std::size_t index) {
+    return {std::move(client), index};
+  }
+  static const std::shared_ptr<const ClientState>& state(const Device& device) {
+    return device.client_;
+  }
+  static std::size_t index(const Device& device) { return device.index_; }
+};
+
+}  // namespace rondo::pjrt
