@@ -2,7 +2,8 @@
 """Fails if a folder of src/ includes a higher layer, or asks which op a node is. Usage: layers_test.py PROJECT_DIR
 
 docs/design.md describes the layers. Public headers may be included from anywhere, and include nothing of src/. Folders
-of one layer include one another in one direction only; backends do not include one another at all.
+of one layer include one another in one direction only; backends do not include one another at all. Folders of
+rondo::core include nothing of the other libraries, which do not include one another.
 """
 import pathlib
 import re
@@ -15,11 +16,13 @@ LAYERS = [  # the lowest first
     ["lower"],
     ["bytecode", "native", "ir"],
     ["ops", "control_flow"],
-    ["transforms", "passes", "gradient_check"],
+    ["transforms", "passes", "gradient_check", "device"],
     ["text", "interpreter", "executor", "pjrt"],
     ["run", "cli"],
 ]
 BACKENDS = set(LAYERS[-2])
+LIBRARY_OF = {"bytecode": "compiler", "executor": "compiler", "lower/passes": "compiler", "native": "compiler",
+              "pjrt": "pjrt"}  # all else: core
 LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
 # Facts about an op are in its record, so only rules about particular ops may ask which op a node is.
@@ -44,6 +47,12 @@ def folder_of_include(path, file, src):
     return first if first in LAYER_OF and (src / path).exists() else None
 
 
+def library_of(path):
+    """The library that a file of src/ is compiled into."""
+    parts = path.parts
+    return LIBRARY_OF.get("/".join(parts[:2])) or LIBRARY_OF.get(parts[0], "core")
+
+
 def violations(project):
     project = pathlib.Path(project).resolve()
     src, public = project / "src", project / "include"
@@ -66,7 +75,14 @@ def violations(project):
                 found.append(f"{name}:{line}: asks which op a node is; a field of its record should say what matters")
         for path, line in includes(file):
             target = folder_of_include(path, file, src)
-            if target is None or target == folder:
+            if target is None:
+                continue
+            included = src / path if (src / path).exists() else (file.parent / path).resolve()
+            library, other = library_of(file.relative_to(src)), library_of(included.relative_to(src))
+            if other not in (library, "core"):
+                found.append(f"{name}:{line}: a file of rondo::{library} includes {path}, which is in rondo::{other}")
+                continue
+            if target == folder:
                 continue
             if target not in LAYER_OF:
                 found.append(f"{name}:{line}: {path} is in a folder of no layer")
@@ -116,6 +132,13 @@ class Layers(unittest.TestCase):
     def test_backends(self):
         self.check({"src/text/a.cc": '#include "interpreter/b.h"\n', "src/interpreter/b.h": ""},
                    "backends must not include one another")
+
+    def test_libraries(self):
+        self.check({"src/run/a.cc": '#include "executor/b.h"\n', "src/executor/b.h": ""},
+                   "a file of rondo::core includes executor/b.h, which is in rondo::compiler")
+        self.check({"src/lower/a.cc": '#include "lower/passes/b.h"\n', "src/lower/passes/b.h": ""},
+                   "which is in rondo::compiler")
+        self.check({"src/executor/a.cc": '#include "lower/passes/b.h"\n', "src/lower/passes/b.h": ""})
 
     def test_mutual(self):
         self.check({"src/ops/a.h": '#include "control_flow/b.h"\n', "src/control_flow/b.h": '#include "ops/a.h"\n'},

@@ -20,9 +20,7 @@ class ExecutorBackend final : public ir::Backend {
   ExecutorBackend(std::string_view name, bool wants_native)
       : name_(name), wants_native_(wants_native) {}
   std::string_view name() const override { return name_; }
-  std::string why_not(const Function& function) const override {
-    return why_not_lowered(function);
-  }
+  std::string why_not(const Function& function) const override { return why_not_lowered(function); }
   std::optional<Function> expanded(const Function& function) const override {
     return for_loops(function);
   }

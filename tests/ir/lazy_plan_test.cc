@@ -1,6 +1,6 @@
 // Steps of an ordinary C++ loop that are evaluated by the plan of the first ones, and graphs that
 // differ from the last one in one respect.
-#include "interpreter/lazy_plan.h"
+#include "run/lazy_plan.h"
 
 #include <cstdint>
 #include <thread>

@@ -13,12 +13,14 @@ if(RONDO_INSTALL)
                                                   TIMEOUT 300)
 endif()
 
-function(rondo_add_packaging_test name program)
+#   rondo_add_packaging_test(FOLDER PROGRAM...)
+function(rondo_add_packaging_test name)
+  list(JOIN ARGN "," programs)
   add_test(
     NAME package.${name}
     COMMAND
       "${CMAKE_COMMAND}" "-DPROJECT_DIR=${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${name}"
-      "-DWORK_DIR=${PROJECT_BINARY_DIR}/packaging/${name}" "-DPROGRAM=${program}"
+      "-DWORK_DIR=${PROJECT_BINARY_DIR}/packaging/${name}" "-DPROGRAMS=${programs}"
       "-DGENERATOR=${CMAKE_GENERATOR}" "-DCOMPILER=${CMAKE_CXX_COMPILER}"
       "-DFLAGS=${CMAKE_CXX_FLAGS}" "-DLAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}"
       "-DPREFIX=${packaging_prefix}" "-DRONDO_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
@@ -31,7 +33,7 @@ rondo_add_packaging_test(add_subdirectory counting)
 # This one compiles the library in several units; the others have one large file each.
 set_tests_properties(package.add_subdirectory PROPERTIES PROCESSORS 2)
 if(RONDO_INSTALL)
-  rondo_add_packaging_test(find_package house)
+  rondo_add_packaging_test(find_package house sketch)
   rondo_add_packaging_test(header_only growth)
   set_tests_properties(package.find_package package.header_only
                        PROPERTIES FIXTURES_REQUIRED rondo_installed)

@@ -2,6 +2,8 @@
 
 cmake_minimum_required(VERSION 3.22)
 
+string(REPLACE "," ";" PROGRAMS "${PROGRAMS}")
+
 file(REMOVE_RECURSE "${WORK_DIR}")
 set(flags "${FLAGS}")
 if(SANITIZE)
@@ -15,4 +17,6 @@ execute_process(
     "-DRONDO_SOURCE_DIR=${RONDO_SOURCE_DIR}" --no-warn-unused-cli COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK_DIR}" --parallel 2
                         COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND "${WORK_DIR}/${PROGRAM}" COMMAND_ERROR_IS_FATAL ANY)
+foreach(program IN LISTS PROGRAMS)
+  execute_process(COMMAND "${WORK_DIR}/${program}" COMMAND_ERROR_IS_FATAL ANY)
+endforeach()

@@ -15,14 +15,14 @@
 #include "absl/hash/hash.h"
 #include "base/bounded_cache.h"
 #include "fmt/format.h"
-#include "interpreter/last_uses.h"
-#include "interpreter/lazy_plan.h"
 #include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
 #include "ir/structure.h"
 #include "rondo/execute.h"
 #include "rondo/run_scope.h"
+#include "run/last_uses.h"
+#include "run/lazy_plan.h"
 
 namespace rondo::ir {
 

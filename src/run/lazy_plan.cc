@@ -1,4 +1,4 @@
-#include "interpreter/lazy_plan.h"
+#include "run/lazy_plan.h"
 
 #include <algorithm>
 #include <cstddef>

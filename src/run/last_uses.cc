@@ -1,4 +1,4 @@
-#include "interpreter/last_uses.h"
+#include "run/last_uses.h"
 
 #include <algorithm>
 #include <cstddef>
