@@ -1,4 +1,4 @@
-// The branches of a switch_case stand in one tuple; operands follow.
+// The branches of a switch_case are in one tuple; operands follow.
 // EXPECT: one std::tuple or std::vector
 #include <rondo/rondo.h>
 

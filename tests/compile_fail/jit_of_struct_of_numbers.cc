@@ -1,4 +1,4 @@
-// A generic lambda does not say which struct of Tensors a struct of numbers stands for.
+// A generic lambda does not tell which struct of Tensors corresponds to a struct of numbers.
 // EXPECT: give its parameter that type
 #include <rondo/rondo.h>
 

@@ -1,4 +1,4 @@
-// max is over axes; maximum is of two.
+// max reduces over axes; maximum takes two.
 // EXPECT: the greater of two is maximum.x, y.
 #include <rondo/rondo.h>
 

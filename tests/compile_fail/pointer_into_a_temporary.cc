@@ -1,4 +1,4 @@
-// The literal is gone after the line, and what the pointer points to with it.
+// The literal is destroyed after the line, with the memory that the pointer refers to.
 // EXPECT: name .*first
 #include <rondo/rondo.h>
 

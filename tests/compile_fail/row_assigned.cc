@@ -1,4 +1,4 @@
-// A row is a value of its own: assigning to it would change nothing.
+// A row is a separate value: assigning to it would change nothing.
 // EXPECT: update.x, i, row.
 #include <rondo/rondo.h>
 

@@ -1,4 +1,4 @@
-// The literal is gone after the line, and the span with it.
+// The literal is destroyed after the line, with the memory of the span.
 // EXPECT: name the literal first
 #include <rondo/rondo.h>
 

@@ -1,4 +1,4 @@
-// What an op returns is no place to assign to.
+// Assigning to the result of an op has no effect.
 // EXPECT: changes nothing
 #include <rondo/rondo.h>
 

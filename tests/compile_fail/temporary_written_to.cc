@@ -1,4 +1,4 @@
-// What is written goes with the literal, which has no name.
+// The written values are lost with the literal, which is a temporary.
 // EXPECT: name it first
 #include <rondo/rondo.h>
 

@@ -1,4 +1,4 @@
-// What is no tree is named as such, at the type that is at fault.
+// The error names the type that is no tree.
 // EXPECT: this type is not a tree of tensors: it is no Tensor
 // EXPECT: basic_string
 #include <string>
