@@ -1,5 +1,5 @@
-// How far functions are from the exact value, in units of the last place, beside the C library in
-// long double: what tests/lower/math_test.cc does not measure, since it is no template there. The
+// The error of functions in units of the last place, compared with the C library in long double:
+// those that tests/lower/math_test.cc does not measure, because they are no templates there. The
 // bounds are those of docs/ops.md.
 #include <algorithm>
 #include <bit>
@@ -69,7 +69,7 @@ Literal column(const std::vector<T>& values) {
   return Literal::from(values, {static_cast<std::int64_t>(values.size())});
 }
 
-/// The largest distance; the place is told if it is past `bound`.
+/// The largest error; its position is reported if it exceeds `bound`.
 struct Worst {
   double distance = 0;
   std::string place = {};
@@ -108,7 +108,7 @@ void expect_binary(const std::string& name, double bound,
   for (T x : some) {
     for (T y : others) xs.push_back(x), ys.push_back(y);
   }
-  // Near each other, where differences and quotients lose most.
+  // Close to each other, where differences and quotients lose most.
   for (T x : numbers<T>(3000, 5)) {
     xs.push_back(x), ys.push_back(std::nextafter(x, T(1)));
     xs.push_back(x), ys.push_back(x * T(1.37));

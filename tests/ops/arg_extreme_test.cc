@@ -1,4 +1,4 @@
-// argmax argmin, as their kernel computes them and as the variadic reduction that HLO has for them.
+// argmax argmin, as computed by their kernel and by the variadic reduction that they become in HLO.
 #include <cstdint>
 #include <limits>
 #include <random>

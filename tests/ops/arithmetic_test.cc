@@ -17,7 +17,7 @@ TYPED_TEST_SUITE(IntegerArithmetic, Integers);
 
 __extension__ typedef unsigned __int128 Wide;
 
-// The expected values are computed in 128 bits and cut to the width.
+// The expected values are computed in 128 bits and truncated to the width.
 TYPED_TEST(IntegerArithmetic, WrapsAsTwosComplementDoes) {
   using T = TypeParam;
   const T low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();

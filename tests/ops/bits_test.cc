@@ -24,7 +24,7 @@ TYPED_TEST(Bits, CombineBitByBit) {
   expect_vec<T>(~a, {static_cast<T>(-13), static_cast<T>(-1), 0});
 }
 
-// Expected by moving one place at a time.
+// The expected value comes from shifting by one position at a time.
 TYPED_TEST(Bits, ShiftsPastTheWidthLeaveNothing) {
   using T = TypeParam;
   using U = std::make_unsigned_t<T>;

@@ -14,7 +14,7 @@
 namespace rondo {
 namespace {
 
-/// Whether a library of this name is in the memory of the process.
+/// Whether a library of this name is loaded in the process.
 bool is_loaded(const std::string& name) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -25,7 +25,7 @@ bool is_loaded(const std::string& name) {
 
 constexpr const char* kAlone = "RONDO_TEST_ALONE";
 
-/// Runs a test of this program in a process that has done nothing yet; its exit status.
+/// Runs a test of this program in a new process; its exit status.
 int run_alone(const std::string& test) {
   std::string program = "ops_tests", filter = "--gtest_filter=" + test, brief = "--gtest_brief=1";
   std::string alone = std::string(kAlone) + "=1";
@@ -49,7 +49,7 @@ TEST(Blas, IsLoadedWithTheFirstLargeProduct) {
   }
   const Tensor a = full(f32({64, 64}), 0.5f);
   EXPECT_EQ(matmul(full(f32({2, 2}), 0.5f), full(f32({2, 2}), 2.f)).eval().data<float>()[0], 2.f);
-  EXPECT_FALSE(is_loaded("openblas"));  // and its threads have not been started
+  EXPECT_FALSE(is_loaded("openblas"));  // so its threads have not been started
   EXPECT_EQ(matmul(a, a).eval().data<float>()[64 * 64 - 1], 16.f);
 }
 

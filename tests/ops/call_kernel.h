@@ -1,4 +1,4 @@
-// Calls the kernel of a node by itself.
+// Calls the kernel of a node directly.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rondo::testing {
 
-/// For kernels that need nothing from outside.
+/// For kernels that need no host services.
 class NoHost : public ir::Host {
  public:
   ir::RegionCall& region(const Function&) override {
@@ -24,8 +24,8 @@ class NoHost : public ir::Host {
   void progress(std::int64_t, std::int64_t) override {}
 };
 
-/// The result of the op on other values; bit i of `last_uses` says that the result may take the
-/// place of input i.
+/// The result of the op on other values; bit i of `last_uses` says that the result may overwrite
+/// input i.
 inline Literal call_kernel(const Tensor& made, const std::vector<Literal*>& inputs,
                            std::uint64_t last_uses) {
   const Tensor node = definition_of(made);

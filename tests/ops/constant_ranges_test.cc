@@ -1,4 +1,4 @@
-// constant of ranges: vectors, arrays, spans, C arrays, nested in one another.
+// constant of ranges: vectors, arrays, spans, C arrays, nested.
 #include <array>
 #include <list>
 #include <span>
@@ -52,7 +52,7 @@ TEST(ConstantOfRanges, OfRangesOfRanges) {
   expect_values<float>(constant(points, {3, 2}), {3, 2}, {1, 2, 3, 4, 5, 6});
 }
 
-// What the type tells of an empty range stays.
+// What the type of an empty range determines is kept.
 TEST(ConstantOfRanges, OfNothing) {
   expect_values<float>(constant(std::vector<std::array<float, 3>>{}), {0, 3}, {});
   expect_values<float>(constant(std::vector<std::vector<float>>{}), {0, 0}, {});

@@ -25,7 +25,7 @@ TYPED_TEST(FloatToInteger, TruncatesAndSaturates) {
   expect_vec(
       convert(vec<double>({0.0, -0.75, 2.9, -2.9, kNan, -kInf, kInf, 1e300, -1e300}), dtype_of<T>),
       want);
-  // The limits themselves, and what lies just inside and outside.
+  // The limits themselves, and numbers just inside and outside.
   const double past = std::ldexp(1.0, std::numeric_limits<T>::digits);
   const double inside = std::nextafter(past, 0.0);
   expect_vec<T>(convert(vec<double>({past, inside, static_cast<double>(low),
@@ -66,7 +66,7 @@ TEST(Convert, BetweenFloatsRoundsOnceToEven) {
       {65504.0f, kInf, 1.0f, kNan, -kInf, 2048.0f});
   expect_vec<float>(up(convert(vec<float>({257.0f, 259.0f, 3.4e38f}), DType::kBF16)),
                     {256.0f, 260.0f, kInf});
-  // Rounding first to f32 would make a tie of each of these, and the tie would go the other way.
+  // Rounding first to f32 would make a tie of each of these, which would round the other way.
   expect_vec<float>(up(convert(vec<double>({1.0 + 0x1p-11 + 0x1p-40}), DType::kF16)),
                     {1.0009765625f});
   expect_vec<float>(up(convert(vec<double>({1.0 + 0x1p-8 + 0x1p-40}), DType::kBF16)), {1.0078125f});
@@ -85,7 +85,7 @@ TEST(Convert, IntegersToFloatsRoundToTheNearestEven) {
                     {256.0f, 2048.0f, 65536.0f});
   expect_vec<float>(up(convert(vec<int>({257, 2049, 65520}), DType::kF16)),
                     {257.0f, 2048.0f, kInf});
-  // One above a tie of bf16 that f64 does not see.
+  // One above a tie of bf16, which is not distinguishable in f64.
   const std::int64_t tie = (std::int64_t{1} << 62) + (std::int64_t{1} << 54);
   expect_vec<float>(up(convert(vec<std::int64_t>({tie, tie + 1, -tie, -tie - 1}), DType::kBF16)),
                     {0x1p62f, 0x1.02p62f, -0x1p62f, -0x1.02p62f});
@@ -114,7 +114,7 @@ TEST(Convert, KeepsShapesAndReturnsWhatFitsAlready) {
   expect_error([] { convert(Tensor(), DType::kF32); }, {"convert: an operand is an empty Tensor"});
 }
 
-// Every pair of dtypes that a small number survives.
+// Every pair of dtypes that can represent a small number.
 TEST(Convert, EveryPairOfDtypes) {
   for (int from = 0; from < kDTypeCount; from++) {
     for (int to = 0; to < kDTypeCount; to++) {

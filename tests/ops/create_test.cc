@@ -17,7 +17,7 @@ TEST(Constant, OfRankOne) {
 TEST(Constant, OfANumber) {
   expect_values<float>(constant(2.5f), {}, {2.5f});
   expect_values<bool>(constant(true), {}, {true});
-  // A tensor like any other, which takes no other dtype.
+  // A tensor like any other, whose dtype does not adapt.
   expect_error([] { constant(1) + constant({1.0f}); }, {"add", "s32[]", "f32[1]"});
 }
 
@@ -101,7 +101,7 @@ TEST(Iota, WrapsAndRoundsAsXlaDoes) {
   EXPECT_EQ(wrapped.data<std::uint8_t>()[255], 255);
   EXPECT_EQ(wrapped.data<std::uint8_t>()[257], 1);
   EXPECT_EQ(iota(s8({130}), 0).eval().data<std::int8_t>()[129], -127);
-  // bf16 has 8 bits of significand: 257 lies between 256 and 258, and the tie goes to 256.
+  // bf16 has 8 bits of significand: 257 is between 256 and 258, and the tie rounds to 256.
   EXPECT_EQ(static_cast<float>(iota(bf16({258}), 0).eval().data<bfloat16>()[257]), 256.0f);
   EXPECT_EQ(static_cast<float>(iota(f16({2050}), 0).eval().data<float16>()[2049]), 2048.0f);
 }

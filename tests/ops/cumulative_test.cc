@@ -1,4 +1,4 @@
-// cumsum cumprod cummax cummin, as their kernel computes them and as what HLO has for them.
+// cumsum cumprod cummax cummin, as computed by their kernel and by their expansion for HLO.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -144,7 +144,7 @@ TEST(Cumulative, ComplexNumbersAddAndMultiply) {
   expect_vec<C>(cumprod(vec<C>({{1, 2}, {3, -1}}), 0), {{1, 2}, {5, 5}});
 }
 
-// The operand's storage is reused where nobody else has it, and left alone where somebody has.
+// The operand's storage is reused if it is unshared, and otherwise unchanged.
 TEST(Cumulative, LeavesItsOperandAlone) {
   const Tensor x = vec<std::int32_t>({1, 2, 3});
   const Tensor y = x + 1;

@@ -40,7 +40,7 @@ TEST(Cholesky, TimesItsTransposeIsTheMatrix) {
       }
     }
   }
-  // A lane for each matrix.
+  // One lane per matrix.
   expect_close<double>(
       vmap([](Tensor x) { return cholesky(x); })(stack({x, x * 4}, 0))[1], {9, 9}, [&] {
         std::vector<double> twice(factor.data<double>().begin(), factor.data<double>().end());
@@ -54,8 +54,8 @@ TEST(Cholesky, HasDerivatives) {
     return cholesky(matmul(half, transpose(half)) + eye(4, DType::kF64));
   };
   check_grads(f, std::tuple(random::normal(random::key(5), f64({4, 4}))), {.order = 2});
-  // ln det x = 2 sum of ln l_ii, whose derivative is the inverse; the lower triangle stands for the
-  // upper one too.
+  // ln det x = 2 sum of ln l_ii, whose derivative is the inverse; the lower triangle also counts
+  // for the upper one.
   const auto log_det = [](Tensor x) { return 2 * sum(log(diag(cholesky(x)))); };
   expect_close<double>(grad(log_det)(constant({{2.0, 1.0}, {1.0, 3.0}})), {2, 2},
                        {0.6, 0, -0.4, 0.4}, 1e-12, 1e-15);
@@ -156,7 +156,7 @@ TEST(RandomGamma, MovesWithItsShapeAsTheQuantileDoes) {
                 1e-3 * (1 + x / (a * a)));
     EXPECT_EQ(value_and_grad(draw)(a).first.item<double>(), x);
   }
-  // In f32, and a lane for each shape.
+  // In f32, with one lane per shape.
   const auto slopes = vmap(grad([&](Tensor a) { return random::gamma(key, a, {}); }));
   const Literal got = slopes(constant({0.4f, 1.7f, 30.0f})).eval();
   for (std::size_t i = 0; i < 3; i++) {

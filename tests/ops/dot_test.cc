@@ -127,7 +127,7 @@ TEST(DotGeneral, IntegersWrap) {
 }
 
 TEST(DotGeneral, HalvesAreRoundedOnce) {
-  // 256 + 1 + 1 ... stays 256 where each step is rounded.
+  // 256 + 1 + 1 ... stays 256 if each step is rounded.
   const Tensor x = concatenate({full(bf16({1}), 256), ones(bf16({300}))}, 0);
   expect_close<bfloat16>(dot(x, ones(bf16({301}))), {}, {bfloat16(556.0f)}, 0);
   expect_close<float16>(dot(full(f16({4}), 60000), full(f16({4}), 0.25)), {}, {float16(60000.0f)},
@@ -294,7 +294,7 @@ TEST(Dot, AVectorTimesAMatrixAddsItsRowsInOrder) {
     rows.push_back(static_cast<float>(i % 11) / 7.0f - 0.6f);
   for (std::size_t k = 0; k < kRows; k++) {
     for (std::size_t j = 0; j < kColumns; j++) {
-      const volatile float product = weights[k] * rows[k * kColumns + j];  // rounded by itself
+      const volatile float product = weights[k] * rows[k * kColumns + j];  // rounded separately
       want[j] += product;
     }
   }

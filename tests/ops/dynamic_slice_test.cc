@@ -11,8 +11,8 @@ namespace {
 
 struct DynamicCase {
   Shape array, part;
-  std::vector<std::int64_t> starts;   // as asked for
-  std::vector<std::int64_t> clamped;  // as they are used
+  std::vector<std::int64_t> starts;   // as requested
+  std::vector<std::int64_t> clamped;  // as used
 
   template <class T>
   std::vector<Tensor> tensors() const {
@@ -57,7 +57,7 @@ TEST(DynamicUpdateSlice, PutsThePartAtTheClampedStarts) {
   for (int i = 0; i < 150; i++) {
     const DynamicCase c = random_case(shapes, i % 5);
     const auto starts = i % 2 == 0 ? c.tensors<std::int64_t>() : c.tensors<std::int16_t>();
-    // The update is of fillers: what it covers is 0.
+    // The update consists of fillers: what it covers is 0.
     expect_moved(
         [&](const Tensor& x) {
           return dynamic_update_slice(x, zeros({x.dtype(), c.part}), starts);
@@ -71,7 +71,7 @@ TEST(DynamicUpdateSlice, PutsThePartAtTheClampedStarts) {
           }
           return inside ? kFiller : position(index, c.array);
         });
-    // And one of numbers in an array of zeros: they keep their order.
+    // An update of numbers in an array of zeros: they keep their order.
     expect_moved(
         [&](const Tensor& update) {
           return dynamic_update_slice(zeros({update.dtype(), c.array}), update, starts);

@@ -1,5 +1,5 @@
-// What all elementwise ops share: broadcasting, scalars beside tensors, work in place, places in
-// messages.
+// Behaviour that all elementwise ops share: broadcasting, scalars with tensors, computing in place,
+// locations in messages.
 #include "ops/elementwise.h"
 
 #include <cstdint>
@@ -34,7 +34,7 @@ TEST(InPlace, OperandsThatAreNeededStay) {
   const Tensor x = vec<float>({1, 2, 3}), difference = x - x;
   Literal a = copy_of({1, 2, 3}), b = copy_of({10, 20, 30});
   expect_values<float>(call_kernel(difference, {&a, &b}, 0), {3}, {-9, -18, -27});
-  const Literal shared = a;  // movable, but somebody else sees the storage
+  const Literal shared = a;  // movable, but the storage is shared
   expect_values<float>(call_kernel(difference, {&a, &b}, 1), {3}, {-9, -18, -27});
   expect_values<float>(shared, {3}, {1, 2, 3});
   expect_values<float>(b, {3}, {10, 20, 30});
@@ -97,7 +97,7 @@ TEST(InPlace, LongArraysOfEveryAlignment) {
   }
 }
 
-// The whole machine: x is used after an op that could have overwritten it.
+// The whole interpreter: x is used after an op that could have overwritten it.
 TEST(InPlace, UsedLater) {
   const auto f = [](Tensor x) {
     const Tensor doubled = x + x, minus = -x;
@@ -250,7 +250,7 @@ TEST(Complex, PartsAndConjugates) {
                {"complex: takes f32, f64; the operand is f16[1]", "DType::kF32"});
 }
 
-// A parser or a pass may hand a record operands that no public function would.
+// A parser or a pass may pass a record operands that no public function would.
 TEST(Records, CheckTheirOperandsThemselves) {
   const Tensor x = vec<float>({1, 2}), y = vec<float>({1, 2, 3});
   expect_error(

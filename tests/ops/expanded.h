@@ -1,4 +1,4 @@
-// Runs a program both as its ops compute it and in the ops that HLO has.
+// Runs a program both with its own ops and in the ops that HLO has.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,7 @@
 
 namespace rondo::testing {
 
-/// The results of f on literals after every op without an HLO opcode was replaced by what its
-/// expand rule makes of it.
+/// The results of f on literals after every op without an HLO opcode was replaced by its expansion.
 template <class F, class... Args>
 std::vector<Literal> run_expanded(F f, const Args&... arguments) {
   const Function expanded = passes::expand(trace(f, arguments.type()...), passes::Target::kHlo);

@@ -1,4 +1,4 @@
-// The formulas that stand for ops which HLO lacks give what the ops themselves give.
+// The formulas for ops that HLO lacks give the same results as the ops themselves.
 #include "ops/expansions.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ std::vector<T> samples() {
 }
 
 /// Equal within `units` units in the last place, or as denormal numbers; NaN and infinity in the
-/// same places, zeros of one sign.
+/// same positions, zeros of one sign.
 template <class T>
 void expect_same(const Literal& got, const Literal& want, const Literal& at, double units) {
   ASSERT_EQ(got.type(), want.type());
@@ -108,7 +108,7 @@ TYPED_TEST(RealExpansions, OfTwoOperandsAreTheFunctions) {
   }
 }
 
-/// Of what the op itself cannot show: its values where derivatives are 0, 1/2 or 1.
+/// What the op itself cannot show: the values where derivatives are 0, 1/2 or 1.
 TEST(Slopes, AtTheirCorners) {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
   const auto both = [](auto slope, std::vector<double> a, std::vector<double> b) {
@@ -180,7 +180,7 @@ std::vector<std::complex<T>> complex_samples() {
 }
 
 TEST(ComplexExpansions, AreTheFunctions) {
-  auto without_overflow = [](auto points) {  // of sinh and cosh: their edges are below
+  auto without_overflow = [](auto points) {  // for sinh and cosh, whose limits are below
     std::erase_if(points, [](const auto& z) { return std::abs(z.real()) > 80; });
     return points;
   };

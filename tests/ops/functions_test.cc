@@ -1,5 +1,5 @@
-// Functions of floats and complex numbers: their values beside those that XLA's CPU backend gives
-// (jaxlib 0.10.2, jax.lax, in 64 bits), their edges, their errors.
+// Functions of floats and complex numbers: their values compared with those of XLA's CPU backend
+// (jaxlib 0.10.2, jax.lax, in 64 bits), their edge cases, their errors.
 #include <cstdint>
 
 #include "ops/vectors.h"
@@ -92,7 +92,7 @@ TEST(Functions, OfF64AreThoseOfXla) {
   }
 }
 
-/// The values of a narrower dtype are those of f64, rounded: within `rtol` of them.
+/// The values in a narrower dtype are those of f64, rounded: within `rtol` of them.
 template <class T>
 void expect_rounded(double rtol) {
   for (const RealRow& row : kRealRows) {
@@ -270,7 +270,7 @@ TEST(FunctionEdges, OfTwoFloats) {
 TEST(FunctionEdges, OfComplexNumbers) {
   using C = std::complex<float>;
   const float pi = 3.14159265f;
-  // XLA's: no sign of a zero decides on which side of these cuts a number lies ...
+  // As in XLA, the sign of a zero does not decide on which side of these cuts a number is ...
   const Tensor z = vec<C>({{-1, 0}, {-1, -0.0f}, {2, 0}, {2, -0.0f}, {-2, -0.0f}});
   const float r = 1.31695790f, s = 1.41421356f;
   expect_complex<float>(sqrt(z), {{0, 1}, {0, 1}, {s, 0}, {s, 0}, {0, s}}, 1e-6);
@@ -280,7 +280,7 @@ TEST(FunctionEdges, OfComplexNumbers) {
   expect_complex<float>(acosh(z), {{0, pi}, {0, pi}, {r, 0}, {r, 0}, {r, pi}}, 1e-6);
   expect_complex<float>(asinh(vec<C>({{0, 2}, {-0.0f, 2}, {0, -2}, {-0.0f, -2}})),
                         {{r, pi / 2}, {r, pi / 2}, {r, -pi / 2}, {r, -pi / 2}}, 1e-6);
-  // ... but of these.
+  // ... but it does for these.
   expect_complex<float>(
       log(z), {{0, pi}, {0, -pi}, {0.693147181f, 0}, {0.693147181f, 0}, {0.693147181f, -pi}}, 1e-6);
   expect_complex<float>(atanh(vec<C>({{2, 0}, {2, -0.0f}, {1, 0}})),

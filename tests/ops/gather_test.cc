@@ -69,7 +69,7 @@ TEST(Gather, IndicesOfEveryIntegerDtype) {
 }
 
 TEST(Gather, SlicesThatVanishAlongAnEmptyAxisAreZeros) {
-  // XLA takes a slice size of 0 along an axis that vanishes.
+  // XLA accepts a slice size of 0 along a collapsed axis.
   expect_values<float>(gather(zeros(f32({0, 2})), constant({{3}, {4}}),
                               {.offset_dims = {1},
                                .collapsed_slice_dims = {0},

@@ -1,5 +1,5 @@
-// Functions that are Tensor code over other ops, beside what NumPy 2.4 and jax.nn 0.10 give, their
-// derivatives beside differences, and their errors.
+// Functions composed of other ops, compared with NumPy 2.4 and jax.nn 0.10, their derivatives with
+// differences, and their errors.
 #include "ops/vectors.h"
 
 namespace rondo {
@@ -24,7 +24,7 @@ TEST(Helpers, Softmax) {
   expect_close<float>(logsumexp(kTable), {}, {4.4636946f});
   expect_close<float>(logsumexp(kTable, {1}), {2}, {3.407606f, 4.0362697f});
   expect_close<float>(logsumexp(kTable, {-1}, true), {2, 1}, {3.407606f, 4.0362697f});
-  // Nothing overflows, and nothing that is impossible is NaN.
+  // Nothing overflows, and impossible values are not NaN.
   expect_close<double>(softmax(vec<double>({1000, 1000, -HUGE_VAL})), {3}, {0.5, 0.5, 0});
   expect_close<double>(logsumexp(vec<double>({-HUGE_VAL, -HUGE_VAL})), {}, {-HUGE_VAL});
   expect_close<double>(logsumexp(zeros(f64({0}))), {}, {-HUGE_VAL});
@@ -140,7 +140,7 @@ TEST(Helpers, Elements) {
   expect_values<std::int32_t>(at(m, {1}), {3}, {3, 4, 5});
   expect_values<std::int32_t>(update(m, {0, two}, 9), {2, 3}, {0, 1, 9, 3, 4, 5});
   expect_values<std::int32_t>(update(m, {-1, 0}, two), {2, 3}, {0, 1, 2, 2, 4, 5});
-  // Inside a trace too, where no value is known.
+  // Also inside a trace, where no value is known.
   const Function f = trace(
       [](Tensor x, Tensor i) {
         return update(x, {i, 1}, at(x, {0, i}));
@@ -203,7 +203,7 @@ TEST(Helpers, Statistics) {
                           cov(x));
       },
       std::tuple(kWide));
-  // Where the root is 0 its derivative is, not NaN.
+  // Where the root is 0 its derivative is 0, not NaN.
   expect_values<double>(grad([](Tensor x) { return norm(x) + stddev(x); })(zeros(f64({2}))), {2},
                         {0, 0});
   expect_error([] { quantile(zeros(f32({0})), 0.5f, 0); },
@@ -225,7 +225,7 @@ TEST(Helpers, Search) {
                               {2, 2});
   expect_values<std::int32_t>(searchsorted(with_nan, vec<double>({std::nan("")}), Side::kRight),
                               {1}, {4});
-  // Every length, every place.
+  // Every length, every position.
   for (std::int64_t n = 1; n < 20; n++) {
     std::vector<std::int32_t> want(static_cast<std::size_t>(2 * n + 1));
     for (std::size_t i = 0; i < want.size(); i++) want[i] = static_cast<std::int32_t>(i / 2);

@@ -1,5 +1,5 @@
-// What a program that does not say `using namespace rondo` writes: ops found by their arguments,
-// and dtypes taken from a tensor.
+// Code without `using namespace rondo`: ops found by argument-dependent lookup, and dtypes taken
+// from a tensor.
 #include "ops/vectors.h"
 
 namespace program {

@@ -1,5 +1,5 @@
-// What every executor relies on: kernels that are prepared once, results over operands, the library
-// kernels against plain loops.
+// What every executor relies on: kernels that are prepared once, results that overwrite operands,
+// and library kernels that agree with plain loops.
 #include "ir/kernel.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ TEST(Kernels, RunOftenOnOtherPlaces) {
   }
 }
 
-/// Counts how often it is asked whether to go on.
+/// Counts how often it is polled.
 class PolledHost : public NoHost {
  public:
   void poll() override { polls++; }
@@ -209,7 +209,7 @@ TEST(SortKernels, OfNarrowAndSignedIntegers) {
 }
 
 TEST(SortKernels, ThePassesDoNotHideTheOrder) {
-  // A comparator that is called would be evaluated thousands of times.
+  // A comparator called as a region would be evaluated thousands of times.
   const auto f = [](Tensor x) { return std::tuple(sort(x, 0), argsort(x, 0), -x); };
   const Literal x = Literal::from(awkward<float>(2000, 1));
   for (const bool optimize : {false, true}) {
@@ -231,7 +231,7 @@ TEST(SortKernels, ThePassesDoNotHideTheOrder) {
   EXPECT_LT(run.stats().op_evaluations, 10);
 }
 
-/// Small integers, so that every order of summation gives the same.
+/// Small integers, so that every order of summation gives the same result.
 template <class T>
 void expect_product(std::int64_t m, std::int64_t k, std::int64_t n, bool a_swapped,
                     bool b_swapped) {

@@ -1,5 +1,5 @@
-// Arrays without elements may have other axes so long that their product is no 64-bit number.
-// Nothing may be computed with it.
+// Arrays without elements may have other axes so long that their product overflows 64 bits. Nothing
+// may be computed with it.
 #include "support/expect.h"
 
 namespace rondo::testing {

@@ -1,5 +1,5 @@
-// Checks of ops that move elements and compute nothing: each element of the result is one of the
-// operand's, or a filler.
+// Checks of ops that only move elements: each element of the result is one of the operand's, or a
+// filler.
 #pragma once
 
 #include <complex>
@@ -66,8 +66,8 @@ void expect_moved_as(const std::function<Tensor(const Tensor&)>& op, const Shape
   expect_values(op(Tensor(x)).eval(), to, want);
 }
 
-/// `op` of an array of shape `from` has the shape `to`, and element `index` of it is number
-/// `source(index)` of the operand or, where that is kFiller, 0. Checked for element types of every
+/// `op` on an array of shape `from` has the shape `to`, and element `index` of it is number
+/// `source(index)` of the operand or, if that is kFiller, 0. Checked for element types of every
 /// width.
 inline void expect_moved(const std::function<Tensor(const Tensor&)>& op, const Shape& from,
                          const Shape& to, const std::function<std::int64_t(const Index&)>& source) {
@@ -80,7 +80,7 @@ inline void expect_moved(const std::function<Tensor(const Tensor&)>& op, const S
   expect_moved_as<std::complex<double>>(op, from, to, source, {});
 }
 
-/// Random shapes with axes of 0 to 4 elements, small ones more often than not.
+/// Random shapes with axes of 0 to 4 elements, mostly small ones.
 class Shapes {
  public:
   explicit Shapes(unsigned seed) : engine_(seed) {}

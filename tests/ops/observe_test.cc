@@ -21,7 +21,7 @@ TEST(Tap, GivesBackItsOperandAndTellsTheCaller) {
   const Literal x = Literal::from<float>({1, 2}, {2});
   expect_values<float>(run.run({x}, options)[0], {2}, {3, 5});
   EXPECT_EQ(seen, (std::vector<std::string>{"doubled f32[2] {2, 4}"}));
-  expect_values<float>(run.run({x})[0], {2}, {3, 5});  // nobody listens
+  expect_values<float>(run.run({x})[0], {2}, {3, 5});  // no callback
 }
 
 TEST(Tap, IsNeitherMergedNorMovedOutOfALoop) {
@@ -61,7 +61,7 @@ TEST(Print, RoundsToThePrecisionAskedFor) {
   EXPECT_EQ(printed(2.0f / 3, "x = {:.3f}, {{}}"), "x = 0.667, {}\n");
   EXPECT_EQ(printed(12345.678, "{:.2e}"), "1.23e+04\n");
   EXPECT_EQ(printed(constant({1.25, -0.5}), "v = {:.1f}."), "v = f64[2] {1.2, -0.5}.\n");
-  EXPECT_EQ(printed(7, "{:.3f}"), "7\n");  // integers have no digits to cut
+  EXPECT_EQ(printed(7, "{:.3f}"), "7\n");  // integers have no digits to drop
 }
 
 TEST(Print, RefusesFormatsWhenTheyAreWritten) {

@@ -1,5 +1,5 @@
-// All nodes of a public function have the line of the user's call: what an error or the
-// advice of program() names is never a line of the library.
+// All nodes of a public function have the line of the user's call: errors and the advice of
+// program() never name a line of the library.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -19,11 +19,11 @@ bool is_of_a_test(const ir::Node& node) {
   return std::string_view(node.location().file).ends_with("_test.cc");
 }
 
-/// Of regions that are kept, such as the sum of a reduction: they have the line of their first
-/// user, which may be another test, or none.
+/// For cached regions, such as the sum of a reduction: they have the line of their first user,
+/// which may be another test, or none.
 bool has_no_line(const ir::Node& node) { return node.location().line == 0; }
 
-/// The lines of nodes, at any depth, that are not of a test.
+/// The lines of nodes, at any depth, that are not in a test.
 std::vector<std::string> foreign_lines(const Function& function) {
   std::vector<std::string> foreign;
   for (const Function& region : ir::regions_inside_out(function)) {

@@ -40,7 +40,7 @@ TEST(Pad, LowHighAndInteriorOfAnySign) {
 }
 
 TEST(Pad, CutsAfterTheInteriorPadding) {
-  // As XLA does: [0 1 2 3] with -1_-1_1.
+  // Like XLA: [0 1 2 3] with -1_-1_1.
   expect_values<std::int32_t>(pad(arange(4), 9, {-1}, {-1}, {1}), {5}, {9, 1, 9, 2, 9});
 }
 

@@ -19,7 +19,7 @@ constexpr std::int64_t kRows = 2048, kRow = 4096, kElements = kRows * kRow;  // 
 
 struct Ended {};
 
-/// Ends the run as soon as a kernel asks.
+/// Ends the run at the first poll.
 class ImpatientHost final : public NoHost {
  public:
   void poll() override { throw Ended(); }
@@ -124,7 +124,7 @@ TEST(Polls, EndLongKernels) {
     }
     ImpatientHost host;
     EXPECT_THROW(kernel->run(operands, places, host), Ended);
-    // In between: what moves elements has not come to the last one.
+    // In between: ops that move elements have not reached the last one.
     const std::byte* const end = places.back() + results.back().type().bytes();
     const bool from_first_to_last =
         node.op->cost != ir::Cost::kReduction && node.op->cost != ir::Cost::kHeavy;
@@ -135,7 +135,7 @@ TEST(Polls, EndLongKernels) {
 }
 
 TEST(Polls, AreKnownOfEveryKernel) {
-  std::set<std::string_view> known{"print", "progress", "tell_lanes"};  // as tap
+  std::set<std::string_view> known{"print", "progress", "tell_lanes"};  // like tap
   for (const LongOp& op : long_ops()) known.insert(op.name);
   for (const ir::OpDef* op : transforms::all_ops()) {
     if (op->prepare && !op->elementwise) {

@@ -29,7 +29,7 @@ U64s bits_of(const Literal& literal) {
   return bits;
 }
 
-/// Bit for bit, as the kernels draw them and as they are drawn in ops that HLO has.
+/// Bit for bit, as drawn by the kernels and by their expansion for HLO.
 template <class Draw>
 void expect_draws(Draw draw, const TensorType& type, const U64s& want) {
   SCOPED_TRACE(type.str());
@@ -114,7 +114,7 @@ TEST(Random, UniformBetweenBounds) {
   expect_close<double>(
       random::uniform(key42(), f64({4}), -2, 3), {4},
       {0.13363783324954537, -1.924949652423427, 0.8707220894976759, 1.6490944845231543}, 1e-14);
-  // Bounds broadcast; where both are equal that is what is drawn.
+  // Bounds broadcast; equal bounds give their value.
   expect_values<float>(
       random::uniform(key42(), f32({2, 2}), constant({1.0f, 5.0f}), constant({1.0f, 5.0f})), {2, 2},
       {1, 5, 1, 5});
@@ -128,8 +128,8 @@ TEST(Random, UniformBetweenBounds) {
 }
 
 TEST(Random, NormalIsJaxs) {
-  // Within a few units in the last place: erf_inv goes through log1p and a polynomial, where XLA
-  // fuses multiply and add.
+  // Within a few units in the last place: erf_inv uses log1p and a polynomial, where XLA fuses
+  // multiply and add.
   auto expect_normal = [](const TensorType& type, const std::vector<double>& want, double rtol) {
     SCOPED_TRACE(type.str());
     auto draw = [&](Tensor key) { return convert(random::normal(key, type), DType::kF64); };
@@ -198,7 +198,7 @@ TEST(Random, RandintTakesTensorsAsBounds) {
   expect_values<std::int32_t>(
       random::randint(key42(), s32({2, 3}), constant({0, 10, 20}), constant({{5}, {100}})), {2, 3},
       {4, 10, 20, 69, 39, 79});
-  // Bounds of another dtype are brought into the range.
+  // Bounds of another dtype are clamped to the range.
   expect_values<std::int32_t>(random::randint(key42(), s32({4}), Tensor(-(std::int64_t{1} << 40)),
                                               Tensor(std::int64_t{1} << 31)),
                               {4}, {977810628, 1236381714, -1367112521, -1019495231});

@@ -31,7 +31,7 @@ Shape without(const Shape& shape, const Axes& axes) {
   return dims;
 }
 
-/// The loop that a reduction means: each element into its place, in row-major order.
+/// The equivalent loop: adds each element to its result, in row-major order.
 template <class T, class Acc>
 std::vector<T> reduced(const std::vector<T>& x, const Shape& shape, const Axes& axes, Acc init,
                        const std::function<Acc(Acc, Acc)>& combine) {
@@ -283,7 +283,7 @@ TEST(ReduceBy, TakesTreesOfArrays) {
   expect_values<float>(extent.low, {2}, {-1, -9});
   expect_values<float>(extent.high, {2}, {4, 5});
   expect_values<std::int32_t>(extent.count, {2}, {3, 3});
-  // The place of the greatest element.
+  // The position of the greatest element.
   const auto [value, place] = reduce(
       std::pair(x, iota(s32({2, 3}), 1)), std::pair(-kInf, -1), {1},
       [](std::pair<Tensor, Tensor> best, std::pair<Tensor, Tensor> e) {

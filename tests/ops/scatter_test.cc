@@ -9,7 +9,7 @@ namespace {
 
 using Combine = std::function<Tensor(const Tensor&, const Tensor&)>;
 
-/// The definition: windows in the order of their index vectors, each wholly or not at all.
+/// The definition: windows in the order of their index vectors, each completely or not at all.
 template <class T>
 void expect_scattered(const WindowCase& c, const Combine& combine,
                       const std::function<T(T, T)>& plain) {
@@ -65,7 +65,7 @@ TEST(Scatter, AgreesWithItsDefinition) {
     expect_scattered<std::int8_t>(
         c, [](const Tensor& a, const Tensor& u) { return minimum(a, u); },
         [](std::int8_t a, std::int8_t u) { return std::min(a, u); });
-    // The order of the updates shows: this one does not commute, and no direct loop knows it.
+    // Tests the order of the updates: this combiner does not commute, and has no direct loop.
     expect_scattered<std::int32_t>(
         c, [](const Tensor& a, const Tensor& u) { return 2 * a - u; },
         [](std::int32_t a, std::int32_t u) {

@@ -46,7 +46,7 @@ TEST(WhereOf, BroadcastsAllThree) {
 }
 
 TEST(WhereOf, IsNotArithmetic) {
-  // NaN and infinity on the side that is not chosen do not matter.
+  // NaN and infinity on the side that is not selected do not matter.
   expect_vec<float>(where(vec<bool>({true, false}), vec<float>({1, kNan}), vec<float>({kInf, 2})),
                     {1, 2});
 }

@@ -56,7 +56,7 @@ TEST(BroadcastTo, RepeatsAxesOfSizeOne) {
   Shapes shapes(2);
   for (int i = 0; i < 60; i++) {
     const Shape to = shapes.shape(i % 5);
-    // The operand drops some leading axes and has others of size 1.
+    // The operand lacks some leading axes and has others of size 1.
     const std::int64_t added = shapes.number(0, to.rank());
     std::vector<std::int64_t> dims(to.begin() + added, to.end());
     for (std::int64_t& dim : dims) {

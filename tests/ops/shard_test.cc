@@ -1,4 +1,4 @@
-// shard: the identity, its checks, and that every transform and pass keeps it.
+// shard: the identity, its checks, and that every transform and pass preserves it.
 #include "ops/shard.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ TEST(Shard, IsTheIdentityOfEveryDtypeAndExecutor) {
 }
 
 TEST(Shard, CostsNothingWhereThereIsNoMesh) {
-  // An array that is updated in place in a loop: the very program that runs without it.
+  // An array that is updated in place in a loop: exactly the program that runs without it.
   const auto f = [](bool with) {
     return trace(
         [&](Tensor x) {
@@ -170,7 +170,7 @@ TEST(Shard, StaysInLoopsAndTheirDerivatives) {
                    .first);
   };
   EXPECT_EQ(specs(trace(f, f32({4}))), (Specs(1, "[{\"data\"}]")));
-  // Of the carry in the forward loop and of its cotangent in the backward loop.
+  // The carry in the forward loop and its cotangent in the backward loop.
   const Specs kept = specs(trace(grad(f), f32({4})));
   EXPECT_GE(kept.size(), 2u);
   EXPECT_EQ(kept, Specs(kept.size(), "[{\"data\"}]"));
@@ -183,12 +183,12 @@ TEST(Shard, GivesALaneAxisToTheCompilerOrToTheMeshAxisOfItsName) {
             (Specs{"[{?}, {\"model\"}]"}));
   EXPECT_EQ(specs(trace(vmap(f, {.axis_name = "data"}), f32({8, 2}))),
             (Specs{"[{\"data\"}, {\"model\"}]"}));
-  // What is the same in all lanes stays as it is.
+  // What is the same in all lanes is unchanged.
   const auto both = [&](Tensor x, Tensor w) { return x + f(w); };
   EXPECT_EQ(specs(trace(vmap(both, {.in_axes = {0, std::nullopt}, .axis_name = "data"}),
                         f32({8, 2}), f32({2}))),
             (Specs{"[{\"model\"}]"}));
-  // Inside of a loop too, and in both orders with grad.
+  // Also inside a loop, and in both orders with grad.
   const auto loop = [&](Tensor x) {
     return sum(fori_loop(
         0, 3, [&](Tensor, Tensor c) { return f(sin(c)); }, x));
@@ -204,7 +204,7 @@ TEST(Shard, GivesALaneAxisToTheCompilerOrToTheMeshAxisOfItsName) {
 }
 
 TEST(Shard, LeavesUpdatesOfLanesInPlace) {
-  // Lanes end in different trips: what an update of theirs replaces is chosen, not the array.
+  // Lanes end on different trips: the updated part is selected, not the array.
   constexpr std::int64_t kSize = 1024;
   const auto f = [](Tensor n, Tensor x) {
     return std::get<1>(while_loop([&](Tensor i, Tensor) { return i < n; },
@@ -253,14 +253,14 @@ TEST(Shard, IsKeptByThePasses) {
   const Specs one(1, "[{\"data\"}]");
   const auto shard_data = [](Tensor x) { return shard(x, mesh(), {"data"}); };
   EXPECT_EQ(kept(shard_data, f32({4})), one);
-  // Of a constant, which is not folded.
+  // A constant, which is not folded.
   EXPECT_EQ(kept([&](Tensor x) { return x + shard_data(iota(f32({4}), 0)); }, f32({4})), one);
-  // Twice the same is once; of another spec it is another one.
+  // Two equal ones are merged; one with another spec is not.
   EXPECT_EQ(kept([&](Tensor x) { return shard_data(x) * shard_data(x); }, f32({4})), one);
   EXPECT_EQ(
       kept([&](Tensor x) { return shard_data(x) * shard(x, mesh(), {kUnconstrained}); }, f32({4})),
       (Specs{"[{\"data\"}]", "[{?}]"}));
-  // Of a carry that does not change otherwise.
+  // On a carry that does not change otherwise.
   EXPECT_EQ(kept(
                 [&](Tensor x, Tensor n) {
                   return while_loop(
@@ -310,7 +310,7 @@ TEST(Shard, TellsWhereArgumentsAndResultsOfAProgramLie) {
     for (const ir::Sharding& each : all) ir::append_shardy(texts.emplace_back(), each);
     return texts;
   };
-  // What is unconstrained inside is whole where it comes from or goes to.
+  // What is unconstrained inside is not split as an argument or result.
   EXPECT_EQ(text(sharding->arguments), (Specs{"[{\"data\"}, {}]", "[{}, {}]", "[]"}));
   EXPECT_EQ(text(sharding->results), (Specs{"[{}, {\"model\", \"data\"}]", "[]"}));
   EXPECT_FALSE(ir::program_sharding(trace([](Tensor x) { return x; }, f32())));

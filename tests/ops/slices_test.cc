@@ -1,5 +1,5 @@
-// slice(x, indices...) and update(x, {indices...}, v), beside plain loops over the places that
-// Python's slices name.
+// slice(x, indices...) and update(x, {indices...}, v), compared with plain loops over the positions
+// of Python's slices.
 #include <numeric>
 #include <optional>
 #include <random>
@@ -11,7 +11,8 @@ namespace {
 
 using namespace testing;
 
-/// The places of start:stop:step on an axis, as Python's documentation of slice.indices says.
+/// The positions of start:stop:step on an axis, as Python's documentation of slice.indices defines
+/// them.
 std::vector<std::int64_t> python_places(const Range& range, std::int64_t size) {
   const std::int64_t step = range.step;
   std::int64_t start = step > 0 ? 0 : size - 1, stop = step > 0 ? size : -1;
@@ -32,8 +33,8 @@ std::vector<std::int64_t> python_places(const Range& range, std::int64_t size) {
   return places;
 }
 
-/// What indices name in an array: the part's shape, and for each of its elements the place in the
-/// array.
+/// The part of an array that indices select: its shape, and for each of its elements the position
+/// in the array.
 struct Named {
   std::vector<std::int64_t> dims;
   std::vector<std::size_t> places;
@@ -120,7 +121,7 @@ class RandomIndices {
       if (kind == 0) {
         all.push_back(kNewAxis);
       } else if (!ellipsis && axis == before && (kind == 1 || axis == used)) {
-        // The axes behind an ellipsis are the last ones.
+        // The axes after an ellipsis are the last ones.
         all.push_back(kEllipsis);
         ellipsis = true;
         skipped_ = shape.size() - used;
@@ -192,7 +193,7 @@ TEST(Slices, AsTheyAreWritten) {
   ints(slice(x, kEllipsis, 0), {3}, {0, 4, 8});
   ints(slice(x, kNewAxis, 2, kNewAxis, range(0, 2)), {1, 1, 2}, {8, 9});
   ints(slice(x, std::size_t{1}, std::int64_t{3}), {}, {7});
-  ints(slice(x, {1, 0}, {3, 4}, {1, 3}), {2, 2}, {4, 7, 8, 11});  // as ever
+  ints(slice(x, {1, 0}, {3, 4}, {1, 3}), {2, 2}, {4, 7, 8, 11});  // as before
   ints(slice(x, std::vector<std::int64_t>{1, 1}, std::vector<std::int64_t>{2, 2}), {1, 1}, {5});
   ints(update(x, {range(1, -1), 0}, 9), {3, 4}, {0, 1, 2, 3, 9, 5, 6, 7, 8, 9, 10, 11});
   ints(update(x, {one, range({}, {}, -2)}, constant({-1, -2})), {3, 4},
@@ -246,7 +247,7 @@ TEST(Slices, HaveDerivatives) {
             update(squares, {range(0, 2), one}, sin(b)), update(squares, {range(0, {}, 2), 0}, b));
       },
       std::tuple(x, v));
-  // The gradient of a part is 1 at its places.
+  // The gradient of a part is 1 at its positions.
   std::vector<double> want(12, 0.0);
   for (const std::size_t place : named({3, 4}, {range(1), range({}, {}, -3)}).places)
     want[place] = 1;

@@ -42,7 +42,7 @@ using Types = ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int
                                std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(Sort, Types);
 
-// Against std::stable_sort, with many ties; long enough for each way in which the kernel sorts.
+// Against std::stable_sort, with many ties; long enough for each of the kernel's algorithms.
 TYPED_TEST(Sort, IsStableSortAlongEachAxis) {
   using T = TypeParam;
   Shapes shapes(11);
@@ -87,7 +87,7 @@ class SortFloats : public ::testing::Test {};
 using Floats = ::testing::Types<float16, bfloat16, float, double>;
 TYPED_TEST_SUITE(SortFloats, Floats);
 
-// As jnp.sort: NaN last whatever its sign, -0 equal to 0 so that both keep their order and their
+// Like jnp.sort: NaN last whatever its sign, -0 equal to 0, so both keep their order and their
 // signs.
 TYPED_TEST(SortFloats, NanIsLastAndZerosAreEqual) {
   const float nan = std::copysign(kNan, -1.0f);
@@ -132,7 +132,7 @@ TEST(Sort, ComplexNumbersByTheirParts) {
   expect_complex<float>(sort(slice(x, {4}, {8})), {{0, -1}, {-0.0f, 0}, {1, -5}, {2, -1}});
 }
 
-// The regions that are emitted mean what the kernel does when it recognises them.
+// The emitted comparator regions have the semantics of the kernel that recognises them.
 TEST(Sort, TheComparatorsMeanTheOrder) {
   const std::vector<float> x{kNan, 1, 0.0f, -kInf, -0.0f, std::copysign(kNan, -1.0f), kInf, -2};
   const Function& region = ops::ascending_comparator(std::vector<DType>{DType::kF32});
@@ -214,7 +214,7 @@ TEST(SortBy, DescendingKeepsTiesInOrder) {
   expect_vec<std::int32_t>(places, {1, 3, 0, 2, 4});
 }
 
-// Against the same merge by hand: any comparator ends, and gives a permutation.
+// Compared with the same merge by hand: any comparator terminates, and gives a permutation.
 TEST(SortBy, AComparatorThatIsNoOrderEndsAllTheSame) {
   std::vector<std::int32_t> x(200);
   std::iota(x.begin(), x.end(), 0);
@@ -226,7 +226,7 @@ TEST(SortBy, AComparatorThatIsNoOrderEndsAllTheSame) {
     const auto data = literal.data<std::int32_t>();
     std::vector<std::int32_t> seen(data.begin(), data.end());
     if (kind == 2) {
-      EXPECT_EQ(seen, x);  // nothing goes before anything: as it was
+      EXPECT_EQ(seen, x);  // nothing precedes anything: unchanged
     }
     std::sort(seen.begin(), seen.end());
     EXPECT_EQ(seen, x);
@@ -272,7 +272,7 @@ bool is_loaded(std::string_view library) {
   return false;
 }
 
-/// Highway takes milliseconds to load. In a process of its own, which has not sorted anything.
+/// Highway takes milliseconds to load. In a separate process, which has not sorted anything.
 TEST(SortLibrary, IsNotLoadedBeforeTheFirstSort) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

@@ -58,14 +58,14 @@ struct Product {
   T right(std::int64_t k, std::int64_t j) const {
     return b[static_cast<std::size_t>(b_swapped ? j * count + k : k * n + j)];
   }
-  /// Empty on a machine that does not have it.
+  /// Empty on a machine without it.
   std::vector<T> run(int threads = 1) const {
     HostWithThreads host(threads);
     std::vector<T> out(static_cast<std::size_t>(m * n), T(7));
     const bool ran = ops::vector_multiply(a.data(), a_swapped, b.data(), b_swapped, m, count, n,
                                           out.data(), host);
     EXPECT_EQ(ran, has_vector_products());
-    // About three times in a millisecond.
+    // About three polls per millisecond.
     if (threads == 1) {
       EXPECT_EQ(host.polls > 1, ran && m * count * n > std::int64_t{1} << 25);
     }
@@ -105,7 +105,7 @@ TEST_F(VectorGemm, RowsAndColumnsOfAnyNumber) {
 
 TEST_F(VectorGemm, SumsAndColumnsInSeveralBlocks) {
   expect_values_of_all_forms<float>(25, 256 + 17, 40);
-  expect_values_of_all_forms<float>(24, 600, 1000);  // past one copy of the right side
+  expect_values_of_all_forms<float>(24, 600, 1000);  // beyond one copy of the right side
   expect_values_of_all_forms<double>(24, 300, 300);
   expect_values_of_all_forms<float>(200, 30, 33);
 }
@@ -125,7 +125,7 @@ TEST_F(VectorGemm, AnElementDependsOnItsRowAndColumnAlone) {
           << rows;
     }
   }
-  const Product<float> large{500, 600, 256, true, false};  // which threads share
+  const Product<float> large{500, 600, 256, true, false};  // split over threads
   const std::vector<float> alone = large.run();
   for (const int threads : {2, 3}) EXPECT_EQ(large.run(threads), alone) << threads;
 }
@@ -163,7 +163,7 @@ TEST_F(VectorGemm, APackedRightSideGivesTheSame) {
   }
   expect_same_when_packed<float>(25, 256 + 17, 40);
   expect_same_when_packed<float>(24, 600, 1000);
-  expect_same_when_packed<float>(600, 300, 256);  // which threads share
+  expect_same_when_packed<float>(600, 300, 256);  // split over threads
   expect_same_when_packed<double>(24, 300, 300);
 }
 
@@ -180,7 +180,7 @@ TEST_F(VectorGemm, WhatIsNotFiniteStaysInItsRowsAndColumns) {
     EXPECT_EQ(std::isfinite(got[e]), e / 50 != 5 && e % 50 != 49) << e;
 }
 
-/// Ends the product when a helper has begun, who has more to do than fits into that time.
+/// Ends the product when a helper has started, which has more to do than fits into that time.
 class EndsSoon final : public NoHost {
  public:
   int threads() const override { return 2; }

@@ -1,5 +1,5 @@
-// The type rules refuse operands and attributes that public functions never pass on: what builds
-// nodes in other ways meets them. Each says what is wrong, where, and what to do.
+// The type rules reject operands and attributes that public functions never pass on, but other code
+// that builds nodes might. Each error says what is wrong, where, and what to do.
 #include <functional>
 
 #include "ir/node.h"
@@ -21,7 +21,7 @@ using testing::expect_error;
 
 const SourceLocation kHere{"house.cc", "", 7};
 
-/// Scalars of these types to their first.
+/// Maps scalars of these types to the first.
 Function first_of(std::vector<TensorType> types) {
   const auto first = [](std::span<const Tensor> given) { return std::vector<Tensor>{given[0]}; };
   return ir::trace_closed("combine", "a combiner", types, first, kHere);

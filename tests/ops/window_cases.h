@@ -16,8 +16,8 @@ inline bool contains(const std::vector<std::int64_t>& values, std::int64_t value
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-/// A valid use of gather: `windowed` is the shape of its result. The mirrored use of scatter has
-/// updates of that shape.
+/// A valid use of gather: `windowed` is the shape of its result. The corresponding use of scatter
+/// has updates of that shape.
 struct WindowCase {
   Shape operand, indices, windowed;
   GatherDims dims;
@@ -57,8 +57,8 @@ inline WindowCase random_window_case(Shapes& shapes) {
     }
   }
   c.operand = Shape(dims);
-  // The indices: axes that go along with the operand's, others that only count, in any order, and
-  // the index vector.
+  // The indices: axes paired with the operand's, others that only count, in any order, and the
+  // index vector.
   std::shuffle(map_candidates.begin(), map_candidates.end(), shapes.engine());
   map_candidates.resize(
       static_cast<std::size_t>(shapes.number(0, static_cast<std::int64_t>(map_candidates.size()))));
@@ -84,7 +84,7 @@ inline WindowCase random_window_case(Shapes& shapes) {
   c.indices = Shape(indices);
   for (std::int64_t i = 0; i < c.indices.elements(); i++)
     c.starts.push_back(static_cast<std::int32_t>(shapes.number(-2, 6)));
-  // The result: the axes of the windows between those that count.
+  // The result: the window axes between the counting axes.
   const std::int64_t windowed_rank = batch_rank + static_cast<std::int64_t>(window_sizes.size());
   std::vector<std::int64_t> places(static_cast<std::size_t>(windowed_rank));
   std::iota(places.begin(), places.end(), 0);
@@ -101,8 +101,8 @@ inline WindowCase random_window_case(Shapes& shapes) {
   return c;
 }
 
-/// Where in the operand an element of the result (or of the updates) belongs: its window's start,
-/// as the indices say, and its offset in the window.
+/// The position in the operand of an element of the result (or of the updates): its window's start,
+/// from the indices, and its offset in the window.
 struct Place {
   Index start, offset;
 };
