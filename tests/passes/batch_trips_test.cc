@@ -216,7 +216,7 @@ TEST(BatchTrips, OnlyWhatTakesLittleMoreThanTheLoopDoes) {
         f32({16, 512}), f32({4, 512}), f32({trips, 4, 16}));
   };
   EXPECT_FALSE(batched(program(100)).same());   // 0.8 MB
-  EXPECT_TRUE(batched(program(10000)).same());  // 82 MB, beside 2.6
+  EXPECT_TRUE(batched(program(10000)).same());  // 82 MB, compared with 2.6
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the tests of the passes share: counting nodes, and running a program with and without the
+// Shared by the tests of the passes: counting nodes, and running a program with and without the
 // passes.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace rondo::testing {
 
-/// How often an op stands in a program, at any depth.
+/// How often an op occurs in a program, at any depth.
 inline std::int64_t count(const Function& function, const std::string& op) {
   const FunctionStats stats = function.stats();
   const auto found = stats.ops.find(op);
@@ -40,7 +40,7 @@ inline const ir::Node* find_node(const Function& function, const std::string& op
   return nullptr;
 }
 
-/// Equal bit by bit, but for the bits of NaN.
+/// Equal bit by bit, except for the bits of NaN.
 inline bool same_values(const Literal& a, const Literal& b) {
   if (a.type() != b.type()) return false;
   return for_dtype(a.dtype(), [&]<class T>() {
@@ -63,7 +63,7 @@ inline bool same_values(const Literal& a, const Literal& b) {
   });
 }
 
-/// Runs the program as it stands and after the passes, and expects the same values. Returns the
+/// Runs the program as it is and after the passes, and expects the same values. Returns the
 /// optimised program.
 inline Function expect_same_results(const Function& function,
                                     const std::vector<Literal>& arguments) {
@@ -85,7 +85,7 @@ inline Function expect_same_results(const Function& function,
   return optimized;
 }
 
-/// Values that are hard for a dtype, as many as fill a vector of kHardValues.
+/// Difficult values of a dtype, as many as fill a vector of kHardValues.
 inline constexpr std::int64_t kHardValues = 12;
 inline Literal hard_values(DType dtype, std::int64_t shift = 0) {
   return for_dtype(dtype, [&]<class T>() {

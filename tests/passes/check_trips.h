@@ -1,4 +1,4 @@
-// What the tests of passes over all trips of a loop share.
+// Shared by the tests of passes over all trips of a loop.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ inline std::int64_t products_outside(const Function& function) {
   return n;
 }
 
-/// Whole numbers, of which sums of products are exact in any order.
+/// Whole numbers, whose sums of products are exact in any order.
 inline Literal whole_numbers(const std::vector<std::int64_t>& dims, int seed) {
   std::int64_t count = 1;
   for (const std::int64_t dim : dims) count *= dim;

@@ -79,7 +79,7 @@ TEST(Decide, LoopsWithoutTripsAreTheirInits) {
       f32());
   const Function g = expect_same_results(f, {Literal::scalar(0.5f)});
   EXPECT_EQ(count(g, "fori_loop") + count(g, "scan") + count(g, "exp"), 0);
-  EXPECT_EQ(count(g, "while"), 1);  // whether s == s is not known
+  EXPECT_EQ(count(g, "while"), 1);  // whether s == s is unknown
 }
 
 TEST(Decide, ATapInAConditionThatIsFalseAtOnce) {
@@ -112,7 +112,7 @@ TEST(Decide, ATapInTheBranchThatIsTaken) {
   EXPECT_EQ(seen, 1);
 }
 
-/// The number of trips that a plain C++ loop of the type makes; nothing past a million.
+/// The number of trips of a plain C++ loop of the type; nullopt beyond a million.
 template <class T, class Test>
 std::optional<std::int64_t> trips_of_plain_loop(T i, Test test, T step) {
   for (std::int64_t trips = 0; trips < 1000000; trips++) {
@@ -122,7 +122,7 @@ std::optional<std::int64_t> trips_of_plain_loop(T i, Test test, T step) {
   return std::nullopt;
 }
 
-// Every start, bound and step of 8 bits would take long; these have all the edges.
+// Every start, bound and step of 8 bits would take long; these include all the edges.
 template <class T>
 void check_counters() {
   using L = std::numeric_limits<T>;
@@ -170,7 +170,7 @@ void check_counters() {
           const Function g = passes::count_trips(f);
           const auto counted =
               find_node(g, "while")->attrs<control_flow::WhileAttributes>().trip_count;
-          if (!counted) continue;  // never wrong, but it may not know: of counters that wrap
+          if (!counted) continue;  // never wrong, but may be unknown: for counters that wrap
           known++;
           EXPECT_EQ(counted, wanted)
               << +start << " step " << +step << " bound " << +bound << " kind " << kind;

@@ -93,7 +93,7 @@ TEST(CommonExpressions, ManyOfOneOpDoNotCollide) {
         return concatenate(parts, 0);
       },
       f32({n}));
-  const Function g = passes::optimize(f);  // quadratic, this would take minutes
+  const Function g = passes::optimize(f);  // if quadratic, this would take minutes
   EXPECT_EQ(count(g, "slice"), n);
 }
 

@@ -1,4 +1,4 @@
-// expand: ops that a target lacks, in ops that it has.
+// expand: expresses ops that a target lacks by ops that it has.
 #include "passes/expand.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ const ir::OpDef kSwap{.name = "swap",
                           [](const Node&, std::span<const Tensor> x) {
                             return std::vector<Tensor>{x[1], x[0]};
                           }};
-/// x doubled as long as it is below 100: a rule that traces regions, which hold ops that must be
+/// x doubled while it is below 100: a rule that traces regions, which contain ops that must be
 /// expanded.
 const ir::OpDef kGrow{
     .name = "grow",
@@ -183,7 +183,7 @@ TEST_F(Expand, RegionsAreExpandedToo) {
 }
 
 TEST_F(Expand, ARuleMayTraceRegionsThatCaptureItsOperands) {
-  // Inside a loop, where the operands are parameters of a region that is closed.
+  // Inside a loop, where the operands are parameters of a closed region.
   const Function function = trace(
       [](Tensor a, Tensor b) {
         return fori_loop(

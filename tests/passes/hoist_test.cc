@@ -81,7 +81,7 @@ TEST(Hoist, WhatDependsOnACarryTheIndexOrAnXStays) {
 }
 
 TEST(Hoist, AWhileThatMayNotEndStaysInALoopThatMayNotRun) {
-  // With k = 0 the inner loop would never end; with n = 0 it never begins.
+  // With k = 0 the inner loop would never end; with n = 0 it never starts.
   const Function f = trace(
       [](Tensor x, Tensor k, Tensor n) {
         return fori_loop(

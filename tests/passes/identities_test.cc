@@ -1,5 +1,5 @@
-// Every row of the table of identities: it applies where it says so and nowhere else, and what it
-// gives is the same value, bit by bit, for zeros of both signs, infinities, NaN and the ends of the
+// Every row of the table of identities: it applies where it should and nowhere else, and its result
+// is the same value, bit by bit, for zeros of both signs, infinities, NaN and the limits of the
 // integers.
 #include "passes/identities.h"
 
@@ -40,7 +40,7 @@ const Dtypes kNumberDtypes = all_of({kRealDtypes, kComplexDtypes});
 const Dtypes kSignedNumberDtypes = all_of({kSignedDtypes, kFloatDtypes, kComplexDtypes});
 const Dtypes kAllDtypes = all_of({kPredDtypes, kNumberDtypes});
 
-/// The op itself: the public functions might be cleverer.
+/// The op itself: the public functions might simplify.
 Tensor node(const ir::OpDef& op, ir::Operands operands, ir::Attributes attributes = {}) {
   return ir::make(op, std::move(operands), std::move(attributes), SourceLocation::current());
 }
@@ -66,7 +66,7 @@ Tensor splat(const Tensor& like, double value) {
                              SourceLocation::current());
 }
 
-/// A small array of constants that are all the same.
+/// A small array of equal constants.
 Tensor dense_ones(const Tensor& like) {
   return ir::make_constant(for_dtype(like.dtype(), [&]<class T>() {
     return Literal::from(std::vector<T>(static_cast<std::size_t>(like.type().elements()), T(1)),
@@ -390,7 +390,7 @@ Tensor repeated_pred(const Tensor& like, const Shape& shape) {
                                         splat(repeated_scalar(like, {}), 1)),
                              shape, {}, SourceLocation::current());
 }
-/// Two updates of 24 elements, wanted or not.
+/// Two updates of 24 elements, selected or not.
 Tensor one_or_updated(const Tensor& x, const Tensor& y, bool updated_first) {
   const auto at = [](const Tensor& i) { return converted(i, DType::kS32); };
   const Tensor old = node(ops::kConcatenate, {x, y}, ops::ConcatenateAttributes{0});
@@ -403,7 +403,7 @@ Tensor one_or_updated(const Tensor& x, const Tensor& y, bool updated_first) {
 }
 Tensor index_constant(std::int64_t i) { return ir::make_constant(Literal::scalar(i)); }
 
-/// Dtypes do not matter to these: s32 and f64 stand for all. A sample that nothing applies to has
+/// Dtypes do not matter to these: s32 and f64 represent all. A sample to which no row applies has
 /// "" in place of the row.
 const std::vector<std::pair<std::string, std::function<Tensor(Tensor x, Tensor y)>>>&
 shape_samples() {
@@ -708,7 +708,7 @@ TEST(Identities, ConversionsThatLoseNothingGo) {
 }
 
 TEST(Identities, OneAfterTheOther) {
-  // -(-x) uncovers abs(-x), whose abs is x's.
+  // -(-x) simplifies to abs(-x), which simplifies to abs(x).
   const Function f = trace(
       [](Tensor x) {
         return node(ops::kAbs,

@@ -1,5 +1,5 @@
-// What programs become in texts that name a mesh: the same values, in ops that XLA's partitioner
-// splits as it should.
+// Programs in texts that name a mesh: the same values, in ops that XLA's partitioner splits
+// correctly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ TEST(MeshText, IndicesAreClampedInFrontOfTheirOps) {
       const std::string what = differs(clamped, plain, {x, Literal::scalar(i)});
       EXPECT_TRUE(what.empty()) << dtype_name(dtype) << " " << i << ": " << what;
     }
-    // Of each update and slice in the loop, and the two gathers: one.
+    // For each update and slice in the loop, and the two gathers: one.
     EXPECT_EQ(count(clamped, "clamp"), count(plain, "clamp") + 4) << clamped.str();
   }
 }

@@ -167,14 +167,14 @@ class RandomProgram {
     return {pick(values.floats), pick(values.floats), pick(values.ints), pick(values.vectors)};
   }
   static Values with_state(const Values& outer, const State& state) {
-    Values inner = outer;  // what is around the loop is captured
+    Values inner = outer;  // the surroundings of the loop are captured
     inner.floats.insert(inner.floats.end(),
                         {std::get<0>(state), std::get<0>(state), std::get<1>(state)});
     inner.ints.push_back(std::get<2>(state));
     inner.vectors.insert(inner.vectors.end(), {std::get<3>(state), std::get<3>(state)});
     return inner;
   }
-  /// Some leaves change, some stay as they were.
+  /// Some leaves change, others do not.
   State next_state(const Values& inner, const State& state) {
     return {pick(inner.floats), below(3) == 0 ? std::get<1>(state) : pick(inner.floats),
             below(3) == 0 ? std::get<2>(state) : pick(inner.ints),
@@ -309,7 +309,7 @@ TEST(Optimize, UnderAnEagerScopeNothingIsEvaluated) {
 
 TEST(Optimize, WhatOnePassMakesPossibleTheNextDoes) {
   // The flag is a carry that never changes: an invariant, a constant, so the conditional is
-  // decided; then `extra` is dead, and what is left of the body is invariant.
+  // decided; then `extra` is dead, and the rest of the body is invariant.
   const Function f = trace(
       [](Tensor x, Tensor k) {
         const auto [s, extra, flag] = fori_loop(
@@ -363,7 +363,7 @@ TEST(Optimize, ALongChainCostsNoStackAndLinearTime) {
   const Function small = chain(20000), large = chain(400000);
   const auto few = [&] { passes::optimize(small); };
   const auto many = [&] { EXPECT_EQ(count(passes::optimize(large), "negate"), 0); };
-  EXPECT_LT(growth(few, many, 100), 100);  // 400 times where it is quadratic
+  EXPECT_LT(growth(few, many, 100), 100);  // 400 times if quadratic
 }
 
 TEST(Optimize, DeepNestingCostsNoStackAndLinearTime) {
@@ -391,7 +391,7 @@ TEST(Optimize, DeepNestingCostsNoStackAndLinearTime) {
   const Function low = nest(40);
   const auto shallow = [&] { passes::optimize(low); };
   const auto deep = [&] { passes::optimize(f); };
-  EXPECT_LT(growth(shallow, deep, 40), 40);  // 100 times where it is quadratic
+  EXPECT_LT(growth(shallow, deep, 40), 40);  // 100 times if quadratic
 }
 
 TEST(Optimize, ManyCarries) {
@@ -403,7 +403,7 @@ TEST(Optimize, ManyCarries) {
         const std::vector<Tensor> last = fori_loop(
             0, 3,
             [](Tensor, std::vector<Tensor> s) {
-              // Each takes the next one's place; those past the middle stay.
+              // A shift register; the second half does not change.
               std::vector<Tensor> next = s;
               for (std::size_t i = 0; i < kCarries / 2; i++) next[i] = s[i + 1] * 2.0f;
               return next;

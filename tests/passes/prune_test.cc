@@ -6,7 +6,7 @@ namespace rondo::testing {
 namespace {
 
 TEST(Prune, DeadCarriesOfAWhileGoByAFixpoint) {
-  // b and c keep each other alive, and nothing else needs them.
+  // b and c only keep each other alive.
   const Function f = trace(
       [](Tensor x) {
         const auto [i, a, b, c] =
@@ -117,7 +117,7 @@ TEST(Prune, DeadPartsOfAScan) {
       Literal::from({5.0f, 6.0f, 7.0f, 8.0f}, {4}), Literal::scalar(2.0f)};
   const Function g = expect_same_results(f, arguments);
   const ir::Node* loop = find_node(g, "scan");
-  EXPECT_EQ(loop->operands.size(), 2u);  // a carry and the xs that are used
+  EXPECT_EQ(loop->operands.size(), 2u);  // a carry and the used xs
   EXPECT_EQ(loop->types.size(), 2u);     // its last value and the y
   EXPECT_EQ(count(g, "cos") + count(g, "sin"), 0);
 }
@@ -220,7 +220,7 @@ TEST(Prune, AnInnerDeadResultFreesTheOuterCarry) {
 }
 
 TEST(Prune, NothingGoesThatATapWatches) {
-  // The watched carry is dead but for the tap; so is what it begins with.
+  // The watched carry is dead except for the tap; so is its initial value.
   const Function f = trace(
       [](Tensor x) {
         const auto [a, watched] = fori_loop(

@@ -1,5 +1,5 @@
-// The order of a sort is in its attributes: passes may rewrite the comparator, and the kernel does
-// not call it all the same.
+// The order of a sort is in its attributes: passes may rewrite the comparator, and the kernel still
+// does not call it.
 #include <algorithm>
 #include <random>
 
@@ -64,7 +64,7 @@ TEST(Sort, KeepsItsOrderThroughThePasses) {
                           Case{"grad", trace(grad(middle), line), shuffled()},
                           Case{"vmap of grad", trace(vmap(grad(middle)), lines), shuffled(3)}}) {
     SCOPED_TRACE(one.name);
-    // Twice: what one pass makes, the next one reads.
+    // Twice: the second pass reads the result of the first.
     const Function optimized = passes::optimize(passes::optimize(one.program));
     std::vector<const ir::Node*> sorts;
     collect_sorts(optimized, sorts);
@@ -78,7 +78,7 @@ TEST(Sort, KeepsItsOrderThroughThePasses) {
 }
 
 TEST(Sort, ThatCallsItsComparatorIsCounted) {
-  // By their last digits: no order of the values themselves.
+  // By their last digits: not an order of the values themselves.
   const Function program = trace(
       [](Tensor x) {
         return sort_by(x, 0, [](Tensor a, Tensor b) { return rem(a, 10.0f) < rem(b, 10.0f); });

@@ -1,4 +1,4 @@
-// Loops whose condition never changes: they make no trip, or are ended by a limit.
+// Loops whose condition never changes: they make no trip, or a limit ends them.
 #include <gtest/gtest.h>
 
 #include <utility>

@@ -52,7 +52,7 @@ Function adding_in_a_loop(Term term) {
       kWeights, kState, kSequence, kSequence);
 }
 
-/// Products that the loop has still.
+/// Products that remain in the loop.
 std::int64_t products_within(const BothForms& forms) {
   return products_outside(find_node(forms.changed, "scan")->regions[0]);
 }
@@ -91,7 +91,7 @@ TEST(SumTrips, TermsOfOtherKindsStay) {
            (transpose(dot_general(y, h, kOverRows)) + rondo::sum(y));
   }));
   const Function& trip = find_node(forms.changed, "fori_loop")->regions[0];
-  // One of the sums is the same on each trip of the outer loop.
+  // One of the sums is equal on each trip of the outer loop.
   EXPECT_EQ(products_outside(forms.changed) + products_outside(trip), 2);
   EXPECT_EQ(products_outside(find_node(trip, "scan")->regions[0]), 0);
   expect_same_values(forms, arguments_for(forms.plain));
@@ -102,8 +102,8 @@ TEST(SumTrips, TermsOfOtherKindsStay) {
   expect_same_values(alone, arguments_for(alone.plain));
 }
 
-/// The sum of the others would be another carry of the loop, whose carries are what a run leaves
-/// that is ended there.
+/// The sum of the other terms would be another carry of the loop, and its carries are the state
+/// that a stopped run returns.
 TEST(SumTrips, BesideTermsOfOtherKindsAllStayInAnOutermostLoop) {
   const auto mixed = [](Tensor sum, Tensor x, Tensor y, Tensor h) {
     return sum + dot_general(x, y, kOverRows) + rondo::sum(h * x);
@@ -130,7 +130,8 @@ TEST(SumTrips, ACarryThatIsUsedStays) {
 }
 
 TEST(SumTrips, AProductInAnotherDtypeStays) {
-  // s8 holds the products of each trip, not their sum; and parts of integers are lost trip by trip.
+  // s8 represents the products of each trip, but not their sum; and fractions are lost on each
+  // trip.
   const BothForms narrow = summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor) {
     return sum + convert(dot_general(convert(x, DType::kS8), convert(y, DType::kS8), kOverRows),
                          DType::kF32);

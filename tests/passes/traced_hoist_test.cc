@@ -1,5 +1,5 @@
-// What takes an index leaves a loop that may make no trip when the whole program is compiled, not
-// while it is traced.
+// Ops that take an index are hoisted from a loop that may make no trip when the whole program is
+// compiled, not while it is traced.
 #include <gtest/gtest.h>
 
 #include "ir/node.h"
