@@ -41,7 +41,7 @@ class Folder {
 
 class DiskCache : public Fake {
  protected:
-  /// Another program for each size.
+  /// A different program for each size.
   static Executable compiled(const pjrt::Device& device, std::int64_t size = 2) {
     return compile(trace([](Tensor x) { return x; }, f32({size})), {.device = device});
   }
@@ -67,7 +67,7 @@ TEST_F(DiskCache, WhatDiffersIsAnotherProgram) {
   const pjrt::Client one = client();
   compiled(one.devices()[0]);
   compiled(one.devices()[0], 3);
-  compiled(one.devices()[1]);  // another device assignment; the fake one says it is device 0
+  compiled(one.devices()[1]);  // another device assignment; the fake plugin says it is device 0
   const FakeCopy copy("rondo_cached");
   compiled(pjrt::Client(pjrt::Plugin::load(copy.path())).devices()[0]);
   EXPECT_EQ(state.compiled + copy.state().compiled, 4);
@@ -92,7 +92,7 @@ TEST_F(DiskCache, FilesThatWereCutOrChangedAreNotGivenToThePlugin) {
   compiled(one.devices()[0]);
   EXPECT_EQ(state.compiled, 6);
   EXPECT_EQ(state.deserialized, 0);
-  // Bytes that the plugin refuses are compiled anew as well.
+  // Bytes that the plugin rejects are compiled anew as well.
   state.failing = pjrt::api::ExecutableDeserializeAndLoad::kIndex;
   compiled(one.devices()[0]);
   EXPECT_EQ(state.compiled, 7);
@@ -110,7 +110,7 @@ TEST_F(DiskCache, AFileThatCannotBeFinishedLeavesNothingBehind) {
   const pjrt::Client one = client();
   const auto before = pjrt::disk_cache().failures;
   {
-    // As where no space is left: files may have no more bytes than these.
+    // As if the disk were full: files may not exceed this size.
     rlimit usual{};
     getrlimit(RLIMIT_FSIZE, &usual);
     const rlimit few{16, usual.rlim_max};
@@ -123,7 +123,7 @@ TEST_F(DiskCache, AFileThatCannotBeFinishedLeavesNothingBehind) {
   }
   EXPECT_EQ(pjrt::disk_cache().failures, before + 1);
   EXPECT_TRUE(folder.files().empty());
-  // Something else stands where the file would.
+  // Something else is at the path of the file.
   compiled(one.devices()[0]);
   const fs::path file = folder.files().at(0);
   fs::remove(file);
@@ -158,7 +158,7 @@ TEST_F(DiskCache, WhatWasNotUsedForTheLongestTimeGoes) {
 }
 
 TEST_F(DiskCache, ProcessesShareAFolder) {
-  const FakeCopy unused("rondo_sharing");  // of which this process has no client
+  const FakeCopy unused("rondo_sharing");  // this process has no client of it
   std::vector<pid_t> children;
   for (int child = 0; child < 4; child++) {
     const pid_t pid = fork();
@@ -216,9 +216,8 @@ TEST_F(RealDiskCache, WhatComesBackWritesOverArgumentsAndRunsOnAMesh) {
           return std::tuple{x + y, x - y};
         },
         {.device = device(1)});
-    auto [x, y] = f(Tensor(ones), Tensor(ones));  // 2 and 0
-    std::tie(x, y) =
-        f(std::move(x), std::move(y));  // twice 2, in the program that writes over both
+    auto [x, y] = f(Tensor(ones), Tensor(ones));     // 2 and 0
+    std::tie(x, y) = f(std::move(x), std::move(y));  // twice 2, in the program that donates both
     const Tensor held = x;
     std::tie(x, y) = f(std::move(x), std::move(y));
     EXPECT_EQ(held.eval().data<float>()[7], 2);

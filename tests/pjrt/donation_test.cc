@@ -1,5 +1,5 @@
-// Arguments that are not used again: results are written over them, and nobody else's array is
-// touched. Counted on the fake plugin, seen by addresses on a real one.
+// Donated arguments: results are written over them, and no other array is touched. Counted on the
+// fake plugin, observed by addresses on a real one.
 #include <unistd.h>
 
 #include <atomic>
@@ -79,12 +79,12 @@ TEST_F(Donation, OfTheLeavesOfTreesEachByItself) {
   EXPECT_EQ(state.donated, 1);
   EXPECT_EQ(first(held), 2);
   moved = f(std::move(moved));
-  EXPECT_EQ(state.donated, 2);  // the program can do with x alone
+  EXPECT_EQ(state.donated, 2);  // the program can use only x
   EXPECT_EQ(state.left_alone, 0);
   EXPECT_EQ(first(both.x), 1);
   EXPECT_EQ(first(moved.x), 1);
   EXPECT_EQ(first(moved.y), 2);
-  // One tensor twice is one that is held.
+  // A tensor passed twice is held twice.
   const auto g = jit([](Tensor a, Tensor b) { return std::tuple{a, b}; }, {.device = device});
   Tensor x = moved.x;
   moved = Pair();
@@ -113,7 +113,7 @@ TEST_F(Donation, OfArraysThatAreMovedIntoARun) {
   EXPECT_FALSE(held.donated());
   EXPECT_EQ(held.to_literal().data<float>()[0], 1);
   EXPECT_EQ(results[1].to_literal().data<float>()[0], 2);
-  // Another time the other is held: the program that writes over it leaves it alone.
+  // Next, the other array is held: the program that overwrites it leaves it unchanged.
   std::vector<pjrt::DeviceArray> others = executable.run_on_device(results);
   const pjrt::DeviceArray other = others[1];
   executable.run_on_device(std::move(others));
@@ -174,7 +174,7 @@ TEST_F(Donation, OfLazyValuesThatNothingHoldsAnyMore) {
   Tensor x = sin(Tensor(large(2)));
   compute(x);
   for (int i = 0; i < 5; i++) {
-    x = cos(sin(x));  // what is between is held by nobody
+    x = cos(sin(x));  // values in between have no handle
     compute(x);
   }
   EXPECT_EQ(state.donated, 5);
@@ -188,7 +188,7 @@ TEST_F(Donation, OfLazyValuesThatNothingHoldsAnyMore) {
   x = sin(x);
   compute(x);
   EXPECT_EQ(state.donated, 5);
-  compute(waits);  // now nothing else needs its operand
+  compute(waits);  // now its operand is not needed elsewhere
   EXPECT_EQ(state.donated, 6);
   EXPECT_EQ(first(waits), 2);
   const pjrt::DeviceArray array(x, device);
@@ -196,7 +196,7 @@ TEST_F(Donation, OfLazyValuesThatNothingHoldsAnyMore) {
   compute(x);
   EXPECT_EQ(state.donated, 6);
   EXPECT_EQ(array.to_literal().data<float>()[0], 2);
-  // Operands of a run that fails are there for the next one.
+  // Operands of a run that fails are available for the next one.
   x = sin(x);
   compute(x);
   EXPECT_EQ(state.donated, 7);
@@ -206,7 +206,7 @@ TEST_F(Donation, OfLazyValuesThatNothingHoldsAnyMore) {
   state.failing = -1;
   EXPECT_EQ(first(x), 2);
   EXPECT_EQ(state.donated, 8);
-  clear_executable_cache();  // which has the programs of lazy tensors
+  clear_executable_cache();  // it holds the programs of lazy tensors
 }
 
 TEST_F(Donation, ThreadsThatComputeOneTensorAllGetIt) {
@@ -228,7 +228,7 @@ TEST_F(Donation, ThreadsThatComputeOneTensorAllGetIt) {
     pjrt::DeviceArray(x, device).await();
   }
   for (int i = 0; i < 200; i++) {
-    x = sin(x);  // 0, as what the fake plugin makes of it
+    x = sin(x);  // 0, which the fake plugin returns
     std::vector<std::thread> threads;
     for (int t = 0; t < 3; t++) threads.emplace_back([&, t] { ask(x, t != 2); });
     for (std::thread& thread : threads) thread.join();

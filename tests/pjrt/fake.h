@@ -1,4 +1,4 @@
-// The fake plugin, loaded: what it is to do and what it counted.
+// Loads the fake plugin: its settings and its counters.
 #pragma once
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 
 namespace rondo::testing {
 
-/// The fake plugin at another path is another plugin, for what is found out when one is loaded.
+/// The fake plugin at another path is another plugin, for what is determined on loading.
 class FakeCopy {
  public:
   explicit FakeCopy(const std::string& name)
@@ -37,7 +37,7 @@ class FakeCopy {
   std::filesystem::path path_;
 };
 
-/// A fixture whose tests leave nothing of the plugin's unreleased.
+/// A fixture whose tests release everything of the plugin's.
 class Fake : public ::testing::Test {
  protected:
   Fake() : state(FakeCopy::state_at(RONDO_FAKE_PLUGIN)) { state = FakePlugin(); }
@@ -53,7 +53,7 @@ class Fake : public ::testing::Test {
     EXPECT_EQ(state.serialized, 0);
   }
   static pjrt::Client client() { return pjrt::Client(pjrt::Plugin::load(RONDO_FAKE_PLUGIN)); }
-  /// Of f32[2] and s32[]: the fake plugin's programs give their arguments.
+  /// On f32[2] and s32[]: the fake plugin's programs return their arguments.
   static Function program() {
     return trace([](Tensor x, Tensor n) { return std::tuple{x, n}; }, f32({2}), s32());
   }

@@ -1,5 +1,5 @@
-// A plugin that fails at each of its functions: errors, exceptions, late events, wrong answers. All
-// of it ends in an error of ours, and what the plugin had made is released.
+// A plugin that fails at each of its functions: errors, exceptions, late events, wrong answers.
+// Each becomes an error of Rondo's, and what the plugin had created is released.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ using Faults = Fake;
 
 constexpr const char* kAtFault = "\n  The plugin is at fault: install another version of it.";
 
-/// Everything that a client is used for.
+/// All uses of a client.
 void use_all(const pjrt::Client& client, const Function& program,
              const std::vector<Literal>& arguments) {
   const pjrt::Device device = client.devices()[0];
@@ -177,7 +177,7 @@ TEST_F(Faults, AStatusThatSaysEnoughComesWithARemedy) {
                            ")\n  Install another version of the plugin, or run the program without "
                            "a device: on the built-in executor."));
     }
-    // What to do about others is for the plugin to say.
+    // For others the plugin gives the remedy.
     EXPECT_THAT(said(function, 3), EndsWith("told to fail (INVALID_ARGUMENT)"));
   }
 }
@@ -210,13 +210,13 @@ TEST_F(Faults, ARefusedProgramNamesTheOpTheLoopAndTheLine) {
         EXPECT_NE(what.find(part), std::string::npos) << part << " in " << what;
       EXPECT_NE(what.find("at faults_test.cc:" + std::to_string(refused_line)), std::string::npos)
           << what;
-      // What to do stands last, and once, whatever the status says of itself.
+      // The remedy comes last, and once, whatever the status says itself.
       const std::string advice = "\n  Install another version of the plugin, or run the";
       EXPECT_GT(what.find(advice), what.find("\n  of the text: ")) << what;
       EXPECT_EQ(what.find(advice), what.rfind(advice)) << what;
     }
   }
-  // A line that the text does not have is left as it is.
+  // A line number that the text does not have is kept.
   state.message = "-:99999:1: error: beyond";
   state.passes = 0;
   expect_error<pjrt::PluginError>([&] { compile(program, {.device = device}); }, {"beyond"});
@@ -226,7 +226,7 @@ TEST_F(Faults, AChildProcessCannotUseTheClientOfItsParent) {
   const pjrt::Client parent = client();
   const pjrt::DeviceArray array(arguments()[0], parent.devices()[0]);
   const Executable executable = compile(program(), {.device = parent.devices()[0]});
-  const FakeCopy other("rondo_forked");  // of which the parent has no client
+  const FakeCopy other("rondo_forked");  // the parent has no client of it
   pjrt::Plugin::load(other.path());
   const pid_t child = fork();
   if (child == 0) {
@@ -244,7 +244,7 @@ TEST_F(Faults, AChildProcessCannotUseTheClientOfItsParent) {
     refused([&] { executable.run(arguments()); });
     refused([&] { pjrt::DeviceArray(arguments()[0], parent.devices()[0]); });
     refused([&] { compile(program(), {.device = parent.devices()[0]}); });
-    refused([&] { client(); });  // a plugin's threads do not come along
+    refused([&] { client(); });  // a fork does not copy a plugin's threads
     const pjrt::Client own(pjrt::Plugin::load(other.path()));
     wrong += own.devices().size() != 2;
     _exit(wrong);

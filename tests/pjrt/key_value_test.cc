@@ -33,7 +33,7 @@ TEST_F(KeyValue, APluginPutsAndGetsByTheUsersFunctions) {
       }};
   {
     const pjrt::Client client = client_with(store);
-    // A value with a zero in it, one that is there, and two that are not.
+    // A value with a zero byte, one that exists, and two that do not.
     EXPECT_EQ(calls,
               (std::vector<std::string>{"put greeting 6", "get greeting 1000", "try_get greeting",
                                         "try_get nothing", "get nothing 20"}));

@@ -1,5 +1,5 @@
-// Runs on a device that are ended, and tell how far they are, between the trips of their loops:
-// beside runs of the whole program and beside the reference executor.
+// Runs on a device that are stopped, and report their progress, between the trips of their loops:
+// compared with runs of the whole program and with the reference executor.
 #include <atomic>
 #include <chrono>
 #include <optional>
@@ -20,7 +20,7 @@ constexpr std::int64_t kMany = 1'000'000;
 
 Literal ramp(std::int64_t n) { return (convert(arange(n), DType::kF32) * 0.01f).eval(); }
 
-/// A run in chunks gives what a run of the whole gives, bit by bit.
+/// A run in chunks gives the results of a whole run, bit by bit.
 void expect_the_same(const pjrt::Device& device, const Function& f,
                      const std::vector<Literal>& arguments) {
   const Executable executable = compile(f, {.device = device});
@@ -52,7 +52,7 @@ TEST_F(RealLimits, ALoopAndItsGradient) {
 
 TEST_F(RealLimits, LoopsOneBehindTheOtherAndWhatStandsBetween) {
   const auto f = [](Tensor x, Tensor n) {
-    const Tensor table = x * 2;  // before, used behind the loops
+    const Tensor table = x * 2;  // before, used after the loops
     const auto [last, rows] = scan(
         [&](Tensor carry, Tensor row) {
           const Tensor next = tanh(carry + row * table);
@@ -167,7 +167,7 @@ TEST_F(RealLimits, ALoopThatDoesNotEndIsEnded) {
   expect_state(caught<Stopped>(executable, {ramp(100)},
                                {.stop_token = source.get_token(), .on_progress = tell}));
   stops.join();
-  // One that is stopped already makes no trip.
+  // A run with a stop already requested makes no trip.
   const auto before = caught<Stopped>(executable, {ramp(100)}, {.stop_token = source.get_token()});
   EXPECT_EQ(before.trip(), 0);
   ASSERT_EQ(before.carry().size(), 2u);
@@ -203,7 +203,7 @@ TEST_F(RealLimits, ProgressIsToldAndTheCarryGoesOn) {
   }
   EXPECT_LT(told[0].trip, told[1].trip);
   EXPECT_LE(told[1].trip, stopped->trip() + 1);
-  // As many trips again, in one go and from the carry.
+  // As many trips again, in one run and from the carry.
   ASSERT_EQ(stopped->carry().size(), 1u);
   const Literal half = stopped->carry()[0].second;
   const auto run = [&](std::int64_t trips, const Literal& x) {

@@ -1,4 +1,4 @@
-// What goes wrong on a mesh ends in an error, and nothing of the plugin's stays unreleased.
+// Failures on a mesh become errors, and everything of the plugin's is released.
 #include <chrono>
 #include <stop_token>
 

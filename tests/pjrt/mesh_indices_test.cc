@@ -1,5 +1,5 @@
-// Indices out of range along axes that are split over the devices of a mesh are clamped, as one
-// device and the reference clamp them; and scatter drops what does not fit.
+// Indices out of range along axes that are split over the devices of a mesh are clamped, as on one
+// device and in the reference; and scatter drops updates that do not fit.
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ class RealMeshIndices : public RealPlugin {
  protected:
   static Mesh mesh() { return Mesh({{"data", 4}, {"model", 2}}, client().devices()); }
 
-  /// `f(x, i)` of an f32[8,4] that is split like this and integers of this type.
+  /// `f(x, i)` for an f32[8,4] with this sharding and integers of this type.
   template <class F>
   void expect_same_as_reference(const F& f, const PartitionSpec& spec,
                                 const std::vector<Literal>& indices) {

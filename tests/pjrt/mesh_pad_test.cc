@@ -1,6 +1,5 @@
 // Paddings of axes that are split over the devices of a mesh. XLA's partitioner gives wrong
-// elements for some that take elements away, and ends the process at some that go between the
-// elements.
+// elements for some negative paddings, and ends the process for some interior ones.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Random programs whose values lie anyhow on a mesh give there what the reference executor gives.
+// Random programs with arbitrary shardings give the results of the reference executor.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -37,13 +37,13 @@ const std::vector<Shape>& split_shapes() {
   return all;
 }
 
-// Units are rounded at every step; what is exact differs by 1 or not at all.
+// Units are rounded at every step; exact kinds differ by 1 or not at all.
 constexpr Tolerance kTolerance{.rtol = 0.0, .atol = 2e-4};
 
-// XLA refuses a branch whose result is sharded in another way than that of the other one.
+// XLA rejects a conditional whose branches have results with different shardings.
 constexpr std::string_view kRefused = "Inconsistent conditional sharding";
 
-/// False where XLA refuses the program.
+/// False if XLA rejects the program.
 bool expect_same_on_mesh(std::uint64_t seed, const Mesh& mesh) {
   SCOPED_TRACE("random program of seed " + std::to_string(seed));
   Function function;

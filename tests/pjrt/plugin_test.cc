@@ -1,4 +1,4 @@
-// Loading plugins, finding them, clients and their options, on a plugin of our own.
+// Loading and finding plugins, clients and their options, on the fake plugin.
 #include <fstream>
 
 #include "pjrt/api.h"

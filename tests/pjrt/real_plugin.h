@@ -10,8 +10,8 @@
 
 namespace rondo::testing {
 
-/// One client with eight CPU devices, made once for the test program; nothing where there is no
-/// plugin on this machine.
+/// One client with eight CPU devices, created once for the test program; nullopt if this machine
+/// has no plugin.
 inline const std::optional<pjrt::Client>& real_client() {
   static const std::optional<pjrt::Client> client = []() -> std::optional<pjrt::Client> {
     if (pjrt::find_plugins().empty()) return std::nullopt;
@@ -20,8 +20,8 @@ inline const std::optional<pjrt::Client>& real_client() {
   return client;
 }
 
-/// The fixture of tests that need real XLA, which fail where there is none. Where CMake finds no
-/// plugin it says so and leaves them out, except where CI requires them.
+/// The fixture of tests that need real XLA, which fail without it. If CMake finds no plugin it
+/// reports that and leaves them out, unless CI requires them.
 class RealPlugin : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// Programs on a real plugin, beside plain C++ and the built-in executors.
+// Programs on a real plugin, compared with plain C++ and the built-in executors.
 #include <cmath>
 
 #include "pjrt/real_plugin.h"

@@ -1,4 +1,4 @@
-// Programs on a mesh of eight devices, beside one device and plain C++.
+// Programs on a mesh of eight devices, compared with one device and plain C++.
 #include "ir/sharding.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void expect_same(const Literal& got, const Tensor& want) {
   EXPECT_TRUE(what.empty()) << what;
 }
 
-/// Eight devices give what the reference gives on one.
+/// Eight devices give the results of the reference on one.
 void expect_same_as_one_device(const Function& f, const Mesh& mesh,
                                const std::vector<Literal>& arguments) {
   const std::vector<Literal> want = compile(f, {.executor = Executor::kReference}).run(arguments);
@@ -70,7 +70,7 @@ TEST(Placement, GivesEachDeviceItsPart) {
     return elements;
   };
   using Elements = std::vector<std::int32_t>;
-  // Device 3 stands at (1, 0): row 2, column 0.
+  // Device 3 is at (1, 0): row 2, column 0.
   EXPECT_EQ(first({x.type(), {mesh, {{{"a"}}, {{"b"}}}}}), (Elements{0, 2, 4, 12, 14, 16}));
   EXPECT_EQ(first({x.type(), {mesh, {{{"a"}}, {}}}}), (Elements{0, 0, 0, 12, 12, 12}));
   EXPECT_EQ(first({x.type(), {mesh, {{}, {{"b"}}}}}), (Elements{0, 2, 4, 0, 2, 4}));
@@ -247,7 +247,7 @@ TEST_F(RealMesh, JitKeepsValuesInPartsBetweenCalls) {
   const Literal got = w.eval();
   for (std::size_t k = 0; k < 24; k++)
     EXPECT_NEAR(static_cast<double>(got.data<float>()[k]), want[k], 1e-5);
-  // Ops on it outside of jit, and a jitted function that knows no mesh, take it as any tensor.
+  // Ops on it outside of jit, and a jitted function without a mesh, accept it like any tensor.
   expect_same((w + 1).eval(), Tensor(got) + 1);
   expect_same(jit([](Tensor v) { return v * 2; })(w).eval(), Tensor(got) * 2);
   expect_same(jit([](Tensor v) { return v * 2; }, {.device = device(3)})(w).eval(),
@@ -337,7 +337,7 @@ TEST_F(RealMesh, ResultsStayInPartsForTheNextRun) {
     EXPECT_EQ(array.shards()[d].device(), mesh.devices()[d]);
   }
   expect_same(array.to_literal(), Tensor(x) + 1 + 1 + 1);
-  // What lies otherwise is brought there.
+  // Arrays with another sharding are resharded.
   const pjrt::ShardedArray columns(x, mesh, {std::nullopt, "model"});
   expect_same(step.run_on_mesh({columns})[0].to_literal(), Tensor(x) + 1);
 }

@@ -20,7 +20,7 @@ using RealValues = RealPlugin;
 TEST_F(Values, ResultsStayOnTheDeviceBetweenCalls) {
   const auto f = jit([](Tensor x) { return x; }, {.device = client().devices()[0]});
   Tensor x = f(Tensor(Literal::from<float>({1, 2}, {2})));
-  // Neither copies to a device nor from it from here on.
+  // From here on neither copies to a device nor from it are allowed.
   state.failing = pjrt::api::BufferFromHostBuffer::kIndex;
   for (int i = 0; i < 5; i++) x = f(x);
   state.failing = pjrt::api::BufferUnsafePointer::kIndex;
@@ -63,10 +63,10 @@ TEST_F(Values, AThousandExecutablesAreReleased) {
 TEST_F(Values, LazyTensorsStayOnTheDeviceOfTheirScope) {
   const pjrt::Device device = client().devices()[0];
   const pjrt::DeviceScope scope(device);
-  // The fake plugin's programs give their arguments.
+  // The fake plugin's programs return their arguments.
   Tensor x = sin(Tensor(Literal::from<float>({1, 2}, {2})));
   pjrt::DeviceArray(x, device).await();
-  // Neither copies to a device nor from it from here on.
+  // From here on neither copies to a device nor from it are allowed.
   state.failing = pjrt::api::BufferFromHostBuffer::kIndex;
   for (int i = 0; i < 5; i++) {
     x = sin(x);
@@ -84,10 +84,10 @@ TEST_F(Values, LazyTensorsStayOnTheDeviceOfTheirScope) {
   state.failing = -1;
   expect_values<float>(last, {2}, {1, 2});
   expect_values<float>(x, {2}, {1, 2});
-  clear_executable_cache();  // which has the programs of lazy tensors
+  clear_executable_cache();  // it holds the programs of lazy tensors
 }
 
-/// Ends the process with what `status` gives, as the last object of static storage.
+/// Ends the process with the result of `status`, as the last object of static storage.
 struct Last {
   int (*status)();
   ~Last() { _exit(status()); }
@@ -132,14 +132,14 @@ TEST_F(Values, LargeArraysAreLentToThePlugin) {
     EXPECT_EQ(array.to_literal().data<float>()[0], 2);
   }
   EXPECT_EQ(state.lent, 0);
-  // Who has asked for the elements before may write to them still.
+  // A span that was requested before may still be written through.
   const std::span<float> elements = literal.mutable_data<float>();
   {
     const pjrt::DeviceArray array(literal, device);
     elements[1] = 7;
     EXPECT_EQ(array.to_literal().data<float>()[1], 2);
   }
-  // A literal may go before the array, and the array before the literal.
+  // The literal may be destroyed before the array, and vice versa.
   {
     const pjrt::DeviceArray array(Literal::from(std::vector<float>(1 << 15, 3.0f)), device);
     EXPECT_EQ(array.to_literal().data<float>()[9], 3);
@@ -268,7 +268,7 @@ TEST_F(RealValues, DonatedArgumentsAreGone) {
 
 TEST_F(RealValues, LazyTensorsAreEvaluatedInADeviceScope) {
   const Tensor x = Tensor(Literal::from<double>({1, 2, 3}, {3}));
-  // Only the plugin's programs flush denormals to zero: that tells who has computed.
+  // Only the plugin's programs flush denormals to zero, which shows where the value was computed.
   const Tensor tiny = Tensor(Literal::scalar(1e-310)) * 1.0;
   {
     const pjrt::DeviceScope scope(device());

@@ -1,4 +1,4 @@
-// The fake plugin: programs give back their arguments, as results of the same number and types.
+// The fake plugin: programs return their arguments, as results of the same number and types.
 #include "pjrt/fake_plugin/fake_plugin.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace api = rondo::pjrt::api;
 
 FakePlugin state;
 
-/// Plugins have objects without which they cannot do anything.
+/// Objects without which the plugin cannot work.
 struct Needed {
   bool there = true;
   ~Needed() { there = false; }
@@ -31,14 +31,14 @@ struct FakeError {
   int code;
   std::string message;
 };
-/// What waits for an event that has not come yet.
+/// What waits for a pending event.
 struct Waiting {
   void (*callback)(api::Error*, void*) = nullptr;
   void* argument = nullptr;
 };
 struct FakeEvent {
   bool fails;
-  std::shared_ptr<Waiting> waiting;  // null: it has come
+  std::shared_ptr<Waiting> waiting;  // null: it is ready
 };
 /// Memory of the host that a buffer reads, until it is destroyed.
 struct Borrowed {
@@ -55,9 +55,9 @@ struct FakeBuffer {
   FakeDevice* device;
   bool late;
   std::optional<Borrowed> borrowed;
-  bool deleted = false;  // given away to a program
+  bool deleted = false;  // donated to a program
 };
-/// A program's text says what it gives: its arguments.
+/// The results according to a program's text: its arguments.
 struct FakeProgram {
   int device = 0;
   std::size_t devices = 1;  // from that one on
@@ -85,7 +85,7 @@ api::Event* event(bool fails = false) {
   return reinterpret_cast<api::Event*>(new FakeEvent{fails, nullptr});
 }
 
-/// Fails where the tests want it.
+/// Fails where the tests require it.
 template <class Args, class Body>
 api::Error* guarded(Args* args, Body body) {
   if (!needed.there) std::abort();
@@ -100,7 +100,7 @@ api::Error* guarded(Args* args, Body body) {
   return nullptr;
 }
 
-/// The same for what releases an object, which is gone either way.
+/// The same for functions that release an object, which is released either way.
 template <class Args, class Body>
 api::Error* after(Args* args, Body body) {
   body();
@@ -179,7 +179,7 @@ api::Error* event_error(api::EventError*) { return nullptr; }
 api::MakeError make_error = [](std::int32_t code, const char* message, std::size_t size) {
   return error(code, std::string(message, size));
 };
-/// What a store answers to a get of either kind.
+/// The answer of a store to a get of either kind.
 template <class Args>
 api::Error* asked(api::Error* (*callback)(Args*), Args& args, const std::string& key,
                   void* argument) {
@@ -189,7 +189,7 @@ api::Error* asked(api::Error* (*callback)(Args*), Args& args, const std::string&
   args.argument = argument;
   return callback(&args);
 }
-/// As `asked`, of a key that has this value.
+/// Like `asked`, for a key that has this value.
 template <class Args>
 api::Error* expect_value(api::Error* (*callback)(Args*), const std::string& key,
                          const std::string& value, Args args, void* argument) {
