@@ -1,4 +1,4 @@
-// Control by gradient, and events: a cart that swings up its pole, a ball that bounces.
+// Optimal control by gradient, and events: a cart that swings up its pole, a ball that bounces.
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -30,7 +30,7 @@ Motion pushed(const Motion& m, const Tensor& force) {
   return Motion{m.x + kStep * v, v, m.angle + kStep * turning, turning};
 }
 
-/// How far from rest upright the cart ends, and what the pushing costs.
+/// How far from rest upright the cart ends, plus the cost of the forces.
 Tensor control_loss(Tensor forces) {
   const Motion end =
       scan([](Motion m, Tensor force) { return std::pair(pushed(m, force), std::tuple<>()); },
@@ -63,7 +63,7 @@ struct Descent {
 TEST(CartPole, IsBroughtUprightByTheGradientThroughItsMotion) {
   constexpr std::int64_t kForces = 50;
   const Tensor none = zeros(f64({kForces}));
-  // The gradient, against differences of the plain simulation.
+  // The gradient, compared with differences of the plain simulation.
   Numbers some;
   for (std::int64_t i = 0; i < kForces; i++) some.push_back(std::sin(static_cast<double>(i)));
   Numbers slopes;
@@ -98,8 +98,8 @@ struct Ball {
   Tensor time, height, speed;
 };
 
-/// When the ball lands for the `landings`-th time: steps until it is below the ground, then
-/// Newton's method finds the moment between. At each landing the speed is reversed and shrinks.
+/// The time of the ball's `landings`-th landing: steps until it is below the ground, then Newton's
+/// method for the exact time. At each landing the speed is reversed and reduced.
 Tensor landing_time(Tensor height, Tensor speed, Tensor bounce, Tensor landings) {
   const auto after = [](const Ball& b, const Tensor& t) {
     return Ball{b.time + t, b.height + b.speed * t - kG / 2 * square(t), b.speed - kG * t};
@@ -141,7 +141,7 @@ TEST(BouncingBall, LandsWhenTheClosedFormSaysAndSoDoesItsGradient) {
     EXPECT_NEAR(by_speed.item<double>(), (1 + (1 + share) * v / root) / kG, 1e-10);
     EXPECT_NEAR(by_bounce.item<double>(), slope * root / kG, 1e-10);
   }
-  // Many balls, each with flights of its own length.
+  // Many balls, each with flights of a different length.
   const auto times = jit(vmap(landing_time, {.in_axes = {0, std::nullopt, std::nullopt, 0}}));
   const Literal got = times(constant({0.1, 1.3, 5.0}), v, e, constant({2, 1, 1})).eval();
   for (std::size_t i = 0; i < 3; i++) {

@@ -40,8 +40,7 @@ Numbers observed_level(std::size_t n) {
 struct Cloud {
   Tensor particles, likelihood;
 };
-/// What is drawn at a step: a number for each particle, and where the comb of the resampling
-/// begins.
+/// What is drawn at a step: a number for each particle, and the offset of the resampling comb.
 struct Draws {
   Tensor y, drift, offset;
 };
@@ -172,7 +171,7 @@ TEST(HiddenMarkovModel, SumsOverAllPathsAndItsGradientCountsThem) {
   const Tensor observations = constant(seen, {static_cast<std::int64_t>(seen.size())});
   const auto [value, gradient] = jit(value_and_grad(forward_algorithm))(m, observations);
   EXPECT_NEAR(value.item<double>(), std::log(total), 1e-12);
-  // The derivatives by log-probabilities are the expected counts of what happened.
+  // The derivatives with respect to log-probabilities are the expected counts.
   expect_close<double>(gradient.transitions, {kStates, kStates}, transitions_made, 1e-11);
   expect_close<double>(gradient.emissions, {kStates, kSymbols}, symbols_shown, 1e-11);
 }
@@ -181,7 +180,7 @@ TEST(HiddenMarkovModel, SumsOverAllPathsAndItsGradientCountsThem) {
 /// Chiba, "Dynamic programming algorithm optimization for spoken word recognition", 1978.
 Tensor warped_distance(Tensor a, Tensor b) {
   const Tensor far = 1e30;
-  // Row i of the table, behind a place before its first column.
+  // Row i of the table, after a position before its first column.
   const auto row = [&](Tensor above, Tensor x) {
     const auto cell = [&](Tensor left, std::tuple<Tensor, Tensor, Tensor> at) {
       const auto& [y, diagonal, up] = at;
@@ -226,7 +225,7 @@ TEST(DynamicTimeWarping, IsThePlainTableAndItsGradient) {
     slopes.push_back((plain_warped_distance(more, b) - plain_warped_distance(less, b)) / 2e-7);
   }
   expect_close<double>(gradient, {17}, slopes, 0, 1e-6);
-  // Many series against one.
+  // Many series compared with one.
   const Tensor many = stack({of(a), of(a) * 2, of(a) - 1}, 0);
   const auto distances = jit(vmap(warped_distance, {.in_axes = {0, std::nullopt}}));
   Numbers want;

@@ -1,5 +1,5 @@
-// Large blocks are used again by the ops and runs that come after: a page fault a page would cost
-// more than the arithmetic on it.
+// Large blocks are reused by later ops and runs: a page fault per page would cost more than the
+// arithmetic on it.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

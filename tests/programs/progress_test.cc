@@ -1,4 +1,4 @@
-// What a long program tells while it runs under jit.
+// The reports of a long program while it runs under jit.
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 namespace rondo {
 namespace {
 
-/// `training` halves x n times, and tells of each trip by progress().
+/// `training` halves x n times, and reports each trip by progress().
 Tensor training(Tensor x, Tensor n) {
   const auto trip = [&](Tensor i, Tensor w) {
     const Tensor done = progress(i + 1, n);
@@ -28,7 +28,7 @@ TEST(ProgressUnderJit, TellsWhatTheProgramTells) {
   };
   EXPECT_EQ(train.with(options)(64.0, 3).item<double>(), 1);
   EXPECT_EQ(told, (std::vector<std::string>{"1/3", "2/3", "3/3"}));
-  // Not of a call without the option, and of those in a scope.
+  // Not for a call without the option, but for those in a scope.
   told.clear();
   EXPECT_EQ(train(64.0, 1).item<double>(), 16);
   EXPECT_TRUE(told.empty());

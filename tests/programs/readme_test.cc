@@ -1,4 +1,4 @@
-// What README.md shows is what its program gives: its loop in HLO, and the numbers in its comments.
+// README.md shows the output of its program: its loop in HLO, and the numbers in its comments.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,7 +60,7 @@ TEST(Readme, ShowsTheNumbers) {
   EXPECT_NEAR(shown("jit(simulate)(70.0f)"), slab, 1e-4);
   EXPECT_NEAR(jit(simulate)(70.0f).item<float>(), slab, 1e-4);
   EXPECT_NEAR(shown("on_xla(70.0f)"), slab, 1e-4);
-  // The slab follows a tank that begins 1 warmer.
+  // The slab for a tank that starts 1 warmer.
   double follows = 0;
   for (int step = 0; step < 20; step++) follows += 0.1 * (std::pow(0.99, step) - follows);
   EXPECT_NEAR(shown("grad(simulate))"), follows, 1e-4);

@@ -15,13 +15,12 @@ using testing::expect_values;
 
 struct Search {
   Tensor depth, solutions;
-  Tensor free, columns, left, right;  // s32[n], by depth: bits of columns that are left to try, and
+  Tensor free, columns, left, right;  // s32[n], by depth: bits of columns to try, and
                                       // of those that queens above stand in or attack
 };
 
-/// How many ways n queens stand on a board without attacking one another, the first one in one of
-/// the columns `first` (bits): by backtracking, with the stack that a recursive function would
-/// have.
+/// In how many ways n queens can be placed on a board without attacking one another, the first one
+/// in one of the columns `first` (bits): by backtracking, with an explicit stack.
 Tensor queens(int n, Tensor first) {
   const int all = (1 << n) - 1;
   const Tensor empty = zeros(s32({n}));
@@ -156,7 +155,7 @@ TEST(LeastSquaresMonteCarlo, ComesNearTheTableOfItsPaper) {
   const auto [tree_put, tree_delta] = put_by_tree(36, 40, rate, volatility);
   EXPECT_NEAR(tree_put, 4.48, 0.01);
   EXPECT_NEAR(put.item<double>(), 4.472, 0.08);
-  // The derivative by the stock, of the exercise as it was decided.
+  // The derivative with respect to the stock, for fixed exercise decisions.
   EXPECT_NEAR(delta.item<double>(), tree_delta, 0.03);
 }
 
