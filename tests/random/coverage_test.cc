@@ -1,5 +1,5 @@
-// The random programs with dangers have the dangers: what executors get wrong first is counted
-// here.
+// The random programs with dangers contain the dangers: the forms that executors are most likely to
+// get wrong are counted here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace rondo::testing {
 namespace {
 
-/// Of all programs that were looked at.
+/// Over all programs that were inspected.
 struct Seen {
   std::map<std::string_view, int> counts;  // of loops, by the danger
   std::set<std::pair<DType, DType>> conversions;

@@ -1,5 +1,5 @@
-// Gradients of random programs, under every checkpoint policy and on all executors, beside forward
-// mode. Limits that end no run change no bit of them.
+// Gradients of random programs, under every checkpoint policy and on all executors, compared with
+// forward mode. Limits that end no run change no bit of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ double sum_of_products(const Literal& a, const Literal& b) {
   });
 }
 
-/// The slope of the loss along a direction by forward mode, and what the gradient says of it.
+/// The slope of the loss along a direction by forward mode, compared with the gradient's.
 void expect_slope(const Program& program, const std::vector<Literal>& arguments,
                   const std::vector<Literal>& gradient, std::uint64_t seed) {
   std::vector<Tensor> primals, tangents;

@@ -1,4 +1,4 @@
-// Random programs: the interpreter, with the passes and without, and the lambdas run trip by trip.
+// Random programs: the interpreter, with and without the passes, and the lambdas run on each trip.
 // tests/xla/random_test.cc compares them with XLA, tests/heavy has more of them.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ TEST_P(RandomPrograms, WithDangersAgreeOnAllMachines) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, ::testing::Range<std::uint64_t>(0, 8));
 
-// A generator that gave up would make the comparisons above easy.
+// A generator that gave up would make the comparisons above trivial.
 TEST(RandomProgramsTest, HaveLoopsInLoopsAndDifferFromEachOther) {
   std::int64_t loops = 0, deep = 0, nodes = 0;
   for (std::uint64_t seed = 0; seed < 40; seed++) {
