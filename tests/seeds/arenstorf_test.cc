@@ -1,5 +1,5 @@
-// The Arenstorf orbit: a satellite around Earth and Moon, by the pair of Dormand and Prince (1980)
-// with a step that adapts itself, in one while (Hairer, Norsett and Wanner, "Solving Ordinary
+// The Arenstorf orbit: a satellite around Earth and Moon, by the method of Dormand and Prince
+// (1980) with an adaptive step, in one while (Hairer, Norsett and Wanner, "Solving Ordinary
 // Differential Equations I", II.0).
 #include <array>
 #include <cmath>
@@ -49,7 +49,7 @@ constexpr double kError[7] = {71.0 / 57600,      0,          -71.0 / 16695, 71.0
 template <class T>
 struct Step {
   Point<T> to;
-  T error;  // relative to the tolerance: up to 1 is fine
+  T error;  // relative to the tolerance: at most 1 is accepted
 };
 
 template <class T>
@@ -95,7 +95,7 @@ auto fly(double tolerance) {
           Point<Tensor> at;
           for (std::size_t i = 0; i < 4; i++) at[i] = where(fine, step.to[i], f.at[i]);
           const Tensor factor = clamp(0.2, 0.9 * pow(maximum(step.error, 1e-10), -0.2), 5.0);
-          // The last step ends on the period, not beside it by a rounding.
+          // The last step ends exactly on the period, without rounding error.
           const Tensor time = where(h < f.step, kPeriod, f.time + h);
           return Flight{where(fine, time, f.time), h * factor, at,
                         f.accepted + convert(fine, DType::kS32),
@@ -138,7 +138,7 @@ TEST(SeedArenstorf, ClosesAfterOnePeriod) {
         EXPECT_EQ(v.at(0).item<double>(), kPeriod);
         EXPECT_NEAR(v.at(2).item<double>(), 0.994, 1e-5);
         EXPECT_NEAR(v.at(3).item<double>(), 0, 1e-5);
-        // The same decisions as in plain C++, but for roundings: not more than a step or two.
+        // The same decisions as in plain C++, up to rounding: no more than a step or two differ.
         EXPECT_NEAR(v.at(6).item<int>(), plain.accepted, 2);
         EXPECT_NEAR(v.at(7).item<int>(), plain.rejected, 2);
         EXPECT_GT(v.at(7).item<int>(), 0) << "the step is meant to be refused now and then";

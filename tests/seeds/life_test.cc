@@ -1,4 +1,4 @@
-// Conway's Game of Life: in numbers on a small board, and in the bits of u64 on a great one.
+// Conway's Game of Life: in numbers on a small board, and in the bits of u64 on a large one.
 #include <algorithm>
 #include <array>
 
@@ -94,7 +94,7 @@ Tensor generation_of_bits(Tensor board) {
   auto majority = [](Tensor a, Tensor b, Tensor c) { return (a & b) | (c & (a ^ b)); };
   const Tensor west = (board << 1) | (moved(board, 1, 1) >> 63);
   const Tensor east = (board >> 1) | (moved(board, 1, -1) << 63);
-  // How many of the three cells side by side live, in two bits; then of all nine, in four.
+  // How many of the three adjacent cells in a row live, in two bits; then of all nine, in four.
   const Tensor ones = west ^ board ^ east, twos = majority(west, board, east);
   const Tensor above = moved(ones, 0, 1), below = moved(ones, 0, -1);
   const Tensor twos_above = moved(twos, 0, 1), twos_below = moved(twos, 0, -1);

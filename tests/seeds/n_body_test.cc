@@ -34,7 +34,7 @@ Body<double> planet(Vector<double> position, Vector<double> per_day, double sola
           solar_masses * kSolarMass};
 }
 
-/// The Sun and the four great planets, with the whole at rest.
+/// The Sun and the four great planets, with total momentum zero.
 std::array<Body<double>, 5> solar_system() {
   std::array<Body<double>, 5> bodies = {
       Body<double>{{0, 0, 0}, {0, 0, 0}, kSolarMass},
@@ -168,7 +168,7 @@ TEST(SeedNBody, IsOneWhile) {
   EXPECT_EQ(whiles_in(to_hlo_text(f)), 1);
 }
 
-/// The norm by ten trips of the power method. The matrix is never made: each row of a product is
+/// The norm by ten trips of the power method. The matrix is never created: each row of a product is
 /// one trip of a map.
 auto spectral_norm(int n) {
   return [n](Tensor trips) {

@@ -33,7 +33,7 @@ Tensor tempered(Tensor y) {
   return y ^ (y >> 18);
 }
 
-/// The first `n` draws: each trip renews one word of the state and gives it.
+/// The first `n` draws: each trip renews one word of the state and returns it.
 auto draws(std::int64_t n) {
   return [n](Tensor seed) {
     auto step = [](Tensor state, Tensor i) {

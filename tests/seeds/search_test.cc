@@ -1,4 +1,4 @@
-// Searches that stop when they are done, against the standard library and plain C++.
+// Searches that stop early, against the standard library and plain C++.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -28,7 +28,7 @@ std::vector<T> sorted_numbers(std::mt19937& random, std::int64_t n, int range) {
   return numbers;
 }
 
-/// x with one more element, so that x[i] can be written where x may be empty; it is never used.
+/// x with one more element, so that x[i] can be written if x is empty; the element is never used.
 Tensor with_a_spare(Tensor x) { return pad(x, 0, {0}, {1}); }
 
 // searchsorted: a binary search for each value, a while in a map.
@@ -96,8 +96,8 @@ TEST(SeedSearchSorted, IsTwoWhilesHoweverLong) {
   EXPECT_EQ(whiles_in(to_hlo_text(f)), 2);
 }
 
-// Merge by merge path (Odeh, Green, Mwassi, Shmueli and Birk 2012): each place of the result finds
-// by binary search on its diagonal how many elements before it come from `a`.
+// Merge by merge path (Odeh, Green, Mwassi, Shmueli and Birk 2012): each position of the result
+// finds by binary search on its diagonal how many elements before it come from `a`.
 
 struct Merged {
   Tensor values, from_a;
@@ -127,7 +127,7 @@ Merged merge_path(Tensor a, Tensor b) {
 void expect_merge(const std::vector<int>& a, const std::vector<int>& b) {
   const auto n = static_cast<std::int64_t>(a.size()), m = static_cast<std::int64_t>(b.size());
   SCOPED_TRACE(Literal::from(a, {n}).str() + " and " + Literal::from(b, {m}).str());
-  // Which array an element is from rides along, so that the order of equal ones is seen.
+  // The source array is carried along with each element, so the order of equal ones is visible.
   std::vector<std::pair<int, bool>> left, right, merged;
   for (const int x : a) left.emplace_back(x, true);
   for (const int x : b) right.emplace_back(x, false);
@@ -229,7 +229,7 @@ std::vector<int> plain_suppress(const std::vector<Box>& boxes, const std::vector
 TEST(SeedSuppression, IsThePlainOneAndStopsAtTheMostAsked) {
   std::mt19937 random(4);
   for (const std::int64_t n : {1, 2, 7, 40, 65}) {
-    // Corners are whole numbers, so that both ways round alike; scores repeat.
+    // Corners are whole numbers, so that both round alike; scores repeat.
     std::vector<Box> boxes(size(n));
     std::vector<float> scores(size(n)), corners;
     for (std::size_t i = 0; i < boxes.size(); i++) {

@@ -47,7 +47,7 @@ TEST(SeedBlackScholes, CallAndPut) {
 }
 
 TEST(SeedBlackScholes, ImpliedVolatilityByBisection) {
-  // A while that inverts the formula finds the volatility that the price came from.
+  // A while that inverts the formula finds the implied volatility.
   auto implied = [](Tensor price) {
     auto [low, high] = while_loop(
         [](Tensor low, Tensor high) { return high - low > 1e-12; },
@@ -104,7 +104,7 @@ TEST(SeedKalman, NileAtThePublishedVariances) {
   each_way(
       Eager::kYes, [](const Values& v) { EXPECT_NEAR(v.at(0).item<double>(), -632.5456, 1e-4); },
       log_likelihood, flows, 15098.5, 1469.18);
-  // They are the likeliest ones.
+  // They are the maximum-likelihood estimates.
   auto run = jit(log_likelihood);
   const double best = run(flows, 15098.5, 1469.18).item<double>();
   for (const double factor : {0.9, 0.99, 1.01, 1.1}) {
@@ -132,8 +132,8 @@ Fit misra1a(Tensor x, Tensor y, Tensor b1, Tensor b2) {
                       const Tensor p = sum(by_b1 * r), q = sum(by_b2 * r), det = a * d - b * b;
                       const Tensor step1 = (d * p - b * q) / det, step2 = (a * q - b * p) / det;
                       const Tensor tried = squares(residuals(f.b1 + step1, f.b2 + step2));
-                      // Near the end the sum of squares is flat to its last digits, while the step
-                      // still helps.
+                      // Near the end the sum of squares is constant to its last digits, while the
+                      // step still helps.
                       const Tensor better = tried <= f.residual * (1 + 1e-13);
                       return Fit{f.trip + 1,
                                  where(better, f.b1 + step1, f.b1),

@@ -19,7 +19,7 @@ constexpr double kArea = std::numbers::pi * 0.019 * (100 / 0.50292);
 constexpr double kFluid = kArea * 0.019 / 4 * 1000;
 constexpr double kConductance = kArea / (0.35 * 0.0023);
 
-/// One step in numbers or tensors; C++ scalars take the dtype of what they stand beside.
+/// One step in numbers or tensors; C++ scalars take the dtype of the other operand.
 template <class T, class Constant>
 void step(T& slab, T& quanta, T& tank, Constant constant) {
   const T power = (tank - quanta) * constant(0.6309) * constant(4184);
@@ -53,7 +53,7 @@ std::vector<T> plain(T slab, T quanta, T tank, int steps) {
 
 double loss(double slab) { return (slab - 27.344767) * (slab - 27.344767); }
 
-/// Simulates in every way, and compares with the plain loop to some roundings.
+/// Simulates in every way, and compares with the plain loop up to rounding.
 template <class T, class Check>
 void expect_plain(T slab, T quanta, T tank, int steps, const Check& check) {
   SCOPED_TRACE(steps);
@@ -91,8 +91,8 @@ TEST(SeedThermal, LossesInF64) {
 }
 
 TEST(SeedThermal, LossesInF32) {
-  // After 10000 steps roundings have added up: 42.53920 is the loss in f64. Every order of the
-  // multiplications, fused or not, gives the slab 33.86545944 in f32, on real XLA too.
+  // After 10000 steps rounding errors have accumulated: 42.53920 is the loss in f64. Every order of
+  // the multiplications, fused or not, gives the slab 33.86545944 in f32, on real XLA too.
   const std::vector<std::pair<int, double>> rows = {
       {20, 35.47133}, {100, 35.60341}, {1000, 38.61520}, {10000, 42.51943}};
   for (const auto& [steps, want] : rows) {

@@ -19,7 +19,7 @@ std::vector<Literal> values_of(const Tree& tree) {
   return values;
 }
 
-/// Gives `check` the leaves of f(args...), three or four times: jitted; compiled without the
+/// Passes the leaves of f(args...) to `check`, three or four times: jitted; compiled without the
 /// passes, and with them; and evaluated op by op, unless that takes too long.
 template <class Check, class F, class... Args>
 void each_way(Eager eager, const Check& check, const F& f, const Args&... args) {
