@@ -1,5 +1,5 @@
-// Counts what a test program allocates: by its own operators new and delete, which one source of
-// the program gets by including this. Under a sanitizer nothing is counted.
+// Counts a test program's allocations: by operators new and delete, which one source of the program
+// defines by including this. Counts nothing under a sanitizer.
 #pragma once
 
 #include <malloc.h>
@@ -16,17 +16,17 @@
 
 namespace rondo::testing {
 
-/// Of this thread: blocks that were asked for and given back, the bytes of all that were asked for,
-/// and the largest of them in bytes.
+/// For this thread: blocks allocated and released, the bytes of all allocations, and the largest of
+/// them in bytes.
 inline thread_local std::int64_t allocations = 0;
 inline thread_local std::int64_t allocated_bytes = 0;
 inline thread_local std::int64_t frees = 0;
 inline thread_local std::size_t largest_allocation = 0;
-/// What malloc has given for the blocks that were asked for and not given back, with its own 8
-/// bytes of each. A block counts for the thread that asks and for the one that gives it back.
+/// What malloc returned for blocks that are not yet released, with its overhead of 8 bytes each. A
+/// block counts for the thread that allocates and for the one that releases it.
 inline thread_local std::int64_t held_bytes = 0;
-/// Of the process: blocks with an alignment of their own, as literals have them. Those that are
-/// alive, and all that were made.
+/// For the process: blocks with an explicit alignment, as literals have them. Those that exist, and
+/// all that were created.
 inline std::atomic<std::int64_t> live_aligned_blocks{0};
 inline std::atomic<std::int64_t> aligned_blocks_made{0};
 
@@ -75,7 +75,8 @@ inline void counted_free(void* block) noexcept {
 
 }  // namespace rondo::testing
 
-// Not inlined, or g++ sees free() called on what new gave. One source of a program includes this.
+// Not inlined, or g++ sees free() called on a pointer from new. One source of a program includes
+// this.
 // NOLINTBEGIN(misc-definitions-in-headers)
 #if !defined(RONDO_TEST_SANITIZED)
 [[gnu::noinline]] void* operator new(std::size_t bytes) {

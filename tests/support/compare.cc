@@ -62,7 +62,8 @@ bool same(const T& got, const T& want, const Tolerance& tolerance) {
       return std::isfinite(z.real()) && std::isfinite(z.imag());
     };
     if (finite(got) && finite(want)) {
-      // The modulus of the error against that of the number; double holds all but the largest.
+      // The modulus of the error relative to that of the number; double represents all but the
+      // largest.
       const std::complex<double> a(got), b(want);
       return std::abs(a - b) <= tolerance.atol + rtol * std::abs(b) + 2 * least_normal<Part>();
     }

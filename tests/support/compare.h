@@ -1,4 +1,4 @@
-// Comparing arrays that two machines computed.
+// Compares arrays that two executors computed.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace rondo::testing {
 
-/// How far floats and complex numbers may lie apart: |got - want| <= atol + rtol |want|. Integers
-/// and pred must be equal; NaN and infinities must stand in the same places; numbers below the
-/// least normal one count as zero, since XLA flushes them.
+/// How far floats and complex numbers may differ: |got - want| <= atol + rtol |want|. Integers and
+/// pred must be equal; NaN and infinities must be in the same positions; numbers below the least
+/// normal one count as zero, since XLA flushes them.
 struct Tolerance {
   std::optional<double> rtol = std::nullopt;
   double atol = 0;
@@ -21,7 +21,7 @@ struct Tolerance {
   bool loose_complex = false;
 };
 
-/// Every bit equal, but that any NaN equals any other.
+/// Every bit equal, except that any NaN equals any other.
 inline constexpr Tolerance kExactly{.rtol = 0.0, .atol = -1.0};
 
 /// What differs, `element [1,2] is 3, expected 4` for the first few; empty if nothing does.

@@ -12,7 +12,7 @@
 
 namespace rondo::testing {
 
-/// Arguments to results.
+/// Maps arguments to results.
 using TensorsFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 /// A callable on n tensors that returns one, as a TensorsFunction.
@@ -26,7 +26,7 @@ TensorsFunction of_tensors(F f) {
   };
 }
 
-/// How sharply: the step and tolerances, whatever the dtype.
+/// The precision: step and tolerances, whatever the dtype.
 struct DerivativeCheck {
   int order = 2;
   double step = 1e-6;
@@ -35,8 +35,8 @@ struct DerivativeCheck {
   std::uint64_t seed = 1;  // of the directions
 };
 
-/// What is wrong with the derivatives of f at these arguments, forward and reverse, "" if nothing
-/// is: rondo::check_grads on vectors of tensors, which does not throw where derivatives differ.
+/// The errors in the derivatives of f at these arguments, forward and reverse, "" if there are
+/// none: rondo::check_grads on vectors of tensors, which does not throw if derivatives differ.
 std::string derivative_error(const TensorsFunction& f, const std::vector<Literal>& at,
                              const DerivativeCheck& check = {});
 

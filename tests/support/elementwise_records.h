@@ -1,4 +1,4 @@
-// Rows for tests of elementwise ops that follow from the records alone.
+// Test cases for elementwise ops that are derived from the records.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ inline bool takes(const ir::OpDef& op, DType dtype) {
   }
 }
 
-/// The elementwise ops of so many operands, in the order of the registry, but for observers and ops
-/// with attributes: these have tests of their own.
+/// The elementwise ops with so many operands, in the order of the registry, except observers and
+/// ops with attributes, which have separate tests.
 inline std::vector<const ir::OpDef*> elementwise_ops(int arity) {
   std::vector<const ir::OpDef*> ops;
   for (const ir::OpDef* op : transforms::all_ops()) {
@@ -43,8 +43,7 @@ inline std::vector<const ir::OpDef*> elementwise_ops(int arity) {
   return ops;
 }
 
-/// The same without those that a test has rows for: that are in `seen`, as Function::stats counts
-/// them.
+/// The same without those that a test has rows for: those in `seen`, named as in Function::stats.
 inline std::vector<const ir::OpDef*> elementwise_ops_but(
     const std::map<std::string, std::int64_t>& seen, int arity) {
   std::vector<const ir::OpDef*> ops = elementwise_ops(arity);

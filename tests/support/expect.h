@@ -1,4 +1,4 @@
-// What the tests share: comparing tensors with plain C++ values, and errors with their texts.
+// Shared by the tests: comparing tensors with plain C++ values, and errors with their texts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ void expect_scalar(const Tensor& got, T want) {
   expect_values(got.eval(), Shape{}, std::vector<T>{want});
 }
 
-/// What a run that is ended throws.
+/// What a stopped run throws.
 template <class E>
 E caught(const Executable& program, const std::vector<Literal>& arguments,
          const RunOptions& options) {
@@ -52,7 +52,7 @@ E caught(const Executable& program, const std::vector<Literal>& arguments,
   throw std::runtime_error("the run was not ended as expected");
 }
 
-/// Type exactly, elements within atol + rtol |want|; NaNs and infinities in the same places.
+/// Type exactly, elements within atol + rtol |want|; NaNs and infinities in the same positions.
 template <class T>
 void expect_close(const Literal& got, const Shape& shape, const std::vector<T>& want,
                   double rtol = 1e-6, double atol = 0) {
@@ -76,7 +76,7 @@ void expect_close(const Tensor& got, const Shape& shape, const std::vector<T>& w
   expect_close(got.eval(), shape, want, rtol, atol);
 }
 
-/// Whether a message says what to do, in a line of its own: a sentence, or what to write.
+/// Whether a message gives a remedy, on a separate line: a sentence, or code to write.
 inline bool has_remedy(const std::string& message) {
   for (std::size_t at = message.find("\n  "); at != std::string::npos;
        at = message.find("\n  ", at + 1)) {
@@ -85,8 +85,8 @@ inline bool has_remedy(const std::string& message) {
   return message.find(": write ") != std::string::npos;
 }
 
-/// `call` throws `Exception`, and its text has all the `parts`. It says what to do, unless the
-/// mistake is a plugin's or Rondo's own.
+/// `call` throws `Exception`, and its text has all the `parts`. It gives a remedy, unless the error
+/// is a plugin's or Rondo's own.
 template <class Exception = TraceError, class Call>
 void expect_error(Call&& call, const std::vector<std::string>& parts) {
   try {

@@ -1,4 +1,4 @@
-// Limits that end no run, alone and together: the results are those of a run without any.
+// Limits that end no run, alone and combined: the results are those of a run without limits.
 #pragma once
 
 #include <chrono>

@@ -9,8 +9,8 @@ namespace {
 using lower::Op;
 using lower::Opcode;
 
-/// Calls visit(op, around) with each op of a program and the loops and branches that it stands in,
-/// from the outermost on. In the second side of a branch, that is its kElse.
+/// Calls visit(op, around) with each op of a program and its enclosing loops and branches,
+/// outermost first. In the second side of a branch, that is its kElse.
 template <class F>
 void walk(const lower::Program& program, F&& visit) {
   std::vector<const Op*> around;

@@ -1,5 +1,5 @@
-// What the compiled executor made of a function, for tests to ask about: its loops, what they run
-// in, calls of kernels, moves of memory.
+// Queries on the compiled executor's program for a function, for tests: its loops, where they run,
+// calls of kernels, moves of memory.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace rondo::testing {
 
 class Lowered {
  public:
-  /// By bytecode, which has the same lower program as native code; `options` may say otherwise.
-  /// Throws std::bad_cast where the function runs on the reference.
+  /// For bytecode, which has the same lower program as native code, unless `options` say otherwise.
+  /// Throws std::bad_cast if the function runs on the reference.
   explicit Lowered(const Function& function, CompileOptions options = {})
       : executable_(compile(function, in_bytecode(options))),
         compiled_(dynamic_cast<const executor::Compiled&>(*executable_.impl()->prepared)),
@@ -31,37 +31,37 @@ class Lowered {
 
   // Ops of the lower program.
 
-  /// Ops of one kind, kRepeat for loops with a predicate, kFor for loops that count and kLanes for
-  /// loops over lanes among them.
+  /// Ops of one kind, including kRepeat for loops with a predicate, kFor for counted loops and
+  /// kLanes for loops over lanes.
   std::ptrdiff_t count(lower::Opcode code) const {
     return std::ranges::count(program().code, code, &lower::Op::code);
   }
-  /// Those that stand in a loop or branch of kind `around`, at any depth: kIf is the first side of
-  /// a branch, kElse the other one.
+  /// Those inside a loop or branch of kind `around`, at any depth: kIf is the first side of a
+  /// branch, kElse the other one.
   std::ptrdiff_t count_inside(lower::Opcode around, lower::Opcode code) const;
-  /// Whether an op begins a loop of the function, of which a run counts the trips.
+  /// Whether an op starts a loop of the function, whose trips a run counts.
   bool begins_loop(const lower::Op& op) const;
   /// Those before the first loop of the function.
   std::ptrdiff_t count_before_loops(lower::Opcode code) const;
   /// Loads from buffers of this kind.
   std::ptrdiff_t loads_from(lower::Storage storage) const;
-  /// Of loads and stores that stand in loops with a predicate, which stand in lanes: the bytes from
-  /// what one lane reads or writes to what the next one does, where that is not the same.
+  /// For loads and stores in loops with a predicate inside lanes: the stride in bytes between
+  /// adjacent lanes, unless it is 0.
   std::vector<std::int64_t> lane_strides() const;
-  /// Moves of so many bytes from one place in memory to another.
+  /// Copies of this many bytes within memory.
   std::ptrdiff_t copies(std::int64_t bytes) const {
     return count_if(lower::Opcode::kCopy, program().copies,
                     [&](const lower::Copy& copy) { return copy.bytes == bytes; });
   }
   /// Calls of the kernels of all ops.
   std::ptrdiff_t kernel_calls() const { return count(lower::Opcode::kCall); }
-  /// Of one op's.
+  /// Calls of one op's kernels.
   std::ptrdiff_t kernel_calls(std::string_view op) const {
     return count_if(lower::Opcode::kCall, program().calls,
                     [&](const lower::Call& call) { return call.name == op; });
   }
-  /// Branches in lanes that stand as a loop of at most one trip, which a block of lanes leaves out
-  /// where none of them takes the branch.
+  /// Branches in lanes that became a loop of at most one trip, which a block of lanes skips if none
+  /// of them takes the branch.
   std::ptrdiff_t branches_left_out() const {
     return count_if(lower::Opcode::kRepeat, program().whiles,
                     [](const lower::While& loop) { return loop.once; });
@@ -69,15 +69,15 @@ class Lowered {
 
   // Loops of the function.
 
-  /// Loops that keep all arrays that they carry in registers, one lane each.
+  /// Loops that keep all carried arrays in registers, one lane each.
   std::ptrdiff_t loops_in_registers() const { return std::ranges::count(lanes_of_loops(), 1); }
-  /// The lanes of each loop that is vectorized, in the order of the program.
+  /// The number of lanes of each vectorized loop, in program order.
   std::vector<std::int64_t> vectorized_loops() const {
     std::vector<std::int64_t> lanes = lanes_of_loops();
     std::erase_if(lanes, [](std::int64_t count) { return count < 2; });
     return lanes;
   }
-  /// Loops that go trip by trip through arrays in memory.
+  /// Loops that run trip by trip through arrays in memory.
   std::ptrdiff_t loops_through_memory() const {
     return std::ranges::count_if(forms_.loops(), [&](const auto& entry) {
       const ir::Node& loop = *entry.first;
@@ -86,7 +86,7 @@ class Lowered {
                                  [](const TensorType& type) { return type.elements() != 1; });
     });
   }
-  /// Of each loop that is not vectorized, the node that prevents it.
+  /// For each loop that is not vectorized, the node that prevents it.
   std::vector<const ir::Node*> obstacles() const {
     std::vector<const ir::Node*> nodes;
     for (const auto& [loop, obstacle] : forms_.loops())
@@ -99,12 +99,12 @@ class Lowered {
     return loops > 0 && count_inside(lower::Opcode::kLanes, lower::Opcode::kRepeat) == loops;
   }
 
-  /// The steps of native code for a processor, which this machine's need not be; of the loops with
-  /// a name, or of the whole program. None where there is no native code.
+  /// The steps of native code for a processor, which may differ from this machine's; for the loops
+  /// with a name, or for the whole program. Empty without native code.
   std::vector<native_code::Instruction> native_steps(native_code::Isa isa,
                                                      std::string_view loop = {}) const;
 
-  /// To say of a failure what was made.
+  /// Prints the program with a failure.
   friend std::ostream& operator<<(std::ostream& to, const Lowered& lowered) {
     return to << lowered.executable_.program();
   }
@@ -114,14 +114,14 @@ class Lowered {
     if (options.executor == Executor::kDefault) options.executor = Executor::kBytecode;
     return options;
   }
-  /// Ops of one kind of whose entry in the table of their kind `holds` is true.
+  /// Ops of one kind for whose entry in the table of their kind `holds` is true.
   template <class Entry, class F>
   std::ptrdiff_t count_if(lower::Opcode code, const std::vector<Entry>& table, F holds) const {
     return std::ranges::count_if(program().code, [&](const lower::Op& op) {
       return op.code == code && holds(table[op.bits]);
     });
   }
-  /// Of each loop that has lanes, how many.
+  /// The number of lanes of each loop that has lanes.
   std::vector<std::int64_t> lanes_of_loops() const;
 
   Executable executable_;

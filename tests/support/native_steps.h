@@ -1,4 +1,4 @@
-// Questions to the steps of native code (native/steps.h).
+// Queries on the steps of native code (native/steps.h).
 #pragma once
 
 #include <algorithm>
@@ -15,23 +15,24 @@ namespace rondo::native_code {
 using Steps = std::vector<Instruction>;
 using StepKind = std::function<bool(const Instruction&)>;
 
-/// Native code is written for any processor; only a build without an assembler writes none.
+/// Native code can be generated for any processor; only a build without an assembler generates
+/// none.
 inline bool has_assembler() { return !disassembly(lower::Program(), Isa::kAvx2).empty(); }
 
 inline StepKind is(Kind kind) {
   return [kind](const Instruction& step) { return step.kind == kind; };
 }
-/// An index between two bounds, in one step.
+/// An index clamped between two bounds, in one step.
 inline bool is_clamp(const Instruction& step) {
   return step.kind == Kind::kCompute && step.op == lower::Opcode::kMin && step.bits == 2;
 }
-/// Of a scalar or of lanes.
+/// For a scalar or for lanes.
 inline StepKind computes(lower::Opcode op) {
   return [op](const Instruction& step) {
     return step.kind == Kind::kCompute && step.op == op && !is_clamp(step);
   };
 }
-/// For so many lanes at once.
+/// For this many lanes at once.
 inline StepKind computes(lower::Opcode op, lower::Type type, int lanes) {
   return [=](const Instruction& step) {
     return computes(op)(step) && step.type == type && step.lanes == lanes;

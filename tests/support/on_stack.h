@@ -10,7 +10,7 @@
 
 namespace rondo::testing {
 
-/// Runs `work` on a stack of so many bytes; what it throws comes out here.
+/// Runs `work` on a stack of so many bytes; rethrows its exception.
 inline void on_stack(std::size_t bytes, const std::function<void()>& work) {
   struct Call {
     const std::function<void()>* work;

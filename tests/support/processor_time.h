@@ -1,5 +1,5 @@
-// What tests measure time by: what the processor did for a thread, as a multiple of a piece of work
-// that is measured beside it. What else the machine does counts in neither.
+// How tests measure time: by a thread's processor time, as a multiple of a piece of work that is
+// measured along with it. Other load on the machine counts in neither.
 #pragma once
 
 #include <pthread.h>
@@ -21,10 +21,10 @@ inline double seconds_on(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Seconds that this thread has computed for.
+/// The processor time of this thread, in seconds.
 inline double thread_seconds() { return seconds_on(CLOCK_THREAD_CPUTIME_ID); }
 
-/// Of the fastest of some calls of `work`: caches and pages are cold in the first.
+/// The fastest of some calls of `work`: caches and pages are cold in the first.
 template <class Work>
 double least_seconds(const Work& work, int calls = 3) {
   double least = std::numeric_limits<double>::max();
@@ -37,8 +37,8 @@ double least_seconds(const Work& work, int calls = 3) {
 }
 
 /// How many times as long `many` takes as `few`: the fastest calls of each, which alternate, since
-/// what else a machine does to caches and clock rates lasts longer than a call. It is measured
-/// until it is below `wanted`: what grows as it should comes there, and what does not never will.
+/// the effects of other load on caches and clock rates outlast a call. Repeated until it is below
+/// `wanted`: correct growth reaches that, and wrong growth never does.
 template <class Few, class Many>
 double growth(const Few& few, const Many& many, double wanted, int calls = 10) {
   double least_of_few = std::numeric_limits<double>::max(), least_of_many = least_of_few;
@@ -49,8 +49,8 @@ double growth(const Few& few, const Many& many, double wanted, int calls = 10) {
   return least_of_many / least_of_few;
 }
 
-/// As long as a million steps of a 64-bit generator take, each through memory: about a millisecond,
-/// with any compiler's settings.
+/// The time of a million steps of a 64-bit generator, each through memory: about a millisecond,
+/// with any compiler settings.
 inline double work_seconds() {
   return least_seconds([] {
     volatile std::uint64_t state = 1;
@@ -58,7 +58,7 @@ inline double work_seconds() {
   });
 }
 
-/// Asks what the thread that made it does to stop, when that has computed for a while.
+/// Requests a stop of its creating thread's work, after that thread has computed for some time.
 class StopsLater {
  public:
   explicit StopsLater(double seconds) {
@@ -72,7 +72,7 @@ class StopsLater {
   }
 
   std::stop_token token() const { return source_.get_token(); }
-  /// What the thread has computed for since it was asked.
+  /// The processor time of the thread since the request.
   double seconds_since() const { return seconds_on(clock_) - asked_; }
 
  private:

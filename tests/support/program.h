@@ -1,5 +1,5 @@
-// Random programs of ops, loops and branches, as Tensor code that can be run again and again: under
-// a trace, under an EagerScope, or lazily.
+// Random programs of ops, loops and branches, as Tensor code that can be run repeatedly: under a
+// trace, under an EagerScope, or lazily.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace rondo::testing {
 
-/// What is known of a value, so that different machines agree about it: nothing that may be rounded
-/// differently ever decides about something that is not continuous.
+/// What is known of a value, so that different executors agree: nothing that may be rounded
+/// differently ever decides about something discontinuous.
 enum class Kind : std::uint8_t {
   kPred,
   kInteger,
@@ -35,7 +35,7 @@ struct ValueType {
 /// The number of a value in its program.
 using ValueId = std::size_t;
 
-/// What replaces a value that was made: the same, placed on a mesh.
+/// The replacement of a computed value: the same, with a sharding on a mesh.
 using Place = std::function<Tensor(const Tensor& value)>;
 
 /// The values of a run, by their ids. Those of a loop's body are overwritten at each trip.
@@ -69,14 +69,14 @@ struct ProgramSize {
   int statements = 10;        // of the entry
   int region_statements = 4;  // at most, of a loop's body or a branch
   int depth = 3;              // of nested loops and branches
-  /// In percent, of statements that are loops as executors get them wrong first: carries that
-  /// change places or share an array, slices of arrays that are written, lanes that stop one by
-  /// one. Arrays are of up to 67 elements then.
+  /// In percent, of statements that are the loops executors are most likely to get wrong: carries
+  /// that are permuted or share an array, slices of arrays that are written, lanes that stop one by
+  /// one. Arrays then have up to 67 elements.
   int dangers = 0;
-  int units = 0;  // in percent, of types that are Kind::kUnit before any kind is thrown
-  Checkpoint checkpoint = {};          // of all loops
+  int units = 0;               // in percent, of types that are Kind::kUnit before any kind is drawn
+  Checkpoint checkpoint = {};  // of all loops
   std::span<const Shape> shapes = {};  // besides those of all programs
-  bool taps = true;                    // which a mesh refuses
+  bool taps = true;                    // not supported on a mesh
 };
 inline constexpr ProgramSize kDangers{
     .statements = 8, .region_statements = 3, .depth = 2, .dangers = 40};
@@ -87,16 +87,16 @@ class Program {
   static Program random(std::uint64_t seed, const ProgramSize& size = {});
 
   std::vector<TensorType> params() const;
-  /// Arguments of the kinds that the program expects; others for each seed.
+  /// Arguments of the kinds that the program expects; different for each seed.
   std::vector<Literal> arguments(std::uint64_t seed) const;
   std::vector<Tensor> operator()(std::span<const Tensor> arguments) const;
   /// A weighted sum of sines of the floating results.
   Tensor loss(std::span<const Tensor> arguments) const;
-  /// Its gradient by each floating argument.
+  /// Its gradient with respect to each floating argument.
   std::vector<Tensor> gradient(std::span<const Tensor> arguments) const;
-  /// The program, recorded; with each value, at every depth, where this puts it.
+  /// The program, recorded; with each value, at every depth, replaced by `place`.
   Function traced(const Place& place = {}) const;
-  /// The same with one result only, and without all that it does not need.
+  /// The same with only one result, and without what it does not need.
   Function traced_result(std::size_t result) const;
 
  private:

@@ -15,7 +15,7 @@ namespace rondo::testing {
 
 namespace {
 
-// Units are rounded at every step; what is exact differs by 1 or not at all.
+// Units are rounded at every step; exact kinds differ by 1 or not at all.
 constexpr Tolerance kUnitTolerance{.rtol = 0.0, .atol = 2e-4};
 
 std::vector<Literal> run_on_tensors(const Program& program, const std::vector<Literal>& arguments) {
@@ -42,8 +42,8 @@ void compare(const Program& program, const std::string& who, const std::vector<L
   }
 }
 
-/// With limits that end no run the bits are those of a run without. The combinations of limits
-/// change from seed to seed.
+/// With limits that end no run the bits are those of a run without. The combination of limits
+/// depends on the seed.
 void compare_with_limits(const Program& program, const std::string& who,
                          const Executable& executable, const std::vector<Literal>& arguments,
                          const std::vector<Literal>& want, std::uint64_t turn) {
@@ -73,7 +73,7 @@ void expect_consistent(std::uint64_t seed, const ProgramSize& size) {
     const Executable optimized = compile(function, {.executor = Executor::kReference});
     optimized.function().verify();
     compare(program, "the optimised program", optimized.run(arguments), want, kExactly);
-    // Compiled programs have functions of mathematics of their own, and contract.
+    // Compiled programs have their own mathematical functions, and contract.
     const Executable on_bytecode = compile(function, {.executor = Executor::kBytecode});
     const std::vector<Literal> bytecode = on_bytecode.run(arguments);
     compare(program, "bytecode", bytecode, want, kUnitTolerance);
@@ -82,7 +82,7 @@ void expect_consistent(std::uint64_t seed, const ProgramSize& size) {
     compare(program, "native code on three threads", native.run(arguments, {.threads = 3}),
             bytecode, kExactly);
     compare_with_limits(program, "native code", native, arguments, bytecode, seed);
-    // Bytecode has its turn at each fourth.
+    // Bytecode runs for every fourth seed.
     if (seed % 4 == 0)
       compare_with_limits(program, "bytecode", on_bytecode, arguments, bytecode, seed / 4);
     const bool is_native = seed % 4 != 1;
@@ -107,8 +107,8 @@ void expect_program_same_as_xla(std::uint64_t seed, const ProgramSize& size) {
     function = program.traced();
     const std::vector<Literal> arguments = program.arguments(seed);
     const std::vector<Literal> ours = compile(function).run(arguments);
-    // One program in three goes through HLO text, the others through StableHLO text. Each form is
-    // printed as it was traced for one half of them, optimised for the other.
+    // One program in three uses HLO text, the others StableHLO text. Each form is printed as traced
+    // for one half of them, optimised for the other.
     const bool optimize = seed % 2 == 0, where = seed % 4 < 2;
     std::vector<Literal> xla;
     if (seed % 3 == 0) {

@@ -1,4 +1,4 @@
-// Random programs through all machines.
+// Random programs on all executors.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,11 @@
 
 namespace rondo::testing {
 
-/// The random program of this seed gives the same bits optimised, as it was traced, lazily, and
-/// under an EagerScope. A failure prints the seed and the program, reduced to the result that
-/// differs.
+/// The random program of this seed gives the same bits optimised, as traced, lazily, and under an
+/// EagerScope. A failure prints the seed and the program, reduced to the result that differs.
 void expect_consistent(std::uint64_t seed, const ProgramSize& size = {});
 
-/// It gives the same results by XLA, from both text forms.
+/// It gives the same results in XLA, from both text forms.
 void expect_program_same_as_xla(std::uint64_t seed, const ProgramSize& size = {});
 
 }  // namespace rondo::testing

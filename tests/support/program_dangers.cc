@@ -1,6 +1,6 @@
-// What executors get wrong first, as statements of random programs: carries that change places or
-// share memory, slices of arrays that are written in place, and loops of lanes (program_lanes.cc).
-// tests/random/coverage_test.cc counts that they are made.
+// The forms that executors are most likely to get wrong, as statements of random programs: carries
+// that are permuted or share memory, slices of arrays that are written in place, and loops of lanes
+// (program_lanes.cc). tests/random/coverage_test.cc counts that they are generated.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -53,7 +53,7 @@ void ProgramGenerator::add_loop(const Ids& carry, const Step& step) {
   });
 }
 
-// Carries of one type that change places, or become one. Some begin as the same value.
+// Carries of one type that are permuted, or become one. Some start as the same value.
 bool ProgramGenerator::permuted_carries() {
   const auto x = pick([](const ValueType&) { return true; });
   if (!x) return false;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostElements = 48, kMostElementsWithDangers = 256;
 constexpr std::size_t kMostResults = 10;
-// Past a block of 64 lanes: each mask of a tail.
+// Beyond a block of 64 lanes: each mask of a tail.
 constexpr std::int64_t kLongest = 67;
 
 const std::vector<Shape>& shapes() {
@@ -82,7 +82,7 @@ std::optional<ValueId> ProgramGenerator::pick(const Accept& accept) {
   }
   if (candidates.empty()) return std::nullopt;
   const auto last = static_cast<std::int64_t>(candidates.size()) - 1;
-  // The better of two throws: what was made last is used most.
+  // The better of two draws: recent values are used most.
   const std::int64_t chosen = std::max(dice_.number(0, last), dice_.number(0, last));
   return candidates[static_cast<std::size_t>(chosen)];
 }
@@ -120,7 +120,7 @@ std::optional<ValueId> ProgramGenerator::constructed(const ValueType& type) cons
 
 ValueId ProgramGenerator::fresh(const ValueType& type) {
   const std::size_t before = visible_.size();
-  // What no result depends on is not in the program, so these are what a block shall return.
+  // Values that no result depends on are not in the program, so a block preferably returns these.
   std::optional<ValueId> x = dice_.chance(90) ? constructed(type) : std::nullopt;
   if (!x) x = pick([&](const ValueType& other) { return other == type; });
   if (x) {

@@ -1,4 +1,4 @@
-// What makes random programs. The statements stand in program_ops.cc, program_loops.cc,
+// The generator of random programs. The statements are in program_ops.cc, program_loops.cc,
 // program_dangers.cc and program_lanes.cc.
 #pragma once
 
@@ -20,7 +20,7 @@ class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed) {}
   std::uint64_t bits();  // SplitMix64
-  /// From low to high, both included.
+  /// From low to high, inclusive.
   std::int64_t number(std::int64_t low, std::int64_t high);
   bool chance(int percent) { return number(1, 100) <= percent; }
   template <class T>
@@ -40,9 +40,9 @@ using Leaves = std::vector<Tensor>;
 
 inline const ValueType kScalarS32{s32(), Kind::kInteger};
 
-/// Of loops that executors get wrong first.
+/// For loops that executors are most likely to get wrong.
 inline constexpr int kMostTrips = 6;
-/// A number of trips made of any integers.
+/// A number of trips from arbitrary integers.
 Tensor trips_of(const Tensor& integers);
 
 inline std::shared_ptr<const Block> shared(Block block) {
@@ -71,31 +71,31 @@ class ProgramGenerator {
   using Op = std::function<Tensor(std::span<const Tensor>)>;
   using Accept = std::function<bool(const ValueType&)>;
 
-  /// A block whose results have the given types; without them it returns what it likes.
+  /// A block whose results have the given types; without them it returns any.
   Block block(const Types& params, const std::optional<Types>& results, int statements);
   std::size_t values() const { return types_.size(); }
   ValueType random_type();
-  /// Of a value that is stacked `length` times.
+  /// For a value that is stacked `length` times.
   ValueType random_row(std::int64_t length);
   Dice& dice() { return dice_; }
 
  private:
-  // Choosing values.
+  // Selecting values.
   ValueId new_value(const ValueType& type);
   const ValueType& type_of(ValueId id) const { return types_[id]; }
   Types types_of(const Ids& ids) const;
   std::optional<ValueId> pick(const Accept& accept);
-  /// A value of this very type: one that is there, or a new constant.
+  /// A value of this exact type: an existing one, or a new constant.
   ValueId like(const ValueType& type);
-  /// A scalar integer, s32 for preference.
+  /// A scalar integer, preferably s32.
   ValueId scalar_index();
   Ids random_carry();
-  /// A value of the type that a loop or branch in scope has given.
+  /// A value of the type that a loop or branch in scope has returned.
   std::optional<ValueId> constructed(const ValueType& type) const;
-  /// A value of the type that depends on what is in scope, if that can be.
+  /// A value of the type that depends on values in scope, if possible.
   ValueId fresh(const ValueType& type);
 
-  // Adding statements to the block being made.
+  // Adding statements to the current block.
   Ids add(Ids operands, const Types& results,
           std::function<std::vector<Tensor>(std::span<const Tensor>, Environment&)> action);
   /// An op of one result, whose shape and dtype are found by tracing it.
@@ -133,7 +133,7 @@ class ProgramGenerator {
   bool map_statement();
   bool associative_scan_statement();
 
-  /// Of loops of unknown length inside of others, and in lanes: a tape needs a length there.
+  /// For loops of unknown length inside others, and in lanes: a tape needs a known length there.
   Checkpoint tape_free() const {
     return size_.checkpoint == Checkpoint::tape() ? Checkpoint() : size_.checkpoint;
   }
@@ -148,20 +148,20 @@ class ProgramGenerator {
   bool rows_in_lanes();
   bool any_lanes();
   bool conversions();
-  /// What a trip makes of the carry; the index is an s32 scalar.
+  /// The carry after a trip; the index is an s32 scalar.
   using Step = std::function<Leaves(const Tensor& index, const Leaves& carry, Environment&)>;
   /// A loop of up to six trips, of any kind.
   void add_loop(const Ids& carry, const Step& step);
-  /// A value of numbers of trips for each of `long_` lanes.
+  /// A value with trip counts for each of `long_` lanes.
   ValueId limits_of_lanes();
-  /// A block that does nothing but elementwise ops, on values of one shape and scalars, and loops
-  /// of them.
+  /// A block that consists of elementwise ops, on values of one shape and scalars, and loops of
+  /// them.
   Block elementwise_block(const Shape& shape, const Types& params, const Types& results);
 
   Dice dice_;
   ProgramSize size_;
   Types types_;
-  Ids visible_;                    // from the outermost block to the one being made
+  Ids visible_;                    // from the outermost block to the current one
   std::set<ValueId> constructed_;  // results of loops and branches
   Block* current_ = nullptr;       // the block being made
   int depth_ = 0;

@@ -1,5 +1,5 @@
-// Loops over lanes, as statements of random programs: lanes that stop one by one, with single
-// elements or rows for carries.
+// Loops over lanes, as statements of random programs: lanes that stop one by one, with scalars or
+// rows as carries.
 #include <utility>
 
 #include "rondo/loops.h"
@@ -15,7 +15,7 @@ Tensor trips_of(const Tensor& integers) {
 
 namespace {
 
-/// The elements of a row as one, of the same kind.
+/// The elements of a row combined into one, of the same kind.
 Tensor combined(const Tensor& row, Kind kind) {
   switch (kind) {
     case Kind::kPred:
@@ -30,7 +30,7 @@ Tensor combined(const Tensor& row, Kind kind) {
   return mean(row);
 }
 
-/// `count` numbers made of each element of x, reduced: of the kind of x.
+/// `count` numbers computed from each element of x, reduced: of the kind of x.
 Tensor reduced(const Tensor& x, Kind kind, std::int64_t count) {
   std::vector<std::int64_t> dims = x.shape().vector();
   dims.insert(dims.begin(), count);
@@ -60,7 +60,7 @@ Block ProgramGenerator::elementwise_block(const Shape& shape, const Types& param
   return made;
 }
 
-// while (i < limit) carry = body(i, carry) in lanes, each with a limit of its own, and in each trip
+// while (i < limit) carry = body(i, carry) in lanes, each with a different limit, and in each trip
 // a counted loop of none to three trips.
 bool ProgramGenerator::stopping_lanes() {
   if (long_ > most_elements_) return false;  // lanes in lanes
@@ -118,7 +118,7 @@ bool ProgramGenerator::stopping_lanes() {
   return true;
 }
 
-// Rows for carries, which change places. In a trip a lane moves elements of them, combines them,
+// Rows as carries, which are permuted. In a trip a lane moves elements of them, combines them,
 // writes a history and reads it, branches as all lanes do, or has a loop of few or no trips.
 bool ProgramGenerator::rows_in_lanes() {
   constexpr std::int64_t kSize = 3;
@@ -187,7 +187,7 @@ bool ProgramGenerator::rows_in_lanes() {
   return true;
 }
 
-// The same as one writes it for arrays: while any lane goes on, where(it goes on, new, old).
+// The same as written for arrays: while any lane goes on, where(it goes on, new, old).
 bool ProgramGenerator::any_lanes() {
   if (long_ > most_elements_) return false;
   const Shape shape{long_};

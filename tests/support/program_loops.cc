@@ -9,7 +9,7 @@ namespace rondo::testing {
 
 namespace {
 
-/// The first `count` of what a block returned and the rest.
+/// The first `count` values of a block's results, and the rest.
 std::pair<Leaves, Leaves> split_at(const Leaves& all, std::size_t count) {
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(count);
   return {Leaves(all.begin(), middle), Leaves(middle, all.end())};

@@ -12,7 +12,7 @@ namespace {
 
 using Operands = std::span<const Tensor>;
 
-/// Back into the range of Kind::kWhole.
+/// Clamps to the range of Kind::kWhole.
 Tensor held(const Tensor& x) { return clamp(-64, x, 64); }
 
 bool is_half(const ValueType& type) {
@@ -30,14 +30,14 @@ std::vector<std::vector<std::int64_t>> factorizations(std::int64_t elements) {
   return all;
 }
 
-/// The shape with another size of an axis.
+/// The shape with another size along an axis.
 Shape resized(const Shape& shape, std::int64_t axis, std::int64_t size) {
   std::vector<std::int64_t> dims = shape.vector();
   dims[static_cast<std::size_t>(axis)] = size;
   return dims;
 }
 
-/// A type with the same elements kept to the kinds that rounding cannot tell apart.
+/// Whether the type's kind is exact, so that rounding does not matter.
 bool is_exact(const ValueType& type) { return type.kind != Kind::kUnit; }
 
 }  // namespace
@@ -85,7 +85,7 @@ bool ProgramGenerator::integer_arithmetic(ValueId x) {
       [](const Tensor& a, const Tensor& b) { return a - b; },
       [](const Tensor& a, const Tensor& b) { return a * b; },
       [](const Tensor& a, const Tensor& b) { return a * b; },
-      // XLA's constant folder dies where a constant is divided by 0 or -1, and its powers end at an
+      // XLA's constant folder crashes on a constant divided by 0 or -1, and its powers end at an
       // exponent of 63. tests/xla/elementwise_test.cc has these cases with operands it cannot fold.
       [](const Tensor& a, const Tensor& b) { return a / (abs(b) | 1); },
       [](const Tensor& a, const Tensor& b) { return a % (abs(b) | 1); },
@@ -148,7 +148,7 @@ bool ProgramGenerator::whole_arithmetic(ValueId x) {
   return true;
 }
 
-// None of these leaves [-1, 1], and none moves its result further than its operands were moved.
+// None of these leaves [-1, 1], and none amplifies a change of its operands.
 bool ProgramGenerator::unit_arithmetic(ValueId x) {
   using F = Tensor (*)(const Tensor&, const Tensor&);
   static const std::vector<F> ops = {

@@ -1,5 +1,5 @@
-// RONDO_TEST_SANITIZED is defined where a sanitizer brings an allocator of its own. The library
-// recycles nothing there.
+// RONDO_TEST_SANITIZED is defined if a sanitizer replaces the allocator. The library then recycles
+// nothing.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -37,9 +37,8 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
-/// What stands after `"key": ` in a flat JSON object as Python's json writes it: a string without
-/// its quotes and escapes, or the letters and digits of anything else. Nothing if there is no such
-/// key.
+/// The text after `"key": ` in a flat JSON object as Python's json writes it: a string without its
+/// quotes and escapes, or the letters and digits of anything else. Nullopt if there is no such key.
 std::optional<std::string> member(const std::string& object, const std::string& key) {
   const std::size_t found = object.find(json_string(key) + ": ");
   if (found == std::string::npos) return std::nullopt;
@@ -57,7 +56,7 @@ std::optional<std::string> member(const std::string& object, const std::string& 
     } else if (c == 't') {
       value += '\t';
     } else if (c == 'u') {
-      value += '?';  // only control characters and what is not ASCII
+      value += '?';  // only control characters and non-ASCII text
       at += 4;
     } else {
       value += c;

@@ -1,5 +1,5 @@
-// Real XLA beside our own machines: the programs that we print must be accepted by it and give the
-// results that we compute. tests/xla/oracle.py does the work in a process of its own.
+// Compares real XLA with Rondo's executors: XLA must accept the printed programs and give the same
+// results. tests/xla/oracle.py does the work in a separate process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,20 +17,20 @@
 
 namespace rondo::testing {
 
-/// XLA refused a program or failed to run it; the text says at which stage and why.
+/// XLA rejected a program or failed to run it; the text says at which stage and why.
 class XlaError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// A process with XLA in it: a child of the server that listens at RONDO_XLA_SOCKET, if there is
-/// one, else one of its own. The environment variable RONDO_XLA_PYTHON names a Python that has the
+/// one, else a new process. The environment variable RONDO_XLA_PYTHON names a Python that has the
 /// packages of tests/xla/requirements.txt; without it `python3` is tried.
 class XlaOracle {
  public:
   enum class Form : std::uint8_t { kHlo, kStablehlo };
 
-  /// Started at the first call, for the whole test program.
+  /// Started on first use, for the whole test program.
   static XlaOracle& shared();
 
   XlaOracle();
@@ -38,18 +38,18 @@ class XlaOracle {
   XlaOracle(const XlaOracle&) = delete;
   XlaOracle& operator=(const XlaOracle&) = delete;
 
-  /// Why there is no XLA, and how to get it; empty if it is there.
+  /// Why there is no XLA, and how to install it; empty if it is available.
   const std::string& unavailable() const { return unavailable_; }
 
-  /// Parses, verifies and compiles the program. Throws XlaError if XLA refuses it.
+  /// Parses, verifies and compiles the program. Throws XlaError if XLA rejects it.
   void accept(Form form, const std::string& text);
-  /// The same, and runs it. Calls from several threads take turns.
+  /// The same, and runs it. Calls from several threads are serialized.
   std::vector<Literal> run(Form form, const std::string& text, std::span<const Literal> arguments);
 
  private:
   std::size_t ask(Form form, const std::string& text, const std::string& rest);
   std::string write_program(const std::string& text);
-  /// False where no server listens.
+  /// False if no server listens.
   bool connect();
   void start();
   void stop() noexcept;
@@ -64,15 +64,15 @@ class XlaOracle {
   std::string unavailable_;
 };
 
-/// The fixture of all tests that need XLA, which fail where there is none. Without a plugin and a
-/// Python that has it CMake says so and leaves them out; run by hand their programs say what is
+/// The fixture of all tests that need XLA, which fail without it. Without a plugin and a Python
+/// that has it CMake reports that and leaves them out; run by hand their programs say what is
 /// missing.
 class XlaTest : public ::testing::Test {
  protected:
   void SetUp() override;
 };
 
-/// In which texts a function is given to XLA.
+/// The texts in which a function is passed to XLA.
 enum class XlaTexts : std::uint8_t {
   /// As HLO text, to the process, and as StableHLO text, to the plugin.
   kBoth,

@@ -1,5 +1,5 @@
-// Real XLA in this process: StableHLO text by a PJRT plugin. HLO text, which plugins do not take,
-// goes to XLA in another process (support/xla.h).
+// Real XLA in this process: StableHLO text through a PJRT plugin. HLO text, which plugins do not
+// accept, is passed to XLA in another process (support/xla.h).
 #pragma once
 
 #include <mutex>
@@ -16,14 +16,14 @@ namespace rondo::testing {
 
 class XlaPlugin {
  public:
-  /// Loaded at the first call, for the whole test program.
+  /// Loaded on first use, for the whole test program.
   static XlaPlugin& shared();
 
-  /// Why there is none, and how to get it; empty if it is there.
+  /// Why there is none, and how to install it; empty if it is available.
   const std::string& unavailable() const { return unavailable_; }
 
-  /// Compiles the StableHLO text of a function and runs it. Throws what the plugin refuses. Calls
-  /// from several threads take turns.
+  /// Compiles the StableHLO text of a function and runs it. Throws the plugin's errors. Calls from
+  /// several threads are serialized.
   std::vector<Literal> run(const Function& function, const std::string& text,
                            std::span<const Literal> arguments);
 
