@@ -1,5 +1,5 @@
-// Constants in HLO and StableHLO text. XLA's reader gave the bits of each back when these texts
-// were chosen.
+// Constants in HLO and StableHLO text. XLA's reader returned the bits of each when these texts were
+// chosen.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,13 +23,13 @@ constexpr T kDenormal = std::numeric_limits<T>::denorm_min();
 const float kInf = INFINITY, kNan = NAN;
 using Complex = std::complex<float>;
 
-/// What stands in the parentheses of `constant(...)`.
+/// The text in the parentheses of `constant(...)`.
 std::string hlo(const Literal& value) {
   const std::string text = to_hlo_text(Function::make("f", {}, {Tensor(value)}));
   const std::size_t begin = text.find(" constant(") + 10;
   return text.substr(begin, text.find(")\n", begin) - begin);
 }
-/// What stands between `dense<` and `> :`.
+/// The text between `dense<` and `> :`.
 std::string mlir(const Literal& value) {
   const std::string text = to_stablehlo_text(Function::make("f", {}, {Tensor(value)}));
   const std::size_t begin = text.find("dense<") + 6;

@@ -1,4 +1,4 @@
-// HLO text. That XLA takes it, and computes the same, is tested under tests/xla.
+// HLO text. tests/xla checks that XLA accepts it, and computes the same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ struct House {
   Tensor step, slab, tank;
 };
 
-// Statement by statement: the order of a program is that in which its ops are called, and C++
-// leaves the order of an operator's operands open.
+// As separate statements: the order of a program is that of the calls of its ops, and C++ does not
+// specify the order of an operator's operands.
 House one_step(House h) {
   const Tensor next = h.step + 1;
   const Tensor difference = h.tank - h.slab;
@@ -83,7 +83,7 @@ TEST(HloText, TheRootIsWhereTheResultIs) {
   EXPECT_THAT(to_hlo_text(Function::make("f", {x, y}, {})), HasSubstr("(f32[], f32[])->()}"));
   EXPECT_THAT(to_hlo_text(Function::make("f", {x, y}, {})),
               HasSubstr("  ROOT tuple.1 = () tuple()\n}"));
-  // A result that the program goes on to use.
+  // A result that the program uses further.
   const Tensor first = sum();
   EXPECT_THAT(to_hlo_text(Function::make(
                   "f", {x, y}, {first, Operand(first, kPlace) * Operand(x, kPlace), first})),

@@ -1,4 +1,4 @@
-// Names of HLO and StableHLO from what users call things.
+// Names of HLO and StableHLO from users' names.
 #include "text/names.h"
 
 #include <gtest/gtest.h>

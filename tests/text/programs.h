@@ -1,4 +1,4 @@
-// Programs for the tests of printers and passes, and what they share.
+// Programs for the tests of printers and passes, and shared helpers.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,13 @@
 
 namespace rondo::testing {
 
-/// Recursion over a program of some hundred regions, or of some thousand nodes, would not fit.
+/// Recursion over a program of some hundred regions, or of some thousand nodes, would overflow
+/// this.
 inline void on_small_stack(const std::function<void()>& work) {
   on_stack(std::size_t{512} << 10, work);
 }
 
-/// A place that does not change when a test moves.
+/// A location that does not change when a test moves.
 inline constexpr SourceLocation kPlace{"models/pond.cc", "fill", 12};
 
 /// The text without what follows `//`, and the blanks before that.
@@ -46,8 +47,8 @@ inline Tensor parameter(TensorType type, std::string name, std::int64_t index = 
   return ir::make_parameter(std::move(type), std::move(name), index, nullptr, kPlace);
 }
 
-/// x + 1 inside `depth` loops of `trips` trips, each in the body of the next. Made from the inside
-/// out, so that nothing recurses. `op` is kForiLoop, or kWhile for loops while x < trips.
+/// x + 1 inside `depth` loops of `trips` trips, each in the body of the next. Created innermost
+/// first, so that nothing recurses. `op` is kForiLoop, or kWhile for loops while x < trips.
 inline Function nested_loops(const ir::OpDef& op, int depth, std::int32_t trips) {
   const auto number = [](std::int32_t n) { return ir::make_constant(Literal::scalar(n), kPlace); };
   const bool is_while = op.flow == ir::Flow::kRepeat;

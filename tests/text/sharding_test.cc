@@ -1,4 +1,4 @@
-// Meshes and shardings in texts, in the words of Shardy and of GSPMD.
+// Meshes and shardings in texts, in the notations of Shardy and GSPMD.
 #include "ir/sharding.h"
 
 #include <gtest/gtest.h>

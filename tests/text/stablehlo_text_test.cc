@@ -1,4 +1,4 @@
-// StableHLO text. That the real parser and XLA take it is tested under tests/xla.
+// StableHLO text. tests/xla checks that the real parser and XLA accept it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -103,10 +103,9 @@ TEST(StablehloText, CombinersHaveArguments) {
   EXPECT_THAT(text, HasSubstr(R"( ({
     ^bb0(%p0: tensor<f32>, %p1: tensor<f32>):
 )"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("^bb0(%p0_2: tensor<f32>, %p1_2: tensor<f32>):"));  // names are not used twice,
-                                                                    // even by neighbours
+  EXPECT_THAT(text,
+              HasSubstr("^bb0(%p0_2: tensor<f32>, %p1_2: tensor<f32>):"));  // names are not reused,
+                                                                            // even by neighbours
   EXPECT_THAT(text, HasSubstr("    }) : (tensor<3x3xf32>, tensor<f32>) -> tensor<3xf32>\n"));
 }
 
@@ -161,7 +160,7 @@ TEST(StablehloText, NamesHaveAnySize) {
 }
 
 TEST(StablehloText, ANodeOfTwoFunctionsHasANameInEach) {
-  // The same constant outside of a loop and in its body.
+  // The same constant outside a loop and in its body.
   const Tensor one = ir::make_constant(Literal::scalar(1.0f), kPlace);
   const Tensor x = parameter(f32(), "x"), y = parameter(f32(), "y"), z = parameter(f32(), "z");
   control_flow::WhileAttributes attributes;
