@@ -1,4 +1,4 @@
-// What calls and traces allocate, and which mutexes calls take: this program counts them.
+// The allocations of calls and traces, and the mutexes that calls take: this program counts them.
 #include "support/allocations.h"
 
 #include <dlfcn.h>
@@ -178,7 +178,7 @@ TEST(Allocations, ATracedOpTakesOneBlock) {
   release_cached_memory();
   const std::int64_t many = allocations_of([&] { static_cast<void>(chain(10'010).body()); });
   EXPECT_LE(many - few, 10'000 + 100);  // and vectors that grow
-  // The next one finds them again.
+  // The next trace reuses them.
   EXPECT_LE(allocations_of([&] { static_cast<void>(chain(10'010).body()); }), few + 100);
 }
 
@@ -188,7 +188,7 @@ TEST(Allocations, ALargeTraceTakesTheBlocksOfTheOneBeforeIt) {
   static_cast<void>(chain(kOps).body());
   const std::int64_t again = allocations_of([&] { static_cast<void>(chain(kOps).body()); });
   EXPECT_LE(again, 100);
-  // Those that are kept go back when they are asked for.
+  // Kept blocks are released on request.
   const std::int64_t before = frees;
   release_cached_memory();
   EXPECT_GE(frees - before, kOps);

@@ -1,4 +1,4 @@
-// Programs on which the derivatives of linear ops show.
+// Programs in which the derivatives of linear ops are visible.
 #pragma once
 
 #include <complex>
@@ -37,7 +37,7 @@ inline Literal random_array(const TensorType& type, unsigned seed) {
   return Literal::from(values, type.shape);
 }
 
-/// sum(x * {1, 10, 100, ...}), whose gradient shows what goes where.
+/// sum(x * {1, 10, 100, ...}), whose gradient shows the positions of elements.
 inline Tensor weighed(const Tensor& x) {
   return sum(x * slice(constant({1.0, 10.0, 100.0, 1000.0, 10000.0}), {0}, {x.shape()[0]}));
 }

@@ -1,5 +1,5 @@
-// A jitted function that is traced to another program than the one it runs is found out: C++ values
-// and tensors from outside that have changed since the first call.
+// Detects a jitted function that would now be traced to another program than the one it runs:
+// captured C++ values and tensors that have changed since the first call.
 #ifdef NDEBUG
 #error "tests/CMakeLists.txt compiles this file without NDEBUG"
 #endif
@@ -153,7 +153,7 @@ void expect_check_in_the_second_call() {
   for (int i = 0; i < 5; i++) EXPECT_EQ(f(3.0f).item<float>(), 6);
   EXPECT_EQ(traces, 2);
   k = 4;
-  EXPECT_EQ(f(3.0f).item<float>(), 6);  // seen by no check: it has been made
+  EXPECT_EQ(f(3.0f).item<float>(), 6);  // unchecked: the check has been made
   const auto g = jit(count);
   EXPECT_EQ(g(3.0f).item<float>(), 12);
   k = 5;

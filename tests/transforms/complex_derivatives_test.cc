@@ -1,5 +1,5 @@
-// Derivatives of functions of complex numbers: against finite differences, against numbers that JAX
-// 0.10.2 gives in c128, and on branch cuts.
+// Derivatives of functions of complex numbers: compared with finite differences, with numbers from
+// JAX 0.10.2 in c128, and on branch cuts.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -68,7 +68,7 @@ void expect_complex(const Tensor& got, Complex want) {
   EXPECT_LE(std::abs(have - want), 1e-12 * std::abs(want)) << have << " is not " << want;
 }
 
-/// Of real functions of a complex number: df/dx - i df/dy. The numbers are JAX's.
+/// For real functions of a complex number: df/dx - i df/dy. The numbers are JAX's.
 TEST(ComplexDerivatives, OfRealFunctionsAreThoseOfJax) {
   const auto at = [](Scalar1 f, Complex z) { return grad(f)(z); };
   expect_complex(at(RONDO_UNARY(abs), {3, -4}), {0.6, 0.8});
@@ -188,8 +188,8 @@ TEST(ComplexDerivatives, OfHolomorphicFunctionsAreThoseOfJax) {
   expect_complex(by_exponent, {-0.447523840794321, -0.238659319313451});
 }
 
-/// On the cuts the derivative belongs to the side that the value is taken from. JAX has the
-/// other sign for asin(2), acos(2) and acosh(-2).
+/// On the cuts the derivative belongs to the side from which the value is taken. JAX has the other
+/// sign for asin(2), acos(2) and acosh(-2).
 TEST(ComplexDerivatives, OnBranchCutsGoAlongTheCut) {
   struct Cut {
     const char* name;

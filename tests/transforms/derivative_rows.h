@@ -1,4 +1,4 @@
-// Ops that move, take, put, multiply, reduce and sort: rows for tests of their derivatives.
+// Ops that move, gather, scatter, multiply, reduce and sort: cases for tests of their derivatives.
 #pragma once
 
 #include <cstdint>
@@ -163,7 +163,7 @@ inline std::vector<MovingOp> moving_ops() {
   };
 }
 
-/// Windows of an array. As a gather reads them they are clamped, as a scatter writes them dropped.
+/// Windows of an array. A gather clamps them, a scatter drops them.
 struct Windows {
   const char* name;
   Shape array;
@@ -243,7 +243,7 @@ struct Reducing {
   const char* name;
   std::vector<Shape> shapes;
   std::function<Many(const Many&)> op;
-  bool complex = false;  // there is such an op
+  bool complex = false;  // such an op exists
 };
 
 inline std::vector<Reducing> reductions() {
@@ -319,7 +319,7 @@ inline std::vector<Reducing> reductions() {
          return Many{a, b};
        },
        true},
-      {"combiner_with_index",  // the greatest, and where it stands
+      {"combiner_with_index",  // the greatest, and its position
        {{4, 3}},
        [](const Many& x) {
          using Best = std::pair<Tensor, Tensor>;

@@ -1,5 +1,5 @@
-// Derivatives of the elementwise ops on real numbers against finite differences, and where none
-// passes.
+// Derivatives of the elementwise ops on real numbers compared with finite differences, and ops that
+// pass none.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -113,7 +113,7 @@ std::map<std::string, std::int64_t> ops_in(const std::vector<Row<double>>& rows)
 }
 
 /// The rows above, and one between 0 and 1 for each op that is in none of them. An op that is not
-/// smooth there needs one of its own above.
+/// smooth there needs an explicit one above.
 std::vector<Row<double>> real_rows() {
   std::vector<Row<double>> rows = named_rows();
   const std::map<std::string, std::int64_t> seen = ops_in(rows);
@@ -129,7 +129,7 @@ std::vector<Row<double>> real_rows() {
   return rows;
 }
 
-/// Programs that are differentiated have none of these.
+/// Programs that are differentiated contain none of these.
 bool made_by_compiling(const ir::OpDef* op) {
   const auto contracted = ops::contracted_records();
   return std::find(contracted.begin(), contracted.end(), op) != contracted.end();
@@ -148,7 +148,7 @@ TEST(ElementwiseDerivatives, OfRealNumbersAreThoseOfDifferences) {
     EXPECT_EQ(derivative_error(row.f, row.at()), "") << row.name;
 }
 
-/// What all other tests here rest on.
+/// All other tests here depend on this.
 TEST(DerivativeCheck, FindsWrongRules) {
   const auto with_derivative = [](auto slope) {
     return of_tensors<1>(custom_jvp([](const Tensor& x) { return sin(x); },
@@ -161,7 +161,7 @@ TEST(DerivativeCheck, FindsWrongRules) {
   EXPECT_EQ(derivative_error(with_derivative(RONDO_UNARY(cos)), at), "");
   const auto wrong = with_derivative([](const Tensor& x) { return cos(x) * 1.00001; });
   EXPECT_NE(derivative_error(wrong, at).find("the tangent of f: "), std::string::npos);
-  // Right at first, and without a derivative of its own.
+  // The value is right, but it has no derivative.
   const auto constant = with_derivative([](const Tensor& x) { return stop_gradient(cos(x)); });
   EXPECT_EQ(derivative_error(constant, at, {.order = 1}), "");
   EXPECT_NE(derivative_error(constant, at).find("the tangent of the tangent of f: "),
@@ -183,7 +183,7 @@ TEST(ElementwiseDerivatives, OfThirdOrderAreThoseOfDifferences) {
       "");
 }
 
-/// A rule that mixes up dtypes, or that overflows in one of 16 bits, shows here.
+/// Detects a rule that mixes up dtypes, or that overflows in a 16-bit one.
 TEST(ElementwiseDerivatives, OfNarrowFloatsAreThoseOfWideOnes) {
   for (const Row<double>& row : real_rows()) {
     if (row.name.starts_with("co")) continue;  // they name dtypes
@@ -266,7 +266,7 @@ TEST(ObserverDerivatives, TheValuesAreObservedAndTheTangentsPass) {
   expect_number(results[2].item<double>(), 2 * 3 * 2 * s * c);
   expect_number(results[3].item<double>(), 3 * 2 * (c * c - s * s));
   ASSERT_FALSE(seen.empty());
-  EXPECT_LE(seen.size(), 3u);  // once for each time that f itself is in the program
+  EXPECT_LE(seen.size(), 3u);  // once for each occurrence of f itself in the program
   for (const double value : seen) EXPECT_EQ(value, s);
   ::testing::internal::CaptureStdout();
   expect_number(number(grad([](const Tensor& y) { return print(y, "y = {}") * y; })(2.0)), 4);

@@ -1,5 +1,5 @@
 // Derivatives of the elementwise ops as JAX 0.10.2 gives them in f64: at points where they are
-// smooth, and where a rule has to choose.
+// smooth, and where a convention decides.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -117,7 +117,7 @@ TEST(ElementwiseDerivatives, AtEdgesAreThoseOfJax) {
   });
 }
 
-/// Written exponents: JAX has an op of its own for them.
+/// Constant exponents: JAX has a separate op for them.
 TEST(ElementwiseDerivatives, OfWrittenPowersAreFiniteAtZeroToAnyOrder) {
   const auto cases = [](double n) {
     const auto f = [n](const Tensor& x) { return pow(x, n); };
@@ -214,7 +214,7 @@ TEST(ElementwiseDerivatives, OfTwoOperandsAreThoseOfJax) {
 }
 
 TEST(ElementwiseDerivatives, AreRightWhereThoseOfJaxAreNot) {
-  // JAX: NaN, as it multiplies 0 by an infinity. 0^0 is 1 however near to 0 a positive base is.
+  // JAX: NaN, as it multiplies 0 by an infinity. 0^0 is 1 however close to 0 a positive base is.
   expect_cases(std::vector<Case2>{{"pow", RONDO_BINARY(pow), 0, 0, {0, 0}, {}},
                                   {"pow", RONDO_BINARY(pow), 0, 1, {1, 0}, {}}});
   // JAX: 1.06; a square overflows.

@@ -1,4 +1,4 @@
-// Derivatives of gather and scatter, with indices that come twice or lie outside.
+// Derivatives of gather and scatter, with indices that are repeated or out of range.
 #include <gtest/gtest.h>
 
 #include "ir/region.h"
@@ -74,7 +74,7 @@ TEST(IndexingDerivative, OfTakeAlongAnAxis) {
   EXPECT_EQ(derivative_error(bent(f), {random_array(f64({3, 4, 2}), 1)}), "");
 }
 
-/// Two arrays at once, which only parsed programs do.
+/// Two arrays at once, which only parsed programs have.
 std::vector<Tensor> scatter_two(const Many& arrays, const Tensor& places, const Many& updates,
                                 const std::function<Many(std::span<const Tensor>)>& combine) {
   std::vector<TensorType> scalars;
@@ -164,7 +164,7 @@ TEST(IndexingDerivative, OfProductsWithZerosAsInJax) {
   expect_values<double>(of_updates, {2}, {50, 0});
 }
 
-// JAX has no derivative where two factors go to one place: each gets the product of the others.
+// JAX has no derivative if two factors go to one position: each gets the product of the others.
 TEST(IndexingDerivative, OfProductsAtOnePlace) {
   const auto [of_x, of_updates] =
       gradients(constant({1.0, 5.0}), constant({1, 1, 1}), constant({2.0, 0.0, 3.0}),

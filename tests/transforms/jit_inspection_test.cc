@@ -1,4 +1,4 @@
-// What a jitted function tells of the program of its last call.
+// What a jitted function reports of the program of its last call.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -120,7 +120,7 @@ TEST(Jit, TakesEveryTreeOfWhatConvertsToATensor) {
   EXPECT_EQ(
       sum(std::vector<Numbers>{{1, 2}, {3, 4}}, std::tuple(Numbers{10, 0}, 100.0f)).item<float>(),
       115);
-  // A template on the type of its leaves needs no parameter that says so.
+  // A template on the type of its leaves does not need an explicit parameter type.
   const auto scaled = jit([](const auto& s, Tensor k) { return State<Tensor>{s.x * k, s.v}; });
   EXPECT_EQ(scaled(State<float>{2, 3}, 5.0f).x.item<float>(), 10);
   EXPECT_EQ(
@@ -148,7 +148,7 @@ TEST(Jit, RunsUnderTheOptionsOfACall) {
   stop.request_stop();
   EXPECT_THROW(g.with({.stop_token = stop.get_token()})(1 << 30), ExecutionError);
   EXPECT_THROW(g.with({.deadline = std::chrono::milliseconds(20)})(1 << 30), ExecutionError);
-  // Options of options: what the later ones do not say stays.
+  // Nested options: those that are not set keep their values.
   EXPECT_THROW(g.with({.max_iterations = 3}).with({.stats = &stats})(10), ExecutionError);
   EXPECT_EQ(g.with({.max_iterations = 3}).with({.max_iterations = 30})(10).item<int>(), 10);
   EXPECT_EQ(g(10).item<int>(), 10);
@@ -195,7 +195,7 @@ TEST(RunScope, HoldsForAllEvaluationOnTheThread) {
     EXPECT_THROW(g(10), ExecutionError);
     EXPECT_THROW(kCountTo(10).eval(), ExecutionError);
     EXPECT_THROW(compile(trace(kCountTo, s32())).run({Literal::scalar(10)}), ExecutionError);
-    EXPECT_EQ(g.with({.max_iterations = 30})(10).item<int>(), 10);  // what a call says goes first
+    EXPECT_EQ(g.with({.max_iterations = 30})(10).item<int>(), 10);  // a call's options come first
     {
       RunScope wider({.max_iterations = 20});
       EXPECT_EQ(g(10).item<int>(), 10);
@@ -401,7 +401,7 @@ TEST(JitAgain, RunsUnderTheOptionsInForce) {
   EXPECT_EQ(seen, (std::vector<float>{95.f, 1.f}));
   EXPECT_THROW(static_cast<void>(f.with({.max_iterations = 10})(1.f)), TooManyIterations);
   EXPECT_EQ(f(1.f).item<float>(), 100.f);
-  // In a trace it is as if the function were called.
+  // In a trace it is like a call of the function.
   const Function outer = trace([&](Tensor x) { return x + f(2.f); }, f32());
   EXPECT_EQ(compile(outer).run({Literal::scalar(1.f)})[0].item<float>(), 101.f);
 }

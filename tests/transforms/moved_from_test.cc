@@ -1,5 +1,5 @@
-// Calls of what has no function to call: what transforms returned and was moved from, and functions
-// that are empty from the start. They throw; none reads what is not there.
+// Calls without a function: objects of transforms that were moved from, and functions that are
+// empty from the start. They throw, without reading missing memory.
 #include <functional>
 #include <utility>
 #include <vector>
@@ -10,8 +10,8 @@
 namespace rondo::testing {
 namespace {
 
-/// `call` works before `callable` is moved from, on its copy, and on what it was moved to; after
-/// that it throws in the name of `made_by`.
+/// `call` works before `callable` is moved from, on its copy, and on the object it was moved to;
+/// after that it throws in the name of `made_by`.
 template <class Callable, class Call>
 void expect_refused_when_moved_from(Callable callable, const char* made_by, const Call& call) {
   call(callable);
@@ -33,7 +33,7 @@ Tensor sum_of_all(const std::vector<Tensor>& all) {
 }
 
 TEST(MovedFrom, WhatTransformsReturnIsRefused) {
-  // A vector is empty when it was moved from: to read its first element would be out of bounds.
+  // A moved-from vector is empty: reading its first element would be out of bounds.
   const std::vector<Tensor> held{1.0f, 2.0f};
   const auto f = [held](Tensor x) { return x * sum_of_all(held); };
   const auto call = [](const auto& g) { (void)g(2.0f); };

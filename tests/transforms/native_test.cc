@@ -1,4 +1,4 @@
-// rondo::native beside the C++ functions that it stands for.
+// rondo::native compared with the equivalent C++ functions.
 #include <array>
 #include <cmath>
 #include <complex>
@@ -140,7 +140,7 @@ struct BothTraced {
 
 TEST(Native, TreesNest) {
   for (Executor executor : kExecutors) {
-    // A template is found by itself, also for a generic function.
+    // The instance of a template is found without help, also for a generic function.
     const auto swapped = native<Pair<float>(Pair<float>)>(
         [](const auto& p) {
           return Pair<Tensor>{p.high, p.low};
@@ -242,7 +242,7 @@ TEST(Native, ATapeThatGrowsIsTheRuns) {
 }
 
 TEST(Native, ManyThreadsCallOneFunction) {
-  // Its arena is too large for a stack, so that runs share a pool of them.
+  // Its arena is too large for the stack, so runs share a pool of them.
   const auto f = native<float(float)>(
       [](Tensor x) {
         const Tensor y = sort(sin(arange(5000, DType::kF32) * x));

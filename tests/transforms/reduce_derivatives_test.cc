@@ -1,4 +1,4 @@
-// Derivatives of reductions, running totals, sorting, and random numbers.
+// Derivatives of reductions, prefix scans, sorting, and random numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -44,11 +44,11 @@ TEST(ReduceDerivative, EqualsOfTheGreatestShareAsInJax) {
   expect_values<double>(grad([](const Tensor& t) { return min(-t); })(x), {4}, {0, -0.5, -0.5, 0});
   expect_values<double>(hessian([](const Tensor& t) { return max(t) * max(t); })(x), {4, 4},
                         {0, 0, 0, 0, 0, 0.5, 0.5, 0, 0, 0.5, 0.5, 0, 0, 0, 0, 0});
-  // Of jax.jit(jax.grad): without jit there NaN comes out, as 0 times infinity.
+  // From jax.jit(jax.grad): without jit the result is NaN, as 0 times infinity.
   expect_values<double>(
       grad([](const Tensor& t) { return max(t); })(constant({1.0, std::nan(""), 2.0})), {3},
       {0, 0, 0});
-  // So a guard keeps what it does not choose from doing harm.
+  // So a guard prevents harm from what it does not select.
   const auto guarded = [](const Tensor& t) {
     const Tensor greatest = max(t);
     return where(is_nan(greatest), 1, greatest) + sum(square(where(is_nan(t), 0, t)));
@@ -149,7 +149,7 @@ TEST(ReduceDerivative, SortsOnce) {
     return grad([](const Tensor& t) { return sum(sort(t) * iota(t.type(), 0)); })(x);
   };
   EXPECT_EQ(trace(gradient, f64({50})).stats().ops.at("sort"), 1);
-  // Few cotangents are sorted back to their places, by keys that are the forward run's.
+  // Few cotangents are sorted back to their positions, by keys of the forward run.
   const Function few = trace(gradient, f64({5}));
   EXPECT_EQ(few.stats().ops.at("sort"), 2);
   EXPECT_EQ(few.stats().ops.count("scatter"), 0u);

@@ -1,4 +1,4 @@
-// The list of records is whole, and each record has what derivatives need of it.
+// The list of records is complete, and each record has what derivatives need of it.
 #include "transforms/registry.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The names of the records that a source defines, in a form that clang-format gives or another.
+/// The names of the records that a source defines, in any formatting.
 std::vector<std::string> records_in(const std::string& source) {
   static const std::regex definition(
       R"(^[ \t]*(?:static\s+|inline\s+)*(?:const|constexpr)\s+(?:\w+::)*OpDef\s+(\w+)\s*(?:=|\{|\())",
@@ -46,7 +46,7 @@ TEST(Registry, RecordsAreFoundInEveryFormOfDefinition) {
 
 TEST(Registry, ListsEveryRecordInTheSources) {
   const std::filesystem::path src = std::filesystem::path(RONDO_SOURCE_DIR) / "src";
-  // The lists of ops and of constructs; what has neither is of the IR.
+  // The lists of ops and of constructs; records in neither belong to the IR.
   const std::string list = text_of(src / "ops" / "families.cc") +
                            text_of(src / "control_flow" / "constructs.cc") +
                            text_of(src / "transforms" / "registry.cc");
@@ -102,7 +102,7 @@ TEST(Registry, RecordsThatAreLinearAtTimesHaveARuleForTheOthers) {
 TEST(Registry, EveryRecordSaysHowItIsBatched) {
   for (const OpDef* op : transforms::all_ops()) {
     if (op->kind == ir::OpKind::kParameter || op->kind == ir::OpKind::kConstant) continue;
-    // Without operands there is nothing that differs by lane.
+    // Without operands nothing differs by lane.
     const bool says = op->batch || op->elementwise || op->expand || op->arity == 0;
     EXPECT_NE(says, !op->not_batched.empty())
         << op->name << " cannot be batched: give its record a rule, or not_batched";

@@ -74,7 +74,7 @@ TEST(MovingDerivative, DotOfComplexNumbersAsInJax) {
   expect_values<C>(grad(f)(a), {2}, {C(11.5, -18), C(36, 23)});
 }
 
-// An infinite cotangent stays where it is: the others are no sums with it in.
+// An infinite cotangent does not affect the others: they are no sums that include it.
 TEST(MovingDerivative, OfPadLeavesOutTheOperand) {
   const auto [out, pullback] =
       vjp([](const Tensor& x, const Tensor& value) { return pad(x, value, {1}, {1}); },

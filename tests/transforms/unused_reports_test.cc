@@ -1,4 +1,4 @@
-// tap, print and progress whose results nothing uses report as others do: once for each run of the
+// tap, print and progress with unused results report like others: once for each run of the
 // function, the body or the branch that calls them.
 #include <gtest/gtest.h>
 
@@ -240,7 +240,7 @@ TEST(UnusedReports, OfLanes) {
             (Seen{"c[0] f32[] 1", "c[1] f32[] 3", "c[0] f32[] 2"}));
 }
 
-/// x^8 by three trips; `use` says whether the body goes on with what tap gives back.
+/// x^8 by three trips; `use` says whether the body uses the result of tap.
 auto power(bool use, Checkpoint policy = {}) {
   return [use, policy](Tensor x) {
     return fori_loop(0, 3,
@@ -278,7 +278,7 @@ TEST(UnusedReports, OfAValueThatTheGradientDoesNotNeed) {
   EXPECT_EQ(reports_at_3(grad(dropped), 5), (Seen{"y f32[] 9"}));
 }
 
-// A backward pass that computes trips anew reports those that it needs again.
+// A backward pass that recomputes trips reports those that it needs again.
 TEST(UnusedReports, ComeNoMoreOftenThanThoseOfUsedResults) {
   const Seen trips{"c f32[] 3", "c f32[] 9", "c f32[] 81"};
   for (const Checkpoint policy :
@@ -322,7 +322,7 @@ TEST(UnusedReports, UnderAnEagerScope) {
   EXPECT_EQ(seen, (Seen{"x f32[] 3", "c f32[] 3", "c f32[] 9", "c f32[] 81"}));
 }
 
-// docs/lazy.md: what is not asked for is not computed.
+// docs/lazy.md: what is not requested is not computed.
 TEST(UnusedReports, OfLazyTensorsComeWithTheirValues) {
   Seen seen;
   const RunScope scope(listening(seen));

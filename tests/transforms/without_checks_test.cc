@@ -1,4 +1,4 @@
-// Compiled with NDEBUG, in one program with tests that may not be: jit is traced once here.
+// Compiled with NDEBUG, in one program with tests that may not be: jit traces once here.
 #ifndef NDEBUG
 #error "tests/CMakeLists.txt defines NDEBUG for this file"
 #endif
