@@ -188,7 +188,7 @@ TEST(Reflect, CountsAroundARowOfEight) {
   EXPECT_EQ(names<Nine>(), (Names{"a", "b", "c", "d", "e", "f", "g", "h", "i"}));
 }
 
-// Every arity has a structured binding of its own, which fits a std::array of that size as well.
+// Every arity has a separate structured binding, which also fits a std::array of that size.
 template <std::size_t N>
 void expect_arity_in_order() {
   std::array<std::size_t, N> numbers;

@@ -1,4 +1,4 @@
-// A struct as wide as reflection reaches.
+// A struct with the largest supported number of fields.
 #pragma once
 
 template <class T>

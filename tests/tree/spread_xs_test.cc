@@ -1,4 +1,4 @@
-// The element of tuple-like xs, whole or spread, in scan as in map, beside plain loops.
+// The element of tuple-like xs, whole or spread, in scan and in map, compared with plain loops.
 #include <array>
 #include <tuple>
 #include <utility>
@@ -21,7 +21,7 @@ class SpreadXs : public ::testing::TestWithParam<bool> {
   void SetUp() override {
     if (GetParam()) eager_.emplace();
   }
-  /// sums = c + x * y as c goes on, and the last c.
+  /// sums = c + x * y for each c, and the last c.
   static void expect_sums(const std::pair<Tensor, Tensor>& got) {
     float c = 0.5f;
     std::vector<float> ys;

@@ -1,4 +1,4 @@
-// Arithmetic on trees, beside plain loops over the leaves' elements.
+// Arithmetic on trees, compared with plain loops over the leaves' elements.
 #include <array>
 #include <cmath>
 #include <complex>

@@ -16,7 +16,7 @@
 #include "rondo/tensor.h"
 #include "sixty_four.h"
 
-// A class whose fields are private, so it lists them itself.
+// A class with private fields, which lists them itself.
 namespace account {
 
 class Balance {
@@ -41,7 +41,7 @@ struct Derived : Base {
 auto tree_fields(Derived& d) { return std::tie(d.x, d.y); }
 auto tree_fields(const Derived& d) { return std::tie(d.x, d.y); }
 
-// An aggregate that leaves a field out of the tree.
+// An aggregate that excludes a field from the tree.
 struct Labelled {
   double value;
   std::string label;

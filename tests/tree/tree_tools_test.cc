@@ -1,4 +1,4 @@
-// Functions of whole trees: map_leaves, ravel and its inverse, .npz files.
+// Functions on whole trees: map_leaves, ravel and its inverse, .npz files.
 #include "rondo/tree_tools.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(Ravel, ListsTheLeavesRowByRow) {
   EXPECT_EQ(back.layers[1].w.shape(), Shape({1, 2}));
   EXPECT_EQ(elements(back.layers[0].w), (std::vector<float>{2, 4, 6, 8}));
   EXPECT_EQ(elements(back.scale), std::vector<float>{20});
-  // Through both passes a gradient, and both stand in a trace.
+  // A gradient through both, and both in a trace.
   const auto squares = [&unravel = unravel](Tensor v) {
     const Model m = unravel(v);
     return sum(square(m.layers[0].b)) * m.scale;
@@ -122,7 +122,7 @@ TEST(Ravel, RefusesDtypesThatDifferAndOtherLengths) {
   EXPECT_REFUSED((void)unravel(constant({1.0f, 2.0f})), "a vector of 10 elements", "f32[2]");
 }
 
-/// A file that goes with its test.
+/// A file that is deleted with its test.
 class NpzFile {
  public:
   explicit NpzFile(const std::string& name)
