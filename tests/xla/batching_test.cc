@@ -1,4 +1,4 @@
-// Batched programs through real XLA: the text of vmap is accepted and gives the same.
+// Batched programs in real XLA: it accepts the text of vmap and gives the same results.
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -58,7 +58,7 @@ TEST_F(XlaBatching, OfLoopsThatStopLaneByLane) {
   };
   check(vmap(collatz), row<std::int32_t>({1, 27, 6, 97}));
   check(vmap(vmap(collatz)), Literal::from(std::vector<std::int32_t>{1, 2, 3, 4, 5, 6}, {2, 3}));
-  // What a lane that is done would compute is infinite.
+  // A lane that is done would compute infinity.
   const auto grows = [](Tensor x) {
     return while_loop([](Tensor v) { return v < 1e9; }, [](Tensor v) { return v * v + 1; }, x);
   };

@@ -1,4 +1,4 @@
-// cond and switch_case through real XLA, alone and among loops.
+// cond and switch_case in real XLA, alone and among loops.
 #include <functional>
 #include <string>
 #include <tuple>
@@ -142,7 +142,7 @@ TEST_F(XlaSwitch, TakesIndicesOfEveryIntegerDtype) {
             convert(Tensor(i), dtype).eval(), Literal::scalar(3));
     }
   }
-  // Past the range of s32.
+  // Beyond the range of s32.
   check([&](Tensor index, Tensor x) { return switch_case(index, branches, x); },
         Literal::scalar(std::int64_t{1} << 32), Literal::scalar(3));
   check([&](Tensor index, Tensor x) { return switch_case(index, branches, x); },

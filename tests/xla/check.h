@@ -1,4 +1,4 @@
-// What the tests against real XLA share.
+// Shared by the tests against real XLA.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ inline Literal counting(const TensorType& type) {
   return convert(numbers, type.dtype).eval();
 }
 
-/// What `f` records for arguments of these types gives the same by all machines.
+/// The program that `f` records for arguments of these types gives the same results on all
+/// executors.
 template <class F, class... Literals>
 void check(F&& f, const Literals&... arguments) {
   expect_same_as_xla(trace(f, arguments...), {arguments...});

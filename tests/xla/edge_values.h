@@ -1,4 +1,4 @@
-// Values at which ops tend to go wrong, in every dtype.
+// Values at which ops are likely to be wrong, in every dtype.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Every op that works element by element, in every dtype, on edge values, through real XLA.
+// Every elementwise op, in every dtype, on edge values, in real XLA.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -20,7 +20,7 @@ struct UnaryCase {
   std::string name;
   Unary op;
   std::vector<DType> dtypes;
-  double ulps = 16;  // how far results may lie apart, in units in the last place
+  double ulps = 16;  // how far results may differ, in units in the last place
 };
 struct BinaryCase {
   std::string name;
@@ -162,7 +162,7 @@ std::vector<BinaryCase> binary_cases() {
   return cases;
 }
 
-/// One program for all dtypes: each its own operands and result.
+/// One program for all dtypes: each with its own operands and result.
 template <class Apply>
 void check_dtypes(const std::vector<Literal>& arguments, std::size_t operands, double ulps,
                   Apply apply) {
@@ -302,7 +302,7 @@ TEST_F(XlaElementwise, BitcastConvertBetweenAllWidths) {
             const std::int64_t ratio = byte_width(to) / std::max<std::int64_t>(byte_width(from), 1);
             const Tensor y =
                 ratio > 1 ? bitcast_convert(reshape(v, {-1, ratio}), to) : bitcast_convert(v, to);
-            // NaNs may change their payload on the way: only integers show all bits.
+            // NaNs may change their payload: only integers show all bits.
             results.push_back(is_floating(to) ? where(is_nan(y), 0, y) : y);
           }
           return results;

@@ -1,4 +1,4 @@
-// Gradients through real XLA: the loops that reverse mode makes are ordinary programs.
+// Gradients in real XLA: the loops of reverse mode are ordinary programs.
 #include <complex>
 #include <limits>
 #include <tuple>
@@ -14,7 +14,7 @@ namespace {
 
 class XlaGradient : public XlaTest {};
 
-// A step that the compiler rounds otherwise is amplified by the trips after it.
+// A step that the compiler rounds differently is amplified by the trips after it.
 constexpr Tolerance kDoubles{.rtol = 1e-11, .atol = 1e-13};
 constexpr Tolerance kSingles{.rtol = 2e-5f, .atol = 1e-6};
 

@@ -1,4 +1,4 @@
-// First and second derivatives of the ops that move, reduce and sort, through real XLA.
+// First and second derivatives of the ops that move, reduce and sort, in real XLA.
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -97,7 +97,7 @@ TEST_F(XlaMovingDerivatives, OfGather) {
 
 TEST_F(XlaMovingDerivatives, OfScatter) {
   DerivativeProgram program;
-  // Overwriting takes all that adding takes, and more.
+  // Overwriting needs everything that adding needs, and more.
   const std::vector<std::string> few{"vectors_of_one", "blocks_that_overlap", "batches"};
   const auto add = [&](const std::string& combiner, bool all, auto combine) {
     for (const Windows& row : window_rows()) {

@@ -1,4 +1,4 @@
-// The oracle itself: it must refuse what is wrong and go on after XLA has died.
+// The oracle itself: it must reject what is wrong and go on after XLA has crashed.
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,7 +12,7 @@ using Form = XlaOracle::Form;
 
 class XlaOracleTest : public XlaTest {
  protected:
-  /// XLA refuses the program, at this stage, with this in the message.
+  /// XLA rejects the program, at this stage, with this in the message.
   static void expect_refused(Form form, const std::string& text, const std::string& stage,
                              const std::string& part) {
     try {
@@ -100,7 +100,7 @@ TEST_F(XlaOracleTest, CarriesEveryDtypeThereAndBack) {
   }
 }
 
-// The comparison that all tests here rest on.
+// All other tests here depend on this comparison.
 TEST(CompareTest, SeesEveryDifference) {
   const float inf = std::numeric_limits<float>::infinity(),
               nan = std::numeric_limits<float>::quiet_NaN();

@@ -1,5 +1,4 @@
-// Random numbers through real XLA: the expansions that the texts hold, and rng-bit-generator
-// itself.
+// Random numbers in real XLA: the expansions in the texts, and rng-bit-generator itself.
 #include <string>
 #include <tuple>
 #include <vector>

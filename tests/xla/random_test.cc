@@ -1,4 +1,4 @@
-// Random programs through real XLA.
+// Random programs in real XLA.
 #include "support/program_check.h"
 #include "support/xla.h"
 

@@ -1,4 +1,4 @@
-// Reductions, running totals, sorting and products through real XLA.
+// Reductions, prefix scans, sorting and products in real XLA.
 #include <string>
 #include <tuple>
 #include <vector>

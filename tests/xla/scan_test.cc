@@ -1,4 +1,4 @@
-// scan, while_scan, map and associative_scan through real XLA.
+// scan, while_scan, map and associative_scan in real XLA.
 #include <string>
 #include <tuple>
 #include <utility>

@@ -1,4 +1,4 @@
-// Constants, ops that move elements, and ops that take parts, through real XLA.
+// Constants, ops that move elements, and slices, in real XLA.
 #include <string>
 #include <tuple>
 #include <vector>
@@ -204,7 +204,7 @@ TEST_F(XlaParts, TakeAlongEveryAxis) {
 }
 
 TEST_F(XlaParts, GeneralGather) {
-  // Windows of 2x2 at starts that partly lie outside; rows by index; diagonals with a batching
+  // Windows of 2x2 at starts that are partly out of range; rows by index; diagonals with a batching
   // axis.
   check(
       [](Tensor x, Tensor starts, Tensor rows) {
@@ -266,8 +266,8 @@ TEST_F(XlaParts, GeneralScatter) {
   });
 }
 
-// Index vectors without components: all updates go to place 0. XLA alone leaves them out, inside of
-// loops as well.
+// Index vectors without components: all updates go to position 0. Only XLA drops them, also inside
+// loops.
 TEST_F(XlaParts, ScattersByIndexVectorsOfNoComponents) {
   const ScatterDims whole{.update_window_dims = {1, 2},
                           .inserted_window_dims = {},

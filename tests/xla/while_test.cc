@@ -1,4 +1,4 @@
-// while_loop and fori_loop through real XLA.
+// while_loop and fori_loop in real XLA.
 #include <array>
 #include <functional>
 #include <limits>

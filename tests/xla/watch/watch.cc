@@ -1,13 +1,13 @@
-// Linked into a program beside the library, this puts itself between the program and compile() and
-// Executable::run() (by the linker's --wrap): what the program runs is run by real XLA too, by a
-// PJRT plugin in this process, from the StableHLO text of what was compiled, and the results are
-// compared. Differences are failures of the test that is running or, in a program without tests, of
-// the program.
+// Linked into a program beside the library, this intercepts compile() and Executable::run() (by the
+// linker's --wrap): programs also run on real XLA, by a PJRT plugin in this process, from the
+// StableHLO text of what was compiled, and the results are compared. Differences are failures of
+// the running test or, in a program without tests, of the program.
 //
-// The environment says how much of it:
+// Environment variables set the extent:
 // - RONDO_XLA_EVERY: the first program of each test and one in so many of its others (default 1:
 //   all of them);
-// - RONDO_XLA_RTOL: how far results may differ, relative to them, where a program amplifies what is
+// - RONDO_XLA_RTOL: how far results may differ, relative to them, if a program amplifies rounding
+//   differences (default: 512 units in the last place).
 //   rounded otherwise (default: 512 units in the last place).
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ namespace rondo::testing {
 
 namespace {
 
-// The same program again and again, with other arguments, is enough so often.
+// Comparing the same program with other arguments this often is enough.
 constexpr int kRunsOfOneProgram = 3;
 
 std::optional<double> setting(const char* name) {
@@ -88,13 +88,13 @@ class Watch {
     if (failures_ > 0) std::_Exit(1);
   }
 
-  /// A tape that grows is the interpreter's own.
+  /// Only the interpreter has growing tapes.
   static bool is_without_text(const TraceError& error) {
     return std::string_view(error.what()).find("checkpoint policy is tape(), and the text") !=
            std::string_view::npos;
   }
 
-  /// Whether this run is compared: of a program that was not passed over, the first runs.
+  /// Whether this run is compared: the first runs of a selected program.
   bool chosen(const std::string& text) {
     const auto [program, is_new] = runs_.try_emplace(text, 0);
     if (is_new) {
@@ -115,7 +115,7 @@ class Watch {
   struct Original {
     Function function;
     Executable executable;  // so that no other is at its address
-    std::string text;       // once it has run
+    std::string text;       // set after the first run
   };
 
   std::mutex mutex_;
