@@ -11,7 +11,7 @@ namespace {
 using lower::Opcode;
 using lower::Type;
 
-/// Calls f(i) for each lane of the block. No register of a block is both read and written.
+/// Calls f(i) for each lane of the block. No block register is both read and written.
 template <bool lanes, class F>
 inline void each(const State& state, F&& f) {
   if constexpr (!lanes) {

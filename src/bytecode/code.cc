@@ -21,7 +21,7 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 }  // namespace
 
-/// Turns ops into instructions: gives values their registers and loops their jumps.
+/// Decodes ops into instructions: allocates registers to values and jumps to loops.
 class Decoder {
  public:
   Decoder(const lower::Program& program, Code& code)
@@ -30,7 +30,7 @@ class Decoder {
     registers_.resize(program.types.size());
     for (std::uint32_t i = 0; i < registers_.size(); i++) registers_[i] = i * kScalarBytes;
     scalars_ = static_cast<std::uint32_t>(registers_.size()) * kScalarBytes;
-    // A loop's result stays where its parameter was.
+    // A loop's result uses its parameter's register.
     for (const lower::For& loop : program.fors) share_registers(loop.carries);
     for (const lower::While& loop : program.whiles) share_registers(loop.carries);
   }
@@ -65,7 +65,7 @@ class Decoder {
   }
 
  private:
-  // Registers of blocks are numbers with this bit set until it is known where they begin.
+  // Block registers are numbers with this bit set until their start is known.
   static constexpr std::uint32_t kBlockBit = 0x80000000u;
 
   void share_registers(const std::vector<lower::Carry>& carries) {
@@ -103,13 +103,13 @@ class Decoder {
     std::uint32_t count = 0;
   };
 
-  /// Moves that act all at once, as moves one after the other.
+  /// Emits moves that act in parallel as a sequence of moves.
   template <class NewRegister>
   std::vector<Move> in_order(std::vector<Move> moves, NewRegister new_register) {
     std::erase_if(moves, [](const Move& move) { return move.to == move.from; });
     absl::flat_hash_map<std::uint32_t, std::size_t> last_read;
     for (std::size_t i = 0; i < moves.size(); i++) last_read[moves[i].from] = i;
-    // Those whose source is overwritten by an earlier move read a copy of it.
+    // Those whose source an earlier move overwrites read a copy of it.
     std::vector<Move> copies;
     absl::flat_hash_map<std::uint32_t, std::uint32_t> copied;
     for (std::size_t i = 0; i < moves.size(); i++) {
@@ -150,8 +150,8 @@ class Decoder {
   }
 
   struct Open {
-    std::uint64_t head;             // where the loop goes back to
-    std::uint64_t exit = kNowhere;  // the instruction whose bits say where the construct ends
+    std::uint64_t head;             // the start of the loop
+    std::uint64_t exit = kNowhere;  // the instruction whose bits hold the end of the construct
   };
 
   void decode(const Op& op) {
@@ -265,7 +265,7 @@ class Decoder {
         const lower::While& loop = program_.whiles[op.bits];
         emit_next(loop.carries);
         close_loop();
-        // The parameter's register is that of what is left of it.
+        // The parameter's register is that of the remaining trips.
         if (loop.trips != lower::kNone)
           emit({Control::count_trips, 0, place(loop.trips), 0, loop.loop, 0});
         end_counting(loop.loop);
@@ -283,7 +283,8 @@ class Decoder {
     }
   }
 
-  /// An if of scalars or of lanes that all go the same way: `place_of` says where a value stands.
+  /// An if on scalars or on lanes that all take the same side: `place_of` gives the register of a
+  /// value.
   template <class PlaceOf, class EmitMoves>
   void branch(const Op& op, PlaceOf place_of, EmitMoves emit_all) {
     const lower::If& choice = program_.ifs[op.bits];
@@ -331,7 +332,7 @@ class Decoder {
 
   // Lanes.
 
-  /// The instructions of lanes that begin at op `begin`; gives the position of their end.
+  /// The instructions of the lanes that begin at op `begin`; returns the position of their end.
   std::size_t lanes(std::size_t begin) {
     const std::size_t end = ends_[begin];
     const lower::Lanes& lanes = program_.lanes[program_.code[begin].bits];
@@ -340,7 +341,7 @@ class Decoder {
     used_ = 0;
     blocks_of_.clear();
     index_ = &lanes;
-    // What is the same for all lanes and comes from outside is spread once.
+    // Values from outside that are the same for all lanes are broadcast once.
     for (const Value value : nest_.spread_at_entry()) spread(value);
     const auto first = static_cast<std::uint32_t>(code_.reductions_.size());
     const auto reductions = static_cast<std::uint32_t>(lanes.reductions.size());
@@ -381,7 +382,7 @@ class Decoder {
   }
   void free_block(std::uint32_t place) { free_.push_back(place & ~kBlockBit); }
 
-  /// The block of a value in lanes, made where it has none yet.
+  /// The block of a value in lanes, allocated if it has none yet.
   std::uint32_t block(Value value) {
     auto [found, is_new] = blocks_of_.try_emplace(value, 0);
     if (is_new) {
@@ -397,7 +398,7 @@ class Decoder {
           static_cast<std::uint32_t>(lower::width(program_.types[value])), 0, 0});
   }
 
-  /// Lets go of blocks whose value is not read after position `at`.
+  /// Releases blocks whose value is not read after position `at`.
   void release(std::size_t at) {
     while (!ending_.empty() && ending_.front().first <= at) {
       std::pop_heap(ending_.begin(), ending_.end(), std::greater<>());
@@ -460,7 +461,7 @@ class Decoder {
         break;
       case Opcode::kStore:
         lane_access(op.bits);
-        // Lanes that have ended write nothing.
+        // Lanes that have ended store nothing.
         emit({memory(op, true), 0, block(op.a), active_.empty() ? 0 : active_.back(), 0, op.bits});
         break;
       case Opcode::kConvert:
@@ -587,7 +588,7 @@ class Decoder {
     }
   }
 
-  /// Gives the blocks their place behind the scalars.
+  /// Moves the blocks behind the scalars.
   void relocate(std::uint32_t first) {
     const auto fix = [&](std::uint32_t& place) {
       if (place & kBlockBit) place = first + (place & ~kBlockBit) * kBlockBytes;
@@ -614,10 +615,10 @@ class Decoder {
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> registers_;  // of each value outside lanes
   std::uint32_t scalars_ = 0;             // bytes
-  std::uint32_t blocks_ = 0;              // the most at once
+  std::uint32_t blocks_ = 0;              // the most at any time
   std::vector<Open> open_;
   std::uint32_t loop_ = lower::kNoLoop;  // the innermost that counts its trips
-  // Of the lanes that are being decoded.
+  // For the lanes that are being decoded.
   const lower::Lanes* index_ = nullptr;
   LaneValues nest_;
   std::vector<std::uint32_t> free_;

@@ -1,5 +1,5 @@
 // The portable way to run a lower program: instructions that are calls of small functions, on
-// registers in memory. What stands in lanes runs block by block, a register holding a block.
+// registers in memory. Code in lanes runs block by block; a register then holds a block.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rondo::bytecode {
 
-/// A program made ready to run. Immutable: it runs on many threads at once.
+/// A prepared program. Immutable: it runs on many threads at once.
 class Code {
  public:
   explicit Code(std::shared_ptr<const lower::Program> program);

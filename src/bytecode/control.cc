@@ -150,7 +150,7 @@ const Instruction* Control::jump_unless_lanes(const Instruction* at, State& stat
 
 namespace {
 
-/// The bits of a register as RunFrame::state has them.
+/// The bits of a register in the form of RunFrame::state.
 std::uint64_t bits_of(const State& state, const Reported::Part& part) {
   const std::byte* from = state.registers + part.place;
   std::uint64_t bits = 0;
@@ -174,7 +174,7 @@ bool is_due(const lower::RunFrame& frame) {
   return frame.poll && frame.poll->load(std::memory_order_relaxed) != 0;
 }
 
-/// Before a trip. False where the run has to end.
+/// Before a trip. False if the run has to end.
 bool poll(State& state, std::uint32_t loop) {
   lower::RunFrame& frame = *state.frame;
   const bool is_asked = state.program->loops[loop].ends_inside

@@ -1,4 +1,4 @@
-// One instruction of the bytecode, and what it acts on.
+// One instruction of the bytecode, and its operands.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace rondo::bytecode {
 /// Lanes that run at a time; also the number of partial results of a reduction, so that each lane
 /// of a block has its own.
 inline constexpr int kBlock = lower::Lanes::kPartials;
-/// Ops on a block act on a multiple of this many lanes: those past the last one hold harmless
+/// Ops on a block process a multiple of this many lanes: those beyond the last one hold harmless
 /// values.
 /// Threshold: The compiler vectorizes ops on blocks of a multiple of this many lanes; the rest of
 /// the last one is computed in vain. Not measured.
@@ -25,10 +25,10 @@ inline constexpr std::uint32_t kBlockBytes = kBlock * 8;
 
 struct Instruction;
 
-/// How an index takes part in an address.
+/// The contribution of an index to an address.
 struct Term {
   std::uint32_t index;  // register
-  bool by_lane;         // of one index per lane
+  bool by_lane;         // one index per lane
   std::int64_t stride;
 };
 
@@ -38,10 +38,10 @@ struct Access {
   std::uint32_t first_term, terms;
   std::int64_t offset;
   std::int64_t lane_stride;  // of the lane index, in bytes
-  bool gathers;              // some other index differs by lane
+  bool gathers;              // another index differs by lane
 };
 
-/// A value that goes to another register.
+/// A value that is copied to another register.
 struct Move {
   std::uint32_t to, from;
 };
@@ -85,13 +85,13 @@ struct State {
   }
 };
 
-/// Gives the instruction that is next; null ends the run.
+/// Runs an instruction and returns the next; null ends the run.
 using Run = const Instruction* (*)(const Instruction*, State&);
 
 struct Instruction {
   Run run;
   std::uint32_t result = 0, a = 0, b = 0, c = 0;  // registers, as offsets in bytes
-  std::uint64_t bits = 0;  // a constant, a function, an index in a table, or where to go on
+  std::uint64_t bits = 0;  // a constant, a function, a table index, or a jump target
 };
 
 /// The instruction of an op on values; `lanes`: one value per lane in all registers.
@@ -110,7 +110,7 @@ struct Control {
   static const Instruction* call(const Instruction*, State&);
   static const Instruction* tape_row(const Instruction*, State&);  // a: the row; b: writes
   static const Instruction* tape_set(const Instruction*, State&);
-  /// moves[bits] … a of them, one after the other.
+  /// moves[bits] … a of them, in sequence.
   static const Instruction* move_scalars(const Instruction*, State&);
   static const Instruction* move_blocks(const Instruction*, State&);
   /// The same in the lanes where the block of bytes `b` is not 0.
@@ -118,15 +118,16 @@ struct Control {
   static const Instruction* broadcast(const Instruction*, State&);  // a to result, of width b
   static const Instruction* jump(const Instruction*, State&);
   static const Instruction* jump_unless(const Instruction*, State&);  // a
-  /// As the lanes say, which agree: those where the block of bytes `b` is not 0, if there is one.
+  /// Decided by the lanes, which agree: those where the block of bytes `b` is not 0, if there is
+  /// one.
   static const Instruction* jump_unless_lanes(const Instruction*, State&);  // a
   static const Instruction* begin_loop(const Instruction*, State&);         // c: the loop
-  /// c: the loop; a: the trips before this one, where one makes several.
+  /// c: the loop; a: the trips before this one, if one makes several.
   static const Instruction* count_trip(const Instruction*, State&);
-  /// Of such a loop, after its end.
+  /// For such a loop, after its end.
   static const Instruction* count_trips(const Instruction*, State&);
   static const Instruction* for_test(const Instruction*, State&);  // a < b, or goes to bits
-  /// a += bits; where `result` is not 0, looks at the limits of the run, inside loop c.
+  /// a += bits; if `result` is not 0, checks the limits of the run, inside loop c.
   static const Instruction* for_next(const Instruction*, State&);
   static const Instruction* begin_lanes(const Instruction*, State&);   // a: their number
   static const Instruction* next_block(const Instruction*, State&);    // a; back to bits; as above

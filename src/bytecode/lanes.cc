@@ -60,7 +60,7 @@ void LaneValues::read(Value value, std::size_t at) {
       break;
     }
   }
-  // What is spread at the entry must last from block to block.
+  // A value that is broadcast at the entry must last from block to block.
   std::size_t& last = last_[value];
   last = std::max(last, defined == begin_ ? static_cast<std::size_t>(-1) : at);
 }

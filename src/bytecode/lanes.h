@@ -1,4 +1,4 @@
-// What is known about the values inside lanes before they get registers.
+// Analysis of the values inside lanes, before they get registers.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace rondo::bytecode {
 
-/// For each op that begins a construct the position of its end.
+/// For each op that begins a construct, the position of its end.
 std::vector<std::size_t> lower_ends(const lower::Program& program);
 
 class LaneValues {
  public:
   LaneValues() = default;
-  /// Of the lanes whose ops stand between `begin` and `end`.
+  /// For the lanes whose ops are between `begin` and `end`.
   LaneValues(const lower::Program& program, std::size_t begin, std::size_t end,
              const std::vector<std::size_t>& ends);
 
-  /// One value per lane. The others are computed once for a block.
+  /// Whether it has one value per lane. Other values are computed once per block.
   bool varies(lower::Value value) const { return varying_.contains(value); }
-  /// The same for all lanes, and read by an op that takes one per lane.
+  /// Whether it is the same for all lanes, and read by an op that takes one value per lane.
   bool must_spread(lower::Value value) const { return spread_.contains(value); }
   /// Those of them that come from outside, in the order of their numbers.
   const std::vector<lower::Value>& spread_at_entry() const { return at_entry_; }
@@ -42,9 +42,9 @@ class LaneValues {
   std::vector<lower::Value> at_entry_;
   bool reads_index_ = false;
   absl::flat_hash_map<lower::Value, std::size_t> last_;
-  // While it is made.
+  // During the analysis.
   absl::flat_hash_map<lower::Value, std::size_t> defined_;
-  std::vector<std::pair<std::size_t, std::size_t>> loops_;  // that are open: begin, end
+  std::vector<std::pair<std::size_t, std::size_t>> loops_;  // the open ones: begin, end
   lower::Value index_ = lower::kNone;
   std::size_t begin_ = 0;
 };

@@ -7,7 +7,7 @@ namespace rondo::bytecode {
 
 namespace {
 
-/// Where the first lane of the block is (or the only value).
+/// The address for the first lane of the block (or the only value).
 std::byte* place(const Access& access, const State& state) {
   std::int64_t offset = access.offset + access.lane_stride * state.lane;
   for (std::uint32_t i = 0; i < access.terms; i++) {
@@ -94,7 +94,7 @@ const Instruction* Control::view(const Instruction* at, State& state) {
 
 const Instruction* Control::copy(const Instruction* at, State& state) {
   const lower::Copy& copy = state.program->copies[at->bits];
-  // The decoded addresses stand in the order of the program's.
+  // The decoded addresses are in the order of the program's.
   const std::byte* from = place(state.accesses[copy.from], state);
   std::memcpy(place(state.accesses[copy.to], state), from, static_cast<std::size_t>(copy.bytes));
   return at + 1;

@@ -47,7 +47,7 @@ double rank_of(double difference) {
   return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
 }
 
-/// The leaves that have numbers, where there are several of them.
+/// The leaves that have numbers, if there are several of them.
 std::vector<std::size_t> several(const LeafNumbers& all) {
   std::vector<std::size_t> leaves;
   for (std::size_t i = 0; i < all.size(); i++) {
@@ -75,7 +75,7 @@ class GradientCheck {
     choose_tolerances();
   }
 
-  /// "" or what is wrong with f's derivatives.
+  /// "" or the error in f's derivatives.
   std::string failure() { return failure(f_); }
 
  private:
@@ -111,9 +111,9 @@ class GradientCheck {
     const double best = std::cbrt(unit);
     if (comparison_.step == 0) comparison_.step = best;
     if (comparison_.rtol == 0) comparison_.rtol = coarse_ ? 2e-3 : 1e-6;
-    // For fifth derivatives where the first is zero.
+    // For fifth derivatives if the first is zero.
     if (comparison_.atol == 0) comparison_.atol = 10 * std::pow(best, 4);
-    // Each result is wrong by a few units.
+    // Each result has an error of a few units.
     noise_ = 16 * unit / comparison_.step;
   }
 
@@ -160,12 +160,12 @@ class GradientCheck {
     return probe_.differences(f.call, direction, comparison_.step);
   }
 
-  /// What rounding makes of a difference of these results.
+  /// The rounding error of a difference of these results.
   double allowed_of_difference(const Numbers& results) const {
     return comparison_.atol + noise_ * largest(results);
   }
 
-  /// The worst number of the tangent that is not as its difference.
+  /// The worst number of the tangent that does not match its difference.
   std::optional<CheckFailure> wrong_tangent(const Subject& f, const Subject& tangent,
                                             const Directions& along) const {
     std::optional<CheckFailure> worst =
@@ -248,7 +248,7 @@ class GradientCheck {
     return comparison_.forward ? allowed : allowed + allowed_of_differences(cotangents, results);
   }
 
-  /// What the differences of all results are allowed together.
+  /// The allowed error of the differences of all results together.
   double allowed_of_differences(const LeafNumbers& cotangents, const Computed& results) const {
     double squares = 0;
     for (std::size_t i = 0; i < cotangents.size(); i++) {
@@ -287,7 +287,7 @@ class GradientCheck {
     return wrong;
   }
 
-  /// Whether the scalar that pullback and reference both give for all of the direction differs.
+  /// Whether the scalars that pullback and reference give for the whole direction differ.
   bool pairing_differs(const Subject& f, const LeafNumbers& pulled, const Directions& along,
                        const LeafNumbers& cotangents, CheckFailure* failure) const {
     const Pairing back = pulled_along(pulled, along.arguments);
@@ -299,7 +299,7 @@ class GradientCheck {
   }
 
   /// The leaf and number of the arguments where the pullback is wrong: one that is not finite, or
-  /// what is left when the worse half of the direction is halved again and again.
+  /// what remains when the worse half of the direction is bisected repeatedly.
   std::pair<std::size_t, std::size_t> worst_place(const Subject& f, const LeafNumbers& pulled,
                                                   const Directions& along) const {
     for (std::size_t i = 0; i < pulled.size(); i++) {

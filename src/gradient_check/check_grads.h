@@ -1,5 +1,4 @@
-// Derivatives against finite differences: what rondo::check_grads and the tests of derivatives
-// share.
+// Derivatives against finite differences, for rondo::check_grads and the tests of derivatives.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,8 @@
 
 namespace rondo::gradient_check {
 
-/// What is compared, and how sharply. A step or tolerance of 0 stands for the best for the dtype:
-/// the coarsest of the arguments and results.
+/// What is compared, and how precisely. A step or tolerance of 0 means the best for the dtype: the
+/// coarsest of the arguments and results.
 struct DerivativeComparison {
   int order = 1;
   bool forward = true;
@@ -21,16 +20,16 @@ struct DerivativeComparison {
   std::uint64_t seed = 1;  // of the directions
 };
 
-/// What is wrong with the derivatives of f at these arguments, "" if nothing is. Floats and complex
+/// The error in the derivatives of f at these arguments, "" if there is none. Floats and complex
 /// numbers are moved, integers and preds held fixed.
 ///
 /// Compares the tangent along a random direction with the central difference, and the pullback of a
 /// random cotangent with the tangent (both give the same scalar; without forward mode, with the
-/// difference). Then, up to the order asked for, does the same with the tangent and with the
+/// difference). Then, up to the requested order, does the same with the tangent and with the
 /// pullback as functions of the arguments: forward over forward, reverse over forward, forward over
 /// reverse, reverse over reverse.
 ///
-/// Throws TraceError where nothing can be differentiated or a leaf is f16 or bf16, and what f and
+/// Throws TraceError if nothing can be differentiated or a leaf is f16 or bf16, and whatever f and
 /// its derivatives throw.
 std::string derivative_failure(const detail::RegionCallable& f, const detail::Leaves& arguments,
                                const DerivativeComparison& comparison, SourceLocation at);

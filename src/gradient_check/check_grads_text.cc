@@ -10,7 +10,7 @@ namespace rondo::gradient_check {
 
 namespace {
 
-/// Collects what stands in place of derivatives.
+/// Collects the rules that replace derivatives.
 struct RuleCollector {
   std::vector<std::string> rules;
 
@@ -25,7 +25,7 @@ struct RuleCollector {
   }
 };
 
-/// Whether the slopes on the two sides differ by more than a smooth function's would.
+/// Whether the slopes on the two sides differ by more than those of a smooth function.
 bool has_kink(const CheckFailure& failure) {
   const auto [below, above] = failure.sides;
   const double size = std::max(std::abs(below), std::abs(above));

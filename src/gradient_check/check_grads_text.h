@@ -1,4 +1,4 @@
-// What check_grads says of a derivative that is wrong.
+// The message of check_grads for a wrong derivative.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ struct CheckFailure {
   double have = 0;
   double want = 0;
   std::array<double, 2> sides = {};  // slopes on either side of the point
-  double noise = 0;                  // what rounding makes of a slope
-  std::size_t wrong = 0;             // so many of the leaf's numbers differ (tangents only)
+  double noise = 0;                  // the rounding error of a slope
+  std::size_t wrong = 0;             // how many of the leaf's numbers differ (tangents only)
   std::size_t numbers = 0;
   double back = 0;                    // all of the pullback along the direction,
   double there = 0;                   // and all of what it is compared with
@@ -40,11 +40,12 @@ struct CheckFailure {
   SourceLocation at;
 };
 
-/// `custom_jvp at model.cc:12` for what a program, with all its regions, replaces derivatives by.
+/// `custom_jvp at model.cc:12` for the rules by which a program, with all its regions, replaces
+/// derivatives.
 std::vector<std::string> rules_in(const Function& function);
 
-/// The message of the error: the leaf and element, both numbers, how they were got, and what to
-/// look at.
+/// The message of the error: the leaf and element, both numbers, how they were computed, and what
+/// to look at.
 std::string check_text(const CheckFailure& failure);
 
 }  // namespace rondo::gradient_check

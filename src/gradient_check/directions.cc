@@ -10,7 +10,7 @@ namespace rondo::gradient_check {
 
 namespace {
 
-/// How many numbers of type T a literal of a type holds; 0 where it holds none.
+/// How many numbers of type T a literal of a type holds; 0 if none.
 std::size_t number_count(const TensorType& type) {
   switch (type.dtype) {
     case DType::kF32:

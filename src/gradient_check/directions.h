@@ -1,5 +1,5 @@
-// Float and complex leaves as numbers in which to move: what checks of derivatives compute with on
-// the host.
+// Float and complex leaves as vectors of numbers, with which the derivative checks compute on the
+// host.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace rondo::gradient_check {
 
-/// The numbers of one leaf in row-major order, a complex element as two; none of an integer or
+/// The numbers of one leaf in row-major order, a complex element as two; empty for an integer or
 /// pred.
 using Numbers = std::vector<double>;
 
-/// Of f32, f64, c64 and c128; of others none.
+/// For f32, f64, c64 and c128; empty for others.
 Numbers numbers_of(const Literal& literal);
-/// The other way round; zeros where the dtype has no numbers.
+/// The inverse; zeros if the dtype has no numbers.
 Literal literal_of(const TensorType& type, const Numbers& numbers);
 
 /// From -1 to 1, as many as a literal of the type has.
@@ -29,25 +29,25 @@ Numbers random_direction(const Literal& at, std::mt19937_64& random);
 /// at + by * direction.
 Literal moved(const Literal& at, const Numbers& direction, double by);
 
-/// The largest size of a finite number; 0 of none.
+/// The largest magnitude of a finite number; 0 if there is none.
 double largest(const Numbers& numbers);
 
-/// `[1, 2]` for the element that a number belongs to, with its part if that is complex; "" for a
+/// `[1, 2]` for the element to which a number belongs, with its part if that is complex; "" for a
 /// real scalar.
 std::string element_text(const TensorType& type, std::size_t number);
 
-/// The sum of the products of two leaves, and how large its terms are: the root of the sum of the
-/// squares of those that are finite.
+/// The sum of the products of two leaves, and the magnitude of its terms: the root of the sum of
+/// the squares of those that are finite.
 struct Pairing {
   double sum = 0;
   double squares = 0;
 
-  /// The real part of the products without conjugation, as transposition has it.
+  /// The real part of the products without conjugation, as in transposition.
   void add(const TensorType& type, const Numbers& a, const Numbers& b);
   double size() const;
 };
 
-/// What the imaginary part of a product without conjugation counts: -1; else 1.
+/// The sign of the imaginary part in a product without conjugation: -1; else 1.
 inline double pairing_sign(const TensorType& type, std::size_t number) {
   return is_complex(type.dtype) && number % 2 ? -1 : 1;
 }

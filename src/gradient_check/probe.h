@@ -35,16 +35,16 @@ struct Differences {
   Computed low, near_low, near_high, high;
   double step;
 
-  /// Central differences by the formula of five points, wrong by the fourth power of the step: by
-  /// that of two, third derivatives would show where the first is 0. Equal infinities have not
-  /// moved.
+  /// Central differences by the five-point formula, with an error of the fourth power of the step:
+  /// with the two-point formula, third derivatives would show where the first is 0. Equal
+  /// infinities count as unchanged.
   LeafNumbers slopes() const;
 };
 
-/// Where functions are probed. The functions that it gives must not outlive it.
+/// The point at which functions are probed. The functions that it returns must not outlive it.
 class Probe {
  public:
-  /// Throws TraceError where the arguments have no values.
+  /// Throws TraceError if the arguments have no values.
   Probe(const detail::Leaves& arguments, SourceLocation at);
 
   const Computed& point() const { return point_; }
