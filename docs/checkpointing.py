@@ -14,7 +14,7 @@ NEVER = 2**31 - 1
 
 
 def split(trips, room):
-    """Where revolve keeps the next state, of so many trips with room for so many states. Algorithm 799."""
+    """The trip whose state revolve keeps next, for `trips` trips and `room` free slots. Algorithm 799."""
     t, reach, before = 0, 1, 1
     while reach < trips:
         t += 1
