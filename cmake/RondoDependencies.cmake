@@ -16,7 +16,7 @@ function(rondo_say_what_is_missing name consequence debian_package)
   message(STATUS "Rondo: no ${name}, so ${consequence}. On Debian: apt-get install ${debian_package}.")
 endfunction()
 
-# A project that adds Rondo may have brought these as targets of its own.
+# A project that adds Rondo may already define these as targets.
 if(NOT TARGET absl::flat_hash_map)
   rondo_find_package(absl libabsl-dev)
 endif()
@@ -34,7 +34,7 @@ if(NOT RONDO_ZIP_INCLUDE_DIR OR NOT RONDO_ZIP_LIBRARY)
   rondo_say_what_is_missing(libzip "save_npz and load_npz are refused" libzip-dev)
 endif()
 
-# What some ops are faster with. Without them the library has kernels of its own.
+# Some ops are faster with these. Without them the library uses its own kernels.
 set(RONDO_OPTIONAL_LIBRARIES "")
 set(RONDO_OPTIONAL_DEFINITIONS "")
 set(RONDO_OPTIONAL_INCLUDES "")

@@ -54,7 +54,7 @@ if(rondo_type STREQUAL "SHARED_LIBRARY")
   set(rondo_pc_private "${rondo_pc_requires}")
   set(rondo_pc_cflags " -DRONDO_SHARED")
 else()
-  # An archive brings no libraries of its own along, so that every user has to link them.
+  # A static library does not include its dependencies, so every user has to link them.
   set(rondo_pc_public "${rondo_pc_requires}")
 endif()
 # Where the folders are relative, the file finds its own place, so that the prefix can be moved.

@@ -14,7 +14,7 @@ written, {"ok": true, ...} or why not, says whether XLA could be loaded at all.
 
 HLO text goes through XLA's parser; XLA's verifier looks at the very module that was parsed; then
 the module is converted to StableHLO, which is the only thing that jaxlib compiles. XLA ends the
-process on some faulty programs, so it lives in a child process, which is replaced when it dies.
+process on some faulty programs, so it runs in a child process, which is replaced when it crashes.
 
     oracle.py FILE...            accepts files, told apart by their content, and says so for each.
     oracle.py --listen SOCKET    serves every program that connects to the socket: returns when it
@@ -210,10 +210,10 @@ class Oracle:
         try:
             self.connection.send(request)
         except OSError:
-            pass  # it has died; receive says how
+            pass  # it has crashed; receive says how
         answer = self.receive("start")
         if answer.pop("died", False) and answer["stage"] == "verify" and request.get("verify", True):
-            # What comes after the verifier dies of some sound modules that no pass has touched.
+            # The stages after the verifier crash on some valid modules that no pass has processed.
             return self.ask({**request, "verify": False})
         return answer
 

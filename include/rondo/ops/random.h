@@ -68,8 +68,8 @@ RONDO_API Tensor exponential(const Operand& key, const TensorType& type);
 /// Gamma-distributed with shape `a` and scale 1, in the dtype of `a`: a floating scalar or an array
 /// that broadcasts to `dims`, positive. Rejection by G. Marsaglia and W. W. Tsang, "A simple method
 /// for generating gamma variables", ACM Trans. Math. Software 26, 2000. The derivative with respect
-/// to `a` is that of a draw at a fixed quantile (like that of jax.random), correct up to the second
-/// one; it sums a series of about as many terms as the value of the draw.
+/// to `a` is that of a draw at a fixed quantile (like that of jax.random), correct up to second
+/// order; it sums a series of about as many terms as the value of the draw.
 RONDO_API Tensor gamma(const Operand& key, const Operand& a, const std::vector<std::int64_t>& dims);
 /// Normally distributed vectors, of shape `dims` and then [n], for a mean f[n] and a covariance
 /// f[n,n], of which the lower triangle is read; differentiable in both. NaN if the covariance is
