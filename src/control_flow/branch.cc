@@ -50,17 +50,14 @@ ir::Attributes conditional_relayout(const ir::Node&, const ir::RegionLayout& lay
 
 }  // namespace
 
-const ir::OpDef kConditional{.name = "conditional",
-                             .hlo = "conditional",
-                             .stablehlo = "stablehlo.case",
-                             .infer = infer_conditional,
-                             .flow = ir::Flow::kSelect,
-                             .layout = conditional_layout,
-                             .relayout = conditional_relayout,
-                             .region_jvp = construct_jvp,
-                             .reverse = conditional_reverse,
-                             .batch = conditional_batch,
-                             .batched = conditional_batched};
+const ir::OpDef kConditional{
+    .name = "conditional",
+    .types = {.infer = infer_conditional},
+    .derivative = {.region_jvp = construct_jvp, .reverse = conditional_reverse},
+    .batching = {.rule = conditional_batch, .varying = conditional_batched},
+    .text = {.hlo = "conditional", .stablehlo = "stablehlo.case"},
+    .construct = {
+        .flow = ir::Flow::kSelect, .layout = conditional_layout, .relayout = conditional_relayout}};
 
 namespace {
 

@@ -137,14 +137,14 @@ ir::Reverse branch_lanes_reverse(const ir::ReverseCall& call) {
 
 }  // namespace
 
-const ir::OpDef kBranchLanes{.name = "branch_lanes",
-                             .infer = infer_branch_lanes,
-                             .expand = expand_branch_lanes,
-                             .expand_by_lane = branches_once,
-                             .expand_in_safe_lanes = branches_in_safe_lanes,
-                             .inlines_regions = true,
-                             .region_jvp = branch_lanes_jvp,
-                             .reverse = branch_lanes_reverse};
+const ir::OpDef kBranchLanes{
+    .name = "branch_lanes",
+    .types = {.infer = infer_branch_lanes},
+    .expansion = {.rule = expand_branch_lanes,
+                  .in_lanes = branches_once,
+                  .in_safe_lanes = branches_in_safe_lanes,
+                  .inlines_regions = true},
+    .derivative = {.region_jvp = branch_lanes_jvp, .reverse = branch_lanes_reverse}};
 
 std::vector<Tensor> branch_by_lane(const BatchCall& call, const Tensor& selector,
                                    const std::vector<LaneBranch>& branches,
@@ -229,8 +229,8 @@ class SafeLanes {
 /// Whether the op leaves the lanes on axis 0, where batching puts them. In the xs and ys of a scan
 /// they are on axis 1.
 bool keeps_lanes_in_front(const ir::Node& node) {
-  if (!node.op->read) return true;
-  const ir::AxisRead lanes = node.op->read(node)[0];
+  if (!node.op->structure.read) return true;
+  const ir::AxisRead lanes = node.op->structure.read(node)[0];
   return lanes.axis == 0 && lanes.start == 0 && lanes.step == 1 &&
          (lanes.dynamic < 0 || lanes.room == 0) &&
          node.type().shape[0] == node.operand_type(0).shape[0];
@@ -240,9 +240,10 @@ bool keeps_lanes_in_front(const ir::Node& node) {
 /// coefficients that are the same in all lanes.
 bool passes_lanes_on(const ir::Node& node, const std::vector<bool>& raw) {
   const ir::OpDef& op = *node.op;
-  if ((op.is_linear && !op.is_linear(node)) || !keeps_lanes_in_front(node)) return false;
-  if (op.linear == ir::Linear::kJointly) return true;
-  return op.linear == ir::Linear::kFirst &&
+  if ((op.derivative.is_linear && !op.derivative.is_linear(node)) || !keeps_lanes_in_front(node))
+    return false;
+  if (op.derivative.linear == ir::Linear::kJointly) return true;
+  return op.derivative.linear == ir::Linear::kFirst &&
          std::find(raw.begin() + 1, raw.end(), true) == raw.end();
 }
 

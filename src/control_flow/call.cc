@@ -98,12 +98,13 @@ PartsRead::PartsRead(const Function& function, std::size_t count) {
   };
   for (const ir::Node* node : function.body()) {
     const ir::Operands& operands = node->operands;
-    const bool reads_at = node->op->read && uses.contains(operands[0].node()) &&
+    const bool reads_at = node->op->structure.read && uses.contains(operands[0].node()) &&
                           std::all_of(operands.begin() + 1, operands.end(), is_place);
     if (reads_at) {
       reads.push_back(node);
       uses.at(operands[0].node()).bytes += node->type().bytes();
-    } else if (node->op->elementwise && std::all_of(operands.begin(), operands.end(), is_place)) {
+    } else if (node->op->structure.elementwise &&
+               std::all_of(operands.begin(), operands.end(), is_place)) {
       scalars.insert(node);
       places.push_back(node);
     }
@@ -279,38 +280,28 @@ ir::Reverse custom_vjp_reverse(const ir::ReverseCall& call) {
 
 }  // namespace
 
-const ir::OpDef kCheckpointCall{.name = "checkpoint",
-                                .infer = infer_call,
-                                .expand = expand_call,
-                                .inlines_regions = true,
-                                .layout = call_layout,
-                                .relayout = call_relayout,
-                                .region_jvp = construct_jvp,
-                                .reverse = checkpoint_reverse,
-                                .batch = checkpoint_batch,
-                                .batched = checkpoint_batched};
+const ir::OpDef kCheckpointCall{
+    .name = "checkpoint",
+    .types = {.infer = infer_call},
+    .expansion = {.rule = expand_call, .inlines_regions = true},
+    .derivative = {.region_jvp = construct_jvp, .reverse = checkpoint_reverse},
+    .batching = {.rule = checkpoint_batch, .varying = checkpoint_batched},
+    .construct = {.layout = call_layout, .relayout = call_relayout}};
 const ir::OpDef kCustomJvp{.name = "custom_jvp",
-                           .infer = infer_call,
-                           .expand = expand_call,
-                           .inlines_regions = true,
-                           .layout = call_layout,
-                           .relayout = call_relayout,
-                           .region_jvp = custom_jvp_rule,
-                           .user_derivative = true,
-                           .batch = custom_jvp_batch,
-                           .batched = custom_jvp_batched};
+                           .types = {.infer = infer_call},
+                           .expansion = {.rule = expand_call, .inlines_regions = true},
+                           .derivative = {.region_jvp = custom_jvp_rule, .by_user = true},
+                           .batching = {.rule = custom_jvp_batch, .varying = custom_jvp_batched},
+                           .construct = {.layout = call_layout, .relayout = call_relayout}};
 const ir::OpDef kCustomVjp{.name = "custom_vjp",
-                           .infer = infer_call,
-                           .expand = expand_call,
-                           .inlines_regions = true,
-                           .layout = call_layout,
-                           .relayout = call_relayout,
-                           .region_jvp = custom_vjp_forward,
-                           .reverse = custom_vjp_reverse,
-                           .own_forward = true,
-                           .user_derivative = true,
-                           .batch = custom_vjp_batch,
-                           .batched = custom_vjp_batched};
+                           .types = {.infer = infer_call},
+                           .expansion = {.rule = expand_call, .inlines_regions = true},
+                           .derivative = {.region_jvp = custom_vjp_forward,
+                                          .reverse = custom_vjp_reverse,
+                                          .own_forward = true,
+                                          .by_user = true},
+                           .batching = {.rule = custom_vjp_batch, .varying = custom_vjp_batched},
+                           .construct = {.layout = call_layout, .relayout = call_relayout}};
 
 }  // namespace rondo::control_flow
 

@@ -142,8 +142,9 @@ ExtendedResults extend(const RegionLayout& layout, std::span<const Tensor> opera
     all.insert(all.end(), part.begin(), part.end());
   }
   extended.invariants = ir::union_captures(regions).size();
-  const std::vector<Tensor> results = make_construct(
-      *node.op, std::move(all), node.op->relayout(node, extended), std::move(regions), at);
+  const std::vector<Tensor> results =
+      make_construct(*node.op, std::move(all), node.op->construct.relayout(node, extended),
+                     std::move(regions), at);
   return taken_apart(layout, results, more);
 }
 

@@ -197,16 +197,14 @@ std::vector<Tensor> eager_fori(const std::string& called, const std::array<Tenso
 }  // namespace
 
 const ir::OpDef kForiLoop{.name = "fori_loop",
-                          .infer = infer_fori,
-                          .expand = expand_fori,
-                          .layout = fori_layout,
-                          .relayout = fori_relayout,
-                          .induction = fori_induction,
-                          .over_slices = fori_over_slices,
-                          .region_jvp = construct_jvp,
-                          .reverse = fori_reverse,
-                          .batch = fori_batch,
-                          .batched = fori_batched};
+                          .types = {.infer = infer_fori},
+                          .expansion = {.rule = expand_fori},
+                          .derivative = {.region_jvp = construct_jvp, .reverse = fori_reverse},
+                          .batching = {.rule = fori_batch, .varying = fori_batched},
+                          .construct = {.layout = fori_layout,
+                                        .relayout = fori_relayout,
+                                        .induction = fori_induction,
+                                        .over_slices = fori_over_slices}};
 
 }  // namespace rondo::control_flow
 

@@ -47,7 +47,7 @@ std::vector<Tensor> fori_as_while(const ir::Node& node, std::span<const Tensor> 
   attributes.unroll = 1;
   const Tensor plain = ir::make_typed(kForiLoop, ir::Operands(operands.begin(), operands.end()),
                                       attributes, node.types, node.location(), node.regions);
-  return kForiLoop.expand(*plain.node(), operands);
+  return kForiLoop.expansion.rule(*plain.node(), operands);
 }
 
 }  // namespace

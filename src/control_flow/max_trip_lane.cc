@@ -38,13 +38,13 @@ ir::Flags max_trip_lane_batched(const ir::Node&, const ir::Flags&, ir::Batching&
 
 }  // namespace
 
-const ir::OpDef kMaxTripLane{.name = "max_trip_lane",
-                             .arity = 2,
-                             .infer = infer_max_trip_lane,
-                             .expand = expand_to_value,
-                             .zero_derivative = true,
-                             .batch = max_trip_lane_batch,
-                             .batched = max_trip_lane_batched};
+const ir::OpDef kMaxTripLane{
+    .name = "max_trip_lane",
+    .arity = 2,
+    .types = {.infer = infer_max_trip_lane},
+    .expansion = {.rule = expand_to_value},
+    .derivative = {.zero = true},
+    .batching = {.rule = max_trip_lane_batch, .varying = max_trip_lane_batched}};
 
 Tensor of_max_trip_lane(const Tensor& trips, const Tensor& value) {
   return ir::make(kMaxTripLane, {trips, value}, {}, trips.node()->location());

@@ -139,7 +139,7 @@ class ResidualChoice {
   /// it.
   bool is_cheap(const Node* node, const Recomputed& computed) const {
     return is_one_pass(node) ||
-           (node->op->read && known(node->operands[0], computed) == Known::kInvariant);
+           (node->op->structure.read && known(node->operands[0], computed) == Known::kInvariant);
   }
 
   Known known(const Tensor& value, const Recomputed& computed) const {

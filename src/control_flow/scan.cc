@@ -265,14 +265,11 @@ std::vector<Tensor> eager_scan(const std::string& called, const RegionCallable& 
 }  // namespace
 
 const ir::OpDef kScan{.name = "scan",
-                      .infer = infer_scan,
-                      .expand = expand_scan,
-                      .layout = scan_layout,
-                      .relayout = scan_relayout,
-                      .region_jvp = construct_jvp,
-                      .reverse = scan_reverse,
-                      .batch = scan_batch,
-                      .batched = scan_batched};
+                      .types = {.infer = infer_scan},
+                      .expansion = {.rule = expand_scan},
+                      .derivative = {.region_jvp = construct_jvp, .reverse = scan_reverse},
+                      .batching = {.rule = scan_batch, .varying = scan_batched},
+                      .construct = {.layout = scan_layout, .relayout = scan_relayout}};
 
 }  // namespace rondo::control_flow
 

@@ -180,7 +180,7 @@ std::vector<Tensor> scan_as_while(const ir::Node& node, std::span<const Tensor> 
   attributes.unroll = 1;
   const Tensor plain = ir::make_typed(kScan, ir::Operands(operands.begin(), operands.end()),
                                       attributes, node.types, node.location(), node.regions);
-  return kScan.expand(*plain.node(), operands);
+  return kScan.expansion.rule(*plain.node(), operands);
 }
 
 /// The backward pass of a scan that stacked its residuals.

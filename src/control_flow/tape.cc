@@ -151,25 +151,24 @@ std::vector<Tensor> tape_read_transpose(const ir::TransposeCall& call) {
 
 }  // namespace
 
-const ir::OpDef kTapeWrite{.name = "tape_write",
-                           .tape = tape_access<true>,
-                           .arity = 3,
-                           .infer = infer_tape_write,
-                           .kernel = tape_write_kernel,
-                           .expand = tape_in_text,
-                           .linear = ir::Linear::kJointly,
-                           .transpose = tape_write_transpose,
-                           .batch = tape_write_batch,
-                           .blend = tape_write_blend};
-const ir::OpDef kTapeRead{.name = "tape_read",
-                          .tape = tape_access<false>,
-                          .arity = 2,
-                          .infer = infer_tape_read,
-                          .kernel = tape_read_kernel,
-                          .expand = tape_in_text,
-                          .linear = ir::Linear::kFirst,
-                          .transpose = tape_read_transpose,
-                          .batch = tape_read_batch};
+const ir::OpDef kTapeWrite{
+    .name = "tape_write",
+    .arity = 3,
+    .types = {.infer = infer_tape_write},
+    .structure = {.tape = tape_access<true>},
+    .kernel = {.on_literals = tape_write_kernel},
+    .expansion = {.rule = tape_in_text},
+    .derivative = {.linear = ir::Linear::kJointly, .transpose = tape_write_transpose},
+    .batching = {.rule = tape_write_batch, .blend = tape_write_blend}};
+const ir::OpDef kTapeRead{
+    .name = "tape_read",
+    .arity = 2,
+    .types = {.infer = infer_tape_read},
+    .structure = {.tape = tape_access<false>},
+    .kernel = {.on_literals = tape_read_kernel},
+    .expansion = {.rule = tape_in_text},
+    .derivative = {.linear = ir::Linear::kFirst, .transpose = tape_read_transpose},
+    .batching = {.rule = tape_read_batch}};
 
 void refuse_to_keep_tapes(const Tensor& residual) {
   std::vector<Tensor> open{residual};

@@ -120,7 +120,7 @@ void Undoing::find_states(std::size_t carry) {
       state.array = by->second;
       state.late = true;
       value = by->second->before;
-    } else if (node->op->overwritten) {
+    } else if (node->op->structure.overwritten) {
       state.write = node;
       value = node->operand(0);
     } else {
@@ -146,8 +146,9 @@ void Undoing::find_repeatable() {
       at_hand = at_hand && has;
       known = known && (has || repeatable_.contains(operand.node()) || is_state(operand));
     }
-    const bool reads_state = node->op->read && (is_state(node->operand(0)) ||
-                                                invariant_.contains(node->operand(0).node()));
+    const bool reads_state =
+        node->op->structure.read &&
+        (is_state(node->operand(0)) || invariant_.contains(node->operand(0).node()));
     if (invariant) invariant_.insert(node);
     if (invariant || (at_hand && is_one_pass(node)))
       at_hand_.insert(node);
@@ -216,7 +217,7 @@ void Undoing::make(const Tensor& value) {
   } else {
     ir::Operands operands = state->write->operands;
     operands[0] = replay_(state->next);
-    operands[1] = state->write->op->overwritten(*state->write);
+    operands[1] = state->write->op->structure.overwritten(*state->write);
     replay_.bind(value, ir::rebuild(state->write, std::move(operands)));
   }
 }

@@ -68,20 +68,17 @@ ir::Attributes while_relayout(const ir::Node& node, const ir::RegionLayout& layo
 
 }  // namespace
 
-const ir::OpDef kWhile{.name = "while",
-                       .hlo = "while",
-                       .stablehlo = "stablehlo.while",
-                       .infer = infer_while,
-                       .expand = while_with_checked_promise,
-                       .in_text = promise_needs_no_check,
-                       .flow = ir::Flow::kRepeat,
-                       .layout = while_layout,
-                       .relayout = while_relayout,
-                       .induction = while_induction,
-                       .region_jvp = construct_jvp,
-                       .reverse = while_reverse,
-                       .batch = while_batch,
-                       .batched = while_batched};
+const ir::OpDef kWhile{
+    .name = "while",
+    .types = {.infer = infer_while},
+    .expansion = {.rule = while_with_checked_promise},
+    .derivative = {.region_jvp = construct_jvp, .reverse = while_reverse},
+    .batching = {.rule = while_batch, .varying = while_batched},
+    .text = {.hlo = "while", .stablehlo = "stablehlo.while", .can_express = promise_needs_no_check},
+    .construct = {.flow = ir::Flow::kRepeat,
+                  .layout = while_layout,
+                  .relayout = while_relayout,
+                  .induction = while_induction}};
 
 std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallable& body,
                                  const Leaves& init, WhileAttributes attributes,

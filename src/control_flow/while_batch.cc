@@ -49,7 +49,7 @@ bool is_elementwise_in(const Function& region, std::size_t parameter) {
         std::any_of(node->operands.begin(), node->operands.end(),
                     [&](const Tensor& operand) { return dependent.contains(operand.node()); });
     if (!depends) continue;
-    if (!node->op->elementwise) return false;
+    if (!node->op->structure.elementwise) return false;
     dependent.insert(node);
   }
   return true;

@@ -218,14 +218,14 @@ absl::flat_hash_set<const ir::Node*> nodes_of_singles(const Function& function) 
 
 }  // namespace
 
-const ir::OpDef kWhileLanes{.name = "while_lanes",
-                            .infer = infer_while_lanes,
-                            .expand = expand_while_lanes,
-                            .expand_in_safe_lanes = while_in_safe_lanes,
-                            .inlines_regions = true,
-                            .lane_loop = lanes_of_while,
-                            .region_jvp = while_lanes_jvp,
-                            .reverse = while_lanes_reverse};
+const ir::OpDef kWhileLanes{
+    .name = "while_lanes",
+    .types = {.infer = infer_while_lanes},
+    .expansion = {.rule = expand_while_lanes,
+                  .in_safe_lanes = while_in_safe_lanes,
+                  .inlines_regions = true},
+    .derivative = {.region_jvp = while_lanes_jvp, .reverse = while_lanes_reverse},
+    .construct = {.lane_loop = lanes_of_while}};
 
 std::vector<Tensor> branch_once(const Function& branch, std::span<const Tensor> arguments,
                                 const Tensor& takes, const std::vector<Tensor>& otherwise,

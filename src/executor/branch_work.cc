@@ -22,9 +22,9 @@ constexpr std::int64_t kExpensive = 96;
 
 /// Expanded to what executors have, or not yet.
 bool is_users_loop(const Node& node) {
-  if (node.op->lane_loop) return !stands_for_branch(node);
+  if (node.op->construct.lane_loop) return !stands_for_branch(node);
   const auto layout = ir::region_layout(&node);
-  return node.op->flow == ir::Flow::kRepeat || (layout && layout->is_loop());
+  return node.op->construct.flow == ir::Flow::kRepeat || (layout && layout->is_loop());
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ bool BranchWork::is_expensive(const Function& branch, std::int64_t lanes) {
 }
 
 bool BranchWork::is_expensive(const Node& loop) {
-  return is_expensive(loop.regions[1], loop.op->lane_loop(loop).lanes);
+  return is_expensive(loop.regions[1], loop.op->construct.lane_loop(loop).lanes);
 }
 
 int BranchWork::levels_in(const Function& region, std::int64_t lanes) {
@@ -104,12 +104,12 @@ int BranchWork::levels_in(const Function& region, std::int64_t lanes) {
   const auto add = [&](Levels& levels, const Node& node) {
     for (const Function& inside : node.regions) {
       const int below = known.at(inside.identity()).count;
-      const bool may_be_loop = node.op->inlines_regions && node.op->expand_by_lane;
+      const bool may_be_loop = node.op->expansion.inlines_regions && node.op->expansion.in_lanes;
       int count = below;
-      if (node.op->flow == ir::Flow::kSelect)
+      if (node.op->construct.flow == ir::Flow::kSelect)
         count = below + 1;
       else if (is_users_loop(node) ||
-               ((node.op->lane_loop || may_be_loop) && is_expensive(inside, lanes)))
+               ((node.op->construct.lane_loop || may_be_loop) && is_expensive(inside, lanes)))
         count = std::max(below, 0) + 1;
       levels.count = std::max(levels.count, count);
     }
@@ -120,7 +120,7 @@ int BranchWork::levels_in(const Function& region, std::int64_t lanes) {
 }
 
 bool BranchWork::is_too_deep(const Node& loop) {
-  const std::int64_t lanes = loop.op->lane_loop(loop).lanes;
+  const std::int64_t lanes = loop.op->construct.lane_loop(loop).lanes;
   const auto is_deep = [&](const Function& region) {
     return levels_in(region, lanes) >= kMostDepth;
   };

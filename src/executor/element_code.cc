@@ -29,7 +29,7 @@ std::int64_t element_work(const Node& node) {
   }
   const std::size_t before = builder.program().code.size();
   const auto index = [&](std::int64_t) { return builder.index(0); };
-  node.op->element({node, builder, operands, index});
+  node.op->structure.element({node, builder, operands, index});
   std::int64_t work = 0;
   const std::vector<lower::Op>& code = builder.program().code;
   for (std::size_t at = before; at < code.size(); at++) work += lower::op_work(code[at]);
@@ -89,7 +89,7 @@ std::vector<Element> region_elements(
       made.push_back(first_element(builder, *node));
     } else if (form == Strategy::kElement && !operands.empty()) {
       const auto index = [&](std::int64_t) { return builder.index(0); };
-      made.push_back(node->op->element({*node, builder, operands, index}));
+      made.push_back(node->op->structure.element({*node, builder, operands, index}));
     } else if (form == Strategy::kForward) {
       made = operands;
     } else if (form == Strategy::kRead && is_scalar(node->operand_type(0))) {

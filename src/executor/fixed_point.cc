@@ -150,7 +150,7 @@ class FixedPoint {
     for (const Value part : conjunction(program, predicate)) {
       if (!on_any[part]) continue;
       const lower::Op* op = op_of(program, part);
-      const bool is_or = reduction_.op->reduction(reduction_)->combine == Opcode::kOr;
+      const bool is_or = reduction_.op->structure.reduction(reduction_)->combine == Opcode::kOr;
       const bool is_not_all = op && op->code == Opcode::kNot && op->a == any_ && !is_or;
       if (wants != lower::kNone || !(is_not_all || (part == any_ && is_or))) return std::nullopt;
       wants = is_or ? reduced_ : b_.logical_not(reduced_);

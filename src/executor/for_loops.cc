@@ -17,11 +17,12 @@ std::optional<Function> for_loops(const Function& function) {
   // whose record says so.
   const auto divides = [](const Node& node) {
     const ir::OpDef& op = *node.op;
-    if (op.divides) return op.divides(node);
-    return op.runs() && op.expand && !op.element && op.cost == ir::Cost::kElementwise;
+    if (op.expansion.is_preferred) return op.expansion.is_preferred(node);
+    return op.runs() && op.expansion.rule && !op.structure.element &&
+           op.cost == ir::Cost::kElementwise;
   };
   const auto is_other = [&](const Node* node) {
-    return node->op->lane_loop || node->op->expand_by_lane || divides(*node);
+    return node->op->construct.lane_loop || node->op->expansion.in_lanes || divides(*node);
   };
   const std::vector<Function> regions = ir::regions_inside_out(function);
   if (std::none_of(regions.begin(), regions.end(), [&](const Function& region) {
@@ -30,11 +31,11 @@ std::optional<Function> for_loops(const Function& function) {
     return std::nullopt;
   BranchWork branches;
   const auto keeps = [&](const Node& node) {
-    return node.op->lane_loop && (!stands_for_branch(node) || branches.is_expensive(node)) &&
-           interchange(node, false);
+    return node.op->construct.lane_loop &&
+           (!stands_for_branch(node) || branches.is_expensive(node)) && interchange(node, false);
   };
   const auto declines = [&](const Node& node) {
-    return !node.op->lane_loop || branches.is_too_deep(node);
+    return !node.op->construct.lane_loop || branches.is_too_deep(node);
   };
   return passes::expand(function, keeps, declines, divides);
 }
@@ -50,7 +51,7 @@ absl::flat_hash_set<const Node*> branches_around_loops(const Function& function)
     const Function region = std::move(open.back());
     open.pop_back();
     for (const Node* node : region.body()) {
-      if (node->op->flow == ir::Flow::kSelect)
+      if (node->op->construct.flow == ir::Flow::kSelect)
         open.insert(open.end(), node->regions.begin(), node->regions.end());
       else if (stands_for_branch(*node) && branches.has_loops(node->regions[1]))
         found.insert(node);
@@ -63,7 +64,9 @@ absl::flat_hash_set<const Node*> branches_around_loops(const Function& function)
 
 std::optional<Function> with_loops_outermost(Function function) {
   bool changed = false;
-  const auto keeps = [](const Node& node) { return static_cast<bool>(node.op->lane_loop); };
+  const auto keeps = [](const Node& node) {
+    return static_cast<bool>(node.op->construct.lane_loop);
+  };
   // What stands in such a branch may be one.
   for (auto found = branches_around_loops(function); !found.empty();
        found = branches_around_loops(function)) {

@@ -121,7 +121,7 @@ std::int32_t InPlace::Finder::find(std::size_t output) {
         operand = result;
         break;
       case Strategy::kWrite:
-        operand = node->op->write(*node).kept;
+        operand = node->op->structure.write(*node).kept;
         break;
       case Strategy::kScatter:
       case Strategy::kTapeWrite:

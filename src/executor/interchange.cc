@@ -48,12 +48,12 @@ bool singles_stand_alone(const Function& body, std::size_t carries) {
 /// axis along which an update goes through all lanes; -1 where there is but one.
 std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, std::int64_t lanes) {
   const Function& body = loop.regions[1];
-  const std::size_t before = loop.op->lane_loop ? 1 : 0;
+  const std::size_t before = loop.op->construct.lane_loop ? 1 : 0;
   const Tensor& parameter = body.parameters()[before + carry];
   const Tensor& output = body.outputs()[carry];
   const Node* node = output.node();
   if (strategy_of(*node) != Strategy::kWrite) return std::nullopt;
-  const ir::InsertionMap map = node->op->write(*node);
+  const ir::InsertionMap map = node->op->structure.write(*node);
   if (map.kept < 0 || map.parts.empty()) return std::nullopt;
   const Shape& shape = parameter.shape();
   const ir::Part& part = map.parts[0];
@@ -68,7 +68,7 @@ std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, st
 /// The operands of a loop that its body reads or writes as tapes.
 std::vector<bool> tapes_among(const Node& loop) {
   std::vector<bool> tapes(loop.operands.size());
-  if (loop.op->lane_loop) return tapes;
+  if (loop.op->construct.lane_loop) return tapes;
   const Function& body = loop.regions[1];
   absl::flat_hash_set<const Node*> parameters;
   for (const Node* node : body.body()) {
@@ -93,8 +93,8 @@ bool is_loaded_once(const LaneRules& rules, const TensorType& type) {
 /// Numbers of lanes that a loop may have, the largest first: all elements of a carry, or its rows
 /// or columns; or one, where the arrays that it works on are small.
 std::vector<std::int64_t> possible_lanes(const Node& loop) {
-  if (loop.op->lane_loop) {
-    const std::int64_t lanes = loop.op->lane_loop(loop).lanes;
+  if (loop.op->construct.lane_loop) {
+    const std::int64_t lanes = loop.op->construct.lane_loop(loop).lanes;
     return lanes < 2 ? std::vector<std::int64_t>{} : std::vector{lanes};
   }
   // Threshold: Lane counts tried for a loop: compile time against finding one that fits. Not
@@ -117,7 +117,9 @@ std::vector<std::int64_t> possible_lanes(const Node& loop) {
   return lanes;
 }
 
-bool is_loop(const Node& node) { return node.op->flow == ir::Flow::kRepeat || node.op->lane_loop; }
+bool is_loop(const Node& node) {
+  return node.op->construct.flow == ir::Flow::kRepeat || node.op->construct.lane_loop;
+}
 
 /// Whether what is the same for all lanes can be had after the loop, if anybody asks for it.
 bool has_uniform_live_outs(const Node& loop, const Interchange& form, const UsedValues* used) {

@@ -28,7 +28,7 @@ struct WorkOfTrip {
     // Threshold: Trips assumed for an inner loop of unknown length, and the most that are
     // multiplied up, when the work of a trip is estimated. Not measured.
     constexpr std::int64_t kTrips = 16, kMost = std::int64_t{1} << 20;
-    const bool repeats = holder && holder->op->flow == ir::Flow::kRepeat;
+    const bool repeats = holder && holder->op->construct.flow == ir::Flow::kRepeat;
     const std::int64_t trips = repeats ? ir::region_layout(holder)->trip_count.value_or(kTrips) : 1;
     times_.push_back(times_.empty() ? 1
                                     : std::clamp<std::int64_t>(times_.back() * trips, 1, kMost));
@@ -100,7 +100,7 @@ std::vector<bool> Lowerer::computed_in_chunks(Scope& scope, const Node& node,
     stay[i] = place(scope, operand).kind == Place::Kind::kInlined &&
               form.operands[i].kind == LaneValue::Kind::kLane && operand.shape() == shape &&
               spreads_singles(scope, operand) &&
-              (node.op->lane_loop || !reads_parameter(node.regions[0], i));
+              (node.op->construct.lane_loop || !reads_parameter(node.regions[0], i));
     if (stay[i]) nest.add(operand, nest.index());
   }
   // The lanes are one loop, over all elements.
@@ -127,7 +127,7 @@ void Lowerer::remember_lanes(Construct& chunks) {
   for (std::size_t i = 0; i < node->types.size(); i++)
     asks_for_singles =
         asks_for_singles || (is_scalar(node->types[i]) && reads_parameter(node->regions[0], i));
-  if (!node->op->lane_loop || !asks_for_singles) return;
+  if (!node->op->construct.lane_loop || !asks_for_singles) return;
   const std::int64_t lanes = chunks.chunks->lanes;
   chunks.going_on = chunks.made.emplace_back(new_array({DType::kPred, Shape{lanes}}));
   const std::uint32_t number = builder_.begin_lanes(builder_.index(lanes));
@@ -185,7 +185,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
   // Whether some lane goes on: what the condition says, or what it says of any lane.
   std::vector<Place> arguments = construct.arguments;
   for (Place& argument : arguments) argument.writable = false;
-  if (node->op->lane_loop) arguments = begin_chunk_lanes(construct);
+  if (node->op->construct.lane_loop) arguments = begin_chunk_lanes(construct);
   constructs_.push_back(std::move(construct));
   enter(Scope::Role::kCondition, node->regions[0]);
   bind(scopes_.back(), arguments);

@@ -101,7 +101,7 @@ bool gains_by_lanes_last(const Node& loop, std::size_t carry, std::int64_t axis)
   for (std::int64_t i = axis + 1; i < type.rank(); i++) behind *= type.shape[i];
   if (behind == 1) return false;
   const Function& body = loop.regions[1];
-  const std::size_t before = loop.op->lane_loop ? 1 : 0;
+  const std::size_t before = loop.op->construct.lane_loop ? 1 : 0;
   absl::flat_hash_set<ir::ValueKey> states{body.parameters()[before + carry]};
   std::int64_t accesses = 0;
   for (const Node* node : body.body()) {
@@ -263,7 +263,7 @@ void Lowerer::enter_lane_body(Construct& construct, Value predicate) {
         std::replace(argument.element.begin(), argument.element.end(), value, builder_.pred(truth));
     }
   }
-  if (node->op->lane_loop) {
+  if (node->op->construct.lane_loop) {
     arguments.insert(arguments.begin(),
                      of_lane({builder_.pred(true)}, {LaneValue::Kind::kLane, 0}));
   }
@@ -321,7 +321,7 @@ void Lowerer::close_lanes(Construct& construct) {
 
 std::vector<Element> Lowerer::last_singles(const Node* node, Value trips,
                                            absl::FunctionRef<const Element&(std::size_t)> before) {
-  const std::size_t leading = node->op->lane_loop ? 1 : 0;  // the predicate of the lane
+  const std::size_t leading = node->op->construct.lane_loop ? 1 : 0;  // the predicate of the lane
   std::vector<std::size_t> singles;
   std::vector<Value> init;
   for (std::size_t i = 0; i < node->types.size(); i++) {

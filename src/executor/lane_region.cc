@@ -112,7 +112,7 @@ class LaneRegion {
     if (!made) return false;
     const Tensor result = Tensor::of(&node);
     if (has_states(*made)) {
-      const int kept = made->kind == Kind::kTape ? 0 : node.op->write(node).kept;
+      const int kept = made->kind == Kind::kTape ? 0 : node.op->structure.write(node).kept;
       const std::size_t array = arrays_.at(node.operands[static_cast<std::size_t>(kept)]);
       values_.emplace(result, *made);
       arrays_.emplace(result, array);
@@ -208,7 +208,8 @@ class LaneRegion {
 
   /// any(x) or all(x) of all lanes, once, in a condition.
   bool fits_reduction(const Node& node, std::span<const LaneValue> operands) {
-    const auto reduction = node.op->reduction ? node.op->reduction(node) : std::nullopt;
+    const auto reduction =
+        node.op->structure.reduction ? node.op->structure.reduction(node) : std::nullopt;
     if (!reduction || reduction_ || !is_scalar(node.type()) || operands[0].kind != Kind::kLane ||
         node.operand_type(0).elements() != rules_.lanes() || node.type().dtype != DType::kPred ||
         (reduction->combine != Opcode::kOr && reduction->combine != Opcode::kAnd))
@@ -244,9 +245,9 @@ UsedValues used_values(const Function& region) {
 
 std::optional<Interchange> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
                                          const LaneRules& rules, int depth, Candidate& candidate) {
-  const bool repeats = loop.op->flow == ir::Flow::kRepeat;
+  const bool repeats = loop.op->construct.flow == ir::Flow::kRepeat;
   if (depth > kMostDepth) return candidate.end({Obstacle::kDeep, &loop});
-  if (!repeats && loop.op->lane_loop(loop).lanes != rules.lanes())
+  if (!repeats && loop.op->construct.lane_loop(loop).lanes != rules.lanes())
     return candidate.end({Obstacle::kNode, &loop});
   const std::size_t carries = loop.types.size();
   for (std::size_t i = 0; i < carries; i++) {

@@ -69,7 +69,7 @@ Reason reason_of(const Node& loop, const InterchangeObstacle& obstacle, bool reo
     case Obstacle::kLarge:
       return {"the code for the elements of a lane would be too long", ""};
     case Obstacle::kCarry: {
-      const std::size_t before = obstacle.node->op->lane_loop ? 1 : 0;
+      const std::size_t before = obstacle.node->op->construct.lane_loop ? 1 : 0;
       const Node& carrying = *obstacle.node;
       return {
           fmt::format("the carry '{}', {}, is not the same few elements of a lane on each trip",
@@ -95,8 +95,8 @@ Reason reason_of(const Node& loop, const InterchangeObstacle& obstacle, bool reo
 }
 
 std::string_view user_name(const Node& loop) {
-  return loop.op->lane_loop ? std::string_view(loop.op->lane_loop(loop).name)
-                            : ir::region_layout(&loop)->name;
+  return loop.op->construct.lane_loop ? std::string_view(loop.op->construct.lane_loop(loop).name)
+                                      : ir::region_layout(&loop)->name;
 }
 
 }  // namespace

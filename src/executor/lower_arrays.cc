@@ -105,7 +105,7 @@ std::int64_t Lowerer::array_bytes(Scope& scope, std::uint32_t value) const {
 void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   const TensorType& type = node->type();
-  const ir::InsertionMap map = node->op->write(*node);
+  const ir::InsertionMap map = node->op->structure.write(*node);
   std::vector<Place> made;
   Place result;
   const bool one = is_scalar(type);
@@ -255,7 +255,7 @@ void Lowerer::fill(Scope& scope, const Node* node, const ir::InsertionMap& map,
 void Lowerer::reduction(Scope& scope, const Step& step) {
   const Node* node = step.node;
   const TensorType &type = node->type(), &from = node->operand_type(0);
-  const ir::ElementReduction reduction = *node->op->reduction(*node);
+  const ir::ElementReduction reduction = *node->op->structure.reduction(*node);
   const Element init = place(scope, node->operands[1]).element;
   const Type result_type = lower::type_of(type.dtype);
   std::vector<bool> reduced(from.shape.size(), false);
@@ -326,14 +326,15 @@ void Lowerer::running(Scope& scope, const Step& step, std::uint32_t at) {
   if (!scope.destinations.contains(step.first_value))
     result = overwritten(scope, nest, to, type, at);
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
-  nest.accumulate(item, *node->op->running(*node), lower::type_of(type.dtype), result.pointer, to);
+  nest.accumulate(item, *node->op->structure.prefix_scan(*node), lower::type_of(type.dtype),
+                  result.pointer, to);
   scope.places[step.first_value] = result;
 }
 
 void Lowerer::products(Scope& scope, const Step& step) {
   const Node* node = step.node;
   const TensorType& type = node->type();
-  const ir::ElementProducts products = *node->op->products(*node);
+  const ir::ElementProducts products = *node->op->structure.contraction(*node);
   absl::InlinedVector<std::int64_t, 6> sizes(type.shape.dims().begin(), type.shape.dims().end());
   const std::size_t kept = sizes.size();
   sizes.insert(sizes.end(), products.sizes.begin(), products.sizes.end());
@@ -355,7 +356,7 @@ void Lowerer::products(Scope& scope, const Step& step) {
 }
 
 bool Lowerer::adds_packed_products(Scope& scope, const Node* node) {
-  if (!options_.reorders || !node->op->products) return false;
+  if (!options_.reorders || !node->op->structure.contraction) return false;
   return std::any_of(
              node->operands.begin(), node->operands.end(),
              [&](const Tensor& factor) { return place(scope, factor).packed != lower::kNone; }) &&
@@ -381,10 +382,11 @@ void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carri
   for (std::size_t i = carries; i < body.parameters().size(); i++)
     parameters.emplace(body.parameters()[i].node(), i);
   for (const Node* node : body.body()) {
-    if (!node->op->products) continue;
+    if (!node->op->structure.contraction) continue;
     const Strategy form = strategy_of(*node, options_.reorders);
-    const auto products = form == Strategy::kUnrolledContraction ? node->op->products(*node)
-                                                                 : products_in_lanes(*node);
+    const auto products = form == Strategy::kUnrolledContraction
+                              ? node->op->structure.contraction(*node)
+                              : products_in_lanes(*node);
     const bool in_lanes = products && (form != Strategy::kKernel || options_.reorders);
     for (std::size_t i = 0; i < 2; i++) {
       const Tensor& factor = node->operands[i];

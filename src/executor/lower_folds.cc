@@ -33,7 +33,7 @@ class FoldLoops {
   FoldLoops(Builder& builder, const Node& node) : b_(builder) {
     const Shape &from = node.operand_type(0).shape, &to = node.type().shape;
     const auto strides = row_major(from), result_strides = row_major(to);
-    const std::vector<std::int64_t> vanishing = node.op->fold(node);
+    const std::vector<std::int64_t> vanishing = node.op->structure.custom_reduction(node);
     for (std::int64_t axis = 0, left = 0; axis < from.rank(); axis++) {
       const bool vanishes = std::find(vanishing.begin(), vanishing.end(), axis) != vanishing.end();
       const std::int64_t of_result =

@@ -24,8 +24,8 @@ std::uint32_t Lowerer::begin_loop(const Node* node) {
 std::optional<lower::LoopInfo> Lowerer::loop_info(const Node* node) {
   lower::LoopInfo info;
   info.outer = innermost_loop();
-  if (node->op->lane_loop) {
-    const ir::LaneLoop loop = node->op->lane_loop(*node);
+  if (node->op->construct.lane_loop) {
+    const ir::LaneLoop loop = node->op->construct.lane_loop(*node);
     if (loop.once) return std::nullopt;
     info.name = loop.name;
     info.at = node->location();
@@ -63,7 +63,7 @@ void Lowerer::note_inner_safepoint() {
 void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) {
   if (!options_.keeps_states || info.outer != lower::kNoLoop) return;
   const Node* node = construct.node;
-  const bool is_lane_loop = static_cast<bool>(node->op->lane_loop);
+  const bool is_lane_loop = static_cast<bool>(node->op->construct.lane_loop);
   const ir::LoopSource source = is_lane_loop ? ir::LoopSource() : ir::region_layout(node)->source;
   const std::vector<std::string> names = node->regions[1].param_names();
   const std::size_t carries = construct.carried.size();
@@ -85,7 +85,7 @@ void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) 
 
 void Lowerer::begin_with(Scope& scope, const Tensor& value, const Place& now) {
   const Place& from = place(scope, value);
-  if (value.node()->op->unset) return;
+  if (value.node()->op->structure.unset) return;
   if (from.kind == Place::Kind::kInlined)
     write_array(scope, value, false, now);
   else

@@ -50,7 +50,7 @@ class ScatterLoops {
  public:
   ScatterLoops(Builder& builder, const Node& node)
       : b_(builder),
-        places_(*node.op->scatter(node)),
+        places_(*node.op->structure.scatter(node)),
         type_(node.type()),
         updates_(node.operand_type(2)),
         index_(updates_.shape.size(), lower::kNone),

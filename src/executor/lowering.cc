@@ -191,7 +191,7 @@ void Lowerer::whole_step(Scope& scope, const Step& step, std::uint32_t at) {
         result.kind = Place::Kind::kInlined;
       else if (is_scalar(node->type()))
         result = single(single_element(scope, node));
-      else if (node->op->unset)
+      else if (node->op->structure.unset)
         result = destination(scope, node, 0);
       else
         elements(scope, step, at);
@@ -272,12 +272,12 @@ Element Lowerer::single_element(Scope& scope, const Node* node) {
   const auto is_single_operand = [&](const Tensor& operand) {
     return place(scope, operand).kind == Place::Kind::kSingle;
   };
-  if (node->op->element && !node->operands.empty() &&
+  if (node->op->structure.element && !node->operands.empty() &&
       std::all_of(node->operands.begin(), node->operands.end(), is_single_operand)) {
     absl::InlinedVector<Element, 3> operands;
     for (const Tensor& operand : node->operands) operands.push_back(place(scope, operand).element);
     const auto index = [&](std::int64_t) { return builder_.index(0); };
-    return node->op->element({*node, builder_, operands, index});
+    return node->op->structure.element({*node, builder_, operands, index});
   }
   Nest nest(builder_, *scope.plan, scope.places, node->type().shape.dims());
   return nest.single(nest.add(Tensor::of(node), nest.index(), true));

@@ -149,7 +149,7 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
         throw InternalError("a gather reads an array that is in no memory", node.location());
       item.storage = from.storage;
       item.pointer = from.pointer;
-      const std::uint32_t at = read_index(node, node.op->gather(node)->table, read.index);
+      const std::uint32_t at = read_index(node, node.op->structure.gather(node)->table, read.index);
       item.place = linear(indices_[at], table.shape(), byte_width(table.dtype()));
     }
   } else {
@@ -199,7 +199,7 @@ std::vector<Nest::Read> Nest::reads_of(const Item& item) {
       for (const Tensor& operand : node.operands) reads.push_back({operand, item.index});
       break;
     case Item::Kind::kGather: {
-      const ir::ElementGather gather = *node.op->gather(node);
+      const ir::ElementGather gather = *node.op->structure.gather(node);
       for (std::size_t i = 0; i < gather.components.size(); i++) {
         const std::int64_t component[] = {static_cast<std::int64_t>(i)};
         reads.push_back(
@@ -408,7 +408,7 @@ lower::Address Nest::gathered(const Item& item, const Axes& axes) {
   const auto strides = row_major(node.operand_type(0).shape);
   lower::Address from = address(item.pointer, item.place, axes);
   std::uint32_t next = item.first_operand;
-  const ir::ElementGather gather = *node.op->gather(node);
+  const ir::ElementGather gather = *node.op->structure.gather(node);
   for (const auto& [axis, room] : gather.components) {
     const Value start = items_[operands_[next++]].element[0];
     from.terms.push_back({clamped_start(builder_, start, room),
@@ -450,7 +450,7 @@ void Nest::write_items(const Axes& axes) {
         for (std::uint32_t i = 0; i < item.operands; i++)
           operands.push_back(items_[operands_[item.first_operand + i]].element);
         const auto index = [&](std::int64_t axis) { return axis_index(item, axis, axes); };
-        item.element = item.node->op->element({*item.node, builder_, operands, index});
+        item.element = item.node->op->structure.element({*item.node, builder_, operands, index});
         break;
       }
     }

@@ -50,7 +50,7 @@ OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes)
       return {.fits = i != 0, .repeated = true};
     case Strategy::kUnrolledContraction:
     case Strategy::kContraction: {
-      const std::size_t factors = node.op->products ? 2 : 1;
+      const std::size_t factors = node.op->structure.contraction ? 2 : 1;
       return {.fits = i<factors, .repeated = factors> 1};
     }
     case Strategy::kLoop:
@@ -83,7 +83,7 @@ bool has_equal_parts(const Node& node) {
   // Threshold: A concatenation of up to this many equal parts may be one loop, which shares what
   // the parts read but needs registers for each. Not measured.
   constexpr std::size_t kMostParts = 16;
-  const ir::InsertionMap map = node.op->write(node);
+  const ir::InsertionMap map = node.op->structure.write(node);
   if (map.kept >= 0 || map.fill >= 0 || map.parts.size() < 2 || map.parts.size() > kMostParts)
     return false;
   const auto fits = [&](const ir::Part& part) {
@@ -144,7 +144,7 @@ class Readers {
 }  // namespace
 
 ir::AccessMap read_map(const Node& node) {
-  if (node.op->read) return node.op->read(node);
+  if (node.op->structure.read) return node.op->structure.read(node);
   ir::AccessMap map;
   const Shape &from = node.operand_type(0).shape, &to = node.type().shape;
   std::int64_t axis = 0;
@@ -160,34 +160,39 @@ ir::AccessMap read_map(const Node& node) {
 }
 
 std::optional<ir::ElementProducts> products_in_lanes(const Node& node) {
-  if (!node.op->products || node.type().rank() == 0) return std::nullopt;
+  if (!node.op->structure.contraction || node.type().rank() == 0) return std::nullopt;
   if (node.type().shape.dims().back() < kLeastLanes) return std::nullopt;
-  return node.op->products(node);
+  return node.op->structure.contraction(node);
 }
 
 Strategy strategy_of(const Node& node, bool reorders) {
   const ir::OpDef& op = *node.op;
   if (ir::is_constant(&node)) return Strategy::kConstant;
-  if (op.flow == ir::Flow::kRepeat) return Strategy::kLoop;
-  if (op.flow == ir::Flow::kSelect) return Strategy::kBranch;
-  if (op.tape) return op.tape(node).writes ? Strategy::kTapeWrite : Strategy::kTapeRead;
-  if (op.lane_loop) return Strategy::kLaneLoop;
-  if (op.prepare == ir::prepare_forwarding && forwards_all(node)) return Strategy::kForward;
-  if (op.same_bytes && node.type().bytes() == node.operand_type(0).bytes()) return Strategy::kAlias;
-  if (op.element && node.types.size() == 1) {
+  if (op.construct.flow == ir::Flow::kRepeat) return Strategy::kLoop;
+  if (op.construct.flow == ir::Flow::kSelect) return Strategy::kBranch;
+  if (op.structure.tape)
+    return op.structure.tape(node).writes ? Strategy::kTapeWrite : Strategy::kTapeRead;
+  if (op.construct.lane_loop) return Strategy::kLaneLoop;
+  if (op.kernel.prepare == ir::prepare_forwarding && forwards_all(node)) return Strategy::kForward;
+  if (op.structure.same_bytes && node.type().bytes() == node.operand_type(0).bytes())
+    return Strategy::kAlias;
+  if (op.structure.element && node.types.size() == 1) {
     const DType dtype = node.operands.empty() ? node.type().dtype : node.operand_type(0).dtype;
-    if (op.element_dtypes >> static_cast<unsigned>(dtype) & 1) return Strategy::kElement;
+    if (op.structure.element_dtypes >> static_cast<unsigned>(dtype) & 1) return Strategy::kElement;
   }
-  if (op.read) return Strategy::kRead;
-  if (op.gather && !is_scalar(node.operand_type(0)) && op.gather(node)) return Strategy::kGather;
-  if (op.write) return Strategy::kWrite;
+  if (op.structure.read) return Strategy::kRead;
+  if (op.structure.gather && !is_scalar(node.operand_type(0)) && op.structure.gather(node))
+    return Strategy::kGather;
+  if (op.structure.write) return Strategy::kWrite;
   if (few_terms(node, reorders && fits_in_lanes(node.type())))
     return Strategy::kUnrolledContraction;
-  if (op.reduction && op.reduction(node)) return Strategy::kReduction;
-  if (op.running && op.running(node)) return Strategy::kPrefixScan;
-  if (op.fold && is_element_code(node.regions[0]) && !op.fold(node).empty())
+  if (op.structure.reduction && op.structure.reduction(node)) return Strategy::kReduction;
+  if (op.structure.prefix_scan && op.structure.prefix_scan(node)) return Strategy::kPrefixScan;
+  if (op.structure.custom_reduction && is_element_code(node.regions[0]) &&
+      !op.structure.custom_reduction(node).empty())
     return Strategy::kCustomReduction;
-  if (op.scatter && !is_scalar(node.type()) && is_element_code(node.regions[0]) && op.scatter(node))
+  if (op.structure.scatter && !is_scalar(node.type()) && is_element_code(node.regions[0]) &&
+      op.structure.scatter(node))
     return Strategy::kScatter;
   if (const auto products = products_in_lanes(node); products && products->as_kernel)
     return Strategy::kContraction;
@@ -274,7 +279,7 @@ void RegionPlan::choose_inlined(const Function& region, const Interchanges& inte
     }
     // What stays where it is updated has a place of its own.
     if (step->form == Strategy::kWrite) {
-      const ir::InsertionMap map = node.op->write(node);
+      const ir::InsertionMap map = node.op->structure.write(node);
       if (map.kept >= 0) fits[value(node.operands[static_cast<std::size_t>(map.kept)])] = false;
     }
   }

@@ -40,10 +40,12 @@ std::int64_t Terms::count() const {
 
 std::optional<Terms> few_terms(const ir::Node& node, bool reorders) {
   std::optional<Terms> terms;
-  if (node.op->reduction) {
-    if (const auto reduction = node.op->reduction(node)) terms = terms_of(node, *reduction);
-  } else if (node.op->products) {
-    if (auto products = node.op->products(node); products && (products->as_kernel || reorders)) {
+  if (node.op->structure.reduction) {
+    if (const auto reduction = node.op->structure.reduction(node))
+      terms = terms_of(node, *reduction);
+  } else if (node.op->structure.contraction) {
+    if (auto products = node.op->structure.contraction(node);
+        products && (products->as_kernel || reorders)) {
       terms = Terms{.combine = lower::Opcode::kAdd,
                     .type = products->type,
                     .sizes = std::move(products->sizes),

@@ -18,7 +18,7 @@ struct RuleCollector {
   void close(const Function&, const ir::Node*, std::size_t) {}
   void after(const ir::Node&) {}
   void node(const ir::Node& node) {
-    if (!node.op->user_derivative) return;
+    if (!node.op->derivative.by_user) return;
     std::string rule = fmt::format("{} at {}", node.op->name, node.location().str());
     if (std::find(rules.begin(), rules.end(), rule) == rules.end())
       rules.push_back(std::move(rule));

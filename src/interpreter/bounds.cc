@@ -61,8 +61,8 @@ std::string index_text(const Literal& indices, std::int64_t element) {
 }  // namespace
 
 void check_indices(const ir::Node& node, std::span<Literal* const> operands) {
-  if (!node.op->indices) return;
-  for (const IndexRange& range : node.op->indices(node)) {
+  if (!node.op->structure.indices) return;
+  for (const IndexRange& range : node.op->structure.indices(node)) {
     const Literal& indices = *operands[range.operand];
     for_each_index(range, indices.type().shape, [&](std::int64_t i) {
       const std::int64_t index = ops::index_at(indices, i);

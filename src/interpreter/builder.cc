@@ -126,7 +126,7 @@ class Builder {
     const Node* node = scope.order[index];
     if (scope.reshapes.is_left_out(node)) return;
     if (ir::is_constant(node)) return add_constant(scope, node);
-    switch (node->op->flow) {
+    switch (node->op->construct.flow) {
       case ir::Flow::kNone:
         return add_kernel(scope, node, index);
       case ir::Flow::kRepeat:
@@ -150,9 +150,9 @@ class Builder {
     const std::uint32_t output = program_.slots;
     program_.slots += static_cast<std::uint32_t>(node->types.size());
     Instruction& instruction = emit(InstructionKind::kKernel, node);
-    instruction.kernel = node->op->kernel;
-    if (node->op->prepare) {
-      program_.kernels.push_back(node->op->prepare(*node));
+    instruction.kernel = node->op->kernel.on_literals;
+    if (node->op->kernel.prepare) {
+      program_.kernels.push_back(node->op->kernel.prepare(*node));
       instruction.prepared = program_.kernels.back().get();
       instruction.forwards = instruction.prepared->forwards();
     }

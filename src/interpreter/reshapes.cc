@@ -9,12 +9,14 @@ namespace {
 using ir::Node;
 
 /// Whether it reads elements of operand 0 at other positions: a slice.
-bool is_read(const Node* node) { return node->op->read != nullptr; }
+bool is_read(const Node* node) { return node->op->structure.read != nullptr; }
 /// Whether it is operand 0 with a part replaced by operand 1.
-bool is_update(const Node* node) { return node->op->updates && node->op->write; }
+bool is_update(const Node* node) {
+  return node->op->structure.updates && node->op->structure.write;
+}
 /// Whether it is operand 0 in another shape.
 bool is_reshape(const Node* node) {
-  return node->op->same_bytes && node->type().dtype == node->operand_type(0).dtype;
+  return node->op->structure.same_bytes && node->type().dtype == node->operand_type(0).dtype;
 }
 
 }  // namespace

@@ -34,17 +34,15 @@ Flags after_batched(const Node&, const Flags& operands, Batching&) { return {ope
 
 }  // namespace
 
-const OpDef kAfter{.name = "after",
-                   .infer = infer_after,
-                   .prepare = prepare_forwarding,
-                   .cost = Cost::kMovement,
-                   .expand = expand_after,
-                   .observer = true,
-                   .linear = Linear::kFirst,
-                   .jvp = after_jvp,
-                   .transpose = after_transpose,
-                   .batch = after_batch,
-                   .batched = after_batched};
+const OpDef kAfter{
+    .name = "after",
+    .cost = Cost::kMovement,
+    .observer = true,
+    .types = {.infer = infer_after},
+    .kernel = {.prepare = prepare_forwarding},
+    .expansion = {.rule = expand_after},
+    .derivative = {.linear = Linear::kFirst, .jvp = after_jvp, .transpose = after_transpose},
+    .batching = {.rule = after_batch, .varying = after_batched}};
 
 Tensor after(const Tensor& value, const std::vector<Tensor>& others) {
   if (others.empty()) return value;

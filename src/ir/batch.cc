@@ -75,7 +75,7 @@ Tensor blend(const Tensor& active, const Tensor& next, const Tensor& previous, S
   // The chain of updates from `previous` to `next`, the last one first.
   std::vector<const Node*> updates;
   Tensor from = next;
-  while (!same(from) && from.node()->op->blend && from.node()->types.size() == 1) {
+  while (!same(from) && from.node()->op->batching.blend && from.node()->types.size() == 1) {
     updates.push_back(from.node());
     from = from.node()->operand(0);
   }
@@ -87,7 +87,7 @@ Tensor blend(const Tensor& active, const Tensor& next, const Tensor& previous, S
   for (auto update = updates.rbegin(); update != updates.rend(); ++update) {
     Operands operands = (*update)->operands;
     operands[0] = blended;
-    blended = (*update)->op->blend(**update, operands, active);
+    blended = (*update)->op->batching.blend(**update, operands, active);
   }
   return blended;
 }

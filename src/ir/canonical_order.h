@@ -12,7 +12,9 @@
 namespace rondo::ir {
 
 /// Whether the order in which it runs is observable, even if what it computes is not.
-inline bool order_is_seen(const Node* node) { return node->op->observer || node->op->layout; }
+inline bool order_is_seen(const Node* node) {
+  return node->op->observer || node->op->construct.layout;
+}
 
 /// A function in an order that depends only on its wiring: operands first, in the order in which
 /// the results need them; then what only observers need.

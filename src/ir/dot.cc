@@ -87,7 +87,7 @@ class DotPrinter {
       if (goes_inside_only(layout, i)) continue;
       // The order of the edges does not matter to Graphviz.
       std::string place;
-      if (node.operands.size() > 1 && node.regions.empty() && !node.op->commutative)
+      if (node.operands.size() > 1 && node.regions.empty() && !node.op->structure.commutative)
         place = "headlabel=" + std::to_string(i);
       add_edge(scopes_.back(), node.operands[i], id, place);
     }

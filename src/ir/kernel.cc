@@ -33,7 +33,7 @@ std::unique_ptr<Kernel> prepare_forwarding(const Node& node) {
 }
 
 std::unique_ptr<Kernel> prepare(const Node& node) {
-  return node.op->prepare ? node.op->prepare(node) : nullptr;
+  return node.op->kernel.prepare ? node.op->kernel.prepare(node) : nullptr;
 }
 
 void fail_without_kernel(const Node& node) {

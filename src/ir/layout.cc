@@ -38,7 +38,7 @@ void print_field(std::string& out, const LoopSource& source) {
 }
 
 std::optional<Induction> induction_of(const Node& node) {
-  return node.op->induction ? node.op->induction(node) : std::nullopt;
+  return node.op->construct.induction ? node.op->construct.induction(node) : std::nullopt;
 }
 
 std::optional<Induction> runtime_counter(const Node& node) {
@@ -74,8 +74,8 @@ RegionLayout::Role RegionLayout::role_of_operand(std::size_t operand) const {
 }
 
 std::optional<RegionLayout> region_layout(const Node* node) {
-  if (!node->op->layout || node->regions.empty()) return std::nullopt;
-  RegionLayout layout = node->op->layout(*node);
+  if (!node->op->construct.layout || node->regions.empty()) return std::nullopt;
+  RegionLayout layout = node->op->construct.layout(*node);
   layout.node = node;
   // A node that verify() rejects may have fewer than the attributes say.
   const auto rest = [](std::size_t all, std::size_t part) { return all - std::min(all, part); };
@@ -100,15 +100,15 @@ Tensor rebuild(const RegionLayout& layout, ConstructParts parts) {
   for (Tensor& x : parts.xs) operands.push_back(std::move(x));
   for (Tensor& invariant : parts.invariants) operands.push_back(std::move(invariant));
   const Node& node = *layout.node;
-  return make_typed(*node.op, std::move(operands), node.op->relayout(node, changed),
+  return make_typed(*node.op, std::move(operands), node.op->construct.relayout(node, changed),
                     std::move(types), node.location(), std::move(parts.regions));
 }
 
 Tensor with_trip_count(const Node* node, std::int64_t trips) {
   RegionLayout layout = *region_layout(node);
   layout.trip_count = trips;
-  return make_typed(*node->op, node->operands, node->op->relayout(*node, layout), node->types,
-                    node->location(), node->regions);
+  return make_typed(*node->op, node->operands, node->op->construct.relayout(*node, layout),
+                    node->types, node->location(), node->regions);
 }
 
 std::size_t selected_region(const Literal& selector, std::size_t regions) {

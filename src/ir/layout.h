@@ -1,6 +1,6 @@
 // The meaning of the operands, region parameters and results of a construct. The record of each
-// construct describes it (OpDef::layout), so that passes, printers, executors and transforms handle
-// loops and branches without naming them.
+// construct describes it (OpConstruct::layout), so that passes, printers, executors and transforms
+// handle loops and branches without naming them.
 //
 //                       operands   region parameters   results of a body and of the node
 //     while             c v        c v                 c      and a condition on c v

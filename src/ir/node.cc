@@ -74,7 +74,8 @@ Tensor plain_node(const OpDef& op, Operands&& operands, Attributes&& attributes,
 Tensor handle_to(const Node* node) {
   if (node->traced || build_depth > 0 || node->types.empty()) return Tensor::adopt(node);
   // The value of a lazy tensor may be read as a whole, so it must be initialized.
-  if (node->op->unset) return node->op->expand(*Tensor::adopt(node).node(), {})[0];
+  if (node->op->structure.unset)
+    return node->op->expansion.rule(*Tensor::adopt(node).node(), {})[0];
   return made_lazy(node);
 }
 
@@ -105,14 +106,13 @@ InferredTypes infer_constant(const InferContext& context) {
 }  // namespace
 
 const OpDef kConstant{.name = "constant",
-                      .hlo = "constant",
-                      .stablehlo = "stablehlo.constant",
                       .arity = 0,
-                      .infer = infer_constant,
                       .kind = OpKind::kConstant,
-                      .zero_derivative = true};
+                      .types = {.infer = infer_constant},
+                      .derivative = {.zero = true},
+                      .text = {.hlo = "constant", .stablehlo = "stablehlo.constant"}};
 const OpDef kParameter{
-    .name = "parameter", .hlo = "parameter", .arity = 0, .kind = OpKind::kParameter};
+    .name = "parameter", .arity = 0, .kind = OpKind::kParameter, .text = {.hlo = "parameter"}};
 
 LocationScope::LocationScope(SourceLocation at) noexcept
     : at_(at), outer_(std::exchange(location_in_force, &at_)) {}
@@ -148,7 +148,7 @@ Node::Node(const OpDef& record, Operands&& inputs, Attributes&& node_attributes,
       operands(std::move(inputs)),
       attributes(std::move(node_attributes)),
       regions(std::move(node_regions)),
-      types(record.infer({record, operands, attributes, regions, at})),
+      types(record.types.infer({record, operands, attributes, regions, at})),
       file(at.file),
       function(at.function) {}
 inline Node::Node(const OpDef& record, const Tensor& a, const Tensor& b, const TensorType& type,
@@ -267,7 +267,7 @@ Tensor make_of_equals(const OpDef& op, const Tensor& a, const Tensor& b, const S
   const TensorType& type = left->types[a.result()];
   if (!(type == right->types[b.result()])) return {};
   const SourceLocation& place = location_in_force ? *location_in_force : at;
-  if (!(op.keeps_dtypes & dtypes(type.dtype))) return inferred_binary(op, a, b, place);
+  if (!(op.types.keeps_dtypes & dtypes(type.dtype))) return inferred_binary(op, a, b, place);
   const bool is_traced = left->traced || right->traced;
   const Node* const node = binary_node(op, a, b, type, is_traced, place);
   return is_traced ? Tensor::adopt(node) : evaluated_if_eager(node);

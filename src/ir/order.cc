@@ -20,7 +20,7 @@ constexpr std::size_t kLongestChain = 32;
 
 /// The operands that a node that is not a branch may overwrite: of a loop its carry.
 std::pair<std::size_t, std::size_t> overwritten(const Node* node) {
-  if (node->op->updates) return {0, node->types.size()};
+  if (node->op->structure.updates) return {0, node->types.size()};
   const auto layout = region_layout(node);
   if (!layout || !layout->is_loop()) return {0, 0};
   return {layout->fixed, layout->fixed + layout->carries};
@@ -124,8 +124,8 @@ class Order {
       if (i == writer || chain.size() == kLongestChain) return false;
       if (std::find(chain.begin(), chain.end(), i) != chain.end()) continue;
       const Node* node = body_[i];
-      const bool moves =
-          (is_constant(node) || node->op->runs()) && !node->op->observer && !node->op->updates;
+      const bool moves = (is_constant(node) || node->op->runs()) && !node->op->observer &&
+                         !node->op->structure.updates;
       if (!moves) return false;
       chain.push_back(i);
       for (const Tensor& operand : node->operands) {

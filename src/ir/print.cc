@@ -256,9 +256,9 @@ void append_region_label(std::string& out, const Node& holder, std::size_t index
   const auto layout = region_layout(&holder);
   if (layout && layout->condition) {
     out += layout->is_body(index) ? "body" : "cond";
-  } else if (holder.op->flow == Flow::kSelect && holder.operand_type(0) == pred()) {
+  } else if (holder.op->construct.flow == Flow::kSelect && holder.operand_type(0) == pred()) {
     out += index == 0 ? "true" : "false";
-  } else if (holder.op->flow == Flow::kSelect) {
+  } else if (holder.op->construct.flow == Flow::kSelect) {
     out += "branch ";
     append_number(out, index);
   } else {

@@ -31,15 +31,16 @@ bool has(const Function& function, FunctionNotes::Note note) {
     int found = FunctionNotes::kLookedAt;
     for (const Node* node : region.body()) {
       if (node->op->observer) found |= FunctionNotes::kObserves;
-      if (node->op->own_forward) found |= FunctionNotes::kOwnForward;
-      if (node->op->indices) found |= FunctionNotes::kIndices;
-      if (node->op->blend) found |= FunctionNotes::kUpdates;
+      if (node->op->derivative.own_forward) found |= FunctionNotes::kOwnForward;
+      if (node->op->structure.indices) found |= FunctionNotes::kIndices;
+      if (node->op->batching.blend) found |= FunctionNotes::kUpdates;
       if (is_uncounted_loop(node)) found |= FunctionNotes::kMayNotEnd;
       if (is_loop_to_skip(node)) found |= FunctionNotes::kMayMakeNone;
       for (const Function& inside : node->regions) {
         for (const auto of : kAtAnyDepth)
           if (FunctionAccess::notes(inside).has(of)) found |= of;
-        if (node->op->inlines_regions && FunctionAccess::notes(inside).has(FunctionNotes::kUpdates))
+        if (node->op->expansion.inlines_regions &&
+            FunctionAccess::notes(inside).has(FunctionNotes::kUpdates))
           found |= FunctionNotes::kUpdates;
       }
     }
@@ -69,13 +70,14 @@ bool may_make_none(const Node* node) { return is_loop_to_skip(node); }
 bool takes_indices(const Function& function) { return has(function, FunctionNotes::kIndices); }
 bool takes_indices(const Node* node) {
   const auto in_region = [](const Function& region) { return takes_indices(region); };
-  return node->op->indices || std::any_of(node->regions.begin(), node->regions.end(), in_region);
+  return node->op->structure.indices ||
+         std::any_of(node->regions.begin(), node->regions.end(), in_region);
 }
 
 bool inlines_updates(const Function& function) {
   const auto updates = [](const Function& inside) { return has(inside, FunctionNotes::kUpdates); };
   return std::any_of(function.body().begin(), function.body().end(), [&](const Node* node) {
-    return node->op->inlines_regions &&
+    return node->op->expansion.inlines_regions &&
            std::any_of(node->regions.begin(), node->regions.end(), updates);
   });
 }

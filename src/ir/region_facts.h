@@ -22,9 +22,9 @@ bool may_make_none(const Node* node);
 bool takes_indices(const Function& function);
 bool takes_indices(const Node* node);
 
-/// Whether updates of parts of arrays (OpDef::blend) become visible in its body when the constructs
-/// in it are inlined (OpDef::inlines_regions). A select between its results and others sees them
-/// only then.
+/// Whether updates of parts of arrays (OpBatching::blend) become visible in its body when the
+/// constructs in it are inlined (OpExpansion::inlines_regions). A select between its results and
+/// others sees them only then.
 bool inlines_updates(const Function& function);
 
 /// Whether it contains a rule (custom_vjp) by which reverse mode computes results in another way,

@@ -41,7 +41,7 @@ Sharding at_boundary(Sharding sharding) {
 }
 
 const Sharding* sharding_of_node(const Node* node) {
-  return node->op->sharding ? &node->op->sharding(*node) : nullptr;
+  return node->op->text.sharding ? &node->op->text.sharding(*node) : nullptr;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // How a program splits arrays over a mesh of devices: names and sizes, no devices. The record of an
-// op with a sharding returns it (OpDef::sharding); texts and executors use these functions.
+// op with a sharding returns it (OpText::sharding); texts and executors use these functions.
 #pragma once
 
 #include <cstdint>

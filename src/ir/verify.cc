@@ -90,11 +90,11 @@ class FunctionVerifier {
   }
 
   void check_types(const ir::Node& node) const {
-    if (!node.op->infer) fail(&node, "is of an op without a type rule");
+    if (!node.op->types.infer) fail(&node, "is of an op without a type rule");
     ir::InferredTypes types;
     try {
-      types =
-          node.op->infer({*node.op, node.operands, node.attributes, node.regions, node.location()});
+      types = node.op->types.infer(
+          {*node.op, node.operands, node.attributes, node.regions, node.location()});
     } catch (const Error& error) {
       fail(&node,
            fmt::format("does not fit its operands, attributes or regions: {}", error.what()));

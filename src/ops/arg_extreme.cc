@@ -281,14 +281,14 @@ Tensor arg_extreme(const Operand& operand, std::int64_t axis, bool greatest) {
 
 const ir::OpDef kArgExtreme{.name = "arg_extreme",
                             .arity = 1,
-                            .infer = infer_arg_extreme,
-                            .prepare = ir::prepare_function<arg_extreme_kernel>,
                             .cost = ir::Cost::kReduction,
-                            .expand = expand_arg_extreme,
-                            .expand_by_lane = divided_arg_extreme,
-                            .divides = divides_always,
-                            .zero_derivative = true,
-                            .batch = arg_extreme_batch};
+                            .types = {.infer = infer_arg_extreme},
+                            .kernel = {.prepare = ir::prepare_function<arg_extreme_kernel>},
+                            .expansion = {.rule = expand_arg_extreme,
+                                          .in_lanes = divided_arg_extreme,
+                                          .is_preferred = divides_always},
+                            .derivative = {.zero = true},
+                            .batching = {.rule = arg_extreme_batch}};
 
 }  // namespace rondo::ops
 

@@ -118,115 +118,94 @@ Element product_element(const ElementCall& c) {
           b.multiply_add(x[0], y[1], b.multiply(x[1], y[0]))};
 }
 
-const OpDef kAdd =
-    elementwise<2, math::Add, kPreds | kNumbers>({.name = "add",
-                                                  .spelling = "+",
-                                                  .element = pred_or<code::kAdd, code::kOr>,
-                                                  .element_dtypes = ir::kAllDTypes,
-                                                  .hlo = "add",
-                                                  .stablehlo = "stablehlo.add",
-                                                  .commutative = true,
-                                                  .linear = Linear::kJointly,
-                                                  .jvp = add_jvp,
-                                                  .transpose = add_transpose});
-const OpDef kSubtract =
-    elementwise<2, math::Subtract, kNumbers>({.name = "subtract",
-                                              .spelling = "-",
-                                              .element = by_parts<code::kSubtract>,
-                                              .element_dtypes = ir::kAllDTypes,
-                                              .hlo = "subtract",
-                                              .stablehlo = "stablehlo.subtract",
-                                              .linear = Linear::kJointly,
-                                              .jvp = subtract_jvp,
-                                              .transpose = subtract_transpose});
-const OpDef kMultiply =
-    elementwise<2, math::Multiply, kPreds | kNumbers>({.name = "multiply",
-                                                       .spelling = "*",
-                                                       .element = product_element,
-                                                       .element_dtypes = ir::kAllDTypes,
-                                                       .hlo = "multiply",
-                                                       .stablehlo = "stablehlo.multiply",
-                                                       .commutative = true,
-                                                       .linear = Linear::kSeparately,
-                                                       .transpose = multiply_transpose});
-const OpDef kDivide =
-    elementwise<2, math::Divide, kNumbers>({.name = "divide",
-                                            .spelling = "/",
-                                            .element = binary_element<code::kDivide>,
-                                            .hlo = "divide",
-                                            .stablehlo = "stablehlo.divide",
-                                            .linear = Linear::kFirst,
-                                            .jvp = divide_jvp,
-                                            .transpose = divide_transpose});
+const OpDef kAdd = elementwise<2, math::Add, kPreds | kNumbers>(
+    {.name = "add",
+     .spelling = "+",
+     .structure = {.element = pred_or<code::kAdd, code::kOr>,
+                   .element_dtypes = ir::kAllDTypes,
+                   .commutative = true},
+     .derivative = {.linear = Linear::kJointly, .jvp = add_jvp, .transpose = add_transpose},
+     .text = {.hlo = "add", .stablehlo = "stablehlo.add"}});
+const OpDef kSubtract = elementwise<2, math::Subtract, kNumbers>(
+    {.name = "subtract",
+     .spelling = "-",
+     .structure = {.element = by_parts<code::kSubtract>, .element_dtypes = ir::kAllDTypes},
+     .derivative = {.linear = Linear::kJointly,
+                    .jvp = subtract_jvp,
+                    .transpose = subtract_transpose},
+     .text = {.hlo = "subtract", .stablehlo = "stablehlo.subtract"}});
+const OpDef kMultiply = elementwise<2, math::Multiply, kPreds | kNumbers>(
+    {.name = "multiply",
+     .spelling = "*",
+     .structure = {.element = product_element,
+                   .element_dtypes = ir::kAllDTypes,
+                   .commutative = true},
+     .derivative = {.linear = Linear::kSeparately, .transpose = multiply_transpose},
+     .text = {.hlo = "multiply", .stablehlo = "stablehlo.multiply"}});
+const OpDef kDivide = elementwise<2, math::Divide, kNumbers>(
+    {.name = "divide",
+     .spelling = "/",
+     .structure = {.element = binary_element<code::kDivide>},
+     .derivative = {.linear = Linear::kFirst, .jvp = divide_jvp, .transpose = divide_transpose},
+     .text = {.hlo = "divide", .stablehlo = "stablehlo.divide"}});
 const OpDef kRemainder = elementwise<2, math::Remainder, kIntegers | kFloats>(
     {.name = "remainder",
      .spelling = "%",
-     .element = binary_element<code::kRemainder>,
-     .hlo = "remainder",
-     .stablehlo = "stablehlo.remainder",
-     .jvp = remainder_jvp});
+     .structure = {.element = binary_element<code::kRemainder>},
+     .derivative = {.jvp = remainder_jvp},
+     .text = {.hlo = "remainder", .stablehlo = "stablehlo.remainder"}});
 const OpDef kMaximum = elementwise<2, math::Maximum, kOrdered>(
     {.name = "maximum",
-     .element = pred_or<code::kMax, code::kOr>,
-     .hlo = "maximum",
-     .stablehlo = "stablehlo.maximum",
-     .commutative = true,
-     .jvp = partials<extreme_partial<1, 0>, extreme_partial<1, 1>>});
+     .structure = {.element = pred_or<code::kMax, code::kOr>, .commutative = true},
+     .derivative = {.jvp = partials<extreme_partial<1, 0>, extreme_partial<1, 1>>},
+     .text = {.hlo = "maximum", .stablehlo = "stablehlo.maximum"}});
 const OpDef kMinimum = elementwise<2, math::Minimum, kOrdered>(
     {.name = "minimum",
-     .element = pred_or<code::kMin, code::kAnd>,
-     .hlo = "minimum",
-     .stablehlo = "stablehlo.minimum",
-     .commutative = true,
-     .jvp = partials<extreme_partial<-1, 0>, extreme_partial<-1, 1>>});
-const OpDef kClamp =
-    elementwise<3, math::Clamp, kIntegers | kFloats>({.name = "clamp",
-                                                      .element = element_of<clamped>,
-                                                      .hlo = "clamp",
-                                                      .stablehlo = "stablehlo.clamp",
-                                                      .jvp = clamp_jvp});
+     .structure = {.element = pred_or<code::kMin, code::kAnd>, .commutative = true},
+     .derivative = {.jvp = partials<extreme_partial<-1, 0>, extreme_partial<-1, 1>>},
+     .text = {.hlo = "minimum", .stablehlo = "stablehlo.minimum"}});
+const OpDef kClamp = elementwise<3, math::Clamp, kIntegers | kFloats>(
+    {.name = "clamp",
+     .structure = {.element = element_of<clamped>},
+     .derivative = {.jvp = clamp_jvp},
+     .text = {.hlo = "clamp", .stablehlo = "stablehlo.clamp"}});
 
-const OpDef kClampIndex = elementwise<3, math::Clamp, kIntegers>({.name = "clamp_index",
-                                                                  .element = element_of<clamped>,
-                                                                  .indices = clamped_index,
-                                                                  .hlo = "clamp",
-                                                                  .stablehlo = "stablehlo.clamp",
-                                                                  .zero_derivative = true});
+const OpDef kClampIndex = elementwise<3, math::Clamp, kIntegers>(
+    {.name = "clamp_index",
+     .structure = {.element = element_of<clamped>, .indices = clamped_index},
+     .derivative = {.zero = true},
+     .text = {.hlo = "clamp", .stablehlo = "stablehlo.clamp"}});
 
-const OpDef kNegate = elementwise<1, math::Negate, kNumbers>({.name = "negate",
-                                                              .element = by_parts<code::kNegate>,
-                                                              .element_dtypes = ir::kAllDTypes,
-                                                              .hlo = "negate",
-                                                              .stablehlo = "stablehlo.negate",
-                                                              .linear = Linear::kJointly,
-                                                              .transpose = negate_transpose});
-const OpDef kAbs =
-    elementwise<1, math::Abs, kSigned | kInexact>({.name = "abs",
-                                                   .element = unary_element<code::kAbs>,
-                                                   .hlo = "abs",
-                                                   .stablehlo = "stablehlo.abs",
-                                                   .jvp = abs_jvp});
-const OpDef kSign = elementwise<1, math::Sign, kSigned | kInexact>({.name = "sign",
-                                                                    .element = sign_element,
-                                                                    .hlo = "sign",
-                                                                    .stablehlo = "stablehlo.sign",
-                                                                    .zero_derivative = true});
-const OpDef kFloor = elementwise<1, math::Floor, kFloats>({.name = "floor",
-                                                           .element = unary_element<code::kFloor>,
-                                                           .hlo = "floor",
-                                                           .stablehlo = "stablehlo.floor",
-                                                           .zero_derivative = true});
-const OpDef kCeil = elementwise<1, math::Ceil, kFloats>({.name = "ceil",
-                                                         .element = unary_element<code::kCeil>,
-                                                         .hlo = "ceil",
-                                                         .stablehlo = "stablehlo.ceil",
-                                                         .zero_derivative = true});
-const OpDef kRound =
-    elementwise<1, math::Round, kFloats>({.name = "round",
-                                          .element = unary_element<code::kRoundEven>,
-                                          .hlo = "round-nearest-even",
-                                          .stablehlo = "stablehlo.round_nearest_even",
-                                          .zero_derivative = true});
+const OpDef kNegate = elementwise<1, math::Negate, kNumbers>(
+    {.name = "negate",
+     .structure = {.element = by_parts<code::kNegate>, .element_dtypes = ir::kAllDTypes},
+     .derivative = {.linear = Linear::kJointly, .transpose = negate_transpose},
+     .text = {.hlo = "negate", .stablehlo = "stablehlo.negate"}});
+const OpDef kAbs = elementwise<1, math::Abs, kSigned | kInexact>(
+    {.name = "abs",
+     .structure = {.element = unary_element<code::kAbs>},
+     .derivative = {.jvp = abs_jvp},
+     .text = {.hlo = "abs", .stablehlo = "stablehlo.abs"}});
+const OpDef kSign = elementwise<1, math::Sign, kSigned | kInexact>(
+    {.name = "sign",
+     .structure = {.element = sign_element},
+     .derivative = {.zero = true},
+     .text = {.hlo = "sign", .stablehlo = "stablehlo.sign"}});
+const OpDef kFloor = elementwise<1, math::Floor, kFloats>(
+    {.name = "floor",
+     .structure = {.element = unary_element<code::kFloor>},
+     .derivative = {.zero = true},
+     .text = {.hlo = "floor", .stablehlo = "stablehlo.floor"}});
+const OpDef kCeil =
+    elementwise<1, math::Ceil, kFloats>({.name = "ceil",
+                                         .structure = {.element = unary_element<code::kCeil>},
+                                         .derivative = {.zero = true},
+                                         .text = {.hlo = "ceil", .stablehlo = "stablehlo.ceil"}});
+const OpDef kRound = elementwise<1, math::Round, kFloats>(
+    {.name = "round",
+     .structure = {.element = unary_element<code::kRoundEven>},
+     .derivative = {.zero = true},
+     .text = {.hlo = "round-nearest-even", .stablehlo = "stablehlo.round_nearest_even"}});
 
 std::span<const OpDef* const> arithmetic_records() {
   static constexpr const OpDef* kAll[] = {

@@ -27,69 +27,57 @@ struct CountLeadingZeros {
 
 }  // namespace math
 
-const OpDef kAnd =
-    elementwise<2, math::And, kPreds | kIntegers>({.name = "and",
-                                                   .spelling = "&",
-                                                   .element = binary_element<code::kAnd>,
-                                                   .hlo = "and",
-                                                   .stablehlo = "stablehlo.and",
-                                                   .commutative = true,
-                                                   .zero_derivative = true});
-const OpDef kOr =
-    elementwise<2, math::Or, kPreds | kIntegers>({.name = "or",
-                                                  .spelling = "|",
-                                                  .element = binary_element<code::kOr>,
-                                                  .hlo = "or",
-                                                  .stablehlo = "stablehlo.or",
-                                                  .commutative = true,
-                                                  .zero_derivative = true});
-const OpDef kXor =
-    elementwise<2, math::Xor, kPreds | kIntegers>({.name = "xor",
-                                                   .spelling = "^",
-                                                   .element = binary_element<code::kXor>,
-                                                   .hlo = "xor",
-                                                   .stablehlo = "stablehlo.xor",
-                                                   .commutative = true,
-                                                   .zero_derivative = true});
-const OpDef kNot =
-    elementwise<1, math::Not, kPreds | kIntegers>({.name = "not",
-                                                   .element = unary_element<code::kNot>,
-                                                   .hlo = "not",
-                                                   .stablehlo = "stablehlo.not",
-                                                   .zero_derivative = true});
+const OpDef kAnd = elementwise<2, math::And, kPreds | kIntegers>(
+    {.name = "and",
+     .spelling = "&",
+     .structure = {.element = binary_element<code::kAnd>, .commutative = true},
+     .derivative = {.zero = true},
+     .text = {.hlo = "and", .stablehlo = "stablehlo.and"}});
+const OpDef kOr = elementwise<2, math::Or, kPreds | kIntegers>(
+    {.name = "or",
+     .spelling = "|",
+     .structure = {.element = binary_element<code::kOr>, .commutative = true},
+     .derivative = {.zero = true},
+     .text = {.hlo = "or", .stablehlo = "stablehlo.or"}});
+const OpDef kXor = elementwise<2, math::Xor, kPreds | kIntegers>(
+    {.name = "xor",
+     .spelling = "^",
+     .structure = {.element = binary_element<code::kXor>, .commutative = true},
+     .derivative = {.zero = true},
+     .text = {.hlo = "xor", .stablehlo = "stablehlo.xor"}});
+const OpDef kNot = elementwise<1, math::Not, kPreds | kIntegers>(
+    {.name = "not",
+     .structure = {.element = unary_element<code::kNot>},
+     .derivative = {.zero = true},
+     .text = {.hlo = "not", .stablehlo = "stablehlo.not"}});
 
-const OpDef kShiftLeft =
-    elementwise<2, math::ShiftLeft, kIntegers>({.name = "shift_left",
-                                                .spelling = "<<",
-                                                .element = binary_element<code::kShiftLeft>,
-                                                .hlo = "shift-left",
-                                                .stablehlo = "stablehlo.shift_left",
-                                                .zero_derivative = true});
+const OpDef kShiftLeft = elementwise<2, math::ShiftLeft, kIntegers>(
+    {.name = "shift_left",
+     .spelling = "<<",
+     .structure = {.element = binary_element<code::kShiftLeft>},
+     .derivative = {.zero = true},
+     .text = {.hlo = "shift-left", .stablehlo = "stablehlo.shift_left"}});
 const OpDef kShiftRightLogical = elementwise<2, math::ShiftRightLogical, kIntegers>(
     {.name = "shift_right_logical",
-     .element = binary_element<code::kShiftRightLogical>,
-     .hlo = "shift-right-logical",
-     .stablehlo = "stablehlo.shift_right_logical",
-     .zero_derivative = true});
+     .structure = {.element = binary_element<code::kShiftRightLogical>},
+     .derivative = {.zero = true},
+     .text = {.hlo = "shift-right-logical", .stablehlo = "stablehlo.shift_right_logical"}});
 const OpDef kShiftRightArithmetic = elementwise<2, math::ShiftRightArithmetic, kIntegers>(
     {.name = "shift_right_arithmetic",
-     .element = binary_element<code::kShiftRightArithmetic>,
-     .hlo = "shift-right-arithmetic",
-     .stablehlo = "stablehlo.shift_right_arithmetic",
-     .zero_derivative = true});
+     .structure = {.element = binary_element<code::kShiftRightArithmetic>},
+     .derivative = {.zero = true},
+     .text = {.hlo = "shift-right-arithmetic", .stablehlo = "stablehlo.shift_right_arithmetic"}});
 
-const OpDef kPopcount =
-    elementwise<1, math::Popcount, kIntegers>({.name = "popcount",
-                                               .element = unary_element<code::kPopcount>,
-                                               .hlo = "popcnt",
-                                               .stablehlo = "stablehlo.popcnt",
-                                               .zero_derivative = true});
+const OpDef kPopcount = elementwise<1, math::Popcount, kIntegers>(
+    {.name = "popcount",
+     .structure = {.element = unary_element<code::kPopcount>},
+     .derivative = {.zero = true},
+     .text = {.hlo = "popcnt", .stablehlo = "stablehlo.popcnt"}});
 const OpDef kCountLeadingZeros = elementwise<1, math::CountLeadingZeros, kIntegers>(
     {.name = "count_leading_zeros",
-     .element = unary_element<code::kCountLeadingZeros>,
-     .hlo = "count-leading-zeros",
-     .stablehlo = "stablehlo.count_leading_zeros",
-     .zero_derivative = true});
+     .structure = {.element = unary_element<code::kCountLeadingZeros>},
+     .derivative = {.zero = true},
+     .text = {.hlo = "count-leading-zeros", .stablehlo = "stablehlo.count_leading_zeros"}});
 
 namespace {
 

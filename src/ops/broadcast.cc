@@ -90,31 +90,29 @@ std::vector<Tensor> reshape_transpose(const TransposeCall& c) {
 
 }  // namespace
 
-const ir::OpDef kBroadcastInDim{.name = "broadcast_in_dim",
-                                .read = broadcast_reads,
-                                .hlo = "broadcast",
-                                .stablehlo = "stablehlo.broadcast_in_dim",
-                                .arity = 1,
-                                .infer = infer_broadcast,
-                                .prepare = prepare_broadcast,
-                                .cost = ir::Cost::kMovement,
-                                .hlo_attributes = broadcast_hlo,
-                                .stablehlo_attributes = broadcast_stablehlo,
-                                .linear = Linear::kJointly,
-                                .transpose = broadcast_transpose,
-                                .batch = broadcast_batch};
+const ir::OpDef kBroadcastInDim{
+    .name = "broadcast_in_dim",
+    .arity = 1,
+    .cost = ir::Cost::kMovement,
+    .types = {.infer = infer_broadcast},
+    .structure = {.read = broadcast_reads},
+    .kernel = {.prepare = prepare_broadcast},
+    .derivative = {.linear = Linear::kJointly, .transpose = broadcast_transpose},
+    .batching = {.rule = broadcast_batch},
+    .text = {.hlo = "broadcast",
+             .stablehlo = "stablehlo.broadcast_in_dim",
+             .hlo_attributes = broadcast_hlo,
+             .stablehlo_attributes = broadcast_stablehlo}};
 
 const ir::OpDef kReshape{.name = "reshape",
-                         .same_bytes = true,
-                         .hlo = "reshape",
-                         .stablehlo = "stablehlo.reshape",
                          .arity = 1,
-                         .infer = infer_reshape,
-                         .prepare = ir::prepare_forwarding,
                          .cost = ir::Cost::kMovement,
-                         .linear = Linear::kJointly,
-                         .transpose = reshape_transpose,
-                         .batch = reshape_batch};
+                         .types = {.infer = infer_reshape},
+                         .structure = {.same_bytes = true},
+                         .kernel = {.prepare = ir::prepare_forwarding},
+                         .derivative = {.linear = Linear::kJointly, .transpose = reshape_transpose},
+                         .batching = {.rule = reshape_batch},
+                         .text = {.hlo = "reshape", .stablehlo = "stablehlo.reshape"}};
 
 Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map,
                       SourceLocation at) {

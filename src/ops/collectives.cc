@@ -95,22 +95,21 @@ const NamedAxis& named_axis(const char* op, std::string_view name, SourceLocatio
 
 }  // namespace
 
-const OpDef kAxisReduce{.name = "axis_reduce",
-                        .arity = 1,
-                        .infer = infer_axis_reduce,
-                        .linear = Linear::kJointly,
-                        .is_linear = sums,
-                        .jvp = axis_reduce_jvp,
-                        .transpose = axis_reduce_transpose,
-                        .batch = axis_reduce_batch,
-                        .batched = axis_reduce_batched,
-                        .axis_name = reduced_axis};
+const OpDef kAxisReduce{
+    .name = "axis_reduce",
+    .arity = 1,
+    .types = {.infer = infer_axis_reduce},
+    .derivative = {.linear = Linear::kJointly,
+                   .is_linear = sums,
+                   .jvp = axis_reduce_jvp,
+                   .transpose = axis_reduce_transpose},
+    .batching = {
+        .rule = axis_reduce_batch, .varying = axis_reduce_batched, .axis_name = reduced_axis}};
 const OpDef kAxisIndex{.name = "axis_index",
                        .arity = 0,
-                       .infer = infer_axis_index,
-                       .zero_derivative = true,
-                       .batch = axis_index_batch,
-                       .axis_name = index_axis};
+                       .types = {.infer = infer_axis_index},
+                       .derivative = {.zero = true},
+                       .batching = {.rule = axis_index_batch, .axis_name = index_axis}};
 
 NamedAxisScope::NamedAxisScope(const std::string& name, std::int64_t size, SourceLocation at)
     : named_(!name.empty()) {

@@ -146,27 +146,29 @@ Tensor ordered(const Operand& a, const Operand& b, Direction direction) {
 }  // namespace
 
 const OpDef kCompare{.name = "compare",
-                     .element = compare_element,
-                     .element_dtypes = ir::kAllDTypes,
-                     .hlo = "compare",
-                     .stablehlo = "stablehlo.compare",
                      .arity = 2,
-                     .infer = infer_compare,
-                     .prepare = prepare_compare,
                      .cost = ir::Cost::kElementwise,
-                     .hlo_attributes = compare_hlo,
-                     .stablehlo_attributes = compare_stablehlo,
-                     .elementwise = true,
-                     .zero_derivative = true};
+                     .types = {.infer = infer_compare},
+                     .structure = {.element = compare_element,
+                                   .element_dtypes = ir::kAllDTypes,
+                                   .elementwise = true},
+                     .kernel = {.prepare = prepare_compare},
+                     .derivative = {.zero = true},
+                     .text = {.hlo = "compare",
+                              .stablehlo = "stablehlo.compare",
+                              .hlo_attributes = compare_hlo,
+                              .stablehlo_attributes = compare_stablehlo}};
 
-const OpDef kIsFinite = elementwise<1, IsFinite, kFloats>({.name = "is_finite",
-                                                           .element = is_finite_element,
-                                                           .hlo = "is-finite",
-                                                           .stablehlo = "stablehlo.is_finite",
-                                                           .zero_derivative = true});
+const OpDef kIsFinite = elementwise<1, IsFinite, kFloats>(
+    {.name = "is_finite",
+     .structure = {.element = is_finite_element},
+     .derivative = {.zero = true},
+     .text = {.hlo = "is-finite", .stablehlo = "stablehlo.is_finite"}});
 
-const OpDef kIsInf = elementwise<1, IsInf, kInexact>(
-    {.name = "is_inf", .expand = expand_by<is_inf_formula>, .zero_derivative = true});
+const OpDef kIsInf =
+    elementwise<1, IsInf, kInexact>({.name = "is_inf",
+                                     .expansion = {.rule = expand_by<is_inf_formula>},
+                                     .derivative = {.zero = true}});
 
 std::string_view direction_name(Direction direction) {
   static constexpr std::string_view kNames[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};

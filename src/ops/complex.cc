@@ -48,27 +48,21 @@ std::vector<Tensor> complex_transpose(const TransposeCall& c) {
 
 }  // namespace
 
-const OpDef kReal = elementwise<1, math::Real, kComplexes>({.name = "real",
-                                                            .element = real_element,
-                                                            .element_dtypes = ir::kAllDTypes,
-                                                            .hlo = "real",
-                                                            .stablehlo = "stablehlo.real",
-                                                            .linear = Linear::kJointly,
-                                                            .transpose = real_transpose});
-const OpDef kImag = elementwise<1, math::Imag, kComplexes>({.name = "imag",
-                                                            .element = imag_element,
-                                                            .element_dtypes = ir::kAllDTypes,
-                                                            .hlo = "imag",
-                                                            .stablehlo = "stablehlo.imag",
-                                                            .linear = Linear::kJointly,
-                                                            .transpose = imag_transpose});
-const OpDef kComplex =
-    elementwise<2, math::MakeComplex, kFullFloats>({.name = "complex",
-                                                    .element = complex_element,
-                                                    .hlo = "complex",
-                                                    .stablehlo = "stablehlo.complex",
-                                                    .linear = Linear::kJointly,
-                                                    .transpose = complex_transpose});
+const OpDef kReal = elementwise<1, math::Real, kComplexes>(
+    {.name = "real",
+     .structure = {.element = real_element, .element_dtypes = ir::kAllDTypes},
+     .derivative = {.linear = Linear::kJointly, .transpose = real_transpose},
+     .text = {.hlo = "real", .stablehlo = "stablehlo.real"}});
+const OpDef kImag = elementwise<1, math::Imag, kComplexes>(
+    {.name = "imag",
+     .structure = {.element = imag_element, .element_dtypes = ir::kAllDTypes},
+     .derivative = {.linear = Linear::kJointly, .transpose = imag_transpose},
+     .text = {.hlo = "imag", .stablehlo = "stablehlo.imag"}});
+const OpDef kComplex = elementwise<2, math::MakeComplex, kFullFloats>(
+    {.name = "complex",
+     .structure = {.element = complex_element},
+     .derivative = {.linear = Linear::kJointly, .transpose = complex_transpose},
+     .text = {.hlo = "complex", .stablehlo = "stablehlo.complex"}});
 
 std::span<const OpDef* const> complex_records() {
   static constexpr const OpDef* kAll[] = {&kReal, &kImag, &kComplex};

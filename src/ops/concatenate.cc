@@ -123,18 +123,18 @@ Tensor join_along(const std::vector<Tensor>& parts, std::int64_t axis, SourceLoc
 
 }  // namespace
 
-const ir::OpDef kConcatenate{.name = "concatenate",
-                             .write = concatenate_writes,
-                             .hlo = "concatenate",
-                             .stablehlo = "stablehlo.concatenate",
-                             .infer = infer_concatenate,
-                             .prepare = ir::prepare_function<concatenate_kernel>,
-                             .cost = ir::Cost::kMovement,
-                             .hlo_attributes = concatenate_hlo,
-                             .stablehlo_attributes = concatenate_stablehlo,
-                             .linear = Linear::kJointly,
-                             .transpose = concatenate_transpose,
-                             .batch = concatenate_batch};
+const ir::OpDef kConcatenate{
+    .name = "concatenate",
+    .cost = ir::Cost::kMovement,
+    .types = {.infer = infer_concatenate},
+    .structure = {.write = concatenate_writes},
+    .kernel = {.prepare = ir::prepare_function<concatenate_kernel>},
+    .derivative = {.linear = Linear::kJointly, .transpose = concatenate_transpose},
+    .batching = {.rule = concatenate_batch},
+    .text = {.hlo = "concatenate",
+             .stablehlo = "stablehlo.concatenate",
+             .hlo_attributes = concatenate_hlo,
+             .stablehlo_attributes = concatenate_stablehlo}};
 
 }  // namespace ops
 

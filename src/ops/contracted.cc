@@ -44,18 +44,18 @@ Element fused_element(const ElementCall& c) {
 
 }  // namespace
 
-const OpDef kMultiplyAdd =
-    elementwise<3, MultiplyAdd, kFullFloats>({.name = "multiply_add",
-                                              .element = fused_element<code::kFma>,
-                                              .expand = expand_by<multiply_add_formula>});
-const OpDef kMultiplySubtract =
-    elementwise<3, MultiplySubtract, kFullFloats>({.name = "multiply_subtract",
-                                                   .element = fused_element<code::kFms>,
-                                                   .expand = expand_by<multiply_subtract_formula>});
+const OpDef kMultiplyAdd = elementwise<3, MultiplyAdd, kFullFloats>(
+    {.name = "multiply_add",
+     .structure = {.element = fused_element<code::kFma>},
+     .expansion = {.rule = expand_by<multiply_add_formula>}});
+const OpDef kMultiplySubtract = elementwise<3, MultiplySubtract, kFullFloats>(
+    {.name = "multiply_subtract",
+     .structure = {.element = fused_element<code::kFms>},
+     .expansion = {.rule = expand_by<multiply_subtract_formula>}});
 const OpDef kNegatedMultiplyAdd = elementwise<3, NegatedMultiplyAdd, kFullFloats>(
     {.name = "negated_multiply_add",
-     .element = fused_element<code::kFnma>,
-     .expand = expand_by<negated_multiply_add_formula>});
+     .structure = {.element = fused_element<code::kFnma>},
+     .expansion = {.rule = expand_by<negated_multiply_add_formula>}});
 
 std::span<const OpDef* const> contracted_records() {
   static constexpr const OpDef* kAll[] = {&kMultiplyAdd, &kMultiplySubtract, &kNegatedMultiplyAdd};

@@ -122,30 +122,28 @@ InferredTypes infer_bitcast(const InferContext& context) {
 
 }  // namespace
 
-const OpDef kConvert{.name = "convert",
-                     .element = convert_element_rule,
-                     .element_dtypes = ir::kAllDTypes,
-                     .hlo = "convert",
-                     .stablehlo = "stablehlo.convert",
-                     .arity = 1,
-                     .infer = infer_convert,
-                     .prepare = prepare_convert,
-                     .cost = ir::Cost::kElementwise,
-                     .elementwise = true,
-                     .linear = Linear::kJointly,
-                     .jvp = convert_jvp,
-                     .transpose = convert_transpose};
+const OpDef kConvert{
+    .name = "convert",
+    .arity = 1,
+    .cost = ir::Cost::kElementwise,
+    .types = {.infer = infer_convert},
+    .structure = {.element = convert_element_rule,
+                  .element_dtypes = ir::kAllDTypes,
+                  .elementwise = true},
+    .kernel = {.prepare = prepare_convert},
+    .derivative = {.linear = Linear::kJointly, .jvp = convert_jvp, .transpose = convert_transpose},
+    .text = {.hlo = "convert", .stablehlo = "stablehlo.convert"}};
 
-const OpDef kBitcastConvert{.name = "bitcast_convert",
-                            .same_bytes = true,
-                            .hlo = "bitcast-convert",
-                            .stablehlo = "stablehlo.bitcast_convert",
-                            .arity = 1,
-                            .infer = infer_bitcast,
-                            .prepare = ir::prepare_forwarding,
-                            .cost = ir::Cost::kElementwise,
-                            .zero_derivative = true,
-                            .batch = ir::batch_alike};
+const OpDef kBitcastConvert{
+    .name = "bitcast_convert",
+    .arity = 1,
+    .cost = ir::Cost::kElementwise,
+    .types = {.infer = infer_bitcast},
+    .structure = {.same_bytes = true},
+    .kernel = {.prepare = ir::prepare_forwarding},
+    .derivative = {.zero = true},
+    .batching = {.rule = ir::batch_alike},
+    .text = {.hlo = "bitcast-convert", .stablehlo = "stablehlo.bitcast_convert"}};
 
 std::span<const OpDef* const> conversion_records() {
   static constexpr const OpDef* kAll[] = {&kConvert, &kBitcastConvert};

@@ -97,28 +97,26 @@ std::vector<Tensor> expand_unset(const Node& node, std::span<const Tensor>) {
 }  // namespace
 
 const ir::OpDef kIota{.name = "iota",
-                      .element = iota_element,
-                      .element_dtypes = ir::kAllDTypes,
-                      .hlo = "iota",
-                      .stablehlo = "stablehlo.iota",
                       .arity = 0,
-                      .infer = infer_iota,
-                      .prepare = ir::prepare_function<iota_kernel>,
                       .cost = ir::Cost::kElementwise,
-                      .hlo_attributes = iota_hlo,
-                      .stablehlo_attributes = iota_stablehlo,
-                      .zero_derivative = true};
+                      .types = {.infer = infer_iota},
+                      .structure = {.element = iota_element, .element_dtypes = ir::kAllDTypes},
+                      .kernel = {.prepare = ir::prepare_function<iota_kernel>},
+                      .derivative = {.zero = true},
+                      .text = {.hlo = "iota",
+                               .stablehlo = "stablehlo.iota",
+                               .hlo_attributes = iota_hlo,
+                               .stablehlo_attributes = iota_stablehlo}};
 
-const ir::OpDef kUnset{.name = "unset",
-                       .element = unset_element,
-                       .element_dtypes = ir::kAllDTypes,
-                       .arity = 0,
-                       .infer = infer_unset,
-                       .prepare = ir::prepare_function<unset_kernel>,
-                       .cost = ir::Cost::kElementwise,
-                       .expand = expand_unset,
-                       .zero_derivative = true,
-                       .unset = true};
+const ir::OpDef kUnset{
+    .name = "unset",
+    .arity = 0,
+    .cost = ir::Cost::kElementwise,
+    .types = {.infer = infer_unset},
+    .structure = {.element = unset_element, .element_dtypes = ir::kAllDTypes, .unset = true},
+    .kernel = {.prepare = ir::prepare_function<unset_kernel>},
+    .expansion = {.rule = expand_unset},
+    .derivative = {.zero = true}};
 
 Tensor unset(const TensorType& type, SourceLocation at) {
   return make(kUnset, {}, UnsetAttributes{type}, at);

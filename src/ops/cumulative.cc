@@ -294,19 +294,19 @@ Tensor cumulative(const char* op, Combiner combiner, const Operand& operand, std
 }  // namespace
 
 const ir::OpDef kCumulative{.name = "cumulative",
-                            .running = element_running,
                             .arity = 1,
-                            .infer = infer_cumulative,
-                            .prepare = ir::prepare_function<cumulative_kernel, 1>,
                             .cost = ir::Cost::kReduction,
-                            .expand = expand_cumulative,
-                            .expand_by_lane = divided_cumulative,
-                            .divides = has_few_elements,
-                            .linear = Linear::kJointly,
-                            .is_linear = is_running_sum,
-                            .jvp = cumulative_jvp,
-                            .transpose = running_sum_transpose,
-                            .batch = cumulative_batch};
+                            .types = {.infer = infer_cumulative},
+                            .structure = {.prefix_scan = element_running},
+                            .kernel = {.prepare = ir::prepare_function<cumulative_kernel, 1>},
+                            .expansion = {.rule = expand_cumulative,
+                                          .in_lanes = divided_cumulative,
+                                          .is_preferred = has_few_elements},
+                            .derivative = {.linear = Linear::kJointly,
+                                           .is_linear = is_running_sum,
+                                           .jvp = cumulative_jvp,
+                                           .transpose = running_sum_transpose},
+                            .batching = {.rule = cumulative_batch}};
 
 }  // namespace rondo::ops
 

@@ -205,19 +205,18 @@ Tensor batched_product(const Tensor& a, const Tensor& b, SourceLocation at) {
 
 }  // namespace
 
-const ir::OpDef kDotGeneral{.name = "dot_general",
-                            .products = dot_products,
-                            .hlo = "dot",
-                            .stablehlo = "stablehlo.dot_general",
-                            .arity = 2,
-                            .infer = infer_dot,
-                            .prepare = prepare_dot,
-                            .hlo_attributes = dot_hlo,
-                            .stablehlo_attributes = dot_stablehlo,
-                            .linear = Linear::kSeparately,
-                            .transpose = dot_transpose,
-                            .batch = dot_batch,
-                            .batch_sum = dot_batch_sum};
+const ir::OpDef kDotGeneral{
+    .name = "dot_general",
+    .arity = 2,
+    .types = {.infer = infer_dot},
+    .structure = {.contraction = dot_products},
+    .kernel = {.prepare = prepare_dot},
+    .derivative = {.linear = Linear::kSeparately, .transpose = dot_transpose},
+    .batching = {.rule = dot_batch, .sum = dot_batch_sum},
+    .text = {.hlo = "dot",
+             .stablehlo = "stablehlo.dot_general",
+             .hlo_attributes = dot_hlo,
+             .stablehlo_attributes = dot_stablehlo}};
 
 std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch,
                                     std::span<const std::int64_t> contracting) {

@@ -299,34 +299,31 @@ ir::CotangentPart part_of_zeros(const TensorType& type, const Tensor& part,
           [type, part, place] { return dynamic_update_slice(zeros(type), part, place); }, at};
 }
 
-const ir::OpDef kDynamicSlice{.name = "dynamic_slice",
-                              .read = dynamic_slice_reads,
-                              .indices = dynamic_slice_indices,
-                              .hlo = "dynamic-slice",
-                              .stablehlo = "stablehlo.dynamic_slice",
-                              .infer = infer_dynamic_slice,
-                              .prepare = prepare_part<DynamicSliceKernel>,
-                              .cost = ir::Cost::kMovement,
-                              .hlo_attributes = dynamic_slice_hlo,
-                              .stablehlo_attributes = dynamic_slice_stablehlo,
-                              .linear = Linear::kJointly,
-                              .transpose = dynamic_slice_transpose,
-                              .batch = dynamic_slice_batch};
+const ir::OpDef kDynamicSlice{
+    .name = "dynamic_slice",
+    .cost = ir::Cost::kMovement,
+    .types = {.infer = infer_dynamic_slice},
+    .structure = {.read = dynamic_slice_reads, .indices = dynamic_slice_indices},
+    .kernel = {.prepare = prepare_part<DynamicSliceKernel>},
+    .derivative = {.linear = Linear::kJointly, .transpose = dynamic_slice_transpose},
+    .batching = {.rule = dynamic_slice_batch},
+    .text = {.hlo = "dynamic-slice",
+             .stablehlo = "stablehlo.dynamic_slice",
+             .hlo_attributes = dynamic_slice_hlo,
+             .stablehlo_attributes = dynamic_slice_stablehlo}};
 
-const ir::OpDef kDynamicUpdateSlice{.name = "dynamic_update_slice",
-                                    .indices = dynamic_update_slice_indices,
-                                    .write = dynamic_update_slice_writes,
-                                    .overwritten = dynamic_update_slice_overwritten,
-                                    .hlo = "dynamic-update-slice",
-                                    .stablehlo = "stablehlo.dynamic_update_slice",
-                                    .infer = infer_dynamic_update_slice,
-                                    .prepare = prepare_part<DynamicUpdateSliceKernel>,
-                                    .cost = ir::Cost::kMovement,
-                                    .updates = true,
-                                    .linear = Linear::kJointly,
-                                    .transpose = dynamic_update_slice_transpose,
-                                    .batch = dynamic_update_slice_batch,
-                                    .blend = dynamic_update_slice_blend};
+const ir::OpDef kDynamicUpdateSlice{
+    .name = "dynamic_update_slice",
+    .cost = ir::Cost::kMovement,
+    .types = {.infer = infer_dynamic_update_slice},
+    .structure = {.indices = dynamic_update_slice_indices,
+                  .write = dynamic_update_slice_writes,
+                  .overwritten = dynamic_update_slice_overwritten,
+                  .updates = true},
+    .kernel = {.prepare = prepare_part<DynamicUpdateSliceKernel>},
+    .derivative = {.linear = Linear::kJointly, .transpose = dynamic_update_slice_transpose},
+    .batching = {.rule = dynamic_update_slice_batch, .blend = dynamic_update_slice_blend},
+    .text = {.hlo = "dynamic-update-slice", .stablehlo = "stablehlo.dynamic_update_slice"}};
 
 std::int64_t index_at(DType dtype, const std::byte* indices, std::int64_t i) {
   const std::byte* at = indices + i * byte_width(dtype);

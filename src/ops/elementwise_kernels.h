@@ -145,11 +145,11 @@ std::unique_ptr<ir::Kernel> prepare_elementwise(const Node& node) {
 template <int arity, class F, Kinds kinds>
 constexpr OpDef elementwise(OpDef op) {
   op.arity = arity;
-  op.infer = infer_elementwise<arity, F, kinds>;
-  op.prepare = prepare_elementwise<arity, F, kinds>;
+  op.types.infer = infer_elementwise<arity, F, kinds>;
+  op.kernel.prepare = prepare_elementwise<arity, F, kinds>;
   op.cost = ir::Cost::kElementwise;
-  op.elementwise = true;
-  op.keeps_dtypes = kept_dtypes<arity, F, kinds>();
+  op.structure.elementwise = true;
+  op.types.keeps_dtypes = kept_dtypes<arity, F, kinds>();
   return op;
 }
 

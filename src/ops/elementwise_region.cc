@@ -7,7 +7,7 @@ namespace rondo::ops {
 
 const ir::Node* first_not_elementwise(const Function& region) {
   for (const ir::Node* node : region.body()) {
-    if (!ir::is_constant(node) && !node->op->elementwise) return node;
+    if (!ir::is_constant(node) && !node->op->structure.elementwise) return node;
   }
   return nullptr;
 }

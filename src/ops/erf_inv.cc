@@ -101,9 +101,10 @@ Tensor derivative(const JvpCall& c) {
 }
 
 constexpr OpDef described() {
-  OpDef op = elementwise<1, ErfInv, kFloats>({.name = "erf_inv", .stablehlo = "chlo.erf_inv"});
-  op.expand = expand_by<formula>;
-  op.jvp = partials<derivative>;
+  OpDef op =
+      elementwise<1, ErfInv, kFloats>({.name = "erf_inv", .text = {.stablehlo = "chlo.erf_inv"}});
+  op.expansion.rule = expand_by<formula>;
+  op.derivative.jvp = partials<derivative>;
   return op;
 }
 

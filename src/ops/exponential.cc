@@ -145,70 +145,64 @@ Tensor erf_partial(const JvpCall& c) {
 
 }  // namespace
 
-const OpDef kExp =
-    elementwise<1, math::Exp, kInexact>({.name = "exp",
-                                         .element = element_of<lower::exp>,
-                                         .hlo = "exponential",
-                                         .stablehlo = "stablehlo.exponential",
-                                         .jvp = partials<[](const JvpCall& c) { return c.y(); }>});
-const OpDef kExpm1 =
-    elementwise<1, math::Expm1, kInexact>({.name = "expm1",
-                                           .element = element_of<lower::expm1>,
-                                           .hlo = "exponential-minus-one",
-                                           .stablehlo = "stablehlo.exponential_minus_one",
-                                           .jvp = partials<expm1_partial>});
-const OpDef kLog =
-    elementwise<1, math::Log, kInexact>({.name = "log",
-                                         .element = element_of<lower::log>,
-                                         .hlo = "log",
-                                         .stablehlo = "stablehlo.log",
-                                         .jvp = quotient<[](const JvpCall& c) { return c.x(0); }>});
-const OpDef kLog1p = elementwise<1, math::Log1p, kInexact>({.name = "log1p",
-                                                            .element = element_of<lower::log1p>,
-                                                            .hlo = "log-plus-one",
-                                                            .stablehlo = "stablehlo.log_plus_one",
-                                                            .jvp = quotient<log1p_divisor>});
-const OpDef kSqrt = elementwise<1, math::Sqrt, kInexact>({.name = "sqrt",
-                                                          .element = unary_element<code::kSqrt>,
-                                                          .hlo = "sqrt",
-                                                          .stablehlo = "stablehlo.sqrt",
-                                                          .jvp = partials<sqrt_partial>});
-const OpDef kRsqrt = elementwise<1, math::Rsqrt, kInexact>({.name = "rsqrt",
-                                                            .element = element_of<reciprocal_root>,
-                                                            .hlo = "rsqrt",
-                                                            .stablehlo = "stablehlo.rsqrt",
-                                                            .jvp = partials<rsqrt_partial>});
-const OpDef kCbrt =
-    elementwise<1, math::Cbrt, kFloats>({.name = "cbrt",
-                                         .element = libm_element<cbrtf, math::cube_root>,
-                                         .hlo = "cbrt",
-                                         .stablehlo = "stablehlo.cbrt",
-                                         .jvp = partials<cbrt_partial>});
-const OpDef kLogistic =
-    elementwise<1, math::Logistic, kInexact>({.name = "logistic",
-                                              .element = element_of<lower::logistic>,
-                                              .hlo = "logistic",
-                                              .stablehlo = "stablehlo.logistic",
-                                              .jvp = partials<logistic_partial>});
+const OpDef kExp = elementwise<1, math::Exp, kInexact>(
+    {.name = "exp",
+     .structure = {.element = element_of<lower::exp>},
+     .derivative = {.jvp = partials<[](const JvpCall& c) { return c.y(); }>},
+     .text = {.hlo = "exponential", .stablehlo = "stablehlo.exponential"}});
+const OpDef kExpm1 = elementwise<1, math::Expm1, kInexact>(
+    {.name = "expm1",
+     .structure = {.element = element_of<lower::expm1>},
+     .derivative = {.jvp = partials<expm1_partial>},
+     .text = {.hlo = "exponential-minus-one", .stablehlo = "stablehlo.exponential_minus_one"}});
+const OpDef kLog = elementwise<1, math::Log, kInexact>(
+    {.name = "log",
+     .structure = {.element = element_of<lower::log>},
+     .derivative = {.jvp = quotient<[](const JvpCall& c) { return c.x(0); }>},
+     .text = {.hlo = "log", .stablehlo = "stablehlo.log"}});
+const OpDef kLog1p = elementwise<1, math::Log1p, kInexact>(
+    {.name = "log1p",
+     .structure = {.element = element_of<lower::log1p>},
+     .derivative = {.jvp = quotient<log1p_divisor>},
+     .text = {.hlo = "log-plus-one", .stablehlo = "stablehlo.log_plus_one"}});
+const OpDef kSqrt =
+    elementwise<1, math::Sqrt, kInexact>({.name = "sqrt",
+                                          .structure = {.element = unary_element<code::kSqrt>},
+                                          .derivative = {.jvp = partials<sqrt_partial>},
+                                          .text = {.hlo = "sqrt", .stablehlo = "stablehlo.sqrt"}});
+const OpDef kRsqrt = elementwise<1, math::Rsqrt, kInexact>(
+    {.name = "rsqrt",
+     .structure = {.element = element_of<reciprocal_root>},
+     .derivative = {.jvp = partials<rsqrt_partial>},
+     .text = {.hlo = "rsqrt", .stablehlo = "stablehlo.rsqrt"}});
+const OpDef kCbrt = elementwise<1, math::Cbrt, kFloats>(
+    {.name = "cbrt",
+     .structure = {.element = libm_element<cbrtf, math::cube_root>},
+     .derivative = {.jvp = partials<cbrt_partial>},
+     .text = {.hlo = "cbrt", .stablehlo = "stablehlo.cbrt"}});
+const OpDef kLogistic = elementwise<1, math::Logistic, kInexact>(
+    {.name = "logistic",
+     .structure = {.element = element_of<lower::logistic>},
+     .derivative = {.jvp = partials<logistic_partial>},
+     .text = {.hlo = "logistic", .stablehlo = "stablehlo.logistic"}});
 const OpDef kPower = elementwise<2, math::Power, kNumbers>(
     {.name = "pow",
-     .element = element_of<lower::power>,
-     .element_dtypes = ir::kFloatDTypes,
-     .hlo = "power",
-     .stablehlo = "stablehlo.power",
-     .jvp = partials<power_base_partial, power_exponent_partial>});
-const OpDef kErf = elementwise<1, math::Erf, kFloats>({.name = "erf",
-                                                       .element = element_of<lower::erf>,
-                                                       .hlo = "erf",
-                                                       .stablehlo = "chlo.erf",
-                                                       .jvp = partials<erf_partial<1>>});
+     .structure = {.element = element_of<lower::power>, .element_dtypes = ir::kFloatDTypes},
+     .derivative = {.jvp = partials<power_base_partial, power_exponent_partial>},
+     .text = {.hlo = "power", .stablehlo = "stablehlo.power"}});
+const OpDef kErf =
+    elementwise<1, math::Erf, kFloats>({.name = "erf",
+                                        .structure = {.element = element_of<lower::erf>},
+                                        .derivative = {.jvp = partials<erf_partial<1>>},
+                                        .text = {.hlo = "erf", .stablehlo = "chlo.erf"}});
 const OpDef kErfc = elementwise<1, math::Erfc, kFloats>(
     {.name = "erfc",
-     .element = libm_element<static_cast<float (*)(float)>(math::complementary_error),
-                             static_cast<double (*)(double)>(math::complementary_error)>,
-     .stablehlo = "chlo.erfc",
-     .expand = expand_by<erfc_formula>,
-     .jvp = partials<erf_partial<-1>>});
+     .structure = {.element =
+                       libm_element<static_cast<float (*)(float)>(math::complementary_error),
+                                    static_cast<double (*)(double)>(math::complementary_error)>},
+     .expansion = {.rule = expand_by<erfc_formula>},
+     .derivative = {.jvp = partials<erf_partial<-1>>},
+     .text = {.stablehlo = "chlo.erfc"}});
 
 std::span<const OpDef* const> exponential_records() {
   static constexpr const OpDef* kAll[] = {&kExp,  &kExpm1,    &kLog,   &kLog1p, &kSqrt, &kRsqrt,

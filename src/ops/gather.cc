@@ -144,20 +144,19 @@ void gather_stablehlo(const Node& node, std::string& out) {
 
 }  // namespace
 
-const ir::OpDef kGather{.name = "gather",
-                        .gather = gather_elements,
-                        .indices = gather_indices,
-                        .hlo = "gather",
-                        .stablehlo = "stablehlo.gather",
-                        .arity = 2,
-                        .infer = infer_gather,
-                        .prepare = prepare_gather,
-                        .cost = ir::Cost::kMovement,
-                        .hlo_attributes = gather_hlo,
-                        .stablehlo_attributes = gather_stablehlo,
-                        .linear = ir::Linear::kJointly,
-                        .transpose = gather_transpose,
-                        .batch = gather_batch};
+const ir::OpDef kGather{
+    .name = "gather",
+    .arity = 2,
+    .cost = ir::Cost::kMovement,
+    .types = {.infer = infer_gather},
+    .structure = {.gather = gather_elements, .indices = gather_indices},
+    .kernel = {.prepare = prepare_gather},
+    .derivative = {.linear = ir::Linear::kJointly, .transpose = gather_transpose},
+    .batching = {.rule = gather_batch},
+    .text = {.hlo = "gather",
+             .stablehlo = "stablehlo.gather",
+             .hlo_attributes = gather_hlo,
+             .stablehlo_attributes = gather_stablehlo}};
 
 }  // namespace ops
 

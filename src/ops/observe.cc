@@ -93,15 +93,15 @@ BatchValues observer_batch(const ir::BatchCall& c);
 constexpr OpDef observer(std::string_view name, ir::PrepareRule prepare) {
   return {.name = name,
           .arity = 1,
-          .infer = infer_observer,
-          .prepare = prepare,
           .cost = ir::Cost::kMovement,
-          .expand = expand_to_operand,
           .observer = true,
-          .linear = Linear::kJointly,
-          .jvp = observer_jvp,
-          .transpose = observer_transpose,
-          .batch = observer_batch};
+          .types = {.infer = infer_observer},
+          .kernel = {.prepare = prepare},
+          .expansion = {.rule = expand_to_operand},
+          .derivative = {.linear = Linear::kJointly,
+                         .jvp = observer_jvp,
+                         .transpose = observer_transpose},
+          .batching = {.rule = observer_batch}};
 }
 
 enum class Tells : std::uint8_t { kProgress, kTap, kPrint };
@@ -208,23 +208,23 @@ const OpDef kTap = observer("tap", prepare_observer<tell_tap>);
 const OpDef kPrint = observer("print", prepare_observer<tell_print>);
 const OpDef kProgress{.name = "progress",
                       .arity = 2,
-                      .infer = infer_progress,
-                      .prepare = prepare_observer<tell_progress>,
                       .cost = ir::Cost::kMovement,
-                      .expand = expand_to_operand,
                       .observer = true,
-                      .zero_derivative = true,
-                      .batch = observer_batch};
+                      .types = {.infer = infer_progress},
+                      .kernel = {.prepare = prepare_observer<tell_progress>},
+                      .expansion = {.rule = expand_to_operand},
+                      .derivative = {.zero = true},
+                      .batching = {.rule = observer_batch}};
 const OpDef kTellLanes{.name = "tell_lanes",
-                       .infer = infer_observer,
-                       .prepare = prepare_observer<tell_lanes>,
                        .cost = ir::Cost::kMovement,
-                       .expand = expand_to_operand,
                        .observer = true,
-                       .linear = Linear::kFirst,
-                       .jvp = observer_jvp,
-                       .transpose = tell_lanes_transpose,
-                       .batch = tell_lanes_batch};
+                       .types = {.infer = infer_observer},
+                       .kernel = {.prepare = prepare_observer<tell_lanes>},
+                       .expansion = {.rule = expand_to_operand},
+                       .derivative = {.linear = Linear::kFirst,
+                                      .jvp = observer_jvp,
+                                      .transpose = tell_lanes_transpose},
+                       .batching = {.rule = tell_lanes_batch}};
 
 namespace {
 

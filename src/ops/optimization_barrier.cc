@@ -51,17 +51,16 @@ ir::Flags barrier_batched(const Node&, const ir::Flags& operands, ir::Batching&)
 
 }  // namespace
 
-const OpDef kOptimizationBarrier{.name = "optimization_barrier",
-                                 .hlo = "opt-barrier",
-                                 .stablehlo = "stablehlo.optimization_barrier",
-                                 .infer = infer_barrier,
-                                 .prepare = ir::prepare_forwarding,
-                                 .hlo_tuple = true,
-                                 .linear = ir::Linear::kJointly,
-                                 .jvp = barrier_jvp,
-                                 .transpose = barrier_transpose,
-                                 .batch = barrier_batch,
-                                 .batched = barrier_batched};
+const OpDef kOptimizationBarrier{
+    .name = "optimization_barrier",
+    .types = {.infer = infer_barrier},
+    .kernel = {.prepare = ir::prepare_forwarding},
+    .derivative = {.linear = ir::Linear::kJointly,
+                   .jvp = barrier_jvp,
+                   .transpose = barrier_transpose},
+    .batching = {.rule = barrier_batch, .varying = barrier_batched},
+    .text = {
+        .hlo = "opt-barrier", .stablehlo = "stablehlo.optimization_barrier", .hlo_tuple = true}};
 
 std::vector<Tensor> optimization_barrier(std::vector<Tensor> values) {
   if (values.empty()) return values;

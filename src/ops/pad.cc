@@ -192,20 +192,19 @@ void pad_stablehlo(const Node& node, std::string& out) {
 }  // namespace
 
 const ir::OpDef kPad{.name = "pad",
-                     .write = pad_writes,
-                     .hlo = "pad",
-                     .stablehlo = "stablehlo.pad",
                      .arity = 2,
-                     .infer = infer_pad,
-                     .prepare = prepare_pad,
                      .cost = ir::Cost::kMovement,
-                     .expand = pad_at_the_ends,
-                     .hlo_attributes = pad_hlo,
-                     .stablehlo_attributes = pad_stablehlo,
-                     .splits = only_adds_at_the_ends,
-                     .linear = Linear::kJointly,
-                     .transpose = pad_transpose,
-                     .batch = pad_batch};
+                     .types = {.infer = infer_pad},
+                     .structure = {.write = pad_writes},
+                     .kernel = {.prepare = prepare_pad},
+                     .expansion = {.rule = pad_at_the_ends},
+                     .derivative = {.linear = Linear::kJointly, .transpose = pad_transpose},
+                     .batching = {.rule = pad_batch},
+                     .text = {.hlo = "pad",
+                              .stablehlo = "stablehlo.pad",
+                              .hlo_attributes = pad_hlo,
+                              .stablehlo_attributes = pad_stablehlo,
+                              .can_partition = only_adds_at_the_ends}};
 
 }  // namespace ops
 

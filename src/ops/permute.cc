@@ -107,33 +107,32 @@ void reverse_stablehlo(const Node& node, std::string& out) {
 
 }  // namespace
 
-const ir::OpDef kTranspose{.name = "transpose",
-                           .read = transpose_reads,
-                           .hlo = "transpose",
-                           .stablehlo = "stablehlo.transpose",
-                           .arity = 1,
-                           .infer = infer_transpose,
-                           .prepare = prepare_transpose,
-                           .cost = ir::Cost::kMovement,
-                           .hlo_attributes = transpose_hlo,
-                           .stablehlo_attributes = transpose_stablehlo,
-                           .linear = Linear::kJointly,
-                           .transpose = transpose_transpose,
-                           .batch = transpose_batch};
+const ir::OpDef kTranspose{
+    .name = "transpose",
+    .arity = 1,
+    .cost = ir::Cost::kMovement,
+    .types = {.infer = infer_transpose},
+    .structure = {.read = transpose_reads},
+    .kernel = {.prepare = prepare_transpose},
+    .derivative = {.linear = Linear::kJointly, .transpose = transpose_transpose},
+    .batching = {.rule = transpose_batch},
+    .text = {.hlo = "transpose",
+             .stablehlo = "stablehlo.transpose",
+             .hlo_attributes = transpose_hlo,
+             .stablehlo_attributes = transpose_stablehlo}};
 
 const ir::OpDef kReverse{.name = "reverse",
-                         .read = reverse_reads,
-                         .hlo = "reverse",
-                         .stablehlo = "stablehlo.reverse",
                          .arity = 1,
-                         .infer = infer_reverse,
-                         .prepare = prepare_reverse,
                          .cost = ir::Cost::kMovement,
-                         .hlo_attributes = reverse_hlo,
-                         .stablehlo_attributes = reverse_stablehlo,
-                         .linear = Linear::kJointly,
-                         .transpose = reverse_transpose,
-                         .batch = reverse_batch};
+                         .types = {.infer = infer_reverse},
+                         .structure = {.read = reverse_reads},
+                         .kernel = {.prepare = prepare_reverse},
+                         .derivative = {.linear = Linear::kJointly, .transpose = reverse_transpose},
+                         .batching = {.rule = reverse_batch},
+                         .text = {.hlo = "reverse",
+                                  .stablehlo = "stablehlo.reverse",
+                                  .hlo_attributes = reverse_hlo,
+                                  .stablehlo_attributes = reverse_stablehlo}};
 
 Tensor transposed(const Tensor& x, std::vector<std::int64_t> permutation, SourceLocation at) {
   bool changes = permutation.size() != x.shape().size();

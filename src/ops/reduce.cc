@@ -168,22 +168,22 @@ std::vector<std::int64_t> folded_axes(const Node& node) {
   return node.attrs<ReduceAttributes>().dimensions;
 }
 
-const ir::OpDef kReduce{.name = "reduce",
-                        .reduction = element_reduction,
-                        .fold = folded_axes,
-                        .hlo = "reduce",
-                        .stablehlo = "stablehlo.reduce",
-                        .infer = infer_reduce,
-                        .prepare = prepare_reduce,
-                        .cost = ir::Cost::kReduction,
-                        .hlo_attributes = reduce_hlo,
-                        .stablehlo_attributes = reduce_stablehlo,
-                        .hlo_regions = "to_apply",
-                        .linear = ir::Linear::kJointly,
-                        .is_linear = is_sum,
-                        .jvp = reduce_jvp,
-                        .transpose = sum_transpose,
-                        .batch = reduce_batch};
+const ir::OpDef kReduce{
+    .name = "reduce",
+    .cost = ir::Cost::kReduction,
+    .types = {.infer = infer_reduce},
+    .structure = {.reduction = element_reduction, .custom_reduction = folded_axes},
+    .kernel = {.prepare = prepare_reduce},
+    .derivative = {.linear = ir::Linear::kJointly,
+                   .is_linear = is_sum,
+                   .jvp = reduce_jvp,
+                   .transpose = sum_transpose},
+    .batching = {.rule = reduce_batch},
+    .text = {.hlo = "reduce",
+             .stablehlo = "stablehlo.reduce",
+             .hlo_attributes = reduce_hlo,
+             .stablehlo_attributes = reduce_stablehlo,
+             .hlo_regions = "to_apply"}};
 
 Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes,
                  SourceLocation at) {

@@ -149,16 +149,17 @@ void rng_bit_generator_stablehlo(const Node& node, std::string& out) {
 
 }  // namespace
 
-const ir::OpDef kRngBitGenerator{.name = "rng_bit_generator",
-                                 .hlo = "rng-bit-generator",
-                                 .stablehlo = "stablehlo.rng_bit_generator",
-                                 .arity = 1,
-                                 .infer = infer_rng_bit_generator,
-                                 .prepare = ir::prepare_function<rng_bit_generator_kernel, 1>,
-                                 .hlo_attributes = rng_bit_generator_hlo,
-                                 .stablehlo_attributes = rng_bit_generator_stablehlo,
-                                 .zero_derivative = true,
-                                 .batch = rng_bit_generator_batch};
+const ir::OpDef kRngBitGenerator{
+    .name = "rng_bit_generator",
+    .arity = 1,
+    .types = {.infer = infer_rng_bit_generator},
+    .kernel = {.prepare = ir::prepare_function<rng_bit_generator_kernel, 1>},
+    .derivative = {.zero = true},
+    .batching = {.rule = rng_bit_generator_batch},
+    .text = {.hlo = "rng-bit-generator",
+             .stablehlo = "stablehlo.rng_bit_generator",
+             .hlo_attributes = rng_bit_generator_hlo,
+             .stablehlo_attributes = rng_bit_generator_stablehlo}};
 
 }  // namespace rondo::ops
 

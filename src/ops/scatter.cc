@@ -290,25 +290,23 @@ std::vector<Tensor> with_a_component(const Node& node, std::span<const Tensor> o
 
 }  // namespace
 
-const ir::OpDef kScatter{.name = "scatter",
-                         .scatter = scatter_elements,
-                         .indices = scatter_indices,
-                         .hlo = "scatter",
-                         .stablehlo = "stablehlo.scatter",
-                         .infer = infer_scatter,
-                         .prepare = prepare_scatter,
-                         .expand = with_a_component,
-                         .hlo_attributes = scatter_hlo,
-                         .stablehlo_attributes = scatter_stablehlo,
-                         .hlo_regions = "to_apply",
-                         .in_text = has_components,
-                         .updates = true,
-                         .linear = ir::Linear::kJointly,
-                         .is_linear = is_linear_scatter,
-                         .jvp = scatter_jvp,
-                         .transpose = scatter_transpose,
-                         .batch = scatter_batch,
-                         .blend = scatter_blend};
+const ir::OpDef kScatter{
+    .name = "scatter",
+    .types = {.infer = infer_scatter},
+    .structure = {.scatter = scatter_elements, .indices = scatter_indices, .updates = true},
+    .kernel = {.prepare = prepare_scatter},
+    .expansion = {.rule = with_a_component},
+    .derivative = {.linear = ir::Linear::kJointly,
+                   .is_linear = is_linear_scatter,
+                   .jvp = scatter_jvp,
+                   .transpose = scatter_transpose},
+    .batching = {.rule = scatter_batch, .blend = scatter_blend},
+    .text = {.hlo = "scatter",
+             .stablehlo = "stablehlo.scatter",
+             .hlo_attributes = scatter_hlo,
+             .stablehlo_attributes = scatter_stablehlo,
+             .hlo_regions = "to_apply",
+             .can_express = has_components}};
 
 std::vector<std::int64_t> window_sizes(const ScatterDims& dims, const Shape& operand,
                                        const Shape& updates) {

@@ -53,16 +53,13 @@ std::vector<Tensor> select_transpose(const TransposeCall& c) {
 }  // namespace
 
 const OpDef kSelect{.name = "select",
-                    .element = select_element,
-                    .hlo = "select",
-                    .stablehlo = "stablehlo.select",
                     .arity = 3,
-                    .infer = infer_select,
-                    .prepare = prepare_select,
                     .cost = ir::Cost::kElementwise,
-                    .elementwise = true,
-                    .linear = Linear::kJointly,
-                    .transpose = select_transpose};
+                    .types = {.infer = infer_select},
+                    .structure = {.element = select_element, .elementwise = true},
+                    .kernel = {.prepare = prepare_select},
+                    .derivative = {.linear = Linear::kJointly, .transpose = select_transpose},
+                    .text = {.hlo = "select", .stablehlo = "stablehlo.select"}};
 
 std::span<const OpDef* const> select_records() {
   static constexpr const OpDef* kAll[] = {&kSelect};

@@ -75,18 +75,16 @@ void shard_hlo_attributes(const Node& node, std::string& out) {
 }  // namespace
 
 const OpDef kShard{.name = "shard",
-                   .hlo = "custom-call",
-                   .stablehlo = "sdy.sharding_constraint",
                    .arity = 1,
-                   .infer = infer_shard,
                    .cost = ir::Cost::kMovement,
-                   .expand = expand_to_value,
-                   .hlo_attributes = shard_hlo_attributes,
-                   .sharding = sharding_of_shard,
-                   .linear = Linear::kJointly,
-                   .transpose = shard_transpose,
-                   .batch = shard_batch,
-                   .blend = shard_blend};
+                   .types = {.infer = infer_shard},
+                   .expansion = {.rule = expand_to_value},
+                   .derivative = {.linear = Linear::kJointly, .transpose = shard_transpose},
+                   .batching = {.rule = shard_batch, .blend = shard_blend},
+                   .text = {.hlo = "custom-call",
+                            .stablehlo = "sdy.sharding_constraint",
+                            .hlo_attributes = shard_hlo_attributes,
+                            .sharding = sharding_of_shard}};
 
 }  // namespace rondo::ops
 

@@ -108,18 +108,17 @@ void slice_stablehlo(const Node& node, std::string& out) {
 }  // namespace
 
 const ir::OpDef kSlice{.name = "slice",
-                       .read = slice_reads,
-                       .hlo = "slice",
-                       .stablehlo = "stablehlo.slice",
                        .arity = 1,
-                       .infer = infer_slice,
-                       .prepare = prepare_slice,
                        .cost = ir::Cost::kMovement,
-                       .hlo_attributes = slice_hlo,
-                       .stablehlo_attributes = slice_stablehlo,
-                       .linear = Linear::kJointly,
-                       .transpose = slice_transpose,
-                       .batch = slice_batch};
+                       .types = {.infer = infer_slice},
+                       .structure = {.read = slice_reads},
+                       .kernel = {.prepare = prepare_slice},
+                       .derivative = {.linear = Linear::kJointly, .transpose = slice_transpose},
+                       .batching = {.rule = slice_batch},
+                       .text = {.hlo = "slice",
+                                .stablehlo = "stablehlo.slice",
+                                .hlo_attributes = slice_hlo,
+                                .stablehlo_attributes = slice_stablehlo}};
 
 Tensor row_of(const Tensor& x, std::int64_t i, SourceLocation at) {
   std::vector<std::int64_t> starts(x.shape().size(), 0), limits = x.shape().vector();

@@ -111,32 +111,32 @@ Value hypot_slope_element(lower::Builder& b, Value x, Value length) {
 
 }  // namespace
 
-const OpDef kMaximumSlope =
-    elementwise<2, MaximumSlope, kFloats>({.name = "maximum_slope",
-                                           .element = element_of<maximum_slope_element>,
-                                           .expand = expand_by<maximum_slope_formula>,
-                                           .zero_derivative = true});
-const OpDef kRemainderQuotient =
-    elementwise<2, RemainderQuotient, kFloats>({.name = "remainder_quotient",
-                                                .element = element_of<remainder_quotient_element>,
-                                                .expand = expand_by<remainder_quotient_formula>,
-                                                .zero_derivative = true});
-const OpDef kPowerBaseSlope =
-    elementwise<2, PowerBaseSlope, kInexact>({.name = "power_base_slope",
-                                              .element = element_of<power_base_slope_element>,
-                                              .expand = expand_by<power_base_slope_formula>});
+const OpDef kMaximumSlope = elementwise<2, MaximumSlope, kFloats>(
+    {.name = "maximum_slope",
+     .structure = {.element = element_of<maximum_slope_element>},
+     .expansion = {.rule = expand_by<maximum_slope_formula>},
+     .derivative = {.zero = true}});
+const OpDef kRemainderQuotient = elementwise<2, RemainderQuotient, kFloats>(
+    {.name = "remainder_quotient",
+     .structure = {.element = element_of<remainder_quotient_element>},
+     .expansion = {.rule = expand_by<remainder_quotient_formula>},
+     .derivative = {.zero = true}});
+const OpDef kPowerBaseSlope = elementwise<2, PowerBaseSlope, kInexact>(
+    {.name = "power_base_slope",
+     .structure = {.element = element_of<power_base_slope_element>},
+     .expansion = {.rule = expand_by<power_base_slope_formula>}});
 const OpDef kPowerExponentSlope = elementwise<2, PowerExponentSlope, kInexact>(
     {.name = "power_exponent_slope",
-     .element = element_of<power_exponent_slope_element>,
-     .expand = expand_by<power_exponent_slope_formula>});
+     .structure = {.element = element_of<power_exponent_slope_element>},
+     .expansion = {.rule = expand_by<power_exponent_slope_formula>}});
 const OpDef kAtan2Slope =
     elementwise<2, Atan2Slope, kFloats>({.name = "atan2_slope",
-                                         .element = element_of<atan2_slope_element>,
-                                         .expand = expand_by<atan2_slope_formula>});
+                                         .structure = {.element = element_of<atan2_slope_element>},
+                                         .expansion = {.rule = expand_by<atan2_slope_formula>}});
 const OpDef kHypotSlope =
     elementwise<2, HypotSlope, kFloats>({.name = "hypot_slope",
-                                         .element = element_of<hypot_slope_element>,
-                                         .expand = expand_by<hypot_slope_formula>});
+                                         .structure = {.element = element_of<hypot_slope_element>},
+                                         .expansion = {.rule = expand_by<hypot_slope_formula>}});
 
 Tensor maximum_slope(const Tensor& x, const Tensor& y) { return binary_op(kMaximumSlope, x, y); }
 Tensor remainder_quotient(const Tensor& x, const Tensor& y) {

@@ -126,18 +126,16 @@ Tensor sorted_first(ir::Operands operands, std::int64_t axis, SourceLocation at,
 }  // namespace
 
 const ir::OpDef kSort{.name = "sort",
-                      .hlo = "sort",
-                      .stablehlo = "stablehlo.sort",
-                      .infer = infer_sort,
-                      .prepare = prepare_sort,
-                      .expand_by_lane = sort_few,
-                      .divides = sorts_few,
-                      .hlo_attributes = sort_hlo,
-                      .stablehlo_attributes = sort_stablehlo,
-                      .hlo_regions = "to_apply",
-                      .region_jvp = sort_jvp,
-                      .reverse = sort_reverse,
-                      .batch = sort_batch};
+                      .types = {.infer = infer_sort},
+                      .kernel = {.prepare = prepare_sort},
+                      .expansion = {.in_lanes = sort_few, .is_preferred = sorts_few},
+                      .derivative = {.region_jvp = sort_jvp, .reverse = sort_reverse},
+                      .batching = {.rule = sort_batch},
+                      .text = {.hlo = "sort",
+                               .stablehlo = "stablehlo.sort",
+                               .hlo_attributes = sort_hlo,
+                               .stablehlo_attributes = sort_stablehlo,
+                               .hlo_regions = "to_apply"}};
 
 const Function& ascending_comparator(std::span<const DType> dtypes) {
   thread_local std::map<std::vector<DType>, Function> made;

@@ -19,11 +19,10 @@ std::vector<Tensor> expand_to_operands(const Node&, std::span<const Tensor> oper
 
 const OpDef kStopGradient{.name = "stop_gradient",
                           .arity = 1,
-                          .infer = infer_identity,
-                          .expand = expand_to_operands,
-                          .user_derivative = true,
-                          .zero_derivative = true,
-                          .batch = ir::batch_alike};
+                          .types = {.infer = infer_identity},
+                          .expansion = {.rule = expand_to_operands},
+                          .derivative = {.zero = true, .by_user = true},
+                          .batching = {.rule = ir::batch_alike}};
 
 }  // namespace rondo::ops
 

@@ -103,11 +103,11 @@ std::vector<Tensor> expand_threefry(const Node& node, std::span<const Tensor> op
 
 const ir::OpDef kThreefry2x32{.name = "threefry2x32",
                               .arity = 4,
-                              .infer = infer_threefry,
-                              .prepare = ir::prepare_function<threefry_kernel>,
                               .cost = ir::Cost::kElementwise,
-                              .expand = expand_threefry,
-                              .zero_derivative = true,
-                              .batch = threefry_batch};
+                              .types = {.infer = infer_threefry},
+                              .kernel = {.prepare = ir::prepare_function<threefry_kernel>},
+                              .expansion = {.rule = expand_threefry},
+                              .derivative = {.zero = true},
+                              .batching = {.rule = threefry_batch}};
 
 }  // namespace rondo::ops

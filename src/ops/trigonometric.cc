@@ -161,86 +161,88 @@ Tensor hypot_partial(const JvpCall& c) {
 
 const OpDef kSin = elementwise<1, math::Sin, kInexact>(
     {.name = "sin",
-     .element = element_of<lower::sin>,
-     .hlo = "sine",
-     .stablehlo = "stablehlo.sine",
-     .jvp = partials<[](const JvpCall& c) { return cos(c.x(0)); }>});
+     .structure = {.element = element_of<lower::sin>},
+     .derivative = {.jvp = partials<[](const JvpCall& c) { return cos(c.x(0)); }>},
+     .text = {.hlo = "sine", .stablehlo = "stablehlo.sine"}});
 const OpDef kCos = elementwise<1, math::Cos, kInexact>(
     {.name = "cos",
-     .element = element_of<lower::cos>,
-     .hlo = "cosine",
-     .stablehlo = "stablehlo.cosine",
-     .jvp = partials<[](const JvpCall& c) { return -sin(c.x(0)); }>});
-const OpDef kTan = elementwise<1, math::Tan, kInexact>({.name = "tan",
-                                                        .element = element_of<lower::tan>,
-                                                        .hlo = "tan",
-                                                        .stablehlo = "stablehlo.tan",
-                                                        .jvp = partials<tan_partial>});
-const OpDef kTanh = elementwise<1, math::Tanh, kInexact>({.name = "tanh",
-                                                          .element = element_of<lower::tanh>,
-                                                          .hlo = "tanh",
-                                                          .stablehlo = "stablehlo.tanh",
-                                                          .jvp = partials<tanh_partial>});
+     .structure = {.element = element_of<lower::cos>},
+     .derivative = {.jvp = partials<[](const JvpCall& c) { return -sin(c.x(0)); }>},
+     .text = {.hlo = "cosine", .stablehlo = "stablehlo.cosine"}});
+const OpDef kTan =
+    elementwise<1, math::Tan, kInexact>({.name = "tan",
+                                         .structure = {.element = element_of<lower::tan>},
+                                         .derivative = {.jvp = partials<tan_partial>},
+                                         .text = {.hlo = "tan", .stablehlo = "stablehlo.tan"}});
+const OpDef kTanh =
+    elementwise<1, math::Tanh, kInexact>({.name = "tanh",
+                                          .structure = {.element = element_of<lower::tanh>},
+                                          .derivative = {.jvp = partials<tanh_partial>},
+                                          .text = {.hlo = "tanh", .stablehlo = "stablehlo.tanh"}});
 const OpDef kAtan2 = elementwise<2, math::Atan2, kFloats>(
     {.name = "atan2",
-     .element = libm_element<atan2f, static_cast<double (*)(double, double)>(::atan2)>,
-     .hlo = "atan2",
-     .stablehlo = "stablehlo.atan2",
-     .jvp = partials<atan2_y_partial, atan2_x_partial>});
+     .structure = {.element =
+                       libm_element<atan2f, static_cast<double (*)(double, double)>(::atan2)>},
+     .derivative = {.jvp = partials<atan2_y_partial, atan2_x_partial>},
+     .text = {.hlo = "atan2", .stablehlo = "stablehlo.atan2"}});
 
 // XLA's parser knows names for most of these, but its CPU compiler does not know the ops.
 const OpDef kSinh = elementwise<1, math::Sinh, kInexact>(
     {.name = "sinh",
-     .element = element_of<lower::sinh>,
-     .stablehlo = "chlo.sinh",
-     .expand = expand_by<sinh_formula>,
-     .jvp = partials<[](const JvpCall& c) { return cosh(c.x(0)); }>});
+     .structure = {.element = element_of<lower::sinh>},
+     .expansion = {.rule = expand_by<sinh_formula>},
+     .derivative = {.jvp = partials<[](const JvpCall& c) { return cosh(c.x(0)); }>},
+     .text = {.stablehlo = "chlo.sinh"}});
 const OpDef kCosh = elementwise<1, math::Cosh, kInexact>(
     {.name = "cosh",
-     .element = element_of<lower::cosh>,
-     .stablehlo = "chlo.cosh",
-     .expand = expand_by<cosh_formula>,
-     .jvp = partials<[](const JvpCall& c) { return sinh(c.x(0)); }>});
+     .structure = {.element = element_of<lower::cosh>},
+     .expansion = {.rule = expand_by<cosh_formula>},
+     .derivative = {.jvp = partials<[](const JvpCall& c) { return sinh(c.x(0)); }>},
+     .text = {.stablehlo = "chlo.cosh"}});
 // chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
-const OpDef kAsin = elementwise<1, math::Asin, kInexact>({.name = "asin",
-                                                          .element = element_of<lower::asin>,
-                                                          .expand = expand_by<asin_formula>,
-                                                          .jvp = partials<asin_partial>});
-const OpDef kAcos = elementwise<1, math::Acos, kInexact>({.name = "acos",
-                                                          .element = element_of<lower::acos>,
-                                                          .stablehlo = "chlo.acos",
-                                                          .expand = expand_by<acos_formula>,
-                                                          .jvp = partials<acos_partial>});
-const OpDef kAtan = elementwise<1, math::Atan, kInexact>({.name = "atan",
-                                                          .element = element_of<lower::atan>,
-                                                          .stablehlo = "chlo.atan",
-                                                          .expand = expand_by<atan_formula>,
-                                                          .jvp = quotient<atan_divisor>});
+const OpDef kAsin =
+    elementwise<1, math::Asin, kInexact>({.name = "asin",
+                                          .structure = {.element = element_of<lower::asin>},
+                                          .expansion = {.rule = expand_by<asin_formula>},
+                                          .derivative = {.jvp = partials<asin_partial>}});
+const OpDef kAcos =
+    elementwise<1, math::Acos, kInexact>({.name = "acos",
+                                          .structure = {.element = element_of<lower::acos>},
+                                          .expansion = {.rule = expand_by<acos_formula>},
+                                          .derivative = {.jvp = partials<acos_partial>},
+                                          .text = {.stablehlo = "chlo.acos"}});
+const OpDef kAtan =
+    elementwise<1, math::Atan, kInexact>({.name = "atan",
+                                          .structure = {.element = element_of<lower::atan>},
+                                          .expansion = {.rule = expand_by<atan_formula>},
+                                          .derivative = {.jvp = quotient<atan_divisor>},
+                                          .text = {.stablehlo = "chlo.atan"}});
 // chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
 const OpDef kAsinh = elementwise<1, math::Asinh, kInexact>(
     {.name = "asinh",
-     .element = libm_element<asinhf, static_cast<double (*)(double)>(::asinh)>,
-     .stablehlo = "chlo.asinh",
-     .expand = expand_by<asinh_formula>,
-     .jvp = partials<asinh_partial>});
+     .structure = {.element = libm_element<asinhf, static_cast<double (*)(double)>(::asinh)>},
+     .expansion = {.rule = expand_by<asinh_formula>},
+     .derivative = {.jvp = partials<asinh_partial>},
+     .text = {.stablehlo = "chlo.asinh"}});
 const OpDef kAcosh = elementwise<1, math::Acosh, kInexact>(
     {.name = "acosh",
-     .element = libm_element<acoshf, static_cast<double (*)(double)>(::acosh)>,
-     .stablehlo = "chlo.acosh",
-     .expand = expand_by<acosh_formula>,
-     .jvp = partials<acosh_partial>});
+     .structure = {.element = libm_element<acoshf, static_cast<double (*)(double)>(::acosh)>},
+     .expansion = {.rule = expand_by<acosh_formula>},
+     .derivative = {.jvp = partials<acosh_partial>},
+     .text = {.stablehlo = "chlo.acosh"}});
 const OpDef kAtanh = elementwise<1, math::Atanh, kInexact>(
     {.name = "atanh",
-     .element = libm_element<atanhf, static_cast<double (*)(double)>(::atanh)>,
-     .stablehlo = "chlo.atanh",
-     .expand = expand_by<atanh_formula>,
-     .jvp = quotient<atanh_divisor>});
+     .structure = {.element = libm_element<atanhf, static_cast<double (*)(double)>(::atanh)>},
+     .expansion = {.rule = expand_by<atanh_formula>},
+     .derivative = {.jvp = quotient<atanh_divisor>},
+     .text = {.stablehlo = "chlo.atanh"}});
 const OpDef kHypot = elementwise<2, math::Hypot, kFloats>(
     {.name = "hypot",
-     .element = libm_element<hypotf, static_cast<double (*)(double, double)>(::hypot)>,
-     .expand = expand_by<hypot_formula>,
-     .commutative = true,
-     .jvp = partials<hypot_partial<0>, hypot_partial<1>>});
+     .structure = {.element =
+                       libm_element<hypotf, static_cast<double (*)(double, double)>(::hypot)>,
+                   .commutative = true},
+     .expansion = {.rule = expand_by<hypot_formula>},
+     .derivative = {.jvp = partials<hypot_partial<0>, hypot_partial<1>>}});
 
 std::span<const OpDef* const> trigonometric_records() {
   static constexpr const OpDef* kAll[] = {&kSin,   &kCos,   &kTan,   &kTanh, &kAtan2,

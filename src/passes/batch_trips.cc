@@ -96,7 +96,7 @@ class BatchedPart {
         continue;
       }
       found.push_back(node);
-      if (sources_.of(node) == TripSource::kSlices && !node->op->elementwise) {
+      if (sources_.of(node) == TripSource::kSlices && !node->op->structure.elementwise) {
         for (const TensorType& type : node->types) {
           bytes += bytes_of_trips(layout_, type);
           if (type.rank() < layout_.axis) return false;  // it has no axis to stack along

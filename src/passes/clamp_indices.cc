@@ -81,8 +81,8 @@ bool lie_in_range(const Literal& indices, std::span<const IndexRange> ranges, st
 
 /// Inserts clamps before the operands that are indices; false if none is needed.
 bool clamp_operands(const Node* node, ir::Operands& operands) {
-  if (!node->op->indices) return false;
-  const std::vector<IndexRange> ranges = node->op->indices(*node);
+  if (!node->op->structure.indices) return false;
+  const std::vector<IndexRange> ranges = node->op->structure.indices(*node);
   const SourceLocation at = node->location();
   std::vector<bool> done(operands.size());
   bool changed = false;

@@ -38,7 +38,8 @@ class ElementCodes {
   /// for any other code.
   std::optional<Opcode> of(const Node& node) {
     const ir::OpDef& op = *node.op;
-    if (!op.element || !op.elementwise || node.operands.size() != 2 || node.types.size() != 1)
+    if (!op.structure.element || !op.structure.elementwise || node.operands.size() != 2 ||
+        node.types.size() != 1)
       return std::nullopt;
     const DType dtype = node.type().dtype;
     if ((dtype != DType::kF32 && dtype != DType::kF64) || node.operand_type(0).dtype != dtype ||
@@ -57,7 +58,7 @@ class ElementCodes {
                                        builder.load_element(node.type().dtype, {nowhere, 16, {}})};
     const std::size_t before = builder.program().code.size();
     const auto index = [&](std::int64_t) { return builder.index(0); };
-    node.op->element({node, builder, operands, index});
+    node.op->structure.element({node, builder, operands, index});
     const auto& code = builder.program().code;
     if (code.size() != before + 1) return std::nullopt;
     const lower::Op& only = code.back();
@@ -125,7 +126,8 @@ class ReadsInLoops {
   explicit ReadsInLoops(const Function& function) {
     for (const Function& region : ir::regions_inside_out(function)) {
       for (const Node* node : region.body()) {
-        const bool repeats = node->op->flow == ir::Flow::kRepeat || node->op->lane_loop;
+        const bool repeats =
+            node->op->construct.flow == ir::Flow::kRepeat || node->op->construct.lane_loop;
         if (repeats && node->regions.size() == 2) compare(node->regions[0], node->regions[1]);
       }
     }

@@ -81,7 +81,7 @@ std::optional<std::vector<Tensor>> decide(const Node* node, const WatchedNodes& 
     if (watched.contains(operand)) return std::nullopt;  // the results might not use it
   }
   if (layout->is_branch()) {
-    if (node->op->flow != ir::Flow::kSelect) return std::nullopt;
+    if (node->op->construct.flow != ir::Flow::kSelect) return std::nullopt;
     const Literal* selector = constant_value(node->operands[0]);
     if (!selector) return std::nullopt;
     const Function& branch = node->regions[ir::selected_region(*selector, node->regions.size())];

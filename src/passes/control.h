@@ -18,7 +18,7 @@ bool ends_at_once(const ir::Node* node);
 /// The results of such a loop.
 std::vector<Tensor> results_of_no_trip(const ir::Node* node);
 
-/// Sets the trip count attribute of loops whose trip count is known (OpDef::induction).
+/// Sets the trip count attribute of loops whose trip count is known (OpConstruct::induction).
 Function count_trips(const Function& function);
 
 }  // namespace rondo::passes

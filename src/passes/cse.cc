@@ -13,7 +13,7 @@ namespace {
 using ir::Node;
 
 bool takes_either_order(const Node* node) {
-  return node->op->commutative && node->operands.size() == 2;
+  return node->op->structure.commutative && node->operands.size() == 2;
 }
 
 std::size_t hash_of(const Node* node) {

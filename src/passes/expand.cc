@@ -39,10 +39,10 @@ bool target_has(const Node& node, Target target) {
   if (op.kind == ir::OpKind::kLazy) return false;
   if (op.kind != ir::OpKind::kOrdinary) return true;
   if (target == Target::kInterpreter || target == Target::kInspected)
-    return op.runs() || op.flow != ir::Flow::kNone;
-  if (op.in_text && !op.in_text(node)) return false;
-  if (is_on_mesh(target) && op.splits && !op.splits(node)) return false;
-  return !(is_hlo(target) ? op.hlo : op.stablehlo).empty();
+    return op.runs() || op.construct.flow != ir::Flow::kNone;
+  if (op.text.can_express && !op.text.can_express(node)) return false;
+  if (is_on_mesh(target) && op.text.can_partition && !op.text.can_partition(node)) return false;
+  return !(is_hlo(target) ? op.text.hlo : op.text.stablehlo).empty();
 }
 
 [[noreturn]] void cannot_expand(const Node* node, Target target) {
@@ -135,7 +135,8 @@ class Expander : public ir::FunctionVisitor {
   /// Whether a node is certain to be expanded to what is in its regions, and may be expanded before
   /// they are.
   bool is_inlined(const Node& node) const {
-    if (!node.op->inlines_regions || target_ == Target::kInspected || has(node)) return false;
+    if (!node.op->expansion.inlines_regions || target_ == Target::kInspected || has(node))
+      return false;
     if (keeps_ && !divided(node) && !(declines_ && (*declines_)(node))) return false;
     return std::none_of(node.regions.begin(), node.regions.end(), ir::inlines_updates);
   }
@@ -172,11 +173,11 @@ class Expander : public ir::FunctionVisitor {
 
   /// Queues the expansion of `mapped`, which is `original` on the operands of the new program.
   void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth, int deeper) {
-    const bool by_lane = keeps_ && mapped->op->expand_by_lane;
-    const bool in_safe_lanes = target_ == Target::kInspected && mapped->op->expand_in_safe_lanes;
-    const ir::ExpandRule rule = by_lane         ? mapped->op->expand_by_lane
-                                : in_safe_lanes ? mapped->op->expand_in_safe_lanes
-                                                : mapped->op->expand;
+    const bool by_lane = keeps_ && mapped->op->expansion.in_lanes;
+    const bool in_safe_lanes = target_ == Target::kInspected && mapped->op->expansion.in_safe_lanes;
+    const ir::ExpandRule rule = by_lane         ? mapped->op->expansion.in_lanes
+                                : in_safe_lanes ? mapped->op->expansion.in_safe_lanes
+                                                : mapped->op->expansion.rule;
     if (!rule) cannot_expand(mapped, target_);
     const std::string name(mapped->op->name);
     if (depth > kDeepestExpansion) {

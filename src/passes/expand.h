@@ -13,7 +13,8 @@ namespace rondo::passes {
 enum class Target : std::uint8_t {
   kHlo,
   kStablehlo,
-  /// The same in a text that names a mesh: XLA's partitioner splits each op (OpDef::splits).
+  /// The same in a text that names a mesh: XLA's partitioner splits each op
+  /// (OpText::can_partition).
   kHloOnMesh,
   kStablehloOnMesh,
   kInterpreter,
@@ -23,7 +24,7 @@ enum class Target : std::uint8_t {
 };
 
 /// The same program, at every depth, in ops that the target has: those with an HLO or StableHLO
-/// name (unless OpDef::in_text excludes the node), or with a kernel or a Flow; constants and
+/// name (unless OpText::can_express excludes the node), or with a kernel or a Flow; constants and
 /// parameters always count. Other nodes are replaced by what the expand rule of their record
 /// returns, which is expanded in turn. Returns the same object if nothing changed. Texts contain no
 /// growing tapes (passes/growing_tapes.h). Throws TraceError for an op without a rule.

@@ -27,7 +27,7 @@ class NoHost final : public ir::Host {
 };
 
 bool can_be_folded(const ir::Node* node) {
-  if (!node->op->prepare || node->op->observer || node->op->kind != ir::OpKind::kOrdinary)
+  if (!node->op->kernel.prepare || node->op->observer || node->op->kind != ir::OpKind::kOrdinary)
     return false;
   for (const Function& region : node->regions) {
     // Kernels implement these combiners themselves; other regions are called by the host.

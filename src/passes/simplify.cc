@@ -37,7 +37,7 @@ class Simplifier {
       watch(current.node());
       if (current.node()->op->observer) break;
       if (std::optional<std::vector<Tensor>> values = several_values(current.node())) {
-        settled_ = settled_ && !current.node()->op->layout;
+        settled_ = settled_ && !current.node()->op->construct.layout;
         rewrite_.replace(node, *values);
         return;
       }
@@ -57,7 +57,7 @@ class Simplifier {
   /// The values of all results, if they are known without the node.
   std::optional<std::vector<Tensor>> several_values(const Node* node) {
     if (ir::is_constant(node)) return std::nullopt;
-    return node->op->layout ? decide(node, watched_) : fold_to_known(node);
+    return node->op->construct.layout ? decide(node, watched_) : fold_to_known(node);
   }
 
   std::optional<std::vector<Tensor>> fold_to_known(const Node* node) {

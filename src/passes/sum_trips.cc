@@ -24,8 +24,8 @@ using ir::RegionLayout;
 using ir::ValueKey;
 
 bool is_addition(const Node* node) {
-  return node->op->elementwise && node->op->commutative &&
-         node->op->linear == ir::Linear::kJointly && node->operands.size() == 2;
+  return node->op->structure.elementwise && node->op->structure.commutative &&
+         node->op->derivative.linear == ir::Linear::kJointly && node->operands.size() == 2;
 }
 
 /// Linear in its one operand: the sum of its results is its result for the sum. Changes of dtype
@@ -34,8 +34,9 @@ bool is_addition(const Node* node) {
 bool is_linear_map(const Node* node) {
   return node->operands.size() == 1 && node->types.size() == 1 && node->regions.empty() &&
          node->type().dtype == node->operand_type(0).dtype &&
-         (node->op->linear == ir::Linear::kJointly || node->op->linear == ir::Linear::kFirst) &&
-         !node->op->is_linear && !ir::observes(node);
+         (node->op->derivative.linear == ir::Linear::kJointly ||
+          node->op->derivative.linear == ir::Linear::kFirst) &&
+         !node->op->derivative.is_linear && !ir::observes(node);
 }
 
 /// A product that is added to a carry.
@@ -157,7 +158,7 @@ class SummedPart {
       term.product = operand.node();
     }
     const Node* product = term.product;
-    if (!product->op->batch_sum || !is_product(product) ||
+    if (!product->op->batching.sum || !is_product(product) ||
         uses(product->type(), product->operand_type(0), product->operand_type(1)) > kMostUsesOfSum)
       return;
     std::vector<Tensor> ys;
@@ -225,7 +226,7 @@ class SummedPart {
         stack = Tensor::of(loop, stack.result());
       factors.push_back({with_axis_moved(stack, layout_.axis, 0, at), true});
     }
-    Tensor total = term.product->op->batch_sum({*term.product, factors, {true}, *lanes});
+    Tensor total = term.product->op->batching.sum({*term.product, factors, {true}, *lanes});
     for (auto map = term.maps.rbegin(); map != term.maps.rend(); ++map)
       total = ir::rebuild(*map, {total});
     return total;

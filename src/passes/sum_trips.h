@@ -9,7 +9,7 @@ namespace rondo::passes {
 /// In loops of known length, at any depth: a carry that is only added to, where a term is a product
 /// of values that differ by trip (or a transpose of one, or another linear op of one operand), gets
 /// the sum of the products of all trips after the loop, as one product that also contracts over the
-/// trips (OpDef::batch_sum): dW += x_t' d_t, as in the gradient of a recurrent network. Factors
+/// trips (OpBatching::sum): dW += x_t' d_t, as in the gradient of a recurrent network. Factors
 /// that are not slices of xs or ys become ys. A product that uses each element of its sum often in
 /// each trip stays.
 ///

@@ -20,7 +20,7 @@ std::optional<RegionLayout> batchable_layout(const Node* node) {
   auto layout = ir::region_layout(node);
   if (!layout || !layout->is_loop() || layout->condition ||
       layout->trip_count.value_or(0) < kLeastBatchedTrips || node->regions.size() != 1 ||
-      (layout->index > 0 && !node->op->over_slices))
+      (layout->index > 0 && !node->op->construct.over_slices))
     layout.reset();
   return layout;
 }
@@ -28,7 +28,7 @@ std::optional<RegionLayout> batchable_layout(const Node* node) {
 Tensor over_slices(const Node* loop) {
   const RegionLayout layout = *ir::region_layout(loop);
   if (layout.index == 0) return Tensor::of(loop);
-  const ir::LoopOverSlices sliced = loop->op->over_slices(*loop);
+  const ir::LoopOverSlices sliced = loop->op->construct.over_slices(*loop);
   const Function& body = loop->regions[0];
   FunctionRewrite rewrite(body);
   std::vector<Tensor> params;
@@ -70,8 +70,9 @@ namespace {
 
 bool can_be_batched(const Node* node) {
   const ir::OpDef& op = *node->op;
-  return op.not_batched.empty() && (op.batch || op.elementwise || op.expand) && !op.layout &&
-         !op.axis_name && !ir::observes(node);
+  return op.batching.why_not.empty() &&
+         (op.batching.rule || op.structure.elementwise || op.expansion.rule) &&
+         !op.construct.layout && !op.batching.axis_name && !ir::observes(node);
 }
 
 TripSource source_of(RegionLayout::Role role) {
@@ -90,10 +91,10 @@ TripSource source_of(RegionLayout::Role role) {
 
 bool is_product(const Node* node) {
   const ir::OpDef& op = *node->op;
-  if (op.cost != ir::Cost::kHeavy || op.linear != ir::Linear::kSeparately ||
+  if (op.cost != ir::Cost::kHeavy || op.derivative.linear != ir::Linear::kSeparately ||
       node->operands.size() != 2 || node->type().elements() == 0)
     return false;
-  const auto written = op.products ? op.products(*node) : std::nullopt;
+  const auto written = op.structure.contraction ? op.structure.contraction(*node) : std::nullopt;
   if (!written) return true;
   double multiplications = static_cast<double>(node->type().elements());
   for (const std::int64_t size : written->sizes) multiplications *= static_cast<double>(size);

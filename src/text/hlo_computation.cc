@@ -204,7 +204,7 @@ class HloComputation {
 
   /// Carries have the names that the body uses.
   std::string_view element_base(const Node& node, std::uint32_t result) {
-    if (node.op->flow != Flow::kRepeat) return node.op->hlo;
+    if (node.op->construct.flow != Flow::kRepeat) return node.op->text.hlo;
     const Node* parameter = node.regions[1].parameters()[result].node();
     return names_.keep(identifier(parameter->attrs<ir::ParameterAttributes>().name));
   }
@@ -215,7 +215,7 @@ class HloComputation {
       root_written_ |= is_root(&node);
       return;
     }
-    switch (node.op->flow) {
+    switch (node.op->construct.flow) {
       case Flow::kNone:
         return print_op(node);
       case Flow::kRepeat:
@@ -276,21 +276,22 @@ class HloComputation {
 
   void print_op(const Node& node) {
     const bool is_tuple = node.types.size() != 1;
-    const Names operands = is_tuple && node.op->hlo_tuple ? Names{print_tuple(node.operands, false)}
-                                                          : values(node.operands);
-    begin_op(node, node.op->hlo, is_tuple);
+    const Names operands = is_tuple && node.op->text.hlo_tuple
+                               ? Names{print_tuple(node.operands, false)}
+                               : values(node.operands);
+    begin_op(node, node.op->text.hlo, is_tuple);
     append_types_of(node.types, is_tuple);
-    ((out_ += ' ') += node.op->hlo) += '(';
+    ((out_ += ' ') += node.op->text.hlo) += '(';
     append(operands);
     out_ += ')';
-    if (node.op->hlo_attributes) node.op->hlo_attributes(node, out_);
+    if (node.op->text.hlo_attributes) node.op->text.hlo_attributes(node, out_);
     print_callees(node);
     end(node);
   }
 
   /// `, to_apply=name`: the record names the attributes.
   void print_callees(const Node& node) {
-    std::string_view attributes = node.op->hlo_regions;
+    std::string_view attributes = node.op->text.hlo_regions;
     for (std::size_t i = 0; i < node.regions.size(); i++) {
       const std::size_t comma = std::min(attributes.find(','), attributes.size());
       ((out_ += ", ") += attributes.substr(0, comma)) += '=';
@@ -443,7 +444,7 @@ class HloComputation {
 }  // namespace
 
 HloRole hlo_role(const Node& holder, std::size_t index) {
-  switch (holder.op->flow) {
+  switch (holder.op->construct.flow) {
     case Flow::kRepeat:
       return index == 0 ? HloRole::kCondition : HloRole::kBody;
     case Flow::kSelect:

@@ -146,11 +146,11 @@ class StablehloPrinter {
     const std::vector<Tensor>& parameters = function.parameters();
     if (!holder) {
       open_entry(function, scope);
-    } else if (holder->op->flow != Flow::kNone) {
+    } else if (holder->op->construct.flow != Flow::kNone) {
       const std::vector<Value>& arguments = arguments_.back();
       for (std::size_t i = 0; i < parameters.size(); i++)
         scope.set(parameters[i].node(), arguments[i]);
-      if (holder->op->flow == Flow::kRepeat)
+      if (holder->op->construct.flow == Flow::kRepeat)
         out_ += index == 0 ? "cond {\n" : " do {\n";
       else
         out_ += index == 0 ? "{\n" : ", {\n";
@@ -181,7 +181,7 @@ class StablehloPrinter {
       append_type(node.type());
       return end_line(node);
     }
-    switch (node.op->flow) {
+    switch (node.op->construct.flow) {
       case Flow::kNone:
         return print_op(node, operands);
       case Flow::kRepeat:
@@ -192,11 +192,11 @@ class StablehloPrinter {
   }
 
   void after(const Node& node) {
-    if (node.op->flow != Flow::kNone) arguments_.pop_back();
-    if (node.op->flow != Flow::kRepeat) {
+    if (node.op->construct.flow != Flow::kNone) arguments_.pop_back();
+    if (node.op->construct.flow != Flow::kRepeat) {
       out_ += ") : (";
       // The arguments of a conditional are captured.
-      if (node.op->flow == Flow::kSelect)
+      if (node.op->construct.flow == Flow::kSelect)
         append_type(node.operand_type(0));
       else
         append_mlir_types(out_, node.operands);
@@ -439,9 +439,9 @@ class StablehloPrinter {
   /// `sdy.sharding_constraint %x <@mesh, [{"data"}, {}]> : tensor<8x4xf32>`, which GSPMD has as a
   /// custom call.
   void print_constraint(const Node& node, const Values& operands) {
-    const ir::Sharding& sharding = node.op->sharding(node);
+    const ir::Sharding& sharding = node.op->text.sharding(node);
     const bool shardy = partitioner_ == Partitioner::kShardy;
-    out_ += shardy ? node.op->stablehlo : "stablehlo.custom_call";
+    out_ += shardy ? node.op->text.stablehlo : "stablehlo.custom_call";
     out_ += shardy ? " " : " @Sharding(";
     append(operands);
     if (shardy) {
@@ -465,15 +465,16 @@ class StablehloPrinter {
   static bool has_short_form(const Node& node) {
     constexpr std::string_view kPrefix = "stablehlo.";
     const ir::OpDef& op = *node.op;
-    return op.elementwise && !op.stablehlo_attributes && !op.sharding && node.regions.empty() &&
-           node.types.size() == 1 && op.stablehlo.size() > kPrefix.size() &&
-           std::memcmp(op.stablehlo.data(), kPrefix.data(), kPrefix.size()) == 0;
+    return op.structure.elementwise && !op.text.stablehlo_attributes && !op.text.sharding &&
+           node.regions.empty() && node.types.size() == 1 &&
+           op.text.stablehlo.size() > kPrefix.size() &&
+           std::memcmp(op.text.stablehlo.data(), kPrefix.data(), kPrefix.size()) == 0;
   }
   /// The types after its colon: one type, or `(tensor<i1>, tensor<f32>) -> tensor<f32>`.
   std::string_view short_types(const Node& node) {
     const TensorType& type = node.type();
     // All types of select and clamp may be equal, but the short form of select always has two.
-    bool one_type = node.op->stablehlo != "stablehlo.select";
+    bool one_type = node.op->text.stablehlo != "stablehlo.select";
     for (const Tensor& operand : node.operands) one_type = one_type && ir::type_of(operand) == type;
     if (one_type) return type_text_.of(type);
     short_types_ = "(";
@@ -483,7 +484,7 @@ class StablehloPrinter {
     return short_types_;
   }
   void print_short(const Node& node) {
-    const std::string_view op = node.op->stablehlo, types = short_types(node);
+    const std::string_view op = node.op->text.stablehlo, types = short_types(node);
     const std::size_t spaces = indent();
     Scope& scope = scopes_.back();
     const Value result(next_number_++);
@@ -520,13 +521,13 @@ class StablehloPrinter {
 
   void print_op(const Node& node, const Values& operands) {
     const ir::OpDef& op = *node.op;
-    if (op.sharding) return print_constraint(node, operands);
-    ((out_ += '"') += op.stablehlo) += "\"(";
+    if (op.text.sharding) return print_constraint(node, operands);
+    ((out_ += '"') += op.text.stablehlo) += "\"(";
     append(operands);
     out_ += ')';
-    if (op.stablehlo_attributes) {
+    if (op.text.stablehlo_attributes) {
       out_ += " <{";
-      op.stablehlo_attributes(node, out_);
+      op.text.stablehlo_attributes(node, out_);
       out_ += "}>";
     }
     if (!node.regions.empty()) {

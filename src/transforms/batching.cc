@@ -21,8 +21,8 @@ using ir::BatchValues;
   throw TraceError(
       fmt::format("{}: vmap cannot batch this op{}{}\n  at {}\n  Keep what it computes with the "
                   "same in all lanes, or map over them with rondo::map.",
-                  node.op->name, node.op->not_batched.empty() ? "" : ": ", node.op->not_batched,
-                  node.location().str()),
+                  node.op->name, node.op->batching.why_not.empty() ? "" : ": ",
+                  node.op->batching.why_not, node.location().str()),
       node.location());
 }
 
@@ -91,14 +91,14 @@ BatchValues Batcher::batch_node(const Node& node, const BatchValues& operands, c
   }
   const BatchCall call{node, operands, used, *this};
   BatchValues results;
-  if (!node.op->not_batched.empty())
+  if (!node.op->batching.why_not.empty())
     cannot_batch(node);
-  else if (node.op->batch)
-    results = node.op->batch(call);
-  else if (node.op->elementwise)
+  else if (node.op->batching.rule)
+    results = node.op->batching.rule(call);
+  else if (node.op->structure.elementwise)
     results = ir::batch_alike(call);
-  else if (node.op->expand)
-    results = batch_expanded(call, node.op->expand);
+  else if (node.op->expansion.rule)
+    results = batch_expanded(call, node.op->expansion.rule);
   else
     cannot_batch(node);
   for (std::size_t r = 0; r < results.size(); r++) {
@@ -131,7 +131,7 @@ BatchValues Batcher::batch_expanded(const BatchCall& call, ir::ExpandRule rule) 
 }
 
 Flags Batcher::batched_of_node(const Node& node, const Flags& operands) {
-  if (node.op->batched) return node.op->batched(node, operands, *this);
+  if (node.op->batching.varying) return node.op->batching.varying(node, operands, *this);
   return Flags(node.types.size(), any_of(operands) || asks_for_lanes(node));
 }
 
@@ -161,7 +161,8 @@ Flags Batcher::batched_results(const Function& function, const Flags& parameters
 }
 
 bool Batcher::asks_for_lanes(const Node& node) {
-  if (node.op->axis_name) return !axis_name_.empty() && node.op->axis_name(node) == axis_name_;
+  if (node.op->batching.axis_name)
+    return !axis_name_.empty() && node.op->batching.axis_name(node) == axis_name_;
   if (axis_name_.empty()) return false;
   return std::any_of(node.regions.begin(), node.regions.end(),
                      [&](const Function& region) { return asks_for_lanes(region); });

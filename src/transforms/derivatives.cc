@@ -13,7 +13,7 @@
 namespace rondo::transforms {
 
 bool has_rule(const ir::OpDef& op) {
-  return op.jvp || op.region_jvp || op.linear != ir::Linear::kNone;
+  return op.derivative.jvp || op.derivative.region_jvp || op.derivative.linear != ir::Linear::kNone;
 }
 
 [[noreturn]] void no_derivative(const Node& node) {
@@ -28,7 +28,7 @@ bool has_rule(const ir::OpDef& op) {
 
 Tensor copied_node(const Node& node, ir::Operands operands) {
   // A backward pass may keep the array as a whole, so it must be initialized.
-  if (node.op->unset) return node.op->expand(node, operands)[0];
+  if (node.op->structure.unset) return node.op->expansion.rule(node, operands)[0];
   return ir::make_typed(*node.op, std::move(operands), node.attributes, node.types, node.location(),
                         node.regions);
 }
@@ -50,7 +50,7 @@ std::vector<Tensor> linear_jvp(const JvpCall& call) {
       operands.push_back(takes_tangent(i) ? call.full(i) : call.operands[i]);
     return ir::results_of(copied_node(node, std::move(operands)).node());
   };
-  switch (node.op->linear) {
+  switch (node.op->derivative.linear) {
     case Linear::kJointly:
       return on_tangents([&](std::size_t i) { return ir::has_tangent(node.operand_type(i)); });
     case Linear::kSeparately: {
@@ -77,8 +77,8 @@ std::vector<Tensor> linear_jvp(const JvpCall& call) {
 
 std::vector<Tensor> tangents_of(const JvpCall& call) {
   const ir::OpDef& op = *call.node.op;
-  const bool linear = op.is_linear && op.is_linear(call.node);
-  return op.jvp && !linear ? op.jvp(call) : linear_jvp(call);
+  const bool linear = op.derivative.is_linear && op.derivative.is_linear(call.node);
+  return op.derivative.jvp && !linear ? op.derivative.jvp(call) : linear_jvp(call);
 }
 
 namespace {
@@ -142,17 +142,17 @@ class Driver final : public ir::Derivatives {
   Jvp node_jvp(const Node& node, const ir::Operands& operands,
                const std::vector<Tensor>& tangents) {
     JvpCall call{node, operands, {}, tangents, *this};
-    if (!any_given(tangents) || node.op->zero_derivative) {
+    if (!any_given(tangents) || node.op->derivative.zero) {
       return {ir::results_of(copied_node(node, operands).node()),
               std::vector<Tensor>(node.types.size())};
     }
     const ir::LocationScope scope(node.location());
     Jvp both;
-    if (node.op->region_jvp) {
-      both = node.op->region_jvp(call);
+    if (node.op->derivative.region_jvp) {
+      both = node.op->derivative.region_jvp(call);
     } else if (!has_rule(*node.op)) {
-      if (!node.op->expand) no_derivative(node);
-      both = jvp_expanded(call, node.op->expand);
+      if (!node.op->expansion.rule) no_derivative(node);
+      both = jvp_expanded(call, node.op->expansion.rule);
     } else {
       both.results = ir::results_of(copied_node(node, operands).node());
       both.tangents = tangents_of({node, operands, both.results, tangents, *this});

@@ -22,9 +22,9 @@ void transpose_node(ir::Derivatives& driver, const Node& node, std::span<const T
                     std::span<const Tensor> results, const Flags& linear,
                     std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) {
   const ir::LocationScope scope(node.location());
-  if (node.op->transpose && is_linear_in(node, linear)) {
+  if (node.op->derivative.transpose && is_linear_in(node, linear)) {
     of_operands.add_all(
-        node.op->transpose({node, operands, linear, cotangents, of_operands, driver}));
+        node.op->derivative.transpose({node, operands, linear, cotangents, of_operands, driver}));
     return;
   }
   // Placeholder tangents without values: what the rule computes from them is linear in them.
@@ -42,8 +42,9 @@ void transpose_node(ir::Derivatives& driver, const Node& node, std::span<const T
     of_parameters.append(of_operands[i]);
   }
   const std::vector<Tensor> outputs =
-      node.op->region_jvp ? node.op->region_jvp({node, operands, {}, tangents, driver}).tangents
-                          : tangents_of({node, operands, results, tangents, driver});
+      node.op->derivative.region_jvp
+          ? node.op->derivative.region_jvp({node, operands, {}, tangents, driver}).tangents
+          : tangents_of({node, operands, results, tangents, driver});
   transpose_program(driver, parameters, outputs, cotangents, of_parameters);
 }
 
@@ -135,9 +136,10 @@ class ReverseWalk {
     const ReverseCall call{
         *node,  operands, path_.perturbed_operands(node), active, summed_operands(node, place),
         driver_};
-    if (op.reverse || !has_rule(op)) {
-      if (!op.reverse && !op.expand) no_derivative(*node);
-      Reverse reverse = op.reverse ? op.reverse(call) : driver_.reverse_expanded(call, op.expand);
+    if (op.derivative.reverse || !has_rule(op)) {
+      if (!op.derivative.reverse && !op.expansion.rule) no_derivative(*node);
+      Reverse reverse = op.derivative.reverse ? op.derivative.reverse(call)
+                                              : driver_.reverse_expanded(call, op.expansion.rule);
       step.results = std::move(reverse.results);
       step.pullback = std::move(reverse.pullback);
     } else {

@@ -89,7 +89,7 @@ class ActivePath {
       if (parameters[i] && ir::has_tangent(parameter.type())) perturbed_.insert(parameter);
     }
     for (const Node* node : function.body()) {
-      if (node->op->zero_derivative) continue;
+      if (node->op->derivative.zero) continue;
       const bool any = std::any_of(node->operands.begin(), node->operands.end(),
                                    [&](const Tensor& t) { return is_perturbed(t); });
       for (std::uint32_t r = 0; any && r < node->types.size(); r++) {

@@ -12,8 +12,8 @@ using ir::Linear;
 
 /// Whether the node is linear in the flagged operands.
 bool is_linear_in(const Node& node, const Flags& flags) {
-  if (node.op->is_linear && !node.op->is_linear(node)) return false;
-  switch (node.op->linear) {
+  if (node.op->derivative.is_linear && !node.op->derivative.is_linear(node)) return false;
+  switch (node.op->derivative.linear) {
     case Linear::kNone:
       return false;
     case Linear::kJointly:
@@ -106,16 +106,17 @@ void transpose_program(ir::Derivatives& derivatives, std::span<const Tensor> arg
       linear.push_back(is_dependent(operand) && ir::has_tangent(operand.type()));
       summed.push_back(!sums.is_zero(operand));
       // The residuals of a linear construct do not depend on its linear operands, so zeros will do.
-      if (linear.back() && node->op->reverse) operand = zeros(operand.type(), node->location());
+      if (linear.back() && node->op->derivative.reverse)
+        operand = zeros(operand.type(), node->location());
     }
     const ir::Cotangents of_operands = sums.of_operands(node, is_dependent);
-    if (node->op->reverse) {
+    if (node->op->derivative.reverse) {
       for (const Tensor& cotangent : of_results) active.push_back(!cotangent.empty());
-      node->op->reverse({*node, operands, linear, active, summed, derivatives})
+      node->op->derivative.reverse({*node, operands, linear, active, summed, derivatives})
           .pullback(of_results, of_operands);
-    } else if (node->op->transpose && is_linear_in(*node, linear)) {
-      of_operands.add_all(
-          node->op->transpose({*node, operands, linear, of_results, of_operands, derivatives}));
+    } else if (node->op->derivative.transpose && is_linear_in(*node, linear)) {
+      of_operands.add_all(node->op->derivative.transpose(
+          {*node, operands, linear, of_results, of_operands, derivatives}));
     } else {
       not_linear(*node);
     }

@@ -427,7 +427,7 @@ TEST(EveryOpTest, HasACase) {
   for (const ir::OpDef* op : ops::contracted_records()) seen.emplace(op->name);
   std::string missing;
   for (const ir::OpDef* op : transforms::all_ops()) {
-    if ((op->batch || op->elementwise) && !seen.contains(std::string(op->name)))
+    if ((op->batching.rule || op->structure.elementwise) && !seen.contains(std::string(op->name)))
       missing += std::string(op->name) + " ";
   }
   EXPECT_EQ(missing, "");

@@ -74,10 +74,9 @@ ir::Attributes repeat_relayout(const ir::Node&, const ir::RegionLayout& layout) 
 }
 
 const ir::OpDef kRepeat{.name = "repeat",
-                        .infer = infer_repeat,
-                        .expand = expand_repeat,
-                        .layout = repeat_layout,
-                        .relayout = repeat_relayout};
+                        .types = {.infer = infer_repeat},
+                        .expansion = {.rule = expand_repeat},
+                        .construct = {.layout = repeat_layout, .relayout = repeat_relayout}};
 
 using Step = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 

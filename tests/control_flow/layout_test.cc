@@ -179,9 +179,13 @@ TEST(Layout, OrdinaryOpsHaveNone) {
 
 TEST(Layout, EveryConstructSaysHowItIsReadAndChanged) {
   for (const ir::OpDef* op : transforms::all_ops()) {
-    EXPECT_EQ(op->layout != nullptr, op->relayout != nullptr) << op->name;
-    EXPECT_TRUE(op->layout || (op->flow == ir::Flow::kNone && !op->induction)) << op->name;
-    EXPECT_TRUE(!op->layout || op->flow != ir::Flow::kNone || op->expand) << op->name;
+    EXPECT_EQ(op->construct.layout != nullptr, op->construct.relayout != nullptr) << op->name;
+    EXPECT_TRUE(op->construct.layout ||
+                (op->construct.flow == ir::Flow::kNone && !op->construct.induction))
+        << op->name;
+    EXPECT_TRUE(!op->construct.layout || op->construct.flow != ir::Flow::kNone ||
+                op->expansion.rule)
+        << op->name;
   }
 }
 

@@ -97,7 +97,7 @@ TEST(NestedLanes, TheInnermostLevelsRunByLane) {
     const auto expanded = executor::for_loops(optimized);
     int count = 0;
     for (const Function& region : ir::regions_inside_out(expanded.value())) {
-      for (const ir::Node* node : region.body()) count += node->op->lane_loop != nullptr;
+      for (const ir::Node* node : region.body()) count += node->op->construct.lane_loop != nullptr;
     }
     return count;
   };

@@ -73,7 +73,8 @@ TEST(Elementwise, EveryOpOnEveryDTypeAgreesWithTheReference) {
   Dice dice(1);
   std::int64_t cases = 0;
   for (const ir::OpDef* op : transforms::all_ops()) {
-    if (!op->elementwise || op == &ops::kConvert || op == &ops::kSelect || op == &ops::kCompare)
+    if (!op->structure.elementwise || op == &ops::kConvert || op == &ops::kSelect ||
+        op == &ops::kCompare)
       continue;
     for (const DType dtype : kDTypes) {
       const TensorType type{dtype, {67}};
@@ -91,7 +92,8 @@ TEST(Elementwise, EveryOpOnEveryDTypeAgreesWithTheReference) {
       std::vector<Literal> arguments;
       for (std::size_t i = 0; i < params.size(); i++) arguments.push_back(awkward(dice, type));
       const Literal want = compile(f, {.executor = Executor::kReference}).run(arguments)[0];
-      const bool arithmetic = (!op->jvp && !op->expand) || op->linear != ir::Linear::kNone;
+      const bool arithmetic = (!op->derivative.jvp && !op->expansion.rule) ||
+                              op->derivative.linear != ir::Linear::kNone;
       for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
         const Executable compiled = compile(f, {.contract = false, .executor = executor});
         const Literal got = compiled.run(arguments)[0];

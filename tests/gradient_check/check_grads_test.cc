@@ -299,15 +299,20 @@ TEST(CheckGrads, FindsAWrongPullback) {
 
 /// 2 x, whose transpose gives 3 times its cotangent.
 Tensor doubled(const Tensor& x) {
-  static const ir::OpDef kDoubled{
-      .name = "doubled",
-      .arity = 1,
-      .infer = [](const ir::InferContext& context) { return ir::InferredTypes{context.type(0)}; },
-      .expand = [](const ir::Node&,
-                   std::span<const Tensor> x) { return std::vector<Tensor>{x[0] * 2}; },
-      .linear = ir::Linear::kJointly,
-      .transpose =
-          [](const ir::TransposeCall& call) { return std::vector<Tensor>{call.ct() * 3}; }};
+  static const ir::OpDef kDoubled{.name = "doubled",
+                                  .arity = 1,
+                                  .types = {.infer =
+                                                [](const ir::InferContext& context) {
+                                                  return ir::InferredTypes{context.type(0)};
+                                                }},
+                                  .expansion = {.rule =
+                                                    [](const ir::Node&, std::span<const Tensor> x) {
+                                                      return std::vector<Tensor>{x[0] * 2};
+                                                    }},
+                                  .derivative = {.linear = ir::Linear::kJointly,
+                                                 .transpose = [](const ir::TransposeCall& call) {
+                                                   return std::vector<Tensor>{call.ct() * 3};
+                                                 }}};
   return ir::make(kDoubled, {x}, {}, SourceLocation::current());
 }
 

@@ -38,16 +38,16 @@ inline void counted_kernel(const ir::KernelRun& run) {
 
 inline const ir::OpDef kCounted{.name = "counted",
                                 .arity = 1,
-                                .infer = infer_counted,
-                                .prepare = ir::prepare_function<counted_kernel>,
-                                .zero_derivative = true};
+                                .types = {.infer = infer_counted},
+                                .kernel = {.prepare = ir::prepare_function<counted_kernel>},
+                                .derivative = {.zero = true}};
 /// The same, as an observer.
 inline const ir::OpDef kWatched{.name = "watched",
                                 .arity = 1,
-                                .infer = infer_counted,
-                                .prepare = ir::prepare_function<counted_kernel>,
                                 .observer = true,
-                                .zero_derivative = true};
+                                .types = {.infer = infer_counted},
+                                .kernel = {.prepare = ir::prepare_function<counted_kernel>},
+                                .derivative = {.zero = true}};
 
 /// x. The node holds the shared pointer.
 inline Tensor counted(const Tensor& x, const ir::OpDef& op = kCounted,

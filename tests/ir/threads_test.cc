@@ -104,9 +104,9 @@ TEST(LazyThreads, ASmallEvaluationDoesNotWaitForALargeOne) {
   small_is_done = false;
   static const ir::OpDef slow{.name = "slow",
                               .arity = 1,
-                              .infer = infer_counted,
-                              .prepare = ir::prepare_function<slow_kernel>,
-                              .zero_derivative = true};
+                              .types = {.infer = infer_counted},
+                              .kernel = {.prepare = ir::prepare_function<slow_kernel>},
+                              .derivative = {.zero = true}};
   const Tensor base = three();
   std::thread large([&] { EXPECT_EQ(ir::make(slow, {base}, {}, {})[0].item<float>(), 1); });
   for (int i = 0; i < 50; i++) {

@@ -110,13 +110,13 @@ TEST(Compare, NamesItsDirectionInText) {
   auto hlo = [](const Tensor& t) {
     std::string out;
     const Tensor node = definition_of(t);
-    node.node()->op->hlo_attributes(*node.node(), out);
+    node.node()->op->text.hlo_attributes(*node.node(), out);
     return out;
   };
   auto stablehlo = [](const Tensor& t) {
     std::string out;
     const Tensor node = definition_of(t);
-    node.node()->op->stablehlo_attributes(*node.node(), out);
+    node.node()->op->text.stablehlo_attributes(*node.node(), out);
     return out;
   };
   EXPECT_EQ(hlo(x < 1), ", direction=LT");

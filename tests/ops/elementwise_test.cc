@@ -273,11 +273,11 @@ TEST(Records, CheckTheirOperandsThemselves) {
 TEST(Records, SayWhichOpsCommute) {
   for (const ops::OpDef* op : {&ops::kAdd, &ops::kMultiply, &ops::kMaximum, &ops::kMinimum,
                                &ops::kAnd, &ops::kOr, &ops::kXor, &ops::kHypot}) {
-    EXPECT_TRUE(op->commutative) << op->name;
+    EXPECT_TRUE(op->structure.commutative) << op->name;
   }
   for (const ops::OpDef* op : {&ops::kSubtract, &ops::kDivide, &ops::kRemainder, &ops::kPower,
                                &ops::kAtan2, &ops::kShiftLeft, &ops::kComplex, &ops::kCompare}) {
-    EXPECT_FALSE(op->commutative) << op->name;
+    EXPECT_FALSE(op->structure.commutative) << op->name;
   }
 }
 

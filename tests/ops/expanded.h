@@ -15,7 +15,7 @@ std::vector<Literal> run_expanded(F f, const Args&... arguments) {
   const Function expanded = passes::expand(trace(f, arguments.type()...), passes::Target::kHlo);
   expanded.verify();
   for (const ir::Node* node : expanded.body())
-    EXPECT_FALSE(node->op->hlo.empty()) << node->op->name;
+    EXPECT_FALSE(node->op->text.hlo.empty()) << node->op->name;
   return compile(expanded, {.optimize = false}).run({arguments...});
 }
 

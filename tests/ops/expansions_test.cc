@@ -23,7 +23,7 @@ using namespace testing;
 /// The ops that have both a kernel and a formula.
 std::vector<const ir::OpDef*> ops_with_formulas(int arity) {
   std::vector<const ir::OpDef*> ops = elementwise_ops(arity);
-  std::erase_if(ops, [](const ir::OpDef* op) { return !op->runs() || !op->expand; });
+  std::erase_if(ops, [](const ir::OpDef* op) { return !op->runs() || !op->expansion.rule; });
   return ops;
 }
 
@@ -217,7 +217,7 @@ TEST(Expansions, StandAtTheUsersLine) {
   const std::uint32_t line = __LINE__ + 1;
   const Tensor y = asinh(x);
   const Tensor node = definition_of(y);
-  const Tensor expanded = node.node()->op->expand(*node.node(), node.node()->operands)[0];
+  const Tensor expanded = node.node()->op->expansion.rule(*node.node(), node.node()->operands)[0];
   std::vector<Tensor> left{expanded};
   int nodes = 0;
   while (!left.empty()) {

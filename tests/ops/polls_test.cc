@@ -138,7 +138,7 @@ TEST(Polls, AreKnownOfEveryKernel) {
   std::set<std::string_view> known{"print", "progress", "tell_lanes"};  // like tap
   for (const LongOp& op : long_ops()) known.insert(op.name);
   for (const ir::OpDef* op : transforms::all_ops()) {
-    if (op->prepare && !op->elementwise) {
+    if (op->kernel.prepare && !op->structure.elementwise) {
       EXPECT_TRUE(known.contains(op->name)) << op->name;
     }
   }

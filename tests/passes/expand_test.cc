@@ -22,66 +22,67 @@ ir::InferredTypes same_type(const ir::InferContext& context) { return {context.t
 // Ops that no target has.
 const ir::OpDef kTwice{.name = "twice",
                        .arity = 1,
-                       .infer = same_type,
-                       .expand = [](const Node&, std::span<const Tensor> x) {
+                       .types = {.infer = same_type},
+                       .expansion = {.rule = [](const Node&, std::span<const Tensor> x) {
                          return std::vector<Tensor>{Operand(x[0], kPlace) + Operand(x[0], kPlace)};
-                       }};
+                       }}};
 const ir::OpDef kFourTimes{.name = "four_times",
                            .arity = 1,
-                           .infer = same_type,
-                           .expand = [](const Node&, std::span<const Tensor> x) {
+                           .types = {.infer = same_type},
+                           .expansion = {.rule = [](const Node&, std::span<const Tensor> x) {
                              return std::vector<Tensor>{ir::make(
                                  kTwice, {ir::make(kTwice, {x[0]}, {}, kPlace)}, {}, kPlace)};
-                           }};
-const ir::OpDef kSame{
-    .name = "same",
-    .arity = 1,
-    .infer = same_type,
-    .expand = [](const Node&, std::span<const Tensor> x) { return std::vector<Tensor>{x[0]}; }};
+                           }}};
+const ir::OpDef kSame{.name = "same",
+                      .arity = 1,
+                      .types = {.infer = same_type},
+                      .expansion = {.rule = [](const Node&, std::span<const Tensor> x) {
+                        return std::vector<Tensor>{x[0]};
+                      }}};
 const ir::OpDef kPlusOne{.name = "plus_one",
                          .arity = 1,
-                         .infer = same_type,
-                         .expand = [](const Node&, std::span<const Tensor> x) {
+                         .types = {.infer = same_type},
+                         .expansion = {.rule = [](const Node&, std::span<const Tensor> x) {
                            return std::vector<Tensor>{Operand(x[0], kPlace) + 1.0f};
-                         }};
+                         }}};
 const ir::OpDef kFirst{.name = "first",
                        .arity = 2,
-                       .infer = same_type,
-                       .expand = [](const Node&, std::span<const Tensor> x) {
+                       .types = {.infer = same_type},
+                       .expansion = {.rule = [](const Node&, std::span<const Tensor> x) {
                          return std::vector<Tensor>{ir::make(kTwice, {x[0]}, {}, kPlace)};
-                       }};
+                       }}};
 const ir::OpDef kSwap{.name = "swap",
                       .arity = 2,
-                      .infer = [](const ir::InferContext& context) -> ir::InferredTypes {
+                      .types = {.infer = [](const ir::InferContext& context) -> ir::InferredTypes {
                         return {context.type(1), context.type(0)};
-                      },
-                      .expand =
-                          [](const Node&, std::span<const Tensor> x) {
-                            return std::vector<Tensor>{x[1], x[0]};
-                          }};
+                      }},
+                      .expansion = {.rule = [](const Node&, std::span<const Tensor> x) {
+                        return std::vector<Tensor>{x[1], x[0]};
+                      }}};
 /// x doubled while it is below 100: a rule that traces regions, which contain ops that must be
 /// expanded.
 const ir::OpDef kGrow{
     .name = "grow",
     .arity = 2,
-    .infer = same_type,
-    .expand = [](const Node&, std::span<const Tensor> x) {
+    .types = {.infer = same_type},
+    .expansion = {.rule = [](const Node&, std::span<const Tensor> x) {
       return std::vector<Tensor>{
           while_loop([](Tensor y) { return y < 100.0f; },
                      [&](Tensor y) { return ir::make(kTwice, {y}, {}, kPlace) + x[1]; }, x[0])};
-    }};
-const ir::OpDef kUnspeakable{.name = "unspeakable", .arity = 1, .infer = same_type};
+    }}};
+const ir::OpDef kUnspeakable{.name = "unspeakable", .arity = 1, .types = {.infer = same_type}};
 const ir::OpDef kEndless{.name = "endless",
                          .arity = 1,
-                         .infer = same_type,
-                         .expand = [](const Node& node, std::span<const Tensor> x) {
+                         .types = {.infer = same_type},
+                         .expansion = {.rule = [](const Node& node, std::span<const Tensor> x) {
                            return std::vector<Tensor>{ir::make(*node.op, {x[0]}, {}, kPlace)};
-                         }};
-const ir::OpDef kWrong{
-    .name = "wrong",
-    .arity = 1,
-    .infer = same_type,
-    .expand = [](const Node&, std::span<const Tensor>) { return std::vector<Tensor>{Tensor(1)}; }};
+                         }}};
+const ir::OpDef kWrong{.name = "wrong",
+                       .arity = 1,
+                       .types = {.infer = same_type},
+                       .expansion = {.rule = [](const Node&, std::span<const Tensor>) {
+                         return std::vector<Tensor>{Tensor(1)};
+                       }}};
 
 Tensor apply(const ir::OpDef& op, const Tensor& x) { return ir::make(op, {x}, {}, kPlace); }
 

@@ -11,7 +11,7 @@ namespace {
 
 int indexed_in(const Function& function) {
   int found = 0;
-  for (const ir::Node* node : function.body()) found += node->op->indices ? 1 : 0;
+  for (const ir::Node* node : function.body()) found += node->op->structure.indices ? 1 : 0;
   return found;
 }
 int indexed_in_loops(const Function& function) {

@@ -110,7 +110,7 @@ void look_at_lanes(Seen& seen, const Function& optimized) {
     const bool has_history = std::any_of(
         form->operands.begin(), form->operands.end(),
         [](const auto& operand) { return operand.kind == executor::LaneValue::Kind::kCarried; });
-    const bool runs_while_any = form->ends_by_lane && !loop.op->lane_loop;
+    const bool runs_while_any = form->ends_by_lane && !loop.op->construct.lane_loop;
     seen.lanes.insert(form->lanes);
     seen.count("lanes that all make the same trips", !form->ends_by_lane);
     seen.count("lanes that stop one by one", form->ends_by_lane);

@@ -32,7 +32,7 @@ inline bool takes(const ir::OpDef& op, DType dtype) {
 inline std::vector<const ir::OpDef*> elementwise_ops(int arity) {
   std::vector<const ir::OpDef*> ops;
   for (const ir::OpDef* op : transforms::all_ops()) {
-    if (!op->elementwise || op->observer || op->arity != arity) continue;
+    if (!op->structure.elementwise || op->observer || op->arity != arity) continue;
     try {
       takes(*op, DType::kF32);
       ops.push_back(op);

@@ -51,7 +51,7 @@ inline Tensor parameter(TensorType type, std::string name, std::int64_t index = 
 /// first, so that nothing recurses. `op` is kForiLoop, or kWhile for loops while x < trips.
 inline Function nested_loops(const ir::OpDef& op, int depth, std::int32_t trips) {
   const auto number = [](std::int32_t n) { return ir::make_constant(Literal::scalar(n), kPlace); };
-  const bool is_while = op.flow == ir::Flow::kRepeat;
+  const bool is_while = op.construct.flow == ir::Flow::kRepeat;
   Function body;
   for (int level = 0; level <= depth; level++) {
     const Tensor i = parameter(s32(), "i"), x = parameter(s32(), "x");

@@ -119,7 +119,7 @@ std::vector<Row<double>> real_rows() {
   const std::map<std::string, std::int64_t> seen = ops_in(rows);
   for (const int arity : {1, 2}) {
     for (const ir::OpDef* op : elementwise_ops_but(seen, arity)) {
-      if (op->zero_derivative) continue;
+      if (op->derivative.zero) continue;
       rows.push_back({std::string(op->name),
                       [op](const std::vector<Tensor>& x) { return std::vector{apply_op(*op, x)}; },
                       {{0.15, 0.4, 0.85}}});
@@ -138,7 +138,7 @@ bool made_by_compiling(const ir::OpDef* op) {
 TEST(ElementwiseDerivatives, OfEveryOpAreTestedHere) {
   const std::map<std::string, std::int64_t> seen = ops_in(real_rows());
   for (const ir::OpDef* op : transforms::all_ops()) {
-    if (!op->elementwise || op->zero_derivative || made_by_compiling(op)) continue;
+    if (!op->structure.elementwise || op->derivative.zero || made_by_compiling(op)) continue;
     EXPECT_TRUE(seen.contains(std::string(op->name))) << op->name << " stands in no row";
   }
 }

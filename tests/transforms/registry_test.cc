@@ -37,11 +37,11 @@ std::vector<std::string> records_in(const std::string& source) {
 
 TEST(Registry, RecordsAreFoundInEveryFormOfDefinition) {
   EXPECT_EQ(records_in("const OpDef kA{.name = \"a\"};\nconst ir::OpDef kB = f<1>({});\n"
-                       "constexpr OpDef\n    kC = g();\n  static const rondo::ir::OpDef kD\n{"),
+                       "constexpr OpDef\n    kC = g();\n  static const rondo::ir::OpDef kD\n{"},
             (std::vector<std::string>{"kA", "kB", "kC", "kD"}));
-  EXPECT_TRUE(records_in("extern const OpDef kA, kB;\n//     const OpDef kSin = elementwise(\n"
-                         "Tensor make(const OpDef& op);\nconst OpDef* op = nullptr;\n")
-                  .empty());
+EXPECT_TRUE(records_in("extern const OpDef kA, kB;\n//     const OpDef kSin = elementwise(\n"
+                       "Tensor make(const OpDef& op);\nconst OpDef* op = nullptr;\n")
+                .empty());
 }
 
 TEST(Registry, ListsEveryRecordInTheSources) {
@@ -77,43 +77,45 @@ TEST(Registry, NoTwoRecordsHaveOneName) {
 TEST(Registry, EveryRecordSaysHowItIsDifferentiated) {
   for (const OpDef* op : transforms::all_ops()) {
     if (op->kind == ir::OpKind::kParameter) continue;  // its tangent is given from outside
-    const bool has_rule = op->jvp || op->region_jvp || op->linear != Linear::kNone || op->reverse;
-    EXPECT_TRUE(has_rule || op->expand || op->zero_derivative)
+    const bool has_rule = op->derivative.jvp || op->derivative.region_jvp ||
+                          op->derivative.linear != Linear::kNone || op->derivative.reverse;
+    EXPECT_TRUE(has_rule || op->expansion.rule || op->derivative.zero)
         << op->name << " has no derivative: give its record a rule, or zero_derivative";
-    EXPECT_FALSE(has_rule && op->zero_derivative)
+    EXPECT_FALSE(has_rule && op->derivative.zero)
         << op->name << " has a derivative and says that it is zero";
   }
 }
 
 TEST(Registry, EveryLinearRecordHasATranspose) {
   for (const OpDef* op : transforms::all_ops()) {
-    EXPECT_EQ(op->linear != Linear::kNone, op->transpose != nullptr)
+    EXPECT_EQ(op->derivative.linear != Linear::kNone, op->derivative.transpose != nullptr)
         << op->name << " has one of linear and transpose without the other";
   }
 }
 
 TEST(Registry, RecordsThatAreLinearAtTimesHaveARuleForTheOthers) {
   for (const OpDef* op : transforms::all_ops()) {
-    if (!op->is_linear) continue;
-    EXPECT_TRUE(op->linear != Linear::kNone && op->jvp) << op->name;
+    if (!op->derivative.is_linear) continue;
+    EXPECT_TRUE(op->derivative.linear != Linear::kNone && op->derivative.jvp) << op->name;
   }
 }
 
 TEST(Registry, EveryRecordSaysHowItIsBatched) {
   for (const OpDef* op : transforms::all_ops()) {
     if (op->kind == ir::OpKind::kParameter || op->kind == ir::OpKind::kConstant) continue;
-    // Without operands nothing differs by lane.
-    const bool says = op->batch || op->elementwise || op->expand || op->arity == 0;
-    EXPECT_NE(says, !op->not_batched.empty())
+    // Without operands there is nothing that differs by lane.
+    const bool says =
+        op->batching.rule || op->structure.elementwise || op->expansion.rule || op->arity == 0;
+    EXPECT_NE(says, !op->batching.why_not.empty())
         << op->name << " cannot be batched: give its record a rule, or not_batched";
-    EXPECT_TRUE(!op->batched || op->batch) << op->name;
-    EXPECT_TRUE(!op->axis_name || op->batch) << op->name;
+    EXPECT_TRUE(!op->batching.varying || op->batching.rule) << op->name;
+    EXPECT_TRUE(!op->batching.axis_name || op->batching.rule) << op->name;
   }
 }
 
 TEST(Registry, ConstructsThatGoBackCanGoForward) {
   for (const OpDef* op : transforms::all_ops()) {
-    EXPECT_TRUE(op->region_jvp || !op->reverse) << op->name;
+    EXPECT_TRUE(op->derivative.region_jvp || !op->derivative.reverse) << op->name;
   }
 }
 
