@@ -11,7 +11,7 @@
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
-#include "ir/element.h"
+#include "ir/index_range.h"
 #include "ir/layout.h"
 #include "ops/elementwise.h"
 #include "ops/support.h"

@@ -10,8 +10,8 @@
 #include "control_flow/signature.h"
 #include "control_flow/while_lanes.h"
 #include "fmt/format.h"
-#include "ir/element.h"
 #include "ir/function_data.h"
+#include "ir/loop_nest.h"
 #include "rondo/gradients.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/reduce.h"
@@ -229,8 +229,9 @@ class SafeLanes {
 /// Whether the op leaves the lanes on axis 0, where batching puts them. In the xs and ys of a scan
 /// they are on axis 1.
 bool keeps_lanes_in_front(const ir::Node& node) {
-  if (!node.op->structure.read) return true;
-  const ir::AxisRead lanes = node.op->structure.read(node)[0];
+  const auto read = ir::loops_as<ir::AccessMap>(node);
+  if (!read) return true;
+  const ir::AxisRead& lanes = read->front();
   return lanes.axis == 0 && lanes.start == 0 && lanes.step == 1 &&
          (lanes.dynamic < 0 || lanes.room == 0) &&
          node.type().shape[0] == node.operand_type(0).shape[0];

@@ -8,7 +8,6 @@
 
 #include "control_flow/branch.h"
 #include "fmt/format.h"
-#include "ir/element.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::control_flow {

@@ -16,6 +16,7 @@
 #include "ir/function_data.h"
 #include "ir/layout.h"
 #include "ir/lazy.h"
+#include "ir/loop_nest.h"
 #include "ir/region_facts.h"
 #include "ops/optimization_barrier.h"
 #include "ops/support.h"
@@ -98,7 +99,8 @@ PartsRead::PartsRead(const Function& function, std::size_t count) {
   };
   for (const ir::Node* node : function.body()) {
     const ir::Operands& operands = node->operands;
-    const bool reads_at = node->op->structure.read && uses.contains(operands[0].node()) &&
+    const bool reads_at = ir::has_loops<ir::AccessMap>(*node) &&
+                          uses.contains(operands[0].node()) &&
                           std::all_of(operands.begin() + 1, operands.end(), is_place);
     if (reads_at) {
       reads.push_back(node);

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "ir/loop_nest.h"
 
 namespace rondo::control_flow {
 
@@ -138,8 +139,8 @@ class ResidualChoice {
   /// Reading a row of an array that never changes again costs no more than reading a kept copy of
   /// it.
   bool is_cheap(const Node* node, const Recomputed& computed) const {
-    return is_one_pass(node) ||
-           (node->op->structure.read && known(node->operands[0], computed) == Known::kInvariant);
+    return is_one_pass(node) || (ir::has_loops<ir::AccessMap>(*node) &&
+                                 known(node->operands[0], computed) == Known::kInvariant);
   }
 
   Known known(const Tensor& value, const Recomputed& computed) const {

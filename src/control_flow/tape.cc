@@ -7,9 +7,9 @@
 #include "fmt/format.h"
 #include "ir/batch.h"
 #include "ir/derivative.h"
-#include "ir/element.h"
 #include "ir/kernel.h"
 #include "ir/layout.h"
+#include "ir/loop_nest.h"
 #include "ops/dynamic_slice.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
@@ -72,8 +72,8 @@ void tape_read_kernel(ir::KernelCall& call) {
 }
 
 template <bool writes>
-ir::TapeAccess tape_access(const ir::Node& node) {
-  return {writes, node.attrs<TapeAttributes>().loop};
+ir::LoopNest tape_loops(const ir::Node& node) {
+  return ir::TapeAccess{writes, node.attrs<TapeAttributes>().loop};
 }
 
 [[noreturn]] void own_rows(const ir::BatchCall& call) {
@@ -155,7 +155,7 @@ const ir::OpDef kTapeWrite{
     .name = "tape_write",
     .arity = 3,
     .types = {.infer = infer_tape_write},
-    .structure = {.tape = tape_access<true>},
+    .structure = {.loops = tape_loops<true>},
     .kernel = {.on_literals = tape_write_kernel},
     .expansion = {.rule = tape_in_text},
     .derivative = {.linear = ir::Linear::kJointly, .transpose = tape_write_transpose},
@@ -164,7 +164,7 @@ const ir::OpDef kTapeRead{
     .name = "tape_read",
     .arity = 2,
     .types = {.infer = infer_tape_read},
-    .structure = {.tape = tape_access<false>},
+    .structure = {.loops = tape_loops<false>},
     .kernel = {.on_literals = tape_read_kernel},
     .expansion = {.rule = tape_in_text},
     .derivative = {.linear = ir::Linear::kFirst, .transpose = tape_read_transpose},

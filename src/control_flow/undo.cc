@@ -10,12 +10,37 @@
 #include "absl/container/flat_hash_set.h"
 #include "control_flow/residuals.h"
 #include "ir/function_data.h"
+#include "ir/loop_nest.h"
+#include "rondo/ops/indexing.h"
 
 namespace rondo::control_flow {
 
 namespace {
 
 using ir::Node;
+
+/// Whether a node gives operand 0 with a part replaced by operand 1. It undoes what it did, to the
+/// bit, with the part that was overwritten in the place of operand 1.
+bool replaces_a_part(const Node& node) {
+  const auto map = ir::loops_as<ir::InsertionMap>(node);
+  if (!map || map->kept != 0 || map->parts.size() != 1 || map->parts[0].operand != 1) return false;
+  const ir::Part& part = map->parts[0];
+  return std::all_of(part.axes.begin(), part.axes.end(), [](const ir::AxisWrite& axis) {
+    return axis.first == 0 && axis.start == 0 && axis.step == 1 && axis.dynamic >= 0;
+  });
+}
+
+/// The part of operand 0 that such a node replaces.
+Tensor overwritten_part(const Node& node) {
+  const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(node);
+  std::vector<Tensor> starts;
+  std::vector<std::int64_t> sizes;
+  for (const ir::AxisWrite& axis : map.parts[0].axes) {
+    starts.push_back(node.operand(static_cast<std::size_t>(axis.dynamic)));
+    sizes.push_back(axis.count);
+  }
+  return dynamic_slice(Operand(node.operand(0), node.location()), starts, sizes);
+}
 
 /// A value of an array during a trip of the forward run, before or after one of its writes.
 struct State {
@@ -120,7 +145,7 @@ void Undoing::find_states(std::size_t carry) {
       state.array = by->second;
       state.late = true;
       value = by->second->before;
-    } else if (node->op->structure.overwritten) {
+    } else if (replaces_a_part(*node)) {
       state.write = node;
       value = node->operand(0);
     } else {
@@ -147,7 +172,7 @@ void Undoing::find_repeatable() {
       known = known && (has || repeatable_.contains(operand.node()) || is_state(operand));
     }
     const bool reads_state =
-        node->op->structure.read &&
+        ir::has_loops<ir::AccessMap>(*node) &&
         (is_state(node->operand(0)) || invariant_.contains(node->operand(0).node()));
     if (invariant) invariant_.insert(node);
     if (invariant || (at_hand && is_one_pass(node)))
@@ -217,7 +242,7 @@ void Undoing::make(const Tensor& value) {
   } else {
     ir::Operands operands = state->write->operands;
     operands[0] = replay_(state->next);
-    operands[1] = state->write->op->structure.overwritten(*state->write);
+    operands[1] = overwritten_part(*state->write);
     replay_.bind(value, ir::rebuild(state->write, std::move(operands)));
   }
 }

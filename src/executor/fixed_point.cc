@@ -8,8 +8,8 @@
 #include "executor/element_code.h"
 #include "executor/names.h"
 #include "executor/region_plan.h"
-#include "ir/element.h"
 #include "ir/function_data.h"
+#include "ir/loop_nest.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
@@ -150,7 +150,7 @@ class FixedPoint {
     for (const Value part : conjunction(program, predicate)) {
       if (!on_any[part]) continue;
       const lower::Op* op = op_of(program, part);
-      const bool is_or = reduction_.op->structure.reduction(reduction_)->combine == Opcode::kOr;
+      const bool is_or = ir::loops_as<ir::Reduction>(reduction_)->combine == Opcode::kOr;
       const bool is_not_all = op && op->code == Opcode::kNot && op->a == any_ && !is_or;
       if (wants != lower::kNone || !(is_not_all || (part == any_ && is_or))) return std::nullopt;
       wants = is_or ? reduced_ : b_.logical_not(reduced_);

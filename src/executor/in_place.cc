@@ -5,9 +5,9 @@
 
 #include "executor/names.h"
 #include "executor/region_plan.h"
-#include "ir/element.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
+#include "ir/loop_nest.h"
 
 namespace rondo::executor {
 
@@ -121,7 +121,7 @@ std::int32_t InPlace::Finder::find(std::size_t output) {
         operand = result;
         break;
       case Strategy::kWrite:
-        operand = node->op->structure.write(*node).kept;
+        operand = ir::loops_as<ir::InsertionMap>(*node)->kept;
         break;
       case Strategy::kScatter:
       case Strategy::kTapeWrite:

@@ -8,9 +8,9 @@
 #include "executor/lane_region.h"
 #include "executor/names.h"
 #include "executor/region_plan.h"
-#include "ir/element.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
+#include "ir/loop_nest.h"
 #include "ir/region_walk.h"
 
 namespace rondo::executor {
@@ -53,7 +53,7 @@ std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, st
   const Tensor& output = body.outputs()[carry];
   const Node* node = output.node();
   if (strategy_of(*node) != Strategy::kWrite) return std::nullopt;
-  const ir::InsertionMap map = node->op->structure.write(*node);
+  const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(*node);
   if (map.kept < 0 || map.parts.empty()) return std::nullopt;
   const Shape& shape = parameter.shape();
   const ir::Part& part = map.parts[0];

@@ -9,9 +9,9 @@
 #include "executor/names.h"
 #include "executor/region_plan.h"
 #include "executor/terms.h"
-#include "ir/element.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
+#include "ir/loop_nest.h"
 #include "ir/order.h"
 
 namespace rondo::executor {
@@ -112,7 +112,7 @@ class LaneRegion {
     if (!made) return false;
     const Tensor result = Tensor::of(&node);
     if (has_states(*made)) {
-      const int kept = made->kind == Kind::kTape ? 0 : node.op->structure.write(node).kept;
+      const int kept = made->kind == Kind::kTape ? 0 : ir::loops_as<ir::InsertionMap>(node)->kept;
       const std::size_t array = arrays_.at(node.operands[static_cast<std::size_t>(kept)]);
       values_.emplace(result, *made);
       arrays_.emplace(result, array);
@@ -208,8 +208,7 @@ class LaneRegion {
 
   /// any(x) or all(x) of all lanes, once, in a condition.
   bool fits_reduction(const Node& node, std::span<const LaneValue> operands) {
-    const auto reduction =
-        node.op->structure.reduction ? node.op->structure.reduction(node) : std::nullopt;
+    const auto reduction = ir::loops_as<ir::Reduction>(node);
     if (!reduction || reduction_ || !is_scalar(node.type()) || operands[0].kind != Kind::kLane ||
         node.operand_type(0).elements() != rules_.lanes() || node.type().dtype != DType::kPred ||
         (reduction->combine != Opcode::kOr && reduction->combine != Opcode::kAnd))

@@ -2,6 +2,8 @@
 #include <utility>
 
 #include "executor/lowerer.h"
+#include "ir/element.h"
+#include "ir/loop_nest.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
@@ -35,7 +37,7 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
   const std::optional<LaneValue> as = lane_rules().result(*node, operands);
   if (!as) {
     // Whether any lane, or all, say so: of this lane it is what itself says (interchange).
-    const ir::ElementReduction reduction = *node->op->structure.reduction(*node);
+    const ir::Reduction reduction = *ir::loops_as<ir::Reduction>(*node);
     result = single({builder_.binary(reduction.combine, place(scope, node->operands[1]).element[0],
                                      lane_place(scope, node->operands[0]).element[0])});
     return;
@@ -47,7 +49,8 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
   }
   if (as->kind == Kind::kCarried) {
     lane_update(scope, node, *as);
-    share(result, node->operands[static_cast<std::size_t>(node->op->structure.write(*node).kept)]);
+    share(result,
+          node->operands[static_cast<std::size_t>(ir::loops_as<ir::InsertionMap>(*node)->kept)]);
     result.element.clear();
     return;
   }
@@ -125,7 +128,7 @@ Element Lowerer::lane_nest(Scope& scope, const Node* node, const LaneValue& as) 
 
 Element Lowerer::lane_parts(Scope& scope, const Node* node, const LaneValue& as) {
   const TensorType& type = node->type();
-  const ir::InsertionMap map = node->op->structure.write(*node);
+  const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(*node);
   const std::size_t width = is_complex(type.dtype) ? 2 : 1;
   const auto elements = [&](int operand) {
     const Tensor& value = node->operands[static_cast<std::size_t>(operand)];
@@ -176,7 +179,7 @@ Element Lowerer::lane_parts(Scope& scope, const Node* node, const LaneValue& as)
 
 void Lowerer::lane_update(Scope& scope, const Node* node, const LaneValue& array) {
   const TensorType& type = node->type();
-  const ir::InsertionMap map = node->op->structure.write(*node);
+  const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(*node);
   const Place& kept = place(scope, node->operands[static_cast<std::size_t>(map.kept)]);
   const Value pointer = kept.pointer;
   const std::int64_t last_axis = kept.packed_axis;

@@ -227,7 +227,7 @@ std::optional<LaneValue> LaneRules::mapped(const TensorType& result,
 std::optional<LaneValue> LaneRules::gather(const Node& node, Operands operands) const {
   if (operands[0].kind != Kind::kInvariant || operands[1].kind == Kind::kCarried)
     return std::nullopt;
-  const ir::ElementGather gather = *node.op->structure.gather(node);
+  const ir::Gather gather = *ir::loops_as<ir::Gather>(node);
   if (gather.components.size() != 1) return std::nullopt;
   const MappedOperand from[] = {{&operands[0], &node.operand_type(0), &gather.table},
                                 {&operands[1], &node.operand_type(1), &gather.indices}};
@@ -246,7 +246,7 @@ std::optional<LaneValue> LaneRules::terms(const Node& node, Operands operands) c
 }
 
 std::optional<LaneValue> LaneRules::write(const Node& node, Operands operands) const {
-  const ir::InsertionMap map = node.op->structure.write(node);
+  const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(node);
   const auto kind_of = [&](int operand) { return operands[static_cast<std::size_t>(operand)]; };
   if (map.kept >= 0 && kind_of(map.kept).kind == Kind::kCarried) return update(node, map, operands);
   std::vector<int> sources;

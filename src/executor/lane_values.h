@@ -8,7 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
-#include "ir/element.h"
+#include "ir/loop_nest.h"
 
 namespace rondo::executor {
 

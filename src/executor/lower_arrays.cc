@@ -5,6 +5,7 @@
 #include "executor/kernels.h"
 #include "executor/lowerer.h"
 #include "ir/kernel.h"
+#include "ir/loop_nest.h"
 #include "lower/opcodes.h"
 #include "lower/reduction_order.h"
 
@@ -105,7 +106,7 @@ std::int64_t Lowerer::array_bytes(Scope& scope, std::uint32_t value) const {
 void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   const TensorType& type = node->type();
-  const ir::InsertionMap map = node->op->structure.write(*node);
+  const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(*node);
   std::vector<Place> made;
   Place result;
   const bool one = is_scalar(type);
@@ -255,7 +256,7 @@ void Lowerer::fill(Scope& scope, const Node* node, const ir::InsertionMap& map,
 void Lowerer::reduction(Scope& scope, const Step& step) {
   const Node* node = step.node;
   const TensorType &type = node->type(), &from = node->operand_type(0);
-  const ir::ElementReduction reduction = *node->op->structure.reduction(*node);
+  const ir::Reduction reduction = *ir::loops_as<ir::Reduction>(*node);
   const Element init = place(scope, node->operands[1]).element;
   const Type result_type = lower::type_of(type.dtype);
   std::vector<bool> reduced(from.shape.size(), false);
@@ -326,7 +327,7 @@ void Lowerer::running(Scope& scope, const Step& step, std::uint32_t at) {
   if (!scope.destinations.contains(step.first_value))
     result = overwritten(scope, nest, to, type, at);
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
-  nest.accumulate(item, *node->op->structure.prefix_scan(*node), lower::type_of(type.dtype),
+  nest.accumulate(item, *ir::loops_as<ir::PrefixScan>(*node), lower::type_of(type.dtype),
                   result.pointer, to);
   scope.places[step.first_value] = result;
 }
@@ -334,7 +335,7 @@ void Lowerer::running(Scope& scope, const Step& step, std::uint32_t at) {
 void Lowerer::products(Scope& scope, const Step& step) {
   const Node* node = step.node;
   const TensorType& type = node->type();
-  const ir::ElementProducts products = *node->op->structure.contraction(*node);
+  const ir::Contraction products = *ir::loops_as<ir::Contraction>(*node);
   absl::InlinedVector<std::int64_t, 6> sizes(type.shape.dims().begin(), type.shape.dims().end());
   const std::size_t kept = sizes.size();
   sizes.insert(sizes.end(), products.sizes.begin(), products.sizes.end());
@@ -348,7 +349,7 @@ void Lowerer::products(Scope& scope, const Step& step) {
   const Place result = destination(scope, node, 0);
   Nest nest(builder_, *scope.plan, scope.places, sizes);
   const std::uint32_t item = nest.add_products(*node, products);
-  const ir::ElementReduction sum{lower::Opcode::kAdd, {}, products.type, false};
+  const ir::Reduction sum{lower::Opcode::kAdd, {}, products.type, false};
   const Value zero = builder_.constant(products.type, 0);
   nest.reduce({item, sum, reduced, zero, lower::type_of(type.dtype), result.pointer, to, nullptr},
               false);
@@ -356,11 +357,10 @@ void Lowerer::products(Scope& scope, const Step& step) {
 }
 
 bool Lowerer::adds_packed_products(Scope& scope, const Node* node) {
-  if (!options_.reorders || !node->op->structure.contraction) return false;
-  return std::any_of(
-             node->operands.begin(), node->operands.end(),
-             [&](const Tensor& factor) { return place(scope, factor).packed != lower::kNone; }) &&
-         products_in_lanes(*node);
+  return options_.reorders && products_in_lanes(*node) &&
+         std::any_of(node->operands.begin(), node->operands.end(), [&](const Tensor& factor) {
+           return place(scope, factor).packed != lower::kNone;
+         });
 }
 
 namespace {
@@ -382,13 +382,15 @@ void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carri
   for (std::size_t i = carries; i < body.parameters().size(); i++)
     parameters.emplace(body.parameters()[i].node(), i);
   for (const Node* node : body.body()) {
-    if (!node->op->structure.contraction) continue;
     const Strategy form = strategy_of(*node, options_.reorders);
+    if (form != Strategy::kUnrolledContraction && form != Strategy::kContraction &&
+        form != Strategy::kKernel)
+      continue;
     const auto products = form == Strategy::kUnrolledContraction
-                              ? node->op->structure.contraction(*node)
+                              ? ir::loops_as<ir::Contraction>(*node)
                               : products_in_lanes(*node);
     const bool in_lanes = products && (form != Strategy::kKernel || options_.reorders);
-    for (std::size_t i = 0; i < 2; i++) {
+    for (std::size_t i = 0; i < node->operands.size(); i++) {
       const Tensor& factor = node->operands[i];
       const auto found = parameters.find(factor.node());
       if (in_lanes && found != parameters.end()) {
@@ -408,7 +410,7 @@ void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carri
 
 void Lowerer::pack_for_lanes(Scope& scope, Construct& construct, const Node* node,
                              std::size_t factor, std::size_t parameter,
-                             const ir::ElementProducts& products) {
+                             const ir::Contraction& products) {
   const Shape& shape = node->type().shape;
   std::int64_t lanes = shape.rank() - 1;
   while (lanes >= 0 && shape[lanes] == 1) lanes--;

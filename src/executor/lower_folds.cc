@@ -6,6 +6,7 @@
 
 #include "executor/element_code.h"
 #include "executor/lowerer.h"
+#include "ir/loop_nest.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
@@ -33,7 +34,7 @@ class FoldLoops {
   FoldLoops(Builder& builder, const Node& node) : b_(builder) {
     const Shape &from = node.operand_type(0).shape, &to = node.type().shape;
     const auto strides = row_major(from), result_strides = row_major(to);
-    const std::vector<std::int64_t> vanishing = node.op->structure.custom_reduction(node);
+    const std::vector<std::int64_t> vanishing = ir::loops_as<ir::CustomReduction>(node)->axes;
     for (std::int64_t axis = 0, left = 0; axis < from.rank(); axis++) {
       const bool vanishes = std::find(vanishing.begin(), vanishing.end(), axis) != vanishing.end();
       const std::int64_t of_result =

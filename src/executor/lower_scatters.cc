@@ -7,6 +7,7 @@
 
 #include "executor/element_code.h"
 #include "executor/lowerer.h"
+#include "ir/loop_nest.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
@@ -50,7 +51,7 @@ class ScatterLoops {
  public:
   ScatterLoops(Builder& builder, const Node& node)
       : b_(builder),
-        places_(*node.op->structure.scatter(node)),
+        places_(ir::loops_as<ir::Scatter>(node)->places),
         type_(node.type()),
         updates_(node.operand_type(2)),
         index_(updates_.shape.size(), lower::kNone),
@@ -142,7 +143,7 @@ class ScatterLoops {
   }
 
   Builder& b_;
-  ir::ElementGather places_;
+  ir::Gather places_;
   const TensorType &type_, &updates_;
   std::vector<Value> index_;  // along each axis of the updates; none where that has one element
   std::vector<bool> counts_;

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "executor/lowerer.h"
-#include "ir/element.h"
+#include "ir/loop_nest.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
@@ -58,7 +58,7 @@ void Lowerer::tape_read(Scope& scope, const Step& step) {
   const TensorType& type = node->type();
   std::vector<Place> made;
   const Tensor& tape = node->operands[0];
-  const Place from = tape_place(scope, tape, node->op->structure.tape(*node).loop, made);
+  const Place from = tape_place(scope, tape, ir::loops_as<ir::TapeAccess>(*node)->loop, made);
   const Value row = tape_row(from, place(scope, node->operands[1]).element[0], false);
   Place& result = scope.places[step.first_value];
   const bool is_wanted_elsewhere = scope.destinations.contains(step.first_value);
@@ -89,7 +89,7 @@ void Lowerer::tape_write(Scope& scope, const Step& step, std::uint32_t at) {
     result = place(scope, before);
     hold(result);
   } else {
-    result = new_tape(node->type(), node->op->structure.tape(*node).loop);
+    result = new_tape(node->type(), ir::loops_as<ir::TapeAccess>(*node)->loop);
     assign_tape(result, scope, before);
   }
   const Value pointer = tape_row(result, place(scope, node->operands[2]).element[0], true);

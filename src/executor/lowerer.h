@@ -270,7 +270,7 @@ class Lowerer {
   void pack_factors(Scope& scope, Construct& construct, std::size_t carries);
   /// For loops: with the axis last along which the products' lanes read them.
   void pack_for_lanes(Scope& scope, Construct& construct, const Node* node, std::size_t factor,
-                      std::size_t parameter, const ir::ElementProducts& products);
+                      std::size_t parameter, const ir::Contraction& products);
   /// For a kernel, in an order of its own.
   void pack_for_kernel(Construct& construct, const Node* node, std::size_t factor, Value pointer);
   /// Gives the parameters of a region their places. They are held once more, so that a region does

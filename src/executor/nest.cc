@@ -4,6 +4,8 @@
 
 #include "executor/names.h"
 #include "executor/terms.h"
+#include "ir/element.h"
+#include "ir/loop_nest.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
@@ -149,7 +151,7 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
         throw InternalError("a gather reads an array that is in no memory", node.location());
       item.storage = from.storage;
       item.pointer = from.pointer;
-      const std::uint32_t at = read_index(node, node.op->structure.gather(node)->table, read.index);
+      const std::uint32_t at = read_index(node, ir::loops_as<ir::Gather>(node)->table, read.index);
       item.place = linear(indices_[at], table.shape(), byte_width(table.dtype()));
     }
   } else {
@@ -199,7 +201,7 @@ std::vector<Nest::Read> Nest::reads_of(const Item& item) {
       for (const Tensor& operand : node.operands) reads.push_back({operand, item.index});
       break;
     case Item::Kind::kGather: {
-      const ir::ElementGather gather = *node.op->structure.gather(node);
+      const ir::Gather gather = *ir::loops_as<ir::Gather>(node);
       for (std::size_t i = 0; i < gather.components.size(); i++) {
         const std::int64_t component[] = {static_cast<std::int64_t>(i)};
         reads.push_back(
@@ -278,7 +280,7 @@ std::uint32_t Nest::enter_all(const Read& first_read, bool root) {
   return first;
 }
 
-std::uint32_t Nest::add_products(const ir::Node& node, const ir::ElementProducts& products) {
+std::uint32_t Nest::add_products(const ir::Node& node, const ir::Contraction& products) {
   const std::uint32_t at = index();
   std::uint32_t factors[2];
   for (std::size_t i = 0; i < 2; i++)
@@ -408,7 +410,7 @@ lower::Address Nest::gathered(const Item& item, const Axes& axes) {
   const auto strides = row_major(node.operand_type(0).shape);
   lower::Address from = address(item.pointer, item.place, axes);
   std::uint32_t next = item.first_operand;
-  const ir::ElementGather gather = *node.op->structure.gather(node);
+  const ir::Gather gather = *ir::loops_as<ir::Gather>(node);
   for (const auto& [axis, room] : gather.components) {
     const Value start = items_[operands_[next++]].element[0];
     from.terms.push_back({clamped_start(builder_, start, room),
@@ -592,7 +594,7 @@ struct Nest::ReductionLoops {
 void Nest::reduce_in_loops(const Combination& what, Axes& axes, bool partials) {
   ReductionLoops loops(builder_, axes, partials);
   loops.begin_kept();
-  const ir::ElementReduction& reduction = what.reduction;
+  const ir::Reduction& reduction = what.reduction;
   Builder& b = builder_;
   Value sum = b.convert(what.init, reduction.type);
   const std::size_t carried_end = partials ? loops.order.size() - 1 : loops.order.size();

@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "executor/place.h"
 #include "executor/region_plan.h"
-#include "ir/element.h"
+#include "ir/loop_nest.h"
 
 namespace rondo::executor {
 
@@ -48,7 +48,7 @@ class Nest {
   std::uint32_t add(const Tensor& value, std::uint32_t index, bool root = false);
   /// The products of a node's factors, where the axes of the nest are those of its result, then
   /// those that vanish.
-  std::uint32_t add_products(const ir::Node& node, const ir::ElementProducts& products);
+  std::uint32_t add_products(const ir::Node& node, const ir::Contraction& products);
   /// Takes an array into the nest whose axes are its own with `axis` as the last one.
   std::uint32_t add_with_axis_last(const Tensor& array, std::int64_t axis);
 
@@ -89,7 +89,7 @@ class Nest {
   /// What loops combine, and where to.
   struct Combination {
     std::uint32_t item;
-    const ir::ElementReduction& reduction;
+    const ir::Reduction& reduction;
     const std::vector<bool>& reduced;  // the axes that vanish
     lower::Value init;
     lower::Type result_type;
@@ -102,7 +102,7 @@ class Nest {
   /// rows are short.
   bool reduce(const Combination& what, bool in_any_order);
 
-  /// A long reduction, cut into so many blocks: along a row (ir::ElementReduction::kBlock), or its
+  /// A long reduction, cut into so many blocks: along a row (ir::Reduction::kBlock), or its
   /// rows. None for others, and where `reduce` would write nothing.
   struct Blocks {
     bool of_row;
@@ -125,7 +125,7 @@ class Nest {
 
   /// Writes loops that combine an item along an axis, and store each total so far at pointer +
   /// place.
-  void accumulate(std::uint32_t item, const ir::ElementRunning& running, lower::Type result_type,
+  void accumulate(std::uint32_t item, const ir::PrefixScan& running, lower::Type result_type,
                   lower::Value pointer, const Linear& place);
 
   Linear dense(const Shape& shape, std::int64_t width) const;

@@ -8,7 +8,7 @@
 
 namespace rondo::executor {
 
-void Nest::accumulate(std::uint32_t item, const ir::ElementRunning& running, Type result_type,
+void Nest::accumulate(std::uint32_t item, const ir::PrefixScan& running, Type result_type,
                       Value pointer, const Linear& place) {
   std::vector<bool> is_along(sizes_.size(), false);
   is_along[static_cast<std::size_t>(running.axis)] = true;

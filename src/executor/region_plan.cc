@@ -50,7 +50,7 @@ OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes)
       return {.fits = i != 0, .repeated = true};
     case Strategy::kUnrolledContraction:
     case Strategy::kContraction: {
-      const std::size_t factors = node.op->structure.contraction ? 2 : 1;
+      const std::size_t factors = ir::has_loops<ir::Contraction>(node) ? 2 : 1;
       return {.fits = i<factors, .repeated = factors> 1};
     }
     case Strategy::kLoop:
@@ -83,7 +83,7 @@ bool has_equal_parts(const Node& node) {
   // Threshold: A concatenation of up to this many equal parts may be one loop, which shares what
   // the parts read but needs registers for each. Not measured.
   constexpr std::size_t kMostParts = 16;
-  const ir::InsertionMap map = node.op->structure.write(node);
+  const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(node);
   if (map.kept >= 0 || map.fill >= 0 || map.parts.size() < 2 || map.parts.size() > kMostParts)
     return false;
   const auto fits = [&](const ir::Part& part) {
@@ -144,7 +144,7 @@ class Readers {
 }  // namespace
 
 ir::AccessMap read_map(const Node& node) {
-  if (node.op->structure.read) return node.op->structure.read(node);
+  if (auto read = ir::loops_as<ir::AccessMap>(node)) return *std::move(read);
   ir::AccessMap map;
   const Shape &from = node.operand_type(0).shape, &to = node.type().shape;
   std::int64_t axis = 0;
@@ -159,10 +159,10 @@ ir::AccessMap read_map(const Node& node) {
   return map;
 }
 
-std::optional<ir::ElementProducts> products_in_lanes(const Node& node) {
-  if (!node.op->structure.contraction || node.type().rank() == 0) return std::nullopt;
+std::optional<ir::Contraction> products_in_lanes(const Node& node) {
+  if (node.type().rank() == 0) return std::nullopt;
   if (node.type().shape.dims().back() < kLeastLanes) return std::nullopt;
-  return node.op->structure.contraction(node);
+  return ir::loops_as<ir::Contraction>(node);
 }
 
 Strategy strategy_of(const Node& node, bool reorders) {
@@ -170,29 +170,30 @@ Strategy strategy_of(const Node& node, bool reorders) {
   if (ir::is_constant(&node)) return Strategy::kConstant;
   if (op.construct.flow == ir::Flow::kRepeat) return Strategy::kLoop;
   if (op.construct.flow == ir::Flow::kSelect) return Strategy::kBranch;
-  if (op.structure.tape)
-    return op.structure.tape(node).writes ? Strategy::kTapeWrite : Strategy::kTapeRead;
+  const ir::LoopNest loops = ir::loop_nest(node);
+  if (const auto* tape = std::get_if<ir::TapeAccess>(&loops))
+    return tape->writes ? Strategy::kTapeWrite : Strategy::kTapeRead;
   if (op.construct.lane_loop) return Strategy::kLaneLoop;
   if (op.kernel.prepare == ir::prepare_forwarding && forwards_all(node)) return Strategy::kForward;
-  if (op.structure.same_bytes && node.type().bytes() == node.operand_type(0).bytes())
+  if (std::holds_alternative<ir::SameBytes>(loops) &&
+      node.type().bytes() == node.operand_type(0).bytes())
     return Strategy::kAlias;
   if (op.structure.element && node.types.size() == 1) {
     const DType dtype = node.operands.empty() ? node.type().dtype : node.operand_type(0).dtype;
     if (op.structure.element_dtypes >> static_cast<unsigned>(dtype) & 1) return Strategy::kElement;
   }
-  if (op.structure.read) return Strategy::kRead;
-  if (op.structure.gather && !is_scalar(node.operand_type(0)) && op.structure.gather(node))
+  if (std::holds_alternative<ir::AccessMap>(loops)) return Strategy::kRead;
+  if (std::holds_alternative<ir::Gather>(loops) && !is_scalar(node.operand_type(0)))
     return Strategy::kGather;
-  if (op.structure.write) return Strategy::kWrite;
+  if (std::holds_alternative<ir::InsertionMap>(loops)) return Strategy::kWrite;
   if (few_terms(node, reorders && fits_in_lanes(node.type())))
     return Strategy::kUnrolledContraction;
-  if (op.structure.reduction && op.structure.reduction(node)) return Strategy::kReduction;
-  if (op.structure.prefix_scan && op.structure.prefix_scan(node)) return Strategy::kPrefixScan;
-  if (op.structure.custom_reduction && is_element_code(node.regions[0]) &&
-      !op.structure.custom_reduction(node).empty())
+  if (std::holds_alternative<ir::Reduction>(loops)) return Strategy::kReduction;
+  if (std::holds_alternative<ir::PrefixScan>(loops)) return Strategy::kPrefixScan;
+  if (std::holds_alternative<ir::CustomReduction>(loops) && is_element_code(node.regions[0]))
     return Strategy::kCustomReduction;
-  if (op.structure.scatter && !is_scalar(node.type()) && is_element_code(node.regions[0]) &&
-      op.structure.scatter(node))
+  if (std::holds_alternative<ir::Scatter>(loops) && !is_scalar(node.type()) &&
+      is_element_code(node.regions[0]))
     return Strategy::kScatter;
   if (const auto products = products_in_lanes(node); products && products->as_kernel)
     return Strategy::kContraction;
@@ -279,7 +280,7 @@ void RegionPlan::choose_inlined(const Function& region, const Interchanges& inte
     }
     // What stays where it is updated has a place of its own.
     if (step->form == Strategy::kWrite) {
-      const ir::InsertionMap map = node.op->structure.write(node);
+      const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(node);
       if (map.kept >= 0) fits[value(node.operands[static_cast<std::size_t>(map.kept)])] = false;
     }
   }

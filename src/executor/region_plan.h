@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "ir/element.h"
+#include "ir/loop_nest.h"
 #include "ir/node.h"
 #include "ir/node_table.h"
 
@@ -107,7 +107,7 @@ class RegionPlan {
 /// or not the loop has lanes, so that they have one order.
 Strategy strategy_of(const ir::Node& node, bool reorders = false);
 /// The products of a node that loops may add up, with the last axis of the result as their lanes.
-std::optional<ir::ElementProducts> products_in_lanes(const ir::Node& node);
+std::optional<ir::Contraction> products_in_lanes(const ir::Node& node);
 /// The index map of a step of form kRead.
 ir::AccessMap read_map(const ir::Node& node);
 

@@ -5,9 +5,9 @@
 #include "executor/names.h"
 #include "executor/region_plan.h"
 #include "fmt/format.h"
-#include "ir/element.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
+#include "ir/loop_nest.h"
 
 namespace rondo::executor {
 
@@ -91,7 +91,7 @@ Tapes tapes_of(const Function& function) {
   std::vector<const Node*> ends;
   for (const Function& region : regions) {
     for (const Node* node : region.body()) {
-      if (node->op->structure.tape) ends.push_back(node);
+      if (ir::has_loops<ir::TapeAccess>(*node)) ends.push_back(node);
     }
   }
   if (ends.empty()) return tapes;
@@ -112,7 +112,7 @@ Tapes tapes_of(const Function& function) {
   }
   absl::flat_hash_map<std::uint32_t, std::string_view> loops;  // of classes
   for (const Node* node : ends) {
-    const ir::TapeAccess access = node->op->structure.tape(*node);
+    const ir::TapeAccess access = *ir::loops_as<ir::TapeAccess>(*node);
     if (access.writes) loops.try_emplace(classes.of(Tensor::of(node, 0)), access.loop);
     if (hands_on(node->operands[0].node()))
       loops.try_emplace(classes.of(node->operands[0]), access.loop);

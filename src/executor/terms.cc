@@ -9,7 +9,7 @@ namespace rondo::executor {
 namespace {
 
 /// Operand 0 is reduced.
-std::optional<Terms> terms_of(const ir::Node& node, const ir::ElementReduction& reduction) {
+std::optional<Terms> terms_of(const ir::Node& node, const ir::Reduction& reduction) {
   const Shape& shape = node.operand_type(0).shape;
   Terms terms{.combine = reduction.combine, .type = reduction.type, .init = 1};
   ir::AccessMap& map = terms.factors.emplace_back();
@@ -40,17 +40,15 @@ std::int64_t Terms::count() const {
 
 std::optional<Terms> few_terms(const ir::Node& node, bool reorders) {
   std::optional<Terms> terms;
-  if (node.op->structure.reduction) {
-    if (const auto reduction = node.op->structure.reduction(node))
-      terms = terms_of(node, *reduction);
-  } else if (node.op->structure.contraction) {
-    if (auto products = node.op->structure.contraction(node);
-        products && (products->as_kernel || reorders)) {
-      terms = Terms{.combine = lower::Opcode::kAdd,
-                    .type = products->type,
-                    .sizes = std::move(products->sizes),
-                    .factors = {std::move(products->factors[0]), std::move(products->factors[1])}};
-    }
+  ir::LoopNest loops = ir::loop_nest(node);
+  if (const auto* reduction = std::get_if<ir::Reduction>(&loops)) {
+    terms = terms_of(node, *reduction);
+  } else if (auto* products = std::get_if<ir::Contraction>(&loops);
+             products && (products->as_kernel || reorders)) {
+    terms = Terms{.combine = lower::Opcode::kAdd,
+                  .type = products->type,
+                  .sizes = std::move(products->sizes),
+                  .factors = {std::move(products->factors[0]), std::move(products->factors[1])}};
   }
   if (!terms || node.type().elements() == 0) return std::nullopt;
   const std::int64_t count = terms->count();

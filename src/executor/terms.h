@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
-#include "ir/element.h"
+#include "ir/loop_nest.h"
 
 namespace rondo::executor {
 
@@ -16,9 +16,8 @@ struct Terms {
   lower::Type type;       // that they are computed in
   bool pairwise = false;  // combined by halves (lower::Lanes::Reduction), not one after the other
   int init = -1;          // the operand that they start from; none: zero
-  absl::InlinedVector<std::int64_t, 2> sizes = {};  // of the axes that vanish
-  absl::InlinedVector<ir::AccessMap, 2> factors =
-      {};  // of operand 0, 1; as ir::ElementProducts has it
+  absl::InlinedVector<std::int64_t, 2> sizes = {};     // of the axes that vanish
+  absl::InlinedVector<ir::AccessMap, 2> factors = {};  // of operand 0, 1; as ir::Contraction has it
 
   std::int64_t count() const;
 };

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "fmt/format.h"
-#include "ir/element.h"
+#include "ir/index_range.h"
 #include "ops/dynamic_slice.h"
 
 namespace rondo::interpreter {

@@ -1,6 +1,7 @@
 #include "interpreter/reshapes.h"
 
 #include "ir/function_data.h"
+#include "ir/loop_nest.h"
 
 namespace rondo::interpreter {
 
@@ -9,14 +10,14 @@ namespace {
 using ir::Node;
 
 /// Whether it reads elements of operand 0 at other positions: a slice.
-bool is_read(const Node* node) { return node->op->structure.read != nullptr; }
+bool is_read(const Node* node) { return ir::has_loops<ir::AccessMap>(*node); }
 /// Whether it is operand 0 with a part replaced by operand 1.
 bool is_update(const Node* node) {
-  return node->op->structure.updates && node->op->structure.write;
+  return node->op->structure.updates && ir::has_loops<ir::InsertionMap>(*node);
 }
 /// Whether it is operand 0 in another shape.
 bool is_reshape(const Node* node) {
-  return node->op->structure.same_bytes && node->type().dtype == node->operand_type(0).dtype;
+  return ir::has_loops<ir::SameBytes>(*node) && node->type().dtype == node->operand_type(0).dtype;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Sums, products, extremes, rounding.
 #include <cmath>
 
+#include "ir/index_range.h"
 #include "ops/derivative_rules.h"
 #include "ops/element_math.h"
 #include "ops/element_rules.h"

@@ -127,7 +127,7 @@ const ir::OpDef kConcatenate{
     .name = "concatenate",
     .cost = ir::Cost::kMovement,
     .types = {.infer = infer_concatenate},
-    .structure = {.write = concatenate_writes},
+    .structure = {.loops = concatenate_writes},
     .kernel = {.prepare = ir::prepare_function<concatenate_kernel>},
     .derivative = {.linear = Linear::kJointly, .transpose = concatenate_transpose},
     .batching = {.rule = concatenate_batch},

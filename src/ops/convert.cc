@@ -7,6 +7,7 @@
 #include "ops/elementwise.h"
 #include "ops/elementwise_kernels.h"
 #include "ops/families.h"
+#include "ops/index_rules.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -139,7 +140,7 @@ const OpDef kBitcastConvert{
     .arity = 1,
     .cost = ir::Cost::kElementwise,
     .types = {.infer = infer_bitcast},
-    .structure = {.same_bytes = true},
+    .structure = {.loops = same_bytes},
     .kernel = {.prepare = ir::prepare_forwarding},
     .derivative = {.zero = true},
     .batching = {.rule = ir::batch_alike},

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
-#include "ir/element.h"
+#include "ir/loop_nest.h"
 #include "lower/opcodes.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
@@ -228,7 +228,7 @@ std::vector<Tensor> divided_cumulative(const Node& node, std::span<const Tensor>
 
 /// As the kernel goes: along rows that is by parts, where sums are in a wider type. Of long rows
 /// the kernel takes less time, since each total waits for the one before.
-std::optional<ir::ElementRunning> element_running(const Node& node) {
+ir::LoopNest cumulative_loops(const Node& node) {
   const auto& [combiner, axis, reverse] = node.attrs<CumulativeAttributes>();
   const TensorType& type = node.type();
   // Threshold: Rows from which the kernel is faster than a loop, in which each total waits for the
@@ -237,26 +237,24 @@ std::optional<ir::ElementRunning> element_running(const Node& node) {
   const bool in_rows = is_along_rows(node);
   if (is_complex(type.dtype) || type.elements() == 0 || type.shape[axis] < 2 ||
       (in_rows && type.shape[axis] >= kLongRow))
-    return std::nullopt;
+    return {};
   using lower::Opcode;
   const bool half = is_floating(type.dtype) && byte_width(type.dtype) == 2;
   const lower::Type own = half ? lower::Type::kF32 : lower::type_of(type.dtype);
   switch (combiner) {
     case Combiner::kAdd: {
       const bool is_f32 = type.dtype == DType::kF32;
-      if (is_f32 && in_rows) return std::nullopt;
-      return ir::ElementRunning{Opcode::kAdd, axis, reverse, is_f32 ? lower::Type::kF64 : own};
+      if (is_f32 && in_rows) return {};
+      return ir::PrefixScan{Opcode::kAdd, axis, reverse, is_f32 ? lower::Type::kF64 : own};
     }
     case Combiner::kMultiply:
-      return ir::ElementRunning{Opcode::kMultiply, axis, reverse, own};
+      return ir::PrefixScan{Opcode::kMultiply, axis, reverse, own};
     case Combiner::kMaximum:
-      return ir::ElementRunning{is_pred(type.dtype) ? Opcode::kOr : Opcode::kMax, axis, reverse,
-                                own};
+      return ir::PrefixScan{is_pred(type.dtype) ? Opcode::kOr : Opcode::kMax, axis, reverse, own};
     case Combiner::kMinimum:
-      return ir::ElementRunning{is_pred(type.dtype) ? Opcode::kAnd : Opcode::kMin, axis, reverse,
-                                own};
+      return ir::PrefixScan{is_pred(type.dtype) ? Opcode::kAnd : Opcode::kMin, axis, reverse, own};
     default:
-      return std::nullopt;
+      return {};
   }
 }
 
@@ -297,7 +295,7 @@ const ir::OpDef kCumulative{.name = "cumulative",
                             .arity = 1,
                             .cost = ir::Cost::kReduction,
                             .types = {.infer = infer_cumulative},
-                            .structure = {.prefix_scan = element_running},
+                            .structure = {.loops = cumulative_loops},
                             .kernel = {.prepare = ir::prepare_function<cumulative_kernel, 1>},
                             .expansion = {.rule = expand_cumulative,
                                           .in_lanes = divided_cumulative,

@@ -209,7 +209,7 @@ const ir::OpDef kDotGeneral{
     .name = "dot_general",
     .arity = 2,
     .types = {.infer = infer_dot},
-    .structure = {.contraction = dot_products},
+    .structure = {.loops = dot_loops},
     .kernel = {.prepare = prepare_dot},
     .derivative = {.linear = Linear::kSeparately, .transpose = dot_transpose},
     .batching = {.rule = dot_batch, .sum = dot_batch_sum},

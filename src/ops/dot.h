@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "ir/element.h"
+#include "ir/loop_nest.h"
 #include "ops/support.h"
 #include "rondo/ops/linear.h"
 
@@ -18,6 +18,6 @@ std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int6
 
 std::unique_ptr<ir::Kernel> prepare_dot(const Node& node);
 /// None for large products, and where the kernel adds up in partial sums.
-std::optional<ir::ElementProducts> dot_products(const Node& node);
+ir::LoopNest dot_loops(const Node& node);
 
 }  // namespace rondo::ops

@@ -446,24 +446,24 @@ class DotKernel final : public ir::Kernel {
 
 }  // namespace
 
-std::optional<ir::ElementProducts> dot_products(const Node& node) {
+ir::LoopNest dot_loops(const Node& node) {
   const auto& dims = node.attrs<DotDims>();
   const TensorType &a = node.operand_type(0), &b = node.operand_type(1);
   const DType dtype = node.type().dtype;
-  if (is_complex(dtype)) return std::nullopt;
+  if (is_complex(dtype)) return {};
   const std::int64_t count = elements_along(a.shape, dims.lhs_contracting);
   const std::vector<std::int64_t> a_free =
       free_axes(a.rank(), dims.lhs_batch, dims.lhs_contracting);
   const std::vector<std::int64_t> b_free =
       free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting);
   const std::int64_t m = elements_along(a.shape, a_free), n = elements_along(b.shape, b_free);
-  if (a.elements() == 0 || b.elements() == 0) return std::nullopt;
+  if (a.elements() == 0 || b.elements() == 0) return {};
   // Threshold: Terms of each sum of a large product up to which a loop may contain it: a library
   // gains little there. Not measured.
   constexpr std::int64_t kFewProducts = 8;
   const bool is_large = std::max({m, count, n}) > kMostProducts || m * count * n > kMostProducts;
-  if (count > (is_large ? kFewProducts : kSummedBlock)) return std::nullopt;
-  ir::ElementProducts products;
+  if (count > (is_large ? kFewProducts : kSummedBlock)) return {};
+  ir::Contraction products;
   const auto swapped = [](const TensorType& type, const auto&... axes) {
     return pack_operand(type, axes...).swapped;
   };

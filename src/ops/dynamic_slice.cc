@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "ir/index_range.h"
 #include "ops/batch_rules.h"
 #include "ops/box.h"
 #include "ops/create.h"
@@ -211,13 +212,6 @@ std::vector<Tensor> dynamic_update_slice_transpose(const TransposeCall& c) {
   return all;
 }
 
-Tensor dynamic_update_slice_overwritten(const Node& node) {
-  ir::Operands place(node.operands.begin() + 1, node.operands.end());
-  place[0] = node.operand(0);
-  return make(kDynamicSlice, std::move(place),
-              DynamicSliceAttributes{node.operand_type(1).shape.vector()}, node.location());
-}
-
 /// `first` is the number of the operand that is the first start.
 std::vector<ir::IndexRange> start_ranges(const Node& node, std::string_view op, std::size_t first,
                                          const Shape& part) {
@@ -303,7 +297,7 @@ const ir::OpDef kDynamicSlice{
     .name = "dynamic_slice",
     .cost = ir::Cost::kMovement,
     .types = {.infer = infer_dynamic_slice},
-    .structure = {.read = dynamic_slice_reads, .indices = dynamic_slice_indices},
+    .structure = {.loops = dynamic_slice_reads, .indices = dynamic_slice_indices},
     .kernel = {.prepare = prepare_part<DynamicSliceKernel>},
     .derivative = {.linear = Linear::kJointly, .transpose = dynamic_slice_transpose},
     .batching = {.rule = dynamic_slice_batch},
@@ -316,9 +310,8 @@ const ir::OpDef kDynamicUpdateSlice{
     .name = "dynamic_update_slice",
     .cost = ir::Cost::kMovement,
     .types = {.infer = infer_dynamic_update_slice},
-    .structure = {.indices = dynamic_update_slice_indices,
-                  .write = dynamic_update_slice_writes,
-                  .overwritten = dynamic_update_slice_overwritten,
+    .structure = {.loops = dynamic_update_slice_writes,
+                  .indices = dynamic_update_slice_indices,
                   .updates = true},
     .kernel = {.prepare = prepare_part<DynamicUpdateSliceKernel>},
     .derivative = {.linear = Linear::kJointly, .transpose = dynamic_update_slice_transpose},

@@ -4,7 +4,8 @@
 #include <cstring>
 #include <optional>
 
-#include "ir/element.h"
+#include "ir/index_range.h"
+#include "ir/loop_nest.h"
 #include "ops/batch_rules.h"
 #include "ops/windows.h"
 
@@ -113,9 +114,9 @@ std::unique_ptr<ir::Kernel> prepare_gather(const Node& node) {
   return std::make_unique<GatherKernel>(node);
 }
 
-std::optional<ir::ElementGather> gather_elements(const Node& node) {
+ir::LoopNest gather_loops(const Node& node) {
   const TensorType& x = node.operand_type(0);
-  if (x.elements() == 0) return std::nullopt;
+  if (x.elements() == 0) return {};
   return window_elements(gather_window_dims(node.attrs<GatherAttributes>().dims), x.shape,
                          node.operand_type(1), node.type().rank(), slice_sizes(node));
 }
@@ -149,7 +150,7 @@ const ir::OpDef kGather{
     .arity = 2,
     .cost = ir::Cost::kMovement,
     .types = {.infer = infer_gather},
-    .structure = {.gather = gather_elements, .indices = gather_indices},
+    .structure = {.loops = gather_loops, .indices = gather_indices},
     .kernel = {.prepare = prepare_gather},
     .derivative = {.linear = ir::Linear::kJointly, .transpose = gather_transpose},
     .batching = {.rule = gather_batch},

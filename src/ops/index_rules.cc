@@ -11,14 +11,16 @@
 
 namespace rondo::ops {
 
-ir::AccessMap broadcast_reads(const ir::Node& node) {
+ir::LoopNest same_bytes(const ir::Node&) { return ir::SameBytes{}; }
+
+ir::LoopNest broadcast_reads(const ir::Node& node) {
   ir::AccessMap map;
   for (const std::int64_t axis : node.attrs<BroadcastAttributes>().dimensions)
     map.push_back({axis, 0, 1});
   return map;
 }
 
-ir::AccessMap transpose_reads(const ir::Node& node) {
+ir::LoopNest transpose_reads(const ir::Node& node) {
   const auto& permutation = node.attrs<TransposeAttributes>().permutation;
   ir::AccessMap map(permutation.size());
   for (std::size_t i = 0; i < permutation.size(); i++)
@@ -26,7 +28,7 @@ ir::AccessMap transpose_reads(const ir::Node& node) {
   return map;
 }
 
-ir::AccessMap reverse_reads(const ir::Node& node) {
+ir::LoopNest reverse_reads(const ir::Node& node) {
   ir::AccessMap map;
   const Shape& shape = node.type().shape;
   for (std::int64_t axis = 0; axis < shape.rank(); axis++) map.push_back({axis, 0, 1});
@@ -35,7 +37,7 @@ ir::AccessMap reverse_reads(const ir::Node& node) {
   return map;
 }
 
-ir::AccessMap slice_reads(const ir::Node& node) {
+ir::LoopNest slice_reads(const ir::Node& node) {
   const auto& slice = node.attrs<SliceAttributes>();
   ir::AccessMap map;
   for (std::size_t i = 0; i < slice.starts.size(); i++)
@@ -43,7 +45,7 @@ ir::AccessMap slice_reads(const ir::Node& node) {
   return map;
 }
 
-ir::AccessMap dynamic_slice_reads(const ir::Node& node) {
+ir::LoopNest dynamic_slice_reads(const ir::Node& node) {
   const Shape &shape = node.operand_type(0).shape, &part = node.type().shape;
   ir::AccessMap map;
   for (std::int64_t i = 0; i < shape.rank(); i++)
@@ -51,7 +53,7 @@ ir::AccessMap dynamic_slice_reads(const ir::Node& node) {
   return map;
 }
 
-ir::InsertionMap dynamic_update_slice_writes(const ir::Node& node) {
+ir::LoopNest dynamic_update_slice_writes(const ir::Node& node) {
   const Shape &shape = node.type().shape, &part = node.operand_type(1).shape;
   ir::InsertionMap map{0, -1, {{1, {}}}};
   for (std::int64_t i = 0; i < shape.rank(); i++) {
@@ -60,7 +62,7 @@ ir::InsertionMap dynamic_update_slice_writes(const ir::Node& node) {
   return map;
 }
 
-ir::InsertionMap concatenate_writes(const ir::Node& node) {
+ir::LoopNest concatenate_writes(const ir::Node& node) {
   const std::int64_t axis = node.attrs<ConcatenateAttributes>().axis;
   ir::InsertionMap map;
   std::int64_t start = 0;
@@ -75,7 +77,7 @@ ir::InsertionMap concatenate_writes(const ir::Node& node) {
   return map;
 }
 
-ir::InsertionMap pad_writes(const ir::Node& node) {
+ir::LoopNest pad_writes(const ir::Node& node) {
   const auto& pad = node.attrs<PadAttributes>();
   const Shape &shape = node.operand_type(0).shape, &whole = node.type().shape;
   ir::InsertionMap map{-1, 1, {{0, {}}}};

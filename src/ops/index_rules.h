@@ -1,17 +1,19 @@
-// Where shape ops read and write (ir/element.h).
+// Where shape ops read and write (ir/loop_nest.h).
 #pragma once
 
-#include "ir/element.h"
+#include "ir/loop_nest.h"
 
 namespace rondo::ops {
 
-ir::AccessMap broadcast_reads(const ir::Node& node);
-ir::AccessMap transpose_reads(const ir::Node& node);
-ir::AccessMap reverse_reads(const ir::Node& node);
-ir::AccessMap slice_reads(const ir::Node& node);
-ir::AccessMap dynamic_slice_reads(const ir::Node& node);
-ir::InsertionMap dynamic_update_slice_writes(const ir::Node& node);
-ir::InsertionMap concatenate_writes(const ir::Node& node);
-ir::InsertionMap pad_writes(const ir::Node& node);
+/// Of an op that gives operand 0 another type.
+ir::LoopNest same_bytes(const ir::Node& node);
+ir::LoopNest broadcast_reads(const ir::Node& node);
+ir::LoopNest transpose_reads(const ir::Node& node);
+ir::LoopNest reverse_reads(const ir::Node& node);
+ir::LoopNest slice_reads(const ir::Node& node);
+ir::LoopNest dynamic_slice_reads(const ir::Node& node);
+ir::LoopNest dynamic_update_slice_writes(const ir::Node& node);
+ir::LoopNest concatenate_writes(const ir::Node& node);
+ir::LoopNest pad_writes(const ir::Node& node);
 
 }  // namespace rondo::ops

@@ -162,28 +162,21 @@ Tensor logical_reduction(const char* op, Combiner combiner, const Operand& x,
 
 }  // namespace
 
-std::vector<std::int64_t> folded_axes(const Node& node) {
-  // Sums of complex numbers are the kernel's: in double precision, in partial results.
-  if (is_complex(node.type().dtype) && is_sum(node)) return {};
-  return node.attrs<ReduceAttributes>().dimensions;
-}
-
-const ir::OpDef kReduce{
-    .name = "reduce",
-    .cost = ir::Cost::kReduction,
-    .types = {.infer = infer_reduce},
-    .structure = {.reduction = element_reduction, .custom_reduction = folded_axes},
-    .kernel = {.prepare = prepare_reduce},
-    .derivative = {.linear = ir::Linear::kJointly,
-                   .is_linear = is_sum,
-                   .jvp = reduce_jvp,
-                   .transpose = sum_transpose},
-    .batching = {.rule = reduce_batch},
-    .text = {.hlo = "reduce",
-             .stablehlo = "stablehlo.reduce",
-             .hlo_attributes = reduce_hlo,
-             .stablehlo_attributes = reduce_stablehlo,
-             .hlo_regions = "to_apply"}};
+const ir::OpDef kReduce{.name = "reduce",
+                        .cost = ir::Cost::kReduction,
+                        .types = {.infer = infer_reduce},
+                        .structure = {.loops = reduce_loops},
+                        .kernel = {.prepare = prepare_reduce},
+                        .derivative = {.linear = ir::Linear::kJointly,
+                                       .is_linear = is_sum,
+                                       .jvp = reduce_jvp,
+                                       .transpose = sum_transpose},
+                        .batching = {.rule = reduce_batch},
+                        .text = {.hlo = "reduce",
+                                 .stablehlo = "stablehlo.reduce",
+                                 .hlo_attributes = reduce_hlo,
+                                 .stablehlo_attributes = reduce_stablehlo,
+                                 .hlo_regions = "to_apply"}};
 
 Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes,
                  SourceLocation at) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/derivative.h"
-#include "ir/element.h"
+#include "ir/loop_nest.h"
 #include "ops/combiners.h"
 
 namespace rondo::ops {
@@ -27,8 +27,8 @@ Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> a
                  SourceLocation at);
 
 std::unique_ptr<ir::Kernel> prepare_reduce(const Node& node);
-/// By a common combiner on real numbers: the loops that give the kernel's bits.
-std::optional<ir::ElementReduction> element_reduction(const Node& node);
+/// The loops that give the kernel's bits.
+ir::LoopNest reduce_loops(const Node& node);
 
 /// The sum along sorted axes; x itself for none. 16-bit floats are added up in f32: a cotangent may
 /// have many terms.

@@ -283,7 +283,10 @@ std::unique_ptr<ir::Kernel> prepare_reduce(const Node& node) {
   return std::make_unique<ReduceKernel>(node, combiner);
 }
 
-std::optional<ir::ElementReduction> element_reduction(const Node& node) {
+namespace {
+
+/// By a common combiner on real numbers, in the order of the kernel.
+std::optional<ir::Reduction> reduction_by_combiner(const Node& node) {
   if (node.operands.size() != 2 || is_complex(node.type().dtype)) return std::nullopt;
   const DType dtype = node.type().dtype;
   const bool pred = is_pred(dtype), half = is_floating(dtype) && byte_width(dtype) == 2;
@@ -295,24 +298,34 @@ std::optional<ir::ElementReduction> element_reduction(const Node& node) {
       break;
     case Combiner::kAdd:
       if (half) break;
-      return ir::ElementReduction{pred ? Opcode::kOr : Opcode::kAdd, axes,
-                                  dtype == DType::kF32 ? lower::Type::kF64 : type};
+      return ir::Reduction{pred ? Opcode::kOr : Opcode::kAdd, axes,
+                           dtype == DType::kF32 ? lower::Type::kF64 : type};
     case Combiner::kMultiply:
       if (half) break;
-      return ir::ElementReduction{pred ? Opcode::kAnd : Opcode::kMultiply, axes, type,
-                                  !is_floating(dtype)};
+      return ir::Reduction{pred ? Opcode::kAnd : Opcode::kMultiply, axes, type,
+                           !is_floating(dtype)};
     case Combiner::kMaximum:
-      return ir::ElementReduction{pred ? Opcode::kOr : Opcode::kMax, axes,
-                                  half ? lower::Type::kF32 : type};
+      return ir::Reduction{pred ? Opcode::kOr : Opcode::kMax, axes,
+                           half ? lower::Type::kF32 : type};
     case Combiner::kMinimum:
-      return ir::ElementReduction{pred ? Opcode::kAnd : Opcode::kMin, axes,
-                                  half ? lower::Type::kF32 : type};
+      return ir::Reduction{pred ? Opcode::kAnd : Opcode::kMin, axes,
+                           half ? lower::Type::kF32 : type};
     case Combiner::kAnd:
-      return ir::ElementReduction{Opcode::kAnd, axes, type};
+      return ir::Reduction{Opcode::kAnd, axes, type};
     case Combiner::kOr:
-      return ir::ElementReduction{Opcode::kOr, axes, type};
+      return ir::Reduction{Opcode::kOr, axes, type};
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+ir::LoopNest reduce_loops(const Node& node) {
+  if (auto reduction = reduction_by_combiner(node)) return *std::move(reduction);
+  // Sums of complex numbers are the kernel's: in double precision, in partial results.
+  if (is_complex(node.type().dtype) && is_sum(node)) return {};
+  const auto& axes = node.attrs<ReduceAttributes>().dimensions;
+  return axes.empty() ? ir::LoopNest() : ir::CustomReduction{axes};
 }
 
 }  // namespace rondo::ops

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/index_range.h"
+#include "ir/loop_nest.h"
 #include "ir/region.h"
 #include "ops/batch_rules.h"
 #include "ops/combiners.h"
@@ -222,13 +224,13 @@ class ScatterKernel final : public ir::Kernel {
   absl::InlinedVector<Box, 1> windows_;
 };
 
-std::optional<ir::ElementGather> scatter_elements(const Node& node) {
-  if (node.types.size() != 1) return std::nullopt;
+ir::LoopNest scatter_loops(const Node& node) {
+  if (node.types.size() != 1) return {};
   const TensorType &x = node.type(), &updates = node.operand_type(2);
-  if (x.elements() == 0 || updates.elements() == 0) return std::nullopt;
+  if (x.elements() == 0 || updates.elements() == 0) return {};
   const ScatterDims& dims = node.attrs<ScatterAttributes>().dims;
-  return window_elements(scatter_window_dims(dims), x.shape, node.operand_type(1), updates.rank(),
-                         window_sizes(dims, x.shape, updates.shape));
+  return ir::Scatter{window_elements(scatter_window_dims(dims), x.shape, node.operand_type(1),
+                                     updates.rank(), window_sizes(dims, x.shape, updates.shape))};
 }
 
 std::unique_ptr<ir::Kernel> prepare_scatter(const Node& node) {
@@ -293,7 +295,7 @@ std::vector<Tensor> with_a_component(const Node& node, std::span<const Tensor> o
 const ir::OpDef kScatter{
     .name = "scatter",
     .types = {.infer = infer_scatter},
-    .structure = {.scatter = scatter_elements, .indices = scatter_indices, .updates = true},
+    .structure = {.loops = scatter_loops, .indices = scatter_indices, .updates = true},
     .kernel = {.prepare = prepare_scatter},
     .expansion = {.rule = with_a_component},
     .derivative = {.linear = ir::Linear::kJointly,

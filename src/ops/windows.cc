@@ -95,13 +95,12 @@ void window_dims_stablehlo(std::string& out, const WindowDims& dims) {
   fmt::format_to(std::back_inserter(out), "index_vector_dim = {}", dims.index_vector_dim);
 }
 
-ir::ElementGather window_elements(const WindowDims& dims, const Shape& operand,
-                                  const TensorType& indices, std::int64_t windowed_rank,
-                                  std::span<const std::int64_t> sizes) {
+ir::Gather window_elements(const WindowDims& dims, const Shape& operand, const TensorType& indices,
+                           std::int64_t windowed_rank, std::span<const std::int64_t> sizes) {
   const auto contains = [](const std::vector<std::int64_t>& axes, std::int64_t axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
   };
-  ir::ElementGather places;
+  ir::Gather places;
   // The axes of the indices but that of their components are those that count windows.
   std::int64_t batch_axis = 0;
   for (std::int64_t axis = 0; axis < indices.rank(); axis++) {

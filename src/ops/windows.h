@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/element.h"
+#include "ir/index_range.h"
+#include "ir/loop_nest.h"
 #include "ops/box.h"
 #include "ops/support.h"
 
@@ -47,9 +48,8 @@ void check_window_dims(const InferContext& context, const WindowDims& dims,
                        std::int64_t windowed_rank);
 
 /// Where an element of `windowed` lies in the operand. `sizes`: of a window along each axis of it.
-ir::ElementGather window_elements(const WindowDims& dims, const Shape& operand,
-                                  const TensorType& indices, std::int64_t windowed_rank,
-                                  std::span<const std::int64_t> sizes);
+ir::Gather window_elements(const WindowDims& dims, const Shape& operand, const TensorType& indices,
+                           std::int64_t windowed_rank, std::span<const std::int64_t> sizes);
 
 /// What is in range of the indices, which are the operand of that number.
 std::vector<ir::IndexRange> window_ranges(const WindowDims& dims, std::string_view op,

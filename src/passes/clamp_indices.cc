@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/for_dtype.h"
-#include "ir/element.h"
+#include "ir/index_range.h"
 #include "ir/lazy.h"
 #include "ir/node.h"
 #include "ops/dynamic_slice.h"

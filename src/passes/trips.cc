@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/element.h"
+#include "ir/loop_nest.h"
 #include "ir/region_facts.h"
 #include "ops/permute.h"
 #include "passes/hoist.h"
@@ -94,7 +94,7 @@ bool is_product(const Node* node) {
   if (op.cost != ir::Cost::kHeavy || op.derivative.linear != ir::Linear::kSeparately ||
       node->operands.size() != 2 || node->type().elements() == 0)
     return false;
-  const auto written = op.structure.contraction ? op.structure.contraction(*node) : std::nullopt;
+  const auto written = ir::loops_as<ir::Contraction>(*node);
   if (!written) return true;
   double multiplications = static_cast<double>(node->type().elements());
   for (const std::int64_t size : written->sizes) multiplications *= static_cast<double>(size);
