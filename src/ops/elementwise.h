@@ -1,5 +1,5 @@
-// The records of the elementwise family, for those who build or recognise its ops, and what its
-// public functions share.
+// Those records of the elementwise family that others build or recognise (a record that only its
+// own file uses needs no declaration), and what the family's public functions share.
 #pragma once
 
 #include <array>
@@ -21,17 +21,16 @@ extern const OpDef kNegate, kAbs, kSign, kFloor, kCeil, kRound, kClamp;
 /// out of range.
 extern const OpDef kClampIndex;
 // Exponentials and what belongs to them.
-extern const OpDef kExp, kExpm1, kLog, kLog1p, kSqrt, kRsqrt, kCbrt, kLogistic, kErf, kErfc;
+extern const OpDef kSqrt;
 // Circular and hyperbolic functions.
-extern const OpDef kSin, kCos, kTan, kSinh, kCosh, kTanh, kAsin, kAcos, kAtan, kAsinh, kAcosh,
-    kAtanh, kAtan2, kHypot;
+extern const OpDef kSin;
 // Bits.
 extern const OpDef kAnd, kOr, kXor, kNot, kShiftLeft, kShiftRightLogical, kShiftRightArithmetic,
     kPopcount, kCountLeadingZeros;
 // Complex numbers.
 extern const OpDef kReal, kImag, kComplex;
 // Predicates, choice and dtypes.
-extern const OpDef kCompare, kIsFinite, kSelect, kConvert, kBitcastConvert;
+extern const OpDef kCompare, kSelect, kConvert, kBitcastConvert;
 
 enum class Direction { kEq, kNe, kLt, kLe, kGt, kGe };
 /// `LT`, as HLO and StableHLO spell it.

@@ -1,5 +1,5 @@
-// Formulas for ops that a text form or a compiler lacks: the same values in ops that all of them
-// have.
+// The formula of an op that a text form or a compiler lacks: the same values in ops that all of
+// them have.
 #pragma once
 
 #include <span>
@@ -12,15 +12,6 @@ namespace rondo::ops {
 /// A value as Tensor code on operands of f32, f64, c64 or c128.
 using Formula = Tensor (*)(std::span<const Tensor> operands);
 
-Tensor sinh_formula(std::span<const Tensor> operands);
-Tensor cosh_formula(std::span<const Tensor> operands);
-Tensor asin_formula(std::span<const Tensor> operands);
-Tensor acos_formula(std::span<const Tensor> operands);
-Tensor atan_formula(std::span<const Tensor> operands);
-Tensor asinh_formula(std::span<const Tensor> operands);
-Tensor acosh_formula(std::span<const Tensor> operands);
-Tensor atanh_formula(std::span<const Tensor> operands);
-Tensor hypot_formula(std::span<const Tensor> operands);
 Tensor erfc_formula(std::span<const Tensor> operands);
 
 /// The formula on these operands; f16 and bf16 are computed in f32. Its nodes get the place of
