@@ -15,14 +15,14 @@ namespace rondo::executor {
 std::optional<Function> for_loops(const Function& function) {
   // A kernel that goes element by element, made of ops whose elements loops can compute; or one
   // whose record says so.
-  const auto divides = [](const Node& node) {
+  const auto decomposes = [](const Node& node) {
     const ir::OpDef& op = *node.op;
     if (op.expansion.is_preferred) return op.expansion.is_preferred(node);
     return op.runs() && op.expansion.rule && !op.structure.element &&
            op.cost == ir::Cost::kElementwise;
   };
   const auto is_other = [&](const Node* node) {
-    return node->op->construct.lane_loop || node->op->expansion.in_lanes || divides(*node);
+    return node->op->construct.lane_loop || node->op->expansion.in_lanes || decomposes(*node);
   };
   const std::vector<Function> regions = ir::regions_inside_out(function);
   if (std::none_of(regions.begin(), regions.end(), [&](const Function& region) {
@@ -37,7 +37,7 @@ std::optional<Function> for_loops(const Function& function) {
   const auto declines = [&](const Node& node) {
     return !node.op->construct.lane_loop || branches.is_too_deep(node);
   };
-  return passes::expand(function, keeps, declines, divides);
+  return passes::expand(function, keeps, declines, decomposes);
 }
 
 namespace {

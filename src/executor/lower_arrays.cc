@@ -398,10 +398,9 @@ void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carri
       } else if (!in_lanes && form == Strategy::kKernel && options_.packs && !lanes_) {
         if (found != parameters.end()) {
           const Place& argument = construct.arguments[found->second];
-          if (argument.kind == Place::Kind::kArray)
-            pack_for_kernel(construct, node, i, argument.pointer);
+          if (argument.kind == Place::Kind::kArray) pack_for_kernel(construct, node, i, &argument);
         } else if (ir::is_constant(factor.node()) && !is_scalar(factor.type())) {
-          pack_for_kernel(construct, node, i, constant(factor.node()).pointer);
+          pack_for_kernel(construct, node, i, nullptr);
         }
       }
     }
@@ -441,10 +440,12 @@ void Lowerer::pack_for_lanes(Scope& scope, Construct& construct, const Node* nod
 }
 
 void Lowerer::pack_for_kernel(Construct& construct, const Node* node, std::size_t factor,
-                              Value pointer) {
+                              const Place* argument) {
   if (construct.packed_calls.contains(node)) return;
   std::optional<ir::PackedOperand> packed = ir::prepare(*node)->packed(factor);
   if (!packed || packed->bytes > kMostBytesForKernel) return;
+  const Value pointer =
+      argument ? argument->pointer : constant(node->operands[factor].node()).pointer;
   const Place to = new_array({DType::kU8, Shape({packed->bytes})});
   construct.packed.push_back(to);
   lower::Call call;

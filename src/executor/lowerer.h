@@ -271,8 +271,9 @@ class Lowerer {
   /// For loops: with the axis last along which the products' lanes read them.
   void pack_for_lanes(Scope& scope, Construct& construct, const Node* node, std::size_t factor,
                       std::size_t parameter, const ir::Contraction& products);
-  /// For a kernel, in an order of its own.
-  void pack_for_kernel(Construct& construct, const Node* node, std::size_t factor, Value pointer);
+  /// For a kernel, in an order of its own. `argument`: where the factor is; null for a constant.
+  void pack_for_kernel(Construct& construct, const Node* node, std::size_t factor,
+                       const Place* argument);
   /// Gives the parameters of a region their places. They are held once more, so that a region does
   /// not let go of what is around it.
   void bind(Scope& scope, const std::vector<Place>& arguments);

@@ -1,4 +1,4 @@
-// Which values of a function are tapes: arrays that grow by rows while it runs (ir/element.h).
+// Which values of a function are tapes: arrays that grow by rows while it runs (ir/loop_nest.h).
 #pragma once
 
 #include <string>

@@ -89,8 +89,11 @@ class Expander : public ir::FunctionVisitor {
   };
 
   explicit Expander(Target target) : target_(target) {}
-  Expander(Chooses keeps, std::optional<Chooses> declines, Chooses divides)
-      : target_(Target::kInterpreter), keeps_(keeps), declines_(declines), divides_(divides) {}
+  Expander(Chooses keeps, std::optional<Chooses> declines, Chooses decomposes)
+      : target_(Target::kInterpreter),
+        keeps_(keeps),
+        declines_(declines),
+        decomposes_(decomposes) {}
 
   const Function& result_of(const Function& source) const {
     return done_.at(source.identity()).result;
@@ -129,15 +132,15 @@ class Expander : public ir::FunctionVisitor {
     Function result;
   };
 
-  bool divided(const Node& node) const { return divides_ && (*divides_)(node); }
-  bool has(const Node& node) const { return target_has(node, target_) && !divided(node); }
+  bool decomposed(const Node& node) const { return decomposes_ && (*decomposes_)(node); }
+  bool has(const Node& node) const { return target_has(node, target_) && !decomposed(node); }
 
   /// Whether a node is certain to be expanded to what is in its regions, and may be expanded before
   /// they are.
   bool is_inlined(const Node& node) const {
     if (!node.op->expansion.inlines_regions || target_ == Target::kInspected || has(node))
       return false;
-    if (keeps_ && !divided(node) && !(declines_ && (*declines_)(node))) return false;
+    if (keeps_ && !decomposed(node) && !(declines_ && (*declines_)(node))) return false;
     return std::none_of(node.regions.begin(), node.regions.end(), ir::inlines_updates);
   }
 
@@ -159,7 +162,7 @@ class Expander : public ir::FunctionVisitor {
       }
     }
     Tensor rebuilt = ir::rebuild(node, frame.replay.operands_of(node), std::move(regions));
-    if (!has_it && (inlined || !(keeps_ && !divided(*node) && (*keeps_)(*rebuilt.node())))) {
+    if (!has_it && (inlined || !(keeps_ && !decomposed(*node) && (*keeps_)(*rebuilt.node())))) {
       // Each step removes one level of nested regions, so the depth does not grow.
       return expand_node(frame, Tensor::of(node), rebuilt.node(), depth, inlined ? 0 : 1);
     }
@@ -258,7 +261,7 @@ class Expander : public ir::FunctionVisitor {
   }
 
   Target target_;
-  std::optional<Chooses> keeps_, declines_, divides_;
+  std::optional<Chooses> keeps_, declines_, decomposes_;
   const Node* inlined_ = nullptr;  // the next node, if its regions are left as they are
   absl::flat_hash_map<const void*, Done> done_;
 };
@@ -277,12 +280,12 @@ Function expand(const Function& function, Target target) {
   return run_expander(runs_here ? function : without_growing_tapes(function), Expander(target));
 }
 
-Function expand(const Function& function, Chooses keeps, Chooses divides) {
-  return run_expander(function, Expander(keeps, std::nullopt, divides));
+Function expand(const Function& function, Chooses keeps, Chooses decomposes) {
+  return run_expander(function, Expander(keeps, std::nullopt, decomposes));
 }
 
-Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses divides) {
-  return run_expander(function, Expander(keeps, declines, divides));
+Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses decomposes) {
+  return run_expander(function, Expander(keeps, declines, decomposes));
 }
 
 }  // namespace rondo::passes

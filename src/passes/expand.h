@@ -31,11 +31,11 @@ enum class Target : std::uint8_t {
 Function expand(const Function& function, Target target);
 
 /// For executors that generate loops. They also keep the nodes that `keeps` accepts, with their
-/// regions expanded; and they expand nodes that `divides` accepts although they could keep them.
+/// regions expanded; and they expand nodes that `decomposes` accepts although they could keep them.
 using Chooses = absl::FunctionRef<bool(const ir::Node& node)>;
 /// `declines` tells of nodes whose regions are not expanded yet that `keeps` would reject them.
 /// Without it, or if it cannot tell, regions are expanded first.
-Function expand(const Function& function, Chooses keeps, Chooses divides);
-Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses divides);
+Function expand(const Function& function, Chooses keeps, Chooses decomposes);
+Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses decomposes);
 
 }  // namespace rondo::passes
