@@ -122,8 +122,8 @@ std::vector<Tensor> branches_once(const ir::Node& node, std::span<const Tensor> 
   // branches.
   const std::size_t last = node.regions.size() - 1;
   for (std::size_t b = last + 1; b-- > 0;) {
-    results = branch_once(node.regions[b], operands.subspan(1), takers(operands[0], b, at), results,
-                          b != last, a.name, at);
+    results = branch_as_loop(node.regions[b], operands.subspan(1), takers(operands[0], b, at),
+                             results, b != last, a.name, at);
   }
   return results;
 }

@@ -157,7 +157,7 @@ std::vector<Tensor> as_branch(const ir::Node& node, std::span<const Tensor> oper
 }
 
 std::vector<Tensor> expand_while_lanes(const ir::Node& node, std::span<const Tensor> operands) {
-  if (node.attrs<WhileLanesAttributes>().once) return as_branch(node, operands);
+  if (node.attrs<WhileLanesAttributes>().predicated) return as_branch(node, operands);
   return as_while(node, operands, [&](std::span<const Tensor> arguments) {
     return ir::Replay::inline_call(node.regions[1], arguments);
   });
@@ -190,7 +190,7 @@ ir::LaneLoop lanes_of_while(const ir::Node& node) {
   loop.name = a.name;
   if (!a.ends_by_itself) loop.max_trip_count = a.max_trip_count;
   loop.promised = a.promised;
-  loop.once = a.once;
+  loop.predicated = a.predicated;
   return loop;
 }
 
@@ -227,9 +227,9 @@ const ir::OpDef kWhileLanes{
     .derivative = {.region_jvp = while_lanes_jvp, .reverse = while_lanes_reverse},
     .construct = {.lane_loop = lanes_of_while}};
 
-std::vector<Tensor> branch_once(const Function& branch, std::span<const Tensor> arguments,
-                                const Tensor& takes, const std::vector<Tensor>& otherwise,
-                                bool keeps, const std::string& name, SourceLocation at) {
+std::vector<Tensor> branch_as_loop(const Function& branch, std::span<const Tensor> arguments,
+                                   const Tensor& takes, const std::vector<Tensor>& otherwise,
+                                   bool keeps, const std::string& name, SourceLocation at) {
   ir::Replay replay;
   for (std::size_t i = 0; i < arguments.size(); i++)
     replay.bind(branch.parameters()[i], arguments[i]);
@@ -267,7 +267,7 @@ std::vector<Tensor> branch_once(const Function& branch, std::span<const Tensor> 
   attributes.kept = keeps ? static_cast<std::int64_t>(carries.size()) : 1;
   attributes.free = static_cast<std::int64_t>(carries.size()) - attributes.kept;
   attributes.name = name;
-  attributes.once = true;
+  attributes.predicated = true;
   std::vector<ir::OpenRegion> regions{condition.finish(), body.finish()};
   std::vector<Tensor> last = make_construct(kWhileLanes, std::move(carries), std::move(attributes),
                                             std::move(regions), at);

@@ -33,7 +33,7 @@ struct WhileLanesAttributes {
   Checkpoint checkpoint;
   std::optional<std::int64_t> promised = std::nullopt;
   bool ends_by_itself = false;
-  bool once = false;  // a branch: see branch_once
+  bool predicated = false;  // a branch: see branch_as_loop
   bool operator==(const WhileLanesAttributes&) const = default;
 
   std::int64_t carries() const { return kept + free + shared; }
@@ -45,8 +45,8 @@ extern const ir::OpDef kWhileLanes;
 /// pred[lanes], make. The other lanes get the results `otherwise`, or arbitrary ones if it `keeps`
 /// none. For executors that run loops over lanes; elsewhere it expands to the branch and a select
 /// by lane.
-std::vector<Tensor> branch_once(const Function& branch, std::span<const Tensor> arguments,
-                                const Tensor& takes, const std::vector<Tensor>& otherwise,
-                                bool keeps, const std::string& name, SourceLocation at);
+std::vector<Tensor> branch_as_loop(const Function& branch, std::span<const Tensor> arguments,
+                                   const Tensor& takes, const std::vector<Tensor>& otherwise,
+                                   bool keeps, const std::string& name, SourceLocation at);
 
 }  // namespace rondo::control_flow

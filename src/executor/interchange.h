@@ -66,7 +66,7 @@ std::optional<Interchange> interchange(const ir::Node& loop, bool reorders,
 
 /// Whether a loop is a branch that the lanes run which take it.
 inline bool stands_for_branch(const ir::Node& loop) {
-  return loop.op->construct.lane_loop && loop.op->construct.lane_loop(loop).once;
+  return loop.op->construct.lane_loop && loop.op->construct.lane_loop(loop).predicated;
 }
 
 /// The loops of a function that are interchanged with their lanes, at any depth; of loops within

@@ -170,7 +170,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
     array.now = argument.pointer;
     Storage& storage = storages_[static_cast<std::size_t>(argument.storage)];
     array.values = storage.values;
-    storage.pins++;
+    storage.open_loops++;
   }
   init.push_back(builder_.index(0));
   remember_lanes(construct);
@@ -285,7 +285,7 @@ void Lowerer::close_chunk(const Construct& lanes, Value last_trips) {
     const Value made = builder_.load(Type::kS32, {lanes.made[0].pointer, 0, {{lane, 4}}});
     trips = builder_.reduce(lower::Opcode::kMax, builder_.number(Type::kS32, 0), made);
     builder_.end_lanes();
-    let_go(lanes.made[0]);
+    release(lanes.made[0]);
   }
   trips = builder_.convert(trips, Type::kS64);
   const Construct construct = std::move(constructs_.back());

@@ -142,7 +142,7 @@ void Lowerer::leave_lanes_last(Scope& scope, const Construct& construct, std::si
     write_array(scope, Tensor::of(construct.node, static_cast<std::uint32_t>(carry)), false, to);
   }
   scope.places[value] = to;
-  let_go(from);
+  release(from);
 }
 
 bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t at,
@@ -237,7 +237,7 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const Interchange& 
 void Lowerer::enter_lane_loop(Construct construct, std::span<const Value> init,
                               std::uint32_t counted, bool has_condition) {
   construct.loop = builder_.begin_while(init, counted);
-  builder_.program().whiles[construct.loop].once = stands_for_branch(*construct.node);
+  builder_.program().whiles[construct.loop].predicated = stands_for_branch(*construct.node);
   take_parameters(construct, construct.carried.size());
   if (lanes_->count == 1) describe_state(builder_.program().loops[counted], construct);
   if (construct.trips != lower::kNone)
@@ -315,7 +315,7 @@ void Lowerer::close_lanes(Construct& construct) {
     if (construct.arguments[i].packed_axis >= 0 && !construct.arguments[i].in_registers())
       leave_lanes_last(outer, construct, i);
   }
-  for (const Place& place : construct.made) let_go(place);
+  for (const Place& place : construct.made) release(place);
   end_step(outer, outer.next - 1);
 }
 

@@ -17,7 +17,7 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
   const Strategy form = strategy_of(*node);
   const auto share = [&](Place& to, const Tensor& from) {
     to = place(scope, from);
-    if (to.kind == Place::Kind::kArray || to.kind == Place::Kind::kTape) hold(to);
+    if (to.kind == Place::Kind::kArray || to.kind == Place::Kind::kTape) retain(to);
   };
   if (form == Strategy::kConstant) {
     result = constant(node);

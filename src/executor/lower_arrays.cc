@@ -27,7 +27,7 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
     result.pointer = view;
     return;
   }
-  Place result = succeeded(scope, nest, to, step.first_value, at);
+  Place result = reused_buffer(scope, nest, to, step.first_value, at);
   if (result.kind == Place::Kind::kNone && !scope.destinations.contains(step.first_value))
     result = overwritten(scope, nest, to, type, at);
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
@@ -46,7 +46,7 @@ Value Lowerer::viewed(const Scope& scope, const Nest& nest, std::uint32_t item, 
                       const Step& step) {
   const std::uint32_t value = step.first_value;
   if (step.form != Strategy::kRead || scope.destinations.contains(value) ||
-      scope.successors.contains(value))
+      scope.reused_buffers.contains(value))
     return lower::kNone;
   const auto lying = nest.lying(item, dense);
   if (!lying || (lying->storage >= 0 && !stays(scope, lying->storage))) return lower::kNone;
@@ -62,16 +62,16 @@ bool Lowerer::stays(const Scope& scope, std::int32_t storage) const {
          std::none_of(loop.arguments.begin(), invariants, is_it);
 }
 
-Place Lowerer::succeeded(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,
-                         std::uint32_t at) {
-  const auto found = scope.successors.find(value);
-  if (found == scope.successors.end()) return {};
+Place Lowerer::reused_buffer(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,
+                             std::uint32_t at) {
+  const auto found = scope.reused_buffers.find(value);
+  if (found == scope.reused_buffers.end()) return {};
   const auto& [parameter, memory] = found->second;
   const std::uint32_t last = scope.plan->last_use(parameter);
   if ((last != kNoPlace && last > at) || nest.reads_elsewhere(memory.storage, to)) return {};
   Place made = memory;
   made.writable = true;
-  hold(made);
+  retain(made);
   return made;
 }
 
@@ -86,7 +86,7 @@ Place Lowerer::overwritten(Scope& scope, const Nest& nest, const Linear& to, con
     if (array_bytes(scope, *value) != type.bytes()) continue;
     Place made = from;
     made.element.clear();
-    hold(made);
+    retain(made);
     return made;
   }
   return {};
@@ -113,7 +113,7 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
   std::vector<Value> part_memory(map.parts.size(), lower::kNone);
   if (map.kept >= 0) {
     const Tensor& kept = node->operands[static_cast<std::size_t>(map.kept)];
-    const bool in_place = !one && dies(scope, kept, at);
+    const bool in_place = !one && is_last_use(scope, kept, at);
     result = updated(scope, step, kept, in_place, at, made);
     if (in_place) {
       // A part that is computed from the array at other places must be computed first.
@@ -134,11 +134,11 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
     for (std::size_t i = 0; i < map.parts.size(); i++)
       write_part(scope, node, map.parts[i], type, result, part_memory[i]);
   }
-  for (const Place& temporary : made) let_go(temporary);
+  for (const Place& temporary : made) release(temporary);
   if (one) {
     scope.places[step.first_value] =
         single(builder_.load_element(type.dtype, {result.pointer, 0, {}}));
-    let_go(result);
+    release(result);
   } else {
     scope.places[step.first_value] = result;
   }
@@ -147,10 +147,10 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
 Place Lowerer::updated(Scope& scope, const Step& step, const Tensor& kept, bool may,
                        std::uint32_t at, std::vector<Place>& made) {
   Place result;
-  if (may && dies(scope, kept, at)) {
+  if (may && is_last_use(scope, kept, at)) {
     result = place(scope, kept);
     result.element.clear();
-    hold(result);
+    retain(result);
     if (const auto to = scope.destinations.find(step.first_value);
         to != scope.destinations.end() && to->second.pointer != result.pointer)
       scope.destinations.erase(to);
@@ -291,7 +291,7 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
       if (!blocks) return nest.reduce(what, in_any_order);
       const Place totals = new_totals(blocks->count);
       nest.reduce_by_blocks(what, *blocks, totals.pointer);
-      let_go(totals);
+      release(totals);
       return true;
     }
     const std::optional<Nest::Strip> strip = nest.strip(what, in_any_order);
@@ -299,8 +299,8 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
     const Place elements = new_array({from.dtype, {strip->elements}});
     const Place totals = new_totals(lower::Lanes::kPartials);
     nest.reduce_by_strips(what, *strip, elements.pointer, totals.pointer);
-    let_go(elements);
-    let_go(totals);
+    release(elements);
+    release(totals);
     return true;
   };
   if (type.elements() != 0 && !write(false) && !write(true)) {
@@ -312,7 +312,7 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
     std::swap(scope.places[value], array);
     if (!write(false)) throw InternalError("an array has no order of its own", node->location());
     std::swap(scope.places[value], array);
-    for (const Place& temporary : made) let_go(temporary);
+    for (const Place& temporary : made) release(temporary);
   }
   scope.places[step.first_value] = is_one ? single({one}) : result;
 }

@@ -23,7 +23,7 @@ std::optional<std::size_t> Lowerer::operand_to_write(Scope& scope, const Node* n
         [&](const Function& branch) { return in_place_->parameter_of(branch, i) == parameter; });
     if (!all || place(scope, value).kind != Place::Kind::kTape) return std::nullopt;
   }
-  if (!once[operand] || !dies(scope, value, at)) return std::nullopt;
+  if (!once[operand] || !is_last_use(scope, value, at)) return std::nullopt;
   return operand;
 }
 
@@ -49,7 +49,7 @@ void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
       result = from;
       construct.arguments[*operand - 1] = from;
       construct.carried[i].storage = from.storage;
-      storages_[static_cast<std::size_t>(from.storage)].pins++;
+      storages_[static_cast<std::size_t>(from.storage)].open_loops++;
       from.storage = -1;
       scope.destinations.erase(step.first_value + i);
     } else if (is_tape(value)) {
@@ -84,7 +84,7 @@ void Lowerer::open_branch() {
   const auto& outputs = scope.function.outputs();
   for (std::size_t i = 0; i < results.size(); i++) {
     const std::int32_t taken = constructs_.back().carried[i].storage;
-    if (taken >= 0) take_over(scope, i, results[i]);
+    if (taken >= 0) reuse_buffer(scope, i, results[i]);
     if (results[i].kind != Place::Kind::kArray || taken >= 0) continue;
     Place to = results[i];
     to.writable = false;
@@ -92,7 +92,7 @@ void Lowerer::open_branch() {
   }
 }
 
-void Lowerer::take_over(Scope& scope, std::size_t result, const Place& memory) {
+void Lowerer::reuse_buffer(Scope& scope, std::size_t result, const Place& memory) {
   const Node& node = *constructs_.back().node;
   Storage& storage = storages_[static_cast<std::size_t>(memory.storage)];
   storage.values = 1;
@@ -101,8 +101,8 @@ void Lowerer::take_over(Scope& scope, std::size_t result, const Place& memory) {
   // Nothing but the result may be written over the parameter.
   storage.values = 2;
   const Tensor& from = scope.function.parameters()[static_cast<std::size_t>(parameter)];
-  scope.successors.try_emplace(scope.plan->value(scope.function.outputs()[result]),
-                               Scope::Successor{scope.plan->value(from), memory});
+  scope.reused_buffers.try_emplace(scope.plan->value(scope.function.outputs()[result]),
+                                   Scope::ReusedBuffer{scope.plan->value(from), memory});
 }
 
 void Lowerer::copy_outputs(Scope& scope, const Construct& construct) {
@@ -147,7 +147,7 @@ void Lowerer::close_branch() {
   absl::flat_hash_set<std::uint32_t> seen;
   for (const Tensor& output : outputs) {
     const std::uint32_t value = scope.plan->value(output);
-    if (!ir::is_parameter(output.node()) && seen.insert(value).second) let_go(scope.places[value]);
+    if (!ir::is_parameter(output.node()) && seen.insert(value).second) release(scope.places[value]);
   }
   release_parameters(scope);
   scopes_.pop_back();
@@ -177,7 +177,7 @@ void Lowerer::close_branch() {
       if (const std::int32_t taken = construct.carried[i].storage; taken >= 0) {
         Storage& storage = storages_[static_cast<std::size_t>(taken)];
         storage.values = 1;
-        storage.pins--;
+        storage.open_loops--;
       }
     }
   }

@@ -149,7 +149,7 @@ void Lowerer::fold(Scope& scope, const Step& step) {
   loops.close_kept();
   for (std::size_t i = 0; i < count; i++)
     scope.places[step.first_value + i] = is_one ? single(std::move(totals[i])) : results[i];
-  for (const Place& temporary : made) let_go(temporary);
+  for (const Place& temporary : made) release(temporary);
 }
 
 }  // namespace rondo::executor

@@ -26,7 +26,7 @@ std::optional<lower::LoopInfo> Lowerer::loop_info(const Node* node) {
   info.outer = innermost_loop();
   if (node->op->construct.lane_loop) {
     const ir::LaneLoop loop = node->op->construct.lane_loop(*node);
-    if (loop.once) return std::nullopt;
+    if (loop.predicated) return std::nullopt;
     info.name = loop.name;
     info.at = node->location();
     info.max_trip_count = loop.max_trip_count;
@@ -104,7 +104,7 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
   if (has_destination && place(scope, operand).pointer != to->second.pointer) {
     now = destination(scope, node, static_cast<std::uint32_t>(i));
     begin_with(scope, operand, now);
-  } else if (once && dies(scope, operand, at)) {
+  } else if (once && is_last_use(scope, operand, at)) {
     // The loop takes it over.
     now = place(scope, operand);
     now.element.clear();
@@ -114,7 +114,7 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
     now.writable = true;
     now.storage = new_storage();
     now.pointer = carry_place(scope, now.storage, result, at, operand.type().bytes());
-    hold(now);
+    retain(now);
     begin_with(scope, operand, now);
   }
   scope.destinations.erase(result);
@@ -136,9 +136,9 @@ void Lowerer::take_parameters(Construct& construct, std::size_t carries) {
           single(counter_after(*construct.counted, builder_.program().fors[construct.loop].index));
     } else if (construct.arguments[i].in_registers()) {
       for (Value& part : construct.arguments[i].element) part = param();
-    } else if (construct.carried[i].spare != lower::kNone) {
+    } else if (construct.carried[i].double_buffer != lower::kNone) {
       construct.arguments[i].pointer = construct.carried[i].now = param();
-      construct.carried[i].spare = param();
+      construct.carried[i].double_buffer = param();
     }
   }
 }
@@ -201,7 +201,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       CarriedArray& tape = construct.carried[i];
       tape.storage = argument.storage;
       tape.values = storages_[static_cast<std::size_t>(tape.storage)].values;
-      storages_[static_cast<std::size_t>(tape.storage)].pins++;
+      storages_[static_cast<std::size_t>(tape.storage)].open_loops++;
     } else if (construct.counted && construct.counted->carry == i) {
       // It follows from the index.
     } else if (i < carries && (lanes_ || from.in_registers())) {
@@ -216,13 +216,13 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       array.now = now.pointer;
       Storage& storage = storages_[static_cast<std::size_t>(now.storage)];
       array.values = storage.values;
-      storage.pins++;
+      storage.open_loops++;
       if (!in_place) {
-        array.spare =
+        array.double_buffer =
             carry_place(scope, now.storage, step.first_value + static_cast<std::uint32_t>(i), at,
                         operand.type().bytes());
         init.push_back(array.now);
-        init.push_back(array.spare);
+        init.push_back(array.double_buffer);
       }
       argument = now;
     }
@@ -235,7 +235,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
         builder_.begin_for(builder_.index(0), counted->trips, 1, init, info, counted->known);
   } else {
     construct.loop = builder_.begin_while(init, info);
-    builder_.program().whiles[construct.loop].once = stands_for_branch(*node);
+    builder_.program().whiles[construct.loop].predicated = stands_for_branch(*node);
   }
   take_parameters(construct, carries);
   if (info != lower::kNoLoop) describe_state(builder_.program().loops[info], construct);
@@ -276,13 +276,13 @@ void Lowerer::enter_body(const Construct& construct) {
   // Next values are written where they are needed.
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     const CarriedArray& array = construct.carried[i];
-    if (array.spare == lower::kNone) continue;  // in place, or a tape
+    if (array.double_buffer == lower::kNone) continue;  // in place, or a tape
     const Tensor& output = body.outputs()[i];
     if (ir::is_parameter(output.node()) || ir::is_constant(output.node())) continue;
     Place to;
     to.kind = Place::Kind::kArray;
     to.storage = new_storage();
-    to.pointer = array.spare;
+    to.pointer = array.double_buffer;
     inner.destinations.try_emplace(inner.plan->value(output), to);
   }
 }
@@ -302,16 +302,16 @@ std::vector<Value> Lowerer::next_carries(Scope& scope, const Construct& construc
       const Element element =
           lanes_ ? lane_elements(from, output.type(), construct.arguments[i].lane) : from.element;
       next.insert(next.end(), element.begin(), element.end());
-    } else if (array.spare != lower::kNone) {
+    } else if (array.double_buffer != lower::kNone) {
       const bool stays = from.pointer == array.now;
-      if (!stays) copy(from.pointer, array.spare, output.type().bytes());
-      next.push_back(stays ? array.now : array.spare);
-      next.push_back(stays ? array.spare : array.now);
+      if (!stays) copy(from.pointer, array.double_buffer, output.type().bytes());
+      next.push_back(stays ? array.now : array.double_buffer);
+      next.push_back(stays ? array.double_buffer : array.now);
     }
   }
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     const CarriedArray& array = construct.carried[i];
-    if (array.storage >= 0 && array.spare == lower::kNone &&
+    if (array.storage >= 0 && array.double_buffer == lower::kNone &&
         construct.arguments[i].kind != Place::Kind::kTape)
       copy(place(scope, body.outputs()[i]).pointer, array.now, body.outputs()[i].type().bytes());
   }
@@ -332,7 +332,7 @@ void Lowerer::close_body() {
   for (const Tensor& output : body.outputs()) {
     if (!returned.insert(output).second || ir::is_parameter(output.node())) continue;
     const Place& place = scope.places[scope.plan->value(output)];
-    if (place.storage < 0 || !carried.contains(place.storage)) let_go(place);
+    if (place.storage < 0 || !carried.contains(place.storage)) release(place);
   }
   release_parameters(scope);
   scopes_.pop_back();
@@ -370,14 +370,14 @@ void Lowerer::give_results(const Construct& construct) {
     result.writable = true;
     Storage& storage = storages_[static_cast<std::size_t>(result.storage)];
     storage.values = construct.carried[i].values;
-    storage.pins--;
-    if (construct.carried[i].spare != lower::kNone) {
+    storage.open_loops--;
+    if (construct.carried[i].double_buffer != lower::kNone) {
       result.pointer = carried[at].result;
       at += 2;
     }
   }
-  for (const Place& packed : construct.packed) let_go(packed);
-  for (const Place& made : construct.made) let_go(made);
+  for (const Place& packed : construct.packed) release(packed);
+  for (const Place& made : construct.made) release(made);
   end_step(outer, outer.next - 1);
 }
 

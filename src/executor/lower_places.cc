@@ -18,8 +18,8 @@ Value Lowerer::carry_place(const Scope& scope, std::int32_t storage, std::uint32
       const bool later = first_writer_[i] && first_writer_[i] > &scope.plan->steps()[at];
       // Where a single element goes may be the place of an operand (ir::RegionCall).
       const TensorType& type = outputs[i].type();
-      if (!later || lent_[i] || is_scalar(type) || type.bytes() < bytes) continue;
-      lent_[i] = true;
+      if (!later || borrowed_[i] || is_scalar(type) || type.bytes() < bytes) continue;
+      borrowed_[i] = true;
       storages_[static_cast<std::size_t>(storage)].pieces.push_back(
           {0, bytes, static_cast<std::int32_t>(i)});
       return builder_.buffer({lower::Storage::kResult, i, 0, bytes});
@@ -34,31 +34,31 @@ Place Lowerer::new_array(const TensorType& type) {
   made.writable = true;
   made.storage = new_storage();
   made.pointer = arena_place(made.storage, type.bytes());
-  hold(made);
+  retain(made);
   return made;
 }
 
-void Lowerer::hold(const Place& place) {
+void Lowerer::retain(const Place& place) {
   if (place.storage >= 0) storages_[static_cast<std::size_t>(place.storage)].values++;
 }
 
-void Lowerer::let_go(const Place& place) {
+void Lowerer::release(const Place& place) {
   if (place.storage < 0) return;
   Storage& storage = storages_[static_cast<std::size_t>(place.storage)];
-  if (--storage.values > 0 || storage.pins > 0) return;
+  if (--storage.values > 0 || storage.open_loops > 0) return;
   // In a loop the next trip uses its memory again.
   if (storage.tape != lower::kNoTape && loops_.empty())
     builder_.set_tape({storage.tape, lower::kNoTape, true, lower::kNoLoop});
   for (const Storage::Piece& piece : storage.pieces) {
     if (piece.result >= 0)
-      lent_[static_cast<std::size_t>(piece.result)] = false;
+      borrowed_[static_cast<std::size_t>(piece.result)] = false;
     else
       arena_.release(piece.offset, piece.bytes);
   }
   storage.pieces.clear();
 }
 
-bool Lowerer::dies(Scope& scope, const Tensor& value, std::uint32_t at) {
+bool Lowerer::is_last_use(Scope& scope, const Tensor& value, std::uint32_t at) {
   const Place& from = place(scope, value);
   return (from.kind == Place::Kind::kArray || from.kind == Place::Kind::kTape) && from.writable &&
          from.storage >= 0 && scope.plan->last_use(scope.plan->value(value)) == at &&
@@ -71,7 +71,7 @@ Place Lowerer::destination(Scope& scope, const Node* node, std::uint32_t i) {
     Place made = found->second;
     scope.destinations.erase(found);
     made.writable = true;
-    hold(made);
+    retain(made);
     return made;
   }
   return new_array(node->types[i]);

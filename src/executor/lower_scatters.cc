@@ -189,7 +189,7 @@ void Lowerer::scatter(Scope& scope, const Step& step, std::uint32_t at) {
   builder_.store_element(combined(builder_, *node, to, update), to);
   loops.close();
   scope.places[step.first_value] = result;
-  for (const Place& temporary : made) let_go(temporary);
+  for (const Place& temporary : made) release(temporary);
 }
 
 }  // namespace rondo::executor

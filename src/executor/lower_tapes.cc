@@ -13,7 +13,7 @@ Place Lowerer::new_tape(const TensorType& row, std::string_view loop) {
   made.writable = true;
   made.storage = new_storage();
   storages_.back().tape = builder_.tape({row.bytes(), loop});
-  hold(made);
+  retain(made);
   return made;
 }
 
@@ -72,22 +72,22 @@ void Lowerer::tape_read(Scope& scope, const Step& step) {
     result.storage = from.storage;
     result.pointer = row;
     result.element.clear();
-    hold(result);
+    retain(result);
   } else {
     const Place to = destination(scope, node, 0);
     copy(row, to.pointer, type.bytes());
     scope.places[step.first_value] = to;
   }
-  for (const Place& temporary : made) let_go(temporary);
+  for (const Place& temporary : made) release(temporary);
 }
 
 void Lowerer::tape_write(Scope& scope, const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   const Tensor &before = node->operands[0], &row = node->operands[1];
   Place result;
-  if (place(scope, before).kind == Place::Kind::kTape && dies(scope, before, at)) {
+  if (place(scope, before).kind == Place::Kind::kTape && is_last_use(scope, before, at)) {
     result = place(scope, before);
-    hold(result);
+    retain(result);
   } else {
     result = new_tape(node->type(), ir::loops_as<ir::TapeAccess>(*node)->loop);
     assign_tape(result, scope, before);
@@ -101,7 +101,7 @@ Place Lowerer::carried_tape(Scope& scope, const Node* node, std::size_t carry, b
                             std::uint32_t at) {
   const Tensor& operand = node->operands[carry];
   Place from = place(scope, operand);
-  if (from.kind == Place::Kind::kTape && once && dies(scope, operand, at)) {
+  if (from.kind == Place::Kind::kTape && once && is_last_use(scope, operand, at)) {
     place(scope, operand).storage = -1;
     return from;
   }
@@ -127,7 +127,7 @@ void Lowerer::close_tapes(Scope& scope, Construct& construct) {
   }
   for (const auto& [now, next] : moved) {
     builder_.set_tape({tape_of(now), tape_of(next), false, innermost_loop()});
-    let_go(next);
+    release(next);
   }
 }
 

@@ -27,11 +27,11 @@ namespace rondo::executor {
 struct Storage {
   struct Piece {
     std::int64_t offset, bytes;
-    std::int32_t result = -1;  // lent: the memory of that result
+    std::int32_t result = -1;  // borrowed: the memory of that result
   };
-  absl::InlinedVector<Piece, 1> pieces;  // in the arena, or lent; none: a result's own
+  absl::InlinedVector<Piece, 1> pieces;  // in the arena, or borrowed; none: a result's own
   std::uint32_t values = 0;
-  std::uint32_t pins = 0;  // loops that are open and carry it
+  std::uint32_t open_loops = 0;  // that carry it, and are not closed yet
   std::uint32_t tape = lower::kNoTape;
 };
 
@@ -39,8 +39,8 @@ struct Storage {
 struct CarriedArray {
   std::int32_t storage = -1;
   Value now = lower::kNone;
-  Value spare = lower::kNone;  // none where the next value is made in place
-  std::uint32_t values = 0;    // that share the memory when the loop begins
+  Value double_buffer = lower::kNone;  // none where the next value is made in place
+  std::uint32_t values = 0;            // that share the memory when the loop begins
 };
 
 struct Scope {
@@ -49,15 +49,16 @@ struct Scope {
   std::unique_ptr<RegionPlan> plan;
   std::vector<Place> places;
   std::uint32_t next = 0;
-  /// Where an array is to be written, if it is free then: a result's memory, the spare of a carry.
+  /// Where an array is to be written, if it is free then: a result's memory, the double buffer of a
+  /// carry.
   absl::flat_hash_map<std::uint32_t, Place> destinations;
   /// In a branch: the parameter whose memory a result is to stand in, which the branch does not
   /// update. What is not written there is copied when the branch ends.
-  struct Successor {
+  struct ReusedBuffer {
     std::uint32_t parameter;
     Place memory;
   };
-  absl::flat_hash_map<std::uint32_t, Successor> successors;
+  absl::flat_hash_map<std::uint32_t, ReusedBuffer> reused_buffers;
 };
 
 /// A kernel that reads an operand, which its loop never changes, as it was packed before the loop.
@@ -136,18 +137,18 @@ class Lowerer {
   /// outside.
   bool stays(const Scope& scope, std::int32_t storage) const;
   /// The memory that step `at` may write over, by a result of a branch; kNone if it may not.
-  Place succeeded(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,
-                  std::uint32_t at);
+  Place reused_buffer(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,
+                      std::uint32_t at);
   /// Memory for a carry of loop `at` of the entry that nobody reads after the loop: that of a
   /// result which is made later, or a place in the arena.
   Value carry_place(const Scope& scope, std::int32_t storage, std::uint32_t value, std::uint32_t at,
                     std::int64_t bytes);
   /// Memory of its own for an array.
   Place new_array(const TensorType& type);
-  void hold(const Place& place);
-  void let_go(const Place& place);
+  void retain(const Place& place);
+  void release(const Place& place);
   /// The array may be overwritten by step `at`, which reads it for the last time.
-  bool dies(Scope& scope, const Tensor& value, std::uint32_t at);
+  bool is_last_use(Scope& scope, const Tensor& value, std::uint32_t at);
   /// Where result `i` of the node is to be written.
   Place destination(Scope& scope, const Node* node, std::uint32_t i);
   void copy(Value from, Value to, std::int64_t bytes);
@@ -183,15 +184,15 @@ class Lowerer {
   Place constant(const Node* node);
   Element single_element(Scope& scope, const Node* node);
   void elements(Scope& scope, const Step& step, std::uint32_t at);
-  /// The memory of an array that dies here, and of which each element is read where the result's
-  /// is written.
+  /// The memory of an array whose last use is here, and of which each element is read where the
+  /// result's is written.
   Place overwritten(Scope& scope, const Nest& nest, const Linear& to, const TensorType& type,
                     std::uint32_t at);
   std::int64_t array_bytes(Scope& scope, std::uint32_t value) const;
   void put_together(Scope& scope, const Step& step, std::uint32_t at);
   Value array_of_part(Scope& scope, const Tensor& part, std::vector<Place>& made);
   /// The array that step `at` makes of `kept` by writing parts of it: where it stands, if it `may`
-  /// and `kept` dies, or a copy.
+  /// and this is the last use of `kept`, or a copy.
   Place updated(Scope& scope, const Step& step, const Tensor& kept, bool may, std::uint32_t at,
                 std::vector<Place>& made);
   /// Sizes of the loops of a part.
@@ -379,7 +380,7 @@ class Lowerer {
   /// One after the other: `if (selector is k) branch k else …`; the last one is for all the rest.
   void open_branch();
   /// The memory of an operand, which a result of the branch that begins takes over.
-  void take_over(Scope& scope, std::size_t result, const Place& memory);
+  void reuse_buffer(Scope& scope, std::size_t result, const Place& memory);
   /// What a branch gives to where the results are, each before another one is written over it.
   void copy_outputs(Scope& scope, const Construct& construct);
   void close_branch();
@@ -396,7 +397,7 @@ class Lowerer {
   std::vector<Literal> constants_;
   absl::flat_hash_map<const Node*, Value> constant_pointers_;
   std::vector<Place> result_places_;
-  std::vector<bool> lent_;  // of each result: its memory holds something else for now
+  std::vector<bool> borrowed_;  // of each result: its memory holds something else for now
   std::vector<const Step*> first_writer_;  // of each result: writes to its memory before all others
   std::deque<Scope> scopes_;
   std::vector<Construct> constructs_;

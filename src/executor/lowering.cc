@@ -81,7 +81,7 @@ void Lowerer::open_entry() {
     }
   }
   const auto& outputs = scope.function.outputs();
-  lent_.resize(outputs.size());
+  borrowed_.resize(outputs.size());
   first_writer_.resize(outputs.size());
   for (std::uint32_t i = 0; i < outputs.size(); i++) {
     const TensorType& type = outputs[i].type();
@@ -221,7 +221,7 @@ void Lowerer::whole_step(Scope& scope, const Step& step, std::uint32_t at) {
       for (std::uint32_t i = 0; i < node->types.size(); i++) {
         Place& forwarded = scope.places[step.first_value + i];
         forwarded = place(scope, node->operands[i]);
-        hold(forwarded);
+        retain(forwarded);
       }
       break;
     case Strategy::kLoop:
@@ -246,7 +246,7 @@ void Lowerer::whole_step(Scope& scope, const Step& step, std::uint32_t at) {
 void Lowerer::end_step(Scope& scope, std::uint32_t at) {
   for (const std::uint32_t* value = scope.plan->ending_begin(at);
        value != scope.plan->ending_end(at); value++)
-    let_go(scope.places[*value]);
+    release(scope.places[*value]);
 }
 
 Place Lowerer::constant(const Node* node) {
@@ -293,7 +293,7 @@ void Lowerer::alias(Scope& scope, const Step& step) {
     } else {
       result = from;
       if (node->type().dtype != node->operand_type(0).dtype) result.element.clear();
-      hold(result);
+      retain(result);
     }
     return;
   }
@@ -308,7 +308,7 @@ void Lowerer::alias(Scope& scope, const Step& step) {
     if (is_scalar(node->type())) {
       const Place memory = result;
       result = single(builder_.load_element(node->type().dtype, {memory.pointer, 0, {}}));
-      let_go(memory);
+      release(memory);
     }
   }
 }
@@ -350,19 +350,19 @@ void Lowerer::call(Scope& scope, const Step& step) {
       result = results[i];
     }
   }
-  for (const Place& temporary : made) let_go(temporary);
+  for (const Place& temporary : made) release(temporary);
 }
 
 void Lowerer::bind(Scope& scope, const std::vector<Place>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); i++) {
     scope.places[i] = arguments[i];
-    if (!arguments[i].writable) hold(arguments[i]);
+    if (!arguments[i].writable) retain(arguments[i]);
   }
 }
 
 void Lowerer::release_parameters(Scope& scope) {
   for (std::uint32_t i = 0; i < scope.function.parameters().size(); i++) {
-    if (scope.plan->last_use(i) == kAtEnd && !scope.places[i].writable) let_go(scope.places[i]);
+    if (scope.plan->last_use(i) == kAtEnd && !scope.places[i].writable) release(scope.places[i]);
   }
 }
 

@@ -151,7 +151,7 @@ struct LaneLoop {
   std::optional<std::int64_t> max_trip_count;  // more are an error
   std::optional<std::int64_t> promised;  // the promised number in the user's trips, if that differs
   /// It implements a branch: a lane makes at most one trip, which only the executor sees.
-  bool once = false;
+  bool predicated = false;
 };
 
 /// A counted loop whose index becomes an x: the op and attributes of that loop, with the operands

@@ -167,7 +167,7 @@ class Printer {
         const While& loop = program_.whiles[op.bits];
         const std::string after =
             loop.trips == kNone ? std::string() : fmt::format(" after %{} trips", loop.trips);
-        line("while{}{}{}{}", loop.once ? " (once)" : "", carries(loop.carries),
+        line("while{}{}{}{}", loop.predicated ? " (predicated)" : "", carries(loop.carries),
              loop_name(loop.loop), after);
         depth_++;
         return;

@@ -209,7 +209,7 @@ struct While {
   Value predicate;
   std::vector<Carry> carries;
   std::uint32_t loop = kNoLoop;
-  bool once = false;  // a lane makes at most one trip
+  bool predicated = false;  // a lane makes at most one trip
   /// Where one trip of this loop makes several of loop `loop`: the parameter, an s64, that says how
   /// many there have been.
   Value trips = kNone;

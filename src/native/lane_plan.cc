@@ -459,7 +459,7 @@ int LanePlan::carried_values() const {
       // No trip asks again for what is carried around a branch.
       if (op.code == Opcode::kFor)
         now += carries(program_.fors[op.bits].carries);
-      else if (!program_.whiles[op.bits].once)
+      else if (!program_.whiles[op.bits].predicated)
         now += carries(program_.whiles[op.bits].carries);
       most = std::max(most, now);
     } else if (op.code == Opcode::kEndFor || op.code == Opcode::kEndRepeat) {
@@ -488,7 +488,7 @@ int LanePlan::overlapping_vectors() const {
   for (std::size_t at = begin_ + 1; at < end_; at++) {
     const lower::Op& op = program_.code[at];
     const bool of_while = op.code == Opcode::kRepeat || op.code == Opcode::kEndRepeat;
-    if (of_while && program_.whiles[op.bits].once) continue;
+    if (of_while && program_.whiles[op.bits].predicated) continue;
     if (op.code == Opcode::kFor || op.code == Opcode::kRepeat) {
       if (in_loop) return kUsual;
       in_loop = true;

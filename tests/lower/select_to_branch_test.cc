@@ -69,7 +69,7 @@ std::ptrdiff_t ops_in_branches(const Program& program) {
   bool is_open = false;
   for (const Op& op : program.code) {
     if (op.code == Opcode::kRepeat) {
-      EXPECT_TRUE(program.whiles[op.bits].once);
+      EXPECT_TRUE(program.whiles[op.bits].predicated);
       is_open = true;
     } else if (op.code == Opcode::kEndRepeat) {
       is_open = false;

@@ -64,7 +64,7 @@ class Lowered {
   /// of them takes the branch.
   std::ptrdiff_t branches_left_out() const {
     return count_if(lower::Opcode::kRepeat, program().whiles,
-                    [](const lower::While& loop) { return loop.once; });
+                    [](const lower::While& loop) { return loop.predicated; });
   }
 
   // Loops of the function.

@@ -116,7 +116,7 @@ class Finder {
       case Opcode::kFor:
         return of_loop(p_.fors[op.bits].loop, p_.fors[op.bits].trips);
       case Opcode::kRepeat:
-        if (p_.whiles[op.bits].once) return 1;
+        if (p_.whiles[op.bits].predicated) return 1;
         return of_loop(p_.whiles[op.bits].loop, std::nullopt);
       case Opcode::kLanes:
         return static_cast<double>(p_.lanes[op.bits].known_count.value_or(0));
@@ -127,7 +127,7 @@ class Finder {
 
   bool has_known_trips(const Op& op) const {
     const While& loop = p_.whiles[op.bits];
-    return loop.once || (loop.loop != kNoLoop && p_.loops[loop.loop].trip_count);
+    return loop.predicated || (loop.loop != kNoLoop && p_.loops[loop.loop].trip_count);
   }
 
   void end(std::size_t at) {

@@ -247,7 +247,7 @@ class SelectToBranch {
       const Cone& cone = cones[is_else ? 1 : 0];
       if (cone.ops.empty()) continue;
       While loop;
-      loop.once = true;
+      loop.predicated = true;
       const Value predicate = p_.code[members.ops.front()].a;
       const Value takes = is_else ? new_value(Type::kPred) : predicate;
       loop.predicate = new_value(Type::kPred);
