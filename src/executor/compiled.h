@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "executor/unit.h"
+#include "executor/runtime/unit.h"
 #include "ir/backend.h"
 
 namespace rondo::executor {

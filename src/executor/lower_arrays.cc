@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/kernels.h"
 #include "executor/lowerer.h"
+#include "executor/runtime/kernels.h"
 #include "ir/kernel.h"
 #include "ir/loop_nest.h"
 #include "lower/opcodes.h"

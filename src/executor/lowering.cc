@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "executor/element_code.h"
-#include "executor/kernels.h"
 #include "executor/lowerer.h"
+#include "executor/runtime/kernels.h"
 #include "ir/function_data.h"
 #include "lower/opcodes.h"
 

@@ -34,7 +34,7 @@ class HelpersHost final : public ir::Host {
 void share_rows(std::int64_t rows, std::int64_t work, ir::Host& host,
                 absl::FunctionRef<void(std::int64_t, std::int64_t, ir::Host&)> f) {
   // Threshold: Work of a kernel whose rows threads share, and of a part: as for loops (kCosts,
-  // executor/pieces.cc). Not measured.
+  // executor/runtime/pieces.cc). Not measured.
   constexpr std::int64_t kLeastWork = std::int64_t{1} << 20, kWorkOfPart = std::int64_t{1} << 18;
   if (host.threads() < 2 || rows < 2 || work < kLeastWork / rows) return f(0, rows, host);
   const std::int64_t part =

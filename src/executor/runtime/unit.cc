@@ -1,4 +1,4 @@
-#include "executor/unit.h"
+#include "executor/runtime/unit.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "executor/guarded_run.h"
+#include "executor/runtime/guarded_run.h"
 #include "ir/function_data.h"
 #include "lower/print.h"
 #include "lower/run_tapes.h"

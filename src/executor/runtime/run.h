@@ -8,8 +8,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "executor/compiled.h"
-#include "executor/kernels.h"
-#include "executor/safepoints.h"
+#include "executor/runtime/kernels.h"
+#include "executor/runtime/safepoints.h"
 #include "ir/run_limits.h"
 #include "lower/run_frame.h"
 

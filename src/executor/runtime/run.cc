@@ -1,4 +1,4 @@
-#include "executor/run.h"
+#include "executor/runtime/run.h"
 
 #include <fmt/format.h>
 

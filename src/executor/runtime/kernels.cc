@@ -1,4 +1,4 @@
-#include "executor/kernels.h"
+#include "executor/runtime/kernels.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "executor/guarded_run.h"
+#include "executor/runtime/guarded_run.h"
 
 #include <deque>
 

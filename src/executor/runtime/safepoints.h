@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/timer.h"
+#include "executor/runtime/timer.h"
 #include "ir/run_limits.h"
 #include "lower/program.h"
 #include "lower/run_frame.h"

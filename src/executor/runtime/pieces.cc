@@ -1,4 +1,4 @@
-#include "executor/pieces.h"
+#include "executor/runtime/pieces.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,8 +9,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "base/parallel.h"
-#include "executor/kernels.h"
-#include "executor/safepoints.h"
+#include "executor/runtime/kernels.h"
+#include "executor/runtime/safepoints.h"
 #include "lower/passes/divide.h"
 
 namespace rondo::executor {

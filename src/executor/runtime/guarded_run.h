@@ -1,7 +1,7 @@
 // Runs of a unit whose buffers all end at inaccessible pages (base/guard_pages.h): a debug mode.
 #pragma once
 
-#include "executor/unit.h"
+#include "executor/runtime/unit.h"
 
 namespace rondo::executor {
 

@@ -1,4 +1,4 @@
-#include "executor/safepoints.h"
+#include "executor/runtime/safepoints.h"
 
 #include <fmt/format.h>
 

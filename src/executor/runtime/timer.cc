@@ -1,4 +1,4 @@
-#include "executor/timer.h"
+#include "executor/runtime/timer.h"
 
 #include <pthread.h>
 
