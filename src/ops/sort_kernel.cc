@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "native/isa.h"
+#include "base/cpu.h"
 #include "ops/combiners.h"
 #include "ops/share_rows.h"
 #include "ops/sort.h"
@@ -223,7 +223,7 @@ template <class T, class Key>
 [[gnu::target("avx2")]] void turn_back_avx2(Key* keys, std::int64_t n, KnownOrder order) {
   turn_back<T>(keys, n, order);
 }
-bool has_avx2() { return native_code::available_isa() != native_code::Isa::kNone; }
+bool has_avx2() { return cpu().avx2; }
 #else
 template <class Key, class T>
 bool write_keys_avx2(const T* from, std::int64_t n, KnownOrder order, Key* keys) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/cpu.h"
+
 #ifdef RONDO_WITH_HIGHWAY
 #include <hwy/contrib/sort/vqsort.h>
 #ifdef RONDO_HIGHWAY_SONAME
@@ -93,17 +95,6 @@ class VectorSorter {
 
 #endif
 
-/// Zen 4 takes a hundred cycles to store the lanes of a vector that a mask picks, which is what
-/// Highway partitions keys of 32 bits by (seen in its release 1.0.3: 45 ns a key, by digits 6).
-bool stores_picked_lanes_slowly() {
-#if defined(__x86_64__)
-  static const bool slowly = __builtin_cpu_is("amdfam19h") && __builtin_cpu_supports("avx512f");
-  return slowly;
-#else
-  return false;
-#endif
-}
-
 /// Threshold: Keys sorted between two polls, some ten milliseconds. Not measured; sort in
 /// bench/anchors runs it.
 constexpr std::size_t kBlockKeys = std::size_t{1} << 22;
@@ -177,8 +168,9 @@ void sort_any(std::span<Key> keys, int sorted_bits, ir::Host& host) {
   // bench/anchors runs it with 10^6 keys.
   constexpr std::size_t kFewDigits = 1024;
 #ifdef RONDO_WITH_HIGHWAY
-  const bool by_digits =
-      sizeof(Key) == 4 && keys.size() >= kFewDigits && stores_picked_lanes_slowly();
+  // Highway partitions keys of 32 bits by storing the lanes that a mask picks (seen in its release
+  // 1.0.3: 45 ns a key where that is slow, by digits 6).
+  const bool by_digits = sizeof(Key) == 4 && keys.size() >= kFewDigits && cpu().has_slow_compress;
   if (keys.size() >= kFewKeys && !by_digits && Highway::is_there())
     return sort_by_vectors(keys, host);
 #endif

@@ -11,8 +11,8 @@
 #include <thread>
 #include <type_traits>
 
+#include "base/cpu.h"
 #include "base/parallel.h"
-#include "native/isa.h"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define RONDO_VECTOR_GEMM 1
@@ -281,7 +281,7 @@ void multiply_rows(Matrix<S> a, const RightSide<S>& b, std::int64_t m, std::int6
   }
 }
 
-bool is_here() { return native_code::available_isa() == native_code::Isa::kAvx512; }
+bool is_here() { return cpu().avx512; }
 
 template <class S>
 bool multiply(Matrix<S> left, const RightSide<S>& right, std::int64_t m, std::int64_t count,

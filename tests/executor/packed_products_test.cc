@@ -1,7 +1,7 @@
 // Matrices that loops multiply by and never change: copied before the loop in the layout of the
 // product kernel, if there is such a kernel.
+#include "base/cpu.h"
 #include "executor/agreement.h"
-#include "native/isa.h"
 
 namespace rondo::testing {
 namespace {
@@ -32,8 +32,7 @@ std::string order_of(const Function& function, const CompileOptions& options = {
 
 /// The result of order_of on machines with vector products, without `p` on others.
 std::string expected(std::string order) {
-  if (native_code::available_isa() != native_code::Isa::kAvx512)
-    order.erase(std::remove(order.begin(), order.end(), 'p'), order.end());
+  if (!cpu().avx512) order.erase(std::remove(order.begin(), order.end(), 'p'), order.end());
   return order;
 }
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "native/isa.h"
+#include "base/cpu.h"
 #include "ops/call_kernel.h"
 
 namespace rondo::testing {
@@ -28,7 +28,7 @@ class HostWithThreads final : public NoHost {
   int threads_;
 };
 
-bool has_vector_products() { return native_code::available_isa() == native_code::Isa::kAvx512; }
+bool has_vector_products() { return cpu().avx512; }
 
 class VectorGemm : public ::testing::Test {
  protected:
