@@ -22,8 +22,6 @@ foreach(part IN ITEMS compiler pjrt)
   list(FILTER rondo_${part}_sources INCLUDE REGEX "^(${folders})/")
   list(FILTER rondo_core_sources EXCLUDE REGEX "^(${folders})/")
 endforeach()
-list(REMOVE_ITEM rondo_compiler_sources native/isa.cc)
-list(APPEND rondo_core_sources native/isa.cc)
 
 set(RONDO_ABSL_TARGETS
     absl::btree

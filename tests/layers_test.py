@@ -21,7 +21,7 @@ LAYERS = [  # the lowest first
     ["run", "cli"],
 ]
 BACKENDS = set(LAYERS[-2])
-LIBRARY_OF = {"native/isa.h": "core", "native/isa.cc": "core", "bytecode": "compiler", "executor": "compiler", "lower/passes": "compiler", "native": "compiler",
+LIBRARY_OF = {"bytecode": "compiler", "executor": "compiler", "lower/passes": "compiler", "native": "compiler",
               "pjrt": "pjrt"}  # all else: core
 LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)

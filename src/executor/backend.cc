@@ -8,7 +8,7 @@
 #include "executor/compiled.h"
 #include "executor/for_loops.h"
 #include "executor/lowering.h"
-#include "native/isa.h"
+#include "native/target.h"
 #include "rondo/export.h"
 
 namespace rondo::executor {
@@ -48,7 +48,7 @@ const ir::Backend& bytecode_backend() {
 
 const ir::Backend& compiled_backend() {
   static const ExecutorBackend backend("native", true);
-  return native_code::available_isa() == native_code::Isa::kNone ? bytecode_backend() : backend;
+  return native_code::available_target() == nullptr ? bytecode_backend() : backend;
 }
 
 namespace {

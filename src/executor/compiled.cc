@@ -186,13 +186,13 @@ std::string Compiled::disassembly(std::string_view loop) const {
     if (!unit->native) continue;
     const lower::Program& program = *unit->program;
     if (loop.empty()) {
-      text += native_code::disassembly(program, unit->native->isa());
+      text += native_code::disassembly(program, &unit->native->target());
       continue;
     }
     for (std::size_t i = 0; i < program.loops.size(); i++) {
       if (program.loops[i].name == loop)
-        text +=
-            native_code::disassembly(program, unit->native->isa(), static_cast<std::uint32_t>(i));
+        text += native_code::disassembly(program, &unit->native->target(),
+                                         static_cast<std::uint32_t>(i));
     }
   }
   return text;

@@ -8,16 +8,28 @@
 #include "executor/interchange.h"
 #include "executor/names.h"
 #include "ir/function_data.h"
+#include "native/target.h"
 #include "passes/expand.h"
 
 namespace rondo::executor {
 
+namespace {
+
+/// Of bytecode too: it runs the loops that native code of this machine has.
+ir::LoopCode loop_code() {
+  const native_code::Target* target = native_code::available_target();
+  return {.is_native = target != nullptr,
+          .has_strided_vectors = target != nullptr && target->most_lane_stride > 0};
+}
+
+}  // namespace
+
 std::optional<Function> for_loops(const Function& function) {
   // A kernel that goes element by element, made of ops whose elements loops can compute; or one
   // whose record says so.
-  const auto decomposes = [](const Node& node) {
+  const auto decomposes = [code = loop_code()](const Node& node) {
     const ir::OpDef& op = *node.op;
-    if (op.expansion.is_preferred) return op.expansion.is_preferred(node);
+    if (op.expansion.is_preferred) return op.expansion.is_preferred(node, code);
     return op.runs() && op.expansion.rule && !op.structure.element &&
            op.cost == ir::Cost::kElementwise;
   };

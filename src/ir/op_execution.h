@@ -26,6 +26,12 @@ struct OpKernel {
   KernelRule on_literals = nullptr;
 };
 
+/// What the loops that an executor writes are compiled to.
+struct LoopCode {
+  bool is_native = false;            // machine code, in which a selection takes less than a call
+  bool has_strided_vectors = false;  // of elements that are not adjacent in memory
+};
+
 struct OpExpansion {
   ExpandRule rule = nullptr;
   ExpandRule in_lanes = nullptr;  // the same for executors that have loops over lanes
@@ -37,7 +43,7 @@ struct OpExpansion {
   bool inlines_regions = false;
   /// Which nodes executors with loops over lanes rather expand although there is a kernel: a call
   /// costs much beside the work of few elements, and loops do the same.
-  bool (*is_preferred)(const Node&) = nullptr;
+  bool (*is_preferred)(const Node&, const LoopCode&) = nullptr;
 };
 
 }  // namespace rondo::ir

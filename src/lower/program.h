@@ -87,8 +87,7 @@ enum class Opcode : std::uint8_t {
   kMultiply,
   kDivide,
   kRemainder,
-  // kMin, kMax: with `bits` 1 one operand is a constant, and the result is nearly always the other.
-  kMin,
+  kMin,  // of these two, `bits` may be kRarelyBounds
   kMax,
   kAnd,
   kOr,
@@ -146,6 +145,9 @@ struct Address {
   std::int64_t offset = 0;
   absl::InlinedVector<Term, 3> terms;
 };
+
+/// `bits` of a kMin or kMax: one operand is a constant, and the result is nearly always the other.
+inline constexpr std::uint64_t kRarelyBounds = 1;
 
 using Function1F32 = float (*)(float);
 using Function1F64 = double (*)(double);

@@ -9,28 +9,6 @@ namespace rondo::native_code {
 
 namespace {
 
-constexpr std::uint32_t kCalleeSaved = 1u << 3 | 1u << 5 | 1u << 12 | 1u << 13 | 1u << 14;
-constexpr int kScratchVectors = 3;
-
-std::vector<std::uint8_t> registers_of(RegisterClass register_class, Isa isa) {
-  std::vector<std::uint8_t> out;
-  switch (register_class) {
-    case RegisterClass::kGeneral:
-      return {6, 7, 8, 9, 10, 11, 3, 5, 12, 13, 14};
-    case RegisterClass::kVector:
-      for (int i = 0; i < vector_registers(isa) - kScratchVectors; i++)
-        out.push_back(static_cast<std::uint8_t>(i));
-      return out;
-    case RegisterClass::kMask:
-      return {1, 2, 3, 4, 5};
-  }
-  return out;
-}
-
-bool survives_calls(RegisterClass register_class, std::uint8_t number) {
-  return register_class == RegisterClass::kGeneral && (kCalleeSaved >> number & 1) != 0;
-}
-
 /// The bundle that costs least on the stack: few reads and writes in a long life.
 float priority(const Bundle& bundle) {
   return bundle.weight / static_cast<float>(bundle.end - bundle.begin + 1);
@@ -38,10 +16,7 @@ float priority(const Bundle& bundle) {
 
 class LinearScan {
  public:
-  LinearScan(const LiveRanges& ranges, Isa isa) : ranges_(ranges) {
-    for (std::size_t c = 0; c < 3; c++) {
-      registers_[c] = registers_of(static_cast<RegisterClass>(c), isa);
-    }
+  LinearScan(const LiveRanges& ranges, const Target& target) : ranges_(ranges), target_(target) {
     for (auto& of_class : occupant_) of_class.fill(0);
   }
 
@@ -60,7 +35,7 @@ class LinearScan {
     for (std::size_t i = 1; i < count; i++) {
       const Place& place = out_.places[i];
       if (place.kind == Place::Kind::kRegister &&
-          survives_calls(ranges_.bundles[i].register_class, place.number))
+          target_.file(ranges_.bundles[i].register_class).survives_calls(place.number))
         out_.used_callee_saved |= 1u << place.number;
     }
     return std::move(out_);
@@ -69,20 +44,20 @@ class LinearScan {
  private:
   void place(std::uint32_t number) {
     const Bundle& bundle = ranges_.bundles[number];
-    const auto c = static_cast<std::size_t>(bundle.register_class);
-    auto& occupant = occupant_[c];
+    const RegisterFile& file = target_.file(bundle.register_class);
+    auto& occupant = occupant_[static_cast<std::size_t>(bundle.register_class)];
     std::uint8_t chosen = 0;
     bool found = false, found_fitting = false;
-    for (std::uint8_t r : registers_[c]) {
+    for (std::uint8_t r : file.numbers) {
       const std::uint32_t other = occupant[r];
       if (other != 0 && ranges_.bundles[other].end >= bundle.begin) continue;
-      const bool fitting = survives_calls(bundle.register_class, r) == bundle.crosses_call;
+      const bool fitting = file.survives_calls(r) == bundle.crosses_call;
       if (!found || (fitting && !found_fitting)) chosen = r, found = true, found_fitting = fitting;
       if (found_fitting) break;
     }
     if (!found) {
       std::uint32_t least = number;
-      for (std::uint8_t r : registers_[c]) {
+      for (std::uint8_t r : file.numbers) {
         const std::uint32_t other = occupant[r];
         if (priority(ranges_.bundles[other]) < priority(ranges_.bundles[least])) {
           least = other;
@@ -138,7 +113,7 @@ class LinearScan {
     for (std::uint32_t number : order_) {
       const Place& place = out_.places[number];
       if (place.kind == Place::Kind::kRegister &&
-          !survives_calls(ranges_.bundles[number].register_class, place.number))
+          !target_.file(ranges_.bundles[number].register_class).survives_calls(place.number))
         in_registers.push_back(number);
     }
     for (auto& of_class : occupant_) of_class.fill(0);
@@ -165,7 +140,7 @@ class LinearScan {
   }
 
   const LiveRanges& ranges_;
-  std::array<std::vector<std::uint8_t>, 3> registers_;
+  const Target& target_;
   std::array<std::array<std::uint32_t, 32>, 3> occupant_;
   std::vector<std::uint32_t> order_;
   Allocation out_;
@@ -173,8 +148,8 @@ class LinearScan {
 
 }  // namespace
 
-int vector_registers(Isa isa) { return isa == Isa::kAvx512 ? 32 : 16; }
-
-Allocation allocate(const LiveRanges& ranges, Isa isa) { return LinearScan(ranges, isa).run(); }
+Allocation allocate(const LiveRanges& ranges, const Target& target) {
+  return LinearScan(ranges, target).run();
+}
 
 }  // namespace rondo::native_code

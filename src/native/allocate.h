@@ -26,11 +26,6 @@ struct Allocation {
 
 inline constexpr std::uint32_t kNoOffset = 0xffffffffu;
 
-/// What remains for the emitter's own use: general registers 0 to 2 (rax, rcx, rdx), 4 (rsp) and 15
-/// (the run's frame); the last three vector registers; mask registers 0, 6 and 7.
-inline constexpr int kFrameRegister = 15;
-int vector_registers(Isa isa);
-
-Allocation allocate(const LiveRanges& ranges, Isa isa);
+Allocation allocate(const LiveRanges& ranges, const Target& target);
 
 }  // namespace rondo::native_code

@@ -42,7 +42,7 @@ bool is_extreme(Instruction& i, const Instruction& comparison) {
   i.a = i.b;
   i.b = i.c;
   i.c = 0;
-  i.bits = kOneInstruction;
+  i.bits = kSelects;
   return true;
 }
 
@@ -68,7 +68,7 @@ void drop_unread(MachineCode& code) {
 
 }  // namespace
 
-void combine_min_max(MachineCode& code) {
+void combine_min_max(MachineCode& code, const Target& target) {
   // Where nothing is chosen, nothing is left over either.
   const auto chooses = [](const Instruction& i) {
     return i.kind == Kind::kCompute &&
@@ -77,7 +77,8 @@ void combine_min_max(MachineCode& code) {
   if (std::none_of(code.code.begin(), code.code.end(), chooses)) return;
   const std::vector<std::uint32_t> made = makers(code);
   for (Instruction& i : code.code) {
-    if (i.kind != Kind::kCompute || i.op != Opcode::kSelect || !floating(i.type) || i.mask != 0)
+    if (!target.fused.extremes || i.kind != Kind::kCompute || i.op != Opcode::kSelect ||
+        !floating(i.type) || i.mask != 0)
       continue;
     const std::uint32_t at = code.units[i.a].constant ? kNotMade : made[i.a];
     if (at != kNotMade) is_extreme(i, code.code[at]);

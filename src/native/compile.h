@@ -11,7 +11,7 @@
 #include "lower/program.h"
 #include "lower/run_frame.h"
 #include "native/code_memory.h"
-#include "native/isa.h"
+#include "native/target.h"
 
 namespace rondo::native_code {
 
@@ -30,30 +30,32 @@ class NativeCode {
   std::span<const std::byte> code() const {
     return {static_cast<const std::byte*>(block_->data()) + entry_, block_->size() - entry_};
   }
-  Isa isa() const { return isa_; }
+  const Target& target() const { return *target_; }
 
  private:
-  friend std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa);
+  friend std::unique_ptr<const NativeCode> compile(const lower::Program& program,
+                                                   const Target* target);
   NativeCode() = default;
 
   std::unique_ptr<CodeBlock> block_;
   std::size_t entry_ = 0;
   std::size_t loops_ = 0;  // whose trips it counts
-  Isa isa_ = Isa::kNone;
+  const Target* target_ = nullptr;
   std::vector<std::shared_ptr<const lower::Kernel>> kernels_;  // which the code calls
 };
 
-/// Null where there is no native code: isa is kNone, the process may not have executable memory, or
-/// the program's frame would take a large part of a thread's stack. Takes time linear in the
-/// program.
-std::unique_ptr<const NativeCode> compile(const lower::Program& program, Isa isa = available_isa());
+/// Null where there is no native code: there is no target or no assembler for it, the process may
+/// not have executable memory, or the program's frame would take a large part of a thread's stack.
+/// Takes time linear in the program.
+std::unique_ptr<const NativeCode> compile(const lower::Program& program,
+                                          const Target* target = available_target());
 
 /// What compile() writes, as text: for each step of machine code what it does, on which registers
 /// (or places on the stack), and its instructions in Intel's syntax, each with its offset from the
 /// entry, in hexadecimal as the target of a jump is; then the rare paths, and the constants as
 /// bytes. What is no known instruction is shown as bytes. Of a loop, an index in Program::loops,
 /// only the steps from its first to its last; else of all. Empty where there is no native code.
-std::string disassembly(const lower::Program& program, Isa isa = available_isa(),
+std::string disassembly(const lower::Program& program, const Target* target = available_target(),
                         std::uint32_t loop = lower::kNoLoop);
 
 }  // namespace rondo::native_code

@@ -11,8 +11,8 @@ using lower::Opcode;
 using lower::Type;
 using lower::Value;
 
-Expander::Expander(const lower::Program& program, Isa isa)
-    : program_(program), isa_(isa), units_(program.types.size()) {
+Expander::Expander(const lower::Program& program, const Target& target)
+    : program_(program), target_(target), units_(program.types.size()) {
   out_.buffers = program.buffers;
   out_.tapes = program.tapes;
   out_.tape_sets = program.tape_sets;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "native/isa.h"
 #include "native/lane_plan.h"
 #include "native/machine_code.h"
+#include "native/target.h"
 
 namespace rondo::native_code {
 
@@ -18,7 +18,7 @@ class LaneBlocks;
 
 class Expander {
  public:
-  Expander(const lower::Program& program, Isa isa);
+  Expander(const lower::Program& program, const Target& target);
   MachineCode run();
 
  private:
@@ -78,7 +78,7 @@ class Expander {
   LaneFacts& lane_facts();
 
   const lower::Program& program_;
-  Isa isa_;
+  const Target& target_;
   MachineCode out_;
   std::vector<Unit> units_;  // of each value
   std::vector<Open> open_;
@@ -87,8 +87,8 @@ class Expander {
   std::optional<LaneFacts> lane_facts_;  // once there is a lane loop
 };
 
-inline MachineCode expand(const lower::Program& program, Isa isa) {
-  return Expander(program, isa).run();
+inline MachineCode expand(const lower::Program& program, const Target& target) {
+  return Expander(program, target).run();
 }
 
 }  // namespace rondo::native_code

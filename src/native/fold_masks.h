@@ -5,8 +5,8 @@
 
 namespace rondo::native_code {
 
-/// AVX-512: `m and (a < b)` is one comparison under the mask m, and `m ? a + b : c` one addition
-/// that keeps c elsewhere. Both hold in lanes only.
+/// Of a target that has FusedForms::under_mask: `m and (a < b)` is one comparison under the mask m,
+/// and `m ? a + b : c` one addition that keeps c elsewhere. Both hold in lanes only.
 void fold_masks(MachineCode& code);
 
 }  // namespace rondo::native_code

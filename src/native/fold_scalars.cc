@@ -37,9 +37,9 @@ bool ends_stretch(Kind kind) {
 
 class ScalarFolder {
  public:
-  ScalarFolder(MachineCode& code, Isa isa)
+  ScalarFolder(MachineCode& code, const Target& target)
       : code_(code),
-        isa_(isa),
+        target_(target),
         reads_(code.units.size()),
         made_(code.units.size(), kUnmade),
         gone_(code.code.size(), false) {
@@ -92,7 +92,8 @@ class ScalarFolder {
   }
 
   bool is_likely_bound(const Instruction* i, Opcode op) const {
-    return i != nullptr && i->op == op && i->bits == 1 && i->type == Type::kS64 && i->mask == 0;
+    return i != nullptr && i->op == op && i->bits == lower::kRarelyBounds &&
+           i->type == Type::kS64 && i->mask == 0;
   }
   Unit bound_of(const Instruction& i) const { return code_.units[i.a].constant ? i.a : i.b; }
 
@@ -123,7 +124,7 @@ class ScalarFolder {
         widens->type == Type::kS64)
       index = widens->a;
     reads_[index]++;
-    i.bits = 2;
+    i.bits = kClamps;
     i.from = code_.units[index].type;
     i.a = index, i.b = room;
     release(inner);
@@ -200,7 +201,7 @@ class ScalarFolder {
   bool hands_on_flags(const Instruction& asking, Unit predicate, std::uint32_t stretch) const {
     const Instruction* const i = maker(predicate);
     return i != nullptr && is_scalar_comparison(*i) && made_[predicate] >= stretch &&
-           reads_[predicate] <= kMostReaders && takes_flags(asking, *i, isa_);
+           reads_[predicate] <= kMostReaders && takes_flags(asking, *i, target_);
   }
 
   /// The predicate, or the result of a comparison of its own for `asking`.
@@ -218,7 +219,7 @@ class ScalarFolder {
   }
 
   MachineCode& code_;
-  Isa isa_;
+  const Target& target_;
   std::vector<std::uint32_t> reads_, made_;  // of each unit
   std::vector<bool> gone_;                   // of each instruction
   std::vector<Instruction> out_;
@@ -226,6 +227,6 @@ class ScalarFolder {
 
 }  // namespace
 
-void fold_scalars(MachineCode& code, Isa isa) { ScalarFolder(code, isa).run(); }
+void fold_scalars(MachineCode& code, const Target& target) { ScalarFolder(code, target).run(); }
 
 }  // namespace rondo::native_code

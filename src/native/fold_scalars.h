@@ -1,8 +1,8 @@
 // Scalar code: comparisons where their result is used, and clamps of indices as one comparison.
 #pragma once
 
-#include "native/isa.h"
 #include "native/machine_code.h"
+#include "native/target.h"
 
 namespace rondo::native_code {
 
@@ -11,6 +11,6 @@ namespace rondo::native_code {
 /// - A test or branch on `p and q` leaves where one of them does not hold; on `p or q` it asks for
 ///   q only where p does not hold. A selection by one of them is two selections.
 /// - An index, widened and clamped from below and above, is one step (MachineCode: kMin).
-void fold_scalars(MachineCode& code, Isa isa);
+void fold_scalars(MachineCode& code, const Target& target);
 
 }  // namespace rondo::native_code

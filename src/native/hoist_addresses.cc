@@ -1,6 +1,7 @@
 #include "native/hoist_addresses.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -24,7 +25,8 @@ bool ends_loop(const Instruction& i) {
 
 class AddressHoister {
  public:
-  explicit AddressHoister(MachineCode& code) : code_(code), depth_(code.units.size(), 0) {}
+  AddressHoister(MachineCode& code, const Target& target)
+      : code_(code), target_(target), depth_(code.units.size(), 0) {}
 
   void run() {
     walk([](const Instruction&) {},
@@ -79,7 +81,10 @@ class AddressHoister {
         fixed.push_back(term);
       }
     }
-    const auto is_scale = [](std::int64_t by) { return by == 1 || by == 2 || by == 4 || by == 8; };
+    const auto is_scale = [&](std::int64_t by) {
+      const auto bits = static_cast<std::uint64_t>(by);
+      return std::has_single_bit(bits) && (target_.index_scales & bits) != 0;
+    };
     if (fixed.empty() || (fixed.size() == 1 && !moves && is_scale(fixed[0].stride))) return;
     Key key{open_[depth], address.base, {}};
     for (const Term& term : fixed) key.terms.emplace_back(term.index, term.stride);
@@ -118,6 +123,7 @@ class AddressHoister {
   };
 
   MachineCode& code_;
+  const Target& target_;
   std::vector<std::uint32_t> depth_;  // loops around what makes a unit
   std::vector<std::size_t> open_;     // the first instructions of the loops around
   absl::flat_hash_map<Key, Unit> made_;
@@ -126,6 +132,8 @@ class AddressHoister {
 
 }  // namespace
 
-void hoist_addresses(MachineCode& code) { AddressHoister(code).run(); }
+void hoist_addresses(MachineCode& code, const Target& target) {
+  AddressHoister(code, target).run();
+}
 
 }  // namespace rondo::native_code

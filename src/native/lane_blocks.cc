@@ -16,7 +16,7 @@ LaneBlocks::LaneBlocks(Expander& expander, std::size_t begin, std::size_t end)
       lanes_(program_.lanes[program_.code[begin].bits]),
       begin_(begin),
       end_(end),
-      plan_(program_, expander.lane_facts(), begin, end, expander.isa_) {
+      plan_(program_, expander.lane_facts(), begin, end, expander.target_) {
   // Threshold: Lanes from which an inner lane loop may stream: shorter rows are likely to be read
   // again from cache. Not measured.
   constexpr std::int64_t kLongRow = std::int64_t{1} << 16;
@@ -93,10 +93,7 @@ void LaneBlocks::store(Unit value, Unit area, std::int64_t offset, Unit index, s
   e_.add(i);
 }
 
-int LaneBlocks::widest(Type type) const {
-  const int lanes = e_.isa_ == Isa::kAvx512 ? 16 : 8;
-  return wide(type) ? lanes / 2 : lanes;
-}
+int LaneBlocks::widest(Type type) const { return e_.target_.lanes_of(type); }
 
 // Partial results that no lane reaches are left out: the identity changes nothing that a lane's
 // partial can be.
@@ -179,8 +176,7 @@ void LaneBlocks::end_partials() {
 Unit LaneBlocks::fold(const lower::Lanes::Reduction& reduction, const Partials& partials) {
   const Unit area = partials.area;
   const std::int64_t width = width_of(reduction.type);
-  lower::Op op{.code = reduction.combine, .type = reduction.type, .from = reduction.type};
-  const bool vectors = has_vector_code(op, reduction.type, e_.isa_);
+  const bool vectors = e_.target_.vectors.has(reduction.combine, reduction.type, reduction.type);
   // Threshold: Partial results from which on vectors combine them; fewer are combined as scalars.
   // Not measured.
   constexpr int kFew = 4;
@@ -223,7 +219,7 @@ void LaneBlocks::combine_pairwise(const lower::Lanes::Reduction& reduction,
 }
 
 bool LaneBlocks::has_last_lanes() const {
-  return e_.isa_ != Isa::kAvx512 && *lanes_.known_count % plan_.lanes() != 0;
+  return !e_.target_.has_masks() && *lanes_.known_count % plan_.lanes() != 0;
 }
 
 void LaneBlocks::run_one_block() {
@@ -275,7 +271,7 @@ void LaneBlocks::fold_block() {
   }
 }
 
-/// One lane a trip: what has no vector code, and the last lanes of AVX2.
+/// One lane a trip: what has no vector code, and the last lanes where there are no masks.
 void LaneBlocks::run_scalar(Unit lower, Unit upper) {
   const Unit index = e_.define(lanes_.index);
   e_.begin_counted(index, lower, upper, 1);
@@ -321,7 +317,7 @@ void LaneBlocks::run_vectors() {
   }
   if (known && *lanes_.known_count % block == 0) return;
   const Unit done = s64_op(Opcode::kAnd, count, -block);
-  if (e_.isa_ == Isa::kAvx512) return run_blocks(done, count, 1, true);
+  if (e_.target_.has_masks()) return run_blocks(done, count, 1, true);
   if (plan_.unroll() > 1) run_blocks(done, count, 1, false);
   if (known && *lanes_.known_count % lanes == 0) return;
   run_scalar(s64_op(Opcode::kAnd, count, -lanes), count);
@@ -340,7 +336,7 @@ void LaneBlocks::write_out(std::int64_t count) {
   std::int64_t at = 0;
   for (; at + block <= count; at += block) write_block(at, plan_.unroll(), 0);
   for (; at + lanes <= count; at += lanes) write_block(at, 1, 0);
-  if (count - at > 1 && e_.isa_ == Isa::kAvx512) return write_block(at, 1, count - at);
+  if (count - at > 1 && e_.target_.has_masks()) return write_block(at, 1, count - at);
   if (count - at > 1) return run_scalar(s64(at), s64(count));
   if (at < count) expand_lane(at);
 }

@@ -16,9 +16,9 @@ namespace rondo::native_code {
 ///
 /// A block is `unroll` vectors of `lanes` lanes. Code without control flow is written for one
 /// vector after the other, so that only what lives on to other code takes a register for each; the
-/// processor overlaps them. What remains of the lanes goes through vectors with a mask (AVX-512),
-/// or whole vectors and then single lanes (AVX2). Of few lanes whose number is known the vectors
-/// are written one after the other, with constant places and masks.
+/// processor overlaps them. What remains of the lanes goes through vectors with a mask where
+/// the target has masks, else through whole vectors and then single lanes. Of few lanes whose
+/// number is known the vectors are written one after the other, with constant places and masks.
 class LaneBlocks {
  public:
   LaneBlocks(Expander& expander, std::size_t begin, std::size_t end);

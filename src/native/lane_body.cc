@@ -125,14 +125,15 @@ void LaneBlocks::expand_vector(const lower::Op& op, int u) {
     i.result = first + static_cast<Unit>(u);
   }
   const Unit mask = active_[static_cast<std::size_t>(u)];
-  const bool maskable = e_.isa_ == Isa::kAvx512;
+  const bool maskable = e_.target_.has_masks();
   switch (op.code) {
     case Opcode::kLoad:
       i.kind = Kind::kLoad;
       i.bits = e_.add_address(vector_address(op.bits, u));
       i.mask = maskable ? mask : 0;
       // Once for each line of the cache.
-      i.streams = streams_.loads && mask == 0 && u * plan_.lanes() * width_of(op.type) % 64 == 0;
+      i.streams = streams_.loads && mask == 0 &&
+                  u * plan_.lanes() * width_of(op.type) % e_.target_.cache_line_bytes == 0;
       e_.add(i);
       return;
     case Opcode::kStore:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -16,49 +17,6 @@ using lower::Value;
 
 namespace {
 
-bool is_integer_op(Opcode op) {
-  switch (op) {
-    case Opcode::kAdd:
-    case Opcode::kSubtract:
-    case Opcode::kMultiply:
-    case Opcode::kMin:
-    case Opcode::kMax:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-    case Opcode::kShiftLeft:
-    case Opcode::kShiftRightLogical:
-    case Opcode::kShiftRightArithmetic:
-    case Opcode::kNegate:
-    case Opcode::kAbs:
-    case Opcode::kNot:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool converts(Type from, Type to, Isa isa) {
-  const bool avx512 = isa == Isa::kAvx512;
-  if (from == to || from == Type::kPred || to == Type::kPred) return true;
-  const bool from_float = floating(from), to_float = floating(to);
-  const bool wide_integer = (!from_float && wide(from)) || (!to_float && wide(to));
-  if (from_float && to_float) return !(half_float(to) && wide(from));
-  if (!from_float && to_float) {
-    // What has more than 24 bits would be rounded twice on its way to a half.
-    if (half_float(to)) return width_of(from) < 4;
-    return avx512 || (!wide_integer && from != Type::kU32);
-  }
-  if (from_float) return avx512 || (!wide_integer && to != Type::kU32);
-  return true;
-}
-
-bool bitcasts(Type from, Type to, Isa isa) {
-  if (width_of(from) >= 4) return true;
-  if (floating(from) && floating(to)) return from == to;
-  return isa == Isa::kAvx512 || (!floating(to) && !floating(from));
-}
-
 template <class F>
 void for_each_operand(const lower::Op& op, F&& f) {
   if (op.a != lower::kNone) f(op.a);
@@ -69,47 +27,6 @@ void for_each_operand(const lower::Op& op, F&& f) {
 bool is_control(Opcode op) { return op >= Opcode::kFor; }
 
 }  // namespace
-
-bool has_vector_code(const lower::Op& op, Type operand, Isa isa) {
-  const bool avx512 = isa == Isa::kAvx512;
-  switch (op.code) {
-    case Opcode::kConvert:
-      return converts(operand, op.type, isa);
-    case Opcode::kBitcast:
-      return bitcasts(operand, op.type, isa);
-    case Opcode::kMathCall:
-    case Opcode::kSelect:
-    case Opcode::kEqual:
-    case Opcode::kNotEqual:
-    case Opcode::kLess:
-    case Opcode::kLessEqual:
-    case Opcode::kGreater:
-    case Opcode::kGreaterEqual:
-      return true;
-    case Opcode::kRemainder:
-    case Opcode::kPopcount:
-    case Opcode::kCountLeadingZeros:
-    case Opcode::kCall:
-    case Opcode::kCopy:
-      return false;
-    default:
-      break;
-  }
-  if (floating(op.type)) return true;
-  if (op.type == Type::kPred || op.code == Opcode::kConstant) return true;
-  if (!is_integer_op(op.code)) return false;
-  if (!wide(op.type) || avx512) return true;
-  switch (op.code) {
-    case Opcode::kMultiply:
-    case Opcode::kMin:
-    case Opcode::kMax:
-    case Opcode::kAbs:
-    case Opcode::kShiftRightArithmetic:
-      return false;
-    default:
-      return true;
-  }
-}
 
 LaneFacts::LaneFacts(const lower::Program& program)
     : varying(program.types.size()),
@@ -142,41 +59,39 @@ LaneFacts::LaneFacts(const lower::Program& program)
 }
 
 LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t begin,
-                   std::size_t end, Isa isa)
+                   std::size_t end, const Target& target)
     : program_(program),
       loop_(program.lanes[program.code[begin].bits]),
       facts_(facts),
       begin_(begin),
       end_(end),
-      isa_(isa) {
+      target_(target) {
   // Threshold: Ops of the code of a block, over all its vectors: code size against overlap of
   // vectors. Not measured.
   constexpr std::size_t kMostOps = 400;
   // Threshold: Vector registers left for the ops beside what the vectors of a block carry: more
   // vectors would spill. Not measured.
   constexpr int kFreeRegisters = 5;
-  // Threshold: Lanes of the smallest vector; a loop of fewer lanes is scalar or, with AVX-512,
-  // masked. Not measured.
+  // Threshold: Lanes of the smallest vector; a loop of fewer lanes is scalar or, where there are
+  // masks, masked. Not measured.
   constexpr int kLeastLanes = 4;
+  const bool has_masks = target.has_masks();
   find_varying();
   if (!supported()) return;
-  const int widest = isa == Isa::kAvx512 ? 16 : 8;
-  int lanes = wide_ ? widest / 2 : widest;
+  int lanes = target.lanes_of(wide_ ? Type::kF64 : Type::kF32);
   if (loop_.known_count) {
     const std::int64_t count = *loop_.known_count;
-    const auto fitting =
-        isa == Isa::kAvx512
-            ? std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1)))
-            : std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1)));
+    const auto some = static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
+    const std::uint64_t fitting = has_masks ? std::bit_ceil(some) : std::bit_floor(some);
     if (static_cast<std::int64_t>(fitting) < lanes) lanes = static_cast<int>(fitting);
     if (lanes < kLeastLanes) {
-      if (isa != Isa::kAvx512 || count < 2) return;
+      if (!has_masks || count < 2) return;
       lanes = kLeastLanes;
     }
   }
   lanes_ = lanes;
   // As many vectors as leave registers for what a run of code needs beside them.
-  const int registers = isa == Isa::kAvx512 ? 29 : 13;
+  const int registers = target.vector_registers();
   const int carried = carried_values();
   int unroll = overlapping_vectors();
   while (unroll > 1 && unroll * carried > registers - kFreeRegisters) unroll /= 2;
@@ -190,7 +105,7 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
     while (unroll > 1 && std::int64_t{unroll} * lanes > *loop_.known_count) unroll /= 2;
   }
   if (const int vectors = vectors_of_one_block(lanes); vectors > 0) {
-    const auto copies = vectors + (isa == Isa::kAvx512 ? 0 : *loop_.known_count % lanes);
+    const auto copies = vectors + (has_masks ? 0 : *loop_.known_count % lanes);
     one_block_ = size * static_cast<std::size_t>(copies) <= kMostOps &&
                  vectors * (static_cast<int>(loop_.reductions.size()) + carried) <=
                      registers - kFreeRegisters;
@@ -207,9 +122,9 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
 int LanePlan::vectors_of_one_block(int lanes) const {
   if (loop_.reductions.empty() || !loop_.known_count) return 0;
   const auto count = *loop_.known_count;
-  const bool has_masks = isa_ == Isa::kAvx512, whole = count % lanes == 0;
-  // Threshold: Lanes of a reduction in one block on AVX2, whose last lanes are scalar code: code
-  // size against the loop. Not measured.
+  const bool has_masks = target_.has_masks(), whole = count % lanes == 0;
+  // Threshold: Lanes of a reduction in one block without masks, whose last lanes are scalar code:
+  // code size against the loop. Not measured.
   constexpr int kMostByOne = 32;
   if (count > (has_masks || whole ? lower::Lanes::kPartials : kMostByOne)) return 0;
   const bool has_control =
@@ -313,9 +228,8 @@ bool LanePlan::check_address(std::uint64_t number, Type type) {
     }
   }
   if (others == 0 && stride == width_of(type)) return true;
-  // Gathers and scatters are of 4 and 8 bytes, by one index, whose distances fit 32 bits.
-  return isa_ == Isa::kAvx512 && width_of(type) >= 4 && type != Type::kPointer &&
-         (others == 0 || (others == 1 && stride == 0)) && stride > -(1 << 26) && stride < 1 << 26;
+  return target_.indexed_access.has(type) && (others == 0 || (others == 1 && stride == 0)) &&
+         std::abs(stride) < target_.most_lane_stride;
 }
 
 bool LanePlan::supported() {
@@ -324,8 +238,7 @@ bool LanePlan::supported() {
     if (!supports(at)) return false;
   }
   for (const lower::Lanes::Reduction& r : loop_.reductions) {
-    lower::Op combine{.code = r.combine, .type = r.type, .from = r.type};
-    if (r.value == loop_.index || !has_vector_code(combine, r.type, isa_)) return false;
+    if (r.value == loop_.index || !target_.vectors.has(r.combine, r.type, r.type)) return false;
     need_vector(r.value);
     wide_ |= wide(r.type);
   }
@@ -379,7 +292,7 @@ bool LanePlan::supports_value(std::size_t at) {
   }
   if (op.code == Opcode::kLoad) return supports_load(op);
   const Type operand = op.a == lower::kNone ? op.type : program_.types[op.a];
-  if (!has_vector_code(op, op.code == Opcode::kSelect ? op.type : operand, isa_)) return false;
+  if (!target_.vectors.has(op.code, op.type, operand)) return false;
   wide_ |= wide(op.type);
   for_each_operand(op, [&](Value v) {
     need_vector(v);
@@ -419,7 +332,7 @@ bool LanePlan::supports_store(std::size_t at) {
   need_vector(op.a);
   wide_ |= wide(type);
   // Without masks a store cannot leave lanes out that have ended.
-  return isa_ == Isa::kAvx512 || !stores_in_while(at);
+  return target_.has_masks() || !stores_in_while(at);
 }
 
 /// In a loop that lanes leave one by one.
@@ -481,7 +394,7 @@ int LanePlan::carried_values() const {
 int LanePlan::overlapping_vectors() const {
   // Threshold: Vectors of a block: enough to hide the latency of a trip's longest chain; more make
   // finished lanes wait. Not measured alone; mandelbrot and collatz in bench/anchors run it.
-  constexpr int kUsual = 4, kMost = 8, kUnitsOfVectors = 2;
+  constexpr int kUsual = 4, kMost = 8;
   int ops = 0, longest = 0;
   bool in_loop = false;
   absl::flat_hash_map<Value, int> ready;
@@ -503,13 +416,16 @@ int LanePlan::overlapping_vectors() const {
     });
     const bool is_float = floating(op.type) && op.code != Opcode::kSelect;
     const bool compares = op.code >= Opcode::kEqual && op.code <= Opcode::kGreaterEqual;
-    const int latency = is_float ? 4 : compares ? 3 : 1;
+    const Costs& costs = target_.costs;
+    const int latency = is_float   ? costs.float_latency
+                        : compares ? costs.compare_latency
+                                   : costs.integer_latency;
     longest = std::max(longest, ready[op.result] = before + latency);
     ops++;
   }
   if (ops == 0) return kUsual;
   int unroll = kUsual;
-  while (unroll < kMost && unroll * ops < longest * kUnitsOfVectors) unroll *= 2;
+  while (unroll < kMost && unroll * ops < longest * target_.costs.vector_units) unroll *= 2;
   return unroll;
 }
 

@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "lower/program.h"
-#include "native/isa.h"
+#include "native/target.h"
 
 namespace rondo::native_code {
-
-/// Is there vector code for the op on values of these types?
-bool has_vector_code(const lower::Op& op, lower::Type operand_type, Isa isa);
 
 /// What is known of the values of a program while its lane loops are expanded. One for all lane
 /// loops, so that each costs what it touches only.
@@ -27,7 +24,7 @@ struct LaneFacts {
 class LanePlan {
  public:
   LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t begin, std::size_t end,
-           Isa isa);
+           const Target& target);
 
   bool has_vectors() const { return lanes_ > 1; }
   int lanes() const { return lanes_; }    // of a vector
@@ -72,7 +69,7 @@ class LanePlan {
   const lower::Lanes& loop_;
   LaneFacts& facts_;
   std::size_t begin_, end_;
-  Isa isa_;
+  const Target& target_;
   int lanes_ = 1, unroll_ = 1;
   bool wide_ = false, has_loops_ = false, one_block_ = false;
   int spare_registers_ = 0;

@@ -88,10 +88,10 @@ class RangeBuilder {
 /// not meet; the emitter moves the rest.
 class Coalescer {
  public:
-  Coalescer(const MachineCode& code, const std::vector<Range>& ranges, Isa isa)
+  Coalescer(const MachineCode& code, const std::vector<Range>& ranges, const Target& target)
       : code_(code),
         ranges_(ranges),
-        isa_(isa),
+        target_(target),
         head_(code.units.size()),
         tail_(code.units.size()),
         next_(code.units.size()),
@@ -132,7 +132,7 @@ class Coalescer {
     if (!placed(a) || !placed(b)) return;
     a = representative(a), b = representative(b);
     if (a == b ||
-        register_class_of(code_.units[a], isa_) != register_class_of(code_.units[b], isa_))
+        register_class_of(code_.units[a], target_) != register_class_of(code_.units[b], target_))
       return;
     // Bundles stay small but in deep nests of loops, where moves are cheaper than this search.
     if (std::uint64_t{size_[a]} * size_[b] > kMostComparisons) return;
@@ -153,7 +153,7 @@ class Coalescer {
 
   const MachineCode& code_;
   const std::vector<Range>& ranges_;
-  Isa isa_;
+  const Target& target_;
   std::vector<Unit> head_, tail_, next_;
   std::vector<std::uint32_t> size_;
 };
@@ -262,17 +262,17 @@ void for_each_write(const MachineCode& code, const Instruction& i,
   }
 }
 
-RegisterClass register_class_of(const UnitInfo& unit, Isa isa) {
+RegisterClass register_class_of(const UnitInfo& unit, const Target& target) {
   if (unit.lanes > 1) {
-    return unit.type == lower::Type::kPred && isa == Isa::kAvx512 ? RegisterClass::kMask
-                                                                  : RegisterClass::kVector;
+    return unit.type == lower::Type::kPred && target.has_masks() ? RegisterClass::kMask
+                                                                 : RegisterClass::kVector;
   }
   return floating(unit.type) ? RegisterClass::kVector : RegisterClass::kGeneral;
 }
 
-LiveRanges live_ranges(const MachineCode& code, Isa isa) {
+LiveRanges live_ranges(const MachineCode& code, const Target& target) {
   const std::vector<Range> ranges = RangeBuilder(code).run();
-  Coalescer coalescer(code, ranges, isa);
+  Coalescer coalescer(code, ranges, target);
   coalescer.run();
   LiveRanges out;
   out.bundle_of.resize(code.units.size());
@@ -284,7 +284,7 @@ LiveRanges live_ranges(const MachineCode& code, Isa isa) {
     if (number == 0) {
       number = static_cast<std::uint32_t>(out.bundles.size());
       Bundle& bundle = out.bundles.emplace_back();
-      bundle.register_class = register_class_of(code.units[u], isa);
+      bundle.register_class = register_class_of(code.units[u], target);
       bundle.begin = range.begin, bundle.end = range.end;
     }
     Bundle& bundle = out.bundles[number];

@@ -5,15 +5,13 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "native/isa.h"
 #include "native/machine_code.h"
+#include "native/target.h"
 
 namespace rondo::native_code {
 
 /// Instruction i reads its operands at time 2i and writes its results at 2i + 1.
 using Time = std::uint32_t;
-
-enum class RegisterClass : std::uint8_t { kGeneral, kVector, kMask };
 
 /// Units that are never alive at once, or are one value: what a loop carries, in and out.
 struct Bundle {
@@ -39,8 +37,8 @@ void for_each_write(const MachineCode& code, const Instruction& instruction,
 /// Does the instruction, or a rare path behind it, call C++?
 bool may_call(const Instruction& instruction);
 
-RegisterClass register_class_of(const UnitInfo& unit, Isa isa);
+RegisterClass register_class_of(const UnitInfo& unit, const Target& target);
 
-LiveRanges live_ranges(const MachineCode& code, Isa isa);
+LiveRanges live_ranges(const MachineCode& code, const Target& target);
 
 }  // namespace rondo::native_code

@@ -10,7 +10,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "lower/program.h"
-#include "native/isa.h"
+#include "native/target.h"
 
 namespace rondo::native_code {
 
@@ -19,7 +19,7 @@ using Unit = std::uint32_t;
 
 /// In registers, signed integers of fewer than 32 bits are sign-extended to 32, unsigned ones
 /// zero-extended; f16 and bf16 stand as f32. A pred is 0 or 1 in a general register; in lanes a
-/// mask register (AVX-512) or 32 bits a lane, all ones or zero (AVX2).
+/// mask register, or 32 bits a lane, all ones or zero, where the target has none.
 struct UnitInfo {
   lower::Type type = lower::Type::kPred;
   std::uint8_t lanes = 1;
@@ -27,8 +27,16 @@ struct UnitInfo {
   std::uint64_t bits = 0;
 };
 
+/// `bits` of a kCompute, beside those of the lower IR. Of a kConvert to an integer of up to 32
+/// bits: the float is known to lie inside it.
+inline constexpr std::uint64_t kFits = 1;
+/// Of a kMin: it is a, of type `from`, clamped to [0, b].
+inline constexpr std::uint64_t kClamps = 2;
+/// Of a kMin or kMax of floats: `a < b ? a : b`, or `a > b ? a : b` (FusedForms::extremes).
+inline constexpr std::uint64_t kSelects = 3;
+
 enum class Kind : std::uint8_t {
-  kCompute,    // `op` on a, b, c; a kMin with `bits` 2 is a, of type `from`, clamped to [0, b]
+  kCompute,    // `op` on a, b, c
   kMove,       // result = a
   kBroadcast,  // result = a in every lane
   kLaneIndex,  // result = a + lane
@@ -77,7 +85,7 @@ struct Instruction {
   // kTripsBegin, kTrip: what may report the trips runs inside; kTripsEnd: no loop is around it.
   bool visible = false;
   bool streams = false;   // kStore: past the caches; kLoad: asks for what is loaded later
-  bool inverted = false;  // AVX-512, a comparison of lanes: gives where it does not hold
+  bool inverted = false;  // under_mask, a comparison of lanes: gives where it does not hold
   Unit result = 0, a = 0, b = 0, c = 0;
   // Lanes that take part. A comparison gives 0 in the others, arithmetic on two operands gives c.
   Unit mask = 0;
@@ -160,7 +168,8 @@ constexpr bool wide(lower::Type t) { return width_of(t) == 8; }
 
 /// Has `reader` code that reads the processor's flags, or a mask, right after a scalar comparison
 /// whose result it asks for?
-constexpr bool takes_flags(const Instruction& reader, const Instruction& comparison, Isa isa) {
+inline bool takes_flags(const Instruction& reader, const Instruction& comparison,
+                        const Target& target) {
   if (reader.kind == Kind::kTest || reader.kind == Kind::kIf ||
       reader.kind == Kind::kShortCircuitAnd || reader.kind == Kind::kShortCircuitOr)
     return true;
@@ -168,7 +177,7 @@ constexpr bool takes_flags(const Instruction& reader, const Instruction& compari
     return false;
   if (!floating(reader.type)) return true;
   return floating(comparison.from) &&
-         (isa == Isa::kAvx512 || wide(comparison.from) == wide(reader.type));
+         (target.fused.select_by_other_width || wide(comparison.from) == wide(reader.type));
 }
 
 }  // namespace rondo::native_code

@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "lower/program.h"
-#include "native/isa.h"
 #include "native/machine_code.h"
+#include "native/target.h"
 
 namespace rondo::native_code {
 
 /// The steps that disassembly() prints with the same arguments, in their order: those for which
 /// compile() writes instructions. What was folded into its neighbour is not among them.
-std::vector<Instruction> steps(const lower::Program& program, Isa isa = available_isa(),
+std::vector<Instruction> steps(const lower::Program& program,
+                               const Target* target = available_target(),
                                std::uint32_t loop = lower::kNoLoop);
 
 }  // namespace rondo::native_code

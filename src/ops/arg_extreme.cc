@@ -254,7 +254,7 @@ Tensor arg_extreme_by_reductions(const Tensor& tensor, const ArgExtremeAttribute
   return min({where({is_it, at}, {index, at}, {size, at}), at}, {axis});
 }
 
-bool divides_always(const Node&) { return true; }
+bool divides_always(const Node&, const ir::LoopCode&) { return true; }
 
 std::vector<Tensor> divided_arg_extreme(const Node& node, std::span<const Tensor> operands) {
   // Threshold: Elements of one row, or of each of many rows, that are compared in rounds; more are

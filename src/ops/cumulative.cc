@@ -174,7 +174,7 @@ bool is_along_rows(const Node& node) {
 }
 
 /// Few elements: a call of the kernel takes longer than its work.
-bool has_few_elements(const Node& node) {
+bool has_few_elements(const Node& node, const ir::LoopCode&) {
   // Threshold: Elements of a single row, and of each of many rows, whose totals are unrolled: code
   // size against a kernel call. Not measured.
   constexpr std::int64_t kFew = 16, kFewOfRows = 8;

@@ -46,7 +46,7 @@ std::unique_ptr<ir::Kernel> prepare_sort(const Node& node);
 
 // sort_few.cc
 /// Whether loops do the sort by comparisons of theirs: the order is known, the elements are few.
-bool sorts_few(const Node& node);
+bool sorts_few(const Node& node, const ir::LoopCode& loops);
 /// The same results, bit by bit, in ops on one place of all lines.
 std::vector<Tensor> sort_few(const Node& node, std::span<const Tensor> operands);
 

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "native/isa.h"
 #include "ops/elementwise.h"
 #include "ops/sort.h"
 #include "rondo/loops.h"
@@ -17,8 +16,8 @@ namespace rondo::ops {
 namespace {
 
 // Threshold: Elements of a line that are sorted by unrolled exchanges, and of many rows without
-// AVX-512, which lack vector code: code size against a kernel call. Set by a measurement that is
-// not in bench/ (lines of 5 and 9, rows of 8).
+// strided vectors, which are scalar code: code size against a kernel call. Set by a measurement
+// that is not in bench/ (lines of 5 and 9, rows of 8).
 constexpr std::int64_t kFew = 16, kFewOfRows = 4;
 /// Threshold: Arrays that are sorted together this way: registers for each. Not measured.
 constexpr std::size_t kFewOperands = 4;
@@ -185,8 +184,7 @@ std::vector<Tensor> sorted_by_first(std::span<const Tensor> operands, std::int64
 
 }  // namespace
 
-bool sorts_few(const Node& node) {
-  using native_code::Isa;
+bool sorts_few(const Node& node, const ir::LoopCode& loops) {
   const auto& attributes = node.attrs<SortAttributes>();
   const std::int64_t count = count_of(node);
   if (count < 2 || node.type().elements() == 0) return true;
@@ -194,10 +192,10 @@ bool sorts_few(const Node& node) {
       node.types.size() > kFewOperands || count > kFew)
     return false;
   if (has_values_only(node)) return true;
-  // Selections by comparisons are fast as code of the processor's, and of rows as vectors.
-  const Isa isa = native_code::available_isa();
-  if (isa == Isa::kNone) return false;
-  return count <= kFewOfRows || is_one_line(node) || !has_side_by_side(node) || isa == Isa::kAvx512;
+  // Selections by comparisons are fast as machine code, and of rows as vectors.
+  if (!loops.is_native) return false;
+  return count <= kFewOfRows || is_one_line(node) || !has_side_by_side(node) ||
+         loops.has_strided_vectors;
 }
 
 std::vector<Tensor> sort_few(const Node& node, std::span<const Tensor> operands) {

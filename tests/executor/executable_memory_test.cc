@@ -19,7 +19,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "native/isa.h"
+#include "native/target.h"
 #include "rondo/rondo.h"
 
 namespace rondo {
@@ -85,7 +85,7 @@ std::string errors_of(const F& run) {
   });
   // Without native code there is nothing to report.
   const std::string wanted =
-      native_code::available_isa() == native_code::Isa::kNone
+      native_code::available_target() == nullptr
           ? ""
           : "rondo: this process may not have executable memory; programs run as bytecode.\n";
   if (said != wanted) std::fprintf(stderr, "said: '%s'\n", said.c_str());

@@ -13,7 +13,6 @@ namespace {
 
 using lower::Opcode;
 using native_code::computes;
-using native_code::Isa;
 
 template <class T>
 std::vector<T> special() {
@@ -83,9 +82,9 @@ TEST(Extremes, AreOneInstruction) {
     const TensorType type{DType::kF32, shape};
     const Function f = trace([](Tensor a, Tensor b) { return where(a < b, a, b); }, type, type);
     const Lowered lowered(f);
-    for (const Isa isa : {Isa::kAvx2, Isa::kAvx512}) {
-      SCOPED_TRACE(native_code::disassembly(lowered.program(), isa));
-      const native_code::Steps steps = lowered.native_steps(isa);
+    for (const auto* target : {&native_code::x86::avx2(), &native_code::x86::avx512()}) {
+      SCOPED_TRACE(native_code::disassembly(lowered.program(), target));
+      const native_code::Steps steps = lowered.native_steps(target);
       EXPECT_GT(count(steps, computes(Opcode::kMin)), 0);
       EXPECT_EQ(count(steps, computes(Opcode::kSelect)), 0);
       EXPECT_EQ(count(steps, computes(Opcode::kLess)), 0);

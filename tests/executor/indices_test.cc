@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "executor/agreement.h"
-#include "native/decode.h"
+#include "native/x86/decode.h"
 
 namespace rondo {
 namespace {
@@ -80,7 +80,7 @@ TEST(Indices, AreNotWaitedForWhereTheyAreInside) {
     const std::span<const std::uint8_t> code{reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                              bytes.size()};
     for (std::size_t at = 0; at < code.size();) {
-      const native_code::Decoded instruction = native_code::decode(code.subspan(at), at);
+      const native_code::Decoded instruction = native_code::x86::decode(code.subspan(at), at);
       if (instruction.bytes == 0) break;  // constants follow
       EXPECT_FALSE(instruction.text.starts_with("cmov")) << instruction.text;
       at += instruction.bytes;

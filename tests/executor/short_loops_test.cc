@@ -427,7 +427,7 @@ TEST(ShortLoops, LookAtLimitsWhereThereAreSome) {
   const auto program = compile(f, {.executor = Executor::kCompiled});
   const Lowered lowered(f);
   for (const lower::LoopInfo& loop : lowered.program().loops) EXPECT_FALSE(loop.polls) << lowered;
-  const native_code::Steps steps = lowered.native_steps(native_code::Isa::kAvx2);
+  const native_code::Steps steps = lowered.native_steps(&native_code::x86::avx2());
   EXPECT_EQ(count(steps, is(native_code::Kind::kTrip)), 0) << lowered;
   EXPECT_EQ(count(steps, is(native_code::Kind::kCount)), native_code::has_assembler() ? 1 : 0);
   const Literal x = Literal::scalar(std::int64_t{27});

@@ -32,7 +32,7 @@ std::vector<std::uint8_t> packed(const Bits& values, std::size_t width) {
 }
 
 /// result[i] = element(a[i], b[i]) for all i, in native code.
-Bits run_elementwise(Isa isa, Loop kind, Type from, Type to, const Bits& a, const Bits& b,
+Bits run_elementwise(const Target* target, Loop kind, Type from, Type to, const Bits& a, const Bits& b,
                      const Element& element) {
   TestProgram p;
   const std::int64_t width = lower::width(from), to_width = lower::width(to);
@@ -52,7 +52,7 @@ Bits run_elementwise(Isa isa, Loop kind, Type from, Type to, const Bits& a, cons
     p.end_lanes();
   }
   const lower::Program program = p.finish();
-  const auto code = compile(program, isa);
+  const auto code = compile(program, target);
   Buffers buffers;
   buffers.add_argument(packed(a, static_cast<std::size_t>(width)));
   buffers.add_argument(packed(b, static_cast<std::size_t>(width)));
@@ -93,13 +93,13 @@ std::uint64_t comparable_bits(Type type, std::uint64_t bits) {
 
 void expect_elementwise(Type from, Type to, const Pairs& pairs, const std::string& what,
                         const Element& element, const Expected& expected) {
-  for (Isa isa : isas()) {
+  for (const Target* target : targets()) {
     for (Loop kind : {Loop::kFor, Loop::kLanes}) {
-      const Bits have = run_elementwise(isa, kind, from, to, pairs.a, pairs.b, element);
+      const Bits have = run_elementwise(target, kind, from, to, pairs.a, pairs.b, element);
       for (std::size_t i = 0; i < have.size(); i++) {
         const std::uint64_t want = expected(pairs.a[i], pairs.b[i]);
         ASSERT_EQ(comparable_bits(to, have[i]), comparable_bits(to, want))
-            << what << " of " << lower::type_name(from) << ", " << isa_name(isa)
+            << what << " of " << lower::type_name(from) << ", " << target->name
             << (kind == Loop::kLanes ? " lanes" : "") << std::hex << ", operands " << pairs.a[i]
             << " and " << pairs.b[i];
       }

@@ -48,8 +48,8 @@ Buffers scalar_while_buffers(std::int32_t trips) {
 
 TEST_F(NativeLoops, WhileCountsItsTrips) {
   const lower::Program program = scalar_while();
-  for (Isa isa : isas()) {
-    const auto code = compile(program, isa);
+  for (const Target* target : targets()) {
+    const auto code = compile(program, target);
     for (std::int32_t trips : {0, 1, 2, 1000}) {
       Buffers buffers = scalar_while_buffers(trips);
       ASSERT_EQ(buffers.run(*code, program), Status::kDone);
@@ -64,9 +64,9 @@ TEST_F(NativeLoops, WhileCountsItsTrips) {
 }
 
 TEST_F(NativeLoops, LimitsAndPromises) {
-  for (Isa isa : isas()) {
+  for (const Target* target : targets()) {
     const lower::Program program = scalar_while();
-    const auto code = compile(program, isa);
+    const auto code = compile(program, target);
     RunFrame limits;
     limits.max_iterations = 10;
     Buffers buffers = scalar_while_buffers(10);
@@ -76,7 +76,7 @@ TEST_F(NativeLoops, LimitsAndPromises) {
     EXPECT_EQ(buffers.frame.failed_loop, 0u);
     EXPECT_EQ(buffers.trips[0], 11);
     const lower::Program promising = scalar_while(5);
-    const auto promising_code = compile(promising, isa);
+    const auto promising_code = compile(promising, target);
     buffers = scalar_while_buffers(6);
     EXPECT_EQ(buffers.run(*promising_code, promising), Status::kBrokenPromise);
     buffers = scalar_while_buffers(5);
@@ -87,8 +87,8 @@ TEST_F(NativeLoops, LimitsAndPromises) {
 TEST_F(NativeLoops, PollingCallsAttendAndKeepsEveryValue) {
   const lower::Program program = scalar_while();
   static int calls;
-  for (Isa isa : isas()) {
-    const auto code = compile(program, isa);
+  for (const Target* target : targets()) {
+    const auto code = compile(program, target);
     calls = 0;
     const std::atomic<std::uint32_t> raised{1};
     RunFrame frame;
@@ -129,8 +129,8 @@ TEST_F(NativeLoops, CarriesAreSwappedAndRotated) {
     p.store_at(p.program().fors[loop].carries[static_cast<std::size_t>(i)].result, out,
                std::int64_t{8} * i);
   const lower::Program program = p.finish();
-  for (Isa isa : isas()) {
-    const auto code = compile(program, isa);
+  for (const Target* target : targets()) {
+    const auto code = compile(program, target);
     for (std::int64_t trips : {0, 1, 2, 7}) {
       Buffers buffers;
       buffers.add_argument(std::vector<double>{1, 2, 3, 4, 5, 0});
@@ -179,11 +179,11 @@ TEST_F(NativeLoops, NestsWithBranches) {
       for (std::int64_t z = x + y; z > 0; z >>= 1) want += z & 1 ? z : -1;
     }
   }
-  for (Isa isa : isas()) {
+  for (const Target* target : targets()) {
     Buffers buffers;
     buffers.add_argument(std::vector<std::int64_t>{20});
     buffers.add_result(8);
-    ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
+    ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
     EXPECT_EQ(buffers.result<std::int64_t>(0)[0], want);
     EXPECT_EQ(buffers.total_trips, (std::vector<std::int64_t>{20, 190}));
   }
@@ -231,8 +231,8 @@ TEST_F(NativeLoops, SpillsKeepValues) {
       k[i] = m[i] + m[(i + 7) % kCount];
     }
   }
-  for (Isa isa : isas()) {
-    ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
+  for (const Target* target : targets()) {
+    ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
     const auto floats_out = buffers.result<float>(0);
     const auto integers_out = buffers.result<std::int32_t>(0);
     for (std::size_t i = 0; i < kCount; i++) {
@@ -253,8 +253,8 @@ TEST_F(NativeLoops, MathCallsHeedTheirPredicate) {
   const Value x = p.load_at(Type::kF64, in), y = p.load_at(Type::kF64, in, 8);
   p.store_at(p.add(p.math_call(counted, x, y, p.greater(x, y)), y), p.result(0));
   const lower::Program program = p.finish();
-  for (Isa isa : isas()) {
-    const auto code = compile(program, isa);
+  for (const Target* target : targets()) {
+    const auto code = compile(program, target);
     calls = 0;
     for (const auto& [a, b, want] : {std::array{5.0, 3.0, 5.0}, {3.0, 5.0, 5.0}}) {
       Buffers buffers;
@@ -291,8 +291,8 @@ TEST_F(NativeLoops, KernelsAndCopies) {
   p.store_at(p.load_at(Type::kF32, place, 64 + 296), out, 8);
   p.program().arena_bytes = 1024;
   const lower::Program program = p.finish();
-  for (Isa isa : isas()) {
-    const auto code = compile(program, isa);
+  for (const Target* target : targets()) {
+    const auto code = compile(program, target);
     Buffers buffers;
     std::vector<float> values(75, 1.5f);
     values[0] = 21, values[2] = 7, values[74] = 9;

@@ -1,5 +1,5 @@
 // The text of machine code compared with that of another decoder, objdump.
-#include "native/decode.h"
+#include "native/x86/decode.h"
 
 #include <fmt/format.h>
 
@@ -44,16 +44,16 @@ struct Code {
 
 /// All of the program; nothing in it may be unknown.
 void add_program(Code& code, const lower::Program& program) {
-  for (const Isa isa : {Isa::kAvx2, Isa::kAvx512}) {
-    const auto native = compile(program, isa);
+  for (const Target* target : {&x86::avx2(), &x86::avx512()}) {
+    const auto native = compile(program, target);
     ASSERT_NE(native, nullptr);
     const std::size_t begin = code.bytes.size();
     for (const std::byte b : native->code()) code.bytes.push_back(static_cast<std::uint8_t>(b));
     const std::size_t end = code.bytes.size();
     for (std::size_t at = begin; at < end;) {
-      Decoded decoded = decode(std::span(code.bytes).first(end).subspan(at), at);
-      ASSERT_GT(decoded.bytes, 0u) << isa_name(isa) << " at " << at - begin << '\n'
-                                   << disassembly(program, isa);
+      Decoded decoded = x86::decode(std::span(code.bytes).first(end).subspan(at), at);
+      ASSERT_GT(decoded.bytes, 0u) << target->name << " at " << at - begin << '\n'
+                                   << disassembly(program, target);
       code.instructions.push_back({at, decoded.bytes, std::move(decoded.text)});
       at += decoded.bytes;
     }
@@ -242,7 +242,7 @@ class Decode : public ::testing::Test {
   void SetUp() override {
     TestProgram p;
     p.store_at(p.number(Type::kF32, 1), p.result(0));
-    if (!compile(p.finish(), Isa::kAvx2)) GTEST_SKIP() << "this build has no assembler (Xbyak)";
+    if (!compile(p.finish(), &x86::avx2())) GTEST_SKIP() << "this build has no assembler (Xbyak)";
   }
 };
 
@@ -264,7 +264,7 @@ TEST_F(Decode, NamesNoInstructionWrongly) {
                                                             : random() % 256);
       bytes.insert(bytes.end(), kLongest + 1, 0x90);
       const std::size_t place = code.bytes.size();
-      Decoded decoded = decode(bytes, place);
+      Decoded decoded = x86::decode(bytes, place);
       if (decoded.bytes == 0) continue;
       code.bytes.insert(code.bytes.end(), bytes.begin(), bytes.end());
       code.instructions.push_back({place, decoded.bytes, std::move(decoded.text)});
@@ -282,7 +282,7 @@ TEST_F(Decode, ReadsNothingBehindTheEnd) {
     for (std::size_t bytes = 0; bytes < known.bytes; bytes++) {
       const Bytes part(code.bytes.begin() + static_cast<std::ptrdiff_t>(known.at),
                        code.bytes.begin() + static_cast<std::ptrdiff_t>(known.at + bytes));
-      EXPECT_EQ(decode(part, 0).bytes, 0u) << known.text;
+      EXPECT_EQ(x86::decode(part, 0).bytes, 0u) << known.text;
     }
   }
 }

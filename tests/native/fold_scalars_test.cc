@@ -37,16 +37,16 @@ void expect_for_pairs(const std::vector<T>& numbers, const StepKind& step, std::
              sizeof(R));
   p.end_for({});
   const lower::Program program = p.finish();
-  for (const Isa isa : isas()) {
-    EXPECT_EQ(count(steps(program, isa), step), times) << disassembly(program, isa);
+  for (const Target* target : targets()) {
+    EXPECT_EQ(count(steps(program, target), step), times) << disassembly(program, target);
     Buffers buffers;
     buffers.add_argument(a);
     buffers.add_argument(b);
     buffers.add_result(a.size() * sizeof(R));
-    ASSERT_EQ(buffers.run(*compile(program, isa), program), lower::Status::kDone);
+    ASSERT_EQ(buffers.run(*compile(program, target), program), lower::Status::kDone);
     const std::vector<R> have = buffers.result<R>(0);
     for (std::size_t k = 0; k < a.size(); k++)
-      ASSERT_EQ(have[k], expected(a[k], b[k])) << a[k] << " and " << b[k] << ", " << isa_name(isa);
+      ASSERT_EQ(have[k], expected(a[k], b[k])) << a[k] << " and " << b[k] << ", " << target->name;
   }
 }
 
@@ -238,20 +238,20 @@ void expect_quotients() {
       p.store_at(p.remainder(dividend, divisor), r, i, sizeof(T));
       in_lanes ? p.end_lanes() : p.end_for({});
       const lower::Program program = p.finish();
-      for (const Isa isa : isas()) {
+      for (const Target* target : targets()) {
         Buffers buffers;
         buffers.add_argument(dividends);
         buffers.add_result(dividends.size() * sizeof(T));
         buffers.add_result(dividends.size() * sizeof(T));
-        ASSERT_EQ(buffers.run(*compile(program, isa), program), lower::Status::kDone);
+        ASSERT_EQ(buffers.run(*compile(program, target), program), lower::Status::kDone);
         const std::vector<T> quotients = buffers.result<T>(0), remainders = buffers.result<T>(1);
         for (std::size_t k = 0; k < dividends.size(); k++) {
           const T a = dividends[k];
           const T quotient = lower::binary<Opcode::kDivide, T>(a, by);
           ASSERT_EQ(quotients[k], quotient)
-              << +a << " by " << +by << ", " << isa_name(isa) << (in_lanes ? " lanes" : "");
+              << +a << " by " << +by << ", " << target->name << (in_lanes ? " lanes" : "");
           ASSERT_EQ(remainders[k], (lower::binary<Opcode::kRemainder, T>(a, by)))
-              << +a << " by " << +by << ", " << isa_name(isa) << (in_lanes ? " lanes" : "");
+              << +a << " by " << +by << ", " << target->name << (in_lanes ? " lanes" : "");
         }
       }
     }
@@ -278,11 +278,11 @@ TEST_F(FoldScalars, CopiesOfAllLengths) {
     const lower::Program program = p.finish();
     std::vector<std::uint8_t> values(static_cast<std::size_t>(bytes));
     std::iota(values.begin(), values.end(), std::uint8_t{3});
-    for (const Isa isa : isas()) {
+    for (const Target* target : targets()) {
       Buffers buffers;
       buffers.add_argument(values);
       buffers.add_result(values.size());
-      ASSERT_EQ(buffers.run(*compile(program, isa), program), lower::Status::kDone);
+      ASSERT_EQ(buffers.run(*compile(program, target), program), lower::Status::kDone);
       EXPECT_EQ(buffers.result<std::uint8_t>(0), values) << bytes;
     }
   }
@@ -305,9 +305,9 @@ TEST_F(FoldScalars, RowsBeginAtAPointer) {
   std::vector<double> values(35), want(5);
   std::iota(values.begin(), values.end(), 1.0);
   for (std::size_t k = 0; k < 35; k++) want[k / 7] += values[k];
-  for (const Isa isa : isas()) {
-    SCOPED_TRACE(disassembly(program, isa));
-    const Steps written = steps(program, isa);
+  for (const Target* target : targets()) {
+    SCOPED_TRACE(disassembly(program, target));
+    const Steps written = steps(program, target);
     EXPECT_EQ(count(written, is(Kind::kForBegin)), 2);
     EXPECT_EQ(count(written, is(Kind::kAddress)), 1);
     const auto address = std::ranges::find_if(written, is(Kind::kAddress));
@@ -315,7 +315,7 @@ TEST_F(FoldScalars, RowsBeginAtAPointer) {
     Buffers buffers;
     buffers.add_argument(values);
     buffers.add_result(40);
-    ASSERT_EQ(buffers.run(*compile(program, isa), program), lower::Status::kDone);
+    ASSERT_EQ(buffers.run(*compile(program, target), program), lower::Status::kDone);
     EXPECT_EQ(buffers.result<double>(0), want);
   }
 }

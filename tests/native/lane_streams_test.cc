@@ -41,12 +41,12 @@ void expect_doubled() {
       x.push_back(static_cast<T>(k) - 5);
       want.push_back(2 * x.back() + 1);
     }
-    for (Isa isa : isas()) {
+    for (const Target* target : targets()) {
       Buffers buffers;
       buffers.add_argument(x);
       buffers.add_result(sizeof(T) * x.size());
-      ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
-      EXPECT_EQ(buffers.result<T>(0), want) << count << " " << isa_name(isa);
+      ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
+      EXPECT_EQ(buffers.result<T>(0), want) << count << " " << target->name;
     }
   }
 }
@@ -56,7 +56,7 @@ TEST_F(NativeLaneStreams, OfDoubles) { expect_doubled<double>(); }
 
 TEST_F(NativeLaneStreams, AreLargeArraysThatAreWrittenOnly) {
   const auto fences = [](const lower::Program& program) {
-    return count(steps(program, isas().back()), is(Kind::kFence)) > 0;
+    return count(steps(program, targets().back()), is(Kind::kFence)) > 0;
   };
   EXPECT_TRUE(fences(doubled<float>(1000, kLarge)));
   EXPECT_FALSE(fences(doubled<float>(1000, 4000)));

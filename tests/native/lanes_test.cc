@@ -68,17 +68,17 @@ TEST_F(NativeLanes, TailsOfEveryLength) {
       const float want_sum = reduced(want, 10.f, 0.f, [](float l, float r) { return l + r; });
       const float want_most =
           reduced(want, -1.f, -INFINITY, [](float l, float r) { return std::max(l, r); });
-      for (Isa isa : isas()) {
+      for (const Target* target : targets()) {
         Buffers buffers;
         buffers.add_argument(xs);
         buffers.add_argument(ys);
         buffers.add_argument(std::vector<std::int64_t>{count});
         buffers.add_result(4 * size);
         buffers.add_result(12);
-        ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
-        EXPECT_EQ(buffers.result<float>(0), want) << count << " " << isa_name(isa);
-        EXPECT_EQ(buffers.result<float>(1)[1], want_sum) << count << " " << isa_name(isa);
-        EXPECT_EQ(buffers.result<float>(1)[2], want_most) << count << " " << isa_name(isa);
+        ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
+        EXPECT_EQ(buffers.result<float>(0), want) << count << " " << target->name;
+        EXPECT_EQ(buffers.result<float>(1)[1], want_sum) << count << " " << target->name;
+        EXPECT_EQ(buffers.result<float>(1)[2], want_most) << count << " " << target->name;
       }
     }
   }
@@ -99,15 +99,15 @@ void expect_sum(Opcode op, auto&& combine, T identity) {
     std::vector<T> values(count);
     std::mt19937 random(3);
     for (T& v : values) v = T(static_cast<lower::Computed<T>>(static_cast<int>(random() % 9) - 3));
-    for (Isa isa : isas()) {
+    for (const Target* target : targets()) {
       Buffers buffers;
       buffers.add_argument(values);
       buffers.add_result(8);
-      ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
+      ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
       const T one = T(static_cast<lower::Computed<T>>(1));
       EXPECT_EQ(comparable(buffers.result<T>(0)[0]),
                 comparable(reduced(values, one, identity, combine)))
-          << lower::type_name(type) << " " << count << " " << isa_name(isa);
+          << lower::type_name(type) << " " << count << " " << target->name;
     }
   }
 }
@@ -160,15 +160,15 @@ TEST_F(NativeLanes, WhilePerLane) {
       }
       want[k] = n, want_last[k] = x;
     }
-    for (Isa isa : isas()) {
+    for (const Target* target : targets()) {
       Buffers buffers;
       buffers.add_argument(a);
       buffers.add_argument(b);
       buffers.add_result(4 * size_of);
       buffers.add_result(4 * size_of);
-      ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
-      EXPECT_EQ(buffers.result<std::int32_t>(0), want) << count << " " << isa_name(isa);
-      EXPECT_EQ(buffers.result<float>(1), want_last) << count << " " << isa_name(isa);
+      ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
+      EXPECT_EQ(buffers.result<std::int32_t>(0), want) << count << " " << target->name;
+      EXPECT_EQ(buffers.result<float>(1), want_last) << count << " " << target->name;
     }
   }
 }
@@ -200,12 +200,12 @@ TEST_F(NativeLanes, NestedWhilesPerLane) {
     values[k] = static_cast<double>(k * 7 % 13);
     for (double m = values[k]; m > 1; m--) want[k] += m;
   }
-  for (Isa isa : isas()) {
+  for (const Target* target : targets()) {
     Buffers buffers;
     buffers.add_argument(values);
     buffers.add_result(8 * kCount);
-    ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
-    EXPECT_EQ(buffers.result<double>(0), want) << isa_name(isa);
+    ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
+    EXPECT_EQ(buffers.result<double>(0), want) << target->name;
   }
 }
 
@@ -245,13 +245,13 @@ TEST_F(NativeLanes, ForAndBranchInside) {
       }
       want[l] += static_cast<float>(l);
     }
-    for (Isa isa : isas()) {
+    for (const Target* target : targets()) {
       Buffers buffers;
       buffers.add_argument(xs);
       buffers.add_argument(std::vector<std::int64_t>{trips});
       buffers.add_result(std::size_t{4} * 83);
-      ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
-      EXPECT_EQ(buffers.result<float>(0), want) << trips << " " << isa_name(isa);
+      ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
+      EXPECT_EQ(buffers.result<float>(0), want) << trips << " " << target->name;
     }
   }
 }
@@ -282,13 +282,13 @@ void expect_addresses() {
   for (std::size_t i = 0; i < kCount; i++)
     want[3 * i] = static_cast<T>(values[kCount - 1 - i] + values[1 + 2 * i] + values[2] +
                                  values[static_cast<std::size_t>(at[i])]);
-  for (Isa isa : isas()) {
+  for (const Target* target : targets()) {
     Buffers buffers;
     buffers.add_argument(values);
     buffers.add_argument(at);
     buffers.add_result(want.size() * sizeof(T));
-    ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
-    EXPECT_EQ(buffers.result<T>(0), want) << lower::type_name(type) << " " << isa_name(isa);
+    ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
+    EXPECT_EQ(buffers.result<T>(0), want) << lower::type_name(type) << " " << target->name;
   }
 }
 
@@ -324,13 +324,13 @@ TEST_F(NativeLanes, MathCallsInRareLanes) {
     rare += xs[k] > 1.9f;
   }
   ASSERT_GT(rare, 0);
-  for (Isa isa : isas()) {
+  for (const Target* target : targets()) {
     calls = 0;
     Buffers buffers;
     buffers.add_argument(xs);
     buffers.add_result(4 * kCount);
-    ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
-    EXPECT_EQ(buffers.result<float>(0), want) << isa_name(isa);
+    ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
+    EXPECT_EQ(buffers.result<float>(0), want) << target->name;
     EXPECT_EQ(calls, rare);
   }
 }
@@ -368,12 +368,12 @@ TEST_F(NativeLanes, SpillsKeepValues) {
       want[l] += (value(k) > 3 ? other : !other) ? value(k) : xs[l];
     }
   }
-  for (Isa isa : isas()) {
+  for (const Target* target : targets()) {
     Buffers buffers;
     buffers.add_argument(xs);
     buffers.add_result(4 * kCount);
-    ASSERT_EQ(buffers.run(*compile(program, isa), program), Status::kDone);
-    EXPECT_EQ(buffers.result<float>(0), want) << isa_name(isa);
+    ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
+    EXPECT_EQ(buffers.result<float>(0), want) << target->name;
   }
 }
 
@@ -402,12 +402,12 @@ TEST_F(NativeLanes, NothingIsTouchedBehindTheLastLane) {
       std::byte* from = pages + page - bytes;
       std::byte* to = pages + 3 * page - bytes;
       std::memset(from, 1, bytes);
-      for (Isa isa : isas()) {
+      for (const Target* target : targets()) {
         std::memset(to, 0, bytes);
         lower::RunFrame frame;
         frame.arguments = &from;
         frame.results = &to;
-        const auto code = compile(program, isa);
+        const auto code = compile(program, target);
         ASSERT_EQ(code->run(frame), Status::kDone);
         ASSERT_EQ(std::memcmp(from, to, bytes), 0) << lower::type_name(type) << " " << count;
       }

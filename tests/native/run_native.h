@@ -14,14 +14,17 @@
 #include "lower/arithmetic.h"
 #include "lower/builder.h"
 #include "native/compile.h"
+#include "native/x86/targets.h"
 
 namespace rondo::native_code {
 
-/// The instruction sets that this machine has.
-inline std::vector<Isa> isas() {
-  std::vector<Isa> out;
-  for (Isa isa : {Isa::kAvx2, Isa::kAvx512}) {
-    if (isa <= available_isa()) out.push_back(isa);
+/// Those that this machine can run.
+inline std::vector<const Target*> targets() {
+  std::vector<const Target*> out;
+  for (const Target* target : {&x86::avx2(), &x86::avx512()}) {
+    if (available_target() == nullptr) break;
+    out.push_back(target);
+    if (target == available_target()) break;
   }
   return out;
 }
@@ -30,7 +33,7 @@ inline std::vector<Isa> isas() {
 class NativeTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (isas().empty()) GTEST_SKIP() << "this machine has no native code";
+    if (targets().empty()) GTEST_SKIP() << "this machine has no native code";
   }
 };
 

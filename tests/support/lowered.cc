@@ -95,13 +95,13 @@ std::vector<std::int64_t> Lowered::lanes_of_loops() const {
   return lanes;
 }
 
-std::vector<native_code::Instruction> Lowered::native_steps(native_code::Isa isa,
+std::vector<native_code::Instruction> Lowered::native_steps(const native_code::Target* target,
                                                             std::string_view loop) const {
-  if (loop.empty()) return native_code::steps(program(), isa);
+  if (loop.empty()) return native_code::steps(program(), target);
   std::vector<native_code::Instruction> steps;
   for (std::size_t i = 0; i < program().loops.size(); i++) {
     if (program().loops[i].name != loop) continue;
-    const auto of_loop = native_code::steps(program(), isa, static_cast<std::uint32_t>(i));
+    const auto of_loop = native_code::steps(program(), target, static_cast<std::uint32_t>(i));
     steps.insert(steps.end(), of_loop.begin(), of_loop.end());
   }
   return steps;

@@ -101,7 +101,7 @@ class Lowered {
 
   /// The steps of native code for a processor, which may differ from this machine's; for the loops
   /// with a name, or for the whole program. Empty without native code.
-  std::vector<native_code::Instruction> native_steps(native_code::Isa isa,
+  std::vector<native_code::Instruction> native_steps(const native_code::Target* target,
                                                      std::string_view loop = {}) const;
 
   /// Prints the program with a failure.

@@ -9,6 +9,7 @@
 #include "lower/program.h"
 #include "native/compile.h"
 #include "native/steps.h"
+#include "native/x86/targets.h"
 
 namespace rondo::native_code {
 
@@ -17,14 +18,14 @@ using StepKind = std::function<bool(const Instruction&)>;
 
 /// Native code can be generated for any processor; only a build without an assembler generates
 /// none.
-inline bool has_assembler() { return !disassembly(lower::Program(), Isa::kAvx2).empty(); }
+inline bool has_assembler() { return !disassembly(lower::Program(), &x86::avx2()).empty(); }
 
 inline StepKind is(Kind kind) {
   return [kind](const Instruction& step) { return step.kind == kind; };
 }
 /// An index clamped between two bounds, in one step.
 inline bool is_clamp(const Instruction& step) {
-  return step.kind == Kind::kCompute && step.op == lower::Opcode::kMin && step.bits == 2;
+  return step.kind == Kind::kCompute && step.op == lower::Opcode::kMin && step.bits == kClamps;
 }
 /// For a scalar or for lanes.
 inline StepKind computes(lower::Opcode op) {

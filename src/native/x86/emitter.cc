@@ -1,25 +1,27 @@
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
 #include <cstring>
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 using lower::Opcode;
 
 Emitter::Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
-                 Isa isa, std::uint8_t* buffer, std::size_t bytes)
+                 const Target& target, std::uint8_t* buffer, std::size_t bytes)
     : CodeGenerator(bytes, buffer),
       code_(code),
       ranges_(ranges),
       allocation_(allocation),
-      isa_(isa),
+      target_(target),
       bytes_(bytes),
       buffer_(buffer),
       pool_at_(kPoolBytes(bytes)),
       reads_(code.units.size()) {
   setDefaultJmpNEAR(true);
+  // What stands between constants is part of the code, of which two are compared byte by byte.
+  std::memset(buffer_, 0, entry());
   for (const Instruction& i : code.code) {
     for_each_read(code, i, [&](Unit u, bool) { reads_[u]++; });
     if (i.lanes > 1) uses_wide_registers_ = true;
@@ -324,6 +326,6 @@ void Emitter::emit_compute(const Instruction& i, std::size_t position) {
   }
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

@@ -4,19 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
-namespace rondo::native_code {
+#include "native/target.h"
 
-/// Where `bytes` is 0, the code does not begin with an instruction that is known here.
-struct Decoded {
-  std::size_t bytes = 0;
-  std::string text;
-};
+namespace rondo::native_code::x86 {
 
 /// The first instruction of `code`, in Intel's syntax: "vaddps zmm1{k1}{z}, zmm2, [rax+rcx*4+0x8]"
 /// with the size of what is in memory. `offset` is its place in the code, from which jumps count.
 /// Reads nothing behind the code.
 Decoded decode(std::span<const std::uint8_t> code, std::size_t offset);
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86

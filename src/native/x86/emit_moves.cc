@@ -1,9 +1,9 @@
 // Moves between places: what loops and branches hand on.
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 using lower::Type;
 
@@ -118,6 +118,6 @@ void Emitter::move_from_scratch(Unit to, Unit like) {
   }
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

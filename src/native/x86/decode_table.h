@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 /// What says that an instruction is of this kind.
 ///
@@ -40,4 +40,4 @@ struct Encoding {
 std::span<const Encoding> general_encodings();
 std::span<const Encoding> vector_encodings();
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86

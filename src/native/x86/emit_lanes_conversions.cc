@@ -1,12 +1,12 @@
 // Conversions in lanes.
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
 #include <cmath>
 #include <cstring>
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 using lower::Opcode;
 
@@ -173,7 +173,7 @@ void Emitter::convert_lanes_to_wide_integer(const Instruction& i) {
 
 // From f64 to what has 4 bytes or less.
 void Emitter::convert_wide_lanes_to_integer(const Instruction& i) {
-  if (i.bits == 1) {
+  if (i.bits == kFits) {
     const Xmm from = vector_of(i.a, 0), to = vector_result(i.result, 1);
     i.type == Type::kU32 ? vcvttpd2udq(to, from) : vcvttpd2dq(to, from);
     return finish(i.result, to);
@@ -261,6 +261,6 @@ void Emitter::emit_lanes_bitcast(const Instruction& i) {
   finish(i.result, to);
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

@@ -1,12 +1,12 @@
 // Loops, branches, and what loops report.
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
 #include <algorithm>
 #include <cstddef>
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 using lower::Opcode;
 using lower::RunFrame;
@@ -80,7 +80,7 @@ bool Emitter::is_fused(std::size_t position) const {
   if (!is_comparison(i) || i.lanes > 1 || position + 1 == code_.code.size()) return false;
   if (reads_[i.result] != 1) return false;
   const Instruction& next = code_.code[position + 1];
-  return next.a == i.result && takes_flags(next, i, isa_);
+  return next.a == i.result && takes_flags(next, i, target_);
 }
 
 void Emitter::jump_where(bool holds, Unit predicate, std::size_t position, Label& target) {
@@ -440,6 +440,6 @@ void Emitter::emit_lane_trips(const Instruction& i) {
   L(uncounted);
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "native/emitter.h"
 #include "native/lane_streams.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 // Lanes that do not stand side by side: AVX-512's gathers and scatters, whose mask is used up.
 void Emitter::gather_or_scatter(const Instruction& i) {
@@ -268,6 +268,6 @@ void Emitter::emit_lanes_store(const Instruction& i) {
   store_bytes(to, low, width * i.lanes);
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

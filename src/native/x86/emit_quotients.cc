@@ -1,5 +1,5 @@
 // Quotients and remainders by constants.
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
@@ -7,7 +7,7 @@
 
 #include "lower/opcodes.h"
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 using lower::Opcode;
 
@@ -113,6 +113,6 @@ bool Emitter::emit_division_by_constant(const Instruction& i) {
   return true;
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

@@ -1,5 +1,5 @@
 // Loads, stores, copies and the addresses of buffers.
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <optional>
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 using lower::RunFrame;
 
@@ -280,6 +280,6 @@ void Emitter::emit_copy(const Instruction& i) {
   }
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

@@ -1,7 +1,7 @@
 // Instructions on vectors and masks, and those on general registers that have a VEX prefix.
-#include "native/decode_table.h"
+#include "native/x86/decode_table.h"
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 namespace {
 
@@ -224,4 +224,4 @@ constexpr Encoding kVectors[] = {
 
 std::span<const Encoding> vector_encodings() { return kVectors; }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86

@@ -1,9 +1,9 @@
 // Instructions on general registers, memory and flags.
 #include <vector>
 
-#include "native/decode_table.h"
+#include "native/x86/decode_table.h"
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 namespace {
 
@@ -99,4 +99,4 @@ std::span<const Encoding> general_encodings() {
   return all;
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86

@@ -19,14 +19,16 @@
 #include "absl/functional/function_ref.h"
 #include "lower/run_frame.h"
 #include "native/allocate.h"
+#include "native/target.h"
+#include "native/x86/registers.h"
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 class Emitter : private Xbyak::CodeGenerator {
  public:
   /// Throws Xbyak::Error where `bytes` are too few.
-  Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation, Isa isa,
-          std::uint8_t* buffer, std::size_t bytes);
+  Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
+          const Target& target, std::uint8_t* buffer, std::size_t bytes);
   void emit();
 
   /// In the buffer: the constants, then the function, whose first instruction is its entry.
@@ -60,8 +62,9 @@ class Emitter : private Xbyak::CodeGenerator {
   const Place& place_of(Unit u) const { return allocation_.places[ranges_.bundle_of[u]]; }
   const UnitInfo& info(Unit u) const { return code_.units[u]; }
   bool is_constant(Unit u) const { return info(u).constant; }
-  RegisterClass class_of(Unit u) const { return register_class_of(info(u), isa_); }
-  bool avx512() const { return isa_ == Isa::kAvx512; }
+  RegisterClass class_of(Unit u) const { return register_class_of(info(u), target_); }
+  /// The one with masks.
+  bool avx512() const { return target_.has_masks(); }
   /// Does anything read the result?
   bool wanted(Unit u) const { return u != 0 && reads_[u] != 0; }
   static int bytes_of(lower::Type type, int lanes) {
@@ -70,7 +73,7 @@ class Emitter : private Xbyak::CodeGenerator {
   static Xmm vector(int number, int bytes);
   /// Scratch vectors 0 to 2.
   Xmm scratch(int number, int bytes = 16) const {
-    return vector(vector_registers(isa_) - 1 - number, bytes);
+    return vector(target_.vector_registers() + kScratchVectors - 1 - number, bytes);
   }
   Address stack(std::uint32_t offset) const { return ptr[rsp + offset]; }
   /// The bytes, repeated to fill `repeat` bytes, in the pool of constants.
@@ -253,7 +256,7 @@ class Emitter : private Xbyak::CodeGenerator {
   const MachineCode& code_;
   const LiveRanges& ranges_;
   const Allocation& allocation_;
-  Isa isa_;
+  const Target& target_;
   std::size_t bytes_;
   std::uint8_t* buffer_;
   std::size_t pool_at_;
@@ -280,6 +283,6 @@ class Emitter : private Xbyak::CodeGenerator {
   Label* new_label() { return labels_.emplace_back(std::make_unique<Label>()).get(); }
 };
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

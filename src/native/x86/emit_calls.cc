@@ -1,5 +1,5 @@
 // Calls of C++ functions.
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
@@ -9,7 +9,7 @@
 
 #include "lower/run_tapes.h"
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 using lower::Kernel;
 using lower::RunFrame;
@@ -213,6 +213,6 @@ void Emitter::emit_tape_set(const Instruction& i) {
   leave_if_false(Status::kTapeFailed);
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

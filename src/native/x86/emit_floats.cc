@@ -1,5 +1,5 @@
 // Arithmetic on floats, scalars and lanes alike.
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
@@ -8,7 +8,7 @@
 
 #include "native/combine_min_max.h"
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 using lower::Opcode;
 using lower::Type;
@@ -187,7 +187,7 @@ void Emitter::emit_min_max(const Instruction& given) {
   const int form = form_of(i.type, i.lanes);
   const bool by8 = wide(i.type), min = i.op == Opcode::kMin;
   const Binary extreme = binary_of(i.op, form);
-  if (i.bits == kOneInstruction) {
+  if (i.bits == kSelects) {
     const Xmm a = vector_of(i.a, 0);
     const Source b = source(i.b);
     const Xmm to = vector_result(i.result, 0);
@@ -375,6 +375,6 @@ void Emitter::emit_float_select(const Instruction& i, std::size_t position) {
   finish(i.result, to);
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

@@ -1,12 +1,12 @@
 // Scalar conversions.
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
 #include <cmath>
 #include <cstring>
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 void Emitter::emit_convert(const Instruction& i) {
   if (i.type == i.from) return move_one(i.result, i.a);
@@ -135,7 +135,7 @@ void Emitter::emit_integer_to_float(const Instruction& i) {
 void Emitter::emit_float_to_integer(const Instruction& i) {
   const Xmm x = scratch(0), t = scratch(1);
   const Source a = source(i.a);
-  if (i.bits == 1) {
+  if (i.bits == kFits) {
     vcvttsd2si(rax, a.get());
     mov(eax, eax);
     return finish(i.result, rax);
@@ -240,6 +240,6 @@ void Emitter::emit_bitcast(const Instruction& i) {
   finish(i.result, build);
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

@@ -1,11 +1,11 @@
 // Scalar code of preds, integers and pointers.
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
 #include "lower/opcodes.h"
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 using lower::Opcode;
 using lower::Type;
@@ -49,8 +49,8 @@ void Emitter::emit_integer(const Instruction& i) {
       return emit_shift(i);
     case Opcode::kMin:
     case Opcode::kMax: {
-      if (i.bits == 2) return emit_clamped_index(i);
-      if (i.bits == 1 && i.type == Type::kS64) {
+      if (i.bits == kClamps) return emit_clamped_index(i);
+      if (i.bits == lower::kRarelyBounds && i.type == Type::kS64) {
         const Unit bound = is_constant(i.a) ? i.a : i.b;
         const auto value = static_cast<std::int64_t>(info(bound).bits);
         if (is_constant(bound) && value == static_cast<std::int32_t>(value))
@@ -509,6 +509,6 @@ void Emitter::emit_general_select(const Instruction& given, std::size_t position
   finish(i.result, to);
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

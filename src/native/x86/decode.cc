@@ -1,4 +1,4 @@
-#include "native/decode.h"
+#include "native/x86/decode.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <array>
 #include <optional>
 
-#include "native/decode_table.h"
+#include "native/x86/decode_table.h"
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 namespace {
 
@@ -462,4 +462,4 @@ Decoded decode(std::span<const std::uint8_t> code, std::size_t offset) {
   return Decoder(code, offset).run();
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86

@@ -1,11 +1,11 @@
 // Integers, preds, comparisons and selections in lanes.
-#include "native/emitter.h"
+#include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
 
 #include <cstring>
 
-namespace rondo::native_code {
+namespace rondo::native_code::x86 {
 
 using lower::Opcode;
 
@@ -512,6 +512,6 @@ void Emitter::emit_lanes_math_call(const Instruction& i) {
   });
 }
 
-}  // namespace rondo::native_code
+}  // namespace rondo::native_code::x86
 
 #endif

@@ -1,0 +1,135 @@
+// What the code generator knows of a processor. Code that all processors share asks for these
+// properties, never for a name; `src/native/x86/targets.cc` has the records.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lower/program.h"
+
+namespace rondo::native_code {
+
+struct MachineCode;
+struct LiveRanges;
+struct Allocation;
+struct Target;
+
+enum class RegisterClass : std::uint8_t { kGeneral, kVector, kMask };
+
+/// Registers of one class. The code generator has others for its own use.
+struct RegisterFile {
+  /// Those that hold values, of numbers below 32, the first choice first.
+  std::vector<std::uint8_t> numbers = {};
+  std::uint32_t kept_by_calls = 0;               // a bit for each number
+  std::span<const std::string_view> names = {};  // by number; without them, `prefix` and the number
+  std::string_view prefix = {};
+
+  bool survives_calls(std::uint8_t number) const { return (kept_by_calls >> number & 1) != 0; }
+  std::string name(std::uint8_t number) const;
+};
+
+/// Types of the lower IR.
+class TypeSet {
+ public:
+  constexpr TypeSet() = default;
+  constexpr TypeSet(std::initializer_list<lower::Type> types) {
+    for (const lower::Type type : types) add(type);
+  }
+  constexpr void add(lower::Type type) {
+    bits_ = static_cast<std::uint16_t>(bits_ | 1u << static_cast<unsigned>(type));
+  }
+  constexpr bool has(lower::Type type) const {
+    return (bits_ >> static_cast<unsigned>(type) & 1) != 0;
+  }
+
+ private:
+  std::uint16_t bits_ = 0;
+};
+
+inline constexpr std::size_t kTypes = static_cast<std::size_t>(lower::Type::kPointer) + 1;
+inline constexpr std::size_t kOpcodes = static_cast<std::size_t>(lower::Opcode::kEndIf) + 1;
+
+/// Ops that have code for vectors; a lane loop with others is scalar code.
+struct VectorOps {
+  std::array<TypeSet, kOpcodes> of = {};         // by opcode: types of the result
+  std::array<TypeSet, kTypes> converts_to = {};  // by the type that is converted
+  std::array<TypeSet, kTypes> bitcasts_to = {};
+
+  /// `from`: the type of the first operand, or that of the result where there is none.
+  bool has(lower::Opcode code, lower::Type type, lower::Type from) const;
+};
+
+/// Steps that take one instruction where it would be two.
+struct FusedForms {
+  /// `a < b ? a : b` and `a > b ? a : b` of floats, which are b where a or b is NaN or both are 0.
+  bool extremes = false;
+  /// A selection of floats by a comparison of floats of another width, in scalar code.
+  bool select_by_other_width = false;
+  /// A comparison, or arithmetic on two operands, under a mask (`Instruction::mask`).
+  bool under_mask = false;
+};
+
+/// In cycles. What the vectors of a block are chosen by, so that they overlap.
+struct Costs {
+  int float_latency = 1, compare_latency = 1, integer_latency = 1;
+  int vector_units = 1;  // vector instructions that begin in a cycle
+};
+
+/// The bytes of a function.
+struct Assembled {
+  std::vector<std::uint8_t> bytes;  // constants, then the function, at a multiple of 64
+  std::size_t entry = 0;            // where the function begins
+  /// Where the code of each instruction begins, and where that of the last one ends. Rare paths
+  /// stand behind it.
+  std::vector<std::uint32_t> positions;
+};
+
+/// Where `bytes` is 0, the code does not begin with an instruction that is known.
+struct Decoded {
+  std::size_t bytes = 0;
+  std::string text;
+};
+
+struct Target {
+  std::string_view name;
+  /// By RegisterClass. Without registers for masks a pred in lanes is a vector of all ones or
+  /// zeros, and the last lanes of a loop are vectors of fewer lanes or single ones.
+  std::array<RegisterFile, 3> registers = {};
+  int vector_bytes = 0;       // of the widest vectors
+  int cache_line_bytes = 64;  // of which one prefetch each is enough
+  /// Gathers and scatters: of these types, by one index per lane, or lanes less than so many bytes
+  /// apart.
+  TypeSet indexed_access = {};
+  std::int64_t most_lane_stride = 0;
+  /// What the one index of an address may be multiplied by: a bit for each power of two.
+  std::uint64_t index_scales = 1;
+  VectorOps vectors = {};
+  FusedForms fused = {};
+  Costs costs = {};
+  /// Null in a library built without an assembler for it.
+  Assembled (*assemble)(const MachineCode&, const LiveRanges&, const Allocation&,
+                        const Target&) = nullptr;
+  /// The first instruction of `code`, which is `offset` bytes from where jumps count from. Reads
+  /// nothing behind the code.
+  Decoded (*decode)(std::span<const std::uint8_t> code, std::size_t offset) = nullptr;
+
+  const RegisterFile& file(RegisterClass c) const { return registers[static_cast<std::size_t>(c)]; }
+  bool has_masks() const { return !file(RegisterClass::kMask).numbers.empty(); }
+  int vector_registers() const {
+    return static_cast<int>(file(RegisterClass::kVector).numbers.size());
+  }
+  /// Lanes of the widest vector of the type: of 4 bytes, or of 8.
+  int lanes_of(lower::Type type) const;
+};
+
+/// Of this processor, as far as RONDO_ISA goes (base/cpu.h). Null where there is no native code:
+/// for another processor, and in a library built without an assembler.
+const Target* available_target() noexcept;
+
+}  // namespace rondo::native_code
