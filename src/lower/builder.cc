@@ -192,29 +192,6 @@ std::optional<Value> Builder::quotient_by_power_of_two(Opcode code, Type type, V
   return divides ? quotient : subtract(a, binary(Opcode::kShiftLeft, quotient, by(shift)));
 }
 
-/// Quotients and remainders of integers of up to 32 bits by other constants, in lanes, where there
-/// is no division: the product with the reciprocal, in f64. The reciprocal is not rounded towards
-/// zero, so that multiples of the divisor give their quotient or slightly more; what is not a
-/// multiple is further from the next quotient than the product's error.
-std::optional<Value> Builder::quotient_in_lanes(Opcode code, Type type, Value a, Value b) {
-  const bool divides = code == Opcode::kDivide;
-  if ((!divides && code != Opcode::kRemainder) || !is_constant_[b] || !is_integer(type) ||
-      width(type) == 8)
-    return std::nullopt;
-  if (std::none_of(scopes_.begin(), scopes_.end(),
-                   [](const Scope& scope) { return scope.opened == Opcode::kLanes; }))
-    return std::nullopt;
-  double divisor = 0;
-  for_type(type, [&]<class T>() { divisor = static_cast<double>(from_bits<T>(bits_[b])); });
-  if (std::abs(divisor) < 2) return std::nullopt;
-  double reciprocal = 1 / divisor;
-  if (std::fma(reciprocal, divisor, -1.0) < 0)
-    reciprocal = std::nextafter(reciprocal, std::copysign(1.0, divisor));
-  const Value product = multiply(convert(a, Type::kF64), constant(Type::kF64, to_bits(reciprocal)));
-  const Value quotient = emit(Opcode::kConvert, type, Type::kF64, product, kNone, kNone, 1);
-  return divides ? quotient : subtract(a, multiply(quotient, b));
-}
-
 Value Builder::emit(Opcode code, Type type, Type from, Value a, Value b, Value c,
                     std::uint64_t bits) {
   if (info(code).commutative && a > b) std::swap(a, b);
@@ -240,7 +217,6 @@ Value Builder::binary(Opcode code, Value a, Value b) {
   if (const auto same = simplified(code, type(a), a, b)) return *same;
   if (!is_constant_[a]) {
     if (const auto quotient = quotient_by_power_of_two(code, type(a), a, b)) return *quotient;
-    if (const auto quotient = quotient_in_lanes(code, type(a), a, b)) return *quotient;
   }
   return emit(code, type(a), type(a), a, b, kNone, 0);
 }
@@ -248,7 +224,7 @@ Value Builder::binary(Opcode code, Value a, Value b) {
 Value Builder::clamped_index(Value a, std::int64_t room) {
   const auto clamp = [&](Opcode code, Value x, Value bound) {
     if (const auto same = simplified(code, Type::kS64, x, bound)) return *same;
-    return emit(code, Type::kS64, Type::kS64, x, bound, kNone, 1);
+    return emit(code, Type::kS64, Type::kS64, x, bound, kNone, kRarelyBounds);
   };
   return clamp(Opcode::kMin, clamp(Opcode::kMax, a, index(0)), index(room));
 }

@@ -147,7 +147,6 @@ class Builder {
   std::optional<std::uint64_t> fold(Opcode code, Type type, Type from, Value a, Value b, Value c);
   std::optional<Value> simplified(Opcode code, Type type, Value a, Value b);
   std::optional<Value> quotient_by_power_of_two(Opcode code, Type type, Value a, Value b);
-  std::optional<Value> quotient_in_lanes(Opcode code, Type type, Value a, Value b);
   void open(Opcode code, std::uint32_t index, std::uint32_t loop = kNoLoop);
   Scope close(Opcode opened);
   void forget(std::size_t known);

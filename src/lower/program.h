@@ -74,7 +74,7 @@ enum class Opcode : std::uint8_t {
   kPopcount,
   kCountLeadingZeros,
   kConvert,  // from `from` to `type`, as HLO's convert: float to integer truncates, saturates, NaN
-             // 0; with `bits` 1 an f64 that is known to lie inside an integer of up to 32 bits
+             // 0
   kBitcast,  // from `from` to `type`, of one width
   // A scalar function of libm on a, and on b if there is one, all f32 or all f64; `bits` is its
   // address. With a pred c it is called only where c holds, and the result is 0 elsewhere: so

@@ -8,6 +8,7 @@
 #include "native/fold_masks.h"
 #include "native/fold_scalars.h"
 #include "native/hoist_addresses.h"
+#include "native/multiply_quotients.h"
 
 namespace rondo::native_code {
 
@@ -47,7 +48,9 @@ lower::Status NativeCode::run(lower::RunFrame& frame) const {
 
 std::optional<Compilation> compilation(const lower::Program& program, const Target* target) {
   if (target == nullptr || target->assemble == nullptr) return std::nullopt;
-  Compilation out{.code = expand(program, *target)};
+  const std::optional<lower::Program> multiplied = multiply_quotients(program, *target);
+  Compilation out{.code = expand(multiplied ? *multiplied : program, *target)};
+  out.code.tape_sets = program.tape_sets;
   hoist_addresses(out.code, *target);
   combine_min_max(out.code, *target);
   if (target->fused.under_mask) fold_masks(out.code);

@@ -15,7 +15,6 @@ Expander::Expander(const lower::Program& program, const Target& target)
     : program_(program), target_(target), units_(program.types.size()) {
   out_.buffers = program.buffers;
   out_.tapes = program.tapes;
-  out_.tape_sets = program.tape_sets;
   for (const lower::LoopInfo& loop : program.loops)
     out_.loop_reports.push_back(
         {loop.max_trip_count.value_or(INT64_MAX), loop.ends_inside, loop.in_lanes, loop.polls, {}});
