@@ -56,12 +56,12 @@ endif()
 
 if(RONDO_OPENBLAS_SONAME)
   set_source_files_properties(
-    "${PROJECT_SOURCE_DIR}/src/ops/blas.cc"
+    "${PROJECT_SOURCE_DIR}/src/ops/kernels/blas.cc"
     PROPERTIES COMPILE_DEFINITIONS "RONDO_OPENBLAS_SONAME=\"${RONDO_OPENBLAS_SONAME}\"")
 endif()
 if(RONDO_HIGHWAY_SONAME)
   set_source_files_properties(
-    "${PROJECT_SOURCE_DIR}/src/ops/sort_keys.cc"
+    "${PROJECT_SOURCE_DIR}/src/ops/kernels/sort_keys.cc"
     PROPERTIES COMPILE_DEFINITIONS "RONDO_HIGHWAY_SONAME=\"${RONDO_HIGHWAY_SONAME}\"")
 endif()
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/sharding.h"
-#include "ops/box.h"
+#include "ops/kernels/box.h"
 #include "rondo/literal.h"
 
 namespace rondo::pjrt {

@@ -3,11 +3,11 @@
 
 #include "ir/index_range.h"
 #include "ops/derivative_rules.h"
-#include "ops/element_math.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
-#include "ops/elementwise_kernels.h"
 #include "ops/families.h"
+#include "ops/kernels/element_math.h"
+#include "ops/kernels/elementwise_kernels.h"
 #include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
 

@@ -1,11 +1,11 @@
 // Bits of integers, logic of preds.
 #include <bit>
 
-#include "ops/element_math.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
-#include "ops/elementwise_kernels.h"
 #include "ops/families.h"
+#include "ops/kernels/element_math.h"
+#include "ops/kernels/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {

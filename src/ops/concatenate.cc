@@ -3,11 +3,11 @@
 #include <optional>
 
 #include "ops/batch_rules.h"
-#include "ops/box.h"
 #include "ops/broadcast.h"
 #include "ops/create.h"
 #include "ops/derivative_rules.h"
 #include "ops/index_rules.h"
+#include "ops/kernels/box.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"

@@ -5,9 +5,9 @@
 #include "ops/derivative_rules.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
-#include "ops/elementwise_kernels.h"
 #include "ops/families.h"
 #include "ops/index_rules.h"
+#include "ops/kernels/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {

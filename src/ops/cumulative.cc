@@ -12,7 +12,7 @@
 #include "lower/opcodes.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
-#include "ops/share_rows.h"
+#include "ops/kernels/share_rows.h"
 #include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"

@@ -6,10 +6,10 @@
 
 #include "ir/index_range.h"
 #include "ops/batch_rules.h"
-#include "ops/box.h"
 #include "ops/create.h"
 #include "ops/derivative_rules.h"
 #include "ops/index_rules.h"
+#include "ops/kernels/box.h"
 #include "ops/support.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"

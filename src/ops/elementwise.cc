@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/container/inlined_vector.h"
-#include "ops/elementwise_kernels.h"
+#include "ops/kernels/elementwise_kernels.h"
 
 namespace rondo::ops {
 

@@ -8,9 +8,9 @@
 #include <numbers>
 
 #include "ops/derivative_rules.h"
-#include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
 #include "ops/families.h"
+#include "ops/kernels/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {

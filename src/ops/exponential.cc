@@ -2,14 +2,14 @@
 #include <cmath>
 #include <numbers>
 
-#include "ops/complex_math.h"
 #include "ops/derivative_rules.h"
-#include "ops/element_math.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
-#include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
 #include "ops/families.h"
+#include "ops/kernels/complex_math.h"
+#include "ops/kernels/element_math.h"
+#include "ops/kernels/elementwise_kernels.h"
 #include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
 

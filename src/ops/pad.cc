@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "ops/batch_rules.h"
-#include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
 #include "ops/index_rules.h"
+#include "ops/kernels/box_kernel.h"
 #include "ops/reduce.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "ops/batch_rules.h"
-#include "ops/box_kernel.h"
 #include "ops/derivative_rules.h"
 #include "ops/index_rules.h"
+#include "ops/kernels/box_kernel.h"
 #include "ops/support.h"
 #include "rondo/ops/shape.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "ops/batch_rules.h"
-#include "ops/box_kernel.h"
 #include "ops/broadcast.h"
 #include "ops/derivative_rules.h"
 #include "ops/dynamic_slice.h"
 #include "ops/index_rules.h"
+#include "ops/kernels/box_kernel.h"
 #include "ops/support.h"
 #include "rondo/ops/indexing.h"
 

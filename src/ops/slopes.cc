@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "ops/complex_math.h"
-#include "ops/element_math.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
-#include "ops/elementwise_kernels.h"
 #include "ops/expansions.h"
 #include "ops/families.h"
+#include "ops/kernels/complex_math.h"
+#include "ops/kernels/element_math.h"
+#include "ops/kernels/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 

@@ -10,7 +10,7 @@
 
 #include "ir/index_range.h"
 #include "ir/loop_nest.h"
-#include "ops/box.h"
+#include "ops/kernels/box.h"
 #include "ops/support.h"
 
 namespace rondo::ops {

@@ -44,7 +44,7 @@ enum class TripSource : std::uint8_t {
 };
 
 /// Threshold: Products of fewer multiplications are inlined into the loop (kMostProducts,
-/// ops/dot_kernel.cc) and lose nothing there. Not measured.
+/// ops/kernels/dot_kernel.cc) and lose nothing there. Not measured.
 inline constexpr double kLeastMultiplications = 16384;
 
 /// Whether a node is a product of arrays: heavy, linear in each of its two operands, and with that

@@ -1,4 +1,4 @@
-#include "ops/vector_gemm.h"
+#include "ops/kernels/vector_gemm.h"
 
 #include <gtest/gtest.h>
 

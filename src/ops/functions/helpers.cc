@@ -1,4 +1,4 @@
-#include "ops/helpers.h"
+#include "ops/functions/helpers.h"
 
 #include "rondo/ops/elementwise.h"
 

@@ -1,6 +1,6 @@
 // The Cholesky factor, column by column from the left: column j of x less what the columns before
 // it explain, divided by the root of its first element.
-#include "ops/helpers.h"
+#include "ops/functions/helpers.h"
 #include "rondo/loops.h"
 #include "rondo/ops/arrays.h"
 #include "rondo/ops/elementwise.h"

@@ -1,5 +1,5 @@
 // Gamma-distributed numbers, drawn as jax.random, version 0.10, draws them.
-#include "ops/helpers.h"
+#include "ops/functions/helpers.h"
 #include "rondo/gradients.h"
 #include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"

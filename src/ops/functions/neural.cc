@@ -4,7 +4,7 @@
 #include <limits>
 #include <numbers>
 
-#include "ops/helpers.h"
+#include "ops/functions/helpers.h"
 #include "rondo/gradients.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/reduce.h"

@@ -1,4 +1,4 @@
-#include "ops/share_rows.h"
+#include "ops/kernels/share_rows.h"
 
 #include <algorithm>
 #include <thread>

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "ops/broadcast.h"
-#include "ops/helpers.h"
+#include "ops/functions/helpers.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"

@@ -2,7 +2,7 @@
 // to it. The right side is copied into strips of that width, which lie in the nearest cache while
 // the rows go by; the left side is read where it lies, an element at a time. A packed right side is
 // all of these strips, one after the other: of the first terms, then of the next.
-#include "ops/vector_gemm.h"
+#include "ops/kernels/vector_gemm.h"
 
 #include <algorithm>
 #include <memory>

@@ -11,9 +11,9 @@
 #include "absl/container/inlined_vector.h"
 #include "base/cpu.h"
 #include "ops/combiners.h"
-#include "ops/share_rows.h"
+#include "ops/kernels/share_rows.h"
+#include "ops/kernels/sort_keys.h"
 #include "ops/sort.h"
-#include "ops/sort_keys.h"
 
 namespace rondo::ops {
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <limits>
 
-#include "ops/helpers.h"
+#include "ops/functions/helpers.h"
 #include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"

@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "ops/complex_math.h"
+#include "ops/kernels/complex_math.h"
 
 namespace rondo::ops::math {
 

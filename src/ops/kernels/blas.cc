@@ -1,4 +1,4 @@
-#include "ops/blas.h"
+#include "ops/kernels/blas.h"
 
 #include <algorithm>
 #include <limits>

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "ir/kernel.h"
-#include "ops/box.h"
+#include "ops/kernels/box.h"
 
 namespace rondo::ops {
 

@@ -6,12 +6,12 @@
 
 #include "absl/container/inlined_vector.h"
 #include "lower/opcodes.h"
-#include "ops/blas.h"
-#include "ops/box.h"
 #include "ops/combiners.h"
 #include "ops/dot.h"
-#include "ops/share_rows.h"
-#include "ops/vector_gemm.h"
+#include "ops/kernels/blas.h"
+#include "ops/kernels/box.h"
+#include "ops/kernels/share_rows.h"
+#include "ops/kernels/vector_gemm.h"
 
 namespace rondo::ops {
 

@@ -1,4 +1,4 @@
-#include "ops/box.h"
+#include "ops/kernels/box.h"
 
 #include <algorithm>
 

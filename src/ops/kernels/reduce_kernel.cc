@@ -7,7 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "lower/opcodes.h"
 #include "lower/reduction_order.h"
-#include "ops/box.h"
+#include "ops/kernels/box.h"
 #include "ops/reduce.h"
 
 namespace rondo::ops {

@@ -1,4 +1,4 @@
-#include "ops/sort_keys.h"
+#include "ops/kernels/sort_keys.h"
 
 #include <algorithm>
 #include <array>

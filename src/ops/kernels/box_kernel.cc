@@ -1,4 +1,4 @@
-#include "ops/box_kernel.h"
+#include "ops/kernels/box_kernel.h"
 
 #include <algorithm>
 #include <utility>

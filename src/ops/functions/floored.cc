@@ -1,5 +1,5 @@
 // Division that rounds down: the remainder has the sign of the divisor.
-#include "ops/helpers.h"
+#include "ops/functions/helpers.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo {

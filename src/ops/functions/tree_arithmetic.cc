@@ -1,6 +1,6 @@
 #include "rondo/tree_arithmetic.h"
 
-#include "ops/helpers.h"
+#include "ops/functions/helpers.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/reduce.h"
