@@ -37,11 +37,11 @@ std::vector<std::string> records_in(const std::string& source) {
 
 TEST(Registry, RecordsAreFoundInEveryFormOfDefinition) {
   EXPECT_EQ(records_in("const OpDef kA{.name = \"a\"};\nconst ir::OpDef kB = f<1>({});\n"
-                       "constexpr OpDef\n    kC = g();\n  static const rondo::ir::OpDef kD\n{"},
+                       "constexpr OpDef\n    kC = g();\n  static const rondo::ir::OpDef kD\n{"),
             (std::vector<std::string>{"kA", "kB", "kC", "kD"}));
-EXPECT_TRUE(records_in("extern const OpDef kA, kB;\n//     const OpDef kSin = elementwise(\n"
-                       "Tensor make(const OpDef& op);\nconst OpDef* op = nullptr;\n")
-                .empty());
+  EXPECT_TRUE(records_in("extern const OpDef kA, kB;\n//     const OpDef kSin = elementwise(\n"
+                         "Tensor make(const OpDef& op);\nconst OpDef* op = nullptr;\n")
+                  .empty());
 }
 
 TEST(Registry, ListsEveryRecordInTheSources) {
@@ -80,7 +80,7 @@ TEST(Registry, EveryRecordSaysHowItIsDifferentiated) {
     const bool has_rule = op->derivative.jvp || op->derivative.region_jvp ||
                           op->derivative.linear != Linear::kNone || op->derivative.reverse;
     EXPECT_TRUE(has_rule || op->expansion.rule || op->derivative.zero)
-        << op->name << " has no derivative: give its record a rule, or zero_derivative";
+        << op->name << " has no derivative: give its record a rule, or derivative.zero";
     EXPECT_FALSE(has_rule && op->derivative.zero)
         << op->name << " has a derivative and says that it is zero";
   }
@@ -107,7 +107,7 @@ TEST(Registry, EveryRecordSaysHowItIsBatched) {
     const bool says =
         op->batching.rule || op->structure.elementwise || op->expansion.rule || op->arity == 0;
     EXPECT_NE(says, !op->batching.why_not.empty())
-        << op->name << " cannot be batched: give its record a rule, or not_batched";
+        << op->name << " cannot be batched: give its record a rule, or batching.why_not";
     EXPECT_TRUE(!op->batching.varying || op->batching.rule) << op->name;
     EXPECT_TRUE(!op->batching.axis_name || op->batching.rule) << op->name;
   }
