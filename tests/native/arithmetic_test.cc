@@ -32,8 +32,8 @@ std::vector<std::uint8_t> packed(const Bits& values, std::size_t width) {
 }
 
 /// result[i] = element(a[i], b[i]) for all i, in native code.
-Bits run_elementwise(const Target* target, Loop kind, Type from, Type to, const Bits& a, const Bits& b,
-                     const Element& element) {
+Bits run_elementwise(const Target* target, Loop kind, Type from, Type to, const Bits& a,
+                     const Bits& b, const Element& element) {
   TestProgram p;
   const std::int64_t width = lower::width(from), to_width = lower::width(to);
   const Value x = p.argument(0), y = p.argument(1), z = p.result(0);
