@@ -56,5 +56,7 @@ target_include_directories(
 if(NOT BUILD_SHARED_LIBS)
   target_link_libraries(rondo_header_only INTERFACE rondo_compiler_archive rondo_pjrt_archive)
 endif()
+# A product and a sum are rounded twice on every processor: results have the bits of the program.
+target_compile_options(rondo_header_only INTERFACE -ffp-contract=off)
 target_link_libraries(rondo_header_only INTERFACE ${RONDO_LINK_LIBRARIES})
 target_compile_definitions(rondo_header_only INTERFACE ${RONDO_ZIP_DEFINITIONS})

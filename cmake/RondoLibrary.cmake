@@ -94,6 +94,10 @@ foreach(part IN ITEMS core compiler pjrt)
   list(TRANSFORM paths PREPEND "${PROJECT_SOURCE_DIR}/src/")
   add_library(${objects} OBJECT ${paths})
   rondo_configure_target(${objects})
+  # A product and a sum are rounded twice on every processor: results have the bits of the program.
+  # Nothing asks for errno or for the flags of floating-point exceptions, which would keep loops from
+  # being vectorized.
+  target_compile_options(${objects} PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math)
   target_compile_features(${objects} PUBLIC cxx_std_20)
   target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src"
                                                 ${rondo_include_directories})

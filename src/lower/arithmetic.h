@@ -180,9 +180,13 @@ T binary(T given_a, T given_b) {
   } else if constexpr (code == Opcode::kMin || code == Opcode::kMax) {
     constexpr bool max = code == Opcode::kMax;
     if constexpr (std::is_floating_point_v<C>) {
-      const C of_equals = std::signbit(a) == max ? b : a;
-      // a + b is NaN where neither is less, more or equal, and a quiet one.
-      return T((max ? a > b : a < b) ? a : (max ? a < b : a > b) ? b : a == b ? of_equals : a + b);
+      // In steps that compilers vectorize, the first one as processors have it. Numbers that are
+      // equal differ in the sign of 0 at most; a sum with a NaN is a quiet NaN.
+      using Bits = std::conditional_t<sizeof(C) == 4, std::uint32_t, std::uint64_t>;
+      const Bits of_a = std::bit_cast<Bits>(a), of_b = std::bit_cast<Bits>(b);
+      C best = (max ? a > b : a < b) ? a : b;
+      best = a == b ? std::bit_cast<C>(max ? of_a & of_b : of_a | of_b) : best;
+      return T(std::isunordered(a, b) ? a + b : best);
     } else {
       return (a < b) == max ? b : a;
     }

@@ -210,10 +210,22 @@ Value Builder::unary(Opcode code, Value a) {
   return emit(code, type(a), type(a), a, kNone, kNone, 0);
 }
 
+namespace {
+
+/// One opcode for what means the same of preds.
+Opcode of_preds(Opcode code) {
+  if (code == Opcode::kAdd || code == Opcode::kMax) return Opcode::kOr;
+  if (code == Opcode::kMultiply || code == Opcode::kMin) return Opcode::kAnd;
+  return code;
+}
+
+}  // namespace
+
 Value Builder::binary(Opcode code, Value a, Value b) {
   if (type(a) != type(b))
     throw InternalError(fmt::format("lower {}: operands of {} and {}", info(code).name,
                                     type_name(type(a)), type_name(type(b))));
+  if (type(a) == Type::kPred) code = of_preds(code);
   if (const auto same = simplified(code, type(a), a, b)) return *same;
   if (!is_constant_[a]) {
     if (const auto quotient = quotient_by_power_of_two(code, type(a), a, b)) return *quotient;

@@ -1,10 +1,7 @@
-// Exponentials, logarithms, circular and hyperbolic functions as arithmetic: what element code is
-// made of, so that they inline and run in any number of lanes with the same bits.
-//
-// Each function is a template over a number N, which is either an expression that a Builder records
-// (lower/math.cc) or, in tests, a plain float or double. Errors are at most 2 ulp over the whole
-// range, NaN, infinities, signed zeros and subnormal numbers included (tests/lower/math_test.cc
-// measures them).
+// Exponentials, logarithms, circular and hyperbolic functions as arithmetic on a number N
+// (lower/number.h): they inline, and run in any number of lanes with the same bits. Errors are at
+// most 2 ulp over the whole range, NaN, infinities, signed zeros and subnormal numbers included
+// (tests/lower/math_test.cc measures them).
 //
 // Sources. Reduction by multiples of ln 2 and pi / 2 in parts that a product holds exactly: W. J.
 // Cody and W. Waite, Software Manual for the Elementary Functions, 1980. log by s = f / (2 + f): P.
@@ -17,13 +14,29 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numbers>
+#include <type_traits>
+#include <utility>
+
+#include "lower/number.h"
+
+// What is inlined into a loop over plain numbers can be vectorized; the larger functions are not
+// inlined by clang unless they must be. (g++ has [[gnu::flatten]] for it.)
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
+#endif
 
 namespace rondo::lower::math {
 
-/// The number of these bits. Defined for each N.
-template <class N>
-N from_bits(typename N::Integer bits);
+/// f, a function of a number in f64, of x in its own precision.
+template <Float N, class F>
+N in_double(const N& x, F f) {
+  if constexpr (N::kWide)
+    return f(x);
+  else
+    return N::from_double(f(to_double(x)));
+}
 
 /// The integer that has the bit of the sign alone.
 template <class N>
@@ -32,9 +45,12 @@ inline constexpr std::int64_t kSignBit = N::kWide ? INT64_MIN : INT32_MIN;
 /// c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule with fused multiplications.
 template <class N, std::size_t n>
 N polynomial(const N& x, const std::array<double, n>& c) {
-  N sum = N::of(c[n - 1]);
-  for (std::size_t i = n - 1; i-- > 0;) sum = fma(sum, x, N::of(c[i]));
-  return sum;
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    N sum = N::of(c[n - 1]);
+    ((sum = fma(sum, x, N::of(c[n - 2 - i]))), ...);
+    return sum;
+  }
+  (std::make_index_sequence<n - 1>());
 }
 
 /// 1.5 times the weight of the bit that lies above all mantissa bits: adding it rounds to an
@@ -48,7 +64,8 @@ N rounding_shift() {
 /// results.
 template <class N>
 N power_of_two(const N& shifted) {
-  return from_bits<N>((bits(shifted) + N::integer(N::kBias)) << N::kMantissa);
+  return N::from_bits(
+      shift_left(bits(shifted) + N::Integer::of(N::kBias), N::Integer::of(N::kMantissa)));
 }
 
 /// x = n ln 2 + r + low with |r| <= ln 2 / 2, where low is what rounding took from r.
@@ -133,10 +150,10 @@ LogParts<N> log_parts(const N& argument) {
   const N x = select(small, argument * N::of(N::kWide ? 0x1p54 : 0x1p25), argument);
   const auto pattern = bits(x);
   // The pattern of sqrt(1/2): what lies above it belongs to the next power of two.
-  const auto offset = pattern - N::integer(N::kWide ? 0x3fe6a09e667f3bcd : 0x3f3504f3);
-  const auto exponent = arithmetic_shift(offset, N::kMantissa);
-  const N m = from_bits<N>(pattern - (exponent << N::kMantissa));
-  const N e = from_bits<N>(exponent + bits(rounding_shift<N>())) - rounding_shift<N>();
+  const auto offset = pattern - N::Integer::of(N::kWide ? 0x3fe6a09e667f3bcd : 0x3f3504f3);
+  const auto exponent = shift_right_arithmetic(offset, N::Integer::of(N::kMantissa));
+  const N m = N::from_bits(pattern - shift_left(exponent, N::Integer::of(N::kMantissa)));
+  const N e = N::from_bits(exponent + bits(rounding_shift<N>())) - rounding_shift<N>();
   return {select(small, e - N::of(N::kWide ? 54 : 25), e), m - N::of(1)};
 }
 
@@ -171,7 +188,7 @@ N with_log_limits(const N& x, const N& inside) {
   const N infinity = N::of(HUGE_VAL);
   N result = select(x < infinity, inside, x);  // infinity and NaN are their own logarithms
   result = select(x == N::of(0), -infinity, result);
-  return select(x < N::of(0), N::of(std::nan("")), result);
+  return select(x < N::of(0), N::of(std::numeric_limits<double>::quiet_NaN()), result);
 }
 
 template <class N>
@@ -225,10 +242,10 @@ N tanh(const N& x) {
   N r = fma(n, N::of(N::kWide ? -0x1.62e42feep-1 : -std::numbers::ln2), y);
   if constexpr (N::kWide) r = fma(n, N::of(-0x1.a39ef35793c76p-33), r);
   const N mantissa = fma(r, fma(r, exp_quotient(r), N::of(1)), N::of(1));
-  const N scale = from_bits<N>(bits(shifted) << N::kMantissa);
+  const N scale = N::from_bits(shift_left(bits(shifted), N::Integer::of(N::kMantissa)));
   const N far = fma(N::of(-2), N::of(1) / fma(mantissa, scale, N::of(1)), N::of(1));
   const N result = select(a > N::of(0.55), far, near);
-  return from_bits<N>(bits(result) ^ (bits(x) & N::integer(kSignBit<N>)));
+  return N::from_bits(bits(result) ^ (bits(x) & N::Integer::of(kSignBit<N>)));
 }
 
 template <class N>
@@ -302,18 +319,26 @@ CircleParts<N> circle_parts(const N& x) {
   return {shifted, r};
 }
 
+/// Where the C library is asked.
+template <class N>
+auto is_irreducible(const N& x) {
+  return !(abs(x) <= N::of(kReducible<N>));
+}
+inline constexpr LibraryFunction kLibrarySin{std::sin, std::sin}, kLibraryCos{std::cos, std::cos},
+    kLibraryTan{std::tan, std::tan}, kLibraryErf{std::erf, std::erf};
+inline constexpr LibraryFunction2 kLibraryPow{std::pow, std::pow};
+
 /// sin(x + quarter pi / 2).
 template <class N, int quarter>
 N circular(const N& x) {
   const CircleParts<N> parts = circle_parts(x);
-  const auto quadrant = bits(parts.shifted) + N::integer(quarter);
-  const auto odd = (quadrant & N::integer(1)) == N::integer(1);
+  const auto quadrant = bits(parts.shifted) + N::Integer::of(quarter);
+  const auto odd = (quadrant & N::Integer::of(1)) == N::Integer::of(1);
   const N value = select(odd, cos_near_zero(parts.r), sin_near_zero(parts.r));
   // Bit 1 of the quadrant is the sign.
-  const auto sign = (quadrant & N::integer(2)) << (N::kWide ? 62 : 30);
-  const N result = from_bits<N>(bits(value) ^ sign);
-  return where_rare(!(abs(x) <= N::of(kReducible<N>)), x, result,
-                    quarter ? N::library_cos() : N::library_sin());
+  const auto sign = shift_left(quadrant & N::Integer::of(2), N::Integer::of(N::kWide ? 62 : 30));
+  const N result = N::from_bits(bits(value) ^ sign);
+  return where_rare(is_irreducible(x), x, result, quarter ? kLibraryCos : kLibrarySin);
 }
 template <class N>
 N sin(const N& x) {
@@ -322,6 +347,17 @@ N sin(const N& x) {
 template <class N>
 N cos(const N& x) {
   return circular<N, 1>(x);
+}
+
+template <class N>
+N tan(const N& x) {
+  if constexpr (N::kWide)
+    return call(kLibraryTan, x);
+  else
+    return in_double(x, [](const auto& y) {
+      using Y = std::remove_cvref_t<decltype(y)>;
+      return select(y == Y::of(0), y, circular<Y, 0>(y) / cos(y));
+    });
 }
 
 /// atan(t) for |t| <= 1/2, in double precision. Error: 5.5e-22.
@@ -337,7 +373,7 @@ N atan_near_zero(const N& t) {
   return fma(z * t, a, t);
 }
 template <class N>
-N atan(const N& x) {
+N atan_in_double(const N& x) {
   // atan(a) = pi / 4 + atan((a - 1) / (a + 1)) = pi / 2 - atan(1 / a).
   const N a = abs(x);
   const auto large = a > N::of(2);
@@ -352,6 +388,11 @@ N atan(const N& x) {
   return copy_sign(start + (atan_near_zero(numerator / denominator) + start_low), x);
 }
 
+template <class N>
+N atan(const N& x) {
+  return in_double(x, [](const auto& y) { return atan_in_double(y); });
+}
+
 /// asin(x) / x - 1 for |x| <= 1/2 by z = x^2, in double precision. Error: 1e-18.
 template <class N>
 N asin_series(const N& z) {
@@ -363,7 +404,7 @@ N asin_series(const N& z) {
                                   0.032702242660036934});
 }
 template <class N>
-N asin(const N& x) {
+N asin_in_double(const N& x) {
   // From 1/2 on: pi / 2 - 2 asin(sqrt((1 - a) / 2)).
   const N a = abs(x);
   const auto large = a > N::of(0.5);
@@ -378,7 +419,7 @@ N asin(const N& x) {
   return copy_sign(select(large, large_result, small_result), x);
 }
 template <class N>
-N acos(const N& x) {
+N acos_in_double(const N& x) {
   const N a = abs(x);
   const auto large = a > N::of(0.5);
   const N z = select(large, (N::of(1) - a) * N::of(0.5), a * a);
@@ -390,19 +431,31 @@ N acos(const N& x) {
   return select(large, select(x < N::of(0), near_minus_one, near_one), inside);
 }
 
-/// The error function in single precision. To 0.875, x + x e(x^2), error of e 1.2e-8; above,
+template <class N>
+N asin(const N& x) {
+  return in_double(x, [](const auto& y) { return asin_in_double(y); });
+}
+template <class N>
+N acos(const N& x) {
+  return in_double(x, [](const auto& y) { return acos_in_double(y); });
+}
+
+/// The error function; in single precision to 0.875, x + x e(x^2), error of e 1.2e-8; above,
 /// 1 - exp(-g(x)), error of erf 2.1e-9.
 template <class N>
 N erf(const N& x) {
-  static_assert(!N::kWide);
-  const N magnitude = abs(x);
-  const N a = select(magnitude > N::of(4), N::of(4), magnitude);
-  const N e = polynomial(a * a, std::array{0.12837915, -0.37612534, 0.1128223, -0.026781958,
-                                           0.0050162286, -0.00061112945});
-  const N g = polynomial(a, std::array{0.000104520885, 1.128061, 0.6365189, 0.104525946,
-                                       -0.022519058, 0.0031178538, -0.00020367657});
-  const N near = fma(a, e, a);
-  return copy_sign(select(a < N::of(0.875), near, N::of(1) - exp(-g)), x);
+  if constexpr (N::kWide) {
+    return call(kLibraryErf, x);
+  } else {
+    const N magnitude = abs(x);
+    const N a = select(magnitude > N::of(4), N::of(4), magnitude);
+    const N e = polynomial(a * a, std::array{0.12837915, -0.37612534, 0.1128223, -0.026781958,
+                                             0.0050162286, -0.00061112945});
+    const N g = polynomial(a, std::array{0.000104520885, 1.128061, 0.6365189, 0.104525946,
+                                         -0.022519058, 0.0031178538, -0.00020367657});
+    const N near = fma(a, e, a);
+    return copy_sign(select(a < N::of(0.875), near, N::of(1) - exp(-g)), x);
+  }
 }
 
 /// x^y for single-precision arguments, in double precision: exp(y log x). Whether a negative x has
@@ -410,20 +463,35 @@ N erf(const N& x) {
 template <class N>
 N power_of_singles(const N& x, const N& y) {
   static_assert(N::kWide);
-  const N magnitude = exp(y * log(abs(x)));
+  // Beyond these exponents the result is infinite or 0 in single precision. It has no rounding to
+  // spare that exp would save, nor exponents too large for one factor.
+  const ExpParts<N> parts = exp_parts(clamped(y * log(abs(x)), -110, 95));
+  const N mantissa = fma(parts.r * parts.r, exp_quotient(parts.r), parts.r + N::of(1));
+  const N magnitude = mantissa * power_of_two(parts.shifted);
   const N whole = floor(y);
   const N half = y * N::of(0.5);
   const auto is_whole = whole == y;
   const auto is_odd = is_whole & !(floor(half) == half);
-  const auto negative = bits(x) < N::integer(0);
+  const auto negative = bits(x) < N::Integer::of(0);
   N result = select(negative & is_odd, -magnitude, magnitude);
   // A negative number to a broken power is none, but for infinities.
   const auto none = (x < N::of(0)) & !is_whole & (abs(x) < N::of(HUGE_VAL));
-  result = select(none, N::of(std::nan("")), result);
+  result = select(none, N::of(std::numeric_limits<double>::quiet_NaN()), result);
   // 1^y and x^0 are 1 for every y and x, NaN too; (-1)^inf is 1.
   const auto one =
       (x == N::of(1)) | (y == N::of(0)) | ((x == N::of(-1)) & (abs(y) == N::of(HUGE_VAL)));
   return select(one, N::of(1), result);
 }
+template <class N>
+N power(const N& x, const N& y) {
+  if constexpr (N::kWide)
+    return call(kLibraryPow, x, y);
+  else
+    return N::from_double(power_of_singles(to_double(x), to_double(y)));
+}
 
 }  // namespace rondo::lower::math
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif

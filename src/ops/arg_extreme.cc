@@ -49,7 +49,7 @@ InferredTypes infer_arg_extreme(const InferContext& context) {
 /// Whether x goes before the best so far.
 template <bool greatest, class T>
 bool beats(T x, T best) {
-  if constexpr (kIsHalf<T>) {
+  if constexpr (lower::is_half<T>) {
     return beats<greatest>(static_cast<float>(x), static_cast<float>(best));
   } else {
     const bool more = greatest ? x > best : x < best;
@@ -81,7 +81,7 @@ std::int64_t arg_extreme_of_row(const T* x, std::int64_t count, ir::Poller& poll
   std::int64_t at = 1;
   T best = x[0];
   std::int64_t where = 0;
-  if constexpr (!kIsHalf<T>) {
+  if constexpr (!lower::is_half<T>) {
     // The best of each lane, in a loop that vectorises; then where it stands.
     if (count >= kLongRow) {
       T bests[kLanes];

@@ -3,10 +3,9 @@
 
 #include "ir/index_range.h"
 #include "ops/derivative_rules.h"
-#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/families.h"
-#include "ops/kernels/element_math.h"
+#include "ops/kernels/complex_math.h"
 #include "ops/kernels/elementwise_kernels.h"
 #include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
@@ -15,30 +14,106 @@ namespace rondo::ops {
 
 namespace math {
 
-struct Floor {
+struct Add {
+  template <class N>
+  N operator()(N a, N b) const {
+    return a + b;
+  }
+};
+struct Subtract {
+  template <class N>
+  N operator()(N a, N b) const {
+    return a - b;
+  }
+};
+struct Multiply {
+  template <class N>
+  N operator()(N a, N b) const {
+    return a * b;
+  }
+};
+struct Divide {
+  template <lower::Number N>
+  N operator()(N a, N b) const {
+    return a / b;
+  }
   template <class T>
-  T operator()(T x) const {
-    return std::floor(x);
+  std::complex<T> operator()(std::complex<T> a, std::complex<T> b) const {
+    return a / b;
+  }
+};
+struct Remainder {
+  template <lower::Number N>
+  N operator()(N a, N b) const {
+    return remainder(a, b);
+  }
+};
+struct Maximum {
+  template <lower::Number N>
+  N operator()(N a, N b) const {
+    return max(a, b);
+  }
+};
+struct Minimum {
+  template <lower::Number N>
+  N operator()(N a, N b) const {
+    return min(a, b);
+  }
+};
+struct Clamp {
+  template <lower::Number N>
+  N operator()(N lo, N x, N hi) const {
+    return min(max(lo, x), hi);
+  }
+};
+struct Negate {
+  template <class N>
+  N operator()(N x) const {
+    return -x;
+  }
+};
+struct Abs {
+  template <lower::Number N>
+  N operator()(N x) const {
+    return abs(x);
+  }
+  template <class T>
+  T operator()(std::complex<T> x) const {
+    return complex_abs(x);
+  }
+};
+struct Sign {
+  template <lower::Number N>
+  N operator()(N x) const {
+    return select(x > N::of(0), N::of(1), select(x < N::of(0), N::of(-1), x));
+  }
+  template <class T>
+  std::complex<T> operator()(std::complex<T> x) const {
+    return complex_sign(x);
+  }
+};
+struct Floor {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return floor(x);
   }
 };
 struct Ceil {
-  template <class T>
-  T operator()(T x) const {
-    return std::ceil(x);
+  template <lower::Float N>
+  N operator()(N x) const {
+    return ceil(x);
   }
 };
 struct Round {
-  template <class T>
-  T operator()(T x) const {
-    return std::nearbyint(x);  // halves to even: the rounding mode is never changed
+  template <lower::Float N>
+  N operator()(N x) const {
+    return round_even(x);
   }
 };
 
 }  // namespace math
 
 namespace {
-
-Value clamped(lower::Builder& b, Value lo, Value x, Value hi) { return b.min(b.max(lo, x), hi); }
 
 std::vector<Tensor> add_jvp(const JvpCall& c) {
   return {ir::add_tangents(c.tangents[0], c.tangents[1])};
@@ -110,27 +185,15 @@ std::vector<Tensor> clamp_jvp(const JvpCall& c) {
 
 }  // namespace
 
-/// math::Multiply.
-Element product_element(const ElementCall& c) {
-  if (c.operands[0].size() == 1) return pred_or<code::kMultiply, code::kAnd>(c);
-  const Element &x = c.operands[0], &y = c.operands[1];
-  lower::Builder& b = c.builder;
-  return {b.subtract_product(b.multiply(x[0], y[0]), x[1], y[1]),
-          b.multiply_add(x[0], y[1], b.multiply(x[1], y[0]))};
-}
-
 const OpDef kAdd = elementwise<2, math::Add, kPreds | kNumbers>(
     {.name = "add",
      .spelling = "+",
-     .structure = {.element = pred_or<code::kAdd, code::kOr>,
-                   .element_dtypes = ir::kAllDTypes,
-                   .commutative = true},
+     .structure = {.commutative = true},
      .derivative = {.linear = Linear::kJointly, .jvp = add_jvp, .transpose = add_transpose},
      .text = {.hlo = "add", .stablehlo = "stablehlo.add"}});
 const OpDef kSubtract = elementwise<2, math::Subtract, kNumbers>(
     {.name = "subtract",
      .spelling = "-",
-     .structure = {.element = by_parts<code::kSubtract>, .element_dtypes = ir::kAllDTypes},
      .derivative = {.linear = Linear::kJointly,
                     .jvp = subtract_jvp,
                     .transpose = subtract_transpose},
@@ -138,73 +201,62 @@ const OpDef kSubtract = elementwise<2, math::Subtract, kNumbers>(
 const OpDef kMultiply = elementwise<2, math::Multiply, kPreds | kNumbers>(
     {.name = "multiply",
      .spelling = "*",
-     .structure = {.element = product_element,
-                   .element_dtypes = ir::kAllDTypes,
-                   .commutative = true},
+     .structure = {.commutative = true},
      .derivative = {.linear = Linear::kSeparately, .transpose = multiply_transpose},
      .text = {.hlo = "multiply", .stablehlo = "stablehlo.multiply"}});
 const OpDef kDivide = elementwise<2, math::Divide, kNumbers>(
     {.name = "divide",
      .spelling = "/",
-     .structure = {.element = binary_element<code::kDivide>},
      .derivative = {.linear = Linear::kFirst, .jvp = divide_jvp, .transpose = divide_transpose},
      .text = {.hlo = "divide", .stablehlo = "stablehlo.divide"}});
 const OpDef kRemainder = elementwise<2, math::Remainder, kIntegers | kFloats>(
     {.name = "remainder",
      .spelling = "%",
-     .structure = {.element = binary_element<code::kRemainder>},
      .derivative = {.jvp = remainder_jvp},
      .text = {.hlo = "remainder", .stablehlo = "stablehlo.remainder"}});
 const OpDef kMaximum = elementwise<2, math::Maximum, kOrdered>(
     {.name = "maximum",
-     .structure = {.element = pred_or<code::kMax, code::kOr>, .commutative = true},
+     .structure = {.commutative = true},
      .derivative = {.jvp = partials<extreme_partial<1, 0>, extreme_partial<1, 1>>},
      .text = {.hlo = "maximum", .stablehlo = "stablehlo.maximum"}});
 const OpDef kMinimum = elementwise<2, math::Minimum, kOrdered>(
     {.name = "minimum",
-     .structure = {.element = pred_or<code::kMin, code::kAnd>, .commutative = true},
+     .structure = {.commutative = true},
      .derivative = {.jvp = partials<extreme_partial<-1, 0>, extreme_partial<-1, 1>>},
      .text = {.hlo = "minimum", .stablehlo = "stablehlo.minimum"}});
 const OpDef kClamp = elementwise<3, math::Clamp, kIntegers | kFloats>(
     {.name = "clamp",
-     .structure = {.element = element_of<clamped>},
      .derivative = {.jvp = clamp_jvp},
      .text = {.hlo = "clamp", .stablehlo = "stablehlo.clamp"}});
 
 const OpDef kClampIndex = elementwise<3, math::Clamp, kIntegers>(
     {.name = "clamp_index",
-     .structure = {.element = element_of<clamped>, .indices = clamped_index},
+     .structure = {.indices = clamped_index},
      .derivative = {.zero = true},
      .text = {.hlo = "clamp", .stablehlo = "stablehlo.clamp"}});
 
 const OpDef kNegate = elementwise<1, math::Negate, kNumbers>(
     {.name = "negate",
-     .structure = {.element = by_parts<code::kNegate>, .element_dtypes = ir::kAllDTypes},
      .derivative = {.linear = Linear::kJointly, .transpose = negate_transpose},
      .text = {.hlo = "negate", .stablehlo = "stablehlo.negate"}});
 const OpDef kAbs = elementwise<1, math::Abs, kSigned | kInexact>(
     {.name = "abs",
-     .structure = {.element = unary_element<code::kAbs>},
      .derivative = {.jvp = abs_jvp},
      .text = {.hlo = "abs", .stablehlo = "stablehlo.abs"}});
 const OpDef kSign = elementwise<1, math::Sign, kSigned | kInexact>(
     {.name = "sign",
-     .structure = {.element = sign_element},
      .derivative = {.zero = true},
      .text = {.hlo = "sign", .stablehlo = "stablehlo.sign"}});
 const OpDef kFloor = elementwise<1, math::Floor, kFloats>(
     {.name = "floor",
-     .structure = {.element = unary_element<code::kFloor>},
      .derivative = {.zero = true},
      .text = {.hlo = "floor", .stablehlo = "stablehlo.floor"}});
 const OpDef kCeil =
     elementwise<1, math::Ceil, kFloats>({.name = "ceil",
-                                         .structure = {.element = unary_element<code::kCeil>},
                                          .derivative = {.zero = true},
                                          .text = {.hlo = "ceil", .stablehlo = "stablehlo.ceil"}});
 const OpDef kRound = elementwise<1, math::Round, kFloats>(
     {.name = "round",
-     .structure = {.element = unary_element<code::kRoundEven>},
      .derivative = {.zero = true},
      .text = {.hlo = "round-nearest-even", .stablehlo = "stablehlo.round_nearest_even"}});
 

@@ -1,10 +1,6 @@
 // Bits of integers, logic of preds.
-#include <bit>
-
-#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/families.h"
-#include "ops/kernels/element_math.h"
 #include "ops/kernels/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
 
@@ -12,16 +8,58 @@ namespace rondo::ops {
 
 namespace math {
 
+struct And {
+  template <lower::Whole N>
+  N operator()(N a, N b) const {
+    return a & b;
+  }
+};
+struct Or {
+  template <lower::Whole N>
+  N operator()(N a, N b) const {
+    return a | b;
+  }
+};
+struct Xor {
+  template <lower::Whole N>
+  N operator()(N a, N b) const {
+    return a ^ b;
+  }
+};
+struct ShiftLeft {
+  template <lower::Whole N>
+  N operator()(N a, N b) const {
+    return shift_left(a, b);
+  }
+};
+struct ShiftRightLogical {
+  template <lower::Whole N>
+  N operator()(N a, N b) const {
+    return shift_right_logical(a, b);
+  }
+};
+struct ShiftRightArithmetic {
+  template <lower::Whole N>
+  N operator()(N a, N b) const {
+    return shift_right_arithmetic(a, b);
+  }
+};
+struct Not {
+  template <lower::Whole N>
+  N operator()(N x) const {
+    return ~x;
+  }
+};
 struct Popcount {
-  template <class T>
-  T operator()(T x) const {
-    return static_cast<T>(std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
+  template <lower::Whole N>
+  N operator()(N x) const {
+    return popcount(x);
   }
 };
 struct CountLeadingZeros {
-  template <class T>
-  T operator()(T x) const {
-    return static_cast<T>(std::countl_zero(static_cast<std::make_unsigned_t<T>>(x)));
+  template <lower::Whole N>
+  N operator()(N x) const {
+    return count_leading_zeros(x);
   }
 };
 
@@ -30,52 +68,46 @@ struct CountLeadingZeros {
 const OpDef kAnd = elementwise<2, math::And, kPreds | kIntegers>(
     {.name = "and",
      .spelling = "&",
-     .structure = {.element = binary_element<code::kAnd>, .commutative = true},
+     .structure = {.commutative = true},
      .derivative = {.zero = true},
      .text = {.hlo = "and", .stablehlo = "stablehlo.and"}});
 const OpDef kOr = elementwise<2, math::Or, kPreds | kIntegers>(
     {.name = "or",
      .spelling = "|",
-     .structure = {.element = binary_element<code::kOr>, .commutative = true},
+     .structure = {.commutative = true},
      .derivative = {.zero = true},
      .text = {.hlo = "or", .stablehlo = "stablehlo.or"}});
 const OpDef kXor = elementwise<2, math::Xor, kPreds | kIntegers>(
     {.name = "xor",
      .spelling = "^",
-     .structure = {.element = binary_element<code::kXor>, .commutative = true},
+     .structure = {.commutative = true},
      .derivative = {.zero = true},
      .text = {.hlo = "xor", .stablehlo = "stablehlo.xor"}});
 const OpDef kNot = elementwise<1, math::Not, kPreds | kIntegers>(
     {.name = "not",
-     .structure = {.element = unary_element<code::kNot>},
      .derivative = {.zero = true},
      .text = {.hlo = "not", .stablehlo = "stablehlo.not"}});
 
 const OpDef kShiftLeft = elementwise<2, math::ShiftLeft, kIntegers>(
     {.name = "shift_left",
      .spelling = "<<",
-     .structure = {.element = binary_element<code::kShiftLeft>},
      .derivative = {.zero = true},
      .text = {.hlo = "shift-left", .stablehlo = "stablehlo.shift_left"}});
 const OpDef kShiftRightLogical = elementwise<2, math::ShiftRightLogical, kIntegers>(
     {.name = "shift_right_logical",
-     .structure = {.element = binary_element<code::kShiftRightLogical>},
      .derivative = {.zero = true},
      .text = {.hlo = "shift-right-logical", .stablehlo = "stablehlo.shift_right_logical"}});
 const OpDef kShiftRightArithmetic = elementwise<2, math::ShiftRightArithmetic, kIntegers>(
     {.name = "shift_right_arithmetic",
-     .structure = {.element = binary_element<code::kShiftRightArithmetic>},
      .derivative = {.zero = true},
      .text = {.hlo = "shift-right-arithmetic", .stablehlo = "stablehlo.shift_right_arithmetic"}});
 
 const OpDef kPopcount = elementwise<1, math::Popcount, kIntegers>(
     {.name = "popcount",
-     .structure = {.element = unary_element<code::kPopcount>},
      .derivative = {.zero = true},
      .text = {.hlo = "popcnt", .stablehlo = "stablehlo.popcnt"}});
 const OpDef kCountLeadingZeros = elementwise<1, math::CountLeadingZeros, kIntegers>(
     {.name = "count_leading_zeros",
-     .structure = {.element = unary_element<code::kCountLeadingZeros>},
      .derivative = {.zero = true},
      .text = {.hlo = "count-leading-zeros", .stablehlo = "stablehlo.count_leading_zeros"}});
 

@@ -2,12 +2,12 @@
 // again.
 #pragma once
 
-#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 
+#include "lower/scalar.h"
 #include "ops/support.h"
 #include "rondo/function.h"
 
@@ -34,95 +34,33 @@ void print_field(std::string& out, Combiner combiner);
 /// a op b, element by element.
 Tensor combined(Combiner combiner, const Tensor& a, const Tensor& b, SourceLocation at);
 
-// The combiners on host elements. Integers wrap; a pred adds as `or` and multiplies as `and`; f16
-// and bf16 round each result.
-
 template <class T>
 inline constexpr bool kIsComplex = false;
 template <class T>
 inline constexpr bool kIsComplex<std::complex<T>> = true;
-template <class T>
-inline constexpr bool kIsHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
-struct AddElements {
+/// A combiner on host elements: what the opcode means (lower/arithmetic.h), of complex numbers part
+/// by part. f16 and bf16 round each result.
+template <lower::Opcode code>
+struct CombineElements {
   template <class T>
   T operator()(T a, T b) const {
-    if constexpr (std::is_same_v<T, bool>)
-      return a | b;
-    else if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-    else if constexpr (kIsHalf<T>)
-      return T(static_cast<float>(a) + static_cast<float>(b));
-    else
-      return a + b;
+    if constexpr (kIsComplex<T>) {
+      using N = lower::Scalar<typename T::value_type>;
+      const lower::Complex<N> x{N(a.real()), N(a.imag())}, y{N(b.real()), N(b.imag())};
+      const lower::Complex<N> z = code == lower::Opcode::kAdd ? x + y : x * y;
+      return T(z.re.v, z.im.v);
+    } else {
+      return lower::binary<code, T>(a, b);
+    }
   }
 };
-
-struct MultiplyElements {
-  template <class T>
-  T operator()(T a, T b) const {
-    if constexpr (std::is_same_v<T, bool>)
-      return a & b;
-    else if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-    else if constexpr (kIsHalf<T>)
-      return T(static_cast<float>(a) * static_cast<float>(b));
-    else if constexpr (kIsComplex<T>)
-      return T(a.real() * b.real() - a.imag() * b.imag(),
-               a.real() * b.imag() + a.imag() * b.real());
-    else
-      return a * b;
-  }
-};
-
-/// Any NaN gives NaN; 0 is above -0.
-struct MaximumElements {
-  template <class T>
-  T operator()(T a, T b) const {
-    if constexpr (kIsHalf<T>)
-      return choose(a, b, static_cast<float>(a), static_cast<float>(b));
-    else if constexpr (std::is_floating_point_v<T>)
-      return choose(a, b, a, b);
-    else
-      return a > b ? a : b;
-  }
-  template <class T, class F>
-  static T choose(T a, T b, F x, F y) {
-    if (x == y) return std::signbit(x) ? b : a;
-    return x > y || x != x ? a : b;
-  }
-};
-
-struct MinimumElements {
-  template <class T>
-  T operator()(T a, T b) const {
-    if constexpr (kIsHalf<T>)
-      return choose(a, b, static_cast<float>(a), static_cast<float>(b));
-    else if constexpr (std::is_floating_point_v<T>)
-      return choose(a, b, a, b);
-    else
-      return a < b ? a : b;
-  }
-  template <class T, class F>
-  static T choose(T a, T b, F x, F y) {
-    if (x == y) return std::signbit(x) ? a : b;
-    return x < y || x != x ? a : b;
-  }
-};
-
-struct AndElements {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a & b);
-  }
-};
-
-struct OrElements {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a | b);
-  }
-};
+using AddElements = CombineElements<lower::Opcode::kAdd>;
+using MultiplyElements = CombineElements<lower::Opcode::kMultiply>;
+using MaximumElements = CombineElements<lower::Opcode::kMax>;
+using MinimumElements = CombineElements<lower::Opcode::kMin>;
+using AndElements = CombineElements<lower::Opcode::kAnd>;
+using OrElements = CombineElements<lower::Opcode::kOr>;
 
 /// Calls f with the function object of a known combiner. `T` is the element type: a combiner that
 /// it lacks (the maximum of complex numbers, the bits of floats) throws InternalError.

@@ -1,5 +1,4 @@
 // Comparisons, and the questions about numbers that are answered by them.
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -7,7 +6,6 @@
 #include "ops/elementwise.h"
 #include "ops/expansions.h"
 #include "ops/families.h"
-#include "ops/kernels/element_math.h"
 #include "ops/kernels/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
 
@@ -22,58 +20,117 @@ InferredTypes infer_compare(const InferContext& context) {
   return {{DType::kPred, context.type(0).shape}};
 }
 
-/// An integer with the place of a float in IEEE 754's total order.
-template <class T>
-auto total_order_key(T x) {
-  if constexpr (std::is_floating_point_v<T> || is_half<T>) {
-    using Bits = std::conditional_t<sizeof(T) == 2, std::int16_t,
-                                    std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>;
-    const Bits bits = std::bit_cast<Bits>(x);
-    return static_cast<Bits>(bits < 0 ? bits ^ std::numeric_limits<Bits>::max() : bits);
-  } else {
-    return x;
+struct Equal {
+  template <class N>
+  auto operator()(N a, N b) const {
+    return a == b;
   }
-}
-
+};
+struct NotEqual {
+  template <class N>
+  auto operator()(N a, N b) const {
+    return a != b;
+  }
+};
+struct Less {
+  template <lower::Number N>
+  auto operator()(N a, N b) const {
+    return a < b;
+  }
+};
+struct LessOrEqual {
+  template <lower::Number N>
+  auto operator()(N a, N b) const {
+    return a <= b;
+  }
+};
+struct Greater {
+  template <lower::Number N>
+  auto operator()(N a, N b) const {
+    return a > b;
+  }
+};
+struct GreaterOrEqual {
+  template <lower::Number N>
+  auto operator()(N a, N b) const {
+    return a >= b;
+  }
+};
+/// F of the bits of floats, as integers that have the place of a float in IEEE 754's total order:
+/// the more negative a number, the greater are the other bits than that of the sign.
 template <class F>
 struct InTotalOrder {
-  template <class T>
-  bool operator()(T a, T b) const {
-    return F()(total_order_key(a), total_order_key(b));
+  template <lower::Whole N>
+  auto operator()(N a, N b) const {
+    return F()(key(a), key(b));
+  }
+
+ private:
+  template <class N>
+  static N key(N bits) {
+    const N negative = shift_right_arithmetic(bits, N::of(bits.width() - 1));  // 0 or all ones
+    return bits ^ shift_right_logical(negative, N::of(1));
   }
 };
 
-template <template <class> class Order>
-std::unique_ptr<ir::Kernel> prepare_comparison(const Node& node, Direction direction) {
+/// Calls f.template operator()<F>() with the functor of a direction.
+template <class F>
+decltype(auto) for_direction(Direction direction, F&& f) {
   switch (direction) {
     case Direction::kEq:
-      return prepare_elementwise<2, Order<math::Equal>, kOrdered | kComplexes>(node);
+      return f.template operator()<Equal>();
     case Direction::kNe:
-      return prepare_elementwise<2, Order<math::NotEqual>, kOrdered | kComplexes>(node);
+      return f.template operator()<NotEqual>();
     case Direction::kLt:
-      return prepare_elementwise<2, Order<math::Less>, kOrdered>(node);
+      return f.template operator()<Less>();
     case Direction::kLe:
-      return prepare_elementwise<2, Order<math::LessOrEqual>, kOrdered>(node);
+      return f.template operator()<LessOrEqual>();
     case Direction::kGt:
-      return prepare_elementwise<2, Order<math::Greater>, kOrdered>(node);
+      return f.template operator()<Greater>();
     case Direction::kGe:
-      return prepare_elementwise<2, Order<math::GreaterOrEqual>, kOrdered>(node);
+      return f.template operator()<GreaterOrEqual>();
   }
   throw InternalError("a comparison in no direction");
 }
 
-template <class F>
-using PartialOrder = F;
+bool compares_bits(const Node& node) {
+  return node.attrs<CompareAttributes>().total_order && is_floating(node.operand_type(0).dtype);
+}
+
+/// The integers of a float's width.
+DType bits_dtype(DType dtype) {
+  return byte_width(dtype) == 2 ? DType::kS16 : byte_width(dtype) == 4 ? DType::kS32 : DType::kS64;
+}
 
 std::unique_ptr<ir::Kernel> prepare_compare(const Node& node) {
-  const auto& [direction, total_order] = node.attrs<CompareAttributes>();
-  return total_order ? prepare_comparison<InTotalOrder>(node, direction)
-                     : prepare_comparison<PartialOrder>(node, direction);
+  const DType dtype = node.operand_type(0).dtype;
+  ElementLoop loop = nullptr;
+  for_direction(node.attrs<CompareAttributes>().direction, [&]<class F>() {
+    if (compares_bits(node)) {
+      for_kinds<kSigned>(bits_dtype(dtype),
+                         [&]<class T>() { loop = element_loop<2, InTotalOrder<F>, T>(); });
+    } else {
+      constexpr bool orders = !takes_numbers<2, F, lower::Complex<lower::Scalar<float>>>;
+      for_kinds<orders ? kOrdered : kOrdered | kComplexes>(
+          dtype, [&]<class T>() { loop = element_loop<2, F, T>(); });
+    }
+  });
+  return elementwise_kernel(node, loop);
+}
+
+Element compare_element(const ElementCall& c) {
+  const Direction direction = c.node.attrs<CompareAttributes>().direction;
+  return for_direction(direction, [&]<class F>() {
+    if (!compares_bits(c.node)) return element_of<2, F>(c);
+    const lower::Type type = lower::type_of(bits_dtype(c.dtype()));
+    const Element bits[] = {{c.builder.bitcast(c.x(0), type)}, {c.builder.bitcast(c.x(1), type)}};
+    return element_of<2, InTotalOrder<F>>({c.node, c.builder, bits, c.index});
+  });
 }
 
 std::string_view comparison_type(const Node& node) {
   const DType dtype = node.operand_type(0).dtype;
-  if (is_floating(dtype) && node.attrs<CompareAttributes>().total_order) return "TOTALORDER";
+  if (compares_bits(node)) return "TOTALORDER";
   return is_signed_integer(dtype)                       ? "SIGNED"
          : is_unsigned_integer(dtype) || is_pred(dtype) ? "UNSIGNED"
                                                         : "FLOAT";
@@ -82,8 +139,7 @@ std::string_view comparison_type(const Node& node) {
 void compare_hlo(const Node& node, std::string& out) {
   out += ", direction=";
   out += direction_name(node.attrs<CompareAttributes>().direction);
-  if (node.attrs<CompareAttributes>().total_order && is_floating(node.operand_type(0).dtype))
-    out += ", type=TOTALORDER";
+  if (compares_bits(node)) out += ", type=TOTALORDER";
 }
 
 void compare_stablehlo(const Node& node, std::string& out) {
@@ -94,19 +150,20 @@ void compare_stablehlo(const Node& node, std::string& out) {
 }
 
 struct IsFinite {
-  template <class T>
-  bool operator()(T x) const {
-    return std::isfinite(x);
+  template <lower::Float N>
+  auto operator()(N x) const {
+    return abs(x) < N::of(HUGE_VAL);
   }
 };
 
 struct IsInf {
-  template <class T>
-  bool operator()(T x) const {
-    if constexpr (is_complex(dtype_of<T>))
-      return std::isinf(x.real()) || std::isinf(x.imag());
-    else
-      return std::isinf(x);
+  template <lower::Float N>
+  auto operator()(N x) const {
+    return abs(x) == N::of(HUGE_VAL);
+  }
+  template <lower::Float N>
+  auto operator()(lower::Complex<N> z) const {
+    return (*this)(z.re) | (*this)(z.im);
   }
 };
 
@@ -161,7 +218,6 @@ const OpDef kCompare{.name = "compare",
 
 const OpDef kIsFinite = elementwise<1, IsFinite, kFloats>(
     {.name = "is_finite",
-     .structure = {.element = is_finite_element},
      .derivative = {.zero = true},
      .text = {.hlo = "is-finite", .stablehlo = "stablehlo.is_finite"}});
 

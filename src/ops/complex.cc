@@ -2,7 +2,6 @@
 #include <complex>
 
 #include "ops/derivative_rules.h"
-#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/families.h"
 #include "ops/kernels/elementwise_kernels.h"
@@ -13,20 +12,20 @@ namespace rondo::ops {
 namespace math {
 
 struct Real {
-  template <class T>
-  T operator()(std::complex<T> x) const {
-    return x.real();
+  template <class N>
+  N operator()(lower::Complex<N> x) const {
+    return x.re;
   }
 };
 struct Imag {
-  template <class T>
-  T operator()(std::complex<T> x) const {
-    return x.imag();
+  template <class N>
+  N operator()(lower::Complex<N> x) const {
+    return x.im;
   }
 };
 struct MakeComplex {
-  template <class T>
-  std::complex<T> operator()(T re, T im) const {
+  template <lower::Float N>
+  lower::Complex<N> operator()(N re, N im) const {
     return {re, im};
   }
 };
@@ -50,17 +49,14 @@ std::vector<Tensor> complex_transpose(const TransposeCall& c) {
 
 const OpDef kReal = elementwise<1, math::Real, kComplexes>(
     {.name = "real",
-     .structure = {.element = real_element, .element_dtypes = ir::kAllDTypes},
      .derivative = {.linear = Linear::kJointly, .transpose = real_transpose},
      .text = {.hlo = "real", .stablehlo = "stablehlo.real"}});
 const OpDef kImag = elementwise<1, math::Imag, kComplexes>(
     {.name = "imag",
-     .structure = {.element = imag_element, .element_dtypes = ir::kAllDTypes},
      .derivative = {.linear = Linear::kJointly, .transpose = imag_transpose},
      .text = {.hlo = "imag", .stablehlo = "stablehlo.imag"}});
 const OpDef kComplex = elementwise<2, math::MakeComplex, kFullFloats>(
     {.name = "complex",
-     .structure = {.element = complex_element},
      .derivative = {.linear = Linear::kJointly, .transpose = complex_transpose},
      .text = {.hlo = "complex", .stablehlo = "stablehlo.complex"}});
 

@@ -1,6 +1,4 @@
 // The same number, or the same bytes, in another dtype.
-#include <limits>
-
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "ops/element_rules.h"
@@ -14,29 +12,6 @@ namespace rondo::ops {
 
 namespace {
 
-/// Truncates; saturates; NaN gives 0.
-template <class To, class From>
-To saturating(From x) {
-  constexpr From low =
-      static_cast<From>(std::numeric_limits<To>::min());  // a power of two or 0: exact
-  constexpr From past = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) *
-                        2;  // the first one that does not fit
-  if (!(x > low)) return x <= low ? std::numeric_limits<To>::min() : To(0);
-  return x < past ? static_cast<To>(x) : std::numeric_limits<To>::max();
-}
-
-/// A double that rounds as x does to any float of fewer than 50 bits: of an x that is too long, the
-/// tail is one sticky bit.
-template <class T>
-double sticky_double(T x) {
-  if constexpr (sizeof(T) == 8) {
-    constexpr T exact = T(1) << 53, tail = (T(1) << 11) - 1;
-    const bool is_long = x > exact || (std::is_signed_v<T> && x < T(0) - exact);
-    if (is_long && (x & tail) != 0) x = static_cast<T>((x & ~tail) | (T(1) << 11));
-  }
-  return static_cast<double>(x);
-}
-
 template <class To, class From>
 To convert_element(From x) {
   if constexpr (is_complex(dtype_of<To>)) {
@@ -44,23 +19,12 @@ To convert_element(From x) {
     if constexpr (is_complex(dtype_of<From>))
       return To(static_cast<Part>(x.real()), static_cast<Part>(x.imag()));
     else
-      return To(convert_element<Part>(x), 0);
+      return To(lower::converted<Part>(x), 0);
   } else if constexpr (is_complex(dtype_of<From>)) {
-    return convert_element<To>(
-        x.real());  // the public function takes the real part itself; a parsed program may not
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return static_cast<Computed<From>>(x) != 0;
-  } else if constexpr (is_half<From>) {
-    return convert_element<To>(static_cast<float>(x));
-  } else if constexpr (is_half<To>) {
-    if constexpr (std::is_integral_v<From>)
-      return To(sticky_double(x));
-    else
-      return To(x);
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    return saturating<To>(x);
+    // The public function takes the real part itself; a parsed program may not.
+    return lower::converted<To>(x.real());
   } else {
-    return static_cast<To>(x);
+    return lower::converted<To>(x);
   }
 }
 

@@ -27,7 +27,7 @@ namespace {
 template <class T, class Combine>
 auto cumulative_type() {
   constexpr bool sum = std::is_same_v<Combine, AddElements>;
-  if constexpr (kIsHalf<T> && (sum || std::is_same_v<Combine, MultiplyElements>))
+  if constexpr (lower::is_half<T> && (sum || std::is_same_v<Combine, MultiplyElements>))
     return float{};
   else if constexpr (sum && std::is_same_v<T, float>)
     return double{};
@@ -67,7 +67,7 @@ constexpr std::int64_t kTogether = 4;
 /// Sums in f64 of what was f32: the roundings that another order moves are lost in that of the
 /// result, and no sum of a few elements overflows.
 template <class T, class Acc>
-inline constexpr bool kJoinsParts = !kIsHalf<T> && !std::is_same_v<T, Acc>;
+inline constexpr bool kJoinsParts = !lower::is_half<T> && !std::is_same_v<T, Acc>;
 
 /// Some elements in a row, `step` apart, are combined with one another before they join the total:
 /// a total then waits for one combination in place of four.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "lower/math_functions.h"
 #include "ops/derivative_rules.h"
 #include "ops/expansions.h"
 #include "ops/families.h"
@@ -52,28 +53,34 @@ constexpr std::array<double, 17> kDoubleTail{
     7.5995277030017761139e-05,  -0.00021503011930044477347, -0.00013871931833623122026,
     1.0103004648645343977,      4.8499064014085844221};
 
-/// Horner's scheme, on host numbers as on tensors.
-template <class X, std::size_t n, class Number>
-X polynomial(const std::array<double, n>& coefficients, const X& x, Number number) {
-  X sum = number(coefficients[0]);
+/// Horner's scheme.
+template <std::size_t n, class Number>
+Tensor polynomial(const std::array<double, n>& coefficients, const Tensor& x, Number number) {
+  Tensor sum = number(coefficients[0]);
   for (std::size_t i = 1; i < n; i++) sum = number(coefficients[i]) + sum * x;
   return sum;
 }
 
-struct ErfInv {
-  template <class T>
-  T operator()(T x) const {
-    auto number = [](double c) { return static_cast<T>(c); };
-    if (std::abs(x) == T(1)) return x * std::numeric_limits<T>::infinity();
-    const T w = -std::log1p(-x * x);
-    if constexpr (sizeof(T) == 4) {
-      return x * (w < 5 ? polynomial(kSingleCentre, w - T(2.5), number)
-                        : polynomial(kSingleTail, std::sqrt(w) - T(3), number));
+struct ErfInv : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    const auto horner = [](const auto& coefficients, N at) {
+      N sum = N::of(coefficients[0]);
+      for (std::size_t i = 1; i < coefficients.size(); i++)
+        sum = multiply_add(sum, at, N::of(coefficients[i]));
+      return sum;
+    };
+    const N w = -lower::math::log1p(-x * x), root = sqrt(w);
+    N factor = N::of(0);
+    if constexpr (N::kWide) {
+      const N tail = select(w < N::of(16), horner(kDoubleMiddle, root - N::of(3.25)),
+                            horner(kDoubleTail, root - N::of(5)));
+      factor = select(w < N::of(6.25), horner(kDoubleCentre, w - N::of(3.125)), tail);
     } else {
-      return x * (w < 6.25 ? polynomial(kDoubleCentre, w - T(3.125), number)
-                  : w < 16 ? polynomial(kDoubleMiddle, std::sqrt(w) - T(3.25), number)
-                           : polynomial(kDoubleTail, std::sqrt(w) - T(5), number));
+      factor = select(w < N::of(5), horner(kSingleCentre, w - N::of(2.5)),
+                      horner(kSingleTail, root - N::of(3)));
     }
+    return x * select(abs(x) == N::of(1), N::of(HUGE_VAL), factor);
   }
 };
 

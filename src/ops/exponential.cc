@@ -2,13 +2,12 @@
 #include <cmath>
 #include <numbers>
 
+#include "lower/math_functions.h"
 #include "ops/derivative_rules.h"
-#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/expansions.h"
 #include "ops/families.h"
 #include "ops/kernels/complex_math.h"
-#include "ops/kernels/element_math.h"
 #include "ops/kernels/elementwise_kernels.h"
 #include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
@@ -17,48 +16,63 @@ namespace rondo::ops {
 
 namespace math {
 
-struct Exp {
+struct Exp : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::exp(x);
+  }
   template <class T>
-  T operator()(T x) const {
+  std::complex<T> operator()(std::complex<T> x) const {
     return std::exp(x);
   }
 };
-struct Expm1 {
+struct Expm1 : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::expm1(x);
+  }
   template <class T>
-  T operator()(T x) const {
-    if constexpr (is_complex_number<T>)
-      return complex_expm1(x);
-    else
-      return std::expm1(x);
+  std::complex<T> operator()(std::complex<T> x) const {
+    return complex_expm1(x);
   }
 };
-struct Log {
+struct Log : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::log(x);
+  }
   template <class T>
-  T operator()(T x) const {
+  std::complex<T> operator()(std::complex<T> x) const {
     return std::log(x);
   }
 };
-struct Log1p {
+struct Log1p : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::log1p(x);
+  }
   template <class T>
-  T operator()(T x) const {
-    if constexpr (is_complex_number<T>)
-      return complex_log1p(x);
-    else
-      return std::log1p(x);
+  std::complex<T> operator()(std::complex<T> x) const {
+    return complex_log1p(x);
   }
 };
 struct Sqrt {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return sqrt(x);
+  }
   template <class T>
-  T operator()(T x) const {
-    if constexpr (is_complex_number<T>)
-      return complex_sqrt(x);
-    else
-      return std::sqrt(x);
+  std::complex<T> operator()(std::complex<T> x) const {
+    return complex_sqrt(x);
   }
 };
 struct Rsqrt {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return N::of(1) / sqrt(x);
+  }
   template <class T>
-  T operator()(T x) const {
+  std::complex<T> operator()(std::complex<T> x) const {
     return T(1) / std::sqrt(x);
   }
 };
@@ -68,40 +82,56 @@ inline double cube_root(double x) {
   return y == 0 || !std::isfinite(y) ? y : y - (y - x / (y * y)) / 3;
 }
 struct Cbrt {
-  template <class T>
-  T operator()(T x) const {
-    if constexpr (std::is_same_v<T, double>)
-      return cube_root(x);
-    else
-      return std::cbrt(x);
+  template <lower::Float N>
+  N operator()(N x) const {
+    return call(lower::LibraryFunction{std::cbrt, cube_root}, x);
   }
 };
-struct Logistic {
+struct Logistic : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::logistic(x);
+  }
   template <class T>
-  T operator()(T x) const {
-    if constexpr (is_complex_number<T>) {
-      return complex_logistic(x);
-    } else {
-      const T e = std::exp(-std::abs(x));  // at most 1, so nothing overflows
-      return (x < 0 ? e : T(1)) / (1 + e);
-    }
+  std::complex<T> operator()(std::complex<T> x) const {
+    return complex_logistic(x);
   }
 };
-struct Power {
+/// Integer powers by squaring. They wrap; negative exponents give what truncation leaves of 1 /
+/// x^-y.
+template <class T>
+T integer_power(T x, T y) {
+  using lower::Wrapping;
+  if constexpr (std::is_signed_v<T>) {
+    if (y < 0) return x == 1 ? T(1) : x == -1 ? (y & 1 ? T(-1) : T(1)) : T(0);
+  }
+  Wrapping<T> square = static_cast<Wrapping<T>>(x), power = 1;
+  for (auto left = static_cast<std::make_unsigned_t<T>>(y); left != 0;
+       left = static_cast<decltype(left)>(left >> 1)) {
+    if (left & 1) power *= square;
+    square *= square;
+  }
+  return static_cast<T>(power);
+}
+struct Power : UsesFma {
+  template <lower::Float N>
+  N operator()(N x, N y) const {
+    return lower::math::power(x, y);
+  }
   template <class T>
-  T operator()(T x, T y) const {
-    if constexpr (is_complex_number<T>)
-      return complex_power(x, y);
-    else if constexpr (std::is_integral_v<T>)
-      return integer_power(x, y);
-    else
-      return std::pow(x, y);
+  std::complex<T> operator()(std::complex<T> x, std::complex<T> y) const {
+    return complex_power(x, y);
+  }
+  template <class T>
+  requires std::is_integral_v<T> lower::Scalar<T>
+  operator()(lower::Scalar<T> x, lower::Scalar<T> y) const {
+    return lower::Scalar<T>(integer_power(x.v, y.v));
   }
 };
-struct Erf {
-  template <class T>
-  T operator()(T x) const {
-    return std::erf(x);
+struct Erf : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::erf(x);
   }
 };
 /// That of libm is up to 3 (f32) and 5 ulp (f64) off, so that twice the precision is rounded here.
@@ -112,19 +142,15 @@ inline double complementary_error(double x) {
   return static_cast<double>(std::erfc(static_cast<Wider<double>>(x)));
 }
 struct Erfc {
-  template <class T>
-  T operator()(T x) const {
-    return complementary_error(x);
+  template <lower::Float N>
+  N operator()(N x) const {
+    return call(lower::LibraryFunction{complementary_error, complementary_error}, x);
   }
 };
 
 }  // namespace math
 
 namespace {
-
-Value reciprocal_root(lower::Builder& b, Value x) {
-  return b.divide(b.number(b.type(x), 1), b.sqrt(x));
-}
 
 Tensor expm1_partial(const JvpCall& c) { return c.y() + 1; }
 Tensor log1p_divisor(const JvpCall& c) { return c.x(0) + 1; }
@@ -147,62 +173,49 @@ Tensor erf_partial(const JvpCall& c) {
 
 const OpDef kExp = elementwise<1, math::Exp, kInexact>(
     {.name = "exp",
-     .structure = {.element = element_of<lower::exp>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return c.y(); }>},
      .text = {.hlo = "exponential", .stablehlo = "stablehlo.exponential"}});
 const OpDef kExpm1 = elementwise<1, math::Expm1, kInexact>(
     {.name = "expm1",
-     .structure = {.element = element_of<lower::expm1>},
      .derivative = {.jvp = partials<expm1_partial>},
      .text = {.hlo = "exponential-minus-one", .stablehlo = "stablehlo.exponential_minus_one"}});
 const OpDef kLog = elementwise<1, math::Log, kInexact>(
     {.name = "log",
-     .structure = {.element = element_of<lower::log>},
      .derivative = {.jvp = quotient<[](const JvpCall& c) { return c.x(0); }>},
      .text = {.hlo = "log", .stablehlo = "stablehlo.log"}});
 const OpDef kLog1p = elementwise<1, math::Log1p, kInexact>(
     {.name = "log1p",
-     .structure = {.element = element_of<lower::log1p>},
      .derivative = {.jvp = quotient<log1p_divisor>},
      .text = {.hlo = "log-plus-one", .stablehlo = "stablehlo.log_plus_one"}});
 const OpDef kSqrt =
     elementwise<1, math::Sqrt, kInexact>({.name = "sqrt",
-                                          .structure = {.element = unary_element<code::kSqrt>},
                                           .derivative = {.jvp = partials<sqrt_partial>},
                                           .text = {.hlo = "sqrt", .stablehlo = "stablehlo.sqrt"}});
 const OpDef kRsqrt = elementwise<1, math::Rsqrt, kInexact>(
     {.name = "rsqrt",
-     .structure = {.element = element_of<reciprocal_root>},
      .derivative = {.jvp = partials<rsqrt_partial>},
      .text = {.hlo = "rsqrt", .stablehlo = "stablehlo.rsqrt"}});
-const OpDef kCbrt = elementwise<1, math::Cbrt, kFloats>(
-    {.name = "cbrt",
-     .structure = {.element = libm_element<cbrtf, math::cube_root>},
-     .derivative = {.jvp = partials<cbrt_partial>},
-     .text = {.hlo = "cbrt", .stablehlo = "stablehlo.cbrt"}});
+const OpDef kCbrt =
+    elementwise<1, math::Cbrt, kFloats>({.name = "cbrt",
+                                         .derivative = {.jvp = partials<cbrt_partial>},
+                                         .text = {.hlo = "cbrt", .stablehlo = "stablehlo.cbrt"}});
 const OpDef kLogistic = elementwise<1, math::Logistic, kInexact>(
     {.name = "logistic",
-     .structure = {.element = element_of<lower::logistic>},
      .derivative = {.jvp = partials<logistic_partial>},
      .text = {.hlo = "logistic", .stablehlo = "stablehlo.logistic"}});
 const OpDef kPower = elementwise<2, math::Power, kNumbers>(
     {.name = "pow",
-     .structure = {.element = element_of<lower::power>, .element_dtypes = ir::kFloatDTypes},
      .derivative = {.jvp = partials<power_base_partial, power_exponent_partial>},
      .text = {.hlo = "power", .stablehlo = "stablehlo.power"}});
 const OpDef kErf =
     elementwise<1, math::Erf, kFloats>({.name = "erf",
-                                        .structure = {.element = element_of<lower::erf>},
                                         .derivative = {.jvp = partials<erf_partial<1>>},
                                         .text = {.hlo = "erf", .stablehlo = "chlo.erf"}});
-const OpDef kErfc = elementwise<1, math::Erfc, kFloats>(
-    {.name = "erfc",
-     .structure = {.element =
-                       libm_element<static_cast<float (*)(float)>(math::complementary_error),
-                                    static_cast<double (*)(double)>(math::complementary_error)>},
-     .expansion = {.rule = expand_by<erfc_formula>},
-     .derivative = {.jvp = partials<erf_partial<-1>>},
-     .text = {.stablehlo = "chlo.erfc"}});
+const OpDef kErfc =
+    elementwise<1, math::Erfc, kFloats>({.name = "erfc",
+                                         .expansion = {.rule = expand_by<erfc_formula>},
+                                         .derivative = {.jvp = partials<erf_partial<-1>>},
+                                         .text = {.stablehlo = "chlo.erfc"}});
 
 std::span<const OpDef* const> exponential_records() {
   static constexpr const OpDef* kAll[] = {&kExp,  &kExpm1,    &kLog,   &kLog1p, &kSqrt, &kRsqrt,

@@ -2,12 +2,11 @@
 
 #include <cmath>
 
-#include "ops/element_rules.h"
+#include "lower/math_functions.h"
 #include "ops/elementwise.h"
 #include "ops/expansions.h"
 #include "ops/families.h"
 #include "ops/kernels/complex_math.h"
-#include "ops/kernels/element_math.h"
 #include "ops/kernels/elementwise_kernels.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
@@ -17,9 +16,9 @@ namespace rondo::ops {
 namespace {
 
 struct MaximumSlope {
-  template <class T>
-  T operator()(T x, T y) const {
-    return x > y ? T(1) : x == y ? T(0.5) : T(0);
+  template <lower::Float N>
+  N operator()(N x, N y) const {
+    return select(x > y, N::of(1), select(x == y, N::of(0.5), N::of(0)));
   }
 };
 Tensor maximum_slope_formula(std::span<const Tensor> x) {
@@ -28,9 +27,9 @@ Tensor maximum_slope_formula(std::span<const Tensor> x) {
 }
 
 struct RemainderQuotient {
-  template <class T>
-  T operator()(T x, T y) const {
-    return std::trunc(x / y);
+  template <lower::Float N>
+  N operator()(N x, N y) const {
+    return truncate(x / y);
   }
 };
 Tensor remainder_quotient_formula(std::span<const Tensor> x) {
@@ -38,14 +37,16 @@ Tensor remainder_quotient_formula(std::span<const Tensor> x) {
   return sign(quotient) * floor(abs(quotient));
 }
 
-struct PowerBaseSlope {
+struct PowerBaseSlope : UsesFma {
+  template <lower::Float N>
+  N operator()(N x, N y) const {
+    const auto corner = (x == N::of(0)) & (y == N::of(0));
+    return y * lower::math::power(x, select(corner, N::of(1), y - N::of(1)));
+  }
   template <class T>
-  T operator()(T x, T y) const {
-    const T exponent = x == T(0) && y == T(0) ? T(1) : y - T(1);
-    if constexpr (math::is_complex_number<T>)
-      return y * math::complex_power(x, exponent);
-    else
-      return y * std::pow(x, exponent);
+  std::complex<T> operator()(std::complex<T> x, std::complex<T> y) const {
+    const bool corner = x == T(0) && y == T(0);
+    return y * math::complex_power(x, corner ? std::complex<T>(1) : y - T(1));
   }
 };
 /// For 0^0 the exponent is not -1, so that no infinity stands where this or a further derivative
@@ -55,10 +56,14 @@ Tensor power_base_slope_formula(std::span<const Tensor> x) {
   return x[1] * pow(x[0], where(corner, 1, x[1] - 1));
 }
 
-struct PowerExponentSlope {
+struct PowerExponentSlope : UsesFma {
+  template <lower::Float N>
+  N operator()(N x, N power) const {
+    return lower::math::log(select(x == N::of(0), N::of(1), x)) * power;
+  }
   template <class T>
-  T operator()(T x, T power) const {
-    return std::log(x == T(0) ? T(1) : x) * power;
+  std::complex<T> operator()(std::complex<T> x, std::complex<T> power) const {
+    return std::log(x == T(0) ? std::complex<T>(1) : x) * power;
   }
 };
 Tensor power_exponent_slope_formula(std::span<const Tensor> x) {
@@ -66,17 +71,17 @@ Tensor power_exponent_slope_formula(std::span<const Tensor> x) {
 }
 
 struct Atan2Slope {
-  template <class T>
-  T operator()(T x, T y) const {
-    return x / (x * x + y * y);
+  template <lower::Float N>
+  N operator()(N x, N y) const {
+    return x / multiply_add(x, x, y * y);
   }
 };
 Tensor atan2_slope_formula(std::span<const Tensor> x) { return x[0] / (x[0] * x[0] + x[1] * x[1]); }
 
 struct HypotSlope {
-  template <class T>
-  T operator()(T x, T length) const {
-    return length == 0 ? T(0.5) : x / length;
+  template <lower::Float N>
+  N operator()(N x, N length) const {
+    return select(length == N::of(0), N::of(0.5), x / length);
   }
 };
 Tensor hypot_slope_formula(std::span<const Tensor> x) {
@@ -84,59 +89,25 @@ Tensor hypot_slope_formula(std::span<const Tensor> x) {
   return where(origin, 0.5, x[0] / where(origin, 1, x[1]));
 }
 
-// The same as element code.
-Value number(lower::Builder& b, Value like, double value) { return b.number(b.type(like), value); }
-Value maximum_slope_element(lower::Builder& b, Value x, Value y) {
-  const Value half = b.select(b.equal(x, y), number(b, x, 0.5), number(b, x, 0));
-  return b.select(b.greater(x, y), number(b, x, 1), half);
-}
-Value remainder_quotient_element(lower::Builder& b, Value x, Value y) {
-  return b.unary(lower::Opcode::kTruncate, b.divide(x, y));
-}
-Value power_base_slope_element(lower::Builder& b, Value x, Value y) {
-  const Value zero = number(b, x, 0), one = number(b, x, 1);
-  const Value corner = b.bit_and(b.equal(x, zero), b.equal(y, zero));
-  return b.multiply(y, lower::power(b, x, b.select(corner, one, b.subtract(y, one))));
-}
-Value power_exponent_slope_element(lower::Builder& b, Value x, Value power) {
-  const Value at_zero = b.equal(x, number(b, x, 0));
-  return b.multiply(lower::log(b, b.select(at_zero, number(b, x, 1), x)), power);
-}
-Value atan2_slope_element(lower::Builder& b, Value x, Value y) {
-  return b.divide(x, b.multiply_add(x, x, b.multiply(y, y)));
-}
-Value hypot_slope_element(lower::Builder& b, Value x, Value length) {
-  return b.select(b.equal(length, number(b, x, 0)), number(b, x, 0.5), b.divide(x, length));
-}
-
 }  // namespace
 
-const OpDef kMaximumSlope = elementwise<2, MaximumSlope, kFloats>(
-    {.name = "maximum_slope",
-     .structure = {.element = element_of<maximum_slope_element>},
-     .expansion = {.rule = expand_by<maximum_slope_formula>},
-     .derivative = {.zero = true}});
+const OpDef kMaximumSlope =
+    elementwise<2, MaximumSlope, kFloats>({.name = "maximum_slope",
+                                           .expansion = {.rule = expand_by<maximum_slope_formula>},
+                                           .derivative = {.zero = true}});
 const OpDef kRemainderQuotient = elementwise<2, RemainderQuotient, kFloats>(
     {.name = "remainder_quotient",
-     .structure = {.element = element_of<remainder_quotient_element>},
      .expansion = {.rule = expand_by<remainder_quotient_formula>},
      .derivative = {.zero = true}});
 const OpDef kPowerBaseSlope = elementwise<2, PowerBaseSlope, kInexact>(
-    {.name = "power_base_slope",
-     .structure = {.element = element_of<power_base_slope_element>},
-     .expansion = {.rule = expand_by<power_base_slope_formula>}});
+    {.name = "power_base_slope", .expansion = {.rule = expand_by<power_base_slope_formula>}});
 const OpDef kPowerExponentSlope = elementwise<2, PowerExponentSlope, kInexact>(
     {.name = "power_exponent_slope",
-     .structure = {.element = element_of<power_exponent_slope_element>},
      .expansion = {.rule = expand_by<power_exponent_slope_formula>}});
-const OpDef kAtan2Slope =
-    elementwise<2, Atan2Slope, kFloats>({.name = "atan2_slope",
-                                         .structure = {.element = element_of<atan2_slope_element>},
-                                         .expansion = {.rule = expand_by<atan2_slope_formula>}});
-const OpDef kHypotSlope =
-    elementwise<2, HypotSlope, kFloats>({.name = "hypot_slope",
-                                         .structure = {.element = element_of<hypot_slope_element>},
-                                         .expansion = {.rule = expand_by<hypot_slope_formula>}});
+const OpDef kAtan2Slope = elementwise<2, Atan2Slope, kFloats>(
+    {.name = "atan2_slope", .expansion = {.rule = expand_by<atan2_slope_formula>}});
+const OpDef kHypotSlope = elementwise<2, HypotSlope, kFloats>(
+    {.name = "hypot_slope", .expansion = {.rule = expand_by<hypot_slope_formula>}});
 
 Tensor maximum_slope(const Tensor& x, const Tensor& y) { return binary_op(kMaximumSlope, x, y); }
 Tensor remainder_quotient(const Tensor& x, const Tensor& y) {

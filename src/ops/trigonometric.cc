@@ -4,13 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include "lower/math_functions.h"
 #include "ops/derivative_rules.h"
-#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/expansions.h"
 #include "ops/families.h"
 #include "ops/kernels/complex_math.h"
-#include "ops/kernels/element_math.h"
 #include "ops/kernels/elementwise_kernels.h"
 #include "ops/slopes.h"
 #include "rondo/ops/elementwise.h"
@@ -19,100 +18,149 @@ namespace rondo::ops {
 
 namespace math {
 
-struct Sin {
+struct Sin : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::sin(x);
+  }
   template <class T>
-  T operator()(T x) const {
+  std::complex<T> operator()(std::complex<T> x) const {
     return std::sin(x);
   }
+  /// Numbers so large that their reduction is left to the C library.
+  template <class N>
+  static auto rare(N x) {
+    return lower::math::is_irreducible(x);
+  }
 };
-struct Cos {
+struct Cos : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::cos(x);
+  }
   template <class T>
-  T operator()(T x) const {
+  std::complex<T> operator()(std::complex<T> x) const {
     return std::cos(x);
   }
-};
-struct Tan {
-  template <class T>
-  T operator()(T x) const {
-    return std::tan(x);
+  /// Numbers so large that their reduction is left to the C library.
+  template <class N>
+  static auto rare(N x) {
+    return lower::math::is_irreducible(x);
   }
 };
-struct Sinh {
+struct Tan : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::tan(x);
+  }
   template <class T>
-  T operator()(T x) const {
+  std::complex<T> operator()(std::complex<T> x) const {
+    return std::tan(x);
+  }
+  /// Numbers so large that their reduction is left to the C library.
+  template <lower::Float N>
+  requires(!N::kWide) static auto rare(N x) { return lower::math::is_irreducible(to_double(x)); }
+};
+struct Sinh : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::sinh(x);
+  }
+  template <class T>
+  std::complex<T> operator()(std::complex<T> x) const {
     return std::sinh(x);
   }
 };
-struct Cosh {
+struct Cosh : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::cosh(x);
+  }
   template <class T>
-  T operator()(T x) const {
+  std::complex<T> operator()(std::complex<T> x) const {
     return std::cosh(x);
   }
 };
-struct Tanh {
+struct Tanh : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::tanh(x);
+  }
   template <class T>
-  T operator()(T x) const {
+  std::complex<T> operator()(std::complex<T> x) const {
     return std::tanh(x);
   }
 };
-struct Asin {
+struct Asin : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::asin(x);
+  }
   template <class T>
-  T operator()(T x) const {
-    if constexpr (is_complex_number<T>)
-      return std::asin(T(x.real(), unsigned_zero(x.imag())));
-    else
-      return std::asin(x);
+  std::complex<T> operator()(std::complex<T> x) const {
+    return std::asin(std::complex<T>(x.real(), unsigned_zero(x.imag())));
   }
 };
-struct Acos {
+struct Acos : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::acos(x);
+  }
   template <class T>
-  T operator()(T x) const {
-    if constexpr (is_complex_number<T>)
-      return std::acos(T(x.real(), unsigned_zero(x.imag())));
-    else
-      return std::acos(x);
+  std::complex<T> operator()(std::complex<T> x) const {
+    return std::acos(std::complex<T>(x.real(), unsigned_zero(x.imag())));
   }
 };
-struct Atan {
+struct Atan : UsesFma {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return lower::math::atan(x);
+  }
   template <class T>
-  T operator()(T x) const {
+  std::complex<T> operator()(std::complex<T> x) const {
     return std::atan(x);
   }
 };
 struct Asinh {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return call(lower::LibraryFunction{std::asinh, std::asinh}, x);
+  }
   template <class T>
-  T operator()(T x) const {
-    if constexpr (is_complex_number<T>)
-      return std::asinh(T(unsigned_zero(x.real()), x.imag()));
-    else
-      return std::asinh(x);
+  std::complex<T> operator()(std::complex<T> x) const {
+    return std::asinh(std::complex<T>(unsigned_zero(x.real()), x.imag()));
   }
 };
 struct Acosh {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return call(lower::LibraryFunction{std::acosh, std::acosh}, x);
+  }
   template <class T>
-  T operator()(T x) const {
-    if constexpr (is_complex_number<T>)
-      return std::acosh(T(x.real(), unsigned_zero(x.imag())));
-    else
-      return std::acosh(x);
+  std::complex<T> operator()(std::complex<T> x) const {
+    return std::acosh(std::complex<T>(x.real(), unsigned_zero(x.imag())));
   }
 };
 struct Atanh {
+  template <lower::Float N>
+  N operator()(N x) const {
+    return call(lower::LibraryFunction{std::atanh, std::atanh}, x);
+  }
   template <class T>
-  T operator()(T x) const {
+  std::complex<T> operator()(std::complex<T> x) const {
     return std::atanh(x);
   }
 };
 struct Atan2 {
-  template <class T>
-  T operator()(T y, T x) const {
-    return std::atan2(y, x);
+  template <lower::Float N>
+  N operator()(N y, N x) const {
+    return call(lower::LibraryFunction2{std::atan2, std::atan2}, y, x);
   }
 };
 struct Hypot {
-  template <class T>
-  T operator()(T x, T y) const {
-    return std::hypot(x, y);
+  template <lower::Float N>
+  N operator()(N x, N y) const {
+    return call(lower::LibraryFunction2{std::hypot, std::hypot}, x, y);
   }
 };
 
@@ -327,86 +375,70 @@ Tensor hypot_partial(const JvpCall& c) {
 
 const OpDef kSin = elementwise<1, math::Sin, kInexact>(
     {.name = "sin",
-     .structure = {.element = element_of<lower::sin>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return cos(c.x(0)); }>},
      .text = {.hlo = "sine", .stablehlo = "stablehlo.sine"}});
 const OpDef kCos = elementwise<1, math::Cos, kInexact>(
     {.name = "cos",
-     .structure = {.element = element_of<lower::cos>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return -sin(c.x(0)); }>},
      .text = {.hlo = "cosine", .stablehlo = "stablehlo.cosine"}});
 const OpDef kTan =
     elementwise<1, math::Tan, kInexact>({.name = "tan",
-                                         .structure = {.element = element_of<lower::tan>},
                                          .derivative = {.jvp = partials<tan_partial>},
                                          .text = {.hlo = "tan", .stablehlo = "stablehlo.tan"}});
 const OpDef kTanh =
     elementwise<1, math::Tanh, kInexact>({.name = "tanh",
-                                          .structure = {.element = element_of<lower::tanh>},
                                           .derivative = {.jvp = partials<tanh_partial>},
                                           .text = {.hlo = "tanh", .stablehlo = "stablehlo.tanh"}});
 const OpDef kAtan2 = elementwise<2, math::Atan2, kFloats>(
     {.name = "atan2",
-     .structure = {.element =
-                       libm_element<atan2f, static_cast<double (*)(double, double)>(::atan2)>},
      .derivative = {.jvp = partials<atan2_y_partial, atan2_x_partial>},
      .text = {.hlo = "atan2", .stablehlo = "stablehlo.atan2"}});
 
 // XLA's parser knows names for most of these, but its CPU compiler does not know the ops.
 const OpDef kSinh = elementwise<1, math::Sinh, kInexact>(
     {.name = "sinh",
-     .structure = {.element = element_of<lower::sinh>},
      .expansion = {.rule = expand_by<sinh_formula>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return cosh(c.x(0)); }>},
      .text = {.stablehlo = "chlo.sinh"}});
 const OpDef kCosh = elementwise<1, math::Cosh, kInexact>(
     {.name = "cosh",
-     .structure = {.element = element_of<lower::cosh>},
      .expansion = {.rule = expand_by<cosh_formula>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return sinh(c.x(0)); }>},
      .text = {.stablehlo = "chlo.cosh"}});
 // chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
 const OpDef kAsin =
     elementwise<1, math::Asin, kInexact>({.name = "asin",
-                                          .structure = {.element = element_of<lower::asin>},
                                           .expansion = {.rule = expand_by<asin_formula>},
                                           .derivative = {.jvp = partials<asin_partial>}});
 const OpDef kAcos =
     elementwise<1, math::Acos, kInexact>({.name = "acos",
-                                          .structure = {.element = element_of<lower::acos>},
                                           .expansion = {.rule = expand_by<acos_formula>},
                                           .derivative = {.jvp = partials<acos_partial>},
                                           .text = {.stablehlo = "chlo.acos"}});
 const OpDef kAtan =
     elementwise<1, math::Atan, kInexact>({.name = "atan",
-                                          .structure = {.element = element_of<lower::atan>},
                                           .expansion = {.rule = expand_by<atan_formula>},
                                           .derivative = {.jvp = quotient<atan_divisor>},
                                           .text = {.stablehlo = "chlo.atan"}});
 // chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
-const OpDef kAsinh = elementwise<1, math::Asinh, kInexact>(
-    {.name = "asinh",
-     .structure = {.element = libm_element<asinhf, static_cast<double (*)(double)>(::asinh)>},
-     .expansion = {.rule = expand_by<asinh_formula>},
-     .derivative = {.jvp = partials<asinh_partial>},
-     .text = {.stablehlo = "chlo.asinh"}});
-const OpDef kAcosh = elementwise<1, math::Acosh, kInexact>(
-    {.name = "acosh",
-     .structure = {.element = libm_element<acoshf, static_cast<double (*)(double)>(::acosh)>},
-     .expansion = {.rule = expand_by<acosh_formula>},
-     .derivative = {.jvp = partials<acosh_partial>},
-     .text = {.stablehlo = "chlo.acosh"}});
-const OpDef kAtanh = elementwise<1, math::Atanh, kInexact>(
-    {.name = "atanh",
-     .structure = {.element = libm_element<atanhf, static_cast<double (*)(double)>(::atanh)>},
-     .expansion = {.rule = expand_by<atanh_formula>},
-     .derivative = {.jvp = quotient<atanh_divisor>},
-     .text = {.stablehlo = "chlo.atanh"}});
+const OpDef kAsinh =
+    elementwise<1, math::Asinh, kInexact>({.name = "asinh",
+                                           .expansion = {.rule = expand_by<asinh_formula>},
+                                           .derivative = {.jvp = partials<asinh_partial>},
+                                           .text = {.stablehlo = "chlo.asinh"}});
+const OpDef kAcosh =
+    elementwise<1, math::Acosh, kInexact>({.name = "acosh",
+                                           .expansion = {.rule = expand_by<acosh_formula>},
+                                           .derivative = {.jvp = partials<acosh_partial>},
+                                           .text = {.stablehlo = "chlo.acosh"}});
+const OpDef kAtanh =
+    elementwise<1, math::Atanh, kInexact>({.name = "atanh",
+                                           .expansion = {.rule = expand_by<atanh_formula>},
+                                           .derivative = {.jvp = quotient<atanh_divisor>},
+                                           .text = {.stablehlo = "chlo.atanh"}});
 const OpDef kHypot = elementwise<2, math::Hypot, kFloats>(
     {.name = "hypot",
-     .structure = {.element =
-                       libm_element<hypotf, static_cast<double (*)(double, double)>(::hypot)>,
-                   .commutative = true},
+     .structure = {.commutative = true},
      .expansion = {.rule = expand_by<hypot_formula>},
      .derivative = {.jvp = partials<hypot_partial<0>, hypot_partial<1>>}});
 

@@ -1,12 +1,11 @@
-// Every elementwise op on every dtype, and arrays of every length of tail.
+// Comparisons, choices and conversions of every dtype, and arrays of every length of tail. (Each op
+// by itself: tests/ops/elementwise_bits_test.cc.)
 #include "ops/elementwise.h"
 
 #include <array>
 
 #include "executor/agreement.h"
-#include "ir/node.h"
 #include "support/program_generator.h"
-#include "transforms/registry.h"
 
 namespace rondo::testing {
 namespace {
@@ -33,80 +32,6 @@ Literal awkward(Dice& dice, const TensorType& type) {
   const Tensor real = convert(Tensor(Literal::from(chosen, type.shape)),
                               is_complex(type.dtype) ? DType::kF64 : type.dtype);
   return convert(real, type.dtype).eval();
-}
-
-/// How many units in the last place mathematical functions may differ from the reference's, which
-/// are the C library's.
-bool close(const Literal& got, const Literal& want, double most) {
-  if (got.type() != want.type()) return false;
-  if (got.identical(want)) return true;
-  const auto compare = [&]<class T>(T) {
-    for (std::size_t i = 0; i < got.data<T>().size(); i++) {
-      const auto a = got.data<T>()[i], b = want.data<T>()[i];
-      if (ulps(a, b) > most) return false;
-      if (a == 0 && b == 0 && std::signbit(a) != std::signbit(b)) return false;
-    }
-    return true;
-  };
-  switch (got.dtype()) {
-    case DType::kF32:
-      return compare(float());
-    case DType::kF64:
-      return compare(double());
-    case DType::kF16:
-    case DType::kBF16:
-      return close(convert(Tensor(got), DType::kF32).eval(),
-                   convert(Tensor(want), DType::kF32).eval(), 0) ||
-             most > 0;
-    case DType::kC64:
-      return close(real(Tensor(got)).eval(), real(Tensor(want)).eval(), most) &&
-             close(imag(Tensor(got)).eval(), imag(Tensor(want)).eval(), most);
-    case DType::kC128:
-      return close(real(Tensor(got)).eval(), real(Tensor(want)).eval(), most) &&
-             close(imag(Tensor(got)).eval(), imag(Tensor(want)).eval(), most);
-    default:
-      return false;
-  }
-}
-
-TEST(Elementwise, EveryOpOnEveryDTypeAgreesWithTheReference) {
-  Dice dice(1);
-  std::int64_t cases = 0;
-  for (const ir::OpDef* op : transforms::all_ops()) {
-    if (!op->structure.elementwise || op == &ops::kConvert || op == &ops::kSelect ||
-        op == &ops::kCompare)
-      continue;
-    for (const DType dtype : kDTypes) {
-      const TensorType type{dtype, {67}};
-      std::vector<TensorType> params(static_cast<std::size_t>(op->arity), type);
-      Function f;
-      try {
-        f = trace(
-            [&](const std::vector<Tensor>& x) {
-              return ir::make(*op, ir::Operands(x.begin(), x.end()), {}, {});
-            },
-            params);
-      } catch (const TraceError&) {
-        continue;  // not for this dtype
-      }
-      std::vector<Literal> arguments;
-      for (std::size_t i = 0; i < params.size(); i++) arguments.push_back(awkward(dice, type));
-      const Literal want = compile(f, {.executor = Executor::kReference}).run(arguments)[0];
-      const bool arithmetic = (!op->derivative.jvp && !op->expansion.rule) ||
-                              op->derivative.linear != ir::Linear::kNone;
-      for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
-        const Executable compiled = compile(f, {.contract = false, .executor = executor});
-        const Literal got = compiled.run(arguments)[0];
-        EXPECT_TRUE(close(got, want, arithmetic ? 0 : 3))
-            << op->name << " of " << type.str() << ", "
-            << (executor == Executor::kCompiled ? "native" : "bytecode") << "\n"
-            << got.str() << "\n"
-            << want.str();
-      }
-      cases++;
-    }
-  }
-  EXPECT_GT(cases, 250);
 }
 
 TEST(Elementwise, ComparisonsChoicesAndConversions) {

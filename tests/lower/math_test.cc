@@ -9,14 +9,14 @@
 #include <random>
 #include <string>
 
-#include "lower/host_number.h"
 #include "lower/math_functions.h"
+#include "lower/scalar.h"
 
 namespace rondo::lower {
 namespace {
 
-using Single = test::HostNumber<float>;
-using Double = test::HostNumber<double>;
+using Single = Scalar<float>;
+using Double = Scalar<double>;
 using Exact = std::function<long double(long double)>;
 
 /// The distance of `got` from `exact`, in units of the last place of T near it.

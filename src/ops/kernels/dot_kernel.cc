@@ -388,7 +388,7 @@ class DotKernel final : public ir::Kernel {
     types_[0] = a;
     types_[1] = b;
     for_dtype(node.type().dtype, [&]<class T>() {
-      if constexpr (kIsHalf<T>) {
+      if constexpr (lower::is_half<T>) {
         loop_ = half_dot_loop<T>;
       } else if constexpr (std::is_same_v<T, bool>) {
         throw InternalError("dot_general of pred");

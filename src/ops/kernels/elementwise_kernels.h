@@ -3,30 +3,40 @@
 // An op is a functor that computes one element, and the dtypes that it takes:
 //
 //     struct Sin {
-//       template <class T>
-//       T operator()(T x) const { return std::sin(x); }
+//       template <lower::Float N>
+//       N operator()(N x) const { return lower::math::sin(x); }
 //     };
 //     const OpDef kSin = elementwise<1, Sin, kInexact>(
 //         {.name = "sin", .hlo = "sine", .stablehlo = "stablehlo.sine"});
 //
-// The record's type rule follows from the functor's result type and its kernel is a loop over it.
-// The functor never sees f16 or bf16: they are computed in float and rounded once.
+// The record's type rule follows from the functor's result type, its kernel is a loop over it, and
+// its element code is what it writes to a Builder: it is a template over numbers
+// (lower/number.h). Of a complex number it gets the parts if it takes a lower::Complex<N>, else a
+// std::complex, of which there is no element code. The functor never sees f16 or bf16: they are
+// computed in f32 and rounded once.
 #pragma once
 
 #include <complex>
 #include <type_traits>
 #include <utility>
 
+#include "lower/scalar.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 
 // Says that the trips of the next loop are independent although the output may be one of the
 // inputs: each trip reads its elements before it writes one. Otherwise g++ takes the slow way
 // whenever an op works in place. (clang has such a pragma too, but warns wherever a loop is beyond
 // it, as most that call a function of libm are.)
+//
+// What a loop over elements calls is inlined into it: by g++ since the loop is [[gnu::flatten]], by
+// clang, which looks one call far, since each function on the way says so.
 #if defined(__clang__)
 #define RONDO_INDEPENDENT_TRIPS
+#define RONDO_PART_OF_LOOP [[gnu::always_inline, gnu::flatten]]
 #else
 #define RONDO_INDEPENDENT_TRIPS _Pragma("GCC ivdep")
+#define RONDO_PART_OF_LOOP
 #endif
 
 namespace rondo::ops {
@@ -70,21 +80,57 @@ void for_kinds(DType dtype, F&& f) {
   });
 }
 
-template <class T>
-inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-/// What the functor gets for an element type.
-template <class T>
-using Computed = std::conditional_t<is_half<T>, float, T>;
+using lower::Computed;
+using lower::is_half;
 
-/// What the functor F gives on `arity` elements of type T.
-template <class F, class T, int arity, class... Elements>
-struct FunctorResult : FunctorResult<F, T, arity - 1, T, Elements...> {};
-template <class F, class T, class... Elements>
-struct FunctorResult<F, T, 0, Elements...> : std::invoke_result<F, Elements...> {};
+/// What the functor gets for an element.
+template <int arity, class F, bool usual = false, class T>
+auto argument_of(T x) {
+  if constexpr (is_complex(dtype_of<T>)) {
+    using N = lower::Scalar<typename T::value_type, usual>;
+    if constexpr (takes_numbers<arity, F, lower::Complex<N>>)
+      return lower::Complex<N>{N(x.real()), N(x.imag())};
+    else
+      return x;
+  } else {
+    return lower::Scalar<Computed<T>, usual>(static_cast<Computed<T>>(x));
+  }
+}
+
+/// The element that the functor has given.
+template <class T>
+T element_from(T x) {
+  return x;
+}
+template <class T, bool usual>
+T element_from(lower::Scalar<T, usual> x) {
+  return x.v;
+}
+template <class T, bool usual>
+std::complex<T> element_from(lower::Complex<lower::Scalar<T, usual>> z) {
+  return {z.re.v, z.im.v};
+}
+inline bool element_from(lower::ScalarMask mask) { return mask.v; }
+
+/// f(x...) on elements.
+template <class F, bool usual = false, class... T>
+RONDO_PART_OF_LOOP inline auto computed_element(T... x) {
+  constexpr int arity = sizeof...(T);
+  return element_from(F()(argument_of<arity, F, usual>(x)...));
+}
 
 /// The element type of the result: a float that was computed for halves becomes one of them again.
+template <class F, class T, int arity>
+auto result_element(T x) {
+  if constexpr (arity == 1)
+    return computed_element<F>(x);
+  else if constexpr (arity == 2)
+    return computed_element<F>(x, x);
+  else
+    return computed_element<F>(x, x, x);
+}
 template <class F, class T, int arity,
-          class R = typename FunctorResult<F, Computed<T>, arity>::type>
+          class R = decltype(result_element<F, T, arity>(std::declval<T>()))>
 using ResultElement = std::conditional_t<is_half<T> && std::is_same_v<R, float>, T, R>;
 
 template <int arity, class F, Kinds kinds>
@@ -113,32 +159,131 @@ constexpr ir::DTypes kept_dtypes() {
   return kept;
 }
 
+/// A functor whose code is mostly sums of products that are rounded once. Where the processor has
+/// instructions for them, of which a compiler that builds for all processors must not know, the
+/// kernel is a loop that was compiled for these processors.
+struct UsesFma {};
+
+/// Of functors with elements that are rare(x): these ask the C library, which would keep the others
+/// from being computed in vectors.
+template <class F, class T>
+concept HasRareElements = std::is_floating_point_v<Computed<T>> &&
+    requires(lower::Scalar<Computed<T>> x) {
+  F::rare(x);
+};
+
+template <class F, class T, class R>
+RONDO_PART_OF_LOOP inline void compute_with_rare_elements(const T* from, R* to, std::int64_t n) {
+  constexpr std::int64_t kBlock = 64;
+  T x[kBlock];  // the result may be the operand
+  for (std::int64_t at = 0; at < n; at += kBlock, from += kBlock, to += kBlock) {
+    const std::int64_t count = std::min(kBlock, n - at);
+    unsigned rare = 0;
+    for (std::int64_t i = 0; i < count; i++) {
+      x[i] = from[i];
+      rare |= F::rare(argument_of<1, F, true>(from[i])).v;
+    }
+    for (std::int64_t i = 0; i < count; i++) to[i] = R(computed_element<F, true>(x[i]));
+    for (std::int64_t i = 0; rare && i < count; i++) {
+      if (F::rare(argument_of<1, F>(x[i])).v) to[i] = R(computed_element<F>(x[i]));
+    }
+  }
+}
+
 template <int arity, class F, class T>
-void elementwise_loop(const std::byte* const* operands, std::byte* result, std::int64_t n) {
+RONDO_PART_OF_LOOP inline void compute_elements(const std::byte* const* operands, std::byte* result,
+                                                std::int64_t n) {
   using R = ResultElement<F, T, arity>;
   const T* a = reinterpret_cast<const T*>(operands[0]);
-  const T* b = arity > 1 ? reinterpret_cast<const T*>(operands[1]) : nullptr;
-  const T* c = arity > 2 ? reinterpret_cast<const T*>(operands[2]) : nullptr;
+  [[maybe_unused]] const T* b = arity > 1 ? reinterpret_cast<const T*>(operands[1]) : nullptr;
+  [[maybe_unused]] const T* c = arity > 2 ? reinterpret_cast<const T*>(operands[2]) : nullptr;
   R* to = reinterpret_cast<R*>(result);
-  const F f;
-  RONDO_INDEPENDENT_TRIPS
-  for (std::int64_t i = 0; i < n; i++) {
-    using C = Computed<T>;
-    if constexpr (arity == 1)
-      to[i] = R(f(C(a[i])));
-    else if constexpr (arity == 2)
-      to[i] = R(f(C(a[i]), C(b[i])));
-    else
-      to[i] = R(f(C(a[i]), C(b[i]), C(c[i])));
+  if constexpr (std::is_base_of_v<UsesFma, F> && is_half<T>) {
+    // Conversions are calls: apart from them the rest is computed in vectors.
+    constexpr std::int64_t kBlock = 64;
+    const T* const from[] = {a, b, c};
+    float x[arity][kBlock], y[kBlock];
+    const std::byte* places[arity];
+    for (int k = 0; k < arity; k++) places[k] = reinterpret_cast<const std::byte*>(x[k]);
+    for (std::int64_t at = 0; at < n; at += kBlock) {
+      const std::int64_t count = std::min(kBlock, n - at);
+      for (int k = 0; k < arity; k++) {
+        for (std::int64_t i = 0; i < count; i++) x[k][i] = static_cast<float>(from[k][at + i]);
+      }
+      compute_elements<arity, F, float>(places, reinterpret_cast<std::byte*>(y), count);
+      for (std::int64_t i = 0; i < count; i++) to[at + i] = R(y[i]);
+    }
+  } else if constexpr (HasRareElements<F, T>) {
+    compute_with_rare_elements<F>(a, to, n);
+  } else {
+    RONDO_INDEPENDENT_TRIPS
+    for (std::int64_t i = 0; i < n; i++) {
+      if constexpr (arity == 1)
+        to[i] = R(computed_element<F>(a[i]));
+      else if constexpr (arity == 2)
+        to[i] = R(computed_element<F>(a[i], b[i]));
+      else
+        to[i] = R(computed_element<F>(a[i], b[i], c[i]));
+    }
   }
+}
+
+template <int arity, class F, class T>
+[[gnu::flatten]] void elementwise_loop(const std::byte* const* operands, std::byte* result,
+                                       std::int64_t n) {
+  compute_elements<arity, F, T>(operands, result, n);
+}
+
+#ifdef __x86_64__
+/// The same for processors that has_fma_loops() names.
+template <int arity, class F, class T>
+[[gnu::flatten, gnu::target("avx2,fma")]] void fma_loop(const std::byte* const* operands,
+                                                        std::byte* result, std::int64_t n) {
+  compute_elements<arity, F, T>(operands, result, n);
+}
+inline bool has_fma_loops() {
+  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return has;
+}
+#endif
+
+template <int arity, class F, class T>
+ElementLoop element_loop() {
+#ifdef __x86_64__
+  if constexpr (std::is_base_of_v<UsesFma, F> && std::is_floating_point_v<Computed<T>>) {
+    if (has_fma_loops()) return fma_loop<arity, F, T>;
+  }
+#endif
+  return elementwise_loop<arity, F, T>;
 }
 
 template <int arity, class F, Kinds kinds>
 std::unique_ptr<ir::Kernel> prepare_elementwise(const Node& node) {
   ElementLoop loop = nullptr;
   for_kinds<kinds>(node.operand_type(0).dtype,
-                   [&]<class T>() { loop = elementwise_loop<arity, F, T>; });
+                   [&]<class T>() { loop = element_loop<arity, F, T>(); });
   return elementwise_kernel(node, loop);
+}
+
+/// The dtypes for which the functor is element code.
+template <int arity, class F, Kinds kinds>
+constexpr ir::DTypes element_dtypes() {
+  using std::complex;
+  const auto takes = []<class N>(Kinds of) {
+    return (kinds & of) != 0 && takes_numbers<arity, F, N>;
+  };
+  ir::DTypes taken = 0;
+  for (std::size_t i = 0; i < kDTypeCount; i++) {
+    const DType dtype = static_cast<DType>(i);
+    const Kinds kind = kind_of(dtype);
+    const bool takes_it =
+        kind == kComplexes
+            ? takes.template operator()<lower::Complex<lower::Expression<float>>>(kind)
+        : (kind & kFloats) ? takes.template operator()<lower::Expression<float>>(kind)
+                           : takes.template operator()<lower::Expression<std::int64_t>>(kind);
+    if (takes_it) taken |= ir::dtypes(dtype);
+  }
+  return taken;
 }
 
 /// Completes a record from the functor F(element...) that computes it.
@@ -147,6 +292,8 @@ constexpr OpDef elementwise(OpDef op) {
   op.arity = arity;
   op.types.infer = infer_elementwise<arity, F, kinds>;
   op.kernel.prepare = prepare_elementwise<arity, F, kinds>;
+  op.structure.element_dtypes = element_dtypes<arity, F, kinds>();
+  op.structure.element = op.structure.element_dtypes != 0 ? element_of<arity, F> : nullptr;
   op.cost = ir::Cost::kElementwise;
   op.structure.elementwise = true;
   op.types.keeps_dtypes = kept_dtypes<arity, F, kinds>();

@@ -83,7 +83,7 @@ template <class T, class Combine>
 inline constexpr bool kReorders = std::is_integral_v<T> ||
                                   std::is_same_v<Combine, MaximumElements> ||
                                   std::is_same_v<Combine, MinimumElements> ||
-                                  (std::is_same_v<Combine, AddElements> && !kIsHalf<T>);
+                                  (std::is_same_v<Combine, AddElements> && !lower::is_half<T>);
 
 template <class Acc, class T, class Combine>
 Acc combine_block(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller& poller) {

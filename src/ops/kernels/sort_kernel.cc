@@ -70,9 +70,9 @@ Key key_of(T x, KnownOrder order) {
     using Bits = BitsOf<T>;
     constexpr Bits kSign = kSignOf<Bits>;
     Bits bits = std::bit_cast<Bits>(x);
-    if constexpr (std::is_floating_point_v<T> || kIsHalf<T>) {
+    if constexpr (std::is_floating_point_v<T> || lower::is_half<T>) {
       bool nan;
-      if constexpr (kIsHalf<T>)
+      if constexpr (lower::is_half<T>)
         nan = std::isnan(static_cast<float>(x));
       else
         nan = x != x;
@@ -120,7 +120,7 @@ T value_of(Key key, KnownOrder order) {
     constexpr Bits kSign = kSignOf<Bits>;
     Bits bits = static_cast<Bits>(key);
     bits = order.descending ? static_cast<Bits>(~bits) : bits;
-    if constexpr (std::is_floating_point_v<T> || kIsHalf<T>)
+    if constexpr (std::is_floating_point_v<T> || lower::is_half<T>)
       bits = static_cast<Bits>(bits ^ (static_cast<Bits>(~spread_sign(bits)) | kSign));
     else if constexpr (std::is_signed_v<T>)
       bits = static_cast<Bits>(bits ^ kSign);
@@ -131,7 +131,7 @@ T value_of(Key key, KnownOrder order) {
 /// Floats that share their key with others: they stay in the order in which they stood.
 template <class T>
 bool shares_key(T x) {
-  if constexpr (kIsHalf<T>)
+  if constexpr (lower::is_half<T>)
     return shares_key(static_cast<float>(x));
   else if constexpr (std::is_floating_point_v<T>)
     return x == 0 || x != x;
@@ -305,7 +305,7 @@ class SortValues final : public SortKernel {
     SharedPlaces(std::span<const Key> keys, KnownOrder order)
         : zero(first_of(T(), keys, order)), nan(first_of(not_a_number(), keys, order)) {}
     static T not_a_number() {
-      if constexpr (std::is_floating_point_v<T> || kIsHalf<T>)
+      if constexpr (std::is_floating_point_v<T> || lower::is_half<T>)
         return T(std::numeric_limits<float>::quiet_NaN());
       else
         return T();
@@ -327,7 +327,7 @@ class SortValues final : public SortKernel {
     }
   }
   static auto as_float(T x) {
-    if constexpr (kIsHalf<T>)
+    if constexpr (lower::is_half<T>)
       return static_cast<float>(x);
     else
       return x;
