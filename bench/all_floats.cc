@@ -28,7 +28,7 @@ Tensor apply(const ir::OpDef& op, const Tensor& x) { return ir::make(op, {x}, {}
 
 /// Whether the op takes one f32, and gives one.
 bool is_function_of_floats(const ir::OpDef& op) {
-  if (!op.elementwise || op.observer || op.arity != 1) return false;
+  if (!op.structure.elementwise || op.observer || op.arity != 1) return false;
   try {
     return apply(op, zeros({DType::kF32, {1}})).dtype() == DType::kF32;
   } catch (const Error&) {
