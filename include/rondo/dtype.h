@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "rondo/detail/integer_to_double.h"
 #include "rondo/export.h"
 
 namespace rondo {
@@ -38,27 +39,6 @@ constexpr bool is_unsigned_integer(DType t) noexcept { return t >= DType::kU8 &&
 constexpr bool is_integer(DType t) noexcept { return t >= DType::kS8 && t <= DType::kU64; }
 constexpr bool is_floating(DType t) noexcept { return t >= DType::kF16 && t <= DType::kF64; }
 constexpr bool is_complex(DType t) noexcept { return t >= DType::kC64; }
-
-namespace detail {
-
-/// The integer as a double. If it has more than 53 bits, a value that rounds to fewer bits exactly
-/// like the integer: the bits that do not fit are replaced by a sticky last bit.
-template <class T>
-constexpr double integer_to_double(T value) noexcept {
-  if constexpr (sizeof(T) < 8) {
-    return static_cast<double>(value);
-  } else {
-    const bool negative = value < T{0};
-    const auto bits = static_cast<std::uint64_t>(value);
-    std::uint64_t magnitude = negative ? 0 - bits : bits;
-    if (magnitude >> 53 != 0) {
-      magnitude = (magnitude & ~std::uint64_t{0x7ff}) | ((magnitude & 0x7ff) != 0 ? 0x800 : 0);
-    }
-    return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
-  }
-}
-
-}  // namespace detail
 
 /// IEEE 754 binary16. Conversions round to nearest even, once; a NaN keeps its sign and the upper
 /// bits of its payload and becomes quiet. The conversion to float is exact.

@@ -1,26 +1,25 @@
 // Compiling and running a Function.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "rondo/checkpoint.h"
+#include "rondo/compile_options.h"
+#include "rondo/detail/run_on_device.h"
 #include "rondo/device.h"
+#include "rondo/export.h"
 #include "rondo/function.h"
 #include "rondo/interrupted.h"
 #include "rondo/literal.h"
 #include "rondo/mesh.h"
+#include "rondo/run_options.h"
 #include "rondo/sharded_array.h"
 
 namespace rondo {
@@ -57,138 +56,6 @@ struct MemoryPlan : std::vector<LoopResiduals> {
   /// Of all results, by their types.
   std::int64_t result_bytes = 0;
 };
-
-/// The position in a loop: in which trip, from 1, and of how many, if that is known before it ends.
-struct LoopPosition {
-  std::string_view loop;
-  std::int64_t trip = 0;
-  std::optional<std::int64_t> of = std::nullopt;
-};
-
-/// The position of a run: that of the outermost loop that has advanced since the last report. The
-/// trip count of a loop over integers is known even if its bounds are tensors.
-struct Progress : LoopPosition {
-  /// The enclosing loops, outermost first, and finally the loop itself. Empty for progress().
-  std::vector<LoopPosition> path = {};
-};
-
-/// A duration of <chrono> in any unit: 500ms, std::chrono::duration<double>(0.5). A duration beyond
-/// the range of nanoseconds (292 years), such as std::chrono::hours::max(), means no limit.
-struct TimeLimit {
-  std::int64_t nanoseconds = 0;
-
-  template <class Duration>
-  requires requires(Duration limit) {
-    limit.count();
-    Duration::period::num;
-    Duration::period::den;
-  }
-  constexpr TimeLimit(Duration limit) : nanoseconds(of(limit)) {}
-
- private:
-  template <class Duration>
-  static constexpr std::int64_t of(Duration limit) {
-    constexpr std::int64_t kNano = 1'000'000'000;
-    constexpr double kLongest = 9.2e9;
-    using Unit = typename Duration::period;
-    const double seconds = static_cast<double>(limit.count()) * Unit::num / Unit::den;
-    if (!(seconds < kLongest)) return INT64_MAX;
-    if (seconds < -kLongest) return INT64_MIN;
-    if constexpr (std::is_integral_v<typename Duration::rep> && Unit::num <= kNano &&
-                  kNano % Unit::den == 0) {
-      return static_cast<std::int64_t>(limit.count()) * Unit::num * (kNano / Unit::den);
-    } else {
-      return static_cast<std::int64_t>(seconds * kNano);
-    }
-  }
-};
-
-/// Limits of a run and what it reports. Exceeding a limit ends the run with TooManyIterations,
-/// DeadlineExceeded or Stopped, between the trips of loops or inside a long op. The callbacks are
-/// called on the thread that runs.
-struct RunOptions {
-  std::optional<std::int64_t> max_iterations =
-      std::nullopt;                                  // trips of each execution of each loop, from 0
-  std::optional<TimeLimit> deadline = std::nullopt;  // from the start of the run
-  std::stop_token stop_token = {};
-  /// Called a few times per second while a loop runs, and by progress().
-  std::function<void(const Progress&)> on_progress = nullptr;
-  /// Called by tap(); without it taps report nothing.
-  std::function<void(std::string_view, const Literal&)> on_tap = nullptr;
-  /// The most threads that a run may use, from 1; the default is 1. Large products of matrices and
-  /// large loops over elements or lanes are split over them. Results do not depend on the number.
-  std::optional<int> threads = std::nullopt;
-  /// Ends the run with an ExecutionError where the first NaN or infinity is created: it names the
-  /// op, the enclosing loops and their trips, the operands' values and the user's line. An infinity
-  /// that is a constant of the program does not count. Runs on the reference executor, slowly.
-  /// RONDO_CHECK_FINITE=1 sets it for all runs.
-  bool check_finite = false;
-  /// Ends the run with an ExecutionError at the first index out of range, which would otherwise be
-  /// clamped, or its update dropped: it names the op, the index, the axis and its size, the
-  /// enclosing loops and their trips, and the user's line. In vmapped loops and branches inactive
-  /// lanes do not count. A signed index of a scatter that is the lowest number of its dtype drops
-  /// an update on purpose, and does not count. Runs the program as it was traced, without passes,
-  /// on the reference executor, slowly. RONDO_CHECK_BOUNDS=1 sets it for all runs.
-  bool check_bounds = false;
-  RunStats* stats = nullptr;  // filled with the statistics of this run
-};
-
-/// The executor that runs a program.
-enum class Executor : std::uint8_t {
-  /// The one named by the environment variable RONDO_EXECUTOR (`reference`, `bytecode`,
-  /// `compiled`), else kCompiled; kReference for a program that is not to be optimized.
-  kDefault,
-  /// Node by node, as the IR defines it: the others are compared with it.
-  kReference,
-  /// Compiled to loops over scalars and buffers, which run as bytecode on any machine.
-  kBytecode,
-  /// The same as native code if the machine supports it; else as bytecode.
-  kCompiled,
-};
-
-struct CompileOptions {
-  /// False: the graph as it is, node by node, without any pass.
-  bool optimize = true;
-  /// Allows contraction: a product whose only use is a sum is rounded together with the sum (a
-  /// fused multiply-add), as C++ compilers do; chains of constant factors and divisors become one
-  /// factor; and sums of products may be added in another order, such as those of all trips of a
-  /// loop at once. False: each op is rounded separately, in the order of the program, which gives
-  /// the reference executor's bits. The reference never contracts.
-  bool contract = true;
-  Executor executor = Executor::kDefault;
-  /// The bytes that a run may take beside its arguments, from 0: for its results, temporaries,
-  /// carries and what is kept for the backward pass (MemoryPlan::result_bytes and arena_bytes
-  /// together). compile throws ExecutionError for a program that is known to take more. So does a
-  /// run with limits or progress, whose form of the program may take more, and one whose tapes grow
-  /// beyond it (Checkpoint::tape() of a loop of unknown length). For the reference executor only
-  /// the size of the results is known.
-  std::optional<std::int64_t> memory_limit = std::nullopt;
-  /// The device of a PJRT plugin that runs the program (rondo/pjrt.h), instead of an executor.
-  /// compile throws TraceError for a program for a device that contains a tap, a print, progress or
-  /// a growing tape, and names it.
-  pjrt::Device device = {};
-  /// The devices of PJRT plugins that run the program together, each on its part of the arrays that
-  /// rondo::shard splits over them. It has devices, and the axes of the mesh that the program
-  /// names; otherwise compile throws. Replaces `device`.
-  std::optional<Mesh> mesh = std::nullopt;
-  /// Parameters, by number from 0 (leaves of the arguments), that are donated: a program on a
-  /// device may write results over their memory, even if other handles exist. An array passed for
-  /// one cannot be used again. Arguments that are moved into a call are donated without a number.
-  std::vector<std::int64_t> donate = {};
-};
-
-class Executable;
-
-namespace detail {
-
-/// Executable::run_on_device, where the run releases `handles[i]` handles of argument i: an
-/// argument without further handles is donated. Empty `handles`: none is.
-RONDO_API std::vector<pjrt::DeviceArray> run_on_device(const Executable& executable,
-                                                       std::span<const pjrt::DeviceArray> arguments,
-                                                       std::span<const long> handles,
-                                                       const RunOptions& options);
-
-}  // namespace detail
 
 /// A compiled program. Copies share it; run() may be called from many threads at once.
 class RONDO_API Executable {

@@ -14,8 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/detail/reference_count.h"
+#include "rondo/detail/why.h"
 #include "rondo/error.h"
-#include "rondo/reference_count.h"
 #include "rondo/type.h"
 
 namespace rondo {
@@ -24,21 +25,6 @@ class SharedBlock;
 namespace ir {
 class KnownValue;
 }  // namespace ir
-
-namespace detail {
-
-/// A reason, as template argument of a deleted function: g++ prints it in the error itself, clang
-/// with the line of the declaration, so each of these is on one line.
-template <std::size_t kSize>
-struct Why {
-  char text[kSize] = {};
-  // NOLINTNEXTLINE(google-explicit-constructor): a string literal becomes one
-  consteval Why(const char (&reason)[kSize]) {
-    for (std::size_t i = 0; i < kSize; i++) text[i] = reason[i];
-  }
-};
-
-}  // namespace detail
 
 template <HostScalar T>
 class OwnedElements;

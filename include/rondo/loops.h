@@ -6,68 +6,22 @@
 // tuple-like xs, in scan as in map.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "rondo/call_with.h"
-#include "rondo/checkpoint.h"
+#include "rondo/detail/branches.h"
+#include "rondo/detail/loops.h"
+#include "rondo/loop_options.h"
 #include "rondo/tensor.h"
 #include "rondo/tree.h"
 
 namespace rondo {
-
-/// For `.unroll`: unrolls the loop completely.
-inline constexpr std::int64_t kUnrollAll = -1;
-
-struct WhileOptions {
-  /// A promise: more trips are an ExecutionError, and NaN in emitted text.
-  std::optional<std::int64_t> max_trip_count = std::nullopt;
-  Checkpoint checkpoint = {};
-  std::string name = {};
-};
-
-struct ForiOptions {
-  std::int64_t step = 1;    // positive
-  std::int64_t unroll = 1;  // bodies per trip, or kUnrollAll
-  bool reverse = false;     // the same indices, from the last to the first
-  Checkpoint checkpoint = {};
-  std::string name = {};
-  /// The index's dtype, an integer one, to which the bounds are converted. Default: that of bounds
-  /// that are tensors; for C++ integers, whatever their type, s32 if both fit, else s64.
-  std::optional<DType> index = std::nullopt;
-};
-
-struct ScanOptions {
-  std::optional<std::int64_t> length = std::nullopt;  // needed without xs
-  bool reverse = false;                               // from the end; ys[i] still belongs to xs[i]
-  std::int64_t unroll = 1;                            // bodies per trip, or kUnrollAll
-  std::int64_t axis = 0;                              // of xs and ys
-  Checkpoint checkpoint = {};
-  std::string name = {};
-};
-
-struct MapOptions {
-  std::optional<std::int64_t> batch_size = std::nullopt;  // elements per trip, as lanes of a vmap
-  std::string name = {};
-};
-
-struct AssociativeScanOptions {
-  bool reverse = false;
-  std::int64_t axis = 0;
-};
-
-struct WhileScanOptions {
-  std::int64_t max_trip_count = -1;  // the most trips, and the leading size of ys; required
-  Checkpoint checkpoint = {};
-  std::string name = {};
-};
 
 /// What while_scan returns: `count` trips (s32[]) were made; rows of ys from there on are zero.
 template <class Carry, class Ys>
@@ -76,216 +30,6 @@ struct WhileScan {
   Ys ys;
   Tensor count;
 };
-
-namespace detail {
-
-/// The leaves of a tree.
-struct Leaves {
-  std::vector<Tensor> values;
-  std::vector<std::string> paths;
-  TreeStructure structure = {};  // of the tree that a user passed or returned; else empty
-};
-/// Appends the values and paths of `more`.
-RONDO_API void append(Leaves& all, Leaves more);
-/// While one exists, an error about the dtype of one of these parameters can name the initial value
-/// that it comes from.
-class RONDO_API CarryOrigins {
- public:
-  CarryOrigins(std::span<const Tensor> parameters, const Leaves& init);
-  ~CarryOrigins();
-  CarryOrigins(const CarryOrigins&) = delete;
-  CarryOrigins& operator=(const CarryOrigins&) = delete;
-};
-
-/// A user's lambda on leaves.
-using RegionCallable = std::function<Leaves(std::span<const Tensor>)>;
-
-RONDO_API std::vector<Tensor> while_loop(const RegionCallable& cond, const RegionCallable& body,
-                                         Leaves init, const WhileOptions& options,
-                                         SourceLocation at);
-RONDO_API std::vector<Tensor> fori_loop(const Operand& lower, const Operand& upper,
-                                        const RegionCallable& body, Leaves init,
-                                        const ForiOptions& options, SourceLocation at);
-/// `body` returns the carry's leaves, then the y's.
-RONDO_API std::vector<Tensor> scan(const RegionCallable& body, Leaves init, Leaves xs,
-                                   const ScanOptions& options, SourceLocation at);
-/// Like scan, with the count as the last result.
-RONDO_API std::vector<Tensor> while_scan(const RegionCallable& cond, const RegionCallable& body,
-                                         Leaves init, const WhileScanOptions& options,
-                                         SourceLocation at);
-/// Throws TraceError unless the batch size of a map is positive and its xs have one length.
-RONDO_API void check_map(const Leaves& xs, const MapOptions& options, SourceLocation at);
-/// f, which takes the leaves of one element, applied to batches of them.
-RONDO_API std::vector<Tensor> map_in_batches(const RegionCallable& f, const Leaves& xs,
-                                             const MapOptions& options, SourceLocation at);
-/// The branches of a cond are {true, false}.
-RONDO_API std::vector<Tensor> branch(const Operand& selector, bool is_switch,
-                                     std::span<const RegionCallable> branches, Leaves operands);
-RONDO_API std::vector<Tensor> associative_scan(
-    const std::function<std::vector<Tensor>(std::span<const Tensor>, std::span<const Tensor>)>&
-        combine,
-    Leaves elems, const AssociativeScanOptions& options, SourceLocation at);
-
-/// Literals and C++ scalars among the leaves are recorded as created at `at`.
-template <class Tree>
-Leaves leaves_of(const Tree& tree, std::string_view root, SourceLocation at) {
-  Leaves leaves;
-  for_each_leaf(tree, [&]<class Leaf>(const Leaf& leaf) {
-    if constexpr (std::is_same_v<Leaf, Tensor>)
-      leaves.values.push_back(leaf);
-    else
-      leaves.values.push_back(Tensor(leaf, at));
-  });
-  leaves.structure = TreeStructure::of(tree);
-  leaves.paths = leaves.structure.leaf_paths(root);
-  return leaves;
-}
-
-/// A tree like `prototype` from the leaves at `next`, which is advanced past them.
-template <class Tree>
-auto tree_from(const Tree& prototype, std::span<const Tensor>& next) {
-  return rebuild_tree<Tensor>(prototype, [&] {
-    Tensor leaf = next.front();
-    next = next.subspan(1);
-    return leaf;
-  });
-}
-template <class Tree>
-auto whole_tree_from(const Tree& prototype, std::span<const Tensor> leaves) {
-  return tree_from(prototype, leaves);
-}
-
-template <class T>
-inline constexpr bool kIsPair = false;
-template <class A, class B>
-inline constexpr bool kIsPair<std::pair<A, B>> = true;
-template <class A, class B>
-inline constexpr bool kIsPair<std::tuple<A, B>> = true;
-
-/// The condition of a while, on leaves.
-template <class State, class Cond>
-RegionCallable condition_on_leaves(Cond& cond, const State& prototype, const Leaves& init,
-                                   const char* loop, SourceLocation at) {
-  check_no_null_pointer(cond, loop, at);
-  return [&cond, &prototype, &init, at](std::span<const Tensor> leaves) -> Leaves {
-    const CarryOrigins origins(leaves, init);
-    return leaves_of(call_with(cond, whole_tree_from(prototype, leaves)), "condition", at);
-  };
-}
-
-// Errors in a lambda of a loop.
-enum class LambdaFault {
-  kNone,
-  kNoFunction,
-  kNotTaken,
-  kXsNotTaken,       // of a scan that takes the carry
-  kElementNotTaken,  // of a map
-  kNumber,
-  kVoid,
-  kAnotherTree,
-  kNoPair,
-  kNoPredicate,
-};
-
-// A lambda that cannot be called with these trees, because of the types or the number of its
-// parameters.
-template <class F>
-constexpr LambdaFault not_taken() {
-  using Parameters = parameters_t<std::decay_t<F>>;
-  if constexpr (!std::is_void_v<Parameters>) {
-    if constexpr (any_number(Parameters{})) return LambdaFault::kNumber;
-  }
-  return LambdaFault::kNotTaken;
-}
-
-// A tree where a function is expected: arguments in another order.
-template <class F>
-inline constexpr bool kIsNoFunction = kIsTree<std::decay_t<F>>;
-
-// The traced form of a tree that is passed to a loop. If a function is none, any type will do, so
-// that this is the only error.
-template <class Tree, class... Functions>
-using loop_tree_t =
-    typename std::conditional_t<(kIsNoFunction<Functions> || ...), std::type_identity<Tensor>,
-                                Replacement<std::decay_t<Tree>, Tensor>>::type;
-
-template <class F, class State, class... Leading>
-constexpr LambdaFault body_fault() {
-  if constexpr (kIsNoFunction<F>) {
-    return LambdaFault::kNoFunction;
-  } else if constexpr (!CallableWith<F, Leading..., State>) {
-    return not_taken<F>();
-  } else {
-    using Result = call_result_t<F, Leading..., State>;
-    if constexpr (std::is_void_v<Result>)
-      return LambdaFault::kVoid;
-    else if constexpr (!TreeConvertible<Result, State>)
-      return LambdaFault::kAnotherTree;
-    else
-      return LambdaFault::kNone;
-  }
-}
-
-template <class F, class State>
-constexpr LambdaFault condition_fault() {
-  if constexpr (kIsNoFunction<F>) {
-    return LambdaFault::kNoFunction;
-  } else if constexpr (!CallableWith<F, State>) {
-    return not_taken<F>();
-  } else if constexpr (!std::is_convertible_v<call_result_t<F, State>, Tensor>) {
-    return LambdaFault::kNoPredicate;
-  } else {
-    return LambdaFault::kNone;
-  }
-}
-
-/// Does not compile if there is a fault, with the reason; like check_call.
-template <LambdaFault kBody, LambdaFault kCondition = LambdaFault::kNone>
-constexpr bool check_lambdas() {
-  static_assert(kCondition != LambdaFault::kNoFunction && kBody != LambdaFault::kNoFunction,
-                "rondo: a tree of tensors stands where a loop takes a function: functions come "
-                "first, as in while_loop(cond, body, init), fori_loop(lower, upper, body, init), "
-                "scan(f, init, xs), map(f, xs)");
-  static_assert(kCondition != LambdaFault::kNotTaken,
-                "rondo: the condition does not take the state: give it one parameter of the "
-                "state's type, by value or by reference to const, or one for each element of a "
-                "tuple state");
-  static_assert(kCondition != LambdaFault::kNumber && kBody != LambdaFault::kNumber,
-                "rondo: a parameter of a loop's lambda is a C++ number, and it is called with "
-                "Tensors, which have no value while it is traced: write rondo::Tensor in its "
-                "place");
-  static_assert(kCondition != LambdaFault::kNoPredicate,
-                "rondo: the condition of a while_loop must return one tensor, a scalar pred");
-  static_assert(kBody != LambdaFault::kNotTaken,
-                "rondo: the body does not take the state: give it (after the index of a "
-                "fori_loop, before the element of a scan) one parameter of the state's type, by "
-                "value or by reference to const, or one for each element of a tuple state; a "
-                "std::vector is a tree of its elements: rondo::constant(v) makes one Tensor of "
-                "numbers");
-  static_assert(kBody != LambdaFault::kXsNotTaken,
-                "rondo: the function of a scan takes the carry but not the element of xs after it: "
-                "give it one parameter more of the type of that element, by value or by reference "
-                "to const, or one for each element of tuple xs (none where xs are an empty tuple); "
-                "a std::vector is a tree of its elements: rondo::constant(v) makes one Tensor of "
-                "numbers");
-  static_assert(kBody != LambdaFault::kElementNotTaken,
-                "rondo: the function of map does not take an element of xs: give it one parameter "
-                "of the type of that element, by value or by reference to const, or one for each "
-                "element of tuple xs; a std::vector is a tree of its elements: rondo::constant(v) "
-                "makes one Tensor of numbers");
-  static_assert(kBody != LambdaFault::kVoid,
-                "rondo: the body must return the carry's type: this one returns nothing; add a "
-                "return statement");
-  static_assert(kBody != LambdaFault::kAnotherTree,
-                "rondo: the body must return the carry's type: this one returns another tree than "
-                "init");
-  static_assert(kBody != LambdaFault::kNoPair,
-                "rondo: the body must return the carry's type: the function of a scan returns "
-                "std::pair{carry, y}, with a carry like init");
-  return kBody == LambdaFault::kNone && kCondition == LambdaFault::kNone;
-}
-
-}  // namespace detail
 
 /// while (cond(state)) state = body(state). `cond` returns one scalar pred, `body` a state of the
 /// same structure, shapes and dtypes. Zero trips return init. Throws TraceError if the body changes
@@ -337,76 +81,6 @@ template <class State, class Body>
     return {};
   }
 }
-
-namespace detail {
-
-/// A scan's lambda on leaves: returns carry and y, and keeps the last y as the prototype of ys.
-/// `called` names the loop in errors.
-template <class Traced, class Ys, class Call>
-RegionCallable step_on_leaves(Call call, std::optional<Ys>& y_prototype, const char* called,
-                              SourceLocation at) {
-  return [call, &y_prototype, called, at](std::span<const Tensor> leaves) {
-    auto result = call(leaves);
-    auto& [carry, y] = result;
-    Leaves out = leaves_of(tree_cast<Traced>(std::move(carry), at), "carry", at);
-    Ys next_y = tree_cast<Ys>(std::move(y), at);
-    Leaves ys = leaves_of(next_y, "y", at);
-    if (y_prototype) {
-      check_same_structure(std::string(called) + ": the y of a later trip",
-                           TreeStructure::of(*y_prototype), ys.structure, "y", at);
-    }
-    y_prototype = std::move(next_y);
-    append(out, std::move(ys));
-    return out;
-  };
-}
-
-template <class Result, class Traced>
-constexpr LambdaFault step_result_fault() {
-  if constexpr (!kIsPair<Result>)
-    return LambdaFault::kNoPair;
-  else if constexpr (!TreeConvertible<std::tuple_element_t<0, Result>, Traced>)
-    return LambdaFault::kNoPair;
-  else
-    return LambdaFault::kNone;
-}
-
-template <class F, class Carry, class Xs>
-constexpr LambdaFault scan_fault() {
-  using Parameters = parameters_t<F>;
-  constexpr bool takes_carry = kBeginsWith<Parameters, Arguments<Carry>> ||
-                               kBeginsWith<Parameters, typename Spread<Carry>::Elements>;
-  if constexpr (kIsNoFunction<F>)
-    return LambdaFault::kNoFunction;
-  else if constexpr (!CallableWithTrailing<F, Carry, Xs>)
-    return takes_carry && not_taken<F>() == LambdaFault::kNotTaken ? LambdaFault::kXsNotTaken
-                                                                   : not_taken<F>();
-  else
-    return step_result_fault<std::decay_t<call_trailing_result_t<F, Carry, Xs>>, Carry>();
-}
-
-template <class F, class Xs>
-constexpr LambdaFault map_fault() {
-  if constexpr (kIsNoFunction<F>)
-    return LambdaFault::kNoFunction;
-  else if constexpr (!CallableWith<F, Xs>)
-    return not_taken<F>() == LambdaFault::kNotTaken ? LambdaFault::kElementNotTaken
-                                                    : not_taken<F>();
-  else
-    return std::is_void_v<call_result_t<F, Xs>> ? LambdaFault::kVoid : LambdaFault::kNone;
-}
-
-template <class F, class Carry>
-constexpr LambdaFault while_scan_fault() {
-  if constexpr (kIsNoFunction<F>)
-    return LambdaFault::kNoFunction;
-  else if constexpr (!CallableWith<F, Carry>)
-    return not_taken<F>();
-  else
-    return step_result_fault<std::decay_t<call_result_t<F, Carry>>, Carry>();
-}
-
-}  // namespace detail
 
 /// for each x of xs, along an axis: (carry, y) = f(carry, x); the ys are returned stacked. f
 /// returns std::pair{carry, y}. A tuple, pair or array as carry or x is passed whole, or else
@@ -508,93 +182,6 @@ template <class Xs, class F>
   }
 }
 
-namespace detail {
-
-/// Branches on leaves, all with the result structure `Out`; the last one called stores its tree as
-/// the prototype.
-template <class Out, class F, class... Operands>
-RegionCallable branch_on_leaves(F& f, std::optional<Out>& prototype, const char* called,
-                                SourceLocation at, const Operands&... operands) {
-  check_no_null_pointer(f, called, at);
-  return [&f, &prototype, at, &operands...]([[maybe_unused]] std::span<const Tensor> leaves) {
-    const std::tuple<traced_t<Operands>...> arguments{tree_from(operands, leaves)...};
-    prototype = tree_cast<Out>(std::apply(f, arguments), at);
-    return leaves_of(*prototype, "result", at);
-  };
-}
-
-template <class F, class... Operands>
-using branch_result_t = traced_t<std::invoke_result_t<F&, const traced_t<Operands>&...>>;
-
-enum class BranchFault { kNone, kTensor, kNotTaken, kNumber, kVoid, kNoTree, kBody };
-
-template <class F, class... Operands>
-constexpr BranchFault branch_fault() {
-  using Branch = std::remove_reference_t<F>;
-  if constexpr (kIsTree<std::remove_cv_t<Branch>>) {
-    return BranchFault::kTensor;
-  } else if constexpr (!kTakes<Branch, const traced_t<Operands>&...>) {
-    return not_taken<F>() == LambdaFault::kNumber ? BranchFault::kNumber : BranchFault::kNotTaken;
-  } else if constexpr (!std::is_invocable_v<Branch&, const traced_t<Operands>&...>) {
-    return BranchFault::kBody;
-  } else {
-    using Result = std::invoke_result_t<Branch&, const traced_t<Operands>&...>;
-    if constexpr (std::is_void_v<Result>)
-      return BranchFault::kVoid;
-    else if constexpr (!kIsTree<std::remove_cvref_t<Result>>)
-      return BranchFault::kNoTree;
-    else
-      return BranchFault::kNone;
-  }
-}
-
-/// Does not compile if there is a fault, with the reason; like check_call.
-template <BranchFault kFault>
-constexpr bool check_branch() {
-  static_assert(kFault != BranchFault::kTensor,
-                "rondo: cond takes two functions, and switch_case a tuple of them; for tensors use "
-                "where: rondo::where(pred, x, y)");
-  static_assert(kFault != BranchFault::kNotTaken,
-                "rondo: a branch does not take the operands: it needs one parameter per operand, "
-                "by value or by reference to const; without operands it has none and captures what "
-                "it uses");
-  static_assert(kFault != BranchFault::kNumber,
-                "rondo: a parameter of a branch is a C++ number, and it is called with Tensors: "
-                "write rondo::Tensor in its place");
-  static_assert(kFault != BranchFault::kVoid,
-                "rondo: a branch must return a tree of tensors: this one returns nothing; add a "
-                "return statement");
-  static_assert(kFault != BranchFault::kNoTree,
-                "rondo: a branch must return a tree of tensors: what this one returns is none");
-  return kFault == BranchFault::kNone;
-}
-
-/// Does not compile unless a branch returns the same structure as the first one.
-template <class F, class Out, class... Operands>
-constexpr bool check_later_branch() {
-  if constexpr (check_branch<branch_fault<F, Operands...>()>()) {
-    constexpr bool same =
-        TreeConvertible<std::invoke_result_t<F&, const traced_t<Operands>&...>, Out>;
-    static_assert(same, "rondo: all branches must return the same tree: this one returns another");
-    return same;
-  } else {
-    return false;
-  }
-}
-
-template <class... Operands>
-Leaves operand_leaves(SourceLocation at, const Operands&... operands) {
-  Leaves all;
-  std::size_t index = 0;
-  [[maybe_unused]] auto add = [&](const auto& operand) {
-    append(all, leaves_of(operand, "operand[" + std::to_string(index++) + "]", at));
-  };
-  (add(operands), ...);
-  return all;
-}
-
-}  // namespace detail
-
 /// pred ? true_fn(operands...) : false_fn(operands...). Both are traced; one runs. Their results
 /// must agree in structure, shapes and dtypes; otherwise TraceError names both branches, the path
 /// and both types.
@@ -609,7 +196,8 @@ cond(const Operand& pred, TrueFn&& true_fn, FalseFn&& false_fn, const Operands&.
           detail::branch_on_leaves<Out>(true_fn, prototype, "cond", pred.at(), operands...),
           detail::branch_on_leaves<Out>(false_fn, prototype, "cond", pred.at(), operands...)};
       const std::vector<Tensor> results =
-          detail::branch(pred, false, branches, detail::operand_leaves(pred.at(), operands...));
+          detail::branch(pred, detail::BranchKind::kCond, branches,
+                         detail::operand_leaves(pred.at(), operands...));
       return detail::whole_tree_from(*prototype, results);
     } else {
       return Out();
@@ -635,7 +223,8 @@ template <class Branches, class... Operands>
       }
     });
     const std::vector<Tensor> results =
-        detail::branch(index, true, callables, detail::operand_leaves(index.at(), operands...));
+        detail::branch(index, detail::BranchKind::kSwitchCase, callables,
+                       detail::operand_leaves(index.at(), operands...));
     return detail::whole_tree_from(*prototype, results);
   };
   if constexpr (requires { branches.begin(); }) {

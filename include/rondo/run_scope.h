@@ -3,19 +3,11 @@
 
 #include <memory>
 
-#include "rondo/execute.h"
+#include "rondo/detail/run_scope.h"
+#include "rondo/export.h"
+#include "rondo/run_options.h"
 
 namespace rondo {
-
-namespace detail {
-
-/// The options of `inner` that are set, and those of `outer` for the rest.
-RONDO_API RunOptions merged(const RunOptions& outer, const RunOptions& inner);
-/// The options of the innermost RunScope of this thread, merged with enclosing ones; null without
-/// one.
-RONDO_API const RunOptions* scoped_run_options() noexcept;
-
-}  // namespace detail
 
 /// While one exists, its options apply to each run on its thread: eval() and item() of lazy
 /// tensors, jitted calls, Executable::run. Each run counts separately: a deadline starts with the

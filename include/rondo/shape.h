@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/detail/reference_count.h"
 #include "rondo/export.h"
-#include "rondo/reference_count.h"
 
 namespace rondo {
 

@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/detail/is_numbers.h"
+#include "rondo/detail/reference_count.h"
 #include "rondo/error.h"
 #include "rondo/literal.h"
-#include "rondo/reference_count.h"
 #include "rondo/type.h"
 
 namespace rondo {
@@ -26,21 +27,6 @@ class KnownValue;
 /// bfloat16.
 template <class T>
 concept ScalarValue = HostScalar<std::remove_cvref_t<T>>;
-
-namespace detail {
-
-/// Ranges of numbers, nested or not: what rondo::constant takes.
-template <class R>
-inline constexpr bool kIsNumbers = false;
-template <class R>
-requires(!HostScalar<R>) && requires(const R& range) {
-  range.begin();
-  typename R::value_type;
-}
-inline constexpr bool kIsNumbers<R> =
-    HostScalar<typename R::value_type> || kIsNumbers<typename R::value_type>;
-
-}  // namespace detail
 
 /// A C++ scalar that becomes a tensor. Exactly one of the members is meaningful, by dtype.
 struct Scalar {

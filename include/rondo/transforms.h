@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,253 +14,19 @@
 #include <utility>
 #include <vector>
 
-#include "rondo/call_checks.h"
+#include "rondo/detail/call_checks.h"
+#include "rondo/detail/function_on_leaves.h"
+#include "rondo/detail/jit.h"
+#include "rondo/detail/run_scope.h"
+#include "rondo/detail/trace.h"
 #include "rondo/execute.h"
 #include "rondo/function.h"
-#include "rondo/loops.h"
+#include "rondo/jit_options.h"
 #include "rondo/run_scope.h"
+#include "rondo/tensor.h"
 #include "rondo/tree.h"
 
 namespace rondo {
-
-/// Options of jit.
-struct JitOptions {
-  RunOptions run = {};          // of each call; see Jitted::with for those of one call
-  CompileOptions compile = {};  // of each program
-  /// Whether a call traces the function again, and throws TraceError if that gives another program
-  /// than the one that would run, because a captured C++ value or tensor has changed. It costs a
-  /// trace. True: in each call. False: never. By default the environment variable
-  /// RONDO_CHECK_CAPTURES decides (1: in each call, 0: never), and without it the second call of
-  /// each program checks if jit was compiled without NDEBUG: what changes from call to call has
-  /// changed by then.
-  std::optional<bool> check_captures = std::nullopt;
-  /// Shorthand for compile.device: the device of a PJRT plugin (rondo/pjrt.h) that runs the
-  /// programs. Their results stay there, and are copied to the host if something there needs them.
-  pjrt::Device device = {};
-  /// Shorthand for compile.mesh: the devices that run the programs together.
-  std::optional<Mesh> mesh = std::nullopt;
-};
-
-namespace detail {
-
-/// Traces a lambda on parameters of the given types. `at` is the line of the call.
-RONDO_API Function trace(std::string name, const RegionCallable& callable,
-                         std::span<const TensorType> types, std::vector<std::string> names,
-                         SourceLocation at);
-
-/// No option at all, as in jit(f, {}).
-struct NoOption {
-  NoOption() = delete;
-};
-
-/// Which calls of a program compare it with a new trace of the function.
-enum class CaptureChecks { kNever, kSecondCall, kEachCall };
-
-/// The executables of one jitted function, by the structure of its arguments and the types of their
-/// leaves. Shared by copies; safe to use from many threads.
-class RONDO_API JitCache {
- public:
-  /// `checks` apply if neither the options nor the environment decide.
-  JitCache(JitOptions options, CaptureChecks checks);
-  ~JitCache();
-  JitCache(const JitCache&) = delete;
-  JitCache& operator=(const JitCache&) = delete;
-
-  struct Run {
-    std::vector<Tensor> results;
-    std::shared_ptr<const void> prototype;
-  };
-  /// A call of the function on leaves. It also stores the tree of its results, type-erased and
-  /// without its tensors, in `prototype`.
-  struct Call {
-    const TreeStructure& structure;
-    const TreeType* trees;                            // if that is all of the structure; else null
-    std::vector<Tensor>& arguments;                   // moved from at their last use
-    std::function<std::vector<std::string>()> names;  // of the arguments
-    RegionCallable function;
-    std::function<std::shared_ptr<const void>()> prototype;
-    const RunOptions* run;  // null for jit's own
-    SourceLocation at;
-  };
-  /// Runs the program for the arguments; traces it if there is none yet. Lazy arguments are
-  /// evaluated first.
-  Run run(const Call& call);
-
-  /// A leaf of the arguments: a tensor, or the address of elements.
-  struct View {
-    const Tensor* tensor = nullptr;
-    const std::byte* bytes = nullptr;
-    DType dtype = DType::kF32;
-    const Shape* shape = nullptr;  // null: a scalar
-  };
-  /// A call that may repeat the program that this thread ran last.
-  struct Again {
-    const TreeType* trees;
-    std::span<const View> arguments;
-    std::span<Tensor* const> results;
-    // Space for the addresses of the elements of each of these.
-    const std::byte** from;
-    std::byte** to;
-  };
-  /// Runs that program, without a look-up or a lock. False, without running, if it is not for trees
-  /// of this type and arguments of these types, or cannot run this way.
-  bool run_again(const Again& call) const;
-
-  /// The program of the last call. Throws ExecutionError, naming `asked`, if none has run.
-  Executable last_program(const char* asked, SourceLocation at) const;
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-// Fields that are not written stay null.
-inline void view(const Tensor& tensor, JitCache::View& view) noexcept { view.tensor = &tensor; }
-inline void view(const Literal& literal, JitCache::View& view) noexcept {
-  view.bytes = literal.bytes();
-  view.dtype = literal.dtype();
-  view.shape = &literal.shape();
-}
-template <ScalarValue T>
-void view(const T& scalar, JitCache::View& view) noexcept {
-  if constexpr (!std::is_same_v<T, long double>) {
-    view.bytes = reinterpret_cast<const std::byte*>(&scalar);
-    view.dtype = dtype_of<T>;
-  }
-}
-
-// The number of leaves of a type of trees; -1 if the type does not determine it, or a tree is more
-// than its leaves.
-template <class T>
-constexpr std::int64_t fixed_leaf_count() {
-  constexpr TreeKind kind = kTreeKind<T>;
-  if constexpr (kind == TreeKind::kLeaf) {
-    return 1;
-  } else if constexpr (kind == TreeKind::kArray) {
-    constexpr std::int64_t element = fixed_leaf_count<typename T::value_type>();
-    return element < 0 ? -1 : element * static_cast<std::int64_t>(std::tuple_size_v<T>);
-  } else if constexpr (kind == TreeKind::kTuple || kind == TreeKind::kStruct) {
-    return []<class... Children>(TypeList<Children...>) {
-      constexpr bool known =
-          (true && ... && (fixed_leaf_count<std::remove_cvref_t<Children>>() >= 0));
-      return known ? (std::int64_t{0} + ... + fixed_leaf_count<std::remove_cvref_t<Children>>())
-                   : -1;
-    }(children_t<T>{});
-  } else {
-    return -1;
-  }
-}
-
-/// Whether one of the tensors depends on a parameter of a trace in progress, or an EagerScope is in
-/// effect, so that a jitted function is called directly.
-RONDO_API bool runs_inline(std::span<const Tensor> arguments);
-
-/// A program for arguments of one structure and types.
-class RONDO_API Compiled {
- public:
-  Compiled(const Function& function, TreeStructure structure, std::vector<std::string> names);
-  const Executable& executable() const { return executable_; }
-  /// Throws ExecutionError if the arguments do not fit the program.
-  std::vector<Literal> run(const TreeStructure& structure, std::span<const Tensor> arguments,
-                           const RunOptions& options, SourceLocation at) const;
-
- private:
-  Executable executable_;
-  TreeStructure structure_;
-  std::vector<std::string> names_;
-};
-
-inline const TensorType& type_of_spec(const TensorType& type) { return type; }
-inline const TensorType& type_of_spec(const Literal& literal) { return literal.type(); }
-inline const TensorType& type_of_spec(const Tensor& tensor) { return tensor.type(); }
-template <ScalarValue T>
-TensorType type_of_spec(const T&) {
-  return {dtype_of<T>, {}};
-}
-
-template <class... Specs>
-std::vector<TensorType> types_of_specs(const Specs&... specs) {
-  std::vector<TensorType> types;
-  [[maybe_unused]] auto add = [&](const auto& spec) {
-    for_each_leaf(spec, [&](const auto& leaf) { types.push_back(type_of_spec(leaf)); });
-  };
-  (add(specs), ...);
-  return types;
-}
-
-template <class... Args>
-std::vector<std::string> names_of_arguments(const Args&... args) {
-  std::vector<std::string> names;
-  std::size_t index = 0;
-  [[maybe_unused]] auto add = [&](const auto& arg) {
-    for (std::string& path : leaf_paths(arg, "arg" + std::to_string(index++)))
-      names.push_back(std::move(path));
-  };
-  (add(args), ...);
-  return names;
-}
-
-/// f on leaves; stores its result in `prototype`. Throws TraceError, in the name of `made_by`, if f
-/// is an empty std::function or a null pointer.
-template <class F, class Out, class... Args>
-RegionCallable function_on_leaves(F& f, std::optional<Out>& prototype, const char* made_by,
-                                  SourceLocation at, const Args&... args) {
-  check_has_function(f, made_by, at);
-  return [&f, &prototype, at, &args...]([[maybe_unused]] std::span<const Tensor> leaves) {
-    std::tuple<traced_t<Args>...> arguments{tree_from(args, leaves)...};
-    prototype = tree_cast<Out>(std::apply(f, std::move(arguments)), at);
-    return leaves_of(*prototype, "result", at);
-  };
-}
-
-/// The result type of f for these arguments.
-template <class F, class... Args>
-using result_of_t = traced_t<std::invoke_result_t<F&, traced_t<Args>...>>;
-
-/// The leaves; moved out of arguments that are rvalues.
-template <class... Args>
-std::vector<Tensor> tensors_of_arguments(SourceLocation at, Args&&... args) {
-  std::vector<Tensor> leaves;
-  [[maybe_unused]] auto collect = [&]<class Arg>(Arg&& arg) {
-    for_each_leaf(arg, [&]<class Leaf>(Leaf& leaf) {
-      if constexpr (!std::is_same_v<std::remove_const_t<Leaf>, Tensor>)
-        leaves.push_back(Tensor(leaf, at));
-      else if constexpr (std::is_lvalue_reference_v<Arg>)
-        leaves.push_back(leaf);
-      else
-        leaves.push_back(std::move(leaf));
-    });
-  };
-  (collect(std::forward<Args>(args)), ...);
-  return leaves;
-}
-
-/// The program of f; stores the result of f in `prototype`.
-template <class F, class Out, class... Specs>
-Function trace_at(const char* made_by, SourceLocation at, F& f, std::optional<Out>& prototype,
-                  const Specs&... specs) {
-  return detail::trace("main", function_on_leaves(f, prototype, made_by, at, specs...),
-                       types_of_specs(specs...), names_of_arguments(specs...), at);
-}
-
-// The specs of trace and compile_as as f takes them: a struct of Literals becomes f's struct of
-// Tensors.
-template <class F, CallFault kFault, class... Specs>
-Function checked_trace(SourceLocation at, F& f, const Specs&... specs) {
-  if constexpr (kFault == CallFault::kNone) {
-    return with_passed<F, kFault>(
-        at,
-        [&](const auto&... passed) {
-          std::optional<result_of_t<F, std::remove_cvref_t<decltype(passed)>...>> prototype;
-          return trace_at("trace", at, f, prototype, passed...);
-        },
-        specs...);
-  } else {
-    return Function();
-  }
-}
-
-}  // namespace detail
 
 /// Runs f once on parameters of the types that `specs` give (TensorType, Literal, Tensor, C++
 /// scalar, or trees of them) and returns the program it records. f takes and returns trees of
@@ -451,22 +218,6 @@ template <class F>
 
 }  // inline namespace
 
-namespace detail {
-
-// The tree with Literals in place of Tensors; of structs whose fields are Tensors, itself.
-template <class Out>
-constexpr auto tree_of_literals() {
-  if constexpr (is_replaceable<Out, Literal>()) {
-    return std::type_identity<replace_leaves_t<Out, Literal>>{};
-  } else {
-    return std::type_identity<Out>{};
-  }
-}
-template <class Out>
-using literals_t = typename decltype(tree_of_literals<Out>())::type;
-
-}  // namespace detail
-
 /// A program for arguments of one structure and types, on f's own trees: created by compile_as. It
 /// takes Literals, Tensors and C++ scalars (which take the parameter's dtype), or trees of them, of
 /// the structure of the specs, and returns f's tree of Literals; a struct whose fields are Tensors
@@ -528,30 +279,6 @@ class CompiledAs {
   SourceLocation at_;
   RunOptions options_;
 };
-
-namespace detail {
-
-template <class F, CallFault kFault, class... Specs>
-auto compiled_as(SourceLocation at, F& f, const Specs&... specs) {
-  if constexpr (kFault == CallFault::kNone) {
-    return with_passed<F, kFault>(
-        at,
-        [&](const auto&... passed) {
-          using Out = result_of_t<F, std::remove_cvref_t<decltype(passed)>...>;
-          std::optional<Out> prototype;
-          const Function function = trace_at("compile_as", at, f, prototype, passed...);
-          return CompiledAs<std::remove_const_t<F>, Out, Specs...>(
-              std::make_shared<const Compiled>(function, TreeStructure::of_all(passed...),
-                                               names_of_arguments(passed...)),
-              rebuild_tree<Tensor>(*prototype, [] { return Tensor(); }), at);
-        },
-        specs...);
-  } else {
-    return Tensor();
-  }
-}
-
-}  // namespace detail
 
 /// trace(f, specs...) and compile in one, as a function on f's own trees: see CompiledAs.
 #define RONDO_COMPILE_AS(types, names, params, args)                                        \

@@ -5,25 +5,13 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "rondo/loops.h"
+#include "rondo/detail/leaves.h"
+#include "rondo/detail/tree_arithmetic.h"
 #include "rondo/tensor.h"
 #include "rondo/tree.h"
 
 namespace rondo {
-
-namespace detail {
-
-RONDO_API std::vector<Tensor> axpy(const Operand& a, const Leaves& x, const Leaves& y);
-RONDO_API Tensor dot_of(const Leaves& x, const Leaves& y, SourceLocation at);
-RONDO_API Tensor norm_of(const Leaves& leaves, SourceLocation at);
-RONDO_API std::vector<Tensor> full_like(const char* called, const Leaves& leaves,
-                                        const Operand& value);
-RONDO_API std::vector<Tensor> take_of(const Leaves& leaves, const Operand& index,
-                                      std::int64_t axis);
-
-}  // namespace detail
 
 /// a * x + y, leaf by leaf, as a tree like x. `a` is a scalar: a C++ one takes the dtype of each
 /// leaf, a tensor has that dtype.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/held_bytes.h"
-#include "rondo/reference_count.h"
+#include "rondo/detail/reference_count.h"
 
 namespace rondo {
 

@@ -61,26 +61,32 @@ const ir::OpDef kConditional{
 
 namespace {
 
-std::string branch_name(bool is_switch, std::size_t branch) {
-  if (is_switch) return fmt::format("branch {} of switch_case", branch);
+using detail::BranchKind;
+
+const char* construct_name(BranchKind kind) {
+  return kind == BranchKind::kSwitchCase ? "switch_case" : "cond";
+}
+
+std::string branch_name(BranchKind kind, std::size_t branch) {
+  if (kind == BranchKind::kSwitchCase) return fmt::format("branch {} of switch_case", branch);
   return branch == 0 ? "the true branch of cond" : "the false branch of cond";
 }
 
 /// Gives the C++ scalars among the results the dtypes of the other branches, and compares all
 /// branches with the first.
-void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLocation at) {
+void check_branches(BranchKind kind, std::vector<RegionTrace>& branches, SourceLocation at) {
   Leaves& first = branches[0].out();
   std::string differences;
   for (std::size_t b = 0; b < branches.size(); b++) {
     Leaves& other = branches[b].out();
     if (other.structure != first.structure || other.paths != first.paths) {
       differences += fmt::format(
-          "\n  structure: {} returns {} leaves, {} returns {}; {}", branch_name(is_switch, 0),
-          first.paths.size(), branch_name(is_switch, b), other.paths.size(),
+          "\n  structure: {} returns {} leaves, {} returns {}; {}", branch_name(kind, 0),
+          first.paths.size(), branch_name(kind, b), other.paths.size(),
           detail::structure_difference(first.structure, other.structure, "result"));
       continue;
     }
-    check_not_empty(branch_name(is_switch, b), other, at);
+    check_not_empty(branch_name(kind, b), other, at);
   }
   for (std::size_t i = 0; differences.empty() && i < first.values.size(); i++) {
     const Tensor* meant = nullptr;
@@ -102,8 +108,8 @@ void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLo
         const Tensor &x = first.values[i], &y = branches[b].out().values[i];
         if (x.type() == y.type()) continue;
         differences += fmt::format("\n  {}: {} returns {} ({}), {} returns {} ({})", first.paths[i],
-                                   branch_name(is_switch, 0), x.type().str(), origin(x),
-                                   branch_name(is_switch, b), y.type().str(), origin(y));
+                                   branch_name(kind, 0), x.type().str(), origin(x),
+                                   branch_name(kind, b), y.type().str(), origin(y));
       }
     }
   }
@@ -112,17 +118,17 @@ void check_branches(bool is_switch, std::vector<RegionTrace>& branches, SourceLo
       fmt::format(
           "{}: the branches return different types{}\n  at {}\n  Make them agree, for example with "
           "rondo::convert(x, dtype) or broadcast_to.",
-          is_switch ? "switch_case" : "cond", differences, at.str()),
+          construct_name(kind), differences, at.str()),
       at);
 }
 
-RegionTrace traced_branch(bool is_switch, std::size_t branch, const RegionCallable& callable,
+RegionTrace traced_branch(BranchKind kind, std::size_t branch, const RegionCallable& callable,
                           const Leaves& operands, SourceLocation at) {
-  const std::string name = is_switch     ? fmt::format("branch_{}", branch)
-                           : branch == 0 ? "true_branch"
-                                         : "false_branch";
+  const std::string name = kind == BranchKind::kSwitchCase ? fmt::format("branch_{}", branch)
+                           : branch == 0                   ? "true_branch"
+                                                           : "false_branch";
   return {name,
-          branch_name(is_switch, branch),
+          branch_name(kind, branch),
           types_of(operands.values),
           short_names(operands.paths),
           callable,
@@ -131,7 +137,7 @@ RegionTrace traced_branch(bool is_switch, std::size_t branch, const RegionCallab
 
 /// In an EagerScope only one branch runs. Its C++ scalars take the dtypes that the other branches
 /// return, which tracing them tells. A branch that reads values cannot be traced and is left out.
-void adopt_dtypes_of_others(bool is_switch, std::span<const RegionCallable> branches,
+void adopt_dtypes_of_others(BranchKind kind, std::span<const RegionCallable> branches,
                             std::size_t taken, const Leaves& operands, Leaves& out,
                             SourceLocation at) {
   std::vector<const Tensor*> meant(out.values.size());
@@ -140,7 +146,7 @@ void adopt_dtypes_of_others(bool is_switch, std::span<const RegionCallable> bran
   for (std::size_t b = 0; b < branches.size(); b++) {
     if (b == taken) continue;
     try {
-      others.push_back(traced_branch(is_switch, b, branches[b], operands, at).out());
+      others.push_back(traced_branch(kind, b, branches[b], operands, at).out());
     } catch (const TraceError&) {
       continue;
     }
@@ -160,10 +166,10 @@ void adopt_dtypes_of_others(bool is_switch, std::span<const RegionCallable> bran
 }
 
 /// The selector as operand of the node: a pred, or an s32 in the range of the branches.
-Tensor checked_selector(const Operand& given, bool is_switch, std::size_t branches) {
+Tensor checked_selector(const Operand& given, BranchKind kind, std::size_t branches) {
   Tensor selector = given.any();
-  ir::checked(selector, is_switch ? "switch_case" : "cond", given.at());
-  if (!is_switch) {
+  ir::checked(selector, construct_name(kind), given.at());
+  if (kind == BranchKind::kCond) {
     check_predicate("the predicate of cond", selector, given.at());
     return selector;
   }
@@ -190,7 +196,7 @@ Tensor checked_selector(const Operand& given, bool is_switch, std::size_t branch
 
 namespace rondo::detail {
 
-std::vector<Tensor> branch(const Operand& selector, bool is_switch,
+std::vector<Tensor> branch(const Operand& selector, BranchKind kind,
                            std::span<const RegionCallable> branches, Leaves operands) {
   using namespace control_flow;  // NOLINT: this function is the construct's front
   const SourceLocation at = selector.at();
@@ -199,29 +205,30 @@ std::vector<Tensor> branch(const Operand& selector, bool is_switch,
                                  "tuple or a vector of at least one function.",
                                  at.str()),
                      at);
-  const Tensor chosen = checked_selector(selector, is_switch, branches.size());
-  check_not_empty(is_switch ? "switch_case" : "cond", operands, at);
+  const Tensor chosen = checked_selector(selector, kind, branches.size());
+  check_not_empty(construct_name(kind), operands, at);
   if (ir::eager_active()) {
-    const std::size_t taken = is_switch ? static_cast<std::size_t>(chosen.item<std::int32_t>(at))
+    const std::size_t taken = kind == BranchKind::kSwitchCase
+                                  ? static_cast<std::size_t>(chosen.item<std::int32_t>(at))
                               : chosen.item<bool>(at) ? 0
                                                       : 1;
     evaluate_all(operands, at);
     Leaves out = branches[taken](operands.values);
-    check_not_empty(branch_name(is_switch, taken), out, at);
+    check_not_empty(branch_name(kind, taken), out, at);
     const auto is_scalar = [](const Tensor& x) { return x.is_scalar_literal(); };
     if (std::any_of(out.values.begin(), out.values.end(), is_scalar))
-      adopt_dtypes_of_others(is_switch, branches, taken, operands, out, at);
+      adopt_dtypes_of_others(kind, branches, taken, operands, out, at);
     return std::move(out.values);
   }
   const std::vector<TensorType> types = types_of(operands.values);
   const std::vector<std::string> names = short_names(operands.paths);
   std::vector<RegionTrace> traces;
   for (std::size_t b = 0; b < branches.size(); b++)
-    traces.push_back(traced_branch(is_switch, b, branches[b], operands, at));
-  check_branches(is_switch, traces, at);
+    traces.push_back(traced_branch(kind, b, branches[b], operands, at));
+  check_branches(kind, traces, at);
   std::vector<ir::OpenRegion> regions;
   for (RegionTrace& trace : traces) regions.push_back(trace.finish());
-  return make_conditional(chosen, std::move(operands.values), is_switch ? "switch_case" : "cond",
+  return make_conditional(chosen, std::move(operands.values), construct_name(kind),
                           std::move(regions), at);
 }
 

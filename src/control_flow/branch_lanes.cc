@@ -106,7 +106,8 @@ std::vector<Tensor> branches_in_safe_lanes(const ir::Node& node, std::span<const
       return out;
     };
     const RegionCallable both[] = {run, skip};
-    of_branches.push_back(detail::branch(Operand(any(Operand(take, at)), at), false, both, {}));
+    of_branches.push_back(
+        detail::branch(Operand(any(Operand(take, at)), at), detail::BranchKind::kCond, both, {}));
   }
   return merged(operands[0], std::move(of_branches), at);
 }

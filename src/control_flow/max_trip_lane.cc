@@ -73,7 +73,7 @@ std::vector<Tensor> BackwardTrips::from_own_last(
                                      [&](std::span<const Tensor> given) {
                                        return Leaves{{given.begin(), given.end()}, operands.paths};
                                      }};
-  return detail::branch(trip < own_, false, branches, operands);
+  return detail::branch(trip < own_, detail::BranchKind::kCond, branches, operands);
 }
 
 }  // namespace rondo::control_flow

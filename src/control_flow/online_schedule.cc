@@ -78,7 +78,7 @@ ForwardSchedule online_schedule(std::int64_t slots) {
         [&](std::span<const Tensor>) { return decide_early(before, trip); },
         [&](std::span<const Tensor>) { return decide_late(before, now); }};
     const std::int64_t few = now.count * (now.count + 3) / 2;
-    std::vector<Tensor> all = detail::branch(trip < few, false, phases, {});
+    std::vector<Tensor> all = detail::branch(trip < few, detail::BranchKind::kCond, phases, {});
     KeepDecision decision{all[6], all[7], {}};
     all.resize(6);
     decision.next = std::move(all);

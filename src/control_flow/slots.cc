@@ -59,7 +59,7 @@ Tensor RevolveSchedule::next_to_keep(const Tensor& end, const Tensor& trip,
       [&](std::span<const Tensor>) {
         return Leaves{{trip + trips_to_next(length, room)}, {}};
       }};
-  return detail::branch(none | (length <= room + 2), false, choices, {})[0];
+  return detail::branch(none | (length <= room + 2), detail::BranchKind::kCond, choices, {})[0];
 }
 
 Tensor RevolveSchedule::next_after(const Tensor& kept, const Tensor& end, const Tensor& trip,
@@ -70,7 +70,7 @@ Tensor RevolveSchedule::next_after(const Tensor& kept, const Tensor& end, const 
                                     [&](std::span<const Tensor>) {
                                       return Leaves{{before}, {}};
                                     }};
-  return detail::branch(kept, false, choices, {})[0];
+  return detail::branch(kept, detail::BranchKind::kCond, choices, {})[0];
 }
 
 Tensor RevolveSchedule::trips_to_next(const Tensor& trips_left, const Tensor& slots_left) const {

@@ -151,7 +151,7 @@ std::vector<Tensor> as_branch(const ir::Node& node, std::span<const Tensor> oper
                                    return without_first({operands.begin(), operands.end()});
                                  }};
   std::vector<Tensor> results =
-      detail::branch(Operand(any(Operand(takes, at)), at), false, both, {});
+      detail::branch(Operand(any(Operand(takes, at)), at), detail::BranchKind::kCond, both, {});
   results.insert(results.begin(), takes);
   return results;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gradient_check/directions.h"
+#include "rondo/function.h"
 #include "rondo/gradients.h"
 
 namespace rondo::gradient_check {

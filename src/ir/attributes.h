@@ -17,8 +17,8 @@
 #include "absl/hash/hash.h"
 #include "base/held_bytes.h"
 #include "base/memory.h"
+#include "rondo/detail/reference_count.h"
 #include "rondo/literal.h"
-#include "rondo/reference_count.h"
 #include "rondo/reflect.h"
 
 namespace rondo::ir {

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/shared_block.h"
 #include "ir/node.h"
+#include "rondo/detail/reference_count.h"
 #include "rondo/literal.h"
-#include "rondo/reference_count.h"
 
 namespace rondo::ir {
 

@@ -7,7 +7,7 @@
 #include "fmt/format.h"
 #include "ir/known_value.h"
 #include "ir/lazy.h"
-#include "rondo/reference_count.h"
+#include "rondo/detail/reference_count.h"
 
 namespace rondo::ir {
 

@@ -15,8 +15,8 @@
 #include "ir/attributes.h"
 #include "ir/fixed_list.h"
 #include "ir/record.h"
+#include "rondo/detail/reference_count.h"
 #include "rondo/function.h"
-#include "rondo/reference_count.h"
 #include "rondo/tensor.h"
 
 namespace rondo::ir {

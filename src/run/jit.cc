@@ -21,8 +21,8 @@
 #include "ir/results.h"
 #include "ir/run_limits.h"
 #include "ops/support.h"
+#include "rondo/detail/reference_count.h"
 #include "rondo/execute.h"
-#include "rondo/reference_count.h"
 #include "rondo/run_scope.h"
 #include "rondo/transforms.h"
 

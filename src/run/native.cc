@@ -4,6 +4,7 @@
 
 #include "fmt/format.h"
 #include "ops/support.h"
+#include "rondo/detail/trace.h"
 
 namespace rondo::detail {
 

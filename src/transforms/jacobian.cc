@@ -179,10 +179,11 @@ class JacobianCall {
 }  // namespace
 
 JacobianLeaves jacobian(const RegionCallable& f, const ArgumentLeaves& arguments,
-                        std::span<const std::size_t> of, bool forward, SourceLocation at) {
+                        std::span<const std::size_t> of, JacobianMode mode, SourceLocation at) {
   JacobianLeaves out;
   {
     const ir::EagerPause pause;
+    const bool forward = mode == JacobianMode::kForward;
     JacobianCall call(forward ? "jacfwd" : "jacrev", f, arguments, of, at);
     forward ? call.forward() : call.backward();
     out.jacobians = call.take();

@@ -7,11 +7,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <type_traits>
 #include <vector>
 
+#include "rondo/detail/ops.h"
 #include "rondo/tensor.h"
 
 namespace rondo {
@@ -82,12 +82,6 @@ struct ScatterDims {
   std::vector<std::int64_t> scatter_indices_batching_dims = {};
   bool operator==(const ScatterDims&) const = default;
 };
-
-namespace detail {
-RONDO_API Tensor scatter_with(
-    const Operand& x, const Operand& indices, const Operand& updates, const ScatterDims& dims,
-    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine);
-}  // namespace detail
 
 /// x with each updated element replaced by `combine(element, update)`, two scalars of the dtype of
 /// x; it may capture only constants. Updates are applied in the order of their indices, so each one

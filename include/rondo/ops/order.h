@@ -4,14 +4,15 @@
 // then by imaginary part. Equal elements keep their order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "rondo/ops/reduce.h"
+#include "rondo/detail/leaves.h"
+#include "rondo/detail/ops.h"
 #include "rondo/tensor.h"
 #include "rondo/tree.h"
 
@@ -24,14 +25,6 @@ RONDO_API Tensor sort(const Operand& x, std::int64_t axis = -1);
 /// s32: the positions in x, along the axis, of the elements of sort(x, axis). Throws TraceError for
 /// more than 2^31 - 1 elements.
 RONDO_API Tensor argsort(const Operand& x, std::int64_t axis = -1);
-
-namespace detail {
-/// Operands of one shape and a comparator on two trees of their scalars, in sequence: (a leaves, b
-/// leaves) -> pred.
-RONDO_API std::vector<Tensor> sort_leaves(
-    std::vector<Tensor> operands, std::int64_t axis,
-    const std::function<Tensor(std::span<const Tensor>)>& less, bool stable, SourceLocation at);
-}  // namespace detail
 
 /// Sorts one or several arrays of one shape together along the axis, so that no element precedes
 /// one that it is `less` than: `less(a, b)` takes two trees of scalars of the structure of
@@ -53,11 +46,11 @@ sort_by(const T& operands, std::int64_t axis, Less&& less, bool stable = true,
   const std::vector<Tensor> results = detail::sort_leaves(
       std::move(leaves), axis,
       [&](std::span<const Tensor> p) -> Tensor {
-        return less(detail::tree_of_tensors(operands, p.first(n)),
-                    detail::tree_of_tensors(operands, p.subspan(n)));
+        return less(detail::whole_tree_from(operands, p.first(n)),
+                    detail::whole_tree_from(operands, p.subspan(n)));
       },
       stable, at);
-  return detail::tree_of_tensors(operands, results);
+  return detail::whole_tree_from(operands, results);
 }
 
 }  // namespace rondo

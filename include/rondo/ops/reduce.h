@@ -11,13 +11,16 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "rondo/detail/leaves.h"
+#include "rondo/detail/ops.h"
+#include "rondo/detail/why.h"
 #include "rondo/tensor.h"
 #include "rondo/tree.h"
 
@@ -63,34 +66,6 @@ RONDO_API Tensor cummax(const Operand& x, std::int64_t axis, bool reverse = fals
 /// Running minima.
 RONDO_API Tensor cummin(const Operand& x, std::int64_t axis, bool reverse = false);
 
-namespace detail {
-/// Operands of one shape, an initial scalar for each (a C++ scalar takes the operand's dtype), and
-/// the combiner on their dtypes: (accumulators, elements) -> accumulators.
-RONDO_API std::vector<Tensor> reduce_leaves(
-    std::vector<Tensor> operands, std::vector<Tensor> inits, const std::vector<std::int64_t>& axes,
-    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine, SourceLocation at);
-
-/// The leaves as tensors: literals and C++ scalars are recorded as created at `at`.
-template <class T>
-std::vector<Tensor> leaf_tensors(const T& tree, SourceLocation at) {
-  std::vector<Tensor> leaves;
-  for_each_leaf(tree, [&]<class Leaf>(const Leaf& leaf) {
-    if constexpr (std::is_same_v<Leaf, Tensor>)
-      leaves.push_back(leaf);
-    else
-      leaves.push_back(Tensor(leaf, at));
-  });
-  return leaves;
-}
-
-/// A tree of the prototype's structure with the tensors as leaves, in order.
-template <class T>
-traced_t<T> tree_of_tensors(const T& prototype, std::span<const Tensor> leaves) {
-  std::size_t next = 0;
-  return rebuild_tree<Tensor>(prototype, [&] { return leaves[next++]; });
-}
-}  // namespace detail
-
 /// Combines the elements of one or several arrays of one shape along the axes: `combine(acc, x)`
 /// takes two trees of scalars of the structure of `operands` and returns a third. It starts from
 /// `inits`, scalars of the operands' dtypes, takes the elements in row-major order, and may capture
@@ -121,15 +96,15 @@ template <TensorTree T, TensorTree Inits, class Combine>
       std::move(operand_leaves), detail::leaf_tensors(inits, at), axes,
       [&](std::span<const Tensor> p) {
         const Traced combined =
-            tree_cast<Traced>(combine(detail::tree_of_tensors(operands, p.first(n)),
-                                      detail::tree_of_tensors(operands, p.subspan(n))),
+            tree_cast<Traced>(combine(detail::whole_tree_from(operands, p.first(n)),
+                                      detail::whole_tree_from(operands, p.subspan(n))),
                               at);
         detail::check_same_structure("reduce: the result of the combiner", structure,
                                      TreeStructure::of(combined), "", at);
         return detail::leaf_tensors(combined, at);
       },
       at);
-  return detail::tree_of_tensors(operands, results);
+  return detail::whole_tree_from(operands, results);
 }
 /// The same for inits of the operands' own type: without this overload, std::reduce would be an
 /// equally good match for unqualified calls.

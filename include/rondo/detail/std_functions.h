@@ -12,7 +12,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-#include "rondo/literal.h"
+#include "rondo/detail/why.h"
 #include "rondo/tensor.h"
 
 namespace rondo::detail {
@@ -30,10 +30,6 @@ struct TensorOrNumber {
   requires(std::same_as<T, Tensor> || std::is_arithmetic_v<T>)
       TensorOrNumber(const T&);  // NOLINT: it is a conversion
 };
-
-/// The result of a function that does not compile, with the reason.
-template <Why kWhy>
-struct Refused {};
 
 }  // namespace rondo::detail
 

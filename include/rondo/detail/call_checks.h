@@ -9,7 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "rondo/call_with.h"
+#include "rondo/detail/call_with.h"
+#include "rondo/detail/why.h"
 #include "rondo/error.h"
 #include "rondo/reflect.h"
 #include "rondo/tensor.h"
@@ -172,22 +173,24 @@ constexpr CallFault fault_of_result() {
   }
 }
 
-// For a call with the trees of Tensors `Traced`. If `kConst`, f is called through a const
-// reference.
-template <class F, bool kConst, class... Traced>
+// Whether f is called through a reference to const: so are the functions that transforms keep.
+enum class Callee { kConst, kMutable };
+
+// For a call with the trees of Tensors `Traced`.
+template <class F, Callee kCallee, class... Traced>
 constexpr CallFault fault_of_traced() {
   if constexpr (kTakesConst<F, Traced...>) {
     return fault_of_result<const F, Traced...>();
   } else if constexpr (!kTakes<F, Traced...>) {
     return mismatch<F, sizeof...(Traced)>();
-  } else if constexpr (kConst) {
+  } else if constexpr (kCallee == Callee::kConst) {
     return CallFault::kMutable;
   } else {
     return fault_of_result<F, Traced...>();
   }
 }
 
-template <class F, bool kConst, std::size_t... I, class... Args>
+template <class F, Callee kCallee, std::size_t... I, class... Args>
 constexpr CallFault call_fault(std::index_sequence<I...>, TypeList<Args...>) {
   if constexpr (!(kIsTree<Args> && ...)) {
     return CallFault::kNoTree;
@@ -202,15 +205,15 @@ constexpr CallFault call_fault(std::index_sequence<I...>, TypeList<Args...>) {
       return CallFault::kOfNumbers;
     }
   } else {
-    return fault_of_traced<F, kConst, traced_t<passed_t<F, I, Args>>...>();
+    return fault_of_traced<F, kCallee, traced_t<passed_t<F, I, Args>>...>();
   }
 }
 template <class F, class... Args>
-inline constexpr CallFault kCallFault = call_fault<F, true>(std::index_sequence_for<Args...>{},
-                                                            TypeList<Args...>{});
+inline constexpr CallFault kCallFault =
+    call_fault<F, Callee::kConst>(std::index_sequence_for<Args...>{}, TypeList<Args...>{});
 template <class F, class... Args>
-inline constexpr CallFault kOneCallFault = call_fault<F, false>(std::index_sequence_for<Args...>{},
-                                                                TypeList<Args...>{});
+inline constexpr CallFault kOneCallFault =
+    call_fault<F, Callee::kMutable>(std::index_sequence_for<Args...>{}, TypeList<Args...>{});
 
 /// Does not compile if there is a fault, with the reason. Public functions call it first, and for
 /// its value, which compilers evaluate at once, so that the reason precedes the errors that follow
