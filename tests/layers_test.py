@@ -29,6 +29,9 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M
 NAMED_OP = re.compile(r"[!=]=\s*&\s*(?:\w+::)*k[A-Z]\w*")
 FOLDERS_OF_RECORDS = {"ir", "ops", "control_flow"}
 RULES_ABOUT_OPS = re.compile(r"src/passes/(\w+_identities|splat)\.cc")
+# What users need not read is in include/rondo/detail/; dtype.h needs its two blocks where they are.
+DETAIL = re.compile(r"^namespace (rondo::)?detail\b", re.M)
+DETAIL_EXCEPTION = "dtype.h"
 PUBLIC_EXCEPTION = "implementation.h"  # the library as text: it includes all of src/
 
 
@@ -58,6 +61,10 @@ def violations(project):
     src, public = project / "src", project / "include"
     found, sideways = [], {}
     for file in sorted(public.rglob("*.h")):
+        match = DETAIL.search(file.read_text(encoding="utf-8"))
+        if match and file.parent.name != "detail" and file.name != DETAIL_EXCEPTION:
+            line = match.string.count("\n", 0, match.start()) + 1
+            found.append(f"{file.relative_to(project)}:{line}: namespace detail belongs in include/rondo/detail/")
         for path, line in includes(file):
             target = folder_of_include(path, file, src)
             if (target or path.startswith(("src/", "../src/"))) and file.name != PUBLIC_EXCEPTION:
@@ -147,6 +154,11 @@ class Layers(unittest.TestCase):
 
     def test_public_header_includes_src(self):
         self.check({"include/rondo/ops.h": '#include "ops/record.h"\n', "src/ops/record.h": ""}, "a public header")
+
+    def test_detail_in_a_public_header(self):
+        self.check({"include/rondo/loops.h": "#pragma once\n\nnamespace rondo::detail {\n}\n",
+                    "include/rondo/detail/loops.h": "namespace rondo::detail {\n}\n"},
+                   "include/rondo/loops.h:3: namespace detail belongs in")
 
     def test_a_pass_that_names_an_op(self):
         self.check({"src/passes/a.cc": "bool f() {\n  return node.op == &ops::kAdd;\n}\n",
