@@ -8,7 +8,7 @@ namespace rondo::executor {
 
 namespace {
 
-// More than any machine has. Below it sizes and offsets can be rounded and added up.
+// More than any machine has. Sizes and offsets below it can be rounded and added without overflow.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
 
 std::int64_t pages_of(std::int64_t bytes) { return (bytes + page_bytes() - 1) / page_bytes(); }
@@ -36,7 +36,7 @@ std::int64_t Arena::allocate(std::int64_t bytes) {
   }
   if (guarded_) return allocate_guarded(bytes);
   bytes = std::max(rounded(bytes), kAlignment);
-  // The smallest that fits, so that large places stay whole.
+  // Best fit, so that large places stay whole.
   auto best = free_.end();
   for (auto place = free_.begin(); place != free_.end(); ++place) {
     if (place->second >= bytes && (best == free_.end() || place->second < best->second))
@@ -48,7 +48,7 @@ std::int64_t Arena::allocate(std::int64_t bytes) {
     if (size > bytes) free_.emplace(offset + bytes, size - bytes);
     return offset;
   }
-  // The last free place, if it ends where all do, is made longer.
+  // The last free place is extended if it is at the end of the arena.
   std::int64_t offset = end_;
   if (!free_.empty()) {
     const auto last = std::prev(free_.end());

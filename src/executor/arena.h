@@ -1,5 +1,5 @@
-// Places in one piece of memory, given out and taken back while a program is being written: its
-// order is that of the run, so what is free here is free then.
+// Allocates places in one piece of memory while a program is being written. The program runs in the
+// order in which it is written, so memory that is free here is free then.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ class Arena {
  public:
   static constexpr std::int64_t kAlignment = 64;
 
-  /// Guarded: each place ends where a page begins that belongs to none (base/guard_pages.h).
+  /// Guarded: each place ends where a page begins that belongs to no place (base/guard_pages.h).
   explicit Arena(bool guarded = guard_pages_wanted()) : guarded_(guarded) {}
 
   /// The offset of `bytes` bytes: a multiple of the alignment, unless it is guarded.
   std::int64_t allocate(std::int64_t bytes);
   void release(std::int64_t offset, std::int64_t bytes);
-  /// The most that was in use.
+  /// The largest size in use so far.
   std::int64_t size() const noexcept { return size_; }
 
  private:

@@ -63,7 +63,7 @@ namespace {
 
 }  // namespace rondo::executor
 
-/// Linkers take this file from an archive for the sake of this name, which rondo::compiler asks for
+/// Linkers extract this file from an archive because of this name, which rondo::compiler refers to
 /// (cmake/RondoLibrary.cmake).
 extern "C" RONDO_API const char rondo_compiler;
 extern "C" const char rondo_compiler = 1;

@@ -9,7 +9,7 @@ namespace rondo::executor {
 /// express; `why_not` says why.
 const ir::Backend& bytecode_backend();
 
-/// The same as native code, where this machine has that.
+/// The same as native code, if this machine supports it.
 const ir::Backend& compiled_backend();
 
 }  // namespace rondo::executor

@@ -16,11 +16,11 @@ namespace rondo::executor {
 namespace {
 
 // Threshold: Ops of a branch from which skipping it for blocks of lanes pays: with this many, the
-// test costs next to nothing if all lanes take it; with half, a third more. Set by a measurement
+// test costs almost nothing if all lanes take it; with half, a third more. Set by a measurement
 // that is not in bench/.
 constexpr std::int64_t kExpensive = 96;
 
-/// Expanded to what executors have, or not yet.
+/// Whether it is expanded to executor ops already.
 bool is_users_loop(const Node& node) {
   if (node.op->construct.lane_loop) return !stands_for_branch(node);
   const auto layout = ir::region_layout(&node);
@@ -29,7 +29,7 @@ bool is_users_loop(const Node& node) {
 
 }  // namespace
 
-/// Goes through the regions that have no entry yet.
+/// Visits the regions that have no entry yet.
 template <class Entry, class Add>
 struct BranchWork::Visitor : ir::FunctionVisitor {
   struct Place : ir::BodyPlace {
@@ -66,9 +66,9 @@ BranchWork::Work BranchWork::work_of(const Function& region, std::int64_t lanes)
     }
     if (work.ops >= kExpensive || node.types.empty()) return;
     if (!node.regions.empty() && !node.op->runs()) return;
-    // There may be no lane at all.
+    // The number of lanes may be zero.
     const std::int64_t of_lane = std::max<std::int64_t>(lanes, 1);
-    const std::int64_t elements = node.type().elements() / of_lane;  // none of what all share
+    const std::int64_t elements = node.type().elements() / of_lane;  // excludes uniform work
     std::int64_t ops = 0;
     switch (strategy_of(node)) {
       case Strategy::kElement:

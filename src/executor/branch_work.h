@@ -9,23 +9,23 @@
 
 namespace rondo::executor {
 
-/// What was found out about regions. Each is walked once, so that a nest costs no more than its
-/// nodes, whichever of its regions are asked for. Regions may be expanded or not.
+/// Cached facts about regions. Each region is walked once, so that a nest costs no more than its
+/// nodes, whichever of its regions are requested. Regions may be expanded or not.
 class BranchWork {
  public:
-  /// Whether a loop that stands for a branch (stands_for_branch) computes so much for a lane that
-  /// blocks of lanes of which none takes it had better ask for that and leave it out.
+  /// Whether a loop that stands_for_branch does so much work for a lane that blocks of lanes had
+  /// better test whether any of them takes the branch, and skip it if not.
   bool is_expensive(const ir::Node& loop);
-  /// Whether loops and branches are nested so deep in a loop over lanes that it has no form
-  /// (executor/interchange.h), whatever its regions expand to. Branches by lane count as the loops
-  /// that they become where they are expensive.
+  /// Whether loops and branches are nested so deep in a loop over lanes that it cannot be
+  /// interchanged (executor/interchange.h), whatever its regions expand to. Expensive branches
+  /// taken per lane count as the loops that they become.
   bool is_too_deep(const ir::Node& loop);
   /// Whether a region has loops, at any depth.
   bool has_loops(const Function& region) { return work_of(region, 1).loops; }
 
  private:
   struct Work {
-    /// Of the lower IR, for a lane; no more are counted than make it expensive.
+    /// In ops of the lower IR, for a lane; the count stops once it makes the branch expensive.
     std::int64_t ops = 0;
     bool loops = false;
   };
@@ -43,7 +43,7 @@ class BranchWork {
 
   absl::flat_hash_map<std::int64_t, Entries<Work>> work_;  // by the number of lanes
   absl::flat_hash_map<std::int64_t, Entries<Levels>> levels_;
-  std::vector<Function> kept_;  // so that an identity stays the one of its region
+  std::vector<Function> kept_;  // keeps the regions alive, so that identities stay unique
 };
 
 }  // namespace rondo::executor

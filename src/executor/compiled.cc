@@ -31,7 +31,8 @@ Compiled::~Compiled() = default;
 
 namespace {
 
-/// Whether the state of a loop is told although a run has no limits: where a promise is broken.
+/// Whether the state of a loop is reported although a run has no limits: when a max_trip_count is
+/// exceeded.
 bool makes_promises(const Function& function) {
   const std::vector<Function> regions = ir::regions_inside_out(function);
   return std::any_of(regions.begin(), regions.end(), [](const Function& region) {
@@ -42,7 +43,7 @@ bool makes_promises(const Function& function) {
   });
 }
 
-/// What a run on so many threads takes beside arguments, results and tapes.
+/// The memory of a run on so many threads, beside arguments, results and tapes.
 std::int64_t bytes_beside(const Unit& unit, int threads) {
   return unit.program->arena_bytes + unit.part_bytes * threads;
 }
@@ -95,7 +96,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     units_.push_back(std::move(unit));
   }
   alone_ = entry().program->calls.empty() && entry().program->tapes.empty();
-  // A program that takes more than the limit without its tapes is refused before it runs.
+  // A program that exceeds the limit without its tapes is refused before it runs.
   if (arena_limit_) tape_limit_ = std::max<std::int64_t>(0, *arena_limit_ - arena_bytes());
 }
 

@@ -15,8 +15,8 @@ namespace rondo::executor {
 
 class Compiled final : public ir::Prepared {
  public:
-  /// `wants_native`: where this machine has native code for a unit, that; else bytecode.
-  /// `has_limits`: its runs may be ended or report (executor/lane_chunks.cc).
+  /// `wants_native`: native code, if this machine has it for the unit, else bytecode. `has_limits`:
+  /// runs may be ended or report progress (executor/lane_chunks.cc).
   Compiled(const Function& function, const CompileOptions& options, bool wants_native,
            bool has_limits = false);
   ~Compiled() override;
@@ -32,14 +32,14 @@ class Compiled final : public ir::Prepared {
   void count_held(HeldBytes& held) const override;
   bool ignores_limits() const override { return ignores_limits_; }
   std::int64_t arena_bytes() const override { return entry().program->arena_bytes; }
-  /// What tapes may take beside the arena.
+  /// The memory limit for tapes, beside the arena.
   std::int64_t tape_limit() const { return tape_limit_; }
 
   const Unit& entry() const { return *units_.front(); }
   const Unit& unit(const Function& region) const { return *units_[regions_.at(region.identity())]; }
 
  private:
-  /// What runs on so many threads as these allow.
+  /// The code to run on as many threads as these allow.
   const Unit& entry_for(const RunOptions& options) const;
 
   std::vector<std::unique_ptr<Unit>> units_;
@@ -50,7 +50,7 @@ class Compiled final : public ir::Prepared {
   CompileOptions options_;
   bool wants_native_;
   bool ignores_limits_ = false;  // in some loops
-  bool alone_ = false;           // no kernel or tape asks for the state of a run
+  bool alone_ = false;           // no kernel or tape needs the state of a run
   mutable std::once_flag divided_made_;
   mutable std::unique_ptr<const Unit> divided_;  // the entry for several threads, if it gains
 };

@@ -32,7 +32,7 @@ const lower::Op* op_of(const lower::Program& program, Value value) {
   return found == program.code.rend() ? nullptr : &*found;
 }
 
-/// The values of which a predicate says that all hold.
+/// The values that must be true if a predicate is.
 std::vector<Value> conjunction(const lower::Program& program, Value predicate) {
   // Threshold: Terms of a conjunction that are assumed true for the fixed-point proof: compile time
   // against the proof. Not measured.
@@ -52,7 +52,7 @@ std::vector<Value> conjunction(const lower::Program& program, Value predicate) {
   return parts;
 }
 
-/// Shows that a lane which does not want to go on, while others do, keeps what it carries.
+/// Shows that an inactive lane keeps what it carries while others are active.
 class FixedPoint {
  public:
   FixedPoint(const Node& loop, const Node& reduction) : loop_(loop), reduction_(reduction) {
@@ -105,7 +105,7 @@ class FixedPoint {
 
   Element unknown(const TensorType& type) { return b_.load_element(type.dtype, {nowhere_, 0, {}}); }
 
-  /// Of an array that differs by lane, which may stand in both regions.
+  /// For an array that differs by lane, which may occur in both regions.
   Element constant(const Node& node) {
     const Literal& value = node.attrs<ir::ConstantAttributes>().value;
     for (const auto& [known, element] : constants_) {
@@ -128,7 +128,8 @@ class FixedPoint {
                              if (ir::is_constant(&node)) return std::vector{constant(node)};
                              for (const TensorType& type : node.types) {
                                made.push_back(unknown(type));
-                               // It may be made of what moves: a row that is read by trip.
+                               // It may be computed from values that change: a row that is read by
+                               // trip.
                                if (!node.operands.empty()) know(made.back(), moving_);
                                if (!is_scalar(type)) know(made.back(), by_lane_);
                              }
@@ -140,8 +141,8 @@ class FixedPoint {
                            });
   }
 
-  /// The predicate of one lane, without what is the same for all. It looks at nothing that moves
-  /// while the lane stands still.
+  /// The predicate of one lane, without the part that is the same for all. It depends on nothing
+  /// that changes while the lane is inactive.
   std::optional<Value> lane_predicate(Value predicate) {
     const lower::Program& program = b_.program();
     if (any_ == lower::kNone) return std::nullopt;
@@ -173,8 +174,8 @@ class FixedPoint {
   Builder b_;
   Value nowhere_ = lower::kNone, any_ = lower::kNone, reduced_ = lower::kNone;
   std::vector<std::pair<Literal, Element>> constants_;
-  std::vector<Value> by_lane_;  // parameters, and what is not known to be anything
-  std::vector<Value> moving_;   // another one on each trip, also where the lane stands still
+  std::vector<Value> by_lane_;  // parameters, and values of which nothing is known
+  std::vector<Value> moving_;   // changes on each trip, even while the lane is inactive
 };
 
 }  // namespace

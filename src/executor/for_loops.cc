@@ -15,7 +15,7 @@ namespace rondo::executor {
 
 namespace {
 
-/// Of bytecode too: it runs the loops that native code of this machine has.
+/// For bytecode too: it runs the loops that native code of this machine runs.
 ir::LoopCode loop_code() {
   const native_code::Target* target = native_code::available_target();
   return {.is_native = target != nullptr,
@@ -25,8 +25,7 @@ ir::LoopCode loop_code() {
 }  // namespace
 
 std::optional<Function> for_loops(const Function& function) {
-  // A kernel that goes element by element, made of ops whose elements loops can compute; or one
-  // whose record says so.
+  // An elementwise kernel of ops whose elements loops can compute; or one whose record says so.
   const auto decomposes = [code = loop_code()](const Node& node) {
     const ir::OpDef& op = *node.op;
     if (op.expansion.is_preferred) return op.expansion.is_preferred(node, code);
@@ -54,7 +53,7 @@ std::optional<Function> for_loops(const Function& function) {
 
 namespace {
 
-/// Branches as loops that have loops in them, and none around them.
+/// Branches represented as loops that contain loops and are in none.
 absl::flat_hash_set<const Node*> branches_around_loops(const Function& function) {
   absl::flat_hash_set<const Node*> found;
   BranchWork branches;
@@ -79,7 +78,7 @@ std::optional<Function> with_loops_outermost(Function function) {
   const auto keeps = [](const Node& node) {
     return static_cast<bool>(node.op->construct.lane_loop);
   };
-  // What stands in such a branch may be one.
+  // A branch inside such a branch may be one.
   for (auto found = branches_around_loops(function); !found.empty();
        found = branches_around_loops(function)) {
     changed = true;

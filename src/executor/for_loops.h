@@ -1,4 +1,4 @@
-// Functions in the ops that executors which write loops have.
+// Expands functions into the ops of executors that write loops.
 #pragma once
 
 #include <optional>
@@ -7,16 +7,16 @@
 
 namespace rondo::executor {
 
-/// The function in ops that executors have, for executors that write loops: with those of its loops
-/// whose lanes stop one by one that can be interchanged with their lanes (executor/interchange.h),
-/// at any depth, and without kernels that are but arithmetic on elements. Branches that each lane
-/// takes for itself are loops of at most one trip (ir::LaneLoop::predicated) where they are
-/// expensive and can be interchanged with their lanes, else choices between what all lanes compute.
-/// Nothing where that is no other function.
+/// The function in executor ops, for executors that write loops: those of its loops whose lanes
+/// stop one by one are kept, at any depth, if they can be interchanged with their lanes
+/// (executor/interchange.h), and kernels that are only arithmetic on elements are expanded.
+/// Branches taken per lane become loops of at most one trip (ir::LaneLoop::predicated) if they are
+/// expensive and can be interchanged with their lanes, else selects between what all lanes compute.
+/// Nothing if the function would not change.
 std::optional<Function> for_loops(const Function& function);
 
-/// The same without such loops for branches that are around all loops in them: of these a run with
-/// limits keeps the state, which is that of all lanes. Nothing where there are none.
+/// The same, but branches that enclose all loops inside them do not become such loops: a run with
+/// limits keeps the state of those loops, which is that of all lanes. Nothing if there are none.
 std::optional<Function> with_loops_outermost(Function function);
 
 }  // namespace rondo::executor

@@ -31,7 +31,7 @@ int times_in(const Times& times, const Tensor& value) {
   return found == times.end() ? 0 : found->second;
 }
 
-/// What the outputs of a region are the memory of, under whichever type.
+/// The values whose memory the outputs of a region share, through bitcasts.
 absl::flat_hash_set<ir::ValueKey> handed_on(const Function& region) {
   absl::flat_hash_set<ir::ValueKey> found;
   for (Tensor value : region.outputs()) {
@@ -46,8 +46,8 @@ absl::flat_hash_set<ir::ValueKey> handed_on(const Function& region) {
 
 }  // namespace
 
-/// Finds the parameters of one region's outputs. Each value is looked up, not searched for: regions
-/// may have very many.
+/// Finds the parameters of one region's outputs. Values are looked up in tables, as regions may
+/// have very many.
 class InPlace::Finder {
  public:
   Finder(const InPlace& regions, const Function& region)
@@ -145,7 +145,7 @@ std::int32_t InPlace::Finder::find(std::size_t output) {
     }
     if (operand < 0) return kNoParameter;
     value = node->operands[static_cast<std::size_t>(operand)];
-    // A construct whose regions also read the array as it was writes a copy.
+    // A construct whose regions also read the old state of the array writes a copy.
     if (ir::region_layout(node) && !is_one_operand(*node, value)) return kNoParameter;
   }
   return kNoParameter;

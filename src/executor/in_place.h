@@ -1,4 +1,4 @@
-// Which results of regions may be written where a parameter is.
+// Which results of regions may be written in the memory of a parameter.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace rondo::executor {
 
-/// For each output of the regions of a function the parameter that it is made of by writing parts
-/// only: by updates, by loops that carry it so, by branches. One place is enough for both then.
+/// For each output of the regions of a function the parameter that it is made from by writing parts
+/// only: by updates, by loops that carry it this way, by branches. The two can then share memory.
 class InPlace {
  public:
   static constexpr std::int32_t kNoParameter = -1;
@@ -21,9 +21,9 @@ class InPlace {
   std::int32_t parameter_of(const Function& region, std::size_t output) const {
     return regions_.at(region.identity()).parameters[output];
   }
-  /// The parameter of the branches that a result of a conditional is made of so, or that is left as
-  /// it is, in one branch at least. The others make an array of their own and hand the parameter on
-  /// as no other result: in its place, or copied there when they end.
+  /// The parameter of the branches that a result of a conditional is made from in this way, or that
+  /// is passed on unchanged, in at least one branch. The other branches make a separate array and
+  /// pass the parameter on as no other result: in its memory, or copied there when they end.
   std::int32_t parameter_of_branches(const ir::Node& conditional, std::size_t result) const;
 
  private:
@@ -31,7 +31,7 @@ class InPlace {
   struct Region {
     std::vector<std::int32_t> parameters;         // of each output
     absl::flat_hash_set<std::int32_t> made;       // these
-    absl::flat_hash_set<ir::ValueKey> handed_on;  // what outputs are, under whichever type
+    absl::flat_hash_set<ir::ValueKey> handed_on;  // the values that outputs alias, through bitcasts
   };
 
   absl::flat_hash_map<const void*, Region> regions_;

@@ -24,7 +24,7 @@ using Obstacle = InterchangeObstacle::Kind;
 // measured.
 constexpr std::int64_t kLeastRows = 8;
 
-/// Whether what is the same for all lanes can be computed for itself.
+/// Whether uniform values can be computed separately.
 bool singles_stand_alone(const Function& body, std::size_t carries) {
   absl::flat_hash_set<const Node*> needed;
   for (std::size_t i = 0; i < carries; i++) {
@@ -44,8 +44,8 @@ bool singles_stand_alone(const Function& body, std::size_t carries) {
   return true;
 }
 
-/// Of an array that a loop carries and updates by parts, at places that are known in the run: the
-/// axis along which an update goes through all lanes; -1 where there is but one.
+/// For an array that a loop carries and updates by parts, at positions known at run time: the axis
+/// along which an update covers all lanes; -1 for a single lane.
 std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, std::int64_t lanes) {
   const Function& body = loop.regions[1];
   const std::size_t before = loop.op->construct.lane_loop ? 1 : 0;
@@ -81,7 +81,7 @@ std::vector<bool> tapes_among(const Node& loop) {
   return tapes;
 }
 
-/// An array from outside of few elements for each lane, which are loaded before the first trip.
+/// A loop-invariant array of few elements for each lane, which are loaded before the first trip.
 bool is_loaded_once(const LaneRules& rules, const TensorType& type) {
   // Threshold: Elements for each lane that are loaded once before the loop: registers against a
   // load in each trip. Not measured.
@@ -90,8 +90,8 @@ bool is_loaded_once(const LaneRules& rules, const TensorType& type) {
   return value && value->kind == Kind::kLane && rules.count(type, *value) <= kMostLoaded;
 }
 
-/// Numbers of lanes that a loop may have, the largest first: all elements of a carry, or its rows
-/// or columns; or one, where the arrays that it works on are small.
+/// Candidate numbers of lanes, the largest first: all elements of a carry, or its rows or columns;
+/// or one, if the arrays that the loop works on are small.
 std::vector<std::int64_t> possible_lanes(const Node& loop) {
   if (loop.op->construct.lane_loop) {
     const std::int64_t lanes = loop.op->construct.lane_loop(loop).lanes;
@@ -121,7 +121,7 @@ bool is_loop(const Node& node) {
   return node.op->construct.flow == ir::Flow::kRepeat || node.op->construct.lane_loop;
 }
 
-/// Whether what is the same for all lanes can be had after the loop, if anybody asks for it.
+/// Whether a uniform value is available after the loop, if it is used.
 bool has_uniform_live_outs(const Node& loop, const Interchange& form, const UsedValues* used) {
   if (form.lanes == 1) return true;
   bool asks = false;
@@ -156,8 +156,8 @@ std::optional<Interchange> interchange(const Node& loop, bool reorders, const Us
       const auto axis = carried ? updated_axis(loop, i, lanes) : std::nullopt;
       updated.push_back(axis ? LaneValue{Kind::kCarried, *axis} : loaded[i]);
     }
-    // What is loaded before the first trip cannot be read at other places than the lane's; what is
-    // updated in memory cannot be read as a whole.
+    // Values loaded before the first trip can be read only at the lane's index; arrays updated in
+    // memory cannot be read as a whole.
     std::vector<std::vector<LaneValue>> ways{updated, loaded, tables};
     for (std::size_t i = 0; i < tables.size(); i++) {
       if (!has_states(updated[i])) updated[i] = tables[i];
@@ -167,7 +167,7 @@ std::optional<Interchange> interchange(const Node& loop, bool reorders, const Us
     for (std::vector<LaneValue>& operands : ways) {
       Candidate candidate;
       auto form = form_in_lanes(loop, std::move(operands), rules, 1, candidate);
-      // Without small arrays one lane is the loop as it stands.
+      // Without small arrays, a single lane is the loop unchanged.
       if (form && lanes == 1 && !form->has_rows) continue;
       if (form && has_uniform_live_outs(loop, *form, used)) return form;
       if (form) candidate.end({Obstacle::kResult, &loop});
@@ -182,9 +182,9 @@ std::optional<Interchange> interchange(const Node& loop, bool reorders, const Us
 Interchanges::Interchanges(const Function& function, bool reorders, bool keeps_states) {
   struct Place : ir::BodyPlace {
     using BodyPlace::BodyPlace;
-    std::optional<UsedValues> used = std::nullopt;  // when the first loop asks
+    std::optional<UsedValues> used = std::nullopt;  // computed when the first loop needs it
   };
-  // Regions of loops that are interchanged with their lanes are not looked into.
+  // Regions of loops that are interchanged with their lanes are not searched.
   struct Visitor : ir::FunctionVisitor {
     Visitor(Interchanges& made, bool reordering, bool keeping)
         : forms(made), reorders(reordering), keeps_states(keeping) {}

@@ -1,9 +1,8 @@
 // Loops that are interchanged with their lanes in programs whose runs may be ended: the lanes make
-// the trips in chunks, between which all of them have made the same ones and their state is in
-// memory.
+// the trips in chunks; between chunks all lanes are at the same trip and their state is in memory.
 //
-//     while some lane goes on
-//       lanes: the carries of this lane; while it goes on, at most a chunk of trips; back to memory
+// while some lane is active
+// lanes: the carries of this lane; while it is active, at most a chunk of trips; back to memory
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -48,8 +47,8 @@ struct WorkOfTrip {
 };
 
 /// A chunk is long enough that the carries are rarely read and written; and short enough that a
-/// block of lanes ends soon, since the run's limits are looked at between blocks, and that a run
-/// that is ended has not lost much.
+/// block of lanes ends soon, since the run's limits are checked between blocks, and that an ended
+/// run has lost little.
 std::int64_t trips_of_chunk(const Node& loop, std::int64_t lanes) {
   // Threshold: Elements of a chunk, of all lanes: the memory traffic of the carries against how
   // much an ended run loses. Not measured.
@@ -103,7 +102,7 @@ std::vector<bool> Lowerer::computed_in_chunks(Scope& scope, const Node& node,
               (node.op->construct.lane_loop || !reads_parameter(node.regions[0], i));
     if (stay[i]) nest.add(operand, nest.index());
   }
-  // The lanes are one loop, over all elements.
+  // The lanes are one loop over all elements.
   if (!nest.is_one_loop()) stay.assign(stay.size(), false);
   return stay;
 }
@@ -121,8 +120,8 @@ Value Lowerer::trips_of_all_chunks(const lower::LoopInfo& info) {
 
 void Lowerer::remember_lanes(Construct& chunks) {
   const Node* node = chunks.node;
-  // What is the same for all lanes goes on with those that run: of one that is done, the predicate
-  // may hold again.
+  // Uniform values continue with the active lanes: the predicate of a lane that is done may hold
+  // again.
   bool asks_for_singles = false;
   for (std::size_t i = 0; i < node->types.size(); i++)
     asks_for_singles =
@@ -163,7 +162,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
       init.insert(init.end(), argument.element.begin(), argument.element.end());
       continue;
     }
-    // Each lane reads and writes its own elements of it.
+    // Each lane reads and writes only its elements of it.
     argument = carried_memory(scope, step, i, once[i], at, true);
     CarriedArray& array = construct.carried[i];
     array.storage = argument.storage;
@@ -182,7 +181,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
   lower::While& loop = builder_.program().whiles[construct.loop];
   construct.trips = loop.trips = loop.carries.back().param;
   describe_state(builder_.program().loops[info], construct);
-  // Whether some lane goes on: what the condition says, or what it says of any lane.
+  // Whether some lane is active: the condition itself, or its value in any lane.
   std::vector<Place> arguments = construct.arguments;
   for (Place& argument : arguments) argument.writable = false;
   if (node->op->construct.lane_loop) arguments = begin_chunk_lanes(construct);
@@ -204,7 +203,7 @@ std::vector<Place> Lowerer::begin_chunk_lanes(const Construct& chunks) {
   Scope& scope = scopes_.back();
   std::vector<Place> arguments = chunks.arguments;
   Nest nest(builder_, *scope.plan, scope.places, shape_of_lanes(*node, form).dims());
-  std::vector<std::pair<std::size_t, std::uint32_t>> items;  // operands that are in line
+  std::vector<std::pair<std::size_t, std::uint32_t>> items;  // operands that are fused
   for (std::size_t i = 0; i < arguments.size(); i++) {
     if (arguments[i].kind == Place::Kind::kInlined)
       items.emplace_back(i, nest.add(node->operands[i], nest.index()));
@@ -233,7 +232,7 @@ Value Lowerer::most_trips(const Construct& chunks) {
   const auto ends_at = [&](Value trips) {
     most = builder_.min(most, builder_.subtract(trips, chunks.trips));
   };
-  // Where these end the loop, the state is exact.
+  // If these end the loop, the state is exact.
   const Value frame =
       builder_.buffer({lower::Storage::kFrame, 0, 0, std::int64_t{sizeof(lower::RunFrame)}});
   ends_at(builder_.load(Type::kS64, {frame, offsetof(lower::RunFrame, max_iterations), {}}));
@@ -270,7 +269,7 @@ void Lowerer::open_chunk() {
 
 void Lowerer::close_chunk(const Construct& lanes, Value last_trips) {
   const bool counts = !lanes.made.empty();
-  // Its predicate ended a lane that made fewer trips.
+  // The predicate ended a lane that made fewer trips.
   if (const Construct& chunks = constructs_.back(); chunks.going_on)
     builder_.store(builder_.equal(last_trips, lanes.most_trips), going_on(chunks));
   if (counts) builder_.store(last_trips, {lanes.made[0].pointer, 0, {{lanes_->index, 4}}});
@@ -279,7 +278,7 @@ void Lowerer::close_chunk(const Construct& lanes, Value last_trips) {
   lanes_.reset();
   Value trips = lanes.most_trips;
   if (counts) {
-    // Apart from the loop above, whose blocks may have any number of vectors.
+    // Separate from the loop above, whose blocks may have any number of vectors.
     const std::uint32_t number = builder_.begin_lanes(count);
     const Value lane = builder_.program().lanes[number].index;
     const Value made = builder_.load(Type::kS32, {lanes.made[0].pointer, 0, {{lane, 4}}});

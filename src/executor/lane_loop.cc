@@ -1,5 +1,5 @@
-// Loops that are interchanged with their lanes: the lanes around a loop, their carries and what is
-// left after it.
+// Loops that are interchanged with their lanes: the lanes around a loop, their carries and their
+// results.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -51,7 +51,7 @@ Place Lowerer::lane_place(Scope& scope, const Tensor& value) {
   return of_lane(lane_elements(from, value.type(), as), as);
 }
 
-/// Of an array that has one element for each lane.
+/// For an array that has one element for each lane.
 Shape Lowerer::shape_of_lanes(const Node& loop, const Interchange& form) {
   for (const TensorType& type : loop.types) {
     if (type.elements() == form.lanes) return type.shape;
@@ -61,7 +61,7 @@ Shape Lowerer::shape_of_lanes(const Node& loop, const Interchange& form) {
 
 Lowerer::LaneItems Lowerer::lane_items(Nest& nest, const Node* node, const Interchange& form) {
   LaneItems items;
-  // What is in line may read an array that is updated in the lanes.
+  // A fused operand may read an array that is updated in the lanes.
   if (updates_any(form.operands)) return items;
   Scope& scope = scopes_.back();
   const Shape shape = shape_of_lanes(*node, form);
@@ -80,7 +80,8 @@ void Lowerer::put_in_memory(Construct& construct, const Interchange& form, const
     const Tensor& operand = construct.node->operands[i];
     Place& argument = construct.arguments[i];
     if (argument.kind != Place::Kind::kInlined || has_states(form.operands[i])) continue;
-    // A table is read at other places than the lane's, though lanes may begin with it too.
+    // A loop-invariant buffer is read at indices other than the lane's, even if it is also a lane's
+    // first value.
     const bool of_lane = form.operands[i].kind == LaneValue::Kind::kLane;
     if (of_lane && items.contains(scope.plan->value(operand))) continue;
     argument.kind = Place::Kind::kArray;
@@ -91,8 +92,8 @@ void Lowerer::put_in_memory(Construct& construct, const Interchange& form, const
 
 namespace {
 
-/// Whether lanes that update an array by parts read and write so much of it that copying it, before
-/// the loop and after it, costs less than going through it with the lanes far apart.
+/// Whether lanes that update an array by parts access so much of it that transposing it, before the
+/// loop and after it, costs less than strided access.
 bool gains_by_lanes_last(const Node& loop, std::size_t carry, std::int64_t axis) {
   const TensorType& type = loop.types[carry];
   const auto layout = ir::region_layout(&loop);
@@ -331,7 +332,7 @@ std::vector<Element> Lowerer::last_singles(const Node* node, Value trips,
   }
   if (singles.empty()) return {};
   const std::uint32_t loop = builder_.begin_for(builder_.index(0), trips, 1, init);
-  // Nothing of them is made of what differs by lane.
+  // None of them depends on values that differ by lane.
   std::vector<Element> arguments(leading + node->operands.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < node->operands.size(); i++) {

@@ -34,10 +34,11 @@ constexpr std::int64_t kMostInOneLane = 1024;
 constexpr std::int64_t kMostMore = 60, kMoreForArray = 8, kVector = 8, kMoreForTerm = 3,
                        kLatency = 4;
 
-/// The predicates of a loop or what one branch computes: a region whose values are all by lane.
+/// The predicates of a loop, or the results of one branch: a region whose values all differ by
+/// lane.
 class LaneRegion {
  public:
-  /// `is_condition`: of a loop that goes on for all lanes at once.
+  /// `is_condition`: of a loop with one condition for all lanes.
   LaneRegion(const Function& region, const LaneRules& rules, bool is_condition, int depth,
              Candidate& candidate)
       : region_(region),
@@ -49,7 +50,7 @@ class LaneRegion {
   bool fits(std::span<const LaneValue> parameters) {
     for (std::size_t i = 0; i < parameters.size(); i++)
       take(region_.parameters()[i], parameters[i]);
-    // Arrays are updated where they stand: what reads an old state comes first.
+    // Arrays are updated in place: steps that read an old state come first.
     for (const Node* node : ir::reads_before_writes(region_)) {
       if (!fits(*node)) {
         candidate_.end({Obstacle::kNode, node});
@@ -66,7 +67,7 @@ class LaneRegion {
     return candidate_.obstacle.kind == Obstacle::kNone;
   }
   const LaneValue& value(const Tensor& value) const { return values_.at(value); }
-  /// Whether an output is the array that a parameter was, after all that is written to it.
+  /// Whether an output is the array that a parameter was, after all writes to it.
   bool is_updated(const Tensor& output, const Tensor& parameter) const {
     const auto written = arrays_.find(output);
     return written != arrays_.end() && written->second == arrays_.at(parameter) &&
@@ -74,7 +75,7 @@ class LaneRegion {
   }
   /// The reduction over all lanes in a condition; null: it has none.
   const Node* reduction() const { return reduction_; }
-  /// Whether a value has several elements for a lane, or one of several is written in memory.
+  /// Whether a value has several elements for a lane, or an update is written in memory.
   bool has_rows() const { return has_rows_; }
 
  private:
@@ -133,7 +134,7 @@ class LaneRegion {
     return computes ? rules_.count(node.type(), value) : 0;
   }
 
-  /// Beside loops over the elements.
+  /// Beside the loops over the elements.
   std::int64_t more_work(const Node& node, const LaneValue& value) const {
     const std::int64_t count = cost(node, value);
     if (count <= 1) return 0;
@@ -144,7 +145,7 @@ class LaneRegion {
     return more - kMoreForArray;
   }
 
-  /// Of products and short rows: a loop takes the last axis by vectors, and waits for each sum.
+  /// For products and short rows: a loop vectorizes the last axis, and has the latency of each sum.
   static std::int64_t more_for_terms(const Node& node, std::int64_t count) {
     const std::optional<Terms> terms = few_terms(node, true);
     if (!terms || node.type().rank() == 0) return 0;
@@ -169,7 +170,7 @@ class LaneRegion {
     has_rows_ = has_rows_ || form->has_rows;
     for (std::uint32_t i = 0; i < node.types.size(); i++) {
       const Tensor result = Tensor::of(&node, i);
-      // What is the same for all lanes has no last value where they end one by one.
+      // A uniform value has no last value if lanes end one by one.
       if (form->ends_by_lane && form->operands[i].kind == Kind::kUniform && is_used(result)) {
         candidate_.end({Obstacle::kResult, &node});
         return false;
@@ -179,7 +180,7 @@ class LaneRegion {
     return true;
   }
 
-  /// All lanes go the same way.
+  /// The branch is uniform.
   bool fits_branch(const Node& node, std::span<const LaneValue> operands) {
     if (depth_ > kMostDepth) candidate_.end({Obstacle::kDeep, &node});
     if (depth_ > kMostDepth || updates_any(operands)) return false;
@@ -206,7 +207,7 @@ class LaneRegion {
     return used_.contains(value);
   }
 
-  /// any(x) or all(x) of all lanes, once, in a condition.
+  /// any(x) or all(x) over all lanes, once, in a condition.
   bool fits_reduction(const Node& node, std::span<const LaneValue> operands) {
     const auto reduction = ir::loops_as<ir::Reduction>(node);
     if (!reduction || reduction_ || !is_scalar(node.type()) || operands[0].kind != Kind::kLane ||
@@ -226,7 +227,7 @@ class LaneRegion {
   absl::flat_hash_map<ir::ValueKey, LaneValue> values_;
   absl::flat_hash_map<ir::ValueKey, std::size_t> arrays_;  // that are updated: which one
   std::vector<Tensor> last_;                               // state of each
-  UsedValues used_;                                        // when somebody has asked
+  UsedValues used_;                                        // computed when first needed
   const Node* reduction_ = nullptr;
   std::int64_t uniform_ = 0, by_lane_ = 0;  // elements that are computed
   std::int64_t more_ = 0;                   // work beside loops over the elements, with one lane
@@ -258,7 +259,9 @@ std::optional<Interchange> form_in_lanes(const Node& loop, std::vector<LaneValue
   LaneRegion condition(loop.regions[0], rules, repeats, depth, candidate);
   if (!condition.fits(operands)) return std::nullopt;
   std::vector<LaneValue> parameters = operands;
-  if (!repeats) parameters.insert(parameters.begin(), {Kind::kLane, 0});  // which lanes run
+  if (!repeats)
+    parameters.insert(parameters.begin(), {Kind::kLane, 0});  // the mask of active
+                                                              // lanes
   LaneRegion body(loop.regions[1], rules, false, depth, candidate);
   if (!body.fits(parameters)) return std::nullopt;
   const std::size_t before = repeats ? 0 : 1;

@@ -1,4 +1,5 @@
-// Whether a loop fits lanes of a given number, where its operands are what somebody tries.
+// Whether a loop can be interchanged with a given number of lanes, for candidate layouts of its
+// operands.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +16,12 @@ namespace rondo::executor {
 /// against vectorizing deep nests. Not measured.
 inline constexpr int kMostDepth = 8;
 
-/// One try to have a loop in lanes: how far it came, and what ended it.
+/// One attempt to interchange a loop with its lanes: how far it came, and what ended it.
 struct Candidate {
   std::size_t nodes = 0;  // that fit
   InterchangeObstacle obstacle;
 
-  /// What is found first, in the innermost loop, is the reason.
+  /// The first obstacle found, in the innermost loop, is the one reported.
   std::nullopt_t end(InterchangeObstacle found) {
     if (obstacle.kind == InterchangeObstacle::Kind::kNone) obstacle = found;
     return std::nullopt;
@@ -29,7 +30,8 @@ struct Candidate {
 
 UsedValues used_values(const Function& region);
 
-/// The form of a loop, at some depth in loops and branches, with these operands.
+/// How the loop, at some depth in loops and branches, is interchanged with its lanes for these
+/// operands.
 std::optional<Interchange> form_in_lanes(const ir::Node& loop, std::vector<LaneValue> operands,
                                          const LaneRules& rules, int depth, Candidate& candidate);
 

@@ -36,7 +36,7 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
   }
   const std::optional<LaneValue> as = lane_rules().result(*node, operands);
   if (!as) {
-    // Whether any lane, or all, say so: of this lane it is what itself says (interchange).
+    // Whether any lane, or all, say so: for this lane its own value decides (interchange).
     const ir::Reduction reduction = *ir::loops_as<ir::Reduction>(*node);
     result = single({builder_.binary(reduction.combine, place(scope, node->operands[1]).element[0],
                                      lane_place(scope, node->operands[0]).element[0])});
@@ -115,7 +115,8 @@ Element Lowerer::lane_bytes(Scope& scope, const Node* node, const LaneValue& as)
 
 Element Lowerer::lane_nest(Scope& scope, const Node* node, const LaneValue& as) {
   const Shape& shape = node->type().shape;
-  if (as == LaneValue{Kind::kLane, -1}) return place(scope, node->operands[0]).element;  // spread
+  if (as == LaneValue{Kind::kLane, -1})
+    return place(scope, node->operands[0]).element;  // broadcast
   absl::InlinedVector<std::int64_t, 4> sizes(shape.size(), 1);
   if (as.axis >= 0) sizes[static_cast<std::size_t>(as.axis)] = lanes_->count;
   Nest nest(builder_, *scope.plan, scope.places, sizes);
@@ -155,7 +156,7 @@ Element Lowerer::lane_parts(Scope& scope, const Node* node, const LaneValue& as)
       absl::InlinedVector<std::int64_t, 4> source(of_part.begin(), of_part.end());
       for (std::size_t i = 0; i < source.size(); i++) source[i] += part.axes[i].first;
       const auto number = static_cast<std::size_t>(number_in_lane(shape, as.axis, source)) * width;
-      // Where it may go to; most places are known not to be it.
+      // Where the element may be written; most positions are known not to match.
       for_each_of_lane(type.shape, as.axis, [&](std::span<const std::int64_t> to) {
         Value goes_here = builder_.pred(true);
         for (std::size_t i = 0; i < to.size(); i++) {

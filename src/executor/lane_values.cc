@@ -146,7 +146,7 @@ std::optional<LaneValue> LaneRules::elementwise(const Node& node, Operands opera
   if (axis) return LaneValue{Kind::kLane, *axis};
   if (uniform) return kUniform;
   const std::optional<LaneValue> made = of_type(type);
-  // The code of an element may ask for its index along an axis.
+  // Element code may use its index along an axis.
   if (made && operands.empty() && *made == LaneValue{Kind::kLane, -1}) return std::nullopt;
   return made;
 }

@@ -17,7 +17,7 @@ namespace {
 
 using Obstacle = InterchangeObstacle::Kind;
 
-/// What stands in the way, and the remedy.
+/// The obstacle, and the remedy.
 struct Reason {
   std::string why, remedy;
 };

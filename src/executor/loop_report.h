@@ -1,4 +1,4 @@
-// How each loop of a program runs, in words.
+// Reports, in words, how each loop of a program runs.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace rondo::executor {
 
-/// A line for each loop of a function, but for those in loops that are interchanged with their
-/// lanes: whether its carry stands in registers, whether it is vectorized, or else what keeps it
-/// from that and, where there is something, what to do about it. `reorders`: as interchange has it.
+/// A line for each loop of a function, except those in loops that are interchanged with their
+/// lanes: whether its carry is in registers, whether it is vectorized, or else what prevents that
+/// and, if there is one, the remedy. `reorders`: as in interchange().
 std::string loop_report(const Function& function, bool reorders);
 
 }  // namespace rondo::executor

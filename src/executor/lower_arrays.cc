@@ -1,4 +1,4 @@
-// Steps whose result is an array that loops write: of elements, of parts, of a reduction.
+// Steps whose result is an array written by loops: of elements, of parts, of a reduction.
 #include <algorithm>
 #include <utility>
 
@@ -32,7 +32,7 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
     result = overwritten(scope, nest, to, type, at);
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
   nest.store(item, result.pointer, to);
-  // What reads it in loops, other loops among them, takes the value and not the memory.
+  // Consumers that read it in loops, including fused ones, use the value and not the memory.
   if (step.form == Strategy::kRead) {
     const Place& from = place(scope, node->operands[0]);
     if (from.kind == Place::Kind::kSingle) result.element = from.element;
@@ -40,8 +40,9 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
   scope.places[step.first_value] = result;
 }
 
-/// What reads an array through an index map needs no copy where that leaves elements side by side
-/// and the array stays as it is: arguments, constants, and what a loop reads from outside.
+/// A consumer that reads an array through an index map needs no copy if the map keeps elements
+/// adjacent and the array does not change: arguments, constants, and arrays that a loop reads from
+/// outside.
 Value Lowerer::viewed(const Scope& scope, const Nest& nest, std::uint32_t item, const Linear& dense,
                       const Step& step) {
   const std::uint32_t value = step.first_value;
@@ -116,7 +117,7 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
     const bool in_place = !one && is_last_use(scope, kept, at);
     result = updated(scope, step, kept, in_place, at, made);
     if (in_place) {
-      // A part that is computed from the array at other places must be computed first.
+      // A part that is computed from the array at other indices must be computed first.
       for (std::size_t i = 0; i < map.parts.size(); i++) {
         const Tensor& part = node->operands[static_cast<std::size_t>(map.parts[i].operand)];
         if (place(scope, part).kind == Place::Kind::kSingle) continue;
@@ -218,7 +219,7 @@ void Lowerer::write_part(Scope& scope, const Node* node, const ir::Part& part,
   const Tensor& operand = node->operands[static_cast<std::size_t>(part.operand)];
   Nest nest(builder_, *scope.plan, scope.places, sizes);
   if (memory != lower::kNone) {
-    // It is whole, and lies row by row.
+    // It is the whole array, in row-major order.
     const std::uint32_t value = scope.plan->value(operand);
     Place whole;
     whole.kind = Place::Kind::kArray;
@@ -261,7 +262,7 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
   const Type result_type = lower::type_of(type.dtype);
   std::vector<bool> reduced(from.shape.size(), false);
   for (const std::int64_t axis : reduction.axes) reduced[static_cast<std::size_t>(axis)] = true;
-  // A result's axes are the operand's without those that vanish.
+  // A result's axes are the operand's without the reduced ones.
   Linear to;
   to.coefficients.assign(from.shape.size(), 0);
   const auto strides = row_major(type.shape);
@@ -275,7 +276,7 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
   Value one = lower::kNone;
   const bool is_one = is_scalar(type);
   if (!is_one) result = destination(scope, node, 0);
-  // Integers and extremes are the same however they are combined.
+  // Integers and extremes have the same result in any order.
   const bool in_any_order =
       lower::is_in_any_order(reduction.combine, reduction.type) || options_.reorders;
   const auto new_totals = [&](std::int64_t count) {
@@ -375,7 +376,7 @@ constexpr std::int64_t kMostBytesForKernel = std::int64_t{4} << 20;
 }  // namespace
 
 void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carries) {
-  // Each lane would copy them, with loops over lanes of their own.
+  // Each lane would copy them, with separate loops.
   if (lanes_ && lanes_->count > 1) return;
   const Function& body = construct.node->regions[1];
   absl::flat_hash_map<const Node*, std::size_t> parameters;
@@ -424,7 +425,7 @@ void Lowerer::pack_for_lanes(Scope& scope, Construct& construct, const Node* nod
                     map.begin();
   const auto last = type.shape.dims().size();
   const auto moved = static_cast<std::size_t>(axis);
-  // Axes of one element behind it change nothing.
+  // Trailing axes of one element change nothing.
   if (moved == last || std::all_of(type.shape.dims().begin() + axis + 1, type.shape.dims().end(),
                                    [](std::int64_t size) { return size == 1; }))
     return;

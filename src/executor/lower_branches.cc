@@ -43,7 +43,7 @@ void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
     const Tensor value = Tensor::of(node, i);
     if (lanes_ || (!is_tape(value) && is_scalar(node->types[i]))) {
     } else if (const auto operand = operand_to_write(scope, node, i, once, at)) {
-      // The branches take it over, one after the other.
+      // The branches reuse it, one after the other.
       Place& from = place(scope, node->operands[*operand]);
       from.element.clear();
       result = from;
@@ -98,7 +98,7 @@ void Lowerer::reuse_buffer(Scope& scope, std::size_t result, const Place& memory
   storage.values = 1;
   const std::int32_t parameter = in_place_->parameter_of_branches(node, result);
   if (in_place_->parameter_of(scope.function, result) == parameter) return;
-  // Nothing but the result may be written over the parameter.
+  // Only the result may overwrite the parameter.
   storage.values = 2;
   const Tensor& from = scope.function.parameters()[static_cast<std::size_t>(parameter)];
   scope.reused_buffers.try_emplace(scope.plan->value(scope.function.outputs()[result]),
@@ -107,8 +107,8 @@ void Lowerer::reuse_buffer(Scope& scope, std::size_t result, const Place& memory
 
 void Lowerer::copy_outputs(Scope& scope, const Construct& construct) {
   const auto& outputs = scope.function.outputs();
-  // A result may stand in memory that another one takes over: where both change the same operand.
-  absl::flat_hash_map<Value, std::size_t> taken_over;  // the result at a place that one has taken
+  // A result may be in memory that another one reuses: if both update the same operand.
+  absl::flat_hash_map<Value, std::size_t> taken_over;  // the result at a place that is reused
   for (std::size_t i = 0; i < outputs.size(); i++) {
     if (construct.carried[i].storage >= 0) taken_over.emplace(construct.results[i].pointer, i);
   }

@@ -1,4 +1,4 @@
-// Reductions by a region: what it combines is written into the loops.
+// Reductions by a region: the region's code is written into the loops.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -13,7 +13,7 @@ namespace rondo::executor {
 
 namespace {
 
-/// The parts of all elements, one behind the other, and back.
+/// Concatenates the parts of all elements, and splits them again.
 std::vector<Value> parts_of(std::span<const Element> elements) {
   std::vector<Value> parts;
   for (const Element& element : elements) parts.insert(parts.end(), element.begin(), element.end());
@@ -27,8 +27,8 @@ void set_parts(std::vector<Element>& elements, const std::vector<lower::Carry>& 
   }
 }
 
-/// The loops of a reduction by a region: those over axes that stay, the last of them in lanes where
-/// it is long enough, and in them those over axes that vanish, which carry the totals.
+/// The loops of a reduction by a region: those over kept axes, the last of them vectorized if it is
+/// long enough, and inside them those over reduced axes, which carry the totals.
 class FoldLoops {
  public:
   FoldLoops(Builder& builder, const Node& node) : b_(builder) {
@@ -59,7 +59,7 @@ class FoldLoops {
       set_parts(totals, b_.program().fors[inner_.back()].carries, &lower::Carry::param);
     }
   }
-  /// The element that the loops have come to, of an operand and of a result.
+  /// The current element of an operand and of a result.
   lower::Address operand(Value pointer, DType dtype) const {
     lower::Address at{pointer, 0, {}};
     for (const auto* axes : {&kept_, &combined_}) {
@@ -95,7 +95,7 @@ class FoldLoops {
   struct Axis {
     std::int64_t size;
     std::int64_t stride;     // of the operands, in elements
-    std::int64_t of_result;  // the same of the results; 0 where it vanishes
+    std::int64_t of_result;  // the same for the results; 0 along reduced axes
     Value index = lower::kNone;
   };
 

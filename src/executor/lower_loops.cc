@@ -1,4 +1,4 @@
-// Loops: where their carries are from trip to trip.
+// Loops: where their carries are stored from trip to trip.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -74,7 +74,7 @@ void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) 
     const Place& now = construct.arguments[i];
     if (now.kind == Place::Kind::kTape) continue;
     lower::CarriedLeaf& leaf = info.state.emplace_back();
-    leaf.name = names[i + (is_lane_loop ? 1 : 0)];  // before it the predicate of the lane
+    leaf.name = names[i + (is_lane_loop ? 1 : 0)];  // before it, the predicate of the lane
     leaf.type = node->types[i];
     if (now.in_registers())
       leaf.parts.assign(now.element.begin(), now.element.end());
@@ -100,12 +100,12 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
   Place now;
   const auto to = scope.destinations.find(result);
   const bool has_destination = in_place && to != scope.destinations.end();
-  // Whoever made the operand may have put it there (write_result_in).
+  // The producer of the operand may have written it there (write_result_in).
   if (has_destination && place(scope, operand).pointer != to->second.pointer) {
     now = destination(scope, node, static_cast<std::uint32_t>(i));
     begin_with(scope, operand, now);
   } else if (once && is_last_use(scope, operand, at)) {
-    // The loop takes it over.
+    // The loop reuses its memory.
     now = place(scope, operand);
     now.element.clear();
     place(scope, operand).storage = -1;
@@ -148,7 +148,7 @@ std::optional<CountedTrips> Lowerer::counted_trips(Scope& scope, const Node* nod
   if (!induction || !induction->carry) return std::nullopt;
   const std::size_t carry = *induction->carry;
   const ir::LoopSource source = ir::region_layout(node)->source;
-  // A state that is kept has the counter among its values.
+  // A saved state has the counter among its values.
   const auto first_of_state = static_cast<std::size_t>(source.first);
   if (options_.keeps_states && loops_.empty() && carry >= first_of_state) return std::nullopt;
   CountedTrips made{carry, place(scope, node->operands[carry]).element, induction->step,
@@ -164,7 +164,7 @@ std::optional<CountedTrips> Lowerer::counted_trips(Scope& scope, const Node* nod
       builder_.convert(place(scope, node->operands[*induction->limit]).element[0], Type::kS64);
   Value distance = builder_.subtract(limit, first);
   if (type == Type::kS64) {
-    // More trips than anybody waits for.
+    // More trips than any run completes.
     const Value most = builder_.index(std::numeric_limits<std::int64_t>::max());
     distance = builder_.select(builder_.less(distance, builder_.index(0)), most, distance);
   }
@@ -173,7 +173,7 @@ std::optional<CountedTrips> Lowerer::counted_trips(Scope& scope, const Node* nod
 }
 
 Element Lowerer::counter_after(const CountedTrips& counted, Value trips) {
-  // By their bits: a counter that is narrower wraps alike.
+  // As bits: a narrower counter wraps in the same way.
   const Type type = builder_.type(counted.first[0]);
   const Value first = builder_.convert(counted.first[0], Type::kS64);
   const Value counter =
@@ -203,7 +203,7 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       tape.values = storages_[static_cast<std::size_t>(tape.storage)].values;
       storages_[static_cast<std::size_t>(tape.storage)].open_loops++;
     } else if (construct.counted && construct.counted->carry == i) {
-      // It follows from the index.
+      // It is computed from the index.
     } else if (i < carries && (lanes_ || from.in_registers())) {
       if (lanes_) argument = lane_place(scope, operand);
       init.insert(init.end(), argument.element.begin(), argument.element.end());
@@ -273,7 +273,7 @@ void Lowerer::enter_body(const Construct& construct) {
   enter(Scope::Role::kBody, body);
   Scope& inner = scopes_.back();
   bind(inner, construct.arguments);
-  // Next values are written where they are needed.
+  // Next values are written to their final place.
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     const CarriedArray& array = construct.carried[i];
     if (array.double_buffer == lower::kNone) continue;  // in place, or a tape
@@ -290,7 +290,7 @@ void Lowerer::enter_body(const Construct& construct) {
 std::vector<Value> Lowerer::next_carries(Scope& scope, const Construct& construct) {
   const Function& body = scope.function;
   std::vector<Value> next;
-  // First to the spares, which nothing is read from; then to places that stay.
+  // First to the double buffers, which nothing is read from; then to values in place.
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     const Tensor& output = body.outputs()[i];
     const Place& from = place(scope, output);
@@ -325,7 +325,7 @@ void Lowerer::close_body() {
   const Function body = scope.function;
   std::vector<Value> next = next_carries(scope, construct);
   close_tapes(scope, construct);
-  // What the body made and returns is dead now; carried memory stays.
+  // The results of the body are dead now; carried memory stays.
   absl::flat_hash_set<std::int32_t> carried;
   for (const CarriedArray& array : construct.carried) carried.insert(array.storage);
   absl::flat_hash_set<ir::ValueKey> returned;

@@ -1,4 +1,4 @@
-// Memory: which value shares it, when it is free, and where results go.
+// Memory: which values share it, when it is released, and where results go.
 #include "executor/lowerer.h"
 #include "lower/opcodes.h"
 
@@ -16,7 +16,7 @@ Value Lowerer::carry_place(const Scope& scope, std::int32_t storage, std::uint32
     const auto& outputs = scope.function.outputs();
     for (std::uint32_t i = 0; i < outputs.size(); i++) {
       const bool later = first_writer_[i] && first_writer_[i] > &scope.plan->steps()[at];
-      // Where a single element goes may be the place of an operand (ir::RegionCall).
+      // A single element may be written in the place of an operand (ir::RegionCall).
       const TensorType& type = outputs[i].type();
       if (!later || borrowed_[i] || is_scalar(type) || type.bytes() < bytes) continue;
       borrowed_[i] = true;

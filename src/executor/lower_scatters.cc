@@ -1,5 +1,5 @@
-// Updates of an array at places that an array of indices names: loops over the updates, whose
-// combiner is written into them.
+// Scatters: updates of an array at the places in an array of indices, as loops over the updates
+// with the combiner written into them.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -27,7 +27,7 @@ Element element_at(Builder& b, const Source& from, lower::Address at) {
   return b.load_element(from.type.dtype, std::move(at));
 }
 
-/// The place in an array of what the map says of these indices; along `axis` of the rank of the
+/// The index in an array that the map gives for these indices; along `axis` of the rank of the
 /// indices it is `component`.
 lower::Address mapped(const ir::AccessMap& map, const TensorType& type,
                       std::span<const Value> index, std::int64_t component) {
@@ -45,8 +45,8 @@ lower::Address mapped(const ir::AccessMap& map, const TensorType& type,
   return at;
 }
 
-/// The loops of a scatter: those over the updates, one after the other, and those over the elements
-/// of an update that fits into the array, which fall on different places.
+/// The loops of a scatter: those over the updates, in order, and those over the elements of an
+/// update that is in bounds, which have distinct places.
 class ScatterLoops {
  public:
   ScatterLoops(Builder& builder, const Node& node)
@@ -72,7 +72,7 @@ class ScatterLoops {
     }
     outer_ = loops_.size();
     const Value fits = read_starts(indices);
-    // Code that never runs addresses the array as well.
+    // Code that never runs also addresses the array.
     if (b_.known(fits) == std::uint64_t{0}) starts_.clear();
     all_fit_ = b_.known(fits) == std::uint64_t{1};
     if (!all_fit_) b_.begin_if(fits);
@@ -84,14 +84,14 @@ class ScatterLoops {
           b_.program().lanes[b_.begin_lanes(b_.index(updates_.shape[last_]))].index;
     }
   }
-  /// In all loops: the place of the element in the array at `array`.
+  /// Inside all loops: the address of the element in the array at `array`.
   lower::Address place(Value array) const {
     lower::Address at = mapped(places_.table, type_, index_, 0);
     at.base = array;
     at.terms.insert(at.terms.end(), starts_.begin(), starts_.end());
     return at;
   }
-  /// Its place among the updates.
+  /// Its index in the updates.
   lower::Address place_in_updates() const {
     lower::Address at;
     const auto strides = row_major(updates_.shape);
@@ -115,7 +115,7 @@ class ScatterLoops {
   }
 
  private:
-  /// Whether the axis counts updates, and not elements of one.
+  /// Whether the axis numbers updates, and not elements of one.
   bool counts(std::int64_t axis) const { return counts_[static_cast<std::size_t>(axis)]; }
 
   void begin(std::int64_t axis) {
@@ -125,7 +125,7 @@ class ScatterLoops {
     index_[static_cast<std::size_t>(axis)] = b_.program().fors[loops_.back()].index;
   }
 
-  /// Where the update begins. Gives a pred: whether it fits into the array.
+  /// The start of the update. Gives a pred: whether it is in bounds.
   Value read_starts(const Source& indices) {
     Value fits = b_.pred(true);
     const auto strides = row_major(type_.shape);
@@ -134,7 +134,7 @@ class ScatterLoops {
       const lower::Address from =
           mapped(places_.indices, indices.type, index_, static_cast<std::int64_t>(i));
       const Value start = b_.convert(element_at(b_, indices, from)[0], Type::kS64);
-      // A negative one is a large one.
+      // As unsigned, a negative one is large.
       const Value most = b_.constant(Type::kU64, static_cast<std::uint64_t>(room));
       fits = b_.bit_and(fits, b_.less_equal(b_.bitcast(start, Type::kU64), most));
       starts_.push_back({start, strides[static_cast<std::size_t>(axis)] * byte_width(type_.dtype)});
@@ -145,17 +145,17 @@ class ScatterLoops {
   Builder& b_;
   ir::Gather places_;
   const TensorType &type_, &updates_;
-  std::vector<Value> index_;  // along each axis of the updates; none where that has one element
+  std::vector<Value> index_;  // along each axis of the updates; none if that has one element
   std::vector<bool> counts_;
   std::int64_t last_ = -1;  // the last axis that takes several elements of an update
-  bool in_lanes_ = false;   // which is that of lanes
+  bool in_lanes_ = false;   // the vectorized one
   std::vector<std::uint32_t> loops_;
   std::size_t outer_ = 0;  // of them, those over updates
   absl::InlinedVector<lower::Address::Term, 3> starts_;
   bool all_fit_ = false;  // known before the run
 };
 
-/// What the combiner makes of the element at `place` and one of an update.
+/// The combiner's result for the element at `place` and one of an update.
 Element combined(Builder& b, const Node& node, const lower::Address& place, const Element& update) {
   const Function& region = node.regions[0];
   if (region.outputs()[0].same_as(region.parameters()[1])) return update;

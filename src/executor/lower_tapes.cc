@@ -66,7 +66,7 @@ void Lowerer::tape_read(Scope& scope, const Step& step) {
     result = single(builder_.load_element(type.dtype, {row, 0, {}}));
   } else if (made.empty() && !is_wanted_elsewhere &&
              scope.plan->is_only_read(scope.plan->value(tape))) {
-    // The row where it stands: nothing writes the tape while the region runs.
+    // The row in place: nothing writes the tape while the region runs.
     result.kind = Place::Kind::kArray;
     result.writable = false;
     result.storage = from.storage;
@@ -113,8 +113,7 @@ Place Lowerer::carried_tape(Scope& scope, const Node* node, std::size_t carry, b
 
 void Lowerer::close_tapes(Scope& scope, Construct& construct) {
   const auto& outputs = scope.function.outputs();
-  // Those that are not written in place may have changed places: all of them are put elsewhere
-  // first.
+  // Those that are not written in place may be permuted: all of them are saved elsewhere first.
   std::vector<std::pair<Place, Place>> moved;
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     const Place& now = construct.arguments[i];

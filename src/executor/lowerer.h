@@ -1,5 +1,5 @@
-// Writes the lower program of one function: walks over its regions and their steps, and knows where
-// the value of each step is.
+// Writes the lower program of one function: walks over its regions and their steps, and tracks
+// where the value of each step is stored.
 #pragma once
 
 #include <deque>
@@ -23,24 +23,24 @@
 
 namespace rondo::executor {
 
-/// Memory that values share: it is free when none of them is alive.
+/// Memory that values share: it is released with the last of them.
 struct Storage {
   struct Piece {
     std::int64_t offset, bytes;
-    std::int32_t result = -1;  // borrowed: the memory of that result
+    std::int32_t result = -1;  // aliased: the memory of that result
   };
-  absl::InlinedVector<Piece, 1> pieces;  // in the arena, or borrowed; none: a result's own
+  absl::InlinedVector<Piece, 1> pieces;  // in the arena, or aliased; none: a result has it
   std::uint32_t values = 0;
-  std::uint32_t open_loops = 0;  // that carry it, and are not closed yet
+  std::uint32_t open_loops = 0;  // open loops that carry it
   std::uint32_t tape = lower::kNoTape;
 };
 
-/// The memory of a carried array: where the value is, and where its next one may be written.
+/// The memory of a carried array: where the value is, and where its next value may be written.
 struct CarriedArray {
   std::int32_t storage = -1;
   Value now = lower::kNone;
-  Value double_buffer = lower::kNone;  // none where the next value is made in place
-  std::uint32_t values = 0;            // that share the memory when the loop begins
+  Value double_buffer = lower::kNone;  // none if the next value is computed in place
+  std::uint32_t values = 0;            // carries that share the memory when the loop begins
 };
 
 struct Scope {
@@ -49,11 +49,11 @@ struct Scope {
   std::unique_ptr<RegionPlan> plan;
   std::vector<Place> places;
   std::uint32_t next = 0;
-  /// Where an array is to be written, if it is free then: a result's memory, the double buffer of a
-  /// carry.
+  /// Where an array is to be written, if that memory is free by then: a result's memory, or the
+  /// double buffer of a carry.
   absl::flat_hash_map<std::uint32_t, Place> destinations;
-  /// In a branch: the parameter whose memory a result is to stand in, which the branch does not
-  /// update. What is not written there is copied when the branch ends.
+  /// In a branch: the parameter whose memory holds a result that the branch does not compute by
+  /// updating it. A result that was not written there is copied when the branch ends.
   struct ReusedBuffer {
     std::uint32_t parameter;
     Place memory;
@@ -61,14 +61,14 @@ struct Scope {
   absl::flat_hash_map<std::uint32_t, ReusedBuffer> reused_buffers;
 };
 
-/// A kernel that reads an operand, which its loop never changes, as it was packed before the loop.
+/// A kernel that reads a loop-invariant operand as it was packed before the loop.
 struct PackedCall {
   std::size_t operand;
   Value pointer;
   std::shared_ptr<const ir::Kernel> kernel;
 };
 
-/// How a loop counts that is a `for`: its trips are known when it begins.
+/// The induction variable of a `for`, whose trip count is known when it begins.
 struct CountedTrips {
   std::size_t carry;  // the counter: first + index * step
   Element first;
@@ -77,7 +77,7 @@ struct CountedTrips {
   std::optional<std::int64_t> known;
 };
 
-/// A loop or conditional that is being written, as a statement of the scope below.
+/// A loop or conditional under construction, as a statement of the enclosing scope.
 struct Construct {
   explicit Construct(const Node* of, std::uint32_t first = 0)
       : node(of), first_value(first), carried(of->types.size()) {}
@@ -87,25 +87,25 @@ struct Construct {
   std::uint32_t loop = 0;               // in the builder's table of whiles, fors or ifs
   std::optional<CountedTrips> counted;  // of a loop that is a `for`
   std::vector<Place> arguments;         // of the regions
-  std::vector<Place> packed;            // memory of factors of a loop's products
+  std::vector<Place> packed;            // memory of packed factors of a loop's products
   absl::flat_hash_map<const Node*, PackedCall> packed_calls;  // of a loop's body
   std::vector<CarriedArray> carried;  // of each carry that is an array; of each branch result
                                       // that is written where an operand is
   std::size_t branch = 0;
-  std::vector<std::uint32_t> ifs;  // open, of a conditional
-  std::vector<Place> results;      // of a conditional: arrays that the branches write; of a loop
-                                   // that runs by lane those that it writes, or updates
+  std::vector<std::uint32_t> ifs;  // open, in a conditional
+  std::vector<Place> results;      // in a conditional: arrays that the branches write; in a loop
+                                   // over lanes those that it writes or updates
   std::vector<std::vector<Value>> branch_values;
   Value selector = lower::kNone;
-  // Of the outermost loop that runs by lane.
-  std::vector<Place> made;     // arrays for its time
-  Value trips = lower::kNone;  // so far, if anybody asks for them: of this lane, in this chunk
+  // State of the outermost loop over lanes.
+  std::vector<Place> made;     // arrays allocated while it runs
+  Value trips = lower::kNone;  // so far, if needed: of this lane, in this chunk
   // Of a loop whose lanes make its trips in chunks (lane_chunks.cc).
   const Interchange* chunks = nullptr;  // around the lanes: `trips` are those of all chunks so far
-  Value all_trips = lower::kNone;     // around the lanes: of all chunks, where that is known before
-  Value most_trips = lower::kNone;    // in the lanes: of this chunk; an s32
-  Value most_of_lane = lower::kNone;  // the same for this lane: none, where it is done
-  std::optional<Place> going_on;      // around the lanes: a pred for each, which goes on
+  Value all_trips = lower::kNone;       // around the lanes: of all chunks, where it is known before
+  Value most_trips = lower::kNone;      // in the lanes: of this chunk; an s32
+  Value most_of_lane = lower::kNone;    // the same for this lane: none, if it is done
+  std::optional<Place> going_on;        // around the lanes: a pred for each, whether it is active
 };
 
 /// The lanes that are open.
@@ -133,21 +133,21 @@ class Lowerer {
   Value arena_place(std::int32_t storage, std::int64_t bytes);
   Value viewed(const Scope& scope, const Nest& nest, std::uint32_t item, const Linear& dense,
                const Step& step);
-  /// Whether memory is only read as long as the region runs: of what a loop's body reads from
-  /// outside.
+  /// Whether memory is read-only while the region runs: that of values which a loop's body reads
+  /// from outside.
   bool stays(const Scope& scope, std::int32_t storage) const;
-  /// The memory that step `at` may write over, by a result of a branch; kNone if it may not.
+  /// The memory that step `at` may overwrite with a result of a branch; kNone if there is none.
   Place reused_buffer(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,
                       std::uint32_t at);
-  /// Memory for a carry of loop `at` of the entry that nobody reads after the loop: that of a
-  /// result which is made later, or a place in the arena.
+  /// Memory for a carry of loop `at` of the entry that is unused after the loop: that of a result
+  /// which is computed later, or a place in the arena.
   Value carry_place(const Scope& scope, std::int32_t storage, std::uint32_t value, std::uint32_t at,
                     std::int64_t bytes);
-  /// Memory of its own for an array.
+  /// Separate memory for an array.
   Place new_array(const TensorType& type);
   void retain(const Place& place);
   void release(const Place& place);
-  /// The array may be overwritten by step `at`, which reads it for the last time.
+  /// Whether step `at`, which has the last use of the array, may overwrite it.
   bool is_last_use(Scope& scope, const Tensor& value, std::uint32_t at);
   /// Where result `i` of the node is to be written.
   Place destination(Scope& scope, const Node* node, std::uint32_t i);
@@ -158,8 +158,8 @@ class Lowerer {
     made.element = std::move(element);
     return made;
   }
-  /// An array in memory, at step `at` of its scope, of what may be in line or a single value. A
-  /// place that was made for it is in `made`, to be let go of after the step.
+  /// An array in memory, at step `at` of its scope, of a value that may be fused or scalar. A place
+  /// that was allocated for it is in `made`, to be released after the step.
   Value in_memory(Scope& scope, const Tensor& value, std::vector<Place>& made);
   /// The loops of one array.
   void write_array(Scope& scope, const Tensor& value, bool root, const Place& to);
@@ -167,37 +167,37 @@ class Lowerer {
   // Scopes.
   Scope& enter(Scope::Role role, const Function& function);
   void open_entry();
-  /// Result `i` is written there, and so is what loops carry in place to become it: each begins
-  /// with what the one before left.
+  /// Result `i` is written there, and so are loop carries that become it in place: each begins with
+  /// the value that the one before left.
   void write_result_in(Scope& scope, std::uint32_t i, const Place& to);
   void close();
   void close_entry();
 
   // Nodes.
   void step(Scope& scope, std::uint32_t at);
-  /// A loop or branch, whose regions come next; false for all else.
+  /// Opens a loop or branch, whose regions come next; false for other nodes.
   bool open_construct(const Step& step, std::uint32_t at);
-  /// All elements of what a node computes.
+  /// All elements of the result of a node.
   void whole_step(Scope& scope, const Step& step, std::uint32_t at);
-  /// Lets go of what step `at` read last.
+  /// Releases the values whose last use is step `at`.
   void end_step(Scope& scope, std::uint32_t at);
   Place constant(const Node* node);
   Element single_element(Scope& scope, const Node* node);
   void elements(Scope& scope, const Step& step, std::uint32_t at);
-  /// The memory of an array whose last use is here, and of which each element is read where the
-  /// result's is written.
+  /// The memory of an array whose last use is here, and of which each element is read at the index
+  /// at which the result is written.
   Place overwritten(Scope& scope, const Nest& nest, const Linear& to, const TensorType& type,
                     std::uint32_t at);
   std::int64_t array_bytes(Scope& scope, std::uint32_t value) const;
   void put_together(Scope& scope, const Step& step, std::uint32_t at);
   Value array_of_part(Scope& scope, const Tensor& part, std::vector<Place>& made);
-  /// The array that step `at` makes of `kept` by writing parts of it: where it stands, if it `may`
-  /// and this is the last use of `kept`, or a copy.
+  /// The array that step `at` makes of `kept` by writing parts of it: in the same memory, if it
+  /// `may` and this is the last use of `kept`, or in a copy.
   Place updated(Scope& scope, const Step& step, const Tensor& kept, bool may, std::uint32_t at,
                 std::vector<Place>& made);
-  /// Sizes of the loops of a part.
+  /// Sizes of the loops that write a part.
   static absl::InlinedVector<std::int64_t, 4> counts(const ir::Part& part);
-  /// Where the elements of a part go, in bytes.
+  /// Offset of the elements of a part, in bytes.
   Linear part_place(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type,
                     std::int64_t last_axis = -1);
   std::uint32_t part_item(Nest& nest, const Node* node, const ir::Part& part);
@@ -205,7 +205,7 @@ class Lowerer {
                             const TensorType& type, const Place& result);
   void write_part(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type,
                   const Place& result, Value memory);
-  /// All parts, which have one size, in the same loops.
+  /// All parts, which have the same size, in one loop nest.
   void write_joint_parts(Scope& scope, const Node* node, const ir::InsertionMap& map,
                          const Place& result);
   void fill(Scope& scope, const Node* node, const ir::InsertionMap& map, const TensorType& type,
@@ -215,11 +215,12 @@ class Lowerer {
   void fold(Scope& scope, const Step& step);
   void scatter(Scope& scope, const Step& step, std::uint32_t at);
   void products(Scope& scope, const Step& step);
-  /// Whether loops may add up the products of a node of form kKernel: a factor is packed for them.
+  /// Whether loops may compute the products of a node of strategy kKernel, with a factor packed for
+  /// them.
   bool adds_packed_products(Scope& scope, const Node* node);
   void alias(Scope& scope, const Step& step);
   void call(Scope& scope, const Step& step);
-  /// How a node of a loop's body is called where an operand of it was packed before the loop.
+  /// How a node of a loop's body is called if an operand of it was packed before the loop.
   const PackedCall* packed_call(const Scope& scope, const Node* node) const;
 
   // Tapes (lower_tapes.cc).
@@ -229,140 +230,142 @@ class Lowerer {
     return storages_[static_cast<std::size_t>(place.storage)].tape;
   }
   Place new_tape(const TensorType& row, std::string_view loop);
-  /// What the value at `from` is: a tape, or an array that is its only row.
+  /// A tape, or an array that is the only row of one, stored at `from`.
   void assign_tape(const Place& tape, Scope& scope, const Tensor& value);
   Value tape_row(const Place& tape, Value number, bool writes);
-  /// The tape that a value is; one that was made for an array is in `made`.
+  /// The tape of a value; one that was made for an array is in `made`.
   Place tape_place(Scope& scope, const Tensor& value, std::string_view loop,
                    std::vector<Place>& made);
   void write_row(Scope& scope, const Tensor& row, Value pointer);
   void tape_read(Scope& scope, const Step& step);
   void tape_write(Scope& scope, const Step& step, std::uint32_t at);
-  /// Where a loop carries a tape, which is given once or several times; `at` is its step.
+  /// Where a loop carries a tape, which is passed once or several times; `at` is its step.
   Place carried_tape(Scope& scope, const Node* node, std::size_t carry, bool once,
                      std::uint32_t at);
   void close_tapes(Scope& scope, Construct& construct);
 
   // Loops.
-  /// The loop's number in the program; none where a branch stands as a loop.
+  /// The loop's number in the program; none for a branch represented as a loop.
   std::uint32_t begin_loop(const Node* node);
   std::optional<lower::LoopInfo> loop_info(const Node* node);
-  /// Something that may end the run inside a trip of the loops that are open.
+  /// Notes that something may end the run inside a trip of the open loops.
   void note_inner_safepoint();
-  /// What is told of a loop, the carries of which are its parameters now.
+  /// What is reported of a loop, whose carries are its parameters now.
   void describe_state(lower::LoopInfo& info, const Construct& construct);
-  /// The first value of a carried array, where the loop carries it.
+  /// Writes the first value of a carried array to the memory of the carry.
   void begin_with(Scope& scope, const Tensor& value, const Place& now);
   void open_while(const Step& step, std::uint32_t at);
-  /// Nothing for a loop that asks its condition before each trip.
+  /// Nothing for a loop that evaluates its condition before each trip.
   std::optional<CountedTrips> counted_trips(Scope& scope, const Node* node);
-  /// Of a loop that counts: its counter after so many trips.
+  /// In a counted loop: its counter after so many trips.
   Element counter_after(const CountedTrips& counted, Value trips);
   std::vector<lower::Carry>& carries_of(const Construct& construct);
   void enter_body(const Construct& construct);
-  /// The memory of carried array `i` with its first value, which the loop is given once or several
+  /// The memory of carried array `i` with its first value, which the loop takes once or several
   /// times, when the loop of step `at` begins.
   Place carried_memory(Scope& scope, const Step& step, std::size_t i, bool once, std::uint32_t at,
                        bool in_place);
-  /// In the loop the carries are its parameters.
+  /// Makes the carries the parameters of the loop's regions.
   void take_parameters(Construct& construct, std::size_t carries);
-  /// Matrices that the loop multiplies by and never changes, once in the order in which products
-  /// read them.
+  /// Packs loop-invariant matrices that the loop multiplies by, once, in the order in which
+  /// products read them.
   void pack_factors(Scope& scope, Construct& construct, std::size_t carries);
-  /// For loops: with the axis last along which the products' lanes read them.
+  /// For loops: with the axis last that is the products' vectorized axis.
   void pack_for_lanes(Scope& scope, Construct& construct, const Node* node, std::size_t factor,
                       std::size_t parameter, const ir::Contraction& products);
-  /// For a kernel, in an order of its own. `argument`: where the factor is; null for a constant.
+  /// For a kernel, in the kernel's order. `argument`: where the factor is; null for a constant.
   void pack_for_kernel(Construct& construct, const Node* node, std::size_t factor,
                        const Place* argument);
-  /// Gives the parameters of a region their places. They are held once more, so that a region does
-  /// not let go of what is around it.
+  /// Gives the parameters of a region their places. They are retained once more, so that a region
+  /// does not release values of the enclosing scope.
   void bind(Scope& scope, const std::vector<Place>& arguments);
   void close_condition();
-  /// What a loop that has ended leaves to the scope around it.
+  /// Passes the results of a loop that has ended to the enclosing scope.
   void give_results(const Construct& construct);
-  /// Lets go of the parameters that live until the end of their region, or that nobody reads.
+  /// Releases the parameters that are alive until the end of their region, or unused.
   void release_parameters(Scope& scope);
   void close_body();
-  /// What the body hands to the next trip: in registers, and moved to where the loop carries it.
+  /// Passes the results of the body to the next trip: in registers, or moved to the memory of the
+  /// carry.
   std::vector<Value> next_carries(Scope& scope, const Construct& construct);
 
-  // Loops that run by lane: lanes around a loop, whose carries are in registers, but for arrays
-  // that each lane updates. All else that its regions compute is few elements for a lane.
+  // Loops interchanged with their lanes: lanes around a loop whose carries are in registers, except
+  // for arrays that each lane updates. All other values of its regions are few elements for a lane.
   void open_lanes(const Step& step, std::uint32_t at, const Interchange& form);
-  /// Operands in line that are computed in the lanes, by value: items of a nest over these.
+  /// Fused operands that are computed in the lanes, by value: items of a nest over these.
   using LaneItems = absl::flat_hash_map<std::uint32_t, std::uint32_t>;
   LaneItems lane_items(Nest& nest, const Node* node, const Interchange& form);
-  /// The other operands that are in line.
+  /// The other fused operands.
   void put_in_memory(Construct& construct, const Interchange& form, const LaneItems& items);
-  /// Where the loop leaves the arrays that somebody asks for. Returns whether single elements are
-  /// asked for that are the same for all lanes.
+  /// Where the loop stores the arrays that are used later. Returns whether single elements that are
+  /// the same for all lanes are used later.
   bool take_results(Construct& construct, const Step& step, std::uint32_t at,
                     const Interchange& form);
-  /// A copy of an array that the lanes update, in which they lie side by side.
+  /// A copy of an array that the lanes update, in which lanes are adjacent.
   Place with_lanes_last(Scope& scope, const Tensor& array, std::int64_t axis);
-  /// What stands in such a copy, to where its loop leaves it.
+  /// Copies the contents of such a copy to the result of its loop.
   void leave_lanes_last(Scope& scope, const Construct& construct, std::size_t carry);
-  /// In the lanes: the operands for this one, and what its carries begin with.
+  /// In the lanes: the operands for this lane, and the first values of its carries.
   absl::InlinedVector<Value, 8> take_lane(Construct& construct, const Interchange& form,
                                           const Nest& nest, const LaneItems& items);
-  /// The loop in the lanes that are open, which is loop `counted` of the program if that counts its
-  /// trips, and its condition, or without one its body.
+  /// The loop inside the open lanes, which is loop `counted` of the program if its trips are
+  /// counted, and its condition, or without one its body.
   void enter_lane_loop(Construct construct, std::span<const Value> init, std::uint32_t counted,
                        bool has_condition = true);
-  /// After `test`: the body, which may take it that the predicate holds, if there is one.
+  /// After `test`: the body, which may assume that the predicate holds, if there is one.
   void enter_lane_body(Construct& construct, Value predicate);
   void close_lanes(Construct& construct);
-  /// The single carries, which are the same for all lanes, after `trips` trips; `before` gives each
-  /// single operand as it is before them.
+  /// The scalar carries, which are the same for all lanes, after `trips` trips; `before` gives each
+  /// scalar operand before them.
   std::vector<Element> last_singles(const Node* node, Value trips,
                                     absl::FunctionRef<const Element&(std::size_t)> before);
   // Such loops in a program whose runs may be ended: chunks of trips around the lanes.
   void open_chunks(const Step& step, std::uint32_t at, const Interchange& form);
   void open_chunk();
-  /// Begins lanes; what the operands are in them.
+  /// Opens lanes, with their operands.
   std::vector<Place> begin_chunk_lanes(const Construct& chunks);
-  /// Ends lanes: whether the predicate holds in any of them.
+  /// Closes lanes: whether the predicate holds in any of them.
   Value any_lane(Value predicate);
-  /// Ends the lanes, in which the present one made `last_trips` trips, and the chunk.
+  /// Closes the lanes, in which the present one made `last_trips` trips, and the chunk.
   void close_chunk(const Construct& lanes, Value last_trips);
-  /// Of a loop whose count is known when it begins: an s64.
+  /// The trip count of a loop for which it is known when the loop begins: an s64.
   Value trips_of_all_chunks(const lower::LoopInfo& info);
-  /// How many trips the chunk that begins makes at most.
+  /// The most trips that the next chunk makes.
   Value most_trips(const Construct& chunks);
   Value within_chunk(const Construct& lanes) {
     return builder_.less(lanes.trips, lanes.most_of_lane);
   }
-  /// Keeps for each lane whether it goes on, where its predicate alone does not tell after a chunk.
+  /// Stores for each lane whether it is active, if its predicate alone does not say so after a
+  /// chunk.
   void remember_lanes(Construct& chunks);
-  /// Whether the lane that is open goes on, a byte of that memory.
+  /// Whether the open lane is active, a byte of that memory.
   lower::Address going_on(const Construct& chunks) const {
     return {chunks.going_on->pointer, 0, {{lanes_->index, 1}}};
   }
-  /// Whether a value in line is made of single elements alone.
+  /// Whether a fused value is computed from scalars alone.
   bool spreads_singles(Scope& scope, const Tensor& value);
-  /// Of each operand in line, whether the lanes of each chunk compute it: it reads no memory that
-  /// the loop may take over, and with the others it takes one loop.
+  /// For each fused operand, whether the lanes of each chunk compute it: it reads no memory that
+  /// the loop may overwrite, and fits with the others in one loop.
   std::vector<bool> computed_in_chunks(Scope& scope, const Node& node, const Interchange& form);
   static Shape shape_of_lanes(const Node& loop, const Interchange& form);
   void lane_step(Scope& scope, const Step& step);
-  /// The elements of a node for this lane: the code of one, the bytes of its operand, or what a
-  /// nest gives.
+  /// The elements of a node for this lane: element code, the bytes of its operand, or the values of
+  /// a nest.
   Element lane_code(Scope& scope, const Node* node, const LaneValue& as);
   Element lane_bytes(Scope& scope, const Node* node, const LaneValue& as);
   Element lane_nest(Scope& scope, const Node* node, const LaneValue& as);
-  /// Of a node that puts its result together: in registers, or in memory.
+  /// Of a node that concatenates: in registers, or in memory.
   Element lane_parts(Scope& scope, const Node* node, const LaneValue& as);
   void lane_update(Scope& scope, const Node* node, const LaneValue& array);
   void lane_tape_write(Scope& scope, const Node* node);
   /// The row that a node reads of a tape.
   Element lane_row(Scope& scope, const Node* node);
   LaneRules lane_rules() const { return LaneRules(lanes_->count, options_.reorders); }
-  /// The elements of a value for this lane; of an array in memory those that `as` says.
+  /// The elements of a value for this lane; of an array in memory those that `as` selects.
   Element lane_elements(const Place& from, const TensorType& type, const LaneValue& as);
   /// A value in registers.
   Place lane_place(Scope& scope, const Tensor& value);
-  /// Where the elements for this lane lie.
+  /// The address of the elements for this lane.
   std::vector<lower::Address> lane_addresses(Value pointer, const TensorType& type,
                                              const LaneValue& as);
   static Place of_lane(Element element, const LaneValue& as) {
@@ -374,14 +377,17 @@ class Lowerer {
 
   // Conditionals.
   void open_conditional(const Step& step, std::uint32_t at);
-  /// The operand where result `i` may be written in every branch, if step `at` reads it last, once.
+  /// The operand in whose memory result `i` may be written in every branch, if step `at` is its
+  /// last and only use.
   std::optional<std::size_t> operand_to_write(Scope& scope, const Node* node, std::uint32_t i,
                                               const std::vector<bool>& once, std::uint32_t at);
-  /// One after the other: `if (selector is k) branch k else …`; the last one is for all the rest.
+  /// One after the other: `if (selector is k) branch k else …`; the last one takes all other
+  /// selectors.
   void open_branch();
-  /// The memory of an operand, which a result of the branch that begins takes over.
+  /// Reuses the memory of an operand for a result of the branch that begins.
   void reuse_buffer(Scope& scope, std::size_t result, const Place& memory);
-  /// What a branch gives to where the results are, each before another one is written over it.
+  /// Moves the results of a branch to the memory of the results, each before another one overwrites
+  /// it.
   void copy_outputs(Scope& scope, const Construct& construct);
   void close_branch();
 
@@ -397,11 +403,12 @@ class Lowerer {
   std::vector<Literal> constants_;
   absl::flat_hash_map<const Node*, Value> constant_pointers_;
   std::vector<Place> result_places_;
-  std::vector<bool> borrowed_;  // of each result: its memory holds something else for now
-  std::vector<const Step*> first_writer_;  // of each result: writes to its memory before all others
+  std::vector<bool> borrowed_;  // for each result: its memory holds another value for now
+  std::vector<const Step*> first_writer_;  // for each result: writes to its memory before all
+                                           // others
   std::deque<Scope> scopes_;
   std::vector<Construct> constructs_;
-  std::vector<std::uint32_t> loops_;  // that are open
+  std::vector<std::uint32_t> loops_;  // the open ones
 };
 
 }  // namespace rondo::executor

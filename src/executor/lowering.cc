@@ -13,9 +13,9 @@ namespace rondo::executor {
 
 namespace {
 
-/// Lanes look at the limits of a run inside the trips of the loops around them.
+/// Lanes check the limits of a run inside the trips of the enclosing loops.
 void mark_ends_in_lanes(lower::Program& program) {
-  const lower::Op* outermost = nullptr;  // that is open
+  const lower::Op* outermost = nullptr;  // an open one
   const auto counted = [&](const lower::Op& op) {
     return op.code == lower::Opcode::kRepeat ? program.whiles[op.bits].loop
                                              : program.fors[op.bits].loop;
@@ -254,7 +254,7 @@ Place Lowerer::constant(const Node* node) {
   const TensorType& type = value.type();
   if (is_scalar(type)) return single(first_element(builder_, *node));
   Place made;
-  // One value for all elements needs no memory in loops.
+  // A splat needs no memory in loops.
   if (type.bytes() > 0 && equal_elements(*node)) made.element = first_element(builder_, *node);
   made.kind = Place::Kind::kArray;
   auto [found, is_new] = constant_pointers_.try_emplace(node, lower::kNone);

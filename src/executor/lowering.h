@@ -1,4 +1,4 @@
-// From a Function to a lower program.
+// Lowers a Function to a program of the lower IR.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace rondo::executor {
 
 class Interchanges;
 
-/// Why a program cannot be lowered; empty where it can. The function is expanded for executors.
+/// Why a program cannot be lowered; empty if it can. The function is in executor ops.
 std::string why_not_lowered(const Function& function);
 
 /// Makes the kernel of a node that has no loops; it stands in loop `loop` of the program.
@@ -21,17 +21,17 @@ using MakeKernel =
     std::function<std::shared_ptr<const lower::Kernel>(const ir::Node& node, std::uint32_t loop)>;
 
 struct LoweringOptions {
-  /// Loops that run by lane.
+  /// Whether loops may be interchanged with their lanes.
   const Interchanges& interchanges;
-  /// Loops look at the limits of a run on each trip, those that run by lane as well.
+  /// Loops check the limits of a run on each trip, also those interchanged with their lanes.
   bool has_limits = false;
-  /// What is left of a run that is ended in a loop is known: by a limit, or by a promise that is
-  /// broken.
+  /// The state of a run that is ended in a loop is known: by a limit, or because max_trip_count is
+  /// exceeded.
   bool keeps_states = false;
-  /// Sums of products may be added up in another order than the kernels', and each of them with its
-  /// product be rounded once.
+  /// Sums of products may be added in an order other than the kernels', and each addition may be
+  /// fused with its product (one rounding).
   bool reorders = false;
-  /// Operands that a loop never changes may be packed for kernels, which takes memory.
+  /// Loop-invariant operands may be packed for kernels, which takes memory.
   bool packs = true;
 };
 

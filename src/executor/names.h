@@ -1,4 +1,4 @@
-// Names of the IR above and of the lower one that this folder uses on every page.
+// Names of the tensor IR and of the lower IR that this folder uses throughout.
 #pragma once
 
 #include "ir/node.h"

@@ -94,7 +94,7 @@ Linear Nest::linear(const Index& index, const Shape& shape, std::int64_t width,
                     std::int64_t last_axis) const {
   Linear place;
   place.coefficients.assign(sizes_.size(), 0);
-  // Starts and steps of what has no elements, and steps of axes of one, may be any numbers.
+  // Starts and steps of empty values, and steps of axes of one element, may be any numbers.
   if (shape.elements() == 0) return place;
   const auto strides = row_major(shape, last_axis);
   for (std::size_t i = 0; i < index.size(); i++) {
@@ -142,7 +142,7 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
       const Tensor& table = node.operands[0];
       const Place& from = places_[plan_.value(table)];
       if (!from.element.empty()) {
-        // All elements of the table are this one.
+        // All elements of the table are equal to this one.
         item.kind = Item::Kind::kValue;
         item.element = from.element;
         return static_cast<std::uint32_t>(items_.size() - 1);
@@ -164,7 +164,7 @@ Element Nest::held_element(const Place& place, const Read& read) {
   const Shape& shape = read.operand.shape();
   const std::size_t parts = is_complex(read.operand.dtype()) ? 2 : 1;
   if (place.element.size() == parts) return place.element;
-  // Places along each axis: one, or all of them where it is known in the run which.
+  // Places along each axis: one, or all of them if it is known only at run time which.
   const Index& index = indices_[read.index];
   std::vector<Element> found;
   for (std::size_t i = 0; i < place.element.size(); i += parts)
@@ -321,10 +321,10 @@ std::optional<Nest::Lying> Nest::lying(std::uint32_t item, const Linear& dense) 
   return Lying{from->storage, std::move(at)};
 }
 
-/// The axes of the nest without those of size 1, neighbours that can be one loop as one.
+/// The axes of the nest without those of size 1; neighbors that can be one loop are merged.
 Nest::Axes Nest::merged(const std::vector<bool>& reduced, const Linear* sink) const {
   Axes axes;
-  // Where there is no element nothing is read, and strides of operands may be any numbers.
+  // Of an empty nest nothing is read, and strides of operands may be any numbers.
   const bool empty = std::find(sizes_.begin(), sizes_.end(), 0) != sizes_.end();
   for (std::size_t i = sizes_.size(); i-- > 0;) {
     if (sizes_[i] == 1) continue;
@@ -376,7 +376,7 @@ Value Nest::axis_index(const Item& item, std::int64_t axis, const Axes& axes) {
   return index;
 }
 
-/// The terms of an item, added up.
+/// The sum of an item's terms.
 Value Nest::combined(const Item& item) {
   const Terms terms = *few_terms(*item.node, true);
   lower::Builder& b = builder_;
@@ -404,7 +404,7 @@ Value Nest::combined(const Item& item) {
   return b.convert(sum, lower::type_of(item.dtype));
 }
 
-/// Where the element of a gather lies.
+/// The address of a gather's element.
 lower::Address Nest::gathered(const Item& item, const Axes& axes) {
   const ir::Node& node = *item.node;
   const auto strides = row_major(node.operand_type(0).shape);
@@ -444,7 +444,7 @@ void Nest::write_items(const Axes& axes) {
           return builder_.convert(items_[operands_[item.first_operand + i]].element[0],
                                   item.computed);
         };
-        item.element = {factor(0), factor(1)};  // which are added up
+        item.element = {factor(0), factor(1)};  // those that are reduced
         break;
       }
       case Item::Kind::kCode: {
@@ -530,7 +530,7 @@ bool Nest::reduce(const Combination& what, bool in_any_order) {
   return true;
 }
 
-/// From outside: axes that stay, the lanes among them last; those that vanish.
+/// From the outermost: kept axes, with the vectorized one last; then reduced axes.
 struct Nest::ReductionLoops {
   ReductionLoops(Builder& builder, Axes& axes, bool by_partials)
       : b(builder), partials(by_partials) {
@@ -543,7 +543,7 @@ struct Nest::ReductionLoops {
     }
   }
 
-  /// Lanes are the last of the axes that stay, unless rows are combined by partial results.
+  /// The last kept axis is vectorized, unless rows are combined by partial results.
   bool kept_lanes() const { return !partials && kept > 0; }
 
   Value begin(std::size_t i, std::span<const Value> carry) {
@@ -585,10 +585,10 @@ struct Nest::ReductionLoops {
   }
 
   Builder& b;
-  bool partials;  // the last of all is lanes that are combined by partial results
+  bool partials;  // the innermost is lanes combined by partial results
   std::vector<Axis*> order;
   std::size_t kept = 0;             // of them
-  std::vector<std::uint32_t> fors;  // that were begun
+  std::vector<std::uint32_t> fors;  // the open ones
 };
 
 void Nest::reduce_in_loops(const Combination& what, Axes& axes, bool partials) {

@@ -1,5 +1,4 @@
-// A loop nest: the code of values that are written in one another's loops, over the axes of one
-// shape.
+// A loop nest over the axes of one shape, with the code of values fused into one another's loops.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +16,8 @@ namespace rondo::executor {
 
 /// An s64 that is `start`, an integer of any type, clamped to [0, room].
 lower::Value clamped_start(lower::Builder& builder, lower::Value start, std::int64_t room);
-/// Row-major strides, in elements; of an array in which `last_axis` was moved behind the others,
-/// where that is an axis.
+/// Row-major strides, in elements; of an array in which `last_axis` was moved to the end, if that
+/// is an axis.
 absl::InlinedVector<std::int64_t, 4> row_major(const Shape& shape, std::int64_t last_axis = -1);
 
 /// offset + sum of coefficient * loop index over the axes + dynamic.
@@ -29,9 +28,8 @@ struct Linear {
   bool operator==(const Linear&) const = default;
 };
 
-/// Loops that stand in one another, the outermost first, poll where it would be long until then;
-/// `work` is what a trip of the innermost does before anything in it polls. Returns what all of
-/// them do.
+/// Nested loops, the outermost first, poll if it would be long until a poll otherwise; `work` is
+/// what a trip of the innermost does before anything in it polls. Returns the work of all of them.
 std::int64_t let_poll(lower::Builder& builder, std::span<const std::uint32_t> loops,
                       std::int64_t work);
 
@@ -43,22 +41,22 @@ class Nest {
 
   /// Index `first` + the loop index along each axis (0 without `first`).
   std::uint32_t index(std::span<const std::int64_t> first = {});
-  /// Takes a value into the nest, at an index. `root`: it is computed here although it is not
-  /// in line. Gives its number.
+  /// Adds a value to the nest, at an index, and returns its number. `root`: it is computed here
+  /// although it is not fused.
   std::uint32_t add(const Tensor& value, std::uint32_t index, bool root = false);
-  /// The products of a node's factors, where the axes of the nest are those of its result, then
-  /// those that vanish.
+  /// Adds the products of a node's factors; the axes of the nest are those of its result, then the
+  /// reduced ones.
   std::uint32_t add_products(const ir::Node& node, const ir::Contraction& products);
-  /// Takes an array into the nest whose axes are its own with `axis` as the last one.
+  /// Adds an array to a nest whose axes are those of the array, with `axis` moved to the end.
   std::uint32_t add_with_axis_last(const Tensor& array, std::int64_t axis);
 
-  /// Whether memory is read, but for elements at `place`.
+  /// Whether memory is read, except for elements at `place`.
   bool reads_elsewhere(std::int32_t storage, const Linear& place) const;
   /// Whether it is read at all.
   bool reads(std::int32_t storage) const;
 
-  /// Where the elements of an item lie in memory already, side by side in the order of `dense`.
-  /// None for what is computed, or lies otherwise.
+  /// Where the elements of an item are stored already, adjacent in the order of `dense`. None for
+  /// computed items, and for other layouts.
   struct Lying {
     std::int32_t storage;
     lower::Address at;
@@ -67,7 +65,7 @@ class Nest {
 
   /// Writes the loops; item `item` is stored at pointer + place, in bytes.
   void store(std::uint32_t item, lower::Value pointer, const Linear& place);
-  /// The same of several items, whose places differ by their offsets alone.
+  /// The same for several items, whose places differ by their offsets alone.
   struct Sink {
     std::uint32_t item;
     Linear place;
@@ -78,42 +76,43 @@ class Nest {
   /// No loops: the values at index `lane` of the only axis that is not of size 1, one after the
   /// other.
   lower::Element in_lane(std::span<const std::uint32_t> items, lower::Value lane);
-  /// Opens lanes over all elements in row-major order, whose index it gives; the values of all
-  /// items can be had there. Nothing, and nothing is written, where the items take more than one
+  /// Opens lanes over all elements in row-major order, and gives their index; the values of all
+  /// items are available there. Nothing, and nothing is written, if the items take more than one
   /// loop.
   std::optional<lower::Value> begin_lanes();
   /// Whether begin_lanes opens lanes.
   bool is_one_loop() const { return merged({}, nullptr).size() == 1; }
   const lower::Element& element(std::uint32_t item) const { return items_[item].element; }
 
-  /// What loops combine, and where to.
+  /// What a reduction combines, and where its results go.
   struct Combination {
     std::uint32_t item;
     const ir::Reduction& reduction;
-    const std::vector<bool>& reduced;  // the axes that vanish
+    const std::vector<bool>& reduced;  // the reduced axes
     lower::Value init;
     lower::Type result_type;
     lower::Value pointer;  // of the result
-    const Linear& place;   // in it, of the axes that stay
+    const Linear& place;   // in it, of the kept axes
     lower::Value* single;  // a result of one element is given instead of stored
   };
-  /// Writes loops that combine an item. False, and nothing is written, where the order of partial
-  /// results would be another than that of the array in row-major order, unless `in_any_order`, or
+  /// Writes loops that combine an item. False, and nothing is written, if the order of partial
+  /// results would differ from that of the array in row-major order, unless `in_any_order`, or if
   /// rows are short.
   bool reduce(const Combination& what, bool in_any_order);
 
-  /// A long reduction, cut into so many blocks: along a row (ir::Reduction::kBlock), or its
-  /// rows. None for others, and where `reduce` would write nothing.
+  /// A long reduction, split into so many blocks: along a row (ir::Reduction::kBlock), or by rows.
+  /// None for others, and where `reduce` would write nothing.
   struct Blocks {
     bool of_row;
     std::int64_t count;
   };
   std::optional<Blocks> blocks(const Combination& what, bool in_any_order) const;
-  /// The same as `reduce`, with memory for what each block comes to.
+  /// The same as `reduce`, with memory for the total of each block.
   void reduce_by_blocks(const Combination& what, const Blocks& blocks, lower::Value totals);
 
-  /// Rows that no one loop goes through, some of which are computed at a time: elements of the
-  /// item, whole rounds of partial results. None where there are fewer, or axes lie otherwise.
+  /// Rows that no single loop covers, computed a strip at a time: the elements of an item in a
+  /// strip, whole rounds of partial results. None if there are fewer, or the axes are in another
+  /// order.
   struct Strip {
     std::int64_t rows, elements;
   };
@@ -123,8 +122,8 @@ class Nest {
   void reduce_by_strips(const Combination& what, const Strip& strip, lower::Value elements,
                         lower::Value partials);
 
-  /// Writes loops that combine an item along an axis, and store each total so far at pointer +
-  /// place.
+  /// Writes loops that combine an item along an axis (a prefix scan), and store each total so far
+  /// at pointer + place.
   void accumulate(std::uint32_t item, const ir::PrefixScan& running, lower::Type result_type,
                   lower::Value pointer, const Linear& place);
 
@@ -170,28 +169,28 @@ class Nest {
   struct Read {
     Tensor operand;
     std::uint32_t index;
-    bool as_factor = false;  // of products: where it is packed, if it is
+    bool as_factor = false;  // for products: where it is packed, if it is
   };
   std::uint32_t new_item(const Read& read, bool root);
-  /// The element of what stands in registers for a lane.
+  /// The element, for a lane, of a value in registers.
   lower::Element held_element(const Place& place, const Read& read);
   std::uint32_t enter_all(const Read& read, bool root);
   Linear linear(const Index& index, const Shape& shape, std::int64_t width,
                 std::int64_t last_axis = -1) const;
-  /// The index at which an operand is read; `vanished` along axes that the index has not.
+  /// The index at which an operand is read; `vanished` along axes that the index lacks.
   std::uint32_t read_index(const ir::Node& node, const ir::AccessMap& map, std::uint32_t index,
                            std::span<const std::int64_t> vanished = {});
-  /// What an item needs.
+  /// Computes what an item needs.
   std::vector<Read> reads_of(const Item& item);
   lower::Value combined(const Item& item);
   lower::Address gathered(const Item& item, const Axes& axes);
   Axes merged(const std::vector<bool>& reduced, const Linear* sink) const;
   void write_items(const Axes& axes);
-  /// Whether rows that are combined one by one by partial results give what the array in row-major
-  /// order gives, or may give something else.
+  /// Whether combining rows one by one with partial results gives the bits that the array in
+  /// row-major order gives, or may give others.
   static bool keeps_order(const Axes& axes, bool in_any_order);
   struct ReductionLoops;
-  /// The last axis is combined by partial results, or all that vanish element by element.
+  /// The last axis is combined by partial results, or all reduced axes element by element.
   void reduce_in_loops(const Combination& what, Axes& axes, bool partials);
   lower::Value axis_index(const Item& item, std::int64_t axis, const Axes& axes);
   lower::Address address(lower::Value pointer, const Linear& place, const Axes& axes) const;

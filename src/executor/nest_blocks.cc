@@ -1,5 +1,5 @@
-// Long reductions in blocks, each of which is combined by itself, so that several may be at once;
-// then what they come to joins the result, from the first to the last.
+// Long reductions in blocks, each of which is combined separately, so that blocks can run in
+// parallel; then the totals of the blocks are added to the result, in order.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ std::optional<Nest::Blocks> Nest::blocks(const Combination& what, bool in_any_or
       !keeps_order(axes, in_any_order))
     return std::nullopt;
   const std::int64_t row = axes.back().size;
-  // What is the same in any order needs no blocks to be divided.
+  // Combinations that are the same in any order need no blocks to be split.
   if (row > RowBlocks::kLongRow &&
       !lower::is_in_any_order(what.reduction.combine, what.reduction.type))
     return Blocks{true, row / RowBlocks::kBlock};
@@ -37,7 +37,7 @@ void Nest::reduce_by_blocks(const Combination& what, const Blocks& blocks, Value
   const lower::Opcode combine = what.reduction.combine;
   Axes axes = merged(what.reduced, &what.place);
   if (blocks.of_row) {
-    // The row's index is that of a block's first element and that of a lane in it.
+    // The row's index is that of a block's first element plus that of a lane in it.
     Axis first = axes.back();
     first.size = blocks.count;
     axes.insert(axes.end() - 1, first);
@@ -55,7 +55,7 @@ void Nest::reduce_by_blocks(const Combination& what, const Blocks& blocks, Value
   const auto carried = [&](Value lower::Carry::*part) {
     return b.program().fors[fors.back()].carries[0].*part;
   };
-  // What `count` elements from the block's first on come to.
+  // The total of `count` elements from the block's first on.
   const auto combined = [&](std::int64_t count) {
     row.index = b.program().lanes[b.begin_lanes(b.index(count))].index;
     write_items(axes);
@@ -68,7 +68,7 @@ void Nest::reduce_by_blocks(const Combination& what, const Blocks& blocks, Value
     return lower::Address{totals, 0, {{number, lower::width(type)}}};
   };
 
-  // All blocks share the memory of their totals: what is around them stays in order.
+  // All blocks share the memory of their totals: the enclosing loops stay in order.
   for (Axis* axis : kept) axis->index = begin(axis->size, {});
   Value sum = b.convert(what.init, type);
   const std::size_t carriers = vanishing.size() - 2;

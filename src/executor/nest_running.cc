@@ -1,4 +1,4 @@
-// Running totals: a loop along their axis within those over all other ones.
+// Prefix scans: a loop along their axis inside those over all other ones.
 #include <algorithm>
 #include <vector>
 
@@ -20,7 +20,7 @@ void Nest::accumulate(std::uint32_t item, const ir::PrefixScan& running, Type re
         b.begin_for(b.index(0), b.index(axis.size), 1, carry, lower::kNoLoop, axis.size));
     axis.index = b.program().fors[fors.back()].index;
   };
-  // What lies behind the axis stands side by side.
+  // The axes after it are contiguous.
   const bool in_lanes = !axes.back().reduced;
   Axis* along = nullptr;
   for (Axis& axis : axes) {

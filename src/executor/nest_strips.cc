@@ -1,5 +1,5 @@
-// Rows that lie in no one loop, combined in the order of their array: some of them at a time are
-// computed into memory that stays in a cache, and go to the partial results from there.
+// Rows that no single loop covers, combined in the order of their array: a strip at a time is
+// computed into memory that stays in a cache, and combined into the partial results from there.
 #include <algorithm>
 #include <numeric>
 
@@ -28,7 +28,7 @@ std::optional<Nest::Strip> Nest::strip(const Combination& what, bool in_any_orde
     return std::nullopt;
   const std::int64_t rows = axes[axes.size() - 2].size, columns = axes.back().size;
   if (rows == 0 || columns == 0) return std::nullopt;
-  // Strips know of no blocks.
+  // Strips are not combined with blocks.
   if (!in_any_order && rows > lower::RowBlocks::kLongRow / columns) return std::nullopt;
   const std::int64_t round = kPartials / std::gcd(columns, kPartials);
   const std::int64_t of_strip = round * std::max<std::int64_t>(1, kElements / (round * columns));

@@ -14,7 +14,7 @@ namespace rondo::executor {
 
 namespace {
 
-// The step that reads a value, told by its first value: none yet, or several.
+// The step that reads a value, identified by its first value: none yet, or several.
 constexpr std::uint32_t kNoReader = 0xffffffffu, kManyReaders = 0xfffffffeu;
 
 bool forwards_all(const Node& node) {
@@ -25,8 +25,8 @@ bool forwards_all(const Node& node) {
   return true;
 }
 
-/// How a step reads an operand: whether that can be written in its loops, and if so whether its
-/// elements are read more than once there.
+/// How a step reads an operand: whether the operand can be fused into its loops, and if so whether
+/// its elements are read more than once there.
 struct OperandReads {
   bool fits = true;
   bool repeated = false;
@@ -46,7 +46,7 @@ OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes)
     case Strategy::kPrefixScan:
       return {.fits = i == 0};
     case Strategy::kGather:
-      // The elements of a slice read the same indices.
+      // All elements of a slice read the same indices.
       return {.fits = i != 0, .repeated = true};
     case Strategy::kUnrolledContraction:
     case Strategy::kContraction: {
@@ -55,7 +55,7 @@ OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes)
     }
     case Strategy::kLoop:
     case Strategy::kLaneLoop:
-      // A carry's first value is written where the loop carries it; lanes read their elements.
+      // A carry's first value is written in the memory of the carry; lanes read their elements.
       return {.fits = i < node.types.size() ||
                       (lanes && node.operand_type(i).elements() == lanes->lanes)};
     default:
@@ -63,7 +63,7 @@ OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes)
   }
 }
 
-/// A reshape that only gives or takes axes of one element.
+/// A reshape that only adds or removes axes of one element.
 bool regroups_nothing(const Node& node) {
   const auto next = [](const Shape& shape, std::int64_t& axis) {
     while (axis < shape.rank() && shape[axis] == 1) axis++;
@@ -78,7 +78,7 @@ bool regroups_nothing(const Node& node) {
   }
 }
 
-/// Parts of one size, side by side: loops could write them together.
+/// Parts of one size, adjacent: loops could write them together.
 bool has_equal_parts(const Node& node) {
   // Threshold: A concatenation of up to this many equal parts may be one loop, which shares what
   // the parts read but needs registers for each. Not measured.
@@ -98,7 +98,7 @@ bool has_equal_parts(const Node& node) {
 }
 
 /// In whose loops values are read, by the numbers of steps' first values. The loops of parts of one
-/// size may become one, where they read the same values.
+/// size may be merged, if they read the same values.
 class Readers {
  public:
   explicit Readers(std::size_t values)
@@ -117,8 +117,8 @@ class Readers {
     together_[step.first_value] = step.first_value;
     steps_[step.first_value] = &step;
   }
-  /// The loops that write a value which is in line at its only reader: of a part those of its own,
-  /// unless they are joined. Joins those that need the value twice.
+  /// The loops that write a value that is fused into its only reader: for a part its separate
+  /// loops, unless they are merged. Merges the ones that need the value twice.
   std::uint32_t loops_of(std::uint32_t value, std::uint32_t uses) {
     const std::uint32_t reader = reader_[value];
     if (reader >= kManyReaders || !steps_[reader]) return reader;
@@ -131,14 +131,14 @@ class Readers {
   }
 
  private:
-  /// What loops may become one with others, or themselves.
+  /// Which loops may be merged with others, or computed separately.
   std::uint32_t together(std::uint32_t reader) const {
     const bool joins = reader < kManyReaders && together_[reader] != kNoReader;
     return joins ? together_[reader] : reader;
   }
 
   std::vector<std::uint32_t> reader_, together_;
-  std::vector<Step*> steps_;  // that may be joint
+  std::vector<Step*> steps_;  // that may be merged
 };
 
 }  // namespace
@@ -202,7 +202,8 @@ Strategy strategy_of(const Node& node, bool reorders) {
 
 RegionPlan::RegionPlan(const Function& region, const Interchanges& interchanges, bool reorders)
     : numbers_(region) {
-  // What reads the old state of an array runs before what writes its next one in place.
+  // Steps that read the old state of an array run before those that write its next one in place
+  // (write after read).
   const std::vector<const Node*> order = ir::reads_before_writes(region);
   for (const Tensor& parameter : region.parameters())
     numbers_.set(parameter.node(), {values_++, 0});
@@ -229,20 +230,20 @@ RegionPlan::RegionPlan(const Function& region, const Interchanges& interchanges,
   find_last_uses(region);
 }
 
-/// A node is written inside the loops of its consumers where these read each of its elements once
-/// and nobody else needs it: one consumer, or several that are written in the same loops. Index
-/// maps cost nothing, and go into the loops of all their consumers.
+/// A node is fused into the loops of its consumers if these read each of its elements once and it
+/// has no other use: one consumer, or several that are written in the same loops. Index maps cost
+/// nothing, and are fused into all their consumers.
 void RegionPlan::choose_inlined(const Function& region, const Interchanges& interchanges) {
-  std::vector<bool> fits(values_, true);       // all consumers can have it in their loops
+  std::vector<bool> fits(values_, true);       // all consumers can compute it in their loops
   std::vector<bool> repeated(values_, false);  // and compute its elements more than once there
-  // In whose loops all consumers read the element of the same index.
+  // In whose loops all consumers read the element at the same index.
   Readers readers(values_);
   for (const Tensor& result : region.outputs()) fits[value(result)] = false;
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     const Node& node = *step->node;
     const std::uint32_t result = step->first_value;
     const bool in_loops = node.type().elements() > 1 && fits[result];
-    // Bytes under another type cost nothing where they stand in memory, nor in loops.
+    // A bitcast costs nothing in memory, nor in loops.
     if (step->form == Strategy::kAlias && in_loops && regroups_nothing(node))
       step->form = Strategy::kRead;
     const bool reads = step->form == Strategy::kRead;
@@ -257,7 +258,7 @@ void RegionPlan::choose_inlined(const Function& region, const Interchanges& inte
         step->inlined && (repeated[result] || (uses_[result] > 1 && !readers.is_one(result)));
     const Interchange* lanes = interchanges.of(&node);
     if (lanes && lanes->lanes == 1) lanes = nullptr;
-    // What is in line reads where it is read: with others there, or by itself.
+    // A fused value reads its operands where it is read: with others there, or separately.
     std::uint32_t reads_it = kManyReaders;
     const std::uint32_t loops = step->inlined ? readers.loops_of(result, uses_[result]) : result;
     if (step->form == Strategy::kElement || step->form == Strategy::kReduction ||
@@ -278,7 +279,7 @@ void RegionPlan::choose_inlined(const Function& region, const Interchanges& inte
       if (read.repeated || again) repeated[operand] = true;
       readers.add(operand, reads_it);
     }
-    // What stays where it is updated has a place of its own.
+    // A value that is updated in place has a separate place.
     if (step->form == Strategy::kWrite) {
       const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(node);
       if (map.kept >= 0) fits[value(node.operands[static_cast<std::size_t>(map.kept)])] = false;
@@ -296,7 +297,7 @@ void RegionPlan::find_last_uses(const Function& region) {
   };
   for (std::uint32_t at = count; at-- > 0;) {
     const Step& step = steps_[at];
-    // What is in line reads its operands where it is read.
+    // A fused value reads its operands where it is read.
     std::uint32_t place = at;
     if (step.inlined && last_use_[step.first_value] != kNoPlace)
       place = last_use_[step.first_value];
@@ -309,7 +310,7 @@ void RegionPlan::find_last_uses(const Function& region) {
     }
   }
   for (std::uint32_t& last : last_use_) {
-    if (last == kNoPlace) last = kAtEnd;  // a parameter that nobody reads
+    if (last == kNoPlace) last = kAtEnd;  // an unused parameter
   }
   ending_first_.assign(count + 1, 0);
   for (const std::uint32_t last : last_use_) {

@@ -1,5 +1,5 @@
 // What is decided about a region before it is lowered: the order of its nodes, which of them are
-// written inside the loops of their consumers, and how long values live.
+// fused into the loops of their consumers, and how long values are alive.
 #pragma once
 
 #include <cstdint>
@@ -15,41 +15,41 @@ namespace rondo::executor {
 class Interchanges;
 
 inline constexpr std::uint32_t kNoPlace = 0xffffffffu;
-/// The last use of what the region returns; of what nobody uses the place where it is made.
+/// The last use of results of the region; unused values have the position of their definition.
 inline constexpr std::uint32_t kAtEnd = 0xfffffffeu;
 
 /// Threshold: An innermost axis of fewer elements leaves most of a vector empty, so loops over it
 /// stay scalar. Not measured.
 inline constexpr std::int64_t kLeastLanes = 8;
 
-/// How a node becomes part of a program.
+/// The lowering strategy of a node.
 enum class Strategy : std::uint8_t {
   kConstant,
-  kElement,              // its record's code: a value, or a loop nest
+  kElement,              // element code of its record: a value, or a loop nest
   kRead,                 // an index map into operand 0
-  kGather,               // read where operand 1 says
-  kWrite,                // put together from its operands
-  kReduction,            // loops that combine
-  kPrefixScan,           // loops that write what they have combined so far
-  kCustomReduction,      // loops that combine by a region
-  kScatter,              // loops that combine by a region where operand 1 says
-  kUnrolledContraction,  // sums of few terms
-  kContraction,          // loops that add up products
-  kAlias,                // the bytes of its operand
-  kForward,              // its results are its operands
+  kGather,               // a gather: read at the indices in operand 1
+  kWrite,                // concatenated from its operands
+  kReduction,            // a reduction
+  kPrefixScan,           // a prefix scan
+  kCustomReduction,      // a reduction by a region
+  kScatter,              // a scatter: combines by a region, at the indices in operand 1
+  kUnrolledContraction,  // an unrolled contraction
+  kContraction,          // a contraction in loops
+  kAlias,                // a bitcast of its operand
+  kForward,              // its results alias its operands
   kLoop,                 // a construct whose flow repeats
   kBranch,               // one whose flow selects
   kLaneLoop,             // a loop whose lanes stop one by one
-  kTapeRead,             // a row of a tape
-  kTapeWrite,            // a tape with another row
+  kTapeRead,             // reads a row of a tape
+  kTapeWrite,            // writes a row of a tape
   kKernel,
 };
 
 struct Step {
   const ir::Node* node;
   Strategy form;
-  bool inlined = false;           // no code of its own: written where it is used
-  bool joint = false;             // of form kWrite: all parts in the same loops
+  bool inlined = false;           // fused: written where it is used
+  bool joint = false;             // of strategy kWrite: all parts in the same loops
   std::uint32_t first_value = 0;  // the number of result 0; the others follow
 };
 
@@ -58,7 +58,7 @@ inline bool is_scalar(const TensorType& type) { return type.elements() == 1; }
 
 class RegionPlan {
  public:
-  /// `reorders`: as strategy_of has it.
+  /// `reorders`: as in strategy_of().
   RegionPlan(const Function& region, const Interchanges& interchanges, bool reorders = false);
 
   const std::vector<Step>& steps() const { return steps_; }
@@ -66,7 +66,7 @@ class RegionPlan {
   std::uint32_t value(const Tensor& tensor) const {
     return numbers_.get(tensor.node()).value + tensor.result();
   }
-  /// The step at which a value is read for the last time (by itself, or in the loops of another).
+  /// The step with the last use of a value (by the step, or in the loops of a fused consumer).
   std::uint32_t last_use(std::uint32_t value) const { return last_use_[value]; }
   /// The values whose last use is step `at`.
   const std::uint32_t* ending_begin(std::uint32_t at) const {
@@ -75,9 +75,9 @@ class RegionPlan {
   const std::uint32_t* ending_end(std::uint32_t at) const {
     return ending_.data() + ending_first_[at + 1];
   }
-  /// How many operands and results are the value.
+  /// How many operands and results use the value.
   std::uint32_t uses(std::uint32_t value) const { return uses_[value]; }
-  /// Nothing is done with a tape but reading its rows.
+  /// Whether all uses of a tape read its rows.
   bool is_only_read(std::uint32_t value) const { return only_read_[value]; }
   /// The step of a value's node; null for parameters.
   const Step* step_of(const Tensor& tensor) const {
@@ -102,13 +102,13 @@ class RegionPlan {
   std::vector<std::uint32_t> ending_, ending_first_;
 };
 
-/// `reorders`: for nodes in a loop, where sums of products may be added up in another order
-/// than their kernel's. Those that lanes could write are of form kUnrolledContraction then, whether
-/// or not the loop has lanes, so that they have one order.
+/// `reorders`: for nodes in a loop, where sums of products may be added in an order other than
+/// their kernel's. Those that lanes could write have strategy kUnrolledContraction then, whether or
+/// not the loop has lanes, so that there is one order.
 Strategy strategy_of(const ir::Node& node, bool reorders = false);
-/// The products of a node that loops may add up, with the last axis of the result as their lanes.
+/// The products of a node that loops may compute, vectorized along the last axis of the result.
 std::optional<ir::Contraction> products_in_lanes(const ir::Node& node);
-/// The index map of a step of form kRead.
+/// The index map of a step of strategy kRead.
 ir::AccessMap read_map(const ir::Node& node);
 
 }  // namespace rondo::executor

@@ -15,7 +15,7 @@ namespace {
 
 using ir::ValueKey;
 
-/// Values that are one tape as it goes through loops, branches and writes.
+/// Values that are one tape, through loops, branches and writes.
 class Classes {
  public:
   std::uint32_t of(const ValueKey& value) {
@@ -36,7 +36,7 @@ class Classes {
   std::vector<std::uint32_t> parents_;
 };
 
-/// Whether a value of this node may be a tape: any other one is what a tape begins with.
+/// Whether a value of this node may be a tape: other values are initial values of tapes.
 bool hands_on(const Node* node) {
   if (ir::is_parameter(node)) return true;
   switch (strategy_of(*node)) {
@@ -63,7 +63,7 @@ void join_flow(const Node& node, Classes& classes) {
     if (!layout.is_body(k)) continue;
     for (std::uint32_t i = 0; i < node.types.size(); i++) {
       join(node.regions[k].outputs()[i], Tensor::of(&node, i));
-      // A loop's result is what its parameter was when it ended.
+      // A loop's result is the last value of its parameter.
       if (layout.is_loop()) join(node.regions[k].parameters()[i], Tensor::of(&node, i));
     }
   }

@@ -10,10 +10,10 @@
 namespace rondo::executor {
 
 struct Tapes {
-  /// Results and parameters, each with the name of the loop whose backward pass reads the tape.
-  /// What a tape begins with, an array of one row, is none of them.
+  /// Results and parameters, each with the name of the loop whose backward pass reads the tape. The
+  /// initial value of a tape, an array of one row, is not among them.
   absl::flat_hash_map<ir::ValueKey, std::string_view> values;
-  /// What is done with one that only the reference can do; empty where there is nothing.
+  /// Names an operation on one that only the reference backend supports; empty if there is none.
   std::string why_not;
 };
 

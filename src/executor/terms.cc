@@ -15,7 +15,7 @@ std::optional<Terms> terms_of(const ir::Node& node, const ir::Reduction& reducti
   ir::AccessMap& map = terms.factors.emplace_back();
   std::int64_t kept = 0, vanished = node.type().rank();
   std::size_t next = 0;
-  bool last_vanishes = false, in_one_run = true;  // axes of one element aside
+  bool last_vanishes = false, in_one_run = true;  // apart from axes of one element
   for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
     const bool vanishes = next < reduction.axes.size() && reduction.axes[next] == axis;
     if (vanishes) {

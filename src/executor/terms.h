@@ -1,5 +1,5 @@
-// Sums of few terms (short rows, products of small matrices), which are written where they are
-// used, without a loop.
+// Unrolled contractions: sums of few terms (short rows, products of small matrices), written where
+// they are used, without a loop.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace rondo::executor {
 
-/// Each element of the result combines terms; a term is the product of one element of each factor.
+/// Each element of the result adds terms; a term is the product of one element of each factor.
 struct Terms {
   lower::Opcode combine;
-  lower::Type type;       // that they are computed in
-  bool pairwise = false;  // combined by halves (lower::Lanes::Reduction), not one after the other
-  int init = -1;          // the operand that they start from; none: zero
-  absl::InlinedVector<std::int64_t, 2> sizes = {};     // of the axes that vanish
-  absl::InlinedVector<ir::AccessMap, 2> factors = {};  // of operand 0, 1; as ir::Contraction has it
+  lower::Type type;       // in which they are computed
+  bool pairwise = false;  // combined by tree reduction (lower::Lanes::Reduction), not sequentially
+  int init = -1;          // the operand with the initial value; none: zero
+  absl::InlinedVector<std::int64_t, 2> sizes = {};     // of the reduced axes
+  absl::InlinedVector<ir::AccessMap, 2> factors = {};  // of operand 0, 1; as in ir::Contraction
 
   std::int64_t count() const;
 };
@@ -26,8 +26,8 @@ struct Terms {
 /// call. Not measured.
 inline constexpr std::int64_t kMostTerms = 8;
 
-/// None where the node is no such combination, or one of many terms; nor, unless `reorders`, where
-/// its kernel adds products up in another order.
+/// None if the node is no such combination, or has many terms; nor, unless `reorders`, if its
+/// kernel adds products in another order.
 std::optional<Terms> few_terms(const ir::Node& node, bool reorders = false);
 
 }  // namespace rondo::executor

@@ -1,4 +1,4 @@
-// Kernels of nodes in lower programs, and what they see of the run.
+// Kernels of nodes in lower programs, and their view of the run.
 #pragma once
 
 #include <exception>
@@ -11,25 +11,26 @@
 
 namespace rondo::executor {
 
-/// The state of a run that kernels reach by the frame.
+/// The state of a run that kernels reach through the frame.
 class RunHost : public ir::Host {
  public:
-  /// poll() for parts of a loop, on any thread: where that has been answered, they go on without
-  /// looking again. `loop`: in the part, before trip number `trip`; or null.
+  /// poll() for parts of a loop, on any thread: once that has been answered, they continue without
+  /// polling again. `loop`: in the part, before trip number `trip`; or null.
   virtual void poll_part(const lower::LoopInfo* loop, std::int64_t trip) = 0;
 
-  /// A host for a part of a loop, on any thread. It is used by one thread, and not after this one.
+  /// A host for a part of a loop, on any thread. One thread uses it, while the run's own thread
+  /// waits for it.
   virtual std::unique_ptr<RunHost> for_part() = 0;
-  /// Adds what such a host counted.
+  /// Adds the counts of such a host.
   virtual void add_counts(const RunHost& part) = 0;
 
   std::exception_ptr failure;  // of a kernel
-  std::string failed_in;       // the loops of a part in which that arose, for its message
+  std::string failed_in;       // the loops of a part in which it occurred, for its message
 };
 
 /// The kernel of a node in loop `loop` of its program.
 std::shared_ptr<const lower::Kernel> node_kernel(const ir::Node& node, std::uint32_t loop);
-/// Another kernel for a node, or for a part of its work.
+/// An alternative kernel for a node, or for a part of its work.
 std::shared_ptr<const lower::Kernel> node_kernel(const ir::Node& node,
                                                  std::shared_ptr<const ir::Kernel> kernel,
                                                  std::size_t operands, std::size_t results,

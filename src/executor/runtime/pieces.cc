@@ -20,10 +20,10 @@ namespace {
 // Threshold: Work of a loop that is split over threads, and of its parts: a loop must take some ten
 // times as long as waking a thread. Not measured; SeveralLoops in bench/rondo_bench.cc runs it.
 constexpr lower::DivisionCosts kCosts{.least_work = 1 << 20, .part_work = 1 << 18};
-// For tests: all loops that can be divided are.
+// For tests: splits all loops that can be split.
 constexpr lower::DivisionCosts kNoCosts{.least_work = 0, .part_work = 1};
 
-/// What the program of a part looks at while it runs, and what its kernels reach.
+/// The state that the program of a part uses while it runs, and that its kernels reach.
 class PartRun final : public RunHost {
  public:
   PartRun(RunHost& whole, OrderedSection& turns_of_parts, std::int64_t number_of_part)
@@ -53,12 +53,12 @@ class PartRun final : public RunHost {
   }
   std::unique_ptr<RunHost> for_part() override { return whole_.for_part(); }
   void add_counts(const RunHost& part) override { whole_.add_counts(part); }
-  // Loops whose trips are observed are not divided.
+  // Loops whose trips are observed are not split.
   void tap(std::string_view, const TensorType&, const std::byte*) override { fail_observed(); }
   void print(std::string_view, const TensorType&, const std::byte*) override { fail_observed(); }
   void progress(std::int64_t, std::int64_t) override { fail_observed(); }
 
-  /// Of the regions that its kernels called; or null.
+  /// For the regions that its kernels called; or null.
   std::unique_ptr<RunHost> take_counts() { return std::move(own_); }
 
   OrderedSection& turns;
@@ -72,7 +72,7 @@ class PartRun final : public RunHost {
   std::unique_ptr<RunHost> own_;
 };
 
-/// The call in a part that goes on when those before have ended.
+/// The call, in a part, that continues when earlier parts have ended (ordered section).
 class WaitForTurn final : public lower::Kernel {
  public:
   void count_held(HeldBytes& held) const override { held.shared(this, sizeof(*this)); }
@@ -87,7 +87,7 @@ class LoopInPieces final : public lower::Kernel {
   LoopInPieces(lower::DividedLoop loop, std::size_t pointers, const Unit& whole)
       : loop_(std::move(loop)), pointers_(pointers) {
     unit_.function = whole.function;
-    unit_.guarded = false;  // its memory is that of a run which is
+    unit_.guarded = false;  // its memory is that of the run in progress
     for (lower::Call& call : loop_.program.calls) {
       if (call.kernel) continue;
       call.kernel = std::make_shared<WaitForTurn>();
@@ -102,7 +102,7 @@ class LoopInPieces final : public lower::Kernel {
   bool run(std::byte* const* buffers, lower::RunFrame& frame) const noexcept override {
     RunHost& host = *static_cast<RunHost*>(frame.host);
     try {
-      // Of each part what TripCounts has of a run.
+      // For each part the fields that TripCounts has for a run.
       const std::size_t loops = loop_.loops.size();
       std::vector<std::int64_t> counts(static_cast<std::size_t>(loop_.parts()) * 4 * loops, 0);
       std::vector<std::unique_ptr<RunHost>> hosts(static_cast<std::size_t>(loop_.parts()));
@@ -135,7 +135,7 @@ class LoopInPieces final : public lower::Kernel {
   }
 
  private:
-  /// Why a part left before its end, and in which of its loops.
+  /// Why a part ended early, and in which of its loops.
   struct PartFailure {
     std::exception_ptr reason;
     std::string loops;
@@ -144,7 +144,8 @@ class LoopInPieces final : public lower::Kernel {
   void run_parts(int threads, absl::FunctionRef<void(std::int64_t)> run_one) const {
     const std::int64_t parts = loop_.parts();
     if (loop_.known_work) return parallel_for(parts, threads, run_one, in_order_);
-    // The first part tells what the others take. Bits do not depend on who runs them.
+    // The time of the first part estimates that of the others. Bits do not depend on which thread
+    // runs them.
     using Clock = std::chrono::steady_clock;
     // Threshold: Time of the other parts from which threads share them: some times what waking a
     // thread takes. Not measured; ParallelMap in bench/rondo_bench.cc runs it.
@@ -176,7 +177,7 @@ class LoopInPieces final : public lower::Kernel {
       if (in_order_) run.turns.pass(run.number);
       return;
     }
-    // Where it waited in vain another part has failed.
+    // If it waited in vain, another part has failed.
     if (status == lower::Status::kKernelFailed && !run.failure) return;
     fail(run, frame, status);
   }
@@ -235,7 +236,7 @@ class LoopInPieces final : public lower::Kernel {
 std::unique_ptr<const Unit> in_pieces(const Unit& whole) {
   const bool is_native = whole.native != nullptr;
   lower::DivisionCosts costs = whole.guarded ? kNoCosts : kCosts;
-  costs.lanes_copy = is_native;  // bytecode moves each element by an instruction of its own
+  costs.lanes_copy = is_native;  // bytecode moves each element by a separate instruction
   std::optional<lower::Divided> divided = lower::divided(*whole.program, costs);
   if (!divided) return nullptr;
   auto made = std::make_unique<Unit>();

@@ -12,7 +12,7 @@ namespace rondo::executor {
 
 namespace {
 
-// As deep as combiners in combiners may call.
+// The depth of nested combiner calls.
 constexpr int kMaxCallDepth = 200;
 
 Literal copy_of(const TensorType& type, const std::byte* value) {
@@ -53,7 +53,7 @@ class Run::Region final : public ir::RegionCall {
     if (++calls_ % kCallsBetweenLooks == 0) run_.poll();
     run_.depth_++;
     // Single elements are all read before results are written; arrays may be read later, and
-    // results may lie where operands do.
+    // results may alias operands.
     std::byte* const* arguments = only_read(operands.data());
     try {
       if (apart_.empty())
@@ -136,9 +136,9 @@ void Run::run_unit(const Unit& unit, std::byte* const* arguments, std::byte* con
                    std::exchange(failed_in, {}));
 }
 
-/// A state kept on each trip, in case that a loop inside makes too many trips, would cost every
-/// run something. A program is a function of its arguments, so that the same run ends there
-/// again; where a limit of time ends it before, an earlier state remains.
+/// Saving a state on each trip, in case an inner loop exceeds its max_trip_count, would slow down
+/// every run. A program is a function of its arguments, so the same run ends there again; if a time
+/// limit ends it earlier, an earlier state remains.
 void Run::add_state(ir::Interrupt& interrupt, const Unit& unit, std::byte* const* arguments,
                     std::byte* const* results) const {
   const RunOptions silent = safepoints_.for_silent_rerun();

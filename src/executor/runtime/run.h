@@ -1,4 +1,4 @@
-// One run of a compiled program: the state that its kernels reach, and the calls of regions.
+// One run of a compiled program: the state that its kernels reach, and calls of regions.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +29,17 @@ class TripCounts {
 
 class Run final : public RunHost {
  public:
-  /// `for_state`: a run that is made again for the state in which it ends.
+  /// `for_state`: a run that is repeated to obtain the state in which it ends.
   Run(const Compiled& compiled, const RunOptions& options, bool for_state = false);
   ~Run() override;
 
-  /// The program that was called by the user. Adds to `total_trips` of its loops, if that is not
-  /// null. Throws what ends the run.
+  /// Runs the program that the user called. Adds to `total_trips` of its loops, if that is not
+  /// null. Throws the reason that ends the run.
   void run_entry(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
                  std::int64_t* total_trips);
 
   std::int64_t tape_bytes() const { return tapes_.peak; }
-  /// Of all calls of a region that a kernel calls, loop by loop; null if there were none.
+  /// For all calls of a region by a kernel, loop by loop; null if there were none.
   const std::int64_t* total_trips(const Unit& region) const;
 
   ir::RegionCall& region(const Function& function) override;

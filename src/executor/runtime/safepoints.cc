@@ -21,7 +21,7 @@ namespace {
 
 std::string loop_text(const lower::LoopInfo& loop) { return ir::loop_text(loop.name, loop.at); }
 
-/// Of loop `at` and those around it, the outermost first.
+/// Loop `at` and the loops around it, the outermost first.
 std::string loops_text(const lower::RunFrame& frame, const lower::Program& program,
                        std::uint32_t at) {
   std::string where;
@@ -44,7 +44,7 @@ std::int64_t bytes_of(const std::vector<lower::CarriedLeaf>& state) {
   return bytes;
 }
 
-/// A part of a single element, as memory has it.
+/// A part of a single element, in its memory format.
 void write_part(std::byte* to, lower::Type type, std::uint64_t bits) {
   if (type == lower::Type::kF16 || type == lower::Type::kBF16) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
@@ -75,7 +75,7 @@ Interrupted::Carry carry_of(const lower::Program& program, const lower::LoopInfo
   return carry;
 }
 
-/// The trips of a loop whose bounds were known when it began.
+/// The trip count of a loop whose bounds were known when it began.
 std::optional<std::int64_t> trips_of(const lower::Program& program, const lower::LoopInfo& loop,
                                      const std::int64_t* bounds) {
   if (loop.trip_count || loop.limit == lower::kNone) return loop.trip_count;
@@ -93,7 +93,7 @@ std::optional<std::int64_t> trips_of(const lower::Program& program, const lower:
   return static_cast<std::int64_t>(trips);
 }
 
-/// Whether a run left before the trip that the counter of its loop names.
+/// Whether a run ended before the trip that the counter of its loop gives.
 bool is_between_trips(lower::Status status) {
   return status != lower::Status::kKernelFailed && status != lower::Status::kTapeFailed &&
          status != lower::Status::kPolledInside;
@@ -159,8 +159,8 @@ void SafepointHandler::attach_entry(lower::RunFrame& frame, const lower::Program
 }
 
 void SafepointHandler::poll_part(const lower::LoopInfo* loop, std::int64_t trip) {
-  // First, so that what comes to be asked meanwhile is looked at next. Loops around look at words
-  // of their own where they have something to tell.
+  // First, so that requests that arrive meanwhile are handled next. Outer loops have separate
+  // request words if they have something to report.
   word_->store(0, std::memory_order_relaxed);
   if (loop)
     limits_.check_trip(loop->name, loop->at, trip);
@@ -237,7 +237,7 @@ void SafepointHandler::keep_last_state(lower::Status status, const lower::RunFra
   if (!frame.state || loop == lower::kNoLoop || !is_between_trips(status)) return;
   if (program.loops[loop].outer != lower::kNoLoop) return;
   kept_loop_ = loop;
-  kept_trips_ = frame.trips[loop] - 1;  // the one that does not begin is counted already
+  kept_trips_ = frame.trips[loop] - 1;  // the trip that does not begin is counted already
   kept_ = carry_of(program, program.loops[loop], frame.state);
 }
 
@@ -246,7 +246,7 @@ void SafepointHandler::add_state(ir::Interrupt& interrupt, const lower::RunFrame
   const std::uint32_t loop = outermost(program, frame.failed_loop);
   if (loop == lower::kNoLoop) return;
   interrupt.loop = program.loops[loop].name;
-  // A combiner's program keeps no states. If it was called in a loop, that one is told of later.
+  // A combiner's program keeps no states. If it was called in a loop, that loop is reported later.
   interrupt.trip = frame.state ? 0 : (frame.trips[loop] - 1) * program.loops[loop].bodies;
   if (!frame.state) return;
   const bool is_exact = kept_loop_ == loop && kept_trips_ + 1 == frame.trips[loop];

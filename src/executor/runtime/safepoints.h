@@ -1,4 +1,4 @@
-// The limits of a run, what it reports while it runs, and the errors that end it.
+// Safepoints: the limits of a run, its progress reports, and the errors that end it.
 #pragma once
 
 #include <chrono>
@@ -20,38 +20,38 @@ namespace rondo::executor {
 
 class SafepointHandler {
  public:
-  /// `exactly`: states are kept on each trip of the outermost loop, so that max_iterations leaves
-  /// that in which its trip began; it takes time.
+  /// `exactly`: states are saved on each trip of the outermost loop, so that max_iterations leaves
+  /// the state in which its trip began; this is slower.
   explicit SafepointHandler(const RunOptions& options, bool exactly = false);
   ~SafepointHandler() { detach_entry(); }
   SafepointHandler(const SafepointHandler&) = delete;
   SafepointHandler& operator=(const SafepointHandler&) = delete;
 
-  /// Whether a limit or a report is asked for.
+  /// Whether a limit or a report is requested.
   bool active() const { return limits_.active(); }
-  /// Whether max_iterations ended the run inside a trip of a loop whose state was not kept.
+  /// Whether max_iterations ended the run inside a trip of a loop whose state was not saved.
   bool lacks_state() const { return lacks_state_; }
   RunOptions for_silent_rerun() const { return limits_.for_silent_rerun(); }
-  /// Sets what a program looks at.
+  /// Sets the fields of a frame that a program polls.
   void attach(lower::RunFrame& frame, const lower::Program& program);
-  /// The same for the program that was called by the user, the state of whose loops is kept.
+  /// The same for the program that the user called; the state of its loops is saved.
   void attach_entry(lower::RunFrame& frame, const lower::Program& program);
   /// Ends that; nothing is written to the frame any more.
   void detach_entry();
-  /// Throws ir::Interrupt where a kernel that goes on for long is to end.
+  /// Throws ir::Interrupt if a long-running kernel is to end.
   void poll() const { limits_.poll(); }
-  /// The same for parts of a loop, where the run has been asked to look; on any thread.
+  /// The same for parts of a loop, when a poll of the run is requested; on any thread.
   void poll_part(const lower::LoopInfo* loop, std::int64_t trip);
-  /// Keeps the state of the outermost loop where a limit ended it between two trips. While the
-  /// memory of the run stands.
+  /// Saves the state of the outermost loop if a limit ended it between two trips; called while the
+  /// memory of the run is allocated.
   void keep_last_state(lower::Status status, const lower::RunFrame& frame,
                        const lower::Program& program);
-  /// Throws why a program left before its end; `failure` is that of a kernel, `inner` the loops in
-  /// which it arose where these are those of a part of a loop.
+  /// Throws the reason why a program ended early; `failure` is that of a kernel, `inner` the loops
+  /// in which it occurred if these are loops of a part.
   [[noreturn]] void fail(lower::Status status, const lower::RunFrame& frame,
                          const lower::Program& program, std::exception_ptr failure,
                          const std::string& inner = {});
-  /// Looks where the other one is asked to, for a part of its program's loops.
+  /// Polls for a part of its program's loops, when the other object is asked to.
   void answer_for(SafepointHandler& whole) { word_ = whole.word_; }
 
  private:
@@ -87,10 +87,10 @@ class SafepointHandler {
   std::optional<std::stop_callback<Raise>> on_stop_;
 };
 
-/// For a message: the loops in which a program left before its end, the outermost first.
+/// For a message: the loops in which a program ended early, the outermost first.
 std::string loops_of_failure(lower::Status status, const lower::RunFrame& frame,
                              const lower::Program& program);
-/// Throws that a loop goes on after the trips that were promised for it.
+/// Throws that a loop continues beyond its max_trip_count.
 [[noreturn]] void fail_for_promise(const lower::LoopInfo& loop);
 
 void print_value(std::string_view format, const Literal& value);

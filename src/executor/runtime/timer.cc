@@ -35,7 +35,7 @@ struct SafepointTimer::State {
   std::condition_variable changed;
   std::vector<SafepointRequest*> requests;
   bool running = false;
-  Clock::time_point wakes = {};  // when the thread looks at the requests again
+  Clock::time_point wakes = {};  // when the thread checks the requests again
 
   void loop() {
     std::unique_lock lock(mutex);
@@ -75,7 +75,8 @@ struct SafepointTimer::State {
 };
 
 SafepointTimer::SafepointTimer() : state_(new State) {
-  // A child has one thread. What it inherits is left alone: others may have held the lock.
+  // A child process has one thread. The inherited state is not used: another thread may have held
+  // the lock.
   pthread_atfork(nullptr, nullptr, [] { instance().state_ = new State; });
 }
 

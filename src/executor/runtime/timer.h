@@ -1,4 +1,4 @@
-// A clock for runs that have to look at something from time to time.
+// A timer for runs that have to poll from time to time.
 #pragma once
 
 #include <atomic>
@@ -7,8 +7,8 @@
 
 namespace rondo::executor {
 
-/// The words of one run. Loops read them on each trip, which costs a load and a branch; the clock
-/// is read where they are set.
+/// The request words of one run. Loops read them on each trip, which costs a load and a branch; the
+/// clock is read only when they are set.
 struct SafepointRequest {
   std::atomic<std::uint32_t> word{0};
   std::uint32_t* outer = nullptr;  // of the run's frame; set atomically
@@ -17,8 +17,8 @@ struct SafepointRequest {
   void raise();
 };
 
-/// Raises requests about every millisecond. One thread for all runs, which sleeps where there have
-/// been none for a while; a process that forks gets another one when it needs it.
+/// Sets requests about every millisecond. One thread for all runs, which sleeps when there have
+/// been none for a while; a process that forks starts another one when needed.
 class SafepointTimer {
  public:
   static SafepointTimer& instance();
@@ -30,7 +30,7 @@ class SafepointTimer {
  private:
   struct State;
   SafepointTimer();
-  State* state_;  // never destroyed: its thread lives as long as the process
+  State* state_;  // never destroyed: its thread runs as long as the process
 };
 
 }  // namespace rondo::executor

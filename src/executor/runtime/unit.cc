@@ -100,7 +100,7 @@ lower::Status Unit::run_in_place(lower::RunFrame& frame, Stopped stopped) const 
 
 namespace {
 
-/// In debug builds and where guard pages are wanted: what the back ends rely on.
+/// In debug builds and with guard pages: checks what the back ends rely on.
 void check(const lower::Program& program) {
 #ifdef NDEBUG
   if (!guard_pages_wanted()) return;

@@ -1,4 +1,4 @@
-// One function, compiled, and the memory that its runs work in.
+// One compiled function, and the memory of its runs.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@
 
 namespace rondo::executor {
 
-/// Programs read their arguments and constants only.
+/// Programs only read their arguments and constants.
 inline std::byte* const* only_read(const std::byte* const* places) {
   return const_cast<std::byte* const*>(reinterpret_cast<const std::byte* const*>(places));
 }
 
-/// Memory for a run's arena and registers, kept for the next one.
+/// Memory for a run's arena and registers, reused by the next one.
 class Workspace {
  public:
   explicit Workspace(std::size_t bytes);
@@ -57,23 +57,23 @@ struct Unit {
   std::unique_ptr<const bytecode::Code> code;
   std::vector<const std::byte*> constants;
   mutable WorkspacePool pool;
-  /// Of the last run (lower::RunTapes::LastRows).
+  /// For the last run (lower::RunTapes::LastRows).
   std::unique_ptr<std::atomic<std::int64_t>[]> tape_rows;
 
-  /// Where its loops are in pieces: the arena of the largest part, of which each thread has one.
+  /// If its loops are split: the arena of the largest part, of which each thread has one.
   std::int64_t part_bytes = 0;
-  bool divides_users_loops = false;  // they report no progress then
+  bool divides_users_loops = false;  // which then report no progress
 
   bool guarded = guard_pages_wanted();  // each run: executor/guarded_run.h
   std::size_t workspace_bytes = 0;      // the arena, then the registers of bytecode
 
-  /// Takes the program, as native code if that is wanted and there is any.
+  /// Compiles the program, as native code if `wants_native` and the target has any.
   void prepare(lower::Program lowered, bool wants_native);
-  /// Adds what it holds: the function, the program and its code, and memory that a run leaves for
+  /// Adds what it owns: the function, the program and its code, and memory that a run leaves for
   /// the next one.
   void count_held(HeldBytes& held) const;
 
-  /// Called where a run ends before its end, while its memory stands.
+  /// Called if a run ends early, while its memory is allocated.
   using Stopped = absl::FunctionRef<void(lower::Status)>;
   /// Runs it; `frame` has the arguments, results and limits.
   lower::Status run(lower::RunFrame& frame, Stopped stopped) const;
