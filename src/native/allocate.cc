@@ -9,7 +9,7 @@ namespace rondo::native_code {
 
 namespace {
 
-/// The bundle that costs least on the stack: few reads and writes in a long life.
+/// The cheapest bundle to spill: few reads and writes in a long live range.
 float priority(const Bundle& bundle) {
   return bundle.weight / static_cast<float>(bundle.end - bundle.begin + 1);
 }
@@ -71,7 +71,7 @@ class LinearScan {
     out_.places[number] = {Place::Kind::kRegister, chosen, 0};
   }
 
-  /// Places of one size are reused when their bundle has ended.
+  /// Slots of one size are reused when their bundle has ended.
   void place_on_stack() {
     struct Busy {
       Time end;

@@ -38,8 +38,8 @@ void say_once_that_there_is_none() {
 
 #if defined(__linux__)
 
-/// First fit among the free ranges of the slabs, by address; neighbours are joined. The slabs are
-/// shared with a process that is forked, so that neither of the two writes to them any more.
+/// First fit among the free ranges of the slabs, by address; neighbors are joined. After a fork the
+/// slabs are shared with the child process, so neither process writes to them any more.
 class CodeHeap {
  public:
   const std::byte* add(std::span<const std::byte> code) {
@@ -96,10 +96,10 @@ class CodeHeap {
     return in_use_;
   }
 
-  /// Around a fork: nobody writes meanwhile.
+  /// Held around a fork: no thread writes meanwhile.
   void before_fork() { mutex_.lock(); }
   void after_fork() {
-    forked_ = true;  // a child of several threads had better not allocate here
+    forked_ = true;  // a forked child of several threads must not allocate here
     mutex_.unlock();
   }
 
@@ -118,7 +118,7 @@ class CodeHeap {
     });
   }
 
-  /// What is free in the slabs of before a fork may be in use in the other process.
+  /// Free blocks in slabs from before a fork may be in use in the other process.
   void leave_shared_slabs() {
     if (!std::exchange(forked_, false)) return;
     free_.clear();
@@ -128,7 +128,7 @@ class CodeHeap {
     }
   }
 
-  /// Unmaps a slab without live code; the other process has mappings of its own.
+  /// Unmaps a slab without live code; the other process has separate mappings.
   std::vector<Slab>::iterator drop(std::vector<Slab>::iterator slab) {
     munmap(slab->writable, slab->bytes);
     munmap(const_cast<std::byte*>(slab->executable), slab->bytes);
@@ -161,7 +161,7 @@ class CodeHeap {
   std::vector<Slab> slabs_;
   std::map<const std::byte*, std::size_t> free_;  // executable address to bytes
   std::size_t in_use_ = 0;
-  bool forked_ = false;  // since the slabs were looked at
+  bool forked_ = false;  // since the slabs were last checked
 };
 
 /// Never destroyed: executables in static storage may outlive any other static object.

@@ -1,6 +1,6 @@
 // Memory for machine code. No page is ever writable and executable at once: a slab is mapped twice
 // from one anonymous file, once to write and once to run; where that is not allowed, each function
-// gets pages of its own whose protection is switched.
+// has separate pages whose protection is switched.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace rondo::native_code {
 
-/// A piece of executable memory; its place is reused when it is destroyed.
+/// A block of executable memory, released when it is destroyed.
 class CodeBlock {
  public:
   CodeBlock(const CodeBlock&) = delete;
@@ -29,11 +29,11 @@ class CodeBlock {
   bool own_pages_;
 };
 
-/// Copies position-independent code to executable memory, at a multiple of 64 bytes. Null where the
-/// process may not have executable memory; that is said once on stderr. Thread safe.
+/// Copies position-independent code to executable memory, at a multiple of 64 bytes. Null if the
+/// process may not have executable memory, which is reported once on stderr. Thread safe.
 std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code);
 
-/// Bytes that live code blocks take.
+/// Bytes that live code blocks occupy.
 std::size_t code_bytes_in_use();
 
 }  // namespace rondo::native_code

@@ -14,7 +14,7 @@ using lower::Opcode;
 
 constexpr std::uint32_t kNotMade = 0xffffffffu;
 
-/// Where each unit is written, if at one place by a computation.
+/// Where each unit is written, if a computation is its only definition.
 std::vector<std::uint32_t> makers(const MachineCode& code) {
   std::vector<std::uint32_t> made(code.units.size(), kNotMade);
   std::vector<bool> written(code.units.size(), false);
@@ -29,7 +29,7 @@ std::vector<std::uint32_t> makers(const MachineCode& code) {
   return made;
 }
 
-/// The selection by a comparison of the same two floats; false where it is none.
+/// The select by a comparison of the same two floats; false if there is none.
 bool is_extreme(Instruction& i, const Instruction& comparison) {
   const bool less = comparison.op == Opcode::kLess, greater = comparison.op == Opcode::kGreater;
   if ((!less && !greater) || comparison.from != i.type || comparison.lanes != i.lanes ||
@@ -69,7 +69,7 @@ void drop_unread(MachineCode& code) {
 }  // namespace
 
 void combine_min_max(MachineCode& code, const Target& target) {
-  // Where nothing is chosen, nothing is left over either.
+  // Without selects there is nothing to combine, and no dead code.
   const auto chooses = [](const Instruction& i) {
     return i.kind == Kind::kCompute &&
            (i.op == Opcode::kSelect || i.op == Opcode::kMin || i.op == Opcode::kMax);

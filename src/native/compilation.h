@@ -1,4 +1,4 @@
-// Every step from a program to its bytes, with what comes before them.
+// All stages of compilation, from a program to its bytes.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct Compilation {
   Assembled assembled = {};
 };
 
-/// None where there is no native code, as compile() says.
+/// Nothing if there is no native code, as in compile().
 std::optional<Compilation> compilation(const lower::Program& program, const Target* target);
 
 }  // namespace rondo::native_code

@@ -33,7 +33,7 @@ void NativeCode::count_held(HeldBytes& held) const {
 
 lower::Status NativeCode::run(lower::RunFrame& frame) const {
   if (frame.poll == nullptr) frame.poll = &kNeverPolled;
-  // The code adds to them without asking.
+  // The code adds to them without checking.
   std::vector<std::int64_t> uncounted;
   if (frame.trips == nullptr || frame.total_trips == nullptr) {
     uncounted.resize(2 * loops_);

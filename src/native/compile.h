@@ -1,4 +1,4 @@
-// Native code of a program of the lower IR.
+// Compiles a program of the lower IR to native code.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ namespace rondo::native_code {
 /// A compiled program. Immutable: any number of threads may run it at once.
 class NativeCode {
  public:
-  /// Runs with the buffers, limits and counters of the frame. Where it does not give kDone, frame
-  /// says which loop it left.
+  /// Runs with the buffers, limits and counters of the frame. If it does not return kDone, the
+  /// frame says which loop it left.
   lower::Status run(lower::RunFrame& frame) const;
 
   /// Bytes of machine code and its constants.
   std::size_t size() const { return block_->size(); }
-  /// Adds the object and its code; the kernels are the program's.
+  /// Adds the object and its code; the program owns the kernels.
   void count_held(HeldBytes& held) const;
   /// The machine code from its entry on.
   std::span<const std::byte> code() const {
@@ -39,13 +39,13 @@ class NativeCode {
 
   std::unique_ptr<CodeBlock> block_;
   std::size_t entry_ = 0;
-  std::size_t loops_ = 0;  // whose trips it counts
+  std::size_t loops_ = 0;  // with trip counts
   const Target* target_ = nullptr;
-  std::vector<std::shared_ptr<const lower::Kernel>> kernels_;  // which the code calls
+  std::vector<std::shared_ptr<const lower::Kernel>> kernels_;  // called by the code
 };
 
-/// Null where there is no native code: there is no target or no assembler for it, the process may
-/// not have executable memory, or the program's frame would take a large part of a thread's stack.
+/// Null if there is no native code: there is no target or no assembler for it, the process may not
+/// have executable memory, or the program's frame would take a large part of a thread's stack.
 /// Takes time linear in the program.
 std::unique_ptr<const NativeCode> compile(const lower::Program& program,
                                           const Target* target = available_target());
@@ -53,8 +53,8 @@ std::unique_ptr<const NativeCode> compile(const lower::Program& program,
 /// What compile() writes, as text: for each step of machine code what it does, on which registers
 /// (or places on the stack), and its instructions in Intel's syntax, each with its offset from the
 /// entry, in hexadecimal as the target of a jump is; then the rare paths, and the constants as
-/// bytes. What is no known instruction is shown as bytes. Of a loop, an index in Program::loops,
-/// only the steps from its first to its last; else of all. Empty where there is no native code.
+/// bytes. Unknown instructions are shown as bytes. For a loop, an index in Program::loops, only the
+/// steps from its first to its last; else all. Empty if there is no native code.
 std::string disassembly(const lower::Program& program, const Target* target = available_target(),
                         std::uint32_t loop = lower::kNoLoop);
 

@@ -106,9 +106,9 @@ std::optional<std::size_t> Expander::end_of_unrolled(std::size_t begin) const {
   // addressing. Not measured alone; nbody in bench/anchors runs it (bench/README.md).
   constexpr std::int64_t kMostTrips = 8, kMostOps = 256;
   if (open_.empty()) return std::nullopt;
-  absl::InlinedVector<std::int64_t, 4> times{1};  // how often an op would be written
+  absl::InlinedVector<std::int64_t, 4> times{1};  // how often an op would be repeated
   std::int64_t ops = 0;
-  // Addresses alone take constants as indices; ops with constants alone are none of a program's.
+  // Only addresses have constant indices; a program has no other ops with all operands constant.
   absl::InlinedVector<Value, 4> indices;
   const auto is_index = [&](Value v) {
     return std::find(indices.begin(), indices.end(), v) != indices.end();
@@ -354,7 +354,7 @@ void Expander::begin_while(const lower::Op& op) {
   open_loop(Opcode::kRepeat, std::move(loop), from.loop, unit_of(from.trips));
 }
 
-/// Gives its number among the machine's loops.
+/// Returns its number among the machine's loops.
 std::uint32_t Expander::open_loop(Opcode opened, MachineLoop loop, std::uint32_t report,
                                   Unit trips) {
   tail_masks_.clear();
@@ -406,7 +406,7 @@ void Expander::add_trip() {
   add(i);
 }
 
-/// Something that may report where it is: the loops around it keep their trips up to date.
+/// An op that may report where it is: the enclosing loops keep their trip counts up to date.
 void Expander::mark_visible(bool but_innermost) {
   for (std::size_t o = open_.size(); o-- > 0;) {
     if (open_[o].report == lower::kNoLoop) continue;
@@ -432,7 +432,7 @@ void Expander::poll() {
   mark_visible();
 }
 
-/// Of the trips of the innermost loop that reports them; 0 where there is none, or before its test.
+/// The trip count of the innermost loop that reports it; 0 if there is none, or before its test.
 Unit Expander::innermost_counter() {
   for (std::size_t o = open_.size(); o-- > 0;) {
     if (open_[o].report == lower::kNoLoop) continue;

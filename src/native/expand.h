@@ -1,4 +1,5 @@
-// From the lower IR to machine code: values become units, lane loops become loops of blocks.
+// Expands the lower IR to machine code: values become units (virtual registers), lane loops become
+// loops of blocks.
 #pragma once
 
 #include <cstddef>
@@ -31,17 +32,17 @@ class Expander {
     std::size_t begin = 0, trip = 0;  // positions of its kTripsBegin and kTrip
     std::uint32_t report = lower::kNoLoop;
     Unit trips = 0;              // before this one, where one makes several
-    bool visible = false;        // something in its condition may report where it is
-    bool independent = false;    // a `for` whose trips are
-    bool reads_counter = false;  // something in it
+    bool visible = false;        // something in its condition may report the state of the loop
+    bool independent = false;    // a `for` whose trips are reported
+    bool reads_counter = false;  // something in its body may
   };
 
   Unit new_unit(lower::Type type, int lanes = 1);
   Unit constant(lower::Type type, std::uint64_t bits, int lanes = 1);
   Unit unit_of(lower::Value v) const { return units_[v]; }
-  /// Whether it is one of the program, or the index of a loop that is written out.
+  /// Whether it is a loop of the program, or the index of an unrolled one.
   bool is_constant(lower::Value v) const { return out_.units[unit_of(v)].constant; }
-  /// A value's unit that is no constant.
+  /// The unit of a value that is not a constant.
   Unit in_register(lower::Value v);
   Unit define(lower::Value v);
   Instruction& add(Instruction instruction);
@@ -51,10 +52,10 @@ class Expander {
   Unit pointer_to(std::uint64_t address);
 
   void expand(const lower::Op& op);
-  /// The ops from `begin` to before `end`, lane loops among them.
+  /// Expands the ops in [begin, end), including lane loops.
   void expand_range(std::size_t begin, std::size_t end);
-  /// Where a loop of few trips, which stands in another one, ends: it is written out trip by trip,
-  /// with constants in its addresses. None for other loops.
+  /// The end of a loop of few trips inside another one, which is unrolled, with constants in its
+  /// addresses. None for other loops.
   std::optional<std::size_t> end_of_unrolled(std::size_t begin) const;
   void unroll(std::size_t begin, std::size_t end);
   void expand_control(const lower::Op& op);
@@ -67,9 +68,9 @@ class Expander {
   /// The mask of the first `left` lanes.
   Unit tail_mask(int lanes, Unit left);
   void add_trip();
-  /// `but_innermost`: the innermost loop sees to that itself.
+  /// `but_innermost`: the innermost loop does so itself.
   void mark_visible(bool but_innermost = false);
-  /// Looks at what ends a run, inside a trip.
+  /// Polls for limits inside a trip.
   void poll();
   Unit innermost_counter();
   std::uint32_t open_loop(lower::Opcode opened, MachineLoop loop, std::uint32_t report,
@@ -82,7 +83,7 @@ class Expander {
   MachineCode out_;
   std::vector<Unit> units_;  // of each value
   std::vector<Open> open_;
-  /// Of constant numbers of lanes, since a loop or branch was opened or ended last.
+  /// Of constant numbers of lanes, since a loop or branch was last opened or closed.
   absl::flat_hash_map<std::pair<int, std::uint64_t>, Unit> tail_masks_;
   std::optional<LaneFacts> lane_facts_;  // once there is a lane loop
 };

@@ -18,14 +18,14 @@ bool compares(const Instruction& i) {
          i.op <= Opcode::kGreaterEqual && i.from != Type::kPred;
 }
 
-/// One instruction that can leave lanes of its result as they were.
+/// One instruction that can keep lanes of its result.
 bool can_keep(const Instruction& i) {
   if (i.kind != Kind::kCompute || i.mask != 0 || half_float(i.type)) return false;
   switch (i.op) {
     case Opcode::kAdd:
     case Opcode::kSubtract:
     case Opcode::kMultiply:
-      // Narrow integers are brought back to their width in a step of its own.
+      // Narrow integers are wrapped to their width in a separate step.
       return floating(i.type) || (width_of(i.type) >= 4 && i.type != Type::kPointer);
     case Opcode::kDivide:
       return floating(i.type);
@@ -46,7 +46,7 @@ void fold_masks(MachineCode& code) {
     any |= i.lanes > 1;
   }
   if (!any) return;
-  // A constant mask is made nowhere.
+  // A constant mask has no defining instruction.
   auto made_before = [&](Unit u, std::uint32_t position) {
     return !code.units[u].constant && made[u] < position;
   };

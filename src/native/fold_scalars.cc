@@ -28,7 +28,7 @@ bool is_scalar_comparison(const Instruction& i) {
 }
 bool is_test(const Instruction& i) { return i.kind == Kind::kTest || i.kind == Kind::kIf; }
 bool asks(const Instruction& i) { return is_test(i) || (is_scalar(i) && i.op == Opcode::kSelect); }
-/// What stands behind it may run another number of times than what stands before it.
+/// Code after it may run a different number of times than code before it.
 bool ends_stretch(Kind kind) {
   return kind == Kind::kForBegin || kind == Kind::kForEnd || kind == Kind::kRepeatBegin ||
          kind == Kind::kRepeatEnd || kind == Kind::kIf || kind == Kind::kElse ||
@@ -65,7 +65,7 @@ class ScalarFolder {
     }
     std::size_t kept = 0;
     for (const Instruction& i : out_) {
-      // Comparisons that stand before each of their readers now.
+      // Comparisons that were copied to each of their readers.
       if (is_scalar(i) && i.result != 0 && reads_[i.result] == 0) continue;
       out_[kept++] = i;
     }
@@ -78,7 +78,7 @@ class ScalarFolder {
     return code_.units[u].constant || made_[u] == kUnmade ? nullptr : &code_.code[made_[u]];
   }
 
-  /// One reader less; what nobody reads then is not made.
+  /// Removes a use; unused values are then not computed.
   void release(Unit u) {
     std::vector<Unit> pending{u};
     while (!pending.empty()) {
@@ -178,7 +178,7 @@ class ScalarFolder {
     out_.push_back(asking);
   }
 
-  /// What a predicate combines, each by itself.
+  /// The operands of a combined predicate.
   std::vector<Unit> parts(Opcode combine, Unit predicate, std::uint32_t stretch) {
     std::vector<Unit> predicates{predicate};
     for (std::size_t p = 0; p < predicates.size() && predicates.size() < kMostTests;) {
@@ -197,14 +197,14 @@ class ScalarFolder {
     return predicates;
   }
 
-  /// Can the comparison that makes the predicate stand right before `asking`?
+  /// Whether the comparison that defines the predicate can be made right before `asking`.
   bool hands_on_flags(const Instruction& asking, Unit predicate, std::uint32_t stretch) const {
     const Instruction* const i = maker(predicate);
     return i != nullptr && is_scalar_comparison(*i) && made_[predicate] >= stretch &&
            reads_[predicate] <= kMostReaders && takes_flags(asking, *i, target_);
   }
 
-  /// The predicate, or the result of a comparison of its own for `asking`.
+  /// The predicate, or the result of a separate comparison for `asking`.
   Unit compared_again(const Instruction& asking, Unit predicate, std::uint32_t stretch) {
     if (!hands_on_flags(asking, predicate, stretch)) return predicate;
     Instruction again = *maker(predicate);
@@ -220,8 +220,8 @@ class ScalarFolder {
 
   MachineCode& code_;
   const Target& target_;
-  std::vector<std::uint32_t> reads_, made_;  // of each unit
-  std::vector<bool> gone_;                   // of each instruction
+  std::vector<std::uint32_t> reads_, made_;  // for each unit
+  std::vector<bool> gone_;                   // for each instruction
   std::vector<Instruction> out_;
 };
 

@@ -51,7 +51,7 @@ class AddressHoister {
   }
 
  private:
-  /// Loops are open for `read` of their last instruction and for `written` of their first one.
+  /// A loop is open already at `written` of its first instruction, and still at `read` of its last.
   template <class Read, class Written>
   void walk(Read&& read, Written&& written) {
     for (std::size_t at = 0; at < code_.code.size(); at++) {
@@ -110,7 +110,7 @@ class AddressHoister {
     code_.addresses[number].terms.assign(left.begin(), left.end());
   }
 
-  /// A sum before the loop that begins at `loop`.
+  /// A sum computed before the loop that begins at `loop`.
   struct Key {
     std::size_t loop;
     Unit base;
@@ -124,8 +124,8 @@ class AddressHoister {
 
   MachineCode& code_;
   const Target& target_;
-  std::vector<std::uint32_t> depth_;  // loops around what makes a unit
-  std::vector<std::size_t> open_;     // the first instructions of the loops around
+  std::vector<std::uint32_t> depth_;  // the loops around a unit's definition
+  std::vector<std::size_t> open_;     // the first instructions of the enclosing loops
   absl::flat_hash_map<Key, Unit> made_;
   absl::flat_hash_map<std::size_t, std::vector<Instruction>> before_;
 };

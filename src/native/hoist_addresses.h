@@ -1,4 +1,4 @@
-// The part of an address that does not change in a loop, once before it.
+// Hoists the loop-invariant part of addresses out of loops.
 #pragma once
 
 #include "native/machine_code.h"
@@ -6,9 +6,10 @@
 
 namespace rondo::native_code {
 
-/// What several terms of an address add up to that the innermost loop leaves as they are becomes a
-/// pointer before that loop, or before those around it that leave them too: a row of a matrix whose
-/// elements a loop goes through. What an instruction can add up by itself stays.
+/// The sum of several terms of an address that are invariant in the innermost loop becomes a
+/// pointer before that loop, or before enclosing loops in which they are invariant too: for
+/// instance a row of a matrix whose elements a loop visits. Terms that an instruction's addressing
+/// mode can add stay.
 void hoist_addresses(MachineCode& code, const Target& target);
 
 }  // namespace rondo::native_code

@@ -95,8 +95,8 @@ void LaneBlocks::store(Unit value, Unit area, std::int64_t offset, Unit index, s
 
 int LaneBlocks::widest(Type type) const { return e_.target_.lanes_of(type); }
 
-// Partial results that no lane reaches are left out: the identity changes nothing that a lane's
-// partial can be.
+// Partial results that no lane reaches are skipped: combining with the identity does not change a
+// partial result.
 void LaneBlocks::begin_partials() {
   const int block = plan_.has_vectors() ? plan_.lanes() * plan_.unroll() : 1;
   for (const lower::Lanes::Reduction& reduction : lanes_.reductions) {
@@ -146,7 +146,7 @@ void LaneBlocks::combine_scalar(Unit index) {
   }
 }
 
-/// Each vector of the block to its partials, which stand in the frame.
+/// Combines each vector of the block into its partials, which are in the frame.
 void LaneBlocks::combine_block() {
   if (lanes_.reductions.empty()) return;
   const Unit partial = s64_op(Opcode::kAnd, first_lane_, lower::Lanes::kPartials - 1);
@@ -271,7 +271,7 @@ void LaneBlocks::fold_block() {
   }
 }
 
-/// One lane a trip: what has no vector code, and the last lanes where there are no masks.
+/// One lane a trip: for ops without vector code, and for the last lanes without masks.
 void LaneBlocks::run_scalar(Unit lower, Unit upper) {
   const Unit index = e_.define(lanes_.index);
   e_.begin_counted(index, lower, upper, 1);

@@ -1,4 +1,4 @@
-// A lane loop as loops of blocks.
+// Expands a lane loop to loops of blocks.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,23 @@ namespace rondo::native_code {
 /// Expands the ops from kLanes at `begin` to kEndLanes at `end`.
 ///
 /// A block is `unroll` vectors of `lanes` lanes. Code without control flow is written for one
-/// vector after the other, so that only what lives on to other code takes a register for each; the
-/// processor overlaps them. What remains of the lanes goes through vectors with a mask where
-/// the target has masks, else through whole vectors and then single lanes. Of few lanes whose
-/// number is known the vectors are written one after the other, with constant places and masks.
+/// vector after the other, so that only values that are live afterwards take a register for each
+/// vector; the processor overlaps them. The remainder is done in vectors with a mask if the target
+/// has masks, else in whole vectors and then single lanes. If lanes are few and their number is
+/// known, the vectors are unrolled, with constant offsets and masks.
 class LaneBlocks {
  public:
   LaneBlocks(Expander& expander, std::size_t begin, std::size_t end);
   void run();
-  /// Whether lanes of a known number are so few that no loops stand around their vectors.
+  /// Whether lanes of a known number are so few that their vectors are unrolled, without loops.
   static bool is_written_out(const lower::Lanes& lanes);
 
  private:
   struct Partials {
     Unit area = 0;                // pointer to the partial results in the frame
-    int count = 0;                // of those that lanes reach, a power of two
+    int count = 0;                // number of those that lanes reach, a power of two
     bool in_registers = false;    // while blocks run: each trip covers all of them
-    std::vector<Unit> last = {};  // lanes behind the vectors of the only block
+    std::vector<Unit> last = {};  // lanes after the vectors of the only block
   };
 
   void run_scalar(Unit lower, Unit upper);
@@ -39,24 +39,24 @@ class LaneBlocks {
   void run_vectors();
   void write_out(std::int64_t count);
   void write_block(std::int64_t first, int unroll, std::int64_t left);
-  /// One lane, by itself.
+  /// A single lane.
   void expand_lane(std::int64_t lane);
 
   void begin_partials();
   void combine_scalar(Unit index);
   void combine_block();
   void end_partials();
-  /// The first of the partial results in the frame, when all are combined.
+  /// Loads the first of the partial results in the frame, once all are combined.
   Unit fold(const lower::Lanes::Reduction& reduction, const Partials& partials);
   void run_one_block();
-  /// The lanes from `first` on, one by one.
+  /// The lanes from `first` on, one at a time.
   void expand_last(std::int64_t first);
   /// Whether the only block ends with single lanes.
   bool has_last_lanes() const;
-  /// Leaves the first of the partial results, which stand in vectors of `lanes`, or single ones.
+  /// Combines partial results, in vectors of `lanes` or single ones, into the first of them.
   void combine_pairwise(const lower::Lanes::Reduction& reduction, std::vector<Unit>& partials,
                         int lanes);
-  /// Combines the vectors of the only block with one another.
+  /// Combines the vectors of the only block.
   void fold_block();
 
   void expand_body();
@@ -88,11 +88,11 @@ class LaneBlocks {
   }
   Unit s64_op(lower::Opcode op, Unit a, std::int64_t b);
   void poll();
-  /// Tells something of each loop that stands in the lanes.
+  /// Records a fact for each loop inside the lanes.
   void report_trips(Kind kind);
 
   struct OpenWhile {
-    std::vector<Unit> active_before;  // of each vector, where lanes end at different trips
+    std::vector<Unit> active_before;  // for each vector, if lanes end at different trips
     std::vector<Unit> active_params;
     bool by_lane = false;
   };
@@ -107,7 +107,7 @@ class LaneBlocks {
   Unit first_lane_ = 0;       // of the block
   std::vector<Unit> active_;  // the mask of each vector, or 0
   std::vector<OpenWhile> open_;
-  std::vector<Partials> partials_;  // of each reduction
+  std::vector<Partials> partials_;  // for each reduction
 };
 
 }  // namespace rondo::native_code

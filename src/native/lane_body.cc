@@ -131,7 +131,7 @@ void LaneBlocks::expand_vector(const lower::Op& op, int u) {
       i.kind = Kind::kLoad;
       i.bits = e_.add_address(vector_address(op.bits, u));
       i.mask = maskable ? mask : 0;
-      // Once for each line of the cache.
+      // Once for each cache line.
       i.streams = streams_.loads && mask == 0 &&
                   u * plan_.lanes() * width_of(op.type) % e_.target_.cache_line_bytes == 0;
       e_.add(i);
@@ -174,7 +174,7 @@ void LaneBlocks::expand_vector(const lower::Op& op, int u) {
     return v == lanes_.index ? lane_number(Type::kS64) : vector_unit(v, u);
   };
   i.a = operand(op.a), i.b = operand(op.b), i.c = operand(op.c);
-  // A constant as the second operand is read from where it stands.
+  // A constant second operand is read from memory directly.
   if (lower::info(op.code).commutative && known(op.a) && !known(op.b)) std::swap(i.a, i.b);
   if (op.code == Opcode::kMultiply && known(op.a) != known(op.b))
     multiply_by_shift(i, *(known(op.a) ? known(op.a) : known(op.b)));
@@ -187,7 +187,8 @@ std::optional<std::uint64_t> LaneBlocks::known(Value v) const {
   return unit.constant ? std::optional(unit.bits) : std::nullopt;
 }
 
-/// Multiplication of integers by 2^k or 2^k + 1, which takes vectors many cycles. The factor is b.
+/// Multiplication of integers by 2^k or 2^k + 1, as vector products take many cycles. The factor is
+/// b.
 void LaneBlocks::multiply_by_shift(Instruction& i, std::uint64_t factor) {
   if (floating(i.type) || width_of(i.type) < 4) return;
   const bool plus_one = factor > 2 && (factor & 1) != 0;
@@ -290,7 +291,7 @@ void LaneBlocks::end_loop(const lower::Op& op) {
       e_.out_.loops[number].carries[c++].result = e_.define(carry.result);
       continue;
     }
-    // Lanes that have ended keep what they have, if anybody asks for it.
+    // Inactive lanes keep their values, if these are used.
     const bool is_read = carry.result != lower::kNone && plan_.facts().reads[carry.result] != 0;
     const bool keeps = open.by_lane && is_read;
     std::vector<Unit> next;

@@ -90,7 +90,7 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
     }
   }
   lanes_ = lanes;
-  // As many vectors as leave registers for what a run of code needs beside them.
+  // As many vectors as leave registers for the temporaries of straight-line code.
   const int registers = target.vector_registers();
   const int carried = carried_values();
   int unroll = overlapping_vectors();
@@ -118,7 +118,7 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
   spare_registers_ = std::max(0, registers - kFreeRegisters - unroll * carried);
 }
 
-/// Without masks the last lanes are written one by one.
+/// Without masks the last lanes are unrolled as scalars.
 int LanePlan::vectors_of_one_block(int lanes) const {
   if (loop_.reductions.empty() || !loop_.known_count) return 0;
   const auto count = *loop_.known_count;
@@ -156,7 +156,7 @@ void LanePlan::find_varying() {
     }
   }
   varying[loop_.index] = 1;
-  // Threshold: Passes that find which carries vary by lane, before all are taken to: compile time
+  // Threshold: Passes that find which carries vary by lane, before all are assumed to: compile time
   // against uniform values. Not measured.
   constexpr int kMostPasses = 16;
   int passes = 0;
@@ -191,8 +191,8 @@ bool LanePlan::pass() {
       case Opcode::kRepeat: {
         const lower::While& loop = program_.whiles[op.bits];
         for (const lower::Carry& c : loop.carries) {
-          // What is the same for all lanes goes on with those that run, where nobody asks what it
-          // was for one that has ended.
+          // Uniform values continue with the active lanes, if their values in lanes that have ended
+          // are unused.
           const bool carry = varying[c.init] || varying[c.next] ||
                              (varying[loop.predicate] && facts_.reads[c.result] != 0);
           mark(c.param, carry), mark(c.result, carry);
@@ -331,11 +331,11 @@ bool LanePlan::supports_store(std::size_t at) {
   if (!by_lane || !check_address(op.bits, type) || op.a == loop_.index) return false;
   need_vector(op.a);
   wide_ |= wide(type);
-  // Without masks a store cannot leave lanes out that have ended.
+  // Without masks a store cannot exclude inactive lanes.
   return target_.has_masks() || !stores_in_while(at);
 }
 
-/// In a loop that lanes leave one by one.
+/// In a loop that lanes leave at different trips.
 bool LanePlan::stores_in_while(std::size_t at) const {
   int depth = 0;
   for (std::size_t i = at; i-- > begin_;) {
@@ -348,7 +348,7 @@ bool LanePlan::stores_in_while(std::size_t at) const {
   return false;
 }
 
-/// The most values at once that code between two control ops hands on to later code.
+/// The most values that are live at once from one straight-line part to later code.
 int LanePlan::carried_values() const {
   std::size_t loops_inside = 0;
   for (std::size_t at = begin_ + 1; at < end_; at++) {
@@ -356,7 +356,7 @@ int LanePlan::carried_values() const {
     if (code == Opcode::kFor || code == Opcode::kRepeat) loops_inside++;
   }
   if (loops_inside == 0) return 0;
-  // Carries, and what was made before the loops and is read in them.
+  // Carries, and values defined before the loops and read in them.
   int most = 0, now = 0;
   std::vector<int> before;
   absl::flat_hash_set<Value> made, held;
@@ -369,7 +369,7 @@ int LanePlan::carried_values() const {
     };
     if (op.code == Opcode::kFor || op.code == Opcode::kRepeat) {
       before.push_back(now);
-      // No trip asks again for what is carried around a branch.
+      // Carries around a branch are not read again by later trips.
       if (op.code == Opcode::kFor)
         now += carries(program_.fors[op.bits].carries);
       else if (!program_.whiles[op.bits].predicated)
@@ -389,8 +389,8 @@ int LanePlan::carried_values() const {
   return std::max(most, now) + static_cast<int>(held.size());
 }
 
-/// So many vectors that a trip of the longest chain of ops in a loop keeps the processor busy; more
-/// would only make lanes wait for the one that goes on longest.
+/// Enough vectors that a trip of the longest chain of ops in a loop keeps the processor busy; more
+/// would only make lanes wait for the longest-running one.
 int LanePlan::overlapping_vectors() const {
   // Threshold: Vectors of a block: enough to hide the latency of a trip's longest chain; more make
   // finished lanes wait. Not measured alone; mandelbrot and collatz in bench/anchors run it.

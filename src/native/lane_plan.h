@@ -1,4 +1,4 @@
-// How a lane loop becomes vectors, or that it cannot.
+// Decides how a lane loop is vectorized, or that it cannot be.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace rondo::native_code {
 
-/// What is known of the values of a program while its lane loops are expanded. One for all lane
-/// loops, so that each costs what it touches only.
+/// Facts about the values of a program while its lane loops are expanded. They are shared by all
+/// lane loops, so that each costs only what it touches.
 struct LaneFacts {
   explicit LaneFacts(const lower::Program& program);
   std::vector<std::uint8_t> varying;       // one value per lane
   std::vector<std::uint8_t> broadcast;     // uniform, but read by ops on vectors
   std::vector<std::uint32_t> units;        // the first unit, or that of the broadcast
-  std::vector<std::int64_t> buffer_bytes;  // of a pointer to a buffer
+  std::vector<std::int64_t> buffer_bytes;  // a pointer to a buffer
   std::vector<std::uint32_t> reads;        // of each value
 };
 
@@ -28,22 +28,22 @@ class LanePlan {
 
   bool has_vectors() const { return lanes_ > 1; }
   int lanes() const { return lanes_; }    // of a vector
-  int unroll() const { return unroll_; }  // vectors of a block
-  /// All lanes are one block, the last vector of which may need a mask or be single lanes, and are
+  int unroll() const { return unroll_; }  // number of vectors of a block
+  /// All lanes are one block, whose last vector may need a mask or be single lanes, and which is
   /// combined in registers.
   bool one_block() const { return one_block_; }
   bool varying(lower::Value v) const { return facts_.varying[v] != 0; }
-  /// Registers that loops inside leave free for constants; none without such a loop.
+  /// Registers that inner loops leave free for constants; none without an inner loop.
   int spare_registers() const { return has_loops_ ? spare_registers_ : 0; }
-  /// Whether a constant may as well be in a register: what is known of it makes minima shorter.
+  /// Whether a constant may be in a register just as well: known bounds of it make minima shorter.
   bool gains_by_register(lower::Value v) const;
   LaneFacts& facts() const { return facts_; }
   /// Uniform values that vectors read and that are defined before the loop.
   const std::vector<lower::Value>& broadcast_from_outside() const { return outside_; }
   void forget();
 
-  /// A while whose predicate holds where something that is the same for all lanes does, and
-  /// something else that differs: these can be tested one after the other.
+  /// A while whose predicate is the conjunction of a uniform value and one that differs by lane:
+  /// these can be tested one after the other.
   struct SplitTest {
     lower::Value predicate, uniform, by_lane;
   };

@@ -18,7 +18,7 @@ struct Array {
   int loads = 0, stores = 0;
 };
 
-/// Do the lanes stand side by side, in order of their index?
+/// Whether the lanes are adjacent, in order of their index.
 bool in_order(const lower::Address& address, Value index, std::int64_t width) {
   std::int64_t stride = 0;
   for (const lower::Address::Term& term : address.terms)
@@ -34,7 +34,7 @@ LaneStreams lane_streams(const lower::Program& program, const LaneFacts& facts, 
   absl::flat_hash_map<Value, Array> arrays;  // by their base
   for (std::size_t at = begin + 1; at < end; at++) {
     const lower::Op& op = program.code[at];
-    if (op.code >= Opcode::kFor) return {};  // its loops take longer than memory does
+    if (op.code >= Opcode::kFor) return {};  // its loops are limited by computation, not by memory
     if (op.code != Opcode::kLoad && op.code != Opcode::kStore) continue;
     const bool stores = op.code == Opcode::kStore;
     const lower::Address& address = program.addresses[op.bits];

@@ -1,5 +1,5 @@
-// Arrays that a lane loop goes through once, from the first element to the last, and that are too
-// large to be in a cache before or after it.
+// Streaming accesses: arrays that a lane loop traverses once, from the first element to the last,
+// and that are too large to be in a cache before or after it.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,10 @@
 namespace rondo::native_code {
 
 struct LaneStreams {
-  /// What is stored goes to memory past the caches: they need not read its lines first, and keep
-  /// what would be lost for it.
+  /// Non-temporal stores: the caches need not read the lines first, nor evict others for them.
   bool stores = false;
-  /// The one array that is read is asked for ahead. Of several the processor keeps memory busy by
-  /// itself.
+  /// A single array that is read is prefetched. With several, the processor keeps memory busy
+  /// without prefetches.
   bool loads = false;
 };
 
@@ -23,8 +22,7 @@ struct LaneStreams {
 /// slower than none, 16 kB take 0.84 to 0.63 ms.
 inline constexpr std::int64_t kPrefetched = std::int64_t{16} << 10;
 
-/// Of the lane loop from `begin` to `end`, which stands in no other loop, or in
-/// those over long rows.
+/// For the lane loop from `begin` to `end`, which is in no other loop, or in those over long rows.
 LaneStreams lane_streams(const lower::Program& program, const LaneFacts& facts, std::size_t begin,
                          std::size_t end);
 

@@ -1,4 +1,4 @@
-// Native code as text.
+// Prints native code as text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string hexadecimal(const std::uint8_t* begin, const std::uint8_t* end, std:
   return out;
 }
 
-/// An instruction a line; from one that is not known on, in hexadecimal.
+/// One instruction a line; from an unknown one on, in hexadecimal.
 std::string mnemonics(const Target& target, const std::uint8_t* begin, const std::uint8_t* end,
                       std::size_t offset) {
   std::string out;

@@ -12,11 +12,11 @@ bool ends_loop(Kind kind) { return kind == Kind::kForEnd || kind == Kind::kRepea
 struct Range {
   Time begin = UINT32_MAX, end = 0;
   float weight = 0;
-  std::uint32_t depth = 0;  // loops around the definition
+  std::uint32_t depth = 0;  // the loops that enclose the definition
 };
 
-/// One pass. What is defined outside a loop and read inside lives to the loop's end, since the next
-/// trip reads it again.
+/// One pass. A value that is defined outside a loop and read inside is live to the loop's end,
+/// since the next trip reads it again.
 class RangeBuilder {
  public:
   explicit RangeBuilder(const MachineCode& code) : code_(code), ranges_(code.units.size()) {}
@@ -81,11 +81,11 @@ class RangeBuilder {
   const MachineCode& code_;
   std::vector<Range> ranges_;
   std::vector<std::uint32_t> end_of_loop_;
-  std::vector<std::uint32_t> open_;  // the ends of the loops around
+  std::vector<std::uint32_t> open_;  // the ends of the enclosing loops
 };
 
-/// Joins what a loop carries with what it begins with and what it becomes, where their ranges do
-/// not meet; the emitter moves the rest.
+/// Coalesces the carries of a loop with their initial values and results if their ranges do not
+/// overlap; the emitter moves the rest.
 class Coalescer {
  public:
   Coalescer(const MachineCode& code, const std::vector<Range>& ranges, const Target& target)
@@ -134,7 +134,7 @@ class Coalescer {
     if (a == b ||
         register_class_of(code_.units[a], target_) != register_class_of(code_.units[b], target_))
       return;
-    // Bundles stay small but in deep nests of loops, where moves are cheaper than this search.
+    // Bundles are small except in deep loop nests, where moves are cheaper than this search.
     if (std::uint64_t{size_[a]} * size_[b] > kMostComparisons) return;
     for (Unit x = a; x != 0; x = next_[x]) {
       for (Unit y = b; y != 0; y = next_[y]) {
@@ -219,7 +219,7 @@ void for_each_read(const MachineCode& code, const Instruction& i,
       for (const MachineCarry& carry : code.loops[i.bits].carries) read(carry.init, false);
       break;
     case Kind::kTest:
-      // The loop may end here, and then these are its results.
+      // The loop may end here, with these as its results.
       for (const MachineCarry& carry : code.loops[i.bits].carries) {
         if (carry.result != 0) read(carry.param, false);
       }

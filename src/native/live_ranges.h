@@ -1,4 +1,4 @@
-// How long each unit of machine code lives, and which units share one place.
+// Live ranges of the units of machine code, and which units share a register or stack slot.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace rondo::native_code {
 /// Instruction i reads its operands at time 2i and writes its results at 2i + 1.
 using Time = std::uint32_t;
 
-/// Units that are never alive at once, or are one value: what a loop carries, in and out.
+/// Units that are never live at once, or are one value: the carries of a loop, in and out.
 struct Bundle {
   RegisterClass register_class = RegisterClass::kGeneral;
   Time begin = 0, end = 0;  // both included
-  float weight = 0;         // reads and writes, those in loops for more
-  std::uint16_t bytes = 8;  // of a place on the stack
+  float weight = 0;         // reads and writes, weighted in loops
+  std::uint16_t bytes = 8;  // of a stack slot
   bool crosses_call = false;
 };
 
@@ -34,7 +34,7 @@ void for_each_read(const MachineCode& code, const Instruction& instruction,
 void for_each_write(const MachineCode& code, const Instruction& instruction,
                     absl::FunctionRef<void(Unit)> write);
 
-/// Does the instruction, or a rare path behind it, call C++?
+/// Whether the instruction, or a rare path after it, calls C++.
 bool may_call(const Instruction& instruction);
 
 RegisterClass register_class_of(const UnitInfo& unit, const Target& target);

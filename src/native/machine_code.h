@@ -18,8 +18,8 @@ namespace rondo::native_code {
 using Unit = std::uint32_t;
 
 /// In registers, signed integers of fewer than 32 bits are sign-extended to 32, unsigned ones
-/// zero-extended; f16 and bf16 stand as f32. A pred is 0 or 1 in a general register; in lanes a
-/// mask register, or 32 bits a lane, all ones or zero, where the target has none.
+/// zero-extended; f16 and bf16 are held as f32. A pred is 0 or 1 in a general register; in lanes a
+/// mask register, or 32 bits a lane, all ones or zero, if the target has none.
 struct UnitInfo {
   lower::Type type = lower::Type::kPred;
   std::uint8_t lanes = 1;
@@ -27,12 +27,12 @@ struct UnitInfo {
   std::uint64_t bits = 0;
 };
 
-/// `bits` of a kCompute, beside those of the lower IR. Of a kConvert to an integer of up to 32
-/// bits: the float is known to lie inside it.
+/// `bits` of a kCompute, beside those of the lower IR. For a kConvert to an integer of up to 32
+/// bits: the float is known to be in its range.
 inline constexpr std::uint64_t kFits = 1;
-/// Of a kMin: it is a, of type `from`, clamped to [0, b].
+/// For a kMin: the result is a, of type `from`, clamped to [0, b].
 inline constexpr std::uint64_t kClamps = 2;
-/// Of a kMin or kMax of floats: `a < b ? a : b`, or `a > b ? a : b` (FusedForms::extremes).
+/// For a kMin or kMax of floats: `a < b ? a : b`, or `a > b ? a : b` (FusedForms::extremes).
 inline constexpr std::uint64_t kSelects = 3;
 
 enum class Kind : std::uint8_t {
@@ -43,7 +43,7 @@ enum class Kind : std::uint8_t {
   kTailMask,   // result = lane < a, of an s64
   kAddress,    // result = the address `bits`, as a pointer
   kStackSlot,  // result = a pointer to `bits` bytes into the frame's scratch area
-  kLoad,       // `bits` is an address; only lanes of `mask` where there is one
+  kLoad,       // `bits` is an address; only lanes of `mask` if there is one
   kStore,      // a
   kBase,       // result = a pointer to buffer `bits`
   kCopy,       // `bits` bytes from pointer a to pointer b
@@ -51,28 +51,28 @@ enum class Kind : std::uint8_t {
   kTapeRow,    // result = a pointer to row a of tape `bits`; op: kTapeRead or kTapeWrite; b: trips
                // of the innermost loop, whose number is with the tape's
   kTapeSet,    // tape_sets[bits]
-  kMathCall,   // function `bits` on a (and b), where c holds if there is a c
+  kMathCall,   // function `bits` on a (and b), if c is true or there is no c
   // Control flow; `bits` is the index of a loop or branch.
   kForBegin,
   kForEnd,
   kRepeatBegin,
-  kTest,  // leaves the loop where a does not hold: of a unit of lanes, where it holds in none
+  kTest,  // leaves the loop if a is false: for a unit of lanes, if it is false in all
   kRepeatEnd,
   kIf,
-  kShortCircuitAnd,  // right behind a kIf: its branch is taken where a holds as well
-  kShortCircuitOr,   // where a holds, the kTest, kIf or kShortCircuitAnd that follows is passed
+  kShortCircuitAnd,  // right after a kIf: its branch is taken if a is true as well
+  kShortCircuitOr,   // if a is true, the kTest, kIf or kShortCircuitAnd that follows is skipped
   kElse,
   kEndIf,
-  // What the user's loops report; `bits` is the index in Program::loops or kNoLoop. `a` counts the
-  // trips that have begun.
-  kTripsBegin,  // result = 0; a, b: where it counts from, and to
+  // What user loops report; `bits` is the index in Program::loops or kNoLoop. `a` counts the trips
+  // that have begun.
+  kTripsBegin,  // result = 0; a, b: the bounds of its counter
   kTrip,        // a += 1, in place, or a = b + 1 where there is a b; checks limits and polls
-  kCount,       // the same of a loop that looks at nothing
-  kTripsEnd,    // a: the trips that have ended, and as many as b that others made
-  kBlockTrips,  // of a loop in lanes, after a block of them
-  kLaneTrips,   // and after all
+  kCount,       // the same for a loop that checks nothing
+  kTripsEnd,    // a: the trips that have ended, plus b that others made
+  kBlockTrips,  // in a loop over lanes, after a block of them
+  kLaneTrips,   // and after all of them
   kPoll,        // inside a trip of loop `bits`
-  kFence,       // what went past the caches is seen by others before what is stored after it
+  kFence,       // fence: non-temporal stores become visible before later stores
   kNop,         // was folded into another
 };
 
@@ -82,12 +82,13 @@ struct Instruction {
   lower::Type type = lower::Type::kPred;
   lower::Type from = lower::Type::kPred;
   std::uint8_t lanes = 1;
-  // kTripsBegin, kTrip: what may report the trips runs inside; kTripsEnd: no loop is around it.
+  // kTripsBegin, kTrip: the loop contains something that may report trips; kTripsEnd: no loop
+  // encloses it.
   bool visible = false;
-  bool streams = false;   // kStore: past the caches; kLoad: asks for what is loaded later
-  bool inverted = false;  // under_mask, a comparison of lanes: gives where it does not hold
+  bool streams = false;   // kStore: non-temporal; kLoad: prefetches what is loaded later
+  bool inverted = false;  // under_mask, a comparison of lanes: negated
   Unit result = 0, a = 0, b = 0, c = 0;
-  // Lanes that take part. A comparison gives 0 in the others, arithmetic on two operands gives c.
+  // Active lanes. In the others a comparison gives 0, arithmetic on two operands gives c.
   Unit mask = 0;
   std::uint64_t bits = 0;
 };
@@ -105,7 +106,7 @@ struct MachineAddress {
   std::int64_t lane_stride = 0;
 };
 
-/// The result is 0 where nothing reads it.
+/// The result is 0 if it is unused.
 struct MachineCarry {
   Unit init, param, next, result;
 };
@@ -130,7 +131,7 @@ struct MachineCall {
 };
 
 struct LoopReport {
-  std::int64_t most_trips = INT64_MAX;  // promised
+  std::int64_t most_trips = INT64_MAX;  // the promised trip count
   bool ends_inside = false;
   bool in_lanes = false;
   bool polls = true;
@@ -147,7 +148,7 @@ struct MachineCode {
   std::vector<lower::Buffer> buffers;
   std::vector<lower::Tape> tapes;
   std::span<const lower::TapeSet> tape_sets;  // of the program, which outlives the code
-  std::vector<LoopReport> loop_reports;       // as Program::loops
+  std::vector<LoopReport> loop_reports;       // as in Program::loops
   std::size_t area_bytes = 0;
 };
 
@@ -163,11 +164,11 @@ constexpr int width_of(lower::Type t) {
   constexpr int widths[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8};
   return widths[static_cast<int>(t)];
 }
-/// Does it take 8 bytes of a register for each lane, in place of 4?
+/// Whether it takes 8 bytes of a register for each lane, instead of 4.
 constexpr bool wide(lower::Type t) { return width_of(t) == 8; }
 
-/// Has `reader` code that reads the processor's flags, or a mask, right after a scalar comparison
-/// whose result it asks for?
+/// Whether `reader`'s code reads the processor's flags, or a mask, right after a scalar comparison
+/// whose result it uses.
 inline bool takes_flags(const Instruction& reader, const Instruction& comparison,
                         const Target& target) {
   if (reader.kind == Kind::kTest || reader.kind == Kind::kIf ||

@@ -37,7 +37,7 @@ bool ends_scope(Opcode code) {
          code == Opcode::kEndIf || code == Opcode::kElse;
 }
 
-/// All but what is large, or stands where the code's runs look for it.
+/// All values except large ones and those at positions that the code's runs refer to.
 lower::Program tables_of(const lower::Program& program) {
   lower::Program to;
   to.types = program.types;
@@ -63,7 +63,7 @@ class QuotientMultiplier {
 
   lower::Program run() {
     find_divisors();
-    // What the program computes behind its first use here is made there.
+    // Values of the program whose first use is here are computed here.
     walk([&](const Op& op) {
       if (const auto key = key_of(op)) later_.try_emplace({scopes_.back(), *key}, op.result);
     });
@@ -98,7 +98,7 @@ class QuotientMultiplier {
     return in_lanes_ && is_quotient(op, target_) && divisors_.contains(op.b);
   }
 
-  /// Of a value that is a step of some quotient.
+  /// For a value that is a step of some quotient.
   std::optional<Key> key_of(const Op& op) const {
     if (op.code == Opcode::kDivide && is_replaced(op)) return Key{Step::kQuotient, op.a, op.b};
     if (in_lanes_ && op.code == Opcode::kConvert && op.type == Type::kF64)
@@ -140,7 +140,7 @@ class QuotientMultiplier {
     to_.types.push_back(type);
     return static_cast<Value>(to_.types.size() - 1);
   }
-  /// For a step, the program's own if there is one.
+  /// For a step, the program's existing one if there is one.
   Value new_value(const Key& key, Type type) {
     const auto later = later_.find({scopes_.back(), key});
     return later == later_.end() ? new_value(type) : later->second;
@@ -207,10 +207,11 @@ class QuotientMultiplier {
   std::vector<Op> constants_, code_;
   absl::flat_hash_map<Value, double> divisors_;                      // constants that are replaced
   absl::flat_hash_map<std::uint64_t, Value> numbers_;                // constants of f64
-  absl::flat_hash_map<std::pair<std::uint32_t, Key>, Value> later_;  // by the loop or branch around
+  absl::flat_hash_map<std::pair<std::uint32_t, Key>, Value> later_;  // by the enclosing loop or
+                                                                     // branch
   absl::flat_hash_map<Key, Value> values_;
   std::vector<Key> made_;              // keys of values_, in order
-  std::vector<std::uint32_t> scopes_;  // numbers of the loops and branches around
+  std::vector<std::uint32_t> scopes_;  // numbers of the enclosing loops and branches
   bool in_lanes_ = false;
 };
 

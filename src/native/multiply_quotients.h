@@ -1,4 +1,4 @@
-// Quotients by constants on vectors of integers, as products.
+// Replaces quotients of integer vectors by constants with products.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 namespace rondo::native_code {
 
 /// The program with quotients and remainders of integers of up to 32 bits by constants, in lanes,
-/// as products with the reciprocal in f64; the results are the same. None where the target divides
-/// such vectors itself, or there are no quotients. Without `constants` and `tape_sets`, of which
-/// the code and its runs use those of the program.
+/// as products with the reciprocal in f64; the results are the same. None if the target has vector
+/// division for them, or there are no quotients. Without `constants` and `tape_sets`: the code and
+/// its runs use those of the program.
 std::optional<lower::Program> multiply_quotients(const lower::Program& program,
                                                  const Target& target);
 

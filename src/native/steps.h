@@ -1,4 +1,4 @@
-// The steps of machine code that a program becomes, for tests to ask about.
+// The steps of the machine code of a program, for tests.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace rondo::native_code {
 
 /// The steps that disassembly() prints with the same arguments, in their order: those for which
-/// compile() writes instructions. What was folded into its neighbour is not among them.
+/// compile() writes instructions. Steps that were folded into their neighbors are not among them.
 std::vector<Instruction> steps(const lower::Program& program,
                                const Target* target = available_target(),
                                std::uint32_t loop = lower::kNoLoop);

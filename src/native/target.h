@@ -1,5 +1,5 @@
-// What the code generator knows of a processor. Code that all processors share asks for these
-// properties, never for a name; `src/native/x86/targets.cc` has the records.
+// Describes a processor to the code generator. Code that all processors share queries these
+// properties, never a name; `src/native/x86/targets.cc` has the records.
 #pragma once
 
 #include <array>
@@ -22,9 +22,9 @@ struct Target;
 
 enum class RegisterClass : std::uint8_t { kGeneral, kVector, kMask };
 
-/// Registers of one class. The code generator has others for its own use.
+/// Registers of one class. The code generator uses others internally.
 struct RegisterFile {
-  /// Those that hold values, of numbers below 32, the first choice first.
+  /// The registers for values, numbered below 32, in order of preference.
   std::vector<std::uint8_t> numbers = {};
   std::uint32_t kept_by_calls = 0;               // a bit for each number
   std::span<const std::string_view> names = {};  // by number; without them, `prefix` and the number
@@ -55,17 +55,17 @@ class TypeSet {
 inline constexpr std::size_t kTypes = static_cast<std::size_t>(lower::Type::kPointer) + 1;
 inline constexpr std::size_t kOpcodes = static_cast<std::size_t>(lower::Opcode::kEndIf) + 1;
 
-/// Ops that have code for vectors; a lane loop with others is scalar code.
+/// Ops that have vector code; a lane loop with others is scalar code.
 struct VectorOps {
   std::array<TypeSet, kOpcodes> of = {};         // by opcode: types of the result
   std::array<TypeSet, kTypes> converts_to = {};  // by the type that is converted
   std::array<TypeSet, kTypes> bitcasts_to = {};
 
-  /// `from`: the type of the first operand, or that of the result where there is none.
+  /// `from`: the type of the first operand, or that of the result if there is none.
   bool has(lower::Opcode code, lower::Type type, lower::Type from) const;
 };
 
-/// Steps that take one instruction where it would be two.
+/// Fused instructions: one where two would be needed.
 struct FusedForms {
   /// `a < b ? a : b` and `a > b ? a : b` of floats, which are b where a or b is NaN or both are 0.
   bool extremes = false;
@@ -75,10 +75,10 @@ struct FusedForms {
   bool under_mask = false;
 };
 
-/// In cycles. What the vectors of a block are chosen by, so that they overlap.
+/// In cycles. Decides how many vectors a block has, so that they overlap.
 struct Costs {
   int float_latency = 1, compare_latency = 1, integer_latency = 1;
-  int vector_units = 1;  // vector instructions that begin in a cycle
+  int vector_units = 1;  // vector instructions issued in a cycle
 };
 
 /// The bytes of a function.
@@ -86,11 +86,11 @@ struct Assembled {
   std::vector<std::uint8_t> bytes;  // constants, then the function, at a multiple of 64
   std::size_t entry = 0;            // where the function begins
   /// Where the code of each instruction begins, and where that of the last one ends. Rare paths
-  /// stand behind it.
+  /// come after it.
   std::vector<std::uint32_t> positions;
 };
 
-/// Where `bytes` is 0, the code does not begin with an instruction that is known.
+/// If `bytes` is 0, the code does not begin with a known instruction.
 struct Decoded {
   std::size_t bytes = 0;
   std::string text;
@@ -102,12 +102,12 @@ struct Target {
   /// zeros, and the last lanes of a loop are vectors of fewer lanes or single ones.
   std::array<RegisterFile, 3> registers = {};
   int vector_bytes = 0;       // of the widest vectors
-  int cache_line_bytes = 64;  // of which one prefetch each is enough
-  /// Gathers and scatters: of these types, by one index per lane, or lanes less than so many bytes
-  /// apart.
+  int cache_line_bytes = 64;  // for which one prefetch each is enough
+  /// Gathers and scatters: the types that have them with one index per lane, and the stride in
+  /// bytes below which lanes use them.
   TypeSet indexed_access = {};
   std::int64_t most_lane_stride = 0;
-  /// What the one index of an address may be multiplied by: a bit for each power of two.
+  /// Scale factors that an address's index may have: a bit for each power of two.
   std::uint64_t index_scales = 1;
   VectorOps vectors = {};
   FusedForms fused = {};
@@ -115,8 +115,8 @@ struct Target {
   /// Null in a library built without an assembler for it.
   Assembled (*assemble)(const MachineCode&, const LiveRanges&, const Allocation&,
                         const Target&) = nullptr;
-  /// The first instruction of `code`, which is `offset` bytes from where jumps count from. Reads
-  /// nothing behind the code.
+  /// Decodes the first instruction of `code`, which is `offset` bytes from where jump targets are
+  /// counted. Reads nothing after the code.
   Decoded (*decode)(std::span<const std::uint8_t> code, std::size_t offset) = nullptr;
 
   const RegisterFile& file(RegisterClass c) const { return registers[static_cast<std::size_t>(c)]; }
@@ -128,8 +128,8 @@ struct Target {
   int lanes_of(lower::Type type) const;
 };
 
-/// Of this processor, as far as RONDO_ISA goes (base/cpu.h). Null where there is no native code:
-/// for another processor, and in a library built without an assembler.
+/// The target of this processor, limited by RONDO_ISA (base/cpu.h). Null if there is no native
+/// code: for other processors, and in a library built without an assembler.
 const Target* available_target() noexcept;
 
 }  // namespace rondo::native_code

@@ -11,7 +11,7 @@ namespace rondo::native_code::x86 {
 
 namespace {
 
-/// Jump targets are aligned where they stand in the buffer.
+/// Jump targets are aligned relative to the buffer.
 struct AlignedBytes {
   explicit AlignedBytes(std::size_t bytes)
       : data(static_cast<std::uint8_t*>(::operator new (bytes, std::align_val_t{64}))) {}
@@ -25,7 +25,7 @@ struct AlignedBytes {
 
 Assembled assemble(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
                    const Target& target) {
-  // A guess, doubled until it is enough.
+  // An estimate, doubled until it is enough.
   for (std::size_t bytes = (8192 + 32 * code.code.size()) / 64 * 64;; bytes *= 2) {
     const AlignedBytes buffer(bytes);
     try {

@@ -1,4 +1,4 @@
-// Machine code whose values have their registers, as the bytes of an x86-64 processor.
+// Encodes machine code with allocated registers for an x86-64 processor.
 #pragma once
 
 #include "native/allocate.h"
@@ -8,7 +8,7 @@
 
 namespace rondo::native_code::x86 {
 
-/// Of a library that was built with Xbyak.
+/// In a library that was built with Xbyak.
 Assembled assemble(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
                    const Target& target);
 

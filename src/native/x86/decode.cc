@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kConditions[] = {"o", "no", "b", "ae", "e", "ne", "be", "a",
                                             "s", "ns", "p", "np", "l", "ge", "le", "g"};
-/// Of vcmpps and the like; of vpcmpd the first eight, but for those that are no comparisons.
+/// Predicates of vcmpps and the like; vpcmpd has the first eight, except those that are not
+/// comparisons.
 constexpr std::string_view kFloatConditions[] = {
     "eq",    "lt",     "le",     "unord",    "neq",    "nlt",    "nle",    "ord",
     "eq_uq", "nge",    "ngt",    "false",    "neq_oq", "ge",     "gt",     "true",
@@ -59,7 +60,7 @@ std::string_view size_name(int bytes) {
   }
 }
 
-/// One instruction. `known_` becomes false at anything that Emitter does not write.
+/// One instruction. `known_` becomes false at any encoding that Emitter does not write.
 class Decoder {
  public:
   Decoder(std::span<const std::uint8_t> code, std::size_t offset) : code_(code), offset_(offset) {}
@@ -170,7 +171,7 @@ class Decoder {
     if (e.map != map_ || opcode < e.opcode || opcode >= e.opcode + e.same) return false;
     const char w = form_ == Form::kEvex ? e.evex_w : e.w;
     if (w == '-' || (w == '0' && w_) || (w == '1' && !w_)) return false;
-    // 66 may say the size of general registers.
+    // Prefix 66 may give the operand size of general registers.
     const bool sizes = form_ == Form::kGeneral && prefix_ == 1 && w == 'v' && !w_;
     if (e.prefix != prefix_ && !(sizes && e.prefix == 0)) return false;
     return e.length == 'a' || (e.length == 'n' ? length_ > 0 : length_ == e.length - '0');
@@ -211,7 +212,7 @@ class Decoder {
         return 0;
     }
   }
-  /// In memory; in a register at least 16.
+  /// The size in memory; in a register at least 16.
   int vector_bytes(char size) const {
     switch (size) {
       case 'x':
@@ -272,7 +273,7 @@ class Decoder {
       } else if (number != 4) {
         index = general_name(number, 8);
       } else {
-        require(scale == 0 && (sib & 7) == 4);  // no other way to say the base
+        require(scale == 0 && (sib & 7) == 4);  // the only encoding of the base
       }
       if (scale > 0 || base.empty()) index += fmt::format("*{}", 1 << scale);
     } else if (rm_ == 5 && mod == 0) {
@@ -283,7 +284,7 @@ class Decoder {
       base = general_name(rm_ | rm_high_, 8);
     }
     std::int64_t offset = 0;
-    // With EVEX a byte counts in the size of what is in memory.
+    // With EVEX a byte displacement is scaled by the size in memory.
     if (short_form)
       offset = take_signed(1) * (form_ == Form::kEvex ? memory_bytes(place, size) : 1);
     if (long_form) offset = take_signed(4);
@@ -341,7 +342,7 @@ class Decoder {
     }
   }
 
-  /// What the field of ModRM says that may be memory.
+  /// The operand that ModRM encodes and that may be memory.
   std::string read_other(char place, char size) {
     if (in_memory_) {
       std::string text = fmt::format("{}[{}]", size_name(memory_bytes(place, size)), address_);
@@ -389,7 +390,7 @@ class Decoder {
 
   std::string general(int number, int bytes) {
     require(number < 16);
-    // Without REX they are the second bytes of registers.
+    // Without REX these encode the second bytes of registers.
     if (bytes == 1 && number >= 4 && number < 8) {
       require(rex_);
       uses_rex_ = true;
@@ -397,7 +398,7 @@ class Decoder {
     return general_name(number & 15, bytes);
   }
 
-  /// A bit that says nothing makes it another encoding, of which other decoders tell.
+  /// An ignored bit makes it another encoding, which other decoders report.
   bool uses_all_prefixes() const {
     const bool rex_says = w_ || reg_high_ != 0 || index_high_ != 0 || rm_high_ != 0 || uses_rex_;
     if (rex_ && !rex_says) return false;
@@ -408,7 +409,7 @@ class Decoder {
     return has_fitting_mask() && gathers_apart();
   }
 
-  /// What is gathered, the index and the mask may not share a register.
+  /// The destination, the index and the mask of a gather may not share a register.
   bool gathers_apart() const {
     if (!contains(*encoding_, "X") || encoding_->operands[0] != 'V') return true;
     const int to = reg_ | reg_high_;

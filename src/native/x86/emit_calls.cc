@@ -111,7 +111,7 @@ void Emitter::call_function(const void* function) {
 
 void Emitter::call_on_vectors(const void* function, const Instruction& i) {
   save_registers(next_call_);
-  // Either operand may stand where the other must go.
+  // Either operand may be in the register that the other must go to.
   if (i.b != 0) move_vector(scratch(1), vector_of(i.b, 1), 1);
   move_vector(xmm0, vector_of(i.a, 0), 1);
   if (i.b != 0) vmovaps(xmm1, scratch(1));
@@ -171,7 +171,7 @@ void Emitter::emit_tape_row(const Instruction& i) {
   mov(rax, ptr[kRunFrame + offsetof(RunFrame, rows)]);
   const Reg64 row = general(i.a, 1);
   cmp(row, ptr[rax + (tape * sizeof(TapeRows) + offsetof(TapeRows, count))]);
-  jae(*missing);  // a negative one too
+  jae(*missing);  // also a negative one
   mov(rax, ptr[rax + (tape * sizeof(TapeRows) + offsetof(TapeRows, first))]);
   if (row_bytes <= kMostScale && std::has_single_bit(row_bytes)) {
     lea(rax, ptr[rax + row * static_cast<int>(row_bytes)]);

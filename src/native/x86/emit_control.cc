@@ -1,4 +1,4 @@
-// Loops, branches, and what loops report.
+// Loops, branches, and trip reports.
 #include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
@@ -14,7 +14,7 @@ using lower::Status;
 
 namespace {
 
-/// The comparison of integers that holds where `op` does not.
+/// The negated comparison of integers.
 Opcode opposite(Opcode op) {
   constexpr Opcode kOpposites[] = {Opcode::kNotEqual, Opcode::kEqual,     Opcode::kGreaterEqual,
                                    Opcode::kGreater,  Opcode::kLessEqual, Opcode::kLess};
@@ -47,7 +47,7 @@ void Emitter::emit_prologue() {
   if (used == 0 && ranges_.calls.empty()) return;
   frame_bytes_ = (used + 8 + 63) / 64 * 64;
   mov(rax, rsp);
-  // Each page is touched in turn, so that a stack without room ends at its guard page.
+  // Each page is touched in turn, so that a stack overflow faults at its guard page.
   constexpr std::uint32_t kPage = 4096;
   if (frame_bytes_ >= kPage) {
     Label next;
@@ -286,7 +286,7 @@ void Emitter::emit_trips_begin(const Instruction& i) {
   mov(qword[rdx + i.bits * 8], 0);
 }
 
-/// What a loop tells of itself when it begins.
+/// Stores what a loop reports when it begins.
 void Emitter::report_begin(const Instruction& i) {
   if (code_.loop_reports[i.bits].ends_inside) {
     mov(eax, ptr[kFrame + offsetof(RunFrame, keeps_state)]);
@@ -302,7 +302,7 @@ void Emitter::report_begin(const Instruction& i) {
   L(untold);
 }
 
-/// The bits of a scalar as its register has them.
+/// The bits of a scalar as in its register.
 void Emitter::store_bits(const Reg64& base, std::uint64_t offset, Unit value) {
   const Type type = info(value).type;
   if (!floating(type) || is_constant(value))
@@ -313,7 +313,7 @@ void Emitter::store_bits(const Reg64& base, std::uint64_t offset, Unit value) {
     vmovss(ptr[base + offset], vector_of(value, 0));
 }
 
-/// For who asks where the loop stands.
+/// Stores the state of the loop for handlers that query it.
 void Emitter::store_state(std::uint64_t loop) {
   const std::vector<Unit>& state = code_.loop_reports[loop].state;
   if (state.empty()) return;
@@ -418,7 +418,7 @@ void Emitter::emit_trips_end(const Instruction& i) {
   L(uncounted);
 }
 
-/// Of a loop in lanes those of the block that makes most count.
+/// For a loop over lanes, the trips of the block that makes most count.
 void Emitter::emit_lane_trips(const Instruction& i) {
   Label uncounted;
   mov(rdx, ptr[kFrame + offsetof(RunFrame, lane_trips)]);

@@ -30,7 +30,7 @@ void Emitter::emit_convert(const Instruction& i) {
   if (from_float && !to_float) return emit_float_to_integer(i);
   if (!from_float && to_float) return emit_integer_to_float(i);
   if (!from_float) {
-    // Narrower: the lower bits. Wider: by the sign of the type it comes from.
+    // Narrower: the lower bits. Wider: extended by the signedness of the source type.
     const Reg64 a = general(i.a, 0), to = general_result(i.result);
     if (wide(i.type)) {
       if (signed_integer(i.from) && !wide(i.from)) {
@@ -69,7 +69,7 @@ void Emitter::emit_convert(const Instruction& i) {
     vcvtsd2ss(to, a, a);
     return finish(i.result, to);
   }
-  move_one(i.result, i.a);  // a half stands as f32 already
+  move_one(i.result, i.a);  // a half is held as f32 already
 }
 
 void Emitter::emit_integer_to_float(const Instruction& i) {
@@ -121,7 +121,7 @@ void Emitter::emit_integer_to_float(const Instruction& i) {
       L(done);
     }
   } else {
-    // 64 bits hold any of the narrower integers without a sign.
+    // 64 bits hold any narrower unsigned integer.
     const bool narrow = signed_integer(i.from) && !wide(i.from);
     const Xbyak::Reg32e r = narrow ? Xbyak::Reg32e(a.cvt32()) : Xbyak::Reg32e(a);
     wide(i.type) ? vcvtsi2sd(build, build, r) : vcvtsi2ss(build, build, r);
@@ -130,8 +130,8 @@ void Emitter::emit_integer_to_float(const Instruction& i) {
   finish(i.result, build);
 }
 
-// NaN becomes 0, and what is too large the largest: both before converting, where the bounds are
-// floats.
+// NaN becomes 0, and too large values the largest integer: both before converting, if the bounds
+// are floats.
 void Emitter::emit_float_to_integer(const Instruction& i) {
   const Xmm x = scratch(0), t = scratch(1);
   const Source a = source(i.a);
@@ -171,7 +171,7 @@ void Emitter::emit_float_to_integer(const Instruction& i) {
   }
   const double past = std::ldexp(1.0, 63);
   if (is_signed) {
-    // What is too small gives the least integer by itself.
+    // The instruction gives the least integer for too small values.
     vcvttsd2si(rax, x);
     mov(rcx, std::uint64_t{INT64_MAX});
     vucomisd(x, number(past));
@@ -204,7 +204,7 @@ void Emitter::emit_bitcast(const Instruction& i) {
     return finish(i.result, to);
   }
   if (from_float && to_float && i.from == i.type) return move_one(i.result, i.a);
-  // By way of the bits in memory's form.
+  // Through the bits of the memory format.
   if (from_float) {
     const Xmm a = vector_of(i.a, 0);
     if (wide(i.from)) {

@@ -111,8 +111,8 @@ void Emitter::emit_float(const Instruction& i) {
   }
 }
 
-/// The sign's bit of each lane, or all others. All of a register is read, so that the constant
-/// fills 16 bytes for a scalar as well.
+/// The sign bit of each lane, or all others. The whole register is read, so the constant fills 16
+/// bytes for a scalar as well.
 Emitter::Address Emitter::sign_mask(const Instruction& i, bool others) {
   const int width = wide(i.type) ? 8 : 4;
   const std::uint64_t sign = wide(i.type) ? 1ull << 63 : 1ull << 31, bits = others ? ~sign : sign;
@@ -162,7 +162,7 @@ void Emitter::emit_fused(const Instruction& given) {
     const Xmm b = vector_of(i.b, 1);
     const Source c = source(i.c);
     if (is_result(i.c)) {
-      // The result replaces a and c, which are one, as in x * b + x.
+      // The result replaces a and c, which are the same, as in x * b + x.
       vmovaps(scratch(2, static_cast<int>(to.getBit()) / 8), to);
       (this->*forms.by213[form])(to, b, scratch(2, static_cast<int>(to.getBit()) / 8));
     } else {
@@ -181,7 +181,7 @@ void Emitter::emit_fused(const Instruction& given) {
   finish(i.result, to);
 }
 
-// Alone, vmin and vmax give their second operand where one is NaN or both are zero.
+// By themselves, vmin and vmax give their second operand if one is NaN or both are zero.
 void Emitter::emit_min_max(const Instruction& given) {
   Instruction i = given;
   const int form = form_of(i.type, i.lanes);
@@ -206,7 +206,7 @@ void Emitter::emit_min_max(const Instruction& given) {
       return finish(i.result, to);
     }
     if (bits == 0 && !min) {
-      // max(0, -0) is -0 here, whose sign goes.
+      // max(0, -0) is -0 here, whose sign is cleared.
       const Xmm b = vector_of(i.b, 0);
       const Xmm to = vector_result(i.result, 1);
       (this->*extreme)(to, b, source(i.a).get());
@@ -248,7 +248,7 @@ void Emitter::emit_min_max(const Instruction& given) {
     (this->*extreme)(other, b, a);
     vorps(build, build, other);
   } else {
-    // Of zeros, the difference of the bits is the sign; what is NaN stays NaN.
+    // For zeros the difference of the bits is the sign; NaNs stay NaN.
     const Xmm other = scratch(1, bytes_of(i.type, i.lanes));
     (this->*extreme)(build, a, b);
     (this->*extreme)(other, b, a);
@@ -266,7 +266,7 @@ void Emitter::emit_rounding(const Instruction& i) {
   if (i.op == Opcode::kSqrt) {
     switch (form) {
       case 0:
-        vxorps(scratch(2), scratch(2), scratch(2));  // no wait for what was there
+        vxorps(scratch(2), scratch(2), scratch(2));  // breaks the dependency on the old value
         vsqrtss(to, scratch(2), a.get());
         break;
       case 1:
@@ -314,7 +314,7 @@ void Emitter::round_half(Type type, const Xmm& x) {
     vcvtph2ps(x, narrow);
     return;
   }
-  // Half of the last place that stays, and one more where that place is odd: ties go to even. A
+  // Adds half of the last place that is kept, and one more if that place is odd: ties go to even. A
   // carry into the exponent is right too. NaNs become quiet instead.
   const Xmm quiet = scratch(1, bytes);
   auto constant = [&](std::uint32_t bits) { return lanes_constant(bits, 4, bytes); };

@@ -104,7 +104,7 @@ void Emitter::emit_integer_binary(const Instruction& given) {
   const bool by8 = wide(i.type);
   const Reg64 result = general_result(i.result);
   const Reg64 a = general(i.a, 0);
-  // A sum of registers that goes to another one; what a narrow type has above its width is no harm.
+  // A sum of registers in a third one; the upper bits of a narrow type may be anything.
   const bool adds_to_other = i.op == Opcode::kAdd && result.getIdx() != a.getIdx();
   const auto load_address = [&](const Xbyak::RegExp& sum) {
     by8 ? lea(result, ptr[sum]) : lea(result.cvt32(), ptr[sum]);
@@ -184,7 +184,7 @@ void Emitter::emit_clamped_index(const Instruction& i) {
   const Reg64 from = general(i.a, 0), to = general_result(i.result);
   const Xbyak::Reg32e index = by8 ? Xbyak::Reg32e(to) : Xbyak::Reg32e(to.cvt32());
   if (to.getIdx() != from.getIdx()) mov(to, from);
-  // As an unsigned number a negative one is beyond the room too.
+  // As an unsigned number, a negative one is out of range too.
   cmp(index, room);
   Label* outside = new_label();
   Label* resume = new_label();
@@ -243,7 +243,7 @@ void Emitter::emit_integer_unary(const Instruction& i) {
   finish(i.result, to);
 }
 
-// In 64 bits where the type is narrower: then the least integer by -1 needs no care.
+// In 64 bits if the type is narrower: then the least integer divided by -1 needs no special case.
 void Emitter::emit_division(const Instruction& i) {
   if (is_constant(i.b) && emit_division_by_constant(i)) return;
   const bool by8 = wide(i.type), is_signed = signed_integer(i.type);
@@ -299,7 +299,7 @@ void Emitter::shift_by_constant(const Instruction& i) {
   const std::uint32_t bits = static_cast<std::uint32_t>(bits_of(i.type));
   const Reg64 to = general_result(i.result), a = general(i.a, 0);
   if (to.getIdx() != a.getIdx()) mov(to, a);
-  // What is shifted in depends on the op, not on the sign of the type.
+  // The bits that are shifted in depend on the op, not on the sign of the type.
   if (i.op == Opcode::kShiftRightLogical && bits < 32) and_(to.cvt32(), (1u << bits) - 1);
   if (i.op == Opcode::kShiftRightArithmetic) {
     if (bits == 8) movsx(to.cvt32(), to.cvt8());
@@ -329,7 +329,7 @@ void Emitter::emit_shift(const Instruction& i) {
     const Reg64 a = general(i.a, 0);
     if (a.getIdx() != rax.getIdx()) mov(rax, a);
   }
-  // What is shifted in depends on the op, not on the sign of the type.
+  // The bits that are shifted in depend on the op, not on the sign of the type.
   if (i.op == Opcode::kShiftRightLogical && bits < 32) and_(eax, (1u << bits) - 1);
   if (i.op == Opcode::kShiftRightArithmetic) {
     if (bits == 8) movsx(eax, al);
@@ -339,7 +339,7 @@ void Emitter::emit_shift(const Instruction& i) {
     const Reg64 b = general(i.b, 1);
     if (b.getIdx() != rcx.getIdx()) mov(rcx, b);
   }
-  // Amounts count as unsigned.
+  // Amounts are compared as unsigned.
   if (bits == 8) movzx(ecx, cl);
   if (bits == 16) movzx(ecx, cx);
   if (i.op == Opcode::kShiftRightArithmetic) {
@@ -391,7 +391,7 @@ void Emitter::compare_integers(const Instruction& i) {
 }
 
 void Emitter::compare_floats(const Instruction& i) {
-  // After vucomis, "above" is false where one is NaN; "less" swaps its operands to use it.
+  // After vucomis, "above" is false if one is NaN; "less" swaps its operands to use it.
   const bool swapped = i.op == Opcode::kLess || i.op == Opcode::kLessEqual;
   const Xmm a = vector_of(swapped ? i.b : i.a, 0);
   const Source b = source(swapped ? i.a : i.b);
@@ -452,8 +452,8 @@ namespace {
 using Gen = Xbyak::CodeGenerator;
 using ConditionalMove = void (Gen::*)(const Xbyak::Reg&, const Xbyak::Operand&);
 
-/// The moves where a comparison of integers holds and where it does not. Of floats as
-/// compare_floats() has them, but for == and !=, where a NaN counts too.
+/// The conditional moves for a comparison of integers and for its negation. For floats as in
+/// compare_floats(), except for == and !=, where NaN counts too.
 struct Moves {
   ConditionalMove holds, fails;
 };

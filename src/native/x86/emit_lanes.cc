@@ -11,7 +11,7 @@ using lower::Opcode;
 
 namespace {
 
-/// The immediates of vcmp: ordered and quiet, but not-equal, which holds where one is NaN.
+/// The immediates of vcmp: ordered and quiet, except not-equal, which is true if one is NaN.
 std::uint8_t float_predicate(Opcode op) {
   constexpr std::uint8_t predicates[] = {0, 4, 17, 18, 30, 29};
   return predicates[static_cast<int>(op) - static_cast<int>(Opcode::kEqual)];
@@ -25,7 +25,7 @@ std::uint8_t integer_predicate(Opcode op) {
 
 }  // namespace
 
-// Constants as lanes of 4 or 8 bytes, which `key` tells from others of that size.
+// Constants as lanes of 4 or 8 bytes, which `key` distinguishes from others of that size.
 Emitter::Address Emitter::lane_table(int width, int bytes, std::uint64_t key,
                                      absl::FunctionRef<std::int64_t(int)> value_of) {
   auto [entry, is_new] = pool_.try_emplace({key, width << 16 | bytes << 8 | 0x80});
@@ -99,7 +99,7 @@ void Emitter::emit_lane_value(const Instruction& i) {
     if (is_constant(i.a)) {
       mov(eax, (1u << info(i.a).bits) - 1);
     } else {
-      // Of the bits that bzhi takes as their number only the lowest 8 count.
+      // bzhi uses only the lowest 8 bits of its count.
       const Reg64 left = general(i.a, 0);
       mov(ecx, (1u << i.lanes) - 1);
       bzhi(eax, ecx, left.cvt32());
@@ -260,7 +260,7 @@ void Emitter::emit_lanes_integer_unary(const Instruction& i) {
   finish(i.result, to);
 }
 
-// What is shifted in depends on the op, not on the sign of the type.
+// The bits that are shifted in depend on the op, not on the sign of the type.
 void Emitter::shift_lanes_right(const Instruction& i, const Xmm& to, const Xmm& a,
                                 const Operand& b) {
   const bool logical = i.op == Opcode::kShiftRightLogical;
@@ -403,7 +403,7 @@ void Emitter::emit_lanes_compare(const Instruction& i) {
     Xmm x = a, y = vector_of(i.b, 1);
     const bool only_equality = i.op == Opcode::kEqual || i.op == Opcode::kNotEqual;
     if (!only_equality && (i.from == Type::kU32 || i.from == Type::kU64)) {
-      // Signed comparisons order unsigned numbers once their first bits are turned.
+      // Signed comparisons order unsigned numbers once their sign bits are flipped.
       const Address sign = by8 ? pooled(1ull << 63, 8, bytes) : pooled(1u << 31, 4, bytes);
       vxorps(scratch(0, bytes), x, sign);
       vxorps(scratch(1, bytes), y, sign);
@@ -465,7 +465,7 @@ void Emitter::emit_lanes_select(const Instruction& i) {
   finish(i.result, to);
 }
 
-// The rare lanes whose arguments have no code of their own: one call goes through them.
+// The rare lanes whose arguments have no inline code: one call handles them.
 void Emitter::emit_lanes_math_call(const Instruction& i) {
   const int bytes = bytes_of(i.type, i.lanes);
   const std::size_t call_number = next_call_;

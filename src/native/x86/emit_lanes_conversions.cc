@@ -103,8 +103,8 @@ void Emitter::convert_lanes_to_float(const Instruction& i) {
   finish(i.result, to);
 }
 
-// As the scalar code, with bounds instead of branches: NaN becomes 0, and what is too large the
-// largest.
+// As the scalar code, with clamping instead of branches: NaN becomes 0, and too large values the
+// largest integer.
 void Emitter::convert_lanes_to_integer(const Instruction& i) {
   if (wide(i.type)) return convert_lanes_to_wide_integer(i);
   if (wide(i.from)) return convert_wide_lanes_to_integer(i);
@@ -133,7 +133,7 @@ void Emitter::convert_lanes_to_integer(const Instruction& i) {
     vcvttps2dq(x, x);
     return finish(i.result, x);
   }
-  // What does not fit gives the least integer: right for what is too small.
+  // Values out of range give the least integer: right for too small ones.
   const std::uint32_t past = bits_of_float(std::ldexp(1.0f, 31));
   if (avx512()) {
     vcmpps(k6, x, lanes_constant(past, 4, bytes), 29);
@@ -164,14 +164,14 @@ void Emitter::convert_lanes_to_wide_integer(const Instruction& i) {
     vcmppd(k6, x, lanes_constant(bits_of_double(std::ldexp(1.0, 63)), 8, bytes), 29);
     vpbroadcastq(to | k6, pooled(static_cast<std::uint64_t>(INT64_MAX), 8, 8));
   } else {
-    // Where one is NaN, vmax gives its second operand.
+    // If one is NaN, vmax gives its second operand.
     vmaxpd(x, x, lanes_constant(0, 8, bytes));
     vcvttpd2uqq(to, x);
   }
   finish(i.result, to);
 }
 
-// From f64 to what has 4 bytes or less.
+// From f64 to types of 4 bytes or less.
 void Emitter::convert_wide_lanes_to_integer(const Instruction& i) {
   if (i.bits == kFits) {
     const Xmm from = vector_of(i.a, 0), to = vector_result(i.result, 1);

@@ -9,12 +9,12 @@
 
 namespace rondo::native_code::x86 {
 
-// Lanes that do not stand side by side: AVX-512's gathers and scatters, whose mask is used up.
+// Lanes that are not adjacent: AVX-512's gathers and scatters, which clear their mask.
 void Emitter::gather_or_scatter(const Instruction& i) {
   const MachineAddress& address = code_.addresses[i.bits];
   const bool by8 = wide(i.type), loads = i.kind == Kind::kLoad;
   const int bytes = bytes_of(i.type, i.lanes);
-  // The address register first: computing it may use what holds the mask's bits.
+  // The address register first: computing it may use the register of the mask's bits.
   const Address at = address_of(i);
   lea(rcx, at);
   if (i.mask != 0) {
@@ -61,7 +61,7 @@ void Emitter::gather_or_scatter(const Instruction& i) {
   }
 }
 
-/// All lanes, of elements of which every second to eighth is read.
+/// All lanes, with a stride of two to eight elements.
 bool Emitter::has_few_gaps(const Instruction& i) const {
   // Threshold: Strides of up to this many elements load whole vectors and permute them, larger ones
   // gather. Not measured alone; nbody in bench/anchors runs it (bench/README.md).
@@ -74,8 +74,8 @@ bool Emitter::has_few_gaps(const Instruction& i) const {
          address.lane_stride <= std::min<std::int64_t>(i.lanes, kMostStride) * width;
 }
 
-// Whole vectors of what stands between the first lane and the last, of which the lanes are picked:
-// a gather takes several steps for each lane.
+// Whole vectors of the elements between the first lane and the last, from which the lanes are
+// permuted: a gather takes several steps for each lane.
 void Emitter::load_with_gaps(const Instruction& i) {
   const bool by8 = wide(i.type);
   const int width = width_of(i.type), lanes = i.lanes, bytes = lanes * width;
@@ -85,7 +85,7 @@ void Emitter::load_with_gaps(const Instruction& i) {
   const Xmm which = scratch(1, bytes), last = scratch(2, bytes);
   vmovups(to, ptr[rcx]);
   for (int vector = 1; vector < stride; vector++) {
-    // Of the elements of this vector those that are lanes; what is there already stays.
+    // Picks the lanes among the elements of this vector; the other lanes stay.
     const auto element = [&](int lane) -> std::int64_t {
       const int at = lane * stride - vector * lanes;
       return at >= 0 ? lanes + at % lanes : vector == 1 ? lane * stride : lane;
@@ -111,11 +111,11 @@ void Emitter::prefetch(const Address& from) {
   if (displacement == static_cast<std::int32_t>(displacement)) prefetcht0(ptr[ahead]);
 }
 
-/// A mask has 16 bits. Of fewer lanes those behind may be set, as what inverts a mask leaves them,
-/// and an instruction on 16 bytes would read or write there.
+/// A mask has 16 bits. With fewer lanes the bits after them may be set, as ops that invert a mask
+/// leave them, and an instruction on 16 bytes would read or write there.
 static bool has_exact_mask(const Instruction& i) { return i.mask == 0 || i.lanes == 16; }
 
-/// 4, 8 or 16 bytes; zeros behind them.
+/// 4, 8 or 16 bytes; zeros after them.
 void Emitter::load_bytes(const Xmm& to, const Address& from, int bytes) {
   if (bytes == 16) {
     vmovups(to, from);
@@ -145,7 +145,7 @@ void Emitter::emit_lanes_load(const Instruction& i) {
   const int bytes = bytes_of(i.type, i.lanes);
   const Address from = address_of(i);
   if (i.streams) prefetch(from);
-  // A masked load does not touch what lies behind the lanes it leaves out.
+  // A masked load does not touch memory of the lanes that it excludes.
   auto masked = [&](const Xmm& to) -> Xmm {
     return i.mask != 0 ? Xmm(to | mask_of(i.mask, 7) | T_z) : to;
   };
@@ -203,7 +203,7 @@ void Emitter::emit_lanes_load(const Instruction& i) {
   finish(i.result, to);
 }
 
-// The instruction faults where a vector is not aligned, which the caller's memory need not be.
+// The instruction faults on unaligned vectors, and the caller's memory need not be aligned.
 void Emitter::store_past_caches(const Address& to, const Xmm& x, int bytes) {
   Label unaligned, end;
   lea(rax, to);

@@ -20,7 +20,7 @@ bool fits_displacement(std::int64_t offset) { return offset == static_cast<std::
 
 }  // namespace
 
-// rax is lost, rdx where the base stands in memory.
+// Clobbers rax, and rdx if the base is in memory.
 std::optional<Emitter::Address> Emitter::address_by_stack_index(const MachineAddress& address,
                                                                 std::int64_t offset) {
   const MachineAddress::Term* only = nullptr;
@@ -66,7 +66,7 @@ void Emitter::add_to_rax(const MachineAddress::Term& term, bool& in_rax) {
   in_rax = true;
 }
 
-// rax and rcx may be lost, rdx too where the base or an index stands in memory.
+// May clobber rax and rcx, and rdx if the base or an index is in memory.
 Emitter::Address Emitter::address_of(const Instruction& i) {
   const MachineAddress& address = code_.addresses[i.bits];
   std::int64_t offset = address.offset;
@@ -75,7 +75,7 @@ Emitter::Address Emitter::address_of(const Instruction& i) {
       offset += static_cast<std::int64_t>(info(term.index).bits) * term.stride;
   }
   if (const auto found = address_by_stack_index(address, offset)) return *found;
-  const MachineAddress::Term* scaled = nullptr;  // the one term that the address itself can hold
+  const MachineAddress::Term* scaled = nullptr;  // the one term that the addressing mode can hold
   bool in_rax = false;
   for (const MachineAddress::Term& term : address.terms) {
     if (is_constant(term.index)) continue;
@@ -206,7 +206,7 @@ void Emitter::emit_base(const Instruction& i) {
   finish(i.result, to);
 }
 
-// The last bytes are moved with some of those before them.
+// The last bytes are moved in a load that overlaps those before them.
 void Emitter::copy_in_loop(const Instruction& i) {
   const Reg64 from = general(i.a, 0), to = general(i.b, 2);
   const int bytes = avx512() ? 64 : 32;
@@ -229,14 +229,13 @@ void Emitter::copy_in_loop(const Instruction& i) {
   if (left > 0) move(from + (i.bits - width), to + (i.bits - width), 1);
 }
 
-// Small moves go through vector registers, large ones through memcpy's instruction, which takes
-// long to begin.
+// Small copies use vector registers, large ones rep movsb, which starts slowly.
 void Emitter::emit_copy(const Instruction& i) {
   // Threshold: Copies of up to kMostInline bytes are unrolled, up to kMostInLoop a vector loop,
   // larger ones rep movsb, which starts slowly. Not measured.
   constexpr std::uint64_t kMostInline = 256, kMostInLoop = 4096;
   if (i.bits > kMostInline && i.bits <= kMostInLoop) return copy_in_loop(i);
-  // The operands stand in a and b, as pointers to the first bytes.
+  // The operands are in a and b, as pointers to the first bytes.
   if (i.bits > kMostInline) {
     // rsi and rdi may hold values.
     const Reg64 from = general(i.a, 0);

@@ -1,4 +1,4 @@
-// Moves between places: what loops and branches hand on.
+// Parallel moves: the values that loops and branches pass on.
 #include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
@@ -34,8 +34,8 @@ void Emitter::move_one(Unit to, Unit from) {
   }
 }
 
-// A place that is still read by another move must not be written yet. Where all that is left are
-// cycles, one value goes to scratch.
+// A place that another move still reads must not be written yet. Once only cycles remain, one value
+// goes to scratch.
 void Emitter::move_all(std::vector<Move> moves) {
   auto key = [&](Unit u) -> std::uint64_t {
     if (is_constant(u)) return 0;
@@ -51,7 +51,7 @@ void Emitter::move_all(std::vector<Move> moves) {
   });
   if (moves.empty()) return;
   if (moves.size() == 1) return move_one(moves[0].to, moves[0].from);
-  absl::flat_hash_map<std::uint64_t, int> readers;  // of each place, among the moves left
+  absl::flat_hash_map<std::uint64_t, int> readers;  // for each place, among the remaining moves
   absl::flat_hash_map<std::uint64_t, std::size_t> writer;
   for (std::size_t m = 0; m < moves.size(); m++) {
     if (const auto from = key(moves[m].from)) readers[from]++;
@@ -84,7 +84,8 @@ void Emitter::move_all(std::vector<Move> moves) {
   run_ready();
   for (std::size_t m = 0; m < moves.size(); m++) {
     if (done[m]) continue;
-    // The place that m writes is read by one other move of its cycle, which finds it in scratch.
+    // The place that m writes is read by one other move of its cycle, which now reads it from
+    // scratch.
     save_to_scratch(moves[m].to);
     in_scratch = key(moves[m].to);
     ready.push_back(m);

@@ -74,8 +74,8 @@ bool Emitter::emit_division_by_constant(const Instruction& i) {
   } else if (a.getIdx() != rcx.getIdx()) {
     mov(rcx, a);
   }
-  // A dividend of 32 bits times the divisor's reciprocal, rounded up to 64 bits, is wrong by less
-  // than what is left to the next quotient.
+  // A 32-bit dividend times the divisor's reciprocal, rounded up to 64 bits, has an error less than
+  // the distance to the next quotient.
   if (by8) {
     is_signed ? divide_signed(by) : divide_unsigned(size);
   } else if (!is_signed) {

@@ -20,7 +20,7 @@ Emitter::Emitter(const MachineCode& code, const LiveRanges& ranges, const Alloca
       pool_at_(kPoolBytes(bytes)),
       reads_(code.units.size()) {
   setDefaultJmpNEAR(true);
-  // What stands between constants is part of the code, of which two are compared byte by byte.
+  // Padding between constants is part of the code, and two codes are compared byte by byte.
   std::memset(buffer_, 0, entry());
   for (const Instruction& i : code.code) {
     for_each_read(code, i, [&](Unit u, bool) { reads_[u]++; });
@@ -201,7 +201,7 @@ void Emitter::move_vector(const Xmm& to, const Operand& from, int lanes) {
 Emitter::Opmask Emitter::mask_of(Unit u, int scratch_number) {
   const Opmask to(scratch_number);
   if (is_constant(u)) {
-    // Bits behind the lanes stay clear: whether any lane holds is asked of all bits.
+    // Bits after the lanes stay clear: the test whether any lane is set reads all bits.
     mov(eax, info(u).bits == 0 ? 0 : (1u << info(u).lanes) - 1);
     kmovd(to, eax);
     return to;
@@ -235,7 +235,7 @@ void Emitter::emit() {
   }
   positions_.push_back(static_cast<std::uint32_t>(getSize()));
   emit_epilogue();
-  // A rare path may be followed by another that it gave rise to.
+  // A rare path may be followed by another one that it creates.
   for (std::size_t i = 0; i < rare_.size(); i++) rare_[i]();
 }
 

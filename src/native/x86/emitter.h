@@ -1,7 +1,7 @@
-// Writes the instructions of machine code whose units have their places.
+// Writes the instructions of machine code whose units have registers or stack slots.
 //
 // Every sequence reads all of its operands before it writes its result, whose register may be that
-// of an operand that ends there; what takes several steps is built in scratch registers.
+// of an operand with its last use there; multi-step results are built in scratch registers.
 #pragma once
 
 #if defined(RONDO_HAVE_XBYAK)
@@ -26,7 +26,7 @@ namespace rondo::native_code::x86 {
 
 class Emitter : private Xbyak::CodeGenerator {
  public:
-  /// Throws Xbyak::Error where `bytes` are too few.
+  /// Throws Xbyak::Error if `bytes` are too few.
   Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
           const Target& target, std::uint8_t* buffer, std::size_t bytes);
   void emit();
@@ -35,11 +35,11 @@ class Emitter : private Xbyak::CodeGenerator {
   std::size_t begin() const { return (pool_at_) / 64 * 64; }
   std::size_t entry() const { return kPoolBytes(bytes_); }
   std::size_t end() const { return getSize(); }
-  /// Where the code of each instruction begins in the buffer. Rare paths stand behind the last one.
+  /// Where the code of each instruction begins in the buffer. Rare paths come after the last one.
   const std::vector<std::uint32_t>& positions() const { return positions_; }
 
  private:
-  using Type = lower::Type;  // the assembler has a Type of its own
+  using Type = lower::Type;  // the assembler has another Type
   using Reg64 = Xbyak::Reg64;
   using Reg32 = Xbyak::Reg32;
   using Xmm = Xbyak::Xmm;
@@ -63,9 +63,9 @@ class Emitter : private Xbyak::CodeGenerator {
   const UnitInfo& info(Unit u) const { return code_.units[u]; }
   bool is_constant(Unit u) const { return info(u).constant; }
   RegisterClass class_of(Unit u) const { return register_class_of(info(u), target_); }
-  /// The one with masks.
+  /// The register class of masks.
   bool avx512() const { return target_.has_masks(); }
-  /// Does anything read the result?
+  /// Whether the result is used.
   bool wanted(Unit u) const { return u != 0 && reads_[u] != 0; }
   static int bytes_of(lower::Type type, int lanes) {
     return lanes == 1 ? 16 : std::max(16, lanes * (wide(type) ? 8 : 4));
@@ -80,7 +80,7 @@ class Emitter : private Xbyak::CodeGenerator {
   Address pooled(std::uint64_t bits, int width, int repeat, bool broadcast = false);
   /// `bits` of 4 or 8 bytes in every lane of `bytes`, as an operand of an instruction on vectors.
   Address lanes_constant(std::uint64_t bits, int width, int bytes);
-  /// A constant as it stands in a register: f16 as f32, integers extended.
+  /// A constant as in a register: f16 as f32, integers extended.
   static std::uint64_t register_bits(lower::Type type, std::uint64_t bits);
 
   Reg64 general(Unit u, int scratch);  // scratch: 0 rax, 1 rcx, 2 rdx
@@ -101,7 +101,7 @@ class Emitter : private Xbyak::CodeGenerator {
   struct Move {
     Unit to, from;
   };
-  /// All at once. `two` of one place are no moves.
+  /// All at once. `two` of the same place are no moves.
   void move_all(std::vector<Move> moves);
   void move_one(Unit to, Unit from);
   void save_to_scratch(Unit u);
@@ -121,17 +121,17 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_lane_trips(const Instruction& i);
   void emit_poll(const Instruction& i);
   void compare_index(const MachineLoop& loop);
-  /// What the carries begin with, or what a trip hands on; together with other `moves`.
+  /// The initial values of the carries, or the results of a trip; together with other `moves`.
   void move_to_carries(const MachineLoop& loop, Unit MachineCarry::*from,
                        std::vector<Move> moves = {});
-  /// What one side of the branch gives.
+  /// The results of one side of the branch.
   void move_to_results(const MachineBranch& branch, Unit MachineBranch::Result::*from);
   void report_begin(const Instruction& i);
   void store_bits(const Reg64& base, std::uint64_t offset, Unit value);
   void store_state(std::uint64_t loop);
   void store_trips(Unit counter, std::uint64_t loop);
   void leave_with(lower::Status status, std::uint64_t loop);
-  /// Where the predicate holds, or where it does not.
+  /// If the predicate is true, or if it is false.
   void jump_where(bool holds, Unit predicate, std::size_t position, Label& target);
   void jump_by_floats(const Instruction& comparison, bool holds, Label& target);
   void jump_by_integers(lower::Opcode op, bool is_signed, Label& target);
@@ -141,7 +141,7 @@ class Emitter : private Xbyak::CodeGenerator {
   // emit_calls.cc
   void save_registers(std::size_t call);
   void restore_registers(std::size_t call);
-  /// Leaves with `status` where the function that was called gave false.
+  /// Returns with `status` if the called function returned false.
   void leave_if_false(lower::Status status);
   void emit_kernel_call(const Instruction& i);
   void emit_tape_row(const Instruction& i);
@@ -155,10 +155,11 @@ class Emitter : private Xbyak::CodeGenerator {
   // emit_integers.cc
   void emit_integer(const Instruction& i);
   void emit_integer_binary(const Instruction& i);
-  /// `r op= s`, of a register or an immediate; what is no sum, difference, and, or is xor.
+  /// `r op= s`, for a register or an immediate; any op but a sum, difference, and, or is xor.
   template <class S>
   void combine(lower::Opcode op, const Xbyak::Reg32e& r, const S& s);
-  /// kMin or kMax of what is nearly always the result: a jump that is not taken costs no time.
+  /// kMin or kMax if the operand is nearly always the result: a jump that is not taken costs no
+  /// time.
   void emit_likely_bound(const Instruction& i, Unit x, std::int32_t bound);
   void emit_clamped_index(const Instruction& i);
   void emit_integer_unary(const Instruction& i);
@@ -172,7 +173,7 @@ class Emitter : private Xbyak::CodeGenerator {
   void compare_integers(const Instruction& i);
 
   // emit_quotients.cc
-  /// By a multiplication. False where the divisor has no code of its own.
+  /// By a multiplication. False if there is no such code for the divisor.
   bool emit_division_by_constant(const Instruction& i);
   void divide_unsigned(std::uint64_t by);
   void divide_signed(std::int64_t by);
@@ -186,7 +187,7 @@ class Emitter : private Xbyak::CodeGenerator {
   Address sign_mask(const Instruction& i, bool others);
   void clear_sign(const Instruction& i, const Xmm& to, const Xmm& from);
   void emit_rounding(const Instruction& i);
-  /// Rounds f32 lanes to f16 or bf16; scratch 2 and, for bf16, 1 are lost.
+  /// Rounds f32 lanes to f16 or bf16; clobbers scratch 2 and, for bf16, 1.
   void round_half(lower::Type type, const Xmm& x);
 
   // emit_conversions.cc
@@ -239,9 +240,9 @@ class Emitter : private Xbyak::CodeGenerator {
 
   // emit_memory.cc
   Address address_of(const Instruction& i);
-  /// With one index on the stack, if that is all that changes.
+  /// With one index on the stack, if it is the only variable term.
   std::optional<Address> address_by_stack_index(const MachineAddress& address, std::int64_t offset);
-  /// To the sum that is in rax, or as its first term.
+  /// Adds to the sum in rax, or is its first term.
   void add_to_rax(const Reg64& r, bool& in_rax);
   void add_to_rax(const MachineAddress::Term& term, bool& in_rax);
   void emit_load(const Instruction& i);
@@ -261,7 +262,7 @@ class Emitter : private Xbyak::CodeGenerator {
   std::uint8_t* buffer_;
   std::size_t pool_at_;
   absl::flat_hash_map<std::pair<std::uint64_t, int>, std::size_t> pool_;
-  std::vector<std::uint32_t> reads_;  // of each unit
+  std::vector<std::uint32_t> reads_;  // for each unit
   std::vector<std::uint32_t> positions_;
 
   struct OpenLoop {
@@ -272,8 +273,8 @@ class Emitter : private Xbyak::CodeGenerator {
     Label otherwise, end;
   };
   std::deque<OpenIf> open_ifs_;
-  Label* passed_ = nullptr;  // behind the next test or branch: something in its place holds
-  std::vector<std::function<void()>> rare_;  // code behind the function's last instruction
+  Label* passed_ = nullptr;  // after the next test or branch, which a kShortCircuitOr skips
+  std::vector<std::function<void()>> rare_;  // code after the function's last instruction
   std::size_t next_call_ = 0;                // in Allocation::saved
   std::size_t frame_bytes_ = 0;
   std::uint32_t area_offset_ = 0, pointers_offset_ = 0, call_area_ = 0;

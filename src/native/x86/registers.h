@@ -1,4 +1,4 @@
-// Registers that hold no values: they are the emitter's.
+// Registers that hold no values: they are reserved for the emitter.
 #pragma once
 
 namespace rondo::native_code::x86 {

@@ -27,7 +27,7 @@ bool converts(Type from, Type to, bool avx512) {
   const bool wide_integer = (!from_float && wide(from)) || (!to_float && wide(to));
   if (from_float && to_float) return !(half_float(to) && wide(from));
   if (!from_float && to_float) {
-    // What has more than 24 bits would be rounded twice on its way to a half.
+    // Values of more than 24 bits would be rounded twice on their way to a half.
     if (half_float(to)) return width_of(from) < 4;
     return avx512 || (!wide_integer && from != Type::kU32);
   }

@@ -1,4 +1,4 @@
-// The x86-64 processors that there is native code for.
+// The x86-64 processors that have native code.
 #pragma once
 
 #include "base/cpu.h"
@@ -8,10 +8,10 @@ namespace rondo::native_code::x86 {
 
 /// Vectors of 32 bytes, with FMA, BMI1, BMI2, LZCNT, POPCNT and F16C.
 const Target& avx2();
-/// Vectors of 64 bytes and masks: F, BW, CD, DQ and VL, with what AVX2 has.
+/// Vectors of 64 bytes and masks: F, BW, CD, DQ and VL, with all of AVX2.
 const Target& avx512();
 
-/// The one with most that the processor has; null if it has none, or there is no assembler.
+/// The most capable one that the processor supports; null if there is none, or no assembler.
 const Target* best_target(const Cpu& cpu) noexcept;
 
 }  // namespace rondo::native_code::x86
