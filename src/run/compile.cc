@@ -1,4 +1,4 @@
-// Compiling a function: which backend runs it, in which forms.
+// Compiles a function: chooses the backend that runs it, and the forms of the program.
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -24,7 +24,7 @@ namespace rondo {
 
 namespace {
 
-/// kDefault where it names none.
+/// kDefault if it names none.
 Executor executor_of_environment() {
   const char* text = std::getenv("RONDO_EXECUTOR");
   if (!text || std::string_view(text).empty()) return Executor::kDefault;
@@ -37,7 +37,7 @@ Executor executor_of_environment() {
       name));
 }
 
-/// The loops that keep something for the reverse pass, in program order.
+/// The loops that save values for the backward pass, in program order.
 struct ResidualLoops {
   MemoryPlan found;
   void open(const Function&, const ir::Node*, std::size_t) {}
@@ -51,8 +51,8 @@ struct ResidualLoops {
   }
 };
 
-/// The executor that the options, the environment, or nobody asks for: then the reference runs what
-/// is linked without the compiler.
+/// The executor that the options or the environment select; else the default, which is the
+/// reference in programs linked without the compiler.
 const ir::Backend* backend_of(const CompileOptions& options, std::string_view name) {
   static const Executor of_environment = executor_of_environment();
   Executor executor = options.executor;
@@ -83,7 +83,7 @@ std::shared_ptr<const ir::Prepared> prepare_compiled(const Executable::Impl& imp
                     : impl.backend->prepare(expanded, impl.options);
 }
 
-/// What the order of sums may change of a program: for all of its forms, or for none.
+/// What reassociation of sums may change in a program: for all of its forms, or for none.
 /// `keeps_states`: for runs with limits.
 Function with_trips_batched(const Function& function, bool keeps_states = false) {
   const auto batching = [](std::int64_t lanes) {
@@ -102,8 +102,8 @@ void check_limit(const Function& function, const CompileOptions& options) {
       function.name(), *options.memory_limit));
 }
 
-/// Devices know no tapes that grow; and of a program that is to keep within a limit it is known
-/// what it keeps.
+/// Devices have no growing tapes; and if a program has a memory limit, the size of what it saves is
+/// known.
 Function for_target(const Function& function, const CompileOptions& options) {
   const bool may_grow = !options.device && !options.mesh && !options.memory_limit;
   return may_grow ? function : passes::without_growing_tapes(function);
@@ -115,7 +115,7 @@ bool exceeds_limit(const Executable::Impl& impl, const ir::Prepared& prepared) {
          prepared.arena_bytes() > *ir::arena_limit(impl.function, impl.options);
 }
 
-/// `limited`: of runs with limits.
+/// `limited`: for runs with limits.
 void check_memory(const Executable::Impl& impl, const ir::Prepared& prepared,
                   bool limited = false) {
   if (!exceeds_limit(impl, prepared)) return;
@@ -135,8 +135,8 @@ std::shared_ptr<const ir::Prepared> prepare_with_limits(const Executable::Impl& 
   return prepare_compiled(impl, function, true);
 }
 
-/// The forms of the program with products of all trips; false where there are none, or where they
-/// are past a `memory_limit` that the program without them keeps.
+/// The forms of the program with products of all trips; false if there are none, or if they exceed
+/// a `memory_limit` that the program without them keeps.
 bool prepare_batched(Executable::Impl& impl) {
   const Function batched = with_trips_batched(impl.function);
   if (batched.same_as(impl.function)) return false;
@@ -225,8 +225,8 @@ const ir::Prepared& run::checked_program(const Executable::Impl& impl, const Run
     return interpreter::reference_backend().prepare(passes::expand(function, target), impl.options);
   };
   if (options.check_bounds) {
-    // Passes move what does not change out of loops that may make no trip, and compute with indices
-    // that they know.
+    // Passes hoist loop-invariant ops out of loops that may make no trip, and compute with indices
+    // that are known to them.
     std::call_once(impl.inspected_made,
                    [&] { impl.inspected = prepare(impl.source, passes::Target::kInspected); });
     return *impl.inspected;

@@ -25,8 +25,8 @@ void check_made(const Executable::Impl* impl) {
   if (!impl) throw ExecutionError("this Executable is empty\n  Make one with rondo::compile.");
 }
 
-/// The options of a run with those of the scopes of its thread, if there are any; `both` keeps
-/// them.
+/// The options of a run merged with those of the scopes of its thread, if there are any; `both`
+/// owns the result.
 const RunOptions& with_scopes(const RunOptions& given, std::optional<RunOptions>& both) {
   const RunOptions* scoped = detail::scoped_run_options();
   return scoped ? both.emplace(detail::merged(*scoped, given)) : given;
@@ -116,7 +116,7 @@ std::vector<Literal> Executable::run(std::initializer_list<Literal> arguments,
 
 namespace {
 
-/// Of a program that only runs on literals, or is to be looked at as it runs.
+/// For a program that only runs on literals, or is observed as it runs.
 void run_on_copies(const Executable& executable, const Executable::Impl& impl,
                    const std::byte* const* arguments, std::byte* const* results,
                    const RunOptions& options) {
@@ -130,7 +130,7 @@ void run_on_copies(const Executable& executable, const Executable::Impl& impl,
     copy_bytes(*results++, result.bytes(), result.type().bytes());
 }
 
-/// Under options that are merged with those of the scopes already.
+/// With options that are merged with those of the scopes already.
 void run_on_memory_of(const Executable& executable, const Executable::Impl& impl,
                       const std::byte* const* arguments, std::byte* const* results,
                       const RunOptions& options) {
@@ -191,7 +191,7 @@ std::vector<pjrt::DeviceArray> detail::run_on_device(const Executable& executabl
   const Executable::Impl& impl = *executable.impl_;
   check_place(impl.function, "run_on_device", static_cast<bool>(device), "device");
   check_options(impl.function, options);
-  if (run::is_checked(options)) {  // which only the reference can do
+  if (run::is_checked(options)) {  // which only the reference supports
     std::vector<Literal> literals;
     for (const pjrt::DeviceArray& argument : arguments) literals.push_back(argument.to_literal());
     std::vector<pjrt::DeviceArray> results;
@@ -220,7 +220,7 @@ std::vector<pjrt::ShardedArray> Executable::run_parts(std::span<const pjrt::Shar
   const Mesh* devices = mesh();
   check_place(impl_->function, "run_on_mesh", devices != nullptr, "mesh");
   check_options(impl_->function, options);
-  if (run::is_checked(options)) {  // which only the reference can do
+  if (run::is_checked(options)) {  // which only the reference supports
     std::vector<Literal> literals;
     for (const pjrt::ShardedArray& argument : arguments) literals.push_back(argument.to_literal());
     std::vector<pjrt::ShardedArray> results;

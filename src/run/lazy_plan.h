@@ -25,11 +25,11 @@ class LazyPlan {
                                     std::span<const Tensor> asked, std::span<const Tensor> kept,
                                     Executable executable);
 
-  /// Gives the graph of `asked` its values. False, without doing anything, if it differs from the
-  /// plan.
+  /// Gives the tensors `asked` their values. False, without doing anything, if their graph differs
+  /// from the plan.
   bool run(std::span<const Tensor> asked) const;
 
-  /// Adds what it holds beside the executable; attributes and regions belong to its nodes.
+  /// Adds what it owns beside the executable; attributes and regions belong to its nodes.
   void count_held(HeldBytes& held) const;
 
  private:

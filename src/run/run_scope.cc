@@ -6,17 +6,17 @@
 namespace rondo {
 
 struct RunScope::Entry {
-  RunOptions options;  // with those of the scopes around it
+  RunOptions options;  // merged with those of the enclosing scopes
   std::shared_ptr<Entry> outer;
   std::atomic<bool> ended{false};
 };
 
 namespace {
 
-/// Whether this thread has made a scope: most have none, and ask before each run.
+/// Whether this thread has made a scope: most have none, and check before each run.
 constinit thread_local bool has_made_scopes = false;
 
-/// The innermost scope of this thread. One that has ended, maybe on another thread, is passed over.
+/// The innermost scope of this thread. One that has ended, possibly on another thread, is skipped.
 std::shared_ptr<RunScope::Entry>& innermost_run_scope() {
   thread_local std::shared_ptr<RunScope::Entry> innermost;
   while (innermost && innermost->ended.load(std::memory_order_acquire))
