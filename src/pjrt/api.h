@@ -1,6 +1,6 @@
-// The part of PJRT's C API that the client calls, in declarations of our own: a plugin is a shared
-// object whose GetPjrtApi gives a table of functions, each of which takes one struct of arguments.
-// The layout is that of API 0.x, in which entries and fields are only ever appended.
+// The part of PJRT's C API that the client calls, declared here: a plugin is a shared object whose
+// GetPjrtApi gives a table of functions, each of which takes one struct of arguments. The layout is
+// that of API 0.x, in which entries and fields are only ever appended.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ struct Executable;
 struct LoadedExecutable;
 struct Buffer;
 
-inline constexpr std::size_t kFunctions = 118;  // that stand at the same place since 0.58
+inline constexpr std::size_t kFunctions = 118;  // at the same offsets since 0.58
 
-/// The table. Functions 0 and 1 return nothing, the others an Error*, null where all went well.
+/// The table. Functions 0 and 1 return nothing, the others an Error*, which is null on success.
 struct Api {
   std::size_t size;
   void* extension;
@@ -35,7 +35,8 @@ struct Api {
 static_assert(offsetof(Api, functions) == 40);
 using GetApi = const Api* (*)();
 
-/// What all structs of arguments begin with. A plugin refuses one that is smaller than it knows it.
+/// The first fields of all argument structs. A plugin rejects a struct that is smaller than the one
+/// it was built with.
 template <class Args, int kFunction>
 struct Arguments {
   static constexpr int kIndex = kFunction;
@@ -88,14 +89,15 @@ struct NamedValue {
     float number;
     bool flag;
   } value = {};
-  std::size_t count = 1;  // characters, elements of a list; else 1
+  std::size_t count = 1;  // number of characters or list elements; else 1
 };
 static_assert(sizeof(NamedValue) == 56);
 
-/// Makes an error of the plugin's, for a callback to return.
+/// Creates an error of the plugin, for a callback to return.
 using MakeError = Error* (*)(std::int32_t code, const char* message, std::size_t message_size);
 
-// The arguments of key-value callbacks, which the plugin fills but for the values that they give.
+// The arguments of key-value callbacks, which the plugin fills, except for the values that the
+// callbacks return.
 struct KeyValueGet {
   std::size_t size = sizeof(KeyValueGet);
   void* extension = nullptr;
@@ -193,7 +195,7 @@ struct BufferFromHostBuffer : Arguments<BufferFromHostBuffer, 22> {
   HostBufferSemantics semantics = HostBufferSemantics::kCopiedDuringCall;
   Device* device = nullptr;
   void* memory = nullptr;
-  void* layout = nullptr;  // plugins disagree about what it is: always null
+  void* layout = nullptr;  // plugins disagree about its meaning: always null
   Event* done_with_host_buffer = nullptr;
   Buffer* buffer = nullptr;
 };

@@ -11,12 +11,12 @@ namespace rondo::pjrt {
 
 namespace {
 
-/// By DType; the C API counts the unsigned types, bf16 and the complex ones otherwise.
+/// By DType; the C API numbers the unsigned types, bf16 and the complex ones differently.
 constexpr std::array<std::int32_t, kDTypeCount> kElementTypes = {1, 2,  3,  4,  5,  6,  7, 8,
                                                                  9, 10, 13, 11, 12, 14, 15};
 
-/// The elements in the memory of this process, if the plugin gives them out; they have been
-/// computed. Else null.
+/// The elements in the memory of this process, if the plugin exposes them; they have been computed.
+/// Else null.
 const void* host_pointer(const PluginArray& array, const char* what) {
   const PluginState& plugin = *array.plugin_client().plugin;
   if (!plugin.has<api::BufferIsOnCpu>() || !plugin.has<api::BufferUnsafePointer>()) return nullptr;
@@ -30,8 +30,8 @@ const void* host_pointer(const PluginArray& array, const char* what) {
   return reinterpret_cast<const void*>(pointer.pointer);
 }
 
-/// Arrays of so many bytes and more are not copied: the plugin reads the literal's memory, which is
-/// there until it says that it is done with it. A literal that is written to meanwhile takes other
+/// Arrays of at least so many bytes are not copied: the plugin reads the literal's memory, which is
+/// retained until the plugin has finished with it. A write to the literal meanwhile goes to new
 /// memory.
 constexpr std::int64_t kLentBytes = 1 << 16;
 struct Lent {
@@ -131,7 +131,7 @@ DeviceArray PluginClient::upload(const Literal& literal, std::size_t device) con
     lent->release();
     throw;
   }
-  static_cast<void>(lent.release());  // to the callback
+  static_cast<void>(lent.release());  // owned by the callback
   return array;
 }
 

@@ -29,7 +29,7 @@ struct PluginArray final : ArrayState {
   api::Event* ready_event(const char* what) const;
 };
 
-/// Null for an array that holds nothing.
+/// Null for an empty array.
 inline std::shared_ptr<const PluginArray> plugin_array(const DeviceArray& array) {
   return std::static_pointer_cast<const PluginArray>(ArrayAccess::state(array));
 }
@@ -38,7 +38,7 @@ inline std::shared_ptr<const PluginArray> plugin_array(const DeviceArray& array)
 std::int32_t element_type(DType dtype);
 DType dtype_of_element(std::int32_t type);
 
-/// An array that takes over a buffer of the plugin. Throws PluginError where there is none.
+/// An array that owns a buffer of the plugin. Throws PluginError if there is none.
 DeviceArray own(std::shared_ptr<const PluginClient> client, std::size_t device, TensorType type,
                 api::Buffer* buffer, std::string_view what, bool lent = false);
 

@@ -20,7 +20,7 @@ namespace rondo::pjrt {
 
 namespace {
 
-/// Finds what tells the outside about values while a program runs.
+/// Finds ops that report values while a program runs.
 struct Observers {
   const std::string& where;
   std::vector<std::string_view> loops;

@@ -9,7 +9,8 @@
 namespace rondo::pjrt {
 
 /// Prepares a function for CompileOptions::device. The function is any that passes::expand can
-/// bring into StableHLO. Throws TraceError for what a plugin cannot do, naming it and its line.
+/// lower to StableHLO. Throws TraceError for what a plugin does not support, with its name and
+/// line.
 const ir::Backend& backend();
 
 /// The same for CompileOptions::mesh.

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = ir::RunLimits::Clock;
 
-/// A chunk that takes less is followed by a longer one, one that takes more by a shorter one.
+/// A chunk that takes less is followed by a longer one, a chunk that takes more by a shorter one.
 constexpr auto kShortChunk = std::chrono::milliseconds(4);
 constexpr auto kLongChunk = std::chrono::milliseconds(16);
 constexpr std::int64_t kMostTrips = std::int64_t{1} << 40;
@@ -44,7 +44,7 @@ class LoopRun {
     invariants_.assign(inputs.begin() + static_cast<std::ptrdiff_t>(loop.carries), inputs.end());
   }
 
-  /// Before the first trip: how many there will be.
+  /// Before the first trip: the trip count.
   void expect_trips(std::optional<std::int64_t> trips) { of_ = trips; }
 
   std::vector<DeviceArray> run() && {
@@ -59,10 +59,10 @@ class LoopRun {
   }
 
  private:
-  /// False at the end of the loop.
+  /// False if the loop has ended.
   bool make_chunk() {
     const std::optional<std::int64_t>& most = options_.max_iterations;
-    if (most && trips_ >= *most) {  // another trip is one too many
+    if (most && trips_ >= *most) {  // another trip exceeds the limit
       const std::vector<DeviceArray> before = carry_;
       if (make_trips(1) == 0) return false;
       carry_ = before;
@@ -89,7 +89,7 @@ class LoopRun {
                      std::make_move_iterator(carry_.end()));
     arguments.insert(arguments.end(), invariants_.begin(), invariants_.end());
     std::vector<bool> unused(arguments.size());
-    // What the loop begins with may be held outside.
+    // The initial values may have other handles.
     for (std::size_t i = 1; i <= carry_.size() && trips_ > 0; i++)
       unused[i] = is_unused(arguments[i], 1);
     std::vector<DeviceArray> results = std::move(program_.run({&arguments, 1}, unused).front());
@@ -129,7 +129,7 @@ class LoopRun {
   std::int64_t chunk_ = 1;  // trips
 };
 
-/// The trips of the user's loop that are to come, where that can be told.
+/// The remaining trips of the user's loop, if they are known.
 std::optional<std::int64_t> trips_of(const ChunkedLoop& loop, const std::vector<DeviceArray>& carry,
                                      const std::vector<DeviceArray>& values) {
   std::optional<std::int64_t> trips = loop.trip_count;

@@ -1,5 +1,5 @@
-// Programs whose outermost loops run some trips at a time, so that a run can be ended, and tells
-// how far it is, in between.
+// Programs whose outermost loops run some trips at a time, so that a run can be ended and report
+// progress between chunks.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,16 @@
 
 namespace rondo::pjrt {
 
-/// A program on one device, compiled as its pieces. A loop's carry stays on the device; the host
-/// reads one number after each chunk, of which the trips are chosen so that it takes some
-/// milliseconds.
+/// A program on one device, compiled in pieces. A loop's carry stays on the device; the host reads
+/// one number after each chunk, whose trip count is chosen so that it takes some milliseconds.
 class ChunkedProgram {
  public:
-  /// Of the function that `whole` was compiled from, which must live as long as this. Throws
-  /// PluginError as Program, with the places in the user's source, and as cut_at_loops.
+  /// Of the function that `whole` was compiled from, which must outlive this. Throws PluginError as
+  /// Program does, with the places in the user's source, and the errors of cut_at_loops.
   ChunkedProgram(const Function& function, const DonatingProgram& whole);
 
-  /// As `whole` runs. Throws Stopped, DeadlineExceeded and TooManyIterations with the carry of the
-  /// outermost loop, whose trips are what max_iterations counts. A program without loops runs as a
+  /// Runs as `whole` does. Throws Stopped, DeadlineExceeded and TooManyIterations with the carry of
+  /// the outermost loop, whose trips max_iterations counts. A program without loops runs as a
   /// whole.
   std::vector<DeviceArray> run(std::span<const DeviceArray> arguments,
                                const RunOptions& options) const;

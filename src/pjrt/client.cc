@@ -24,7 +24,7 @@ std::int64_t count_forks() {
   return forks.load(std::memory_order_relaxed);
 }
 
-/// A plugin that has had a client ends a child process that asks it for another one.
+/// A plugin that has had a client terminates a child process that creates another one.
 void check_plugin_process(const PluginState& plugin, std::int64_t process) {
   std::int64_t first = -1;
   if (plugin.process.compare_exchange_strong(first, process) || first == process) return;
@@ -35,12 +35,13 @@ void check_plugin_process(const PluginState& plugin, std::int64_t process) {
       plugin.path));
 }
 
-/// A plugin ends the process at an option of another type than it expects: all are known here.
+/// A plugin terminates the process on an option of an unexpected type, so all known options are
+/// listed here.
 struct KnownOption {
   std::string_view name;
   api::OptionType type;
   std::string_view range;  // in words
-  std::int64_t least = 1;  // of an integer, of which 4096 is the most
+  std::int64_t least = 1;  // for integers, of which 4096 is the most
 };
 constexpr std::array<KnownOption, 7> kOptions = {{
     {"cpu_device_count", api::OptionType::kInt64, "an integer from 1 to 4096"},
@@ -229,7 +230,7 @@ const std::string& Client::platform_version() const { return state_->version; }
 Plugin Client::plugin() const { return Plugin(static_cast<const PluginClient&>(*state_).plugin); }
 
 Client Device::client() const {
-  static_cast<void>(id());  // throws for no device
+  static_cast<void>(id());  // throws if there is no device
   return ClientAccess::make(client_);
 }
 

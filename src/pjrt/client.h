@@ -15,33 +15,34 @@ namespace rondo::pjrt {
 struct PluginClient final : ClientState {
   const PluginState* plugin = nullptr;
   api::Client* client = nullptr;
-  std::int64_t process = 0;           // the number of forks before it was made
-  std::vector<api::Device*> handles;  // of each device
-  KeyValueStore store;                // which the plugin may ask until the client is destroyed
+  std::int64_t process = 0;           // the number of forks before the client was created
+  std::vector<api::Device*> handles;  // for each device
+  KeyValueStore store;                // which the plugin may query until the client is destroyed
 
   PluginClient() = default;
   ~PluginClient() override;
 
-  /// Throws ExecutionError in a child of the process that made the client: what the client does it
-  /// does with threads that the child does not have.
+  /// Throws ExecutionError in a child of the process that created the client: the client depends on
+  /// threads that the child does not have.
   void check_process() const override;
   DeviceArray upload(const Literal& literal, std::size_t device) const override;
   const ir::Backend& backend() const override;
 
-  /// The same as an answer: what belongs to the client of a parent cannot even be released.
+  /// The same as a bool: objects of a parent's client cannot even be released.
   bool in_own_process() const noexcept;
   template <class Args>
   void release(const Args& args) const noexcept {
     if (in_own_process()) plugin->release(args);
   }
-  /// The device that the plugin calls this; throws PluginError if it is none of the client's.
+  /// The device that the plugin identifies by this; throws PluginError if it is none of the
+  /// client's.
   std::size_t index_of(const api::Device* device) const;
   std::shared_ptr<const PluginClient> shared() const {
     return std::static_pointer_cast<const PluginClient>(shared_from_this());
   }
 };
 
-/// Null for no device. Plugins bring all devices that there are.
+/// Null for no device. Plugins use all devices that there are.
 inline std::shared_ptr<const PluginClient> plugin_client(const Device& device) {
   return std::static_pointer_cast<const PluginClient>(DeviceAccess::state(device));
 }
@@ -50,7 +51,7 @@ struct ClientAccess {
   static Client make(std::shared_ptr<const ClientState> state) { return Client(std::move(state)); }
 };
 
-/// Waits for an event, and releases it. Throws PluginError where it ends in an error.
+/// Waits for an event, and releases it. Throws PluginError if it ends in an error.
 void await_event(const PluginClient& client, api::Event* event, std::string_view what);
 
 }  // namespace rondo::pjrt

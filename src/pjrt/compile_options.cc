@@ -7,7 +7,7 @@ namespace rondo::pjrt {
 
 namespace {
 
-/// A message in protocol buffers' wire format: fields by number, a varint or bytes each.
+/// A message in the wire format of protocol buffers: fields by number, each a varint or bytes.
 class Message {
  public:
   Message& number(int field, std::int64_t value) {

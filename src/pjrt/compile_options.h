@@ -1,4 +1,4 @@
-// XLA's options of a compilation, as the bytes of its CompileOptionsProto.
+// XLA's compile options, as the bytes of its CompileOptionsProto.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace rondo::pjrt {
 
 struct XlaOptions {
   std::vector<int> devices;  // the plugin's numbers of the partitions' devices, at least one
-  bool shardy = true;        // partitioned as sdy says; GSPMD's annotations are understood as well
+  bool shardy = true;        // partitioned by Shardy; GSPMD's annotations are understood as well
   std::vector<std::pair<std::string, bool>> flags;  // debug options by name
 };
 

@@ -1,7 +1,7 @@
-// A file for each program: what it is the program of (plugin, processor, options, text), in full,
-// so that no two can be mixed up, and the plugin's bytes with a checksum, since a plugin that is
-// given others may end the process. Files come into place by a rename and are read whole, so
-// processes need no lock.
+// One file for each program: its complete key (plugin, processor, options, text), so that no two
+// programs can be confused, and the plugin's bytes with a checksum, since a plugin that loads other
+// bytes may terminate the process. Files are created by a rename and are read whole, so processes
+// need no lock.
 #include "pjrt/disk_cache.h"
 
 #include <sys/stat.h>
@@ -60,7 +60,7 @@ void add_part(std::string& out, std::string_view part) {
   out += part;
 }
 
-/// Takes the next part off the front; nothing if there is no whole one.
+/// Removes the next part from the front; nothing if there is no complete one.
 std::optional<std::string_view> take_part(std::string_view& in) {
   std::uint64_t bytes = 0;
   if (in.size() < sizeof bytes) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<std::string_view> take_part(std::string_view& in) {
   return part;
 }
 
-/// Empty where it cannot be read to its end.
+/// Empty if it cannot be read completely.
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream out;
@@ -80,7 +80,7 @@ std::string read_file(const fs::path& path) {
   return out ? out.str() : std::string();
 }
 
-/// What code is compiled for on this machine.
+/// The properties of this machine that code is compiled for.
 const std::string& processor() {
   static const std::string lines = [] {
     std::ifstream in("/proc/cpuinfo");
@@ -95,7 +95,7 @@ const std::string& processor() {
   return lines;
 }
 
-/// The file that the plugin is: path, size, time of its last change.
+/// Identifies the plugin's file: path, size, modification time.
 std::string plugin_file(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return path;
@@ -137,7 +137,7 @@ class Folder {
             fmt::format("{:016x}{:016x}{}", stable_hash(key_, 0), stable_hash(key_, 1), kSuffix);
   }
 
-  /// The plugin's bytes; empty if the folder has none for the key.
+  /// The plugin's bytes; empty if the directory has none for the key.
   std::string read() const {
     const std::string whole = read_file(file_);
     std::string_view rest = whole;
@@ -186,8 +186,8 @@ class Folder {
     return fmt::format("{:016x}", stable_hash(bytes, 2));
   }
 
-  /// Removes files that were not used for the longest time until the rest are few enough, and what
-  /// a process that was ended has left unfinished.
+  /// Removes the least recently used files until the rest are few enough, and unfinished files of
+  /// processes that were terminated.
   void shrink(std::uint64_t most) const {
     struct File {
       fs::path path;
@@ -202,7 +202,7 @@ class Folder {
       const std::string name = each->path().filename().string();
       const bool unfinished = name.ends_with(kUnfinished) && name.find(kSuffix) != name.npos;
       if (!name.ends_with(kSuffix) && !unfinished) continue;
-      std::error_code gone;  // others may remove it at any time
+      std::error_code gone;  // other processes may remove it at any time
       const auto time = each->last_write_time(gone);
       const auto bytes = gone ? 0 : each->file_size(gone);
       if (gone) continue;
@@ -227,7 +227,7 @@ class Folder {
   fs::path file_;
 };
 
-/// Null where the plugin does not take its bytes.
+/// Null if the plugin does not accept the bytes.
 std::unique_ptr<const Program> from_bytes(const std::string& bytes, const ProgramOptions& options,
                                           const PluginClient& client) {
   api::ExecutableDeserializeAndLoad args;
@@ -237,7 +237,7 @@ std::unique_ptr<const Program> from_bytes(const std::string& bytes, const Progra
   try {
     client.plugin->call(args, "loading a compiled program");
     return std::make_unique<Program>(options, args.executable);
-  } catch (const PluginError&) {  // compiled anew, and what that says is said
+  } catch (const PluginError&) {  // compiled anew, which reports its errors
     return nullptr;
   }
 }

@@ -1,4 +1,4 @@
-// Compiled programs on disk, for the next process.
+// Caches compiled programs on disk, for later processes.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace rondo::pjrt {
 
-/// The program compiled from StableHLO text, or taken from the folder RONDO_CACHE_DIR where a
-/// process has left it there. Throws as Program does; trouble with the folder is none of its
-/// errors (disk_cache() counts it).
+/// The program compiled from StableHLO text, or loaded from the directory RONDO_CACHE_DIR if
+/// another process has stored it there. Throws as Program does; failures of the cache are not
+/// errors (disk_cache() counts them).
 std::unique_ptr<const Program> cached_program(const std::string& text, ProgramOptions options);
 
 }  // namespace rondo::pjrt

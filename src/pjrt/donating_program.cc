@@ -13,7 +13,7 @@ namespace rondo::pjrt {
 
 namespace {
 
-/// Below that nothing is gained that could be measured.
+/// Below this, no gain is measurable.
 constexpr std::int64_t kReusedBytes = 1 << 16;
 
 std::unique_ptr<const Program> compiled(const std::string& text, ProgramOptions options) {
@@ -22,7 +22,7 @@ std::unique_ptr<const Program> compiled(const std::string& text, ProgramOptions 
 }
 
 /// The flags that both have, as long as there is a result of the parameter's type for each: those
-/// of `first` take theirs before.
+/// of `first` are matched first.
 std::vector<bool> with_places(const ProgramOptions& options, const std::vector<bool>& first,
                               const std::vector<bool>& wanted) {
   std::vector<TensorType> places = options.results;
@@ -54,8 +54,8 @@ bool is_unused(const DeviceArray& array, long handles) {
   const std::shared_ptr<const ArrayState>& state = ArrayAccess::state(array);
   if (!state || static_cast<const PluginArray&>(*state).lent || state.use_count() > handles)
     return false;
-  // What other threads did with their handles comes before what the run does: to take a handle off
-  // the count acquires what they released when they took theirs off.
+  // What other threads did with their handles happens before the run: decrementing the count
+  // acquires what they released when they decremented it.
   std::shared_ptr(state).reset();
   return true;
 }
@@ -71,7 +71,7 @@ DonatingProgram::DonatingProgram(std::string text, ProgramOptions options)
   }
 }
 
-/// Null where it would write over none of these.
+/// Null if it would donate none of these.
 const Program* DonatingProgram::second(const std::vector<bool>& unused) const {
   if (!meet(candidates_, unused)) return nullptr;
   const std::lock_guard lock(mutex_);

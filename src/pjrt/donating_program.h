@@ -1,4 +1,4 @@
-// Programs that write results over arguments which are not used again.
+// Programs that write results over arguments at their last use (donation).
 #pragma once
 
 #include <memory>
@@ -11,31 +11,31 @@
 
 namespace rondo::pjrt {
 
-/// Whether an array is not used again after a run: it has no more handles than those, which go with
-/// the run, and the plugin does not read it in a literal's memory.
+/// Whether a run is the last use of an array: the array has no other handles than those released
+/// with the run, and the plugin does not read it in a literal's memory.
 bool is_unused(const DeviceArray& array, long handles);
 
-/// A program in two forms. One leaves its arguments alone, but for those that its options donate.
-/// The other writes results over more of them, and is compiled when a run could do that for the
-/// first time: a plugin that is told to leave an argument of it alone makes a copy of that, so it
-/// cannot stand for the first.
+/// A program in two forms. One keeps its arguments, except those that its options donate. The other
+/// donates more of them, and is compiled when a run can use it for the first time. It cannot
+/// replace the first: a plugin that is told not to donate one of its arguments copies that
+/// argument.
 class DonatingProgram {
  public:
-  /// Of StableHLO text. Throws as Program.
+  /// From StableHLO text. Throws as Program does.
   DonatingProgram(std::string text, ProgramOptions options);
 
-  /// As Program::run. `unused[i]` says that argument i is not used again, on any device; empty:
-  /// none.
+  /// As Program::run. `unused[i]` says that this run is the last use of argument i, on any device;
+  /// empty: of none.
   std::vector<std::vector<DeviceArray>> run(std::span<const std::vector<DeviceArray>> arguments,
                                             const std::vector<bool>& unused) const;
 
-  /// Throws as run() for arguments of one device that do not fit.
+  /// Throws as run() does for arguments of one device that do not fit.
   void check(std::span<const DeviceArray> arguments) const { plain_->check(arguments, 0); }
 
   const ProgramOptions& options() const { return plain_->options(); }
   const std::string& text() const { return text_; }
   std::int64_t temporary_bytes() const { return plain_->temporary_bytes(); }
-  /// Of the text, and of the code where the plugin says.
+  /// Of the text, and of the code if the plugin reports it.
   std::int64_t bytes() const;
 
  private:
@@ -43,7 +43,7 @@ class DonatingProgram {
 
   std::string text_;
   std::unique_ptr<const Program> plain_;
-  std::vector<bool> candidates_;  // the parameters that a result could be written over
+  std::vector<bool> candidates_;  // the parameters that a result could reuse
   mutable std::mutex mutex_;      // held while the second form is compiled
   mutable std::unique_ptr<const Program> second_;
 };

@@ -1,4 +1,4 @@
-// Where pip packages put their plugins.
+// Finds the plugins that pip packages install.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Packages in site-packages. CPUs come first, since a GPU's plugin can be loaded where there is no
+/// Packages in site-packages. CPUs come first, since a GPU's plugin may load on a machine without a
 /// GPU.
 constexpr std::array<std::string_view, 8> kPackages = {
     "lammps_jax_pjrt_cpu",    "fastatomstruct_xla_cpu",
@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 8> kPackages = {
     "jax_plugins/xla_cuda12", "jax_plugins/xla_rocm7",
     "jax_plugins/xla_rocm60", "libtpu"};
 
-/// The shared libraries in a package that are called as plugins are.
+/// The shared libraries in a package whose names are those of plugins.
 std::vector<fs::path> plugins_in(const fs::path& package) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -48,7 +48,7 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-/// The folders of packages under a prefix such as that of a virtual environment: /usr/local has
+/// The package directories under a prefix such as that of a virtual environment: /usr/local has
 /// lib/python3.11/site-packages, Debian lib/python3/dist-packages.
 void add_package_folders(const fs::path& prefix, std::vector<fs::path>& folders) {
   for (const char* lib : {"lib", "local/lib", "lib64"}) {

@@ -26,7 +26,7 @@ api::Error* error_of(const Args& args, std::int32_t code, std::string_view messa
   return (*args.make_error)(code, message.data(), message.size());
 }
 
-/// What a callback answers: no exception may come out of it into the plugin.
+/// The result of a callback: no exception may propagate into the plugin.
 template <class Args, class Body>
 api::Error* answered(Args& args, Body body) noexcept {
   try {
@@ -39,7 +39,7 @@ api::Error* answered(Args& args, Body body) noexcept {
   }
 }
 
-/// Gives a value out in memory that the plugin lets go of by the deleter.
+/// Returns a value in memory that the plugin releases through the deleter.
 template <class Args>
 api::Error* give_value(Args& args, const std::optional<std::string>& value, std::int32_t code,
                        const std::string& without) {
@@ -97,7 +97,7 @@ void give_store(const KeyValueStore& store, api::ClientCreate& arguments) {
         : !store.try_get ? "try_get"
                          : "put"));
   }
-  void* argument = const_cast<KeyValueStore*>(&store);  // comes back to the callbacks
+  void* argument = const_cast<KeyValueStore*>(&store);  // passed back to the callbacks
   arguments.get = get;
   arguments.try_get = try_get;
   arguments.put = put;

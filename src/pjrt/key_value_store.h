@@ -1,4 +1,4 @@
-// A store of keys and values of the user's, as a plugin calls it.
+// Adapts the user's store of keys and values to the callbacks of a plugin.
 #pragma once
 
 #include "pjrt/api.h"
@@ -6,8 +6,8 @@
 
 namespace rondo::pjrt {
 
-/// Puts the store among the arguments, unless it has no functions; it must live as long as the
-/// client that is made of them. Throws ExecutionError for one that has some of its functions.
+/// Adds the store to the arguments, unless it has no functions; it must outlive the client that is
+/// created with them. Throws ExecutionError for a store with only some of its functions.
 void give_store(const KeyValueStore& store, api::ClientCreate& arguments);
 
 }  // namespace rondo::pjrt

@@ -28,7 +28,7 @@ bool is_loop(const Node* node) {
   return layout && layout->is_loop();
 }
 
-/// Finds loops that stand in a construct which is none.
+/// Finds loops inside a construct that is not a loop.
 struct LoopsInBranches {
   const std::string& name;
   std::vector<bool> in_loop;
@@ -50,8 +50,8 @@ struct LoopsInBranches {
   }
 };
 
-/// The function that `body` is from `inputs`, which may be results of nodes, to `outputs`: without
-/// what these do not need. `bound` stands in the place of further values.
+/// The function that `body` computes from `inputs`, which may be results of nodes, to `outputs`:
+/// without the nodes that are not needed. `bound` replaces further values.
 Function closed(const std::string& name, std::span<const Tensor> inputs,
                 const std::vector<const Node*>& body, std::span<const Tensor> outputs,
                 ir::Replay bound = {}) {
@@ -70,10 +70,10 @@ Function closed(const std::string& name, std::span<const Tensor> inputs,
     data.body.push_back(bound(Tensor::of(node)).node());
   }
   for (const Tensor& output : outputs) data.results.push_back(bound(output));
-  return ir::close_live(std::move(data));  // `bound` holds the copies
+  return ir::close_live(std::move(data));  // `bound` has the copies
 }
 
-/// On the most trips, the carry and the invariants: the trips that were made, and the carry.
+/// From the most trips, the carry and the invariants: the trips that were made, and the carry.
 Function some_trips(const Node* node) {
   RegionLayout layout = *ir::region_layout(node);
   layout.trip_count = layout.max_trip_count = layout.promised = std::nullopt;
@@ -141,7 +141,7 @@ class Cut {
   }
 
  private:
-  /// What can run after so many loops, one behind the other; and the loops that can run then.
+  /// The nodes that can run after so many consecutive loops; and the loops that can run then.
   struct Stage {
     std::vector<const Node*> nodes, loops;
     std::vector<Tensor> outputs;
@@ -257,9 +257,10 @@ class Cut {
   const Function& function_;
   absl::flat_hash_set<const Node*> cheap_;
   std::vector<const Node*> cheap_nodes_;
-  absl::flat_hash_map<const Node*, std::size_t> stage_of_;  // at which its results are there
+  absl::flat_hash_map<const Node*, std::size_t> stage_of_;  // after which its results are available
   std::vector<Stage> stages_;
-  absl::flat_hash_map<ir::ValueKey, std::size_t> numbers_;  // of what goes from piece to piece
+  absl::flat_hash_map<ir::ValueKey, std::size_t> numbers_;  // of the values passed from piece to
+                                                            // piece
 };
 
 }  // namespace

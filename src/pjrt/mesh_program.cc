@@ -41,7 +41,7 @@ std::vector<PartitionSpec> specs_of(const Placements& placements) {
 
 class OnMesh final : public ir::Prepared {
  public:
-  /// `function` is what the text is of: arguments may meet a sharding in what ops expand to.
+  /// `function` is the one that was printed: arguments may meet a sharding in the expansion of ops.
   OnMesh(const Function& function, const CompileOptions& options) : mesh_(*options.mesh) {
     ir::ProgramSharding sharding = *ir::program_sharding(function, mesh_);
     arguments_ = placements_of(function.params(), std::move(sharding.arguments));
@@ -87,7 +87,7 @@ class OnMesh final : public ir::Prepared {
     for (std::size_t i = 0; i < arguments.size(); i++) {
       if (i < unused.size()) unused[i] = are_unused(arguments[i], handles[i]);
       taken.push_back(placed(arguments[i], i));
-      // What was put together on the host and split anew may be read there.
+      // Values that were gathered on the host and sharded again may be read there.
       if (ShardedAccess::state(taken[i]) != ShardedAccess::state(arguments[i]) && i < unused.size())
         unused[i] = false;
     }
@@ -120,7 +120,7 @@ class OnMesh final : public ir::Prepared {
         name(), asked, where));
   }
 
-  /// The argument as the program wants it: itself, or through the host.
+  /// The argument with the sharding that the program expects: itself, or through the host.
   ShardedArray placed(const ShardedArray& argument, std::size_t i) const {
     const ShardedState* state = ShardedAccess::state(argument).get();
     const Placement& wanted = *arguments_[i];

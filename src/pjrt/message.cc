@@ -70,8 +70,8 @@ std::string_view op_of(std::string_view line) {
   return {};
 }
 
-/// The lines of the loops around a line of the text, innermost first: of each, the line that ends
-/// it, which has the place in the source. Regions are indented, to a depth that no user reads.
+/// The lines of the loops that enclose a line of the text, innermost first: for each, the line that
+/// ends it, which has the place in the source. Regions are indented, to a limited depth.
 std::vector<Place> loops_around(const std::vector<std::string_view>& lines, std::size_t index) {
   std::vector<Place> loops;
   std::size_t indent = indent_of(lines[index]);
@@ -93,7 +93,7 @@ std::vector<Place> loops_around(const std::vector<std::string_view>& lines, std:
   return loops;
 }
 
-/// The user's names of the loops that stand at a place.
+/// The user's names of the loops at a place.
 struct LoopNames {
   const Place& place;
   std::string name;
@@ -116,13 +116,13 @@ PluginError located(const PluginError& error, const Function& function,
                     const std::optional<Mesh>& mesh) {
   const std::size_t line = line_in(error.what());
   if (line == 0) return error;
-  // The same lines as without locations, and a place at the end of each op.
+  // The same lines as without locations, with a place at the end of each op.
   const std::string text = to_stablehlo_text(function, {.locations = true, .mesh = mesh});
   const std::vector<std::string_view> lines = lines_of(text);
   if (line > lines.size()) return error;
   const std::string_view refused = lines[line - 1];
   Place place = place_of(refused);
-  // XLA's words, then the place, then what to do.
+  // XLA's message, then the place, then the remedy.
   std::string message = error.what();
   std::string_view advice = advice_on(error.code());
   if (message.ends_with(advice)) message.resize(message.size() - advice.size());
@@ -139,7 +139,7 @@ PluginError located(const PluginError& error, const Function& function,
   }
   if (place.line != 0) message += fmt::format("\n  at {}:{}", base_name(place.file), place.line);
   message += fmt::format("\n  of the text: {}", refused.substr(indent_of(refused), 200));
-  if (advice.empty()) advice = advice_on(12);  // whatever the status: the plugin refuses the op
+  if (advice.empty()) advice = advice_on(12);  // whatever the status: the plugin rejects the op
   message += advice;
   return {message, error.code()};
 }

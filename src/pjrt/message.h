@@ -1,4 +1,4 @@
-// XLA's messages about a program, in terms of the user's source.
+// Translates XLA's messages about a program to the user's source.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 namespace rondo::pjrt {
 
 /// What a plugin said of the text of a function, which names lines and columns of that text
-/// (`-:12:5: error: ...`): with the op that stands there, the loop around it and the line of the
-/// user's source added. The same error where it names no line.
+/// (`-:12:5: error: ...`): adds the op on that line, the enclosing loop and the line of the user's
+/// source. The same error if it names no line.
 PluginError located(const PluginError& error, const Function& function,
                     const std::optional<Mesh>& mesh = std::nullopt);
 

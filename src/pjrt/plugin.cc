@@ -19,7 +19,7 @@ namespace rondo::pjrt {
 namespace {
 
 constexpr int kOldestMinor = 60;
-/// Functions that every plugin of these versions has, and without which nothing works.
+/// Functions that every plugin of these versions has, and that are required.
 constexpr std::array kRequired = {
     api::ErrorDestroy::kIndex,
     api::ErrorMessage::kIndex,
@@ -86,7 +86,8 @@ std::atomic<bool> plugins_end{false};
 }
 
 const api::Api* open_plugin(const std::string& path) {
-  // It is never closed: an unused one may end the process when it is, a used one stays anyway.
+  // It is never closed: closing an unused plugin may terminate the process, and a used one stays
+  // loaded anyway.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* error = dlerror();
@@ -189,11 +190,11 @@ void PluginState::invoke(int index, Called called, std::string_view what) const 
 }
 
 void PluginState::ignore_failure(Called called) const noexcept {
-  // What stands in static storage since before the plugin was loaded ends after it.
+  // Objects of static storage that exist before the plugin is loaded are destroyed after it.
   if (plugins_end.load(std::memory_order_acquire)) return;
   try {
     if (api::Error* error = called()) destroy(error);
-  } catch (...) {  // what the plugin throws here says that something is not released
+  } catch (...) {  // an exception of the plugin here means that something is not released
   }
 }
 
@@ -229,7 +230,7 @@ void PluginState::fail(api::Error* error, std::string_view what) const {
 
 Plugin Plugin::load(const std::string& path) {
   static std::mutex mutex;
-  // Never destroyed: clients of static storage may end late.
+  // Never destroyed: clients of static storage may be destroyed late.
   static auto* plugins = new absl::flat_hash_map<std::string, std::unique_ptr<const PluginState>>;
   const std::unique_ptr<char, void (*)(void*)> whole(realpath(path.c_str(), nullptr), std::free);
   if (!whole) {

@@ -12,18 +12,19 @@
 
 namespace rondo::pjrt {
 
-/// The error of a plugin that contradicts itself or gives nothing, which only another one remedies.
+/// The error for a plugin that contradicts itself or returns nothing, which only another plugin
+/// remedies.
 PluginError plugin_fault(const std::string& what);
 
-/// What to do about a status of the C API, as a line to end a message with; empty where that
-/// depends on more than the status.
+/// The remedy for a status of the C API, as the last line of a message; empty if it depends on more
+/// than the status.
 std::string_view advice_on(int code) noexcept;
 
-/// Lives to the end of the process, as the plugin does.
+/// Never unloaded, as the plugin itself.
 struct PluginState {
   std::string path;  // without symbolic links
   const api::Api* api = nullptr;
-  /// The number of forks before its first client, from which on it has threads; -1: none yet.
+  /// The number of forks before its first client, which starts threads; -1: none yet.
   mutable std::atomic<std::int64_t> process{-1};
 
   bool has(int function) const noexcept;
@@ -31,20 +32,20 @@ struct PluginState {
   bool has() const noexcept {
     return has(Args::kIndex);
   }
-  /// Throws PluginError beginning with `what`, who failed, where the plugin returns an error or
-  /// throws.
+  /// Throws PluginError beginning with `what`, the failed operation, if the plugin returns an error
+  /// or throws.
   template <class Args>
   void call(Args& args, std::string_view what) const {
     invoke(
         Args::kIndex, [&] { return function<Args>()(&args); }, what);
   }
-  /// Ignores errors: nobody could do anything about what cannot be released. Does nothing once the
-  /// process ends and the plugin may be gone.
+  /// Ignores errors: a failed release has no remedy. Does nothing once the process ends and the
+  /// plugin may be gone.
   template <class Args>
   void release(Args args) const noexcept {
     ignore_failure([&] { return function<Args>()(&args); });
   }
-  /// Throws what an error of the plugin says, and releases it.
+  /// Throws the message of a plugin's error, and releases it.
   [[noreturn]] void fail(api::Error* error, std::string_view what) const;
   void destroy(api::Error* error) const;
 

@@ -43,7 +43,7 @@ std::shared_ptr<const PluginClient> one_client(const ProgramOptions& options) {
   return client;
 }
 
-/// What the plugin says of an executable's results.
+/// The plugin's description of an executable's results.
 std::vector<TensorType> output_types(const PluginState& plugin, api::Executable* executable) {
   constexpr std::string_view what = "the results of a compiled program";
   api::ExecutableNumOutputs outputs;
@@ -66,8 +66,8 @@ std::vector<TensorType> output_types(const PluginState& plugin, api::Executable*
   return types;
 }
 
-/// Marks the arguments that a run may write over, so that nobody reads them from then on; takes the
-/// marks back where the run does not begin.
+/// Marks the arguments that a run may overwrite, so that they are not read from then on; removes
+/// the marks if the run does not begin.
 class Donation {
  public:
   Donation(std::span<const std::vector<DeviceArray>> arguments, const ProgramOptions& options,
@@ -91,7 +91,7 @@ class Donation {
   Donation(const Donation&) = delete;
   Donation& operator=(const Donation&) = delete;
   void begun() { marked_.clear(); }
-  /// The parameters that the program could write over, and this run must not.
+  /// The parameters that the program could overwrite but this run must not.
   const absl::InlinedVector<std::int64_t, 4>& left_alone() const { return left_alone_; }
 
  private:
@@ -275,7 +275,7 @@ std::vector<std::vector<DeviceArray>> Program::run(
   try {
     client_->plugin->call(args, what);
   } catch (const PluginError& error) {
-    // What was made before the failure would stay for good.
+    // Buffers created before the failure would leak.
     for (const auto& list : outputs) {
       for (api::Buffer* buffer : list) {
         api::BufferDestroy destroy;
@@ -307,7 +307,7 @@ std::optional<api::ExecutableGetCompiledMemoryStats> Program::memory() const {
   try {
     client_->plugin->call(args, "the memory of a program");
   } catch (const PluginError& error) {
-    if (error.code() == 12) return std::nullopt;  // not every platform says
+    if (error.code() == 12) return std::nullopt;  // not every platform reports it
     throw;
   }
   return args;

@@ -1,4 +1,4 @@
-// A program that a plugin has compiled, for one device or several.
+// A program compiled by a plugin, for one device or several.
 #pragma once
 
 #include <cstdint>
@@ -16,43 +16,43 @@ namespace rondo::pjrt {
 struct ProgramOptions {
   std::string name = {};             // for messages
   std::vector<Device> devices = {};  // of one client, one for each partition; at least one
-  /// What each device takes and gives: of a partitioned program its shards. The plugin runs on
-  /// anything of the same size, so these are what is checked.
+  /// The types of each device's arguments and results: for a partitioned program of its shards. The
+  /// plugin accepts any buffer of the same size, so these types are checked.
   std::vector<TensorType> parameters = {};
   std::vector<TensorType> results = {};
-  std::vector<bool> donated = {};  // the parameters that may be written over; empty: none
+  std::vector<bool> donated = {};  // the donated parameters; empty: none
   bool shardy = true;
 };
 
-/// Immutable: runs on many threads at once.
+/// Immutable: may run on many threads at once.
 class Program {
  public:
-  /// Compiles StableHLO text. Throws PluginError with XLA's message where it is refused, and where
-  /// what was made gives other results than the options say.
+  /// Compiles StableHLO text. Throws PluginError with XLA's message if it is rejected, and if the
+  /// compiled program's results differ from the options.
   Program(const std::string& text, ProgramOptions options);
-  /// Takes over what an executable cache has kept.
+  /// Takes ownership of an executable from a cache.
   Program(ProgramOptions options, api::LoadedExecutable* loaded);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// arguments[d] are those of device d, in the order of the options, and so are the results. The
-  /// program may still run when they are returned. Throws ExecutionError for arguments that do not
-  /// fit, naming them. What `left_alone` flags of the donated parameters is not written over by
-  /// this run: the plugin copies it first.
+  /// arguments[d] are those of device d, in the order of the options; the same for results. The
+  /// program may still be running when they are returned. Throws ExecutionError for arguments that
+  /// do not fit, naming them. Donated parameters flagged in `left_alone` are not overwritten by
+  /// this run: the plugin copies them first.
   std::vector<std::vector<DeviceArray>> run(std::span<const std::vector<DeviceArray>> arguments,
                                             const std::vector<bool>& left_alone = {}) const;
 
-  /// Throws as run() for the arguments of one device.
+  /// Throws as run() does for the arguments of one device.
   void check(std::span<const DeviceArray> arguments, std::size_t device) const;
 
   const std::shared_ptr<const PluginClient>& client() const { return client_; }
   const ProgramOptions& options() const { return options_; }
-  /// Bytes that a run takes beside arguments and results; 0 where the plugin does not say.
+  /// Bytes that a run takes beside arguments and results; 0 if the plugin does not report it.
   std::int64_t temporary_bytes() const;
-  /// Of the code, where the plugin says.
+  /// Of the code, if the plugin reports it.
   std::int64_t code_bytes() const;
-  /// The bytes from which the plugin makes it again; empty where it cannot.
+  /// The bytes from which the plugin can load it again; empty if it cannot.
   std::string serialized() const;
 
  private:
@@ -64,12 +64,12 @@ class Program {
 
   ProgramOptions options_;
   std::shared_ptr<const PluginClient> client_;
-  std::vector<std::size_t> devices_;  // among the client's
+  std::vector<std::size_t> devices_;  // index among the client's devices
   api::LoadedExecutable* loaded_ = nullptr;
   api::Executable* executable_ = nullptr;
 };
 
-/// The bytes of the options that such a program is compiled with.
+/// The bytes of the options with which such a program is compiled.
 std::string compile_options(const ProgramOptions& options);
 
 }  // namespace rondo::pjrt

@@ -1,4 +1,4 @@
-// What the client says in a program's StableHLO text beside what the printer writes.
+// Additions of the client to a program's StableHLO text.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace rondo::pjrt {
 
-/// Flags for the parameters, from CompileOptions::donate. Throws TraceError for a number that no
-/// parameter has.
+/// Flags for the parameters, from CompileOptions::donate. Throws TraceError for a number without a
+/// parameter.
 std::vector<bool> donated_parameters(const Function& function,
                                      std::span<const std::int64_t> donate);
 
-/// The text with the flagged parameters of `main` marked as memory that results may be put into.
+/// The text with the flagged parameters of `main` marked as donated.
 std::string with_donors(const std::string& text, const std::vector<bool>& donated);
 
 }  // namespace rondo::pjrt
