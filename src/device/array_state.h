@@ -1,4 +1,4 @@
-// An array on a device, as the library sees it. What brings devices implements it: src/pjrt.
+// The library's interface to an array on a device, implemented in src/pjrt.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace rondo::pjrt {
 /// `what` names the public call, for errors.
 struct ArrayState {
   std::shared_ptr<const ClientState> client;
-  std::size_t device = 0;  // among the client's devices
+  std::size_t device = 0;  // index among the client's devices
   TensorType type;
   mutable std::atomic<bool> donated{false};
 

@@ -1,4 +1,4 @@
-// A client of devices, as the library sees it. What brings devices implements it: src/pjrt.
+// The library's interface to a client of devices, implemented in src/pjrt.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct ClientState : std::enable_shared_from_this<ClientState> {
   ClientState& operator=(const ClientState&) = delete;
   virtual ~ClientState();
 
-  /// Throws ExecutionError where this process cannot use the client.
+  /// Throws ExecutionError if this process cannot use the client.
   virtual void check_process() const = 0;
   /// Copies a literal to the device of this index.
   virtual DeviceArray upload(const Literal& literal, std::size_t device) const = 0;

@@ -16,7 +16,8 @@ const ClientState& some(const std::shared_ptr<const ClientState>& client, const 
       fmt::format("{}: this pjrt::Device is none\n  Take one of pjrt::Client::devices().", what));
 }
 
-/// Not destroyed with its thread: a scope of static storage ends after that, and leaves none here.
+/// Not destroyed with its thread: a scope of static storage ends after that, and must still find
+/// it.
 union InnermostDevice {
   Device device;
   InnermostDevice() noexcept : device() {}

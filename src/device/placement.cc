@@ -20,7 +20,7 @@ ops::Box box_of(const TensorType& part, const Shape& to, const Shape& from) {
           byte_width(part.dtype)};
 }
 
-/// Where a device stands along each axis of the mesh, of which the last varies fastest.
+/// The position of a device along each axis of the mesh, of which the last varies fastest.
 absl::InlinedVector<std::int64_t, 4> place_of_device(const ir::MeshAxes& mesh,
                                                      std::int64_t device) {
   absl::InlinedVector<std::int64_t, 4> place(mesh.size());

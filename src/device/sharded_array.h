@@ -1,4 +1,4 @@
-// Arrays in parts on the devices of a mesh.
+// Arrays sharded over the devices of a mesh.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ struct ShardedAccess {
   }
 };
 
-/// The literal, of the placement's type, on the devices of a mesh that has them.
+/// Copies the literal, of the placement's type, to the devices of the mesh.
 ShardedArray split(const Literal& literal, const Mesh& mesh,
                    std::shared_ptr<const Placement> placement);
 
