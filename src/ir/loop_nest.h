@@ -1,6 +1,7 @@
-// Which loops compute a node: from where in an operand elements are read, to where in a result they
-// go, what is combined. The record of an op says it (OpStructure::loops), so that executors, and
-// whatever asks how a result depends on its operands, know a loop nest and no op.
+// The loops that compute a node: which elements of an operand are read, which element of the result
+// is written, how elements are combined. The record of an op gives it (OpStructure::loops), so that
+// executors, and analyses of how a result depends on its operands, handle a loop nest and no
+// specific op.
 #pragma once
 
 #include <cstdint>
@@ -57,16 +58,16 @@ struct InsertionMap {
   std::vector<Part> parts;
 };
 
-/// The result is operand 0 byte by byte, of another type.
+/// The result is a bitcast of operand 0, to another type.
 struct SameBytes {};
 
 /// Axes of operand 0 are combined, starting from operand 1.
 struct Reduction {
   lower::Opcode combine;
   std::vector<std::int64_t> axes;  // sorted
-  lower::Type type;                // in which it is computed
+  lower::Type type;                // dtype of the computation
   /// Rows along the innermost axis use partial results (lower::Lanes::Reduction); else the elements
-  /// of a result are combined in row-major order.
+  /// are combined into each result in row-major order.
   bool by_partials = true;
 };
 
@@ -83,7 +84,7 @@ struct PrefixScan {
   lower::Opcode combine;
   std::int64_t axis;
   bool reverse;      // from the last element on
-  lower::Type type;  // in which they are combined
+  lower::Type type;  // dtype in which they are combined
 };
 
 /// Elements of the result are read from operand 0 at positions that operand 1 gives.
@@ -107,7 +108,7 @@ struct Scatter {
 /// Elements of the result are sums of products: each term is an element of operand 0 times one
 /// of operand 1, in row-major order of the contracted axes.
 struct Contraction {
-  lower::Type type;                            // in which they are multiplied and added
+  lower::Type type;                            // dtype in which they are multiplied and added
   absl::InlinedVector<std::int64_t, 2> sizes;  // of the contracted axes
   /// Whether the kernel adds in this order, rather than in partial sums.
   bool as_kernel = true;
@@ -115,7 +116,7 @@ struct Contraction {
   AccessMap factors[2];
 };
 
-/// Holds std::monostate where only the kernel computes the node, in an order of its own.
+/// Holds std::monostate if only the kernel computes the node, in the kernel's order.
 struct LoopNest : std::variant<std::monostate, SameBytes, AccessMap, InsertionMap, Gather, Scatter,
                                Reduction, CustomReduction, PrefixScan, Contraction, TapeAccess> {
   using variant::variant;
@@ -123,7 +124,7 @@ struct LoopNest : std::variant<std::monostate, SameBytes, AccessMap, InsertionMa
 
 LoopNest loop_nest(const Node& node);
 
-/// The loops of a node where they are of this kind.
+/// The loops of a node if they are of this kind.
 template <class Loops>
 std::optional<Loops> loops_as(const Node& node) {
   LoopNest nest = loop_nest(node);

@@ -1,4 +1,4 @@
-// What a record says of a loop, a branch or a call: of an op that runs its regions. The structs are
+// The part of a record on constructs: loops, branches and calls, which run regions. The structs are
 // in ir/layout.h.
 #pragma once
 
@@ -14,20 +14,21 @@ struct RegionLayout;
 struct LaneLoop;
 struct LoopOverSlices;
 
-/// What the operands, region parameters and results of a construct mean.
+/// The roles of a construct's operands, region parameters and results.
 using LayoutRule = RegionLayout (*)(const Node&);
-/// The attributes of the node with what the layout says: counts of carries and xs, axis, name, trip
-/// count, promise, as far as the construct keeps them.
+/// The attributes of a node with this layout: counts of carries and xs, axis, name, trip count,
+/// promised trip count, as far as the construct has them.
 using RelayoutRule = Attributes (*)(const Node&, const RegionLayout&);
-/// How a loop counts, where it does.
+/// The induction variable of a counted loop.
 using InductionRule = std::optional<Induction> (*)(const Node&);
-/// What an executor needs to interchange a loop over lanes with them.
+/// What an executor needs to interchange a loop with its lanes.
 using LaneLoopRule = LaneLoop (*)(const Node&);
-/// A loop of known length that makes an index for each trip, as one that reads it from an array.
+/// A loop of known length that computes an index for each trip, as a loop that reads it from an
+/// array.
 using OverSlicesRule = LoopOverSlices (*)(const Node&);
 
-/// The control flow that executors and texts have themselves. Constructs without any expand to
-/// those that have it.
+/// The control flow that executors and texts implement. Constructs without any expand to constructs
+/// that have it.
 enum class Flow : std::uint8_t {
   kNone,
   /// Region 0 gives one pred[], region 1 the next carry, both from all operands, of which the carry
@@ -40,11 +41,11 @@ enum class Flow : std::uint8_t {
 
 struct OpConstruct {
   Flow flow = Flow::kNone;
-  LayoutRule layout = nullptr;           // of every construct
-  RelayoutRule relayout = nullptr;       // of every construct
-  InductionRule induction = nullptr;     // of loops that may count their trips
-  LaneLoopRule lane_loop = nullptr;      // of a loop whose lanes stop one by one
-  OverSlicesRule over_slices = nullptr;  // of counted loops without xs
+  LayoutRule layout = nullptr;           // for every construct
+  RelayoutRule relayout = nullptr;       // for every construct
+  InductionRule induction = nullptr;     // for loops that may be counted
+  LaneLoopRule lane_loop = nullptr;      // for a loop whose lanes stop one by one
+  OverSlicesRule over_slices = nullptr;  // for counted loops without xs
 };
 
 }  // namespace rondo::ir

@@ -1,4 +1,4 @@
-// What a record says of derivatives. The calls are in ir/derivative.h.
+// The part of a record on derivatives. The calls are in ir/derivative.h.
 #pragma once
 
 #include <cstdint>
@@ -15,37 +15,38 @@ struct ReverseCall;
 struct Jvp;
 struct Reverse;
 
-/// The tangents of the results; an empty Tensor where it is zero.
+/// The tangents of the results; an empty Tensor for a zero tangent.
 using JvpRule = std::vector<Tensor> (*)(const JvpCall&);
-/// The cotangents of the operands; an empty Tensor where it is zero and for those that are not
-/// linear.
+/// The cotangents of the operands; an empty Tensor if it is zero, and for operands in which the op
+/// is not linear.
 using TransposeRule = std::vector<Tensor> (*)(const TransposeCall&);
-/// The same for constructs, which compute their results anew.
+/// The same for constructs, which recompute their results.
 using RegionJvpRule = Jvp (*)(const JvpCall&);
 using ReverseRule = Reverse (*)(const ReverseCall&);
 
 /// In which operands (of those whose dtype has tangents) an op is linear. The jvp of an op that is
-/// linear where its tangents are is the op itself on them.
+/// linear in the operands with tangents is the op itself on these.
 enum class Linear : std::uint8_t {
   kNone,
-  kJointly,     // in all of them together: concatenate
-  kSeparately,  // in each while the others stay as they are: multiply
+  kJointly,     // jointly: concatenate
+  kSeparately,  // in each while the others are constant: multiply
   kFirst,       // in operand 0
 };
 
-/// Every record has a jvp rule, or is linear, or says that its derivative is zero; an op without
-/// any of them is differentiated as what it expands to.
+/// Every record has a jvp rule, or is linear, or has a zero derivative; an op without any of them
+/// is differentiated as its expansion.
 struct OpDerivative {
-  bool zero = false;  // piecewise constant, or no tangent can pass: floor, compare
+  bool zero = false;  // piecewise constant, or blocks tangents: floor, compare
   Linear linear = Linear::kNone;
-  // Of an op whose region or attributes decide whether it is linear; jvp is for those that are not.
+  // For an op whose region or attributes decide whether it is linear; jvp is for nodes that are
+  // not.
   bool (*is_linear)(const Node&) = nullptr;
   JvpRule jvp = nullptr;
-  TransposeRule transpose = nullptr;  // of what is linear
+  TransposeRule transpose = nullptr;  // of linear ops
   RegionJvpRule region_jvp = nullptr;
   ReverseRule reverse = nullptr;
-  bool own_forward = false;  // `reverse` computes the results in another way than the regions do
-  bool by_user = false;      // what the user puts in place of one: a rule, stop_gradient
+  bool own_forward = false;  // `reverse` computes the results differently from the regions
+  bool by_user = false;      // the user's replacement of one: a rule, stop_gradient
 };
 
 }  // namespace rondo::ir

@@ -1,4 +1,4 @@
-// What a record says of how an op runs: its kernel, and the simpler ops that it expands to.
+// The part of a record on execution: an op's kernel, and its expansion to simpler ops.
 #pragma once
 
 #include <memory>
@@ -15,34 +15,35 @@ class KernelCall;
 
 /// Makes the kernel of a node (ir/kernel.h).
 using PrepareRule = std::unique_ptr<Kernel> (*)(const Node&);
-/// Evaluates an op on literals whose values have another size than their types say (ir/kernel.h).
+/// Evaluates an op on literals whose values have a size other than that of their types
+/// (ir/kernel.h).
 using KernelRule = void (*)(KernelCall&);
-/// Says the op in simpler ones, as Tensor code on the given operands; one tensor per result.
+/// The op in terms of simpler ones, as Tensor code on the given operands; one tensor per result.
 using ExpandRule = std::vector<Tensor> (*)(const Node&, std::span<const Tensor> operands);
 
-/// Null for what executors lower to jumps, or expand.
+/// Null for ops that executors lower to jumps, or expand.
 struct OpKernel {
   PrepareRule prepare = nullptr;
   KernelRule on_literals = nullptr;
 };
 
-/// What the loops that an executor writes are compiled to.
+/// Properties of the code that an executor's loops compile to.
 struct LoopCode {
-  bool is_native = false;            // machine code, in which a selection takes less than a call
-  bool has_strided_vectors = false;  // of elements that are not adjacent in memory
+  bool is_native = false;            // machine code, in which a select costs less than a call
+  bool has_strided_vectors = false;  // gathers: loads of elements that are not adjacent in memory
 };
 
 struct OpExpansion {
   ExpandRule rule = nullptr;
   ExpandRule in_lanes = nullptr;  // the same for executors that have loops over lanes
-  /// The same where a lane that takes no part must not be seen to run: it computes on the values of
-  /// one that does.
+  /// The same if an inactive lane must have no visible effect: it computes on the values of an
+  /// active one.
   ExpandRule in_safe_lanes = nullptr;
-  /// `rule` and `in_lanes` copy the nodes of the regions as they are, so that these may be expanded
-  /// after that: each is copied once, however many levels are around it.
+  /// `rule` and `in_lanes` copy the nodes of the regions unchanged, so that these may be expanded
+  /// afterwards: each is copied once, however deeply it is nested.
   bool inlines_regions = false;
-  /// Which nodes executors with loops over lanes rather expand although there is a kernel: a call
-  /// costs much beside the work of few elements, and loops do the same.
+  /// Which nodes executors with loops over lanes expand although there is a kernel: a call is
+  /// expensive compared with the work on few elements, and loops do the same.
   bool (*is_preferred)(const Node&, const LoopCode&) = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// What a record says of how the elements of a result depend on those of the operands: to executors
-// that write loops, and to rewrites.
+// The part of a record on structure: how the elements of a result depend on those of the operands.
+// Executors that write loops use it, and rewrites.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,26 @@ struct ElementCall;  // ir/element.h
 struct LoopNest;     // ir/loop_nest.h
 struct IndexRange;   // ir/index_range.h
 
-/// Writes one element of the result from the same element of each operand.
+/// Writes one element of the result from the element of each operand at the same index.
 using ElementRule = absl::InlinedVector<std::uint32_t, 2> (*)(const ElementCall&);
-/// Which loops compute a node whose elements are not each made of the same element of the operands.
+/// Which loops compute a node that is not elementwise.
 using LoopNestRule = LoopNest (*)(const Node&);
-/// The indices that an op takes when it runs, and what is in range.
+/// The indices that an op takes at run time, and their range.
 using IndicesRule = std::vector<IndexRange> (*)(const Node&);
 
-/// Without `element` and `loops` an op runs by its kernel.
+/// Without `element` and `loops` an op runs as its kernel.
 struct OpStructure {
   ElementRule element = nullptr;
-  DTypes element_dtypes = kRealDTypes;  // of operand 0, for which the rule is right
+  DTypes element_dtypes = kRealDTypes;  // dtypes of operand 0 that the rule supports
   LoopNestRule loops = nullptr;
-  IndicesRule indices = nullptr;  // of every op that clamps indices, or drops what they say
+  IndicesRule indices = nullptr;  // for every op that clamps indices, or drops updates out of range
   bool elementwise =
-      false;  // result element i depends on element i of the operands only; all of one shape
+      false;  // result element i depends only on element i of the operands, which have one shape
   bool commutative = false;
-  bool updates = false;  // its results are its first operands with parts changed, so that it writes
-                         // in place where it may
-  bool unset = false;    // its elements are written before they are read: no loop has to set them
+  bool updates = false;  // its results are its first operands with parts changed, so that it may
+                         // write in place
+  bool unset = false;    // its elements are written before they are read: no loop has to initialize
+                         // them
 };
 
 }  // namespace rondo::ir

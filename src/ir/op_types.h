@@ -1,4 +1,4 @@
-// What a record says of the types of an op's results.
+// The part of a record on the types of an op's results.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace rondo::ir {
 class Attributes;
 struct OpDef;
 
-/// What a type rule sees.
+/// The arguments of a type rule.
 struct InferContext {
   const OpDef& op;
   std::span<const Tensor> operands;
@@ -42,8 +42,8 @@ inline constexpr DTypes kRealDTypes = kAllDTypes & ~dtypes(DType::kC64, DType::k
 inline constexpr DTypes kFloatDTypes = dtypes(DType::kF16, DType::kBF16, DType::kF32, DType::kF64);
 
 struct OpTypes {
-  InferRule infer = nullptr;  // of every op that rewrites may make anew
-  DTypes keeps_dtypes = 0;    // of an elementwise op: of operands of these the result has the dtype
+  InferRule infer = nullptr;  // for every op that rewrites may recreate
+  DTypes keeps_dtypes = 0;    // for an elementwise op: the operands that give the result its dtype
 };
 
 }  // namespace rondo::ir
