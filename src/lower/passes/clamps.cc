@@ -53,7 +53,7 @@ class Clamps {
   }
 
  private:
-  /// True where the op is not needed.
+  /// True if the op is redundant.
   bool visit(std::size_t at) {
     const Op& op = program_.code[at];
     if (op.result == kNone || !is_followed(op.type)) return false;
@@ -80,7 +80,7 @@ class Clamps {
     return true;
   }
 
-  /// What was made narrower without a change, and is made as wide again.
+  /// Replaces a value that was narrowed without a change and widened again.
   bool is_known_wider(std::size_t at) {
     const Op& op = program_.code[at];
     if (!is_followed(op.from)) return false;
@@ -99,8 +99,8 @@ class Clamps {
     return (is_min ? b.high <= a.low : b.low >= a.high) && is(op, op.b);
   }
 
-  /// A remainder of what lies below the divisor, or below twice that: the place after the last of a
-  /// ring is its first one.
+  /// A remainder of a value less than the divisor, or less than twice the divisor: the index after
+  /// the last one of a ring buffer is the first.
   bool wraps(std::size_t at) {
     const Op op = program_.code[at];
     const Range a = ranges_.of(op.a), b = ranges_.of(op.b);
@@ -123,10 +123,10 @@ class Clamps {
 
   Program& program_;
   Ranges ranges_;
-  std::vector<Value> same_;             // what stands for each value
+  std::vector<Value> same_;             // what replaces each value
   std::vector<const Op*> conversions_;  // of an integer, that give each value
-  std::vector<Type> added_;             // of values that are not in the program yet
-  absl::flat_hash_map<std::size_t, std::array<Op, 3>> wrapped_;  // in place of a remainder
+  std::vector<Type> added_;             // of values that are not emitted yet
+  absl::flat_hash_map<std::size_t, std::array<Op, 3>> wrapped_;  // instead of a remainder
 };
 
 }  // namespace

@@ -86,7 +86,7 @@ void OpCopier::begin_carries(std::vector<Carry>& carries) {
   for (Carry& carry : carries) carry.param = define(carry.param);
 }
 
-/// They are those of `from` but for init and param.
+/// They are those of `from` except for init and param.
 void OpCopier::end_carries(std::vector<Carry>& carries) {
   for (Carry& carry : carries) carry.next = value(carry.next);
   for (Carry& carry : carries) carry.result = define(carry.result);

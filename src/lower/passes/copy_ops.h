@@ -1,4 +1,4 @@
-// Ops of one program, written into another one.
+// Copies ops of one program into another.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace rondo::lower {
 
-/// What the index of lanes that are copied without their kLanes has become.
+/// The replacement of the lane index, when lanes are copied without their kLanes.
 struct LaneNumber {
-  Value index = kNone;   // in the program that is copied from
+  Value index = kNone;   // in the source program
   Value number = kNone;  // first + lane
   Value first = kNone;   // known before all loops
   Value lane = kNone;    // the index of the lanes around the copy
@@ -21,8 +21,8 @@ struct LaneNumber {
 
 class OpCopier {
  public:
-  /// `outside` gives the value in `to` that one from outside the copied ops is there. What is
-  /// computed once goes to `before`. All outlive the copier.
+  /// `outside` gives the value in `to` for one defined outside the copied ops. Loop-invariant
+  /// values go to `before`. All must outlive the copier.
   OpCopier(const Program& from, Program& to, std::vector<Op>& code, std::vector<Op>& before,
            absl::FunctionRef<Value(Value)> outside)
       : from_(from), to_(to), code_(code), before_(before), outside_(outside) {}
@@ -30,16 +30,16 @@ class OpCopier {
   void set_lane(const LaneNumber& lane) { lane_ = lane; }
   /// Whether LaneNumber::number was read.
   bool reads_number() const { return reads_number_; }
-  /// Writes the ops from `begin` up to `end`, which close what they open.
+  /// Writes the ops in [begin, end), which must be balanced.
   void copy(std::size_t begin, std::size_t end);
 
-  /// What a value has become.
+  /// The copy of a value.
   Value value(Value of);
   /// A new value of its type.
   Value define(Value of);
-  /// The loops of `from` that loops in `to` are, in order.
+  /// The loops of `from` that have copies in `to`, in order.
   std::vector<std::uint32_t>& loops() { return loops_; }
-  /// What a loop of `from` is in `to`.
+  /// The copy of a loop of `from`.
   std::uint32_t loop(std::uint32_t of);
 
  private:
@@ -62,7 +62,7 @@ class OpCopier {
   absl::flat_hash_map<std::int64_t, Value> firsts_;  // LaneNumber::first times a stride
   absl::flat_hash_map<std::uint32_t, std::uint32_t> loop_numbers_;
   std::vector<std::uint32_t> loops_;
-  std::vector<std::uint64_t> open_;  // numbers in the tables of `to`
+  std::vector<std::uint64_t> open_;  // indices in the tables of `to`
 };
 
 }  // namespace rondo::lower

@@ -11,7 +11,7 @@ namespace rondo::lower {
 
 namespace {
 
-/// Whether an op does nothing but compute its result.
+/// Whether an op has no effect beside its result.
 bool only_computes(const Op& op) { return op.result != kNone && op.code < Opcode::kStore; }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace rondo::lower {
 
 namespace {
 
-/// The bytes behind each pointer that is defined outside lanes.
+/// The size of the memory behind each pointer that is defined outside lanes.
 std::vector<std::int64_t> bytes_behind(const Program& p) {
   std::vector<std::int64_t> bytes(p.types.size(), 0);
   const auto carried = [&](const std::vector<Carry>& carries) {
@@ -93,7 +93,7 @@ class Divider {
   }
 
  private:
-  /// Takes ops over as they are.
+  /// Copies ops unchanged.
   void keep(std::size_t begin, std::size_t end) {
     const auto opened = [&](auto& table, const auto& entry) {
       open_.push_back(table.size());
@@ -134,14 +134,14 @@ class Divider {
     made_.loops.push_back(std::move(loop));
   }
 
-  /// A call may end a run, so that the state of the outermost loop is to be kept before.
+  /// A call may end a run, so the state of the outermost loop must be saved before.
   void note_inner_safepoint(std::uint32_t loop) {
     if (loop == kNoLoop) return;
     while (to_.loops[loop].outer != kNoLoop) loop = to_.loops[loop].outer;
     if (!to_.loops[loop].state.empty()) to_.loops[loop].ends_inside = true;
   }
 
-  /// Of reduction `number`, the result of a part or a partial result.
+  /// For reduction `number`, the result of a part or a partial result.
   Address slot_of(const LargeLoop& large, const Lanes::Reduction& reduction, std::size_t number,
                   Value index) const {
     const bool dense = large.division == Division::kInOrder;
@@ -149,7 +149,7 @@ class Divider {
         slots_, Slots::offset(number), {{index, dense ? width(reduction.type) : Slots::kBytes}}};
   }
 
-  /// What the partial results of parts in order begin with.
+  /// The initial value of the partial results of ordered parts.
   void begin_partials(const LargeLoop& large, const Lanes& whole) {
     const Value index = new_value(to_, Type::kS64);
     const std::uint64_t entry = to_.lanes.size();

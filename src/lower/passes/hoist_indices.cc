@@ -13,8 +13,8 @@ namespace rondo::lower {
 
 namespace {
 
-/// Arithmetic that takes a cycle or few: it may be made where no trip, or the other branch, needs
-/// it.
+/// Arithmetic that takes one or few cycles: it may be speculated, for loops without trips and
+/// branches not taken.
 bool is_index_arithmetic(const Op& op) {
   if (op.type != Type::kS64) return false;
   switch (op.code) {
@@ -56,7 +56,7 @@ class IndexHoister {
   }
 
  private:
-  /// True where the op goes before a loop.
+  /// True if the op is moved before a loop.
   bool visit(std::size_t at) {
     const Op& op = program_.code[at];
     switch (op.code) {
@@ -113,8 +113,8 @@ class IndexHoister {
   }
 
   Program& program_;
-  std::vector<std::uint32_t> depth_;  // loops around what makes a value
-  std::vector<std::size_t> open_;     // where the loops around begin
+  std::vector<std::uint32_t> depth_;  // the loops that enclose a value's definition
+  std::vector<std::size_t> open_;     // where the enclosing loops begin
   absl::flat_hash_map<std::size_t, std::vector<Op>> before_;
   bool in_lanes_ = false;
 };

@@ -10,7 +10,8 @@ namespace rondo::lower {
 
 namespace {
 
-/// The widest integer of which whole ones are copied, each at a multiple of its width.
+/// The widest integer type in which the size can be copied, each element at a multiple of its
+/// width.
 Type type_of_copy(const Copy& copy, const Address& from, const Address& to) {
   std::int64_t all = copy.bytes | from.offset | to.offset;
   for (const Address* address : {&from, &to}) {

@@ -1,4 +1,4 @@
-// Large copies as loops, which can be divided as loops are.
+// Replaces large copies with loops, which can be split as other loops are.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace rondo::lower {
 
-/// The program with lanes in the place of its copies of at least so many bytes.
+/// The program with lanes in place of its copies of at least so many bytes.
 Program with_copies_in_lanes(const Program& program, std::int64_t least_bytes);
 
 }  // namespace rondo::lower

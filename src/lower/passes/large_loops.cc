@@ -12,7 +12,7 @@ namespace rondo::lower {
 
 namespace {
 
-/// In ops on one lane, where vectors of them are computed at once.
+/// In ops on one lane, for vectorized ops.
 double work_of(const Op& op, bool in_lanes) {
   double work = 1;
   switch (op.code) {
@@ -20,7 +20,7 @@ double work_of(const Op& op, bool in_lanes) {
     case Opcode::kBase:
       return 0;
     case Opcode::kMathCall:
-      return 256;  // one lane after the other
+      return 256;  // lanes one at a time
     case Opcode::kDivide:
     case Opcode::kRemainder:
     case Opcode::kSqrt:
@@ -42,7 +42,7 @@ double work_of(const Op& op, bool in_lanes) {
 /// Threshold: Trips assumed for a loop of unknown length when its work is estimated. Not measured.
 constexpr double kTrips = 16;
 
-/// Finds the loops that are worth dividing; none stands in another one.
+/// Finds the loops that are worth splitting; none is inside another one.
 class Finder {
  public:
   Finder(const Program& program, double least_work) : p_(program), least_work_(least_work) {}
@@ -96,8 +96,8 @@ class Finder {
     std::size_t found = 0;  // before it
     std::uint32_t loop = kNoLoop;
     double work = 0;
-    bool in_order = false;  // something in it is of the whole run
-    bool moves_on = false;  // it has calls, copies or loops of the user's
+    bool in_order = false;  // something in it depends on the whole run
+    bool moves_on = false;  // it has calls, copies or user loops
     bool known_work = true;
   };
 

@@ -1,4 +1,4 @@
-// Which loops of a program are worth dividing.
+// Finds the loops of a program that are worth splitting.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 
 namespace rondo::lower {
 
-/// What the parts of a loop are.
+/// The kinds of parts of a loop.
 enum class Division : std::uint8_t {
   kTrips,
-  kLanes,    // each part with results of its own for the reductions
-  kInOrder,  // what lanes give for the reductions is combined part by part, in order
+  kLanes,    // each part with separate results of the reductions
+  kInOrder,  // the lanes' contributions to the reductions are combined part by part, in order
 };
 
 struct LargeLoop {
   std::size_t begin = 0, end = 0;  // positions of the ops that open and close it
   double work = 0;                 // in ops on one lane
   Division division = Division::kLanes;
-  std::uint32_t around = kNoLoop;  // the innermost loop of the user's that it stands in
-  bool known_work = true;  // else `work` is a guess: it has calls, or loops of unknown length
+  std::uint32_t around = kNoLoop;  // the innermost user loop that contains it
+  bool known_work = true;  // else `work` is an estimate: it has calls, or loops of unknown length
 };
 
-/// Those of at least this work, or of unknown work, whose parts may run at once, in order; none
-/// stands in another one.
+/// The loops of at least this work, or of unknown work, whose parts may run in parallel, in order;
+/// none is inside another one.
 std::vector<LargeLoop> large_loops(const Program& program, double least_work);
 
 }  // namespace rondo::lower

@@ -68,7 +68,7 @@ void PartWriter::find_private(const LargeLoop& loop) {
     first = std::min(first, buffer->offset);
     end = std::max(end, buffer->offset + buffer->bytes);
   }
-  // As they are to pages, which guarded memory counts in.
+  // The same as relative to pages, which guarded memory is aligned to.
   constexpr std::int64_t kPage = 4096;
   first = first / kPage * kPage;
   for (const auto& [pointer, buffer] : buffers) {
@@ -126,7 +126,7 @@ Value PartWriter::identity_of(const Lanes::Reduction& reduction) {
   return before_.constant(reduction.type, identity(reduction.combine, reduction.type));
 }
 
-/// Where the parts leave what they have combined.
+/// The memory of the parts' reduction results.
 Value PartWriter::results_of(std::size_t reductions) {
   pointers_.push_back(slots_);
   return argument(Slots::offset(reductions));
@@ -150,8 +150,8 @@ void PartWriter::trips(const LargeLoop& loop, OpCopier& copier) {
   here_.with_entry(Opcode::kEndFor, 0);
 }
 
-/// Lanes from the first one of the part on, and what they give for the reductions; the lanes are
-/// still open.
+/// Opens lanes from the first one of the part on, with their contributions to the reductions; the
+/// lanes are left open.
 std::vector<Value> PartWriter::open_lanes(const LargeLoop& loop, OpCopier& copier) {
   const Lanes& whole = whole_.lanes[whole_.code[loop.begin].bits];
   Program& to = made_.program;
@@ -166,7 +166,7 @@ std::vector<Value> PartWriter::open_lanes(const LargeLoop& loop, OpCopier& copie
   for (const Lanes::Reduction& reduction : whole.reductions)
     values.push_back(copier.value(reduction.value));
   if (!copier.reads_number()) ops_.erase(ops_.begin() + begin);
-  // Each loop that stands in the lanes has been copied.
+  // Each loop inside the lanes has been copied.
   for (std::uint32_t inner = 0; inner < whole.loops.size(); inner++)
     to.lanes[0].loops.push_back(inner);
   return values;
@@ -192,8 +192,8 @@ void PartWriter::lanes(const LargeLoop& loop, OpCopier& copier) {
   }
 }
 
-/// The values of the part's lanes go to memory; when the parts before have ended, they are combined
-/// with the partial results so far.
+/// The values of the part's lanes are stored; when earlier parts have ended, they are combined with
+/// the partial results so far.
 void PartWriter::in_order(const LargeLoop& loop, OpCopier& copier) {
   const Lanes& whole = whole_.lanes[whole_.code[loop.begin].bits];
   made_.trips = *whole.known_count;
@@ -219,7 +219,7 @@ void PartWriter::in_order(const LargeLoop& loop, OpCopier& copier) {
   const Value left = here_.binary(Opcode::kAnd, Type::kS64, count, of_block);
   const Value whole_blocks = here_.binary(Opcode::kSubtract, Type::kS64, count, left);
   combine_blocks(whole, places, results, whole_blocks);
-  // The lanes behind the last block.
+  // The lanes after the last block.
   const Value index = new_value(to, Type::kS64);
   to.lanes.push_back({index, left, std::nullopt, {}, false, {}});
   here_.with_entry(Opcode::kLanes, 2);

@@ -1,4 +1,4 @@
-// The program that runs a part of a large loop.
+// Writes the program that runs a part of a large loop.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace rondo::lower {
 
-/// The places through which parts and their caller hand over single values, in bytes.
+/// Slots through which parts and their caller exchange single values, in bytes.
 struct Slots {
   static constexpr std::int64_t kBytes = 8;
   // Threshold: Parts of a loop for all threads: balance between threads against the cost of each
   // part. Not measured.
   static constexpr std::int64_t kMostParts = 64;
 
-  /// What the parts leave of reduction `number`: slot by slot, or the partial results as an array.
+  /// The parts' results of reduction `number`: slot by slot, or the partial results as an array.
   static std::int64_t offset(std::size_t number) {
     constexpr std::int64_t kSlots = kMostParts > Lanes::kPartials ? kMostParts : Lanes::kPartials;
     return kBytes * kSlots * static_cast<std::int64_t>(number);
@@ -28,27 +28,26 @@ struct Slots {
 
 class PartWriter {
  public:
-  /// `bytes`: behind each pointer of the whole program, which has these constants. `slots` is a
-  /// pointer there.
+  /// `bytes`: the sizes behind the pointers of the whole program, which owns these constants.
+  /// `slots` is a pointer there.
   PartWriter(const Program& whole, const std::vector<std::int64_t>& bytes,
              const absl::flat_hash_map<Value, std::uint64_t>& constants, Value slots);
   PartWriter(const PartWriter&) = delete;
   PartWriter& operator=(const PartWriter&) = delete;
 
-  /// Once. What a part should have of the work follows from `part_work`.
+  /// Called once. `part_work` determines how much of the work a part has.
   DividedLoop write(const LargeLoop& loop, double part_work);
 
-  /// Of the whole program, what the call is to have: pointers behind that to the scalars, which
-  /// stand in slots.
+  /// The arguments of the call, in the whole program: pointers, then the slots of scalars.
   const std::vector<Value>& pointers() const { return pointers_; }
   const std::vector<Value>& scalars() const { return scalars_; }
 
  private:
   Value argument(std::int64_t bytes);
   Value from_outside(Value value);
-  /// Memory in the arena that only the loop uses: each part has its own.
+  /// Memory in the arena that only the loop uses: each part has separate memory.
   void find_private(const LargeLoop& loop);
-  /// A member of DividedLoop::Part.
+  /// Reads a member of DividedLoop::Part.
   Value part(int member) { return before_.load(Type::kS64, {part_, member * Slots::kBytes, {}}); }
   Value first() { return part(0); }
   Value count() { return part(1); }

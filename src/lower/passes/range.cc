@@ -38,7 +38,7 @@ std::optional<Range> difference(const Range& a, const Range& b) {
   return to;
 }
 
-/// Of factors that are not negative.
+/// For non-negative factors.
 std::optional<Range> product(const Range& a, const Range& b) {
   Range to;
   if (a.low < 0 || b.low < 0 || __builtin_mul_overflow(a.low, b.low, &to.low) ||
@@ -58,7 +58,7 @@ std::optional<Range> quotient(const Range& a, const Range& b) {
   return Range{a.low / b.high, a.high / b.low};
 }
 
-/// Of bits, of which one operand has no sign.
+/// Of the bits, if one operand is non-negative.
 std::optional<Range> common_bits(const Range& a, const Range& b) {
   if (a.low < 0 && b.low < 0) return std::nullopt;
   if (a.low < 0 || b.low < 0) return Range{0, a.low < 0 ? b.high : a.high};

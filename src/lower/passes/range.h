@@ -1,4 +1,4 @@
-// What an integer may be: arithmetic on bounds.
+// Ranges of integers, and arithmetic on them.
 #pragma once
 
 #include <algorithm>
@@ -9,32 +9,31 @@
 
 namespace rondo::lower {
 
-/// From `low` to `high`, both among them. Values of u64 are not followed: theirs is always whole.
+/// The closed interval from `low` to `high`. u64 is not analyzed: its range is always full.
 struct Range {
   std::int64_t low = INT64_MIN, high = INT64_MAX;
   bool contains(const Range& other) const { return low <= other.low && other.high <= high; }
   bool operator==(const Range&) const = default;
 };
 
-/// Of all values of a type.
+/// All values of a type.
 Range range_of(Type type);
 bool is_followed(Type type);
 
 inline Range join(const Range& a, const Range& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
-/// The values of `a` that are in `b` as well; all of `a` where there are none, in code that never
-/// runs.
+/// The intersection of `a` and `b`; `a` if it is empty, which happens only in unreachable code.
 inline Range common(const Range& a, const Range& b) {
   const Range both{std::max(a.low, b.low), std::min(a.high, b.high)};
   return both.low <= both.high ? both : a;
 }
 
-/// Of the result of an op on operands in these ranges; none where nothing is known, or where the
-/// type may not hold it.
+/// The range of an op's result for operands in these ranges; none if nothing is known, or if the
+/// result may overflow the type.
 std::optional<Range> computed(const Op& op, const Range& a, const Range& b, const Range& c);
 
-/// The values of `a` for which `compare` holds, beside a value of `b`.
+/// The values of `a` for which `compare` with some value of `b` can hold.
 Range where_compared(Opcode compare, const Range& a, const Range& b);
 
 }  // namespace rondo::lower

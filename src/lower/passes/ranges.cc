@@ -53,8 +53,8 @@ Opcode mirrored(Opcode compare) {
   }
 }
 
-/// The sides of `range` that `next` goes beyond, moved out: to where a few sums and products of the
-/// type still do not wrap, or to its ends.
+/// Widens the bounds of `range` that `next` exceeds: to where a few sums and products of the type
+/// still do not wrap, or to the type's bounds.
 Range widened(const Range& range, const Range& next, const Range& whole, bool to_end) {
   // Threshold: Range that a widened carry leaves unused, so that a few sums and products of it do
   // not wrap. Not measured.
@@ -179,7 +179,7 @@ void Ranges::narrow(Value value, const Range& range) {
   if (range == ranges_[value]) return;
   refined_.push_back({value, ranges_[value]});
   ranges_[value] = range;
-  // What was made wider has the same value.
+  // A value that was widened is the same.
   const Op* const op = maker_[value];
   if (op != nullptr && op->code == Opcode::kConvert && is_followed(op->from) &&
       range_of(op->type).contains(range_of(op->from)))
@@ -221,7 +221,7 @@ void Ranges::begin_loop(std::size_t at, bool settles) {
   open_.push_back({refined_.size()});
 }
 
-/// What the params may be at the beginning of the next trip.
+/// The ranges of the params at the beginning of the next trip.
 std::vector<Range> Ranges::after_trip(std::size_t at, const std::vector<Carry>& carries,
                                       const std::vector<Range>& params) {
   const std::size_t known = refined_.size();
@@ -236,7 +236,7 @@ std::vector<Range> Ranges::after_trip(std::size_t at, const std::vector<Carry>& 
   return next;
 }
 
-/// What was found when a loop around had made fewer trips, or what a counter below a limit will be.
+/// The result of an earlier pass of the enclosing loop, or the range of a counter below a limit.
 std::vector<Range> Ranges::first_guess(std::size_t at, const std::vector<Carry>& carries,
                                        const std::vector<Range>& init) const {
   const auto found = settled_.find(at);
@@ -263,8 +263,8 @@ std::vector<Range> Ranges::first_guess(std::size_t at, const std::vector<Carry>&
   return guess;
 }
 
-/// Finds ranges of the params that a trip stays in: tries some, and makes those larger that do not
-/// hold what the trip hands on.
+/// Finds ranges of the params that every trip preserves: tries some, and widens those that do not
+/// contain the trip's results.
 void Ranges::settle(std::size_t at, const std::vector<Carry>& carries) {
   // Threshold: Times that a loop's ranges are widened before they are given up: compile time
   // against tighter ranges. Not measured.
@@ -293,7 +293,7 @@ void Ranges::settle(std::size_t at, const std::vector<Carry>& carries) {
       }
       if (all_within(next, params)) {
         if (t == 0) break;
-        // Perhaps less is enough.
+        // Perhaps a smaller range suffices.
         std::vector<Range> wider = std::exchange(params, next);
         if (!tried(next) || !all_within(next, params)) params = std::move(wider);
         break;

@@ -1,4 +1,4 @@
-// The ranges of all integers of a program.
+// Range analysis: the ranges of all integers of a program.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,24 @@
 
 namespace rondo::lower {
 
-/// Follows values through arithmetic, loops and branches. What a loop carries is in a range that
-/// holds what it begins with and what each trip hands on; what a predicate says of what it compares
-/// holds where it holds, but not in lanes: those that have left a loop still compute.
+/// Follows values through arithmetic, loops and branches. A loop's carry has a range that contains
+/// its initial value and the result of each trip; a predicate refines the ranges of the values that
+/// it compares where it is true, but not in lanes: lanes that have left a loop still compute.
 class Ranges {
  public:
   explicit Ranges(const Program& program);
 
-  /// Calls visit(position) for each op of the program, in order, before its result is known;
-  /// `of` then is what is known there.
+  /// Calls visit(position) for each op of the program, in order, before its result is known; `of`
+  /// then gives what is known at that op.
   void walk(absl::FunctionRef<void(std::size_t)> visit);
-  /// Of a value where the walk is.
+  /// The range of a value at the current op.
   Range of(Value value) const { return evaluate(value, 0); }
 
  private:
-  /// A loop or branch around.
+  /// An enclosing loop or branch.
   struct Open {
     std::size_t known;             // refined_ when it began
-    std::vector<Range> then = {};  // of a branch
+    std::vector<Range> then = {};  // for a branch
   };
   struct Refined {
     Value value;
@@ -52,20 +52,21 @@ class Ranges {
   void end_loop(const std::vector<Carry>& carries, Value predicate);
   void branch(const Op& op);
 
-  /// From here on, until the loop or branch ends.
+  /// From here to the end of the loop or branch.
   void assume(Value predicate, bool holds, int depth = 0);
   void narrow(Value value, const Range& range);
   void forget(std::size_t known);
-  /// Of `value` where the predicate holds, or does not.
+  /// For `value` where the predicate is true, or where it is false.
   Range where(Value value, Value predicate, bool holds, int depth) const;
 
   const std::vector<Carry>& carries_of(const Op& op) const;
 
   const Program& program_;
   std::vector<Range> ranges_;      // of each value
-  std::vector<const Op*> maker_;   // the op that makes a value, if one does
+  std::vector<const Op*> maker_;   // the op that defines a value, if one does
   std::vector<std::size_t> ends_;  // where the loop that begins at an op ends
-  absl::flat_hash_map<std::size_t, std::vector<Range>> settled_;  // params of the loop at a place
+  absl::flat_hash_map<std::size_t, std::vector<Range>> settled_;  // params of the loop at a
+                                                                  // position
   std::vector<Open> open_;
   std::vector<Refined> refined_;
   std::size_t steps_left_;

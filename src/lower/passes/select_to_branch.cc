@@ -15,8 +15,8 @@ namespace rondo::lower {
 namespace {
 
 // Threshold: Cost (op_work) of one side of a select from which lanes branch around it; for a
-// cheaper function of mathematics the branch takes a quarter more time. Set by a measurement that
-// is not in bench/.
+// cheaper math function the branch takes a quarter more time. Set by a measurement that is not in
+// bench/.
 constexpr std::int64_t kExpensive = 256;
 
 class SelectToBranch {
@@ -41,7 +41,8 @@ class SelectToBranch {
     std::vector<std::uint32_t> ops;
     std::uint32_t end = kNever;  // the next op of control flow
   };
-  /// Some of them, and the op before which all that they select from can be there, and has to be.
+  /// Some of the selects, and the op before which all values that they select can be available, and
+  /// must be.
   struct Members {
     std::vector<std::uint32_t> ops;
     std::uint32_t at;
@@ -49,13 +50,13 @@ class SelectToBranch {
   using Side = Value Op::*;
   static constexpr Side kThen = &Op::b, kElse = &Op::c;
 
-  /// What one side alone needs, in the order of the program.
+  /// The ops that only one side needs, in program order.
   struct Cone {
     std::vector<std::uint32_t> ops;
     bool has(std::uint32_t op) const { return std::binary_search(ops.begin(), ops.end(), op); }
   };
 
-  /// A while that stands before op `at`.
+  /// A while placed before op `at`.
   struct Branch {
     std::uint32_t at;
     Value predicate, takes;  // the same, or its negation
@@ -81,7 +82,8 @@ class SelectToBranch {
     for (const Carry& carry : carries) made_at_[results ? carry.result : carry.param] = at;
   }
 
-  /// Where values arise: of constructs the parameters at the beginning, the results at the end.
+  /// Where values are defined: for constructs the parameters at the beginning, the results at the
+  /// end.
   void note_made(const Op& op, std::uint32_t at) {
     if (op.result != kNone) made_at_[op.result] = at;
     switch (op.code) {
@@ -105,7 +107,7 @@ class SelectToBranch {
   }
 
   /// Ops of one place run one after the other, with whole loops and branches between them. `open`:
-  /// the places of the constructs that are open, 0 outside lanes.
+  /// the places of the open constructs, 0 outside lanes.
   void follow_places(Opcode code, std::vector<std::uint32_t>& open) {
     const bool in_lanes = open.back() != 0;
     switch (code) {
@@ -129,7 +131,7 @@ class SelectToBranch {
     }
   }
 
-  /// Looks where everything stands.
+  /// Finds the position of every op and value.
   void find_selects() {
     const auto is_select = [](const Op& op) { return op.code == Opcode::kSelect; };
     if (std::none_of(p_.code.begin(), p_.code.end(), is_select)) return;
@@ -169,7 +171,7 @@ class SelectToBranch {
     });
   }
 
-  /// By others than control flow.
+  /// Uses by ops other than control flow.
   void find_first_reads() {
     first_read_.assign(p_.types.size(), kNever);
     for (std::uint32_t at = 0; at < p_.code.size(); at++) {
@@ -191,7 +193,7 @@ class SelectToBranch {
     }
   }
 
-  /// All that only `side` of the selects needs, where that is expensive.
+  /// The ops that only `side` of the selects needs, if they are expensive.
   Cone cone_of(const Members& members, Side side) const {
     const std::uint32_t place = place_[members.ops.front()], stores = stores_[members.at - 1];
     absl::flat_hash_map<Value, std::uint32_t> left;  // reads by others
@@ -260,7 +262,7 @@ class SelectToBranch {
         if (is_else && of_then.contains(at)) {
           init = of_then.at(at);
         } else if (!is_else && gives(cones[1], op.c)) {
-          init = zero(op.type);  // of lanes that compute the other side next
+          init = zero(op.type);  // for lanes that compute the other side next
           result = of_then[at] = new_value(op.type);
         }
         loop.carries.push_back({op.type, init, new_value(op.type), op.*side, result});
@@ -301,10 +303,10 @@ class SelectToBranch {
   std::uint32_t places_ = 0;            // so far
   std::vector<std::uint32_t> place_;    // of each op
   std::vector<std::uint32_t> stores_;   // so far, of each op
-  std::vector<std::uint32_t> made_at_;  // of each value: the op after which it is there
+  std::vector<std::uint32_t> made_at_;  // for each value: the op after which it is available
   std::vector<std::uint32_t> reads_;    // of each value
   std::vector<std::uint32_t> first_read_;
-  std::vector<bool> moved_;  // of each op: it stands in a branch, or became one
+  std::vector<bool> moved_;  // for each op: it is in a branch, or became one
   std::vector<Group> selects_;
   std::vector<Branch> branches_;
   std::vector<Op> prologue_;
