@@ -31,7 +31,7 @@ Tensor on_or_below(const ops::Helper& helper, const Tensor& x, std::int64_t k) {
   return broadcast_to(iota(type, 1) - iota(type, 0) <= k, x.shape());
 }
 
-/// An index in the range of an axis; `is_number` says that it was a C++ integer.
+/// An index in the range of an axis; `is_number` says whether it was a C++ integer.
 Tensor normal_index(const ops::Helper& helper, const Tensor& x, const Tensor& index,
                     std::int64_t axis, bool is_number) {
   if (index.empty() || !is_integer(index.dtype()) || index.rank() != 0) {
@@ -63,7 +63,7 @@ Tensor normal_index(const ops::Helper& helper, const Tensor& x, const Tensor& in
   return Tensor(value < 0 ? value + size : value);
 }
 
-/// Where a part at the indices of the first axes starts.
+/// The start of a part at the indices of the first axes.
 std::vector<Tensor> starts_of(const ops::Helper& helper, const Tensor& x,
                               const std::vector<Tensor>& indices) {
   if (static_cast<std::int64_t>(indices.size()) > x.rank()) {
@@ -123,7 +123,7 @@ Tensor diag(const Operand& operand, std::int64_t k) {
   const Tensor x = helper.any(operand);
   if (x.rank() == 1) {
     const std::int64_t n = x.dim(0), size = n + std::abs(k);
-    // Element i stands in row i for k >= 0, in column i for k < 0.
+    // Element i is in row i for k >= 0, in column i for k < 0.
     const Tensor padded = pad(x, 0, {0}, {size - n});
     const std::int64_t axis = k >= 0 ? 0 : 1;
     const Tensor spread = broadcast_in_dim(padded, {size, size}, {axis});
@@ -161,7 +161,7 @@ Tensor matrix(std::initializer_list<std::initializer_list<Tensor>> rows, SourceL
   const ops::Helper helper("matrix", at);
   const std::size_t columns = rows.size() ? rows.begin()->size() : 0;
   if (columns == 0) helper.fail("there are no elements\n  Give one row or more: {{a, b}, {c, d}}.");
-  const Tensor* known = rows.begin()->begin();  // whose dtype C++ scalars take
+  const Tensor* known = rows.begin()->begin();  // whose dtype C++ scalars get
   for (const auto& row : rows) {
     if (row.size() != columns)
       helper.fail(fmt::format("a row has {} elements, the first has {}\n  Give rows of one length.",

@@ -1,5 +1,5 @@
-// The Cholesky factor, column by column from the left: column j of x less what the columns before
-// it explain, divided by the root of its first element.
+// The Cholesky factor, column by column from the left: column j of x minus the contributions of
+// earlier columns, divided by the root of its first element.
 #include "ops/functions/helpers.h"
 #include "rondo/loops.h"
 #include "rondo/ops/arrays.h"

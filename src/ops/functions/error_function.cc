@@ -12,8 +12,8 @@ namespace {
 /// (1 + 2x) exp(x^2) erfc(x) for x >= 1/2 as a Chebyshev series in (x - 4) / (x + 3), which runs
 /// from -1 to 1. Computed from the values at the nodes with 40 digits; the idea is that of M.
 /// Shepherd and J. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x <
-/// inf", Mathematics of Computation 36 (1981). What is cut off is below 1e-16; the first 12 terms
-/// are good to 2e-9.
+/// inf", Mathematics of Computation 36 (1981). The truncation error is below 1e-16; with the first
+/// 12 terms it is 2e-9.
 constexpr std::array<double, 22> kScaledErfc = {
     1.2131177209271748,      -0.072254736465635417,   -0.026321892764591841,
     0.019186588533428105,    -0.0066823503109281086,  0.0015522847050575516,
@@ -39,7 +39,7 @@ Tensor chebyshev_sum(std::span<const double> coefficients, const Tensor& s) {
 
 Tensor erfc_formula(std::span<const Tensor> operands) {
   const Tensor& x = operands[0];
-  const Tensor a = minimum(abs(x), 30);  // where erfc is 0 in f64 already
+  const Tensor a = minimum(abs(x), 30);  // where erfc underflows to 0 in f64 already
   // exp(-a^2) with a^2 split, as the rounding of a large exponent would spoil the result: `head`
   // has few bits, so that its square is exact.
   const Tensor head = round(16 * a) / 16;

@@ -33,7 +33,7 @@ Tensor floor_divide(const Operand& a, const Operand& b) {
     const Tensor quotient = d.dividend / d.divisor;
     return where(d.down, quotient - 1, quotient);
   }
-  // The dividend less its remainder is a whole multiple, but for rounding.
+  // The dividend minus its remainder is a whole multiple, except for rounding.
   const Tensor exact = (d.dividend - d.remainder) / d.divisor;
   const Tensor whole = round(where(d.down, exact - 1, exact));
   return where(d.divisor == 0, d.dividend / d.divisor, whole);

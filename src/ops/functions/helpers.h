@@ -1,5 +1,5 @@
-// What functions that are Tensor code over other ops share: the checks of their arguments, and the
-// place of the user's call for all that they make.
+// Shared by functions that are Tensor code over other ops: checks of their arguments, and the
+// source location of the user's call for all nodes that they create.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace rondo::ops {
 
-/// Lives while a function of this name runs, which was called at `at`. Where another helper calls
-/// it, the user's call is that of the outer one.
+/// Exists while the function of this name, called at `at`, runs. If another helper calls it, the
+/// user's call is that of the outer one.
 class Helper {
  public:
   Helper(std::string_view name, SourceLocation at)
@@ -29,7 +29,7 @@ class Helper {
   Tensor inexact(const Operand& operand) const;
   /// The same, of an integer dtype.
   Tensor integer(const Operand& operand) const;
-  /// The operand, which is called `what` and must have this rank.
+  /// The operand, called `what` in errors, which must have this rank.
   void check_rank(const Tensor& x, std::string_view what, std::int64_t rank) const;
 
   std::int64_t axis(std::int64_t axis, const Tensor& x) const {
@@ -38,7 +38,7 @@ class Helper {
   std::vector<std::int64_t> axes(const std::vector<std::int64_t>& axes, const Tensor& x) const {
     return normal_axes(name_, axes, x.rank(), at_);
   }
-  /// How many elements of x one result over these axes sees.
+  /// How many elements of x are reduced into one result over these axes.
   std::int64_t count(const Tensor& x, const std::vector<std::int64_t>& over) const;
 
  private:
@@ -49,7 +49,7 @@ class Helper {
 
 /// |x|^2, a real number.
 Tensor squared_magnitude(const Tensor& x);
-/// sqrt(x) with the derivative 0 at 0, where that of sqrt is infinite.
+/// sqrt(x) with the derivative 0 at 0, where the derivative of sqrt is infinite.
 Tensor flat_at_zero_sqrt(const Tensor& x);
 
 }  // namespace rondo::ops

@@ -1,4 +1,4 @@
-// Rows: what stands in them, and putting others in their place.
+// Reads and replaces rows.
 #include "rondo/ops/indexing.h"
 
 #include "ops/broadcast.h"

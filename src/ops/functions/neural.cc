@@ -14,7 +14,7 @@ namespace rondo {
 
 namespace {
 
-/// x less its greatest element along the axis, which no derivative needs to know of.
+/// x minus its maximum along the axis, which is constant for derivatives.
 Tensor shifted(const Tensor& x, std::int64_t axis) {
   return x - stop_gradient(max(x, {axis}, true));
 }
@@ -80,7 +80,7 @@ Tensor one_hot(const Operand& operand, std::int64_t n, DType dtype) {
   }
   std::vector<std::int64_t> shape = indices.shape().vector();
   shape.push_back(n);
-  // In s64, which holds the numbers of all places.
+  // In s64, which holds all indices.
   const Tensor wide =
       indices.dtype() == DType::kU64
           ? convert(minimum(indices, std::numeric_limits<std::int64_t>::max()), DType::kS64)

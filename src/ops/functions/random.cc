@@ -1,5 +1,5 @@
-// Random numbers as JAX draws them: each function follows the one of its name in jax.random,
-// version 0.10, with jax_threefry_partitionable.
+// Random numbers as in JAX: each function follows its namesake in jax.random, version 0.10, with
+// jax_threefry_partitionable.
 #include "rondo/ops/random.h"
 
 #include <bit>
@@ -135,7 +135,7 @@ Tensor float_bound(const char* op, const char* which, const Operand& bound,
   return tensor;
 }
 
-/// The least number of the dtype above -1.
+/// The least number of the dtype greater than -1.
 Literal above_minus_one(DType dtype) {
   switch (dtype) {
     case DType::kF16:
@@ -152,8 +152,8 @@ Literal above_minus_one(DType dtype) {
 // Bounds of randint.
 
 struct IntegerBound {
-  Tensor value;       // of the dtype that is drawn in
-  Tensor past_range;  // pred: it was more than the dtype holds, which is the value now
+  Tensor value;       // of the dtype that is drawn
+  Tensor past_range;  // pred: it was out of the range of the dtype, and is clamped
 };
 
 template <class T>
@@ -172,7 +172,7 @@ bool above_range(const Scalar& value) {
          static_cast<std::uint64_t>(std::numeric_limits<T>::max());
 }
 
-/// A C++ integer, or an integer tensor of any dtype, brought into the range of `dtype`.
+/// A C++ integer, or an integer tensor of any dtype, clamped to the range of `dtype`.
 IntegerBound integer_bound(const char* which, const Operand& bound, DType dtype,
                            const Shape& shape) {
   const SourceLocation at = bound.at();
@@ -199,7 +199,7 @@ IntegerBound integer_bound(const char* which, const Operand& bound, DType dtype,
                                                   : static_cast<T>(scalar.integer)),
                 constant(above)};
       }
-      // A limit of `dtype` that the tensor's own dtype cannot hold is none.
+      // A limit of `dtype` that the tensor's dtype cannot hold is no limit.
       const Scalar least = Scalar::of(kLeast), most = Scalar::of(kMost);
       Tensor value = bound.tensor(), past = constant(false);
       for_dtype(given, [&]<class G>() {
@@ -355,7 +355,7 @@ Tensor randint(const Operand& key, const TensorType& type, const Operand& low,
                                 ops::integer_bound("low", low, type.dtype, type.shape).value,
                                 ops::integer_bound("high", high, type.dtype, type.shape), at);
   }
-  // Narrower integers are drawn in s32, where the bounds lie in the narrow range, or at most one
+  // Narrower integers are drawn in s32, where the bounds are in the narrow range, or at most one
   // past it.
   const std::int64_t width = 8 * byte_width(type.dtype);
   const bool negative = is_signed_integer(type.dtype);

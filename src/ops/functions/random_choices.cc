@@ -1,5 +1,4 @@
-// Draws made of uniform ones, as the functions of their names in jax.random, version 0.10, make
-// them.
+// Draws computed from uniform ones, like their namesakes in jax.random, version 0.10.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,7 +16,7 @@ namespace rondo::random {
 
 namespace {
 
-/// The least normal number.
+/// The least positive normal number.
 double least_normal(DType dtype) {
   return dtype == DType::kF16   ? 0x1p-14
          : dtype == DType::kF64 ? std::numeric_limits<double>::min()
@@ -64,7 +63,7 @@ Tensor categorical(const Operand& key, const Operand& operand, std::int64_t axis
     helper.fail(fmt::format("axis {} of {} has no places to draw\n  Give one or more.", axis,
                             logits.type().str()));
   }
-  // The greatest of logits with Gumbel-distributed noise.
+  // The index of the greatest of logits with Gumbel-distributed noise.
   const Tensor unit = uniform(key, logits.type(), least_normal(logits.dtype()), 1.0);
   return argmax(-log(-log(unit)) + logits, axis);
 }

@@ -1,4 +1,4 @@
-// Gamma-distributed numbers, drawn as jax.random, version 0.10, draws them.
+// Gamma-distributed numbers, as in jax.random, version 0.10.
 #include "ops/functions/helpers.h"
 #include "rondo/gradients.h"
 #include "rondo/loops.h"
@@ -19,7 +19,7 @@ struct Rejection {
   Tensor key, x2, v, u;
 };
 
-/// One number of shape `a`. Rejected and drawn again until the point (v, u) lies under the density.
+/// One number of shape `a`, by rejection: drawn again until the point (v, u) is under the density.
 Tensor draw_gamma(const Tensor& key, const Tensor& a) {
   const TensorType scalar{a.dtype(), {}};
   // For a < 1: a draw of shape a + 1, times u^(1 / a).
@@ -68,10 +68,10 @@ struct Series {
   Tensor k, term, psi, sum, size;
 };
 
-/// How x moves with a, f64, if its place P(a, x) in the distribution is held: -(dP/da) / (dP/dx).
-/// M. Figurnov, S. Mohamed, A. Mnih, "Implicit reparameterization gradients", 2018. From the series
-/// P(a, x) = sum over k of x^(a + k) e^-x / gamma(a + k + 1); in f64, since it cancels where x is
-/// far above a.
+/// The derivative of x by a, in f64, while its place P(a, x) in the distribution is fixed: -(dP/da)
+/// / (dP/dx). M. Figurnov, S. Mohamed, A. Mnih, "Implicit reparameterization gradients", 2018. From
+/// the series P(a, x) = sum over k of x^(a + k) e^-x / gamma(a + k + 1); in f64, because of
+/// cancellation where x is far above a.
 Tensor slope_of_draw(const Tensor& a, const Tensor& drawn) {
   const Tensor x = maximum(drawn, 1e-300), log_x = log(x);
   const auto add_term = [&](Series s) {
@@ -99,15 +99,15 @@ Tensor gamma(const Operand& key_operand, const Operand& shape,
     return map([](Tensor one, Tensor b) { return draw_gamma(one, b); }, std::tuple(keys, a),
                {.name = "gamma"}, at);
   };
-  // The path of a draw jumps where it would have been rejected, so that its own derivative is not
-  // that of the distribution.
+  // The path of a draw jumps where it is rejected, so differentiating it does not give the
+  // derivative of the distribution.
   const auto draw_with_slope = custom_jvp(
       draw,
       [draw](std::tuple<Tensor, Tensor> x, std::tuple<Tensor, Tensor> dx) {
         const auto& [keys, a] = x;
         const Tensor wide = convert(a, DType::kF64), held = stop_gradient(wide);
         const Tensor drawn = stop_gradient(convert(draw(keys, a), DType::kF64));
-        // With its first derivative, so that the slope has the right one too.
+        // With its first derivative, so that the slope's own derivative is right too.
         const Tensor moving = drawn + stop_gradient(slope_of_draw(held, drawn)) * (wide - held);
         const Tensor slope = slope_of_draw(wide, moving);
         return std::pair(convert(moving, a.dtype()),

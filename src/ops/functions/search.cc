@@ -14,7 +14,7 @@ namespace rondo {
 
 namespace {
 
-/// a < b with NaN behind all numbers.
+/// a < b with NaN after all numbers.
 Tensor before(const Tensor& a, const Tensor& b) {
   Tensor less = a < b;
   if (!is_floating(a.dtype())) return less;
@@ -29,7 +29,7 @@ void check_dtypes(const ops::Helper& helper, const Tensor& a, const char* first,
                           ops::conversion_remedy(a.dtype(), b.dtype(), first, second)));
 }
 
-/// Both ends of what remains of each search halve toward each other.
+/// Binary search: the bounds of each search are halved in each trip.
 Tensor search(const Tensor& sorted, const Tensor& values, Side side) {
   const std::int64_t n = sorted.dim(0);
   const TensorType places{DType::kS32, values.shape()};
@@ -41,7 +41,7 @@ Tensor search(const Tensor& sorted, const Tensor& values, Side side) {
       [&](Tensor, Range range) {
         const auto& [low, high] = range;
         const Tensor middle = low + (high - low) / 2;
-        // A search that is over may have ended behind the last element.
+        // A search that is done may have ended after the last element.
         const Tensor element = take(sorted, minimum(middle, n - 1));
         const Tensor right =
             side == Side::kLeft ? before(element, values) : !before(values, element);
@@ -78,7 +78,7 @@ Tensor bincount(const Operand& operand, std::int64_t length) {
   if (length < 0)
     helper.fail(fmt::format("the length is {}; it must not be negative\n  Give the number of bins.",
                             length));
-  // scatter drops what does not fit.
+  // scatter drops updates out of bounds.
   return scatter(
       zeros(s32({length})), x, ones(s32({x.dim(0)})),
       {.inserted_window_dims = {0}, .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1},
@@ -105,7 +105,7 @@ std::pair<Tensor, Tensor> unique_counts(const Operand& operand) {
   const Tensor left = slice(x, {0}, {n - 1}), right = slice(x, {1}, {n});
   Tensor changes = left != right;
   if (is_floating(x.dtype())) changes = changes & !(is_nan(left) & is_nan(right));
-  // The number of the run that each element stands in.
+  // The number of the run that each element is in.
   const Tensor run = concatenate({zeros(s32({1})), cumsum(convert(changes, DType::kS32), 0)}, 0);
   const Tensor first = search(run, arange(n), Side::kLeft);
   return {take(x, minimum(first, search(run, run[n - 1], Side::kLeft))), bincount(run, n)};

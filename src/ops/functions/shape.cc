@@ -1,4 +1,4 @@
-// The functions that only choose a broadcast or a reshape.
+// Functions that only choose a broadcast or a reshape.
 #include "rondo/ops/shape.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ Tensor broadcast_in_dim(const Operand& x, const std::vector<std::int64_t>& dims,
     fail(fmt::format("the map must have a place for each of the {} axes, and has {}",
                      operand.rank(), map.size()));
   }
-  // Places that grow are what the op wants: sorting them is a transposition of the operand.
+  // The op needs increasing positions: sorting them transposes the operand.
   std::vector<std::int64_t> places, order(map.size());
   for (std::int64_t place : map)
     places.push_back(ops::normal_axis("broadcast_in_dim", place, shape.rank(), x.at()));

@@ -13,19 +13,19 @@ namespace rondo {
 
 namespace {
 
-/// What the indices name on one axis of the array: `count` places from `start` on, `step` apart.
+/// The indices on one axis of the array: `count` positions from `start` on, `step` apart.
 struct AxisPart {
   std::int64_t start = 0, count = 1, step = 1;  // step > 0
-  bool backwards = false;                       // the last place comes first
-  Tensor place = {};                            // in place of `start`, of an index that is a tensor
+  bool backwards = false;                       // the last position comes first (negative step)
+  Tensor place = {};                            // instead of `start`, for an index that is a tensor
 
-  /// From the first place to the last, with all between them.
+  /// The size from the first position to the last, including skipped ones.
   std::int64_t span() const { return count == 0 ? 0 : (count - 1) * step + 1; }
 };
 
 struct NamedPart {
   std::vector<AxisPart> axes;      // of the array
-  std::vector<std::int64_t> dims;  // of the part: without dropped axes, with new ones
+  std::vector<std::int64_t> dims;  // of the result: without dropped axes, with new ones
 };
 
 /// As Python's slice.indices.
@@ -41,7 +41,7 @@ AxisPart places_of(const ops::Helper& helper, const Range& range, std::int64_t s
   const std::int64_t start = bound(range.start, backwards ? highest : lowest);
   const std::int64_t stop = bound(range.stop, backwards ? lowest : highest);
   const std::int64_t distance = backwards ? start - stop : stop - start;
-  // Steps past the size are as good as the size, and their negative is a number.
+  // Steps beyond the size have the same effect as the size, which can be negated.
   const std::int64_t furthest = std::max<std::int64_t>(size, 1);
   const std::int64_t step = std::abs(std::clamp(range.step, -furthest, furthest));
   AxisPart part;
@@ -139,7 +139,7 @@ std::vector<Tensor> starts_of_spans(const NamedPart& part) {
   return starts;
 }
 
-/// Elements from the first place to the last on each axis, with all between them where `strided`
+/// Elements from the first position to the last on each axis, including skipped ones if `strided`
 /// is false.
 Tensor span_of(const Tensor& x, const NamedPart& part, bool strided) {
   const std::vector<std::int64_t> spans = spans_of(part);
@@ -158,7 +158,7 @@ Tensor span_of(const Tensor& x, const NamedPart& part, bool strided) {
   return slice(span, std::vector<std::int64_t>(spans.size(), 0), spans, steps);
 }
 
-/// The axes of the array along which the part runs backwards.
+/// The axes of the array with negative steps.
 std::vector<std::int64_t> backward_axes(const NamedPart& part) {
   std::vector<std::int64_t> axes;
   for (std::size_t i = 0; i < part.axes.size(); i++) {
@@ -171,8 +171,8 @@ Tensor reversed(const Tensor& x, const std::vector<std::int64_t>& axes) {
   return axes.empty() ? x : reverse(x, axes);
 }
 
-/// `value`, one element for each place of the part, between the elements of x that the steps leave
-/// out.
+/// Interleaves `value`, one element for each position of the part, with the elements of x that the
+/// steps skip.
 Tensor among_others(const Tensor& x, const NamedPart& part, const Tensor& value) {
   const std::vector<std::int64_t> spans = spans_of(part);
   const std::vector<std::int64_t> none(spans.size(), 0);

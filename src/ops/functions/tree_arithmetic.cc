@@ -10,7 +10,7 @@ namespace rondo::detail {
 
 namespace {
 
-/// C++ scalars among the leaves of each tree take the dtype of the leaf at the same place.
+/// C++ scalars among the leaves of each tree get the dtype of the leaf at the same position.
 void match_scalars(Leaves& x, Leaves& y, SourceLocation at) {
   for (std::size_t i = 0; i < x.values.size(); i++) {
     Tensor &a = x.values[i], &b = y.values[i];
