@@ -53,8 +53,8 @@ Blas load() { return {cblas_sgemm, cblas_dgemm, openblas_set_num_threads}; }
 
 #endif
 
-/// OpenBLAS; null functions where it is not there. On one thread: it would start one for each core,
-/// and its results depend on their number.
+/// OpenBLAS; null functions if it is not available. On one thread: it would start one for each
+/// core, and its results depend on their number.
 const Blas& openblas() {
   static const Blas loaded = [] {
     const Blas blas = load();

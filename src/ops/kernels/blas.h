@@ -1,4 +1,4 @@
-// Products of large matrices by OpenBLAS, where the library was built with it.
+// Products of large matrices by OpenBLAS, if the build includes it.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace rondo::ops {
 
-/// out (m x n, dense) = a b, where a is m x count and b is count x n; a swapped operand lies as its
-/// transpose. Panels of rows are split over host.threads(), each on one thread of the library's.
-/// False, and nothing is done, where the library is not there or does not have numbers for such
-/// sizes.
+/// out (m x n, dense) = a b, where a is m x count and b is count x n; a swapped operand is stored
+/// as its transpose. Panels of rows are split over host.threads(), each on one thread of the
+/// library. False, without any effect, if the library is not available or its integers cannot hold
+/// the sizes.
 bool blas_multiply(const float* a, bool a_swapped, const float* b, bool b_swapped, std::int64_t m,
                    std::int64_t count, std::int64_t n, float* out, ir::Host& host);
 bool blas_multiply(const double* a, bool a_swapped, const double* b, bool b_swapped, std::int64_t m,

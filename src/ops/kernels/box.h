@@ -1,4 +1,4 @@
-// A box of elements seen in two arrays at once: what every op that moves data comes down to.
+// A box of elements with strides in two arrays: all ops that move data reduce to copies of it.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,19 @@ namespace rondo::ops {
 
 using Dims = absl::InlinedVector<std::int64_t, 6>;
 
-/// Row-major strides in elements, without a heap allocation up to rank 6. Those of an array without
-/// elements may be any numbers: the other axes can be so long that there are no right ones.
+/// Row-major strides in elements, without a heap allocation up to rank 6. For arrays without
+/// elements they may be any numbers: the other axes can be so long that the strides overflow.
 Dims dense_strides(const Shape& shape);
 
-/// A box of `sizes` elements that lies in a destination and in a source with the given strides (in
-/// elements; negative and zero ones are fine). Axes that can be are merged, so that the box is
-/// prepared once and then copied at many places.
+/// A box of `sizes` elements with the given strides in a destination and in a source (in elements;
+/// negative and zero ones are allowed). Axes are merged where possible, so that the box is prepared
+/// once and then copied at many offsets.
 class Box {
  public:
   Box(std::span<const std::int64_t> sizes, std::span<const std::int64_t> to_strides,
       std::span<const std::int64_t> from_strides, std::int64_t width);
 
-  /// Copies the box; the pointers are those of its first element. The arrays do not overlap.
+  /// Copies the box; the pointers are those of its first element. The arrays must not overlap.
   void copy(std::byte* to, const std::byte* from, ir::Poller& poller) const;
   /// The same outside kernels.
   void copy(std::byte* to, const std::byte* from) const;

@@ -1,5 +1,4 @@
-// Kernels that copy a part of an operand, whose place is known before they run, to the whole
-// result.
+// Kernels that copy a part of an operand, at an offset known before they run, to the whole result.
 #pragma once
 
 #include <memory>
@@ -9,7 +8,7 @@
 
 namespace rondo::ops {
 
-/// Copies a box of operand 0 that begins `from` bytes into it. It has the size of the result.
+/// Copies a box of operand 0 at byte offset `from`. It has the size of the result.
 std::unique_ptr<ir::Kernel> prepare_box(Box box, std::int64_t from);
 
 /// Writes one value, operand `operand`, to all elements of the result.

@@ -1,6 +1,6 @@
-// Functions of one complex element where C's have another value than XLA's, or where C has none.
-// XLA's zeros have no sign on the branch cuts of sqrt, asin, acos, acosh (the imaginary part) and
-// asinh (the real part): there -0 counts as +0.
+// Functions of one complex element for which C's differ from XLA's, or do not exist. XLA's zeros
+// have no sign on the branch cuts of sqrt, asin, acos, acosh (the imaginary part) and asinh (the
+// real part): there -0 counts as +0.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace rondo::ops::math {
 
-/// Twice the precision of float; for double what the machine has beyond it.
+/// Twice the precision of float; for double the widest type of the machine.
 template <class T>
 using Wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 
@@ -18,7 +18,7 @@ T unsigned_zero(T x) {
   return x == 0 ? T(0) : x;
 }
 
-/// NaN where a part is, even beside an infinite one.
+/// NaN if a part is NaN, even if the other is infinite.
 template <class T>
 T complex_abs(std::complex<T> z) {
   if (std::isnan(z.real()) || std::isnan(z.imag())) return std::numeric_limits<T>::quiet_NaN();
@@ -47,12 +47,12 @@ std::complex<T> complex_expm1(std::complex<T> z) {
 template <class T>
 std::complex<T> complex_log1p(std::complex<T> z) {
   const T angle = std::atan2(z.imag(), 1 + z.real());
-  // |1 + z|^2 - 1 cancels where |1 + z| is near 1; twice the precision makes up for it.
+  // |1 + z|^2 - 1 cancels where |1 + z| is near 1; twice the precision compensates for it.
   const Wider<T> x = z.real(), y = z.imag();
   if (!(std::abs(x) < 1e6 && std::abs(y) < 1e6))
     return {std::log(complex_abs(std::complex<T>(1 + z.real(), z.imag()))), angle};
   const Wider<T> above_one = x * (2 + x) + y * y;
-  // Near -1 it is that sum which cancels, and 1 + x is exact.
+  // Near -1 that sum cancels, and 1 + x is exact.
   if (above_one < Wider<T>(-0.5))
     return {std::log(complex_abs(std::complex<T>(1 + z.real(), z.imag()))), angle};
   return {static_cast<T>(std::log1p(above_one) / 2), angle};

@@ -1,4 +1,4 @@
-// Products of arrays come down to products of matrices side by side: out[b] = left[b] right[b].
+// Products of arrays are reduced to batches of matrix products: out[b] = left[b] right[b].
 #include <algorithm>
 #include <optional>
 #include <type_traits>
@@ -29,7 +29,7 @@ constexpr std::int64_t kMostProducts = 16383;
 /// than two rows for each pass over the sums. Not measured.
 constexpr std::int64_t kCachedBytes = std::int64_t{4} << 20;
 
-/// What the partial sums are added up in: there are thousands of them in a long sum.
+/// The type in which partial sums are added: a long sum has thousands of them.
 template <class T>
 using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
@@ -50,7 +50,8 @@ Acc multiply_add_to(Acc sum, Acc a, Acc b) {
 template <class Acc>
 constexpr std::int64_t kInnerLanes = sizeof(Acc) >= 8 ? 8 : 16;
 
-/// The inner product of two dense vectors; of less than kInnerLanes products in their order.
+/// The inner product of two dense vectors; with fewer than kInnerLanes products they are added in
+/// order.
 template <class Acc, class T>
 Acc inner_product(const T* a, const T* b, std::int64_t n) {
   constexpr std::int64_t kLanes = kInnerLanes<Acc>;
@@ -93,8 +94,7 @@ void add_weighted(const T* weights, const T* rows, std::int64_t n, Acc* sums) {
 /// out[j] = sum over k of weights[k] rows[k][j]
 template <class Acc, class T>
 void weighted_rows(const T* weights, const T* rows, std::int64_t count, std::int64_t n, T* out) {
-  // The sums are read and written once for two rows; from beyond the caches a row at a time comes
-  // faster.
+  // Sums are read and written once for two rows; rows out of cache are faster one at a time.
   const bool in_pairs = count * n <= kCachedBytes / std::int64_t{sizeof(T)};
   absl::InlinedVector<Acc, 64> block(static_cast<std::size_t>(n));
   absl::InlinedVector<Total<Acc>, 64> totals(static_cast<std::size_t>(n), Total<Acc>(0));
@@ -169,7 +169,7 @@ void multiply_tiled(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64
                  [](const Total<Acc>& total) { return static_cast<T>(total); });
 }
 
-/// out[i] = the inner product of row i of a, which lies `stride` behind the one before, and b.
+/// out[i] = the inner product of row i of a, with `stride` between rows, and b.
 template <class Acc, class T>
 void multiply_rows(const T* a, std::int64_t stride, const T* b, std::int64_t rows,
                    std::int64_t count, T* out, ir::Host& host) {
@@ -187,7 +187,7 @@ template <class Acc, class T>
 void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::int64_t count,
                        std::int64_t n, T* out, std::vector<T>& scratch, ir::Host& host) {
   if (n == 1) {
-    // b is one dense column, whatever its strides say.
+    // b is one dense column, whatever its strides are.
     if (a.column == 1 || m == 1)
       return multiply_rows<Acc>(a.data, a.row, b.data, m, count, out, host);
     return weighted_rows<Acc>(b.data, a.data, count, m, out);
@@ -213,8 +213,8 @@ void multiply_matrices(MatrixView<T> a, MatrixView<T> b, std::int64_t m, std::in
   multiply_tiled<Acc>(a, b, m, count, n, out, poller);
 }
 
-/// How an operand lies as matrices one after the other: outer x inner (dense), or inner x outer
-/// where it lies so in memory already, or after a copy in that order.
+/// The layout of an operand as consecutive matrices: outer x inner (dense), or inner x outer if it
+/// is stored that way already, or after a copy in that order.
 struct Packing {
   bool swapped = false;
   std::optional<Box> copy;
@@ -295,7 +295,7 @@ void multiply_batches(const T* a, bool a_swapped, const T* b, bool b_swapped, co
   share_rows(sizes.batches, m * count * n / 16 + 1, host, multiply);
 }
 
-/// Products of elements of type T that are added up as Acc.
+/// Products of elements of type T, accumulated in Acc.
 template <class Acc, class T>
 void dot_loop(const std::byte* a, bool a_swapped, const std::byte* b, bool b_swapped,
               const DotSizes& sizes, std::byte* out, ir::Host& host) {
@@ -324,7 +324,7 @@ std::int64_t elements_along(const Shape& shape, std::span<const std::int64_t> ax
   return product;
 }
 
-/// Copies right sides in the order in which products by vectors read them.
+/// Packs right sides in the order in which vectorized products read them.
 template <class T>
 class PackRightSides final : public ir::Kernel {
  public:
@@ -347,7 +347,7 @@ class PackRightSides final : public ir::Kernel {
   bool swapped_;
 };
 
-/// Products with such copies.
+/// Products with packed right sides.
 template <class T>
 class DotWithPacked final : public ir::Kernel {
  public:
@@ -393,7 +393,7 @@ class DotKernel final : public ir::Kernel {
       } else if constexpr (std::is_same_v<T, bool>) {
         throw InternalError("dot_general of pred");
       } else if constexpr (std::is_integral_v<T>) {
-        // Wrapping is the same for signed and unsigned integers, and defined for these.
+        // Wrapping is the same for signed and unsigned integers, and defined for unsigned ones.
         using Bits = std::make_unsigned_t<T>;
         loop_ = dot_loop<std::conditional_t<(sizeof(T) < 4), std::uint32_t, Bits>, Bits>;
       } else {

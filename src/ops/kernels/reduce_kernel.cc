@@ -1,5 +1,5 @@
-// How reductions run: tight loops for the common combiners, a call of the region per element for
-// all others. Which it is, and how the axes lie, is found once.
+// Kernels of reductions: tight loops for the common combiners, a call of the region per element for
+// all others. The choice, and the layout of the axes, are determined once.
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -16,11 +16,11 @@ namespace {
 
 struct ReduceAxis {
   std::int64_t size;
-  std::int64_t stride;  // in the result; 0 for an axis that is reduced
+  std::int64_t stride;  // in the result; 0 for a reduced axis
 };
 using ReduceAxes = absl::InlinedVector<ReduceAxis, 6>;
 
-/// The axes of the operand without those of size 1, neighbours of a kind merged.
+/// The axes of the operand without those of size 1; adjacent axes of a kind are merged.
 ReduceAxes merged_axes(const Shape& shape, std::span<const std::int64_t> reduced) {
   ReduceAxes axes;
   std::int64_t kept = 1;
@@ -41,7 +41,7 @@ ReduceAxes merged_axes(const Shape& shape, std::span<const std::int64_t> reduced
 }
 
 /// Calls run(x_offset, result_offset) for each run along the innermost axis, in row-major order.
-/// There are elements.
+/// There is at least one element.
 template <class Run>
 void for_each_inner_run(const ReduceAxes& axes, Run&& run) {
   if (axes.size() == 1) return run(std::int64_t{0}, std::int64_t{0});
@@ -77,8 +77,8 @@ struct SumType<std::complex<float>> {
   using Type = std::complex<double>;
 };
 
-/// Whether the elements of a row may be combined in another order than their own. Products of
-/// floats may not: they could overflow on the way where the product in order does not.
+/// Whether the elements of a row may be combined in any order. Products of floats may not: an
+/// intermediate product could overflow where the product in order does not.
 template <class T, class Combine>
 inline constexpr bool kReorders = std::is_integral_v<T> ||
                                   std::is_same_v<Combine, MaximumElements> ||
@@ -89,9 +89,9 @@ template <class Acc, class T, class Combine>
 Acc combine_block(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller& poller) {
   std::int64_t i = 0;
   if constexpr (kReorders<T, Combine>) {
-    // Element i goes to partial result i mod kPartials; these are combined by halves, and the
-    // accumulator takes what is left. So do the loops of compiled programs: the order is theirs,
-    // whatever the machine. (A partial result that no element goes to would change nothing.)
+    // Element i is combined into partial result i mod kPartials; these are combined by tree
+    // reduction, and the accumulator takes the remainder. Loops of compiled programs use the same
+    // order, on every machine. (A partial result without elements would change nothing.)
     constexpr std::int64_t kPartials = lower::Lanes::kPartials;
     if (n == 0) return acc;
     Acc partials[kPartials] = {};
@@ -154,7 +154,7 @@ void combine_into(Acc* acc, const T* x, const ReduceAxes& axes, Combine combine,
   }
 }
 
-/// What a reduction by a known combiner has to know of its node.
+/// What a reduction by a known combiner needs from its node.
 struct ReducePlan {
   ReduceAxes axes;
   std::int64_t elements;  // of the operand
@@ -270,7 +270,7 @@ class ReduceByCalls final : public ir::Kernel {
   const Function& region_;
   std::size_t count_;
   std::int64_t results_, elements_;
-  Axes kept_, combined_;  // over which the results go, and over which each of them combines
+  Axes kept_, combined_;  // the axes of the results, and those that each of them combines
   absl::InlinedVector<std::int64_t, 4> widths_;
 };
 
@@ -322,7 +322,7 @@ std::optional<ir::Reduction> reduction_by_combiner(const Node& node) {
 
 ir::LoopNest reduce_loops(const Node& node) {
   if (auto reduction = reduction_by_combiner(node)) return *std::move(reduction);
-  // Sums of complex numbers are the kernel's: in double precision, in partial results.
+  // The kernel adds complex numbers in double precision, in partial results.
   if (is_complex(node.type().dtype) && is_sum(node)) return {};
   const auto& axes = node.attrs<ReduceAttributes>().dimensions;
   return axes.empty() ? ir::LoopNest() : ir::CustomReduction{axes};

@@ -10,7 +10,7 @@ namespace rondo::ops {
 
 namespace {
 
-/// Of a thread that helps: the one that called the kernel looks at the limits of the run.
+/// For a helper thread: the thread that called the kernel checks the limits of the run.
 class HelpersHost final : public ir::Host {
  public:
   ir::RegionCall& region(const Function&) override { throw InternalError(kAlone); }

@@ -1,4 +1,4 @@
-// Rows that a kernel may compute at once.
+// Distributes rows of a kernel over threads.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace rondo::ops {
 
-/// Calls f(first, end, host) until it has had rows 0 to `rows` - 1, on the threads that the host
-/// allows where they are much work. `work`: of a row, as a Poller counts it. f polls the host that
-/// it is given, and calls no regions. What it makes of a row depends on that row alone.
+/// Calls f(first, end, host) until it has processed rows 0 to `rows` - 1, on the threads that the
+/// host allows if they are much work. `work`: of a row, in units of a Poller. f polls the host that
+/// it receives, and calls no regions. Its result for a row must depend on that row alone.
 void share_rows(std::int64_t rows, std::int64_t work, ir::Host& host,
                 absl::FunctionRef<void(std::int64_t first, std::int64_t end, ir::Host& host)> f);
 

@@ -1,6 +1,6 @@
-// How sorting runs: orders that are known become integer keys, which are sorted alone or with their
-// places; all other comparators are called by a merge sort of ours, which ends and stays in bounds
-// whatever they answer.
+// Kernels of sorting: known orders become integer keys, which are sorted alone or with their
+// positions; all other comparators are called by a merge sort implemented here, which terminates
+// and stays in bounds whatever they return.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -19,7 +19,7 @@ namespace rondo::ops {
 
 namespace {
 
-/// The lines along the axis: element k of line (o, i) stands at (o * count + k) * inner + i.
+/// The lines along the axis: element k of line (o, i) is at (o * count + k) * inner + i.
 struct Lines {
   std::int64_t outer = 1, count = 1, inner = 1;
   Lines(const Shape& shape, std::int64_t sorted) : count(shape[sorted]) {
@@ -28,7 +28,7 @@ struct Lines {
       if (axis > sorted) inner *= shape[axis];
     }
   }
-  /// f(k, offset of element k in its line): a loop of its own where they stand side by side.
+  /// f(k, offset of element k in its line): with a separate loop for contiguous elements.
   template <class F>
   void for_elements(F&& f) const {
     if (inner == 1) {
@@ -54,14 +54,13 @@ using BitsOf = std::conditional_t<
 template <class Bits>
 inline constexpr Bits kSignOf = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
 
-/// All ones where the sign is set, else 0.
+/// All ones if the sign is set, else 0.
 template <class Bits>
 Bits spread_sign(Bits bits) {
   return static_cast<Bits>(static_cast<std::make_signed_t<Bits>>(bits) >> (8 * sizeof(Bits) - 1));
 }
 
-/// An unsigned integer with the place of x in the order. Without branches, so that loops become
-/// vectors.
+/// An unsigned integer that orders as x does. Without branches, so that loops vectorize.
 template <class Key, class T>
 Key key_of(T x, KnownOrder order) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -109,8 +108,8 @@ void merge_sort(std::vector<std::int64_t>& places, std::vector<std::int64_t>& sc
   }
 }
 
-/// The value of a key, of those that no other value shares: all but NaN and -0 in orders that are
-/// not total.
+/// The value of a key that belongs to one value only: all but NaN and -0 in orders that are not
+/// total.
 template <class T, class Key>
 T value_of(Key key, KnownOrder order) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -128,7 +127,7 @@ T value_of(Key key, KnownOrder order) {
   }
 }
 
-/// Floats that share their key with others: they stay in the order in which they stood.
+/// Floats that share their key with others: they keep their order (stable).
 template <class T>
 bool shares_key(T x) {
   if constexpr (lower::is_half<T>)
@@ -139,7 +138,7 @@ bool shares_key(T x) {
     return false;
 }
 
-/// Memory for n Ts of undefined content, from the cache of blocks.
+/// Uninitialized memory for n Ts, from the cache of blocks.
 template <class T>
 class Scratch {
  public:
@@ -194,8 +193,8 @@ class SortKernel : public ir::Kernel {
   Lines lines_;
 };
 
-/// Writes the keys of n values that lie side by side; whether one of them shares its key. The
-/// compiler makes vectors of it, as wide as the caller's.
+/// Writes the keys of n contiguous values; returns whether one of them shares its key. The compiler
+/// vectorizes it, as wide as the caller.
 template <class Key, class T>
 [[gnu::always_inline]] inline bool write_keys(const T* from, std::int64_t n, KnownOrder order,
                                               Key* keys) {
@@ -206,7 +205,7 @@ template <class Key, class T>
   }
   return shared != 0;
 }
-/// Makes their bits of the keys of Ts.
+/// Converts the keys back to the bits of Ts.
 template <class T, class Key>
 [[gnu::always_inline]] inline void turn_back(Key* keys, std::int64_t n, KnownOrder order) {
   for (std::int64_t k = 0; k < n; k++) keys[k] = std::bit_cast<Key>(value_of<T>(keys[k], order));
@@ -285,7 +284,7 @@ class SortValues final : public SortKernel {
       sort_keys(keys, 0, host);
   }
 
-  /// A line whose keys take the place of the result.
+  /// A line whose keys are stored in the memory of the result.
   void sort_in_place(const T* from, Key* to, ir::Host& host) const {
     const std::span<Key> keys(to, static_cast<std::size_t>(lines_.count));
     const bool wide = has_avx2();
@@ -300,7 +299,7 @@ class SortValues final : public SortKernel {
     host.poll();
   }
 
-  /// Where values that share their key stand among sorted keys.
+  /// The position, among sorted keys, of values that share their key.
   struct SharedPlaces {
     SharedPlaces(std::span<const Key> keys, KnownOrder order)
         : zero(first_of(T(), keys, order)), nan(first_of(not_a_number(), keys, order)) {}
@@ -316,7 +315,7 @@ class SortValues final : public SortKernel {
     std::int64_t zero, nan;
   };
 
-  /// Writes zeros and NaNs in the order in which they stood.
+  /// Writes zeros and NaNs in their original order.
   template <class Write>
   void restore_shared(const T* from, SharedPlaces next, Write write) const {
     for (std::int64_t k = 0; k < lines_.count; k++) {
@@ -336,7 +335,7 @@ class SortValues final : public SortKernel {
   KnownOrder order_;
 };
 
-/// Sorts keys of up to 32 bits with their places, as one integer.
+/// Sorts keys of up to 32 bits with their positions, as one integer.
 template <class T>
 class SortPlaces final : public SortKernel {
  public:
@@ -365,8 +364,8 @@ class SortPlaces final : public SortKernel {
   KnownOrder order_;
 };
 
-/// Sorts places by keys that do not fit an integer with them: of 64 bits, pairs of them, or any
-/// that `Key` computes from a value.
+/// Sorts positions by keys that do not fit into one integer with them: of 64 bits, pairs of them,
+/// or any that `Key` computes from a value.
 template <class T, class Key, Key (*key_of_value)(T, KnownOrder)>
 class SortWideKeys final : public SortKernel {
  public:

@@ -27,8 +27,8 @@ constexpr std::size_t kFewKeys = 64;
 
 #ifdef RONDO_HIGHWAY_SONAME
 
-/// hwy::Sorter of a library that is loaded with the first sort of many keys: as it is loaded, it
-/// measures the clock for milliseconds.
+/// hwy::Sorter of a library that is loaded when many keys are first sorted: on loading, it
+/// calibrates the clock for milliseconds.
 struct Highway {
   template <class Key>
   using Sort = void (*)(const void*, Key*, std::size_t, hwy::SortAscending);
@@ -126,7 +126,8 @@ void sort_by_vectors(std::span<Key> keys, ir::Host& host) {
 
 #endif
 
-/// By digits from the lowest that is not in order yet. A digit that all keys share costs no pass.
+/// Radix sort, from the lowest digit that is not in order yet. A digit that all keys share costs no
+/// pass.
 template <class Key>
 void sort_by_digits(std::span<Key> keys, int sorted_bits, ir::Host& host) {
   // Threshold: Bits of a digit: passes over the keys against write positions that fit the first
@@ -168,8 +169,8 @@ void sort_any(std::span<Key> keys, int sorted_bits, ir::Host& host) {
   // bench/anchors runs it with 10^6 keys.
   constexpr std::size_t kFewDigits = 1024;
 #ifdef RONDO_WITH_HIGHWAY
-  // Highway partitions keys of 32 bits by storing the lanes that a mask picks (seen in its release
-  // 1.0.3: 45 ns a key where that is slow, by digits 6).
+  // Highway partitions keys of 32 bits by compressed stores under a mask (as of its release 1.0.3:
+  // 45 ns a key where that is slow, by digits 6).
   const bool by_digits = sizeof(Key) == 4 && keys.size() >= kFewDigits && cpu().has_slow_compress;
   if (keys.size() >= kFewKeys && !by_digits && Highway::is_there())
     return sort_by_vectors(keys, host);

@@ -1,7 +1,7 @@
 // A tile of the result, 12 rows of two vectors, stays in registers while a block of terms is added
-// to it. The right side is copied into strips of that width, which lie in the nearest cache while
-// the rows go by; the left side is read where it lies, an element at a time. A packed right side is
-// all of these strips, one after the other: of the first terms, then of the next.
+// to it. The right side is packed into strips of that width, which stay in the first-level cache
+// while the rows are processed; the left side is read in place, an element at a time. A packed
+// right side has all of these strips: of the first terms, then of the next.
 #include "ops/kernels/vector_gemm.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ constexpr int kTileRows = 12;
 /// Threshold: Rows from which copying the right side pays. Not measured.
 constexpr std::int64_t kLeastRowsForCopy = std::int64_t{2} * kTileRows;
 
-// The same instructions for both types, but for the ends of their names.
+// The same instructions for both types, except for their suffixes.
 #define RONDO_VECTORS(Name, Element, Vector, MaskOfLanes, end)                                     \
   struct Name {                                                                                    \
     using T = Element;                                                                             \
@@ -91,7 +91,7 @@ RONDO_AVX512 void multiply_tile(Matrix<S> a, const typename S::T* b, std::int64_
   using V = typename S::V;
   V sums[kRows][2];
   for (int i = 0; i < kRows; i++) sums[i][0] = sums[i][1] = S::zero();
-  // A base for each three rows: the others are that and one or two strides.
+  // A base for every three rows: the others are that plus one or two strides.
   const T* bases[(kRows + 2) / 3];
   for (int i = 0; i < kRows; i += 3) bases[i / 3] = a.data + i * a.row;
   for (std::int64_t k = 0; k < count; k++) {
@@ -143,7 +143,7 @@ RONDO_AVX512 __m512d odd(__m512d x, __m512d y) {
   return __builtin_shufflevector(x, y, 2, 3, 6, 7, 10, 11, 14, 15);
 }
 
-/// Sixteen rows of sixteen floats, turned around.
+/// Transposes sixteen rows of sixteen floats.
 RONDO_AVX512 void transpose_square(const float* from, std::int64_t from_row, float* to,
                                    std::int64_t to_row) {
   __m512 rows[16];
@@ -165,7 +165,7 @@ RONDO_AVX512 void transpose_square(const float* from, std::int64_t from_row, flo
       b[i + 2 * j + 1] = __builtin_shufflevector(a[i + j], a[i + j + 2], 1, 9, 3, 11, 5, 13, 7, 15);
     }
   }
-  // Now b[4 g + c] has in its quarter q the column 4 q + c of the rows 4 g to 4 g + 3.
+  // Now quarter q of b[4 g + c] has column 4 q + c of the rows 4 g to 4 g + 3.
 #pragma GCC unroll 4
   for (int c = 0; c < 4; c++) {
     const __m512d even_low = even(b[c], b[4 + c]), even_high = even(b[8 + c], b[12 + c]),
@@ -177,7 +177,7 @@ RONDO_AVX512 void transpose_square(const float* from, std::int64_t from_row, flo
   }
 }
 
-/// Copies a strip of the right side, row by row; columns that it does not have are zeros.
+/// Copies a strip of the right side, row by row, padded with zero columns.
 template <class S>
 RONDO_AVX512 void copy_strip(Matrix<S> b, std::int64_t count, std::int64_t columns,
                              typename S::T* to) {
@@ -193,7 +193,7 @@ RONDO_AVX512 void copy_strip(Matrix<S> b, std::int64_t count, std::int64_t colum
     }
     return;
   }
-  std::int64_t whole = 0;  // terms that are done in squares
+  std::int64_t whole = 0;  // terms that are transposed in squares
   if constexpr (S::kLanes == 16) {
     if (columns == kWidth) {
       for (; whole + 16 <= count; whole += 16) {
@@ -208,7 +208,7 @@ RONDO_AVX512 void copy_strip(Matrix<S> b, std::int64_t count, std::int64_t colum
   }
 }
 
-/// The right side of a product: where it lies, or all its strips, copied.
+/// The right side of a product: in place, or packed into all its strips.
 template <class S>
 struct RightSide {
   static constexpr std::int64_t kWidth = 2 * S::kLanes;

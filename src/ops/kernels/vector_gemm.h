@@ -1,4 +1,4 @@
-// Products of large matrices by vector instructions of this machine.
+// Products of large matrices by vector instructions.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,22 @@ namespace rondo::ops {
 
 // T is float or double.
 
-/// out (m x n, dense) = a b, where a is m x count and b is count x n; a swapped operand lies as its
-/// transpose. Split over host.threads(), and polls. An element is added up in the order of its
-/// terms, by fused multiply-adds, in partial sums of kSummedTerms; so it depends on its row and
-/// column alone, not on the sizes or the threads. False, and nothing is done, on machines without
-/// AVX-512.
+/// out (m x n, dense) = a b, where a is m x count and b is count x n; a swapped operand is stored
+/// as its transpose. Split over host.threads(), and polls. Each element adds its terms in order, by
+/// fused multiply-adds, in partial sums of kSummedTerms; so it depends on its row and column alone,
+/// not on the sizes or the threads. False, without any effect, on machines without AVX-512.
 template <class T>
 bool vector_multiply(const T* a, bool a_swapped, const T* b, bool b_swapped, std::int64_t m,
                      std::int64_t count, std::int64_t n, T* out, ir::Host& host);
 
-/// The size of a copy of b in the order in which it is read, for products of several a with it; 0
-/// on machines without AVX-512.
+/// The size of b packed in the order in which it is read, for products of several a with it; 0 on
+/// machines without AVX-512.
 template <class T>
 std::int64_t packed_elements(std::int64_t count, std::int64_t n);
-/// Makes that copy.
+/// Packs b.
 template <class T>
 void pack_right_side(const T* b, bool b_swapped, std::int64_t count, std::int64_t n, T* to);
-/// vector_multiply() with such a copy: the same bits.
+/// vector_multiply() with a packed b: the same bits.
 template <class T>
 bool vector_multiply_packed(const T* a, bool a_swapped, const T* packed, std::int64_t m,
                             std::int64_t count, std::int64_t n, T* out, ir::Host& host);
