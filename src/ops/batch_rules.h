@@ -8,7 +8,7 @@ namespace rondo::ops {
 using ir::BatchCall;
 using ir::BatchValues;
 
-// Shapes and places (shape_batch.cc).
+// Shapes and constant positions (shape_batch.cc).
 BatchValues broadcast_batch(const BatchCall& c);
 BatchValues reshape_batch(const BatchCall& c);
 BatchValues transpose_batch(const BatchCall& c);
@@ -17,7 +17,7 @@ BatchValues slice_batch(const BatchCall& c);
 BatchValues pad_batch(const BatchCall& c);
 BatchValues concatenate_batch(const BatchCall& c);
 
-// Places known only when the program runs (indexing_batch.cc).
+// Positions known only at run time (indexing_batch.cc).
 BatchValues dynamic_slice_batch(const BatchCall& c);
 BatchValues dynamic_update_slice_batch(const BatchCall& c);
 Tensor dynamic_update_slice_blend(const ir::Node& node, std::span<const Tensor> operands,

@@ -62,7 +62,7 @@ void broadcast_stablehlo(const Node& node, std::string& out) {
   append_i64_array(out, "broadcast_dimensions", node.attrs<BroadcastAttributes>().dimensions);
 }
 
-/// What was repeated gets the sum of what its copies get.
+/// The cotangent of a repeated element is the sum of its copies' cotangents.
 std::vector<Tensor> broadcast_transpose(const TransposeCall& c) {
   const auto& map = c.node.attrs<BroadcastAttributes>().dimensions;
   std::vector<std::int64_t> added;

@@ -1,4 +1,4 @@
-// Broadcast and reshape: the two ops that every family needs.
+// Broadcast and reshape: the two ops that all families use.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ extern const ir::OpDef kReshape;
 /// As HLO's broadcast: sizes of mapped axes must be equal.
 Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map,
                       SourceLocation at);
-/// x itself where the shape is the same.
+/// x itself if the shape is the same.
 Tensor reshape_to(const Tensor& x, const Shape& shape, SourceLocation at);
 
 }  // namespace rondo::ops

@@ -12,12 +12,12 @@ namespace rondo::ops {
 
 namespace {
 
-/// An axis of lanes that has a name while this thread traces.
+/// A named axis of lanes, while this thread traces.
 struct NamedAxis {
   std::string name;
   std::int64_t size;
 };
-thread_local std::vector<NamedAxis> axes_in_force;  // the outermost first
+thread_local std::vector<NamedAxis> axes_in_force;  // outermost first
 
 InferredTypes infer_axis_reduce(const InferContext& context) {
   const Combiner combiner = context.attrs<AxisReduceAttributes>().combiner;
@@ -30,7 +30,7 @@ InferredTypes infer_axis_index(const InferContext&) { return {{DType::kS32, {}}}
 std::string_view reduced_axis(const Node& node) { return node.attrs<AxisReduceAttributes>().axis; }
 std::string_view index_axis(const Node& node) { return node.attrs<AxisIndexAttributes>().axis; }
 
-/// n times x: a value that is the same in all lanes, added up.
+/// n times x: the sum of a value that is the same in all lanes.
 Tensor times_lanes(const Tensor& x, std::int64_t lanes, SourceLocation at) {
   if (is_pred(x.dtype())) return lanes > 0 ? x : ir::make_constant(Literal::zeros(x.type()), at);
   const Tensor count = convert(Operand(Tensor(lanes), at), x.dtype());
@@ -45,7 +45,7 @@ ir::BatchValues axis_reduce_batch(const ir::BatchCall& c) {
   return {{sum ? times_lanes(c.x(0), c.lanes(), c.at()) : c.x(0)}};
 }
 
-/// Over its own axis the result is the same in all lanes.
+/// Over its own named axis, the result is the same in all lanes.
 ir::Flags axis_reduce_batched(const Node& node, const ir::Flags& operands, ir::Batching& batching) {
   return {operands[0] && reduced_axis(node) != batching.axis_name()};
 }
@@ -54,7 +54,7 @@ ir::BatchValues axis_index_batch(const ir::BatchCall& c) {
   return {{iota({DType::kS32, {c.lanes()}}, 0), true}};
 }
 
-/// The tangent of the lanes that have the extreme, which they share.
+/// The tangent of the lanes that attain the extreme, which they share.
 std::vector<Tensor> axis_reduce_jvp(const JvpCall& c) {
   const auto& a = c.node.attrs<AxisReduceAttributes>();
   const auto summed = [&](const Tensor& x) {
@@ -68,8 +68,8 @@ bool sums(const Node& node) {
   return node.attrs<AxisReduceAttributes>().combiner == Combiner::kAdd;
 }
 
-/// Each lane's value goes into the sum that all of them see, so that its cotangent is the sum of
-/// theirs: the derivative is that of the sum of what the lanes return.
+/// Each lane's value is a term of the sum in all lanes, so that its cotangent is the sum of theirs:
+/// the derivative is that of the sum of the lanes' results.
 std::vector<Tensor> axis_reduce_transpose(const TransposeCall& c) {
   return {make(kAxisReduce, {c.ct()}, c.node.attributes, c.at())};
 }

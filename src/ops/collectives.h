@@ -1,4 +1,4 @@
-// Ops over the lanes of a vmap around: the batching of that vmap replaces them.
+// Collectives: ops over the lanes of an enclosing vmap, whose batching replaces them.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,7 @@ struct AxisIndexAttributes {
 };
 extern const ir::OpDef kAxisIndex;
 
-/// While one lives, the axis can be named by collectives. Throws TraceError for a name that is
-/// taken.
+/// While one exists, collectives can name the axis. Throws TraceError for a name that is taken.
 class NamedAxisScope {
  public:
   NamedAxisScope(const std::string& name, std::int64_t size, SourceLocation at);

@@ -93,8 +93,8 @@ std::vector<Tensor> concatenate_transpose(const TransposeCall& c) {
   return parts;
 }
 
-/// The parts with scalar literals in the dtype of the tensors; of literals alone, in that of the
-/// one with the widest range.
+/// The parts, with scalar literals in the dtype of the tensors; literals alone get that of the one
+/// with the widest range.
 std::vector<Tensor> of_one_dtype(const char* op, const std::vector<Tensor>& parts,
                                  SourceLocation at) {
   if (parts.empty())

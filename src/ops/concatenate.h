@@ -1,4 +1,4 @@
-// Arrays one after the other.
+// Concatenation of arrays.
 #pragma once
 
 #include "ir/node.h"

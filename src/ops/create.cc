@@ -27,7 +27,7 @@ InferredTypes infer_iota(const InferContext& context) {
   return {type};
 }
 
-/// An index as XLA's iota converts it: integers wrap, the rest rounds.
+/// An index converted as in XLA's iota: integers wrap, other dtypes round.
 template <class T>
 T iota_value(std::int64_t i) {
   if constexpr (std::is_integral_v<T>) {

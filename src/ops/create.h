@@ -1,4 +1,4 @@
-// Arrays out of nothing.
+// Arrays without operands.
 #pragma once
 
 #include "ir/node.h"
@@ -18,9 +18,9 @@ struct UnsetAttributes {
 
 extern const ir::OpDef kIota, kUnset;
 
-/// An array whose elements are all written before they are read. To begin with they are zeros, or,
-/// where a loop that carries the array writes it in place, what is in memory. For programs that
-/// hold its writers and readers and give it to nobody: outside programs it is zeros.
+/// An array whose elements are all written before they are read. Initially they are zeros, or, if a
+/// loop that carries the array writes it in place, uninitialized memory. Only for arrays whose
+/// readers and writers are all in the program: outside programs it is zeros.
 Tensor unset(const TensorType& type, SourceLocation at);
 
 }  // namespace rondo::ops

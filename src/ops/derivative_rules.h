@@ -13,7 +13,7 @@ using ir::JvpCall;
 using ir::Linear;
 using ir::TransposeCall;
 
-/// For `partials`: no tangent goes through this operand.
+/// For `partials`: the derivative by this operand is zero.
 struct NoPartial {};
 
 namespace derivative_detail {

@@ -118,8 +118,8 @@ std::vector<std::int64_t> first_axes(std::int64_t count) {
 }
 
 /// The cotangent of one side from that of the product (axes: batch, free ones of the left, free
-/// ones of the right) and the other side: its free axes are summed over, and what is left are the
-/// batch axes, the own free ones, and the contracted ones as they stand in the other side.
+/// ones of the right) and the other side: the other side's free axes are summed over, which leaves
+/// the batch axes, the free axes of this side, and the contracted axes in the other side's order.
 Tensor dot_cotangent(const TransposeCall& c, bool left) {
   const auto& dims = c.node.attrs<DotDims>();
   const auto& batch = left ? dims.lhs_batch : dims.rhs_batch;
@@ -137,7 +137,7 @@ Tensor dot_cotangent(const TransposeCall& c, bool left) {
                               DotDims{first_axes(static_cast<std::int64_t>(batch.size())),
                                       other_batch, summed_in_ct, summed},
                               c.at());
-  // The axis of this side that each axis of the product is.
+  // The axis of this side for each axis of the product.
   std::vector<std::int64_t> axes = batch;
   axes.insert(axes.end(), own_free.begin(), own_free.end());
   std::vector<std::size_t> order(contracting.size());
@@ -157,7 +157,7 @@ std::vector<Tensor> dot_transpose(const TransposeCall& c) {
   return {Tensor(), dot_cotangent(c, false)};
 }
 
-/// Contraction of one axis of each, with messages in the words of `op`.
+/// Contraction of one axis of each, with `op`'s name in messages.
 void check_summed(const char* op, const Tensor& a, std::int64_t a_axis, const Tensor& b,
                   std::int64_t b_axis, SourceLocation at) {
   if (a.shape()[a_axis] == b.shape()[b_axis]) return;
@@ -170,7 +170,7 @@ void check_summed(const char* op, const Tensor& a, std::int64_t a_axis, const Te
        at);
 }
 
-/// The leading axes, all but the last two, broadcast to those given.
+/// The leading axes, all but the last two, broadcast to the given ones.
 Tensor broadcast_leading(const Tensor& x, const Shape& leading, SourceLocation at) {
   std::vector<std::int64_t> dims = leading.vector();
   dims.insert(dims.end(), x.shape().end() - 2, x.shape().end());
@@ -182,8 +182,7 @@ Tensor batched_product(const Tensor& a, const Tensor& b, SourceLocation at) {
   const std::span<const std::int64_t> a_dims = a.shape().dims(), b_dims = b.shape().dims();
   const Shape a_leading(a_dims.first(a_dims.size() - 2)),
       b_leading(b_dims.first(b_dims.size() - 2));
-  // A plain matrix on the right needs no batch axes: the left operand's leading axes are rows like
-  // any other.
+  // A plain matrix on the right needs no batch axes: the left operand's leading axes are rows.
   if (b.rank() == 2) return make(kDotGeneral, {a, b}, DotDims{{}, {}, {a.rank() - 1}, {0}}, at);
   const auto batch_shape = [&] {
     try {
@@ -252,8 +251,8 @@ Tensor matmul(const Operand& a, const Operand& b) {
               at);
   }
   if (x.rank() == 1 || y.rank() == 1) {
-    // Sums over the last axis on the left and the last but one on the right, where the axes of the
-    // others follow in order.
+    // Sums over the last axis on the left and the second to last on the right, with the other axes
+    // in order.
     const std::int64_t y_axis = y.rank() == 1 ? 0 : y.rank() - 2;
     ops::check_summed("matmul", x, x.rank() - 1, y, y_axis, at);
     return ir::make(ops::kDotGeneral, {x, y}, DotDims{{}, {}, {x.rank() - 1}, {y_axis}}, at);

@@ -1,4 +1,4 @@
-// The record of products.
+// The record of dot_general.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int6
                                     std::span<const std::int64_t> contracting);
 
 std::unique_ptr<ir::Kernel> prepare_dot(const Node& node);
-/// None for large products, and where the kernel adds up in partial sums.
+/// None for large products, and if the kernel adds in partial sums.
 ir::LoopNest dot_loops(const Node& node);
 
 }  // namespace rondo::ops

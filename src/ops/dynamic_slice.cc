@@ -76,10 +76,10 @@ InferredTypes infer_dynamic_update_slice(const InferContext& context) {
   return {x};
 }
 
-/// A part of an array whose place is known when the program runs.
+/// A part of an array at a position known at run time.
 class PartPlan {
  public:
-  /// `first_start` is the number of the operand of `node` that is the first start.
+  /// `first_start` is the index of the operand of `node` with the first start.
   PartPlan(const Node& node, const TensorType& array, std::span<const std::int64_t> sizes,
            std::size_t first_start)
       : width_(byte_width(array.dtype)), first_start_(first_start) {
@@ -91,7 +91,7 @@ class PartPlan {
     index_dtype_ = shape.rank() == 0 ? DType::kS32 : node.operand_type(first_start).dtype;
     std::int64_t stride = width_;
     axes_.resize(shape.size());
-    bool whole = true;  // all axes so far are taken wholly, so that the next one is contiguous
+    bool whole = true;  // all axes so far are taken whole, so the next one is contiguous
     for (std::size_t i = shape.size(); i-- > 0;) {
       axes_[i] = {shape[i] - sizes[i], stride};
       stride *= shape[i];
@@ -104,7 +104,7 @@ class PartPlan {
   bool empty() const { return elements_ == 0; }
   bool contiguous() const { return contiguous_; }
   std::int64_t bytes() const { return elements_ * width_; }
-  /// Of the part's first element in the array, in bytes. Starts are clamped.
+  /// The offset of the part's first element in the array, in bytes. Starts are clamped.
   std::int64_t offset(ir::OperandPlaces operands) const {
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < axes_.size(); i++) {
@@ -148,8 +148,7 @@ class DynamicSliceKernel final : public ir::Kernel {
   Box box_;
 };
 
-/// Writes into the operand's place if the result is there: a loop that fills n rows then costs
-/// O(n).
+/// Writes in place if the result aliases the operand: a loop that fills n rows then costs O(n).
 class DynamicUpdateSliceKernel final : public ir::Kernel {
  public:
   std::size_t bytes() const noexcept override { return sizeof(*this); }
@@ -212,7 +211,7 @@ std::vector<Tensor> dynamic_update_slice_transpose(const TransposeCall& c) {
   return all;
 }
 
-/// `first` is the number of the operand that is the first start.
+/// `first` is the index of the operand with the first start.
 std::vector<ir::IndexRange> start_ranges(const Node& node, std::string_view op, std::size_t first,
                                          const Shape& part) {
   const Shape& shape = node.operand_type(0).shape;
@@ -244,8 +243,8 @@ void dynamic_slice_stablehlo(const Node& node, std::string& out) {
   append_i64_array(out, "slice_sizes", node.attrs<DynamicSliceAttributes>().sizes);
 }
 
-/// The number as an index of this dtype; none where it cannot be said. What is less than a signed
-/// dtype holds is before the first place as its least number is.
+/// The number as an index of this dtype; none if it is out of range. A number less than the least
+/// one of a signed dtype becomes that: both are before the first position.
 std::optional<std::int64_t> index_in(DType dtype, std::int64_t value) {
   return for_dtype(dtype, [&]<class T>() -> std::optional<std::int64_t> {
     if constexpr (std::is_integral_v<T>) {
@@ -390,8 +389,7 @@ std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> 
 
 }  // namespace ops
 
-// The nodes are made even where they turn out to change nothing: making them is what checks the
-// operands.
+// The nodes are created even if they turn out to change nothing: creating them checks the operands.
 
 Tensor dynamic_slice(const Operand& x, const std::vector<Tensor>& starts,
                      const std::vector<std::int64_t>& sizes) {

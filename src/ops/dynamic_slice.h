@@ -1,4 +1,4 @@
-// Slices at places known only when the program runs.
+// Slices at positions known only at run time.
 #pragma once
 
 #include <span>
@@ -19,20 +19,21 @@ extern const ir::OpDef kDynamicSlice;
 /// Operands: the array, the update, then the starts.
 extern const ir::OpDef kDynamicUpdateSlice;
 
-/// The cotangent of an array of which the part at `starts` was read, from that of the part.
+/// The cotangent of an array of which the part at `starts` was read, from the cotangent of the
+/// part.
 ir::CotangentPart part_of_zeros(const TensorType& type, const Tensor& part,
                                 std::span<const Tensor> starts, SourceLocation at);
 
-/// Starts as the op wants them: integer scalars of one dtype. C++ integers take the tensors' dtype;
-/// where they do not fit it, or the tensors differ, all become s64. Throws TraceError naming `op`
-/// for starts that are no integer scalars.
+/// Starts in the form that the op takes: integer scalars of one dtype. C++ integers get the
+/// tensors' dtype; if they are out of its range, or the tensors differ, all become s64. Throws
+/// TraceError naming `op` for starts that are not integer scalars.
 std::vector<Tensor> matched_starts(std::string_view op, std::span<const Tensor> starts,
                                    SourceLocation at);
 
-/// The least number of a signed dtype: the index of an update that is left out on purpose.
+/// The least number of a signed dtype: an index that drops an update on purpose.
 std::int64_t no_place(DType dtype);
 
-/// As s64, whose largest value stands for unsigned ones past it: they are clamped all the same.
+/// As s64; unsigned values past its range become its largest value, as they are clamped anyway.
 Tensor wide_index(const Tensor& index, SourceLocation at);
 
 /// Element `i` of an integer array as an index; unsigned values past the range of s64 become its

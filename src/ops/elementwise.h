@@ -1,5 +1,5 @@
-// Those records of the elementwise family that others build or recognise (a record that only its
-// own file uses needs no declaration), and what the family's public functions share.
+// Records of the elementwise family that other files build or recognize (a record that only its
+// file uses needs no declaration), and shared parts of the family's public functions.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace rondo::ops {
 // Arithmetic.
 extern const OpDef kAdd, kSubtract, kMultiply, kDivide, kRemainder, kMaximum, kMinimum, kPower;
 extern const OpDef kNegate, kAbs, kSign, kFloor, kCeil, kRound, kClamp;
-/// A clamp of indices to [0, operand 2] that represents the user's op: what it changes is an index
+/// A clamp of indices to [0, operand 2] that represents the user's op: an index that it changes is
 /// out of range.
 extern const OpDef kClampIndex;
 // Exponentials and what belongs to them.
@@ -29,7 +29,7 @@ extern const OpDef kAnd, kOr, kXor, kNot, kShiftLeft, kShiftRightLogical, kShift
     kPopcount, kCountLeadingZeros;
 // Complex numbers.
 extern const OpDef kReal, kImag, kComplex;
-// Predicates, choice and dtypes.
+// Predicates, selection and dtypes.
 extern const OpDef kCompare, kSelect, kConvert, kBitcastConvert;
 
 enum class Direction { kEq, kNe, kLt, kLe, kGt, kGe };
@@ -43,7 +43,7 @@ struct CompareAttributes {
   bool total_order = false;
   bool operator==(const CompareAttributes&) const = default;
 };
-/// Operands of one dtype; broadcasts. Complex numbers know only kEq and kNe here.
+/// Operands of one dtype; broadcasts. Complex numbers have only kEq and kNe here.
 Tensor compare(const Operand& a, const Operand& b, Direction direction, bool total_order = false);
 
 /// Of convert and bitcast_convert.
@@ -52,9 +52,9 @@ struct ConvertAttributes {
   bool operator==(const ConvertAttributes&) const = default;
 };
 
-/// Of an index that is clamped for an op which would not clamp it in that way.
+/// For an index that is clamped for an op which would clamp it differently.
 struct ClampIndexAttributes {
-  std::string op;     // in the user's words
+  std::string op;     // as the user wrote it
   std::int64_t axis;  // as in ir::IndexRange
   std::int64_t size;
   bool operator==(const ClampIndexAttributes&) const = default;
@@ -62,11 +62,11 @@ struct ClampIndexAttributes {
 /// Integers, clamped to [0, last], which has their dtype and broadcasts.
 Tensor clamp_index(const Operand& index, const Operand& last, ClampIndexAttributes meant);
 
-// The ways in which public functions make nodes.
+// How public functions create nodes.
 Tensor unary_op(const OpDef& op, const Operand& x);
 /// Operands of one dtype; broadcasts.
 Tensor matched_op(const OpDef& op, const Operand& a, const Operand& b);
-/// The same; those of one type, as most are, need nothing of it.
+/// The same; operands of one type, the usual case, take a fast path.
 inline Tensor binary_op(const OpDef& op, const Operand& a, const Operand& b) {
   const bool tensors =
       !a.is_scalar() && !b.is_scalar() && !a.tensor().empty() && !b.tensor().empty();

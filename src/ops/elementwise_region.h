@@ -1,4 +1,4 @@
-// Regions of scalars, such as combiners, on whole arrays.
+// Applies regions of scalars, such as combiners, to whole arrays.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace rondo::ops {
 
-/// The first op of the region that does not act element by element; null if all do.
+/// The first op of the region that is not elementwise; null if all are.
 const ir::Node* first_not_elementwise(const Function& region);
 
-/// A region of scalars on arrays of one shape, element by element, as new nodes. Its ops act
-/// element by element unless the shape is that of a scalar.
+/// A region of scalars applied to arrays of one shape, elementwise, as new nodes. Its ops must be
+/// elementwise unless the shape is that of a scalar.
 std::vector<Tensor> call_elementwise(const Function& region, std::span<const Tensor> arguments,
                                      const Shape& shape);
 

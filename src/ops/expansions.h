@@ -1,5 +1,5 @@
-// The formula of an op that a text form or a compiler lacks: the same values in ops that all of
-// them have.
+// Formulas of ops that a text format or a compiler lacks: the same values in ops that all of them
+// have.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@ using Formula = Tensor (*)(std::span<const Tensor> operands);
 
 Tensor erfc_formula(std::span<const Tensor> operands);
 
-/// The formula on these operands; f16 and bf16 are computed in f32. Its nodes get the place of
-/// `node` in the user's program.
+/// The formula on these operands; f16 and bf16 are computed in f32. Its nodes get the source
+/// location of `node`.
 Tensor apply_formula(const ir::Node& node, std::span<const Tensor> operands, Formula formula);
 
 /// The expand rule of an op that has a formula.

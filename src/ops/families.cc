@@ -28,7 +28,7 @@ namespace {
 
 // clang-format off
 constexpr const ir::OpDef* kArrayRecords[] = {
-    // shapes and places
+    // shapes and positions
     &kIota, &kUnset, &kBroadcastInDim, &kReshape, &kTranspose, &kReverse, &kSlice, &kPad,
     &kConcatenate,
     &kDynamicSlice, &kDynamicUpdateSlice, &kGather, &kScatter,
@@ -40,7 +40,7 @@ constexpr const ir::OpDef* kArrayRecords[] = {
     &kOptimizationBarrier, &kStopGradient, &kShard,
     // observers
     &kTap, &kPrint, &kProgress, &kTellLanes,
-    // over the lanes of a vmap
+    // over the lanes of an enclosing vmap
     &kAxisReduce, &kAxisIndex,
 };
 // clang-format on

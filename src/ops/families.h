@@ -1,5 +1,5 @@
-// The records of this folder. Those of elementwise ops stand in lists at the ends of their files,
-// so that a new one is named in one file only.
+// The records of this folder. Those of elementwise ops are in lists at the ends of their files, so
+// that a new one is named in one file only.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace rondo::ops {
 
-/// All of them, each once: those of arrays, and the families of elementwise ops.
+/// All records, each once: those of arrays, and the families of elementwise ops.
 std::vector<std::span<const ir::OpDef* const>> record_families();
 
 std::span<const ir::OpDef* const> arithmetic_records();

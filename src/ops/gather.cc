@@ -40,7 +40,7 @@ InferredTypes infer_gather(const InferContext& context) {
                     "axis of the operand, 1 for those that are collapsed.",
                     sizes.size(), x.str(), x.rank()));
   }
-  std::vector<std::int64_t> slice;  // the axes of a slice that are left
+  std::vector<std::int64_t> slice;  // the remaining axes of a slice
   for (std::size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] < 0 || sizes[i] > x.shape[i]) {
       context.fail(
@@ -75,7 +75,7 @@ Dims slice_sizes(const Node& node) {
   const auto& sizes = node.attrs<GatherAttributes>().slice_sizes;
   Dims known(sizes.begin(), sizes.end());
   for (std::int64_t& size : known)
-    size = std::max<std::int64_t>(size, 1);  // one that vanishes may be said to be 0
+    size = std::max<std::int64_t>(size, 1);  // the size of a collapsed axis may be given as 0
   return known;
 }
 
@@ -92,7 +92,7 @@ class GatherKernel final : public ir::Kernel {
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
     if (bytes_ == 0) return;
     if (nothing_to_read_) {
-      // Only slices that vanish along an axis of no elements read from nothing; XLA gives zeros.
+      // Only slices that are collapsed along an empty axis read from nothing; XLA gives zeros.
       std::memset(results[0], 0, static_cast<std::size_t>(bytes_));
       return;
     }

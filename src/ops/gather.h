@@ -1,4 +1,4 @@
-// Slices from places that an array of indices names.
+// Slices at the positions in an array of indices.
 #pragma once
 
 #include <string>

@@ -81,12 +81,12 @@ ir::LoopNest pad_writes(const ir::Node& node) {
   const auto& pad = node.attrs<PadAttributes>();
   const Shape &shape = node.operand_type(0).shape, &whole = node.type().shape;
   ir::InsertionMap map{-1, 1, {{0, {}}}};
-  // Element j of an axis goes to low + j * (interior + 1), where that falls into the result.
+  // Element j of an axis goes to low + j * (interior + 1), if that is in the result.
   for (std::size_t i = 0; i < pad.low.size(); i++) {
     const auto axis = static_cast<std::int64_t>(i);
     const std::int64_t step = pad.interior[i] + 1;
     const std::int64_t first = pad.low[i] >= 0 ? 0 : (-pad.low[i] - 1) / step + 1;
-    const std::int64_t room = whole[axis] - 1 - pad.low[i];  // the last place in the result
+    const std::int64_t room = whole[axis] - 1 - pad.low[i];  // the last position in the result
     const std::int64_t last = room < 0 ? -1 : std::min(shape[axis] - 1, room / step);
     map.parts[0].axes.push_back(
         {first, std::max<std::int64_t>(last - first + 1, 0), pad.low[i] + first * step, step});

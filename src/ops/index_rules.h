@@ -5,7 +5,7 @@
 
 namespace rondo::ops {
 
-/// Of an op that gives operand 0 another type.
+/// For a bitcast of operand 0.
 ir::LoopNest same_bytes(const ir::Node& node);
 ir::LoopNest broadcast_reads(const ir::Node& node);
 ir::LoopNest transpose_reads(const ir::Node& node);

@@ -1,5 +1,5 @@
-// The batching rules of slices and updates at places that are computed. Where all lanes use one
-// place, a slice stays a slice; where each has its own, it becomes a gather or scatter whose
+// The batching rules of slices and updates at computed positions. If all lanes use one position, a
+// slice stays a slice; if the lanes' positions differ, it becomes a gather or scatter whose
 // batching dimension is the axis of lanes.
 #include <algorithm>
 #include <array>
@@ -114,7 +114,7 @@ Tensor dynamic_update_slice_blend(const Node& node, std::span<const Tensor> oper
                                   const Tensor& active) {
   const SourceLocation at = node.location();
   const Tensor& update = operands[1];
-  // An update of all lanes; one at a lane's own place is a scatter.
+  // An update of all lanes; if positions differ by lane, it is a scatter.
   if (update.shape()[0] != operands[0].shape()[0]) {
     const Tensor updated =
         make(kDynamicUpdateSlice, ir::Operands(operands.begin(), operands.end()), {}, at);

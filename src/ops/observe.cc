@@ -1,5 +1,5 @@
-// Identities that tell the outside what passes. In the text for other compilers their operand
-// stands in their place.
+// Identities that report the values that pass through them. The text for other compilers has their
+// operand instead.
 #include "ops/observe.h"
 
 #include "base/memory.h"
@@ -29,7 +29,7 @@ std::vector<Tensor> expand_to_operand(const Node&, std::span<const Tensor> opera
   return {operands[0]};
 }
 
-/// Tells the host of operand 0, and passes it on.
+/// Reports operand 0 to the host, and returns it.
 template <void (*tell)(const ir::KernelRun&)>
 std::unique_ptr<ir::Kernel> prepare_observer(const Node& node) {
   class ObserverKernel final : public ir::Kernel {
@@ -83,11 +83,11 @@ void tell_progress(const ir::KernelRun& run) {
   run.host.progress(integer_at(run, 0, 0), integer_at(run, 1, 0));
 }
 
-// What is watched are the values; tangents and cotangents pass unobserved.
+// Only values are observed; tangents and cotangents pass unobserved.
 std::vector<Tensor> observer_jvp(const JvpCall& c) { return {c.dx(0)}; }
 std::vector<Tensor> observer_transpose(const TransposeCall& c) { return {c.ct()}; }
 
-/// What is the same in all lanes is told once; else each lane that is active tells its own.
+/// A value that is the same in all lanes is reported once; else each active lane reports its value.
 BatchValues observer_batch(const ir::BatchCall& c);
 
 constexpr OpDef observer(std::string_view name, ir::PrepareRule prepare) {
@@ -106,8 +106,8 @@ constexpr OpDef observer(std::string_view name, ir::PrepareRule prepare) {
 
 enum class Tells : std::uint8_t { kProgress, kTap, kPrint };
 
-/// An observer of lanes. Operands: the value, with the lanes in front (the axes of several vmaps,
-/// the outermost first); pred[lanes], those that tell; for progress the number of steps.
+/// A batched observer. Operands: the value, with the lanes in front (the axes of several vmaps, the
+/// outermost first); pred[lanes], those that report; for progress the number of steps.
 struct TellLanesAttributes {
   Tells tells = Tells::kProgress;
   std::string text;  // the name of a tap, the format of a print
@@ -259,7 +259,7 @@ namespace rondo {
 
 namespace {
 
-/// What a user's function asks for reports whether something goes on with it or not.
+/// A user's function that requests reports gets them whether or not their result is used.
 Tensor kept(Tensor observer) {
   ir::keep(observer);
   return observer;

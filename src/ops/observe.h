@@ -1,4 +1,4 @@
-// The records of the ops that tell the outside what passes.
+// The records of ops that report values to the host.
 #pragma once
 
 #include "ir/node.h"

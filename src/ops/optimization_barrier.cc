@@ -35,7 +35,7 @@ std::vector<Tensor> barrier_transpose(const ir::TransposeCall& call) {
   return {call.cotangents.begin(), call.cotangents.end()};
 }
 
-/// Its values have nothing to do with one another.
+/// Its values are independent of one another.
 ir::BatchValues barrier_batch(const ir::BatchCall& call) {
   ir::Operands operands;
   for (const ir::BatchValue& operand : call.operands) operands.push_back(operand.value);

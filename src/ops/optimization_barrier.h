@@ -1,4 +1,4 @@
-// optimization_barrier: what no rewrite looks through.
+// optimization_barrier: no rewrite crosses it.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace rondo::ops {
 
-/// Identities: any number of operands, as many results. What stands behind one is recomputed rather
-/// than kept.
+/// Identities: any number of operands, as many results. A value after a barrier is recomputed
+/// rather than kept.
 extern const ir::OpDef kOptimizationBarrier;
 /// Several values behind one barrier.
 std::vector<Tensor> optimization_barrier(std::vector<Tensor> values);

@@ -86,7 +86,7 @@ class PadKernel final : public ir::Kernel {
 std::unique_ptr<ir::Kernel> prepare_pad(const Node& node) {
   const auto& pad = node.attrs<PadAttributes>();
   const TensorType &x = node.operand_type(0), &type = node.type();
-  // Element j of an axis goes to low + j * (interior + 1); those that fall into the result are one
+  // Element j of an axis goes to low + j * (interior + 1); those that are in the result form one
   // box.
   Dims sizes, to = dense_strides(type.shape), from = dense_strides(x.shape);
   std::int64_t to_first = 0, from_first = 0;
@@ -94,7 +94,7 @@ std::unique_ptr<ir::Kernel> prepare_pad(const Node& node) {
   for (std::size_t i = 0; i < to.size() && !empty; i++) {
     const std::int64_t step = pad.interior[i] + 1;
     const std::int64_t first = pad.low[i] >= 0 ? 0 : (-pad.low[i] - 1) / step + 1;
-    const std::int64_t room = type.shape[i] - 1 - pad.low[i];  // the last place in the result
+    const std::int64_t room = type.shape[i] - 1 - pad.low[i];  // the last position in the result
     const std::int64_t last = room < 0 ? -1 : std::min(x.shape[i] - 1, room / step);
     empty = last < first;
     if (empty) break;
@@ -108,7 +108,8 @@ std::unique_ptr<ir::Kernel> prepare_pad(const Node& node) {
                                      from_first);
 }
 
-/// The operand gets what stands where it was put, the value the sum of the rest.
+/// The operand's cotangent is the part where it was put, the padding value's is the sum of the
+/// rest.
 std::vector<Tensor> pad_transpose(const TransposeCall& c) {
   const auto& config = c.node.attrs<PadAttributes>();
   const Shape& shape = c.type(0).shape;
@@ -131,8 +132,8 @@ std::vector<Tensor> pad_transpose(const TransposeCall& c) {
   return {of_x, of_value};
 }
 
-/// No element is removed, and there is no interior padding. XLA's partitioner gives wrong
-/// elements for some of the first kind, and ends the process at some of the second.
+/// No element is removed, and there is no interior padding. XLA's partitioner gives wrong elements
+/// for some of the first kind, and terminates the process for some of the second.
 bool only_adds_at_the_ends(const Node& node) {
   const auto& [low, high, interior] = node.attrs<PadAttributes>();
   const auto negative = [](std::int64_t n) { return n < 0; };
@@ -141,8 +142,8 @@ bool only_adds_at_the_ends(const Node& node) {
          std::all_of(interior.begin(), interior.end(), [](std::int64_t n) { return n == 0; });
 }
 
-/// Interior padding is put behind each element along a new axis; then slice takes
-/// away, and pad adds.
+/// Interior padding is added after each element along a new axis; then slice removes elements, and
+/// pad adds them.
 std::vector<Tensor> pad_at_the_ends(const Node& node, std::span<const Tensor> operands) {
   const SourceLocation at = node.location();
   const Shape& shape = node.operand_type(0).shape;
@@ -151,7 +152,7 @@ std::vector<Tensor> pad_at_the_ends(const Node& node, std::span<const Tensor> op
   std::vector<std::int64_t> divided, behind, spread, starts, limits;
   for (std::size_t i = 0; i < low.size(); i++) {
     const std::int64_t size = shape.dims()[i];
-    if (size <= 1) interior[i] = 0;  // there is nothing between
+    if (size <= 1) interior[i] = 0;  // there is nothing in between
     divided.insert(divided.end(), {size, 1});
     behind.insert(behind.end(), {0, interior[i]});
     spread.push_back(size * (interior[i] + 1));

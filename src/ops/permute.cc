@@ -147,7 +147,7 @@ Tensor transpose(const Operand& x, const std::vector<std::int64_t>& perm) {
   const Tensor operand = ops::any_tensor("transpose", x);
   std::vector<std::int64_t> permutation = perm;
   for (std::int64_t& axis : permutation) {
-    if (axis < 0) axis += operand.rank();  // what is still out of range, the op reports
+    if (axis < 0) axis += operand.rank();  // the op reports what is still out of range
   }
   for (std::int64_t axis = operand.rank(); perm.empty() && axis-- > 0;) permutation.push_back(axis);
   return ops::transposed(operand, std::move(permutation), x.at());

@@ -20,7 +20,7 @@ struct ReverseAttributes {
 extern const ir::OpDef kTranspose;
 extern const ir::OpDef kReverse;
 
-/// x itself where the permutation changes nothing.
+/// x itself if the permutation changes nothing.
 Tensor transposed(const Tensor& x, std::vector<std::int64_t> permutation, SourceLocation at);
 
 }  // namespace rondo::ops

@@ -1,4 +1,4 @@
-// The batching rules of random numbers: each lane has the bits of its own key.
+// The batching rules of random numbers: each lane has the bits of its key.
 #include "ops/batch_rules.h"
 #include "ops/rng_bit_generator.h"
 #include "ops/support.h"

@@ -109,7 +109,7 @@ struct Reduction {
   Tensor x;
   std::vector<std::int64_t> axes;
   SourceLocation at;
-  std::int64_t elements = 1;  // that go into one result
+  std::int64_t elements = 1;  // reduced into one result
 };
 
 Reduction reduction_of(const char* op, const Operand& x, const std::vector<std::int64_t>& axes) {

@@ -10,15 +10,15 @@
 
 namespace rondo::ops {
 
-/// The axes that vanish, sorted.
+/// The reduced axes, sorted.
 struct ReduceAttributes {
   std::vector<std::int64_t> dimensions;
   bool operator==(const ReduceAttributes&) const = default;
 };
 
-/// Operands: n arrays of one shape, then n scalars to start from. Region: (acc 0 .. acc n-1, x 0 ..
-/// x n-1) -> n scalars. Each result combines its elements in row-major order, starting from the
-/// initial value, but for the common combiners, which may be applied in any order that gives the
+/// Operands: n arrays of one shape, then n scalars of initial values. Region: (acc 0 .. acc n-1, x
+/// 0 .. x n-1) -> n scalars. Each result combines its elements in row-major order, starting from
+/// the initial value, except that common combiners may be applied in any order that gives the
 /// documented accuracy (include/rondo/ops/reduce.h).
 extern const ir::OpDef kReduce;
 
@@ -30,7 +30,7 @@ std::unique_ptr<ir::Kernel> prepare_reduce(const Node& node);
 /// The loops that give the kernel's bits.
 ir::LoopNest reduce_loops(const Node& node);
 
-/// The sum along sorted axes; x itself for none. 16-bit floats are added up in f32: a cotangent may
+/// The sum along sorted axes; x itself for none. 16-bit floats are added in f32: a cotangent may
 /// have many terms.
 Tensor sum_of_cotangents(const Tensor& x, std::vector<std::int64_t> axes, SourceLocation at);
 std::vector<std::int64_t> all_axes(const Tensor& x);
@@ -38,6 +38,6 @@ std::vector<std::int64_t> all_axes(const Tensor& x);
 // reduce_derivatives.cc
 bool is_sum(const Node& node);
 std::vector<Tensor> sum_transpose(const ir::TransposeCall& c);
-std::vector<Tensor> reduce_jvp(const ir::JvpCall& c);  // of what is no sum
+std::vector<Tensor> reduce_jvp(const ir::JvpCall& c);  // of reductions that are not sums
 
 }  // namespace rondo::ops

@@ -1,4 +1,4 @@
-// The batching rules of ops along axes: reductions, order, running values, products.
+// The batching rules of ops along axes: reductions, sorting, prefix scans, products.
 #include <algorithm>
 #include <numeric>
 
@@ -22,7 +22,7 @@ using ir::with_first;
 
 namespace {
 
-/// The elements that are reduced along axis 0, in row-major order; then the axes that are left.
+/// The elements that are reduced along axis 0, in row-major order; then the kept axes.
 Tensor terms_in_front(const Tensor& x, const std::vector<std::int64_t>& axes, SourceLocation at) {
   std::vector<std::int64_t> order = axes;
   std::vector<std::int64_t> dims{1};
@@ -113,8 +113,8 @@ BatchValues dot_batch(const BatchCall& c) {
         {with_first(0, behind_lanes(dims.lhs_batch)), with_first(0, behind_lanes(dims.rhs_batch)),
          behind_lanes(dims.lhs_contracting), behind_lanes(dims.rhs_contracting)})});
   }
-  // The lanes are a free axis, the first one of its operand: in the product it stands behind the
-  // batch axes, and of the right operand behind the free axes of the left one too.
+  // The lanes are a free axis, the first one of its operand: in the product it comes after the
+  // batch axes, and for the right operand after the free axes of the left one too.
   const bool left = c.batched(0);
   const Tensor together = left
                               ? product({behind_lanes(dims.lhs_batch), dims.rhs_batch,

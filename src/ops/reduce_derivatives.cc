@@ -1,7 +1,7 @@
-// Derivatives of reductions. Sums are linear. The greatest and the least element share their
-// cotangent with their equals, as in JAX. Products are differentiated as a tree of products, which
-// needs no division and so is right at zeros, in every order. Any other combiner is differentiated
-// as what it means: a scan over the elements in row-major order.
+// Derivatives of reductions. Sums are linear. Extreme elements that are equal share the cotangent,
+// as in JAX. Products are differentiated as a tree of products, which needs no division and so is
+// right at zeros, in every order. Any other combiner is differentiated by its definition: a scan
+// over the elements in row-major order.
 #include <numeric>
 
 #include "ops/broadcast.h"
@@ -17,7 +17,7 @@ namespace rondo::ops {
 
 namespace {
 
-/// Of a single array; kOther of several.
+/// For a single array; kOther for several.
 Combiner combiner_of(const Node& node) {
   return node.types.size() == 1 ? known_combiner(node.regions[0]) : Combiner::kOther;
 }
@@ -31,7 +31,7 @@ std::vector<std::int64_t> axes_left(const Node& node) {
   return kept;
 }
 
-/// x[n, ...]: the reduced axes as one in front, in row-major order.
+/// x[n, ...]: the reduced axes as one leading axis, in row-major order.
 Tensor reduced_in_front(const Node& node, const Tensor& x) {
   std::vector<std::int64_t> order = node.attrs<ReduceAttributes>().dimensions;
   std::int64_t n = 1;
@@ -51,11 +51,11 @@ bool is_identity(Combiner combiner, const Tensor& init) {
 std::vector<Tensor> extreme_jvp(const JvpCall& c, Combiner combiner) {
   const auto& axes = c.node.attrs<ReduceAttributes>().dimensions;
   const Tensor& x = c.x(0);
-  // The initial value is an element like any other, unless it is there for form's sake.
+  // The initial value is a term like any other, unless it is the identity.
   const bool counts_init = x.type().elements() == 0 || !is_identity(combiner, c.x(1));
   const Tensor is_it = x == broadcast_axes(c.y(), x.shape(), axes_left(c.node), c.at());
   const Tensor init_is_it = c.x(1) == c.y();
-  // Counted in the dtype of x where that holds the number of elements.
+  // Counted in the dtype of x if that can hold the number of elements.
   const bool counts_exactly =
       x.dtype() == DType::kF64 ||
       (x.dtype() == DType::kF32 && x.type().elements() < std::int64_t{1} << 24);
@@ -63,8 +63,8 @@ std::vector<Tensor> extreme_jvp(const JvpCall& c, Combiner combiner) {
   Tensor count = reduce_by(Combiner::kAdd, convert(is_it, counted), axes, c.at());
   if (counts_init) count = count + convert(init_is_it, counted);
   Tensor total;
-  // Nothing equals NaN: the greatest of NaN gives its elements no cotangent, so that one which a
-  // `where` does not choose does no harm.
+  // Nothing equals NaN: if the maximum is NaN, its elements get no cotangent, so that a value which
+  // `where` does not select does no harm.
   if (c.has(0)) total = reduce_by(Combiner::kAdd, where(is_it, c.dx(0), 0), axes, c.at());
   if (counts_init && c.has(1)) {
     const Tensor everywhere = broadcast_axes(c.dx(1), c.y().shape(), {}, c.at());

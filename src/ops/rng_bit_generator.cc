@@ -178,7 +178,7 @@ std::pair<Tensor, Tensor> rng_bit_generator(const Operand& state, const TensorTy
                       ops::RngBitGeneratorAttributes{{dtype, type.shape}, algorithm}, at);
     return std::pair(std::move(results[0]), std::move(results[1]));
   };
-  // XLA's op gives unsigned integers, whatever type is asked for.
+  // XLA's op gives unsigned integers, whatever type is requested.
   if (!is_signed_integer(type.dtype)) return draw(type.dtype);
   constexpr int kToUnsigned = static_cast<int>(DType::kU8) - static_cast<int>(DType::kS8);
   auto [next, bits] = draw(static_cast<DType>(static_cast<int>(type.dtype) + kToUnsigned));

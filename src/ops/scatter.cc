@@ -116,7 +116,7 @@ InferredTypes infer_scatter(const InferContext& context) {
   return results;
 }
 
-/// Updates the arrays where they are, or copies of them in the place of the results.
+/// Updates the arrays in place, or copies of them in the results.
 class ScatterKernel final : public ir::Kernel {
  public:
   std::size_t bytes() const noexcept override {
@@ -174,7 +174,7 @@ class ScatterKernel final : public ir::Kernel {
   const ScatterDims& dims() const { return node_.attrs<ScatterAttributes>().dims; }
   const TensorType& updates_type() const { return node_.operand_type(count_ + 1); }
 
-  /// Calls visit(array_offset, update_offset) for each element that an update falls on.
+  /// Calls visit(array_offset, update_offset) for each element that is updated.
   template <class Visit>
   void for_each_element(const std::byte* indices, Visit&& visit) const {
     walk_.for_each(indices, false, [&](std::int64_t at, std::int64_t from) {
@@ -262,8 +262,8 @@ bool has_components(const Node& node) {
 }
 
 /// By the specification of StableHLO, updates whose index vectors have no components all go to
-/// place 0. XLA leaves them out, or makes one of several. So in texts the vectors have one
-/// component, 0, along an axis of size 1 that the arrays get in front.
+/// position 0. XLA drops them, or applies one of several. So in texts the vectors have one
+/// component, 0, along a leading axis of size 1 added to the arrays.
 std::vector<Tensor> with_a_component(const Node& node, std::span<const Tensor> operands) {
   const SourceLocation at = node.location();
   const std::size_t arrays = node.types.size();

@@ -1,4 +1,4 @@
-// Updates at places that an array of indices names.
+// Updates at the positions in an array of indices.
 #pragma once
 
 #include <string>
@@ -26,24 +26,24 @@ extern const ir::OpDef kScatter;
 std::vector<std::int64_t> window_sizes(const ScatterDims& dims, const Shape& operand,
                                        const Shape& updates);
 
-/// A region that returns the updates and nothing of the elements.
+/// A region that returns the updates and ignores the elements.
 bool overwrites(const Function& region);
 
 // scatter_derivatives.cc
 
-/// Scatters to where a gather reads from.
+/// Scatters to the positions that a gather reads.
 ScatterDims scatter_dims_of(const GatherDims& dims);
 /// x with the updates added.
 Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates,
                    const ScatterDims& dims);
-/// The cotangent of an array of which elements were read, from those of what was read.
+/// The cotangent of an array from the cotangents of elements that were read from it.
 ir::CotangentPart added_to_zeros(const TensorType& type, const Tensor& indices,
                                  const Tensor& updates, const ScatterDims& dims);
 
-/// The sum of elements and updates, and updates in the place of elements, are linear in them.
+/// Adding updates, and replacing elements by them, are linear.
 bool is_linear_scatter(const ir::Node& node);
 std::vector<Tensor> scatter_transpose(const ir::TransposeCall& c);
-std::vector<Tensor> scatter_jvp(const ir::JvpCall& c);  // of other combiners
+std::vector<Tensor> scatter_jvp(const ir::JvpCall& c);  // for other combiners
 
 }  // namespace ops
 

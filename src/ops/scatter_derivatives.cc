@@ -1,7 +1,7 @@
-// Derivatives of gather and scatter. A gather is the transpose of a scatter that adds, but for the
-// windows over the edge, which a gather moves inwards and a scatter drops. Of several updates that
-// overwrite one element the last one counts. The greatest and the least share their cotangent with
-// their equals. Any other combiner is differentiated as what it means: a loop over the windows.
+// Derivatives of gather and scatter. A gather is the transpose of a scatter that adds, except for
+// windows that cross the edge, which a gather shifts inwards and a scatter drops. If several
+// updates overwrite one element, the last one counts. Extreme values that are equal share the
+// cotangent. Any other combiner is differentiated by its definition: a loop over the windows.
 #include <algorithm>
 #include <limits>
 
@@ -32,12 +32,12 @@ GatherDims gather_dims_of(const ScatterDims& dims) {
           dims.index_vector_dim,   dims.input_batching_dims,  dims.scatter_indices_batching_dims};
 }
 
-/// Index vectors, and where they may point.
+/// Index vectors, and their valid range.
 struct Starts {
   Tensor indices;
   std::int64_t vector_dim;
-  std::vector<std::int64_t> last;  // the last place of each part at which a window fits
-  std::int64_t axis = ir::kSeveralAxes, size = 0;  // where an index is one number
+  std::vector<std::int64_t> last;  // the last position along each component at which a window fits
+  std::int64_t axis = ir::kSeveralAxes, size = 0;  // if an index is one number
 };
 
 Starts starts_of(const Tensor& indices, const ScatterDims& dims, const Shape& operand,
@@ -52,7 +52,8 @@ Starts starts_of(const Tensor& indices, const ScatterDims& dims, const Shape& op
   return starts;
 }
 
-/// `last` beside each part of each index, in the dtype of the indices or as much as that holds.
+/// `last` for each component of each index, in the dtype of the indices, or as much as that can
+/// hold.
 Tensor last_starts(const Starts& starts, SourceLocation at) {
   const TensorType& type = starts.indices.type();
   const std::int64_t most = for_dtype(type.dtype, []<class T>() -> std::int64_t {
@@ -79,7 +80,7 @@ Tensor clamped_starts(const Starts& starts, SourceLocation at) {
                      {"gather", starts.axis, starts.size});
 }
 
-/// pred of the updates' shape: whether their window lies wholly in the operand.
+/// pred of the updates' shape: whether their window is in bounds.
 Tensor updates_that_fit(const Starts& starts, const ScatterDims& dims, const Shape& updates,
                         SourceLocation at) {
   Tensor fit = (starts.indices >= 0) & (starts.indices <= last_starts(starts, at));
@@ -97,7 +98,7 @@ Tensor overwritten(const Tensor& x, const Tensor& indices, const Tensor& updates
                  [](const Tensor&, const Tensor& update) { return update; });
 }
 
-/// A scatter of one operand or several; what the rules below see of it.
+/// A scatter of one operand or several, as the rules below need it.
 struct ScatterNode {
   ScatterNode(const Node& scatter, std::span<const Tensor> operands)
       : node(scatter),
@@ -111,12 +112,12 @@ struct ScatterNode {
 
   bool nothing_happens() const { return shape.elements() == 0 || updates_shape.elements() == 0; }
   Tensor fit() const { return updates_that_fit(starts, dims, updates_shape, node.location()); }
-  /// What stands where the updates go; anything for those that are dropped.
+  /// The elements that are updated; any values for dropped updates.
   Tensor read(const Tensor& x) const { return gather(x, indices, gather_dims_of(dims), sizes); }
   Tensor add(const Tensor& x, const Tensor& updates) const {
     return scatter_add(x, indices, updates, dims);
   }
-  /// pred of the updates' shape: what an overwriting scatter leaves of them.
+  /// pred of the updates' shape: the updates that remain after an overwriting scatter.
   Tensor survive() const {
     std::int64_t window = 1;
     for (std::int64_t size : sizes) window *= size;
@@ -142,7 +143,7 @@ Combiner scatter_combiner(const Node& node) {
   return node.types.size() == 1 ? known_combiner(node.regions[0]) : Combiner::kOther;
 }
 
-/// Whoever equals the result has its share, the element that was there before too.
+/// All values that equal the result share the cotangent, including the old element.
 std::vector<Tensor> scatter_extreme_jvp(const JvpCall& c) {
   const ScatterNode scatter(c.node, c.operands);
   const Tensor x_is_it = c.x(0) == c.y();
@@ -155,7 +156,7 @@ std::vector<Tensor> scatter_extreme_jvp(const JvpCall& c) {
   return {total / convert(count, dtype)};
 }
 
-/// x[n, ...]: the axes that count windows as one in front.
+/// x[n, ...]: the axes that count windows as one leading axis.
 Tensor windows_in_front(const Tensor& x, const std::vector<std::int64_t>& counting,
                         std::vector<std::int64_t> rest, std::span<const std::int64_t> sizes,
                         SourceLocation at) {

@@ -1,4 +1,4 @@
-// Choosing element by element between two tensors.
+// Selects elements from two tensors.
 #include "ops/derivative_rules.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
@@ -42,7 +42,7 @@ std::unique_ptr<ir::Kernel> prepare_select(const Node& node) {
   return elementwise_kernel(node, loop);
 }
 
-/// Each cotangent goes to the choice that was taken.
+/// Each cotangent goes to the selected operand.
 std::vector<Tensor> select_transpose(const TransposeCall& c) {
   std::vector<Tensor> given(3);
   if (c.linear[1]) given[1] = where(c.x(0), c.ct(), 0);

@@ -1,5 +1,5 @@
-// The batching rules of ops that move elements to places known before: the axis of lanes stays in
-// front, and axes count from behind it.
+// The batching rules of ops that move elements to constant positions: the axis of lanes stays in
+// front, and axes are counted after it.
 #include "ops/batch_rules.h"
 #include "ops/broadcast.h"
 #include "ops/concatenate.h"
@@ -51,7 +51,7 @@ BatchValues pad_batch(const BatchCall& c) {
   };
   const Tensor x = c.full(0);
   if (!c.batched(1)) return ir::all_batched({padded(x, c.x(1))});
-  // The op pads with one scalar: each lane's own is put where a mask was padded.
+  // The op pads with one scalar: each lane's padding value is selected where a mask was padded.
   const Tensor is_padding =
       padded(broadcast_to(Operand(Tensor(false), at), x.shape().vector()), Tensor(true));
   const Tensor zero = ir::make_constant(Literal::zeros({x.dtype(), {}}), at);

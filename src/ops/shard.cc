@@ -19,7 +19,7 @@ InferredTypes infer_shard(const InferContext& context) {
   return {context.type(0)};
 }
 
-/// On one device it says nothing: the executors never see it.
+/// On one device it has no effect: the executors never see it.
 std::vector<Tensor> expand_to_value(const Node&, std::span<const Tensor> operands) {
   return {operands[0]};
 }
@@ -30,7 +30,7 @@ std::vector<Tensor> shard_transpose(const TransposeCall& c) {
   return {make(kShard, {c.ct()}, c.node.attributes, c.at())};
 }
 
-/// The lanes lie as the compiler likes, or along the mesh axis whose name the vmap has.
+/// The compiler chooses the sharding of the lanes, or it is the mesh axis whose name the vmap has.
 ir::BatchValues shard_batch(const ir::BatchCall& c) {
   ir::Sharding sharding = sharding_of_shard(c.node);
   ir::DimSharding lanes{{}, true};
@@ -57,7 +57,7 @@ ir::BatchValues shard_batch(const ir::BatchCall& c) {
   return ir::batch_with(c, std::move(sharding));
 }
 
-/// It replaces no part of its operand, so that an update behind it is still made in place.
+/// It replaces no part of its operand, so that an update after it is still made in place.
 Tensor shard_blend(const Node& node, std::span<const Tensor> operands, const Tensor&) {
   return make(kShard, {operands[0]}, node.attributes, node.location());
 }

@@ -1,4 +1,4 @@
-// shard: the identity, and where its value lies on a mesh of devices.
+// shard: the identity, with the sharding of its value on a mesh of devices.
 #pragma once
 
 #include "ir/node.h"

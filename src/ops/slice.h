@@ -1,4 +1,4 @@
-// Slices at places known while tracing.
+// Slices at positions known while tracing.
 #pragma once
 
 #include <vector>

@@ -70,14 +70,14 @@ void sort_stablehlo(const Node& node, std::string& out) {
                  attributes.stable);
 }
 
-/// A scalar of a comparator, which has no place in a user's program.
+/// A scalar of a comparator, without a location in the user's program.
 Operand unplaced(const Tensor& x) { return {x, SourceLocation{}}; }
 
 struct KeyComparison {
   Tensor less, equal;
 };
 
-/// Real scalars, NaN after all numbers and equal to itself.
+/// Real scalars, with NaN after all numbers and equal to itself.
 KeyComparison compare_keys(const Tensor& a, const Tensor& b) {
   const Tensor less = unplaced(a) < unplaced(b), equal = unplaced(a) == unplaced(b);
   if (!is_floating(a.dtype())) return {less, equal};

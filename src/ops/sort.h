@@ -12,7 +12,7 @@
 
 namespace rondo::ops {
 
-/// A comparator that the kernel need not call: the values of one operand in their own order.
+/// A comparator that the kernel need not call: the values of one operand in their natural order.
 struct KnownOrder {
   std::size_t operand = 0;
   bool descending = false;
@@ -23,9 +23,9 @@ void print_field(std::string& out, const KnownOrder& order);
 
 struct SortAttributes {
   std::int64_t axis;
-  bool stable;  // the kernel always is; others need not be where this is false
-  /// What the region does, where it is such an order. Decided when the op is made, since passes
-  /// rewrite regions.
+  bool stable;  // the kernel is always stable; other implementations need not be if this is false
+  /// What the region computes, if it is such an order. Determined when the op is created, since
+  /// passes rewrite regions.
   std::optional<KnownOrder> order = std::nullopt;
   bool operator==(const SortAttributes&) const = default;
 };
@@ -45,9 +45,9 @@ std::optional<KnownOrder> known_order(const Function& region);
 std::unique_ptr<ir::Kernel> prepare_sort(const Node& node);
 
 // sort_few.cc
-/// Whether loops do the sort by comparisons of theirs: the order is known, the elements are few.
+/// Whether loops sort by inline comparisons: the order is known, the elements are few.
 bool sorts_few(const Node& node, const ir::LoopCode& loops);
-/// The same results, bit by bit, in ops on one place of all lines.
+/// The same results, bit by bit, in ops on one position of all lines.
 std::vector<Tensor> sort_few(const Node& node, std::span<const Tensor> operands);
 
 // sort_derivatives.cc

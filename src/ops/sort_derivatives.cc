@@ -1,4 +1,4 @@
-// Derivatives of sorting: the places are sorted along, and tangents are taken from there.
+// Derivatives of sorting: the positions are sorted as well, and tangents are gathered from there.
 #include <array>
 #include <limits>
 #include <numeric>
@@ -14,7 +14,7 @@ namespace rondo::ops {
 
 namespace {
 
-/// The sort of the operands, which carries other arrays along: their results come last.
+/// The sort of the operands with other arrays permuted alike, whose results come last.
 std::vector<Tensor> sort_along(const Node& node, std::span<const Tensor> operands,
                                std::span<const Tensor> others) {
   const Function& less = node.regions[0];
@@ -34,7 +34,7 @@ std::vector<Tensor> sort_along(const Node& node, std::span<const Tensor> operand
 
 struct SortedWithPlaces {
   std::vector<Tensor> results;
-  Tensor places;  // along the axis, at which the results stood
+  Tensor places;  // positions along the axis before the sort
 };
 
 SortedWithPlaces sort_with_places(const Node& node, std::span<const Tensor> operands) {
@@ -47,7 +47,7 @@ SortedWithPlaces sort_with_places(const Node& node, std::span<const Tensor> oper
   return sorted;
 }
 
-/// Of few elements a sort costs no more than reading at places, and loops keep them in registers.
+/// With few elements a sort is as cheap as a gather, and loops keep them in registers.
 bool has_few(const Node& node) {
   // Threshold: Elements up to which cotangents are sorted back: as cheap as a gather, and loops
   // keep them in registers. Not measured.
@@ -55,13 +55,13 @@ bool has_few(const Node& node) {
   return node.type().shape[node.attrs<SortAttributes>().axis] <= kFew;
 }
 
-/// Back to where they stood: sorted by these places.
+/// Back to the original order: sorted by these positions.
 Tensor at_places(const Tensor& places, const Tensor& x, std::int64_t axis, SourceLocation at) {
   return ir::make_many(kSort, {places, x}, SortAttributes{axis, true, KnownOrder{}}, at,
                        {ascending_comparator(std::array{places.dtype(), x.dtype()})})[1];
 }
 
-/// Element by element along one axis; all other axes go along.
+/// Element by element along one axis; for all other axes at once.
 GatherDims along_axis(std::int64_t rank, std::int64_t axis) {
   GatherDims dims{
       .collapsed_slice_dims = {axis}, .start_index_map = {axis}, .index_vector_dim = rank};
@@ -95,7 +95,7 @@ ir::Jvp sort_jvp(const JvpCall& c) {
   std::vector<Tensor> tangents(c.operands.size());
   for (std::size_t i = 0; i < tangents.size(); i++) {
     if (!c.has(i)) continue;
-    if (c.node.type().elements() == 0) {  // slices of one element do not fit
+    if (c.node.type().elements() == 0) {  // slices of one element are too small
       tangents[i] = c.dx(i);
       continue;
     }

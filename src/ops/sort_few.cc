@@ -1,5 +1,5 @@
-// Sorts of few elements as comparisons and selections of whole elements, which executors write into
-// the loops around them: a call of the kernel takes longer than its work.
+// Sorts of few elements as comparisons and selects of whole elements, which executors fuse into the
+// surrounding loops: a call of the kernel takes longer than its work.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -26,31 +26,30 @@ std::int64_t count_of(const Node& node) {
   return node.type().shape[node.attrs<SortAttributes>().axis];
 }
 bool is_one_line(const Node& node) { return node.type().elements() == count_of(node); }
-/// Whether the elements of a line stand side by side.
+/// Whether the elements of a line are contiguous.
 bool has_side_by_side(const Node& node) {
   const Shape& shape = node.type().shape;
   return std::all_of(shape.begin() + node.attrs<SortAttributes>().axis + 1, shape.end(),
                      [](std::int64_t size) { return size == 1; });
 }
-/// Sorted by the least and the greatest of two elements.
+/// Sorted by the minimum and maximum of two elements.
 bool has_values_only(const Node& node) {
   return node.types.size() == 1 && !is_floating(node.type().dtype);
 }
 
-/// What stands at one place of each line, of each operand.
+/// The values at one position of each line, for each operand.
 using Entry = std::vector<Tensor>;
 
-/// Exchanges of two entries. Names: `a` stands before `b`.
+/// Exchanges of two entries. Names: `a` is before `b`.
 class Exchanges {
  public:
   /// Entries are compared by their first operand.
   Exchanges(const KnownOrder& order, SourceLocation at) : order_(order), at_(at) {}
 
-  /// Entries that share their key stay as they are.
+  /// Entries with equal keys keep their order.
   void exchange_stable(Entry& a, Entry& b) const { choose(stays(a[0], b[0]), a, b); }
 
-  /// The same of keys that are numbers: of single floats, the lesser and the greater one are an
-  /// instruction each.
+  /// The same for numeric keys: for single floats, minimum and maximum are one instruction each.
   void exchange_numbers(Entry& a, Entry& b) const {
     const Direction before = order_.descending ? Direction::kGt : Direction::kLt;
     const Tensor exchanges = compare(placed(b[0]), placed(a[0]), before);
@@ -58,7 +57,7 @@ class Exchanges {
     choose(exchanges, a, b);
   }
 
-  /// Of values alone that are the same where they share their key.
+  /// For values alone that are identical if their keys are equal.
   void exchange_values(Entry& a, Entry& b) const {
     const Operand left = placed(a[0]), right = placed(b[0]);
     Tensor least = is_pred(a[0].dtype()) ? left & right : minimum(left, right);
@@ -69,7 +68,7 @@ class Exchanges {
   }
 
  private:
-  /// Each becomes the other one where `stay` does not hold.
+  /// Each is replaced by the other if `stay` is false.
   void choose(const Tensor& stay, Entry& a, Entry& b) const {
     for (std::size_t i = 0; i < a.size(); i++) {
       const Tensor left = a[i], right = b[i];
@@ -77,7 +76,7 @@ class Exchanges {
       b[i] = where(placed(stay), placed(right), placed(left));
     }
   }
-  /// Not: b goes before a.
+  /// Negated: b goes before a.
   Tensor stays(const Tensor& a, const Tensor& b) const {
     const Tensor &later = order_.descending ? a : b, &earlier = order_.descending ? b : a;
     if (is_pred(a.dtype())) {
@@ -96,7 +95,7 @@ class Exchanges {
   SourceLocation at_;
 };
 
-/// Neighbours only, so that entries that share their key never pass one another.
+/// Neighbors only, so that entries with equal keys are never reordered.
 template <class Exchange>
 void sort_neighbours(std::vector<Entry>& entries, Exchange&& exchange) {
   for (std::size_t round = 0; round < entries.size(); round++) {
@@ -140,8 +139,8 @@ std::vector<Entry> entries_of(std::span<const Tensor> operands, std::int64_t axi
   return entries;
 }
 
-/// Single floats: where none of them is NaN, a comparison is all that an exchange needs. A sum of
-/// numbers is NaN only where infinities of both signs are among them.
+/// Single floats: if none of them is NaN, an exchange needs only a comparison. A sum of numbers is
+/// NaN only if it has infinities of both signs.
 std::vector<Entry> sorted_floats(const std::vector<Entry>& entries, const Exchanges& exchanges,
                                  SourceLocation at) {
   Tensor sum = entries[0][0];
@@ -192,7 +191,7 @@ bool sorts_few(const Node& node, const ir::LoopCode& loops) {
       node.types.size() > kFewOperands || count > kFew)
     return false;
   if (has_values_only(node)) return true;
-  // Selections by comparisons are fast as machine code, and of rows as vectors.
+  // Selects by comparisons are fast as machine code, and for rows as vectors.
   if (!loops.is_native) return false;
   return count <= kFewOfRows || is_one_line(node) || !has_side_by_side(node) ||
          loops.has_strided_vectors;
@@ -214,7 +213,8 @@ std::vector<Tensor> sort_few(const Node& node, std::span<const Tensor> operands)
                 results.begin() + static_cast<std::ptrdiff_t>(order.operand) + 1);
     return results;
   }
-  // The loops of each result compare by themselves: what several loops read goes through memory.
+  // The loops of each result would repeat the comparisons: values that several loops read go
+  // through memory.
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < operands.size(); i++) {
     std::vector<Tensor> both{key};

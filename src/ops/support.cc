@@ -14,8 +14,8 @@ const Tensor& tensor_of(std::string_view op, const Operand& operand) {
   return ir::checked(operand.tensor(), op.data(), operand.at());
 }
 
-/// Whether `b` is the dtype to compute in: a floating dtype before an integer one, complex before
-/// both; the wider of a kind.
+/// Whether `b` is the dtype to compute in: floating before integer, complex before both; the wider
+/// of a kind.
 bool ranks_below(DType a, DType b) {
   auto rank = [](DType t) {
     return std::pair(is_complex(t) ? 3 : is_floating(t) ? 2 : is_integer(t) ? 1 : 0, byte_width(t));
@@ -52,7 +52,7 @@ std::array<Tensor, 2> same_dtype(const Spelling& op, const Operand& a, const Ope
     std::string remedy =
         fmt::format("Convert the {}: {}.", to_right ? "first" : "second",
                     to_right ? op.of(changed, "y", changed) : op.of("x", changed, changed));
-    if (known && !origin.is_scalar_literal())  // the carry is what is to be converted
+    if (known && !origin.is_scalar_literal())  // the carry is the one to convert
       remedy = fmt::format("Or convert: {}.", ir::converted("x", first.empty() ? left : right));
     if (known) remedy = first + second + ". " + remedy;
     fail(op.name,
@@ -93,7 +93,7 @@ std::string conversion_remedy(DType first, DType second, std::string_view first_
 
 namespace {
 
-/// The axis without which the longer shape is the shorter one, as that of what was reduced over it.
+/// The axis whose removal from the longer shape gives the shorter one, as that of a reduction.
 std::optional<std::int64_t> reduced_axis(const Shape& longer, const Shape& shorter) {
   if (longer.rank() != shorter.rank() + 1) return std::nullopt;
   for (std::int64_t axis = 0; axis < longer.rank(); axis++) {
@@ -104,7 +104,7 @@ std::optional<std::int64_t> reduced_axis(const Shape& longer, const Shape& short
   return std::nullopt;
 }
 
-/// What makes two shapes broadcast.
+/// A suggestion that makes two shapes broadcast.
 std::string alignment_remedy(const TensorType& a, const TensorType& b) {
   const bool first_longer = a.rank() > b.rank();
   const TensorType &longer = first_longer ? a : b, &shorter = first_longer ? b : a;

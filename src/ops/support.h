@@ -1,4 +1,4 @@
-// What the op families share: the dtype of scalars beside tensors, broadcasting, axes, and the
+// Shared by the op families: the dtype of scalars beside tensors, broadcasting, axes, and the
 // kernels' dispatch on dtypes.
 #pragma once
 
@@ -27,19 +27,19 @@ using ir::Node;
 using ir::OpDef;
 using ir::Spelling;
 
-/// The operands as tensors of one dtype (scalars take the tensors' one; scalars alone take their
-/// own, floating before integer) and, after NumPy's rules, of one shape. Throws TraceError naming
+/// The operands as tensors of one dtype (scalars get the tensors' dtype; scalars alone get one of
+/// theirs, floating before integer) and, by NumPy's rules, of one shape. Throws TraceError naming
 /// both types and the remedy.
 std::array<Tensor, 2> matched(const Spelling& op, const Operand& a, const Operand& b);
 /// The same without broadcasting.
 std::array<Tensor, 2> same_dtype(const Spelling& op, const Operand& a, const Operand& b);
 
-/// The operand as a tensor; a scalar gets its own C++ type's dtype. Throws TraceError for an empty
+/// The operand as a tensor; a scalar gets the dtype of its C++ type. Throws TraceError for an empty
 /// tensor.
 Tensor any_tensor(std::string_view op, const Operand& operand);
 
-/// A C++ scalar that stands where a dtype is meant (Tensor::is_scalar_literal) as a constant of
-/// that dtype; any other tensor as it is. Throws TraceError where the scalar does not fit.
+/// A C++ scalar where a tensor's dtype applies (Tensor::is_scalar_literal) as a constant of that
+/// dtype; any other tensor unchanged. Throws TraceError if the scalar is out of range.
 Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at);
 
 /// How to make two operands of different dtypes agree: convert the integer to the float's dtype,
@@ -47,11 +47,11 @@ Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at);
 std::string conversion_remedy(DType first, DType second, std::string_view first_name = "the first",
                               std::string_view second_name = "the second");
 
-/// NumPy's broadcast shape of two; throws TraceError where they do not fit. Of an elementwise op
-/// the error names the product of matrices where that would fit.
+/// NumPy's broadcast shape of two; throws TraceError if they do not broadcast. For an elementwise
+/// op the error names the product of matrices if that would fit.
 Shape broadcast_shape(std::string_view op, const TensorType& a, const TensorType& b,
                       SourceLocation at, bool elementwise = false);
-/// x with leading axes added and axes of size 1 repeated; x itself where nothing changes.
+/// x with leading axes added and axes of size 1 repeated; x itself if nothing changes.
 Tensor broadcast(const Tensor& x, const Shape& shape, SourceLocation at);
 
 /// An axis in [0, rank) from one that may count from the end. Throws TraceError out of range.

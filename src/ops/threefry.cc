@@ -43,7 +43,7 @@ void threefry_kernel(const ir::KernelRun& run) {
   constexpr std::int64_t kWork = 8;
   ir::Poller poller(run.host);
   if (steps[0] == 0 && steps[1] == 0 && steps[2] == 0 && n > 0) {
-    // One key for many counters, the lower words of which vary: a loop that vectorises.
+    // One key for many counters, whose lower words vary: a loop that vectorizes.
     const std::uint32_t k0 = *operands[0], k1 = *operands[1], high = *operands[2];
     const std::uint32_t* low = operands[3];
     if (steps[3] == 1) {

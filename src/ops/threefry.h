@@ -1,4 +1,4 @@
-// The generators, on host integers, and the record of the one that random numbers come from.
+// The generators, on host integers, and the record of the one for random numbers.
 #pragma once
 
 #include <array>

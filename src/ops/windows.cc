@@ -8,7 +8,7 @@ namespace rondo::ops {
 
 namespace {
 
-/// Fails unless the axes are distinct and lie in [0, rank), and grow if `sorted`.
+/// Throws unless the axes are distinct and in [0, rank), and increasing if `sorted`.
 void check_axes(const InferContext& context, std::string_view name,
                 std::span<const std::int64_t> axes, std::int64_t rank, bool sorted) {
   for (std::size_t i = 0; i < axes.size(); i++) {
@@ -101,7 +101,7 @@ ir::Gather window_elements(const WindowDims& dims, const Shape& operand, const T
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
   };
   ir::Gather places;
-  // The axes of the indices but that of their components are those that count windows.
+  // The axes of the indices, except that of the components, count windows.
   std::int64_t batch_axis = 0;
   for (std::int64_t axis = 0; axis < indices.rank(); axis++) {
     if (axis == dims.index_vector_dim) {

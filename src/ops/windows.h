@@ -1,4 +1,4 @@
-// What gather and scatter share: windows of an array, one for each index vector of an array of
+// Shared by gather and scatter: windows of an array, one for each index vector of an array of
 // indices.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace rondo::ops {
 
-/// What the fields of GatherDims, or of ScatterDims, are called.
+/// The names of the fields of GatherDims or ScatterDims.
 struct WindowNames {
   std::string_view window, absent, start_map, batching, indices_batching;
 };
@@ -24,13 +24,14 @@ struct WindowNames {
 /// gather, the updates of a scatter.
 struct WindowDims {
   const WindowNames& names;
-  const std::vector<std::int64_t>& window;  // axes of `windowed` that run within a window
+  const std::vector<std::int64_t>& window;  // axes of `windowed` inside a window
   const std::vector<std::int64_t>&
       absent;  // axes of the operand with windows of size 1 that `windowed` lacks
-  const std::vector<std::int64_t>& start_map;  // the axis of the operand of each part of an index
+  const std::vector<std::int64_t>& start_map;  // the axis of the operand for each component of an
+                                               // index
   std::int64_t index_vector_dim;
   const std::vector<std::int64_t>& batching;          // axes of the operand
-  const std::vector<std::int64_t>& indices_batching;  // that go along with these of the indices
+  const std::vector<std::int64_t>& indices_batching;  // the matching axes of the indices
 };
 
 /// As attributes are printed in the text of the IR, in HLO and in StableHLO.
@@ -41,17 +42,18 @@ void window_dims_stablehlo(std::string& out, const WindowDims& dims);
 /// The sizes of the indices without the index vector's axis.
 Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim);
 
-/// Fails unless the axes lie in the types, are distinct and agree in number and size.
+/// Throws unless the axes exist in the types, are distinct and agree in number and size.
 /// `windowed_rank` is the rank of the result or of the updates.
 void check_window_dims(const InferContext& context, const WindowDims& dims,
                        const TensorType& operand, const TensorType& indices,
                        std::int64_t windowed_rank);
 
-/// Where an element of `windowed` lies in the operand. `sizes`: of a window along each axis of it.
+/// The position in the operand of an element of `windowed`. `sizes`: of a window along each axis of
+/// it.
 ir::Gather window_elements(const WindowDims& dims, const Shape& operand, const TensorType& indices,
                            std::int64_t windowed_rank, std::span<const std::int64_t> sizes);
 
-/// What is in range of the indices, which are the operand of that number.
+/// The valid range of the indices, which are the operand of that number.
 std::vector<ir::IndexRange> window_ranges(const WindowDims& dims, std::string_view op,
                                           const Shape& array, const TensorType& indices,
                                           std::size_t operand, std::span<const std::int64_t> sizes,
@@ -69,8 +71,8 @@ class WindowWalk {
   std::span<const std::int64_t> operand_strides() const { return operand_strides_; }
   std::span<const std::int64_t> windowed_strides() const { return windowed_strides_; }
 
-  /// Calls visit(operand_offset, windowed_offset), in elements, for each window. One that reaches
-  /// over the edge of the operand is moved inwards if `clamped`, else left out.
+  /// Calls visit(operand_offset, windowed_offset), in elements, for each window. One that crosses
+  /// the edge of the operand is shifted inwards if `clamped`, else skipped.
   template <class Visit>
   void for_each(const std::byte* indices, bool clamped, Visit&& visit) const {
     Dims index(batch_.size(), 0);
@@ -104,12 +106,12 @@ class WindowWalk {
     std::int64_t windowed;
     std::int64_t indices;
   };
-  struct Start {          // a part of the index vector
-    std::int64_t room;    // the last place at which a window fits
+  struct Start {          // a component of the index vector
+    std::int64_t room;    // the last position at which a window fits
     std::int64_t stride;  // in the operand
   };
 
-  /// The offset of a window; false if it does not fit.
+  /// The offset of a window; false if it is out of bounds.
   bool start_of(const std::byte* indices, std::int64_t indices_at, bool clamped,
                 std::int64_t& offset) const;
 
