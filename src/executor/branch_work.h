@@ -1,4 +1,4 @@
-// What a branch costs the lanes that need not run it, and how deep loops and branches are nested.
+// The cost of a branch for lanes that need not run it, and the depth of nested loops and branches.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace rondo::executor {
 /// Whether region_elements writes such nodes on single elements without `other`.
 bool has_element_code(const ir::Node& node);
 
-/// What an element of a node of Strategy::kElement costs, in ops of the lower IR of which a
+/// The cost of an element of a node of Strategy::kElement, in ops of the lower IR, of which a
 /// processor issues one or two a cycle.
 std::int64_t element_work(const ir::Node& node);
 

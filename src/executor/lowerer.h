@@ -89,8 +89,8 @@ struct Construct {
   std::vector<Place> arguments;         // of the regions
   std::vector<Place> packed;            // memory of packed factors of a loop's products
   absl::flat_hash_map<const Node*, PackedCall> packed_calls;  // of a loop's body
-  std::vector<CarriedArray> carried;  // of each carry that is an array; of each branch result
-                                      // that is written where an operand is
+  std::vector<CarriedArray> carried;  // of each carry that is an array; of each branch result that
+                                      // is written in an operand's memory
   std::size_t branch = 0;
   std::vector<std::uint32_t> ifs;  // open, in a conditional
   std::vector<Place> results;      // in a conditional: arrays that the branches write; in a loop
@@ -100,7 +100,7 @@ struct Construct {
   // State of the outermost loop over lanes.
   std::vector<Place> made;     // arrays allocated while it runs
   Value trips = lower::kNone;  // so far, if needed: of this lane, in this chunk
-  // Of a loop whose lanes make its trips in chunks (lane_chunks.cc).
+  // State of a loop whose lanes make its trips in chunks (lane_chunks.cc).
   const Interchange* chunks = nullptr;  // around the lanes: `trips` are those of all chunks so far
   Value all_trips = lower::kNone;       // around the lanes: of all chunks, where it is known before
   Value most_trips = lower::kNone;      // in the lanes: of this chunk; an s32
@@ -250,7 +250,7 @@ class Lowerer {
   std::optional<lower::LoopInfo> loop_info(const Node* node);
   /// Notes that something may end the run inside a trip of the open loops.
   void note_inner_safepoint();
-  /// What is reported of a loop, whose carries are its parameters now.
+  /// The report of a loop, whose carries are its parameters now.
   void describe_state(lower::LoopInfo& info, const Construct& construct);
   /// Writes the first value of a carried array to the memory of the carry.
   void begin_with(Scope& scope, const Tensor& value, const Place& now);
@@ -354,7 +354,7 @@ class Lowerer {
   Element lane_code(Scope& scope, const Node* node, const LaneValue& as);
   Element lane_bytes(Scope& scope, const Node* node, const LaneValue& as);
   Element lane_nest(Scope& scope, const Node* node, const LaneValue& as);
-  /// Of a node that concatenates: in registers, or in memory.
+  /// The elements of a node that concatenates: in registers, or in memory.
   Element lane_parts(Scope& scope, const Node* node, const LaneValue& as);
   void lane_update(Scope& scope, const Node* node, const LaneValue& array);
   void lane_tape_write(Scope& scope, const Node* node);

@@ -16,7 +16,7 @@ class Interchanges;
 /// Why a program cannot be lowered; empty if it can. The function is in executor ops.
 std::string why_not_lowered(const Function& function);
 
-/// Makes the kernel of a node that has no loops; it stands in loop `loop` of the program.
+/// Makes the kernel of a node that has no loops; the call is in loop `loop` of the program.
 using MakeKernel =
     std::function<std::shared_ptr<const lower::Kernel>(const ir::Node& node, std::uint32_t loop)>;
 

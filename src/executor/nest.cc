@@ -324,7 +324,7 @@ std::optional<Nest::Lying> Nest::lying(std::uint32_t item, const Linear& dense) 
 /// The axes of the nest without those of size 1; neighbors that can be one loop are merged.
 Nest::Axes Nest::merged(const std::vector<bool>& reduced, const Linear* sink) const {
   Axes axes;
-  // Of an empty nest nothing is read, and strides of operands may be any numbers.
+  // An empty nest reads nothing, and strides of operands may be any numbers.
   const bool empty = std::find(sizes_.begin(), sizes_.end(), 0) != sizes_.end();
   for (std::size_t i = sizes_.size(); i-- > 0;) {
     if (sizes_[i] == 1) continue;

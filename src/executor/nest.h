@@ -71,7 +71,7 @@ class Nest {
     Linear place;
   };
   void store(std::span<const Sink> sinks, lower::Value pointer);
-  /// No loops: the value itself, where all sizes are 1.
+  /// No loops: the value itself, if all sizes are 1.
   lower::Element single(std::uint32_t item);
   /// No loops: the values at index `lane` of the only axis that is not of size 1, one after the
   /// other.
@@ -84,7 +84,7 @@ class Nest {
   bool is_one_loop() const { return merged({}, nullptr).size() == 1; }
   const lower::Element& element(std::uint32_t item) const { return items_[item].element; }
 
-  /// What a reduction combines, and where its results go.
+  /// The values that a reduction combines, and where its results go.
   struct Combination {
     std::uint32_t item;
     const ir::Reduction& reduction;

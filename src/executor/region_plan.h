@@ -1,5 +1,5 @@
-// What is decided about a region before it is lowered: the order of its nodes, which of them are
-// fused into the loops of their consumers, and how long values are alive.
+// Decisions about a region before it is lowered: the order of its nodes, which of them are fused
+// into the loops of their consumers, and how long values are alive.
 #pragma once
 
 #include <cstdint>
@@ -103,8 +103,8 @@ class RegionPlan {
 };
 
 /// `reorders`: for nodes in a loop, where sums of products may be added in an order other than
-/// their kernel's. Those that lanes could write have strategy kUnrolledContraction then, whether or
-/// not the loop has lanes, so that there is one order.
+/// their kernel's. Those that loops over lanes could compute have strategy kUnrolledContraction
+/// then, whether or not the loop has lanes, so that there is one order.
 Strategy strategy_of(const ir::Node& node, bool reorders = false);
 /// The products of a node that loops may compute, vectorized along the last axis of the result.
 std::optional<ir::Contraction> products_in_lanes(const ir::Node& node);

@@ -21,7 +21,7 @@ using LayoutRule = RegionLayout (*)(const Node&);
 using RelayoutRule = Attributes (*)(const Node&, const RegionLayout&);
 /// The induction variable of a counted loop.
 using InductionRule = std::optional<Induction> (*)(const Node&);
-/// What an executor needs to interchange a loop with its lanes.
+/// The facts that an executor needs to interchange a loop with its lanes.
 using LaneLoopRule = LaneLoop (*)(const Node&);
 /// A loop of known length that computes an index for each trip, as a loop that reads it from an
 /// array.

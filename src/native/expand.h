@@ -28,10 +28,10 @@ class Expander {
   struct Open {
     lower::Opcode opened;
     std::uint32_t number;             // of the machine loop or branch
-    Unit counter = 0;                 // of the trips, where they are reported
+    Unit counter = 0;                 // of the trips, if they are reported
     std::size_t begin = 0, trip = 0;  // positions of its kTripsBegin and kTrip
     std::uint32_t report = lower::kNoLoop;
-    Unit trips = 0;              // before this one, where one makes several
+    Unit trips = 0;              // before this one, if one makes several
     bool visible = false;        // something in its condition may report the state of the loop
     bool independent = false;    // a `for` whose trips are reported
     bool reads_counter = false;  // something in its body may
@@ -83,7 +83,7 @@ class Expander {
   MachineCode out_;
   std::vector<Unit> units_;  // of each value
   std::vector<Open> open_;
-  /// Of constant numbers of lanes, since a loop or branch was last opened or closed.
+  /// Constant numbers of lanes, since a loop or branch was last opened or closed.
   absl::flat_hash_map<std::pair<int, std::uint64_t>, Unit> tail_masks_;
   std::optional<LaneFacts> lane_facts_;  // once there is a lane loop
 };

@@ -18,7 +18,7 @@ constexpr std::uint32_t kUnmade = 0xffffffffu;
 /// Threshold: Readers that each repeat a comparison to use the flags; for more, its result takes a
 /// register, since the operands would live long. Not measured.
 constexpr std::uint32_t kMostReaders = 4;
-/// Threshold: Predicates of one condition that are tested one by one, with a branch each, in place
+/// Threshold: Predicates of one condition that are tested one by one, with a branch each, instead
 /// of being combined. Not measured.
 constexpr std::size_t kMostTests = 4;
 

@@ -72,7 +72,7 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
   // Threshold: Vector registers left for the ops beside what the vectors of a block carry: more
   // vectors would spill. Not measured.
   constexpr int kFreeRegisters = 5;
-  // Threshold: Lanes of the smallest vector; a loop of fewer lanes is scalar or, where there are
+  // Threshold: Lanes of the smallest vector; a loop of fewer lanes is scalar or, if the target has
   // masks, masked. Not measured.
   constexpr int kLeastLanes = 4;
   const bool has_masks = target.has_masks();

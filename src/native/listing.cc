@@ -101,7 +101,7 @@ std::string text_of(const Instruction& i, const Compilation& of, const Target& t
   return out + '\n';
 }
 
-/// The places in `code` of the steps that have instructions, from the first to the last one of a
+/// The positions in `code` of the steps that have instructions, from the first to the last one of a
 /// loop or, without one, all of them.
 std::vector<std::size_t> written_steps(const Compilation& of, std::uint32_t loop) {
   const MachineCode& code = of.code;

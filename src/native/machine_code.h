@@ -63,10 +63,10 @@ enum class Kind : std::uint8_t {
   kShortCircuitOr,   // if a is true, the kTest, kIf or kShortCircuitAnd that follows is skipped
   kElse,
   kEndIf,
-  // What user loops report; `bits` is the index in Program::loops or kNoLoop. `a` counts the trips
-  // that have begun.
+  // Trip counts that user loops report; `bits` is the index in Program::loops or kNoLoop. `a`
+  // counts the trips that have begun.
   kTripsBegin,  // result = 0; a, b: the bounds of its counter
-  kTrip,        // a += 1, in place, or a = b + 1 where there is a b; checks limits and polls
+  kTrip,        // a += 1, in place, or a = b + 1 if there is a b; checks limits and polls
   kCount,       // the same for a loop that checks nothing
   kTripsEnd,    // a: the trips that have ended, plus b that others made
   kBlockTrips,  // in a loop over lanes, after a block of them

@@ -163,8 +163,8 @@ class QuotientMultiplier {
   }
 
   /// The dividend times the reciprocal, in f64. The reciprocal is not rounded towards zero, so that
-  /// multiples of the divisor give their quotient or slightly more; what is not a multiple is
-  /// further from the next quotient than the product's error.
+  /// multiples of the divisor give their quotient or slightly more; other dividends are further
+  /// from the next quotient than the product's error.
   Value product(const Op& op) {
     const Key key{Step::kProduct, op.a, op.b};
     if (const Value made = known(key); made != lower::kNone) return made;

@@ -67,7 +67,7 @@ struct VectorOps {
 
 /// Fused instructions: one where two would be needed.
 struct FusedForms {
-  /// `a < b ? a : b` and `a > b ? a : b` of floats, which are b where a or b is NaN or both are 0.
+  /// `a < b ? a : b` and `a > b ? a : b` of floats, which are b if a or b is NaN or both are 0.
   bool extremes = false;
   /// A selection of floats by a comparison of floats of another width, in scalar code.
   bool select_by_other_width = false;

@@ -68,8 +68,8 @@ bool sums(const Node& node) {
   return node.attrs<AxisReduceAttributes>().combiner == Combiner::kAdd;
 }
 
-/// Each lane's value is a term of the sum in all lanes, so that its cotangent is the sum of theirs:
-/// the derivative is that of the sum of the lanes' results.
+/// Each lane's value is a term of the sum that every lane sees, so that its cotangent is the sum of
+/// all lanes' cotangents: the derivative is that of the sum of the lanes' results.
 std::vector<Tensor> axis_reduce_transpose(const TransposeCall& c) {
   return {make(kAxisReduce, {c.ct()}, c.node.attributes, c.at())};
 }

@@ -46,7 +46,7 @@ struct CompareAttributes {
 /// Operands of one dtype; broadcasts. Complex numbers have only kEq and kNe here.
 Tensor compare(const Operand& a, const Operand& b, Direction direction, bool total_order = false);
 
-/// Of convert and bitcast_convert.
+/// For convert and bitcast_convert.
 struct ConvertAttributes {
   DType dtype;
   bool operator==(const ConvertAttributes&) const = default;

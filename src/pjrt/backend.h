@@ -9,8 +9,8 @@
 namespace rondo::pjrt {
 
 /// Prepares a function for CompileOptions::device. The function is any that passes::expand can
-/// lower to StableHLO. Throws TraceError for what a plugin does not support, with its name and
-/// line.
+/// lower to StableHLO. Throws TraceError for a feature that plugins do not support, with its name
+/// and line.
 const ir::Backend& backend();
 
 /// The same for CompileOptions::mesh.

@@ -16,8 +16,9 @@ namespace rondo::pjrt {
 /// one number after each chunk, whose trip count is chosen so that it takes some milliseconds.
 class ChunkedProgram {
  public:
-  /// Of the function that `whole` was compiled from, which must outlive this. Throws PluginError as
-  /// Program does, with the places in the user's source, and the errors of cut_at_loops.
+  /// `function`: the one that `whole` was compiled from. `whole` must outlive this. Throws
+  /// PluginError as Program does, with the places in the user's source, and the errors of
+  /// cut_at_loops.
   ChunkedProgram(const Function& function, const DonatingProgram& whole);
 
   /// Runs as `whole` does. Throws Stopped, DeadlineExceeded and TooManyIterations with the carry of

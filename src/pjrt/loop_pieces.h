@@ -12,7 +12,7 @@
 
 namespace rondo::pjrt {
 
-/// What a run reports of a loop, and its trip count.
+/// A loop as reports name it, and its trip count.
 struct ChunkedLoop {
   std::string name;
   SourceLocation at;

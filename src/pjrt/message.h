@@ -9,7 +9,7 @@
 
 namespace rondo::pjrt {
 
-/// What a plugin said of the text of a function, which names lines and columns of that text
+/// A plugin's error about the text of a function, which gives lines and columns of that text
 /// (`-:12:5: error: ...`): adds the op on that line, the enclosing loop and the line of the user's
 /// source. The same error if it names no line.
 PluginError located(const PluginError& error, const Function& function,

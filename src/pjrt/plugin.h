@@ -1,4 +1,4 @@
-// A loaded plugin: its functions, called so that errors and C++ exceptions come out as PluginError.
+// A loaded plugin: its functions, wrapped so that errors and C++ exceptions become PluginError.
 #pragma once
 
 #include <atomic>

@@ -83,7 +83,7 @@ std::shared_ptr<const ir::Prepared> prepare_compiled(const Executable::Impl& imp
                     : impl.backend->prepare(expanded, impl.options);
 }
 
-/// What reassociation of sums may change in a program: for all of its forms, or for none.
+/// Applies the rewrites that may reassociate sums: to all forms of a program, or to none.
 /// `keeps_states`: for runs with limits.
 Function with_trips_batched(const Function& function, bool keeps_states = false) {
   const auto batching = [](std::int64_t lanes) {

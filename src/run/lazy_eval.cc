@@ -28,8 +28,8 @@ namespace rondo::ir {
 
 namespace {
 
-/// Besides the requested ones, an evaluation keeps values of so many bytes, or of so many times the
-/// bytes of its inputs and requested results, whichever is more (docs/lazy.md).
+/// Besides the requested ones, an evaluation keeps values up to this number of bytes, or up to this
+/// multiple of the bytes of its inputs and requested results, whichever is more (docs/lazy.md).
 constexpr std::int64_t kKeptBytes = std::int64_t{64} << 20;
 constexpr std::int64_t kKeptShare = 4;
 

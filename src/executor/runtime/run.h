@@ -15,7 +15,7 @@
 
 namespace rondo::executor {
 
-/// What a run counts of the loops of its program.
+/// Counts of the trips of a program's loops in a run.
 class TripCounts {
  public:
   TripCounts(const lower::Program& program, lower::RunFrame& frame);

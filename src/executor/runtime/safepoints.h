@@ -72,7 +72,7 @@ class SafepointHandler {
   const bool exactly_;
   bool lacks_state_ = false;
   std::exception_ptr failure_;
-  // Of the entry.
+  // For the entry.
   std::vector<std::uint64_t> state_;
   std::vector<std::int64_t> bounds_;
   std::vector<std::pair<std::int64_t, std::int64_t>> reported_;  // trips, at the last report

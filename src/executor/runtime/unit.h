@@ -69,8 +69,8 @@ struct Unit {
 
   /// Compiles the program, as native code if `wants_native` and the target has any.
   void prepare(lower::Program lowered, bool wants_native);
-  /// Adds what it owns: the function, the program and its code, and memory that a run leaves for
-  /// the next one.
+  /// Adds what it owns: the function, the program and its code, and memory that is reused by the
+  /// next run.
   void count_held(HeldBytes& held) const;
 
   /// Called if a run ends early, while its memory is allocated.

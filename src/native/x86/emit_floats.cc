@@ -50,7 +50,7 @@ struct FusedForms {
   Fused by231[4];  // x, y, z: x = y * z + x
 };
 
-/// Of vcmpss and the like.
+/// Predicates of vcmpss and the like.
 std::uint8_t condition_of(Opcode comparison) {
   constexpr std::uint8_t how[] = {0, 4, 17, 18, 30, 29};
   return how[static_cast<int>(comparison) - static_cast<int>(Opcode::kEqual)];
@@ -152,7 +152,7 @@ void Emitter::emit_fused(const Instruction& given) {
   };
   const Xmm to = vector_result(i.result, 0);
   auto is_result = [&](Unit u) { return in_register(u) && place_of(u).number == to.getIdx(); };
-  // One factor must be in a register; the result may take the place of any of the three.
+  // One factor must be in a register; the result may be in the register of any of the three.
   if (is_result(i.b) || (!in_register(i.a) && in_register(i.b))) std::swap(i.a, i.b);
   if (is_result(i.c) && !is_result(i.a)) {
     const Xmm a = vector_of(i.a, 1);

@@ -48,7 +48,7 @@ class Emitter : private Xbyak::CodeGenerator {
   using Label = Xbyak::Label;
   using Opmask = Xbyak::Opmask;
 
-  /// A register or a place in memory.
+  /// A register or a stack slot.
   struct Source {
     Xmm reg{0};
     Address memory = Address(0, false, Xbyak::RegExp());

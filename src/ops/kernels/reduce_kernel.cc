@@ -63,7 +63,7 @@ void for_each_inner_run(const ReduceAxes& axes, Run&& run) {
   }
 }
 
-/// What a sum of Ts is accumulated in.
+/// The type in which a sum of Ts is accumulated.
 template <class T>
 struct SumType {
   using Type = T;
@@ -154,7 +154,7 @@ void combine_into(Acc* acc, const T* x, const ReduceAxes& axes, Combine combine,
   }
 }
 
-/// What a reduction by a known combiner needs from its node.
+/// The facts about its node that a reduction by a known combiner needs.
 struct ReducePlan {
   ReduceAxes axes;
   std::int64_t elements;  // of the operand
