@@ -45,7 +45,7 @@ std::vector<Tensor> values_from(const BatchCall& c, std::size_t first) {
   return values;
 }
 
-/// The starts as rows of an array s64[lanes, axes], clamped so that a part of `sizes` lies in
+/// The starts as rows of an array s64[lanes, axes], clamped so that a part of `sizes` is inside
 /// operand 0: a gather would do that too, a scatter would drop the part.
 Tensor start_vectors(const BatchCall& c, std::size_t first, std::span<const std::int64_t> sizes) {
   const Shape& shape = c.type(0).shape;

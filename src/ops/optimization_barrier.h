@@ -10,7 +10,7 @@ namespace rondo::ops {
 /// Identities: any number of operands, as many results. A value after a barrier is recomputed
 /// rather than kept.
 extern const ir::OpDef kOptimizationBarrier;
-/// Several values behind one barrier.
+/// Several values after one barrier.
 std::vector<Tensor> optimization_barrier(std::vector<Tensor> values);
 
 }  // namespace rondo::ops

@@ -18,8 +18,7 @@ class RunHost : public ir::Host {
   /// polling again. `loop`: in the part, before trip number `trip`; or null.
   virtual void poll_part(const lower::LoopInfo* loop, std::int64_t trip) = 0;
 
-  /// A host for a part of a loop, on any thread. One thread uses it, while the run's own thread
-  /// waits for it.
+  /// A host for a part of a loop, on any thread. One thread uses it, and this host must outlive it.
   virtual std::unique_ptr<RunHost> for_part() = 0;
   /// Adds the counts of such a host.
   virtual void add_counts(const RunHost& part) = 0;

@@ -15,7 +15,7 @@ namespace rondo::lower {
 
 namespace {
 
-/// The size of the memory behind each pointer that is defined outside lanes.
+/// The size of the memory that each pointer defined outside lanes addresses.
 std::vector<std::int64_t> bytes_behind(const Program& p) {
   std::vector<std::int64_t> bytes(p.types.size(), 0);
   const auto carried = [&](const std::vector<Carry>& carries) {

@@ -68,7 +68,7 @@ void PartWriter::find_private(const LargeLoop& loop) {
     first = std::min(first, buffer->offset);
     end = std::max(end, buffer->offset + buffer->bytes);
   }
-  // The same as relative to pages, which guarded memory is aligned to.
+  // Offsets within a page stay the same, as guarded memory is aligned to pages.
   constexpr std::int64_t kPage = 4096;
   first = first / kPage * kPage;
   for (const auto& [pointer, buffer] : buffers) {

@@ -28,8 +28,8 @@ struct Slots {
 
 class PartWriter {
  public:
-  /// `bytes`: the sizes behind the pointers of the whole program, which owns these constants.
-  /// `slots` is a pointer there.
+  /// `bytes`: the sizes of the memory that the whole program's pointers address; that program also
+  /// owns these constants. `slots` is a pointer there.
   PartWriter(const Program& whole, const std::vector<std::int64_t>& bytes,
              const absl::flat_hash_map<Value, std::uint64_t>& constants, Value slots);
   PartWriter(const PartWriter&) = delete;
@@ -38,7 +38,8 @@ class PartWriter {
   /// Called once. `part_work` determines how much of the work a part has.
   DividedLoop write(const LargeLoop& loop, double part_work);
 
-  /// The arguments of the call, in the whole program: pointers, then the slots of scalars.
+  /// The arguments of the call, as values of the whole program: `pointers`, which follow the
+  /// pointer to the slots, and `scalars`, which are passed in the slots.
   const std::vector<Value>& pointers() const { return pointers_; }
   const std::vector<Value>& scalars() const { return scalars_; }
 

@@ -313,7 +313,7 @@ void Emitter::store_bits(const Reg64& base, std::uint64_t offset, Unit value) {
     vmovss(ptr[base + offset], vector_of(value, 0));
 }
 
-/// Stores the state of the loop for handlers that query it.
+/// Stores the state of the loop, if the frame requests it.
 void Emitter::store_state(std::uint64_t loop) {
   const std::vector<Unit>& state = code_.loop_reports[loop].state;
   if (state.empty()) return;
