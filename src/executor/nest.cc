@@ -444,7 +444,7 @@ void Nest::write_items(const Axes& axes) {
           return builder_.convert(items_[operands_[item.first_operand + i]].element[0],
                                   item.computed);
         };
-        item.element = {factor(0), factor(1)};  // those that are reduced
+        item.element = {factor(0), factor(1)};  // whose products are summed
         break;
       }
       case Item::Kind::kCode: {

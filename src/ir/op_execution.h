@@ -30,7 +30,7 @@ struct OpKernel {
 /// Properties of the code that an executor's loops compile to.
 struct LoopCode {
   bool is_native = false;            // machine code, in which a select costs less than a call
-  bool has_strided_vectors = false;  // gathers: loads of elements that are not adjacent in memory
+  bool has_strided_vectors = false;  // vectors of elements that are not adjacent in memory
 };
 
 struct OpExpansion {

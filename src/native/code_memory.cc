@@ -99,7 +99,7 @@ class CodeHeap {
   /// Held around a fork: no thread writes meanwhile.
   void before_fork() { mutex_.lock(); }
   void after_fork() {
-    forked_ = true;  // a forked child of several threads must not allocate here
+    forked_ = true;  // a child of a multithreaded process must not allocate here
     mutex_.unlock();
   }
 

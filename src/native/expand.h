@@ -33,8 +33,8 @@ class Expander {
     std::uint32_t report = lower::kNoLoop;
     Unit trips = 0;              // before this one, if one makes several
     bool visible = false;        // something in its condition may report the state of the loop
-    bool independent = false;    // a `for` whose trips are reported
-    bool reads_counter = false;  // something in its body may
+    bool independent = false;    // a `for` whose trips are independent
+    bool reads_counter = false;  // something in its body reads the counter
   };
 
   Unit new_unit(lower::Type type, int lanes = 1);

@@ -17,7 +17,7 @@ struct LaneFacts {
   std::vector<std::uint8_t> varying;       // one value per lane
   std::vector<std::uint8_t> broadcast;     // uniform, but read by ops on vectors
   std::vector<std::uint32_t> units;        // the first unit, or that of the broadcast
-  std::vector<std::int64_t> buffer_bytes;  // a pointer to a buffer
+  std::vector<std::int64_t> buffer_bytes;  // for pointers to buffers
   std::vector<std::uint32_t> reads;        // of each value
 };
 

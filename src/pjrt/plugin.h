@@ -20,7 +20,7 @@ PluginError plugin_fault(const std::string& what);
 /// than the status.
 std::string_view advice_on(int code) noexcept;
 
-/// Never unloaded, as the plugin itself.
+/// Exists until the process ends, as the plugin does.
 struct PluginState {
   std::string path;  // without symbolic links
   const api::Api* api = nullptr;

@@ -87,7 +87,7 @@ class LoopInPieces final : public lower::Kernel {
   LoopInPieces(lower::DividedLoop loop, std::size_t pointers, const Unit& whole)
       : loop_(std::move(loop)), pointers_(pointers) {
     unit_.function = whole.function;
-    unit_.guarded = false;  // its memory is that of the run in progress
+    unit_.guarded = false;  // its memory is part of a run that is guarded itself
     for (lower::Call& call : loop_.program.calls) {
       if (call.kernel) continue;
       call.kernel = std::make_shared<WaitForTurn>();

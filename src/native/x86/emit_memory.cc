@@ -206,7 +206,7 @@ void Emitter::emit_base(const Instruction& i) {
   finish(i.result, to);
 }
 
-// The last bytes are moved in a load that overlaps those before them.
+// The last bytes are moved in an access that overlaps those before them.
 void Emitter::copy_in_loop(const Instruction& i) {
   const Reg64 from = general(i.a, 0), to = general(i.b, 2);
   const int bytes = avx512() ? 64 : 32;
