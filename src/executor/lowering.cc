@@ -6,6 +6,7 @@
 #include "executor/element_code.h"
 #include "executor/lowerer.h"
 #include "executor/runtime/kernels.h"
+#include "ir/element.h"
 #include "ir/function_data.h"
 #include "lower/opcodes.h"
 
