@@ -29,6 +29,9 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M
 NAMED_OP = re.compile(r"[!=]=\s*&\s*(?:\w+::)*k[A-Z]\w*")
 FOLDERS_OF_RECORDS = {"ir", "ops", "control_flow"}
 RULES_ABOUT_OPS = re.compile(r"src/passes/(\w+_identities|splat)\.cc")
+# Who asks the processor what it can do: all else asks these, or a native_code::Target.
+NAMED_PROCESSOR = re.compile(r"\bIsa\b|__builtin_cpu_\w+|\bcpuid\b")
+FILES_ABOUT_PROCESSORS = ("src/base/cpu.", "src/native/x86/")
 # What users need not read is in include/rondo/detail/; dtype.h needs its two blocks where they are.
 DETAIL = re.compile(r"^namespace (rondo::)?detail\b", re.M)
 DETAIL_EXCEPTION = "dtype.h"
@@ -75,6 +78,11 @@ def violations(project):
         if folder not in LAYER_OF:
             found.append(f"{name}: the folder {folder} is in no layer; add it to one in tests/layers_test.py")
             continue
+        if not name.as_posix().startswith(FILES_ABOUT_PROCESSORS):
+            text = file.read_text(encoding="utf-8")
+            for match in NAMED_PROCESSOR.finditer(text):
+                line = text.count("\n", 0, match.start()) + 1
+                found.append(f"{name}:{line}: asks for the processor's features; base/cpu.h or the target should say")
         if folder not in FOLDERS_OF_RECORDS and not RULES_ABOUT_OPS.fullmatch(name.as_posix()):
             text = file.read_text(encoding="utf-8")
             for match in NAMED_OP.finditer(text):
@@ -154,6 +162,11 @@ class Layers(unittest.TestCase):
 
     def test_public_header_includes_src(self):
         self.check({"include/rondo/ops.h": '#include "ops/record.h"\n', "src/ops/record.h": ""}, "a public header")
+
+    def test_a_kernel_that_asks_the_processor(self):
+        self.check({"src/ops/a.cc": 'bool f() { return __builtin_cpu_supports("fma"); }\n',
+                    "src/base/cpu.cc": 'bool f() { return __builtin_cpu_supports("fma"); }\n'},
+                   "src/ops/a.cc:1: asks for the processor's features")
 
     def test_detail_in_a_public_header(self):
         self.check({"include/rondo/loops.h": "#pragma once\n\nnamespace rondo::detail {\n}\n",

@@ -20,6 +20,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/cpu.h"
 #include "lower/scalar.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
@@ -241,10 +242,7 @@ template <int arity, class F, class T>
                                                         std::byte* result, std::int64_t n) {
   compute_elements<arity, F, T>(operands, result, n);
 }
-inline bool has_fma_loops() {
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return has;
-}
+inline bool has_fma_loops() { return cpu().avx2; }
 #endif
 
 template <int arity, class F, class T>
