@@ -130,7 +130,7 @@ std::string sharding_fault(const Sharding& sharding, const Shape& shape) {
       }
     }
     const std::int64_t parts = sharding.parts(dim);
-    if (shape[dim] % parts == 0) continue;
+    if (parts > 0 && shape[dim] % parts == 0) continue;
     return fmt::format(
         "dimension {} of {} has {} elements, which {} devices cannot share evenly\n  Pad it to a "
         "multiple of {} (rondo::pad), choose another dimension, or a mesh whose axis divides it.",
