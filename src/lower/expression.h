@@ -60,7 +60,11 @@ struct Expression : NumberOperations<Expression<T>> {
       return b.constant(type, static_cast<std::uint64_t>(constant) &
                                   (~std::uint64_t{0} >> (64 - 8 * lower::width(type))));
   }
-  Type type() const { return kIsFloat ? kType : builder->type(value); }
+  Type type() const {
+    if constexpr (kIsFloat) return kType;
+    if (!builder) throw InternalError("an integer constant takes its type from what it meets");
+    return builder->type(value);
+  }
   /// Of an integer, in bits.
   std::int64_t width() const { return 8 * lower::width(type()); }
 

@@ -5,8 +5,6 @@
 
 namespace rondo::ops {
 
-using lower::Builder;
-using lower::Opcode;
 using lower::Type;
 
 Element convert_element_rule(const ElementCall& c) {

@@ -31,7 +31,7 @@ std::string list(std::span<const TensorType> types) {
 
 std::shared_ptr<const PluginClient> one_client(const ProgramOptions& options) {
   if (options.devices.empty()) throw InternalError("a program for no device");
-  const std::shared_ptr<const PluginClient> client = plugin_client(options.devices.front());
+  std::shared_ptr<const PluginClient> client = plugin_client(options.devices.front());
   for (const Device& device : options.devices) {
     if (!device || DeviceAccess::state(device) != client) {
       throw ExecutionError(fmt::format(

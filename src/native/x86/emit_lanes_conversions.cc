@@ -8,8 +8,6 @@
 
 namespace rondo::native_code::x86 {
 
-using lower::Opcode;
-
 namespace {
 
 std::uint64_t bits_of_double(double x) {

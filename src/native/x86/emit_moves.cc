@@ -5,8 +5,6 @@
 
 namespace rondo::native_code::x86 {
 
-using lower::Type;
-
 void Emitter::move_one(Unit to, Unit from) {
   switch (class_of(to)) {
     case RegisterClass::kGeneral: {

@@ -12,7 +12,7 @@ namespace rondo {
 
 Tensor cholesky(const Operand& operand) {
   const ops::Helper helper("cholesky", operand.at());
-  const Tensor x = helper.floating(operand);
+  Tensor x = helper.floating(operand);
   helper.check_rank(x, "the operand", 2);
   const std::int64_t n = x.dim(0);
   if (x.dim(1) != n) {
