@@ -63,7 +63,7 @@ namespace {
 
 using detail::BranchKind;
 
-const char* construct_name(BranchKind kind) {
+const char* kind_name(BranchKind kind) {
   return kind == BranchKind::kSwitchCase ? "switch_case" : "cond";
 }
 
@@ -118,7 +118,7 @@ void check_branches(BranchKind kind, std::vector<RegionTrace>& branches, SourceL
       fmt::format(
           "{}: the branches return different types{}\n  at {}\n  Make them agree, for example with "
           "rondo::convert(x, dtype) or broadcast_to.",
-          construct_name(kind), differences, at.str()),
+          kind_name(kind), differences, at.str()),
       at);
 }
 
@@ -168,7 +168,7 @@ void adopt_dtypes_of_others(BranchKind kind, std::span<const RegionCallable> bra
 /// The selector as operand of the node: a pred, or an s32 in the range of the branches.
 Tensor checked_selector(const Operand& given, BranchKind kind, std::size_t branches) {
   Tensor selector = given.any();
-  ir::checked(selector, construct_name(kind), given.at());
+  ir::checked(selector, kind_name(kind), given.at());
   if (kind == BranchKind::kCond) {
     check_predicate("the predicate of cond", selector, given.at());
     return selector;
@@ -206,7 +206,7 @@ std::vector<Tensor> branch(const Operand& selector, BranchKind kind,
                                  at.str()),
                      at);
   const Tensor chosen = checked_selector(selector, kind, branches.size());
-  check_not_empty(construct_name(kind), operands, at);
+  check_not_empty(kind_name(kind), operands, at);
   if (ir::eager_active()) {
     const std::size_t taken = kind == BranchKind::kSwitchCase
                                   ? static_cast<std::size_t>(chosen.item<std::int32_t>(at))
@@ -228,8 +228,8 @@ std::vector<Tensor> branch(const Operand& selector, BranchKind kind,
   check_branches(kind, traces, at);
   std::vector<ir::OpenRegion> regions;
   for (RegionTrace& trace : traces) regions.push_back(trace.finish());
-  return make_conditional(chosen, std::move(operands.values), construct_name(kind),
-                          std::move(regions), at);
+  return make_conditional(chosen, std::move(operands.values), kind_name(kind), std::move(regions),
+                          at);
 }
 
 }  // namespace rondo::detail

@@ -15,7 +15,7 @@ int main() {
   const rondo::Function slope = rondo::trace(rondo::grad(decay), rondo::f32());
   const bool is_text = rondo::to_stablehlo_text(slope).find("stablehlo.while") != std::string::npos;
   const rondo::Executable reference = rondo::compile(slope);
-  const auto value = reference.run({rondo::Literal(1.0f)}).front().item<float>();
+  const auto value = reference.run({rondo::Literal::scalar(1.0f)}).front().item<float>();
   std::string refused;
   try {
     static_cast<void>(rondo::compile(slope, {.executor = rondo::Executor::kCompiled}));
