@@ -33,7 +33,7 @@ TEST(BatchedCost, OfAScanTripIsThatOfOneLane) {
   const auto step = [](Tensor c, Tensor x) { return std::pair(sin(c) * x + c, c * x); };
   const auto run_one = [&](std::int64_t n) {
     const auto f = [&](Tensor c, Tensor xs) { return scan(step, c, xs); };
-    return evaluations(trace(f, f32(), f32({n})), {Literal::scalar(1.f), ramp(n, 0.1f)});
+    return evaluations(trace(f, f32(), f32({n})), {Literal::scalar(1.f), ramp(n, 0.01f)});
   };
   const auto run_lanes = [&](std::int64_t n) {
     const auto f = vmap([&](Tensor c, Tensor xs) { return scan(step, c, xs); });
