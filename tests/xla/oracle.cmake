@@ -112,7 +112,7 @@ set(watched_programs "GTEST_FILTER=-PageFaults.*")
 set(watched_transforms RONDO_XLA_EVERY=25 "GTEST_FILTER=-Allocations.RunsOnSixteenThreads*")
 set(watched_ops
     RONDO_XLA_EVERY=20
-    "GTEST_FILTER=-*.PowersWrap:Compare.FloatsWithNanAndZeros:Convert.ToPredAsksForNonzero:LongEmpty.*:Accuracy.*"
+    "GTEST_FILTER=-*.PowersWrap:Compare.FloatsWithNanAndZeros:Convert.ToPredAsksForNonzero:LongEmpty.*:Accuracy.*:ElementwiseBits.*"
 )
 foreach(folder batching control_flow gradients programs transforms tree ops)
   if(TARGET ${folder}_tests)
