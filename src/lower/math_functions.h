@@ -68,19 +68,21 @@ N power_of_two(const N& shifted) {
       shift_left(bits(shifted) + N::Integer::of(N::kBias), N::Integer::of(N::kMantissa)));
 }
 
-/// x = n ln 2 + r + low with |r| <= ln 2 / 2, where low is what rounding took from r.
+/// The integer n nearest to x / ln 2, plus rounding_shift().
 template <class N>
-struct ExpParts {
-  N n, shifted, r, low;
-};
+N shifted_exponent(const N& x) {
+  return fma(x, N::of(std::numbers::log2e), rounding_shift<N>());
+}
+/// r = x - n ln 2 with |r| <= ln 2 / 2; `low` becomes what rounding took from it. A number apart
+/// from the other parts: g++ does not vectorize loops with a struct of which only some members are
+/// read.
 template <class N>
-ExpParts<N> exp_parts(const N& x) {
-  const N shifted = fma(x, N::of(std::numbers::log2e), rounding_shift<N>());
-  const N n = shifted - rounding_shift<N>();
+N exp_remainder(const N& x, const N& n, N& low) {
   const N high = fma(-n, N::of(N::kWide ? 0x1.62e42feep-1 : 0.693145751953125), x);
   const N product = n * N::of(N::kWide ? 0x1.a39ef35793c76p-33 : 1.4286068203094173e-06);
   const N r = high - product;
-  return {n, shifted, r, (high - r) - product};
+  low = (high - r) - product;
+  return r;
 }
 
 /// q(r) of exp(r) = 1 + r + r^2 q(r) for |r| <= ln 2 / 2. Error: 1.1e-16, 6.4e-8.
@@ -110,15 +112,17 @@ template <class N>
 N scaled_exp(const N& argument, double doublings) {
   // Beyond these arguments the result is infinite or 0.
   const N x = N::kWide ? clamped(argument, -746, 711) : clamped(argument, -105, 90);
-  const ExpParts<N> parts = exp_parts(x);
+  const N shifted = shifted_exponent(x), n = shifted - rounding_shift<N>();
+  N low = N::of(0);
+  const N r = exp_remainder(x, n, low);
   // The scale in two factors, so that results near the ends of the range neither overflow nor round
   // twice.
-  const N half = fma(parts.n, N::of(0.5), rounding_shift<N>());
-  const N rest = (parts.n - (half - rounding_shift<N>())) + N::of(doublings);
+  const N half = fma(n, N::of(0.5), rounding_shift<N>());
+  const N rest = (n - (half - rounding_shift<N>())) + N::of(doublings);
   // 1 + r rounds; what it lost is added to the rest.
-  const N sum = parts.r + N::of(1);
-  const N lost = parts.r - (sum - N::of(1));
-  const N mantissa = sum + fma(parts.r * parts.r, exp_quotient(parts.r), lost + parts.low);
+  const N sum = r + N::of(1);
+  const N lost = r - (sum - N::of(1));
+  const N mantissa = sum + fma(r * r, exp_quotient(r), lost + low);
   return mantissa * power_of_two(half) * power_of_two(rest + rounding_shift<N>());
 }
 
@@ -131,10 +135,12 @@ template <class N>
 N expm1(const N& argument) {
   // Below -37 (-17) the result is -1 rounded; above, 2^n overflows together with the result.
   const N x = N::kWide ? clamped(argument, -40, 710) : clamped(argument, -20, 89);
-  const ExpParts<N> parts = exp_parts(x);
+  const N shifted = shifted_exponent(x), n = shifted - rounding_shift<N>();
+  N low = N::of(0);
+  const N r = exp_remainder(x, n, low);
   // In halves, since 2^1024 (2^128) is none: 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)).
-  const N half_scale = power_of_two(parts.shifted - N::of(1));
-  const N near = parts.r + fma(parts.r * parts.r, exp_quotient(parts.r), parts.low);
+  const N half_scale = power_of_two(shifted - N::of(1));
+  const N near = r + fma(r * r, exp_quotient(r), low);
   const N sum = fma(half_scale, near, half_scale - N::of(0.5));
   return select(argument == N::of(0), argument, sum + sum);
 }
@@ -483,10 +489,12 @@ N power_of_singles(const N& x, const N& y) {
   N exponent = y * logarithm;
   exponent = select(exponent < N::of(-110), N::of(-110), exponent);
   exponent = select(exponent > N::of(95), N::of(95), exponent);
-  const ExpParts<N> parts = exp_parts(exponent);
-  const N quotient = exp_quotient<N, false>(parts.r);
-  const N mantissa = fma(parts.r * parts.r, quotient, parts.r + N::of(1));
-  const N magnitude = mantissa * power_of_two(parts.shifted);
+  const N shifted = shifted_exponent(exponent);
+  N low = N::of(0);
+  const N r = exp_remainder(exponent, shifted - rounding_shift<N>(), low);
+  const N quotient = exp_quotient<N, false>(r);
+  const N mantissa = fma(r * r, quotient, r + N::of(1));
+  const N magnitude = mantissa * power_of_two(shifted);
   const N whole = floor(y);
   const N half = y * N::of(0.5);
   const auto is_whole = whole == y;
