@@ -4,16 +4,19 @@
 #include "ops/broadcast.h"
 #include "ops/collectives.h"
 #include "ops/concatenate.h"
+#include "ops/convolution.h"
 #include "ops/create.h"
 #include "ops/cumulative.h"
 #include "ops/dot.h"
 #include "ops/dynamic_slice.h"
+#include "ops/fft.h"
 #include "ops/gather.h"
 #include "ops/observe.h"
 #include "ops/optimization_barrier.h"
 #include "ops/pad.h"
 #include "ops/permute.h"
 #include "ops/reduce.h"
+#include "ops/reduce_window.h"
 #include "ops/rng_bit_generator.h"
 #include "ops/scatter.h"
 #include "ops/shard.h"
@@ -34,6 +37,10 @@ constexpr const ir::OpDef* kArrayRecords[] = {
     &kDynamicSlice, &kDynamicUpdateSlice, &kGather, &kScatter,
     // reductions and order
     &kReduce, &kArgExtreme, &kCumulative, &kSort, &kDotGeneral,
+    // windows
+    &kReduceWindow, &kSelectAndScatter, &kConvolution,
+    // spectra
+    &kFft,
     // random numbers
     &kRngBitGenerator, &kThreefry2x32,
     // identities

@@ -7,7 +7,7 @@
 #include "ir/index_range.h"
 #include "ir/loop_nest.h"
 #include "ops/batch_rules.h"
-#include "ops/windows.h"
+#include "ops/indexed_windows.h"
 
 namespace rondo {
 
@@ -15,10 +15,10 @@ namespace ops {
 
 namespace {
 
-constexpr WindowNames kGatherNames{"offset_dims", "collapsed_slice_dims", "start_index_map",
-                                   "operand_batching_dims", "start_indices_batching_dims"};
+constexpr IndexedWindowNames kGatherNames{"offset_dims", "collapsed_slice_dims", "start_index_map",
+                                          "operand_batching_dims", "start_indices_batching_dims"};
 
-WindowDims gather_window_dims(const GatherDims& dims) {
+IndexedWindows gather_window_dims(const GatherDims& dims) {
   return {kGatherNames,
           dims.offset_dims,
           dims.collapsed_slice_dims,
@@ -33,7 +33,8 @@ InferredTypes infer_gather(const InferContext& context) {
   const TensorType &x = context.type(0), &indices = context.type(1);
   const Dims batch = batch_sizes(indices, dims.index_vector_dim);
   const std::size_t rank = batch.size() + dims.offset_dims.size();
-  check_window_dims(context, gather_window_dims(dims), x, indices, static_cast<std::int64_t>(rank));
+  check_indexed_windows(context, gather_window_dims(dims), x, indices,
+                        static_cast<std::int64_t>(rank));
   if (sizes.size() != x.shape.size()) {
     context.fail(
         fmt::format("slice_sizes has {} sizes; the operand {} has {} axes\n  Give a size for each "
@@ -130,7 +131,7 @@ std::vector<ir::IndexRange> gather_indices(const Node& node) {
 
 void gather_hlo(const Node& node, std::string& out) {
   const auto& [dims, sizes] = node.attrs<GatherAttributes>();
-  window_dims_hlo(out, gather_window_dims(dims));
+  indexed_windows_hlo(out, gather_window_dims(dims));
   out += ", slice_sizes=";
   append_list(out, sizes, '{', '}');
 }
@@ -138,7 +139,7 @@ void gather_hlo(const Node& node, std::string& out) {
 void gather_stablehlo(const Node& node, std::string& out) {
   const auto& [dims, sizes] = node.attrs<GatherAttributes>();
   out += "dimension_numbers = #stablehlo.gather<";
-  window_dims_stablehlo(out, gather_window_dims(dims));
+  indexed_windows_stablehlo(out, gather_window_dims(dims));
   out += ">, ";
   append_i64_array(out, "slice_sizes", sizes);
 }
@@ -162,7 +163,7 @@ const ir::OpDef kGather{
 }  // namespace ops
 
 void print_field(std::string& out, const GatherDims& dims) {
-  ops::print_window_dims(out, ops::gather_window_dims(dims));
+  ops::print_indexed_windows(out, ops::gather_window_dims(dims));
 }
 
 Tensor gather(const Operand& x, const Operand& indices, const GatherDims& dims,

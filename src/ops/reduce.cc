@@ -33,13 +33,7 @@ std::string types_text(std::span<const Tensor> values) {
 }
 
 InferredTypes infer_reduce(const InferContext& context) {
-  const std::size_t count = context.operands.size() / 2;
-  if (count == 0 || context.operands.size() % 2 != 0) {
-    context.fail(
-        fmt::format("{} operands: each array needs a scalar to start from\n  Give the arrays, then "
-                    "as many scalars.",
-                    context.operands.size()));
-  }
+  check_reduced(context);
   const TensorType& first = context.type(0);
   const auto& axes = context.attrs<ReduceAttributes>().dimensions;
   for (std::size_t i = 0; i < axes.size(); i++) {
@@ -51,41 +45,8 @@ InferredTypes infer_reduce(const InferContext& context) {
   }
   const Shape kept = dims_kept(first.shape, axes);
   InferredTypes results;
-  for (std::size_t i = 0; i < count; i++) {
-    const TensorType &x = context.type(i), &init = context.type(count + i);
-    if (x.shape != first.shape) {
-      context.fail(
-          fmt::format("operand {} is {}, operand 0 is {}\n  Arrays that are reduced together need "
-                      "one shape: use broadcast_to.",
-                      i, x.str(), first.str()));
-    }
-    if (init != TensorType{x.dtype, {}}) {
-      context.fail(
-          fmt::format("the initial value of operand {} is {}; it must be a scalar of the operand's "
-                      "dtype, {}[]\n  Write a C++ scalar, or rondo::convert(init, dtype).",
-                      i, init.str(), dtype_name(x.dtype)));
-    }
-    results.push_back({x.dtype, kept});
-  }
-  if (context.regions.size() != 1)
-    context.fail(
-        fmt::format("{} regions; it takes one, the combiner\n  Give one function that combines.",
-                    context.regions.size()));
-  const Function& region = context.regions[0];
-  bool fits = region.parameters().size() == 2 * count && region.outputs().size() == count;
-  for (std::size_t i = 0; fits && i < count; i++) {
-    const TensorType& scalar = context.type(count + i);
-    fits = region.parameters()[i].type() == scalar &&
-           region.parameters()[count + i].type() == scalar && region.outputs()[i].type() == scalar;
-  }
-  if (!fits) {
-    context.fail(fmt::format(
-        "the combiner takes {} and returns {}, the initial values are {}\n  It must take "
-        "accumulators and elements of "
-        "these types, and return accumulators of the same types: use convert and reshape.",
-        types_text(region.parameters()), types_text(region.outputs()),
-        types_text(context.operands.subspan(count))));
-  }
+  for (std::size_t i = 0; i < context.operands.size() / 2; i++)
+    results.push_back({context.type(i).dtype, kept});
   return results;
 }
 
@@ -178,6 +139,87 @@ const ir::OpDef kReduce{.name = "reduce",
                                  .stablehlo_attributes = reduce_stablehlo,
                                  .hlo_regions = "to_apply"}};
 
+void check_reduced(const InferContext& context) {
+  const std::size_t count = context.operands.size() / 2;
+  if (count == 0 || context.operands.size() % 2 != 0) {
+    context.fail(
+        fmt::format("{} operands: each array needs a scalar to start from\n  Give the arrays, then "
+                    "as many scalars.",
+                    context.operands.size()));
+  }
+  const TensorType& first = context.type(0);
+  for (std::size_t i = 0; i < count; i++) {
+    const TensorType &x = context.type(i), &init = context.type(count + i);
+    if (x.shape != first.shape) {
+      context.fail(
+          fmt::format("operand {} is {}, operand 0 is {}\n  Arrays that are reduced together need "
+                      "one shape: use broadcast_to.",
+                      i, x.str(), first.str()));
+    }
+    if (init != TensorType{x.dtype, {}}) {
+      context.fail(
+          fmt::format("the initial value of operand {} is {}; it must be a scalar of the operand's "
+                      "dtype, {}[]\n  Write a C++ scalar, or rondo::convert(init, dtype).",
+                      i, init.str(), dtype_name(x.dtype)));
+    }
+  }
+  if (context.regions.size() != 1)
+    context.fail(
+        fmt::format("{} regions; it takes one, the combiner\n  Give one function that combines.",
+                    context.regions.size()));
+  const Function& region = context.regions[0];
+  bool fits = region.parameters().size() == 2 * count && region.outputs().size() == count;
+  for (std::size_t i = 0; fits && i < count; i++) {
+    const TensorType& scalar = context.type(count + i);
+    fits = region.parameters()[i].type() == scalar &&
+           region.parameters()[count + i].type() == scalar && region.outputs()[i].type() == scalar;
+  }
+  if (!fits) {
+    context.fail(fmt::format(
+        "the combiner takes {} and returns {}, the initial values are {}\n  It must take "
+        "accumulators and elements of "
+        "these types, and return accumulators of the same types: use convert and reshape.",
+        types_text(region.parameters()), types_text(region.outputs()),
+        types_text(context.operands.subspan(count))));
+  }
+}
+
+ReducedLeaves reduced_leaves(const char* op, std::vector<Tensor> operands,
+                             std::vector<Tensor> inits, const LeafFunction& combine,
+                             SourceLocation at) {
+  if (operands.empty())
+    fail(op,
+         "there is nothing to reduce: the operands hold no array\n  Give an array, or a tree of "
+         "them.",
+         at);
+  if (inits.size() != operands.size()) {
+    fail(op,
+         fmt::format("{} arrays and {} initial values; each array needs one\n  Give initial values "
+                     "as a tree like that of the arrays.",
+                     operands.size(), inits.size()),
+         at);
+  }
+  std::vector<TensorType> scalars;
+  for (std::size_t i = 0; i < operands.size(); i++) {
+    const DType dtype = ir::checked(operands[i], op, at).dtype();
+    inits[i] = adopt_dtype(ir::checked(inits[i], op, at), dtype, at);
+    scalars.push_back({dtype, {}});
+  }
+  scalars.insert(scalars.end(), scalars.begin(),
+                 scalars.begin() + static_cast<std::ptrdiff_t>(operands.size()));
+  auto traced = [&](std::span<const Tensor> p) {
+    std::vector<Tensor> results = combine(p);
+    for (std::size_t i = 0; i < results.size() && i < p.size(); i++)
+      results[i] = adopt_dtype(ir::checked(results[i], op, at), p[i].dtype(), at);
+    return results;
+  };
+  ReducedLeaves made{
+      {operands.begin(), operands.end()},
+      ir::trace_closed("combine", fmt::format("the combiner of {}", op), scalars, traced, at)};
+  made.operands.insert(made.operands.end(), inits.begin(), inits.end());
+  return made;
+}
+
 Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes,
                  SourceLocation at) {
   return make(kReduce, {x, ir::make_constant(combiner_identity(combiner, x.dtype()), at)},
@@ -191,39 +233,12 @@ namespace rondo {
 std::vector<Tensor> detail::reduce_leaves(
     std::vector<Tensor> operands, std::vector<Tensor> inits, const std::vector<std::int64_t>& axes,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine, SourceLocation at) {
-  if (operands.empty())
-    ops::fail("reduce",
-              "there is nothing to reduce: the operands hold no array\n  Give an array, or a tree "
-              "of them.",
-              at);
-  if (inits.size() != operands.size()) {
-    ops::fail("reduce",
-              fmt::format("{} arrays and {} initial values; each array needs one\n  Give initial "
-                          "values as a tree like that of the arrays.",
-                          operands.size(), inits.size()),
-              at);
-  }
-  std::vector<TensorType> scalars;
-  for (std::size_t i = 0; i < operands.size(); i++) {
-    const DType dtype = ir::checked(operands[i], "reduce", at).dtype();
-    inits[i] = ops::adopt_dtype(ir::checked(inits[i], "reduce", at), dtype, at);
-    scalars.push_back({dtype, {}});
-  }
-  scalars.insert(scalars.end(), scalars.begin(),
-                 scalars.begin() + static_cast<std::ptrdiff_t>(operands.size()));
-  auto traced = [&](std::span<const Tensor> p) {
-    std::vector<Tensor> results = combine(p);
-    for (std::size_t i = 0; i < results.size() && i < p.size(); i++) {
-      results[i] = ops::adopt_dtype(ir::checked(results[i], "reduce", at), p[i].dtype(), at);
-    }
-    return results;
-  };
-  Function region = ir::trace_closed("combine", "the combiner of reduce", scalars, traced, at);
-  std::vector<std::int64_t> normal = ops::normal_axes("reduce", axes, operands[0].rank(), at);
-  ir::Operands all(operands.begin(), operands.end());
-  all.insert(all.end(), inits.begin(), inits.end());
-  return ir::make_many(ops::kReduce, std::move(all), ops::ReduceAttributes{std::move(normal)}, at,
-                       {std::move(region)});
+  ops::ReducedLeaves reduced =
+      ops::reduced_leaves("reduce", std::move(operands), std::move(inits), combine, at);
+  std::vector<std::int64_t> normal =
+      ops::normal_axes("reduce", axes, reduced.operands[0].rank(), at);
+  return ir::make_many(ops::kReduce, std::move(reduced.operands),
+                       ops::ReduceAttributes{std::move(normal)}, at, {std::move(reduced.combiner)});
 }
 
 Tensor sum(const Operand& x, const Axes& axes, bool keepdims) {

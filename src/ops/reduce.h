@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "ir/derivative.h"
@@ -21,6 +23,24 @@ struct ReduceAttributes {
 /// the initial value, except that common combiners may be applied in any order that gives the
 /// documented accuracy (include/rondo/ops/reduce.h).
 extern const ir::OpDef kReduce;
+
+/// Throws unless the operands are arrays of one shape and an initial scalar for each, and the
+/// region combines them: for type rules.
+void check_reduced(const InferContext& context);
+
+/// A function of the user on leaves.
+using LeafFunction = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+
+/// What a user reduces: the arrays, then the initial values in their dtypes, and the combiner.
+struct ReducedLeaves {
+  ir::Operands operands;
+  Function combiner;
+};
+/// Throws TraceError for no arrays, another number of initial values, and a combiner that captures
+/// tensors.
+ReducedLeaves reduced_leaves(const char* op, std::vector<Tensor> operands,
+                             std::vector<Tensor> inits, const LeafFunction& combine,
+                             SourceLocation at);
 
 /// One array reduced along sorted, distinct axes, starting from the combiner's identity.
 Tensor reduce_by(Combiner combiner, const Tensor& x, std::vector<std::int64_t> axes,

@@ -9,7 +9,7 @@
 #include "ops/batch_rules.h"
 #include "ops/combiners.h"
 #include "ops/create.h"
-#include "ops/windows.h"
+#include "ops/indexed_windows.h"
 #include "rondo/ops/shape.h"
 
 namespace rondo {
@@ -18,11 +18,11 @@ namespace ops {
 
 namespace {
 
-constexpr WindowNames kScatterNames{"update_window_dims", "inserted_window_dims",
-                                    "scatter_dims_to_operand_dims", "input_batching_dims",
-                                    "scatter_indices_batching_dims"};
+constexpr IndexedWindowNames kScatterNames{"update_window_dims", "inserted_window_dims",
+                                           "scatter_dims_to_operand_dims", "input_batching_dims",
+                                           "scatter_indices_batching_dims"};
 
-WindowDims scatter_window_dims(const ScatterDims& dims) {
+IndexedWindows scatter_window_dims(const ScatterDims& dims) {
   return {kScatterNames,
           dims.update_window_dims,
           dims.inserted_window_dims,
@@ -82,7 +82,7 @@ InferredTypes infer_scatter(const InferContext& context) {
                       i, array.str(), update.str(), x.str(), updates.str()));
     }
   }
-  check_window_dims(context, scatter_window_dims(dims), x, indices, updates.rank());
+  check_indexed_windows(context, scatter_window_dims(dims), x, indices, updates.rank());
   const Dims batch = batch_sizes(indices, dims.index_vector_dim);
   std::vector<std::int64_t> counted;
   for (std::int64_t axis = 0; axis < updates.rank(); axis++) {
@@ -248,12 +248,12 @@ std::vector<ir::IndexRange> scatter_indices(const Node& node) {
 }
 
 void scatter_hlo(const Node& node, std::string& out) {
-  window_dims_hlo(out, scatter_window_dims(node.attrs<ScatterAttributes>().dims));
+  indexed_windows_hlo(out, scatter_window_dims(node.attrs<ScatterAttributes>().dims));
 }
 
 void scatter_stablehlo(const Node& node, std::string& out) {
   out += "scatter_dimension_numbers = #stablehlo.scatter<";
-  window_dims_stablehlo(out, scatter_window_dims(node.attrs<ScatterAttributes>().dims));
+  indexed_windows_stablehlo(out, scatter_window_dims(node.attrs<ScatterAttributes>().dims));
   out += '>';
 }
 
@@ -331,7 +331,7 @@ bool overwrites(const Function& region) {
 }  // namespace ops
 
 void print_field(std::string& out, const ScatterDims& dims) {
-  ops::print_window_dims(out, ops::scatter_window_dims(dims));
+  ops::print_indexed_windows(out, ops::scatter_window_dims(dims));
 }
 
 Tensor detail::scatter_with(

@@ -13,9 +13,9 @@
 #include "ops/elementwise.h"
 #include "ops/elementwise_region.h"
 #include "ops/gather.h"
+#include "ops/indexed_windows.h"
 #include "ops/permute.h"
 #include "ops/scatter.h"
-#include "ops/windows.h"
 #include "rondo/loops.h"
 #include "rondo/ops/reduce.h"
 

@@ -92,6 +92,11 @@ std::vector<LongOp> long_ops() {
       {"sort", on(list, [](Tensor x) { return sort(x); })},
       {"dot_general", on(table, [](Tensor x) { return matmul(x, transpose(x)); })},
       {"dot_general", on(s32({256, 4096}), [](Tensor x) { return matmul(x, transpose(x)); })},
+      {"convolution", on(f32({1, 1 << 16, 8}),
+                         [](Tensor x) {
+                           return convolution(x, ones(f32({3, 8, 8})), {.layout = "b0f_0io->b0f"});
+                         })},
+      {"fft", on(c64({64, 4096}), [](Tensor x) { return fft(x); })},
       {"threefry2x32", on(u32({2}), [](Tensor k) { return random::bits(k, u32({kElements})); })},
       {"rng_bit_generator",
        on(u64({2}), [](Tensor k) { return rng_bit_generator(k, u32({kElements})).second; })},

@@ -11,6 +11,7 @@
 
 namespace rondo {
 struct ScatterDims;
+struct WindowDims;
 }  // namespace rondo
 
 namespace rondo::detail {
@@ -28,5 +29,14 @@ RONDO_API std::vector<Tensor> sort_leaves(
 RONDO_API Tensor scatter_with(
     const Operand& x, const Operand& indices, const Operand& updates, const ScatterDims& dims,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine);
+
+/// As reduce_leaves.
+RONDO_API std::vector<Tensor> reduce_window_leaves(
+    std::vector<Tensor> operands, std::vector<Tensor> inits, const WindowDims& window,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine, SourceLocation at);
+RONDO_API Tensor select_and_scatter_with(
+    const Operand& x, const Operand& source, const Operand& init, const WindowDims& window,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& select,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& scatter);
 
 }  // namespace rondo::detail

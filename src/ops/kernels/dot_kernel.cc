@@ -318,6 +318,34 @@ void half_dot_loop(const std::byte* a, bool a_swapped, const std::byte* b, bool 
                  [](float sum) { return T(sum); });
 }
 
+using DotLoop = void (*)(const std::byte* a, bool a_swapped, const std::byte* b, bool b_swapped,
+                         const DotSizes& sizes, std::byte* out, ir::Host& host);
+
+/// Calls f with the loop of a dtype, as a constant.
+template <class F>
+void with_dot_loop(DType dtype, F&& f) {
+  for_dtype(dtype, [&]<class T>() {
+    if constexpr (lower::is_half<T>) {
+      f(std::integral_constant<DotLoop, half_dot_loop<T>>());
+    } else if constexpr (std::is_same_v<T, bool>) {
+      throw InternalError("a product of preds");
+    } else if constexpr (std::is_integral_v<T>) {
+      // Wrapping is the same for signed and unsigned integers, and defined for unsigned ones.
+      using Bits = std::make_unsigned_t<T>;
+      using Acc = std::conditional_t<(sizeof(T) < 4), std::uint32_t, Bits>;
+      f(std::integral_constant<DotLoop, dot_loop<Acc, Bits>>());
+    } else {
+      f(std::integral_constant<DotLoop, dot_loop<T, T>>());
+    }
+  });
+}
+
+DotLoop dot_loop_of(DType dtype) {
+  DotLoop loop = nullptr;
+  with_dot_loop(dtype, [&](auto found) { loop = found; });
+  return loop;
+}
+
 std::int64_t elements_along(const Shape& shape, std::span<const std::int64_t> axes) {
   std::int64_t product = 1;
   for (std::int64_t axis : axes) product *= shape[axis];
@@ -387,19 +415,7 @@ class DotKernel final : public ir::Kernel {
     packings_[1] = pack_operand(b, dims.rhs_batch, dims.rhs_contracting, b_free);
     types_[0] = a;
     types_[1] = b;
-    for_dtype(node.type().dtype, [&]<class T>() {
-      if constexpr (lower::is_half<T>) {
-        loop_ = half_dot_loop<T>;
-      } else if constexpr (std::is_same_v<T, bool>) {
-        throw InternalError("dot_general of pred");
-      } else if constexpr (std::is_integral_v<T>) {
-        // Wrapping is the same for signed and unsigned integers, and defined for unsigned ones.
-        using Bits = std::make_unsigned_t<T>;
-        loop_ = dot_loop<std::conditional_t<(sizeof(T) < 4), std::uint32_t, Bits>, Bits>;
-      } else {
-        loop_ = dot_loop<T, T>;
-      }
-    });
+    loop_ = dot_loop_of(node.type().dtype);
   }
 
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
@@ -440,8 +456,7 @@ class DotKernel final : public ir::Kernel {
   DotSizes sizes_;
   Packing packings_[2];
   TensorType types_[2];
-  void (*loop_)(const std::byte* a, bool a_swapped, const std::byte* b, bool b_swapped,
-                const DotSizes& sizes, std::byte* out, ir::Host& host) = nullptr;
+  DotLoop loop_ = nullptr;
 };
 
 }  // namespace
@@ -493,6 +508,17 @@ ir::LoopNest dot_loops(const Node& node) {
   fill(products.factors[0], a, dims.lhs_batch, dims.lhs_contracting);
   fill(products.factors[1], b, dims.rhs_batch, dims.rhs_contracting);
   return products;
+}
+
+MatrixProduct matrix_product(DType dtype) {
+  MatrixProduct product = nullptr;
+  with_dot_loop(dtype, [&](auto loop) {
+    product = [](const std::byte* a, const std::byte* b, std::int64_t m, std::int64_t count,
+                 std::int64_t n, std::byte* out, ir::Host& host) {
+      decltype(loop)::value(a, false, b, false, {1, m, count, n}, out, host);
+    };
+  });
+  return product;
 }
 
 std::unique_ptr<ir::Kernel> prepare_dot(const Node& node) {

@@ -16,14 +16,14 @@
 namespace rondo::ops {
 
 /// The names of the fields of GatherDims or ScatterDims.
-struct WindowNames {
+struct IndexedWindowNames {
   std::string_view window, absent, start_map, batching, indices_batching;
 };
 
 /// The fields of GatherDims and ScatterDims under one set of names. `windowed` is the result of a
 /// gather, the updates of a scatter.
-struct WindowDims {
-  const WindowNames& names;
+struct IndexedWindows {
+  const IndexedWindowNames& names;
   const std::vector<std::int64_t>& window;  // axes of `windowed` inside a window
   const std::vector<std::int64_t>&
       absent;  // axes of the operand with windows of size 1 that `windowed` lacks
@@ -35,26 +35,27 @@ struct WindowDims {
 };
 
 /// As attributes are printed in the text of the IR, in HLO and in StableHLO.
-void print_window_dims(std::string& out, const WindowDims& dims);
-void window_dims_hlo(std::string& out, const WindowDims& dims);
-void window_dims_stablehlo(std::string& out, const WindowDims& dims);
+void print_indexed_windows(std::string& out, const IndexedWindows& dims);
+void indexed_windows_hlo(std::string& out, const IndexedWindows& dims);
+void indexed_windows_stablehlo(std::string& out, const IndexedWindows& dims);
 
 /// The sizes of the indices without the index vector's axis.
 Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim);
 
 /// Throws unless the axes exist in the types, are distinct and agree in number and size.
 /// `windowed_rank` is the rank of the result or of the updates.
-void check_window_dims(const InferContext& context, const WindowDims& dims,
-                       const TensorType& operand, const TensorType& indices,
-                       std::int64_t windowed_rank);
+void check_indexed_windows(const InferContext& context, const IndexedWindows& dims,
+                           const TensorType& operand, const TensorType& indices,
+                           std::int64_t windowed_rank);
 
 /// The position in the operand of an element of `windowed`. `sizes`: of a window along each axis of
 /// it.
-ir::Gather window_elements(const WindowDims& dims, const Shape& operand, const TensorType& indices,
-                           std::int64_t windowed_rank, std::span<const std::int64_t> sizes);
+ir::Gather window_elements(const IndexedWindows& dims, const Shape& operand,
+                           const TensorType& indices, std::int64_t windowed_rank,
+                           std::span<const std::int64_t> sizes);
 
 /// The valid range of the indices, which are the operand of that number.
-std::vector<ir::IndexRange> window_ranges(const WindowDims& dims, std::string_view op,
+std::vector<ir::IndexRange> window_ranges(const IndexedWindows& dims, std::string_view op,
                                           const Shape& array, const TensorType& indices,
                                           std::size_t operand, std::span<const std::int64_t> sizes,
                                           bool drops);
@@ -64,7 +65,7 @@ class WindowWalk {
  public:
   /// `sizes`: of a window along each axis of the operand. `windowed`: the shape of the result or of
   /// the updates.
-  WindowWalk(const WindowDims& dims, const Shape& operand, const TensorType& indices,
+  WindowWalk(const IndexedWindows& dims, const Shape& operand, const TensorType& indices,
              const Shape& windowed, std::span<const std::int64_t> sizes);
 
   /// Strides in elements along each axis of the operand; 0 in `windowed` for axes that it lacks.

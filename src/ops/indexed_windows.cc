@@ -1,4 +1,4 @@
-#include "ops/windows.h"
+#include "ops/indexed_windows.h"
 
 #include <algorithm>
 
@@ -51,7 +51,7 @@ Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim) {
   return sizes;
 }
 
-void print_window_dims(std::string& out, const WindowDims& dims) {
+void print_indexed_windows(std::string& out, const IndexedWindows& dims) {
   const auto list = [&](std::string_view before, std::string_view name,
                         const std::vector<std::int64_t>& axes) {
     fmt::format_to(std::back_inserter(out), "{}{}=[{}]", before, name, fmt::join(axes, ","));
@@ -67,7 +67,7 @@ void print_window_dims(std::string& out, const WindowDims& dims) {
   out += '}';
 }
 
-void window_dims_hlo(std::string& out, const WindowDims& dims) {
+void indexed_windows_hlo(std::string& out, const IndexedWindows& dims) {
   const auto list = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
     fmt::format_to(std::back_inserter(out), ", {}=", name);
     append_list(out, axes, '{', '}');
@@ -82,7 +82,7 @@ void window_dims_hlo(std::string& out, const WindowDims& dims) {
   }
 }
 
-void window_dims_stablehlo(std::string& out, const WindowDims& dims) {
+void indexed_windows_stablehlo(std::string& out, const IndexedWindows& dims) {
   const auto list = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
     if (!axes.empty())
       fmt::format_to(std::back_inserter(out), "{} = [{}], ", name, fmt::join(axes, ", "));
@@ -95,8 +95,9 @@ void window_dims_stablehlo(std::string& out, const WindowDims& dims) {
   fmt::format_to(std::back_inserter(out), "index_vector_dim = {}", dims.index_vector_dim);
 }
 
-ir::Gather window_elements(const WindowDims& dims, const Shape& operand, const TensorType& indices,
-                           std::int64_t windowed_rank, std::span<const std::int64_t> sizes) {
+ir::Gather window_elements(const IndexedWindows& dims, const Shape& operand,
+                           const TensorType& indices, std::int64_t windowed_rank,
+                           std::span<const std::int64_t> sizes) {
   const auto contains = [](const std::vector<std::int64_t>& axes, std::int64_t axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
   };
@@ -129,10 +130,10 @@ ir::Gather window_elements(const WindowDims& dims, const Shape& operand, const T
   return places;
 }
 
-void check_window_dims(const InferContext& context, const WindowDims& dims,
-                       const TensorType& operand, const TensorType& indices,
-                       std::int64_t windowed_rank) {
-  const WindowNames& names = dims.names;
+void check_indexed_windows(const InferContext& context, const IndexedWindows& dims,
+                           const TensorType& operand, const TensorType& indices,
+                           std::int64_t windowed_rank) {
+  const IndexedWindowNames& names = dims.names;
   if (!is_integer(indices.dtype))
     context.fail(
         fmt::format("the indices are {}; they must be integers\n  Convert them: "
@@ -189,7 +190,7 @@ void check_window_dims(const InferContext& context, const WindowDims& dims,
   }
 }
 
-std::vector<ir::IndexRange> window_ranges(const WindowDims& dims, std::string_view op,
+std::vector<ir::IndexRange> window_ranges(const IndexedWindows& dims, std::string_view op,
                                           const Shape& array, const TensorType& indices,
                                           std::size_t operand, std::span<const std::int64_t> sizes,
                                           bool drops) {
@@ -209,7 +210,7 @@ std::vector<ir::IndexRange> window_ranges(const WindowDims& dims, std::string_vi
   return ranges;
 }
 
-WindowWalk::WindowWalk(const WindowDims& dims, const Shape& operand, const TensorType& indices,
+WindowWalk::WindowWalk(const IndexedWindows& dims, const Shape& operand, const TensorType& indices,
                        const Shape& windowed, std::span<const std::int64_t> sizes)
     : index_dtype_(indices.dtype),
       operand_strides_(dense_strides(operand)),

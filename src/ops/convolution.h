@@ -1,0 +1,37 @@
+// The record of convolutions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ops/support.h"
+#include "rondo/ops/windows.h"
+
+namespace rondo::ops {
+
+/// ConvDims with an entry for each spatial axis in every list, and the layout as axes: of x and of
+/// the result (batch, feature, spatial ...), of the kernel (input feature, output feature, spatial
+/// ...). Operands: x, kernel.
+struct ConvolutionAttributes {
+  std::vector<std::int64_t> strides;
+  std::vector<std::pair<std::int64_t, std::int64_t>> padding;
+  std::vector<std::int64_t> lhs_dilation, rhs_dilation;
+  std::int64_t feature_groups = 1, batch_groups = 1;
+  std::vector<std::int64_t> lhs, rhs, out;
+  bool operator==(const ConvolutionAttributes&) const = default;
+};
+extern const ir::OpDef kConvolution;
+
+/// The attributes for a kernel of `rank` axes. Throws TraceError unless the layout names the axes
+/// of all three arrays, and unless each list has an entry for each spatial axis or none.
+ConvolutionAttributes convolution_attributes(const ConvDims& dims, std::int64_t rank,
+                                             SourceLocation at);
+/// The window over the spatial axes of x, whose sizes are those of the kernel.
+WindowDims spatial_window(const ConvolutionAttributes& attributes, const TensorType& kernel);
+
+void convolution_hlo(const Node& node, std::string& out);
+void convolution_stablehlo(const Node& node, std::string& out);
+
+std::unique_ptr<ir::Kernel> prepare_convolution(const Node& node);
+
+}  // namespace rondo::ops
