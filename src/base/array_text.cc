@@ -1,6 +1,5 @@
 #include "base/array_text.h"
 
-#include <iterator>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -65,7 +64,7 @@ class ElementsWriter {
   }
   static constexpr bool is_integral_or_pred() { return std::is_integral_v<T>; }
   void append_formatted(double value) {
-    fmt::format_to(std::back_inserter(out_), fmt::runtime(style_.float_format), value);
+    out_ += fmt::format(fmt::runtime(style_.float_format), value);
   }
 
   bool is_last(std::size_t axis) const { return axis + 1 == dims_.size(); }

@@ -88,8 +88,7 @@ Mesh::Mesh(std::vector<MeshAxis> axes, std::vector<pjrt::Device> devices) : Mesh
 std::string Mesh::str() const {
   std::string text;
   for (const MeshAxis& axis : axes_)
-    fmt::format_to(std::back_inserter(text), "{}{}={}", text.empty() ? "" : ", ", axis.name,
-                   axis.size);
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", axis.name, axis.size);
   return text;
 }
 

@@ -21,9 +21,7 @@ std::size_t hash_field(const Literal& value) {
   return absl::HashOf(value.dtype(), hash_field(value.shape()), bytes);
 }
 
-void print_field(std::string& out, std::int64_t value) {
-  fmt::format_to(std::back_inserter(out), "{}", value);
-}
+void print_field(std::string& out, std::int64_t value) { out += fmt::format("{}", value); }
 void print_field(std::string& out, int value) {
   print_field(out, static_cast<std::int64_t>(value));
 }

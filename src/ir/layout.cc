@@ -1,7 +1,6 @@
 #include "ir/layout.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "fmt/format.h"
@@ -12,7 +11,7 @@ void print_field(std::string& out, const Checkpoint& checkpoint) {
   static constexpr const char* kNames[] = {"automatic", "tape",     "online",
                                            "revolve",   "periodic", "none"};
   out += kNames[static_cast<int>(checkpoint.policy)];
-  if (checkpoint.slots) fmt::format_to(std::back_inserter(out), "({})", checkpoint.slots);
+  if (checkpoint.slots) out += fmt::format("({})", checkpoint.slots);
 }
 
 }  // namespace rondo
@@ -21,8 +20,7 @@ namespace rondo::ir {
 
 void print_field(std::string& out, const Residuals& residuals) {
   print_field(out, residuals.policy);
-  fmt::format_to(std::back_inserter(out), ":{} arrays, {} bytes", residuals.arrays,
-                 residuals.bytes);
+  out += fmt::format(":{} arrays, {} bytes", residuals.arrays, residuals.bytes);
   if (residuals.may_make_none) out += ", may make no trip";
 }
 
@@ -32,9 +30,9 @@ void print_field(std::string& out, const LoopSource& source) {
     out += "none";
     return;
   }
-  fmt::format_to(std::back_inserter(out), "carry {}+", first);
+  out += fmt::format("carry {}+", first);
   print_field(out, count);
-  if (bodies != 1) fmt::format_to(std::back_inserter(out), " bodies {}", bodies);
+  if (bodies != 1) out += fmt::format(" bodies {}", bodies);
 }
 
 std::optional<Induction> induction_of(const Node& node) {

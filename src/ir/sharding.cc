@@ -222,12 +222,11 @@ void append_gspmd(std::string& out, const Sharding& sharding) {
     copies *= sharding.mesh[i].second;
   }
   if (copies > 1) tiles.push_back(copies);
-  fmt::format_to(std::back_inserter(out), "{{devices=[{}]<=[", fmt::join(tiles, ","));
+  out += fmt::format("{{devices=[{}]<=[", fmt::join(tiles, ","));
   if (std::is_sorted(order.begin(), order.end()))
-    fmt::format_to(std::back_inserter(out), "{}]", sharding.devices());
+    out += fmt::format("{}]", sharding.devices());
   else
-    fmt::format_to(std::back_inserter(out), "{}]T({})", fmt::join(sizes, ","),
-                   fmt::join(order, ","));
+    out += fmt::format("{}]T({})", fmt::join(sizes, ","), fmt::join(order, ","));
   out += copies > 1 ? " last_tile_dim_replicate}" : "}";
 }
 

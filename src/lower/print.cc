@@ -1,6 +1,5 @@
 #include "lower/print.h"
 
-#include <iterator>
 
 #include "fmt/format.h"
 #include "lower/arithmetic.h"
@@ -27,7 +26,7 @@ class Printer {
   template <class... A>
   void line(fmt::format_string<A...> format, A&&... arguments) {
     out_.append(2 * depth_, ' ');
-    fmt::format_to(std::back_inserter(out_), format, std::forward<A>(arguments)...);
+    out_ += fmt::format(format, std::forward<A>(arguments)...);
     out_ += '\n';
   }
 

@@ -143,10 +143,10 @@ void compare_hlo(const Node& node, std::string& out) {
 }
 
 void compare_stablehlo(const Node& node, std::string& out) {
-  fmt::format_to(std::back_inserter(out),
-                 "comparison_direction = #stablehlo<comparison_direction {}>, compare_type = "
-                 "#stablehlo<comparison_type {}>",
-                 direction_name(node.attrs<CompareAttributes>().direction), comparison_type(node));
+  out += fmt::format(
+      "comparison_direction = #stablehlo<comparison_direction {}>, compare_type = "
+      "#stablehlo<comparison_type {}>",
+      direction_name(node.attrs<CompareAttributes>().direction), comparison_type(node));
 }
 
 struct IsFinite {

@@ -71,13 +71,11 @@ void concatenate_kernel(const ir::KernelRun& run) {
 }
 
 void concatenate_hlo(const Node& node, std::string& out) {
-  fmt::format_to(std::back_inserter(out), ", dimensions={{{}}}",
-                 node.attrs<ConcatenateAttributes>().axis);
+  out += fmt::format(", dimensions={{{}}}", node.attrs<ConcatenateAttributes>().axis);
 }
 
 void concatenate_stablehlo(const Node& node, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "dimension = {} : i64",
-                 node.attrs<ConcatenateAttributes>().axis);
+  out += fmt::format("dimension = {} : i64", node.attrs<ConcatenateAttributes>().axis);
 }
 
 std::vector<Tensor> concatenate_transpose(const TransposeCall& c) {

@@ -61,12 +61,11 @@ void iota_kernel(const ir::KernelRun& run) {
 }
 
 void iota_hlo(const Node& node, std::string& out) {
-  fmt::format_to(std::back_inserter(out), ", iota_dimension={}", node.attrs<IotaAttributes>().axis);
+  out += fmt::format(", iota_dimension={}", node.attrs<IotaAttributes>().axis);
 }
 
 void iota_stablehlo(const Node& node, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "iota_dimension = {} : i64",
-                 node.attrs<IotaAttributes>().axis);
+  out += fmt::format("iota_dimension = {} : i64", node.attrs<IotaAttributes>().axis);
 }
 
 InferredTypes infer_unset(const InferContext& context) {

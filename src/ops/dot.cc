@@ -86,7 +86,7 @@ void dot_hlo(const Node& node, std::string& out) {
   const auto& dims = node.attrs<DotDims>();
   auto append = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
     if (axes.empty()) return;
-    fmt::format_to(std::back_inserter(out), ", {}=", name);
+    out += fmt::format(", {}=", name);
     append_list(out, axes, '{', '}');
   };
   append("lhs_batch_dims", dims.lhs_batch);
@@ -99,8 +99,7 @@ void dot_stablehlo(const Node& node, std::string& out) {
   const auto& dims = node.attrs<DotDims>();
   bool first = true;
   auto append = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
-    fmt::format_to(std::back_inserter(out), "{}{} = ", std::exchange(first, false) ? "" : ", ",
-                   name);
+    out += fmt::format("{}{} = ", std::exchange(first, false) ? "" : ", ", name);
     append_list(out, axes, '[', ']');
   };
   out += "dot_dimension_numbers = #stablehlo.dot<";

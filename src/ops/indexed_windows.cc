@@ -54,12 +54,12 @@ Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim) {
 void print_indexed_windows(std::string& out, const IndexedWindows& dims) {
   const auto list = [&](std::string_view before, std::string_view name,
                         const std::vector<std::int64_t>& axes) {
-    fmt::format_to(std::back_inserter(out), "{}{}=[{}]", before, name, fmt::join(axes, ","));
+    out += fmt::format("{}{}=[{}]", before, name, fmt::join(axes, ","));
   };
   list("{", dims.names.window, dims.window);
   list(" ", dims.names.absent, dims.absent);
   list(" ", dims.names.start_map, dims.start_map);
-  fmt::format_to(std::back_inserter(out), " index_vector_dim={}", dims.index_vector_dim);
+  out += fmt::format(" index_vector_dim={}", dims.index_vector_dim);
   if (!dims.batching.empty()) {
     list(" ", dims.names.batching, dims.batching);
     list(" ", dims.names.indices_batching, dims.indices_batching);
@@ -69,13 +69,13 @@ void print_indexed_windows(std::string& out, const IndexedWindows& dims) {
 
 void indexed_windows_hlo(std::string& out, const IndexedWindows& dims) {
   const auto list = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
-    fmt::format_to(std::back_inserter(out), ", {}=", name);
+    out += fmt::format(", {}=", name);
     append_list(out, axes, '{', '}');
   };
   list(dims.names.window, dims.window);
   list(dims.names.absent, dims.absent);
   list(dims.names.start_map, dims.start_map);
-  fmt::format_to(std::back_inserter(out), ", index_vector_dim={}", dims.index_vector_dim);
+  out += fmt::format(", index_vector_dim={}", dims.index_vector_dim);
   if (!dims.batching.empty()) {
     list(dims.names.batching, dims.batching);
     list(dims.names.indices_batching, dims.indices_batching);
@@ -84,15 +84,14 @@ void indexed_windows_hlo(std::string& out, const IndexedWindows& dims) {
 
 void indexed_windows_stablehlo(std::string& out, const IndexedWindows& dims) {
   const auto list = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
-    if (!axes.empty())
-      fmt::format_to(std::back_inserter(out), "{} = [{}], ", name, fmt::join(axes, ", "));
+    if (!axes.empty()) out += fmt::format("{} = [{}], ", name, fmt::join(axes, ", "));
   };
   list(dims.names.window, dims.window);
   list(dims.names.absent, dims.absent);
   list(dims.names.batching, dims.batching);
   list(dims.names.indices_batching, dims.indices_batching);
   list(dims.names.start_map, dims.start_map);
-  fmt::format_to(std::back_inserter(out), "index_vector_dim = {}", dims.index_vector_dim);
+  out += fmt::format("index_vector_dim = {}", dims.index_vector_dim);
 }
 
 ir::Gather window_elements(const IndexedWindows& dims, const Shape& operand,

@@ -176,8 +176,8 @@ void pad_hlo(const Node& node, std::string& out) {
   const auto& pad = node.attrs<PadAttributes>();
   out += ", padding=";
   for (std::size_t i = 0; i < pad.low.size(); i++) {
-    fmt::format_to(std::back_inserter(out), "{}{}_{}", i ? "x" : "", pad.low[i], pad.high[i]);
-    if (pad.interior[i] != 0) fmt::format_to(std::back_inserter(out), "_{}", pad.interior[i]);
+    out += fmt::format("{}{}_{}", i ? "x" : "", pad.low[i], pad.high[i]);
+    if (pad.interior[i] != 0) out += fmt::format("_{}", pad.interior[i]);
   }
 }
 

@@ -28,7 +28,7 @@ std::vector<std::int64_t> dims_kept(const Shape& shape, std::span<const std::int
 std::string types_text(std::span<const Tensor> values) {
   std::string out = "(";
   for (const Tensor& value : values)
-    fmt::format_to(std::back_inserter(out), "{}{}", out.size() > 1 ? ", " : "", value.type().str());
+    out += fmt::format("{}{}", out.size() > 1 ? ", " : "", value.type().str());
   return out + ")";
 }
 
@@ -104,7 +104,7 @@ Tensor extreme_of(const char* op, Combiner combiner, const Operand& x,
   if (r.elements == 0) {
     std::string reduced = "{";
     for (std::int64_t axis : r.axes)
-      fmt::format_to(std::back_inserter(reduced), "{}{}", reduced.size() > 1 ? ", " : "", axis);
+      reduced += fmt::format("{}{}", reduced.size() > 1 ? ", " : "", axis);
     fail(op,
          fmt::format("no elements: axes {}}} of {} are empty, and there is no {} of nothing\n  Use "
                      "reduce with an initial value.",

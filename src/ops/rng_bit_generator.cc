@@ -143,8 +143,8 @@ void rng_bit_generator_hlo(const Node& node, std::string& out) {
 void rng_bit_generator_stablehlo(const Node& node, std::string& out) {
   const bool threefry =
       node.attrs<RngBitGeneratorAttributes>().algorithm == RngAlgorithm::kThreeFry;
-  fmt::format_to(std::back_inserter(out), "rng_algorithm = #stablehlo<rng_algorithm {}>",
-                 threefry ? "THREE_FRY" : "PHILOX");
+  out += fmt::format("rng_algorithm = #stablehlo<rng_algorithm {}>",
+                     threefry ? "THREE_FRY" : "PHILOX");
 }
 
 }  // namespace

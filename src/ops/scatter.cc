@@ -47,8 +47,7 @@ void check_combiner(const InferContext& context, std::size_t count) {
   if (fits) return;
   std::string types;
   for (const Tensor& result : region.outputs())
-    fmt::format_to(std::back_inserter(types), "{}{}", types.empty() ? "" : ", ",
-                   result.type().str());
+    types += fmt::format("{}{}", types.empty() ? "" : ", ", result.type().str());
   context.fail(
       fmt::format("the combiner returns ({}) for elements of {}\n  It must take scalars of the "
                   "operand's dtype, an element and an "

@@ -88,9 +88,8 @@ void slice_hlo(const Node& node, std::string& out) {
   const auto& slice = node.attrs<SliceAttributes>();
   out += ", slice={";
   for (std::size_t i = 0; i < slice.starts.size(); i++) {
-    fmt::format_to(std::back_inserter(out), "{}[{}:{}", i ? ", " : "", slice.starts[i],
-                   slice.limits[i]);
-    if (slice.strides[i] != 1) fmt::format_to(std::back_inserter(out), ":{}", slice.strides[i]);
+    out += fmt::format("{}[{}:{}", i ? ", " : "", slice.starts[i], slice.limits[i]);
+    if (slice.strides[i] != 1) out += fmt::format(":{}", slice.strides[i]);
     out += ']';
   }
   out += '}';

@@ -60,14 +60,13 @@ InferredTypes infer_sort(const InferContext& context) {
 
 void sort_hlo(const Node& node, std::string& out) {
   const auto& attributes = node.attrs<SortAttributes>();
-  fmt::format_to(std::back_inserter(out), ", dimensions={{{}}}", attributes.axis);
+  out += fmt::format(", dimensions={{{}}}", attributes.axis);
   if (attributes.stable) out += ", is_stable=true";
 }
 
 void sort_stablehlo(const Node& node, std::string& out) {
   const auto& attributes = node.attrs<SortAttributes>();
-  fmt::format_to(std::back_inserter(out), "dimension = {} : i64, is_stable = {}", attributes.axis,
-                 attributes.stable);
+  out += fmt::format("dimension = {} : i64, is_stable = {}", attributes.axis, attributes.stable);
 }
 
 /// A scalar of a comparator, without a location in the user's program.
@@ -153,8 +152,8 @@ const Function& ascending_comparator(std::span<const DType> dtypes) {
 }
 
 void print_field(std::string& out, const KnownOrder& order) {
-  fmt::format_to(std::back_inserter(out), "operand {}{}{}", order.operand,
-                 order.descending ? " descending" : "", order.total ? " total" : "");
+  out += fmt::format("operand {}{}{}", order.operand, order.descending ? " descending" : "",
+                     order.total ? " total" : "");
 }
 
 std::optional<KnownOrder> known_order(const Function& region) {

@@ -216,7 +216,7 @@ std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std
 void append_list(std::string& out, std::span<const std::int64_t> values, char open, char close) {
   out += open;
   for (std::size_t i = 0; i < values.size(); i++)
-    fmt::format_to(std::back_inserter(out), "{}{}", i ? ", " : "", values[i]);
+    out += fmt::format("{}{}", i ? ", " : "", values[i]);
   out += close;
 }
 
@@ -225,7 +225,7 @@ void append_i64_array(std::string& out, std::string_view name,
   out += name;
   out += " = array<i64";
   for (std::size_t i = 0; i < values.size(); i++)
-    fmt::format_to(std::back_inserter(out), "{}{}", i ? ", " : ": ", values[i]);
+    out += fmt::format("{}{}", i ? ", " : ": ", values[i]);
   out += '>';
 }
 
