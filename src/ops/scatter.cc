@@ -115,6 +115,29 @@ InferredTypes infer_scatter(const InferContext& context) {
   return results;
 }
 
+/// Combines `count` elements with as many updates, in order; strides are in elements.
+using CombineRun = void (*)(std::byte* to, const std::byte* updates, std::int64_t count,
+                            std::int64_t to_stride, std::int64_t stride);
+/// The longest run between two polls.
+constexpr std::int64_t kRun = 4096;
+
+/// One short loop per dtype and combiner: the walk over the windows is compiled once.
+CombineRun combine_run(DType dtype, Combiner combiner) {
+  CombineRun run = nullptr;
+  for_dtype(dtype, [&]<class T>() {
+    with_combiner<T>(combiner, [&]<class Combine>(Combine) {
+      run = [](std::byte* to, const std::byte* updates, std::int64_t count, std::int64_t to_stride,
+               std::int64_t stride) {
+        auto* array = reinterpret_cast<T*>(to);
+        const auto* update = reinterpret_cast<const T*>(updates);
+        for (std::int64_t i = 0; i < count; i++)
+          array[i * to_stride] = Combine{}(array[i * to_stride], update[i * stride]);
+      };
+    });
+  });
+  return run;
+}
+
 /// Updates the arrays in place, or copies of them in the results.
 class ScatterKernel final : public ir::Kernel {
  public:
@@ -157,12 +180,7 @@ class ScatterKernel final : public ir::Kernel {
     } else if (combiner_ == Combiner::kOther) {
       call_combiner(indices, updates, results, host);
     } else {
-      for_dtype(node_.type().dtype, [&]<class T>() {
-        with_combiner<T>(combiner_, [&](auto combine) {
-          combine_windows(indices, reinterpret_cast<const T*>(updates[0]),
-                          reinterpret_cast<T*>(results[0]), combine, poller);
-        });
-      });
+      combine_windows(indices, updates[0], results[0], poller);
     }
   }
   std::uint64_t overwrites(std::size_t result) const override {
@@ -173,24 +191,29 @@ class ScatterKernel final : public ir::Kernel {
   const ScatterDims& dims() const { return node_.attrs<ScatterAttributes>().dims; }
   const TensorType& updates_type() const { return node_.operand_type(count_ + 1); }
 
-  /// Calls visit(array_offset, update_offset) for each element that is updated.
+  /// Calls visit(array_offset, update_offset, count, array_stride, update_stride) for each run of
+  /// elements that are updated.
   template <class Visit>
-  void for_each_element(const std::byte* indices, Visit&& visit) const {
+  void for_each_run(const std::byte* indices, Visit&& visit) const {
     walk_.for_each(indices, false, [&](std::int64_t at, std::int64_t from) {
       elements_.for_each_run([&](std::int64_t t, std::int64_t u, std::int64_t n,
                                  std::int64_t to_stride, std::int64_t from_stride) {
-        for (std::int64_t i = 0; i < n; i++)
-          visit(at + t + i * to_stride, from + u + i * from_stride);
+        for (std::int64_t i = 0; i < n; i += kRun) {
+          visit(at + t + i * to_stride, from + u + i * from_stride, std::min(kRun, n - i),
+                to_stride, from_stride);
+        }
       });
     });
   }
 
-  template <class T, class Combine>
-  void combine_windows(const std::byte* indices, const T* updates, T* to, Combine combine,
+  void combine_windows(const std::byte* indices, const std::byte* updates, std::byte* to,
                        ir::Poller& poller) const {
-    for_each_element(indices, [&](std::int64_t at, std::int64_t from) {
-      to[at] = combine(to[at], updates[from]);
-      poller.did(1);
+    const std::int64_t width = byte_width(node_.type().dtype);
+    const CombineRun combine = combine_run(node_.type().dtype, combiner_);
+    for_each_run(indices, [&](std::int64_t at, std::int64_t from, std::int64_t count,
+                              std::int64_t to_stride, std::int64_t from_stride) {
+      combine(to + at * width, updates + from * width, count, to_stride, from_stride);
+      poller.did(count);
     });
   }
 
@@ -202,13 +225,16 @@ class ScatterKernel final : public ir::Kernel {
     absl::InlinedVector<const std::byte*, 4> given(2 * count_);
     absl::InlinedVector<std::byte*, 2> made(count_);
     for (std::size_t i = 0; i < count_; i++) widths.push_back(byte_width(node_.types[i].dtype));
-    for_each_element(indices, [&](std::int64_t at, std::int64_t from) {
-      for (std::size_t i = 0; i < count_; i++) {
-        made[i] = results[i] + at * widths[i];
-        given[i] = made[i];
-        given[count_ + i] = updates[i] + from * widths[i];
+    for_each_run(indices, [&](std::int64_t at, std::int64_t from, std::int64_t count,
+                              std::int64_t to_stride, std::int64_t from_stride) {
+      for (std::int64_t e = 0; e < count; e++) {
+        for (std::size_t i = 0; i < count_; i++) {
+          made[i] = results[i] + (at + e * to_stride) * widths[i];
+          given[i] = made[i];
+          given[count_ + i] = updates[i] + (from + e * from_stride) * widths[i];
+        }
+        region.run(given, made);
       }
-      region.run(given, made);
     });
   }
 
