@@ -23,6 +23,37 @@ foreach(part IN ITEMS compiler pjrt)
   list(FILTER rondo_core_sources EXCLUDE REGEX "^(${folders})/")
 endforeach()
 
+# Of core, the loops over elements, the machine of the reference and the memory of nodes. A program
+# that has core as text (rondo::header_only) links these: to compile them takes as long as all else.
+set(rondo_loops_of_core
+    base/memory.cc
+    interpreter/machine.cc
+    ops/kernels/.*
+    ops/arg_extreme.cc
+    ops/arithmetic.cc
+    ops/bits.cc
+    ops/broadcast.cc
+    ops/compare.cc
+    ops/complex.cc
+    ops/concatenate.cc
+    ops/convert.cc
+    ops/cumulative.cc
+    ops/dynamic_slice.cc
+    ops/exponential.cc
+    ops/gather.cc
+    ops/pad.cc
+    ops/permute.cc
+    ops/rng_bit_generator.cc
+    ops/scatter.cc
+    ops/select.cc
+    ops/slice.cc
+    ops/support.cc
+    ops/threefry.cc
+    ops/trigonometric.cc)
+set(rondo_loops_sources ${rondo_core_sources})
+list(JOIN rondo_loops_of_core "|" sources)
+list(FILTER rondo_loops_sources INCLUDE REGEX "^(${sources})$")
+
 set(RONDO_ABSL_TARGETS
     absl::btree
     absl::fixed_array
@@ -87,10 +118,15 @@ set(rondo_include_directories
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
 # The objects of one part, which archives and the shared library are made of.
-foreach(part IN ITEMS core compiler pjrt)
+set(rondo_all_objects "")
+foreach(part IN ITEMS core loops compiler pjrt)
   set(objects rondo_${part}_objects)
-  list(SORT rondo_${part}_sources)
+  list(APPEND rondo_all_objects "$<TARGET_OBJECTS:${objects}>")
   set(paths ${rondo_${part}_sources})
+  if(part STREQUAL "core")
+    list(REMOVE_ITEM paths ${rondo_loops_sources})
+  endif()
+  list(SORT paths)
   list(TRANSFORM paths PREPEND "${PROJECT_SOURCE_DIR}/src/")
   add_library(${objects} OBJECT ${paths})
   rondo_configure_target(${objects})
@@ -152,8 +188,7 @@ endfunction()
 set(rondo_libraries rondo rondo_core rondo_compiler rondo_pjrt)
 if(BUILD_SHARED_LIBS)
   set(rondo_type SHARED_LIBRARY)
-  add_library(rondo SHARED $<TARGET_OBJECTS:rondo_core_objects> $<TARGET_OBJECTS:rondo_compiler_objects>
-                           $<TARGET_OBJECTS:rondo_pjrt_objects>)
+  add_library(rondo SHARED ${rondo_all_objects})
   set_target_properties(rondo PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
                                          SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_compile_definitions(rondo INTERFACE RONDO_SHARED)
@@ -165,14 +200,22 @@ if(BUILD_SHARED_LIBS)
   endforeach()
 else()
   set(rondo_type STATIC_LIBRARY)
-  foreach(part IN ITEMS core compiler pjrt)
+  add_library(rondo_core_archive STATIC $<TARGET_OBJECTS:rondo_core_objects>
+                                        $<TARGET_OBJECTS:rondo_loops_objects>)
+  foreach(part IN ITEMS loops compiler pjrt)  # loops: for programs that have the rest of core as text
     add_library(rondo_${part}_archive STATIC $<TARGET_OBJECTS:rondo_${part}_objects>)
+  endforeach()
+  foreach(part IN ITEMS core loops compiler pjrt)
     set_target_properties(rondo_${part}_archive PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME rondo_${part}
                                                            EXPORT_NAME ${part}_archive)
+  endforeach()
+  foreach(part IN ITEMS core compiler pjrt)
     add_library(rondo_${part} INTERFACE)
   endforeach()
-  target_link_libraries(rondo_core_archive INTERFACE ${RONDO_LINK_LIBRARIES}
-                                                     ${RONDO_OPTIONAL_LIBRARIES})
+  foreach(part IN ITEMS core loops)
+    target_link_libraries(rondo_${part}_archive INTERFACE ${RONDO_LINK_LIBRARIES}
+                                                          ${RONDO_OPTIONAL_LIBRARIES})
+  endforeach()
   target_link_libraries(rondo_core INTERFACE rondo_core_archive)
   rondo_set_interface(rondo_core)
   # Nothing names the executor, which registers itself (src/executor/backend.cc).
@@ -181,7 +224,8 @@ else()
   target_link_libraries(rondo_pjrt INTERFACE rondo_pjrt_archive rondo_core)
   add_library(rondo INTERFACE)
   target_link_libraries(rondo INTERFACE rondo_compiler rondo_pjrt)
-  list(APPEND rondo_libraries rondo_core_archive rondo_compiler_archive rondo_pjrt_archive)
+  list(APPEND rondo_libraries rondo_core_archive rondo_loops_archive rondo_compiler_archive
+                              rondo_pjrt_archive)
 endif()
 add_library(rondo::rondo ALIAS rondo)
 foreach(part IN ITEMS core compiler pjrt)
@@ -193,10 +237,7 @@ endforeach()
 # them, so there they link the same objects as an archive.
 if(RONDO_BUILD_TESTS OR RONDO_BUILD_BENCHMARKS)
   if(BUILD_SHARED_LIBS)
-    add_library(
-      rondo_internal STATIC EXCLUDE_FROM_ALL
-      $<TARGET_OBJECTS:rondo_core_objects> $<TARGET_OBJECTS:rondo_compiler_objects>
-      $<TARGET_OBJECTS:rondo_pjrt_objects>)
+    add_library(rondo_internal STATIC EXCLUDE_FROM_ALL ${rondo_all_objects})
     set_target_properties(rondo_internal PROPERTIES LINKER_LANGUAGE CXX)
     target_link_options(rondo_internal INTERFACE "LINKER:-u,rondo_compiler")
     target_compile_definitions(rondo_internal INTERFACE RONDO_SHARED)

@@ -3,8 +3,10 @@
 // source files include <rondo/rondo.h> as usual.
 //
 // It is the text of rondo::core: tracing, derivatives, batching, texts, the reference interpreter.
+// Loops over elements (the kernels of ops) are not: they take as long to compile as all else.
 // It also brings Abseil, fmt and the library's internal headers into that one source file. Keep
-// that file small. The target links the compiled rest: the compiler and the client of PJRT plugins.
+// that file small. The target links the compiled rest: these loops, the compiler and the client of
+// PJRT plugins.
 #pragma once
 
 #if defined(RONDO_SHARED)
