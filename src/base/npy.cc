@@ -22,7 +22,7 @@ namespace rondo {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              ".npy data is copied as it stands, which is little-endian");
+              ".npy data is copied unchanged, and it is little-endian");
 
 /// The elements in C order, from data whose first axis varies fastest.
 Literal from_fortran_order(const Literal& data) {

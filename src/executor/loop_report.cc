@@ -63,7 +63,8 @@ Reason reason_of(const Node& loop, const InterchangeObstacle& obstacle, bool reo
     case Obstacle::kNode:
       return reason_of_node(*obstacle.node, reorders);
     case Obstacle::kDeep:
-      return {fmt::format("{} stands too deep in loops and branches", name_of(*obstacle.node)), ""};
+      return {fmt::format("{} is nested too deep in loops and branches", name_of(*obstacle.node)),
+              ""};
     case Obstacle::kUniform:
       return {"most of what it computes is the same for all lanes", ""};
     case Obstacle::kLarge:

@@ -112,7 +112,7 @@ void Lowerer::copy_outputs(Scope& scope, const Construct& construct) {
   for (std::size_t i = 0; i < outputs.size(); i++) {
     if (construct.carried[i].storage >= 0) taken_over.emplace(construct.results[i].pointer, i);
   }
-  const auto stands_in_the_way = [&](std::size_t output) {
+  const auto overwrites_carry = [&](std::size_t output) {
     const auto found = taken_over.find(place(scope, outputs[output]).pointer);
     return found != taken_over.end() && found->second != output;
   };
@@ -121,7 +121,7 @@ void Lowerer::copy_outputs(Scope& scope, const Construct& construct) {
       const Place& to = construct.results[i];
       const Place& from = place(scope, outputs[i]);
       if (to.kind == Place::Kind::kArray && from.kind != Place::Kind::kSingle &&
-          stands_in_the_way(i) == first)
+          overwrites_carry(i) == first)
         copy(from.pointer, to.pointer, outputs[i].type().bytes());
     }
   }

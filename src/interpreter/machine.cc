@@ -163,7 +163,7 @@ void Machine::execute(const Program& program, Frame& frame) {
               from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
           const bool go_on = *reinterpret_cast<const bool*>(predicate.bytes());
           if (!go_on) {
-            if (kept_loop_ == instruction.loop) let_go_of_state();
+            if (kept_loop_ == instruction.loop) release_state();
             at = instruction.target;
             continue;
           }
@@ -329,7 +329,7 @@ void Machine::keep_state(std::uint32_t index, std::int64_t trips, const Frame& f
   for (const LoopInfo::Leaf& leaf : loop.leaves) kept_.push_back(frame.slots[leaf.slot]);
 }
 
-void Machine::let_go_of_state() {
+void Machine::release_state() {
   kept_loop_ = kNoLoop;
   kept_.clear();
 }

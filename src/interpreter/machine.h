@@ -70,7 +70,7 @@ class Machine final : public ir::Host {
   void begin_trip(std::uint32_t index, std::int64_t trip, Frame& frame);
   /// Keeps the state of an outermost loop whose trips can be interrupted.
   void keep_state(std::uint32_t index, std::int64_t trips, const Frame& frame);
-  void let_go_of_state();
+  void release_state();
   void add_state(ir::Interrupt& interrupt, const Program& program, const Frame& frame,
                  std::size_t at) const;
   void report_progress(std::uint32_t innermost, const Frame& frame);

@@ -43,13 +43,13 @@ Function Function::make(std::string name, std::vector<Tensor> params, std::vecto
 
 Function FunctionAccess::make(Function::Data data) {
   for (const ir::Node* node : data.body) ir::retain(node);
-  const auto let_go = [](Function::Data* held) {
+  const auto destroy = [](Function::Data* held) {
     held->results.clear();
     ir::release_backwards(held->body);
     delete held;
   };
   Function function;
-  function.data_ = {new Function::Data(std::move(data)), let_go};
+  function.data_ = {new Function::Data(std::move(data)), destroy};
   return function;
 }
 

@@ -31,7 +31,7 @@ constexpr std::int64_t kShownElements = 64;
 constexpr std::size_t kDeepestIndent = 120;
 constexpr std::size_t kLocationColumn = 60;
 
-bool stands_inline(const Node& node) {
+bool is_printed_inline(const Node& node) {
   return is_constant(&node) && node.type().elements() <= kInlineElements;
 }
 
@@ -67,7 +67,7 @@ class IrPrinter {
   }
 
   void node(const Node& node) {
-    if (stands_inline(node)) return;
+    if (is_printed_inline(node)) return;
     const std::size_t line = out_.size();
     start_line(0);
     const std::uint64_t number = next_number_++;
@@ -161,7 +161,7 @@ class IrPrinter {
 
   void append_value(const Tensor& tensor) {
     const Node* node = tensor.node();
-    if (stands_inline(*node)) {
+    if (is_printed_inline(*node)) {
       append_elements(out_, node->attrs<ConstantAttributes>().value);
       return;
     }

@@ -58,7 +58,7 @@ void check_depth(const std::string& what, SourceLocation at) {
   if (stack_left() > kEnough) return;
   throw TraceError(
       fmt::format(
-          "{} stands in too many loops, branches and functions around it: this thread's "
+          "{} is nested in too many loops, branches and functions: this thread's "
           "stack is nearly used up\n  at {}\n  Nest fewer of them, or trace on a thread with "
           "a larger stack.",
           what, at.str()),
@@ -109,8 +109,8 @@ std::vector<const Node*> NodesById::take() {
   std::sort(nodes.begin(), nodes.end(), by_id);
   if (dense_.empty()) return std::move(nodes);
   // The parameters come first, so removing them by erase would move all the others.
-  const auto stands = [](const Node* node) { return node != nullptr; };
-  dense_.erase(dense_.begin(), std::find_if(dense_.begin(), dense_.end(), stands));
+  const auto is_kept = [](const Node* node) { return node != nullptr; };
+  dense_.erase(dense_.begin(), std::find_if(dense_.begin(), dense_.end(), is_kept));
   std::erase(dense_, nullptr);
   if (nodes.empty()) return std::move(dense_);
   std::vector<const Node*> all;

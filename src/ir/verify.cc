@@ -23,7 +23,7 @@ class FunctionVerifier {
       const ir::Node* node = function_.body()[position_];
       if (!node || !node->op) fail(nullptr, "has no op");
       check_node(*node);
-      if (!known_.insert(node).second) fail(node, "stands twice");
+      if (!known_.insert(node).second) fail(node, "is in the body twice");
     }
     for (const Tensor& result : function_.outputs()) {
       if (const std::string why = why_unknown(result); !why.empty()) {
@@ -53,7 +53,7 @@ class FunctionVerifier {
       throw InternalError(fmt::format("{}: parameter {} is no parameter node", where(), i));
     }
     if (!known_.insert(parameter.node()).second) {
-      throw InternalError(fmt::format("{}: parameter {} stands twice", where(), i));
+      throw InternalError(fmt::format("{}: parameter {} is listed twice", where(), i));
     }
   }
 

@@ -491,7 +491,7 @@ void Builder::end_while(std::span<const Value> next) {
 std::vector<std::pair<Value, bool>> Builder::assume(Value predicate, bool truth) {
   if (scopes_.empty() || scopes_.back().opened != Opcode::kRepeat)
     throw InternalError("an assumption outside a while");
-  // Operands stand before what is made of them.
+  // Operands come before what is made of them.
   absl::flat_hash_map<Value, bool> wanted{{predicate, truth}};
   const auto know = [&](const Op& op, Opcode code, bool is) {
     const Key key{code, op.type, op.from, op.a, op.b, op.c, op.bits};

@@ -1,4 +1,4 @@
-// Writes a Program op by op: knows the types, folds constants, and gives an op that stands already
+// Writes a Program op by op: knows the types, folds constants, and gives an op that exists already
 // where its value can be used instead of writing it again.
 #pragma once
 
@@ -22,7 +22,7 @@ class Builder {
 
   /// Room for about so many ops.
   void reserve(std::size_t ops);
-  /// The program; the builder is empty afterwards. Constants and bases stand at its beginning, each
+  /// The program; the builder is empty afterwards. Constants and bases are at its beginning, each
   /// once.
   Program finish();
   /// The tables so far.
@@ -101,8 +101,8 @@ class Builder {
   Value tape_row(std::uint32_t tape, Value row, bool writes, std::uint32_t loop);
   void set_tape(const TapeSet& set);
 
-  // Control flow. What `begin…` gives is the index in the table of its kind, where index,
-  // parameters and results stand; the reference to a table entry lasts until the next one is added.
+  // Control flow. What `begin…` gives is the index in the table of its kind, which has index,
+  // parameters and results; the reference to a table entry lasts until the next one is added.
   std::uint32_t begin_for(Value lower, Value upper, std::int64_t step, std::span<const Value> init,
                           std::uint32_t loop = kNoLoop,
                           std::optional<std::int64_t> trips = std::nullopt);

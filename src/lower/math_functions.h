@@ -53,7 +53,7 @@ N polynomial(const N& x, const std::array<double, n>& c) {
   (std::make_index_sequence<n - 1>());
 }
 
-/// 1.5 times the weight of the bit that lies above all mantissa bits: adding it rounds to an
+/// 1.5 times the weight of the bit above all mantissa bits: adding it rounds to an
 /// integer, which the lowest bits of the sum then hold in two's complement.
 template <class N>
 N rounding_shift() {
@@ -153,7 +153,7 @@ struct LogParts {
 template <class N>
 LogParts<N> log_parts_of_normal(const N& x) {
   const auto pattern = bits(x);
-  // The pattern of sqrt(1/2): what lies above it belongs to the next power of two.
+  // The pattern of sqrt(1/2): patterns above it belong to the next power of two.
   const auto offset = pattern - N::Integer::of(N::kWide ? 0x3fe6a09e667f3bcd : 0x3f3504f3);
   const auto exponent = shift_right_arithmetic(offset, N::Integer::of(N::kMantissa));
   const N m = N::from_bits(pattern - shift_left(exponent, N::Integer::of(N::kMantissa)));
@@ -244,7 +244,7 @@ N tanh(const N& x) {
   // Above, 1 - 2 / (e^y + 1) with y = 2a, which is 1 from a = 20 (10) on. e^y needs none of the
   // care that exp takes of its last bits and of the ends of its range: what ln 2 loses by rounding
   // is a thirtieth of an ulp of an f32 here. The lowest bits of `shifted` are the exponent of 2^n
-  // as it stands in a number.
+  // in its biased form.
   const N limited = min(a, N::of(N::kWide ? 20 : 10));
   const N y = limited + limited;
   const N shift = N::of((N::kWide ? 0x1.8p52 : 0x1.8p23) + static_cast<double>(N::kBias));

@@ -1,6 +1,5 @@
 #include "lower/print.h"
 
-
 #include "fmt/format.h"
 #include "lower/arithmetic.h"
 #include "lower/opcodes.h"

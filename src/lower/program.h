@@ -8,7 +8,7 @@
 // - Values are typed scalars in virtual registers, each defined once: by an op, as the parameter of
 //   a loop, or as the result of a loop or an if. A value may be used after its definition, inside
 //   the construct that encloses the definition.
-// - What a loop carries stands in its table entry: `init` is read on entry, `param` is the value in
+// - What a loop carries is in its table entry: `init` is read on entry, `param` is the value in
 //   a trip, `next` becomes it at the end of the trip (all at once: carries may be swapped),
 //   `result` is what is left after the loop.
 // - Inside `kLanes` every value that depends on the lane index is one value per lane; what is
@@ -202,7 +202,7 @@ struct Lanes {
   std::optional<std::int64_t> known_count;
   std::vector<Reduction> reductions;
   bool polls = true;
-  std::vector<std::uint32_t> loops;  // in Program::loops, that stand in them
+  std::vector<std::uint32_t> loops;  // in Program::loops, that are inside them
 };
 
 /// Ops before kTest compute `predicate` from the parameters, those after it one trip. Inside lanes
@@ -245,8 +245,8 @@ struct Buffer {
 
 struct RunFrame;  // lower/run_frame.h
 
-/// A kernel that runs on buffers. Returns false where the run has to end; the reason stands in the
-/// run's frame then. Never throws.
+/// A kernel that runs on buffers. Returns false where the run has to end; the run's frame then has
+/// the reason. Never throws.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -277,7 +277,7 @@ struct View {
 /// has none before it is set.
 struct Tape {
   std::int64_t row_bytes = 0;
-  std::string_view loop = {};  // whose backward pass reads it, for errors; stands in a node
+  std::string_view loop = {};  // whose backward pass reads it, for errors; owned by a node
 };
 
 inline constexpr std::uint32_t kNoTape = 0xffffffffu;

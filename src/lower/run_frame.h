@@ -28,7 +28,7 @@ enum class Status : std::int32_t {
   kTapeFailed,  // a tape has no memory for its next row: failed_tape, failed_rows
 };
 
-/// The rows of a tape that stand.
+/// The rows that a tape has now.
 struct TapeRows {
   std::byte* first = nullptr;
   std::int64_t count = 0;
@@ -55,7 +55,7 @@ struct RunFrame {
   std::uint32_t keeps_state = 0;
   std::int64_t* trips = nullptr;        // of the present execution of each loop
   std::int64_t* total_trips = nullptr;  // of each loop over the run
-  /// For each loop that stands in lanes its trips in this block, and in the block that made most,
+  /// For each loop inside lanes its trips in this block, and in the block that made most,
   /// of the lanes that are open. Zero between lanes.
   std::int64_t* lane_trips = nullptr;
   /// For each loop the values of LoopInfo::first and limit when it began; or null.

@@ -139,22 +139,23 @@ bool RunTapes::make_room(std::uint32_t tape, std::int64_t rows) {
 }
 
 bool RunTapes::take_rows(std::uint32_t tape, std::int64_t rows) {
-  TapeRows& stand = rows_[tape];
+  TapeRows& present = rows_[tape];
   Memory& memory = memory_[tape];
   const std::int64_t row_bytes = program_.tapes[tape].row_bytes;
   const std::int64_t least = guarded_ ? 0 : kFirstBytes / std::max<std::int64_t>(row_bytes, 1);
   const std::int64_t some = guarded_ ? 0 : kClearedBytes / std::max<std::int64_t>(row_bytes, 1);
-  std::int64_t count_then = std::max({rows, least, std::min(2 * stand.count, stand.count + some)});
+  std::int64_t count_then =
+      std::max({rows, least, std::min(2 * present.count, present.count + some)});
   count_then = std::min(count_then, memory.capacity);
   if (row_bytes > 0)
-    count_then = std::min(count_then, stand.count + (use_.limit - use_.now) / row_bytes);
+    count_then = std::min(count_then, present.count + (use_.limit - use_.now) / row_bytes);
   if (count_then < rows) return false;
-  const std::int64_t old = std::min(count_then, memory.used) - stand.count;
+  const std::int64_t old = std::min(count_then, memory.used) - present.count;
   if (old > 0 && row_bytes > 0)
-    std::memset(stand.first + stand.count * row_bytes, 0,
+    std::memset(present.first + present.count * row_bytes, 0,
                 static_cast<std::size_t>(old * row_bytes));
-  count((count_then - stand.count) * row_bytes);
-  stand.count = count_then;
+  count((count_then - present.count) * row_bytes);
+  present.count = count_then;
   memory.most = std::max(memory.most, count_then);
   return true;
 }

@@ -14,8 +14,8 @@
 
 namespace rondo::lower {
 
-/// The memory of a program's tapes, while it runs. The rows of a tape stand one behind the other; a
-/// row behind the end doubles the room for them, so that n rows cost as much as n rows. Large tapes
+/// The memory of a program's tapes, while it runs. The rows of a tape are contiguous; a
+/// row beyond the end doubles the capacity, so that the cost of n rows is linear. Large tapes
 /// have blocks that the process keeps: those of the system would cost more than what is written to
 /// them, page by page. With guard pages (base/guard_pages.h) each new row moves them all, to end
 /// before an inaccessible page.
@@ -51,7 +51,7 @@ class RunTapes {
     std::byte* zeros = nullptr;  // one row
     std::unique_ptr<GuardedMemory> zero_pages;
   };
-  /// Room for `rows` rows or more; what stands in them stays. Rows that are new are zeros.
+  /// Room for `rows` rows or more; existing rows keep their contents, new ones are zeros.
   bool reserve(std::uint32_t tape, std::int64_t rows);
   bool move_to(std::uint32_t tape, std::int64_t capacity);
   bool make_room(std::uint32_t tape, std::int64_t rows);

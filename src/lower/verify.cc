@@ -298,7 +298,7 @@ class Verifier {
 
   void memory(const Op& op) {
     const bool whole = op.code != Opcode::kLoad && op.code != Opcode::kStore;
-    if (in_lanes() && whole) fault("it stands in lanes");
+    if (in_lanes() && whole) fault("it is inside lanes");
     switch (op.code) {
       case Opcode::kBase:
         define(op.result, Type::kPointer);
@@ -313,7 +313,7 @@ class Verifier {
         return;
       }
       case Opcode::kLoad: {
-        if (op.type == Type::kPointer) fault("pointers do not stand in memory");
+        if (op.type == Type::kPointer) fault("pointers are not stored in memory");
         address(op.bits, width(op.type));
         define(op.result, op.type);
         const auto& terms = p_.addresses[op.bits].terms;
@@ -324,7 +324,7 @@ class Verifier {
       }
       case Opcode::kStore:
         read(op.a);
-        if (type(op.a) == Type::kPointer) fault("pointers do not stand in memory");
+        if (type(op.a) == Type::kPointer) fault("pointers are not stored in memory");
         return address(op.bits, width(type(op.a)));
       case Opcode::kCopy: {
         const Copy& copy = entry(p_.copies, op.bits, "copy");

@@ -82,7 +82,7 @@ std::int64_t arg_extreme_of_row(const T* x, std::int64_t count, ir::Poller& poll
   T best = x[0];
   std::int64_t where = 0;
   if constexpr (!lower::is_half<T>) {
-    // The best of each lane, in a loop that vectorises; then where it stands.
+    // The best of each lane, in a loop that vectorizes; then its index.
     if (count >= kLongRow) {
       T bests[kLanes];
       bool none[kLanes];  // is NaN

@@ -166,7 +166,7 @@ std::vector<Tensor> expand_cumulative(const Node& node, std::span<const Tensor> 
   return {narrow ? convert({totals, at}, dtype) : totals};
 }
 
-/// Whether the elements along the axis stand side by side.
+/// Whether the elements along the axis are contiguous.
 bool is_along_rows(const Node& node) {
   const Shape& shape = node.type().shape;
   return std::all_of(shape.begin() + node.attrs<CumulativeAttributes>().axis + 1, shape.end(),
@@ -262,7 +262,7 @@ bool is_running_sum(const Node& node) {
   return node.attrs<CumulativeAttributes>().combiner == Combiner::kAdd;
 }
 
-/// An element counts in the sums that stand behind it.
+/// An element is a term of its own sum and of those after it.
 std::vector<Tensor> running_sum_transpose(const TransposeCall& c) {
   CumulativeAttributes attributes = c.node.attrs<CumulativeAttributes>();
   attributes.reverse = !attributes.reverse;

@@ -31,7 +31,7 @@ void check_disjoint(const InferContext& context, std::string_view a_name,
                     std::span<const std::int64_t> b) {
   for (std::int64_t axis : a) {
     if (std::find(b.begin(), b.end(), axis) != b.end()) {
-      context.fail(fmt::format("axis {} stands in {} and in {}\n  Name it in one of them.", axis,
+      context.fail(fmt::format("axis {} is in {} and in {}\n  Name it in one of them.", axis,
                                a_name, b_name));
     }
   }
@@ -141,7 +141,7 @@ void check_indexed_windows(const InferContext& context, const IndexedWindows& di
   if (dims.index_vector_dim < 0 || dims.index_vector_dim > indices.rank()) {
     context.fail(
         fmt::format("index_vector_dim is {}; the indices {} allow 0 to {}\n  Name the axis along "
-                    "which one index stands; the last of these where each is one number.",
+                    "which the parts of one index are; the last of these if each is one number.",
                     dims.index_vector_dim, indices.str(), indices.rank()));
   }
   check_axes(context, names.window, dims.window, windowed_rank, true);

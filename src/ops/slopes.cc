@@ -49,8 +49,8 @@ struct PowerBaseSlope : UsesFma {
     return y * math::complex_power(x, corner ? std::complex<T>(1) : y - T(1));
   }
 };
-/// For 0^0 the exponent is not -1, so that no infinity stands where this or a further derivative
-/// multiplies it by 0.
+/// For 0^0 the exponent is not -1, because this or a further derivative would multiply
+/// an infinity by 0.
 Tensor power_base_slope_formula(std::span<const Tensor> x) {
   const Tensor corner = (x[0] == 0) & (x[1] == 0);
   return x[1] * pow(x[0], where(corner, 1, x[1] - 1));

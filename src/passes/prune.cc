@@ -34,7 +34,7 @@ class Pruning {
     const auto is_watched = [&](const Tensor& operand) { return watched.contains(operand); };
     must_stay_ =
         !needs_node() &&
-        (ir::observes(node_) || (any_used && (layout_.has_open_promise() || stands_still())) ||
+        (ir::observes(node_) || (any_used && (layout_.has_open_promise() || never_advances())) ||
          std::any_of(node_->operands.begin(), node_->operands.end(), is_watched));
   }
   Pruning(const Pruning&) = delete;  // its parts refer to one another
@@ -98,7 +98,7 @@ class Pruning {
   }
   /// A loop that makes no trip or never ends: its condition reads nothing that changes between
   /// trips.
-  bool stands_still() const {
+  bool never_advances() const {
     if (!layout_.condition || layout_.trip_count) return false;
     for (std::size_t p = layout_.index; p < layout_.params(); p++) {
       if (layout_.role_of_param(p) == Role::kCarry && values_.kind(p) == Kind::kVaries &&

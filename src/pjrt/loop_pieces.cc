@@ -42,7 +42,7 @@ struct LoopsInBranches {
     if (in_loop.size() == 1 || in_loop.back() || !is_loop(&node)) return;
     const std::string loop(ir::region_layout(&node)->name);
     throw ExecutionError(
-        fmt::format("run of '{}' with limits on a device: {} stands in a branch, where it cannot "
+        fmt::format("run of '{}' with limits on a device: {} is in a branch, where it cannot "
                     "be cut into chunks\n  Choose inside its body (rondo::where, rondo::cond), "
                     "leave the limits out, or run on a built-in executor.",
                     name, ir::loop_text(loop, node.location())),

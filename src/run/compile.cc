@@ -252,7 +252,7 @@ Executable compile(const Function& given, const CompileOptions& options) {
     if (!options.donate.empty()) {
       throw ExecutionError(fmt::format(
           "compile of '{}': CompileOptions::donate is for programs on a device\n  Leave it out: "
-          "literals that nobody else holds are written over anyway.",
+          "literals that have no other owner are overwritten anyway.",
           function.name()));
     }
     impl->expanded = passes::expand(impl->function, passes::Target::kInterpreter);

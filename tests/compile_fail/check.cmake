@@ -3,7 +3,7 @@
 #
 # `// EXPECT: regex` lines say what each compiler must say, with at most five lines before it; what
 # follows a finding is not read. `// SOMEWHERE: regex` lines say what it must say wherever it is, in
-# place of those: an error in a user's own lambda stands behind what led to it. `// REFUSE: regex`
+# place of those: an error in a user's own lambda comes after what led to it. `// REFUSE: regex`
 # lines say what it must not say at all.
 
 cmake_minimum_required(VERSION 3.22)

@@ -87,7 +87,7 @@ Graph graph_of(const std::string& text) {
       open.pop_back();
       i++;
     } else if (token == "subgraph") {
-      EXPECT_TRUE(cluster_ids.insert(tokens[i + 1]).second) << tokens[i + 1] << " stands twice";
+      EXPECT_TRUE(cluster_ids.insert(tokens[i + 1]).second) << tokens[i + 1] << " is written twice";
       EXPECT_TRUE(tokens[i + 1].starts_with("cluster_"));
       EXPECT_EQ(tokens[i + 3], "label");
       graph.clusters.push_back(tokens[i + 5].substr(1));
@@ -115,7 +115,7 @@ Graph graph_of(const std::string& text) {
       i++;
       if (id == "node" || id == "edge" || id == "graph") continue;
       EXPECT_TRUE(graph.labels.emplace(id, attributes.at("label").substr(1)).second)
-          << id << " stands twice";
+          << id << " is written twice";
       graph.cluster_of[id] = open.empty() ? "" : open.back();
     }
   }

@@ -57,11 +57,11 @@ TEST_F(Verify, AResultThatANodeDoesNotHave) {
 }
 
 TEST_F(Verify, ANodeThatStandsTwice) {
-  expect_broken(raw({x, y}, {first, first}, {first}), {"node 1 (add", "stands twice"});
+  expect_broken(raw({x, y}, {first, first}, {first}), {"node 1 (add", "is in the body twice"});
 }
 
 TEST_F(Verify, AParameterThatStandsTwice) {
-  expect_broken(raw({x, x}, {}, {x}), {"parameter 1 stands twice"});
+  expect_broken(raw({x, x}, {}, {x}), {"parameter 1 is listed twice"});
 }
 
 TEST_F(Verify, AParameterThatIsNone) {

@@ -106,7 +106,7 @@ TEST(Verify, MalformedProgramsAreTold) {
          p.code.insert(
              p.code.begin() + static_cast<std::ptrdiff_t>(place_of(p, Opcode::kLanes)) + 1, again);
        }},
-      {"stands in lanes",
+      {"is inside lanes",
        [](Program& p) {
          const Op copy = op_of(p, Opcode::kCopy);
          p.code.insert(
@@ -135,7 +135,8 @@ TEST(Verify, MalformedProgramsAreTold) {
       {"not pred", [](Program& p) { p.ifs[0].predicate = op_of(p, Opcode::kBase).result; }},
       {"arithmetic on pointers",
        [](Program& p) { op_of(p, Opcode::kMultiply).type = Type::kPointer; }},
-      {"do not stand in memory", [](Program& p) { op_of(p, Opcode::kLoad).type = Type::kPointer; }},
+      {"are not stored in memory",
+       [](Program& p) { op_of(p, Opcode::kLoad).type = Type::kPointer; }},
       {"there is no view 7", [](Program& p) { op_of(p, Opcode::kView).bits = 7; }},
       {"bytes 32 to 44 of a buffer of 40 bytes", [](Program& p) { p.views[0].bytes = 12; }},
       {"bytes 4 to 8 of a buffer of 4 bytes", [](Program& p) { p.views[0].bytes = 4; }},

@@ -125,12 +125,12 @@ TEST(Gather, Misuse) {
   fails(with([](GatherDims& d) { d.start_index_map = {-1}; }), {1, 5},
         {"start_index_map names axis -1"});
   fails(with([](GatherDims& d) { d.operand_batching_dims = {0}; }), {1, 5},
-        {"axis 0 stands in collapsed_slice_dims and in operand_batching_dims"});
+        {"axis 0 is in collapsed_slice_dims and in operand_batching_dims"});
   fails(with([](GatherDims& d) {
           d.collapsed_slice_dims = {};
           d.operand_batching_dims = {0};
         }),
-        {1, 5}, {"axis 0 stands in start_index_map and in operand_batching_dims"});
+        {1, 5}, {"axis 0 is in start_index_map and in operand_batching_dims"});
   auto batched = [&](std::vector<std::int64_t> along) {
     return with([&](GatherDims& d) {
       d.collapsed_slice_dims = {};

@@ -51,9 +51,9 @@ inline Literal whole_numbers(const std::vector<std::int64_t>& dims, int seed) {
 /// evaluated.
 inline std::pair<std::int64_t, std::int64_t> expect_same_values(
     const BothForms& forms, const std::vector<Literal>& arguments) {
-  const CompileOptions as_it_stands{.optimize = false, .executor = Executor::kReference};
-  const Executable plain = compile(forms.plain, as_it_stands),
-                   changed = compile(forms.changed, as_it_stands);
+  const CompileOptions not_optimized{.optimize = false, .executor = Executor::kReference};
+  const Executable plain = compile(forms.plain, not_optimized),
+                   changed = compile(forms.changed, not_optimized);
   const std::vector<Literal> want = plain.run(arguments), got = changed.run(arguments);
   for (std::size_t i = 0; i < want.size(); i++) {
     EXPECT_TRUE(same_values(got[i], want[i])) << "result " << i << " of\n" << forms.changed.str();

@@ -312,7 +312,7 @@ TEST_F(RealLimits, ALoopInABranchIsRefused) {
   EXPECT_EQ(executable.run({Literal::scalar(5)})[0].item<int>(), 100);
   expect_error<ExecutionError>(
       [&] { executable.run({Literal::scalar(5)}, {.deadline = 1s}); },
-      {"the loop 'inside' (", "limits_test.cc:", "stands in a branch", "rondo::where"});
+      {"the loop 'inside' (", "limits_test.cc:", "is in a branch", "rondo::where"});
   expect_error<ExecutionError>([&] { executable.run({Literal::scalar(5)}, {.threads = 2}); },
                                {"RunOptions::threads", "cpu:0", "Leave it out"});
 }

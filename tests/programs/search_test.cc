@@ -16,7 +16,7 @@ using testing::expect_values;
 struct Search {
   Tensor depth, solutions;
   Tensor free, columns, left, right;  // s32[n], by depth: bits of columns to try, and
-                                      // of those that queens above stand in or attack
+                                      // of those that queens above occupy or attack
 };
 
 /// In how many ways n queens can be placed on a board without attacking one another, the first one

@@ -139,7 +139,7 @@ TEST(ElementwiseDerivatives, OfEveryOpAreTestedHere) {
   const std::map<std::string, std::int64_t> seen = ops_in(real_rows());
   for (const ir::OpDef* op : transforms::all_ops()) {
     if (!op->structure.elementwise || op->derivative.zero || made_by_compiling(op)) continue;
-    EXPECT_TRUE(seen.contains(std::string(op->name))) << op->name << " stands in no row";
+    EXPECT_TRUE(seen.contains(std::string(op->name))) << op->name << " has no row";
   }
 }
 

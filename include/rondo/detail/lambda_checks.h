@@ -126,10 +126,11 @@ constexpr LambdaFault while_scan_fault() {
 /// Does not compile if there is a fault, with the reason; like check_call.
 template <LambdaFault kBody, LambdaFault kCondition = LambdaFault::kNone>
 constexpr bool check_lambdas() {
-  static_assert(kCondition != LambdaFault::kNoFunction && kBody != LambdaFault::kNoFunction,
-                "rondo: a tree of tensors stands where a loop takes a function: functions come "
-                "first, as in while_loop(cond, body, init), fori_loop(lower, upper, body, init), "
-                "scan(f, init, xs), map(f, xs)");
+  static_assert(
+      kCondition != LambdaFault::kNoFunction && kBody != LambdaFault::kNoFunction,
+      "rondo: a loop takes a function where this call has a tree of tensors: functions come "
+      "first, as in while_loop(cond, body, init), fori_loop(lower, upper, body, init), "
+      "scan(f, init, xs), map(f, xs)");
   static_assert(kCondition != LambdaFault::kNotTaken,
                 "rondo: the condition does not take the state: give it one parameter of the "
                 "state's type, by value or by reference to const, or one for each element of a "

@@ -38,8 +38,8 @@ RONDO_API Tensor max(const Operand& x, const std::vector<std::int64_t>& axes = {
 RONDO_API Tensor min(const Operand& x, const std::vector<std::int64_t>& axes = {},
                      bool keepdims = false);
 // clang-format off
-template <class T, detail::Why kWhy = "rondo: an axis of max stands in braces, max(x, {1}); the greater of two is maximum(x, y)"> requires(ScalarValue<T> || std::same_as<T, Tensor>) Tensor max(const Operand&, const T&, bool = false) = delete;
-template <class T, detail::Why kWhy = "rondo: an axis of min stands in braces, min(x, {1}); the lesser of two is minimum(x, y)"> requires(ScalarValue<T> || std::same_as<T, Tensor>) Tensor min(const Operand&, const T&, bool = false) = delete;
+template <class T, detail::Why kWhy = "rondo: write an axis of max in braces, max(x, {1}); the greater of two is maximum(x, y)"> requires(ScalarValue<T> || std::same_as<T, Tensor>) Tensor max(const Operand&, const T&, bool = false) = delete;
+template <class T, detail::Why kWhy = "rondo: write an axis of min in braces, min(x, {1}); the lesser of two is minimum(x, y)"> requires(ScalarValue<T> || std::same_as<T, Tensor>) Tensor min(const Operand&, const T&, bool = false) = delete;
 // clang-format on
 /// The arithmetic mean (f16 and bf16 are summed in f32); NaN for no elements. Throws TraceError for
 /// integers and pred.

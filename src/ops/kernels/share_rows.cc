@@ -15,7 +15,7 @@ class HelpersHost final : public ir::Host {
  public:
   ir::RegionCall& region(const Function&) override { throw InternalError(kAlone); }
   void poll() override {
-    if (earlier_piece_failed()) throw InternalError("what is left of a kernel is for nobody");
+    if (earlier_piece_failed()) throw InternalError("the rest of a kernel is not needed");
   }
   void tap(std::string_view, const TensorType&, const std::byte*) override {
     throw InternalError(kAlone);
