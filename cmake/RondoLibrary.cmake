@@ -134,6 +134,9 @@ foreach(part IN ITEMS core loops compiler pjrt)
   # Nothing asks for errno or for the flags of floating-point exceptions, which would keep loops from
   # being vectorized.
   target_compile_options(${objects} PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math)
+  # For --gc-sections below; a debug build has no use for it.
+  target_compile_options(${objects} PRIVATE
+                         $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-ffunction-sections;-fdata-sections>)
   target_compile_features(${objects} PUBLIC cxx_std_20)
   target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src"
                                                 ${rondo_include_directories})
@@ -217,6 +220,10 @@ else()
                                                           ${RONDO_OPTIONAL_LIBRARIES})
   endforeach()
   target_link_libraries(rondo_core INTERFACE rondo_core_archive)
+  # A program has only the functions and data of core that it can reach.
+  if(NOT RONDO_SANITIZE)
+    target_link_options(rondo_core_archive INTERFACE "LINKER:--gc-sections")
+  endif()
   rondo_set_interface(rondo_core)
   # Nothing names the executor, which registers itself (src/executor/backend.cc).
   target_link_options(rondo_compiler_archive INTERFACE "LINKER:-u,rondo_compiler")
