@@ -1,5 +1,4 @@
-// Lazy values: tensors outside any trace. Declared here, where the graph needs them; implemented in
-// the interpreter, a layer above.
+// Lazy values: tensors outside any trace.
 #pragma once
 
 #include <atomic>
@@ -12,6 +11,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/memory.h"
 #include "ir/node.h"
+#include "rondo/detail/evaluate.h"
 #include "rondo/device.h"
 #include "rondo/sharded_array.h"
 
@@ -134,19 +134,9 @@ class EagerPause {
 /// The number of existing EagerScopes that this thread created; they may end on any thread.
 std::shared_ptr<std::atomic<int>> eager_scopes();
 
-/// Computes a lazy tensor and stores its value. Does nothing for values that depend on a parameter.
-void evaluate_eagerly(const Node* node);
-/// Computes lazy tensors together and stores their values, on the device of the current
-/// DeviceScope. Throws like evaluate().
-void keep_values(std::span<const Tensor> tensors, SourceLocation at, const std::string& user);
-
-/// Computes and stores lazy tensors as this thread did before, if their graph is like one of those
-/// that it evaluated last. Otherwise returns false and does nothing.
-bool evaluate_again(std::span<const Tensor> tensors);
-/// The values of lazy tensors, computed together. Throws TraceError if one depends on a parameter;
-/// `user` names the caller.
-std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at,
-                              const std::string& user = "eval");
+// Running the graph is in layers above, as the definitions of other public functions.
+using detail::evaluate;
+using detail::keep_values;
 
 /// Whether one of the tensors depends on a parameter, and so has no value.
 bool depends_on_trace(std::span<const Tensor> tensors) noexcept;

@@ -83,7 +83,7 @@ Tensor handle_to(const Node* node) {
 [[gnu::noinline]] Tensor evaluated_if_eager(const Node* node) {
   if (node->traced) return Tensor::adopt(node);
   Tensor made = handle_to(node);
-  if (is_lazy(made.node()) && eager_active()) evaluate_eagerly(made.node());
+  if (is_lazy(made.node()) && eager_active()) keep_values({&made, 1}, made.node()->location());
   return made;
 }
 

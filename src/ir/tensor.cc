@@ -56,13 +56,6 @@ std::int64_t Tensor::dim(std::int64_t axis, SourceLocation at) const {
   return shape()[axis < 0 ? axis + n : axis];
 }
 
-Literal Tensor::eval(SourceLocation at) const {
-  ir::checked(*this, "eval", at);
-  if (const Literal* known = ir::known_value(*this)) return *known;
-  if (ir::evaluate_again({this, 1})) return *ir::known_value(*this);
-  return ir::evaluate({this, 1}, at)[0];
-}
-
 Tensor Operand::any() const {
   return tensor_ ? *tensor_
                  : ir::make_constant(ir::scalar_literal(scalar_, scalar_.dtype, at_), at_);

@@ -24,7 +24,8 @@
 #include "run/last_uses.h"
 #include "run/lazy_plan.h"
 
-namespace rondo::ir {
+namespace rondo {
+namespace ir {
 
 namespace {
 
@@ -300,9 +301,15 @@ std::vector<Literal> compute(std::span<const Tensor> tensors) {
                    at);
 }
 
-}  // namespace
-
-namespace {
+/// Computes and stores lazy tensors as this thread did before, if their graph is like one of those
+/// that it evaluated last. Otherwise returns false and does nothing.
+bool evaluate_again(std::span<const Tensor> tensors) {
+  if (!can_be_again(tensors)) return false;
+  const LazySlot slot = LastSlots::find(tensors[0]);
+  if (!slot || !slot->value.plan->run(tensors)) return false;
+  slot->note_use();
+  return true;
+}
 
 std::vector<Literal> compute_unknown(std::span<const Tensor> tensors, SourceLocation at,
                                      const std::string& user) {
@@ -315,22 +322,15 @@ std::vector<Literal> compute_unknown(std::span<const Tensor> tensors, SourceLoca
 }
 
 }  // namespace
+}  // namespace ir
 
-bool evaluate_again(std::span<const Tensor> tensors) {
-  if (!can_be_again(tensors)) return false;
-  const LazySlot slot = LastSlots::find(tensors[0]);
-  if (!slot || !slot->value.plan->run(tensors)) return false;
-  slot->note_use();
-  return true;
-}
-
-std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at,
-                              const std::string& user) {
-  std::vector<Literal> computed = compute_unknown(tensors, at, user);
+std::vector<Literal> detail::evaluate(std::span<const Tensor> tensors, SourceLocation at,
+                                      const std::string& user) {
+  std::vector<Literal> computed = ir::compute_unknown(tensors, at, user);
   std::vector<Literal> values;
   auto next = computed.begin();
   for (const Tensor& tensor : tensors) {
-    if (const Literal* known = known_value(tensor))
+    if (const Literal* known = ir::known_value(tensor))
       values.push_back(*known);
     else
       values.push_back(std::move(*next++));
@@ -338,13 +338,16 @@ std::vector<Literal> evaluate(std::span<const Tensor> tensors, SourceLocation at
   return values;
 }
 
-void keep_values(std::span<const Tensor> tensors, SourceLocation at, const std::string& user) {
-  compute_unknown(tensors, at, user);
+void detail::keep_values(std::span<const Tensor> tensors, SourceLocation at,
+                         const std::string& user) {
+  ir::compute_unknown(tensors, at, user);
 }
 
-void evaluate_eagerly(const Node* node) {
-  const Tensor root = Tensor::of(node);
-  keep_values({&root, 1}, node->location(), "eval");
+Literal Tensor::eval(SourceLocation at) const {
+  ir::checked(*this, "eval", at);
+  if (const Literal* known = ir::known_value(*this)) return *known;
+  if (ir::evaluate_again({this, 1})) return *ir::known_value(*this);
+  return detail::evaluate({this, 1}, at)[0];
 }
 
-}  // namespace rondo::ir
+}  // namespace rondo
