@@ -10,7 +10,7 @@ namespace rondo::ops {
 namespace {
 
 /// The axes of one array: the places of the two letters, then those of the digits. Empty if a
-/// letter is missing or stands twice.
+/// letter is missing or occurs twice.
 std::vector<std::int64_t> axes_of(std::string_view labels, char first, char second) {
   std::vector<std::int64_t> axes;
   const auto find = [&](char label) {
@@ -97,12 +97,10 @@ WindowDims spatial_window(const ConvolutionAttributes& a, const TensorType& kern
 void convolution_hlo(const Node& node, std::string& out) {
   const auto& a = node.attrs<ConvolutionAttributes>();
   append_window_hlo(out, spatial_window(a, node.operand_type(1)));
-  fmt::format_to(std::back_inserter(out), ", dim_labels={}_{}->{}", labels_of(a.lhs, 'b', 'f'),
-                 labels_of(a.rhs, 'i', 'o'), labels_of(a.out, 'b', 'f'));
-  if (a.feature_groups > 1)
-    fmt::format_to(std::back_inserter(out), ", feature_group_count={}", a.feature_groups);
-  if (a.batch_groups > 1)
-    fmt::format_to(std::back_inserter(out), ", batch_group_count={}", a.batch_groups);
+  out += fmt::format(", dim_labels={}_{}->{}", labels_of(a.lhs, 'b', 'f'),
+                     labels_of(a.rhs, 'i', 'o'), labels_of(a.out, 'b', 'f'));
+  if (a.feature_groups > 1) out += fmt::format(", feature_group_count={}", a.feature_groups);
+  if (a.batch_groups > 1) out += fmt::format(", batch_group_count={}", a.batch_groups);
 }
 
 void convolution_stablehlo(const Node& node, std::string& out) {
@@ -110,8 +108,8 @@ void convolution_stablehlo(const Node& node, std::string& out) {
   const auto labels = [](const std::vector<std::int64_t>& axes, char first, char second) {
     return fmt::format("{}", fmt::join(labels_of(axes, first, second), ", "));
   };
-  fmt::format_to(std::back_inserter(out), "dimension_numbers = #stablehlo.conv<[{}]x[{}]->[{}]>",
-                 labels(a.lhs, 'b', 'f'), labels(a.rhs, 'i', 'o'), labels(a.out, 'b', 'f'));
+  out += fmt::format("dimension_numbers = #stablehlo.conv<[{}]x[{}]->[{}]>",
+                     labels(a.lhs, 'b', 'f'), labels(a.rhs, 'i', 'o'), labels(a.out, 'b', 'f'));
   const auto list = [&](std::string_view name, const std::vector<std::int64_t>& values) {
     out += ", ";
     append_i64_array(out, name, values);
@@ -120,9 +118,8 @@ void convolution_stablehlo(const Node& node, std::string& out) {
   append_padding_stablehlo(out, a.padding);
   list("lhs_dilation", a.lhs_dilation);
   list("rhs_dilation", a.rhs_dilation);
-  fmt::format_to(std::back_inserter(out),
-                 ", feature_group_count = {} : i64, batch_group_count = {} : i64", a.feature_groups,
-                 a.batch_groups);
+  out += fmt::format(", feature_group_count = {} : i64, batch_group_count = {} : i64",
+                     a.feature_groups, a.batch_groups);
 }
 
 }  // namespace rondo::ops

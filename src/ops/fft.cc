@@ -53,13 +53,13 @@ InferredTypes infer_fft(const InferContext& context) {
 
 void fft_hlo(const Node& node, std::string& out) {
   const auto& [kind, length] = node.attrs<FftAttributes>();
-  fmt::format_to(std::back_inserter(out), ", fft_type={}, fft_length=", fft_name(kind));
+  out += fmt::format(", fft_type={}, fft_length=", fft_name(kind));
   append_list(out, length, '{', '}');
 }
 
 void fft_stablehlo(const Node& node, std::string& out) {
   const auto& [kind, length] = node.attrs<FftAttributes>();
-  fmt::format_to(std::back_inserter(out), "fft_type = #stablehlo<fft_type {}>, ", fft_name(kind));
+  out += fmt::format("fft_type = #stablehlo<fft_type {}>, ", fft_name(kind));
   append_i64_array(out, "fft_length", length);
 }
 

@@ -97,7 +97,7 @@ Shape window_counts(const InferContext& context, const WindowDims& window,
 
 void append_window_hlo(std::string& out, const WindowDims& window) {
   const auto list = [&](std::string_view name, const std::vector<std::int64_t>& values) {
-    fmt::format_to(std::back_inserter(out), "{}={}", name, fmt::join(values, "x"));
+    out += fmt::format("{}={}", name, fmt::join(values, "x"));
   };
   out += ", window={";
   if (!window.size.empty()) list("size", window.size);
@@ -105,8 +105,8 @@ void append_window_hlo(std::string& out, const WindowDims& window) {
   if (!pads_nothing(window)) {
     out += " pad=";
     for (std::size_t i = 0; i < window.padding.size(); i++) {
-      fmt::format_to(std::back_inserter(out), "{}{}_{}", i > 0 ? "x" : "", window.padding[i].first,
-                     window.padding[i].second);
+      out += fmt::format("{}{}_{}", i > 0 ? "x" : "", window.padding[i].first,
+                         window.padding[i].second);
     }
   }
   if (!all_are(window.base_dilation, 1)) list(" lhs_dilate", window.base_dilation);
@@ -122,10 +122,9 @@ void append_padding_stablehlo(std::string& out,
   }
   out += ", padding = dense<[";
   for (std::size_t i = 0; i < padding.size(); i++) {
-    fmt::format_to(std::back_inserter(out), "{}[{}, {}]", i > 0 ? ", " : "", padding[i].first,
-                   padding[i].second);
+    out += fmt::format("{}[{}, {}]", i > 0 ? ", " : "", padding[i].first, padding[i].second);
   }
-  fmt::format_to(std::back_inserter(out), "]> : tensor<{}x2xi64>", padding.size());
+  out += fmt::format("]> : tensor<{}x2xi64>", padding.size());
 }
 
 void append_window_stablehlo(std::string& out, const WindowDims& window) {
