@@ -147,7 +147,7 @@ Tensor x_cotangent(const TransposeCall& c) {
   }
   const std::vector<std::int64_t> spatial(a.rhs.begin() + kSpatial, a.rhs.end());
   if (!spatial.empty()) kernel = reverse({kernel, c.at()}, spatial);
-  const Tensor x = make(kConvolution, {c.ct(), kernel}, std::move(back), c.at());
+  Tensor x = make(kConvolution, {c.ct(), kernel}, std::move(back), c.at());
   if (a.batch_groups == 1) return x;
   const std::int64_t features = a.lhs[kFeature];
   return merge_axis(split_axis(x, features, groups, c.at()), features, a.lhs[kBatch], c.at());

@@ -104,7 +104,7 @@ BatchValues fft_batch(const BatchCall& c) { return ir::batch_alike(c); }
 
 /// x with complex elements, for transforms that take them.
 Tensor complex_operand(const char* op, const Operand& x) {
-  const Tensor tensor = ir::checked(x.any(), op, x.at());
+  Tensor tensor = ir::checked(x.any(), op, x.at());
   const DType dtype = tensor.dtype();
   if (is_complex(dtype)) return tensor;
   if (dtype == DType::kF32 || dtype == DType::kF64)
