@@ -46,7 +46,8 @@ Tensor second_frequency(Tensor spring) {
 }
 
 int main() {
-  const rondo::Literal power = rondo::jit([](Tensor k) { return spectrum(recorded(k)); })(0.5).eval();
+  const rondo::Literal power =
+      rondo::jit([](Tensor k) { return spectrum(recorded(k)); })(0.5).eval();
   double most = 0;
   for (const double p : power.data<double>()) most = std::max(most, p);
   for (std::size_t k = 0; k < 18; k++) {

@@ -25,9 +25,9 @@ Pictures pictures(Tensor key) {
   const Tensor bar = rondo::where(vertical, along(2), along(1)) == place;
   const Tensor noise =
       rondo::random::normal(rondo::take(keys, 2), rondo::f32({kPictures, kSize, kSize}));
-  return {rondo::reshape(rondo::where(bar, 1.5f, 0.0f) + 0.4f * noise,
-                         {kPictures, kSize, kSize, 1}),
-          rondo::convert(rondo::reshape(vertical, {kPictures}), rondo::DType::kF32)};
+  return {
+      rondo::reshape(rondo::where(bar, 1.5f, 0.0f) + 0.4f * noise, {kPictures, kSize, kSize, 1}),
+      rondo::convert(rondo::reshape(vertical, {kPictures}), rondo::DType::kF32)};
 }
 
 struct Weights {
@@ -49,8 +49,8 @@ Tensor loss(const Weights& w, const Pictures& p) {
 }
 
 Tensor accuracy(const Weights& w, const Pictures& p) {
-  return rondo::mean(rondo::convert((logits(w, p.images) > 0) == (p.labels > 0.5f),
-                                    rondo::DType::kF32));
+  return rondo::mean(
+      rondo::convert((logits(w, p.images) > 0) == (p.labels > 0.5f), rondo::DType::kF32));
 }
 
 int main() {
