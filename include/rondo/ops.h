@@ -11,6 +11,7 @@
 #include "rondo/ops/random.h"
 #include "rondo/ops/reduce.h"
 #include "rondo/ops/search.h"
+#include "rondo/ops/segments.h"
 #include "rondo/ops/shape.h"
 #include "rondo/ops/shard.h"
 #include "rondo/ops/slices.h"

@@ -114,12 +114,32 @@ std::optional<KnownOrder> single_comparison(const Function& region) {
   return std::nullopt;
 }
 
-Tensor sorted_first(ir::Operands operands, std::int64_t axis, SourceLocation at,
-                    std::size_t result) {
+const Function& comparator_of_first(std::span<const DType> dtypes, bool descending) {
+  thread_local std::map<std::pair<std::vector<DType>, bool>, Function> made;
+  Function& region = made[{{dtypes.begin(), dtypes.end()}, descending}];
+  if (region.empty()) {
+    std::vector<TensorType> scalars;
+    for (DType dtype : dtypes) scalars.insert(scalars.end(), 2, TensorType{dtype, {}});
+    const std::string name =
+        fmt::format("{}_{}", descending ? "descending" : "ascending", dtype_name(dtypes[0]));
+    region = ir::trace_closed(
+        name, name, scalars,
+        [&](std::span<const Tensor> p) {
+          return std::vector<Tensor>{descending ? ascending(p[1], p[0]) : ascending(p[0], p[1])};
+        },
+        {});
+    FunctionAccess::notes(region).add(FunctionNotes::kPermanent);
+  }
+  return region;
+}
+
+std::vector<Tensor> naturally_sorted(ir::Operands operands, std::int64_t axis, bool descending,
+                                     SourceLocation at) {
   std::vector<DType> dtypes;
   for (const Tensor& operand : operands) dtypes.push_back(operand.dtype());
-  return ir::make_many(kSort, std::move(operands), SortAttributes{axis, true, KnownOrder{}}, at,
-                       {ascending_comparator(dtypes)})[result];
+  return ir::make_many(kSort, std::move(operands),
+                       SortAttributes{axis, true, KnownOrder{.descending = descending}}, at,
+                       {comparator_of_first(dtypes, descending)});
 }
 
 }  // namespace
@@ -137,18 +157,10 @@ const ir::OpDef kSort{.name = "sort",
                                .hlo_regions = "to_apply"}};
 
 const Function& ascending_comparator(std::span<const DType> dtypes) {
-  thread_local std::map<std::vector<DType>, Function> made;
-  Function& region = made[{dtypes.begin(), dtypes.end()}];
-  if (region.empty()) {
-    std::vector<TensorType> scalars;
-    for (DType dtype : dtypes) scalars.insert(scalars.end(), 2, TensorType{dtype, {}});
-    const std::string name = fmt::format("ascending_{}", dtype_name(dtypes[0]));
-    region = ir::trace_closed(
-        name, name, scalars,
-        [](std::span<const Tensor> p) { return std::vector<Tensor>{ascending(p[0], p[1])}; }, {});
-    FunctionAccess::notes(region).add(FunctionNotes::kPermanent);
-  }
-  return region;
+  return comparator_of_first(dtypes, false);
+}
+const Function& descending_comparator(std::span<const DType> dtypes) {
+  return comparator_of_first(dtypes, true);
 }
 
 void print_field(std::string& out, const KnownOrder& order) {
@@ -163,9 +175,25 @@ std::optional<KnownOrder> known_order(const Function& region) {
   std::vector<DType> dtypes;
   for (std::size_t i = 0; i < region.parameters().size(); i += 2)
     dtypes.push_back(region.parameters()[i].dtype());
-  if (ir::structure_of(region) == ir::structure_of(ascending_comparator(dtypes)))
-    return KnownOrder{};
+  for (const bool descending : {false, true}) {
+    if (ir::structure_of(region) == ir::structure_of(comparator_of_first(dtypes, descending)))
+      return KnownOrder{.descending = descending};
+  }
   return std::nullopt;
+}
+
+SortedAndPlaces sorted_and_places(std::string_view op, const Tensor& x, std::int64_t axis,
+                                  bool descending, SourceLocation at) {
+  if (x.shape()[axis] > std::numeric_limits<std::int32_t>::max()) {
+    fail(op,
+         fmt::format("axis {} of {} is too long for an s32 index\n  Sort it together with an s64 "
+                     "iota: sort_by.",
+                     axis, x.type().str()),
+         at);
+  }
+  std::vector<Tensor> both =
+      naturally_sorted({x, iota({DType::kS32, x.shape()}, axis, at)}, axis, descending, at);
+  return {std::move(both[0]), std::move(both[1])};
 }
 
 }  // namespace rondo::ops
@@ -174,23 +202,14 @@ namespace rondo {
 
 Tensor sort(const Operand& x, std::int64_t axis) {
   const Tensor tensor = ir::checked(x.any(), "sort", x.at());
-  return ops::sorted_first({tensor}, ops::normal_axis("sort", axis, tensor.rank(), x.at()), x.at(),
-                           0);
+  return ops::naturally_sorted({tensor}, ops::normal_axis("sort", axis, tensor.rank(), x.at()),
+                               false, x.at())[0];
 }
 
 Tensor argsort(const Operand& x, std::int64_t axis) {
-  const SourceLocation at = x.at();
-  const Tensor tensor = ir::checked(x.any(), "argsort", at);
-  const std::int64_t normal = ops::normal_axis("argsort", axis, tensor.rank(), at);
-  if (tensor.shape()[normal] > std::numeric_limits<std::int32_t>::max()) {
-    ops::fail("argsort",
-              fmt::format("axis {} of {} is too long for an s32 index\n  Sort it together with an "
-                          "s64 iota: sort_by.",
-                          normal, tensor.type().str()),
-              at);
-  }
-  return ops::sorted_first({tensor, iota({DType::kS32, tensor.shape()}, normal, at)}, normal, at,
-                           1);
+  const Tensor tensor = ir::checked(x.any(), "argsort", x.at());
+  const std::int64_t normal = ops::normal_axis("argsort", axis, tensor.rank(), x.at());
+  return ops::sorted_and_places("argsort", tensor, normal, false, x.at()).places;
 }
 
 std::vector<Tensor> detail::sort_leaves(std::vector<Tensor> operands, std::int64_t axis,

@@ -34,13 +34,21 @@ struct SortAttributes {
 extern const ir::OpDef kSort;
 
 /// The region that orders arrays of the given dtypes by the first one: ascending, -0 equal to 0,
-/// NaN last, complex numbers by their parts. Made once for each
-/// list and thread.
+/// NaN last, complex numbers by their parts; or the opposite, NaN first. Made once for each list
+/// and thread.
 const Function& ascending_comparator(std::span<const DType> dtypes);
+const Function& descending_comparator(std::span<const DType> dtypes);
 
-/// The order of a region that is ascending_comparator, or a single comparison of the values of one
-/// operand.
+/// The order of a region that is one of these, or a single comparison of the values of one operand.
 std::optional<KnownOrder> known_order(const Function& region);
+
+/// x sorted along the axis, stable, and the s32 positions in x of what is sorted. The axis is not
+/// negative.
+struct SortedAndPlaces {
+  Tensor values, places;
+};
+SortedAndPlaces sorted_and_places(std::string_view op, const Tensor& x, std::int64_t axis,
+                                  bool descending, SourceLocation at);
 
 std::unique_ptr<ir::Kernel> prepare_sort(const Node& node);
 

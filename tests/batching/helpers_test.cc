@@ -84,6 +84,42 @@ const std::map<std::string, Helper>& helpers() {
         false, false}},
       {"unique_counts",
        {[](const Tensor& x) { return unique_counts(floor(sort(x, 0))).first; }, false, false}},
+      {"top_k", {[](const Tensor& x) { return top_k(table(x), 2).first; }}},
+      {"top_k's indices",
+       {[](const Tensor& x) { return convert(top_k(table(x), 2).second, DType::kF64); }, false,
+        false}},
+      {"argpartition",
+       {[](const Tensor& x) { return convert(argpartition(x, 2), DType::kF64); }, false, false}},
+      {"unique", {[](const Tensor& x) { return unique(table(x), 8, 7).values; }}},
+      {"unique's inverse",
+       {[](const Tensor& x) { return convert(unique(floor(table(x)), 3).inverse, DType::kF64); },
+        false, false}},
+      {"argwhere",
+       {[](const Tensor& x) { return convert(argwhere(table(x) > 0.5, 5, -1), DType::kF64); },
+        false, false}},
+      {"isin",
+       {[](const Tensor& x) {
+          return convert(isin(floor(x), constant({-1.0, 2.0})), DType::kF64);
+        },
+        false, false}},
+      {"histogram",
+       {[](const Tensor& x) { return convert(histogram(x, 4, -2, 3), DType::kF64); }, false,
+        false}},
+      {"segment_sum", {[](const Tensor& x) {
+         return segment_sum(x, constant({1, 0, 1, 4, 2, 0}), 4);
+       }}},
+      {"segment_sum of ids that differ by lane", {[](const Tensor& x) {
+         return segment_sum(table(x), convert(abs(x[0]) < 1, DType::kS32) + arange(2), 4);
+       }}},
+      {"segment_prod", {[](const Tensor& x) {
+         return segment_prod(x, constant({1, 0, 1, 4, 2, 0}), 3);
+       }}},
+      {"segment_max", {[](const Tensor& x) {
+         return segment_max(table(x), constant({1, 1}), 2)[1];
+       }}},
+      {"segment_min", {[](const Tensor& x) {
+         return segment_min(table(x), constant({0, 1}), 2);
+       }}},
       {"interp", {[](const Tensor& x) {
          return interp(x, convert(arange(4), x.dtype()), slice(x, {1}, {5}));
        }}},

@@ -97,6 +97,18 @@ std::vector<Row> rows() {
       x("bincount", [](Tensor m) { return bincount(convert(m[0], DType::kS32), 5); }),
       x("digitize", [](Tensor m) { return digitize(m[0], m[1]); }),
       x("unique_counts", [](Tensor m) { return unique_counts(m[0]); }),
+      x("top_k", [](Tensor m) { return top_k(m, 2); }),
+      x("argpartition", [](Tensor m) { return argpartition(m, 1); }),
+      x("unique", [](Tensor m) { return unique(m, 4).values; }),
+      x("argwhere", [](Tensor m) { return argwhere(m, 4); }),
+      x("isin", [](Tensor m) { return isin(m, m[0]); }),
+      x("histogram", [](Tensor m) { return histogram(m, 3, 0, 1); }),
+      x("segment_sum",
+        [](Tensor m) {
+          const Tensor ids = convert(column(m, 0), DType::kS32);
+          return std::tuple(segment_sum(m, ids, 2), segment_prod(m, ids, 2), segment_max(m, ids, 2),
+                            segment_min(m, ids, 2));
+        }),
       x("interp", [](Tensor m) { return interp(m[0], m[1], m[2]); }),
       x("sort", [](Tensor m) { return sort(m); }),
       x("argsort", [](Tensor m) { return argsort(m); }),

@@ -26,6 +26,17 @@ RONDO_API Tensor sort(const Operand& x, std::int64_t axis = -1);
 /// more than 2^31 - 1 elements.
 RONDO_API Tensor argsort(const Operand& x, std::int64_t axis = -1);
 
+/// The k greatest elements along the last axis, in descending order, and their positions: {values,
+/// s32 indices}, both with k in place of that axis. NaN counts as the greatest; of equal elements
+/// the one with the least position comes first. Like jax.lax.top_k. Throws TraceError for a scalar,
+/// for complex numbers, and unless 0 <= k <= the size of the axis.
+RONDO_API std::pair<Tensor, Tensor> top_k(const Operand& x, std::int64_t k);
+
+/// s32: positions along the axis, such that the element at position number k is the one that a sort
+/// would put there, none before it is greater and none after it less: those of argsort. k may be
+/// negative and then counts from the end. Throws TraceError if k is out of range.
+RONDO_API Tensor argpartition(const Operand& x, std::int64_t k, std::int64_t axis = -1);
+
 /// Sorts one or several arrays of one shape together along the axis, so that no element precedes
 /// one that it is `less` than: `less(a, b)` takes two trees of scalars of the structure of
 /// `operands` and returns a scalar pred; it may capture only constants. Equal elements keep their

@@ -5,8 +5,10 @@
 
 #include "ops/functions/helpers.h"
 #include "rondo/loops.h"
+#include "rondo/ops/arrays.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
+#include "rondo/ops/order.h"
 #include "rondo/ops/reduce.h"
 #include "rondo/ops/shape.h"
 
@@ -95,6 +97,42 @@ Tensor digitize(const Operand& operand, const Operand& bins) {
   const Tensor up = search(edges, x, Side::kRight);
   const Tensor down = n - search(reverse(edges), x, Side::kRight);
   return where(edges[n - 1] >= edges[0], up, down);
+}
+
+Tensor isin(const Operand& operand, const Operand& among) {
+  const ops::Helper helper("isin", operand.at());
+  const Tensor values = operand.is_scalar() ? helper.any(among) : among.as(operand.any().dtype());
+  const Tensor x = operand.as(values.dtype());
+  check_dtypes(helper, x, "x", values, "values");
+  if (values.type().elements() == 0) return zeros({DType::kPred, x.shape()});
+  const Tensor sorted = sort(reshape(values, {-1}), 0);
+  return take(sorted, search(sorted, x, Side::kLeft)) == x;
+}
+
+Tensor histogram(const Operand& operand, std::int64_t bins, const Operand& lo, const Operand& hi) {
+  const ops::Helper helper("histogram", operand.at());
+  Tensor x = helper.any(operand);
+  if (is_integer(x.dtype())) x = convert(x, DType::kF64);
+  x = reshape(helper.floating(x), {-1});
+  if (bins < 1) helper.fail(fmt::format("{} bins\n  Give one or more.", bins));
+  const Tensor first = lo.as(x.dtype()), last = hi.as(x.dtype());
+  for (const Tensor& end : {first, last}) {
+    if (end.type() != TensorType{x.dtype(), {}}) {
+      helper.fail(fmt::format(
+          "an end is {}; both must be {}\n  Convert it: rondo::convert(end, "
+          "rondo::DType::k{}).",
+          end.type().str(), TensorType{x.dtype(), {}}.str(), ops::dtype_constant(x.dtype())));
+    }
+  }
+  // NumPy's: rounding may put an element beside its bin, so the edges decide.
+  const Tensor edges = linspace(first, last, bins + 1, x.dtype());
+  const Tensor inside = (x >= first) & (x <= last);
+  const Tensor near =
+      convert((x - first) / (last - first) * static_cast<double>(bins), DType::kS32);
+  const Tensor bin = clamp(0, near, bins - 1);
+  const Tensor below = convert(x < take(edges, bin), DType::kS32);
+  const Tensor above = convert((x >= take(edges, bin + 1)) & (bin < bins - 1), DType::kS32);
+  return bincount(where(inside, bin - below + above, bins), bins);
 }
 
 std::pair<Tensor, Tensor> unique_counts(const Operand& operand) {
