@@ -67,6 +67,16 @@ const std::map<std::string, Helper>& helpers() {
       {"median", {[](const Tensor& x) { return median(table(x), 1); }}},
       {"quantile", {[](const Tensor& x) { return quantile(x, 0.3, 0); }}},
       {"cov", {[](const Tensor& x) { return cov(table(x)); }}},
+      {"einsum",
+       {[](const Tensor& x) {
+          return einsum("ij,kj,i->ki", table(x), table(x), x[0] * constant({1.0, 0.5}));
+        },
+        true, false}},
+      {"tensordot", {[](const Tensor& x) {
+         return tensordot(table(x), table(x), {{0}, {0}});
+       }}},
+      {"vdot", {[](const Tensor& x) { return vdot(table(x), x); }}},
+      {"inner", {[](const Tensor& x) { return inner(table(x), table(x)); }}},
       {"searchsorted",
        {[](const Tensor& x) {
           return convert(searchsorted(sort(x, 0), x + 0.25, Side::kRight), DType::kF64);

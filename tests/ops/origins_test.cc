@@ -92,6 +92,12 @@ std::vector<Row> rows() {
       x("relu", [](Tensor m) { return relu(m) + gelu(m) + gelu(m, false) + silu(m); }),
       x("one_hot", [](Tensor m) { return one_hot(convert(m[0], DType::kS32), 4); }),
       x("matmul", [](Tensor m) { return matmul(m, m[0]) + dot(m, m[1]); }),
+      x("einsum", [](Tensor m) { return einsum("ij,ij,k", m, m, m[0]); }),
+      x("tensordot", [](Tensor m) { return tensordot(m, m) + vdot(m, m); }),
+      x("inner",
+        [](Tensor m) {
+          return inner(m, m) + tensordot(m, m, {{1}, {1}});
+        }),
       x("cholesky", [](Tensor m) { return cholesky(m); }),
       x("searchsorted", [](Tensor m) { return searchsorted(m[0], m[1]); }),
       x("bincount", [](Tensor m) { return bincount(convert(m[0], DType::kS32), 5); }),
