@@ -7,6 +7,7 @@
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/linear.h"
 #include "rondo/ops/neural.h"
+#include "rondo/ops/numeric.h"
 #include "rondo/ops/observe.h"
 #include "rondo/ops/order.h"
 #include "rondo/ops/random.h"

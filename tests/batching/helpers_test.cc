@@ -17,6 +17,10 @@ struct Helper {
 };
 
 Tensor table(const Tensor& x) { return reshape(x, {2, 3}); }
+/// Those that are not between 0 and 1; NaN in place of the others.
+Tensor some(const Tensor& x) {
+  return where((table(x) < 0) | (table(x) > 1), table(x), std::nan(""));
+}
 /// A key that depends on x, but stays the same within a difference step.
 Tensor key_of(const Tensor& x) {
   return random::key(convert(floor(10 * sum(x) + 0.5), DType::kS32));
@@ -77,6 +81,22 @@ const std::map<std::string, Helper>& helpers() {
        }}},
       {"vdot", {[](const Tensor& x) { return vdot(table(x), x); }}},
       {"inner", {[](const Tensor& x) { return inner(table(x), table(x)); }}},
+      {"gradient", {[](const Tensor& x) { return gradient(table(x), 0.5); }}},
+      {"gradient on any points",
+       {[](const Tensor& x) { return gradient(x, sort(x, 0)); }, true, false}},
+      {"trapezoid", {[](const Tensor& x) { return trapezoid(table(x), x[0], 0); }}},
+      {"cumulative_trapezoid", {[](const Tensor& x) { return cumulative_trapezoid(x, flip(x)); }}},
+      {"convolve", {[](const Tensor& x) { return convolve(x, slice(x, {1}, {4}), "same"); }}},
+      {"correlate", {[](const Tensor& x) { return correlate(x, slice(x, {1}, {4})); }}},
+      {"polyval", {[](const Tensor& x) { return polyval(slice(x, {0}, {3}), table(x)); }}},
+      {"polyfit", {[](const Tensor& x) { return polyfit(x, sin(x), 2); }, true, false}},
+      {"meshgrid", {[](const Tensor& x) { return meshgrid(x, flip(x)).second; }}},
+      {"fftshift", {[](const Tensor& x) { return fftshift(table(x)) + ifftshift(table(x), 1); }}},
+      {"nansum", {[](const Tensor& x) { return nansum(some(x), 1); }}},
+      {"nanmean", {[](const Tensor& x) { return nanmean(some(x)); }}},
+      {"nanmax", {[](const Tensor& x) { return nanmax(some(x)); }}},
+      {"nanmin", {[](const Tensor& x) { return nanmin(some(x), {}, true); }}},
+      {"nanvar", {[](const Tensor& x) { return nanvar(some(x)); }}},
       {"searchsorted",
        {[](const Tensor& x) {
           return convert(searchsorted(sort(x, 0), x + 0.25, Side::kRight), DType::kF64);

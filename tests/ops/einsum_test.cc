@@ -117,9 +117,9 @@ TEST(Einsum, ChoosesTheOrderOfFewestProducts) {
   const std::vector<Tensor> x{zeros(f32({100, 2})), zeros(f32({2, 100})), zeros(f32({100, 3})),
                               zeros(f32({3}))};
   // From the right: vectors alone. From the left there would be a matrix of 100 x 100.
-  const Function chain = trace([](Tensor a, Tensor b, Tensor c,
-                                  Tensor d) { return einsum("ij,jk,kl,l->i", a, b, c, d); },
-                               x[0], x[1], x[2], x[3]);
+  const Function chain = trace(
+      [](Tensor a, Tensor b, Tensor c, Tensor d) { return einsum("ij,jk,kl,l->i", a, b, c, d); },
+      x[0], x[1], x[2], x[3]);
   EXPECT_EQ(to_text(chain).find("[100,100]"), std::string::npos) << to_text(chain);
   EXPECT_EQ(to_text(chain).find("[100,3]", to_text(chain).find("dot")), std::string::npos);
   // The order of the operands makes a transposition unnecessary.
@@ -149,9 +149,10 @@ TEST(Einsum, HasDerivatives) {
 
 TEST(Einsum, SaysWhatIsWrong) {
   const Tensor a = zeros(f32({2, 3})), b = zeros(f32({4, 5}));
-  expect_error([&] { einsum("ij,jk->ik", a, b); },
-               {"einsum: \"ij,jk->ik\": j is 3 in operand 0, f32[2,3], and 4 in operand 1, f32[4,5]",
-                "different letters"});
+  expect_error(
+      [&] { einsum("ij,jk->ik", a, b); },
+      {"einsum: \"ij,jk->ik\": j is 3 in operand 0, f32[2,3], and 4 in operand 1, f32[4,5]",
+       "different letters"});
   expect_error([&] { einsum("ii", a); }, {"i is 2 and 3 in operand 0, f32[2,3]"});
   expect_error([&] { einsum("ij->ik", a); }, {"the result has k, which no operand has"});
   expect_error([&] { einsum("ij->ii", a); }, {"the result has i twice", "rondo::diag"});

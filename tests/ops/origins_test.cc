@@ -98,6 +98,18 @@ std::vector<Row> rows() {
         [](Tensor m) {
           return inner(m, m) + tensordot(m, m, {{1}, {1}});
         }),
+      x("gradient", [](Tensor m) { return gradient(m, m[0]) + gradient(m); }),
+      x("trapezoid", [](Tensor m) { return trapezoid(m, m[0]); }),
+      x("cumulative_trapezoid", [](Tensor m) { return cumulative_trapezoid(m); }),
+      x("convolve", [](Tensor m) { return convolve(m[0], m[1]); }),
+      x("correlate", [](Tensor m) { return correlate(m[0], m[1]); }),
+      x("polyval", [](Tensor m) { return polyval(m[0], m); }),
+      x("polyfit", [](Tensor m) { return polyfit(m[0], m[1], 1); }),
+      x("meshgrid", [](Tensor m) { return meshgrid(m[0], m[1]); }),
+      x("fftshift", [](Tensor m) { return fftshift(m) + ifftshift(m); }),
+      x("fftfreq", [](Tensor m) { return fftfreq(4, m[0][0]) + rfftfreq(6, m[0][0]); }),
+      x("nansum", [](Tensor m) { return nansum(m) + nanmean(m) + nanvar(m); }),
+      x("nanmax", [](Tensor m) { return nanmax(m) + nanmin(m); }),
       x("cholesky", [](Tensor m) { return cholesky(m); }),
       x("searchsorted", [](Tensor m) { return searchsorted(m[0], m[1]); }),
       x("bincount", [](Tensor m) { return bincount(convert(m[0], DType::kS32), 5); }),

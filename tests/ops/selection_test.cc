@@ -1,4 +1,5 @@
-// top_k argpartition unique argwhere isin histogram segment_sum and its family, against plain loops.
+// top_k argpartition unique argwhere isin histogram segment_sum and its family, against plain
+// loops.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -96,10 +97,12 @@ TEST(Argpartition, PutsOneElementWhereASortDoes) {
     };
     const auto middle = static_cast<std::size_t>(k < 0 ? k + 30 : k);
     EXPECT_EQ(std::isnan(at(middle)), std::isnan(sorted[middle]));
-    if (!std::isnan(sorted[middle])) EXPECT_EQ(at(middle), sorted[middle]);
+    if (!std::isnan(sorted[middle])) {
+      EXPECT_EQ(at(middle), sorted[middle]);
+    }
     for (std::size_t i = 0; i < 30; i++) {
-      if (i < middle) EXPECT_FALSE(nan_less(at(middle), at(i)));
-      if (i > middle) EXPECT_FALSE(nan_less(at(i), at(middle)));
+      const std::size_t first = std::min(i, middle), last = std::max(i, middle);
+      EXPECT_FALSE(nan_less(at(last), at(first))) << i;
     }
   }
   expect_error([] { argpartition(arange(3), 3); }, {"argpartition: k is 3, axis 0 of s32[3]"});
@@ -114,8 +117,8 @@ TEST(Unique, HasEachValueOnce) {
     const auto distinct = static_cast<std::int64_t>(counts.size());
     Indices inverse;
     for (const double value : x)
-      inverse.push_back(static_cast<std::int32_t>(
-          std::distance(counts.begin(), counts.find(value))));
+      inverse.push_back(
+          static_cast<std::int32_t>(std::distance(counts.begin(), counts.find(value))));
     for (const std::int64_t size : {distinct - 1, distinct, distinct + 3}) {
       std::vector<double> values;
       Indices how_often;
@@ -143,9 +146,9 @@ TEST(Unique, FillsWithTheLeastValue) {
   expect_values<bool>(unique(constant({1, 2}) == 1, 2).values, {2}, {false, true});
   expect_values<std::int32_t>(unique(Tensor(3), 1).inverse, {}, {0});
   // The cotangent of a value goes to where it is first.
-  expect_values<double>(grad([](Tensor x) { return sum(square(unique(x, 3, 0).values)); })(
-                            vec<double>({4, 1, 4, 1})),
-                        {4}, {8, 2, 0, 0});
+  expect_values<double>(
+      grad([](Tensor x) { return sum(square(unique(x, 3, 0).values)); })(vec<double>({4, 1, 4, 1})),
+      {4}, {8, 2, 0, 0});
   expect_error([] { unique(arange(3), -1); }, {"unique: the size is -1"});
   expect_error([] { unique(arange(3), 2, 1.5); }, {"1.5"});
   expect_error([] { unique(arange(3), 2, arange(2)); }, {"unique: fill is s32[2]", "s32[]"});

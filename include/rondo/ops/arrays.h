@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "rondo/tensor.h"
@@ -34,6 +35,21 @@ RONDO_API Tensor triu(const Operand& x, std::int64_t k = 0);
 /// TraceError for rows of different lengths and for elements that are no scalars.
 RONDO_API Tensor matrix(std::initializer_list<std::initializer_list<Tensor>> rows,
                         SourceLocation at = SourceLocation::current());
+
+/// The coordinates of the points of a grid: {x of each, y of each}, both [size of y, size of x],
+/// for two vectors. NumPy's indexing "xy".
+RONDO_API std::pair<Tensor, Tensor> meshgrid(const Operand& x, const Operand& y);
+
+/// The frequencies of the elements of a discrete Fourier transform of n samples, which are `d`
+/// apart: [n], from 0 to the highest, then the negative ones up to -1 / (n d). Of a floating dtype.
+RONDO_API Tensor fftfreq(std::int64_t n, const Operand& d = 1, DType dtype = DType::kF32);
+/// Those of the transform of real samples: [n / 2 + 1], from 0 on.
+RONDO_API Tensor rfftfreq(std::int64_t n, const Operand& d = 1, DType dtype = DType::kF32);
+/// Moves the zero frequency from the beginning of the axes, all of them if there are none, to the
+/// middle: element size / 2.
+RONDO_API Tensor fftshift(const Operand& x, const Axes& axes = {});
+/// The inverse of fftshift.
+RONDO_API Tensor ifftshift(const Operand& x, const Axes& axes = {});
 
 /// Rotates elements by `shift` positions along the axis; those that leave at the end re-enter at
 /// the beginning.

@@ -20,6 +20,19 @@ RONDO_API Tensor var(const Operand& x, const Axes& axes = {}, bool keepdims = fa
 /// The square root of var. Where it is 0 its derivative is 0.
 RONDO_API Tensor stddev(const Operand& x, const Axes& axes = {}, bool keepdims = false,
                         std::int64_t ddof = 0);
+// Without the elements that are NaN; integers have none.
+/// The sum of the others; pred counts in s32.
+RONDO_API Tensor nansum(const Operand& x, const Axes& axes = {}, bool keepdims = false);
+/// The mean of the others; NaN if there are none.
+RONDO_API Tensor nanmean(const Operand& x, const Axes& axes = {}, bool keepdims = false);
+/// The greatest of the others; NaN if there are none. Throws TraceError for complex numbers.
+RONDO_API Tensor nanmax(const Operand& x, const Axes& axes = {}, bool keepdims = false);
+/// The least of the others; NaN if there are none.
+RONDO_API Tensor nanmin(const Operand& x, const Axes& axes = {}, bool keepdims = false);
+/// The variance of the others; NaN if there are no more than ddof.
+RONDO_API Tensor nanvar(const Operand& x, const Axes& axes = {}, bool keepdims = false,
+                        std::int64_t ddof = 0);
+
 /// The middle element along the axis, which is removed: for an even number the mean of two. NaN if
 /// one is NaN.
 RONDO_API Tensor median(const Operand& x, std::int64_t axis);

@@ -21,6 +21,25 @@ Tensor part_of_axis(const Tensor& x, std::int64_t axis, std::int64_t begin, std:
   return slice(x, starts, limits);
 }
 
+/// n * d: the inverse of the lowest frequency of n samples.
+Tensor frequency_unit(const ops::Helper& helper, std::int64_t n, const Operand& d, DType dtype) {
+  if (n < 1) helper.fail(fmt::format("{} samples\n  Give one or more.", n));
+  if (!is_floating(dtype)) {
+    helper.fail(
+        fmt::format("frequencies of {}; the dtype must be a floating one\n  Give DType::kF32 "
+                    "or another one.",
+                    dtype_name(dtype)));
+  }
+  const Tensor distance = d.as(dtype);
+  if (distance.type() != TensorType{dtype, {}}) {
+    helper.fail(
+        fmt::format("d is {}; it must be {}\n  Give the distance of the samples in that "
+                    "dtype.",
+                    distance.type().str(), TensorType{dtype, {}}.str()));
+  }
+  return distance * static_cast<double>(n);
+}
+
 /// pred of x's last two axes: whether column - row <= k.
 Tensor on_or_below(const ops::Helper& helper, const Tensor& x, std::int64_t k) {
   if (x.rank() < 2) {
@@ -181,6 +200,41 @@ Tensor matrix(std::initializer_list<std::initializer_list<Tensor>> rows, SourceL
       elements.push_back(reshape(ops::adopt_dtype(x, known->dtype(), at), {1}));
   }
   return reshape(concatenate(elements, 0), {static_cast<std::int64_t>(rows.size()), -1});
+}
+
+std::pair<Tensor, Tensor> meshgrid(const Operand& xs, const Operand& ys) {
+  const ops::Helper helper("meshgrid", xs.at());
+  const Tensor x = helper.any(xs), y = helper.any(ys);
+  helper.check_rank(x, "x", 1);
+  helper.check_rank(y, "y", 1);
+  const Shape grid{y.dim(0), x.dim(0)};
+  return {broadcast_in_dim(x, grid, {1}), broadcast_in_dim(y, grid, {0})};
+}
+
+Tensor fftfreq(std::int64_t n, const Operand& d, DType dtype) {
+  const ops::Helper helper("fftfreq", d.at());
+  const Tensor unit = frequency_unit(helper, n, d, dtype), i = arange(n, DType::kS64);
+  return convert(where(i < (n + 1) / 2, i, i - n), dtype) / unit;
+}
+
+Tensor rfftfreq(std::int64_t n, const Operand& d, DType dtype) {
+  const ops::Helper helper("rfftfreq", d.at());
+  const Tensor unit = frequency_unit(helper, n, d, dtype);
+  return arange(n / 2 + 1, dtype) / unit;
+}
+
+Tensor fftshift(const Operand& operand, const Axes& axes) {
+  const ops::Helper helper("fftshift", operand.at());
+  Tensor x = helper.any(operand);
+  for (const std::int64_t axis : helper.axes(axes, x)) x = roll(x, x.dim(axis) / 2, axis);
+  return x;
+}
+
+Tensor ifftshift(const Operand& operand, const Axes& axes) {
+  const ops::Helper helper("ifftshift", operand.at());
+  Tensor x = helper.any(operand);
+  for (const std::int64_t axis : helper.axes(axes, x)) x = roll(x, -(x.dim(axis) / 2), axis);
+  return x;
 }
 
 Tensor roll(const Operand& operand, std::int64_t shift, std::int64_t axis) {

@@ -41,7 +41,8 @@ class EinsumPlan {
   EinsumPlan(const ops::Helper& helper, std::string_view spec, const std::vector<Tensor>& operands)
       : helper_(helper), spec_(spec) {
     const ops::EinsumAxes named = ops::einsum_axes(helper, spec, operands);
-    for (std::size_t i = 0; i < operands.size(); i++) number_axes(i, operands[i], named.operands[i]);
+    for (std::size_t i = 0; i < operands.size(); i++)
+      number_axes(i, operands[i], named.operands[i]);
     for (const ops::EinsumAxis axis : named.result) result_.push_back(numbers_.at(axis));
     for (const std::size_t axis : result_) in_result_ |= one_axis(axis);
     for (std::size_t i = 0; i < operands.size(); i++)
@@ -78,22 +79,22 @@ class EinsumPlan {
         continue;
       }
       const std::size_t axis = number->second;
-      const bool within_one =
-          std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i), axes[i]) !=
-          axes.begin() + static_cast<std::ptrdiff_t>(i);
+      const bool within_one = std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i),
+                                        axes[i]) != axes.begin() + static_cast<std::ptrdiff_t>(i);
       if (size == sizes_[axis] || (size == 1 && !within_one)) continue;
       if (sizes_[axis] != 1 || within_one) {
         const std::string name = ops::einsum_axis_name(axes[i]);
         if (from_[axis] == operand) {
-          fail(fmt::format("{} is {} and {} in operand {}, {}\n  Axes of one letter must have one "
-                           "size; write different letters for different axes.",
-                           name, sizes_[axis], size, operand, x.type().str()));
+          fail(
+              fmt::format("{} is {} and {} in operand {}, {}\n  Axes of one letter must have one "
+                          "size; write different letters for different axes.",
+                          name, sizes_[axis], size, operand, x.type().str()));
         }
-        fail(fmt::format("{} is {} in operand {}, {}, and {} in operand {}, {}\n  Axes of one letter "
-                         "must have one size, or 1, which repeats; write different letters for "
-                         "different axes.",
-                         name, sizes_[axis], from_[axis], types_[axis].str(), size, operand,
-                         x.type().str()));
+        fail(fmt::format(
+            "{} is {} in operand {}, {}, and {} in operand {}, {}\n  Axes of one letter "
+            "must have one size, or 1, which repeats; write different letters for "
+            "different axes.",
+            name, sizes_[axis], from_[axis], types_[axis].str(), size, operand, x.type().str()));
       }
       sizes_[axis] = size;
       from_[axis] = operand;
@@ -189,8 +190,7 @@ class EinsumPlan {
     return axes;
   }
 
-  EinsumFactor contracted_pair(const EinsumFactor& a, const EinsumFactor& b,
-                               EinsumSet kept) const {
+  EinsumFactor contracted_pair(const EinsumFactor& a, const EinsumFactor& b, EinsumSet kept) const {
     const EinsumSet shared = a.set() & b.set();
     std::vector<std::size_t> axes = product_axes(a, b, kept);
     DotDims dims;
@@ -278,8 +278,7 @@ class EinsumPlan {
           best_b = b;
         }
       }
-      EinsumFactor both =
-          multiplied(rest[best_a], rest[best_b], kept_beside(rest, best_a, best_b));
+      EinsumFactor both = multiplied(rest[best_a], rest[best_b], kept_beside(rest, best_a, best_b));
       rest[best_a] = std::move(both);
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(best_b));
     }
@@ -320,20 +319,22 @@ std::vector<Tensor> einsum_operands(const ops::Helper& helper, const std::vector
     const Tensor& tensor = ir::checked(x, "einsum", helper.at());
     operands.push_back(known == given.end()
                            ? tensor
-                           : ops::adopt_dtype(tensor, ir::checked(*known, "einsum", helper.at()).dtype(),
+                           : ops::adopt_dtype(tensor,
+                                              ir::checked(*known, "einsum", helper.at()).dtype(),
                                               helper.at()));
     const DType dtype = operands.back().dtype(), first = operands[0].dtype();
     if (is_pred(dtype)) {
-      helper.fail(fmt::format("operand {} is {}; operands are numbers\n  Convert it: "
-                              "rondo::convert(x, rondo::DType::kS32).",
-                              operands.size() - 1, operands.back().type().str()));
+      helper.fail(
+          fmt::format("operand {} is {}; operands are numbers\n  Convert it: "
+                      "rondo::convert(x, rondo::DType::kS32).",
+                      operands.size() - 1, operands.back().type().str()));
     }
     if (dtype == first) continue;
-    helper.fail(fmt::format("operand 0 is {}, operand {} is {}; their dtypes must be equal\n  {}",
-                            operands[0].type().str(), operands.size() - 1,
-                            operands.back().type().str(),
-                            ops::conversion_remedy(first, dtype, "operand 0",
-                                                   fmt::format("operand {}", operands.size() - 1))));
+    helper.fail(
+        fmt::format("operand 0 is {}, operand {} is {}; their dtypes must be equal\n  {}",
+                    operands[0].type().str(), operands.size() - 1, operands.back().type().str(),
+                    ops::conversion_remedy(first, dtype, "operand 0",
+                                           fmt::format("operand {}", operands.size() - 1))));
   }
   return operands;
 }

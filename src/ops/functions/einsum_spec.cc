@@ -76,9 +76,10 @@ class EinsumReader {
         read.dots = read.letters.size();
         i += kDots.size() - 1;
       } else {
-        fail(fmt::format("{} has {:?}\n  Write a letter for each axis, ... for further axes, commas "
-                         "between operands, and -> before the result: \"ij,jk->ik\".",
-                         what, text[i]));
+        fail(
+            fmt::format("{} has {:?}\n  Write a letter for each axis, ... for further axes, commas "
+                        "between operands, and -> before the result: \"ij,jk->ik\".",
+                        what, text[i]));
       }
     }
     return read;
@@ -91,9 +92,10 @@ class EinsumReader {
 /// How many axes each `...` of the operands stands for, at most.
 std::int64_t check_einsum_ranks(const EinsumReader& spec, const std::vector<Tensor>& operands) {
   if (spec.inputs.size() != operands.size()) {
-    spec.fail(fmt::format("there are {} terms for {} operands\n  Write a term for each operand, "
-                          "separated by commas.",
-                          spec.inputs.size(), operands.size()));
+    spec.fail(
+        fmt::format("there are {} terms for {} operands\n  Write a term for each operand, "
+                    "separated by commas.",
+                    spec.inputs.size(), operands.size()));
   }
   std::int64_t most = 0;
   for (std::size_t i = 0; i < operands.size(); i++) {
@@ -127,24 +129,26 @@ void check_einsum_result(const EinsumReader& spec, std::int64_t further) {
   const std::string& letters = spec.given_result.letters;
   for (std::size_t i = 0; i < letters.size(); i++) {
     if (letters.find(letters[i], i + 1) != std::string::npos) {
-      spec.fail(fmt::format("the result has {} twice\n  Name each of its axes once; rondo::diag puts "
-                            "a vector on a diagonal.",
-                            letters[i]));
+      spec.fail(
+          fmt::format("the result has {} twice\n  Name each of its axes once; rondo::diag puts "
+                      "a vector on a diagonal.",
+                      letters[i]));
     }
-    const bool is_known =
-        std::any_of(spec.inputs.begin(), spec.inputs.end(), [&](const EinsumTerm& term) {
-          return term.letters.find(letters[i]) != std::string::npos;
-        });
+    const bool is_known = std::any_of(
+        spec.inputs.begin(), spec.inputs.end(),
+        [&](const EinsumTerm& term) { return term.letters.find(letters[i]) != std::string::npos; });
     if (!is_known) {
-      spec.fail(fmt::format("the result has {}, which no operand has\n  Name axes of the operands; "
-                            "rondo::broadcast_to adds others.",
-                            letters[i]));
+      spec.fail(
+          fmt::format("the result has {}, which no operand has\n  Name axes of the operands; "
+                      "rondo::broadcast_to adds others.",
+                      letters[i]));
     }
   }
   if (further > 0 && !spec.given_result.has_dots()) {
-    spec.fail(fmt::format("the operands have {} axes in ..., which the result lacks\n  Write ... "
-                          "after the arrow too, or a letter for each axis to be summed over.",
-                          further));
+    spec.fail(
+        fmt::format("the operands have {} axes in ..., which the result lacks\n  Write ... "
+                    "after the arrow too, or a letter for each axis to be summed over.",
+                    further));
   }
 }
 

@@ -20,8 +20,8 @@ struct EinsumAxes {
   std::vector<std::vector<EinsumAxis>> operands;
   std::vector<EinsumAxis> result;
 };
-/// Throws TraceError unless the spec is well-formed and has a term for each operand, with an axis for
-/// each of its axes.
+/// Throws TraceError unless the spec is well-formed and has a term for each operand, with an axis
+/// for each of its axes.
 EinsumAxes einsum_axes(const Helper& helper, std::string_view spec,
                        const std::vector<Tensor>& operands);
 

@@ -43,6 +43,10 @@ std::int64_t Helper::count(const Tensor& x, const std::vector<std::int64_t>& ove
   return product;
 }
 
+DType wide_dtype(DType dtype) {
+  return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype;
+}
+
 Tensor squared_magnitude(const Tensor& x) {
   if (!is_complex(x.dtype())) return x * x;
   const Tensor re = real(x), im = imag(x);

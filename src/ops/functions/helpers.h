@@ -47,6 +47,8 @@ class Helper {
   ir::LocationScope scope_;
 };
 
+/// f32 for f16 and bf16, in which sums of them are accumulated; else the dtype.
+DType wide_dtype(DType dtype);
 /// |x|^2, a real number.
 Tensor squared_magnitude(const Tensor& x);
 /// sqrt(x) with the derivative 0 at 0, where the derivative of sqrt is infinite.

@@ -4,9 +4,9 @@
 
 #include "ops/combiners.h"
 #include "ops/functions/helpers.h"
+#include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"
-#include "rondo/ops/elementwise.h"
 
 namespace rondo {
 
@@ -22,18 +22,20 @@ Tensor combined_segments(const char* name, ops::Combiner combiner, const Operand
   if (x.rank() == 0)
     helper.fail("the operand is a scalar, which has no rows\n  Give an array of one axis or more.");
   if (!is_integer(ids.dtype()) || ids.shape() != Shape{x.dim(0)}) {
-    helper.fail(fmt::format("the operand is {}, ids are {}; there must be an integer for each of "
-                            "the {} rows\n  Give ids of s32[{}].",
-                            x.type().str(), ids.type().str(), x.dim(0), x.dim(0)));
+    helper.fail(
+        fmt::format("the operand is {}, ids are {}; there must be an integer for each of "
+                    "the {} rows\n  Give ids of s32[{}].",
+                    x.type().str(), ids.type().str(), x.dim(0), x.dim(0)));
   }
   if (count < 0) {
     helper.fail(fmt::format(
         "{} segments; their number must not be negative\n  Give how many there are.", count));
   }
   if (is_extreme && is_complex(x.dtype())) {
-    helper.fail(fmt::format("the operand is {}; complex numbers have no order\n  Take a real "
-                            "number of it: rondo::real(x) or rondo::abs(x).",
-                            x.type().str()));
+    helper.fail(
+        fmt::format("the operand is {}; complex numbers have no order\n  Take a real "
+                    "number of it: rondo::real(x) or rondo::abs(x).",
+                    x.type().str()));
   }
   if (!is_extreme && is_pred(x.dtype())) x = convert(x, DType::kS32);
   TensorType result = x.type();

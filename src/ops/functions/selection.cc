@@ -26,18 +26,20 @@ Tensor put_at_places(const Tensor& x, const Tensor& places, const Tensor& update
 
 void check_size(const ops::Helper& helper, std::int64_t size) {
   if (size < 0)
-    helper.fail(fmt::format("the size is {}; it must not be negative\n  Give how many there are at "
-                            "most.",
-                            size));
+    helper.fail(
+        fmt::format("the size is {}; it must not be negative\n  Give how many there are at "
+                    "most.",
+                    size));
 }
 
 /// All elements, in row-major order, which are counted in s32.
 Tensor flattened(const ops::Helper& helper, const Operand& operand) {
   const Tensor x = helper.any(operand);
   if (x.type().elements() > std::numeric_limits<std::int32_t>::max()) {
-    helper.fail(fmt::format("the operand is {}, whose elements are counted in s32\n  Take parts of "
-                            "it.",
-                            x.type().str()));
+    helper.fail(
+        fmt::format("the operand is {}, whose elements are counted in s32\n  Take parts of "
+                    "it.",
+                    x.type().str()));
   }
   return reshape(x, {x.type().elements()});
 }
@@ -51,24 +53,23 @@ Unique distinct(const Operand& operand, std::int64_t size, const Operand* fill) 
   const TensorType scalar{x.dtype(), {}};
   Tensor rest = fill ? fill->as(x.dtype()) : n > 0 ? Tensor() : zeros(scalar);
   if (!rest.empty() && rest.type() != scalar) {
-    helper.fail(fmt::format("fill is {}; it must be {}, a scalar like the operand's elements\n  "
-                            "Convert or reshape it.",
-                            rest.type().str(), scalar.str()));
+    helper.fail(
+        fmt::format("fill is {}; it must be {}, a scalar like the operand's elements\n  "
+                    "Convert or reshape it.",
+                    rest.type().str(), scalar.str()));
   }
   const Shape& shape = operand.any().shape();
   if (n == 0) {
     return {broadcast_to(rest, {size}), zeros(s32({size})), zeros({DType::kS32, shape})};
   }
-  const auto [sorted, places] =
-      ops::sorted_and_places("unique", x, 0, false, operand.at());
+  const auto [sorted, places] = ops::sorted_and_places("unique", x, 0, false, operand.at());
   if (rest.empty()) rest = sorted[0];
   const Tensor left = slice(sorted, {0}, {n - 1}), right = slice(sorted, {1}, {n});
   Tensor changes = left != right;
   if (is_floating(x.dtype()) || is_complex(x.dtype()))
     changes = changes & !(is_nan(left) & is_nan(right));
   // The number of the run that each sorted element is in.
-  const Tensor run =
-      concatenate({zeros(s32({1})), cumsum(convert(changes, DType::kS32), 0)}, 0);
+  const Tensor run = concatenate({zeros(s32({1})), cumsum(convert(changes, DType::kS32), 0)}, 0);
   const Tensor counts = bincount(run, size);
   const Tensor starts = cumsum(counts, 0) - counts;
   return {where(counts > 0, take(sorted, starts), broadcast_to(rest, {size})), counts,
@@ -81,17 +82,18 @@ std::pair<Tensor, Tensor> top_k(const Operand& operand, std::int64_t k) {
   const ops::Helper helper("top_k", operand.at());
   const Tensor x = helper.any(operand);
   if (is_complex(x.dtype())) {
-    helper.fail(fmt::format("the operand is {}; complex numbers have no greatest\n  Take a real "
-                            "number of it: rondo::real(x) or rondo::abs(x).",
-                            x.type().str()));
+    helper.fail(
+        fmt::format("the operand is {}; complex numbers have no greatest\n  Take a real "
+                    "number of it: rondo::real(x) or rondo::abs(x).",
+                    x.type().str()));
   }
   const std::int64_t axis = helper.axis(-1, x);
   if (k < 0 || k > x.dim(axis)) {
-    helper.fail(fmt::format("k is {}, the last axis of {} has {} elements\n  Give a k from 0 to {}.",
-                            k, x.type().str(), x.dim(axis), x.dim(axis)));
+    helper.fail(
+        fmt::format("k is {}, the last axis of {} has {} elements\n  Give a k from 0 to {}.", k,
+                    x.type().str(), x.dim(axis), x.dim(axis)));
   }
-  const ops::SortedAndPlaces sorted =
-      ops::sorted_and_places("top_k", x, axis, true, operand.at());
+  const ops::SortedAndPlaces sorted = ops::sorted_and_places("top_k", x, axis, true, operand.at());
   std::vector<std::int64_t> starts(x.shape().size(), 0), ends = x.shape().vector();
   ends.back() = k;
   return {slice(sorted.values, starts, ends), slice(sorted.places, starts, ends)};
@@ -103,9 +105,10 @@ Tensor argpartition(const Operand& operand, std::int64_t k, std::int64_t axis) {
   axis = helper.axis(axis, x);
   const std::int64_t n = x.dim(axis);
   if (k < -n || k >= n) {
-    helper.fail(fmt::format("k is {}, axis {} of {} has {} elements\n  Give a position on that axis; "
-                            "negative ones count from the end.",
-                            k, axis, x.type().str(), n));
+    helper.fail(
+        fmt::format("k is {}, axis {} of {} has {} elements\n  Give a position on that axis; "
+                    "negative ones count from the end.",
+                    k, axis, x.type().str(), n));
   }
   return ops::sorted_and_places("argpartition", x, axis, false, operand.at()).places;
 }
@@ -121,16 +124,18 @@ Tensor argwhere(const Operand& operand, std::int64_t size, const Operand& fill) 
   check_size(helper, size);
   const Tensor rest = fill.as(DType::kS32);
   if (rest.type() != s32()) {
-    helper.fail(fmt::format("fill is {}; it must be an integer scalar\n  Convert it: "
-                            "rondo::convert(fill, DType::kS32).",
-                            rest.type().str()));
+    helper.fail(
+        fmt::format("fill is {}; it must be an integer scalar\n  Convert it: "
+                    "rondo::convert(fill, DType::kS32).",
+                    rest.type().str()));
   }
   const Shape& shape = operand.any().shape();
   const std::int64_t n = x.dim(0);
   if (shape.empty() || n == 0) return broadcast_to(rest, {size, shape.rank()});
   const Tensor found = is_pred(x.dtype()) ? x : x != 0;
   const Tensor number = cumsum(convert(found, DType::kS32), 0);
-  const Tensor places = put_at_places(zeros(s32({size})), where(found, number - 1, size), arange(n));
+  const Tensor places =
+      put_at_places(zeros(s32({size})), where(found, number - 1, size), arange(n));
   std::vector<Tensor> columns;
   std::int64_t stride = n;
   for (const std::int64_t dim : shape) {

@@ -1,5 +1,7 @@
 #include "rondo/ops/statistics.h"
 
+#include <cmath>
+
 #include "ops/functions/helpers.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
@@ -20,7 +22,85 @@ Tensor variance(const ops::Helper& helper, const Tensor& x, const std::vector<st
   return squares / static_cast<double>(std::max<std::int64_t>(n - ddof, 0));
 }
 
+/// Which elements of an array are numbers.
+class NumbersOf {
+ public:
+  explicit NumbersOf(const Tensor& x)
+      : is_inexact_(is_floating(x.dtype()) || is_complex(x.dtype())),
+        missing_(is_inexact_ ? is_nan(x) : Tensor()),
+        dtype_(x.dtype()) {}
+
+  /// y, of the shape of x, with `filler` where there is no number.
+  Tensor fill(const Tensor& y, const Operand& filler) const {
+    return is_inexact_ ? where(missing_, filler, y) : y;
+  }
+  /// How many numbers there are, in the dtype of x; f16 and bf16 are counted in f32.
+  Tensor count(const Axes& axes, bool keepdims) const {
+    return convert(sum(!missing_, axes, keepdims), ops::wide_dtype(dtype_));
+  }
+  /// y where there is a number, else NaN.
+  Tensor if_any(const Tensor& y, const Axes& axes, bool keepdims) const {
+    if (!is_inexact_) return y;
+    return where(all(missing_, axes, keepdims), Operand(std::nan("")).as(y.dtype()), y);
+  }
+
+ private:
+  bool is_inexact_;
+  Tensor missing_;
+  DType dtype_;
+};
+
+/// The mean of the numbers, in f32 for f16 and bf16.
+Tensor wide_nanmean(const Tensor& x, const Axes& axes, bool keepdims) {
+  const NumbersOf numbers(x);
+  return sum(convert(numbers.fill(x, 0), ops::wide_dtype(x.dtype())), axes, keepdims) /
+         numbers.count(axes, keepdims);
+}
+
+Tensor nan_extreme(const char* name, const Operand& operand, const Axes& axes, bool keepdims,
+                   bool is_max) {
+  const ops::Helper helper(name, operand.at());
+  const Tensor x = helper.any(operand);
+  if (is_complex(x.dtype())) (void)helper.floating(x);  // says what to do
+  const NumbersOf numbers(x);
+  const Tensor filled = numbers.fill(x, is_max ? -HUGE_VAL : HUGE_VAL);
+  return numbers.if_any(is_max ? max(filled, axes, keepdims) : min(filled, axes, keepdims), axes,
+                        keepdims);
+}
+
 }  // namespace
+
+Tensor nansum(const Operand& operand, const Axes& axes, bool keepdims) {
+  const ops::Helper helper("nansum", operand.at());
+  const Tensor x = helper.any(operand);
+  return sum(NumbersOf(x).fill(x, 0), axes, keepdims);
+}
+
+Tensor nanmean(const Operand& operand, const Axes& axes, bool keepdims) {
+  const ops::Helper helper("nanmean", operand.at());
+  const Tensor x = helper.inexact(operand);
+  return convert(wide_nanmean(x, axes, keepdims), x.dtype());
+}
+
+Tensor nanmax(const Operand& x, const Axes& axes, bool keepdims) {
+  return nan_extreme("nanmax", x, axes, keepdims, true);
+}
+
+Tensor nanmin(const Operand& x, const Axes& axes, bool keepdims) {
+  return nan_extreme("nanmin", x, axes, keepdims, false);
+}
+
+Tensor nanvar(const Operand& operand, const Axes& axes, bool keepdims, std::int64_t ddof) {
+  const ops::Helper helper("nanvar", operand.at());
+  const Tensor x = helper.inexact(operand);
+  const Tensor wide = convert(x, ops::wide_dtype(x.dtype()));
+  const NumbersOf numbers(x);
+  const Tensor deviations = numbers.fill(wide - wide_nanmean(x, axes, true), 0);
+  const Tensor squares = sum(ops::squared_magnitude(deviations), axes, keepdims);
+  const Tensor freedom = real(numbers.count(axes, keepdims)) - static_cast<double>(ddof);
+  const Tensor variance = squares / where(freedom > 0, freedom, std::nan(""));
+  return is_complex(x.dtype()) ? variance : convert(variance, x.dtype());
+}
 
 Tensor norm(const Operand& operand, const Axes& axes, bool keepdims) {
   const ops::Helper helper("norm", operand.at());
