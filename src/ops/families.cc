@@ -24,6 +24,7 @@
 #include "ops/sort.h"
 #include "ops/stop_gradient.h"
 #include "ops/threefry.h"
+#include "ops/top_k.h"
 
 namespace rondo::ops {
 
@@ -36,7 +37,7 @@ constexpr const ir::OpDef* kArrayRecords[] = {
     &kConcatenate,
     &kDynamicSlice, &kDynamicUpdateSlice, &kGather, &kScatter,
     // reductions and order
-    &kReduce, &kArgExtreme, &kCumulative, &kSort, &kDotGeneral,
+    &kReduce, &kArgExtreme, &kCumulative, &kSort, &kTopK, &kDotGeneral,
     // windows
     &kReduceWindow, &kSelectAndScatter, &kConvolution,
     // spectra

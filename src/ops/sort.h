@@ -59,6 +59,8 @@ bool sorts_few(const Node& node, const ir::LoopCode& loops);
 std::vector<Tensor> sort_few(const Node& node, std::span<const Tensor> operands);
 
 // sort_derivatives.cc
+/// The elements of x at these places along the axis, like numpy.take_along_axis.
+Tensor elements_at(const Tensor& x, const Tensor& places, std::int64_t axis);
 ir::Jvp sort_jvp(const ir::JvpCall& c);
 ir::Reverse sort_reverse(const ir::ReverseCall& c);
 

@@ -75,6 +75,11 @@ GatherDims along_axis(std::int64_t rank, std::int64_t axis) {
 
 }  // namespace
 
+Tensor elements_at(const Tensor& x, const Tensor& places, std::int64_t axis) {
+  return gather(x, places, along_axis(x.rank(), axis),
+                std::vector<std::int64_t>(x.shape().size(), 1));
+}
+
 ir::Jvp sort_jvp(const JvpCall& c) {
   if (has_few(c.node)) {
     std::vector<Tensor> given, tangents(c.operands.size());
@@ -90,8 +95,7 @@ ir::Jvp sort_jvp(const JvpCall& c) {
     return {std::move(all), std::move(tangents)};
   }
   SortedWithPlaces sorted = sort_with_places(c.node, c.operands);
-  const std::int64_t rank = c.node.type().rank();
-  const GatherDims dims = along_axis(rank, c.node.attrs<SortAttributes>().axis);
+  const std::int64_t axis = c.node.attrs<SortAttributes>().axis;
   std::vector<Tensor> tangents(c.operands.size());
   for (std::size_t i = 0; i < tangents.size(); i++) {
     if (!c.has(i)) continue;
@@ -99,8 +103,7 @@ ir::Jvp sort_jvp(const JvpCall& c) {
       tangents[i] = c.dx(i);
       continue;
     }
-    tangents[i] = gather(c.dx(i), sorted.places, dims,
-                         std::vector<std::int64_t>(static_cast<std::size_t>(rank), 1));
+    tangents[i] = elements_at(c.dx(i), sorted.places, axis);
   }
   return {std::move(sorted.results), std::move(tangents)};
 }

@@ -209,7 +209,7 @@ const Tensor kRows = constant({{-1.7, -0.6, 0.3, 2.9, 1.4, 0.8},
 /// A scalar with a different weight for every element of f's result.
 Function1 weighted(const Function1& f) {
   return [f](const Tensor& x) {
-    const Tensor y = f(x);
+    Tensor y = f(x);
     if (y.rank() == 0) return y;
     const Tensor weights =
         reshape(sin(convert(arange(y.type().elements()), DType::kF64)), y.shape().vector());

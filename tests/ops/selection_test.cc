@@ -30,10 +30,16 @@ std::vector<double> drawn(Shapes& shapes, std::int64_t n) {
 /// NaN is equal to NaN, and after all others.
 bool nan_less(double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
 
+template <class T>
+class TopKOf : public ::testing::Test {};
+using TopKTypes = ::testing::Types<std::int8_t, std::int32_t, std::int64_t, std::uint16_t, float16,
+                                   bfloat16, float, double>;
+TYPED_TEST_SUITE(TopKOf, TopKTypes);
+
 TEST(TopK, IsTheHeadOfAStableSortFromTheGreatest) {
   Shapes shapes(3);
-  for (const std::int64_t n : {1, 2, 5, 16, 40, 300}) {
-    const std::int64_t rows = shapes.number(1, 4), k = shapes.number(0, n);
+  for (const std::int64_t n : {1, 2, 5, 16, 40, 300, 301}) {
+    const std::int64_t rows = shapes.number(1, 4), k = n == 301 ? 20 : shapes.number(0, n);
     const std::vector<double> x = drawn(shapes, rows * n);
     std::vector<double> values;
     Indices places;
@@ -51,6 +57,52 @@ TEST(TopK, IsTheHeadOfAStableSortFromTheGreatest) {
     expect_values(got, {rows, k}, values);
     expect_values(indices, {rows, k}, places);
   }
+}
+
+// Few of many, for which the kernel selects, and many of many, for which it sorts.
+TYPED_TEST(TopKOf, SelectsWhatASortHasFirst) {
+  using T = TypeParam;
+  struct Case {
+    std::int64_t n, k;
+  };
+  Shapes shapes(13);
+  for (const Case& c : {Case{100, 1}, Case{1000, 7}, Case{2000, 60}, Case{40, 39}, Case{33, 0}}) {
+    std::vector<int> numbers;
+    for (std::int64_t i = 0; i < 2 * c.n; i++)
+      numbers.push_back(static_cast<int>(shapes.number(0, 100)));
+    // Ascending: each one is greater than, or equal to, all before.
+    if (c.k == 7) std::sort(numbers.begin(), numbers.end());
+    std::vector<T> x;
+    std::vector<double> values;
+    for (const int number : numbers) x.push_back(static_cast<T>(static_cast<float>(number)));
+    Indices places;
+    for (std::int64_t row = 0; row < 2; row++) {
+      const auto at = [&](std::int32_t i) {
+        return numbers[static_cast<std::size_t>(row * c.n + i)];
+      };
+      Indices order(static_cast<std::size_t>(c.n));
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::int32_t a, std::int32_t b) { return at(a) > at(b); });
+      for (std::int64_t i = 0; i < c.k; i++) {
+        places.push_back(order[static_cast<std::size_t>(i)]);
+        values.push_back(at(places.back()));
+      }
+    }
+    const auto [got, indices] = top_k(Literal::from(x, {2, c.n}), c.k);
+    EXPECT_EQ(got.dtype(), dtype_of<T>);
+    expect_values(convert(got, DType::kF64), {2, c.k}, values);
+    expect_values(indices, {2, c.k}, places);
+  }
+}
+
+TEST(TopK, HasDerivativesOfFewOfMany) {
+  const Tensor x = reshape(sin(convert(arange(80) * arange(80), DType::kF64)), {2, 40});
+  check_grads([](Tensor v) { return square(top_k(v, 3).first); }, std::tuple(x));
+  const auto of_rows = vmap([](Tensor row) { return top_k(row, 3); })(x);
+  const auto at_once = top_k(x, 3);
+  EXPECT_TRUE(all(of_rows.first == at_once.first).item<bool>());
+  EXPECT_TRUE(all(of_rows.second == at_once.second).item<bool>());
 }
 
 TEST(TopK, OfAllDtypes) {

@@ -34,7 +34,7 @@ struct Samples {
   /// The distances, which broadcast to the differences along the axis: a scalar, or those of a
   /// vector or an array of coordinates.
   Tensor distances(const Operand& x, bool may_be_array) const {
-    const Tensor places = x.as(y.dtype());
+    Tensor places = x.as(y.dtype());
     if (places.dtype() != y.dtype()) {
       helper.fail(fmt::format("y is {}, x is {}; their dtypes must be equal\n  {}", y.type().str(),
                               places.type().str(),

@@ -1,5 +1,4 @@
-// What a stable sort with the positions of its elements gives: the greatest elements, partitions,
-// distinct values.
+// What a stable sort with the positions of its elements gives: partitions and distinct values.
 #include <limits>
 #include <numeric>
 
@@ -77,27 +76,6 @@ Unique distinct(const Operand& operand, std::int64_t size, const Operand* fill) 
 }
 
 }  // namespace
-
-std::pair<Tensor, Tensor> top_k(const Operand& operand, std::int64_t k) {
-  const ops::Helper helper("top_k", operand.at());
-  const Tensor x = helper.any(operand);
-  if (is_complex(x.dtype())) {
-    helper.fail(
-        fmt::format("the operand is {}; complex numbers have no greatest\n  Take a real "
-                    "number of it: rondo::real(x) or rondo::abs(x).",
-                    x.type().str()));
-  }
-  const std::int64_t axis = helper.axis(-1, x);
-  if (k < 0 || k > x.dim(axis)) {
-    helper.fail(
-        fmt::format("k is {}, the last axis of {} has {} elements\n  Give a k from 0 to {}.", k,
-                    x.type().str(), x.dim(axis), x.dim(axis)));
-  }
-  const ops::SortedAndPlaces sorted = ops::sorted_and_places("top_k", x, axis, true, operand.at());
-  std::vector<std::int64_t> starts(x.shape().size(), 0), ends = x.shape().vector();
-  ends.back() = k;
-  return {slice(sorted.values, starts, ends), slice(sorted.places, starts, ends)};
-}
 
 Tensor argpartition(const Operand& operand, std::int64_t k, std::int64_t axis) {
   const ops::Helper helper("argpartition", operand.at());

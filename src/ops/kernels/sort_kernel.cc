@@ -11,6 +11,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/cpu.h"
 #include "ops/combiners.h"
+#include "ops/kernels/order_keys.h"
 #include "ops/kernels/share_rows.h"
 #include "ops/kernels/sort_keys.h"
 #include "ops/sort.h"
@@ -45,46 +46,6 @@ struct Lines {
       f(line / inner * count * inner + line % inner);
   }
 };
-
-template <class T>
-using BitsOf = std::conditional_t<
-    sizeof(T) == 1, std::uint8_t,
-    std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-template <class Bits>
-inline constexpr Bits kSignOf = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-
-/// All ones if the sign is set, else 0.
-template <class Bits>
-Bits spread_sign(Bits bits) {
-  return static_cast<Bits>(static_cast<std::make_signed_t<Bits>>(bits) >> (8 * sizeof(Bits) - 1));
-}
-
-/// An unsigned integer that orders as x does. Without branches, so that loops vectorize.
-template <class Key, class T>
-Key key_of(T x, KnownOrder order) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return x != order.descending;
-  } else {
-    using Bits = BitsOf<T>;
-    constexpr Bits kSign = kSignOf<Bits>;
-    Bits bits = std::bit_cast<Bits>(x);
-    if constexpr (std::is_floating_point_v<T> || lower::is_half<T>) {
-      bool nan;
-      if constexpr (lower::is_half<T>)
-        nan = std::isnan(static_cast<float>(x));
-      else
-        nan = x != x;
-      const bool ordered = !order.total;
-      bits = ordered && bits == kSign ? Bits{0} : bits;          // -0
-      bits = ordered && nan ? static_cast<Bits>(~kSign) : bits;  // the greatest of all
-      bits = static_cast<Bits>(bits ^ (spread_sign(bits) | kSign));
-    } else if constexpr (std::is_signed_v<T>) {
-      bits = static_cast<Bits>(bits ^ kSign);
-    }
-    return order.descending ? static_cast<Bits>(~bits) : bits;
-  }
-}
 
 /// Merge sort of 0 .. n-1 by any comparator.
 template <class Less>
